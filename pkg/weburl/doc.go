@@ -1,0 +1,2 @@
+// Package weburl holds the URLs of the crawler.
+package weburl
