@@ -1,0 +1,286 @@
+// Package membus is the bus of a node that runs in one process.
+//
+// Its queues are bounded channels, and events pass by reference. It keeps the promise of a bus (nothing published is lost,
+// whatever dies) without writing every message to disk:
+//
+//   - Messages of the journaled topics (fetch and due) are roots: Publish stores them in the journal first.
+//   - Every other message is part of the tree of the root it grew from. A root leaves the journal when its whole tree has been
+//     handled; a process that dies before finds the root in the journal, delivers it again, and the tree grows
+//     again, with the same ids.
+//
+// What must not change between two growths must be a root itself. A page fetched again may have changed, so the batch of
+// its links is one: the DUE's claims are always made and published by the same batch.
+package membus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Config says how a bus behaves.
+type Config struct {
+	Capacity  int      // messages that wait in a topic before Publish blocks
+	Journaled []string // topics whose messages are stored before they are delivered
+	Journal   Journal  // nil: nothing survives the process
+	Dead      DeadLetters
+	Log       *slog.Logger
+	// Wire encodes and decodes every event on its way, as a broker would. Tests use it to show that events survive.
+	Wire bool
+}
+
+// Default returns the configuration of a node: 256 messages a topic, fetch and due journaled.
+func Default() Config {
+	return Config{Capacity: 256, Journaled: []string{crawl.TopicFetch, crawl.TopicDUE}, Log: slog.Default()}
+}
+
+// ErrClosed is returned by Publish after Close.
+var ErrClosed = errors.New("the bus is closed")
+
+// Bus is the in-process bus. It implements bus.Bus.
+type Bus struct {
+	cfg    Config
+	mu     sync.Mutex
+	topics map[string]*topic
+	roots  atomic.Int64
+	closed chan struct{}
+	once   sync.Once
+}
+
+type topic struct {
+	name      string
+	journaled bool
+	queue     chan delivery
+}
+
+type delivery struct {
+	msg  bus.Message
+	root *root
+}
+
+// root is a tree of messages: how many of it are not handled yet.
+type root struct {
+	pending   atomic.Int64
+	journaled bool
+	seq       uint64
+}
+
+type rootKey struct{}
+
+// New returns a bus. Call Recover when its consumers are running.
+func New(cfg Config) *Bus {
+	return &Bus{cfg: cfg, topics: map[string]*topic{}, closed: make(chan struct{})}
+}
+
+// Close makes waiting and later calls of Publish fail. Messages that wait are left to the journal.
+func (b *Bus) Close() error {
+	b.once.Do(func() { close(b.closed) })
+	return nil
+}
+
+// Outstanding returns the number of roots that are not wholly handled. At 0 the bus is empty.
+func (b *Bus) Outstanding() int64 { return b.roots.Load() }
+
+// Depth returns how many messages wait in a topic.
+func (b *Bus) Depth(name string) int { return len(b.topic(name).queue) }
+
+func (b *Bus) topic(name string) *topic {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.topics[name]
+	if t == nil {
+		t = &topic{name: name, journaled: b.cfg.Journal != nil && slices.Contains(b.cfg.Journaled, name),
+			queue: make(chan delivery, b.cfg.Capacity)}
+		b.topics[name] = t
+	}
+	return t
+}
+
+// Publish implements bus.Bus.
+func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
+	ds, err := b.plant(ctx, msgs)
+	if err != nil {
+		return err
+	}
+	for i, d := range ds {
+		if err := b.enqueue(ctx, b.topic(d.msg.Event.Topic()), d); err != nil {
+			for _, rest := range ds[i:] {
+				b.abandon(rest.root)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// plant gives each message its root, and stores those that are roots themselves.
+func (b *Bus) plant(ctx context.Context, msgs []bus.Message) ([]delivery, error) {
+	parent, _ := ctx.Value(rootKey{}).(*root)
+	ds := make([]delivery, len(msgs))
+	var stored []bus.Message
+	for i, m := range msgs {
+		if b.cfg.Wire {
+			e, err := rewire(m.Event)
+			if err != nil {
+				return nil, err
+			}
+			m.Event = e
+		}
+		ds[i] = delivery{msg: m, root: parent}
+		if t := b.topic(m.Event.Topic()); t.journaled {
+			stored = append(stored, m)
+			ds[i].root = &root{journaled: true}
+		} else if parent == nil {
+			ds[i].root = &root{}
+		}
+	}
+	if err := b.store(ctx, stored, ds); err != nil {
+		return nil, err
+	}
+	for _, d := range ds {
+		if d.root.pending.Add(1) == 1 && d.root != parent {
+			b.roots.Add(1)
+		}
+	}
+	return ds, nil
+}
+
+func (b *Bus) store(ctx context.Context, stored []bus.Message, ds []delivery) error {
+	if len(stored) == 0 {
+		return nil
+	}
+	seq, err := b.cfg.Journal.Append(ctx, stored...)
+	if err != nil {
+		return fmt.Errorf("journal %d messages: %w", len(stored), err)
+	}
+	for i := range ds {
+		if ds[i].root != nil && ds[i].root.journaled && ds[i].root.seq == 0 && b.topic(ds[i].msg.Event.Topic()).journaled {
+			ds[i].root.seq = seq
+			seq++
+		}
+	}
+	return nil
+}
+
+func rewire(e crawl.Event) (crawl.Event, error) {
+	data, err := crawl.EncodeEvent(e)
+	if err != nil {
+		return nil, crawl.Permanent(err)
+	}
+	return crawl.DecodeEvent(e.Topic(), data)
+}
+
+func (b *Bus) enqueue(ctx context.Context, t *topic, d delivery) error {
+	select {
+	case t.queue <- d:
+		return nil
+	default:
+	}
+	select {
+	case t.queue <- d:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-b.closed:
+		return ErrClosed
+	}
+}
+
+// abandon gives up a message that did not get into its queue. Its root stays in the journal.
+func (b *Bus) abandon(r *root) {
+	if r.pending.Add(-1) == 0 {
+		b.roots.Add(-1)
+	}
+}
+
+// settle notes that one message of the tree was handled, and removes the root from the journal after the last.
+func (b *Bus) settle(ctx context.Context, r *root) {
+	if r.pending.Add(-1) != 0 {
+		return
+	}
+	if r.journaled {
+		if err := b.cfg.Journal.Remove(ctx, r.seq); err != nil {
+			b.cfg.Log.Warn("a handled message stays in the journal and will be handled again after a restart", "error", err)
+		}
+	}
+	b.roots.Add(-1)
+}
+
+// Consume implements bus.Bus.
+func (b *Bus) Consume(ctx context.Context, name string, w bus.Workers, h bus.Handler) error {
+	if err := w.Validate(); err != nil {
+		return err
+	}
+	t := b.topic(name)
+	bus.RunPool(ctx, w, t.queue, func(d delivery) { b.handle(ctx, t, d, h) })
+	return nil
+}
+
+func (b *Bus) handle(ctx context.Context, t *topic, d delivery, h bus.Handler) {
+	err := h(context.WithValue(ctx, rootKey{}, d.root), d.msg)
+	if err == nil {
+		b.settle(ctx, d.root)
+		return
+	}
+	if ctx.Err() != nil {
+		return // stopping: the root stays in the journal
+	}
+	retry, after := bus.Disposition(err, d.msg.Attempt)
+	if retry {
+		d.msg.Attempt++
+		time.AfterFunc(after, func() { _ = b.enqueue(ctx, t, d) })
+		return
+	}
+	b.bury(ctx, t, d, err)
+}
+
+// bury puts a message into the dead letters. Where that fails too, the message is tried again later: it is never dropped.
+func (b *Bus) bury(ctx context.Context, t *topic, d delivery, cause error) {
+	b.cfg.Log.Error("message put into the dead letters; `whirlpool replay` delivers it again", "topic", t.name, "id", d.msg.ID,
+		"key", d.msg.Event.Key(), "reason", cause)
+	if b.cfg.Dead != nil {
+		letter := bus.DeadLetter{Message: d.msg, Topic: t.name, Reason: cause.Error(), At: time.Now()}
+		if err := b.cfg.Dead.Bury(ctx, letter); err != nil {
+			b.cfg.Log.Error("dead letter not stored, trying again", "topic", t.name, "id", d.msg.ID, "error", err)
+			time.AfterFunc(bus.Backoff(bus.MaxAttempts), func() { b.bury(ctx, t, d, cause) })
+			return
+		}
+	}
+	b.settle(ctx, d.root)
+}
+
+// Recover delivers what the journal holds, marked Redelivered. It returns how many messages that were; they count as
+// outstanding from then on.
+func (b *Bus) Recover(ctx context.Context) (int, error) {
+	if b.cfg.Journal == nil {
+		return 0, nil
+	}
+	var found []delivery
+	err := b.cfg.Journal.Load(ctx, func(seq uint64, m bus.Message) error {
+		m.Redelivered = true
+		r := &root{journaled: true, seq: seq}
+		r.pending.Store(1)
+		found = append(found, delivery{msg: m, root: r})
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read the journal: %w", err)
+	}
+	b.roots.Add(int64(len(found)))
+	go func() {
+		for _, d := range found {
+			if b.enqueue(ctx, b.topic(d.msg.Event.Topic()), d) != nil {
+				return
+			}
+		}
+	}()
+	return len(found), nil
+}

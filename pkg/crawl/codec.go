@@ -1,0 +1,85 @@
+package crawl
+
+import (
+	"fmt"
+
+	"github.com/fxamacker/cbor/v2"
+)
+
+// Events are encoded as CBOR (RFC 8949) with small integer keys, after one byte for the version of the format: new
+// fields get new numbers, so programs of neighbouring versions understand each other.
+const codecVersion = 1
+
+var (
+	encMode = must(cbor.EncOptions{Time: cbor.TimeUnixMicro, OmitEmpty: cbor.OmitEmptyGoValue,
+		TextMarshaler: cbor.TextMarshalerTextString}.EncMode())
+	decMode = must(cbor.DecOptions{TextUnmarshaler: cbor.TextUnmarshalerTextString, MaxArrayElements: 1 << 20,
+		DefaultMapType: nil}.DecMode())
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err) // options are constants of this file
+	}
+	return v
+}
+
+// EncodeEvent encodes e for the bus or a journal.
+func EncodeEvent(e Event) ([]byte, error) { return EncodeValue(e) }
+
+// DecodeEvent decodes an event of the topic. Its errors are permanent: the bytes will not get better.
+func DecodeEvent(topic string, data []byte) (Event, error) {
+	e := newEvent(topic)
+	if e == nil {
+		return nil, Permanent(fmt.Errorf("no event has the topic %q", topic))
+	}
+	if err := DecodeValue(data, e); err != nil {
+		return nil, Permanent(fmt.Errorf("decode an event of topic %q: %w", topic, err))
+	}
+	return e, nil
+}
+
+func newEvent(topic string) Event {
+	switch topic {
+	case TopicFetch:
+		return new(Fetch)
+	case TopicParse:
+		return new(Page)
+	case TopicContentSeen:
+		return new(Document)
+	case TopicURLFilter:
+		return new(Links)
+	case TopicHostSplit:
+		return new(Split)
+	case TopicDUE:
+		return new(Claim)
+	case TopicFrontierIn:
+		return new(Fresh)
+	case TopicOutcome:
+		return new(Outcome)
+	}
+	return nil
+}
+
+// EncodeValue encodes a value that a store keeps: a Task, a Host, a Robots. One byte of version comes first.
+func EncodeValue(v any) ([]byte, error) {
+	b, err := encMode.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode %T: %w", v, err)
+	}
+	return append([]byte{codecVersion}, b...), nil
+}
+
+// DecodeValue decodes what EncodeValue made into v, a pointer.
+func DecodeValue(data []byte, v any) error {
+	if len(data) == 0 {
+		return fmt.Errorf("decode %T: no bytes", v)
+	}
+	if data[0] != codecVersion {
+		return fmt.Errorf("decode %T: format version %d, this program knows version %d", v, data[0], codecVersion)
+	}
+	if err := decMode.Unmarshal(data[1:], v); err != nil {
+		return fmt.Errorf("decode %T: %w", v, err)
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+package crawl
+
+import "errors"
+
+// ErrNoBody is returned for a body that is not, or no longer, in the spool.
+var ErrNoBody = errors.New("body is not in the spool")
+
+type permanentError struct{ err error }
+
+func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Unwrap() error { return e.err }
+
+// Permanent marks err as one that trying again cannot mend: the message goes to the dead letters at once.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+// IsPermanent reports whether err, or one that it wraps, was marked by Permanent.
+func IsPermanent(err error) bool {
+	var p *permanentError
+	return errors.As(err, &p)
+}

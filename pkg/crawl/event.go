@@ -1,0 +1,170 @@
+package crawl
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Event is what travels on the bus. Events are pointers, and nobody changes an event after publishing it.
+type Event interface {
+	// Topic names the queue that the event goes to.
+	Topic() string
+	// Key orders or shards events of one topic: mostly the host key.
+	Key() string
+}
+
+// The topics, in the order of a URL's story.
+const (
+	TopicFetch       = "fetch"
+	TopicParse       = "parse"
+	TopicContentSeen = "contentseen"
+	TopicURLFilter   = "urlfilter"
+	TopicHostSplit   = "hostsplit"
+	TopicDUE         = "due"
+	TopicFrontierIn  = "frontier.in"
+	TopicOutcome     = "frontier.outcome"
+)
+
+// Fetch leases a task to the fetchers.
+type Fetch struct {
+	Task Task `cbor:"1,keyasint"`
+	// Addr is the address that the frontier's politeness reckoned with; invalid where it knows none.
+	Addr netip.Addr `cbor:"2,keyasint,omitempty"`
+}
+
+// Page is an answer with status 2xx whose body lies in the body spool.
+type Page struct {
+	Task        Task      `cbor:"1,keyasint"`
+	Status      int       `cbor:"2,keyasint"`
+	FetchedAt   time.Time `cbor:"3,keyasint"`
+	ContentType string    `cbor:"4,keyasint,omitempty"` // the Content-Type header, or what was sniffed
+	Body        BodyRef   `cbor:"5,keyasint"`
+	Bytes       int64     `cbor:"6,keyasint"`           // of the decoded body
+	Digest      Digest    `cbor:"7,keyasint"`           // SHA-256 of the decoded body
+	Truncated   string    `cbor:"8,keyasint,omitempty"` // why the body was cut; empty when whole
+	// LinkHeaders and RobotsTags are the values of the Link and X-Robots-Tag headers.
+	LinkHeaders []string `cbor:"9,keyasint,omitempty"`
+	RobotsTags  []string `cbor:"10,keyasint,omitempty"`
+}
+
+// Document is a parsed page.
+type Document struct {
+	Page        Page     `cbor:"1,keyasint"`
+	Title       string   `cbor:"2,keyasint,omitempty"`
+	Text        string   `cbor:"3,keyasint,omitempty"` // main text, UTF-8
+	Lang        string   `cbor:"4,keyasint,omitempty"` // BCP 47, lower case
+	Charset     string   `cbor:"5,keyasint,omitempty"`
+	ContentType string   `cbor:"6,keyasint,omitempty"` // media type without parameters
+	Canonical   string   `cbor:"7,keyasint,omitempty"` // rel=canonical, absolute
+	Fields      []Field  `cbor:"8,keyasint,omitempty"`
+	Links       []Link   `cbor:"9,keyasint,omitempty"`
+	NoIndex     bool     `cbor:"10,keyasint,omitempty"` // meta robots or X-Robots-Tag: do not store
+	NoFollow    bool     `cbor:"11,keyasint,omitempty"` // meta robots or X-Robots-Tag: follow no link
+	Cut         []string `cbor:"12,keyasint,omitempty"` // limits that were passed: "text", "links", "depth" …
+	Assets      []string `cbor:"13,keyasint,omitempty"` // srcset and the like: recorded, not followed
+}
+
+// Field is a value that a site rule extracted: a string, float64, bool or a list of them.
+type Field struct {
+	Name  string `cbor:"1,keyasint" json:"name"`
+	Value any    `cbor:"2,keyasint" json:"value"`
+}
+
+// Link is one link of a page.
+type Link struct {
+	URL    weburl.URL `cbor:"1,keyasint"`           // resolved against the page's base; zero when it is no http(s) URL
+	Raw    string     `cbor:"2,keyasint,omitempty"` // as it stood in the page, when URL is zero
+	Rel    string     `cbor:"3,keyasint,omitempty"`
+	Text   string     `cbor:"4,keyasint,omitempty"` // the link's text, white space folded, at most 200 bytes
+	Tag    string     `cbor:"5,keyasint,omitempty"` // a, area, link, frame, iframe, meta, header, sitemap, feed, redirect
+	Weight int        `cbor:"6,keyasint,omitempty"` // 1 to 9 by a site rule; 0: none applied
+}
+
+// NoFollow reports whether the link asks not to be followed.
+func (l *Link) NoFollow() bool { return hasToken(l.Rel, "nofollow") }
+
+// Links are the links of a stored page on their way to the URL filter.
+type Links struct {
+	Task  Task   `cbor:"1,keyasint"` // the page's
+	Links []Link `cbor:"2,keyasint"`
+}
+
+// Batch is what the URL filter made of a page's links.
+type Batch struct {
+	Job        JobID       `cbor:"1,keyasint"`
+	Tasks      []Task      `cbor:"2,keyasint,omitempty"` // candidates, canonical, each URL once
+	Exclusions []Exclusion `cbor:"3,keyasint,omitempty"` // links that were left out, each URL once
+}
+
+// Exclusion is a URL that is not to be fetched.
+type Exclusion struct {
+	URL      weburl.URL `cbor:"1,keyasint"`
+	Reason   string     `cbor:"2,keyasint"` // a short token: scope, exclude, robots, depth, trap-… ; see Reason constants
+	Referrer weburl.URL `cbor:"3,keyasint,omitempty"`
+	Depth    int        `cbor:"4,keyasint,omitempty"`
+}
+
+// Split is a batch on its way to the host splitter.
+type Split struct{ Batch }
+
+// Claim is a batch on its way to the DUE of the node that owns its hosts.
+type Claim struct{ Batch }
+
+// Fresh are tasks whose URLs were claimed for the first time.
+type Fresh struct {
+	Tasks []Task `cbor:"1,keyasint"`
+}
+
+// Topic implements Event.
+func (*Fetch) Topic() string { return TopicFetch }
+
+// Key implements Event.
+func (e *Fetch) Key() string { return e.Task.URL.HostKey() }
+
+// Topic implements Event.
+func (*Page) Topic() string { return TopicParse }
+
+// Key implements Event.
+func (e *Page) Key() string { return e.Task.URL.HostKey() }
+
+// Topic implements Event.
+func (*Document) Topic() string { return TopicContentSeen }
+
+// Key implements Event.
+func (e *Document) Key() string { return e.Page.Key() }
+
+// Topic implements Event.
+func (*Links) Topic() string { return TopicURLFilter }
+
+// Key implements Event.
+func (e *Links) Key() string { return e.Task.URL.HostKey() }
+
+// Topic implements Event.
+func (*Split) Topic() string { return TopicHostSplit }
+
+// Topic implements Event.
+func (*Claim) Topic() string { return TopicDUE }
+
+// Key implements Event: the host of the first candidate.
+func (b *Batch) Key() string {
+	switch {
+	case len(b.Tasks) > 0:
+		return b.Tasks[0].URL.HostKey()
+	case len(b.Exclusions) > 0:
+		return b.Exclusions[0].URL.HostKey()
+	}
+	return ""
+}
+
+// Topic implements Event.
+func (*Fresh) Topic() string { return TopicFrontierIn }
+
+// Key implements Event.
+func (e *Fresh) Key() string {
+	if len(e.Tasks) == 0 {
+		return ""
+	}
+	return e.Tasks[0].URL.HostKey()
+}

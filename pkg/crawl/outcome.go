@@ -1,0 +1,116 @@
+package crawl
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Verdict is what an attempt means for the URL.
+type Verdict uint8
+
+// The verdicts. All but VerdictRetry and VerdictInterrupted are final.
+const (
+	VerdictNone        Verdict = iota
+	VerdictDone                // answered: a page (2xx), an unchanged page (304) or a redirect (3xx)
+	VerdictRetry               // failed for now: again after a while
+	VerdictGone                // there is no such page: 404, 410 and other 4xx
+	VerdictBlocked             // the site does not want it fetched: robots.txt, 401, 403, 451
+	VerdictRefused             // we do not want it: media type, private address, too many redirects, limits
+	VerdictFailed              // retried as often as allowed, still failing
+	VerdictExcluded            // never asked for: out of scope, over a budget, a trap
+	VerdictInterrupted         // the fetcher cannot tell whether the attempt was made: lease it again
+)
+
+var verdictNames = [...]string{"none", "done", "retry", "gone", "blocked", "refused", "failed", "excluded", "interrupted"}
+
+// String returns the verdict's name as it stands in crawl.log.
+func (v Verdict) String() string {
+	if int(v) < len(verdictNames) {
+		return verdictNames[v]
+	}
+	return "unknown"
+}
+
+// Final reports whether the URL's story ends with v.
+func (v Verdict) Final() bool {
+	return v != VerdictNone && v != VerdictRetry && v != VerdictInterrupted
+}
+
+// Outcome is what a fetcher reports of a lease. It always reports one.
+type Outcome struct {
+	Task    Task    `cbor:"1,keyasint"`
+	Verdict Verdict `cbor:"2,keyasint"`
+	Status  int     `cbor:"3,keyasint,omitempty"` // HTTP status; 0 where there was no answer
+	Reason  string  `cbor:"4,keyasint,omitempty"` // a short token, see the Reason constants; empty on success
+	Detail  string  `cbor:"5,keyasint,omitempty"` // for people: what happened and what to do
+	// Started and Ended bound the request as the fetcher saw it. Ended is zero when the host was not contacted, and then
+	// its politeness clock does not move.
+	Started   time.Time     `cbor:"6,keyasint,omitempty"`
+	Ended     time.Time     `cbor:"7,keyasint,omitempty"`
+	FirstByte time.Duration `cbor:"8,keyasint,omitempty"`
+	// Slow is set when the whole host asked for rest (429, 500, 503) and RetryAfter when it said for how long.
+	Slow       bool          `cbor:"9,keyasint,omitempty"`
+	RetryAfter time.Duration `cbor:"10,keyasint,omitempty"`
+	Addr       netip.Addr    `cbor:"11,keyasint,omitempty"`
+	Location   weburl.URL    `cbor:"12,keyasint,omitempty"` // where a redirect leads
+	Bytes      int64         `cbor:"13,keyasint,omitempty"`
+	// ContentType is the answer's media type; Digest the SHA-256 of its body.
+	ContentType string         `cbor:"14,keyasint,omitempty"`
+	Digest      Digest         `cbor:"15,keyasint,omitempty"`
+	Robots      *RobotsOutcome `cbor:"16,keyasint,omitempty"`
+}
+
+// RobotsOutcome is what a KindRobots task brought, beside the record that the fetcher stored.
+type RobotsOutcome struct {
+	Origin     string        `cbor:"1,keyasint"` // whose rules they are
+	Expires    time.Time     `cbor:"2,keyasint"`
+	CrawlDelay time.Duration `cbor:"3,keyasint,omitempty"`
+	Sitemaps   []string      `cbor:"4,keyasint,omitempty"`
+	// Redirect is set when the rules are yet to be had from there.
+	Redirect weburl.URL `cbor:"5,keyasint,omitempty"`
+}
+
+// Topic implements Event.
+func (*Outcome) Topic() string { return TopicOutcome }
+
+// Key implements Event.
+func (e *Outcome) Key() string { return e.Task.URL.HostKey() }
+
+// Contacted reports whether a request was sent.
+func (e *Outcome) Contacted() bool { return !e.Ended.IsZero() }
+
+// Reasons that stand in outcomes, exclusions and crawl.log. Others may be made by the traps package (trap-…).
+const (
+	ReasonScope            = "scope"
+	ReasonExclude          = "exclude"     // matched an exclude pattern
+	ReasonInclude          = "not-include" // matched no include pattern
+	ReasonBlacklist        = "blacklist"
+	ReasonDepth            = "depth"
+	ReasonLevelBudget      = "level-budget"
+	ReasonHostBudget       = "host-budget"
+	ReasonVariantBudget    = "query-variants"
+	ReasonPageBudget       = "page-budget"
+	ReasonNoFollow         = "nofollow"
+	ReasonScheme           = "scheme"
+	ReasonRobots           = "robots"             // a rule of robots.txt forbids it
+	ReasonRobotsDown       = "robots-unavailable" // robots.txt could not be had: nothing may be fetched
+	ReasonCrawlDelay       = "crawl-delay"        // robots.txt asks for more patience than the job has
+	ReasonRedirects        = "too-many-redirects"
+	ReasonRedirectTarget   = "bad-redirect" // no Location, or none that can be crawled
+	ReasonMediaType        = "media-type"
+	ReasonPrivateAddress   = "private-address"
+	ReasonDNS              = "dns"
+	ReasonNoSuchHost       = "no-such-host"
+	ReasonConnect          = "connect"
+	ReasonTLS              = "tls"
+	ReasonTimeout          = "timeout"
+	ReasonTooSlow          = "too-slow"
+	ReasonBroken           = "broken-answer" // not HTTP, or it ended early
+	ReasonHeaderTooLarge   = "headers-too-large"
+	ReasonEncoding         = "encoding" // a Content-Encoding that cannot be undone
+	ReasonStatus           = "status"
+	ReasonInterrupted      = "interrupted"
+	ReasonTruncatedMaxBody = "max-body" // value of Page.Truncated
+)

@@ -1,0 +1,24 @@
+package crawl
+
+import "context"
+
+// Queues are the frontier's named durable FIFO queues (RabbitMQ's, or the local store's). Names are made of
+// [a-z0-9.-], for example front.3 and back.17.
+type Queues interface {
+	// Push appends tasks to a queue; they are durable when it returns.
+	Push(ctx context.Context, queue string, tasks ...Task) error
+	// Pull takes up to n tasks from the head, without waiting for more. A task that is never settled comes back, at the
+	// head, when the program starts again; Repeat is then set.
+	Pull(ctx context.Context, queue string, n int) ([]Delivery, error)
+	// Settle removes pulled tasks for good.
+	Settle(ctx context.Context, ds ...Delivery) error
+	// Lengths returns the length of every queue that is not empty, pulled and unsettled tasks included.
+	Lengths(ctx context.Context) (map[string]int64, error)
+}
+
+// Delivery is a pulled task. Receipt is the queue's own.
+type Delivery struct {
+	Task    Task
+	Queue   string
+	Receipt uint64
+}

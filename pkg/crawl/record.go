@@ -1,0 +1,76 @@
+package crawl
+
+import (
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Record is one line of pages.jsonl, or one document of the content store. A copy carries DuplicateOf and no text,
+// fields and links.
+type Record struct {
+	URL         weburl.URL
+	FinalURL    weburl.URL // where the content came from; redirects are URLs of their own, so it equals URL
+	Canonical   string     // rel=canonical, absolute; empty: none
+	Status      int
+	FetchedAt   time.Time
+	Depth       int
+	Referrer    weburl.URL
+	ContentType string // media type
+	Charset     string
+	Bytes       int64
+	Digest      Digest
+	Simhash     uint64
+	Title       string
+	Lang        string
+	Text        string
+	Links       []Link
+	Assets      []string
+	Fields      []Field
+	DuplicateOf weburl.URL
+	Similarity  string // "exact" or "near" for a copy
+	Truncated   string
+	Cut         []string
+}
+
+// LogLine is one line of crawl.log.
+type LogLine struct {
+	At          time.Time
+	URL         weburl.URL
+	Kind        Kind
+	Verdict     Verdict
+	Status      int
+	Reason      string
+	Detail      string
+	Bytes       int64
+	Duration    time.Duration
+	FirstByte   time.Duration
+	Attempt     int
+	Depth       int
+	ContentType string
+	Digest      Digest
+	Addr        netip.Addr
+	Referrer    weburl.URL
+	Location    weburl.URL
+}
+
+// Exchange is one request and its answer, for the archive.
+type Exchange struct {
+	URL            weburl.URL
+	Started        time.Time
+	Duration       time.Duration
+	Addr           netip.Addr
+	Method         string
+	RequestHeader  http.Header
+	Proto          string // of the answer: "HTTP/1.1", "HTTP/2.0"
+	Status         string // "200 OK"
+	ResponseHeader http.Header
+	Body           []byte // decoded
+	Truncated      string // reason of a cut body: "length", "time", "disconnect"; empty when whole
+	Digest         Digest // of Body
+	Referrer       weburl.URL
+	Depth          int
+	NotModified    bool // a 304 to a conditional request: a revisit record
+}

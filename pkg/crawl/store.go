@@ -1,0 +1,232 @@
+package crawl
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Digest is a SHA-256.
+type Digest [32]byte
+
+// String returns d as "sha256:" and hexadecimal digits.
+func (d Digest) String() string { return "sha256:" + hex.EncodeToString(d[:]) }
+
+// IsZero reports whether d is unset.
+func (d Digest) IsZero() bool { return d == Digest{} }
+
+// State is where a URL is in its story. A URL that was discovered is in exactly one.
+type State uint8
+
+// The states.
+const (
+	StateUnknown  State = iota
+	StateOpen           // claimed, without outcome: it is queued or in flight
+	StateDone           // it has its outcome
+	StateExcluded       // it will not be fetched, for a reason
+)
+
+// String returns the state's name.
+func (s State) String() string {
+	return [...]string{"unknown", "open", "done", "excluded"}[s&3]
+}
+
+// Claimed is the answer of URLSet.Claim for one URL.
+type Claimed uint8
+
+// The answers.
+const (
+	Known  Claimed = iota // somebody else claimed it
+	New                   // claimed now
+	Repeat                // claimed before, by the same message: it may or may not have got any further then
+)
+
+// URLSet is the memory of the duplicate URL eliminator.
+type URLSet interface {
+	// Claim claims, in the name of message by, each of urls that nobody has claimed, and answers for each in order. The
+	// answer is durable when Claim returns. A URL that stands twice in urls is New once and Known after. A URL that is
+	// only excluded can still be claimed.
+	Claim(ctx context.Context, job JobID, by MessageID, urls []weburl.URL) ([]Claimed, error)
+	// Exclude notes the URLs as excluded unless they are claimed or excluded, and answers for each in order like Claim.
+	Exclude(ctx context.Context, job JobID, by MessageID, excl []Exclusion) ([]Claimed, error)
+}
+
+// Entry is what the ledger knows of a URL.
+type Entry struct {
+	Key      weburl.Key
+	State    State
+	Verdict  Verdict
+	Status   int
+	Reason   string
+	At       time.Time // of the last change
+	Attempts int
+}
+
+// Ledger keeps the outcomes of URLs. It shares its records with URLSet.
+type Ledger interface {
+	// Finish records final outcomes; done again, it changes nothing but the time. An entry that was never claimed is made.
+	Finish(ctx context.Context, job JobID, entries ...Entry) error
+	// Reopen takes outcomes back: the URLs are to be fetched again.
+	Reopen(ctx context.Context, job JobID, keys ...weburl.Key) error
+	// Lookup answers for each key in order; State is StateUnknown for those never heard of.
+	Lookup(ctx context.Context, job JobID, keys ...weburl.Key) ([]Entry, error)
+	// Tally returns how many URLs are in which state. It costs little: it may be called every second.
+	Tally(ctx context.Context, job JobID) (Tally, error)
+}
+
+// Tally counts a job's URLs.
+type Tally struct {
+	Claimed  int64            // ever claimed; Claimed - sum of Verdicts = queued or in flight
+	Verdicts map[string]int64 // final verdicts by name, pages, robots and sitemaps alike
+	Statuses map[int]int64    // final outcomes by HTTP status
+	Excluded map[string]int64 // by reason
+	Pages    int64            // final outcomes done with 2xx
+}
+
+// Budgets counts what was spent of a limited allowance. It is exact enough to bound a trap, not to bill somebody: a crash
+// may forget the last batch.
+type Budgets interface {
+	// Spend adds up to n to what was spent under key, keeping it at most limit, and returns how much was granted.
+	Spend(ctx context.Context, job JobID, key string, n, limit int) (granted int, err error)
+}
+
+// Fingerprint is what content-seen knows a page by.
+type Fingerprint struct {
+	Job     JobID
+	URL     weburl.URL
+	Digest  Digest
+	LinkSum uint64 // hash of the resolved links: copies with other links still have something to say
+	Simhash uint64
+	Sketch  []byte // of the text's shingles, to confirm a near-duplicate; empty: text too short for the test
+}
+
+// Sameness says what a page is to those seen before.
+type Sameness uint8
+
+// The grades of sameness.
+const (
+	Original  Sameness = iota
+	ExactCopy          // the same bytes
+	NearCopy           // a text that differs little
+)
+
+// Seen is content-seen's verdict.
+type Seen struct {
+	Sameness  Sameness
+	Of        weburl.URL // the original; zero for an original
+	SameLinks bool       // an exact copy whose links resolve to the same URLs as the original's
+	Distance  int        // Hamming distance of the simhashes
+}
+
+// ContentSet decides exact and near duplicates, free of races: of copies claimed at once one is the original.
+type ContentSet interface {
+	// Claim is idempotent a URL: asked again for the same URL and digest it gives the same answer; asked for the same URL
+	// with another digest it forgets the former one first. near is the largest Hamming distance of a candidate (0 to
+	// 7; negative: no near-duplicate test), and confirm has the last word on it.
+	Claim(ctx context.Context, fp Fingerprint, near int, confirm func(mine, theirs []byte) bool) (Seen, error)
+}
+
+// BodyRef names a body in the spool of one node.
+type BodyRef string
+
+// Bodies is the body spool: bodies wait here between fetcher and parser, off the bus.
+type Bodies interface {
+	// Put spools what it reads from r.
+	Put(ctx context.Context, r io.Reader) (BodyRef, error)
+	// Open returns the body; ErrNoBody where it was released.
+	Open(ctx context.Context, ref BodyRef) (io.ReadCloser, error)
+	// Release forgets the body. Releasing it twice is no error.
+	Release(ctx context.Context, ref BodyRef) error
+}
+
+// Host is what is remembered of a host between the times it is active.
+type Host struct {
+	Key         string        `cbor:"1,keyasint"`
+	Next        time.Time     `cbor:"2,keyasint,omitempty"` // no request may start earlier
+	LastContact time.Time     `cbor:"3,keyasint,omitempty"` // end of the last request
+	SlowedAt    time.Time     `cbor:"4,keyasint,omitempty"` // when it last asked for rest
+	Backoff     time.Duration `cbor:"5,keyasint,omitempty"` // current rest, doubled each time
+	Failures    int           `cbor:"6,keyasint,omitempty"` // connection failures in a row
+	Addr        netip.Addr    `cbor:"7,keyasint,omitempty"` // last known address
+	Requests    int64         `cbor:"8,keyasint,omitempty"`
+	Parked      string        `cbor:"9,keyasint,omitempty"` // reason why nothing of it is fetched; empty: it is
+}
+
+// Hosts keeps host records, over all jobs.
+type Hosts interface {
+	Host(ctx context.Context, key string) (h Host, found bool, err error)
+	PutHosts(ctx context.Context, hosts ...Host) error
+}
+
+// RobotsState says what robots.txt of an origin allows (RFC 9309, 2.3.1).
+type RobotsState uint8
+
+// The states of a robots.txt.
+const (
+	RobotsRules       RobotsState = iota // its rules apply
+	RobotsAllowAll                       // 4xx: there are none
+	RobotsDisallowAll                    // 5xx, 429 or unreachable: nothing may be fetched
+)
+
+// Robots is the robots.txt of an origin.
+type Robots struct {
+	Origin    string      `cbor:"1,keyasint"`
+	State     RobotsState `cbor:"2,keyasint,omitempty"`
+	Status    int         `cbor:"3,keyasint,omitempty"`
+	Body      []byte      `cbor:"4,keyasint,omitempty"`
+	FetchedAt time.Time   `cbor:"5,keyasint"`
+	Expires   time.Time   `cbor:"6,keyasint"`
+}
+
+// RobotsStore keeps robots.txt files, over all jobs.
+type RobotsStore interface {
+	Robots(ctx context.Context, origin string) (r Robots, found bool, err error)
+	PutRobots(ctx context.Context, r Robots) error
+}
+
+// Pages stores content.
+type Pages interface {
+	// Put stores the record of a URL; it is durable when Put returns. A record that is stored already stays as it is.
+	Put(ctx context.Context, r *Record) error
+}
+
+// AttemptLog is crawl.log: one line an attempt or a skipped URL.
+type AttemptLog interface {
+	Append(ctx context.Context, lines ...LogLine) error
+}
+
+// Archive keeps raw exchanges (WARC).
+type Archive interface {
+	Write(ctx context.Context, x *Exchange) error
+}
+
+// Jobs finds jobs by their ids.
+type Jobs interface {
+	Job(ctx context.Context, id JobID) (*Job, error)
+}
+
+// StaticJobs is a fixed set of jobs.
+type StaticJobs map[JobID]*Job
+
+// Job implements Jobs.
+func (s StaticJobs) Job(_ context.Context, id JobID) (*Job, error) {
+	if j, ok := s[id]; ok {
+		return j, nil
+	}
+	return nil, Permanent(fmt.Errorf("job %q is unknown here", id))
+}
+
+func hasToken(list, token string) bool {
+	for f := range strings.FieldsSeq(list) {
+		if strings.EqualFold(f, token) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package crawl
+
+import (
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Kind says what a URL is fetched for.
+type Kind uint8
+
+// The kinds of tasks.
+const (
+	KindPage    Kind = iota // a page: stored, its links followed
+	KindRobots              // a robots.txt: kept with its origin (RFC 9309)
+	KindSitemap             // a sitemap or feed: a source of links, not stored as a page
+)
+
+// String returns the kind's name as it stands in crawl.log.
+func (k Kind) String() string {
+	switch k {
+	case KindRobots:
+		return "robots"
+	case KindSitemap:
+		return "sitemap"
+	default:
+		return "page"
+	}
+}
+
+// Priorities of the frontier's front queues. A higher one is drawn more often.
+const (
+	MinPriority     = 1
+	DefaultPriority = 2
+	MaxPriority     = 5
+)
+
+// Task is a URL to fetch, as it lies in the frontier's queues. It is small: about 150 bytes encoded.
+type Task struct {
+	Job       JobID      `cbor:"1,keyasint"`
+	URL       weburl.URL `cbor:"2,keyasint"`
+	Kind      Kind       `cbor:"3,keyasint,omitempty"`
+	Priority  int        `cbor:"4,keyasint,omitempty"` // MinPriority to MaxPriority; 0 means DefaultPriority
+	Depth     int        `cbor:"5,keyasint,omitempty"` // hops from a seed; redirects are no hops
+	Redirects int        `cbor:"6,keyasint,omitempty"` // redirects followed to get here
+	Referrer  weburl.URL `cbor:"7,keyasint,omitempty"` // the page or redirect that named it; zero for a seed
+	Attempt   int        `cbor:"8,keyasint,omitempty"` // attempts that failed before this one
+	NotBefore time.Time  `cbor:"9,keyasint,omitempty"` // a retry waits until then
+	Visit     int        `cbor:"10,keyasint,omitempty"`
+	// For is the origin whose robots.txt this KindRobots task fetches: a redirect may have led elsewhere.
+	For string `cbor:"11,keyasint,omitempty"`
+	// Repeat marks a task that may be in the queues twice, because the message that queued it was delivered again: the
+	// frontier asks the ledger before it leases it.
+	Repeat bool `cbor:"12,keyasint,omitempty"`
+	Seed   bool `cbor:"13,keyasint,omitempty"` // named by the user
+	// ETag and LastModified are the validators of the last visit, for a conditional request (RFC 9110, 13.1).
+	ETag         string `cbor:"14,keyasint,omitempty"`
+	LastModified string `cbor:"15,keyasint,omitempty"`
+}
+
+// ID is the id of the message that leases the task.
+func (t *Task) ID() MessageID { return VisitID(t.Job, t.Kind, t.URL.Key(), t.Visit) }

@@ -1,0 +1,103 @@
+// Package stage runs the logic of a stage over a bus: deliver, handle, publish the outputs, confirm, settle.
+//
+// A stage's logic is a [Handler]: a function from an event to events. It knows neither the bus nor the stores'
+// technology. [Run] gives each output its deterministic id, so that a message handled twice publishes the same messages
+// twice, and turns errors into retries or dead letters. It must never drop a message on its own account.
+package stage
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Handler is the logic of one stage. It may be called by many goroutines at once. An error brings the event back later,
+// unless it is marked by crawl.Permanent.
+type Handler[In crawl.Event] interface {
+	Handle(ctx context.Context, in In) ([]crawl.Event, error)
+}
+
+// Config says how a stage runs.
+type Config struct {
+	Name    string // fetcher, parser, …: it stands in ids, logs and metrics
+	Topic   string // what it consumes
+	Workers bus.Workers
+	Log     *slog.Logger
+	Metrics *Metrics // nil: none
+}
+
+// Delivery describes the message being handled.
+type Delivery struct {
+	ID      crawl.MessageID
+	Repeat  bool // it may have been handled before
+	Attempt int
+}
+
+type deliveryKey struct{}
+
+// DeliveryOf returns the delivery that ctx belongs to; the zero Delivery outside a handler.
+func DeliveryOf(ctx context.Context) Delivery {
+	d, _ := ctx.Value(deliveryKey{}).(Delivery)
+	return d
+}
+
+// WithDelivery returns a context in which d is being handled. Tests use it to call a handler directly.
+func WithDelivery(ctx context.Context, d Delivery) context.Context {
+	return context.WithValue(ctx, deliveryKey{}, d)
+}
+
+// Run consumes the stage's topic until ctx is done. It returns when the handlers have returned.
+func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[In]) error {
+	r := &runner[In]{cfg: cfg, bus: b, handler: h}
+	if err := b.Consume(ctx, cfg.Topic, cfg.Workers, r.deliver); err != nil {
+		return fmt.Errorf("stage %s: %w", cfg.Name, err)
+	}
+	return nil
+}
+
+type runner[In crawl.Event] struct {
+	cfg     Config
+	bus     bus.Bus
+	handler Handler[In]
+}
+
+func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
+	in, ok := m.Event.(In)
+	if !ok {
+		return crawl.Permanent(fmt.Errorf("stage %s: topic %s carried a %T", r.cfg.Name, r.cfg.Topic, m.Event))
+	}
+	start := time.Now()
+	d := Delivery{ID: m.ID, Repeat: m.Redelivered || m.Attempt > 0, Attempt: m.Attempt}
+	n, err := r.handle(WithDelivery(ctx, d), in, m)
+	r.cfg.Metrics.observe(r.cfg.Name, n, time.Since(start), err)
+	if err != nil && ctx.Err() == nil {
+		r.cfg.Log.Warn("message failed", "stage", r.cfg.Name, "id", m.ID, "key", in.Key(), "attempt", m.Attempt, "error", err)
+	}
+	return err
+}
+
+// handle runs the handler and publishes what it returned. A panic of the handler is an error of this one message: it is
+// buried with its reason, and the other messages go on.
+func (r *runner[In]) handle(ctx context.Context, in In, m bus.Message) (n int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = crawl.Permanent(fmt.Errorf("stage %s panicked: %v", r.cfg.Name, p))
+		}
+	}()
+	out, err := r.handler.Handle(ctx, in)
+	if err != nil || len(out) == 0 {
+		return 0, err
+	}
+	msgs := make([]bus.Message, len(out))
+	for i, e := range out {
+		msgs[i] = bus.Message{ID: m.ID.Child(r.cfg.Name, i), Event: e}
+	}
+	if err := r.bus.Publish(ctx, msgs...); err != nil {
+		return 0, fmt.Errorf("publish %d events of stage %s: %w", len(msgs), r.cfg.Name, err)
+	}
+	return len(msgs), nil
+}
