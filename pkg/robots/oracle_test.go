@@ -1,0 +1,78 @@
+package robots
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jimsmart/grobotstxt"
+)
+
+// reader turns fuzz input into choices.
+type reader struct{ data []byte }
+
+func (r *reader) next() int {
+	if len(r.data) == 0 {
+		return 0
+	}
+	c := r.data[0]
+	r.data = r.data[1:]
+	return int(c)
+}
+
+func (r *reader) pick(from ...string) string { return from[r.next()%len(from)] }
+
+func (r *reader) text(alphabet string) string {
+	var b strings.Builder
+	for range r.next() % 12 {
+		b.WriteByte(alphabet[r.next()%len(alphabet)])
+	}
+	return b.String()
+}
+
+// writeFile makes a robots.txt of what we and Google's parser should read alike. Left out, as we follow the RFC
+// where it does not: lines without a colon, misspelt keys and keys with a tail, encoded unreserved octets, reserved
+// octets both raw and encoded, octets beyond ASCII in a URL, lines over 16 KiB, "index.html", /robots.txt itself,
+// empty tokens.
+func writeFile(r *reader) string {
+	var b strings.Builder
+	for range r.next() % 16 {
+		switch r.next() % 8 {
+		case 0, 1:
+			b.WriteString(r.pick("User-agent", "USER-AGENT ", " user-agent") + ":" + r.pick(" ", "", "\t") +
+				r.pick("a", "B", "*", "a/1.0", "ab", "b c", "* x"))
+		case 2, 3, 4, 5:
+			b.WriteString(r.pick("Allow", "Disallow", "disallow\t", "ALLOW") + ":" + r.pick(" ", ""))
+			if r.next()%8 != 0 {
+				b.WriteString(r.pick("/", "/", "*") + r.text("/ab*$?.=-*"))
+			}
+		case 6:
+			b.WriteString(r.pick("Sitemap: /s", "Crawl-delay: 2", "Noise: a", "# a: b"))
+		}
+		b.WriteString(r.pick("\n", "\r\n", "\r", "\n\n", " # c\n"))
+	}
+	return b.String()
+}
+
+func compareWithOracle(t *testing.T, data []byte) {
+	r := &reader{data}
+	file := writeFile(r)
+	parsed := Parse([]byte(file))
+	for range 4 {
+		agent := r.pick("a", "b", "AB", "zz")
+		path := "/" + r.text("/ab?.=-ab")
+		want := grobotstxt.AgentAllowed(file, agent, "http://h"+path)
+		got, rule, line := parsed.Agent(agent).Match(path)
+		if got != want {
+			t.Errorf("%s %s: we say %v by %q (line %d), the oracle %v, of\n%s", agent, path, got, rule, line, want, file)
+		}
+	}
+}
+
+func FuzzAgainstOracle(f *testing.F) {
+	for i := range 200 {
+		seed := fmt.Sprintf("%d", i*i*7919)
+		f.Add([]byte(strings.Repeat(seed, 20)))
+	}
+	f.Fuzz(compareWithOracle)
+}

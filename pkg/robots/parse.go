@@ -1,0 +1,158 @@
+package robots
+
+import (
+	"bytes"
+	"strings"
+	"time"
+)
+
+// MaxSize is how many octets of a file are read; the RFC asks for at least 500 KiB (section 2.5). A line cut by this
+// limit is dropped, since half a pattern would match more than its author meant.
+const MaxSize = 512 << 10
+
+// MaxSitemaps is how many Sitemap records of one file are kept.
+const MaxSitemaps = 10_000
+
+// wildcardAgent is the product token of the group that stands for every crawler without its own.
+const wildcardAgent = "*"
+
+// File is a parsed robots.txt. It is immutable and keeps the text of the file alive: get the Rules and drop it.
+type File struct {
+	groups   []group
+	agents   map[string][]member // by product token in lower case, in order
+	sitemaps []string
+}
+
+// group is what follows one or more user-agent lines.
+type group struct {
+	agents int // user-agent lines read so far
+	rules  []rawRule
+	delays []rawDelay
+}
+
+// member says that a token stands in a group, and at which of its user-agent lines first.
+type member struct{ group, at int }
+
+// rawDelay is a Crawl-delay line. It is not a rule and so does not end the list of user agents, but only those
+// above it are meant: `User-agent: slow`, `Crawl-delay: 60`, `User-agent: *`, `Disallow: /x` is one group to the RFC,
+// yet nobody who writes this wants everyone to wait.
+type rawDelay struct {
+	agents int // user-agent lines above it
+	delay  time.Duration
+}
+
+// rawRule is an Allow or Disallow line as written.
+type rawRule struct {
+	pattern string
+	line    int32
+	allow   bool
+}
+
+// Parse reads a robots.txt. It never fails: what cannot be read as a record is skipped. Time and memory are linear
+// in the body, of which at most MaxSize octets are looked at.
+func Parse(body []byte) *File {
+	if len(body) > MaxSize {
+		body = body[:MaxSize]
+		body = body[:bytes.LastIndexAny(body, "\r\n")+1]
+	}
+	text := strings.TrimPrefix(string(body), "\uFEFF")
+	p := parser{file: &File{agents: map[string][]member{}}}
+	for line := int32(1); text != ""; line++ {
+		var record string
+		record, text = cutLine(text)
+		p.record(record, line)
+	}
+	return p.file
+}
+
+// cutLine splits off the first line; lines end in CR, LF or CRLF.
+func cutLine(text string) (line, rest string) {
+	end := strings.IndexAny(text, "\r\n")
+	switch {
+	case end < 0:
+		return text, ""
+	case strings.HasPrefix(text[end:], "\r\n"):
+		return text[:end], text[end+2:]
+	default:
+		return text[:end], text[end+1:]
+	}
+}
+
+// parser is the state between two lines.
+type parser struct {
+	file  *File
+	group *group // the last one; nil before the first user-agent line
+	ruled bool   // the group has a rule, so the next user-agent line starts a new one
+}
+
+// record reads one line. Records other than rules and user-agent lines leave the grouping alone, as section 2.2.4
+// demands.
+func (p *parser) record(line string, number int32) {
+	line, _, _ = strings.Cut(line, "#")
+	key, value, ok := strings.Cut(line, ":")
+	if !ok {
+		return
+	}
+	key, value = trim(key), trim(value)
+	switch {
+	case strings.EqualFold(key, "user-agent"):
+		p.userAgent(value)
+	case strings.EqualFold(key, "allow"):
+		p.rule(value, number, true)
+	case strings.EqualFold(key, "disallow"):
+		p.rule(value, number, false)
+	case strings.EqualFold(key, "crawl-delay"):
+		p.crawlDelay(value)
+	case strings.EqualFold(key, "sitemap"):
+		p.sitemap(value)
+	}
+}
+
+// trim removes the RFC's white space: spaces and tabs.
+func trim(s string) string { return strings.Trim(s, " \t") }
+
+// userAgent adds a token to the current group or starts a new one. A line without a valid token still starts its
+// group: its rules are somebody else's, and must not fall to the group before.
+func (p *parser) userAgent(value string) {
+	if p.group == nil || p.ruled {
+		p.file.groups = append(p.file.groups, group{})
+		p.group, p.ruled = &p.file.groups[len(p.file.groups)-1], false
+	}
+	p.group.agents++
+	token := agentToken(value)
+	if token == "" {
+		return
+	}
+	current := len(p.file.groups) - 1
+	known := p.file.agents[token]
+	if len(known) == 0 || known[len(known)-1].group != current {
+		p.file.agents[token] = append(known, member{group: current, at: p.group.agents})
+	}
+}
+
+// rule adds a rule to the current group. An empty pattern is a rule that says nothing; it still closes the list of
+// user agents. Rules before any user-agent line are ignored (section 2.2.2).
+func (p *parser) rule(pattern string, line int32, allow bool) {
+	if p.group == nil {
+		return
+	}
+	p.ruled = true
+	if pattern != "" && (pattern[0] == '/' || pattern[0] == '*') {
+		p.group.rules = append(p.group.rules, rawRule{pattern: pattern, line: line, allow: allow})
+	}
+}
+
+func (p *parser) crawlDelay(value string) {
+	if delay, ok := parseDelay(value); ok && p.group != nil {
+		p.group.delays = append(p.group.delays, rawDelay{agents: p.group.agents, delay: delay})
+	}
+}
+
+func (p *parser) sitemap(value string) {
+	if value != "" && len(p.file.sitemaps) < MaxSitemaps {
+		p.file.sitemaps = append(p.file.sitemaps, strings.Clone(value))
+	}
+}
+
+// Sitemaps returns the values of the Sitemap records as written, in order, whatever group they stand in.
+func (f *File) Sitemaps() []string { return f.sitemaps }
