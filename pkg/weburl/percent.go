@@ -11,6 +11,7 @@ const (
 	inSpecialQuery                   // special-query percent-encode set
 	inPath                           // path percent-encode set
 	inUserinfo                       // userinfo percent-encode set
+	inSlash                          // not a percent-encode set: the slashes that end a segment of a special URL
 )
 
 var classes = buildClasses()
@@ -32,6 +33,7 @@ func buildClasses() (t [256]class) {
 	add(inSpecialQuery, "'")
 	add(inPath|inUserinfo, "?^`{}")
 	add(inUserinfo, "/:;=@[\\]|")
+	add(inSlash, `/\`)
 	return t
 }
 

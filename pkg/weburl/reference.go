@@ -27,17 +27,22 @@ func newReference(raw string) reference {
 
 // cleanInput trims C0 controls and spaces at the ends, drops tabs and newlines anywhere, and makes the text valid UTF-8.
 func cleanInput(s string) string {
-	for s != "" && s[0] <= ' ' {
-		s = s[1:]
-	}
-	for s != "" && s[len(s)-1] <= ' ' {
-		s = s[:len(s)-1]
-	}
+	s = trimControls(s)
 	if strings.ContainsAny(s, "\t\n\r") {
 		s = strings.Map(dropNewline, s)
 	}
 	if !utf8.ValidString(s) {
 		s = string([]rune(s)) // U+FFFD for each byte that is no UTF-8
+	}
+	return s
+}
+
+func trimControls(s string) string {
+	for s != "" && s[0] <= ' ' {
+		s = s[1:]
+	}
+	for s != "" && s[len(s)-1] <= ' ' {
+		s = s[:len(s)-1]
 	}
 	return s
 }

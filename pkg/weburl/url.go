@@ -29,7 +29,11 @@ func parse(raw string, base URL) (URL, error) {
 	if len(raw) > MaxInput {
 		return URL{}, newError(raw, ErrTooLong)
 	}
-	u, err := parseStandard(raw, base)
+	ref := trimControls(raw)
+	if u, ok := parseFast(ref, base); ok {
+		return u, nil
+	}
+	u, err := parseStandard(ref, base)
 	if err != nil {
 		return URL{}, newError(raw, err)
 	}
