@@ -1,0 +1,200 @@
+package sitemap
+
+import (
+	"bytes"
+	"encoding/xml"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxEntryLinks bounds the links of one entry; one or two are usual.
+const maxEntryLinks = 100
+
+// entry collects what a <url>, <sitemap>, <item> or <entry> says. Only its direct children count: the <image:loc>
+// of an image or the <link> of an entry's <source> are not the page.
+type entry struct {
+	kind   Kind
+	depth  int    // of the entry's element
+	prefix string // of its namespace: the children that matter have the same
+	about  string // rdf:about of an item
+
+	field  string // the child being read, "" where it does not matter
+	isLink bool   // its text is a link
+	base   string // xml:base in it
+	value  []byte // its text so far
+
+	urls []Link // found, with URL and Base only
+	link Link   // what holds for all of them
+}
+
+func newEntry(kind Kind, depth int, t xml.StartElement) *entry {
+	e := &entry{kind: kind, depth: depth, prefix: t.Name.Space, link: Link{Priority: DefaultPriority}}
+	if kind == RDF {
+		e.about = attr(t, "rdf", "about")
+	}
+	return e
+}
+
+// entryName is the name of the elements that stand for a link in a document of this kind.
+func entryName(kind Kind) string {
+	switch kind {
+	case URLSet:
+		return "url"
+	case Index:
+		return "sitemap"
+	case RSS, RDF:
+		return "item"
+	case Atom:
+		return "entry"
+	}
+	return ""
+}
+
+// start begins a child of the entry.
+func (e *entry) start(t xml.StartElement, base string) {
+	e.field, e.isLink, e.base, e.value = "", false, base, e.value[:0]
+	name := t.Name.Local
+	if t.Name.Space != e.prefix && name != "date" { // dc:date
+		return
+	}
+	switch {
+	case e.kind == Atom && name == "link":
+		if rel := attr(t, "", "rel"); rel == "" || rel == "alternate" {
+			e.add(attr(t, "", "href"))
+		}
+		return
+	case e.kind == URLSet, e.kind == Index:
+		e.isLink = name == "loc"
+	case e.kind == RSS, e.kind == RDF:
+		e.isLink = name == "link" || name == "guid" && attr(t, "", "isPermaLink") != "false"
+	}
+	e.field = name
+}
+
+// text adds to the child being read; more than max octets of it are too long for anything we want.
+func (e *entry) text(t xml.CharData, max int) {
+	if len(e.value) == 0 {
+		t = bytes.TrimLeft(t, " \t\r\n")
+	}
+	if e.field != "" && len(e.value) <= max {
+		e.value = append(e.value, t[:min(len(t), max+1)]...)
+	}
+}
+
+// end takes the value of the child that has been read.
+func (e *entry) end() {
+	field := e.field
+	e.field = ""
+	if field == "" {
+		return
+	}
+	value := string(bytes.TrimSpace(e.value))
+	switch field {
+	case "loc", "link", "guid":
+		if e.isLink && (field != "guid" || isHTTP(value)) {
+			e.add(value)
+		}
+	case "lastmod", "pubDate", "date", "updated", "modified":
+		if t, ok := parseTime(value); ok {
+			e.link.LastMod = t
+		}
+	case "published", "issued":
+		if t, ok := parseTime(value); ok && e.link.LastMod.IsZero() {
+			e.link.LastMod = t
+		}
+	case "changefreq":
+		e.link.ChangeFreq = changeFreq(value)
+	case "priority":
+		if f, err := strconv.ParseFloat(value, 64); err == nil && f >= 0 && f <= 1 {
+			e.link.Priority = f
+		}
+	}
+}
+
+// changeFreq is one of the seven values of sitemaps.org, or "".
+func changeFreq(s string) string {
+	switch s = strings.ToLower(s); s {
+	case "always", "hourly", "daily", "weekly", "monthly", "yearly", "never":
+		return s
+	}
+	return ""
+}
+
+// add notes a URL of the entry, once.
+func (e *entry) add(url string) {
+	url = strings.TrimSpace(url)
+	if url == "" || len(e.urls) == maxEntryLinks {
+		return
+	}
+	for _, known := range e.urls {
+		if known.URL == url {
+			return
+		}
+	}
+	e.urls = append(e.urls, Link{URL: url, Base: e.base})
+}
+
+// found returns the entry's links.
+func (e *entry) found() []Link {
+	if len(e.urls) == 0 && isHTTP(e.about) {
+		e.add(e.about)
+	}
+	for i := range e.urls {
+		e.urls[i].LastMod = e.link.LastMod
+		e.urls[i].ChangeFreq = e.link.ChangeFreq
+		e.urls[i].Priority = e.link.Priority
+	}
+	return e.urls
+}
+
+// w3cLayouts are the forms of W3C date and time (a profile of ISO 8601) and what is often written instead.
+var w3cLayouts = []string{
+	time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05-0700", "2006-01-02T15:04:05", "2006-01-02T15:04",
+	"2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05", "2006-01", "2006",
+}
+
+// mailLayouts are the forms of RFC 822 dates as RSS has them, behind the day of the week.
+var mailLayouts = []string{
+	"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05", "2 Jan 2006 15:04 -0700", "2 Jan 2006 15:04",
+	"2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04 -0700", "2 Jan 2006",
+}
+
+// mailZones are the zones RFC 822 names (section 5.1).
+var mailZones = map[string]string{
+	"GMT": "+0000", "UT": "+0000", "UTC": "+0000", "Z": "+0000", "EST": "-0500", "EDT": "-0400",
+	"CST": "-0600", "CDT": "-0500", "MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
+}
+
+// parseTime reads a date of a sitemap or feed, in UTC.
+func parseTime(s string) (time.Time, bool) {
+	if len(s) > 64 {
+		return time.Time{}, false
+	}
+	if t, err := time.Parse(time.DateOnly, s); len(s) == len(time.DateOnly) && err == nil {
+		return t, true
+	}
+	layouts := w3cLayouts
+	if strings.Contains(s, ":") && !strings.Contains(s, "-") || strings.Contains(s, ",") || strings.Count(s, " ") > 2 {
+		layouts, s = mailLayouts, mailDate(s)
+	}
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// mailDate drops the day of the week and gives a named zone its offset.
+func mailDate(s string) string {
+	if _, rest, found := strings.Cut(s, ","); found {
+		s = strings.TrimSpace(rest)
+	}
+	if i := strings.LastIndexByte(s, ' '); i >= 0 {
+		if offset, named := mailZones[s[i+1:]]; named {
+			return s[:i+1] + offset
+		}
+	}
+	return s
+}

@@ -1,0 +1,245 @@
+package sitemap
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/url"
+)
+
+// maxFaults is how many times reading resumes behind broken markup. A stray "<" in a title should not cost the rest
+// of a feed; a document that is broken a thousand times is no sitemap.
+const maxFaults = 1000
+
+// guard feeds the decoder octet by octet, which keeps it from reading ahead, and bounds each token. Control
+// characters, which XML forbids, become spaces.
+type guard struct {
+	r     *bufio.Reader
+	left  int   // octets the current token may still take
+	read  int64 // octets given to the current decoder
+	last  byte
+	again bool // last is to be given once more
+}
+
+func (g *guard) ReadByte() (byte, error) {
+	if g.left == 0 {
+		return 0, ErrTokenTooLong
+	}
+	if !g.again {
+		c, err := g.r.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' {
+			c = ' '
+		}
+		g.last = c
+	}
+	g.again = false
+	g.left--
+	g.read++
+	return g.last, nil
+}
+
+// Read is there because xml.NewDecoder wants it; the decoder calls ReadByte.
+func (g *guard) Read(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	c, err := g.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	b[0] = c
+	return 1, nil
+}
+
+// decoder returns a lenient decoder of what guard has left. The encoding has been seen to by then.
+func (g *guard) decoder() *xml.Decoder {
+	g.read = 0
+	d := xml.NewDecoder(g)
+	d.Strict = false
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	return d
+}
+
+// resume returns a decoder that goes on where d met a fault; d may have looked at one octet more.
+func (g *guard) resume(d *xml.Decoder) *xml.Decoder {
+	g.again = d.InputOffset() < g.read
+	return g.decoder()
+}
+
+// markup reads a document token by token. Tags need not match: an end tag closes what it names, if that is open.
+func (p *parser) markup(text *bufio.Reader) (Kind, error) {
+	skipDeclaration(text)
+	in := &guard{r: text}
+	d := in.decoder()
+	w := walker{parser: p}
+	for {
+		in.left = p.limits.MaxToken
+		token, err := d.RawToken()
+		var broken *xml.SyntaxError
+		switch {
+		case errors.As(err, &broken) && !atEnd(text) && p.stats.Faults < maxFaults:
+			p.stats.Faults++
+			d = in.resume(d)
+			continue
+		case err != nil:
+			return w.kind, errors.Join(w.cutBy(err), w.flush())
+		}
+		if err := w.token(token); err != nil {
+			return w.kind, err
+		}
+		if w.root && w.kind == Unknown {
+			return Unknown, nil
+		}
+	}
+}
+
+// cutBy is why reading ended early. A document that ends inside an element was cut somewhere on its way.
+func (w *walker) cutBy(err error) error {
+	if errors.Is(err, io.EOF) && len(w.stack) > 0 {
+		return io.ErrUnexpectedEOF
+	}
+	return cutBy(err)
+}
+
+// skipDeclaration passes over the XML declaration: the decoder would refuse version 1.1.
+func skipDeclaration(text *bufio.Reader) {
+	head, _ := text.Peek(sniffLen)
+	trimmed := bytes.TrimLeft(head, " \t\r\n")
+	if end := bytes.Index(trimmed, []byte("?>")); end >= 0 && bytes.HasPrefix(trimmed, []byte("<?xml")) {
+		_, _ = text.Discard(len(head) - len(trimmed) + end + len("?>")) // all of it has been peeked at
+	}
+}
+
+func atEnd(text *bufio.Reader) bool {
+	_, err := text.Peek(1)
+	return err != nil
+}
+
+// element is an open element.
+type element struct {
+	name string // with its prefix
+	base string // xml:base in force
+}
+
+// walker follows the elements and collects one entry after the other.
+type walker struct {
+	*parser
+	kind  Kind
+	root  bool // the root element has been seen
+	stack []element
+	entry *entry
+}
+
+func (w *walker) token(t xml.Token) error {
+	switch t := t.(type) {
+	case xml.StartElement:
+		return w.start(t)
+	case xml.EndElement:
+		return w.end(t)
+	case xml.CharData:
+		if w.entry != nil && len(w.stack) == w.entry.depth+1 {
+			w.entry.text(t, w.limits.MaxURL)
+		}
+	}
+	return nil
+}
+
+func (w *walker) start(t xml.StartElement) error {
+	if len(w.stack) >= w.limits.MaxDepth {
+		return errors.Join(ErrTooDeep, w.flush())
+	}
+	w.stack = append(w.stack, element{name: fullName(t.Name), base: w.base(t)})
+	switch {
+	case !w.root:
+		w.root, w.kind = true, kindOf(t.Name.Local)
+	case t.Name.Local == entryName(w.kind):
+		if err := w.flush(); err != nil {
+			return err
+		}
+		w.entry = newEntry(w.kind, len(w.stack), t)
+	case w.entry != nil && len(w.stack) == w.entry.depth+1:
+		w.entry.start(t, w.stack[len(w.stack)-1].base)
+	}
+	return nil
+}
+
+// base is the xml:base in force in an element: its own, joined to that of its parent (XML Base, section 4).
+func (w *walker) base(t xml.StartElement) string {
+	inherited := ""
+	if len(w.stack) > 0 {
+		inherited = w.stack[len(w.stack)-1].base
+	}
+	own := attr(t, "xml", "base")
+	if own == "" || len(own) > w.limits.MaxURL {
+		return inherited
+	}
+	outer, err := url.Parse(inherited)
+	if err != nil {
+		return own
+	}
+	joined, err := outer.Parse(own)
+	if err != nil || len(joined.Path) > w.limits.MaxURL { // relative ones add up
+		return own
+	}
+	return joined.String()
+}
+
+// end closes the innermost open element of that name and all within it.
+func (w *walker) end(t xml.EndElement) error {
+	name := fullName(t.Name)
+	at := len(w.stack) - 1
+	for at >= 0 && w.stack[at].name != name {
+		at--
+	}
+	if at < 0 {
+		return nil
+	}
+	w.stack = w.stack[:at]
+	if w.entry == nil {
+		return nil
+	}
+	if len(w.stack) <= w.entry.depth {
+		w.entry.end()
+	}
+	if len(w.stack) < w.entry.depth {
+		return w.flush()
+	}
+	return nil
+}
+
+// flush hands on the links of the entry that is open, if any.
+func (w *walker) flush() error {
+	e := w.entry
+	w.entry = nil
+	if e == nil {
+		return nil
+	}
+	for _, l := range e.found() {
+		if err := w.link(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fullName(n xml.Name) string {
+	if n.Space == "" {
+		return n.Local
+	}
+	return n.Space + ":" + n.Local
+}
+
+// attr is the value of an attribute, "" if missing.
+func attr(t xml.StartElement, prefix, local string) string {
+	for _, a := range t.Attr {
+		if a.Name.Local == local && a.Name.Space == prefix {
+			return a.Value
+		}
+	}
+	return ""
+}
