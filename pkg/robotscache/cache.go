@@ -1,0 +1,112 @@
+// Package robotscache keeps the compiled rules of robots.txt files in memory, before a crawl.RobotsStore.
+//
+// Its duties, in order:
+//
+//  1. [Cache.Rules] returns the rules of an origin for our product token, compiled once, for as long as the record says.
+//  2. [Cache.Put] stores a record and makes it known here at once. Other processes see it when theirs has expired, which
+//     is the promise of a record's Expires.
+//
+// Only what is in the store counts: an origin that is missing is asked for each time, since its robots.txt may arrive at
+// any moment. Memory is bounded by origins and by bytes. It never fetches anything.
+package robotscache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/lru"
+	"github.com/whirlpool-crawler/whirlpool/pkg/robots"
+)
+
+// Config bounds the cache.
+type Config struct {
+	MaxOrigins int
+	MaxBytes   int64 // of robots.txt bodies, with a flat charge an origin
+	// Grace is how long after its expiry a record still counts: tasks were leased while it was good.
+	Grace time.Duration
+}
+
+// Default returns 10,000 origins, 64 MiB and five minutes.
+func Default() Config {
+	return Config{MaxOrigins: 10_000, MaxBytes: 64 << 20, Grace: 5 * time.Minute}
+}
+
+// Validate reports what is wrong with the configuration.
+func (c *Config) Validate() error {
+	if c.MaxOrigins < 1 || c.MaxBytes < 1 || c.Grace < 0 {
+		return errors.New("robots cache: want room for at least one origin and one byte, and a grace of 0 or more")
+	}
+	return nil
+}
+
+// originCost is charged for each origin beside its body: map entry, list element, record and compiled rules.
+const originCost = 1 << 10
+
+// Cache is safe for concurrent use.
+type Cache struct {
+	cfg     Config
+	store   crawl.RobotsStore
+	entries *lru.Cache[string, entry]
+}
+
+type entry struct {
+	rules  *robots.Rules
+	record crawl.Robots // without its body
+}
+
+// New returns a cache over store.
+func New(store crawl.RobotsStore, cfg Config) (*Cache, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &Cache{cfg: cfg, store: store, entries: lru.New[string, entry](cfg.MaxOrigins, cfg.MaxBytes)}, nil
+}
+
+// Rules returns the rules of an origin (scheme://host[:port]) for our product token and the record they come from,
+// without its body. found is false when the store has none, or only one that expired longer than Grace ago.
+func (c *Cache) Rules(ctx context.Context, origin string) (rules *robots.Rules, rec crawl.Robots, found bool, err error) {
+	now := time.Now()
+	if e, ok := c.entries.Get(origin); ok && now.Before(e.record.Expires) {
+		return e.rules, e.record, true, nil
+	}
+	r, found, err := c.store.Robots(ctx, origin)
+	if err != nil {
+		return nil, crawl.Robots{}, false, fmt.Errorf("read the robots.txt of %s from the store: %w", origin, err)
+	}
+	if !found || !now.Before(r.Expires.Add(c.cfg.Grace)) {
+		return nil, crawl.Robots{}, false, nil
+	}
+	r.Origin = origin
+	e := c.keep(r)
+	return e.rules, e.record, true, nil
+}
+
+// Put stores r and remembers it.
+func (c *Cache) Put(ctx context.Context, r crawl.Robots) error {
+	if err := c.store.PutRobots(ctx, r); err != nil {
+		return fmt.Errorf("store the robots.txt of %s: %w", r.Origin, err)
+	}
+	c.keep(r)
+	return nil
+}
+
+func (c *Cache) keep(r crawl.Robots) entry {
+	e := entry{rules: Compile(&r), record: r}
+	e.record.Body = nil
+	c.entries.Put(r.Origin, e, int64(len(r.Body))+originCost)
+	return e
+}
+
+// Compile returns what a record allows our product token.
+func Compile(r *crawl.Robots) *robots.Rules {
+	switch r.State {
+	case crawl.RobotsAllowAll:
+		return robots.AllowAll()
+	case crawl.RobotsDisallowAll:
+		return robots.DisallowAll()
+	}
+	return robots.Parse(r.Body).Agent(crawl.ProductToken)
+}
