@@ -1,0 +1,161 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// groups merges operations that come at the same time into one batch B, which is written at once. The first operation of
+// a group leads: it waits for the group before to be written, and meanwhile others join. So a lone operation is
+// written at once by its own goroutine, and under load a group is what came during the last write.
+//
+// Groups are written in the order they were opened, and operations within a group in the order they joined.
+type groups[B any] struct {
+	fresh func() B
+	seal  func(B) // may be nil; called with mu held when a group is closed to further operations
+	write func(B) error
+
+	mu   sync.Mutex
+	open *group[B]
+	err  error // what broke the store
+
+	turn sync.Mutex // held by the leader that writes
+}
+
+type group[B any] struct {
+	batch B
+	led   bool
+	done  chan struct{}
+	err   error
+}
+
+// ticket is an operation's place in a group. Its holder must wait for it.
+type ticket[B any] struct {
+	of   *groups[B]
+	g    *group[B]
+	lead bool
+	err  error
+}
+
+// join adds what fill puts into the batch. fill runs under a lock: it must be short.
+func (c *groups[B]) join(fill func(b B)) ticket[B] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := c.add(fill)
+	if g == nil {
+		return ticket[B]{err: c.err}
+	}
+	lead := !g.led
+	g.led = true
+	return ticket[B]{of: c, g: g, lead: lead}
+}
+
+// later adds what fill puts into the batch to whatever group is written next; flush writes what nobody waits for.
+func (c *groups[B]) later(fill func(b B)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add(fill)
+	return c.err
+}
+
+// add joins the open group, with mu held; nil when the store is broken.
+func (c *groups[B]) add(fill func(b B)) *group[B] {
+	if c.err != nil {
+		return nil
+	}
+	if c.open == nil {
+		c.open = &group[B]{batch: c.fresh(), done: make(chan struct{})}
+	}
+	fill(c.open.batch)
+	return c.open
+}
+
+// do is join and wait. What fill added will be written whatever happens to ctx.
+func (c *groups[B]) do(ctx context.Context, fill func(b B)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return c.join(fill).wait()
+}
+
+// flush writes what later left.
+func (c *groups[B]) flush() error {
+	c.mu.Lock()
+	idle := c.open == nil
+	c.mu.Unlock()
+	if idle {
+		return nil
+	}
+	return c.join(func(B) {}).wait()
+}
+
+// wait returns when the ticket's group is written.
+func (t ticket[B]) wait() error {
+	if t.g == nil {
+		return t.err
+	}
+	if t.lead {
+		t.of.leadGroup(t.g)
+	} else {
+		<-t.g.done
+	}
+	return t.g.err
+}
+
+func (c *groups[B]) leadGroup(g *group[B]) {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	defer close(g.done)
+	if g.err = c.closeGroup(g); g.err == nil {
+		g.err = c.write(g.batch)
+	}
+}
+
+func (c *groups[B]) closeGroup(g *group[B]) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open = nil
+	if c.err == nil && c.seal != nil {
+		c.seal(g.batch)
+	}
+	return c.err
+}
+
+// fail makes every further operation return err.
+func (c *groups[B]) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// committer writes groups of operations to Pebble.
+type committer = groups[*pebble.Batch]
+
+// commitBatch commits a group's batch. Pebble reports a failed commit through Logger.Fatalf, which panics with a fatalError
+// here; the database must not be used after that.
+func (s *Store) commitBatch(b *pebble.Batch) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case fatalError:
+			err = r
+		default:
+			panic(r)
+		}
+		if err != nil {
+			s.fail(err)
+		}
+	}()
+	if b.Empty() {
+		return b.Close()
+	}
+	if err := b.Commit(pebble.Sync); err != nil {
+		return fmt.Errorf("commit %d bytes to the state of %s: %w", b.Len(), s.dir, err)
+	}
+	return b.Close()
+}

@@ -1,0 +1,69 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// DeadLetters keeps messages that no handler could make sense of, until somebody replays or drops them.
+type DeadLetters struct{ s *Store }
+
+// DeadLetters returns the dead letters.
+func (s *Store) DeadLetters() DeadLetters { return DeadLetters{s} }
+
+type deadLetter struct {
+	Topic   string    `cbor:"1,keyasint"`
+	Reason  string    `cbor:"2,keyasint,omitempty"`
+	At      time.Time `cbor:"3,keyasint"`
+	Message []byte    `cbor:"4,keyasint"`
+}
+
+// Bury stores a dead letter; it is durable when it returns. A letter with the id of a former one replaces it.
+func (d DeadLetters) Bury(ctx context.Context, l bus.DeadLetter) error {
+	msg, err := appendMessage(nil, &l.Message)
+	if err != nil {
+		return fmt.Errorf("bury message %s: %w", l.Message.ID, err)
+	}
+	v, err := crawl.EncodeValue(&deadLetter{Topic: l.Topic, Reason: l.Reason, At: l.At, Message: msg})
+	if err != nil {
+		return fmt.Errorf("bury message %s: %w", l.Message.ID, err)
+	}
+	return d.s.do(ctx, func(b *pebble.Batch) { _ = b.Set(deadKey(l.Message.ID), v, nil) })
+}
+
+// List yields the dead letters in the order of their ids.
+func (d DeadLetters) List(ctx context.Context, yield func(bus.DeadLetter) error) error {
+	return d.s.scan(ctx, []byte{kindDead}, func(k, v []byte) error {
+		var l deadLetter
+		err := crawl.DecodeValue(v, &l)
+		if err == nil {
+			var m bus.Message
+			if m, err = decodeMessage(l.Message); err == nil {
+				return yield(bus.DeadLetter{Message: m, Topic: l.Topic, Reason: l.Reason, At: l.At})
+			}
+		}
+		return fmt.Errorf("dead letter %x: %w", k[1:], err)
+	})
+}
+
+// Remove forgets dead letters.
+func (d DeadLetters) Remove(ctx context.Context, ids ...crawl.MessageID) error {
+	return d.s.do(ctx, func(b *pebble.Batch) {
+		for _, id := range ids {
+			_ = b.Delete(deadKey(id), nil)
+		}
+	})
+}
+
+// Count returns the number of dead letters.
+func (d DeadLetters) Count(ctx context.Context) (n int64, err error) {
+	err = d.s.scan(ctx, []byte{kindDead}, func([]byte, []byte) error { n++; return nil })
+	return n, errors.Join(err, ctx.Err())
+}

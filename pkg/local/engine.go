@@ -1,0 +1,126 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// format is the version of everything in state/ and of pages.jsonl's index. A program opens only the formats it lists.
+const format = "whirlpool-state 1"
+
+// lockDir takes the directory for this process.
+func lockDir(dir string) (io.Closer, error) {
+	name := filepath.Join(dir, "state", "lock")
+	l, err := vfs.Default.Lock(name)
+	if err == nil {
+		return l, nil
+	}
+	return nil, fmt.Errorf("crawl directory %s is in use by another process (%s: %w): wait for it to end, stop it, or choose "+
+		"another directory with --out", dir, name, err)
+}
+
+// checkFormat refuses a directory that another version of the program wrote, and marks a new one.
+func checkFormat(dir string) error {
+	name := filepath.Join(dir, "state", "format")
+	got, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(dir, "state", "db")); err == nil {
+			return fmt.Errorf("crawl directory %s holds a state without %s: it is no state of whirlpool's; choose another directory "+
+				"with --out", dir, name)
+		}
+		return writeFileAtomic(name, []byte(format+"\n"))
+	}
+	if err != nil {
+		return fmt.Errorf("read the format of crawl directory %s: %w", dir, err)
+	}
+	if v := strings.TrimSpace(string(got)); v != format {
+		return fmt.Errorf("crawl directory %s has the format %.40q, this program knows %q: use the program that wrote it, or start "+
+			"over with --fresh", dir, v, format)
+	}
+	return nil
+}
+
+// writeFileAtomic writes a small file that is either whole or not there.
+func writeFileAtomic(name string, data []byte) error {
+	tmp := name + ".tmp"
+	f, err := os.Create(tmp)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp, name)
+}
+
+// pebbleOptions tunes Pebble for what the store keeps: tens of millions of small entries under hashed keys, read by exact
+// key mostly for absence (bloom filters), and queue entries that are deleted soon after they were written.
+func pebbleOptions(opt Options, fs vfs.FS, log pebbleLogger) *pebble.Options {
+	o := &pebble.Options{
+		FS: fs, Logger: log, EventListener: log.listener(),
+		Cache: pebble.NewCache(opt.CacheBytes), MemTableSize: opt.MemTable, MemTableStopWritesThreshold: 4,
+		L0CompactionThreshold: 4, L0StopWritesThreshold: 24, LBaseMaxBytes: 256 << 20,
+		CompactionConcurrencyRange: func() (int, int) { return 1, 2 },
+		MaxOpenFiles:               500,
+		// The newest format before WAL sync chunks: those promise that what lies before them was fsync'ed, which a log whose
+		// fsync is put off (walFS) may belie after a power failure, and Pebble would call a torn tail corruption.
+		FormatMajorVersion: pebble.FormatColumnarBlocks,
+	}
+	o.TargetFileSizes[0] = 8 << 20
+	for i := range o.Levels {
+		l := &o.Levels[i]
+		l.BlockSize, l.IndexBlockSize = 8<<10, 64<<10
+		l.FilterPolicy, l.FilterType = bloom.FilterPolicy(10), pebble.TableFilter
+		l.Compression = func() *sstable.CompressionProfile { return block.SnappyCompression }
+	}
+	return o
+}
+
+// fatalError is what broke Pebble for good.
+type fatalError struct{ msg string }
+
+func (e fatalError) Error() string { return e.msg }
+
+// pebbleLogger passes Pebble's errors on and drops its chatter.
+type pebbleLogger struct {
+	log *slog.Logger
+	dir string
+}
+
+// Infof implements pebble.Logger.
+func (l pebbleLogger) Infof(string, ...any) {}
+
+// Errorf implements pebble.Logger.
+func (l pebbleLogger) Errorf(format string, args ...any) {
+	l.log.Error("crawl state", "dir", l.dir, "error", fmt.Sprintf(format, args...))
+}
+
+// Fatalf implements pebble.Logger. Pebble cannot go on after it. In a commit the committer recovers, and all further
+// operations fail; in one of Pebble's own goroutines the process ends, which loses nothing that was committed.
+func (l pebbleLogger) Fatalf(format string, args ...any) {
+	l.Errorf(format, args...)
+	panic(fatalError{fmt.Sprintf("state of crawl directory "+l.dir+": "+format, args...)})
+}
+
+func (l pebbleLogger) listener() *pebble.EventListener {
+	return &pebble.EventListener{
+		BackgroundError: func(err error) {
+			if !errors.Is(err, context.Canceled) {
+				l.Errorf("in the background: %v", err)
+			}
+		},
+	}
+}

@@ -1,0 +1,153 @@
+package local
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// entry is what the store knows of a URL. It serves the URL set and the ledger alike.
+//
+// On disk: state in the lower two bits and kind above them (1), by(8) uvarint ms since 1970; in the states done and excluded also verdict(1) uvarint status, uvarint
+// attempts, reason code(1) and, for code 255, the reason's text to the end. An open URL takes 15 bytes, a done one about 20.
+type entry struct {
+	state    crawl.State
+	kind     crawl.Kind // of the outcome
+	by       claimant
+	at       int64 // ms since 1970
+	verdict  crawl.Verdict
+	status   uint16
+	attempts uint32
+	reason   string
+}
+
+// claimant is the first half of the id of the message that made the claim. Ids are hashes, so halves of those that could
+// meet at one URL differ but for a chance of 2^-64.
+type claimant [8]byte
+
+func claimantOf(id crawl.MessageID) claimant { return claimant(id[:8]) }
+
+var errEntry = errors.New("the entry is damaged")
+
+// reasonCodes are reasons that take one byte. Codes are on disk: append only.
+var reasonCodes = [...]string{"", crawl.ReasonScope, crawl.ReasonExclude, crawl.ReasonInclude, crawl.ReasonBlacklist,
+	crawl.ReasonDepth, crawl.ReasonLevelBudget, crawl.ReasonHostBudget, crawl.ReasonVariantBudget, crawl.ReasonPageBudget,
+	crawl.ReasonNoFollow, crawl.ReasonScheme, crawl.ReasonRobots, crawl.ReasonRobotsDown, crawl.ReasonCrawlDelay,
+	crawl.ReasonRedirects, crawl.ReasonRedirectTarget, crawl.ReasonMediaType, crawl.ReasonPrivateAddress, crawl.ReasonDNS,
+	crawl.ReasonNoSuchHost, crawl.ReasonConnect, crawl.ReasonTLS, crawl.ReasonTimeout, crawl.ReasonTooSlow,
+	crawl.ReasonBroken, crawl.ReasonHeaderTooLarge, crawl.ReasonEncoding, crawl.ReasonStatus, crawl.ReasonInterrupted}
+
+const (
+	reasonText = 255
+	maxReason  = 48 // bytes of a reason that has no code; a longer one is cut
+	maxKind    = 63 // kinds share a byte with the state
+)
+
+func (e *entry) isPage() bool {
+	return e.state == crawl.StateDone && e.kind == crawl.KindPage && e.verdict == crawl.VerdictDone && e.status >= 200 && e.status < 300
+}
+
+func (e *entry) append(dst []byte) []byte {
+	dst = append(append(dst, byte(e.state)|byte(e.kind)<<2), e.by[:]...)
+	dst = binary.AppendUvarint(dst, uint64(e.at))
+	if e.state != crawl.StateDone && e.state != crawl.StateExcluded {
+		return dst
+	}
+	dst = append(dst, byte(e.verdict))
+	dst = binary.AppendUvarint(dst, uint64(e.status))
+	dst = binary.AppendUvarint(dst, uint64(e.attempts))
+	for code, r := range reasonCodes {
+		if r == e.reason {
+			return append(dst, byte(code))
+		}
+	}
+	return append(append(dst, reasonText), e.reason...)
+}
+
+func (e *entry) decode(b []byte) error {
+	*e = entry{}
+	if len(b) < 10 || b[0]&3 == 0 {
+		return errEntry
+	}
+	e.state, e.kind, e.by = crawl.State(b[0]&3), crawl.Kind(b[0]>>2), claimant(b[1:9])
+	r := uvarints{b: b[9:]}
+	e.at = int64(r.next(math.MaxInt64))
+	if e.state != crawl.StateOpen {
+		e.verdict = crawl.Verdict(r.byte())
+		e.status = uint16(r.next(math.MaxUint16))
+		e.attempts = uint32(r.next(math.MaxUint32))
+		e.reason = decodeReason(&r)
+	}
+	if r.bad || len(r.b) > 0 {
+		return errEntry
+	}
+	return nil
+}
+
+func decodeReason(r *uvarints) string {
+	code := r.byte()
+	switch {
+	case code < len(reasonCodes):
+		return reasonCodes[code]
+	case code == reasonText:
+		text := string(r.b)
+		r.b = nil
+		return text
+	}
+	r.bad = true
+	return ""
+}
+
+// uvarints reads numbers off b; bad is set once one is not there or too large.
+type uvarints struct {
+	b   []byte
+	bad bool
+}
+
+func (r *uvarints) next(limit uint64) uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 || v > limit {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *uvarints) byte() int {
+	if len(r.b) == 0 {
+		r.bad = true
+		return 0
+	}
+	c := r.b[0]
+	r.b = r.b[1:]
+	return int(c)
+}
+
+func (e *entry) public(k weburl.Key) crawl.Entry {
+	out := crawl.Entry{Key: k, State: e.state, Kind: e.kind}
+	if e.state != crawl.StateUnknown {
+		out.Verdict, out.Status, out.Reason, out.Attempts = e.verdict, int(e.status), e.reason, int(e.attempts)
+		out.At = time.UnixMilli(e.at).UTC()
+	}
+	return out
+}
+
+// finished turns a public entry into a record of a final outcome.
+func finished(in crawl.Entry, by claimant, now time.Time) (entry, error) {
+	if !in.Verdict.Final() || in.Status < 0 || in.Status > math.MaxUint16 || in.Attempts < 0 || in.Attempts > math.MaxInt32 ||
+		in.Kind > maxKind {
+		return entry{}, fmt.Errorf("finish URL %s: verdict %v, kind %d, status %d, attempts %d are no final outcome", in.Key,
+			in.Verdict, in.Kind, in.Status, in.Attempts)
+	}
+	if !in.At.IsZero() {
+		now = in.At
+	}
+	return entry{state: crawl.StateDone, kind: in.Kind, by: by, at: now.UnixMilli(), verdict: in.Verdict, status: uint16(in.Status),
+		attempts: uint32(in.Attempts), reason: in.Reason[:min(len(in.Reason), maxReason)]}, nil
+}

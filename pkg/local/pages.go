@@ -1,0 +1,259 @@
+package local
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Pages keeps pages.jsonl and its index. Records that come together are appended with one write, fsync'ed, and only then
+// committed to the index with the file's new length: what the index says is in the file, even after a power failure. What
+// lies behind the committed length was never promised to anybody, and is cut when the directory is opened.
+type Pages struct {
+	s    *Store
+	file *os.File
+	size atomic.Int64 // committed length of the file
+	groups[*pageBatch]
+	lastSync time.Time // guarded by the leader's turn
+
+	mu      sync.Mutex
+	pending map[weburl.Key]struct{} // in a group that is not committed
+}
+
+var _ crawl.Pages = (*Pages)(nil)
+
+// pageInterval is the shortest time between two fsyncs of pages.jsonl: records that come meanwhile share the next one.
+const pageInterval = 5 * time.Millisecond
+
+type pageBatch struct {
+	lines []byte
+	index []pageAt
+}
+
+type pageAt struct {
+	key    weburl.Key
+	offset int // in lines
+	length int
+}
+
+// Pages returns the content store.
+func (s *Store) Pages() *Pages { return s.pages }
+
+func openPages(s *Store) (p *Pages, err error) {
+	p = &Pages{s: s, pending: map[weburl.Key]struct{}{}}
+	p.fresh, p.write = func() *pageBatch { return &pageBatch{} }, p.writeBatch
+	committed, err := p.committedSize()
+	if err != nil {
+		return nil, err
+	}
+	name := s.path("pages.jsonl")
+	if p.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+		return nil, err
+	}
+	if committed, err = p.recover(name, committed); err != nil {
+		return nil, errors.Join(err, p.file.Close())
+	}
+	p.size.Store(committed)
+	return p, nil
+}
+
+func (p *Pages) committedSize() (n int64, err error) {
+	_, err = p.s.get([]byte{kindPageEnd}, func(v []byte) error {
+		r := uvarints{b: v}
+		if n = int64(r.next(math.MaxInt64)); r.bad {
+			return errors.New("the length of pages.jsonl in the state is damaged")
+		}
+		return nil
+	})
+	return n, err
+}
+
+// recover brings the file to the committed length.
+func (p *Pages) recover(name string, committed int64) (int64, error) {
+	info, err := p.file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	switch size := info.Size(); {
+	case size > committed:
+		p.s.log.Warn("cut records that were not committed when the last run ended", "file", name, "bytes", size-committed)
+		return committed, p.file.Truncate(committed)
+	case size < committed && !p.s.opt.Repair:
+		return 0, fmt.Errorf("%s has %d bytes, but records up to byte %d were committed: put the whole file back, or open with "+
+			"repair to forget the records that are gone", name, size, committed)
+	case size < committed:
+		return p.repair(name, size)
+	}
+	return committed, nil
+}
+
+// repair forgets the records that a file of the size does not hold.
+func (p *Pages) repair(name string, size int64) (end int64, err error) {
+	b, lost := p.s.db.NewBatch(), 0
+	err = p.each(context.Background(), func(k weburl.Key, at, length int64) error {
+		if at+length <= size {
+			end = max(end, at+length)
+			return nil
+		}
+		lost++
+		return b.Delete(pageKey(k), nil)
+	})
+	if err == nil {
+		err = b.Set([]byte{kindPageEnd}, binary.AppendUvarint(nil, uint64(end)), nil)
+	}
+	if err == nil {
+		err = b.Commit(pebble.Sync)
+	}
+	p.s.log.Warn("forgot records that are missing from the file", "file", name, "records", lost)
+	return end, errors.Join(err, b.Close(), p.file.Truncate(end))
+}
+
+// each yields the place of every committed record, in the order of the URLs' keys.
+func (p *Pages) each(ctx context.Context, yield func(k weburl.Key, at, length int64) error) error {
+	return p.s.scan(ctx, []byte{kindPage}, func(k, v []byte) error {
+		at, length, err := decodePage(v)
+		if err != nil || len(k) != 25 {
+			return fmt.Errorf("index entry %x of pages.jsonl is damaged", k)
+		}
+		return yield(weburl.Key(k[1:]), at, length)
+	})
+}
+
+func decodePage(v []byte) (at, length int64, err error) {
+	r := uvarints{b: v}
+	at, length = int64(r.next(math.MaxInt64/2)), int64(r.next(math.MaxInt64/2))
+	if r.bad {
+		return 0, 0, errors.New("the index entry is damaged")
+	}
+	return at, length, nil
+}
+
+var lineBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxPooledLine bounds the buffers that are kept for the next record.
+const maxPooledLine = 1 << 20
+
+// Put implements crawl.Pages.
+func (p *Pages) Put(ctx context.Context, r *crawl.Record) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	key := r.URL.Key()
+	has, err := p.s.get(pageKey(key), func([]byte) error { return nil })
+	if err != nil {
+		return fmt.Errorf("store the record of %s: %w", r.URL, err)
+	}
+	if has {
+		return nil
+	}
+	buf := lineBuffers.Get().(*[]byte)
+	*buf = jsonl.AppendRecord((*buf)[:0], r)
+	t := p.join(func(b *pageBatch) { err = p.stage(b, key, *buf) })
+	if cap(*buf) <= maxPooledLine {
+		lineBuffers.Put(buf)
+	}
+	if err = errors.Join(err, t.wait()); err != nil {
+		return fmt.Errorf("store the record of %s: %w", r.URL, err)
+	}
+	return nil
+}
+
+// stage adds a line to a batch unless its URL has one there, in the batch being written, or in the file since Put looked.
+func (p *Pages) stage(b *pageBatch, key weburl.Key, line []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.pending[key]; ok {
+		return nil
+	}
+	has, err := p.s.get(pageKey(key), func([]byte) error { return nil })
+	if has || err != nil {
+		return err
+	}
+	p.pending[key] = struct{}{}
+	b.index = append(b.index, pageAt{key, len(b.lines), len(line)})
+	b.lines = append(b.lines, line...)
+	return nil
+}
+
+// writeBatch is called by one leader at a time. A batch that fails leaves the committed length as it was, so that the next
+// writes over it.
+func (p *Pages) writeBatch(b *pageBatch) error {
+	defer p.settle(b)
+	if len(b.lines) == 0 {
+		return nil
+	}
+	start := p.size.Load()
+	if _, err := p.file.WriteAt(b.lines, start); err != nil {
+		return fmt.Errorf("append to pages.jsonl: %w", err)
+	}
+	if err := p.file.Sync(); err != nil {
+		err = fmt.Errorf("sync pages.jsonl: %w", err)
+		p.fail(err) // what a failed fsync left on the platter is unknown: stop here
+		return err
+	}
+	p.lastSync = time.Now()
+	end := start + int64(len(b.lines))
+	err := p.s.do(context.Background(), func(batch *pebble.Batch) {
+		var v [2 * binary.MaxVarintLen64]byte
+		for _, at := range b.index {
+			val := binary.AppendUvarint(v[:0], uint64(start)+uint64(at.offset))
+			_ = batch.Set(pageKey(at.key), binary.AppendUvarint(val, uint64(at.length)), nil)
+		}
+		_ = batch.Set([]byte{kindPageEnd}, binary.AppendUvarint(v[:0], uint64(end)), nil)
+	})
+	if err == nil {
+		p.size.Store(end)
+	}
+	return err
+}
+
+func (p *Pages) settle(b *pageBatch) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, at := range b.index {
+		delete(p.pending, at.key)
+	}
+}
+
+// PageLine returns the line of a URL's record, without the line's end; found is false where none is stored.
+func (p *Pages) PageLine(_ context.Context, key weburl.Key) (line []byte, found bool, err error) {
+	var at, length int64
+	found, err = p.s.get(pageKey(key), func(v []byte) (err error) {
+		at, length, err = decodePage(v)
+		return err
+	})
+	if err != nil || !found || length < 1 {
+		return nil, false, err
+	}
+	line = make([]byte, length)
+	if _, err := p.file.ReadAt(line, at); err != nil {
+		return nil, false, fmt.Errorf("read record %s from pages.jsonl at byte %d: %w", key, at, err)
+	}
+	return line[:length-1], true, nil
+}
+
+// Lines reads the records committed so far, one a line. It lasts until the store is closed.
+func (p *Pages) Lines() io.Reader { return io.NewSectionReader(p.file, 0, p.size.Load()) }
+
+func (p *Pages) close() error {
+	if p == nil {
+		return nil
+	}
+	p.fail(errors.New("the store is closed"))
+	p.turn.Lock() // the last group is written
+	defer p.turn.Unlock()
+	return p.file.Close()
+}

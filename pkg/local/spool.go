@@ -1,0 +1,140 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Spool keeps bodies between fetcher and parser: small ones in memory while there is room, the others in files. It is empty
+// at the start of a process, because the bus repeats the fetch of a body that was not parsed.
+type Spool struct {
+	dir  string
+	room atomic.Int64 // bytes left for bodies in memory
+	next atomic.Uint64
+	mu   sync.RWMutex
+	mem  map[crawl.BodyRef][]byte
+}
+
+var _ crawl.Bodies = (*Spool)(nil)
+
+// smallBody is the size up to which a body may stay in memory.
+const smallBody = 64 << 10
+
+// Bodies returns the body spool.
+func (s *Store) Bodies() *Spool { return s.spool }
+
+func openSpool(dir string, memory int64) (*Spool, error) {
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return nil, fmt.Errorf("sweep the body spool %s: %w", dir, err)
+	}
+	sp := &Spool{dir: dir, mem: map[crawl.BodyRef][]byte{}}
+	sp.room.Store(memory)
+	return sp, nil
+}
+
+var readBuffers = sync.Pool{New: func() any { return new([smallBody + 1]byte) }}
+
+// Put implements crawl.Bodies.
+func (sp *Spool) Put(ctx context.Context, r io.Reader) (crawl.BodyRef, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	buf := readBuffers.Get().(*[smallBody + 1]byte)
+	defer readBuffers.Put(buf)
+	n, err := io.ReadFull(r, buf[:])
+	id := strconv.FormatUint(sp.next.Add(1), 36)
+	switch {
+	case err == nil:
+		return sp.putFile(id, io.MultiReader(bytes.NewReader(buf[:n]), r))
+	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return "", fmt.Errorf("spool a body: %w", err)
+	case sp.room.Add(-int64(n)) < 0:
+		sp.room.Add(int64(n))
+		return sp.putFile(id, bytes.NewReader(buf[:n]))
+	}
+	ref := crawl.BodyRef("m" + id)
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	sp.mem[ref] = bytes.Clone(buf[:n])
+	return ref, nil
+}
+
+func (sp *Spool) putFile(id string, r io.Reader) (crawl.BodyRef, error) {
+	ref := crawl.BodyRef("f" + id)
+	f, err := os.Create(sp.file(ref))
+	if err != nil {
+		return "", fmt.Errorf("spool a body: %w", err)
+	}
+	_, err = io.Copy(f, r)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(fmt.Errorf("spool a body to %s: %w", f.Name(), err), os.Remove(f.Name()))
+	}
+	return ref, nil
+}
+
+// file is where a body lies; no reference, however it came about, leads out of the spool.
+func (sp *Spool) file(ref crawl.BodyRef) string { return filepath.Join(sp.dir, filepath.Base(string(ref))) }
+
+// memoryBody is a body in memory. Bytes lets a parser use it without a copy; it must not change it.
+type memoryBody struct {
+	bytes.Reader
+	b []byte
+}
+
+// Bytes returns the whole body.
+func (m *memoryBody) Bytes() []byte { return m.b }
+
+// Close implements io.Closer.
+func (*memoryBody) Close() error { return nil }
+
+// Open implements crawl.Bodies. The reader of a body in memory also has the method Bytes() []byte.
+func (sp *Spool) Open(_ context.Context, ref crawl.BodyRef) (io.ReadCloser, error) {
+	if len(ref) > 0 && ref[0] == 'f' {
+		f, err := os.Open(sp.file(ref))
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("body %q: %w", ref, crawl.ErrNoBody)
+		}
+		return f, err
+	}
+	sp.mu.RLock()
+	b, ok := sp.mem[ref]
+	sp.mu.RUnlock()
+	if !ok {
+		return nil, fmt.Errorf("body %q: %w", ref, crawl.ErrNoBody)
+	}
+	m := &memoryBody{b: b}
+	m.Reset(b)
+	return m, nil
+}
+
+// Release implements crawl.Bodies.
+func (sp *Spool) Release(_ context.Context, ref crawl.BodyRef) error {
+	if len(ref) > 0 && ref[0] == 'f' {
+		if err := os.Remove(sp.file(ref)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("release body %q: %w", ref, err)
+		}
+		return nil
+	}
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	sp.room.Add(int64(len(sp.mem[ref])))
+	delete(sp.mem, ref)
+	return nil
+}
+
+func (sp *Spool) close() error {
+	if sp == nil {
+		return nil
+	}
+	return os.RemoveAll(sp.dir)
+}

@@ -1,0 +1,229 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Options are the settings of a store.
+type Options struct {
+	Logger      *slog.Logger
+	CacheBytes  int64         // of Pebble's block cache
+	MemTable    uint64        // bytes of a memtable; up to four wait to be flushed
+	SyncEvery   time.Duration // longest time between a commit and its fsync
+	SpoolMemory int64         // bytes of small bodies kept in memory
+	Repair      bool          // open although pages.jsonl lacks committed records; they are forgotten
+}
+
+// Default returns the options that were measured best (docs/benchmarks).
+func Default() Options {
+	return Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: 96 << 20, MemTable: 32 << 20, SyncEvery: time.Second,
+		SpoolMemory: 64 << 20}
+}
+
+// Validate reports options that make no sense.
+func (o Options) Validate() error {
+	switch {
+	case o.Logger == nil:
+		return errors.New("local store: no logger; use slog.DiscardHandler for none")
+	case o.CacheBytes < 1<<20 || o.MemTable < 1<<20 || o.MemTable > 1<<30:
+		return fmt.Errorf("local store: cache of %d and memtable of %d bytes: want at least 1 MiB, and at most 1 GiB for the memtable",
+			o.CacheBytes, o.MemTable)
+	case o.SyncEvery <= 0 || o.SyncEvery > time.Second:
+		return fmt.Errorf("local store: sync every %v: want more than 0 and at most 1s", o.SyncEvery)
+	case o.SpoolMemory < 0:
+		return fmt.Errorf("local store: spool memory of %d bytes: want 0 or more", o.SpoolMemory)
+	}
+	return nil
+}
+
+// Store is an open crawl directory. Its parts are reached by its methods; all may be used by many goroutines at once.
+type Store struct {
+	dir  string
+	opt  Options
+	log  *slog.Logger
+	db   *pebble.DB
+	fs   *walFS
+	lock io.Closer
+	committer // its do, join and later change the state
+
+	jobs    *jobs
+	tallies *tallies
+	urls    *URLs
+	queues  *Queues
+	journal *Journal
+	pages   *Pages
+	attempt *AttemptLog
+	budgets *Budgets
+	spool   *Spool
+	content *ContentSet
+
+	stop   chan struct{}
+	ticker sync.WaitGroup
+	closed sync.Once
+}
+
+// Open opens the crawl directory dir, making it where there is none. One process can have it open at a time.
+func Open(dir string, opt Options) (_ *Store, err error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Store{dir: dir, opt: opt, log: opt.Logger, stop: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.release())
+		}
+	}()
+	if err := os.MkdirAll(s.path("state"), 0o755); err != nil {
+		return nil, fmt.Errorf("make crawl directory %s: %w", dir, err)
+	}
+	if s.lock, err = lockDir(dir); err != nil {
+		return nil, err
+	}
+	if err := checkFormat(dir); err != nil {
+		return nil, err
+	}
+	if err := s.openDB(); err != nil {
+		return nil, err
+	}
+	if err := s.openParts(); err != nil {
+		return nil, err
+	}
+	s.ticker.Add(1)
+	go s.tick()
+	return s, nil
+}
+
+func (s *Store) path(elem ...string) string {
+	return filepath.Join(append([]string{s.dir}, elem...)...)
+}
+
+func (s *Store) openDB() (err error) {
+	s.fs = newWALFS(vfs.Default, s.log, s.stop)
+	opts := pebbleOptions(s.opt, s.fs, pebbleLogger{s.log, s.dir})
+	defer opts.Cache.Unref()
+	if s.db, err = pebble.Open(s.path("state", "db"), opts); err != nil {
+		return fmt.Errorf("open the state of crawl directory %s: %w; if it is damaged, start over with --fresh or restore a copy",
+			s.dir, err)
+	}
+	s.fresh, s.write = func() *pebble.Batch { return s.db.NewBatch() }, s.commitBatch
+	return nil
+}
+
+// openParts builds the parts in the order in which they need each other.
+func (s *Store) openParts() (err error) {
+	if s.jobs, err = openJobs(s); err != nil {
+		return err
+	}
+	if s.tallies, err = openTallies(s.db); err != nil {
+		return err
+	}
+	s.seal = s.tallies.seal
+	s.urls = newURLs(s)
+	s.budgets = newBudgets(s)
+	s.content = newContentSet(s)
+	if s.queues, err = openQueues(s); err != nil {
+		return err
+	}
+	if s.journal, err = openJournal(s); err != nil {
+		return err
+	}
+	if s.pages, err = openPages(s); err != nil {
+		return err
+	}
+	if s.attempt, err = openAttemptLog(s.path("crawl.log"), s.log); err != nil {
+		return err
+	}
+	s.spool, err = openSpool(s.path("state", "spool"), s.opt.SpoolMemory)
+	return err
+}
+
+// tick commits what waits without hurry, and fsyncs what is committed.
+func (s *Store) tick() {
+	defer s.ticker.Done()
+	t := time.NewTicker(s.opt.SyncEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-t.C:
+			if err := s.Sync(); err != nil {
+				s.log.Error("the state of the crawl could not be synced", "dir", s.dir, "error", err)
+				s.fail(fmt.Errorf("state of %s: %w", s.dir, err))
+			}
+		}
+	}
+}
+
+// Sync puts everything stored so far on the platter. It happens by itself once a second.
+func (s *Store) Sync() error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	return s.fs.syncAll()
+}
+
+// Close finishes what waits, syncs and lets go of the directory. Nothing of the store may be used after.
+func (s *Store) Close() (err error) {
+	s.closed.Do(func() {
+		close(s.stop)
+		s.ticker.Wait()
+		err = errors.Join(s.pages.close(), s.attempt.close(), s.spool.close(), s.flush())
+		s.fail(fmt.Errorf("the store of %s is closed", s.dir))
+		err = errors.Join(err, s.release())
+	})
+	return err
+}
+
+// release undoes Open as far as it came.
+func (s *Store) release() error {
+	var errs []error
+	if s.db != nil {
+		errs = append(errs, s.db.Close())
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// get reads a key into the function while the value lasts.
+func (s *Store) get(key []byte, use func(value []byte) error) (found bool, err error) {
+	v, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read state of %s: %w", s.dir, err)
+	}
+	return true, errors.Join(use(v), closer.Close())
+}
+
+// scan calls use for every key that starts with prefix, in order. key and value last for the call.
+func (s *Store) scan(ctx context.Context, prefix []byte, use func(key, value []byte) error) error {
+	return scanRange(ctx, s.db, prefix, after(prefix), use)
+}
+
+func scanRange(ctx context.Context, db pebble.Reader, from, to []byte, use func(key, value []byte) error) error {
+	it, err := db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: from, UpperBound: to})
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		if err = ctx.Err(); err == nil {
+			err = use(it.Key(), it.Value())
+		}
+	}
+	return errors.Join(err, it.Close())
+}

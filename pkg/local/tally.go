@@ -1,0 +1,162 @@
+package local
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// tallies counts a job's URLs by state, verdict, status and reason. Counts are kept in memory and change as entries join a
+// group of the committer; those that changed are written with the group, so the counts on disk always match the entries.
+//
+// There are at most a few hundred counters a job: verdicts and statuses are bounded, reasons are cut off at maxReasons.
+type tallies struct {
+	mu      sync.Mutex
+	count   map[string]*counter
+	reasons int
+	changed []*counter
+}
+
+type counter struct {
+	key   []byte
+	n     int64
+	dirty bool
+}
+
+// The counters of a job: the byte after its number, and what follows it.
+const (
+	countClaimed  = 'c' // -
+	countPages    = 'p' // -
+	countVerdict  = 'v' // the verdict, 1 byte
+	countStatus   = 's' // the status, 2 bytes
+	countExcluded = 'x' // the reason
+)
+
+// maxReasons bounds the counters of reasons: tokens are chosen by programmers, but nothing enforces that they are few.
+const (
+	maxReasons  = 1024
+	otherReason = "other"
+)
+
+func openTallies(db *pebble.DB) (*tallies, error) {
+	t := &tallies{count: map[string]*counter{}}
+	err := scanRange(context.Background(), db, []byte{kindTally}, []byte{kindTally + 1}, func(k, v []byte) error {
+		n, size := binary.Varint(v)
+		if size <= 0 || len(k) < 4 {
+			return fmt.Errorf("counter %x in the state is damaged", k)
+		}
+		t.at(k).n = n
+		if k[3] == countExcluded {
+			t.reasons++
+		}
+		return nil
+	})
+	return t, err
+}
+
+// at returns the counter of a key, with mu held.
+func (t *tallies) at(key []byte) *counter {
+	c, ok := t.count[string(key)]
+	if !ok {
+		c = &counter{key: append([]byte(nil), key...)}
+		t.count[string(key)] = c
+	}
+	return c
+}
+
+func (t *tallies) add(key []byte, delta int64) {
+	c := t.at(key)
+	c.n += delta
+	if !c.dirty {
+		c.dirty = true
+		t.changed = append(t.changed, c)
+	}
+}
+
+// apply counts entries that change. It must be called from a committer's fill.
+func (t *tallies) apply(job jobNum, slots []slot) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range slots {
+		if sl := &slots[i]; sl.write {
+			t.weigh(job, &sl.before, -1)
+			t.weigh(job, &sl.after, 1)
+		}
+	}
+}
+
+func (t *tallies) weigh(job jobNum, e *entry, delta int64) {
+	var buf [64]byte
+	head := appendJob(buf[:0], kindTally, job)
+	switch e.state {
+	case crawl.StateExcluded:
+		t.add(t.reasonKey(head, e.reason), delta)
+		return
+	case crawl.StateUnknown:
+		return
+	case crawl.StateDone:
+		t.add(append(head, countVerdict, byte(e.verdict)), delta)
+		t.add(binary.BigEndian.AppendUint16(append(head, countStatus), e.status), delta)
+		if e.isPage() {
+			t.add(append(head, countPages), delta)
+		}
+	}
+	t.add(append(head, countClaimed), delta)
+}
+
+// reasonKey is the counter of a reason. A counter that exists is always used, so that what was added can be taken back.
+func (t *tallies) reasonKey(head []byte, reason string) []byte {
+	key := append(append(head, countExcluded), reason...)
+	if _, ok := t.count[string(key)]; ok {
+		return key
+	}
+	if t.reasons++; t.reasons > maxReasons {
+		return append(append(head, countExcluded), otherReason...)
+	}
+	return key
+}
+
+// seal writes the counters that changed since the last group.
+func (t *tallies) seal(b *pebble.Batch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var buf [binary.MaxVarintLen64]byte
+	for _, c := range t.changed {
+		c.dirty = false
+		_ = b.Set(c.key, buf[:binary.PutVarint(buf[:], c.n)], nil)
+	}
+	t.changed = t.changed[:0]
+}
+
+func (t *tallies) of(job jobNum) crawl.Tally {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := crawl.Tally{Verdicts: map[string]int64{}, Statuses: map[int]int64{}, Excluded: map[string]int64{}}
+	head := string(appendJob(nil, kindTally, job))
+	for k, c := range t.count {
+		if len(k) > len(head) && k[:len(head)] == head && c.n != 0 {
+			fillTally(&out, k[len(head)], k[len(head)+1:], c.n)
+		}
+	}
+	return out
+}
+
+func fillTally(out *crawl.Tally, kind byte, arg string, n int64) {
+	switch kind {
+	case countClaimed:
+		out.Claimed = n
+	case countPages:
+		out.Pages = n
+	case countVerdict:
+		out.Verdicts[crawl.Verdict(arg[0]).String()] = n
+	case countStatus:
+		out.Statuses[int(binary.BigEndian.Uint16([]byte(arg)))] = n
+	case countExcluded:
+		out.Excluded[arg] = n
+	}
+}

@@ -1,0 +1,226 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// URLs is the URL set and the ledger: one entry a URL and job.
+type URLs struct {
+	s       *Store
+	stripes stripes
+	now     func() time.Time
+}
+
+var (
+	_ crawl.URLSet = (*URLs)(nil)
+	_ crawl.Ledger = (*URLs)(nil)
+)
+
+func newURLs(s *Store) *URLs { return &URLs{s: s, now: time.Now} }
+
+// URLs returns the URL set and ledger.
+func (s *Store) URLs() *URLs { return s.urls }
+
+// slot is one URL of a call: where it stood in the call's arguments, its key, and its entry before and after.
+type slot struct {
+	key    urlKey
+	arg    int
+	before entry
+	after  entry
+	write  bool
+}
+
+// Claim implements crawl.URLSet.
+func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, urls []weburl.URL) ([]crawl.Claimed, error) {
+	me, now := claimantOf(by), u.now().UnixMilli()
+	claim := func(sl *slot) crawl.Claimed {
+		switch b := &sl.before; {
+		case b.state == crawl.StateUnknown || b.state == crawl.StateExcluded:
+			sl.after, sl.write = entry{state: crawl.StateOpen, by: me, at: now}, true
+			return crawl.New
+		case b.by == me:
+			return crawl.Repeat
+		}
+		return crawl.Known
+	}
+	return u.answer(ctx, job, len(urls), func(i int) weburl.Key { return urls[i].Key() }, claim)
+}
+
+// Exclude implements crawl.URLSet.
+func (u *URLs) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
+	me, now := claimantOf(by), u.now().UnixMilli()
+	exclude := func(sl *slot) crawl.Claimed {
+		switch b := &sl.before; {
+		case b.state == crawl.StateUnknown:
+			r := excl[sl.arg].Reason
+			sl.after = entry{state: crawl.StateExcluded, by: me, at: now, verdict: crawl.VerdictExcluded,
+				reason: r[:min(len(r), maxReason)]}
+			sl.write = true
+			return crawl.New
+		case b.state == crawl.StateExcluded && b.by == me:
+			return crawl.Repeat
+		}
+		return crawl.Known
+	}
+	return u.answer(ctx, job, len(excl), func(i int) weburl.Key { return excl[i].URL.Key() }, exclude)
+}
+
+// answer asks decide about each of n URLs once; a URL that stands in the call again is Known.
+func (u *URLs) answer(ctx context.Context, job crawl.JobID, n int, key func(i int) weburl.Key,
+	decide func(*slot) crawl.Claimed) ([]crawl.Claimed, error) {
+	out := make([]crawl.Claimed, n)
+	err := u.update(ctx, job, n, key, func(sl *slot) error {
+		out[sl.arg] = decide(sl)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim %d URLs: %w", n, err)
+	}
+	return out, nil
+}
+
+// Finish implements crawl.Ledger.
+func (u *URLs) Finish(ctx context.Context, job crawl.JobID, entries ...crawl.Entry) error {
+	now := u.now()
+	return u.update(ctx, job, len(entries), func(i int) weburl.Key { return entries[i].Key }, func(sl *slot) (err error) {
+		sl.write = true
+		if sl.after, err = finished(entries[sl.arg], sl.before.by, now); err == nil && sl.before.state == crawl.StateDone {
+			at := sl.after.at
+			sl.after = sl.before
+			sl.after.at = at
+		}
+		return err
+	})
+}
+
+// Reopen implements crawl.Ledger.
+func (u *URLs) Reopen(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error {
+	now := u.now().UnixMilli()
+	return u.update(ctx, job, len(keys), func(i int) weburl.Key { return keys[i] }, func(sl *slot) error {
+		if sl.before.state == crawl.StateDone || sl.before.state == crawl.StateExcluded {
+			sl.after, sl.write = entry{state: crawl.StateOpen, by: sl.before.by, at: now}, true
+		}
+		return nil
+	})
+}
+
+// update reads the entries of n URLs, lets change decide on each distinct one, and commits what it wrote, all as one step
+// for each URL. Of a URL that stands in the call twice, the first is asked.
+func (u *URLs) update(ctx context.Context, job crawl.JobID, n int, key func(i int) weburl.Key, change func(*slot) error) error {
+	if n == 0 {
+		return nil
+	}
+	num, err := u.s.jobs.number(ctx, job)
+	if err != nil {
+		return err
+	}
+	slots := makeSlots(num, n, key)
+	hosts := make([]byte, len(slots))
+	for i := range slots {
+		hosts[i] = slots[i].key[3]
+	}
+	defer u.stripes.lock(hosts)()
+	if err := u.read(slots); err != nil {
+		return err
+	}
+	writes := 0
+	for i := range slots {
+		if err := change(&slots[i]); err != nil {
+			return err
+		}
+		if slots[i].write {
+			writes++
+		}
+	}
+	if writes == 0 {
+		return nil // all of it is durable already: entries are read from what was committed
+	}
+	return u.s.do(ctx, func(b *pebble.Batch) { u.fill(b, num, slots) })
+}
+
+func (u *URLs) fill(b *pebble.Batch, job jobNum, slots []slot) {
+	var buf [128]byte
+	for i := range slots {
+		if sl := &slots[i]; sl.write {
+			_ = b.Set(sl.key[:], sl.after.append(buf[:0]), nil)
+		}
+	}
+	u.s.tallies.apply(job, slots)
+}
+
+// makeSlots sorts the URLs of a call by key, for locality, and drops repetitions.
+func makeSlots(job jobNum, n int, key func(i int) weburl.Key) []slot {
+	slots := make([]slot, n)
+	for i := range slots {
+		slots[i].key, slots[i].arg = makeURLKey(job, key(i)), i
+	}
+	if n > 1 {
+		slices.SortStableFunc(slots, func(a, b slot) int { return bytes.Compare(a.key[:], b.key[:]) })
+		slots = slices.CompactFunc(slots, func(a, b slot) bool { return a.key == b.key })
+	}
+	return slots
+}
+
+// iterateFrom is the number of keys from which one iterator is cheaper than a look-up each (BenchmarkReadEntries).
+const iterateFrom = 4
+
+// read fills in the entries of sorted slots.
+func (u *URLs) read(slots []slot) error {
+	if len(slots) < iterateFrom {
+		for i := range slots {
+			sl := &slots[i]
+			if _, err := u.s.get(sl.key[:], sl.before.decode); err != nil {
+				return fmt.Errorf("entry of URL %s: %w", sl.key.key(), err)
+			}
+		}
+		return nil
+	}
+	it, err := u.s.db.NewIter(&pebble.IterOptions{LowerBound: slots[0].key[:1], UpperBound: []byte{kindURL + 1}})
+	if err != nil {
+		return fmt.Errorf("read entries: %w", err)
+	}
+	for i := range slots {
+		if sl := &slots[i]; it.SeekPrefixGE(sl.key[:]) {
+			if err := sl.before.decode(it.Value()); err != nil {
+				_ = it.Close()
+				return fmt.Errorf("entry of URL %s: %w", sl.key.key(), err)
+			}
+		}
+	}
+	return it.Close()
+}
+
+// Lookup implements crawl.Ledger.
+func (u *URLs) Lookup(_ context.Context, job crawl.JobID, keys ...weburl.Key) ([]crawl.Entry, error) {
+	out := make([]crawl.Entry, len(keys))
+	num, ok := u.s.jobs.find(job)
+	for i, k := range keys {
+		var e entry
+		if ok {
+			uk := makeURLKey(num, k)
+			if _, err := u.s.get(uk[:], e.decode); err != nil {
+				return nil, fmt.Errorf("entry of URL %s: %w", k, err)
+			}
+		}
+		out[i] = e.public(k)
+	}
+	return out, nil
+}
+
+// Tally implements crawl.Ledger.
+func (u *URLs) Tally(_ context.Context, job crawl.JobID) (crawl.Tally, error) {
+	num, ok := u.s.jobs.find(job)
+	if !ok {
+		return crawl.Tally{Verdicts: map[string]int64{}, Statuses: map[int]int64{}, Excluded: map[string]int64{}}, nil
+	}
+	return u.s.tallies.of(num), nil
+}

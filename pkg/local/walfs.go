@@ -1,0 +1,153 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// walFS makes a commit mean "written to the operating system" rather than "on the platter". Pebble has two kinds of
+// commits: NoSync keeps the log in the process, so killing it loses acknowledged work; Sync costs an fsync each (0.4 ms
+// here, against 6 µs for the write). With this file system a Sync commit writes the log, and the fsync follows within
+// a second from syncAll. A log file that is closed, as at every rotation, is fsync'ed before, so the logs on disk are always a
+// prefix of what was committed.
+//
+// When the disk is full it waits for space, saying so, because Pebble can only die of a failed write.
+type walFS struct {
+	vfs.FS
+	log  *slog.Logger
+	stop <-chan struct{} // ends the wait for space
+
+	mu   sync.Mutex
+	logs map[*walFile]struct{}
+}
+
+func newWALFS(base vfs.FS, log *slog.Logger, stop <-chan struct{}) *walFS {
+	return &walFS{FS: base, log: log, stop: stop, logs: map[*walFile]struct{}{}}
+}
+
+// Create implements vfs.FS.
+func (fs *walFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := fs.FS.Create(name, c)
+	return fs.wrap(name, f, err)
+}
+
+// ReuseForWrite implements vfs.FS.
+func (fs *walFS) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := fs.FS.ReuseForWrite(old, name, c)
+	return fs.wrap(name, f, err)
+}
+
+func (fs *walFS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	p := patientFile{File: f, name: name, fs: fs}
+	if !strings.HasSuffix(name, ".log") {
+		return &p, nil
+	}
+	w := &walFile{patientFile: p}
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.logs[w] = struct{}{}
+	return w, nil
+}
+
+// syncAll puts everything committed so far on the platter.
+func (fs *walFS) syncAll() error {
+	fs.mu.Lock()
+	open := make([]*walFile, 0, len(fs.logs))
+	for w := range fs.logs {
+		open = append(open, w)
+	}
+	fs.mu.Unlock()
+	var errs []error
+	for _, w := range open {
+		if err := w.syncForReal(); err != nil {
+			errs = append(errs, fmt.Errorf("sync %s: %w", w.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (fs *walFS) forget(w *walFile) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	delete(fs.logs, w)
+}
+
+// walFile is a log file whose syncs are put off.
+type walFile struct {
+	patientFile
+	mu     sync.Mutex
+	dirty  bool
+	closed bool
+}
+
+// Sync implements vfs.File.
+func (w *walFile) Sync() error { return w.SyncData() }
+
+// SyncData implements vfs.File.
+func (w *walFile) SyncData() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dirty = true
+	return nil
+}
+
+// SyncTo implements vfs.File.
+func (w *walFile) SyncTo(int64) (fullSync bool, err error) { return false, w.SyncData() }
+
+// Close implements vfs.File.
+func (w *walFile) Close() error {
+	err := w.syncForReal()
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.patientFile.fs.forget(w)
+	return errors.Join(err, w.File.Close())
+}
+
+func (w *walFile) syncForReal() error {
+	w.mu.Lock()
+	skip := !w.dirty || w.closed
+	w.dirty = false
+	w.mu.Unlock()
+	if skip {
+		return nil
+	}
+	return w.File.SyncData()
+}
+
+// patientFile waits for space while the disk is full.
+type patientFile struct {
+	vfs.File
+	name string
+	fs   *walFS
+}
+
+const spaceRetry = 2 * time.Second
+
+// Write implements io.Writer.
+func (p *patientFile) Write(b []byte) (int, error) {
+	written := 0
+	for {
+		n, err := p.File.Write(b[written:])
+		written += n
+		if !errors.Is(err, syscall.ENOSPC) {
+			return written, err
+		}
+		p.fs.log.Error("the disk is full: the crawl waits until there is space", "file", p.name)
+		select {
+		case <-p.fs.stop:
+			return written, err
+		case <-time.After(spaceRetry):
+		}
+	}
+}
