@@ -110,7 +110,11 @@ type Exclusion struct {
 type Split struct{ Batch }
 
 // Claim is a batch on its way to the DUE of the node that owns its hosts.
-type Claim struct{ Batch }
+type Claim struct {
+	Batch
+	// Node is the node it goes to; empty: this one. It addresses the message and is no part of it.
+	Node string `cbor:"-"`
+}
 
 // Fresh are tasks whose URLs were claimed for the first time.
 type Fresh struct {

@@ -104,6 +104,7 @@ const (
 	ReasonDNS              = "dns"
 	ReasonNoSuchHost       = "no-such-host"
 	ReasonConnect          = "connect"
+	ReasonHostDown         = "host-down" // it failed so often that its other URLs are not tried
 	ReasonTLS              = "tls"
 	ReasonTimeout          = "timeout"
 	ReasonTooSlow          = "too-slow"

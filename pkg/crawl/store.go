@@ -62,6 +62,7 @@ type Entry struct {
 	Key      weburl.Key
 	State    State
 	Verdict  Verdict
+	Kind     Kind
 	Status   int
 	Reason   string
 	At       time.Time // of the last change
@@ -86,7 +87,7 @@ type Tally struct {
 	Verdicts map[string]int64 // final verdicts by name, pages, robots and sitemaps alike
 	Statuses map[int]int64    // final outcomes by HTTP status
 	Excluded map[string]int64 // by reason
-	Pages    int64            // final outcomes done with 2xx
+	Pages    int64            // final outcomes of KindPage done with 2xx
 }
 
 // Budgets counts what was spent of a limited allowance. It is exact enough to bound a trap, not to bill somebody: a crash
@@ -155,7 +156,14 @@ type Host struct {
 	Failures    int           `cbor:"6,keyasint,omitempty"` // connection failures in a row
 	Addr        netip.Addr    `cbor:"7,keyasint,omitempty"` // last known address
 	Requests    int64         `cbor:"8,keyasint,omitempty"`
-	Parked      string        `cbor:"9,keyasint,omitempty"` // reason why nothing of it is fetched; empty: it is
+	Origins     []Origin      `cbor:"9,keyasint,omitempty"` // at most two: http and https
+}
+
+// Origin is what the frontier remembers of an origin's robots.txt.
+type Origin struct {
+	Name       string        `cbor:"1,keyasint"` // scheme://host[:port]
+	Expires    time.Time     `cbor:"2,keyasint"`
+	CrawlDelay time.Duration `cbor:"3,keyasint,omitempty"`
 }
 
 // Hosts keeps host records, over all jobs.

@@ -126,6 +126,7 @@ func (b *Bus) plant(ctx context.Context, msgs []bus.Message) ([]delivery, error)
 	parent, _ := ctx.Value(rootKey{}).(*root)
 	ds := make([]delivery, len(msgs))
 	var stored []bus.Message
+	var roots []*root
 	for i, m := range msgs {
 		if b.cfg.Wire {
 			e, err := rewire(m.Event)
@@ -135,37 +136,36 @@ func (b *Bus) plant(ctx context.Context, msgs []bus.Message) ([]delivery, error)
 			m.Event = e
 		}
 		ds[i] = delivery{msg: m, root: parent}
-		if t := b.topic(m.Event.Topic()); t.journaled {
-			stored = append(stored, m)
+		switch journaled := b.topic(m.Event.Topic()).journaled; {
+		case journaled:
 			ds[i].root = &root{journaled: true}
-		} else if parent == nil {
+			stored, roots = append(stored, m), append(roots, ds[i].root)
+		case parent == nil:
 			ds[i].root = &root{}
 		}
 	}
-	if err := b.store(ctx, stored, ds); err != nil {
+	if err := b.store(ctx, stored, roots); err != nil {
 		return nil, err
 	}
 	for _, d := range ds {
-		if d.root.pending.Add(1) == 1 && d.root != parent {
+		if d.root.pending.Add(1) == 1 {
 			b.roots.Add(1)
 		}
 	}
 	return ds, nil
 }
 
-func (b *Bus) store(ctx context.Context, stored []bus.Message, ds []delivery) error {
+// store journals the messages and gives their roots the sequence numbers.
+func (b *Bus) store(ctx context.Context, stored []bus.Message, roots []*root) error {
 	if len(stored) == 0 {
 		return nil
 	}
-	seq, err := b.cfg.Journal.Append(ctx, stored...)
+	first, err := b.cfg.Journal.Append(ctx, stored...)
 	if err != nil {
 		return fmt.Errorf("journal %d messages: %w", len(stored), err)
 	}
-	for i := range ds {
-		if ds[i].root != nil && ds[i].root.journaled && ds[i].root.seq == 0 && b.topic(ds[i].msg.Event.Topic()).journaled {
-			ds[i].root.seq = seq
-			seq++
-		}
+	for i, r := range roots {
+		r.seq = first + uint64(i)
 	}
 	return nil
 }

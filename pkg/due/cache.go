@@ -1,0 +1,28 @@
+package due
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// cache remembers recent URLs: a table with one place a slot, so its size is fixed and a newer URL pushes an older one out.
+// Most links of a page lead to pages that other pages link to as well; they need not be asked for.
+type cache struct {
+	slots []atomic.Uint64
+	mask  uint64
+}
+
+// newCache returns a cache of 2^bits slots of 8 bytes.
+func newCache(bits int) *cache {
+	return &cache{slots: make([]atomic.Uint64, 1<<bits), mask: 1<<bits - 1}
+}
+
+// mark tells a URL that was claimed from one that was only excluded, and jobs from each other.
+func mark(k weburl.Key, salt uint64) uint64 {
+	return binary.LittleEndian.Uint64(k[16:]) ^ binary.LittleEndian.Uint64(k[:]) ^ salt
+}
+
+func (c *cache) has(m uint64) bool { return c.slots[m&c.mask].Load() == m }
+func (c *cache) add(m uint64)      { c.slots[m&c.mask].Store(m) }

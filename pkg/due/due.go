@@ -1,0 +1,194 @@
+// Package due is the duplicate URL eliminator: it claims the URLs that nobody has claimed and hands the fresh ones to
+// the frontier.
+//
+// Duties, in order:
+//
+//  1. Leave out what the cache of recent URLs knows. The cache is never the truth: it only leaves out URLs whose claim
+//     is stored, and it is not asked for a message that may have been handled before.
+//  2. Claim the rest in one batch. A claim remembers the message that made it, so a message handled again gets the same
+//     answer, and what was claimed by it but perhaps not published is published again, marked Repeat.
+//  3. Spend the job's budgets (a host, a level, variants of one query) on the new ones; what is over budget is excluded.
+//  4. Note the exclusions, and write the line of each new one.
+package due
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/traps"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Deps are what a DUE works with.
+type Deps struct {
+	URLs     crawl.URLSet
+	Ledger   crawl.Ledger
+	Budgets  crawl.Budgets
+	Attempts crawl.AttemptLog
+	Jobs     crawl.Jobs
+}
+
+// cacheBits makes a cache of 2^20 recent URLs, 8 MiB.
+const cacheBits = 20
+
+// broadHostBudget is the number of URLs a host may have in a crawl without scope, where the job sets none (as in
+// IRLbot and BUbiNG, an order of magnitude more generous).
+const broadHostBudget = 10_000
+
+// Handler is the DUE's logic. It implements stage.Handler[*crawl.Claim].
+type Handler struct {
+	deps  Deps
+	cache *cache
+}
+
+// New returns a DUE with an empty cache.
+func New(deps Deps) *Handler { return &Handler{deps: deps, cache: newCache(cacheBits)} }
+
+// Handle claims a batch.
+func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, error) {
+	job, err := h.deps.Jobs.Job(ctx, c.Job)
+	if err != nil {
+		return nil, err
+	}
+	d := stage.DeliveryOf(ctx)
+	fresh, err := h.claim(ctx, job, d, c.Tasks)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.exclude(ctx, job, d, c.Exclusions); err != nil {
+		return nil, err
+	}
+	if len(fresh) == 0 {
+		return nil, nil
+	}
+	return []crawl.Event{&crawl.Fresh{Tasks: fresh}}, nil
+}
+
+// claim returns the tasks that are to be queued.
+func (h *Handler) claim(ctx context.Context, job *crawl.Job, d stage.Delivery, tasks []crawl.Task) ([]crawl.Task, error) {
+	salt := xxh3.HashString(string(job.ID))
+	asked := make([]crawl.Task, 0, len(tasks))
+	urls := make([]weburl.URL, 0, len(tasks))
+	marks := make([]uint64, 0, len(tasks))
+	for _, t := range tasks {
+		if m := mark(t.URL.Key(), salt); d.Repeat || !h.cache.has(m) {
+			asked, urls, marks = append(asked, t), append(urls, t.URL), append(marks, m)
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	answers, err := h.deps.URLs.Claim(ctx, job.ID, d.ID, urls)
+	if err != nil {
+		return nil, fmt.Errorf("claim %d URLs, the first %s: %w", len(urls), urls[0], err)
+	}
+	fresh := asked[:0]
+	for i, a := range answers {
+		h.cache.add(marks[i])
+		if a == crawl.Known {
+			continue
+		}
+		t := asked[i]
+		t.Repeat = t.Repeat || a == crawl.Repeat
+		reason, err := h.overBudget(ctx, job, &t)
+		if err != nil {
+			return nil, err
+		}
+		if reason == "" {
+			fresh = append(fresh, t)
+		} else if err := h.dismiss(ctx, job, &t, reason); err != nil {
+			return nil, err
+		}
+	}
+	return fresh, nil
+}
+
+// overBudget spends the budgets that t falls under, and names the one that is spent. A repeat was paid for before.
+func (h *Handler) overBudget(ctx context.Context, job *crawl.Job, t *crawl.Task) (reason string, err error) {
+	if t.Repeat || t.Seed || t.Kind != crawl.KindPage {
+		return "", nil
+	}
+	perHost := job.PagesPerHost
+	if perHost == 0 && job.Scope == crawl.ScopeAny {
+		perHost = broadHostBudget
+	}
+	if perHost > 0 {
+		if ok, err := h.spend(ctx, job, "h"+t.URL.HostKey(), perHost); !ok {
+			return crawl.ReasonHostBudget, err
+		}
+	}
+	if job.PagesPerLevel > 0 {
+		if ok, err := h.spend(ctx, job, "l"+strconv.Itoa(t.Depth), job.PagesPerLevel); !ok {
+			return crawl.ReasonLevelBudget, err
+		}
+	}
+	if job.QueryVariants > 0 {
+		if key, some := traps.VariantKey(t.URL); some {
+			if ok, err := h.spend(ctx, job, "q"+key, job.QueryVariants); !ok {
+				return crawl.ReasonVariantBudget, err
+			}
+		}
+	}
+	return "", nil
+}
+
+func (h *Handler) spend(ctx context.Context, job *crawl.Job, key string, limit int) (bool, error) {
+	granted, err := h.deps.Budgets.Spend(ctx, job.ID, key, 1, limit)
+	if err != nil {
+		return false, fmt.Errorf("budget %q: %w", key, err)
+	}
+	return granted > 0, nil
+}
+
+// dismiss turns a claim into an exclusion.
+func (h *Handler) dismiss(ctx context.Context, job *crawl.Job, t *crawl.Task, reason string) error {
+	now := time.Now()
+	entry := crawl.Entry{Key: t.URL.Key(), State: crawl.StateExcluded, Verdict: crawl.VerdictExcluded, Kind: t.Kind,
+		Reason: reason, At: now}
+	if err := h.deps.Ledger.Finish(ctx, job.ID, entry); err != nil {
+		return fmt.Errorf("exclude %s: %w", t.URL, err)
+	}
+	return h.deps.Attempts.Append(ctx, crawl.LogLine{At: now, URL: t.URL, Kind: t.Kind, Verdict: crawl.VerdictExcluded,
+		Reason: reason, Depth: t.Depth, Referrer: t.Referrer})
+}
+
+// excluded sets the marks of excluded URLs apart from those of claimed ones.
+const excluded = 0x9e3779b97f4a7c15
+
+// exclude notes exclusions and writes a line for each that is new.
+func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d stage.Delivery, all []crawl.Exclusion) error {
+	salt := xxh3.HashString(string(job.ID)) ^ excluded
+	asked := make([]crawl.Exclusion, 0, len(all))
+	for _, x := range all {
+		m := mark(x.URL.Key(), salt)
+		if d.Repeat || !h.cache.has(m) {
+			asked = append(asked, x)
+			h.cache.add(m)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	answers, err := h.deps.URLs.Exclude(ctx, job.ID, d.ID, asked)
+	if err != nil {
+		return fmt.Errorf("exclude %d URLs, the first %s: %w", len(asked), asked[0].URL, err)
+	}
+	now := time.Now()
+	var lines []crawl.LogLine
+	for i, a := range answers {
+		if x := asked[i]; a != crawl.Known {
+			lines = append(lines, crawl.LogLine{At: now, URL: x.URL, Verdict: crawl.VerdictExcluded, Reason: x.Reason,
+				Depth: x.Depth, Referrer: x.Referrer})
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return h.deps.Attempts.Append(ctx, lines...)
+}

@@ -1,0 +1,80 @@
+package filter
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Blacklist holds hosts, registrable domains and URL prefixes that are never fetched. A nil Blacklist is empty.
+type Blacklist struct {
+	names    map[string]bool // hosts, without port, and domains
+	prefixes []string
+}
+
+// ReadBlacklist reads a file with one host, domain or URL prefix a line. Empty lines and what follows a # are left out. A
+// domain covers its subdomains.
+func ReadBlacklist(path string) (*Blacklist, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("blacklist: %w", err)
+	}
+	defer f.Close()
+	b, err := parseBlacklist(f)
+	if err != nil {
+		return nil, fmt.Errorf("blacklist %s: %w", path, err)
+	}
+	return b, nil
+}
+
+func parseBlacklist(r io.Reader) (*Blacklist, error) {
+	b := &Blacklist{names: map[string]bool{}}
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		text = strings.TrimSpace(text)
+		switch {
+		case text == "":
+		case strings.Contains(text, "://"):
+			u, err := weburl.Parse(text)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", n, err)
+			}
+			b.prefixes = append(b.prefixes, u.String())
+		default:
+			u, err := weburl.Parse("http://" + text + "/")
+			if err != nil || u.Path() != "/" {
+				return nil, fmt.Errorf("line %d: %q is no host, domain or URL", n, text)
+			}
+			b.names[u.Hostname()] = true
+		}
+	}
+	return b, lines.Err()
+}
+
+// Has reports whether u is on the list.
+func (b *Blacklist) Has(u weburl.URL) bool {
+	if b == nil {
+		return false
+	}
+	for name := u.Hostname(); ; {
+		if b.names[name] {
+			return true
+		}
+		_, parent, more := strings.Cut(name, ".")
+		if !more {
+			break
+		}
+		name = parent
+	}
+	for _, p := range b.prefixes {
+		if strings.HasPrefix(u.String(), p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+// Package filter decides which links of a page are candidates for fetching.
+//
+// Duties, in order, for each link:
+//
+//  1. Bring the URL into its canonical form; each canonical URL counts once a page.
+//  2. Ask the job: nofollow, scope, blacklist, exclude and include patterns, depth.
+//  3. Ask the trap rules (package traps), and the robots.txt of the origin where that is known already. Where it is not, the
+//     fetcher asks again: nothing is fetched without.
+//
+// Every link that is left out leaves as an exclusion with its reason. The filter keeps nothing between pages but compiled
+// jobs, and must never fetch anything itself.
+package filter
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Robots answers for the robots.txt files that are known.
+type Robots interface {
+	// Allowed reports what the rules of u's origin say; known is false where there are none yet.
+	Allowed(ctx context.Context, u weburl.URL) (allowed, known bool, err error)
+}
+
+// Tags of links that are no ordinary links of a page; the fetcher and the parser set them.
+const (
+	TagRedirect     = "redirect"      // the target of a redirect
+	TagSitemapIndex = "sitemap-index" // a sitemap, named by robots.txt or a sitemap index
+)
+
+// Handler is the URL filter's logic. It implements stage.Handler[*crawl.Links].
+type Handler struct {
+	jobs   crawl.Jobs
+	robots Robots // nil: not asked
+
+	mu    sync.Mutex
+	rules map[crawl.JobID]*Rules
+}
+
+// New returns a filter.
+func New(jobs crawl.Jobs, robots Robots) *Handler {
+	return &Handler{jobs: jobs, robots: robots, rules: map[crawl.JobID]*Rules{}}
+}
+
+// Handle filters the links of one page.
+func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, error) {
+	rules, err := h.rulesOf(ctx, in.Task.Job)
+	if err != nil {
+		return nil, err
+	}
+	out := &crawl.Split{Batch: crawl.Batch{Job: in.Task.Job, Tasks: make([]crawl.Task, 0, len(in.Links))}}
+	seen := make(map[weburl.URL]struct{}, len(in.Links)+1)
+	seen[rules.Canonical(in.Task.URL)] = struct{}{}
+	now := time.Now()
+	for i := range in.Links {
+		l := &in.Links[i]
+		if l.URL.IsZero() {
+			continue // no http(s) URL: there is nothing to fetch
+		}
+		t := rules.task(in, l)
+		if _, again := seen[t.URL]; again {
+			continue
+		}
+		seen[t.URL] = struct{}{}
+		reason, err := h.judge(ctx, rules, &t, l, now)
+		if err != nil {
+			return nil, err
+		}
+		if reason == "" {
+			out.Tasks = append(out.Tasks, t)
+		} else {
+			out.Exclusions = append(out.Exclusions,
+				crawl.Exclusion{URL: t.URL, Reason: reason, Referrer: t.Referrer, Depth: t.Depth})
+		}
+	}
+	if len(out.Tasks)+len(out.Exclusions) == 0 {
+		return nil, nil
+	}
+	return []crawl.Event{out}, nil
+}
+
+func (h *Handler) judge(ctx context.Context, r *Rules, t *crawl.Task, l *crawl.Link, now time.Time) (string, error) {
+	if reason := r.judgeLink(l); reason != "" {
+		return reason, nil
+	}
+	if reason := r.Judge(t, now); reason != "" {
+		return reason, nil
+	}
+	if h.robots == nil || r.job.IgnoreRobots {
+		return "", nil
+	}
+	allowed, known, err := h.robots.Allowed(ctx, t.URL)
+	if err != nil {
+		return "", fmt.Errorf("robots.txt for %s: %w", t.URL, err)
+	}
+	if known && !allowed {
+		return crawl.ReasonRobots, nil
+	}
+	return "", nil
+}
+
+// rulesOf returns the compiled rules of a job.
+func (h *Handler) rulesOf(ctx context.Context, id crawl.JobID) (*Rules, error) {
+	h.mu.Lock()
+	r := h.rules[id]
+	h.mu.Unlock()
+	if r != nil {
+		return r, nil
+	}
+	job, err := h.jobs.Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if r, err = Compile(job); err != nil {
+		return nil, crawl.Permanent(fmt.Errorf("job %s: %w", id, err))
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rules[id] = r
+	return r, nil
+}

@@ -1,0 +1,174 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/traps"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Rules are what a job says about URLs, compiled.
+type Rules struct {
+	job       *crawl.Job
+	canon     *weburl.Canonicalizer
+	domains   map[string]bool // scope domain: the seeds' registrable domains
+	hosts     map[string]bool // scope host: the seeds' host keys
+	prefixes  []string        // scope prefix: the seeds' directories
+	include   []*regexp.Regexp
+	exclude   []*regexp.Regexp
+	blacklist *Blacklist
+	traps     traps.Config
+}
+
+// Compile compiles a job's rules and reads its blacklist file. Its errors name the pattern or the file.
+func Compile(job *crawl.Job) (*Rules, error) {
+	r := &Rules{job: job, canon: Canonicalizer(job), domains: map[string]bool{}, hosts: map[string]bool{},
+		traps: traps.Default()}
+	seeds, err := job.SeedURLs()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range seeds {
+		s = r.canon.Canonical(s)
+		r.domains[s.RegistrableDomain()] = true
+		r.hosts[s.HostKey()] = true
+		r.prefixes = append(r.prefixes, directory(s))
+	}
+	var errInc, errExc error
+	r.include, errInc = patterns("include", job.Include)
+	r.exclude, errExc = patterns("exclude", job.Exclude)
+	if err := errors.Join(errInc, errExc); err != nil {
+		return nil, err
+	}
+	if job.Blacklist != "" {
+		if r.blacklist, err = ReadBlacklist(job.Blacklist); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Canonicalizer returns the canonicalizer that the job asks for.
+func Canonicalizer(job *crawl.Job) *weburl.Canonicalizer {
+	cfg := weburl.DefaultCanonical()
+	cfg.MaxLength = 0 // a trap rule, which has a reason to give
+	if job.KeepParams {
+		cfg.StripParams, cfg.StripTokenParams, cfg.StripPathParams = nil, nil, nil
+	}
+	return weburl.NewCanonicalizer(cfg)
+}
+
+func patterns(name string, list []string) ([]*regexp.Regexp, error) {
+	var out []*regexp.Regexp
+	for _, p := range list {
+		re, err := regexp.Compile(p)
+		if err != nil {
+			return nil, fmt.Errorf("%s pattern %q: %w", name, p, err)
+		}
+		out = append(out, re)
+	}
+	return out, nil
+}
+
+// directory is a URL up to the last slash of its path: /a/b.html and /a/ have the directory /a/.
+func directory(u weburl.URL) string {
+	path := u.Path()
+	return u.Origin() + path[:strings.LastIndexByte(path, '/')+1]
+}
+
+// Canonical returns the canonical form of u as the job wants it.
+func (r *Rules) Canonical(u weburl.URL) weburl.URL { return r.canon.Canonical(u) }
+
+// task makes the task that a link stands for. The target of a redirect is as deep as its source, and so is a sitemap;
+// every other link is a hop deeper.
+func (r *Rules) task(in *crawl.Links, l *crawl.Link) crawl.Task {
+	t := crawl.Task{Job: in.Task.Job, URL: r.canon.Canonical(l.URL), Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
+		Priority: priority(l.Weight)}
+	switch l.Tag {
+	case TagRedirect:
+		t.Depth, t.Redirects, t.Kind, t.Priority = in.Task.Depth, in.Task.Redirects+1, in.Task.Kind, in.Task.Priority
+	case TagSitemapIndex:
+		t.Depth, t.Kind, t.Priority = in.Task.Depth, crawl.KindSitemap, crawl.MaxPriority-1
+	}
+	return t
+}
+
+// priority maps the weights 1 to 9 of site rules to the front queues; 0, no rule, to the default.
+func priority(weight int) int {
+	if weight <= 0 {
+		return crawl.DefaultPriority
+	}
+	return crawl.MinPriority + (min(weight, 9)-1)*(crawl.MaxPriority-crawl.MinPriority)/8
+}
+
+// judgeLink says why a link is not to be followed, whatever its URL is.
+func (r *Rules) judgeLink(l *crawl.Link) string {
+	if l.NoFollow() && !r.job.IgnoreMeta {
+		return crawl.ReasonNoFollow
+	}
+	return ""
+}
+
+// Judge says why a candidate is not to be fetched; empty: it is. It does not ask robots.txt. A sitemap may lie on another
+// host than the pages it lists, so scope and patterns do not bind it; its links are judged like all others.
+func (r *Rules) Judge(t *crawl.Task, now time.Time) string {
+	href := t.URL.String()
+	if r.blacklist.Has(t.URL) {
+		return crawl.ReasonBlacklist
+	}
+	if t.Kind == crawl.KindPage {
+		if reason := r.judgeWanted(t.URL, href); reason != "" {
+			return reason
+		}
+		if r.job.MaxDepth >= 0 && t.Depth > r.job.MaxDepth {
+			return crawl.ReasonDepth
+		}
+	}
+	return r.traps.Check(t.URL, now)
+}
+
+// judgeWanted applies scope and patterns.
+func (r *Rules) judgeWanted(u weburl.URL, href string) string {
+	if !r.InScope(u) {
+		return crawl.ReasonScope
+	}
+	for _, re := range r.exclude {
+		if re.MatchString(href) {
+			return crawl.ReasonExclude
+		}
+	}
+	if len(r.include) == 0 {
+		return ""
+	}
+	for _, re := range r.include {
+		if re.MatchString(href) {
+			return ""
+		}
+	}
+	return crawl.ReasonInclude
+}
+
+// InScope reports whether u lies in the job's scope.
+func (r *Rules) InScope(u weburl.URL) bool {
+	switch r.job.Scope {
+	case crawl.ScopeAny:
+		return true
+	case crawl.ScopeHost:
+		return r.hosts[u.HostKey()]
+	case crawl.ScopePrefix:
+		href := u.String()
+		for _, p := range r.prefixes {
+			if strings.HasPrefix(href, p) {
+				return true
+			}
+		}
+		return false
+	default:
+		return r.domains[u.RegistrableDomain()]
+	}
+}

@@ -1,0 +1,37 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Config bounds a frontier.
+type Config struct {
+	Window    int // leases at once: the number of fetches under way
+	MaxActive int // hosts on the workbench
+	MaxHeld   int // tasks in memory
+	Batch     int // tasks drawn, and leases published, at once
+	// ShareAddresses makes hosts on one address share its delay. Not through a proxy, which hides the addresses.
+	ShareAddresses bool
+	Resolvers      int           // look-ups of addresses at once
+	RobotsPatience time.Duration // how long a host waits for a robots.txt that another host was to give
+}
+
+// Default returns the bounds of a crawl on one machine: 65,536 active hosts take about 60 MB.
+func Default() Config {
+	return Config{Window: 256, MaxActive: 65_536, MaxHeld: 16_384, Batch: 256, ShareAddresses: true, Resolvers: 32,
+		RobotsPatience: 10 * time.Minute}
+}
+
+// Validate reports bounds that make no sense.
+func (c Config) Validate() error {
+	var errs []error
+	for name, v := range map[string]int{"window": c.Window, "max active hosts": c.MaxActive, "max held tasks": c.MaxHeld,
+		"batch": c.Batch, "resolvers": c.Resolvers} {
+		if v < 1 {
+			errs = append(errs, fmt.Errorf("frontier: %s %d: want at least 1", name, v))
+		}
+	}
+	return errors.Join(errs...)
+}

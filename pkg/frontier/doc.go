@@ -1,0 +1,28 @@
+// Package frontier decides when a URL may be fetched.
+//
+// It is Mercator's frontier (Heydon and Najork 1999) over durable queues:
+//
+//	frontier.in ──▶ front queues 1..F ──draw──▶ back queues, one host each ──lease──▶ fetchers
+//	                     ▲  by priority              ▲ min-heap by the earliest time         │
+//	                     └── later.n: retries that wait ◀──────── frontier.outcome ◀──────────┘
+//
+// Duties, in the order of a URL's way:
+//
+//  1. [In] stores new tasks in the front queue of their priority.
+//  2. The dispatcher ([Frontier.Run]) draws tasks from front queues chosen at random with a bias to the higher ones, and
+//     gives each host that has work a place on the workbench. A host's tasks wait in a small buffer in memory, still
+//     unsettled in the queue they came from, and behind it in a back queue of the host's own.
+//  3. It leases the head task of the host whose time has come, never more at once than the host's connections. Where
+//     the address of a host is known, hosts that share one share its politeness too.
+//  4. [Outcomes] moves the clocks, records final outcomes in the ledger, puts retries aside, and frees the host.
+//
+// A robots.txt is a task like any other: before the first page of an origin, and after its rules expire, the frontier leases
+// robots.txt for the host instead, so that this request too keeps its distance to the others.
+//
+// Handlers only store; the dispatcher alone publishes. So the cycle frontier → fetcher → … → frontier cannot deadlock
+// on full queues.
+//
+// Memory holds a record for each active host, a bounded number, and a bounded number of tasks. After a restart the
+// workbench is rebuilt from queues and host records, and no host is contacted before its delay has passed from then on:
+// whatever request was under way at the crash ended earlier.
+package frontier
