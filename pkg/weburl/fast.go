@@ -74,8 +74,7 @@ func fastHost(s string, start int) (end int, ok bool) {
 		}
 		break
 	}
-	host := s[start:end]
-	return end, label < end && isAlpha(s[label]) && !strings.Contains(host, "xn--")
+	return end, label < end && isAlpha(s[label])
 }
 
 // fastPort finds the end of a port that is written as the standard would and is not the scheme's default.

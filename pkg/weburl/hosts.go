@@ -27,10 +27,10 @@ func (u URL) HostKey() string { return u.href[u.off.host:u.off.path] }
 // suffix and a bare name such as "localhost" have none and stand for themselves.
 func (u URL) RegistrableDomain() string {
 	host := u.Hostname()
-	name := strings.TrimSuffix(host, ".")
-	if name == "" || u.IsIP() {
+	if host == "" || u.IsIP() {
 		return host
 	}
+	name := trimDot(host)
 	domain, err := publicsuffix.EffectiveTLDPlusOne(name)
 	if err != nil {
 		return name
@@ -38,8 +38,7 @@ func (u URL) RegistrableDomain() string {
 	return domain
 }
 
-// IsIP reports whether the host is an IP address. A parsed host whose last label starts with a digit and ends in one
-// label of digits can only be IPv4.
+// IsIP reports whether the host is an IP address. A host whose last label is a number parses as IPv4 or not at all.
 func (u URL) IsIP() bool {
 	host := u.Hostname()
 	return host != "" && (host[0] == '[' || endsInNumber(host))

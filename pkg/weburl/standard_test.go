@@ -9,11 +9,19 @@ import (
 	"testing"
 )
 
-// since2024 holds what the standard says today where the case table of the oracle's module is older: '^' joined the path
-// percent-encode set in November 2024.
-var since2024 = map[string]string{
+// amended holds what the standard says today where the oracle's case table is older. '^' joined the path percent-encode
+// set in November 2024; ASCII domains stopped failing over their Punycode in June 2026 (whatwg/url #914).
+var amended = map[string]string{
 	"foo://host/ !\"$%&'()*+,-./:;<=>@[\\]^_`{|}~": "foo://host/%20!%22$%&'()*+,-./:;%3C=%3E@[\\]%5E_%60%7B|%7D~",
 	"wss://host/ !\"$%&'()*+,-./:;<=>@[\\]^_`{|}~": "wss://host/%20!%22$%&'()*+,-./:;%3C=%3E@[/]%5E_%60%7B|%7D~",
+	"http://a.b.c.xn--pokxncvks":                   "http://a.b.c.xn--pokxncvks/",
+	"http://10.0.0.xn--pokxncvks":                  "http://10.0.0.xn--pokxncvks/",
+	"http://a.b.c.XN--pokxncvks":                   "http://a.b.c.xn--pokxncvks/",
+	"http://a.b.c.Xn--pokxncvks":                   "http://a.b.c.xn--pokxncvks/",
+	"http://10.0.0.XN--pokxncvks":                  "http://10.0.0.xn--pokxncvks/",
+	"http://10.0.0.xN--pokxncvks":                  "http://10.0.0.xn--pokxncvks/",
+	"file://xn--/p":                                "file://xn--/p",
+	"https://xn--/":                                "https://xn--/",
 }
 
 // TestStandardSuite runs the web-platform-tests' URL cases that whatwg-url, the oracle of these tests, has in its module.
@@ -23,8 +31,8 @@ func TestStandardSuite(t *testing.T) {
 		if c.Base != nil {
 			base = *c.Base
 		}
-		if newer, ok := since2024[c.Input]; ok {
-			c.Href = newer
+		if href, ok := amended[c.Input]; ok {
+			c.Href, c.Failure = href, false
 		}
 		href, err := ParseAny(c.Input, base)
 		if c.Failure != (err != nil) || href != c.Href {
@@ -33,12 +41,19 @@ func TestStandardSuite(t *testing.T) {
 	}
 }
 
-// TestDomainSuites runs their cases for domains.
+// TestDomainSuites runs their cases for domains. ASCII ones are amended as above; ones with a character whose mapping is
+// newer than the table are left to TestDomainToASCII.
 func TestDomainSuites(t *testing.T) {
 	for _, name := range []string{"toascii.json", "IdnaTestV2.json"} {
 		for _, c := range suite(t, name) {
 			want := ""
-			if c.Output != nil {
+			switch {
+			case isASCII(c.Input) && hasForbiddenDomain(c.Input):
+			case isASCII(c.Input):
+				want = strings.ToLower(c.Input)
+			case unicode16.Replace(c.Input) != c.Input:
+				continue
+			case c.Output != nil:
 				want = *c.Output
 			}
 			if got, err := domainToASCII(c.Input); got != want {
