@@ -1,0 +1,160 @@
+package fakeweb
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// hostKind tells what answers at a host.
+type hostKind uint8
+
+const (
+	ordinary hostKind = iota
+	dead
+	unknown // no such name
+	slow
+	trap
+	rebind
+)
+
+// hostRef names a host: the n-th of its kind.
+type hostRef struct {
+	kind hostKind
+	n    int
+}
+
+// special host names are their kind, a dash, a number and ".test".
+var specialPrefix = [...]string{dead: "dead-", unknown: "nx-", slow: "slow-", trap: "trap-", rebind: "rebind-"}
+
+// Ordinary hosts come in cycles of five over three registrable domains, so that a crawl meets hosts that share a
+// domain, domains without www, and the usual kind. (.test is not on the public suffix list, so the default rule
+// applies and site-00017.test is a registrable domain.)
+const (
+	hostCycle   = 5
+	domainCycle = 3
+)
+
+var cycle = [hostCycle]struct {
+	label  string
+	domain int
+}{{"www.", 0}, {"www.", 1}, {"blog.", 1}, {"", 2}, {"shop.", 2}}
+
+// appendHost writes a host's name without port.
+func appendHost(dst []byte, h hostRef) []byte {
+	if h.kind != ordinary {
+		return append(appendNumber(append(dst, specialPrefix[h.kind]...), h.n), ".test"...)
+	}
+	c := cycle[h.n%hostCycle]
+	dst = append(append(dst, c.label...), "site-"...)
+	return append(appendNumber(dst, h.n/hostCycle*domainCycle+c.domain), ".test"...)
+}
+
+// appendNumber writes n with at least five digits.
+func appendNumber(dst []byte, n int) []byte {
+	for limit := 10_000; limit > n && limit > 1; limit /= 10 {
+		dst = append(dst, '0')
+	}
+	return strconv.AppendInt(dst, int64(n), 10)
+}
+
+// parseHost is the inverse of appendHost, in any case, with or without port and final dot.
+func (w *Web) parseHost(name string) (hostRef, bool) {
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	rest, ok := strings.CutSuffix(name, ".test")
+	if !ok {
+		return hostRef{}, false
+	}
+	dash := strings.LastIndexByte(rest, '-') + 1
+	n, err := strconv.Atoi(rest[dash:])
+	if err != nil || n < 0 {
+		return hostRef{}, false
+	}
+	h, ok := w.guessHost(rest[:dash], n)
+	if !ok {
+		return hostRef{}, false
+	}
+	var buf [64]byte
+	return h, string(appendHost(buf[:0], h)) == name // refuses other spellings of the number
+}
+
+func (w *Web) guessHost(prefix string, n int) (hostRef, bool) {
+	if label, ok := strings.CutSuffix(prefix, "site-"); ok {
+		for i, c := range cycle {
+			if c.label == label && c.domain == n%domainCycle {
+				h := hostRef{ordinary, n/domainCycle*hostCycle + i}
+				return h, h.n < w.cfg.Hosts
+			}
+		}
+		return hostRef{}, false
+	}
+	for kind := dead; kind <= rebind; kind++ {
+		if specialPrefix[kind] == prefix {
+			return hostRef{kind, n}, n < w.count(kind)
+		}
+	}
+	return hostRef{}, false
+}
+
+// count is how many hosts of a kind there are.
+func (w *Web) count(k hostKind) int {
+	switch k {
+	case ordinary:
+		return w.cfg.Hosts
+	case dead:
+		return w.cfg.DeadHosts
+	case unknown:
+		return w.cfg.NXHosts
+	case slow:
+		return w.cfg.SlowHosts
+	case trap:
+		return w.cfg.TrapHosts
+	default:
+		return w.cfg.RebindHosts
+	}
+}
+
+// appendOrigin writes scheme, host and port.
+func (w *Web) appendOrigin(dst []byte, h hostRef) []byte {
+	if w.cfg.TLS {
+		dst = append(dst, "https://"...)
+	} else {
+		dst = append(dst, "http://"...)
+	}
+	dst = appendHost(dst, h)
+	if w.port != 0 {
+		dst = append(dst, ':')
+		dst = strconv.AppendInt(dst, int64(w.port), 10)
+	}
+	return dst
+}
+
+// listenAddress is the i-th loopback address hosts are served at. A single one is 127.0.0.1, the only loopback
+// address that exists everywhere.
+func listenAddress(i, of int) netip.Addr {
+	if of == 1 {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return netip.AddrFrom4([4]byte{127, 80, byte(i / 200), byte(1 + i%200)})
+}
+
+// deadAddress is a loopback address nobody listens at.
+func deadAddress(n int) netip.Addr {
+	return netip.AddrFrom4([4]byte{127, 81, byte(n / 200 % 250), byte(1 + n%200)})
+}
+
+// publicAddress is what a rebinding host resolves to first: TEST-NET-3 (RFC 5737), which is never dialled.
+func publicAddress() netip.Addr { return netip.AddrFrom4([4]byte{203, 0, 113, 7}) }
+
+// address is where a host that exists is found, when the hosts share so many addresses.
+func (h hostRef) address(of int) netip.Addr {
+	switch h.kind {
+	case dead:
+		return deadAddress(h.n)
+	case rebind:
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	default:
+		return listenAddress(h.n%of, of)
+	}
+}

@@ -1,0 +1,153 @@
+package fakeweb
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// Entry is one request as the server saw it, a line of the log file. Start and End are Unix times in nanoseconds that
+// advance with the monotonic clock.
+type Entry struct {
+	Host       string `json:"host"` // without port, lower case
+	Path       string `json:"path"` // with query
+	Method     string `json:"method"`
+	Status     int    `json:"status"`                // 0: no status line was sent
+	RetryAfter int    `json:"retry_after,omitempty"` // seconds
+	Start      int64  `json:"start"`                 // the first byte of the request was there
+	End        int64  `json:"end"`                   // the last byte of the answer was handed to the kernel, or the client was found gone
+	Bytes      int    `json:"bytes"`                 // of the answer's body as sent
+	Cut        bool   `json:"cut,omitempty"`         // the answer was not sent to its end
+	Conn       uint64 `json:"conn"`                  // number of the connection
+	Local      string `json:"local"`                 // address without port the client had dialled
+	Remote     string `json:"remote"`
+	UserAgent  string `json:"user_agent"`
+}
+
+// Log is the record of a server. It is safe for concurrent use.
+type Log struct {
+	begin time.Time
+	mu    sync.Mutex
+	keep  bool
+	kept  []Entry
+	count int
+	file  *os.File
+	out   *bufio.Writer
+	err   error
+	stop  chan struct{}
+	done  sync.WaitGroup
+}
+
+// flushEvery is how far the log file may lag behind, for processes that read along.
+const flushEvery = 200 * time.Millisecond
+
+// newLog starts a record, in memory if keep is set, and in the named file unless that is empty.
+func newLog(begin time.Time, keep bool, file string) (*Log, error) {
+	l := &Log{begin: begin, keep: keep, stop: make(chan struct{})}
+	if file == "" {
+		return l, nil
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, fmt.Errorf("fakeweb: creating the request log: %w", err)
+	}
+	l.file, l.out = f, bufio.NewWriterSize(f, 1<<16)
+	l.done.Go(l.flushRegularly)
+	return l, nil
+}
+
+func (l *Log) flushRegularly() {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			l.mu.Lock()
+			l.fail(l.out.Flush())
+			l.mu.Unlock()
+		case <-l.stop:
+			return
+		}
+	}
+}
+
+// fail remembers the first error; the caller holds the lock.
+func (l *Log) fail(err error) {
+	if l.err == nil {
+		l.err = err
+	}
+}
+
+// now is the time in the log's terms.
+func (l *Log) now() int64 { return l.begin.UnixNano() + int64(time.Since(l.begin)) }
+
+func (l *Log) add(e Entry) {
+	var line []byte
+	if l.out != nil {
+		line, _ = json.Marshal(e) // strings and numbers always marshal
+		line = append(line, '\n')
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	if l.keep {
+		l.kept = append(l.kept, e)
+	}
+	if l.out != nil && l.err == nil {
+		_, err := l.out.Write(line)
+		l.fail(err)
+	}
+}
+
+// Entries is a copy of the finished requests in the order they ended. It is empty when the server keeps none.
+func (l *Log) Entries() []Entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]Entry(nil), l.kept...)
+}
+
+// Count is how many requests have ended, kept or not.
+func (l *Log) Count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.count
+}
+
+// close writes what is left and reports the first error of the log's life.
+func (l *Log) close() error {
+	if l.out == nil {
+		return nil
+	}
+	close(l.stop)
+	l.done.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fail(l.out.Flush())
+	l.fail(l.file.Close())
+	if l.err != nil {
+		return fmt.Errorf("fakeweb: writing the request log %s: %w", l.file.Name(), l.err)
+	}
+	return nil
+}
+
+// ReadLog reads a log file. A last line that is cut off, as a killed server leaves it, is passed over.
+func ReadLog(r io.Reader) ([]Entry, error) {
+	var entries []Entry
+	dec := json.NewDecoder(r)
+	for {
+		var e Entry
+		switch err := dec.Decode(&e); {
+		case err == nil:
+			entries = append(entries, e)
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return entries, nil
+		default:
+			return entries, fmt.Errorf("fakeweb: reading request %d of the log: %w", len(entries)+1, err)
+		}
+	}
+}
