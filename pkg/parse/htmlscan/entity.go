@@ -1,0 +1,107 @@
+package htmlscan
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+)
+
+// AppendText appends the text raw to dst with its character references replaced.
+func AppendText(dst, raw []byte) []byte {
+	return appendDecoded(dst, raw, false)
+}
+
+// Value returns the attribute value raw with character references replaced, line ends as \n, and U+FFFD for NUL. It is
+// raw itself where there is nothing to replace.
+func Value(raw []byte) []byte {
+	if bytes.IndexByte(raw, '&') < 0 && bytes.IndexByte(raw, '\r') < 0 && bytes.IndexByte(raw, 0) < 0 {
+		return raw
+	}
+	return AppendValue(make([]byte, 0, len(raw)), raw)
+}
+
+// AppendValue appends what Value returns to dst.
+func AppendValue(dst, raw []byte) []byte {
+	start := len(dst)
+	dst = appendDecoded(dst, raw, true)
+	if bytes.IndexByte(raw, '\r') < 0 && bytes.IndexByte(raw, 0) < 0 {
+		return dst
+	}
+	val := bytes.ReplaceAll(dst[start:], []byte("\r\n"), []byte("\n"))
+	val = bytes.ReplaceAll(val, []byte("\r"), []byte("\n"))
+	return append(dst[:start], bytes.ReplaceAll(val, []byte{0}, []byte("\uFFFD"))...)
+}
+
+func appendDecoded(dst, raw []byte, inAttr bool) []byte {
+	for {
+		n := bytes.IndexByte(raw, '&')
+		if n < 0 {
+			return append(dst, raw...)
+		}
+		dst, raw = append(dst, raw[:n]...), raw[n:]
+		size := 0
+		dst, size = AppendRef(dst, raw, inAttr)
+		raw = raw[size:]
+	}
+}
+
+// maxRef is longer than any character reference's name: &CounterClockwiseContourIntegral; has 33 bytes.
+const maxRef = 40
+
+// AppendRef appends what the character reference at the start of s ("&…") stands for, and returns how much of s it
+// took. What is no reference is appended as it is, at least one byte. In an attribute a name that lacks its semicolon
+// and is followed by "=" or an alphanumeric is no reference (HTML Standard, 13.2.5.73), so that ?a=1&copy=2 stays whole.
+func AppendRef(dst, s []byte, inAttr bool) (out []byte, size int) {
+	end := 1
+	if end < len(s) && s[end] == '#' {
+		end++
+	}
+	for end < len(s) && end < maxRef && (isAlpha(s[end]) || isDigit(s[end])) {
+		end++
+	}
+	closed := end < len(s) && s[end] == ';'
+	if closed {
+		end++
+	}
+	ref := s[:end]
+	if c, ok := commonRef(ref); ok {
+		return append(dst, c...), end
+	}
+	if end < 3 || (inAttr && !closed && ref[1] != '#' && end < len(s) && s[end] == '=') {
+		return append(dst, ref...), end
+	}
+	decoded := html.UnescapeString(string(ref))
+	if inAttr && ref[1] != '#' && !wholeRef(decoded, closed, ref) {
+		return append(dst, ref...), end
+	}
+	return append(dst, decoded...), end
+}
+
+// wholeRef reports whether decoded stands for all of ref, not for a legacy name that ref only begins with.
+func wholeRef(decoded string, closed bool, ref []byte) bool {
+	if closed {
+		return decoded[len(decoded)-1] != ';' || string(ref) == "&semi;"
+	}
+	return utf8.RuneCountInString(decoded) == 1 // names without semicolon stand for one rune each
+}
+
+func commonRef(ref []byte) (string, bool) {
+	switch string(ref) {
+	case "&amp;":
+		return "&", true
+	case "&lt;":
+		return "<", true
+	case "&gt;":
+		return ">", true
+	case "&quot;":
+		return `"`, true
+	case "&#39;", "&#x27;":
+		return "'", true
+	case "&nbsp;", "&#160;":
+		return "\u00A0", true
+	}
+	return "", false
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
