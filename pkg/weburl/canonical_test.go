@@ -1,6 +1,10 @@
 package weburl
 
-import "testing"
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
 
 // canonicalSeeds are the hazards of canonicalisation.
 var canonicalSeeds = []string{
@@ -153,4 +157,28 @@ func mustParse(t testing.TB, raw string) URL {
 		t.Fatal(err)
 	}
 	return u
+}
+
+// TestComposedCanonicalForms: canonicalising twice, or parsing in between, changes nothing, whatever a URL is made of.
+func TestComposedCanonicalForms(t *testing.T) {
+	pieces := strings.Split("/,/,?,&,=,;,.,..,%,%2,%3,%2e,%2E,%25,%32,%65,%7e,%2f,%c3%bc,2,e,a,~,+,#,', ,"+
+		";jsessionid=1,;sid,sid=,0a1b2c3d4e5f6a7b,utm_,utm_a=b,PHPSESSID=,cfid,%73id=,ü", ",")
+	r := rand.New(rand.NewPCG(3, 4))
+	plain := NewCanonicalizer(DefaultCanonical())
+	cfg := DefaultCanonical()
+	cfg.SortQuery = true
+	sorted := NewCanonicalizer(cfg)
+	for range 20_000 {
+		raw := "http://u@h.:80/"
+		for range r.IntN(12) {
+			raw += pieces[r.IntN(len(pieces))]
+		}
+		for _, c := range []*Canonicalizer{plain, sorted} {
+			once := c.Canonical(mustParse(t, raw))
+			if twice := c.Canonical(once); twice != once {
+				t.Fatalf("canonical form of %q: first %q, then %q", raw, once, twice)
+			}
+			checkURL(t, once)
+		}
+	}
 }
