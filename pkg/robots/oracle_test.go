@@ -1,7 +1,7 @@
 package robots
 
 import (
-	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -70,9 +70,13 @@ func compareWithOracle(t *testing.T, data []byte) {
 }
 
 func FuzzAgainstOracle(f *testing.F) {
-	for i := range 200 {
-		seed := fmt.Sprintf("%d", i*i*7919)
-		f.Add([]byte(strings.Repeat(seed, 20)))
+	random := rand.New(rand.NewPCG(9309, 2022))
+	for range 1000 {
+		seed := make([]byte, 300)
+		for i := range seed {
+			seed[i] = byte(random.Uint32())
+		}
+		f.Add(seed)
 	}
 	f.Fuzz(compareWithOracle)
 }
