@@ -1,0 +1,47 @@
+# Whirlpool. `make help` lists the targets.
+GO       ?= go
+BIN      := bin
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+FUZZTIME ?= 60s
+COUNT    ?= 1
+
+.PHONY: help install build test test-short lint lint-all fuzz bench bench-large clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: ## build whirlpool and put it into GOBIN
+	$(GO) install ./services/...
+
+build: ## build the programs into bin/
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./services/...
+
+test: ## run all tests with the race detector
+	$(GO) test -race -count=$(COUNT) -timeout 15m ./...
+
+test-short: ## run the quick tests
+	$(GO) test -short ./...
+
+lint: ## gofmt, go vet, staticcheck
+	@unformatted=$$(gofmt -l pkg services); if [ -n "$$unformatted" ]; then echo "not formatted:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+lint-all: lint ## the above and golangci-lint with .golangci.yml (builds it first: minutes)
+	$(GO) run $(GOLANGCI) run ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (default 60s)
+	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0; i<n; i++) print $$2, t[i]; n=0}' | \
+	while read -r pkg target; do echo "== $$pkg $$target"; \
+		$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; done
+
+bench: build ## measure: whole crawl, URL set, frontier, parser, simhash (a few minutes)
+	$(BIN)/whirlpool bench all
+
+bench-large: build ## the same at 10^8 URLs and 10^6 hosts (an hour, 20 GB of disk)
+	$(BIN)/whirlpool bench urlset --n 1e8
+	$(BIN)/whirlpool bench frontier --urls 1e7 --hosts 1e6
+
+clean: ## remove what the targets above made
+	rm -rf $(BIN)

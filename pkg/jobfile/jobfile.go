@@ -1,0 +1,58 @@
+// Package jobfile reads job files: YAML, strict, over the defaults. What the file does not say keeps its default, and a key
+// that no job has is an error with its line.
+package jobfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Load reads the job file at path over the defaults. A blacklist that it names is looked for beside it. The job is
+// not validated: flags may still complete it.
+func Load(path string) (crawl.Job, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return crawl.Job{}, fmt.Errorf("job file: %w", err)
+	}
+	job, err := Parse(data)
+	if err != nil {
+		return job, fmt.Errorf("job file %s: %w", path, err)
+	}
+	if job.Blacklist != "" && !filepath.IsAbs(job.Blacklist) {
+		job.Blacklist = filepath.Join(filepath.Dir(path), job.Blacklist)
+	}
+	return job, nil
+}
+
+// Parse reads one YAML document over the defaults.
+func Parse(data []byte) (crawl.Job, error) {
+	job := crawl.DefaultJob()
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(&job); err != nil && !errors.Is(err, io.EOF) {
+		return job, err
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return job, errors.New("more than one document: one job a file")
+	}
+	return job, nil
+}
+
+// Marshal writes a job as a job file that Parse reads back.
+func Marshal(job *crawl.Job) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := yaml.NewEncoder(&buf)
+	enc.SetIndent(2)
+	if err := enc.Encode(job); err != nil {
+		return nil, fmt.Errorf("write job %s: %w", job.ID, err)
+	}
+	return buf.Bytes(), enc.Close()
+}

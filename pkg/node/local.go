@@ -1,0 +1,169 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
+)
+
+// LocalOptions say how a crawl on one machine runs.
+type LocalOptions struct {
+	Dir     string // output directory
+	Job     *crawl.Job
+	Node    Config
+	DNS     dnscache.Config
+	Store   local.Options
+	Bus     membus.Config
+	WARC    bool
+	Log     *slog.Logger
+	Metrics prometheus.Registerer // nil: none
+}
+
+// Local is a crawl on one machine: a node over the in-process bus and the local store.
+type Local struct {
+	*Node
+	Store   *local.Store
+	Job     *crawl.Job
+	Resumed bool // the directory held a crawl before
+	bus     *membus.Bus
+	archive *warc.Writer
+}
+
+// DefaultLocal returns the options of `whirlpool crawl` without flags.
+func DefaultLocal(dir string, job *crawl.Job, log *slog.Logger) LocalOptions {
+	opt := LocalOptions{Dir: dir, Job: job, Node: Default(), DNS: dnscache.Default(), Store: local.Default(),
+		Bus: membus.Default(), Log: log}
+	opt.Store.Logger, opt.Bus.Log = log, log
+	return opt
+}
+
+// jobMeta is where a directory remembers its job.
+const jobMeta = "job"
+
+// OpenLocal opens the directory and prepares the crawl that it holds, or a new one.
+func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
+	if err := opt.Job.Validate(); err != nil {
+		return nil, fmt.Errorf("job: %w", err)
+	}
+	store, err := local.Open(opt.Dir, opt.Store)
+	if err != nil {
+		return nil, err
+	}
+	l := &Local{Store: store, Job: opt.Job}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	if l.Resumed, err = l.remember(ctx, opt.Dir); err != nil {
+		return nil, err
+	}
+	if opt.WARC {
+		w := warc.DefaultOptions()
+		w.Operator, w.UserAgent = opt.Job.Contact, opt.Job.Agent()
+		if l.archive, err = warc.Open(filepath.Join(opt.Dir, "warc"), w); err != nil {
+			return nil, err
+		}
+	}
+	opt.Bus.Journal, opt.Bus.Dead = store.Journal(), store.DeadLetters()
+	l.bus = membus.New(opt.Bus)
+	deps, err := l.deps(opt)
+	if err != nil {
+		return nil, err
+	}
+	if l.Node, err = New(opt.Node, deps); err != nil {
+		return nil, err
+	}
+	return l, l.Recover(ctx, l.Resumed)
+}
+
+// deps wires the local adapters.
+func (l *Local) deps(opt LocalOptions) (Deps, error) {
+	s := l.Store
+	d := Deps{Bus: l.bus, Jobs: crawl.StaticJobs{opt.Job.ID: opt.Job}, Log: opt.Log, Registry: opt.Metrics,
+		Stores: Stores{URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
+			Robots: s.Robots(), Queues: s.Queues(), Pages: s.Pages(), Attempts: s.AttemptLog(), Bodies: s.Bodies()}}
+	if l.archive != nil {
+		d.Stores.Archive = l.archive
+	}
+	resolver, err := dnscache.New(opt.DNS, opt.Metrics)
+	if err != nil {
+		return d, err
+	}
+	d.Resolver = resolver
+	return d, nil
+}
+
+// remember stores the job in a new directory, and compares it with the one that an old directory holds. The settings of a job
+// may change between two runs; its id may not.
+func (l *Local) remember(ctx context.Context, dir string) (resumed bool, err error) {
+	former, found, err := StoredJob(ctx, l.Store)
+	if err != nil {
+		return false, err
+	}
+	if found && former.ID != l.Job.ID {
+		return false, fmt.Errorf("%s holds the crawl %q, not %q: choose another directory with -o, or discard it with --fresh",
+			dir, former.ID, l.Job.ID)
+	}
+	data, err := json.Marshal(l.Job)
+	if err != nil {
+		return false, fmt.Errorf("remember the job: %w", err)
+	}
+	return found, l.Store.Meta().Put(ctx, jobMeta, data)
+}
+
+// StoredJob returns the job that a store belongs to.
+func StoredJob(ctx context.Context, s *local.Store) (*crawl.Job, bool, error) {
+	data, found, err := s.Meta().Get(ctx, jobMeta)
+	if err != nil || !found {
+		return nil, false, err
+	}
+	job := new(crawl.Job)
+	if err := json.Unmarshal(data, job); err != nil {
+		return nil, false, fmt.Errorf("the job stored in the crawl directory: %w", err)
+	}
+	return job, true, nil
+}
+
+// Crawl seeds the job and runs it until it has ended or ctx is done. It reports whether the job has ended.
+func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
+	run, stop := context.WithCancel(ctx)
+	defer stop()
+	if _, err := l.bus.Recover(run); err != nil {
+		return false, err
+	}
+	if _, err := Seed(run, l.bus, l.Store.URLs(), l.Job); err != nil {
+		return false, err
+	}
+	ended := make(chan bool, 1)
+	go func() {
+		defer stop()
+		ended <- l.watch(run)
+	}()
+	err = l.Run(run)
+	stop()
+	return <-ended, err
+}
+
+// Close closes the stores. Call it when Crawl has returned.
+func (l *Local) Close() error {
+	var errs []error
+	if l.bus != nil {
+		errs = append(errs, l.bus.Close())
+	}
+	if l.archive != nil {
+		errs = append(errs, l.archive.Close())
+	}
+	return errors.Join(append(errs, l.Store.Close())...)
+}

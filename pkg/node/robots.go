@@ -1,0 +1,21 @@
+package node
+
+import (
+	"context"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// known answers the URL filter from the robots.txt files that are known.
+type known struct{ rules *robotscache.Cache }
+
+// Allowed implements filter.Robots.
+func (k known) Allowed(ctx context.Context, u weburl.URL) (allowed, found bool, err error) {
+	rules, rec, found, err := k.rules.Rules(ctx, u.Origin())
+	if err != nil || !found || rec.State == crawl.RobotsDisallowAll {
+		return false, false, err // a robots.txt that cannot be had now may be had when the URL's turn comes
+	}
+	return rules.Allowed(u.RequestURI()), true, nil
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/parse"
+)
+
+// crawlFlags are the flags of `whirlpool crawl` that are no settings of the job.
+type crawlFlags struct {
+	out, config, proxy, dns                   string
+	concurrency                               int
+	warc, fresh, quiet, json, allowPrivate    bool
+	noSitemaps, verbose, keepNoFollow, noCopy bool
+}
+
+func newCrawl() *cobra.Command {
+	job, f := crawl.DefaultJob(), &crawlFlags{}
+	cmd := &cobra.Command{
+		Use:   "crawl URL...",
+		Short: "Crawl here and now, with nothing else installed",
+		Long: `Crawl starts at the URLs and follows the links that lie in the scope. The directory holds what it found:
+
+  pages.jsonl   a record a page: URL, title, text, links, fields, digest …
+  crawl.log     a line an attempt or a skipped URL, with the reason
+  warc/         the raw exchanges, with --warc
+  state/        what a resumed crawl needs
+
+Ctrl-C finishes what is in flight and stops; the same command goes on where it stopped. It may be killed at any instant.`,
+		Example: `  whirlpool crawl https://example.com/
+  whirlpool crawl -c jobs.yml --max-pages 500 -o jobs
+  whirlpool crawl http://127.0.0.1:8000/ --allow-private --delay 0s`,
+	}
+	f.register(cmd, &job)
+	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
+		final, err := f.job(cmd, job, args)
+		if err != nil {
+			return err
+		}
+		return f.run(cmd.Context(), final, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	})
+	return cmd
+}
+
+// register declares the flags; those of the job write into job.
+func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
+	fl := cmd.Flags()
+	fl.SortFlags = false
+	fl.StringVarP(&f.out, "out", "o", "", "directory of the crawl (default ./crawl-<host>)")
+	fl.StringVarP(&f.config, "config", "c", "", "job file (YAML); flags win over it")
+	fl.StringVar((*string)(&job.Scope), "scope", string(job.Scope), "links to follow: domain, host, prefix or any")
+	fl.StringArrayVar(&job.Include, "include", nil, "follow only URLs that match this `regexp` (repeatable)")
+	fl.StringArrayVar(&job.Exclude, "exclude", nil, "follow no URL that matches this `regexp` (repeatable)")
+	fl.StringVar(&job.Blacklist, "blacklist", "", "`file` of hosts, domains and URL prefixes never to fetch")
+	fl.IntVar(&job.MaxPages, "max-pages", job.MaxPages, "stop after so many pages; 0: no limit")
+	fl.IntVar(&job.MaxDepth, "max-depth", job.MaxDepth, "follow links so many hops from a seed; -1: no limit")
+	fl.IntVar(&job.PagesPerLevel, "pages-per-level", 0, "URLs of one depth; 0: no limit")
+	fl.IntVar(&job.PagesPerHost, "pages-per-host", 0, "URLs of one host; 0: no limit, 10,000 with --scope any")
+	fl.Var(&job.Limits.MaxBody, "max-body", "cut bodies longer than this, after decompression")
+	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
+	fl.Var(&job.Politeness.Delay, "delay", "wait between two requests to a host, from the end of one to the start of the next")
+	fl.Var(&job.Politeness.IPDelay, "ip-delay", "wait between two requests to an address; never more than --delay")
+	fl.IntVar(&job.Politeness.HostConnections, "host-connections", 1, "requests at once to a host; more only for your own site")
+	fl.StringVar(&job.UserAgent, "user-agent", "", "User-Agent header (default Whirlpool/VERSION (+CONTACT))")
+	fl.StringVar(&job.Contact, "contact", "", "`URL or e-mail` address for the owners of the sites")
+	fl.BoolVar(&job.IgnoreRobots, "ignore-robots", false, "do not ask for robots.txt; only for your own sites")
+	fl.BoolVar(&f.keepNoFollow, "ignore-nofollow", false, "follow nofollow links and store noindex pages")
+	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
+	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate, "bits of 64 in which near-duplicates may differ; -1: only exact copies")
+	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
+	fl.BoolVar(&f.fresh, "fresh", false, "discard what the directory holds of an earlier crawl")
+	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
+	fl.BoolVar(&f.json, "json", false, "print progress as JSON lines on standard output")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log what the stages do on standard error")
+	fl.StringVar(&f.proxy, "proxy", "", "`URL` of an HTTP, HTTPS or SOCKS5 proxy")
+	fl.StringVar(&f.dns, "dns", "", "name server, `ADDR:PORT`")
+	fl.BoolVar(&f.allowPrivate, "allow-private", false, "permit loopback and private addresses")
+}
+
+// job puts the job together: defaults, the job file, then the flags that were given.
+func (f *crawlFlags) job(cmd *cobra.Command, flags crawl.Job, args []string) (*crawl.Job, error) {
+	job := flags
+	if f.config != "" {
+		var err error
+		if job, err = jobfile.Load(f.config); err != nil {
+			return nil, exitStatus{exitUsage, err}
+		}
+		overlay(cmd, &job, &flags)
+	}
+	if f.keepNoFollow {
+		job.IgnoreMeta = true
+	}
+	if f.noSitemaps {
+		job.Sitemaps = false
+	}
+	if len(args) > 0 {
+		job.Seeds = args
+	}
+	if len(job.Seeds) == 0 {
+		return nil, usage("name at least one URL to start from, or a job file with seeds (-c)")
+	}
+	seeds, err := job.SeedURLs()
+	if err != nil {
+		return nil, exitStatus{exitUsage, err}
+	}
+	if f.out == "" {
+		f.out = "crawl-" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(seeds[0].HostKey())
+	}
+	if job.ID == "" {
+		job.ID = jobIDOf(seeds[0].Hostname())
+	}
+	if err := checkJob(&job); err != nil {
+		return nil, exitStatus{exitUsage, err}
+	}
+	return &job, nil
+}
+
+// checkJob finds every fault of a job before anything starts: settings, patterns, blacklist, site rules.
+func checkJob(job *crawl.Job) error {
+	_, errRules := parse.CompileRules(job.Rules)
+	err := job.Validate()
+	if err == nil {
+		_, err = filter.Compile(job)
+	}
+	return errors.Join(err, errRules)
+}
+
+// jobIDOf makes an id of a host name.
+func jobIDOf(host string) crawl.JobID {
+	id := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(host))
+	return crawl.JobID(strings.Trim(id[:min(len(id), 64)], "-"))
+}
+
+// overlay copies the flags that were given on the command line over a job file's settings.
+func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
+	set := map[string]func(){
+		"scope": func() { job.Scope = flags.Scope }, "include": func() { job.Include = flags.Include },
+		"exclude": func() { job.Exclude = flags.Exclude }, "blacklist": func() { job.Blacklist = flags.Blacklist },
+		"max-pages": func() { job.MaxPages = flags.MaxPages }, "max-depth": func() { job.MaxDepth = flags.MaxDepth },
+		"pages-per-level":  func() { job.PagesPerLevel = flags.PagesPerLevel },
+		"pages-per-host":   func() { job.PagesPerHost = flags.PagesPerHost },
+		"max-body":         func() { job.Limits.MaxBody = flags.Limits.MaxBody },
+		"delay":            func() { job.Politeness.Delay = flags.Politeness.Delay },
+		"ip-delay":         func() { job.Politeness.IPDelay = flags.Politeness.IPDelay },
+		"host-connections": func() { job.Politeness.HostConnections = flags.Politeness.HostConnections },
+		"user-agent":       func() { job.UserAgent = flags.UserAgent }, "contact": func() { job.Contact = flags.Contact },
+		"ignore-robots":  func() { job.IgnoreRobots = flags.IgnoreRobots },
+		"near-duplicate": func() { job.NearDuplicate = flags.NearDuplicate },
+	}
+	for name, copyFlag := range set {
+		if cmd.Flags().Changed(name) {
+			copyFlag()
+		}
+	}
+}
+
+// run crawls into the directory until the job has ended or a signal stops it.
+func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.Writer) error {
+	if f.fresh {
+		if err := discard(f.out); err != nil {
+			return err
+		}
+	}
+	opt, err := f.options(job, stderr)
+	if err != nil {
+		return err
+	}
+	f.warn(job, stderr)
+	l, err := node.OpenLocal(ctx, opt)
+	if err != nil {
+		return err
+	}
+	view := newView(f, stdout, stderr)
+	view.begin(l, f.out)
+	ctx, stop := signals(ctx, view.stopping)
+	defer stop()
+	finished, err := crawlAndWatch(ctx, l, view)
+	tally, errTally := l.Store.URLs().Tally(context.WithoutCancel(ctx), job.ID)
+	if err = errors.Join(err, errTally, l.Close()); err != nil {
+		return err
+	}
+	view.end(tally, finished)
+	if tally.Pages == 0 && finished {
+		return fmt.Errorf("no page could be fetched: %s says why, URL by URL", filepath.Join(f.out, "crawl.log"))
+	}
+	return nil
+}
+
+func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOptions, error) {
+	level := slog.LevelError
+	if f.verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	opt := node.DefaultLocal(f.out, job, log)
+	opt.WARC = f.warc
+	opt.Node.Frontier.Window = f.concurrency
+	opt.Node.Frontier.ShareAddresses = f.proxy == ""
+	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate = f.proxy, f.allowPrivate
+	opt.DNS.Server = f.dns
+	if err := errors.Join(opt.Node.Frontier.Validate(), opt.Node.Fetch.Validate(), opt.DNS.Validate()); err != nil {
+		return opt, exitStatus{exitUsage, err}
+	}
+	return opt, nil
+}
+
+// warn asks for a contact where the crawl goes beyond one site: whoever is crawled should know whom to write to.
+func (f *crawlFlags) warn(job *crawl.Job, stderr io.Writer) {
+	domains := map[string]bool{}
+	seeds, _ := job.SeedURLs()
+	for _, s := range seeds {
+		domains[s.RegistrableDomain()] = true
+	}
+	if job.Contact == "" && job.UserAgent == "" && !f.quiet && (job.Scope == crawl.ScopeAny || len(domains) > 1) {
+		fmt.Fprintln(stderr, "whirlpool: this crawl visits several sites: name a --contact, so that their owners can reach you")
+	}
+}
+
+// discard removes what an earlier crawl left in the directory, and nothing else.
+func discard(dir string) error {
+	for _, name := range []string{"state", "pages.jsonl", "crawl.log", "warc"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("--fresh: %w", err)
+		}
+	}
+	return nil
+}
+
+// signals returns a context that the first SIGINT or SIGTERM ends; the second ends the process at once, which loses nothing.
+func signals(ctx context.Context, stopping func()) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	c := make(chan os.Signal, 2)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return
+		}
+		stopping()
+		cancel()
+		<-c
+		os.Exit(exitFailure)
+	}()
+	return ctx, func() { signal.Stop(c); cancel() }
+}

@@ -1,0 +1,91 @@
+// Command whirlpool crawls the web, on this machine or on a cluster. Run `whirlpool --help`.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Exit statuses: as asked, failure, bad usage.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	if err == nil {
+		return exitOK
+	}
+	var status exitStatus
+	if errors.As(err, &status) {
+		if status.err != nil {
+			fmt.Fprintln(os.Stderr, "whirlpool:", status.err)
+		}
+		return status.code
+	}
+	fmt.Fprintln(os.Stderr, "whirlpool:", err)
+	return exitUsage
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "whirlpool",
+		Short: "A web crawler that loses nothing and hurries nobody",
+		Long: `Whirlpool crawls the web: on this machine with nothing else installed, or on a cluster with the same job file.
+
+  whirlpool crawl https://example.com/       crawl a site into ./crawl-example.com
+  whirlpool demo                             crawl a built-in synthetic web, without any network
+  whirlpool explain -o DIR URL               why a URL was fetched, or was not`,
+		Version:       crawl.Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(newCrawl(), newDemo(), newTool(), newFakeweb())
+	return root
+}
+
+// exitStatus is an error with an exit status of its own. Errors that are none are usage errors, which cobra makes.
+type exitStatus struct {
+	code int
+	err  error
+}
+
+// Error implements error.
+func (e exitStatus) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.code)
+	}
+	return e.err.Error()
+}
+
+// Unwrap implements errors.
+func (e exitStatus) Unwrap() error { return e.err }
+
+// failing makes a command's errors failures; those of cobra itself, before the command runs, are bad usage.
+func failing(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		err := run(cmd, args)
+		var status exitStatus
+		if err == nil || errors.As(err, &status) {
+			return err
+		}
+		return exitStatus{exitFailure, err}
+	}
+}
+
+// usage is an error of the way a command was called.
+func usage(format string, args ...any) error {
+	return exitStatus{exitUsage, fmt.Errorf(format, args...)}
+}

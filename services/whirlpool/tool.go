@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/parse/parsetool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/robots/robotstool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/seen/seentool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/warc/warctool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl/urltool"
+)
+
+// newTool groups the tools for one step of the crawler, so that others can test it.
+func newTool() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tool",
+		Short: "Run one step of the crawler on files or standard input",
+		Long: `Each tool runs one step of the crawler on a file ("-" is standard input) and prints JSON lines, so that the step can be
+tested from outside, or used on its own.`,
+	}
+	cmd.AddCommand(toolRobots(), toolURL(), toolCanon(), toolLinks(), toolText(), toolSimhash(), toolWARC())
+	return cmd
+}
+
+// open opens FILE, "-" being standard input.
+func open(cmd *cobra.Command, file string) (io.ReadCloser, error) {
+	if file == "-" {
+		return io.NopCloser(cmd.InOrStdin()), nil
+	}
+	return os.Open(file)
+}
+
+func toolRobots() *cobra.Command {
+	return &cobra.Command{
+		Use:   "robots FILE USER-AGENT URL",
+		Short: "May USER-AGENT fetch URL under the robots.txt FILE (RFC 9309)? Exit status 0: yes, 1: no, 2: bad usage",
+		Args:  cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := open(cmd, args[0])
+			if err != nil {
+				return exitStatus{exitUsage, err}
+			}
+			defer r.Close()
+			allowed, err := robotstool.RunTool(args[0], r, args[1], args[2], cmd.OutOrStdout())
+			switch {
+			case err != nil:
+				return exitStatus{exitUsage, err}
+			case !allowed:
+				return exitStatus{code: exitFailure}
+			}
+			return nil
+		},
+	}
+}
+
+func toolURL() *cobra.Command {
+	return &cobra.Command{
+		Use:     "url",
+		Short:   `Parse URLs as the WHATWG standard says: lines of {"input","base"} become {"href"} or {"failure":true}`,
+		Example: `  echo '{"input":"../b?x#y","base":"http://EXAMPLE.com/a/c"}' | whirlpool tool url`,
+		Args:    cobra.NoArgs,
+		RunE: failing(func(cmd *cobra.Command, _ []string) error {
+			return urltool.RunURL(cmd.InOrStdin(), cmd.OutOrStdout())
+		}),
+	}
+}
+
+func toolCanon() *cobra.Command {
+	return &cobra.Command{
+		Use:     "canon",
+		Short:   "Bring URLs, one a line, into the form under which the crawler knows them",
+		Example: `  echo 'HTTP://Example.com:80/a/./b?utm_source=x&q=1#top' | whirlpool tool canon`,
+		Args:    cobra.NoArgs,
+		RunE: failing(func(cmd *cobra.Command, _ []string) error {
+			return urltool.RunCanon(cmd.InOrStdin(), cmd.OutOrStdout())
+		}),
+	}
+}
+
+func toolLinks() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "links --base URL FILE",
+		Short: `List the links of an HTML file as {"url","rel","text"}`,
+		Args:  cobra.ExactArgs(1),
+	}
+	base := cmd.Flags().String("base", "", "`URL` that the file came from")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *base == "" {
+			return usage("tool links: --base URL says where the file came from")
+		}
+		return failing(func(cmd *cobra.Command, args []string) error {
+			return parsetool.RunLinks(*base, args[0], cmd.OutOrStdout())
+		})(cmd, args)
+	}
+	return cmd
+}
+
+func toolText() *cobra.Command {
+	return &cobra.Command{
+		Use:   "text FILE",
+		Short: `Extract {"title","text","lang","charset"} of an HTML or text file`,
+		Args:  cobra.ExactArgs(1),
+		RunE: failing(func(cmd *cobra.Command, args []string) error {
+			return parsetool.RunText(args[0], cmd.OutOrStdout())
+		}),
+	}
+}
+
+func toolSimhash() *cobra.Command {
+	return &cobra.Command{
+		Use:   "simhash FILE...",
+		Short: `Fingerprint the main text of files: {"file","simhash","features"}`,
+		Args:  cobra.MinimumNArgs(1),
+		RunE: failing(func(cmd *cobra.Command, args []string) error {
+			return seentool.RunSimhash(args, cmd.OutOrStdout())
+		}),
+	}
+}
+
+func toolWARC() *cobra.Command {
+	return &cobra.Command{
+		Use:   "warc FILE",
+		Short: "Validate a WARC file; exit status 1 on a fault",
+		Args:  cobra.ExactArgs(1),
+		RunE: failing(func(cmd *cobra.Command, args []string) error {
+			ok, err := warctool.Run(args[0], cmd.OutOrStdout())
+			if err == nil && !ok {
+				return exitStatus{exitFailure, fmt.Errorf("%s has faults", args[0])}
+			}
+			return err
+		}),
+	}
+}
