@@ -27,7 +27,7 @@ type HostileCase struct {
 // NewHostile makes the handler; answers that trickle pause so long between two bytes.
 func NewHostile(pause time.Duration) *Hostile {
 	h := &Hostile{pause: pause, byURL: make(map[string]http.HandlerFunc)}
-	for _, table := range [][]HostileCase{h.bombs(), h.endless(), h.redirects(), h.brokenFraming(), h.brokenContent()} {
+	for _, table := range [][]HostileCase{h.bombs(), h.endless(), h.slowness(), h.redirects(), h.brokenFraming(), h.brokenContent(), h.excessiveContent()} {
 		h.cases = append(h.cases, table...)
 	}
 	for _, c := range h.cases {
@@ -110,6 +110,11 @@ func (h *Hostile) endless() []HostileCase {
 			})},
 		{"endless informational", "/endless/informational", "103 answers without end, never the real one", true,
 			raw(func(c net.Conn) { repeat(c, strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 100), 0) })},
+	}
+}
+
+func (h *Hostile) slowness() []HostileCase {
+	return []HostileCase{
 		{"trickle", "/slow/body", "a byte at a time: demand a least rate or a total time", true,
 			raw(func(c net.Conn) {
 				c.Write([]byte(okHTML + "Connection: close\r\n\r\n"))

@@ -115,6 +115,19 @@ func (w *Web) count(k hostKind) int {
 	}
 }
 
+// Specials are the home pages of the hosts that come on top of the ordinary ones, by what is wrong with them: "dead",
+// "nx", "slow", "trap" and "rebind". Kinds without hosts are absent.
+func (w *Web) Specials() map[string][]string {
+	found := make(map[string][]string)
+	for kind := dead; kind <= rebind; kind++ {
+		name := strings.TrimSuffix(specialPrefix[kind], "-")
+		for n := range w.count(kind) {
+			found[name] = append(found[name], string(append(w.appendOrigin(nil, hostRef{kind, n}), '/')))
+		}
+	}
+	return found
+}
+
 // appendOrigin writes scheme, host and port.
 func (w *Web) appendOrigin(dst []byte, h hostRef) []byte {
 	if w.cfg.TLS {

@@ -66,7 +66,7 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 func (q *request) requestLine(line []byte) error {
 	method, rest, ok := bytes.Cut(line, []byte(" "))
 	target, version, ok2 := bytes.Cut(rest, []byte(" "))
-	if !ok || !ok2 || !bytes.HasPrefix(version, []byte("HTTP/1.")) {
+	if !ok || !ok2 || len(method) == 0 || !bytes.HasPrefix(version, []byte("HTTP/1.")) {
 		return errBadRequest
 	}
 	switch {

@@ -162,6 +162,11 @@ func TestEveryAllowedPageIsReachable(t *testing.T) {
 			}
 		}
 	}
+	checkReached(t, w, seen)
+}
+
+func checkReached(t *testing.T, w *Web, seen map[string]bool) {
+	t.Helper()
 	want := 0
 	for p := range w.Pages {
 		if !p.Disallowed {
@@ -176,7 +181,7 @@ func TestEveryAllowedPageIsReachable(t *testing.T) {
 	}
 }
 
-// site is a web of one host per robots kind, found among many.
+// hostWith is the home page of the first host that matches.
 func hostWith(t *testing.T, w *Web, match func(host int) bool) string {
 	t.Helper()
 	for h := range w.cfg.Hosts {
@@ -346,10 +351,16 @@ func TestSpecialHosts(t *testing.T) {
 			linked[u] = true
 		}
 	}
-	for _, host := range []string{"dead-00000.test", "nx-00000.test", "slow-00000.test", "slow-00002.test", "trap-00000.test"} {
-		if !linked[url(host)] {
-			t.Errorf("no index page links %s", host)
+	n := 0
+	for kind, homes := range s.Web().Specials() {
+		for _, home := range homes {
+			if n++; !linked[home] {
+				t.Errorf("no index page links the %s host %s", kind, home)
+			}
 		}
+	}
+	if n != 6 {
+		t.Errorf("%d special hosts, want 6", n)
 	}
 }
 
@@ -428,6 +439,20 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+func readLogFile(t *testing.T, file string) []Entry {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	entries, err := ReadLog(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
 func TestLogTellsWhatHappened(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")
 	cfg := Plain(2, 20)
@@ -446,16 +471,7 @@ func TestLogTellsWhatHappened(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	written, err := ReadLog(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := s.Log().Entries()
+	written, kept := readLogFile(t, file), s.Log().Entries()
 	if len(kept) != 6 || fmt.Sprint(kept) != fmt.Sprint(written) {
 		t.Fatalf("kept %v\nwritten %v", kept, written)
 	}

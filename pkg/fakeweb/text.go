@@ -56,14 +56,17 @@ func (l *language) appendWord(dst []byte, id uint64) []byte {
 	s := stream(id)
 	for n := 2 + s.below(3); n > 0; n-- {
 		r := s.next()
-		dst = append(dst, l.onsets[r&0xffff%uint64(len(l.onsets))]...)
-		dst = append(dst, l.nuclei[r>>16&0xffff%uint64(len(l.nuclei))]...)
+		dst = append(dst, pick(l.onsets, r)...)
+		dst = append(dst, pick(l.nuclei, r>>16)...)
 		if n == 1 || r>>63 == 0 {
-			dst = append(dst, l.codas[r>>32&0xffff%uint64(len(l.codas))]...)
+			dst = append(dst, pick(l.codas, r>>32)...)
 		}
 	}
 	return dst
 }
+
+// pick chooses by the low 16 bits of r.
+func pick(from []string, r uint64) string { return from[r&0xffff*uint64(len(from))>>16] }
 
 // pool holds ready sentences of one language, so that a page is stitched together and not composed.
 type pool struct {
@@ -77,8 +80,11 @@ type pool struct {
 // by word sets would take distinct pages for copies.
 const rareWords = 50_000
 
+// sentenceBytes is a little more than a sentence has on average, Cyrillic letters being two bytes.
+const sentenceBytes = 200
+
 func newPool(seed uint64, l *language) *pool {
-	p := &pool{lang: l, ends: make([]uint32, l.sentences)}
+	p := &pool{lang: l, ends: make([]uint32, l.sentences), text: make([]byte, 0, l.sentences*sentenceBytes)}
 	s := stream(hash(seed, purposePool, uint64(l.sentences), uint64(len(l.common))))
 	for i := range p.ends {
 		p.text = p.appendSentence(p.text, &s)

@@ -28,12 +28,10 @@ type Web struct {
 	pools  []*pool
 	sizes  [256]float64
 	limits [numClasses]uint64 // upper ends of the classes in the range of a hash
-	depth  int
 }
 
-// New describes the web of a configuration. It panics on none: an invalid configuration is the caller's mistake and
-// is reported by [Config.Validate], which [Serve] and [Main] call; New itself only needs Hosts and Pages to be
-// positive and raises them to 1 otherwise.
+// New describes the web of a configuration. It does not fail: what is wrong with a configuration is said by
+// [Config.Validate], which [Serve] and [Main] call. Too few hosts or pages are raised to one of each.
 func New(cfg Config) *Web {
 	cfg.Hosts = max(cfg.Hosts, 1)
 	cfg.Pages = max(cfg.Pages, cfg.Hosts)

@@ -1,0 +1,74 @@
+package fakeweb
+
+import (
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+func ask(t *testing.T, s *Server, network, name string, qtype uint16) *dns.Msg {
+	t.Helper()
+	m := new(dns.Msg)
+	m.SetQuestion(name, qtype)
+	c := dns.Client{Net: network, Timeout: 5 * time.Second}
+	r, _, err := c.ExchangeContext(t.Context(), m, s.DNSAddr())
+	if err != nil {
+		t.Fatalf("%s over %s: %v", name, network, err)
+	}
+	return r
+}
+
+func TestDNS(t *testing.T) {
+	cfg := Plain(20, 20)
+	cfg.DeadHosts, cfg.NXHosts, cfg.DNSTTL = 1, 1, 90*time.Second
+	s := serve(t, cfg, Options{})
+	for _, c := range []struct {
+		name   string
+		qtype  uint16
+		rcode  int
+		answer string
+	}{
+		{"www.site-00000.test.", dns.TypeA, dns.RcodeSuccess, "127.80.0.1"},
+		{"WWW.Site-00001.TEST.", dns.TypeA, dns.RcodeSuccess, "127.80.0.2"},
+		{"www.site-00000.test.", dns.TypeAAAA, dns.RcodeSuccess, ""},
+		{"dead-00000.test.", dns.TypeA, dns.RcodeSuccess, "127.81.0.1"},
+		{"nx-00000.test.", dns.TypeA, dns.RcodeNameError, ""},
+		{"www.site-00099.test.", dns.TypeA, dns.RcodeNameError, ""},
+		{"example.org.", dns.TypeA, dns.RcodeNameError, ""},
+	} {
+		for _, network := range []string{"udp", "tcp"} {
+			r := ask(t, s, network, c.name, c.qtype)
+			got := ""
+			for _, rr := range r.Answer {
+				got += rr.(*dns.A).A.String()
+				if rr.Header().Ttl != 90 {
+					t.Errorf("%s: TTL %d", c.name, rr.Header().Ttl)
+				}
+			}
+			if r.Rcode != c.rcode || got != c.answer {
+				t.Errorf("%s over %s: %s %q, want %s %q", c.name, network, dns.RcodeToString[r.Rcode], got, dns.RcodeToString[c.rcode], c.answer)
+			}
+			if got == "" && len(r.Ns) == 0 {
+				t.Errorf("%s: nothing says how long to remember that", c.name)
+			}
+		}
+	}
+	if n := s.DNSQueries(); n != 14 {
+		t.Errorf("%d queries counted, want 14", n)
+	}
+}
+
+func TestRebindingNameChangesItsAnswer(t *testing.T) {
+	cfg := Plain(1, 1)
+	cfg.RebindHosts = 2
+	s := serve(t, cfg, Options{})
+	for _, name := range []string{"rebind-00000.test.", "rebind-00001.test."} {
+		for _, want := range []string{"203.0.113.7", "127.0.0.1", "127.0.0.1"} {
+			a := ask(t, s, "udp", name, dns.TypeA).Answer[0].(*dns.A)
+			if a.A.String() != want || a.Hdr.Ttl != 0 {
+				t.Errorf("%s is %v for %d s, want %s for none", name, a.A, a.Hdr.Ttl, want)
+			}
+		}
+	}
+}
