@@ -1,0 +1,111 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+)
+
+// Handler is the logic of the fetcher stage. It is safe for concurrent use; each call holds at most one connection.
+type Handler struct {
+	cfg        Config
+	deps       Deps
+	transports *transports
+	metrics    *metrics
+}
+
+var _ stage.Handler[*crawl.Fetch] = (*Handler)(nil)
+
+// New returns a handler. Close it when no call is under way any more.
+func New(cfg Config, deps Deps) (*Handler, error) {
+	if err := errors.Join(cfg.Validate(), deps.validate()); err != nil {
+		return nil, err
+	}
+	t, err := newTransports(cfg, deps.DNS)
+	if err != nil {
+		return nil, err
+	}
+	return &Handler{cfg: cfg, deps: deps, transports: t, metrics: newMetrics(deps.Metrics)}, nil
+}
+
+// Close closes idle connections.
+func (h *Handler) Close() { h.transports.close() }
+
+// Handle implements stage.Handler. The last event is the outcome; a *crawl.Page, or the *crawl.Links of a redirect, may
+// come before it.
+func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, error) {
+	if stage.DeliveryOf(ctx).Repeat {
+		return []crawl.Event{interrupted(f)}, nil
+	}
+	job, err := h.deps.Jobs.Job(ctx, f.Task.Job)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+	}
+	out := &crawl.Outcome{Task: f.Task}
+	ok, err := h.permitted(ctx, job, &f.Task, out)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+	}
+	var before []crawl.Event
+	if ok {
+		if out, before, err = h.attempt(ctx, job, f); err != nil {
+			return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+		}
+	}
+	h.metrics.observe(out)
+	return append(before, out), nil
+}
+
+// interrupted is the outcome of a lease that was delivered before. The request may have been made a moment ago, so the
+// host counts as contacted just now.
+func interrupted(f *crawl.Fetch) *crawl.Outcome {
+	now := time.Now()
+	return &crawl.Outcome{Task: f.Task, Verdict: crawl.VerdictInterrupted, Reason: crawl.ReasonInterrupted,
+		Detail: "the fetcher stopped during an earlier attempt", Started: now, Ended: now}
+}
+
+// attempt makes the request and deals with the answer. An error is a fault of ours.
+func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch) (*crawl.Outcome, []crawl.Event, error) {
+	a := h.newAttempt(ctx, job, f)
+	defer a.finish()
+	before, err := h.answer(ctx, a)
+	if err == nil && ctx.Err() != nil && !a.out.Verdict.Final() {
+		err = context.Cause(ctx) // the shutdown is why it failed
+	}
+	a.finish()
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.out, before, nil
+}
+
+// answer sends the request and deals with the answer by the kind of the task.
+func (h *Handler) answer(ctx context.Context, a *attempt) ([]crawl.Event, error) {
+	err := h.reachable(a.task)
+	if err == nil {
+		err = a.send(h.transports.get(&a.job.Limits))
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case a.task.Kind == crawl.KindRobots:
+		return nil, h.robotsAnswer(ctx, a, err)
+	case err != nil:
+		a.failed(err)
+		return nil, nil
+	}
+	return h.pageAnswer(ctx, a)
+}
+
+// reachable checks what the dialer cannot when a proxy dials.
+func (h *Handler) reachable(task *crawl.Task) error {
+	if h.transports.proxy == nil || h.cfg.AllowPrivate {
+		return nil
+	}
+	return guard.CheckHost(task.URL.Hostname())
+}

@@ -1,0 +1,192 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
+	"github.com/whirlpool-crawler/whirlpool/pkg/robots"
+)
+
+// How long a robots.txt is good (RFC 9309, section 2.4: at most 24 hours), and how long an origin rests whose
+// robots.txt cannot be had. A longer Cache-Control does not extend it and a shorter one is not heeded: it would have
+// some servers asked for their robots.txt more often than for their pages.
+const (
+	robotsGood = 24 * time.Hour
+	robotsDown = time.Hour
+)
+
+// maxRobotsRedirects is how many redirects lead to a robots.txt; then there is none (RFC 9309, section 2.3.1.2).
+const maxRobotsRedirects = 5
+
+// permitted checks a page against the robots.txt of its origin. Where it is not permitted, out says why.
+func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Task, out *crawl.Outcome) (bool, error) {
+	if job.IgnoreRobots || task.Kind == crawl.KindRobots {
+		return true, nil
+	}
+	origin := task.URL.Origin()
+	rules, rec, found, err := h.deps.Robots.Rules(ctx, origin)
+	switch {
+	case err != nil:
+		return false, err
+	case !found:
+		fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt not known yet"}.apply(out)
+		return false, nil
+	case rec.State == crawl.RobotsDisallowAll:
+		h.unavailable(ctx, task).apply(out)
+		return false, nil
+	}
+	if allowed, rule, line := rules.Match(task.URL.RequestURI()); !allowed {
+		fault{crawl.VerdictBlocked, crawl.ReasonRobots, fmt.Sprintf("%s/robots.txt forbids it: line %d, %s",
+			origin, line, cut(rule))}.apply(out)
+		return false, nil
+	}
+	return true, nil
+}
+
+// unavailable says why a page is not fetched whose robots.txt could not be had. Where the whole host is out of reach
+// that is the better reason, and it can be told without contacting anybody but the name server.
+func (h *Handler) unavailable(ctx context.Context, task *crawl.Task) fault {
+	if err := h.unreachable(ctx, task.URL.Hostname()); err != nil {
+		if f, ok := diagnoseName(err); ok && f.verdict.Final() {
+			return f
+		}
+	}
+	return fault{crawl.VerdictBlocked, crawl.ReasonRobotsDown,
+		"robots.txt of " + task.URL.Origin() + " could not be had, so nothing may be fetched"}
+}
+
+// unreachable returns why no request can reach host, as far as names and addresses tell.
+func (h *Handler) unreachable(ctx context.Context, host string) error {
+	if h.transports.proxy != nil {
+		if h.cfg.AllowPrivate {
+			return nil
+		}
+		return guard.CheckHost(host)
+	}
+	addrs, err := h.deps.DNS.Lookup(ctx, host)
+	if err != nil || h.cfg.AllowPrivate {
+		return err
+	}
+	var refused error
+	for _, addr := range addrs {
+		if refused = guard.Check(addr); refused == nil {
+			return nil
+		}
+	}
+	return refused
+}
+
+// robotsAnswer turns the answer to a robots.txt request, or its failure, into the origin's record (RFC 9309, section
+// 2.3.1). An error it returns is a fault of ours.
+func (h *Handler) robotsAnswer(ctx context.Context, a *attempt, failure error) error {
+	if failure != nil {
+		a.failed(failure)
+		return h.noRobots(ctx, a)
+	}
+	status := a.out.Status
+	switch {
+	case status >= 200 && status < 300:
+		return h.robotsFile(ctx, a)
+	case status >= 300 && status < 400 && status != http.StatusNotModified:
+		return h.robotsRedirect(ctx, a)
+	}
+	if err := h.leftover(ctx, a); err != nil {
+		return err
+	}
+	if status >= 400 && status < 500 && status != http.StatusTooManyRequests {
+		return h.robotsRecord(ctx, a, crawl.RobotsAllowAll, nil)
+	}
+	classify(status).settle(a.out)
+	a.out.Verdict = crawl.VerdictRetry // whatever it would be to a page
+	if a.out.Reason == "" {
+		a.out.Reason, a.out.Detail = crawl.ReasonStatus, fmt.Sprintf("the server answered %d", status)
+	}
+	a.askedToWait()
+	return h.noRobots(ctx, a)
+}
+
+// robotsFile reads the rules. What is beyond robots.MaxSize is not read.
+func (h *Handler) robotsFile(ctx context.Context, a *attempt) error {
+	b, err := a.body(robots.MaxSize)
+	if err != nil {
+		fault{crawl.VerdictRefused, crawl.ReasonEncoding, err.Error()}.apply(a.out)
+		return h.noRobots(ctx, a)
+	}
+	defer b.release()
+	b.keep()
+	if _, err := io.Copy(io.Discard, b); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		a.failed(err)
+		return h.noRobots(ctx, a)
+	}
+	a.finish()
+	a.out.ContentType, a.out.Bytes, a.out.Digest = mediaType(a.resp.Header.Get("Content-Type")), b.n, b.digest()
+	if err := h.archive(ctx, a, b); err != nil {
+		return err
+	}
+	return h.robotsRecord(ctx, a, crawl.RobotsRules, b.kept())
+}
+
+// robotsRedirect passes a redirect on: whose rules they are does not change by it. Too many redirects, or one that leads
+// nowhere, mean that there are no rules.
+func (h *Handler) robotsRedirect(ctx context.Context, a *attempt) error {
+	if err := h.leftover(ctx, a); err != nil {
+		return err
+	}
+	target, err := location(a)
+	if err != nil || a.task.Redirects >= maxRobotsRedirects {
+		return h.robotsRecord(ctx, a, crawl.RobotsAllowAll, nil)
+	}
+	a.out.Verdict, a.out.Location = crawl.VerdictDone, target
+	a.out.Robots = &crawl.RobotsOutcome{Origin: a.origin(), Redirect: target}
+	return nil
+}
+
+// origin is whose rules a KindRobots task fetches.
+func (a *attempt) origin() string {
+	if a.task.For != "" {
+		return a.task.For
+	}
+	return a.task.URL.Origin()
+}
+
+// robotsRecord stores what an answer says.
+func (h *Handler) robotsRecord(ctx context.Context, a *attempt, state crawl.RobotsState, text []byte) error {
+	now := time.Now()
+	rec := crawl.Robots{Origin: a.origin(), State: state, Status: a.out.Status, Body: text, FetchedAt: now,
+		Expires: now.Add(robotsGood)}
+	if err := h.deps.Robots.Put(ctx, rec); err != nil {
+		return err
+	}
+	file := robots.Parse(text)
+	delay, _ := file.Agent(crawl.ProductToken).CrawlDelay()
+	a.out.Verdict = crawl.VerdictDone
+	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires, CrawlDelay: delay, Sitemaps: file.Sitemaps()}
+	return nil
+}
+
+// noRobots deals with a robots.txt that could not be had: it is asked for again while the job has retries, and where
+// that is of no use nothing of the origin may be fetched for a while.
+func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
+	if a.out.Verdict == crawl.VerdictRetry {
+		if a.task.Attempt < a.job.Retry.Max {
+			return nil
+		}
+		a.out.Verdict = crawl.VerdictFailed
+	}
+	now := time.Now()
+	rec := crawl.Robots{Origin: a.origin(), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now,
+		Expires: now.Add(robotsDown)}
+	if err := h.deps.Robots.Put(ctx, rec); err != nil {
+		return err
+	}
+	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires}
+	return nil
+}
