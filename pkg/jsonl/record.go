@@ -28,7 +28,7 @@ func AppendRecord(dst []byte, r *crawl.Record) []byte {
 	if len(r.Assets) > 0 {
 		dst = appendList(append(dst, `,"assets":`...), r.Assets, appendString)
 	}
-	dst = appendFields(append(dst, `,"fields":`...), r.Fields)
+	dst = AppendFields(append(dst, `,"fields":`...), r.Fields)
 	dst = appendURL(append(dst, `,"duplicate_of":`...), r.DuplicateOf)
 	dst = appendText(dst, `,"similarity":`, r.Similarity)
 	dst = appendText(dst, `,"canonical":`, r.Canonical)
@@ -76,7 +76,8 @@ func appendLink(dst []byte, l *crawl.Link) []byte {
 	return append(dst, '}')
 }
 
-func appendFields(dst []byte, fields []crawl.Field) []byte {
+// AppendFields appends fields to dst as they stand in a record: an object from name to value.
+func AppendFields(dst []byte, fields []crawl.Field) []byte {
 	dst = append(dst, '{')
 	open := len(dst)
 	for i := range fields {
@@ -87,7 +88,7 @@ func appendFields(dst []byte, fields []crawl.Field) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(appendString(dst, fields[i].Name), ':')
-		dst = appendValue(dst, fields[i].Value)
+		dst = AppendValue(dst, fields[i].Value)
 	}
 	return append(dst, '}')
 }

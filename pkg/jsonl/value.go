@@ -52,8 +52,8 @@ func appendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, format, -1, 64)
 }
 
-// appendValue appends the value of a field. Values come from site rules, or from the bus as CBOR makes them.
-func appendValue(dst []byte, v any) []byte {
+// AppendValue appends the value of a field to dst. Values come from site rules, or from the bus as CBOR makes them.
+func AppendValue(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
 		return append(dst, "null"...)
@@ -70,7 +70,7 @@ func appendValue(dst []byte, v any) []byte {
 	case uint64:
 		return strconv.AppendUint(dst, v, 10)
 	case []any:
-		return appendList(dst, v, appendValue)
+		return appendList(dst, v, AppendValue)
 	case []string:
 		return appendList(dst, v, appendString)
 	case []float64:

@@ -1,0 +1,225 @@
+package export_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/export"
+	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+func mustURL(tb testing.TB, s string) weburl.URL {
+	tb.Helper()
+	u, err := weburl.Parse(s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return u
+}
+
+// records are an original with everything and a copy of it with nothing.
+func records(tb testing.TB) []*crawl.Record {
+	a, b := mustURL(tb, "https://a.test/x;y?q=1,2"), mustURL(tb, "https://a.test/copy")
+	return []*crawl.Record{{
+		URL: a, FinalURL: a, Status: 200, FetchedAt: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC), Depth: 1,
+		ContentType: "text/html", Charset: "utf-8", Bytes: 123, Digest: crawl.Digest{1}, Simhash: 0xAB, Title: "A \"B\", C",
+		Lang: "en", Text: "one\ntwo; three", Links: []crawl.Link{{URL: b, Text: "copy", Rel: "next", Weight: 3}, {Raw: "mailto:x"}},
+		Assets: []string{"https://a.test/i.png"}, Canonical: "https://a.test/c", Truncated: "max-body", Cut: []string{"text", "links"},
+		Fields: []crawl.Field{{Name: "price", Value: -1.5}, {Name: "tags", Value: []any{"x", 2.0}}, {Name: "evil", Value: "=1+1"}},
+	}, {
+		URL: b, FinalURL: b, Status: 200, FetchedAt: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), DuplicateOf: a, Similarity: "exact",
+	}}
+}
+
+func lines(tb testing.TB) []byte {
+	var b []byte
+	for _, r := range records(tb) {
+		b = jsonl.AppendRecord(b, r)
+	}
+	return b
+}
+
+func run(tb testing.TB, in []byte, opt export.Options) string {
+	tb.Helper()
+	var out bytes.Buffer
+	if _, err := export.Run(tb.Context(), bytes.NewReader(in), &out, opt); err != nil {
+		tb.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestCSV(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		opt  export.Options
+		want string
+	}{
+		{"default", export.Options{},
+			"url,final_url,status,fetched_at,depth,referrer,content_type,charset,bytes,digest,simhash,title,lang,text,fields," +
+				"duplicate_of,similarity,canonical,truncated\n" +
+				"\"https://a.test/x;y?q=1,2\",\"https://a.test/x;y?q=1,2\",200,2026-01-02T03:04:05.006Z,1,,text/html,utf-8,123," +
+				"sha256:01" + strings.Repeat("00", 31) + ",00000000000000ab,\"A \"\"B\"\", C\",en,\"one\ntwo; three\"," +
+				"\"{\"\"price\"\":-1.5,\"\"tags\"\":[\"\"x\"\",2],\"\"evil\"\":\"\"=1+1\"\"}\",,,https://a.test/c,max-body\n" +
+				"https://a.test/copy,https://a.test/copy,200,2026-01-02T03:04:06.000Z,0,,,,0,,0000000000000000,,,,{}," +
+				"\"https://a.test/x;y?q=1,2\",exact,,\n"},
+		{"chosen, with lists", export.Options{Columns: []string{"cut", "links", "url"}, Keep: export.Originals},
+			"cut,links,url\ntext; links,https://a.test/copy; mailto:x,\"https://a.test/x;y?q=1,2\"\n"},
+		{"fields", export.Options{Columns: []string{"status"}, Fields: []string{"price", "tags", "evil", "none"}},
+			"status,field.price,field.tags,field.evil,field.none\n200,-1.5,x; 2,'=1+1,\n200,,,,\n"},
+		{"raw text, and a row of nothing", export.Options{Columns: []string{"field.evil"}, RawText: true}, "field.evil\n=1+1\n\"\"\n"},
+	} {
+		c.opt.Format = export.CSV
+		if got := run(t, lines(t), c.opt); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestFieldsReplaceTheirColumnByDefault(t *testing.T) {
+	head, _, _ := strings.Cut(run(t, lines(t), export.Options{Format: export.CSV, Fields: []string{"price"}}), "\n")
+	if strings.Contains(head, ",fields,") || !strings.HasSuffix(head, ",field.price") {
+		t.Errorf("header %s", head)
+	}
+}
+
+func TestSpreadsheetRunsNothing(t *testing.T) {
+	for text, want := range map[string]string{
+		"=cmd": "'=cmd", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", "\rx": "'\rx", "x=": "x=", "'x": "'x", "": "",
+	} {
+		in := jsonl.AppendRecord(nil, &crawl.Record{URL: mustURL(t, "http://a.test/"), Title: text,
+			Fields: []crawl.Field{{Name: "f", Value: text}, {Name: "l", Value: []any{text, "y"}}}})
+		got, err := csv.NewReader(strings.NewReader(run(t, in, export.Options{Format: export.CSV, Columns: []string{"url", "title", "field.f", "field.l"}}))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row := got[1]; row[1] != want || row[2] != want || row[3] != want+"; y" {
+			t.Errorf("%q: %q", text, row)
+		}
+	}
+}
+
+func TestJSONLines(t *testing.T) {
+	all := string(lines(t))
+	first, second, _ := strings.Cut(all, "\n")
+	for _, c := range []struct {
+		name string
+		opt  export.Options
+		want string
+	}{
+		{"whole lines", export.Options{}, all},
+		{"whole lines of originals", export.Options{Keep: export.Originals}, first + "\n"},
+		{"copies", export.Options{Keep: func(r *crawl.Record) bool { return !export.Originals(r) }}, second},
+		{"chosen", export.Options{Columns: []string{"title", "url", "links"}, Fields: []string{"price", "tags"}},
+			`{"title":"A \"B\", C","url":"https://a.test/x;y?q=1,2","links":[{"url":"https://a.test/copy","rel":"next","text":"copy","weight":3},{"url":"mailto:x"}],"field.price":-1.5,"field.tags":["x",2]}` + "\n" +
+				`{"title":"","url":"https://a.test/copy","links":[],"field.price":null,"field.tags":null}` + "\n"},
+	} {
+		c.opt.Format = export.JSONL
+		if got := run(t, lines(t), c.opt); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestNumbersPassUnchanged(t *testing.T) {
+	in := []byte(`{"url":"http://a.test/","bytes":9007199254740993,"fields":{"n":12345678901234567890.10}}`)
+	got := run(t, in, export.Options{Format: export.JSONL, Columns: []string{"bytes", "field.n"}})
+	if want := `{"bytes":9007199254740993,"field.n":12345678901234567890.10}` + "\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestBadLineIsNamed(t *testing.T) {
+	good := string(jsonl.AppendRecord(nil, records(t)[0]))
+	for name, c := range map[string]struct{ in, want string }{
+		"no JSON":             {good + "\n" + good + "no JSON\n" + good, "line 4:"},
+		"a log line":          {good + `{"time":"2026-01-02T03:04:05Z"}` + "\n", "line 2:"},
+		"cut at the end":      {good + good[:len(good)/2], "line 2:"},
+		"beyond all bounds":   {good + strings.Repeat("x", 65<<20), "line 2: longer than"},
+		"two records in line": {strings.TrimSpace(good) + good, "line 1:"},
+	} {
+		for _, f := range []export.Format{export.CSV, export.JSONL, export.Parquet} {
+			var out bytes.Buffer
+			_, err := export.Run(t.Context(), strings.NewReader(c.in), &out, export.Options{Format: f})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s, %s: error %v, want %s", name, f, err, c.want)
+			}
+		}
+		if _, err := export.FieldNames(t.Context(), strings.NewReader(c.in)); err == nil {
+			t.Errorf("%s: FieldNames accepts it", name)
+		}
+	}
+}
+
+func TestRowsBeforeABadLineAreWritten(t *testing.T) {
+	var out bytes.Buffer
+	n, err := export.Run(t.Context(), io.MultiReader(bytes.NewReader(lines(t)), strings.NewReader("bad\n")), &out,
+		export.Options{Format: export.CSV, Columns: []string{"status"}})
+	if err == nil || n != 2 || out.String() != "status\n200\n200\n" {
+		t.Errorf("%d rows, %q, error %v", n, out.String(), err)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no room") }
+
+func TestErrorsOfFilesAreReported(t *testing.T) {
+	broken := errors.New("the disk is broken")
+	for _, f := range []export.Format{export.CSV, export.JSONL, export.Parquet} {
+		if _, err := export.Run(t.Context(), bytes.NewReader(lines(t)), fullDisk{}, export.Options{Format: f}); err == nil {
+			t.Errorf("%s: a full disk goes unnoticed", f)
+		}
+		if _, err := export.Run(t.Context(), iotest.ErrReader(broken), io.Discard, export.Options{Format: f}); !errors.Is(err, broken) {
+			t.Errorf("%s: reading error %v", f, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := export.Run(ctx, bytes.NewReader(lines(t)), io.Discard, export.Options{Format: f}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: cancelled: %v", f, err)
+		}
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, opt := range []export.Options{
+		{}, {Format: "xml"}, {Format: export.CSV, Columns: []string{"size"}}, {Format: export.CSV, Columns: []string{"url", "url"}},
+		{Format: export.CSV, Columns: []string{"field."}}, {Format: export.CSV, Fields: []string{"a", "a"}}, {Format: export.CSV, Fields: []string{""}},
+		{Format: export.CSV, Columns: []string{"field.a"}, Fields: []string{"a"}},
+	} {
+		if opt.Validate() == nil {
+			t.Errorf("accepted %+v", opt)
+		}
+		if _, err := export.Run(t.Context(), strings.NewReader(""), io.Discard, opt); err == nil {
+			t.Errorf("ran %+v", opt)
+		}
+	}
+}
+
+func TestFieldNames(t *testing.T) {
+	names, err := export.FieldNames(t.Context(), bytes.NewReader(lines(t)))
+	if err != nil || !reflect.DeepEqual(names, []string{"evil", "price", "tags"}) {
+		t.Errorf("names %q, error %v", names, err)
+	}
+}
+
+func TestEveryColumnIsAKeyOfTheRecord(t *testing.T) {
+	in := lines(t)[:bytes.IndexByte(lines(t), '\n')]
+	for _, c := range export.Columns() {
+		if c == "similarity" { // of copies
+			continue
+		}
+		if !bytes.Contains(in, []byte(`"`+c+`":`)) {
+			t.Errorf("no record has the key %s", c)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package export
+
+import "github.com/parquet-go/parquet-go"
+
+// group is a parquet.Group whose fields keep their order; the library's own are sorted by name.
+type group struct {
+	parquet.Group
+	names []string
+}
+
+func newGroup(columns []column) group {
+	g := group{Group: parquet.Group{}}
+	for i := range columns {
+		g.add(columns[i].name, node(columns[i].kind))
+	}
+	return g
+}
+
+func (g *group) add(name string, n parquet.Node) {
+	g.names = append(g.names, name)
+	g.Group[name] = n
+}
+
+// Fields implements parquet.Node.
+func (g group) Fields() []parquet.Field {
+	byName := map[string]parquet.Field{}
+	for _, f := range g.Group.Fields() {
+		byName[f.Name()] = f
+	}
+	fields := make([]parquet.Field, len(g.names))
+	for i, name := range g.names {
+		fields[i] = byName[name]
+	}
+	return fields
+}
+
+func node(k kind) parquet.Node {
+	switch k {
+	case integer:
+		return parquet.Int(64)
+	case timestamp:
+		return parquet.Timestamp(parquet.Millisecond)
+	case textList:
+		return parquet.List(parquet.String())
+	case linkList:
+		return parquet.List(linkNode())
+	case jsonText:
+		return parquet.JSON()
+	case field:
+		return parquet.Optional(parquet.String())
+	default:
+		return parquet.String()
+	}
+}
+
+func linkNode() parquet.Node {
+	g := group{Group: parquet.Group{}}
+	g.add("url", parquet.String())
+	g.add("rel", parquet.String())
+	g.add("text", parquet.String())
+	g.add("weight", parquet.Int(64))
+	return g
+}
