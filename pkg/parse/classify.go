@@ -6,16 +6,19 @@ package parse
 // (WSDM 2010); regions, kinds of blocks and the runs of links are ours, tuned on the pages of testdata and on the
 // documentation of Python, PostgreSQL, Boost, Rust and Node.
 const (
-	proseDensity = 1.0 / 3 // at most so many of a block's words are links in prose (ibid., fig. 3)
-	linksDensity = 0.6     // a block with more is a list of links
-	longBlock    = 10      // words that make a block prose by itself
-	longLinks    = 30      // words that make it so in spite of links nearby
-	linkRun      = 4       // so many lists of links in a row are navigation
-	mostlyProse  = 0.75    // share of the text that is no such run, for the runs to be dropped
-	enoughInside = 0.3     // share of the page's prose that makes a region its main text
-	gap          = 3       // short blocks between prose that belong to it
-	minMain      = 25      // words; with fewer, main text was not found
-	keptEnough   = 0.2     // share of the shown words that main text has at least, unless hints alone say otherwise
+	proseDensity    = 1.0 / 3 // at most so many of a block's words are links in prose (ibid., fig. 3)
+	linksDensity    = 0.6     // a block with more is a list of links
+	longBlock       = 10      // words that make a block prose by itself
+	longLinks       = 30      // words that make it so in spite of links nearby
+	linkRun         = 4       // so many lists of links in a row are navigation
+	mostlyProse     = 0.75    // share of the text that is no such run, for the runs to be dropped
+	enoughInMain    = 0.3     // share of the page's prose that makes the main element its main text
+	enoughInContent = 0.5     // the same for an element that is only called content
+	gap             = 3       // short blocks between prose that belong to it
+	minMain         = 25      // words; with fewer, main text was not found
+	minProse        = 100     // words; with fewer, and
+	indexShare      = 0.4     // a smaller share of what is shown, the page is an index: its links are its text
+	keptEnough      = 0.2     // share of the shown words that main text has at least, unless hints alone say otherwise
 )
 
 func (b *block) density() float64 {
@@ -32,7 +35,7 @@ func (b *block) prose() bool {
 // mainBlocks marks the blocks of the main text. Where what the page says of itself leaves too little, it is believed less.
 func mainBlocks(blocks []block) []bool {
 	keep := make([]bool, len(blocks))
-	shown := wordsOf(blocks, hidden|boilerplate)
+	shown := unlinked(blocks, hidden|boilerplate)
 	for _, drop := range []flags{hidden | boilerplate | suspect, hidden | boilerplate} {
 		selectMain(blocks, keep, drop)
 		if n := kept(blocks, keep); n >= minMain && float64(n) >= keptEnough*float64(shown) {
@@ -45,6 +48,7 @@ func mainBlocks(blocks []block) []bool {
 	return keep
 }
 
+// kept counts the words of the kept blocks.
 func kept(blocks []block, keep []bool) (words int) {
 	for i := range blocks {
 		if keep[i] {
@@ -54,8 +58,18 @@ func kept(blocks []block, keep []bool) (words int) {
 	return words
 }
 
-// wordsOf counts the words that no link has, in blocks without the flags.
-func wordsOf(blocks []block, without flags) (words int) {
+// wordsIn counts the words of a region's blocks that have none of the flags in drop.
+func wordsIn(blocks []block, drop, region flags) (words int) {
+	for i := range blocks {
+		if b := &blocks[i]; b.flags&drop == 0 && b.flags&region == region {
+			words += int(b.words)
+		}
+	}
+	return words
+}
+
+// unlinked counts the words that no link has, in blocks without the flags.
+func unlinked(blocks []block, without flags) (words int) {
 	for i := range blocks {
 		if b := &blocks[i]; b.flags&without == 0 {
 			words += int(b.words - b.linkWords)
@@ -82,8 +96,14 @@ func selectMain(blocks []block, keep []bool, drop flags) {
 // article. Zero: none.
 func findRegion(blocks []block, drop flags) (region flags) {
 	all := proseWords(blocks, drop, 0)
-	for _, f := range []flags{inMain, inContent} {
-		if n := proseWords(blocks, drop, f); n >= minMain && n >= enoughInside*all {
+	shown := wordsIn(blocks, drop, 0)
+	for _, f := range [...]flags{inMain, inContent} {
+		enough := enoughInMain
+		if f == inContent {
+			enough = enoughInContent
+		}
+		n := proseWords(blocks, drop, f)
+		if (n >= minMain && n >= enough*all) || wordsIn(blocks, drop, f) > shown/2 {
 			region, all = f, n
 			break
 		}
@@ -106,21 +126,24 @@ func proseWords(blocks []block, drop, region flags) (words float64) {
 // dropLinkRuns drops runs of links, as of related pages, from a region that is mostly prose. In an index the links are
 // the text.
 func dropLinkRuns(blocks []block, keep []bool) {
-	total, inRuns := 0, 0
+	inRuns := 0
 	eachRun(blocks, keep, func(from, to int) {
 		for i := from; i < to; i++ {
 			inRuns += int(blocks[i].words)
 		}
 	})
-	total = kept(blocks, keep)
+	total := kept(blocks, keep)
 	if float64(total-inRuns) < mostlyProse*float64(total) {
 		return
 	}
 	eachRun(blocks, keep, func(from, to int) {
-		if from > 0 && blocks[from-1].kind == heading && (to == len(blocks) || blocks[to].kind == heading) {
-			from-- // the heading of nothing else
-		}
 		clear(keep[from:to])
+		for to < len(blocks) && !keep[to] {
+			to++
+		}
+		if from > 0 && blocks[from-1].kind == heading && (to == len(blocks) || blocks[to].kind == heading) {
+			keep[from-1] = false // it headed nothing else
+		}
 	})
 }
 
@@ -148,6 +171,7 @@ func byDensity(blocks []block, keep []bool) {
 			index = append(index, i)
 		}
 	}
+	candidates := kept(blocks, keep)
 	clear(keep)
 	at := func(k int) *block {
 		if k < 0 || k >= len(index) {
@@ -160,6 +184,11 @@ func byDensity(blocks []block, keep []bool) {
 	}
 	fillGaps(blocks, keep, index)
 	attachHeadings(blocks, keep, index)
+	if n := kept(blocks, keep); n < minProse && float64(n) < indexShare*float64(candidates) {
+		for _, i := range index {
+			keep[i] = true
+		}
+	}
 }
 
 // core decides by a block and its neighbours whether it is prose by itself.

@@ -6,13 +6,13 @@ import "github.com/whirlpool-crawler/whirlpool/pkg/parse/htmlscan"
 type flags uint16
 
 const (
-	hidden     flags = 1 << iota // not shown: template, svg, hidden, display:none
-	boilerplate                  // by its element or role: nav, footer, button …
-	suspect                      // by its class or id: class="sidebar" …
-	inMain                       // main, role=main
-	inArticle                    // article
-	inContent                    // by its class or id: id="content" …
-	inForeign                    // SVG or MathML, where other rules hold for markup
+	hidden      flags = 1 << iota // not shown: template, svg, hidden, display:none
+	boilerplate                   // by its element or role: nav, footer, button …
+	suspect                       // by its class or id: class="sidebar" …
+	inMain                        // main, role=main
+	inArticle                     // article
+	inContent                     // by its class or id: id="content" …
+	inForeign                     // SVG or MathML, where other rules hold for markup
 )
 
 // element is an open element that says something about its content.
@@ -83,7 +83,7 @@ func (p *pass) push(t htmlscan.Tag) {
 		f = p.hints(t, f)
 	}
 	switch {
-	case t == htmlscan.Header && f&(inMain|inArticle) == 0:
+	case t == htmlscan.Header && f&(inMain|inArticle|inContent) == 0:
 		f |= boilerplate // elsewhere it heads an article
 	case t == htmlscan.ForeignObject || t == htmlscan.Desc:
 		f &^= inForeign // integration points: what is inside is HTML again

@@ -8,14 +8,15 @@ import (
 
 // hints adds to f what the attributes of a block element say about its content.
 func (p *pass) hints(t htmlscan.Tag, f flags) flags {
-	var note bool
+	inText := f&(inMain|inArticle|inContent) != 0 || t == htmlscan.Section
+	var id, class []byte
 	for i := range p.Attrs() {
 		name, val := p.Attr(i)
 		switch string(name) {
-		case "class", "id":
-			h, n := wordHints(val)
-			f |= h
-			note = note || n
+		case "class":
+			class = first(class, val)
+		case "id":
+			id = first(id, val)
 		case "role":
 			f |= roleHint(val)
 		case "hidden":
@@ -30,10 +31,18 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 			}
 		}
 	}
+	c, note := wordHints(class)
+	h, _ := wordHints(id)
+	if inText || bytes.HasPrefix(class, []byte("sect")) {
+		h &^= suspect // the id of a section is its title: "cookie-objects"
+	}
 	if t == htmlscan.Aside && note && p.flags&boilerplate == 0 {
 		f &^= boilerplate // a footnote or an admonition is part of the text
 	}
-	return f
+	if t != htmlscan.Div && t != htmlscan.Section {
+		c &^= inContent // class="entry" of a table's cells
+	}
+	return f | c | h
 }
 
 func roleHint(role []byte) flags {

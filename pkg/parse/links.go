@@ -161,18 +161,19 @@ func (p *pass) resolve(page weburl.URL, enc encoding.Encoding) {
 	res := newResolver(page, p.base, enc)
 	hrefs, texts := p.linkStrings()
 	if len(p.links) > 0 {
-		p.out.Links = make([]crawl.Link, len(p.links))
+		p.out.Links = make([]crawl.Link, 0, len(p.links))
 	}
 	for i := range p.links {
-		l, out := &p.links[i], &p.out.Links[i]
-		out.Tag, out.Rel, out.Text = linkTagNames[l.tag], relString(l.rel), texts.next()
-		href := hrefs.next()
+		l, href := &p.links[i], hrefs.next()
+		link := crawl.Link{Tag: linkTagNames[l.tag], Rel: relString(l.rel), Text: texts.next()}
 		u, err := res.resolve(href)
 		if err != nil {
-			out.Raw = string(cutAt([]byte(strings.TrimSpace(href)), maxRaw))
-			continue
+			link.Raw = string(cutAt([]byte(strings.TrimSpace(href)), maxRaw))
 		}
-		out.URL = u
+		if link.URL = u; u.IsZero() && link.Raw == "" {
+			continue // empty, where the base leads nowhere
+		}
+		p.out.Links = append(p.out.Links, link)
 		if l.canonical && p.out.Canonical == "" {
 			p.out.Canonical = u.String()
 		}

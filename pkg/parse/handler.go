@@ -1,0 +1,142 @@
+package parse
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"reflect"
+	"sync"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/sitemap"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+)
+
+// Handler is the parser stage's logic.
+type Handler struct {
+	jobs    crawl.Jobs
+	bodies  crawl.Bodies
+	log     *slog.Logger
+	buffers sync.Pool
+
+	mu    sync.Mutex
+	rules map[crawl.JobID]compiled
+}
+
+var _ stage.Handler[*crawl.Page] = (*Handler)(nil)
+
+// compiled are the rules of a job with the source that they were made from.
+type compiled struct {
+	source []crawl.SiteRule
+	rules  *Rules
+}
+
+// maxJobs is how many jobs' rules are remembered.
+const maxJobs = 256
+
+// NewHandler returns the logic of a parser that reads bodies from a spool.
+func NewHandler(jobs crawl.Jobs, bodies crawl.Bodies, log *slog.Logger) *Handler {
+	return &Handler{jobs: jobs, bodies: bodies, log: log, rules: map[crawl.JobID]compiled{},
+		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }}}
+}
+
+// Handle makes one crawl.Document of a page. A body that is no longer in the spool belongs to a page that was handled
+// wholly before, as content-seen releases it last: then there is nothing to publish.
+func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, error) {
+	job, err := h.jobs.Job(ctx, p.Task.Job)
+	if err != nil {
+		return nil, fmt.Errorf("parse %s: job %s: %w", p.Task.URL, p.Task.Job, err)
+	}
+	rules, err := h.rulesOf(job)
+	if err != nil {
+		return nil, crawl.Permanent(fmt.Errorf("parse %s: job %s: %w", p.Task.URL, p.Task.Job, err))
+	}
+	buf := h.buffers.Get().(*bytes.Buffer)
+	defer h.putBuffer(buf)
+	switch err := h.read(ctx, p, job, buf); {
+	case errors.Is(err, crawl.ErrNoBody):
+		h.log.Debug("page was handled before", "url", p.Task.URL)
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("parse %s: read its body: %w", p.Task.URL, err)
+	}
+	return []crawl.Event{document(p, buf.Bytes(), job, rules)}, nil
+}
+
+// read reads as much of the body as its kind may have.
+func (h *Handler) read(ctx context.Context, p *crawl.Page, job *crawl.Job, buf *bytes.Buffer) error {
+	body, err := h.bodies.Open(ctx, p.Body)
+	if err != nil {
+		return err
+	}
+	limit := int64(job.Limits.MaxBody)
+	if p.Task.Kind == crawl.KindSitemap {
+		limit = max(limit, sitemap.DefaultLimits().MaxBytes)
+	}
+	_, err = buf.ReadFrom(io.LimitReader(body, limit))
+	return errors.Join(err, body.Close())
+}
+
+// maxBuffer is the largest buffer that waits for the next page.
+const maxBuffer = 4 << 20
+
+func (h *Handler) putBuffer(buf *bytes.Buffer) {
+	if buf.Cap() <= maxBuffer {
+		buf.Reset()
+		h.buffers.Put(buf)
+	}
+}
+
+// document parses a page and applies the job's rules. Links out of a sitemap are not weighed: they have priorities of
+// their own.
+func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.Document {
+	opt, base := optionsOf(job.Limits), p.Task.URL
+	if p.Task.Kind == crawl.KindSitemap {
+		return Feed(body, p.ContentType, base, opt).document(p)
+	}
+	r := Parse(body, p.ContentType, base, opt)
+	r.linkHeaders(p.LinkHeaders, base, opt.MaxLinks)
+	r.robotsTags(p.RobotsTags)
+	d := r.document(p)
+	if match := rules.matching(base); len(match) > 0 {
+		weigh(match, d.Links)
+		if isMarkup(r.MediaType) {
+			text, _, _ := decode(body, p.ContentType)
+			d.Fields = r.fields(match, text)
+			d.Cut = r.Cut
+		}
+	}
+	return d
+}
+
+func isMarkup(mt string) bool { return mt == "text/html" || mt == "application/xhtml+xml" }
+
+func (r *Result) document(p *crawl.Page) *crawl.Document {
+	return &crawl.Document{Page: *p, Title: r.Title, Text: r.Text, Lang: r.Lang, Charset: r.Charset, ContentType: r.MediaType,
+		Canonical: r.Canonical, Links: r.Links, NoIndex: r.NoIndex, NoFollow: r.NoFollow, Cut: r.Cut, Assets: r.Assets}
+}
+
+// rulesOf compiles a job's rules once. Jobs that come from a store are copies of one another: their rules are compared.
+func (h *Handler) rulesOf(job *crawl.Job) (*Rules, error) {
+	if len(job.Rules) == 0 {
+		return nil, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c, ok := h.rules[job.ID]
+	if ok && (&c.source[0] == &job.Rules[0] && len(c.source) == len(job.Rules) || reflect.DeepEqual(c.source, job.Rules)) {
+		return c.rules, nil
+	}
+	rules, err := CompileRules(job.Rules)
+	if err != nil {
+		return nil, err
+	}
+	if len(h.rules) >= maxJobs {
+		clear(h.rules)
+	}
+	h.rules[job.ID] = compiled{job.Rules, rules}
+	return rules, nil
+}
