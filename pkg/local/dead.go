@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -41,16 +40,24 @@ func (d DeadLetters) Bury(ctx context.Context, l bus.DeadLetter) error {
 // List yields the dead letters in the order of their ids.
 func (d DeadLetters) List(ctx context.Context, yield func(bus.DeadLetter) error) error {
 	return d.s.scan(ctx, []byte{kindDead}, func(k, v []byte) error {
-		var l deadLetter
-		err := crawl.DecodeValue(v, &l)
-		if err == nil {
-			var m bus.Message
-			if m, err = decodeMessage(l.Message); err == nil {
-				return yield(bus.DeadLetter{Message: m, Topic: l.Topic, Reason: l.Reason, At: l.At})
-			}
+		l, err := decodeDead(k, v)
+		if err != nil {
+			return err
 		}
-		return fmt.Errorf("dead letter %x: %w", k[1:], err)
+		return yield(l)
 	})
+}
+
+func decodeDead(k, v []byte) (out bus.DeadLetter, err error) {
+	var l deadLetter
+	if err = crawl.DecodeValue(v, &l); err == nil {
+		out = bus.DeadLetter{Topic: l.Topic, Reason: l.Reason, At: l.At}
+		out.Message, err = decodeMessage(l.Message)
+	}
+	if err != nil {
+		err = fmt.Errorf("dead letter %x: %w", k[1:], err)
+	}
+	return out, err
 }
 
 // Remove forgets dead letters.
@@ -65,5 +72,5 @@ func (d DeadLetters) Remove(ctx context.Context, ids ...crawl.MessageID) error {
 // Count returns the number of dead letters.
 func (d DeadLetters) Count(ctx context.Context) (n int64, err error) {
 	err = d.s.scan(ctx, []byte{kindDead}, func([]byte, []byte) error { n++; return nil })
-	return n, errors.Join(err, ctx.Err())
+	return n, err
 }

@@ -61,3 +61,10 @@ func (j *jobs) number(ctx context.Context, id crawl.JobID) (jobNum, error) {
 	}
 	return n, err
 }
+
+// count is the number of jobs; their numbers are below it.
+func (j *jobs) count() int {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return len(j.by)
+}

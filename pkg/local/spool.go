@@ -83,7 +83,9 @@ func (sp *Spool) putFile(id string, r io.Reader) (crawl.BodyRef, error) {
 }
 
 // file is where a body lies; no reference, however it came about, leads out of the spool.
-func (sp *Spool) file(ref crawl.BodyRef) string { return filepath.Join(sp.dir, filepath.Base(string(ref))) }
+func (sp *Spool) file(ref crawl.BodyRef) string {
+	return filepath.Join(sp.dir, filepath.Base(string(ref)))
+}
 
 // memoryBody is a body in memory. Bytes lets a parser use it without a copy; it must not change it.
 type memoryBody struct {

@@ -27,7 +27,7 @@ type Options struct {
 
 // Default returns the options that were measured best (docs/benchmarks).
 func Default() Options {
-	return Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: 96 << 20, MemTable: 32 << 20, SyncEvery: time.Second,
+	return Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: 96 << 20, MemTable: 16 << 20, SyncEvery: time.Second,
 		SpoolMemory: 64 << 20}
 }
 
@@ -49,12 +49,12 @@ func (o Options) Validate() error {
 
 // Store is an open crawl directory. Its parts are reached by its methods; all may be used by many goroutines at once.
 type Store struct {
-	dir  string
-	opt  Options
-	log  *slog.Logger
-	db   *pebble.DB
-	fs   *walFS
-	lock io.Closer
+	dir       string
+	opt       Options
+	log       *slog.Logger
+	db        *pebble.DB
+	fs        *walFS
+	lock      io.Closer
 	committer // its do, join and later change the state
 
 	jobs    *jobs
@@ -142,6 +142,9 @@ func (s *Store) openParts() (err error) {
 		return err
 	}
 	if s.attempt, err = openAttemptLog(s.path("crawl.log"), s.log); err != nil {
+		return err
+	}
+	if err := sweepAudits(s.path("state")); err != nil {
 		return err
 	}
 	s.spool, err = openSpool(s.path("state", "spool"), s.opt.SpoolMemory)

@@ -46,9 +46,9 @@ const (
 func openTallies(db *pebble.DB) (*tallies, error) {
 	t := &tallies{count: map[string]*counter{}}
 	err := scanRange(context.Background(), db, []byte{kindTally}, []byte{kindTally + 1}, func(k, v []byte) error {
-		n, size := binary.Varint(v)
-		if size <= 0 || len(k) < 4 {
-			return fmt.Errorf("counter %x in the state is damaged", k)
+		n, err := decodeCount(k, v)
+		if err != nil {
+			return err
 		}
 		t.at(k).n = n
 		if k[3] == countExcluded {
@@ -57,6 +57,14 @@ func openTallies(db *pebble.DB) (*tallies, error) {
 		return nil
 	})
 	return t, err
+}
+
+func decodeCount(k, v []byte) (int64, error) {
+	n, size := binary.Varint(v)
+	if size <= 0 || len(k) < 4 {
+		return 0, fmt.Errorf("counter %x in the state is damaged", k)
+	}
+	return n, nil
 }
 
 // at returns the counter of a key, with mu held.
@@ -91,32 +99,42 @@ func (t *tallies) apply(job jobNum, slots []slot) {
 }
 
 func (t *tallies) weigh(job jobNum, e *entry, delta int64) {
+	weighEntry(job, e, func(key []byte) {
+		if key[3] == countExcluded {
+			key = t.reasonKey(key)
+		}
+		t.add(key, delta)
+	})
+}
+
+// weighEntry calls count for each counter that an entry counts in. The key lasts for the call.
+func weighEntry(job jobNum, e *entry, count func(key []byte)) {
 	var buf [64]byte
 	head := appendJob(buf[:0], kindTally, job)
 	switch e.state {
-	case crawl.StateExcluded:
-		t.add(t.reasonKey(head, e.reason), delta)
-		return
 	case crawl.StateUnknown:
 		return
+	case crawl.StateExcluded:
+		count(append(append(head, countExcluded), e.reason...))
+		return
 	case crawl.StateDone:
-		t.add(append(head, countVerdict, byte(e.verdict)), delta)
-		t.add(binary.BigEndian.AppendUint16(append(head, countStatus), e.status), delta)
+		count(append(head, countVerdict, byte(e.verdict)))
+		count(binary.BigEndian.AppendUint16(append(head, countStatus), e.status))
 		if e.isPage() {
-			t.add(append(head, countPages), delta)
+			count(append(head, countPages))
 		}
 	}
-	t.add(append(head, countClaimed), delta)
+	count(append(head, countClaimed))
 }
 
-// reasonKey is the counter of a reason. A counter that exists is always used, so that what was added can be taken back.
-func (t *tallies) reasonKey(head []byte, reason string) []byte {
-	key := append(append(head, countExcluded), reason...)
+// reasonKey is the counter of a reason, or the common one once there are too many. A counter that exists is always used, so
+// that what was added can be taken back.
+func (t *tallies) reasonKey(key []byte) []byte {
 	if _, ok := t.count[string(key)]; ok {
 		return key
 	}
 	if t.reasons++; t.reasons > maxReasons {
-		return append(append(head, countExcluded), otherReason...)
+		return append(key[:4], otherReason...)
 	}
 	return key
 }

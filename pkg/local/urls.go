@@ -1,8 +1,9 @@
 package local
 
 import (
-	"bytes"
+	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"time"
@@ -41,6 +42,15 @@ type slot struct {
 
 // Claim implements crawl.URLSet.
 func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, urls []weburl.URL) ([]crawl.Claimed, error) {
+	keys := make([]weburl.Key, len(urls))
+	for i := range urls {
+		keys[i] = urls[i].Key()
+	}
+	return u.ClaimKeys(ctx, job, by, keys)
+}
+
+// ClaimKeys is Claim for URLs whose keys are at hand.
+func (u *URLs) ClaimKeys(ctx context.Context, job crawl.JobID, by crawl.MessageID, keys []weburl.Key) ([]crawl.Claimed, error) {
 	me, now := claimantOf(by), u.now().UnixMilli()
 	claim := func(sl *slot) crawl.Claimed {
 		switch b := &sl.before; {
@@ -52,7 +62,7 @@ func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, u
 		}
 		return crawl.Known
 	}
-	return u.answer(ctx, job, len(urls), func(i int) weburl.Key { return urls[i].Key() }, claim)
+	return u.answer(ctx, job, len(keys), func(i int) weburl.Key { return keys[i] }, claim)
 }
 
 // Exclude implements crawl.URLSet.
@@ -159,15 +169,32 @@ func (u *URLs) fill(b *pebble.Batch, job jobNum, slots []slot) {
 
 // makeSlots sorts the URLs of a call by key, for locality, and drops repetitions.
 func makeSlots(job jobNum, n int, key func(i int) weburl.Key) []slot {
-	slots := make([]slot, n)
-	for i := range slots {
-		slots[i].key, slots[i].arg = makeURLKey(job, key(i)), i
+	order := make([]sortKey, n)
+	for i := range order {
+		order[i] = newSortKey(key(i), i)
 	}
-	if n > 1 {
-		slices.SortStableFunc(slots, func(a, b slot) int { return bytes.Compare(a.key[:], b.key[:]) })
-		slots = slices.CompactFunc(slots, func(a, b slot) bool { return a.key == b.key })
+	slices.SortFunc(order, sortKey.compare)
+	order = slices.CompactFunc(order, func(a, b sortKey) bool { return a.host == b.host && a.url == b.url && a.rest == b.rest })
+	slots := make([]slot, len(order))
+	for i := range order {
+		slots[i].key, slots[i].arg = makeURLKey(job, key(order[i].arg)), order[i].arg
 	}
 	return slots
+}
+
+// sortKey is a URL's key in a form that compares fast.
+type sortKey struct {
+	host, url, rest uint64
+	arg             int
+}
+
+func newSortKey(k weburl.Key, arg int) sortKey {
+	be := binary.BigEndian
+	return sortKey{host: be.Uint64(k[:]), url: be.Uint64(k[8:]), rest: be.Uint64(k[16:]), arg: arg}
+}
+
+func (a sortKey) compare(b sortKey) int {
+	return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.url, b.url), cmp.Compare(a.rest, b.rest), cmp.Compare(a.arg, b.arg))
 }
 
 // iterateFrom is the number of keys from which one iterator is cheaper than a look-up each (BenchmarkReadEntries).

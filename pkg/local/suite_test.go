@@ -1,0 +1,96 @@
+package local
+
+import (
+	"context"
+	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+var (
+	_ membus.Journal     = (*Journal)(nil)
+	_ membus.DeadLetters = DeadLetters{}
+)
+
+func openStore(t testing.TB, dir string) *Store {
+	t.Helper()
+	s, err := Open(dir, Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestURLSet(t *testing.T) {
+	crawltest.URLSet(t, func(t *testing.T) crawl.URLSet { return openStore(t, t.TempDir()).URLs() })
+}
+
+func TestLedger(t *testing.T) {
+	crawltest.Ledger(t, func(t *testing.T) crawltest.LedgerSet { return openStore(t, t.TempDir()).URLs() })
+}
+
+func TestHosts(t *testing.T) {
+	crawltest.Hosts(t, func(t *testing.T) crawl.Hosts { return openStore(t, t.TempDir()).Hosts() })
+}
+
+func TestRobots(t *testing.T) {
+	crawltest.Robots(t, func(t *testing.T) crawl.RobotsStore { return openStore(t, t.TempDir()).Hosts() })
+}
+
+func TestBudgets(t *testing.T) {
+	crawltest.Budgets(t, func(t *testing.T) crawl.Budgets { return openStore(t, t.TempDir()).Budgets() })
+}
+
+func TestBodies(t *testing.T) {
+	crawltest.Bodies(t, func(t *testing.T) crawl.Bodies { return openStore(t, t.TempDir()).Bodies() })
+}
+
+func TestQueues(t *testing.T) {
+	crawltest.Queues(t, func(t *testing.T) (crawl.Queues, func() crawl.Queues) {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		return s.Queues(), func() crawl.Queues {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir)
+			return s.Queues()
+		}
+	})
+}
+
+func TestPages(t *testing.T) {
+	crawltest.Pages(t, func(t *testing.T) (crawl.Pages, func(weburl.URL) []string) {
+		p := openStore(t, t.TempDir()).Pages()
+		return p, func(u weburl.URL) []string { return titlesOf(t, p, u) }
+	})
+}
+
+// titlesOf reads the titles of a URL's records from the file, and checks that the index agrees.
+func titlesOf(t *testing.T, p *Pages, u weburl.URL) (titles []string) {
+	t.Helper()
+	for _, r := range records(t, p) {
+		if r.URL == u {
+			titles = append(titles, r.Title)
+		}
+	}
+	line, found, err := p.PageLine(context.Background(), u.Key())
+	if err != nil || found != (len(titles) > 0) {
+		t.Errorf("index: found %v, error %v; the file holds %d records", found, err, len(titles))
+	}
+	if found {
+		if r, err := jsonl.ParseRecord(line); err != nil || r.URL != u {
+			t.Errorf("index leads to %q, error %v", line, err)
+		}
+	}
+	return titles
+}
