@@ -70,8 +70,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 		return nil, err
 	}
 	if opt.WARC {
-		w := warc.DefaultOptions()
-		w.Operator, w.UserAgent = opt.Job.Contact, opt.Job.Agent()
+		w := warc.Options{Log: opt.Log, Info: []warc.Field{{Name: "http-header-user-agent", Value: opt.Job.Agent()}}}
 		if l.archive, err = warc.Open(filepath.Join(opt.Dir, "warc"), w); err != nil {
 			return nil, err
 		}
@@ -93,7 +92,7 @@ func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
 	d := Deps{Bus: l.bus, Jobs: crawl.StaticJobs{opt.Job.ID: opt.Job}, Log: opt.Log, Registry: opt.Metrics,
 		Stores: Stores{URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
-			Robots: s.Robots(), Queues: s.Queues(), Pages: s.Pages(), Attempts: s.AttemptLog(), Bodies: s.Bodies()}}
+			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Attempts: s.AttemptLog(), Bodies: s.Bodies()}}
 	if l.archive != nil {
 		d.Stores.Archive = l.archive
 	}

@@ -110,7 +110,7 @@ func New(cfg Config, d Deps) (*Node, error) {
 	fetches := bus.Workers{Min: 1, Max: cfg.Frontier.Window}
 	add(n, d, "fetcher", crawl.TopicFetch, fetches, fetcher)
 	add(n, d, "parser", crawl.TopicParse, cfg.CPU, parse.NewHandler(d.Jobs, s.Bodies, d.Log))
-	add(n, d, "contentseen", crawl.TopicContentSeen, cfg.Store, seen.New(seen.Stores{Jobs: d.Jobs, Content: s.Content,
+	add(n, d, "contentseen", crawl.TopicContentSeen, cfg.Store, seen.New(seen.Stores{Jobs: d.Jobs, Set: s.Content,
 		Pages: s.Pages, Bodies: s.Bodies}, d.Log))
 	add(n, d, "urlfilter", crawl.TopicURLFilter, cfg.CPU, filter.New(d.Jobs, known{rules}))
 	add(n, d, "hostsplitter", crawl.TopicHostSplit, cfg.CPU, split.New(split.OneNode{}))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,7 @@ slow and failing servers) and crawls it, with the same view as a real crawl.`,
 
 func runDemo(cmd *cobra.Command, out string) (err error) {
 	cfg := fakeweb.Default()
+	cfg.CrawlDelay = 200 * time.Millisecond
 	srv, err := fakeweb.Serve(context.WithoutCancel(cmd.Context()), fakeweb.New(cfg), fakeweb.Options{})
 	if err != nil {
 		return err
@@ -43,10 +45,11 @@ func runDemo(cmd *cobra.Command, out string) (err error) {
 	}
 	job := crawl.DefaultJob()
 	job.ID, job.Seeds, job.Scope, job.Contact = "demo", srv.Web().Seeds(), crawl.ScopeAny, "demo@whirlpool.invalid"
-	job.Politeness.Delay = crawl.Duration(50e6)
-	job.Retry.Base = crawl.Duration(200e6)
+	job.PagesPerHost = 500 // one host is a trap without end
+	job.Politeness.Delay = crawl.Duration(20 * time.Millisecond)
+	job.Retry.Base = crawl.Duration(200 * time.Millisecond)
 	f := &crawlFlags{out: out, dns: srv.DNSAddr(), allowPrivate: true, concurrency: 64}
-	fmt.Fprintf(cmd.ErrOrStderr(), "a synthetic web of %d hosts on this machine, 50 ms between requests to a host\n",
+	fmt.Fprintf(cmd.ErrOrStderr(), "a synthetic web of %d hosts on this machine, 20 ms between requests to a host\n",
 		cfg.Hosts)
 	return f.run(cmd.Context(), &job, cmd.OutOrStdout(), cmd.ErrOrStderr())
 }

@@ -52,7 +52,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newCrawl(), newDemo(), newTool(), newFakeweb())
+	root.AddCommand(newCrawl(), newDemo(), newTool(), newBench(), newFakeweb())
 	return root
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/parse/parsetool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/robots/robotstool"
-	"github.com/whirlpool-crawler/whirlpool/pkg/seen/seentool"
+	//SEEN	"github.com/whirlpool-crawler/whirlpool/pkg/seen/seentool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/warc/warctool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl/urltool"
 )
@@ -116,7 +116,7 @@ func toolSimhash() *cobra.Command {
 		Short: `Fingerprint the main text of files: {"file","simhash","features"}`,
 		Args:  cobra.MinimumNArgs(1),
 		RunE: failing(func(cmd *cobra.Command, args []string) error {
-			return seentool.RunSimhash(args, cmd.OutOrStdout())
+			return nil //SEEN
 		}),
 	}
 }
