@@ -79,7 +79,7 @@ func diagnoseTime(err error) (fault, bool) {
 // valid, a protocol that is not shared. Some of these errors have no type, only a text.
 func diagnoseTLS(err error) (fault, bool) {
 	var cert *tls.CertificateVerificationError
-	var alert tls.AlertError
+	var op *net.OpError // an alert has no type of its own
 	var record tls.RecordHeaderError
 	text := err.Error()
 	switch {
@@ -89,7 +89,7 @@ func diagnoseTLS(err error) (fault, bool) {
 		return fault{crawl.VerdictRetry, crawl.ReasonTLS, "the TLS handshake took too long; limits.tls_handshake is the bound"}, true
 	case errors.As(err, &record), strings.Contains(text, "server gave HTTP response to HTTPS client"):
 		return fault{crawl.VerdictRefused, crawl.ReasonTLS, "the server does not speak TLS at this port"}, true
-	case errors.As(err, &alert), strings.HasPrefix(text, "tls: "):
+	case errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"), strings.HasPrefix(text, "tls: "):
 		return fault{crawl.VerdictRefused, crawl.ReasonTLS, "the TLS handshake failed: " + plain(err)}, true
 	}
 	return fault{}, false
@@ -137,8 +137,20 @@ func plain(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it took too long"
 	}
-	return cut(err.Error())
+	text := err.Error()
+	for again := true; again; {
+		again = false
+		for _, p := range noise {
+			if rest, ok := strings.CutPrefix(text, p); ok {
+				text, again = rest, true
+			}
+		}
+	}
+	return cut(text)
 }
+
+// noise is what net/http and its like put before what they have to say.
+var noise = []string{"net/http: ", "http: ", "http2: ", "tls: ", "x509: ", "remote error: ", "HTTP/1.x transport connection broken: "}
 
 func cut(s string) string {
 	if len(s) <= maxDetail {

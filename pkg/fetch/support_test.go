@@ -239,3 +239,14 @@ func parse(t testing.TB, s string) weburl.URL {
 	}
 	return u
 }
+
+// dial implements the transport's hook.
+func (l *pipeListener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case l.conns <- server:
+		return client, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
