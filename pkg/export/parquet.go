@@ -12,7 +12,7 @@ import (
 const rowGroupBytes = 32 << 20
 
 type parquetSink struct {
-	w       *parquet.Writer
+	w       *parquet.GenericWriter[any]
 	columns []column
 	row     parquet.Row
 	held    int
@@ -21,7 +21,7 @@ type parquetSink struct {
 func newParquet(out io.Writer, columns []column) sink {
 	schema := parquet.NewSchema("page", newGroup(columns))
 	return &parquetSink{
-		w:       parquet.NewWriter(out, schema, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("Whirlpool", crawl.Version, "")),
+		w:       parquet.NewGenericWriter[any](out, schema, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("Whirlpool", crawl.Version, "")),
 		columns: columns,
 	}
 }

@@ -109,7 +109,7 @@ func headEnd(b []byte, from int) int {
 
 var (
 	statusLine  = regexp.MustCompile(`^HTTP/\d(\.\d)? \d{3}( [^\r\n]*)?\r?\n`)
-	requestLine = regexp.MustCompile(`^[!#$%&'*+.^_|~0-9A-Za-z-]+ [^\s]+ HTTP/\d(\.\d)?\r?\n`)
+	requestLine = regexp.MustCompile(`^[!#$%&'*+.^_\x60|~0-9A-Za-z-]+ [^\s]+ HTTP/\d(\.\d)?\r?\n`)
 )
 
 // check returns what is wrong with the message's head; "" when nothing is.

@@ -28,10 +28,21 @@ func createFile(dir string, opt Options, serial *int) (*file, error) {
 		*serial++
 		name := fmt.Sprintf("%s-%s-%05d-%s%s", opt.Prefix, stamp, *serial, opt.Host, suffix)
 		f, err := tryCreate(filepath.Join(dir, name))
-		if f != nil || err != nil {
-			return f, err
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			return f, syncName(f)
 		}
 	}
+}
+
+// syncName makes f's name durable: the content of a file that nobody can find is lost as well.
+func syncName(f *file) error {
+	if err := syncDir(filepath.Dir(f.Name())); err != nil {
+		return errors.Join(err, os.Remove(f.Name()), f.Close())
+	}
+	return nil
 }
 
 // tryCreate returns nil without an error when the name is taken, or was taken from us before we had the lock.

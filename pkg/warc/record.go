@@ -62,7 +62,7 @@ type record struct {
 }
 
 // encoder turns records into gzip members, one after the other in out. It is used by one goroutine at a time and kept for
-// the next: a gzip writer holds about a megabyte.
+// the next: a gzip writer holds large tables.
 type encoder struct {
 	out    []byte
 	gz     *gzip.Writer
@@ -121,11 +121,19 @@ func appendFields(b []byte, fields []Field) []byte {
 	return b
 }
 
-var lineBreaks = strings.NewReplacer("\r", " ", "\n", " ", "\x00", " ")
-
+// oneLine replaces the control characters that neither a WARC nor an HTTP field may hold (RFC 9110, 5.5). It works on
+// bytes: a field in Latin-1 stays as it came.
 func oneLine(s string) string {
-	if strings.ContainsAny(s, "\r\n\x00") {
-		return lineBreaks.Replace(s)
+	if !strings.ContainsFunc(s, isControl) {
+		return s
 	}
-	return s
+	b := []byte(s)
+	for i, c := range b {
+		if isControl(rune(c)) {
+			b[i] = ' '
+		}
+	}
+	return string(b)
 }
+
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7F }

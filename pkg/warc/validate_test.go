@@ -169,6 +169,9 @@ func FuzzExchange(f *testing.F) {
 		}
 		file := only(t, write(t, warc.Options{}, x))
 		wantFlawless(t, file)
+		if n, err := reference(file); err != nil || n != 4 {
+			t.Errorf("the reference reads %d records of 4: %v", n, err)
+		}
 	})
 }
 
