@@ -214,8 +214,7 @@ func TestFaultOfOursIsAnErrorAndLeavesNothingBehind(t *testing.T) {
 	for name, mod := range map[string]func(*memory){
 		"spool": func(m *memory) { m.putErr = full }, "archive": func(m *memory) { m.writeErr = full },
 	} {
-		var b *bench
-		b = newBench(t, func(_ *Config, d *Deps, _ *crawl.Job) { d.Archive = d.Bodies.(*memory) })
+		b := newBench(t, func(_ *Config, d *Deps, _ *crawl.Job) { d.Archive = d.Bodies.(*memory) })
 		mod(b.mem)
 		events, err := b.h.Handle(t.Context(), &crawl.Fetch{Task: crawl.Task{Job: "test", URL: parse(t, url)}})
 		if !errors.Is(err, full) || events != nil || !strings.Contains(err.Error(), url) {

@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -12,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -208,92 +206,6 @@ func TestTLSFaults(t *testing.T) {
 	}
 }
 
-// proxy is an HTTP proxy that knows the way to every host: to the one server there is.
-func proxy(t *testing.T, to string, seen *[]string) string {
-	return serve(t, func(w http.ResponseWriter, r *http.Request) {
-		*seen = append(*seen, r.Method+" "+r.RequestURI)
-		switch {
-		case strings.Contains(r.Host, "denied"):
-			w.WriteHeader(http.StatusProxyAuthRequired)
-		case r.Method == http.MethodConnect:
-			up, err := net.Dial("tcp", to)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			down, _, _ := w.(http.Hijacker).Hijack()
-			fmt.Fprint(down, "HTTP/1.1 200 OK\r\n\r\n")
-			go func() { _, _ = bytes.NewBuffer(nil).ReadFrom(tee{down, up}); up.Close() }()
-			go func() { _, _ = bytes.NewBuffer(nil).ReadFrom(tee{up, down}); down.Close() }()
-		default:
-			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprint(w, "by proxy")
-		}
-	})
-}
-
-// tee passes on what it reads.
-type tee struct{ from, to net.Conn }
-
-func (t tee) Read(p []byte) (int, error) {
-	n, err := t.from.Read(p)
-	_, _ = t.to.Write(p[:n])
-	return n, err
-}
-
-func TestProxy(t *testing.T) {
-	s, pool := serveTLS(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, "by tunnel")
-	})
-	var seen []string
-	addr := proxy(t, s.Listener.Addr().String(), &seen)
-	b := newBench(t, func(c *Config, _ *Deps, _ *crawl.Job) { c.Proxy, c.AllowPrivate, c.RootCAs = addr, false, pool })
-	for _, tc := range []struct {
-		url, body string
-		verdict   crawl.Verdict
-		reason    string
-	}{
-		{"http://a.test/x|y?q", "by proxy", crawl.VerdictDone, ""}, // its name is never resolved here
-		{"http://a.test//x", "by proxy", crawl.VerdictDone, ""},
-		{"https://example.com/z", "by tunnel", crawl.VerdictDone, ""},
-		{"http://denied.test/", "", crawl.VerdictRetry, crawl.ReasonConnect},
-		{"https://denied.test/", "", crawl.VerdictRetry, crawl.ReasonConnect},
-		{"http://127.0.0.1/", "", crawl.VerdictRefused, crawl.ReasonPrivateAddress},
-		{"http://localhost/", "", crawl.VerdictRefused, crawl.ReasonPrivateAddress},
-		{"https://[fd00::1]/", "", crawl.VerdictRefused, crawl.ReasonPrivateAddress},
-	} {
-		r := b.get(tc.url, func(f *crawl.Fetch) { f.Addr = loopback }) // must not be dialled
-		r.want(t, tc.verdict, tc.reason)
-		if string(r.body) != tc.body || r.Addr.IsValid() {
-			t.Errorf("%s: body %q, address %v", tc.url, r.body, r.Addr)
-		}
-	}
-	want := []string{"GET http://a.test/x|y?q", "GET http://a.test//x", "CONNECT example.com:443", "GET http://denied.test/",
-		"CONNECT denied.test:443"}
-	if !slices.Equal(seen, want) {
-		t.Errorf("the proxy saw %q, want %q", seen, want)
-	}
-}
-
-func TestProxyThatIsDown(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln.Close()
-	for _, scheme := range []string{"http", "socks5"} {
-		b := newBench(t, func(c *Config, _ *Deps, _ *crawl.Job) { c.Proxy = scheme + "://" + ln.Addr().String() })
-		for _, url := range []string{"http://a.test/", "https://a.test/"} {
-			r := b.get(url, nil)
-			r.want(t, crawl.VerdictRetry, crawl.ReasonConnect)
-			if r.Contacted() {
-				t.Errorf("%s by %s: the host counts as contacted", url, scheme)
-			}
-		}
-	}
-}
-
 func TestConfigThatMakesNoSenseIsRefused(t *testing.T) {
 	for name, mod := range map[string]func(*Config){
 		"proxy scheme": func(c *Config) { c.Proxy = "ftp://a:1" }, "proxy host": func(c *Config) { c.Proxy = "127.0.0.1:3128" },
@@ -307,62 +219,6 @@ func TestConfigThatMakesNoSenseIsRefused(t *testing.T) {
 	}
 	if _, err := New(Default(), Deps{}); err == nil {
 		t.Error("no dependencies: accepted")
-	}
-}
-
-func TestExchangesAreArchivedAsDecoded(t *testing.T) {
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		w.Header().Set("Content-Encoding", "gzip")
-		data := encode(t, text(5000), "gzip")
-		switch r.URL.Path {
-		case "/moved":
-			w.Header().Set("Location", "/")
-			w.WriteHeader(301)
-		case "/gone":
-			w.WriteHeader(404)
-		case "/odd":
-			w.Header().Set("Content-Encoding", "odd")
-			w.WriteHeader(404)
-		case "/same":
-			w.Header().Del("Content-Encoding")
-			w.WriteHeader(304)
-			return
-		}
-		_, _ = w.Write(data)
-	})
-	b := newBench(t, func(_ *Config, d *Deps, _ *crawl.Job) { d.Archive = d.Bodies.(*memory) })
-	for i, path := range []string{"/", "/moved", "/gone", "/robots.txt", "/odd", "/same"} {
-		r := b.get(url+path, func(f *crawl.Fetch) {
-			f.Task.ETag = `"x"`
-			if path == "/robots.txt" {
-				asRobots(f)
-			}
-		})
-		if len(b.mem.exchanges) != i+1 {
-			t.Fatalf("%s: %d exchanges, want %d", path, len(b.mem.exchanges), i+1)
-		}
-		x := b.mem.exchanges[i]
-		want := text(5000)
-		if path == "/odd" || path == "/same" {
-			want = nil
-		}
-		if !bytes.Equal(x.Body, want) || x.URL.String() != url+path || x.Started.IsZero() || x.Duration <= 0 || x.Addr != loopback ||
-			x.NotModified != (path == "/same") || !strings.HasPrefix(x.Status, fmt.Sprint(r.Status)) || x.Proto != "HTTP/1.1" {
-			t.Errorf("%s: %+v", path, x)
-		}
-		if x.RequestHeader.Get("Host") == "" || x.RequestHeader.Get("User-Agent") == "" || x.ResponseHeader.Get("Content-Encoding") != "" {
-			t.Errorf("%s: headers %v, %v", path, x.RequestHeader, x.ResponseHeader)
-		}
-		if n := x.ResponseHeader.Get("Content-Length"); path != "/same" && n != fmt.Sprint(len(want)) {
-			t.Errorf("%s: Content-Length %s, want %d", path, n, len(want))
-		}
-	}
-	if r := b.mem.exchanges[0]; r.ResponseHeader.Get("X-Archive-Orig-Content-Encoding") != "gzip" || r.Truncated != "" || r.Digest.IsZero() {
-		t.Errorf("page: %+v", r)
-	}
-	if b.mem.exchanges[4].Truncated == "" {
-		t.Error("a body that was left out is not marked")
 	}
 }
 
