@@ -4,7 +4,7 @@
 //
 //  1. An address, a name of the hosts file or one that means this machine is answered on the spot.
 //  2. A name that was asked for lately is answered from memory: addresses for as long as their records say, at most an
-//     hour; a name that does not exist for a minute; a failure of the name server for a second (RFC 9520, section 3.2,
+//     hour; a name that does not exist for a minute; a failure of the name server for a second (RFC 9520
 //     asks for no less), so that a retry finds it mended.
 //  3. Everything else goes to the name server, once for all who ask at the same time.
 //

@@ -18,7 +18,7 @@ import (
 // maxEncodings is how many encodings of one body are undone; nobody honest applies even two.
 const maxEncodings = 3
 
-// zstdWindow is the largest window of a zstd body (RFC 9659, section 3).
+// zstdWindow is the largest window of a zstd body (RFC 9659).
 const zstdWindow = 8 << 20
 
 // encodings returns the encodings of an answer in the order they were applied (RFC 9110, section 8.4).
