@@ -56,6 +56,9 @@ type Task struct {
 	// ETag and LastModified are the validators of the last visit, for a conditional request (RFC 9110, 13.1).
 	ETag         string `cbor:"14,keyasint,omitempty"`
 	LastModified string `cbor:"15,keyasint,omitempty"`
+	// Lease tells the leases of one task from each other: the frontier sets it in a Fetch and knows by it whether an outcome
+	// belongs to the lease that is under way. 0 in queues.
+	Lease int64 `cbor:"16,keyasint,omitempty"`
 }
 
 // ID is the id of the message that leases the task.

@@ -2,22 +2,22 @@ package frontier
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
-
-// hostBuffer is how many tasks of one host are held in memory; more go to its back queue.
-const hostBuffer = 256
 
 // draw moves a batch of tasks from a front queue to the hosts, as long as fetchers are idle and there is room. It reports
 // whether it did anything.
 func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
 	batch := f.drawn
 	f.mu.Lock()
-	room := len(f.inflight) < f.cfg.Window && len(f.hosts) < f.cfg.MaxActive && f.pacer.ready(now)
+	room := !f.paused && len(f.inflight) < f.cfg.Window && len(f.hosts) < f.cfg.MaxActive &&
+		f.resolving < f.maxResolving() && f.pacer.ready(now)
 	priority := 0
 	if room && len(batch) == 0 {
 		priority = pickFront(f.random, f.fronts[:])
@@ -72,8 +72,7 @@ func (f *Frontier) pullFront(ctx context.Context, priority int) ([]crawl.Deliver
 	return ds, nil
 }
 
-// distribute gives drawn tasks to their hosts: into the host's buffer while that is short and nothing waits behind it, into
-// its back queue otherwise. Tasks whose hosts find no place are kept for the next draw.
+// distribute gives drawn tasks to their hosts. Tasks whose hosts find no place are kept for the next draw.
 func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
 	records, err := f.records(ctx, batch)
 	if err != nil {
@@ -82,130 +81,97 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 	}
 	var moved []crawl.Delivery
 	var items []crawl.Queued
-	var started []*host
+	fresh := false
 	f.mu.Lock()
-	for i, d := range batch {
+	for _, d := range batch {
 		key := d.Task.URL.HostKey()
 		h := f.hosts[key]
 		if h == nil {
-			if len(f.hosts) >= f.cfg.MaxActive {
-				f.drawn = append(f.drawn, batch[i])
+			rec, read := records[key]
+			if !read || len(f.hosts) >= f.cfg.MaxActive { // it left the workbench just now, or there is no place for it
+				f.drawn = append(f.drawn, d)
 				continue
 			}
-			h = f.activate(records[key], now)
-			started = append(started, h)
+			h, fresh = f.activate(rec), true
 		}
-		if h.backlog == 0 && h.queue == "" && len(h.buf) < hostBuffer && f.held < f.cfg.MaxHeld {
-			h.buf = append(h.buf, d)
-			f.held++
-			continue
+		if !f.take(h, d) {
+			moved, items = append(moved, d), append(items, f.assign(h, d))
 		}
-		if h.queue == "" {
-			h.queue = f.backs.take()
-		}
-		moved, items = append(moved, d), append(items, crawl.Queued{Queue: h.queue, Task: d.Task})
 	}
-	f.pacer.note(now, len(started) > 0)
+	f.pacer.note(now, fresh)
 	f.mu.Unlock()
-	if err := f.moveBack(ctx, items, moved); err != nil {
-		f.drawn = append(f.drawn, moved...)
-		return err
-	}
-	return f.start(ctx, batch, now)
+	return errors.Join(f.moveBack(ctx, items, moved), f.start(ctx, batch, now))
 }
 
-// moveBack stores tasks in back queues and settles them where they came from.
+// take puts a drawn task into the host's buffer while that is short and nothing waits behind it. A robots.txt, which another
+// host waits for, goes to the head.
+func (f *Frontier) take(h *host, d crawl.Delivery) bool {
+	switch {
+	case d.Task.Kind == crawl.KindRobots:
+		h.buf = slices.Insert(h.buf, 0, d)
+	case h.backlog == 0 && len(h.buf) < hostBuffer && f.held < f.cfg.MaxHeld:
+		h.buf = append(h.buf, d)
+	default:
+		return false
+	}
+	f.held++
+	return true
+}
+
+// assign names the back queue that a task of the host goes to. The host counts it from now on, which keeps it active.
+func (f *Frontier) assign(h *host, d crawl.Delivery) crawl.Queued {
+	if h.queue == "" {
+		h.queue = f.backs.take()
+	}
+	h.backlog++
+	return crawl.Queued{Queue: h.queue, Task: d.Task}
+}
+
+// moveBack stores tasks in the back queues of their hosts and settles them where they came from. Where it cannot, the tasks
+// are tried again with the next draw.
 func (f *Frontier) moveBack(ctx context.Context, items []crawl.Queued, moved []crawl.Delivery) error {
-	if len(items) == 0 {
+	if len(moved) == 0 {
 		return nil
 	}
-	if err := f.deps.Queues.Push(ctx, items...); err != nil {
-		return fmt.Errorf("frontier: move %d tasks to back queues: %w", len(items), err)
+	err := f.deps.Queues.Push(ctx, items...)
+	if err == nil {
+		f.unsettled = append(f.unsettled, moved...)
+		return nil
 	}
 	f.mu.Lock()
-	for _, it := range items {
-		if h := f.hosts[it.Task.URL.HostKey()]; h != nil {
-			h.backlog++
-		}
+	defer f.mu.Unlock()
+	for i := range moved {
+		f.hosts[moved[i].Task.URL.HostKey()].backlog--
+		moved[i].Task.Repeat = true // what failed may have been done all the same
 	}
-	f.mu.Unlock()
-	if err := f.deps.Queues.Settle(ctx, moved...); err != nil {
-		return fmt.Errorf("frontier: settle %d moved tasks: %w", len(moved), err)
-	}
-	return nil
+	f.drawn = append(f.drawn, moved...)
+	return fmt.Errorf("frontier: move %d tasks to back queues: %w", len(items), err)
 }
 
-// records reads what is remembered of the batch's hosts that are not active.
-func (f *Frontier) records(ctx context.Context, batch []crawl.Delivery) (map[string]crawl.Host, error) {
-	missing := map[string]crawl.Host{}
-	f.mu.Lock()
-	for _, d := range batch {
-		if key := d.Task.URL.HostKey(); f.hosts[key] == nil {
-			missing[key] = crawl.Host{Key: key}
-		}
-	}
-	f.mu.Unlock()
-	for key := range missing {
-		rec, found, err := f.deps.Hosts.Host(ctx, key)
-		if err != nil {
-			return nil, fmt.Errorf("frontier: record of host %s: %w", key, err)
-		}
-		if found {
-			missing[key] = rec
-		}
-	}
-	return missing, nil
-}
-
-// activate puts a host on the workbench, without tasks. After a restart its clock starts anew: a request may have been under
-// way when the program ended.
-func (f *Frontier) activate(rec crawl.Host, now time.Time) *host {
-	if f.resumedAt.After(rec.LastContact) {
-		rec.LastContact = f.resumedAt
-	}
-	h := &host{rec: rec, index: -1}
-	f.hosts[rec.Key] = h
-	return h
-}
-
-// start lets the batch's hosts that have work, and do not wait already, wait for their time.
+// start lets the batch's hosts that do not wait already wait for their time. A host whose job cannot be had now is tried again
+// by the dispatcher.
 func (f *Frontier) start(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
-	for _, d := range batch {
-		js, err := f.jobOf(ctx, d.Task.Job)
+	var errs []error
+	for i := range batch {
+		js, err := f.jobOf(ctx, batch[i].Task.Job)
 		if err != nil {
-			return err
+			errs = append(errs, err)
 		}
 		f.mu.Lock()
-		h := f.hosts[d.Task.URL.HostKey()]
+		h := f.hosts[batch[i].Task.URL.HostKey()]
 		switch {
-		case h == nil || !h.work() || h.index >= 0 || h.resolving:
-		case h.unit == nil && f.sharesAddress(js.job):
-			h.resolving = true
-			f.resolve(ctx, h, js)
-		case h.unit == nil:
-			f.bench.join(h, "")
+		case h == nil || h.index >= 0 || h.resolving:
+		case h.unit != nil:
 			f.rejoin(h, js, now)
+		case js != nil && f.sharesAddress(js.job):
+			f.resolve(ctx, h, js)
 		default:
+			f.bench.join(h, "")
 			f.rejoin(h, js, now)
 		}
 		f.mu.Unlock()
 	}
-	return nil
-}
-
-// deactivate takes a host without tasks off the workbench, and frees its back queue.
-func (f *Frontier) deactivate(h *host, now time.Time) {
-	if !h.idle() || h.resolving {
-		return
-	}
-	if h.queue != "" {
-		f.backs.give(h.queue)
-	}
-	if h.unit != nil {
-		f.bench.leave(h, now)
-	}
-	delete(f.hosts, h.rec.Key)
-	f.pacer.reset()
+	return errors.Join(errs...)
 }
 
 // pacer spaces draws that bring no new host. When all front tasks belong to hosts that have work already, drawing more only

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"net/netip"
 	"sync"
@@ -32,7 +33,8 @@ type Deps struct {
 
 // Frontier schedules fetches. Make it with New, call Recover, then Run; In and Outcomes are its handlers.
 //
-// mu guards all fields below it. Buffers of hosts, and what is drawn or pulled, belong to the dispatcher alone.
+// mu guards the fields below it. The dispatcher (Run) alone draws, pulls, activates hosts and leases; outcomes free hosts
+// and take them off the workbench.
 type Frontier struct {
 	cfg  Config
 	deps Deps
@@ -41,37 +43,43 @@ type Frontier struct {
 	mu        sync.Mutex
 	bench     *workbench
 	hosts     map[string]*host
+	leaving   map[string]crawl.Host        // records of hosts that left the workbench, to be stored
 	fronts    [crawl.MaxPriority + 1]int64 // tasks in each front queue that were not drawn
-	later     map[int]*laterQueue
+	aside     int64                        // tasks in front.0 whose job had spent its budget: not drawn again
+	later     map[int]*laterQueue          // by number
 	backs     backQueues
 	inflight  map[crawl.MessageID]lease
-	awaiting  map[string][]*host // hosts by the origin whose robots.txt another host is to give
+	leases    int64 // number of the last lease
 	jobs      map[crawl.JobID]*jobState
-	blocked   []*host // hosts whose next task waits for its job's page budget
-	queued    int64   // tasks in all queues and buffers
-	held      int     // tasks in buffers
+	queued    int64 // tasks in all queues and buffers
+	held      int   // tasks in buffers
+	resolving int   // hosts whose addresses are being looked up
 	resumedAt time.Time
 	pacer     pacer
+	paused    bool
 	random    *rand.Rand
 
 	resolves     sync.WaitGroup
 	resolveSlots chan struct{}
 
-	drawn []crawl.Delivery // drawn, but their hosts found no place yet; the dispatcher's
+	// The dispatcher's.
+	drawn     []crawl.Delivery // drawn, but their hosts found no place yet
+	unsent    []bus.Message    // leases to be published
+	unsettled []crawl.Delivery // to be settled, once what is unsent was published
 }
 
 // lease is a task on its way.
 type lease struct {
-	host *host
-	task crawl.Task
+	host   *host
+	number int64
 }
 
 // jobState counts what a job spends.
 type jobState struct {
 	job     *crawl.Job
-	pages   int // answered with 2xx
-	leased  int // page leases under way
-	stopped bool
+	pages   int     // answered with 2xx
+	leased  int     // page leases under way
+	blocked []*host // hosts whose next task waits for room in the budget
 }
 
 // New returns a frontier that knows nothing yet.
@@ -81,8 +89,9 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	}
 	return &Frontier{
 		cfg: cfg, deps: deps, wake: make(chan struct{}, 1),
-		bench: newWorkbench(), hosts: map[string]*host{}, later: map[int]*laterQueue{},
-		inflight: map[crawl.MessageID]lease{}, awaiting: map[string][]*host{}, jobs: map[crawl.JobID]*jobState{},
+		bench: newWorkbench(), hosts: map[string]*host{}, leaving: map[string]crawl.Host{}, later: map[int]*laterQueue{},
+		inflight: map[crawl.MessageID]lease{}, jobs: map[crawl.JobID]*jobState{},
+		leases:       rand.Int64N(1 << 62), // leases of another process have other numbers
 		resolveSlots: make(chan struct{}, cfg.Resolvers),
 		random:       rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}, nil
@@ -111,6 +120,16 @@ func (f *Frontier) Stats() Stats {
 	return s
 }
 
+// Pause stops or resumes leasing, and reports whether that is a change. What is under way goes on.
+func (f *Frontier) Pause(paused bool) (changed bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	changed = f.paused != paused
+	f.paused = paused
+	f.signal()
+	return changed
+}
+
 // Exhausted reports whether a job has spent its page budget and none of its pages is under way.
 func (f *Frontier) Exhausted(id crawl.JobID) bool {
 	f.mu.Lock()
@@ -119,10 +138,16 @@ func (f *Frontier) Exhausted(id crawl.JobID) bool {
 	return js != nil && js.full() && js.leased == 0
 }
 
-// full reports whether no further page may be leased: those under way may all become pages.
-func (js *jobState) full() bool {
-	return js.job.MaxPages > 0 && js.pages+js.leased >= js.job.MaxPages
+// room is how many pages may be leased besides those under way, which may all become pages.
+func (js *jobState) room() int {
+	if js.job.MaxPages <= 0 {
+		return math.MaxInt
+	}
+	return max(js.job.MaxPages-js.pages-js.leased, 0)
 }
+
+// full reports whether no further page may be leased.
+func (js *jobState) full() bool { return js.room() == 0 }
 
 // signal wakes the dispatcher.
 func (f *Frontier) signal() {
@@ -175,7 +200,7 @@ func (b *backQueues) take() string {
 
 func (b *backQueues) give(name string) { b.free = append(b.free, name) }
 
-// Names of the frontier's queues.
+// Names of the frontier's queues. front.0 holds tasks that were set aside; a restart draws them again.
 const (
 	frontPrefix = "front."
 	backPrefix  = "back."

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -9,17 +10,17 @@ import (
 // host is an active host: one that has tasks on the workbench or a lease under way.
 type host struct {
 	rec     crawl.Host
+	dirty   bool             // rec is newer than what is stored
 	queue   string           // its back queue; empty while all its tasks are in buf
-	backlog int64            // tasks in the back queue that are not in buf
-	buf     []crawl.Delivery // the next tasks, unsettled
+	backlog int64            // tasks in the back queue that are not in buf; the dispatcher's
+	buf     []crawl.Delivery // the next tasks, unsettled; the dispatcher changes it, with mu held
 	busy    int              // leases under way
-	took    time.Duration    // the last download
 	robots  map[string]*originState
 	unit    *unit
 	index   int       // in unit.hosts; -1: not there
 	ready   time.Time // heap key
 
-	blocked   bool // it is in Frontier.blocked
+	blocked   bool // it is in jobState.blocked
 	resolving bool // its address is being looked up; it has no unit yet
 }
 
@@ -34,8 +35,17 @@ type originState struct {
 // work reports whether the host has a task that the workbench can lease.
 func (h *host) work() bool { return len(h.buf) > 0 || h.backlog > 0 }
 
-// idle reports whether nothing ties the host to the workbench.
-func (h *host) idle() bool { return !h.work() && h.busy == 0 && len(h.robots) == 0 }
+// idle reports whether nothing ties the host to the workbench. A robots.txt that nobody fetches is asked for again when
+// there is a task that needs it.
+func (h *host) idle() bool { return !h.work() && h.busy == 0 && !h.resolving }
+
+// head returns the host's next task; nil where that lies in its back queue.
+func (h *host) head() *crawl.Task {
+	if len(h.buf) == 0 {
+		return nil
+	}
+	return &h.buf[0].Task
+}
 
 // origin returns what is known of the origin's robots.txt; nil: nothing, or nothing that holds at now.
 func (h *host) origin(name string, now time.Time) *crawl.Origin {
@@ -61,43 +71,79 @@ func (h *host) setOrigin(o crawl.Origin) {
 	}
 }
 
-// gap is the time to keep between the end of a request and the start of the next, for a task of job j:
-// max(delay, Crawl-delay, factor × last download), as in Mercator. With a delay of 0 only a Crawl-delay is kept.
-func (h *host) gap(j *crawl.Job) time.Duration {
-	p := &j.Politeness
-	d := p.Delay.D()
-	if d > 0 {
-		adaptive := time.Duration(p.DownloadFactor * float64(h.took))
-		d = max(d, min(adaptive, p.MaxAdaptive.D()))
+// expireOrigin makes the origin's robots.txt be fetched again. Its Crawl-delay holds until then.
+func (h *host) expireOrigin(name string, now time.Time) {
+	if o := h.origin(name, now); o != nil {
+		o.Expires = now
 	}
-	if !j.IgnoreRobots {
-		for i := range h.rec.Origins {
-			d = max(d, h.rec.Origins[i].CrawlDelay)
-		}
+}
+
+// gap is the time to keep between the end of any request and the start of one of job j: the job's delay, or a longer
+// Crawl-delay.
+func (h *host) gap(j *crawl.Job) time.Duration { return max(j.Politeness.Delay.D(), h.crawlDelay(j)) }
+
+// crawlDelay is the longest Crawl-delay of the host's origins that job j heeds.
+func (h *host) crawlDelay(j *crawl.Job) (d time.Duration) {
+	if j.IgnoreRobots {
+		return 0
+	}
+	for i := range h.rec.Origins {
+		d = max(d, h.rec.Origins[i].CrawlDelay)
 	}
 	return d
 }
 
-// parkedFor reports the Crawl-delay of the host if it asks for more patience than the job has.
-func (h *host) parkedFor(j *crawl.Job) (time.Duration, bool) {
-	if j.IgnoreRobots {
-		return 0, false
+// adaptive is the rest after a request that took so long: factor × download time, bounded (Heydon and Najork 1999). With a delay
+// of 0 there is none.
+func adaptive(j *crawl.Job, took time.Duration) time.Duration {
+	p := &j.Politeness
+	if p.Delay <= 0 {
+		return 0
 	}
-	for i := range h.rec.Origins {
-		if d := h.rec.Origins[i].CrawlDelay; d > j.Politeness.MaxCrawlDelay.D() {
-			return d, true
-		}
-	}
-	return 0, false
+	return min(time.Duration(p.DownloadFactor*float64(took)), p.MaxAdaptive.D())
 }
 
 // earliest is when a request for job j may start.
 func (h *host) earliest(j *crawl.Job) time.Time {
 	t := h.rec.Next
 	if !h.rec.LastContact.IsZero() {
-		if u := h.rec.LastContact.Add(h.gap(j)); u.After(t) {
-			t = u
-		}
+		t = later(t, h.rec.LastContact.Add(h.gap(j)))
 	}
 	return t
+}
+
+// dismissal is why a task is concluded without a fetch.
+type dismissal struct {
+	verdict crawl.Verdict
+	reason  string
+	detail  string
+}
+
+// dismissal says why a task of job j is not to be fetched; nil: it is. A robots.txt is always tried.
+func (h *host) dismissal(task *crawl.Task, j *crawl.Job, now time.Time) *dismissal {
+	if task.Kind == crawl.KindRobots {
+		return nil
+	}
+	if d, most := h.crawlDelay(j), j.Politeness.MaxCrawlDelay.D(); d > most {
+		return &dismissal{crawl.VerdictBlocked, crawl.ReasonCrawlDelay, fmt.Sprintf(
+			"robots.txt asks for %v between requests, more than politeness.max_crawl_delay (%v)", d, most)}
+	}
+	if h.down(j, now) {
+		return &dismissal{crawl.VerdictFailed, crawl.ReasonHostDown,
+			fmt.Sprintf("the host failed %d times in a row", h.rec.Failures)}
+	}
+	return nil
+}
+
+// down reports whether the host failed so often in a row that its tasks are given up. After the forgiving time it gets
+// another chance.
+func (h *host) down(j *crawl.Job, now time.Time) bool {
+	return h.rec.Failures >= 2*(j.Retry.Max+1) && now.Before(h.rec.Next.Add(j.Retry.Forgive.D()))
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

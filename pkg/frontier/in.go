@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 )
 
 // In is the handler of frontier.in: it stores fresh tasks in the front queues.
@@ -13,27 +14,27 @@ type In struct{ f *Frontier }
 // In returns the handler of new tasks.
 func (f *Frontier) In() In { return In{f} }
 
-// Handle implements stage.Handler.
+// Handle implements stage.Handler. The tasks of a message that was delivered before may be queued already.
 func (in In) Handle(ctx context.Context, e *crawl.Fresh) ([]crawl.Event, error) {
-	return nil, in.f.enqueue(ctx, e.Tasks...)
+	return nil, in.f.enqueue(ctx, stage.DeliveryOf(ctx).Repeat, e.Tasks...)
 }
 
-// enqueue appends tasks to the front queues of their priorities.
-func (f *Frontier) enqueue(ctx context.Context, tasks ...crawl.Task) error {
+// enqueue appends tasks to the front queues of their priorities. repeat says that they may be queued already.
+func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task) error {
 	if len(tasks) == 0 {
 		return nil
 	}
 	items := make([]crawl.Queued, len(tasks))
 	for i, t := range tasks {
-		t.Priority = clampPriority(t.Priority)
+		t.Priority, t.Lease, t.Repeat = clampPriority(t.Priority), 0, t.Repeat || repeat
 		items[i] = crawl.Queued{Queue: frontQueue(t.Priority), Task: t}
 	}
 	if err := f.deps.Queues.Push(ctx, items...); err != nil {
 		return fmt.Errorf("frontier: queue %d tasks, the first %s: %w", len(tasks), tasks[0].URL, err)
 	}
 	f.mu.Lock()
-	for _, it := range items {
-		f.fronts[it.Task.Priority]++
+	for i := range items {
+		f.fronts[items[i].Task.Priority]++
 	}
 	f.queued += int64(len(items))
 	f.mu.Unlock()

@@ -8,30 +8,37 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// laterQueue holds the retries of one attempt number. Their delays are alike, so the queue is in the order of their times.
+// laterQueue holds the retries that wait equally long. So the queue is in the order of their times.
 type laterQueue struct {
 	count int64           // tasks in the queue, the head included
 	head  *crawl.Delivery // the first, pulled; nil: not looked at
 }
 
-func laterName(attempt int) string { return fmt.Sprintf("%s%d", laterPrefix, attempt) }
+// laterNumber names the queue of tasks that wait for d: its milliseconds. Delays are a base times a power of two, so
+// there are few.
+func laterNumber(d time.Duration) int { return int(d.Milliseconds()) }
+
+func laterName(number int) string { return fmt.Sprintf("%s%d", laterPrefix, number) }
 
 // retryDelay is the wait before the attempt-th repetition: the base, doubled each time.
 func retryDelay(j *crawl.Job, attempt int) time.Duration {
 	return j.Retry.Base.D() << min(max(attempt-1, 0), 16)
 }
 
-// putAside stores a task until its NotBefore.
-func (f *Frontier) putAside(ctx context.Context, t crawl.Task) error {
-	name := laterName(t.Attempt)
-	if err := f.deps.Queues.Push(ctx, crawl.Queued{Queue: name, Task: t}); err != nil {
-		return fmt.Errorf("frontier: put %s aside until %v: %w", t.URL, t.NotBefore.Format(time.RFC3339), err)
+// putAside stores a task for its next attempt.
+func (f *Frontier) putAside(ctx context.Context, t crawl.Task, j *crawl.Job, now time.Time) error {
+	t.Attempt++
+	wait := retryDelay(j, t.Attempt)
+	t.NotBefore, t.Lease = now.Add(wait), 0
+	number := laterNumber(wait)
+	if err := f.deps.Queues.Push(ctx, crawl.Queued{Queue: laterName(number), Task: t}); err != nil {
+		return fmt.Errorf("frontier: put %s aside for %v: %w", t.URL, wait, err)
 	}
 	f.mu.Lock()
-	q := f.later[t.Attempt]
+	q := f.later[number]
 	if q == nil {
 		q = &laterQueue{}
-		f.later[t.Attempt] = q
+		f.later[number] = q
 	}
 	q.count++
 	f.queued++
@@ -58,63 +65,59 @@ func (f *Frontier) laterDue() (at time.Time, ok bool) {
 // releaseLater moves the retries that are due to the front queues.
 func (f *Frontier) releaseLater(ctx context.Context, now time.Time) (bool, error) {
 	f.mu.Lock()
-	var attempts []int
-	for a, q := range f.later {
+	var numbers []int
+	for n, q := range f.later {
 		if q.count > 0 && (q.head == nil || !q.head.Task.NotBefore.After(now)) {
-			attempts = append(attempts, a)
+			numbers = append(numbers, n)
 		}
 	}
 	f.mu.Unlock()
-	for _, a := range attempts {
-		if err := f.releaseFrom(ctx, a, now); err != nil {
+	for _, n := range numbers {
+		if err := f.releaseFrom(ctx, n, now); err != nil {
 			return true, err
 		}
 	}
-	return len(attempts) > 0, nil
+	return len(numbers) > 0, nil
 }
 
 // releaseFrom moves the due tasks of one queue, one by one: retries are few.
-func (f *Frontier) releaseFrom(ctx context.Context, attempt int, now time.Time) error {
+func (f *Frontier) releaseFrom(ctx context.Context, number int, now time.Time) error {
 	for {
 		f.mu.Lock()
-		q := f.later[attempt]
+		q := f.later[number]
 		head, count := q.head, q.count
 		f.mu.Unlock()
-		if count == 0 {
+		switch {
+		case count == 0:
 			return nil
-		}
-		if head == nil {
-			ds, err := f.deps.Queues.Pull(ctx, laterName(attempt), 1)
+		case head == nil:
+			ds, err := f.deps.Queues.Pull(ctx, laterName(number), 1)
 			if err != nil {
 				return fmt.Errorf("frontier: retries: %w", err)
 			}
-			f.setLaterHead(q, ds)
+			if len(ds) == 0 {
+				return fmt.Errorf("frontier: queue %s should hold %d tasks and gives none", laterName(number), count)
+			}
+			f.setLaterHead(q, &ds[0], 0)
 			continue
-		}
-		if head.Task.NotBefore.After(now) {
+		case head.Task.NotBefore.After(now):
 			return nil
 		}
-		if err := f.enqueue(ctx, head.Task); err != nil {
+		if err := f.enqueue(ctx, false, head.Task); err != nil {
 			return err
 		}
-		f.mu.Lock()
-		q.head = nil
-		q.count--
-		f.queued--
-		f.mu.Unlock()
+		f.setLaterHead(q, nil, 1)
 		if err := f.deps.Queues.Settle(ctx, *head); err != nil {
 			return fmt.Errorf("frontier: settle a retry: %w", err)
 		}
 	}
 }
 
-func (f *Frontier) setLaterHead(q *laterQueue, ds []crawl.Delivery) {
+// setLaterHead notes the pulled head of a queue that has so many tasks fewer.
+func (f *Frontier) setLaterHead(q *laterQueue, d *crawl.Delivery, gone int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(ds) == 0 { // the count was wrong: there is nothing
-		f.queued -= q.count
-		q.count = 0
-		return
-	}
-	q.head = &ds[0]
+	q.head = d
+	q.count -= gone
+	f.queued -= gone
 }

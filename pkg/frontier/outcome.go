@@ -3,10 +3,10 @@ package frontier
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 )
 
 // Outcomes is the handler of frontier.outcome.
@@ -14,6 +14,17 @@ type Outcomes struct{ f *Frontier }
 
 // Outcomes returns the handler of outcomes.
 func (f *Frontier) Outcomes() Outcomes { return Outcomes{f} }
+
+// result is an outcome and what it means here.
+type result struct {
+	crawl.Outcome
+	id      crawl.MessageID
+	js      *jobState
+	now     time.Time
+	known   bool // its lease is under way
+	repeat  bool // it may have been handled before
+	counted bool // its page was counted before
+}
 
 // Handle implements stage.Handler. First what must not be lost is stored: the outcome, the retry, the host's clock. Then
 // the host is freed.
@@ -23,23 +34,54 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
-	result := *out
-	if result.Verdict == crawl.VerdictRetry && result.Task.Kind != crawl.KindRobots &&
-		result.Task.Attempt >= js.job.Retry.Max {
-		result.Verdict = crawl.VerdictFailed
+	r := &result{Outcome: *out, id: out.Task.ID(), js: js, now: time.Now()}
+	if r.Verdict == crawl.VerdictRetry && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= js.job.Retry.Max {
+		r.Verdict = crawl.VerdictFailed
 	}
-	if err := f.record(ctx, &result, now); err != nil {
+	if stale, err := f.weigh(ctx, r); stale || err != nil {
 		return nil, err
 	}
-	if err := f.again(ctx, &result, js.job, now); err != nil {
+	if err := f.record(ctx, &r.Outcome, r.now); err != nil {
 		return nil, err
 	}
-	if err := f.moveClock(ctx, &result, js, now); err != nil {
+	if err := f.again(ctx, r); err != nil {
 		return nil, err
 	}
-	f.free(&result, js, now)
+	if err := f.moveClock(ctx, r); err != nil {
+		return nil, err
+	}
+	f.free(r)
 	return nil, nil
+}
+
+// weigh finds out whether the outcome ends a lease that is under way, and whether there is nothing to do about it any more:
+// the attempt was interrupted before a restart, and its task, which came back from its queue, is fetched again already.
+func (f *Frontier) weigh(ctx context.Context, r *result) (stale bool, err error) {
+	f.mu.Lock()
+	l, again := f.inflight[r.id]
+	r.known = again && l.number == r.Task.Lease
+	f.mu.Unlock()
+	d := stage.DeliveryOf(ctx)
+	r.repeat = d.Repeat
+	interrupted := r.Verdict == crawl.VerdictInterrupted
+	switch {
+	case interrupted && !r.known && (again || r.Task.Kind == crawl.KindRobots):
+		return true, nil // robots.txt is asked for whenever it is missing
+	case r.Task.Kind == crawl.KindRobots || !interrupted && (r.known || !r.repeat || d.Attempt > 0):
+		return false, nil
+	}
+	entries, err := f.deps.Ledger.Lookup(ctx, r.Task.Job, r.Task.URL.Key())
+	if err != nil {
+		return false, fmt.Errorf("frontier: look up %s: %w", r.Task.URL, err)
+	}
+	e := &entries[0]
+	r.counted = e.State == crawl.StateDone && isPage(e.Kind, e.Verdict, e.Status)
+	return interrupted && !r.known && e.State == crawl.StateDone && e.At.After(f.resumedAt), nil
+}
+
+// isPage reports whether an outcome counts against the page budget.
+func isPage(k crawl.Kind, v crawl.Verdict, status int) bool {
+	return k == crawl.KindPage && v == crawl.VerdictDone && status/100 == 2
 }
 
 // record writes the attempt's line, and a final outcome into the ledger. A robots.txt is no URL of the ledger's.
@@ -69,186 +111,104 @@ func (f *Frontier) record(ctx context.Context, out *crawl.Outcome, now time.Time
 }
 
 // again queues the task once more where the attempt was not the last.
-func (f *Frontier) again(ctx context.Context, out *crawl.Outcome, j *crawl.Job, now time.Time) error {
-	t := out.Task
+func (f *Frontier) again(ctx context.Context, r *result) error {
+	t := r.Task
+	t.Repeat = t.Repeat || r.repeat
 	switch {
 	case t.Kind == crawl.KindRobots:
 		return nil // robotsOutcome sees to it
-	case out.Verdict == crawl.VerdictRetry:
-		t.Attempt++
-		t.NotBefore = now.Add(retryDelay(j, t.Attempt))
-		return f.putAside(ctx, t)
-	case out.Verdict == crawl.VerdictInterrupted:
+	case r.Verdict == crawl.VerdictRetry:
+		return f.putAside(ctx, t, r.js.job, r.now)
+	case r.Verdict == crawl.VerdictInterrupted:
 		// The first delivery may have got as far as the outcome, but not all its messages: the URL's story is open again.
 		if err := f.deps.Ledger.Reopen(ctx, t.Job, t.URL.Key()); err != nil {
 			return fmt.Errorf("frontier: reopen %s: %w", t.URL, err)
 		}
-		t.Repeat = true
-		return f.enqueue(ctx, t)
+		if r.counted {
+			f.mu.Lock()
+			r.js.pages--
+			f.fronts[0] += f.aside // there may be room again
+			f.aside = 0
+			f.mu.Unlock()
+		}
+		return f.enqueue(ctx, true, t)
 	}
 	return nil
 }
 
 // moveClock notes in the host's record what the attempt means for the host, and stores the record where it matters.
-func (f *Frontier) moveClock(ctx context.Context, out *crawl.Outcome, js *jobState, now time.Time) error {
-	key := out.Task.URL.HostKey()
-	stranger, err := f.stranger(ctx, key, now)
-	if err != nil {
-		return err
-	}
-	f.mu.Lock()
-	h := f.hosts[key]
-	if h == nil {
-		h = stranger
-	}
-	notable := h.apply(out, js.job, now)
-	var elsewhere *crawl.Task
-	var owner *host
-	if out.Task.Kind == crawl.KindRobots {
-		if owner = f.hosts[originHost(out.Task.For)]; owner != nil || out.Robots != nil {
-			elsewhere = f.robotsOutcome(owner, out, js.job, now)
+func (f *Frontier) moveClock(ctx context.Context, r *result) error {
+	key := r.Task.URL.HostKey()
+	stranger := &host{rec: crawl.Host{Key: key}, index: -1}
+	if !r.known { // the host need not be active
+		rec, err := f.recordOf(ctx, key)
+		if err != nil {
+			return err
 		}
-		notable = true
+		stranger.rec = rec
 	}
-	recs := []crawl.Host{clone(h.rec)}
-	if owner != nil && owner != h {
-		recs = append(recs, clone(owner.rec))
-	}
-	f.mu.Unlock()
-	if notable {
+	recs, elsewhere := f.applyOutcome(r, stranger)
+	if len(recs) > 0 {
 		if err := f.deps.Hosts.PutHosts(ctx, recs...); err != nil {
 			return fmt.Errorf("frontier: record of host %s: %w", key, err)
 		}
 	}
 	if elsewhere != nil {
-		return f.enqueue(ctx, *elsewhere)
+		return f.enqueue(ctx, r.repeat, *elsewhere)
 	}
 	return nil
 }
 
-// stranger returns a host that is not active, for the outcome of a lease from before a restart; nil if it is active.
-func (f *Frontier) stranger(ctx context.Context, key string, now time.Time) (*host, error) {
+// applyOutcome moves the clocks. It returns the records to store, and a task for another host's robots.txt. stranger
+// stands for the host if that is not active.
+func (f *Frontier) applyOutcome(r *result, stranger *host) (recs []crawl.Host, elsewhere *crawl.Task) {
 	f.mu.Lock()
-	active := f.hosts[key] != nil
-	f.mu.Unlock()
-	if active {
-		return nil, nil
+	defer f.mu.Unlock()
+	h := f.hosts[stranger.rec.Key]
+	if h == nil {
+		h = stranger
+		if rec, ok := f.leaving[h.rec.Key]; ok {
+			h.rec = rec
+			delete(f.leaving, h.rec.Key)
+		}
 	}
-	rec, found, err := f.deps.Hosts.Host(ctx, key)
-	if err != nil {
-		return nil, fmt.Errorf("frontier: record of host %s: %w", key, err)
+	store := h.apply(&r.Outcome, r.js.job, r.now) || h == stranger
+	if r.Task.Kind == crawl.KindRobots {
+		store = true
+		owner := f.hosts[originHost(r.Task.For)]
+		elsewhere = f.robotsOutcome(owner, &r.Outcome, r.js.job, r.now)
+		if owner != nil && owner != h {
+			recs = append(recs, clone(owner.rec))
+		}
 	}
-	if !found {
-		rec = crawl.Host{Key: key}
+	if store {
+		h.dirty = false
+		recs = append(recs, clone(h.rec))
 	}
-	return &host{rec: rec, index: -1}, nil
+	return recs, elsewhere
 }
 
 // free ends the lease and lets the host wait for its next task.
-func (f *Frontier) free(out *crawl.Outcome, js *jobState, now time.Time) {
+func (f *Frontier) free(r *result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.signal()
-	page := out.Task.Kind == crawl.KindPage
-	id := out.Task.ID()
-	l, known := f.inflight[id]
-	if known {
-		delete(f.inflight, id)
-		if page {
-			js.leased--
+	if isPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted {
+		r.js.pages++
+	}
+	if r.known {
+		l := f.inflight[r.id]
+		delete(f.inflight, r.id)
+		if r.Task.Kind == crawl.KindPage {
+			r.js.leased--
 		}
-	}
-	if page && out.Verdict == crawl.VerdictDone && out.Status/100 == 2 {
-		js.pages++
-	}
-	if known {
 		l.host.busy--
-		next := time.Time{}
-		if out.Contacted() {
-			next = out.Ended.Add(ipDelay(js.job).D())
-		}
-		f.bench.done(l.host.unit, next)
-		f.rejoin(l.host, js, now)
+		f.endRequest(l.host, &r.Outcome, r.js.job, r.now)
+		f.rejoin(l.host, r.js, r.now)
 	}
-	if owner := f.hosts[originHost(out.Task.For)]; out.Task.Kind == crawl.KindRobots && owner != nil {
-		f.rejoin(owner, js, now)
-	}
-	if len(f.blocked) > 0 && !js.full() {
-		f.unblock(now)
-	}
-}
-
-// apply moves the host's clocks by an outcome, and reports whether the record should outlive the process.
-func (h *host) apply(out *crawl.Outcome, j *crawl.Job, now time.Time) (notable bool) {
-	r := &h.rec
-	if out.Contacted() {
-		r.Requests++
-		h.took = out.Ended.Sub(out.Started)
-		if out.Ended.After(r.LastContact) {
-			r.LastContact = out.Ended
+	if r.Task.Kind == crawl.KindRobots {
+		if owner := f.hosts[originHost(r.Task.For)]; owner != nil {
+			f.rejoin(owner, r.js, r.now)
 		}
 	}
-	if out.Verdict == crawl.VerdictInterrupted && now.After(r.LastContact) {
-		r.LastContact = now // it may have been contacted
-	}
-	if out.Addr.IsValid() {
-		r.Addr = out.Addr
-	}
-	failed := networkFailure(out)
-	switch {
-	case failed:
-		r.Failures++
-		h.rest(now.Add(min(retryDelay(j, r.Failures), maxFailureRest)))
-	case out.Status != 0:
-		notable = r.Failures > 0
-		r.Failures = 0
-	}
-	if out.Slow {
-		h.slow(out, j, now)
-	}
-	return notable || failed || out.Slow || h.gap(j) > 0
-}
-
-// maxFailureRest bounds the rest of a host that cannot be reached.
-const maxFailureRest = 5 * time.Minute
-
-func networkFailure(out *crawl.Outcome) bool {
-	return out.Status == 0 && (out.Verdict == crawl.VerdictRetry || out.Verdict == crawl.VerdictFailed)
-}
-
-// rest keeps the host from being contacted before t.
-func (h *host) rest(t time.Time) {
-	if t.After(h.rec.Next) {
-		h.rec.Next = t
-	}
-}
-
-// slow gives the host the rest it asked for: what Retry-After says, else a minute doubling to a day with 10 % jitter, starting
-// small again after a quiet time. An internal error (500) without Retry-After only doubles the delay.
-func (h *host) slow(out *crawl.Outcome, j *crawl.Job, now time.Time) {
-	r, p := &h.rec, &j.Retry
-	if !r.SlowedAt.IsZero() && now.Sub(r.SlowedAt) > p.Forgive.D()+r.Backoff {
-		r.Backoff = 0
-	}
-	r.SlowedAt = now
-	switch {
-	case out.RetryAfter > 0:
-		h.rest(now.Add(min(out.RetryAfter, p.SlowMax.D())))
-	case out.Status == 500:
-		h.rest(now.Add(2 * h.gap(j)))
-	default:
-		r.Backoff = min(max(2*r.Backoff, p.SlowMin.D()), p.SlowMax.D())
-		h.rest(now.Add(time.Duration(float64(r.Backoff) * (0.95 + 0.1*rand.Float64()))))
-	}
-}
-
-// down reports whether the host failed so often in a row that its tasks are given up. After the forgiving time it gets
-// another chance.
-func (h *host) down(j *crawl.Job, now time.Time) bool {
-	return h.rec.Failures >= 2*(j.Retry.Max+1) && now.Before(h.rec.Next.Add(j.Retry.Forgive.D()))
-}
-
-func clone(rec crawl.Host) crawl.Host {
-	rec.Origins = append([]crawl.Origin(nil), rec.Origins...)
-	return rec
 }

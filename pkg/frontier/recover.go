@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
 // Recover rebuilds the workbench from the queues and the host records. It is called once, before Run and before any message
@@ -37,19 +36,23 @@ func (f *Frontier) recoverQueue(ctx context.Context, name string, n int64, now t
 	if err != nil {
 		return err
 	}
+	f.mu.Lock()
+	f.queued += n
+	f.mu.Unlock()
 	switch prefix {
 	case frontPrefix:
-		if number < 1 || number > crawl.MaxPriority {
+		if number < 0 || number > crawl.MaxPriority {
 			return fmt.Errorf("frontier: queue %s: priorities end at %d", name, crawl.MaxPriority)
 		}
-		f.fronts[number] = n
+		f.mu.Lock()
+		f.fronts[number] += n
+		f.mu.Unlock()
 	case laterPrefix:
 		f.later[number] = &laterQueue{count: n}
 	case backPrefix:
 		f.backs.made = max(f.backs.made, number)
 		return f.recoverBack(ctx, name, n, now)
 	}
-	f.queued += n
 	return nil
 }
 
@@ -57,7 +60,7 @@ func splitName(name string) (prefix string, number int, err error) {
 	for _, prefix := range []string{frontPrefix, backPrefix, laterPrefix} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok {
 			number, err := strconv.Atoi(rest)
-			if err != nil {
+			if err != nil || number < 0 {
 				return "", 0, fmt.Errorf("frontier: queue %s has no number", name)
 			}
 			return prefix, number, nil
@@ -73,36 +76,35 @@ func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now ti
 		return fmt.Errorf("frontier: head of queue %s: %w", name, err)
 	}
 	if len(ds) == 0 {
-		f.backs.give(name)
-		return nil
+		return fmt.Errorf("frontier: queue %s should hold %d tasks and gives none", name, n)
+	}
+	key := ds[0].Task.URL.HostKey()
+	if f.hosts[key] != nil {
+		return f.emptyBack(ctx, name, ds)
 	}
 	records, err := f.records(ctx, ds)
 	if err != nil {
 		return err
 	}
-	key := ds[0].Task.URL.HostKey()
 	f.mu.Lock()
-	h := f.hosts[key]
-	if h != nil {
-		f.mu.Unlock()
-		return fmt.Errorf("frontier: host %s has two back queues, %s and %s: the queues were changed by hand", key, h.queue, name)
-	}
-	h = f.activate(records[key], now)
+	h := f.activate(records[key])
 	h.queue, h.buf, h.backlog = name, ds, n-1
-	f.queued += n
 	f.held++
 	f.mu.Unlock()
 	return f.start(ctx, ds, now)
 }
 
-// originHost is the host key of an origin; empty for none.
-func originHost(origin string) string {
-	if origin == "" {
-		return ""
+// emptyBack moves a second back queue of a host to the front queues: a crash leaves one when what was settled came back.
+func (f *Frontier) emptyBack(ctx context.Context, name string, ds []crawl.Delivery) error {
+	for len(ds) > 0 {
+		if err := f.sendBack(ctx, ds); err != nil {
+			return err
+		}
+		var err error
+		if ds, err = f.deps.Queues.Pull(ctx, name, f.cfg.Batch); err != nil {
+			return fmt.Errorf("frontier: queue %s: %w", name, err)
+		}
 	}
-	u, err := weburl.Parse(origin)
-	if err != nil {
-		return ""
-	}
-	return u.HostKey()
+	f.backs.give(name)
+	return nil
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// rejoin lets a host wait for the moment at which its next task can be leased. A host whose next task waits for something
-// other than time (a robots.txt, its job's page budget) is not put into the heap; whoever brings that calls rejoin.
+// rejoin lets a host wait for the moment at which its next task can be leased, or takes it off the workbench. A host
+// whose next task waits for something other than time (a robots.txt, its job's page budget) is not put into the heap;
+// whoever brings that calls rejoin. js is the job to reckon with where the host's next task is not at hand.
 func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 	if h.unit == nil || h.resolving {
 		return
@@ -17,45 +18,89 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 		f.deactivate(h, now)
 		return
 	}
-	if len(h.buf) > 0 {
-		if next := f.jobs[h.buf[0].Task.Job]; next != nil {
+	task := h.head()
+	if task != nil {
+		if next := f.jobs[task.Job]; next != nil {
 			js = next
 		}
 	}
-	if js == nil || h.busy >= js.job.Politeness.HostConnections {
+	switch {
+	case js == nil: // the dispatcher will see whose turn it is
+		f.bench.add(h, now)
+		return
+	case h.busy >= js.job.Politeness.HostConnections:
 		return
 	}
-	at := h.earliest(js.job)
-	if len(h.buf) > 0 {
-		task := &h.buf[0].Task
-		if task.Kind == crawl.KindPage && js.full() {
-			f.block(h)
-			return
-		}
-		if wait, hold := h.robotsWait(task, js.job, now); hold {
-			return
-		} else if wait.After(at) {
-			at = wait
-		}
+	if at, hold := f.readyAt(h, task, js, now); hold {
+		f.bench.remove(h)
+	} else {
+		f.bench.add(h, at)
 	}
-	f.bench.add(h, at)
 }
 
-// block keeps a host until its job's page budget may have room again.
-func (f *Frontier) block(h *host) {
-	f.bench.remove(h)
+// readyAt is when something can be done about the host's next task; hold: when somebody else has acted.
+func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Time) (at time.Time, hold bool) {
+	at = h.earliest(js.job)
+	if task == nil {
+		return at, false
+	}
+	if h.dismissal(task, js.job, now) != nil {
+		return now, false
+	}
+	if task.Kind == crawl.KindPage && js.full() {
+		if f.setsAside(js) {
+			return now, false
+		}
+		js.block(h)
+		return at, true
+	}
+	wait, hold := f.robotsWait(h, task, js.job, now)
+	return later(at, wait), hold
+}
+
+// setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks: its budget is spent.
+func (f *Frontier) setsAside(js *jobState) bool {
+	return len(f.jobs) > 1 && js.full() && js.leased == 0
+}
+
+// block keeps a host until the job's page budget may have room again.
+func (js *jobState) block(h *host) {
 	if !h.blocked {
 		h.blocked = true
-		f.blocked = append(f.blocked, h)
+		js.blocked = append(js.blocked, h)
 	}
 }
 
-// unblock lets blocked hosts wait again, after a page lease that did not become a page.
+// unblock lets as many blocked hosts wait again as the budgets have room for. The dispatcher does it at every look, so a
+// host that makes nothing of its chance takes nobody else's.
 func (f *Frontier) unblock(now time.Time) {
-	hosts := f.blocked
-	f.blocked = nil
-	for _, h := range hosts {
-		h.blocked = false
-		f.rejoin(h, nil, now)
+	for _, js := range f.jobs {
+		room := len(js.blocked)
+		if !f.setsAside(js) {
+			room = min(room, js.room())
+		}
+		for range room {
+			last := len(js.blocked) - 1
+			h := js.blocked[last]
+			js.blocked = js.blocked[:last]
+			h.blocked = false
+			f.rejoin(h, js, now)
+		}
 	}
+}
+
+// deactivate takes a host without tasks off the workbench, and frees its back queue.
+func (f *Frontier) deactivate(h *host, now time.Time) {
+	if !h.idle() {
+		return
+	}
+	if h.queue != "" {
+		f.backs.give(h.queue)
+	}
+	f.bench.leave(h, now)
+	delete(f.hosts, h.rec.Key)
+	if h.dirty {
+		f.leaving[h.rec.Key] = h.rec
+	}
+	f.pacer.reset()
 }

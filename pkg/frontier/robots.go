@@ -7,33 +7,28 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// A host with robotsState has an origin whose robots.txt is not known: see originState.
+// rulesKnown reports whether the task can be leased as far as robots.txt is concerned.
+func (h *host) rulesKnown(task *crawl.Task, j *crawl.Job, now time.Time) bool {
+	return j.IgnoreRobots || task.Kind == crawl.KindRobots || h.origin(task.URL.Origin(), now) != nil
+}
 
-// robotsFirst reports whether the task may be leased now; where it may not, because the rules of its origin are not known,
-// it returns the robots task to lease instead, or nil while there is none to lease yet.
-func (f *Frontier) robotsFirst(h *host, task *crawl.Task, now time.Time) (robots *crawl.Task, ready bool) {
+// robotsNext returns the robots task to lease before the task, whose rules are not known; nil while there is none to lease
+// yet. ok is false where no such origin can exist: the fetcher will say so.
+func (f *Frontier) robotsNext(h *host, task *crawl.Task, now time.Time) (robots *crawl.Task, ok bool) {
 	name := task.URL.Origin()
-	if h.origin(name, now) != nil {
-		return nil, true
-	}
 	st := h.robots[name]
 	if st == nil || (!st.leased && st.next == nil && !st.waiting.After(now)) {
 		first, err := robotsTask(task, name)
 		if err != nil {
-			return nil, true // no such origin can exist; the fetcher will say so
+			return nil, false
 		}
 		st = &originState{next: first}
-		if h.robots == nil {
-			h.robots = map[string]*originState{}
-		}
-		h.robots[name] = st
+		h.setRobots(name, st)
 	}
-	if st.leased || st.next == nil || st.notBefore.After(now) {
-		return nil, false
+	if st.leased || st.next == nil || st.notBefore.After(now) || f.underWay(h, st.next) {
+		return nil, true
 	}
-	st.leased = true
-	f.inflight[st.next.ID()] = lease{host: h, task: *st.next}
-	return st.next, false
+	return st.next, true
 }
 
 // robotsTask is the first request for an origin's robots.txt, on behalf of a task.
@@ -46,70 +41,79 @@ func robotsTask(task *crawl.Task, origin string) (*crawl.Task, error) {
 		Priority: crawl.MaxPriority}, nil
 }
 
-// robotsWait says how long the host's next task waits for a robots.txt: until a time, or (hold) until one arrives.
-func (h *host) robotsWait(task *crawl.Task, j *crawl.Job, now time.Time) (at time.Time, hold bool) {
-	if j.IgnoreRobots || task.Kind == crawl.KindRobots || len(h.robots) == 0 {
+// robotsWait says how long the host's next task waits for a robots.txt: until a time, or (hold) until an outcome of the
+// host's own comes.
+func (f *Frontier) robotsWait(h *host, task *crawl.Task, j *crawl.Job, now time.Time) (at time.Time, hold bool) {
+	if task.Kind == crawl.KindRobots {
+		return at, f.underWay(h, task)
+	}
+	st := h.robots[task.URL.Origin()]
+	if st == nil || h.rulesKnown(task, j, now) {
 		return at, false
 	}
-	name := task.URL.Origin()
-	st := h.robots[name]
-	if st == nil || h.origin(name, now) != nil {
-		return at, false
-	}
-	if st.leased {
+	if st.leased || (st.next != nil && f.underWay(h, st.next)) {
 		return at, true
 	}
-	if st.waiting.After(now) {
-		return st.waiting, false
-	}
-	return st.notBefore, false
+	return later(st.waiting, st.notBefore), false
 }
 
-// robotsFailed takes back the lease of a robots task that was never published.
-func (f *Frontier) robotsFailed(h *host, task *crawl.Task) {
-	if st := h.robots[task.For]; st != nil {
-		st.leased = false
+// underWay reports whether a lease with the task's id is under way at the host. One file may hold the rules of two
+// origins: http redirects to https.
+func (f *Frontier) underWay(h *host, task *crawl.Task) bool {
+	if h.busy == 0 {
+		return false
 	}
+	_, yes := f.inflight[task.ID()]
+	return yes
 }
 
 // robotsOutcome notes what a robots task brought: rules, a redirect, or a failure. It returns a task for the front queues
 // when the rules are to be had from another host. h is the host of the origin; nil if that is not active.
 func (f *Frontier) robotsOutcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time) (elsewhere *crawl.Task) {
-	origin := out.Task.For
-	r := out.Robots
+	origin, r := out.Task.For, out.Robots
+	next := out.Task
+	next.Lease = 0
 	switch {
 	case r != nil && !r.Redirect.IsZero():
-		next := out.Task
 		next.URL, next.Attempt, next.Redirects, next.Referrer = r.Redirect, 0, next.Redirects+1, out.Task.URL
 		if h != nil && next.URL.HostKey() == h.rec.Key {
-			f.setRobots(h, origin, &originState{next: &next})
+			h.setRobots(origin, &originState{next: &next})
 			return nil
 		}
 		if h != nil {
-			f.setRobots(h, origin, &originState{waiting: now.Add(f.cfg.RobotsPatience)})
+			h.setRobots(origin, &originState{waiting: now.Add(f.cfg.RobotsPatience)})
 		}
 		return &next
-	case r != nil && h != nil:
+	case h == nil:
+	case r != nil:
 		delete(h.robots, origin)
 		h.setOrigin(crawl.Origin{Name: origin, Expires: r.Expires, CrawlDelay: r.CrawlDelay})
-	case h != nil: // failed for now, or interrupted
-		next := out.Task
-		st := &originState{next: &next}
-		if out.Verdict == crawl.VerdictRetry {
-			next.Attempt++
-			st.notBefore = now.Add(retryDelay(j, next.Attempt))
-		}
-		if next.URL.HostKey() != h.rec.Key {
-			st = &originState{} // the other host failed: begin again
-		}
-		f.setRobots(h, origin, st)
+	case next.URL.HostKey() != h.rec.Key:
+		h.setRobots(origin, &originState{}) // the other host failed: begin again
+	case out.Verdict == crawl.VerdictInterrupted:
+		h.setRobots(origin, &originState{next: &next})
+	default:
+		next.Attempt++
+		h.setRobots(origin, &originState{next: &next, notBefore: now.Add(retryDelay(j, next.Attempt))})
 	}
 	return nil
 }
 
-func (f *Frontier) setRobots(h *host, origin string, st *originState) {
+func (h *host) setRobots(origin string, st *originState) {
 	if h.robots == nil {
 		h.robots = map[string]*originState{}
 	}
 	h.robots[origin] = st
+}
+
+// originHost is the host key of an origin; empty for none.
+func originHost(origin string) string {
+	if origin == "" {
+		return ""
+	}
+	u, err := weburl.Parse(origin)
+	if err != nil {
+		return ""
+	}
+	return u.HostKey()
 }

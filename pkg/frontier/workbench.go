@@ -10,6 +10,7 @@ import (
 type workbench struct {
 	units unitHeap
 	byKey map[string]*unit // by address; units of single hosts are not listed
+	empty int              // units in byKey without hosts: their clocks still run, or ran when their last host left
 }
 
 // unit is a group of hosts with a clock of their own besides the hosts' clocks.
@@ -29,23 +30,30 @@ func newWorkbench() *workbench { return &workbench{byKey: map[string]*unit{}} }
 // join makes h a member of the unit with the key, or of one of its own when key is empty.
 func (w *workbench) join(h *host, key string) {
 	u := w.byKey[key]
-	if key == "" || u == nil {
-		u = &unit{key: key, shared: key != "", index: -1}
-		if u.shared {
-			w.byKey[key] = u
-		}
+	switch {
+	case key == "":
+		u = &unit{index: -1}
+	case u == nil:
+		u = &unit{key: key, shared: true, index: -1}
+		w.byKey[key] = u
+	case u.size == 0:
+		w.empty--
 	}
 	u.size++
 	h.unit, h.index = u, -1
 }
 
-// leave takes h off the workbench. A unit whose clock still runs stays listed until sweep.
+// leave takes h off the workbench. A unit stays listed while its clock runs: its address has to rest all the same. The
+// units whose clocks have run out are forgotten when they are as many as the others.
 func (w *workbench) leave(h *host, now time.Time) {
 	w.remove(h)
 	u := h.unit
 	h.unit = nil
-	if u.size--; u.size == 0 && u.shared && !u.next.After(now) {
-		delete(w.byKey, u.key)
+	if u.size--; u.size > 0 || !u.shared {
+		return
+	}
+	if w.empty++; 2*w.empty > len(w.byKey) {
+		w.sweep(now)
 	}
 }
 
@@ -54,8 +62,17 @@ func (w *workbench) sweep(now time.Time) {
 	for k, u := range w.byKey {
 		if u.size == 0 && !u.next.After(now) {
 			delete(w.byKey, k)
+			w.empty--
 		}
 	}
+}
+
+// move makes h, which is not waiting, a member of the unit with the key; until next nobody of that unit is contacted.
+func (w *workbench) move(h *host, key string, next, now time.Time) {
+	w.leave(h, now)
+	w.join(h, key)
+	h.unit.next = later(h.unit.next, next)
+	w.place(h.unit)
 }
 
 // add lets h wait until ready.

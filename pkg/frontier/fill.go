@@ -1,0 +1,71 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// hostBuffer is how many tasks of one host are held in memory; more go to its back queue.
+const hostBuffer = 256
+
+// fill sees to it that the next task of a host that has any is in its buffer, and returns that task's job.
+func (f *Frontier) fill(ctx context.Context, h *host) (*jobState, error) {
+	for len(h.buf) == 0 && h.backlog > 0 {
+		if err := f.pullBack(ctx, h); err != nil {
+			return nil, err
+		}
+	}
+	if len(h.buf) == 0 {
+		return nil, nil
+	}
+	return f.jobOf(ctx, h.buf[0].Task.Job)
+}
+
+// pullBack pulls the next tasks of a host from its back queue: fewer where many hosts are active.
+func (f *Frontier) pullBack(ctx context.Context, h *host) error {
+	f.mu.Lock()
+	n := min(max((f.cfg.MaxHeld-f.held)/max(len(f.hosts), 1), 1), hostBuffer)
+	f.mu.Unlock()
+	ds, err := f.deps.Queues.Pull(ctx, h.queue, n)
+	if err != nil {
+		return fmt.Errorf("frontier: back queue of host %s: %w", h.rec.Key, err)
+	}
+	own, strays := ds[:0], []crawl.Delivery(nil)
+	for _, d := range ds {
+		if d.Task.URL.HostKey() == h.rec.Key {
+			own = append(own, d)
+		} else {
+			strays = append(strays, d)
+		}
+	}
+	f.mu.Lock()
+	h.buf = append(h.buf[:0], own...)
+	f.held += len(own)
+	if h.backlog -= int64(len(ds)); len(ds) == 0 || h.backlog < 0 {
+		h.backlog = 0
+	}
+	f.mu.Unlock()
+	return f.sendBack(ctx, strays)
+}
+
+// sendBack moves tasks that lie in another host's back queue to the front queues. A crash leaves some there when a queue
+// changed hands and what was settled before came back.
+func (f *Frontier) sendBack(ctx context.Context, ds []crawl.Delivery) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	tasks := make([]crawl.Task, len(ds))
+	for i := range ds {
+		tasks[i] = ds[i].Task
+	}
+	if err := f.enqueue(ctx, true, tasks...); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.queued -= int64(len(ds))
+	f.mu.Unlock()
+	f.unsettled = append(f.unsettled, ds...)
+	return nil
+}

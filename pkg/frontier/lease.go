@@ -1,0 +1,276 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// choice is what the dispatcher decided about a ready host: to lease a task, to conclude or drop it, or nothing yet.
+type choice struct {
+	host      *host
+	js        *jobState
+	id        crawl.MessageID
+	delivery  crawl.Delivery // the task and where it came from; no receipt for a robots.txt
+	addr      netip.Addr
+	fromBuf   bool // the task is the buffer's head and leaves it
+	lease     bool
+	aside     bool       // set it aside
+	dismissal *dismissal // conclude it without a fetch
+}
+
+// leaseReady leases the tasks of the hosts whose time has come.
+func (f *Frontier) leaseReady(ctx context.Context, now time.Time) (bool, error) {
+	if err := f.send(ctx); err != nil { // what could not be sent before
+		return false, err
+	}
+	hosts := f.takeReady(now)
+	if len(hosts) == 0 {
+		return false, nil
+	}
+	choices, failed := f.decideAll(ctx, hosts, now)
+	err := f.dropRepeats(ctx, choices)
+	if err == nil {
+		err = f.dismiss(ctx, choices, now)
+	}
+	if err == nil {
+		err = f.setAside(ctx, choices)
+	}
+	if err != nil {
+		f.undo(choices, now)
+		return true, errors.Join(failed, err)
+	}
+	f.advance(choices, now)
+	return true, errors.Join(failed, f.send(ctx))
+}
+
+func (f *Frontier) takeReady(now time.Time) []*host {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.paused {
+		return nil
+	}
+	f.unblock(now)
+	var hosts []*host
+	for range min(f.cfg.Window-len(f.inflight), f.cfg.Batch) {
+		h := f.bench.take(now)
+		if h == nil {
+			break
+		}
+		h.busy++
+		hosts = append(hosts, h)
+	}
+	return hosts
+}
+
+// decideAll decides about each host. Hosts whose next task cannot be had now wait a little; the error says why.
+func (f *Frontier) decideAll(ctx context.Context, hosts []*host, now time.Time) ([]choice, error) {
+	choices := make([]choice, 0, len(hosts))
+	var errs []error
+	for _, h := range hosts {
+		js, err := f.fill(ctx, h)
+		if err != nil {
+			errs = append(errs, err)
+			f.undo([]choice{{host: h}}, now)
+			continue
+		}
+		choices = append(choices, choice{host: h, js: js})
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range choices {
+		if c := &choices[i]; len(c.host.buf) > 0 {
+			f.decide(c, now)
+		}
+	}
+	return choices, errors.Join(errs...)
+}
+
+// decide decides what a ready host does with its next task: mostly lease it, or the robots.txt that it needs.
+func (f *Frontier) decide(c *choice, now time.Time) {
+	h, job := c.host, c.js.job
+	c.delivery, c.addr = h.buf[0], h.rec.Addr
+	task := &c.delivery.Task
+	if c.dismissal = h.dismissal(task, job, now); c.dismissal != nil {
+		c.fromBuf = true
+		return
+	}
+	if task.Kind == crawl.KindPage && c.js.full() {
+		c.aside = f.setsAside(c.js)
+		c.fromBuf = c.aside
+		return
+	}
+	if h.earliest(job).After(now) { // the task belongs to a job more patient than the last
+		return
+	}
+	c.fromBuf = true
+	if !h.rulesKnown(task, job, now) {
+		if robots, ok := f.robotsNext(h, task, now); ok {
+			c.fromBuf = false
+			if robots == nil {
+				return
+			}
+			c.delivery = crawl.Delivery{Task: *robots}
+		}
+	}
+	c.id = c.delivery.Task.ID()
+	if _, underWay := f.inflight[c.id]; underWay { // the same URL twice: this one is settled
+		c.fromBuf = c.fromBuf && task.Kind != crawl.KindRobots
+		return
+	}
+	f.reserve(c)
+}
+
+// reserve notes the lease before it is published, for its outcome may be faster than Publish returns.
+func (f *Frontier) reserve(c *choice) {
+	f.leases++
+	c.lease, c.delivery.Task.Lease = true, f.leases
+	f.inflight[c.id] = lease{host: c.host, number: f.leases}
+	switch task := &c.delivery.Task; {
+	case task.Kind == crawl.KindPage:
+		c.js.leased++
+	case !c.fromBuf:
+		c.host.robots[task.For].leased = true
+	}
+}
+
+// release takes back what reserve noted.
+func (f *Frontier) release(c *choice) {
+	c.lease = false
+	delete(f.inflight, c.id)
+	switch task := &c.delivery.Task; {
+	case task.Kind == crawl.KindPage:
+		c.js.leased--
+	case !c.fromBuf:
+		if st := c.host.robots[task.For]; st != nil {
+			st.leased = false
+		}
+	}
+}
+
+// dropRepeats asks the ledger about tasks that may have been queued twice, and drops those that have their outcome.
+func (f *Frontier) dropRepeats(ctx context.Context, choices []choice) error {
+	keys := map[crawl.JobID][]weburl.Key{}
+	asked := map[crawl.JobID][]*choice{}
+	for i := range choices {
+		if c := &choices[i]; c.lease && c.fromBuf && c.delivery.Task.Repeat {
+			job := c.delivery.Task.Job
+			keys[job] = append(keys[job], c.delivery.Task.URL.Key())
+			asked[job] = append(asked[job], c)
+		}
+	}
+	for job, cs := range asked {
+		entries, err := f.deps.Ledger.Lookup(ctx, job, keys[job]...)
+		if err != nil {
+			return fmt.Errorf("frontier: look up %d URLs, the first %s: %w", len(cs), cs[0].delivery.Task.URL, err)
+		}
+		f.mu.Lock()
+		for i, c := range cs {
+			if entries[i].State == crawl.StateDone {
+				f.release(c)
+			}
+		}
+		f.mu.Unlock()
+	}
+	return nil
+}
+
+// dismiss ends the story of tasks that will not be fetched.
+func (f *Frontier) dismiss(ctx context.Context, choices []choice, now time.Time) error {
+	for i := range choices {
+		c := &choices[i]
+		if c.dismissal == nil {
+			continue
+		}
+		d := c.dismissal
+		out := crawl.Outcome{Task: c.delivery.Task, Verdict: d.verdict, Reason: d.reason, Detail: d.detail, Started: now}
+		if err := f.record(ctx, &out, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setAside stores tasks of jobs that have spent their budgets where a restart, perhaps with a larger budget, finds them.
+func (f *Frontier) setAside(ctx context.Context, choices []choice) error {
+	var items []crawl.Queued
+	for i := range choices {
+		if c := &choices[i]; c.aside {
+			items = append(items, crawl.Queued{Queue: frontQueue(0), Task: c.delivery.Task})
+		}
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	if err := f.deps.Queues.Push(ctx, items...); err != nil {
+		return fmt.Errorf("frontier: set %d tasks aside: %w", len(items), err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.aside += int64(len(items))
+	f.queued += int64(len(items))
+	return nil
+}
+
+// advance takes the chosen tasks off their hosts' buffers, frees the hosts that lease nothing, and lets those with a
+// connection to spare wait for the next.
+func (f *Frontier) advance(choices []choice, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range choices {
+		c := &choices[i]
+		if c.lease {
+			e := &crawl.Fetch{Task: c.delivery.Task, Addr: c.addr}
+			f.unsent = append(f.unsent, bus.Message{ID: c.id, Event: e})
+		} else {
+			c.host.busy--
+			f.bench.done(c.host.unit, time.Time{})
+		}
+		if c.fromBuf {
+			f.unsettled = append(f.unsettled, c.delivery)
+			c.host.buf = c.host.buf[1:]
+			f.held--
+			f.queued--
+		}
+		f.rejoin(c.host, c.js, now)
+	}
+}
+
+// send publishes the leases, and then settles their tasks in the queues they came from. What it cannot do it does when it is
+// called again.
+func (f *Frontier) send(ctx context.Context) error {
+	if len(f.unsent) > 0 {
+		if err := f.deps.Bus.Publish(ctx, f.unsent...); err != nil {
+			return fmt.Errorf("frontier: lease %d tasks: %w", len(f.unsent), err)
+		}
+		f.unsent = nil
+	}
+	if len(f.unsettled) > 0 {
+		if err := f.deps.Queues.Settle(ctx, f.unsettled...); err != nil {
+			return fmt.Errorf("frontier: settle %d leased tasks: %w", len(f.unsettled), err)
+		}
+		f.unsettled = f.unsettled[:0]
+	}
+	return nil
+}
+
+// undo frees the hosts of choices that came to nothing, and lets them wait a little.
+func (f *Frontier) undo(choices []choice, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range choices {
+		c := &choices[i]
+		if c.lease {
+			f.release(c)
+		}
+		c.host.busy--
+		f.bench.done(c.host.unit, time.Time{})
+		f.bench.add(c.host, now.Add(errorPause))
+	}
+}
