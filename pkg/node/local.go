@@ -38,6 +38,7 @@ type Local struct {
 	Resumed bool // the directory held a crawl before
 	bus     *membus.Bus
 	archive *warc.Writer
+	brake   brake
 }
 
 // DefaultLocal returns the options of `whirlpool crawl` without flags.

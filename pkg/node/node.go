@@ -110,7 +110,7 @@ func New(cfg Config, d Deps) (*Node, error) {
 	fetches := bus.Workers{Min: 1, Max: cfg.Frontier.Window}
 	add(n, d, "fetcher", crawl.TopicFetch, fetches, fetcher)
 	add(n, d, "parser", crawl.TopicParse, cfg.CPU, parse.NewHandler(d.Jobs, s.Bodies, d.Log))
-	add(n, d, "contentseen", crawl.TopicContentSeen, cfg.Store, seen.New(seen.Stores{Jobs: d.Jobs, Set: s.Content,
+	add(n, d, "contentseen", crawl.TopicContentSeen, cfg.Store, seen.New(seen.Stores{Jobs: d.Jobs, Content: s.Content,
 		Pages: s.Pages, Bodies: s.Bodies}, d.Log))
 	add(n, d, "urlfilter", crawl.TopicURLFilter, cfg.CPU, filter.New(d.Jobs, known{rules}))
 	add(n, d, "hostsplitter", crawl.TopicHostSplit, cfg.CPU, split.New(split.OneNode{}))
@@ -130,7 +130,9 @@ func add[In crawl.Event](n *Node, d Deps, name, topic string, w bus.Workers, h s
 func (n *Node) Frontier() *frontier.Frontier { return n.frontier }
 
 // Recover rebuilds the frontier's memory. Call it before Run.
-func (n *Node) Recover(ctx context.Context, resumed bool) error { return n.frontier.Recover(ctx, resumed) }
+func (n *Node) Recover(ctx context.Context, resumed bool) error {
+	return n.frontier.Recover(ctx, resumed)
+}
 
 // Run runs the node until ctx is done, and then stops it in order: the frontier leases nothing more, what is in flight
 // is finished within the drain time, the stages end. What is not finished then is repeated by the next run.

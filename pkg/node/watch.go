@@ -43,7 +43,7 @@ func (l *Local) guardDisk() {
 		return
 	}
 	full := used >= diskLimit
-	if l.frontier.Pause(full) {
+	if l.hold(&l.brake.disk, full) {
 		if full {
 			l.log.Error("the crawl pauses: the disk is nearly full; it goes on by itself when there is room", "used", used,
 				"limit", diskLimit)

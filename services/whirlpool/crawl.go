@@ -194,7 +194,11 @@ func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.
 	view.begin(l, f.out)
 	ctx, stop := signals(ctx, view.stopping)
 	defer stop()
+	ctx, stopByControl := context.WithCancel(ctx)
+	defer stopByControl()
+	endControl := serveControl(ctx, l, f.out, opt.Log, func() { view.stopping(); stopByControl() })
 	finished, err := crawlAndWatch(ctx, l, view)
+	endControl()
 	tally, errTally := l.Store.URLs().Tally(context.WithoutCancel(ctx), job.ID)
 	if err = errors.Join(err, errTally, l.Close()); err != nil {
 		return err

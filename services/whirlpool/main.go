@@ -52,8 +52,25 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newCrawl(), newDemo(), newTool(), newBench(), newFakeweb())
+	root.AddGroup(&cobra.Group{ID: groupCrawl, Title: "Crawling:"}, &cobra.Group{ID: groupLook, Title: "Looking into a crawl:"})
+	addGroup(root, groupCrawl, newCrawl(), newDemo())
+	addGroup(root, groupCrawl, newControls()...)
+	addGroup(root, groupLook, newStatus(), newExplain(), newAudit(), newExport(), newReplay())
+	root.AddCommand(newTool(), newBench(), newFakeweb())
 	return root
+}
+
+// The groups of commands in the help.
+const (
+	groupCrawl = "crawl"
+	groupLook  = "look"
+)
+
+func addGroup(root *cobra.Command, id string, cmds ...*cobra.Command) {
+	for _, c := range cmds {
+		c.GroupID = id
+		root.AddCommand(c)
+	}
 }
 
 // exitStatus is an error with an exit status of its own. Errors that are none are usage errors, which cobra makes.

@@ -1,0 +1,153 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Explanation is the story of a URL, in the order in which the crawler decides.
+type Explanation struct {
+	Given     string        `json:"given"`
+	URL       weburl.URL    `json:"url"`       // canonical: the name under which the crawl knows it
+	Rewritten []string      `json:"rewritten"` // rules that made the canonical form; empty: it was canonical
+	Time      time.Time     `json:"time"`
+	Rules     RulesVerdict  `json:"rules"`
+	Robots    RobotsVerdict `json:"robots"`
+	Ledger    LedgerEntry   `json:"ledger"`
+	Attempts  []Attempt     `json:"attempts"` // and exclusions, from crawl.log: the last 20
+	Content   *Content      `json:"content,omitempty"`
+	Host      HostState     `json:"host"`
+	Answer    string        `json:"answer"` // all of it in a sentence or two
+
+	record  *crawl.Record   // of Content
+	lines   []crawl.LogLine // of Attempts
+	running bool
+}
+
+// LedgerEntry is the state in which the ledger has a URL.
+type LedgerEntry struct {
+	State    string    `json:"state"`           // unknown, open, done or excluded
+	Where    string    `json:"where,omitempty"` // of an open URL: queued or in-flight
+	Verdict  string    `json:"verdict,omitempty"`
+	Status   int       `json:"status,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Text     string    `json:"text,omitempty"` // the reason for people
+	Attempts int       `json:"attempts,omitempty"`
+	At       time.Time `json:"at,omitzero"`
+}
+
+// Attempt is a line of crawl.log.
+type Attempt struct {
+	At       time.Time  `json:"time"`
+	Verdict  string     `json:"verdict"`
+	Status   int        `json:"status"`
+	Reason   string     `json:"reason,omitempty"`
+	Detail   string     `json:"detail,omitempty"`
+	Number   int        `json:"attempt,omitempty"`
+	Depth    int        `json:"depth"`
+	Referrer weburl.URL `json:"referrer,omitzero"`
+	Location weburl.URL `json:"location,omitzero"`
+}
+
+// Content is what is stored of a page.
+type Content struct {
+	Title       string     `json:"title"`
+	Bytes       int64      `json:"bytes"`
+	ContentType string     `json:"content_type"`
+	FetchedAt   time.Time  `json:"fetched_at"`
+	Links       int        `json:"links"`
+	Fields      int        `json:"fields"`
+	DuplicateOf weburl.URL `json:"duplicate_of,omitzero"`
+	Similarity  string     `json:"similarity,omitempty"` // exact or near
+	Truncated   string     `json:"truncated,omitempty"`
+}
+
+// Explain implements View.
+func (c *Crawl) Explain(ctx context.Context, raw string) (*Explanation, error) {
+	rules, err := filter.Compile(c.src.Job)
+	if err != nil {
+		return nil, fmt.Errorf("explain %s: rules of the job: %w", raw, err)
+	}
+	e := &Explanation{Given: raw, Time: c.now(), Attempts: []Attempt{}, running: c.src.Live != nil}
+	if e.URL, e.Rewritten, err = canonical(rules, raw); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context, *Explanation) error{c.explainAttempts, c.explainLedger, c.explainContent,
+		c.explainRobots, c.explainHost} {
+		if err := step(ctx, e); err != nil {
+			return nil, fmt.Errorf("explain %s: %w", e.URL, err)
+		}
+	}
+	e.Rules = c.judge(rules, e)
+	e.Answer = e.answer()
+	return e, nil
+}
+
+func (c *Crawl) explainAttempts(ctx context.Context, e *Explanation) (err error) {
+	e.lines, err = attempts(ctx, c.src.Dir, e.URL)
+	for _, l := range e.lines {
+		e.Attempts = append(e.Attempts, Attempt{At: l.At, Verdict: l.Verdict.String(), Status: l.Status, Reason: l.Reason,
+			Detail: l.Detail, Number: l.Attempt, Depth: l.Depth, Referrer: l.Referrer, Location: l.Location})
+	}
+	return err
+}
+
+func (c *Crawl) explainLedger(ctx context.Context, e *Explanation) error {
+	entries, err := c.src.Ledger.Lookup(ctx, c.src.Job.ID, e.URL.Key())
+	if err != nil {
+		return err
+	}
+	l := entries[0]
+	e.Ledger = LedgerEntry{State: l.State.String(), Status: l.Status, Reason: l.Reason, Attempts: l.Attempts, At: l.At}
+	if l.Verdict != crawl.VerdictNone {
+		e.Ledger.Verdict = l.Verdict.String()
+	}
+	if l.Reason != "" {
+		e.Ledger.Text = reasonText(c.src.Job, l.Reason, e.URL.String())
+	}
+	if l.State != crawl.StateOpen {
+		return nil
+	}
+	e.Ledger.Where = "queued"
+	return c.src.Journal.Load(ctx, func(_ uint64, m bus.Message) error {
+		if carries(m.Event, e.URL) {
+			e.Ledger.Where = "in-flight"
+		}
+		return nil
+	})
+}
+
+// carries reports whether a message of the journal brings u on its way.
+func carries(e crawl.Event, u weburl.URL) bool {
+	is := func(t crawl.Task) bool { return t.URL == u }
+	switch e := e.(type) {
+	case *crawl.Fetch:
+		return is(e.Task)
+	case *crawl.Fresh:
+		return slices.ContainsFunc(e.Tasks, is)
+	}
+	return false
+}
+
+func (c *Crawl) explainContent(ctx context.Context, e *Explanation) error {
+	line, found, err := c.src.Pages.PageLine(ctx, e.URL.Key())
+	if err != nil || !found {
+		return err
+	}
+	r, err := jsonl.ParseRecord(line)
+	if err != nil {
+		return fmt.Errorf("its record in pages.jsonl: %w", err)
+	}
+	e.record = r
+	e.Content = &Content{Title: r.Title, Bytes: r.Bytes, ContentType: r.ContentType, FetchedAt: r.FetchedAt, Links: len(r.Links),
+		Fields: len(r.Fields), DuplicateOf: r.DuplicateOf, Similarity: r.Similarity, Truncated: r.Truncated}
+	return nil
+}

@@ -1,0 +1,153 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// State says what a crawl does at the moment.
+type State string
+
+// The states of a crawl.
+const (
+	StateRunning  State = "running"
+	StatePaused   State = "paused"   // it runs, but leases nothing
+	StateStopped  State = "stopped"  // no process runs it; there is work left
+	StateFinished State = "finished" // no process runs it; nothing is left, or the page budget is spent
+)
+
+// Status is a crawl at a moment.
+type Status struct {
+	Directory   string           `json:"directory"`
+	Job         crawl.JobID      `json:"job"`
+	Seeds       []string         `json:"seeds"`
+	State       State            `json:"state"`
+	Time        time.Time        `json:"time"`
+	Started     time.Time        `json:"started,omitzero"` // of the process that runs it
+	Pages       int64            `json:"pages"`
+	MaxPages    int              `json:"max_pages"` // 0: no limit
+	Rate        float64          `json:"pages_per_second,omitempty"`
+	Claimed     int64            `json:"claimed"`   // URLs that were to be fetched, ever
+	Queued      int64            `json:"queued"`    // retries that wait included
+	InFlight    int64            `json:"in_flight"` // of a stopped crawl: leased again when it goes on
+	ActiveHosts int              `json:"active_hosts"`
+	Waiting     int64            `json:"retries_waiting"`
+	NextDue     time.Time        `json:"next_due,omitzero"` // when the next waiting host may be contacted
+	Verdicts    map[string]int64 `json:"verdicts"`          // final outcomes
+	Statuses    map[int]int64    `json:"statuses"`          // final outcomes by HTTP status; 0: no answer
+	Excluded    map[string]int64 `json:"excluded"`          // URLs left out, by reason
+	DeadLetters int64            `json:"dead_letters"`
+	Files       []File           `json:"files"`
+}
+
+// File is an output of the crawl with its size; that of a directory is the sum of its files'.
+type File struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Status implements View.
+func (c *Crawl) Status(ctx context.Context) (*Status, error) {
+	tally, err := c.src.Ledger.Tally(ctx, c.src.Job.ID)
+	if err != nil {
+		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+	}
+	s := &Status{Directory: c.src.Dir, Job: c.src.Job.ID, Seeds: c.src.Job.Seeds, Time: c.now(), Pages: tally.Pages,
+		MaxPages: c.src.Job.MaxPages, Claimed: tally.Claimed, Verdicts: tally.Verdicts, Statuses: tally.Statuses,
+		Excluded: tally.Excluded}
+	if s.DeadLetters, err = c.src.Dead.Count(ctx); err != nil {
+		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+	}
+	if c.src.Live != nil {
+		s.live(c.src.Live())
+	} else if err := c.stopped(ctx, s); err != nil {
+		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+	}
+	s.Files, err = outputs(c.src.Dir)
+	return s, err
+}
+
+func (s *Status) live(m Moment) {
+	s.State, s.Started, s.Rate = StateRunning, m.Started, m.Rate
+	if m.Paused {
+		s.State = StatePaused
+	}
+	f := m.Frontier
+	s.Queued, s.InFlight, s.ActiveHosts, s.Waiting, s.NextDue = f.Queued, int64(f.InFlight), f.ActiveHosts, f.Waiting, f.NextDue
+}
+
+// laterQueues is how the frontier names its queues of retries.
+const laterQueues = "later."
+
+// stopped fills in what a crawl that does not run will find when it goes on.
+func (c *Crawl) stopped(ctx context.Context, s *Status) error {
+	lengths, err := c.src.Queues.Lengths(ctx)
+	if err != nil {
+		return err
+	}
+	for name, n := range lengths {
+		s.Queued += n
+		if strings.HasPrefix(name, laterQueues) {
+			s.Waiting += n
+		}
+	}
+	messages := 0
+	err = c.src.Journal.Load(ctx, func(_ uint64, m bus.Message) error {
+		messages++
+		if m.Event.Topic() == crawl.TopicFetch {
+			s.InFlight++
+		}
+		return nil
+	})
+	s.State = StateStopped
+	spent := s.MaxPages > 0 && s.Pages >= int64(s.MaxPages)
+	if messages == 0 && s.Claimed > 0 && (s.Queued == 0 || spent) {
+		s.State = StateFinished
+	}
+	return err
+}
+
+// outputs lists what the directory holds.
+func outputs(dir string) ([]File, error) {
+	var files []File
+	for _, name := range []string{"pages.jsonl", "crawl.log", "warc", "state"} {
+		n, err := treeSize(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("size of %s: %w", filepath.Join(dir, name), err)
+		}
+		files = append(files, File{Name: name, Bytes: n})
+	}
+	return files, nil
+}
+
+// treeSize adds up the files under a path. Those that vanish meanwhile do not count.
+func treeSize(root string) (n int64, err error) {
+	if _, err := os.Lstat(root); err != nil {
+		return 0, err
+	}
+	err = filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			var info fs.FileInfo
+			if info, err = d.Info(); err == nil {
+				n += info.Size()
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return n, err
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+)
+
+// sampleEvery is how often the rate of a running crawl is sampled.
+const sampleEvery = time.Second
+
+// serveControl lets other processes ask the crawl that runs in dir, pause it, and stop it by the function stop. The crawl
+// must not be closed before end has returned. Without its socket a crawl runs all the same, so a failure is only logged.
+func serveControl(ctx context.Context, l *node.Local, dir string, log *slog.Logger, stop func()) (end func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	m := &monitor{l: l, started: time.Now()}
+	src := sources(l.Store, l.Job, dir)
+	src.Live = m.moment
+	view, err := inspect.New(src)
+	var srv *inspect.Server
+	if err == nil {
+		srv, err = inspect.Serve(ctx, dir, inspect.Handler(view, inspect.Controls{Pause: l.Pause, Stop: stop}))
+	}
+	if err != nil {
+		log.Error("status and explain cannot ask this crawl while it runs", "error", err)
+		return cancel
+	}
+	var sampling sync.WaitGroup
+	sampling.Go(func() { m.sample(ctx) })
+	return func() {
+		cancel()
+		sampling.Wait()
+		if err := srv.Close(); err != nil {
+			log.Error("control socket", "error", err)
+		}
+	}
+}
+
+// monitor watches a crawl that runs.
+type monitor struct {
+	l       *node.Local
+	started time.Time
+
+	mu     sync.Mutex
+	rate   rate
+	latest float64 // pages a second
+}
+
+func (m *monitor) sample(ctx context.Context) {
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	for {
+		if tally, err := m.l.Store.URLs().Tally(ctx, m.l.Job.ID); err == nil {
+			m.mu.Lock()
+			m.latest = m.rate.add(time.Now(), tally.Pages)
+			m.mu.Unlock()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (m *monitor) moment() inspect.Moment {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return inspect.Moment{Frontier: m.l.Frontier().Stats(), Paused: m.l.Paused(), Started: m.started, Rate: m.latest}
+}
+
+// newControls returns the commands that change the course of a crawl that runs.
+func newControls() []*cobra.Command {
+	order := func(name, short, long, done string, act func(context.Context, *inspect.Client) error) *cobra.Command {
+		cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: cobra.NoArgs,
+			Example: "  whirlpool " + name + " -o crawl-example.com"}
+		out := dirFlag(cmd)
+		cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
+			dir, err := crawlDir(*out)
+			if err != nil {
+				return err
+			}
+			client, err := inspect.Dial(cmd.Context(), dir)
+			if err != nil {
+				return err
+			}
+			if err := act(cmd.Context(), client); err != nil {
+				return err
+			}
+			cmd.Println(done)
+			return nil
+		})
+		return cmd
+	}
+	return []*cobra.Command{
+		order("pause", "Let a running crawl finish what is in flight and lease nothing more",
+			"Pause keeps the crawl's process alive, but no further request begins until `whirlpool resume`.", "paused",
+			func(ctx context.Context, c *inspect.Client) error { return c.Pause(ctx, true) }),
+		order("resume", "Let a paused crawl go on", "Resume undoes `whirlpool pause`.", "running",
+			func(ctx context.Context, c *inspect.Client) error { return c.Pause(ctx, false) }),
+		order("stop", "Stop a running crawl as Ctrl-C does",
+			"Stop lets the crawl finish what is in flight, at most 30 s, and end. The same `whirlpool crawl` goes on with it.",
+			"stopping", func(ctx context.Context, c *inspect.Client) error { return c.Stop(ctx) }),
+	}
+}

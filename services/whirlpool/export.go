@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/export"
+)
+
+// exportFlags are the flags of `whirlpool export`.
+type exportFlags struct {
+	format    string
+	columns   []string
+	originals bool
+	raw       bool
+}
+
+func newExport() *cobra.Command {
+	f := &exportFlags{}
+	cmd := &cobra.Command{
+		Use:   "export [FILE]",
+		Short: "Write the pages as CSV, JSON Lines or Parquet",
+		Long: `Export turns pages.jsonl into a table: a row a page, a column for each key of a record, and field.NAME for what site rules
+extracted. It works while the crawl runs: then it holds the pages stored so far.
+
+Columns: ` + strings.Join(export.Columns(), ", ") + `, field.NAME.
+
+Without --columns, CSV has all columns but the lists and every field of the rules, Parquet has all, and JSON Lines
+the records as they are. Without FILE it writes to standard output.`,
+		Example: `  whirlpool export -o jobs jobs.csv
+  whirlpool export -o jobs --columns url,field.title,field.company,field.location jobs.csv
+  whirlpool export --format jsonl --originals | jq -r .title
+  whirlpool export pages.parquet`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	out := dirFlag(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.format, "format", "", "csv, jsonl or parquet (default: by the end of FILE's name, else csv)")
+	fl.StringSliceVar(&f.columns, "columns", nil, "columns in their order, with commas between them")
+	fl.BoolVar(&f.originals, "originals", false, "leave out copies of other pages")
+	fl.BoolVar(&f.raw, "raw-text", false, "do not guard CSV cells that a spreadsheet would run as formulas")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"csv", "jsonl", "parquet"},
+		cobra.ShellCompDirectiveNoFileComp))
+	run := withDirectory(out, f.run)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := f.options(args).Validate(); err != nil {
+			return exitStatus{exitUsage, err}
+		}
+		return run(cmd, args)
+	}
+	return cmd
+}
+
+func (f *exportFlags) options(args []string) export.Options {
+	opt := export.Options{Format: export.Format(f.format), Columns: f.columns, RawText: f.raw}
+	if f.originals {
+		opt.Keep = export.Originals
+	}
+	if f.format == "" {
+		opt.Format = export.CSV
+		if len(args) > 0 {
+			switch strings.ToLower(filepath.Ext(args[0])) {
+			case ".jsonl", ".ndjson", ".json":
+				opt.Format = export.JSONL
+			case ".parquet":
+				opt.Format = export.Parquet
+			}
+		}
+	}
+	return opt
+}
+
+func (f *exportFlags) run(cmd *cobra.Command, args []string, d *directory) (err error) {
+	opt := f.options(args)
+	pages, closePages, err := d.pages()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closePages()) }()
+	if len(opt.Columns) == 0 && opt.Format != export.JSONL {
+		if opt.Fields, err = export.FieldNames(cmd.Context(), pages()); err != nil {
+			return fmt.Errorf("columns of %s: %w", d.dir, err)
+		}
+	}
+	if len(args) == 0 {
+		if file, ok := cmd.OutOrStdout().(*os.File); ok && opt.Format == export.Parquet && term.IsTerminal(int(file.Fd())) {
+			return usage("Parquet is not for a terminal: name a FILE")
+		}
+		_, err = export.Run(cmd.Context(), pages(), cmd.OutOrStdout(), opt)
+		return err
+	}
+	n, err := exportTo(cmd.Context(), args[0], pages(), opt)
+	if err == nil {
+		cmd.PrintErrf("%d pages written to %s\n", n, args[0])
+	}
+	return err
+}
+
+// exportTo writes a file that is whole or not there.
+func exportTo(ctx context.Context, name string, pages io.Reader, opt export.Options) (n int64, err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.part")
+	if err != nil {
+		return 0, fmt.Errorf("export to %s: %w", name, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("export to %s: %w", name, err), remove(tmp.Name()))
+		}
+	}()
+	n, err = export.Run(ctx, pages, tmp, opt)
+	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
+		return n, err
+	}
+	return n, os.Rename(tmp.Name(), name)
+}
+
+func remove(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// pages returns a function that reads the pages from the start: those that the store knows, or, of a crawl that runs, the
+// whole lines of the file at this moment.
+func (d *directory) pages() (read func() io.Reader, done func() error, err error) {
+	if !d.running() {
+		return d.store.Pages().Lines, func() error { return nil }, nil
+	}
+	f, err := os.Open(filepath.Join(d.dir, "pages.jsonl"))
+	if err != nil {
+		return nil, nil, err
+	}
+	size, err := wholeLines(f)
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return func() io.Reader { return io.NewSectionReader(f, 0, size) }, f.Close, nil
+}
+
+// wholeLines returns where the last line feed of a file ends.
+func wholeLines(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	buf := make([]byte, 64<<10)
+	for end := info.Size(); end > 0; {
+		n := min(int64(len(buf)), end)
+		if _, err := f.ReadAt(buf[:n], end-n); err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			return end - n + int64(i) + 1, nil
+		}
+		end -= n
+	}
+	return 0, nil
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+)
+
+func newReplay() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "replay [ID...]",
+		Short: "Give messages that no stage could handle another try",
+		Long: `A message that a stage cannot make sense of, or fails to handle a dozen times, becomes a dead letter: it is kept with the
+reason, and the crawl goes on without it. Replay puts dead letters back, all of them or those whose IDs (or beginnings of
+IDs) are given; the crawl handles them when it goes on. A page that could not be parsed is fetched again.
+
+Mend the cause first: a letter that fails again comes back to the dead letters.`,
+		Example: `  whirlpool replay --list
+  whirlpool replay --list --json | jq .[0].event
+  whirlpool replay -o crawl-example.com 3f2a && whirlpool crawl https://example.com/`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	out := dirFlag(cmd)
+	list := cmd.Flags().Bool("list", false, "only list the dead letters")
+	asJSON := cmd.Flags().Bool("json", false, "list them as JSON, with the decoded events")
+	cmd.RunE = withDirectory(out, func(cmd *cobra.Command, args []string, d *directory) error {
+		letters, err := d.Letters(cmd.Context())
+		if err == nil {
+			letters, err = choose(letters, args)
+		}
+		switch {
+		case err != nil:
+			return err
+		case *asJSON:
+			return inspect.WriteJSON(cmd.OutOrStdout(), letters)
+		case *list:
+			return listLetters(cmd, letters)
+		case d.running():
+			return fmt.Errorf("the crawl in %s is running: stop it (`whirlpool stop`), replay, and let it go on", d.dir)
+		}
+		n, err := putBack(cmd.Context(), d, letters)
+		if err == nil {
+			cmd.Printf("%d of %d messages put back; they are handled when `whirlpool crawl` goes on in %s\n", n, len(letters), d.dir)
+		}
+		return err
+	})
+	return cmd
+}
+
+// choose picks the letters whose ids begin with one of the given; all of them if none is given.
+func choose(all []inspect.Letter, ids []string) ([]inspect.Letter, error) {
+	if len(ids) == 0 {
+		return all, nil
+	}
+	chosen := []inspect.Letter{}
+	for _, id := range ids {
+		match := slices.DeleteFunc(slices.Clone(all), func(l inspect.Letter) bool {
+			return !strings.HasPrefix(l.ID.String(), strings.ToLower(id))
+		})
+		switch {
+		case id == "" || len(match) == 0:
+			return nil, fmt.Errorf("no dead letter has the id %q: `whirlpool replay --list` shows them", id)
+		case len(match) > 1:
+			return nil, fmt.Errorf("%d dead letters have an id that begins with %q: give more of it", len(match), id)
+		case !slices.ContainsFunc(chosen, func(l inspect.Letter) bool { return l.ID == match[0].ID }):
+			chosen = append(chosen, match[0])
+		}
+	}
+	return chosen, nil
+}
+
+func listLetters(cmd *cobra.Command, letters []inspect.Letter) error {
+	if len(letters) == 0 {
+		cmd.PrintErrln("no dead letters")
+		return nil
+	}
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tTOPIC\tKEY\tAGE\tREASON")
+	for _, l := range letters {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%s\n", l.ID, l.Topic, l.Key, time.Since(l.At).Round(time.Second),
+			strings.ReplaceAll(l.Reason, "\n", "; "))
+	}
+	return w.Flush()
+}
+
+// putBack moves letters to the journal, from which a crawl that goes on delivers them. Interrupted between the two steps, a
+// letter is in both places: replayed twice it does no harm.
+func putBack(ctx context.Context, d *directory, letters []inspect.Letter) (n int, err error) {
+	wanted := map[crawl.MessageID]bool{}
+	for _, l := range letters {
+		wanted[l.ID] = true
+	}
+	var msgs []bus.Message
+	var ids []crawl.MessageID
+	dead := d.store.DeadLetters()
+	err = dead.List(ctx, func(l bus.DeadLetter) error {
+		if wanted[l.Message.ID] {
+			msgs, ids = append(msgs, inspect.Revive(l)), append(ids, l.Message.ID)
+		}
+		return nil
+	})
+	if err != nil || len(msgs) == 0 {
+		return 0, err
+	}
+	if _, err := d.store.Journal().Append(ctx, msgs...); err != nil {
+		return 0, err
+	}
+	return len(msgs), dead.Remove(ctx, ids...)
+}
