@@ -119,6 +119,28 @@ func (r *uvarints) next(limit uint64) uint64 {
 	return v
 }
 
+func (r *uvarints) varint() int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+// text reads a string with its length before it.
+func (r *uvarints) text() string {
+	n := r.next(uint64(len(r.b)))
+	if n > uint64(len(r.b)) {
+		r.bad, r.b = true, nil
+		return ""
+	}
+	s := string(r.b[:n])
+	r.b = r.b[n:]
+	return s
+}
+
 func (r *uvarints) byte() int {
 	if len(r.b) == 0 {
 		r.bad = true

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -197,20 +198,9 @@ func (a sortKey) compare(b sortKey) int {
 	return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.url, b.url), cmp.Compare(a.rest, b.rest), cmp.Compare(a.arg, b.arg))
 }
 
-// iterateFrom is the number of keys from which one iterator is cheaper than a look-up each (BenchmarkReadEntries).
-const iterateFrom = 4
-
-// read fills in the entries of sorted slots.
+// read fills in the entries of sorted slots. One iterator is cheaper than a look-up each from two keys on, and no dearer
+// for one: half the time for 100 (measured).
 func (u *URLs) read(slots []slot) error {
-	if len(slots) < iterateFrom {
-		for i := range slots {
-			sl := &slots[i]
-			if _, err := u.s.get(sl.key[:], sl.before.decode); err != nil {
-				return fmt.Errorf("entry of URL %s: %w", sl.key.key(), err)
-			}
-		}
-		return nil
-	}
 	it, err := u.s.db.NewIter(&pebble.IterOptions{LowerBound: slots[0].key[:1], UpperBound: []byte{kindURL + 1}})
 	if err != nil {
 		return fmt.Errorf("read entries: %w", err)
@@ -229,16 +219,21 @@ func (u *URLs) read(slots []slot) error {
 // Lookup implements crawl.Ledger.
 func (u *URLs) Lookup(_ context.Context, job crawl.JobID, keys ...weburl.Key) ([]crawl.Entry, error) {
 	out := make([]crawl.Entry, len(keys))
-	num, ok := u.s.jobs.find(job)
 	for i, k := range keys {
-		var e entry
-		if ok {
-			uk := makeURLKey(num, k)
-			if _, err := u.s.get(uk[:], e.decode); err != nil {
-				return nil, fmt.Errorf("entry of URL %s: %w", k, err)
-			}
-		}
-		out[i] = e.public(k)
+		out[i].Key = k
+	}
+	num, ok := u.s.jobs.find(job)
+	if !ok || len(keys) == 0 {
+		return out, nil
+	}
+	slots := makeSlots(num, len(keys), func(i int) weburl.Key { return keys[i] })
+	if err := u.read(slots); err != nil {
+		return nil, err
+	}
+	for i, k := range keys {
+		uk := makeURLKey(num, k)
+		at, _ := slices.BinarySearchFunc(slots, uk, func(sl slot, k urlKey) int { return bytes.Compare(sl.key[:], k[:]) })
+		out[i] = slots[at].before.public(k)
 	}
 	return out, nil
 }
