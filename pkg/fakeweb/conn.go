@@ -23,7 +23,16 @@ type conn struct {
 	ans           answer
 	head          []byte
 	packed        []byte
+	end           int64 // just before the last bytes of the answer went out
 }
+
+// wholeWrite is the largest answer in bytes that is written at once; of a larger one, tail bytes are held back. A
+// write of no more than that does not wait for the client: a loopback connection's send buffer takes 2.5 MB, and its
+// receive window 64 KB.
+const (
+	wholeWrite = 64 << 10
+	tail       = 1 << 10
+)
 
 // requestBuffer bounds a line of a request's head in bytes.
 const requestBuffer = 8 << 10
@@ -117,9 +126,24 @@ func (c *conn) send() (int, error) {
 	if c.ans.drip > 0 {
 		return c.drip(body)
 	}
-	parts := net.Buffers{c.head, body}
+	return c.write(body)
+}
+
+// write sends head and body. The end of the request is noted before the last bytes are handed over and not after: by
+// the time this goroutine runs again, the client may have had them for long and asked for more.
+func (c *conn) write(body []byte) (int, error) {
+	parts, sent := net.Buffers{c.head, body}, 0
+	if len(body) > wholeWrite {
+		first := net.Buffers{c.head, body[:len(body)-tail]}
+		n, err := first.WriteTo(c.c)
+		if sent = max(int(n)-len(c.head), 0); err != nil {
+			return sent, err
+		}
+		c.head, parts = c.head[:0], net.Buffers{body[len(body)-tail:]}
+	}
+	c.end = c.srv.log.now()
 	n, err := parts.WriteTo(c.c)
-	return max(int(n)-len(c.head), 0), err
+	return sent + max(int(n)-len(c.head), 0), err
 }
 
 // appendHead writes status line and header fields, and compresses the body where both sides like it.
@@ -155,6 +179,7 @@ func (c *conn) appendHead(dst []byte, body *[]byte) []byte {
 
 // drip sends the head at once and the body byte by byte.
 func (c *conn) drip(body []byte) (int, error) {
+	c.end = c.srv.log.now()
 	if _, err := c.c.Write(c.head); err != nil {
 		return 0, err
 	}
@@ -162,6 +187,7 @@ func (c *conn) drip(body []byte) (int, error) {
 		if !c.wait(c.ans.drip) {
 			return i, errClientGone
 		}
+		c.end = c.srv.log.now()
 		if _, err := c.c.Write(body[i : i+1]); err != nil {
 			return i, err
 		}
@@ -191,11 +217,15 @@ func (c *conn) wait(d time.Duration) bool {
 	return c.c.SetReadDeadline(time.Time{}) == nil
 }
 
+// record logs the request. An answer that was cut ended when that was noticed.
 func (c *conn) record(start int64, sent int, err error) {
+	if err != nil {
+		c.end = c.srv.log.now()
+	}
 	host, _, _ := strings.Cut(strings.ToLower(string(c.req.host)), ":")
 	c.srv.log.add(Entry{
 		Host: strings.TrimSuffix(host, "."), Path: string(c.req.target), Method: c.req.method,
-		Status: c.ans.status, RetryAfter: c.ans.retryAfter, Start: start, End: c.srv.log.now(), Bytes: sent, Cut: err != nil,
+		Status: c.ans.status, RetryAfter: c.ans.retryAfter, Start: start, End: c.end, Bytes: sent, Cut: err != nil,
 		Conn: c.id, Local: c.local, Remote: c.remote, UserAgent: string(c.req.userAgent),
 	})
 }

@@ -12,7 +12,9 @@ import (
 )
 
 // Entry is one request as the server saw it, a line of the log file. Start and End are Unix times in nanoseconds that
-// advance with the monotonic clock.
+// advance with the monotonic clock. Both err to the client's advantage, by the time the server waits for a processor:
+// Start is taken after the request has come, and End before the client can have the whole answer. Only where Cut is
+// set is End taken afterwards, when the server notices that the client has gone, which can be a little late.
 type Entry struct {
 	Host       string `json:"host"` // without port, lower case
 	Path       string `json:"path"` // with query
@@ -20,7 +22,7 @@ type Entry struct {
 	Status     int    `json:"status"`                // 0: no status line was sent
 	RetryAfter int    `json:"retry_after,omitempty"` // seconds
 	Start      int64  `json:"start"`                 // the first byte of the request was there
-	End        int64  `json:"end"`                   // the last byte of the answer was handed to the kernel, or the client was found gone
+	End        int64  `json:"end"`                   // the last bytes of the answer were about to go out, or the client was found gone
 	Bytes      int    `json:"bytes"`                 // of the answer's body as sent
 	Cut        bool   `json:"cut,omitempty"`         // the answer was not sent to its end
 	Conn       uint64 `json:"conn"`                  // number of the connection

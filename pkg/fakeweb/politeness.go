@@ -26,8 +26,9 @@ type Rules struct {
 	IgnoreRetryAfter bool
 	// RobotsAtOnce lets requests for robots.txt, and for what it redirects to, come without delay.
 	RobotsAtOnce bool
-	// Tolerance is how much earlier than allowed a request may start. The server sees the end of a request sooner
-	// than the client, never later, so a few milliseconds for the scheduler are enough.
+	// Tolerance is how much earlier than allowed a request may start. Whole answers need none, as an [Entry] never
+	// ends after its client had it; answers the client left need what the server takes to notice, a few milliseconds
+	// on a busy machine.
 	Tolerance time.Duration
 }
 
@@ -152,7 +153,7 @@ func (c *checker) checkHost(e *Entry, h *hostRecord) {
 		want = 0
 	}
 	kind := TooSoon
-	if e.Start < previous.End {
+	if time.Duration(previous.End-e.Start) > c.rules.Tolerance {
 		kind = TooManyAtOnce
 	}
 	c.compare(kind, e, previous, previous.End, want)
