@@ -82,6 +82,14 @@ type Link struct {
 	Weight int        `cbor:"6,keyasint,omitempty"` // 1 to 9 by a site rule; 0: none applied
 }
 
+// Tags of links that do not stand in a page.
+const (
+	TagRedirect     = "redirect"      // the target of a redirect
+	TagSitemap      = "sitemap"       // a page that a sitemap lists
+	TagSitemapIndex = "sitemap-index" // a sitemap, named by robots.txt or by a sitemap index
+	TagFeed         = "feed"          // an entry of an RSS or Atom feed
+)
+
 // NoFollow reports whether the link asks not to be followed.
 func (l *Link) NoFollow() bool { return hasToken(l.Rel, "nofollow") }
 

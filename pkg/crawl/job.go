@@ -128,7 +128,7 @@ func DefaultJob() Job {
 		Limits: Limits{MaxBody: 10 << 20, MaxHeader: 256 << 10, Redirects: 10, Connect: 10 * s, TLSHandshake: 10 * s,
 			FirstByte: 30 * s, Idle: 30 * s, Total: 180 * s, MinRate: 1 << 10, MinRateWindow: 30 * s, LinksPerPage: 6_000,
 			MaxText: 1 << 20},
-		MediaTypes: []string{"text/html", "application/xhtml+xml", "text/plain"},
+		MediaTypes: []string{"text/html", "application/xhtml+xml"},
 	}
 }
 

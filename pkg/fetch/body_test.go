@@ -237,15 +237,15 @@ func TestContentTypeDecidesWhatIsKept(t *testing.T) {
 		{"", html, 0, "text/html", true},
 		{"", png, 0, "image/png", false},
 		{"", "", 0, "text/plain", true},
-		{"application/octet-stream", html, 0, "text/html", true},
-		{"application/octet-stream", png, 0, "image/png", false},
+		{"application/octet-stream", html, 0, "application/octet-stream", false}, // to be saved, not read
+		{"unknown/unknown", html, 0, "text/html", true},
 		{"nonsense", html, 0, "text/html", true},
 		{"image/png", html, 0, "image/png", false},
 		{"application/pdf", "%PDF-", 0, "application/pdf", false},
 		{"application/rss+xml", "<rss>", 0, "application/rss+xml", false},
 		{"application/rss+xml", "<rss>", crawl.KindSitemap, "application/rss+xml", true},
 		{"application/x-gzip", "\x1f\x8b\x08", crawl.KindSitemap, "application/x-gzip", true},
-		{"application/octet-stream", "\x1f\x8b\x08", crawl.KindSitemap, "application/x-gzip", true},
+		{"application/octet-stream", "\x1f\x8b\x08", crawl.KindSitemap, "application/octet-stream", true},
 		{"text/plain", "http://a", crawl.KindSitemap, "text/plain", true},
 		{"image/png", png, crawl.KindSitemap, "image/png", false},
 	} {

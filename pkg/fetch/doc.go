@@ -29,7 +29,7 @@
 // attempt too. An encoding that is unknown, or that the body does not honour, is refused: asking again gives the same.
 //
 // The Content-Type header decides what a body is. Where it is missing, unreadable or says nothing
-// (application/octet-stream and the like) the first 512 bytes decide, by the WHATWG MIME Sniffing Standard. A sitemap may
+// (unknown/unknown and the like) the first 512 bytes decide, by the WHATWG MIME Sniffing Standard. A sitemap may
 // be XML, text or gzip of any name, up to MaxSitemap.
 //
 // # Connections

@@ -94,7 +94,10 @@ func (h *Handler) answer(ctx context.Context, a *attempt) ([]crawl.Event, error)
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case a.task.Kind == crawl.KindRobots:
-		return nil, h.robotsAnswer(ctx, a, err)
+		if err := h.robotsAnswer(ctx, a, err); err != nil {
+			return nil, err
+		}
+		return sitemapLinks(a), nil
 	case err != nil:
 		a.failed(err)
 		return nil, nil

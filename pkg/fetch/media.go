@@ -16,11 +16,11 @@ func mediaType(contentType string) string {
 	return t
 }
 
-// isVague reports whether a media type says nothing about the body. These are what servers send for files they do not
-// know (WHATWG MIME Sniffing, section 5.1, and octet-stream, which browsers offer to save).
+// isVague reports whether a media type says nothing about the body, so that the body has to tell (WHATWG MIME Sniffing,
+// section 7). application/octet-stream is no such type: it says that the body is to be saved, not read.
 func isVague(media string) bool {
 	switch media {
-	case "", "application/octet-stream", "binary/octet-stream", "unknown/unknown", "application/unknown", "*/*":
+	case "", "unknown/unknown", "application/unknown", "*/*":
 		return true
 	}
 	return false
@@ -54,7 +54,9 @@ func accepts(patterns []string, media string) bool {
 	return len(patterns) == 0
 }
 
-// acceptsSitemap reports whether a sitemap or feed may have the media type: XML under its many names, text, or gzip.
+// acceptsSitemap reports whether a sitemap or feed may have the media type: XML under its many names, text, gzip, or none that
+// a server knows.
 func acceptsSitemap(media string) bool {
-	return strings.Contains(media, "xml") || strings.HasPrefix(media, "text/") || strings.Contains(media, "gzip")
+	return strings.Contains(media, "xml") || strings.HasPrefix(media, "text/") || strings.Contains(media, "gzip") ||
+		strings.HasSuffix(media, "octet-stream")
 }

@@ -228,6 +228,7 @@ func TestLimitsOfJobsDoNotMix(t *testing.T) {
 		w.Header().Set("X-Long", strings.Repeat("a", 50_000))
 	})
 	small, large := crawl.DefaultJob(), crawl.DefaultJob()
+	small.MediaTypes, large.MediaTypes = []string{"text/*"}, []string{"text/*"}
 	small.IgnoreRobots, large.IgnoreRobots, small.Limits.MaxHeader = true, true, 10_000
 	b := newBench(t, func(_ *Config, d *Deps, _ *crawl.Job) { d.Jobs = crawl.StaticJobs{"small": &small, "large": &large} })
 	for id, reason := range map[crawl.JobID]string{"small": crawl.ReasonHeaderTooLarge, "large": ""} {

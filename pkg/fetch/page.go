@@ -73,7 +73,7 @@ func redirect(a *attempt) []crawl.Event {
 	if limit := a.job.Limits.Redirects; a.task.Redirects >= limit {
 		return refuse(crawl.ReasonRedirects, "redirected once more after %d redirects; limits.redirects is the bound", a.task.Redirects)
 	}
-	return []crawl.Event{&crawl.Links{Task: *a.task, Links: []crawl.Link{{URL: target, Tag: "redirect"}}}}
+	return []crawl.Event{&crawl.Links{Task: *a.task, Links: []crawl.Link{{URL: target, Tag: crawl.TagRedirect}}}}
 }
 
 // location returns where a redirect leads.

@@ -10,6 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
 	"github.com/whirlpool-crawler/whirlpool/pkg/robots"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
 // How long a robots.txt is good (RFC 9309, section 2.4: at most 24 hours), and how long an origin rests whose
@@ -147,6 +148,33 @@ func (h *Handler) robotsRedirect(ctx context.Context, a *attempt) error {
 	a.out.Verdict, a.out.Location = crawl.VerdictDone, target
 	a.out.Robots = &crawl.RobotsOutcome{Origin: a.origin(), Redirect: target}
 	return nil
+}
+
+// sitemapLinks are the sitemaps of the origin whose rules came: those that robots.txt names, else the one at the usual place,
+// unless the crawl is too broad to ask every host for one.
+func sitemapLinks(a *attempt) []crawl.Event {
+	r := a.out.Robots
+	if r == nil || !r.Redirect.IsZero() || a.out.Verdict != crawl.VerdictDone || !a.job.Sitemaps || a.job.MaxDepth == 0 {
+		return nil
+	}
+	named := r.Sitemaps
+	if len(named) == 0 && a.job.Scope != crawl.ScopeAny {
+		named = []string{r.Origin + "/sitemap.xml"}
+	}
+	origin, err := weburl.Parse(r.Origin)
+	if err != nil {
+		return nil
+	}
+	e := &crawl.Links{Task: *a.task}
+	for _, raw := range named {
+		if u, err := origin.Resolve(raw); err == nil {
+			e.Links = append(e.Links, crawl.Link{URL: u, Tag: crawl.TagSitemapIndex})
+		}
+	}
+	if len(e.Links) == 0 {
+		return nil
+	}
+	return []crawl.Event{e}
 }
 
 // origin is whose rules a KindRobots task fetches.

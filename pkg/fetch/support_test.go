@@ -108,6 +108,7 @@ type bench struct {
 func newBench(tb testing.TB, mod func(*Config, *Deps, *crawl.Job)) *bench {
 	tb.Helper()
 	b := &bench{tb: tb, job: crawl.DefaultJob(), mem: &memory{bodies: map[crawl.BodyRef][]byte{}, robots: map[string]crawl.Robots{}}}
+	b.job.MediaTypes = append(b.job.MediaTypes, "text/plain")
 	b.job.ID, b.job.IgnoreRobots = "test", true
 	rc, err := robotscache.New(b.mem, robotscache.Default())
 	if err != nil {

@@ -27,12 +27,6 @@ type Robots interface {
 	Allowed(ctx context.Context, u weburl.URL) (allowed, known bool, err error)
 }
 
-// Tags of links that are no ordinary links of a page; the fetcher and the parser set them.
-const (
-	TagRedirect     = "redirect"      // the target of a redirect
-	TagSitemapIndex = "sitemap-index" // a sitemap, named by robots.txt or a sitemap index
-)
-
 // Handler is the URL filter's logic. It implements stage.Handler[*crawl.Links].
 type Handler struct {
 	jobs   crawl.Jobs

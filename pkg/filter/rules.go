@@ -84,16 +84,19 @@ func directory(u weburl.URL) string {
 // Canonical returns the canonical form of u as the job wants it.
 func (r *Rules) Canonical(u weburl.URL) weburl.URL { return r.canon.Canonical(u) }
 
-// task makes the task that a link stands for. The target of a redirect is as deep as its source, and so is a sitemap;
-// every other link is a hop deeper.
+// task makes the task that a link stands for. The target of a redirect is as deep as its source, and so is a sitemap that
+// robots.txt names; every other link is a hop deeper, the sitemaps of an index too, so that a chain of them ends.
 func (r *Rules) task(in *crawl.Links, l *crawl.Link) crawl.Task {
 	t := crawl.Task{Job: in.Task.Job, URL: r.canon.Canonical(l.URL), Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
 		Priority: priority(l.Weight)}
 	switch l.Tag {
-	case TagRedirect:
+	case crawl.TagRedirect:
 		t.Depth, t.Redirects, t.Kind, t.Priority = in.Task.Depth, in.Task.Redirects+1, in.Task.Kind, in.Task.Priority
-	case TagSitemapIndex:
-		t.Depth, t.Kind, t.Priority = in.Task.Depth, crawl.KindSitemap, crawl.MaxPriority-1
+	case crawl.TagSitemapIndex:
+		if in.Task.Kind != crawl.KindSitemap {
+			t.Depth = in.Task.Depth
+		}
+		t.Kind, t.Priority = crawl.KindSitemap, crawl.MaxPriority-1
 	}
 	return t
 }
@@ -125,9 +128,9 @@ func (r *Rules) Judge(t *crawl.Task, now time.Time) string {
 		if reason := r.judgeWanted(t.URL, href); reason != "" {
 			return reason
 		}
-		if r.job.MaxDepth >= 0 && t.Depth > r.job.MaxDepth {
-			return crawl.ReasonDepth
-		}
+	}
+	if r.job.MaxDepth >= 0 && t.Depth > r.job.MaxDepth {
+		return crawl.ReasonDepth
 	}
 	return r.traps.Check(t.URL, now)
 }

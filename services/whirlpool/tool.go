@@ -116,7 +116,7 @@ func toolSimhash() *cobra.Command {
 		Short: `Fingerprint the main text of files: {"file","simhash","features"}`,
 		Args:  cobra.MinimumNArgs(1),
 		RunE: failing(func(cmd *cobra.Command, args []string) error {
-			return nil //SEEN
+			return seentool.RunSimhash(args, cmd.OutOrStdout())
 		}),
 	}
 }
