@@ -50,8 +50,8 @@ const MaxAddresses = 4000
 // defaultAddresses is where one address a host stops when the configuration does not say.
 const defaultAddresses = 200
 
-// Default is a small web with a little of everything that a first look should show: it crawls in well under a minute
-// when the delay is short.
+// Default is a small web with a little of everything that a first look should show. The hosts with a
+// Crawl-delay take longest: about a second a page.
 func Default() Config {
 	return Config{
 		Seed: 1, Hosts: 60, Pages: 3000, PagesZipf: 0.6, PageBytes: 16 << 10, Links: 20, CrossHost: 0.15,

@@ -38,7 +38,7 @@ func newAuthority(now time.Time) (*authority, error) {
 	return &authority{cert, key}, err
 }
 
-// issue makes a certificate for the name in a client's hello. None are kept: signing takes 50 µs, a name more memory.
+// issue makes a certificate for the name in a client's hello. None are kept: memory must not grow with names.
 func (a *authority) issue(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if hello.ServerName == "" {
 		return nil, errors.New("fakeweb: the client names no server")
