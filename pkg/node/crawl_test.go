@@ -64,6 +64,13 @@ func crawlAll(t *testing.T, opt node.LocalOptions) {
 	if err != nil || !finished {
 		t.Errorf("Crawl = %v, %v with %+v", finished, err, l.Frontier().Stats())
 	}
+	audit, err := l.Store.Audit(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !audit.OK() {
+		t.Errorf("audit: %+v", audit)
+	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/parse/parsetool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/robots/robotstool"
-	//SEEN	"github.com/whirlpool-crawler/whirlpool/pkg/seen/seentool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/seen/seentool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/warc/warctool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl/urltool"
 )
