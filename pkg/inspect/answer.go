@@ -68,10 +68,10 @@ func (e *Explanation) answerDone() string {
 	if l.Verdict != crawl.VerdictDone.String() {
 		text := verdictTexts[l.Verdict]
 		switch {
+		case l.Status != 0 && (l.Reason == "" || l.Reason == crawl.ReasonStatus):
+			text += ": the server answered " + statusText(l.Status)
 		case l.Reason != "":
 			text += ": " + l.Text
-		case l.Status != 0:
-			text += ": the server answered " + statusText(l.Status)
 		}
 		return text + "."
 	}

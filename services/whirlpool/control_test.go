@@ -1,0 +1,83 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+)
+
+func TestCommandsReachACrawlThatRuns(t *testing.T) {
+	tg := newTarget(t, nil)
+	seed := web.Web().Seeds()[0]
+	r := start(t, tg, "--delay", "1h") // robots.txt at once, the first pages in an hour
+	s := statusOf(t, tg.dir)
+	if s.State != inspect.StateRunning || s.Pages != 0 || s.Started.IsZero() {
+		t.Errorf("status of a crawl that runs: %+v", s)
+	}
+	poll(t, "the robots.txt of the seed", func() bool { return explain(t, tg.dir, seed).Robots.State != "unknown" })
+	if e := explain(t, tg.dir, seed); e.Ledger.State != "open" || !strings.Contains(e.Answer, "waits") {
+		t.Errorf("a seed that waits is explained as %+v", e)
+	}
+	must(t, "audit", "-o", tg.dir)
+	must(t, "export", "-o", tg.dir)
+	must(t, "replay", "--list", "-o", tg.dir)
+	if r := whirlpool(t, "replay", "-o", tg.dir); r.exit != exitFailure || !strings.Contains(r.stderr, "running") {
+		t.Errorf("replay into a crawl that runs: exit status %d, %s", r.exit, r.stderr)
+	}
+	if r := whirlpool(t, tg.args...); r.exit != exitFailure || !strings.Contains(r.stderr, "in use by another process") {
+		t.Errorf("a second crawl into the directory: exit status %d, %s", r.exit, r.stderr)
+	}
+	must(t, "pause", "-o", tg.dir)
+	if s := statusOf(t, tg.dir); s.State != inspect.StatePaused {
+		t.Errorf("state %s after pause", s.State)
+	}
+	must(t, "resume", "-o", tg.dir)
+	if s := statusOf(t, tg.dir); s.State != inspect.StateRunning {
+		t.Errorf("state %s after resume", s.State)
+	}
+	must(t, "stop", "-o", tg.dir)
+	r.wait(t)
+	if s := statusOf(t, tg.dir); s.State != inspect.StateStopped || s.Queued+s.InFlight == 0 {
+		t.Errorf("status after stop: %+v", s)
+	}
+	if _, err := os.Lstat(filepath.Join(tg.dir, "state", "control.sock")); !os.IsNotExist(err) {
+		t.Errorf("the socket is left: %v", err)
+	}
+}
+
+func TestCtrlCThenResumeEndsLikeAnUndisturbedCrawl(t *testing.T) {
+	tg := newTarget(t, nil)
+	r := start(t, tg, "--delay", "1h")
+	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	r.wait(t)
+	must(t, tg.args...)
+	got, want := statusOf(t, tg.dir), statusOf(t, crawled(t))
+	if got.State != inspect.StateFinished || got.Pages != want.Pages || got.Claimed != want.Claimed {
+		t.Errorf("resumed: %s with %d pages of %d claimed URLs; undisturbed: %d of %d", got.State, got.Pages, got.Claimed, want.Pages,
+			want.Claimed)
+	}
+	must(t, "audit", "-o", tg.dir)
+}
+
+func TestKilledCrawlLeavesASocketThatBothSidesPassOver(t *testing.T) {
+	tg := newTarget(t, nil)
+	r := start(t, tg, "--delay", "1h")
+	if err := r.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-r.ended
+	if s := statusOf(t, tg.dir); s.State != inspect.StateStopped {
+		t.Errorf("state %s after a kill", s.State)
+	}
+	r = start(t, tg, "--delay", "1h")
+	must(t, "stop", "-o", tg.dir)
+	r.wait(t)
+}
