@@ -1,5 +1,7 @@
 package parse
 
+import "strings"
+
 // The classifier keeps the blocks that are the page's main text. It knows of a block what one pass could see: its words,
 // how many of them are links, what it is, and where it stands. The thresholds of link density and the look at a
 // block's neighbours follow Kohlschütter, Fankhauser and Nejdl, "Boilerplate Detection using Shallow Text Features"
@@ -260,6 +262,7 @@ func (p *pass) mainText() string {
 		p.out.cut(CutText)
 	}
 	keep := mainBlocks(p.blocks)
+	p.keepTitle(keep)
 	size, last := 0, -1
 	for i := range p.blocks {
 		if keep[i] {
@@ -281,6 +284,20 @@ func (p *pass) mainText() string {
 		text = append(text, p.buf[p.blocks[i].start:p.blocks[i].end]...)
 	}
 	return p.boundText(text)
+}
+
+// keepTitle keeps the heading before the text that says what the title says, if a table of contents parts it from the text.
+func (p *pass) keepTitle(keep []bool) {
+	for i := range p.blocks {
+		b := &p.blocks[i]
+		if keep[i] {
+			return
+		}
+		if b.kind == heading && b.flags&(hidden|boilerplate|suspect) == 0 && strings.Contains(p.out.Title, string(p.buf[b.start:b.end])) {
+			keep[i] = true
+			return
+		}
+	}
 }
 
 func (p *pass) boundText(text []byte) string {

@@ -41,14 +41,13 @@ type pass struct {
 	xhtml bool
 
 	textState
-	stack   []element
-	open    [htmlscan.Tags]int32 // elements of the stack, by tag
-	links   []linkRef
-	assets  [][]byte
-	anchor  int    // index of the open <a> in links, or -1
-	base    []byte // href of the first base element
-	hasBase bool
-	titled  bool
+	stack  []element
+	open   [htmlscan.Tags]int32 // elements of the stack, by tag
+	links  []linkRef
+	assets [][]byte
+	anchor int    // index of the open <a> in links, or -1
+	base   []byte // href of the first base element
+	titled bool
 }
 
 // linkRef is a link whose parts still lie in the document and the text buffer.

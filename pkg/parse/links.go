@@ -127,7 +127,6 @@ type resolver struct {
 	page, base weburl.URL
 	foreign    bool // the base is no http(s) URL: only absolute references lead anywhere
 	enc        encoding.Encoding
-	refs       []byte // text of all references
 }
 
 // newResolver finds the document's base (HTML Standard, 4.2.3): the first base element with href, wherever it stands.

@@ -77,12 +77,7 @@ func (t *textState) write(raw []byte, escaped bool) {
 	for i := 0; i < len(raw); {
 		switch byteClass[raw[i]] {
 		case plainByte:
-			j := i + 1
-			for j < len(raw) && byteClass[raw[j]] == plainByte {
-				j++
-			}
-			t.emit(raw[i:j])
-			i = j
+			i += t.words(raw[i:])
 		case spaceByte:
 			t.space = true
 			i++
@@ -94,6 +89,28 @@ func (t *textState) write(raw []byte, escaped bool) {
 			i += t.wide(raw[i:])
 		}
 	}
+}
+
+// words appends words parted by single spaces, which need no folding, at once, and returns how much of raw it took.
+func (t *textState) words(raw []byte) int {
+	end, more := 1, int32(0)
+	for end < len(raw) {
+		if byteClass[raw[end]] == plainByte {
+			end++
+			continue
+		}
+		if raw[end] != ' ' || end+1 == len(raw) || byteClass[raw[end+1]] != plainByte {
+			break
+		}
+		end += 2
+		more++
+	}
+	t.emit(raw[:end])
+	t.cur.words += more
+	if t.inLink {
+		t.cur.linkWords += more
+	}
+	return end
 }
 
 // emit appends a piece of a word.
