@@ -66,7 +66,7 @@ func (f *Frontier) endRequest(h *host, out *crawl.Outcome, j *crawl.Job, now tim
 		next = out.Ended.Add(ipDelay(j).D())
 	}
 	f.bench.done(h.unit, next)
-	if !h.unit.shared || !out.Addr.IsValid() || h.busy > 0 {
+	if h.busy > 0 || !out.Addr.IsValid() || !f.sharesAddress(j) {
 		return
 	}
 	if key := out.Addr.String(); key != h.unit.key {

@@ -15,10 +15,11 @@ func (h *host) apply(out *crawl.Outcome, j *crawl.Job, now time.Time) (urgent bo
 	if out.Contacted() {
 		r.Requests++
 		r.LastContact = later(r.LastContact, out.Ended)
-		if rest := adaptive(j, out.Ended.Sub(out.Started)); rest > 0 {
-			h.rest(out.Ended.Add(rest))
-			urgent = rest > h.gap(j)
+		rest, gap := adaptive(j, out.Ended.Sub(out.Started)), h.gap(j)
+		if max(rest, gap) > 0 {
+			h.rest(out.Ended.Add(max(rest, gap))) // for other jobs' tasks, too
 		}
+		urgent = rest > gap
 	}
 	if out.Verdict == crawl.VerdictInterrupted {
 		r.LastContact = later(r.LastContact, now) // it may have been contacted

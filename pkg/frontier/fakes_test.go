@@ -1,0 +1,252 @@
+package frontier_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// disk is what survives a crash: queues, ledger, host records and the journal of leases.
+type disk struct {
+	mu       sync.Mutex
+	queues   map[string][]*stored
+	seq      uint64
+	unwrit   []crawl.Delivery // settled, but not written yet: a crash brings them back
+	ledger   map[weburl.Key]crawl.Entry
+	finals   map[weburl.Key]int // outcomes less those taken back
+	hosts    map[string]crawl.Host
+	journal  map[uint64]bus.Message
+	rejected int
+}
+
+type stored struct {
+	task   crawl.Task
+	seq    uint64
+	pulled bool
+}
+
+func newDisk() *disk {
+	return &disk{queues: map[string][]*stored{}, ledger: map[weburl.Key]crawl.Entry{}, finals: map[weburl.Key]int{},
+		hosts: map[string]crawl.Host{}, journal: map[uint64]bus.Message{}}
+}
+
+// crash forgets what a process knew.
+func (d *disk) crash() {
+	d.unwrit = nil
+	for _, q := range d.queues {
+		for _, s := range q {
+			s.pulled, s.task.Repeat = false, true
+		}
+	}
+}
+
+var (
+	errDead  = errors.New("this process is dead")
+	errFault = errors.New("the store fails now and then")
+)
+
+// process is one life of a program over a disk. After its end nothing it does reaches the disk. fault makes calls fail.
+type process struct {
+	disk  *disk
+	dead  bool // guarded by disk.mu
+	fault func() bool
+	leads chan bus.Message
+}
+
+// enter locks the disk; the process must leave it.
+func (p *process) enter() error {
+	p.disk.mu.Lock()
+	if p.dead {
+		p.disk.mu.Unlock()
+		return errDead
+	}
+	if p.fault != nil && p.fault() {
+		p.disk.mu.Unlock()
+		return errFault
+	}
+	return nil
+}
+
+func (p *process) leave() { p.disk.mu.Unlock() }
+
+// Push implements crawl.Queues.
+func (p *process) Push(_ context.Context, items ...crawl.Queued) error {
+	if err := p.enter(); err != nil {
+		return err
+	}
+	defer p.leave()
+	p.disk.writeSettled()
+	for _, it := range items {
+		p.disk.seq++
+		p.disk.queues[it.Queue] = append(p.disk.queues[it.Queue], &stored{task: it.Task, seq: p.disk.seq})
+	}
+	return nil
+}
+
+// Pull implements crawl.Queues.
+func (p *process) Pull(_ context.Context, queue string, n int) ([]crawl.Delivery, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	var out []crawl.Delivery
+	for _, s := range p.disk.queues[queue] {
+		if !s.pulled && len(out) < n {
+			s.pulled = true
+			out = append(out, crawl.Delivery{Task: s.task, Queue: queue, Receipt: s.seq})
+		}
+	}
+	return out, nil
+}
+
+// Settle implements crawl.Queues: it is written with the next push.
+func (p *process) Settle(_ context.Context, ds ...crawl.Delivery) error {
+	if err := p.enter(); err != nil {
+		return err
+	}
+	defer p.leave()
+	p.disk.unwrit = append(p.disk.unwrit, ds...)
+	return nil
+}
+
+func (d *disk) writeSettled() {
+	for _, x := range d.unwrit {
+		d.queues[x.Queue] = slices.DeleteFunc(d.queues[x.Queue], func(s *stored) bool { return s.seq == x.Receipt })
+	}
+	d.unwrit = nil
+}
+
+// Lengths implements crawl.Queues.
+func (p *process) Lengths(context.Context) (map[string]int64, error) {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	out := map[string]int64{}
+	for name, q := range p.disk.queues {
+		if len(q) > 0 {
+			out[name] = int64(len(q))
+		}
+	}
+	return out, nil
+}
+
+// Finish implements crawl.Ledger.
+func (p *process) Finish(_ context.Context, _ crawl.JobID, entries ...crawl.Entry) error {
+	if err := p.enter(); err != nil {
+		return err
+	}
+	defer p.leave()
+	for _, e := range entries {
+		if p.disk.ledger[e.Key].State != crawl.StateDone {
+			p.disk.ledger[e.Key] = e
+			p.disk.finals[e.Key]++
+		}
+	}
+	return nil
+}
+
+// Reopen implements crawl.Ledger.
+func (p *process) Reopen(_ context.Context, _ crawl.JobID, keys ...weburl.Key) error {
+	if err := p.enter(); err != nil {
+		return err
+	}
+	defer p.leave()
+	for _, k := range keys {
+		if p.disk.ledger[k].State == crawl.StateDone {
+			p.disk.ledger[k] = crawl.Entry{Key: k, State: crawl.StateOpen}
+			p.disk.finals[k]--
+		}
+	}
+	return nil
+}
+
+// Lookup implements crawl.Ledger.
+func (p *process) Lookup(_ context.Context, _ crawl.JobID, keys ...weburl.Key) ([]crawl.Entry, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	out := make([]crawl.Entry, len(keys))
+	for i, k := range keys {
+		out[i] = p.disk.ledger[k]
+	}
+	return out, nil
+}
+
+// Tally implements crawl.Ledger.
+func (p *process) Tally(context.Context, crawl.JobID) (crawl.Tally, error) {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	return crawl.Tally{Pages: int64(p.disk.pages())}, nil
+}
+
+func (d *disk) pages() (n int) {
+	for _, e := range d.ledger {
+		if e.State == crawl.StateDone && e.Kind == crawl.KindPage && e.Verdict == crawl.VerdictDone && e.Status/100 == 2 {
+			n++
+		}
+	}
+	return n
+}
+
+// Host implements crawl.Hosts.
+func (p *process) Host(_ context.Context, key string) (crawl.Host, bool, error) {
+	if err := p.enter(); err != nil {
+		return crawl.Host{}, false, err
+	}
+	defer p.leave()
+	h, ok := p.disk.hosts[key]
+	h.Origins = slices.Clone(h.Origins)
+	return h, ok, nil
+}
+
+// PutHosts implements crawl.Hosts.
+func (p *process) PutHosts(_ context.Context, hosts ...crawl.Host) error {
+	if err := p.enter(); err != nil {
+		return err
+	}
+	defer p.leave()
+	for _, h := range hosts {
+		h.Origins = slices.Clone(h.Origins)
+		p.disk.hosts[h.Key] = h
+	}
+	return nil
+}
+
+// Append implements crawl.AttemptLog.
+func (p *process) Append(context.Context, ...crawl.LogLine) error { return nil }
+
+// Publish implements bus.Bus: leases are journaled before they are delivered.
+func (p *process) Publish(_ context.Context, msgs ...bus.Message) error {
+	if err := p.enter(); err != nil {
+		return err
+	}
+	defer p.leave()
+	for _, m := range msgs {
+		p.disk.seq++
+		p.disk.journal[p.disk.seq] = m
+		p.leads <- m
+	}
+	return nil
+}
+
+// Consume implements bus.Bus.
+func (p *process) Consume(context.Context, string, bus.Workers, bus.Handler) error { return nil }
+
+// handled removes a lease from the journal.
+func (p *process) handled(m bus.Message) {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	if p.dead {
+		return
+	}
+	lease := m.Event.(*crawl.Fetch).Task.Lease
+	maps.DeleteFunc(p.disk.journal, func(_ uint64, j bus.Message) bool {
+		return j.ID == m.ID && j.Event.(*crawl.Fetch).Task.Lease == lease
+	})
+}
