@@ -27,7 +27,7 @@ const (
 )
 
 // claims measures the content set of one machine in a directory of its own.
-func claims(r *report) (err error) {
+func claims(r *report, sizes []uint64) (err error) {
 	dir, err := os.MkdirTemp("", "seenbench-")
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func claims(r *report) (err error) {
 	}
 	r.line("%d copies claimed at once: %d original", crowd, n)
 	r.line("%10s %24s %24s %24s", "originals", "claim of an original", "of a near copy", "of an exact copy")
-	for _, size := range []uint64{1e4, 1e5, 1e6} {
+	for _, size := range sizes {
 		if err := b.fill(size); err != nil {
 			return err
 		}
@@ -57,10 +57,9 @@ func claims(r *report) (err error) {
 }
 
 type claimBench struct {
-	set   crawl.ContentSet
-	rnd   *rand.Rand
-	next  uint64 // number of the next page
-	pages []uint64
+	set  crawl.ContentSet
+	rnd  *rand.Rand
+	next uint64 // originals that fill made
 }
 
 // fingerprint is that of page number n with a text of its own.
