@@ -72,7 +72,7 @@ func pebbleOptions(opt Options, fs vfs.FS, log pebbleLogger) *pebble.Options {
 	o := &pebble.Options{
 		FS: fs, Logger: log, EventListener: log.listener(),
 		Cache: pebble.NewCache(opt.CacheBytes), MemTableSize: opt.MemTable, MemTableStopWritesThreshold: 4,
-		L0CompactionThreshold: 4, L0StopWritesThreshold: 24, LBaseMaxBytes: 256 << 20,
+		L0CompactionThreshold: 8, L0StopWritesThreshold: 32, LBaseMaxBytes: 512 << 20,
 		CompactionConcurrencyRange: func() (int, int) { return 1, 2 },
 		MaxOpenFiles:               500,
 		// The newest format before WAL sync chunks: those promise that what lies before them was fsync'ed, which a log whose

@@ -3,20 +3,36 @@ package localbench
 import (
 	"context"
 	"flag"
-	"os"
+	"io"
 	"strings"
 	"testing"
 )
 
-var size = flag.Int64("n", 20_000, "URLs of the measurements")
+var size = flag.Int64("n", 5_000, "URLs of the measurements")
 
 func TestMeasurementsRun(t *testing.T) {
-	var out strings.Builder
-	if err := URLSet(context.Background(), t.TempDir(), *size, &out); err != nil {
+	for name, c := range map[string]struct {
+		run  func(w io.Writer) error
+		rows string
+		want int
+	}{
+		"url set":  {func(w io.Writer) error { return URLSet(context.Background(), t.TempDir(), *size, w) }, "RSS MB", 2},
+		"frontier": {func(w io.Writer) error { return Frontier(context.Background(), t.TempDir(), int(*size), w) }, "outcome", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			must(t, c.run(&out))
+			if strings.Count(out.String(), c.rows) != c.want || !strings.Contains(out.String(), "reproduce: ") {
+				t.Errorf("no table: %s", out.String())
+			}
+			t.Log("\n" + out.String())
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Count(out.String(), "RSS MB") != 2 || !strings.Contains(out.String(), "reproduce: ") {
-		t.Errorf("no tables: %s", out.String())
-	}
-	_, _ = os.Stdout.WriteString(out.String())
 }
