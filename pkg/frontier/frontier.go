@@ -59,6 +59,7 @@ type Frontier struct {
 	paused    bool
 	random    *rand.Rand
 
+	gather       gather // of outcomes
 	resolves     sync.WaitGroup
 	resolveSlots chan struct{}
 

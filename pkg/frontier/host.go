@@ -21,6 +21,7 @@ type host struct {
 	ready   time.Time // heap key
 
 	blocked   bool // it is in jobState.blocked
+	stranger  bool // it is not active: it stands in for a record
 	resolving bool // its address is being looked up; it has no unit yet
 }
 

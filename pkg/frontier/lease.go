@@ -183,18 +183,18 @@ func (f *Frontier) dropRepeats(ctx context.Context, choices []choice) error {
 
 // dismiss ends the story of tasks that will not be fetched.
 func (f *Frontier) dismiss(ctx context.Context, choices []choice, now time.Time) error {
+	var outs []*crawl.Outcome
 	for i := range choices {
 		c := &choices[i]
-		if c.dismissal == nil {
-			continue
-		}
-		d := c.dismissal
-		out := crawl.Outcome{Task: c.delivery.Task, Verdict: d.verdict, Reason: d.reason, Detail: d.detail, Started: now}
-		if err := f.record(ctx, &out, now); err != nil {
-			return err
+		if d := c.dismissal; d != nil {
+			outs = append(outs, &crawl.Outcome{Task: c.delivery.Task, Verdict: d.verdict, Reason: d.reason, Detail: d.detail,
+				Started: now})
 		}
 	}
-	return nil
+	if len(outs) == 0 {
+		return nil
+	}
+	return f.record(ctx, outs, now)
 }
 
 // setAside stores tasks of jobs that have spent their budgets where a restart, perhaps with a larger budget, finds them.

@@ -3,6 +3,7 @@ package frontier
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -24,10 +25,11 @@ type result struct {
 	known   bool // its lease is under way
 	repeat  bool // it may have been handled before
 	counted bool // its page was counted before
+	err     error
 }
 
 // Handle implements stage.Handler. First what must not be lost is stored: the outcome, the retry, the host's clock. Then
-// the host is freed.
+// the host is freed. Outcomes that come at the same time share the commits.
 func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event, error) {
 	f := o.f
 	js, err := f.jobOf(ctx, out.Task.Job)
@@ -41,17 +43,32 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	if stale, err := f.weigh(ctx, r); stale || err != nil {
 		return nil, err
 	}
-	if err := f.record(ctx, &r.Outcome, r.now); err != nil {
-		return nil, err
+	return nil, f.gather.do(r, func(rs []*result) { f.digest(ctx, rs) })
+}
+
+// digest handles a batch of outcomes and leaves in each what became of it.
+func (f *Frontier) digest(ctx context.Context, rs []*result) {
+	outs := make([]*crawl.Outcome, len(rs))
+	for i, r := range rs {
+		outs[i] = &r.Outcome
 	}
-	if err := f.again(ctx, r); err != nil {
-		return nil, err
+	err := f.record(ctx, outs, rs[0].now)
+	for _, r := range rs {
+		if r.err = err; r.err == nil {
+			r.err = f.again(ctx, r)
+		}
 	}
-	if err := f.moveClock(ctx, r); err != nil {
-		return nil, err
+	rs = slices.DeleteFunc(slices.Clone(rs), func(r *result) bool { return r.err != nil })
+	if len(rs) == 0 {
+		return
 	}
-	f.free(r)
-	return nil, nil
+	if err := f.moveClocks(ctx, rs); err != nil {
+		for _, r := range rs {
+			r.err = err
+		}
+		return
+	}
+	f.free(rs)
 }
 
 // weigh finds out whether the outcome ends a lease that is under way, and whether there is nothing to do about it any more:
@@ -84,16 +101,30 @@ func isPage(k crawl.Kind, v crawl.Verdict, status int) bool {
 	return k == crawl.KindPage && v == crawl.VerdictDone && status/100 == 2
 }
 
-// record writes the attempt's line, and a final outcome into the ledger. A robots.txt is no URL of the ledger's.
-func (f *Frontier) record(ctx context.Context, out *crawl.Outcome, now time.Time) error {
-	t := &out.Task
-	if out.Verdict.Final() && t.Kind != crawl.KindRobots {
-		err := f.deps.Ledger.Finish(ctx, t.Job, crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Verdict: out.Verdict,
-			Kind: t.Kind, Status: out.Status, Reason: out.Reason, At: now, Attempts: t.Attempt + 1})
-		if err != nil {
-			return fmt.Errorf("frontier: outcome of %s: %w", t.URL, err)
+// record writes a line for each attempt, and final outcomes into the ledger. A robots.txt is no URL of the ledger's.
+func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, now time.Time) error {
+	entries := map[crawl.JobID][]crawl.Entry{}
+	lines := make([]crawl.LogLine, len(outs))
+	for i, out := range outs {
+		lines[i] = logLine(out, now)
+		if t := &out.Task; out.Verdict.Final() && t.Kind != crawl.KindRobots {
+			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: t.Kind,
+				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: t.Attempt + 1})
 		}
 	}
+	for job, es := range entries {
+		if err := f.deps.Ledger.Finish(ctx, job, es...); err != nil {
+			return fmt.Errorf("frontier: %d outcomes, the first of %s: %w", len(outs), outs[0].Task.URL, err)
+		}
+	}
+	if err := f.deps.Attempts.Append(ctx, lines...); err != nil {
+		return fmt.Errorf("frontier: %d log lines, the first of %s: %w", len(outs), outs[0].Task.URL, err)
+	}
+	return nil
+}
+
+func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {
+	t := &out.Task
 	line := crawl.LogLine{At: out.Started, URL: t.URL, Kind: t.Kind, Verdict: out.Verdict, Status: out.Status,
 		Reason: out.Reason, Detail: out.Detail, Bytes: out.Bytes, FirstByte: out.FirstByte, Attempt: t.Attempt + 1,
 		Depth: t.Depth, ContentType: out.ContentType, Digest: out.Digest, Addr: out.Addr, Referrer: t.Referrer,
@@ -104,10 +135,7 @@ func (f *Frontier) record(ctx context.Context, out *crawl.Outcome, now time.Time
 	if out.Contacted() {
 		line.Duration = out.Ended.Sub(out.Started)
 	}
-	if err := f.deps.Attempts.Append(ctx, line); err != nil {
-		return fmt.Errorf("frontier: log line of %s: %w", t.URL, err)
-	}
-	return nil
+	return line
 }
 
 // again queues the task once more where the attempt was not the last.
@@ -136,79 +164,94 @@ func (f *Frontier) again(ctx context.Context, r *result) error {
 	return nil
 }
 
-// moveClock notes in the host's record what the attempt means for the host, and stores the record where it matters.
-func (f *Frontier) moveClock(ctx context.Context, r *result) error {
-	key := r.Task.URL.HostKey()
-	stranger := &host{rec: crawl.Host{Key: key}, index: -1}
-	if !r.known { // the host need not be active
-		rec, err := f.recordOf(ctx, key)
-		if err != nil {
-			return err
+// moveClocks notes in the hosts' records what the attempts mean for the hosts, and stores the records where it matters.
+func (f *Frontier) moveClocks(ctx context.Context, rs []*result) error {
+	strangers := map[string]*host{}
+	for _, r := range rs {
+		if key := r.Task.URL.HostKey(); !r.known && strangers[key] == nil { // the host need not be active
+			rec, err := f.recordOf(ctx, key)
+			if err != nil {
+				return err
+			}
+			strangers[key] = &host{rec: rec, index: -1}
 		}
-		stranger.rec = rec
 	}
-	recs, elsewhere := f.applyOutcome(r, stranger)
+	recs, elsewhere := f.applyAll(rs, strangers)
 	if len(recs) > 0 {
 		if err := f.deps.Hosts.PutHosts(ctx, recs...); err != nil {
-			return fmt.Errorf("frontier: record of host %s: %w", key, err)
+			return fmt.Errorf("frontier: records of %d hosts, the first %s: %w", len(recs), recs[0].Key, err)
 		}
 	}
-	if elsewhere != nil {
-		return f.enqueue(ctx, r.repeat, *elsewhere)
-	}
-	return nil
+	return f.enqueue(ctx, false, elsewhere...)
 }
 
-// applyOutcome moves the clocks. It returns the records to store, and a task for another host's robots.txt. stranger
-// stands for the host if that is not active.
-func (f *Frontier) applyOutcome(r *result, stranger *host) (recs []crawl.Host, elsewhere *crawl.Task) {
+// applyAll moves the clocks. It returns the records to store, and tasks for robots.txt files that other hosts have.
+// strangers stand for hosts that are not active.
+func (f *Frontier) applyAll(rs []*result, strangers map[string]*host) (recs []crawl.Host, elsewhere []crawl.Task) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	h := f.hosts[stranger.rec.Key]
-	if h == nil {
-		h = stranger
-		if rec, ok := f.leaving[h.rec.Key]; ok {
-			h.rec = rec
-			delete(f.leaving, h.rec.Key)
+	for _, r := range rs {
+		h := f.hostOf(r, strangers)
+		store := h.apply(&r.Outcome, r.js.job, r.now) || h.stranger
+		if r.Task.Kind == crawl.KindRobots {
+			store = true
+			owner := f.hosts[originHost(r.Task.For)]
+			if next := f.robotsOutcome(owner, &r.Outcome, r.js.job, r.now); next != nil {
+				next.Repeat = next.Repeat || r.repeat
+				elsewhere = append(elsewhere, *next)
+			}
+			if owner != nil && owner != h {
+				recs = append(recs, clone(owner.rec))
+			}
 		}
-	}
-	store := h.apply(&r.Outcome, r.js.job, r.now) || h == stranger
-	if r.Task.Kind == crawl.KindRobots {
-		store = true
-		owner := f.hosts[originHost(r.Task.For)]
-		elsewhere = f.robotsOutcome(owner, &r.Outcome, r.js.job, r.now)
-		if owner != nil && owner != h {
-			recs = append(recs, clone(owner.rec))
+		if store {
+			h.dirty = false
+			recs = append(recs, clone(h.rec))
 		}
-	}
-	if store {
-		h.dirty = false
-		recs = append(recs, clone(h.rec))
 	}
 	return recs, elsewhere
 }
 
-// free ends the lease and lets the host wait for its next task.
-func (f *Frontier) free(r *result) {
+// hostOf returns the host that an outcome is about.
+func (f *Frontier) hostOf(r *result, strangers map[string]*host) *host {
+	key := r.Task.URL.HostKey()
+	h := f.hosts[key]
+	if h != nil {
+		return h
+	}
+	h = strangers[key]
+	h.stranger = true
+	if rec, ok := f.leaving[key]; ok {
+		h.rec = rec
+		delete(f.leaving, key)
+	}
+	return h
+}
+
+// free ends the leases and lets the hosts wait for their next tasks.
+func (f *Frontier) free(rs []*result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.signal()
-	if isPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted {
-		r.js.pages++
-	}
-	if r.known {
-		l := f.inflight[r.id]
-		delete(f.inflight, r.id)
-		if r.Task.Kind == crawl.KindPage {
-			r.js.leased--
+	for _, r := range rs {
+		page := r.Task.Kind == crawl.KindPage
+		if isPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted {
+			r.js.pages++
 		}
-		l.host.busy--
-		f.endRequest(l.host, &r.Outcome, r.js.job, r.now)
-		f.rejoin(l.host, r.js, r.now)
-	}
-	if r.Task.Kind == crawl.KindRobots {
-		if owner := f.hosts[originHost(r.Task.For)]; owner != nil {
-			f.rejoin(owner, r.js, r.now)
+		if r.known {
+			l := f.inflight[r.id]
+			delete(f.inflight, r.id)
+			if page {
+				r.js.leased--
+			}
+			l.host.busy--
+			f.endRequest(l.host, &r.Outcome, r.js.job, r.now)
+			f.rejoin(l.host, r.js, r.now)
+		}
+		if r.Task.Kind == crawl.KindRobots {
+			if owner := f.hosts[originHost(r.Task.For)]; owner != nil {
+				f.rejoin(owner, r.js, r.now)
+			}
 		}
 	}
 }

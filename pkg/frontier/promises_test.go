@@ -165,8 +165,8 @@ func TestNoHostIsHurriedAndNothingIsLost(t *testing.T) {
 // A frontier whose clocks do not work must be noticed.
 func TestNegativeControlPoliteness(t *testing.T) {
 	for name, hazard := range map[string]func(*world){
-		"outcomes that say the request ended long ago":     func(w *world) { w.lie = true },
-		"hosts that are freed before their request ended":  func(w *world) { w.early, w.fault = true, 0 },
+		"outcomes that say the request ended long ago":    func(w *world) { w.lie = true },
+		"hosts that are freed before their request ended": func(w *world) { w.early, w.fault = true, 0 },
 		"hosts that move without telling, in one address": func(w *world) { w.cfg.ShareAddresses = false },
 	} {
 		t.Run(name, func(t *testing.T) {
