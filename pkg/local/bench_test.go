@@ -35,43 +35,44 @@ func BenchmarkTaskCodec(b *testing.B) {
 	})
 }
 
+var smallOperations = map[string]func(s *Store, t *crawl.Task) error{
+	"claim": func(s *Store, t *crawl.Task) error {
+		_, err := s.URLs().Claim(context.Background(), testJob, crawl.MessageID{1}, []weburl.URL{t.URL})
+		return err
+	},
+	"finish": func(s *Store, t *crawl.Task) error {
+		return s.URLs().Finish(context.Background(), testJob, crawl.Entry{Key: t.URL.Key(), Verdict: crawl.VerdictDone, Status: 200})
+	},
+	"push": func(s *Store, t *crawl.Task) error {
+		return s.Queues().Push(context.Background(), crawl.Queued{Queue: t.URL.Hostname(), Task: *t})
+	},
+	"cycle": func(s *Store, t *crawl.Task) error { // push, pull and settle
+		name := t.URL.Hostname()
+		err := s.Queues().Push(context.Background(), crawl.Queued{Queue: name, Task: *t})
+		if err != nil {
+			return err
+		}
+		ds, err := s.Queues().Pull(context.Background(), name, 1)
+		if err != nil {
+			return err
+		}
+		return s.Queues().Settle(context.Background(), ds...)
+	},
+	"journal": func(s *Store, t *crawl.Task) error {
+		seq, err := s.Journal().Append(context.Background(), bus.Message{Event: &crawl.Fetch{Task: *t}})
+		if err != nil {
+			return err
+		}
+		return s.Journal().Remove(context.Background(), seq)
+	},
+	"host": func(s *Store, t *crawl.Task) error {
+		return s.Hosts().PutHosts(context.Background(), crawl.Host{Key: t.URL.HostKey(), Requests: int64(t.Depth)})
+	},
+}
+
 // BenchmarkSmallOperations is one operation at a time, and many goroutines' at once.
 func BenchmarkSmallOperations(b *testing.B) {
-	ctx := context.Background()
-	for name, op := range map[string]func(s *Store, t *crawl.Task) error{
-		"claim": func(s *Store, t *crawl.Task) error {
-			_, err := s.URLs().Claim(ctx, testJob, crawl.MessageID{1}, []weburl.URL{t.URL})
-			return err
-		},
-		"finish": func(s *Store, t *crawl.Task) error {
-			return s.URLs().Finish(ctx, testJob, crawl.Entry{Key: t.URL.Key(), Verdict: crawl.VerdictDone, Status: 200})
-		},
-		"push": func(s *Store, t *crawl.Task) error {
-			return s.Queues().Push(ctx, crawl.Queued{Queue: t.URL.Hostname(), Task: *t})
-		},
-		"cycle": func(s *Store, t *crawl.Task) error { // push, pull and settle
-			name := t.URL.Hostname()
-			err := s.Queues().Push(ctx, crawl.Queued{Queue: name, Task: *t})
-			if err != nil {
-				return err
-			}
-			ds, err := s.Queues().Pull(ctx, name, 1)
-			if err != nil {
-				return err
-			}
-			return s.Queues().Settle(ctx, ds...)
-		},
-		"journal": func(s *Store, t *crawl.Task) error {
-			seq, err := s.Journal().Append(ctx, bus.Message{Event: &crawl.Fetch{Task: *t}})
-			if err != nil {
-				return err
-			}
-			return s.Journal().Remove(ctx, seq)
-		},
-		"host": func(s *Store, t *crawl.Task) error {
-			return s.Hosts().PutHosts(ctx, crawl.Host{Key: t.URL.HostKey(), Requests: int64(t.Depth)})
-		},
-	} {
+	for name, op := range smallOperations {
 		b.Run(name+"/alone", func(b *testing.B) {
 			s, i := openStore(b, b.TempDir()), 0
 			b.ReportAllocs()

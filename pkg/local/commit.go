@@ -17,6 +17,7 @@ type groups[B any] struct {
 	fresh func() B
 	seal  func(B) // may be nil; called with mu held when a group is closed to further operations
 	write func(B) error
+	pace  func() // may be nil; called by the leader before it closes its group, to let more operations join
 
 	mu   sync.Mutex
 	open *group[B]
@@ -109,6 +110,9 @@ func (c *groups[B]) leadGroup(g *group[B]) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	defer close(g.done)
+	if c.pace != nil {
+		c.pace()
+	}
 	if g.err = c.closeGroup(g); g.err == nil {
 		g.err = c.write(g.batch)
 	}

@@ -54,7 +54,7 @@ func (s *Store) Pages() *Pages { return s.pages }
 
 func openPages(s *Store) (p *Pages, err error) {
 	p = &Pages{s: s, pending: map[weburl.Key]struct{}{}}
-	p.fresh, p.write = func() *pageBatch { return &pageBatch{} }, p.writeBatch
+	p.fresh, p.write, p.pace = func() *pageBatch { return &pageBatch{} }, p.writeBatch, p.gather
 	committed, err := p.committedSize()
 	if err != nil {
 		return nil, err
@@ -186,6 +186,13 @@ func (p *Pages) stage(b *pageBatch, key weburl.Key, line []byte) error {
 	b.index = append(b.index, pageAt{key, len(b.lines), len(line)})
 	b.lines = append(b.lines, line...)
 	return nil
+}
+
+// gather waits until the last fsync is pageInterval ago: a lone record goes at once, those of a busy crawl share an fsync.
+func (p *Pages) gather() {
+	if wait := pageInterval - time.Since(p.lastSync); wait > 0 {
+		time.Sleep(wait)
+	}
 }
 
 // writeBatch is called by one leader at a time. A batch that fails leaves the committed length as it was, so that the next

@@ -165,6 +165,7 @@ func (s *Store) tick() {
 			if err := s.Sync(); err != nil {
 				s.log.Error("the state of the crawl could not be synced", "dir", s.dir, "error", err)
 				s.fail(fmt.Errorf("state of %s: %w", s.dir, err))
+				return
 			}
 		}
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -224,5 +226,62 @@ func TestCommitsAreSyncedLater(t *testing.T) {
 	}
 	if len(fs.logs) != 0 {
 		t.Errorf("%d closed logs are remembered", len(fs.logs))
+	}
+}
+
+// fullFile has no space for the first writes, and for the third byte of the next.
+type fullFile struct {
+	vfs.File
+	refuse int
+	got    []byte
+}
+
+func (f *fullFile) Write(b []byte) (int, error) {
+	f.refuse--
+	switch {
+	case f.refuse > 0:
+		return 0, &os.PathError{Op: "write", Err: syscall.ENOSPC}
+	case f.refuse == 0:
+		f.got = append(f.got, b[:2]...)
+		return 2, syscall.ENOSPC
+	}
+	f.got = append(f.got, b...)
+	return len(b), nil
+}
+
+func TestAFullDiskIsWaitedForAndSaidSo(t *testing.T) {
+	var log strings.Builder
+	stop := make(chan struct{})
+	fs := newWALFS(vfs.NewMem(), slog.New(slog.NewTextHandler(&log, nil)), stop)
+	fs.wait = time.Millisecond
+	full := &fullFile{refuse: 3}
+	p := patientFile{File: full, name: "000007.sst", fs: fs}
+	if n, err := p.Write([]byte("abcdef")); n != 6 || err != nil || string(full.got) != "abcdef" {
+		t.Errorf("wrote %d bytes, %q, error %v", n, full.got, err)
+	}
+	if !strings.Contains(log.String(), "000007.sst") || !strings.Contains(log.String(), "disk is full") {
+		t.Errorf("log: %q", log.String())
+	}
+	fs.wait = time.Hour
+	close(stop)
+	full.refuse = 9
+	if _, err := p.Write([]byte("x")); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("at the end of the program: error %v, want no space", err)
+	}
+}
+
+func TestABrokenStoreRefusesEverything(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	broken := errors.New("the disk is gone")
+	s.fail(broken)
+	u := mustURL(t, "http://a.test/")
+	_, err := s.Journal().Append(context.Background(), bus.Message{Event: &crawl.Fetch{}})
+	for name, err := range map[string]error{
+		"journal": err, "push": s.Queues().Push(context.Background(), crawl.Queued{Queue: "q", Task: crawl.Task{URL: u}}),
+		"page": s.Pages().Put(context.Background(), &crawl.Record{URL: u}),
+	} {
+		if !errors.Is(err, broken) {
+			t.Errorf("%s: error %v, want %v", name, err, broken)
+		}
 	}
 }

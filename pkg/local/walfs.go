@@ -23,13 +23,14 @@ type walFS struct {
 	vfs.FS
 	log  *slog.Logger
 	stop <-chan struct{} // ends the wait for space
+	wait time.Duration   // between two tries for space
 
 	mu   sync.Mutex
 	logs map[*walFile]struct{}
 }
 
 func newWALFS(base vfs.FS, log *slog.Logger, stop <-chan struct{}) *walFS {
-	return &walFS{FS: base, log: log, stop: stop, logs: map[*walFile]struct{}{}}
+	return &walFS{FS: base, log: log, stop: stop, wait: 2 * time.Second, logs: map[*walFile]struct{}{}}
 }
 
 // Create implements vfs.FS.
@@ -132,8 +133,6 @@ type patientFile struct {
 	fs   *walFS
 }
 
-const spaceRetry = 2 * time.Second
-
 // Write implements io.Writer.
 func (p *patientFile) Write(b []byte) (int, error) {
 	written := 0
@@ -147,7 +146,7 @@ func (p *patientFile) Write(b []byte) (int, error) {
 		select {
 		case <-p.fs.stop:
 			return written, err
-		case <-time.After(spaceRetry):
+		case <-time.After(p.fs.wait):
 		}
 	}
 }

@@ -38,7 +38,11 @@ func Frontier(ctx context.Context, dir string, n int, w io.Writer) (err error) {
 	f.printf("frontier's operations, %d queued URLs, %d hosts\n%28s %12s %12s %10s\n", n, f.hosts, "step", "URLs/s", "CPU us/URL", "RSS MB")
 	f.measure("push to front queues", n, func() error { return f.fill(ctx, n, frontQueue) })
 	f.measure("push to a queue a host", f.hosts, func() error { return f.fill(ctx, f.hosts, backQueue) })
-	f.measure("close and open", f.n+f.hosts, func() error { return f.reopen(tmp) })
+	f.measure("close", f.hosts, func() error { return f.s.Close() })
+	f.measure("open (queues/s)", f.hosts, func() error {
+		f.s, err = local.Open(tmp, local.Default())
+		return err
+	})
 	f.measure("lengths of all queues", f.hosts, func() error {
 		_, err := f.s.Queues().Lengths(ctx)
 		return err
@@ -84,14 +88,6 @@ func (f *frontier) fill(ctx context.Context, n int, queue func(i int) string) er
 		}
 	}
 	return nil
-}
-
-func (f *frontier) reopen(dir string) (err error) {
-	if err := f.s.Close(); err != nil {
-		return err
-	}
-	f.s, err = local.Open(dir, local.Default())
-	return err
 }
 
 // move takes n tasks through the queues, round at a time.
