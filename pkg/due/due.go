@@ -165,11 +165,10 @@ const excluded = 0x9e3779b97f4a7c15
 func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d stage.Delivery, all []crawl.Exclusion) error {
 	salt := xxh3.HashString(string(job.ID)) ^ excluded
 	asked := make([]crawl.Exclusion, 0, len(all))
+	marks := make([]uint64, 0, len(all))
 	for _, x := range all {
-		m := mark(x.URL.Key(), salt)
-		if d.Repeat || !h.cache.has(m) {
-			asked = append(asked, x)
-			h.cache.add(m)
+		if m := mark(x.URL.Key(), salt); d.Repeat || !h.cache.has(m) {
+			asked, marks = append(asked, x), append(marks, m)
 		}
 	}
 	if len(asked) == 0 {
@@ -182,6 +181,7 @@ func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d stage.Delivery,
 	now := time.Now()
 	var lines []crawl.LogLine
 	for i, a := range answers {
+		h.cache.add(marks[i])
 		if x := asked[i]; a != crawl.Known {
 			lines = append(lines, crawl.LogLine{At: now, URL: x.URL, Verdict: crawl.VerdictExcluded, Reason: x.Reason,
 				Depth: x.Depth, Referrer: x.Referrer})

@@ -18,7 +18,7 @@ type Rules struct {
 	canon     *weburl.Canonicalizer
 	domains   map[string]bool // scope domain: the seeds' registrable domains
 	hosts     map[string]bool // scope host: the seeds' host keys
-	prefixes  []string        // scope prefix: the seeds' directories
+	prefixes  []string        // scope prefix: the seeds' directories, http and https alike
 	include   []*regexp.Regexp
 	exclude   []*regexp.Regexp
 	blacklist *Blacklist
@@ -75,10 +75,11 @@ func patterns(name string, list []string) ([]*regexp.Regexp, error) {
 	return out, nil
 }
 
-// directory is a URL up to the last slash of its path: /a/b.html and /a/ have the directory /a/.
+// directory is host and path of a URL up to the last slash: /a/b.html and /a/ have the directory /a/. The scheme does not
+// count: a seed named without one is taken for http, and most sites redirect that to https.
 func directory(u weburl.URL) string {
 	path := u.Path()
-	return u.Origin() + path[:strings.LastIndexByte(path, '/')+1]
+	return u.HostKey() + path[:strings.LastIndexByte(path, '/')+1]
 }
 
 // Canonical returns the canonical form of u as the job wants it.
@@ -164,9 +165,9 @@ func (r *Rules) InScope(u weburl.URL) bool {
 	case crawl.ScopeHost:
 		return r.hosts[u.HostKey()]
 	case crawl.ScopePrefix:
-		href := u.String()
+		place := u.HostKey() + u.Path()
 		for _, p := range r.prefixes {
-			if strings.HasPrefix(href, p) {
+			if strings.HasPrefix(place, p) {
 				return true
 			}
 		}

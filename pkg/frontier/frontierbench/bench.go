@@ -31,6 +31,13 @@ import (
 // jobID is the job that the URLs belong to.
 const jobID = "bench"
 
+// window is how many fetches are under way, as in a crawl of thousands of pages a second, and outcomeWorkers how many outcomes
+// are handled at once.
+const (
+	window         = 2048
+	outcomeWorkers = 256
+)
+
 // fillBatch is how many URLs a page brings.
 const fillBatch = 500
 
@@ -68,9 +75,11 @@ func newBench(ctx context.Context, s *local.Store, urls, hosts int, w io.Writer)
 	job := crawl.DefaultJob()
 	job.ID, job.MaxPages, job.IgnoreRobots, job.Politeness.Delay = jobID, 0, true, 0
 	cfg := membus.Default()
-	cfg.Journal, cfg.Dead = s.Journal(), s.DeadLetters()
+	cfg.Capacity, cfg.Journal, cfg.Dead = window, s.Journal(), s.DeadLetters()
+	bounds := frontier.Default()
+	bounds.Window, bounds.Batch = window, window/2
 	b := &bench{urls: urls, hosts: hosts, bus: membus.New(cfg), out: w}
-	f, err := frontier.New(frontier.Default(), frontier.Deps{Queues: s.Queues(), Ledger: s.URLs(), Hosts: s.Hosts(),
+	f, err := frontier.New(bounds, frontier.Deps{Queues: s.Queues(), Ledger: s.URLs(), Hosts: s.Hosts(),
 		Jobs: crawl.StaticJobs{jobID: &job}, Attempts: s.AttemptLog(), Bus: b.bus, Log: slog.Default()})
 	if err != nil {
 		return nil, err
@@ -143,7 +152,7 @@ func (b *bench) drain(ctx context.Context) error {
 	}
 	g.Go(func() error { return stage.Run(run, b.bus, cfg("fetcher", crawl.TopicFetch, 4), fetch{}) })
 	g.Go(func() error {
-		return stage.Run(run, b.bus, cfg("frontier.outcome", crawl.TopicOutcome, 64), counted{b.f.Outcomes(), b, stop})
+		return stage.Run(run, b.bus, cfg("frontier.outcome", crawl.TopicOutcome, outcomeWorkers), counted{b.f.Outcomes(), b, stop})
 	})
 	g.Go(func() error { return b.f.Run(run) })
 	err := g.Wait()

@@ -1,0 +1,96 @@
+package split_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/split"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// ring owns hosts by their third letter, and counts how often it is asked.
+type ring struct {
+	asked int
+	err   error
+}
+
+func (r *ring) Owner(host string) (string, error) {
+	r.asked++
+	return "node-" + host[2:3], r.err
+}
+
+func urlOf(t rapid.TB, host, n int) weburl.URL {
+	u, err := weburl.Parse(fmt.Sprintf("http://h%02d.test/%d", host, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestEveryURLGoesToTheOwnerOfItsHostInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := &crawl.Split{Batch: crawl.Batch{Job: "j"}}
+		for i, h := range rapid.SliceOfN(rapid.IntRange(0, 30), 0, 40).Draw(t, "hosts of tasks") {
+			in.Tasks = append(in.Tasks, crawl.Task{Job: "j", URL: urlOf(t, h, i), Depth: i, Repeat: i%2 == 0})
+		}
+		for i, h := range rapid.SliceOfN(rapid.IntRange(0, 30), 0, 40).Draw(t, "hosts of exclusions") {
+			in.Exclusions = append(in.Exclusions, crawl.Exclusion{URL: urlOf(t, h, i), Reason: "scope", Depth: i})
+		}
+		events, err := split.New(&ring{}).Handle(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tasks, exclusions := map[string][]crawl.Task{}, map[string][]crawl.Exclusion{}
+		for _, x := range in.Tasks {
+			n := "node-" + x.URL.HostKey()[2:3]
+			tasks[n] = append(tasks[n], x)
+		}
+		for _, x := range in.Exclusions {
+			n := "node-" + x.URL.HostKey()[2:3]
+			exclusions[n] = append(exclusions[n], x)
+		}
+		seen := map[string]bool{}
+		for _, e := range events {
+			c := e.(*crawl.Claim)
+			if seen[c.Node] || c.Job != "j" {
+				t.Errorf("claim for job %s and node %s, which had one: %v", c.Job, c.Node, seen[c.Node])
+			}
+			seen[c.Node] = true
+			if fmt.Sprint(c.Tasks) != fmt.Sprint(tasks[c.Node]) || fmt.Sprint(c.Exclusions) != fmt.Sprint(exclusions[c.Node]) {
+				t.Errorf("node %s got %v and %v, want %v and %v", c.Node, c.Tasks, c.Exclusions, tasks[c.Node], exclusions[c.Node])
+			}
+			delete(tasks, c.Node)
+			delete(exclusions, c.Node)
+		}
+		if len(tasks)+len(exclusions) > 0 {
+			t.Errorf("left over: %v, %v", tasks, exclusions)
+		}
+	})
+}
+
+func TestNeighboursOfOneHostAskTheRingOnce(t *testing.T) {
+	r, in := &ring{}, &crawl.Split{Batch: crawl.Batch{Job: "j"}}
+	for i := range 500 {
+		in.Tasks = append(in.Tasks, crawl.Task{URL: urlOf(t, i/100, i)})
+	}
+	if _, err := split.New(r).Handle(context.Background(), in); err != nil || r.asked != 5 {
+		t.Errorf("asked %d times, want 5; error %v", r.asked, err)
+	}
+}
+
+func TestARingWithoutAnswerSendsNothing(t *testing.T) {
+	down := errors.New("no ring")
+	in := &crawl.Split{Batch: crawl.Batch{Tasks: []crawl.Task{{URL: urlOf(t, 1, 1)}}}}
+	events, err := split.New(&ring{err: down}).Handle(context.Background(), in)
+	if !errors.Is(err, down) || len(events) > 0 {
+		t.Errorf("got %d events and error %v", len(events), err)
+	}
+	if node, err := (split.OneNode{}).Owner("any.test"); node != "" || err != nil {
+		t.Errorf("a single node gave %q, %v", node, err)
+	}
+}
