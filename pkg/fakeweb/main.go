@@ -107,6 +107,16 @@ func configFlags(flags *flag.FlagSet, cfg *Config) {
 	}
 }
 
+// Flags returns arguments of [Main] that describe cfg, so that another process serves the same web.
+func Flags(cfg Config) []string {
+	v := reflect.ValueOf(cfg)
+	args := make([]string, v.NumField())
+	for i := range args {
+		args[i] = fmt.Sprintf("--%s=%v", flagName(v.Type().Field(i).Name), v.Field(i).Interface())
+	}
+	return args
+}
+
 // flagName turns CrossHost into cross-host, Errors404 into errors404 and DNSTTL into dnsttl.
 func flagName(field string) string {
 	var b strings.Builder

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMainServesUntilItsInputEnds(t *testing.T) {
@@ -72,6 +73,15 @@ func TestMainRefusesBadArguments(t *testing.T) {
 	for _, args := range []string{"--hosts x", "--hosts 0", "--nothing", "extra", "--log /nonexistent/dir/log", "--truth /nonexistent/dir/t"} {
 		if err := Main(t.Context(), strings.Fields(args), strings.NewReader(""), io.Discard, io.Discard); err == nil {
 			t.Errorf("%s: accepted", args)
+		}
+	}
+}
+
+func TestFlagsDescribeAConfigWholly(t *testing.T) {
+	for _, want := range []Config{Default(), Plain(7, 1234), {Seed: 9, Hosts: 1, Pages: 1, PageBytes: 100, Links: 1, TLS: true, ChangeEvery: 1, SlowByte: 1, Delay: 3 * time.Second}} {
+		o, err := parseArgs(Flags(want), io.Discard)
+		if err != nil || o.cfg != want {
+			t.Errorf("read back %+v, %v; want %+v", o.cfg, err, want)
 		}
 	}
 }

@@ -31,6 +31,7 @@ type Pages struct {
 
 	mu      sync.Mutex
 	pending map[weburl.Key]struct{} // in a group that is not committed
+	spare   []byte                  // buffer of a batch that was written
 }
 
 var _ crawl.Pages = (*Pages)(nil)
@@ -54,7 +55,7 @@ func (s *Store) Pages() *Pages { return s.pages }
 
 func openPages(s *Store) (p *Pages, err error) {
 	p = &Pages{s: s, pending: map[weburl.Key]struct{}{}}
-	p.fresh, p.write, p.pace = func() *pageBatch { return &pageBatch{} }, p.writeBatch, p.gather
+	p.fresh, p.write, p.pace = p.freshBatch, p.writeBatch, p.gather
 	committed, err := p.committedSize()
 	if err != nil {
 		return nil, err
@@ -152,13 +153,7 @@ func (p *Pages) Put(ctx context.Context, r *crawl.Record) error {
 		return err
 	}
 	key := r.URL.Key()
-	has, err := p.s.get(pageKey(key), func([]byte) error { return nil })
-	if err != nil {
-		return fmt.Errorf("store the record of %s: %w", r.URL, err)
-	}
-	if has {
-		return nil
-	}
+	var err error
 	buf := lineBuffers.Get().(*[]byte)
 	*buf = jsonl.AppendRecord((*buf)[:0], r)
 	t := p.join(func(b *pageBatch) { err = p.stage(b, key, *buf) })
@@ -171,7 +166,7 @@ func (p *Pages) Put(ctx context.Context, r *crawl.Record) error {
 	return nil
 }
 
-// stage adds a line to a batch unless its URL has one there, in the batch being written, or in the file since Put looked.
+// stage adds a line to a batch unless its URL has one there, in the batch being written, or in the file.
 func (p *Pages) stage(b *pageBatch, key weburl.Key, line []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -233,6 +228,20 @@ func (p *Pages) settle(b *pageBatch) {
 	for _, at := range b.index {
 		delete(p.pending, at.key)
 	}
+	if cap(b.lines) <= maxSpare {
+		p.spare = b.lines[:0]
+	}
+}
+
+// maxSpare bounds the buffer that one batch leaves to the next.
+const maxSpare = 4 << 20
+
+func (p *Pages) freshBatch() *pageBatch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := &pageBatch{lines: p.spare}
+	p.spare = nil
+	return b
 }
 
 // PageLine returns the line of a URL's record, without the line's end; found is false where none is stored.

@@ -39,6 +39,20 @@ var lowerCase = func() (t [256]byte) {
 	return t
 }()
 
+// twoBytes is the first character that UTF-8 encodes in three bytes. The alphabets before it (Latin, Greek, Cyrillic, Hebrew,
+// Arabic) need no look into the Unicode tables.
+const twoBytes = 0x800
+
+// lowerShort is the lower case of the characters before twoBytes; 0 for those that belong to no word.
+var lowerShort = func() (t [twoBytes]rune) {
+	for r := range rune(twoBytes) {
+		if inWord(r) {
+			t[r] = unicode.ToLower(r)
+		}
+	}
+	return t
+}()
+
 // scan adds the words of text. Words of ASCII take the short way.
 func (s *scanner) scan(text string) {
 	for i := 0; i < len(text); {
@@ -71,6 +85,15 @@ func (s *scanner) scanWord(text string, i int) int {
 	n := 0
 	for i < len(text) && n <= maxWord-utf8.UTFMax {
 		r, size := utf8.DecodeRuneInString(text[i:])
+		if r < twoBytes {
+			lower := lowerShort[r]
+			i += size
+			if lower == 0 {
+				break
+			}
+			n += utf8.EncodeRune(s.buf[n:], lower)
+			continue
+		}
 		if !inWord(r) {
 			i += size
 			break

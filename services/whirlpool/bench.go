@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 )
 
 // newBench groups the benchmarks. Each prints the command that reproduces it.
@@ -123,7 +125,8 @@ func (b *crawlBench) row(name string, u usageOf) {
 
 // serve starts the synthetic web in a process of its own.
 func (b *crawlBench) serve(ctx context.Context) (stop func() error, err error) {
-	web := exec.CommandContext(ctx, b.exe, "fakeweb", "--plain", "--hosts", strconv.Itoa(b.hosts), "--pages", strconv.Itoa(b.pages))
+	cfg := fakeweb.Plain(b.hosts, b.pages)
+	web := exec.CommandContext(ctx, b.exe, append([]string{"fakeweb", "--stdin"}, fakeweb.Flags(cfg)...)...)
 	in, err := web.StdinPipe()
 	if err != nil {
 		return nil, err

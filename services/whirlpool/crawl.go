@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/pprof"
 	"strings"
 	"syscall"
 
@@ -23,10 +24,10 @@ import (
 
 // crawlFlags are the flags of `whirlpool crawl` that are no settings of the job.
 type crawlFlags struct {
-	out, config, proxy, dns                   string
-	concurrency                               int
-	warc, fresh, quiet, json, allowPrivate    bool
-	noSitemaps, verbose, keepNoFollow, noCopy bool
+	out, config, proxy, dns, cpuProfile    string
+	concurrency                            int
+	warc, fresh, quiet, json, allowPrivate bool
+	noSitemaps, verbose, keepNoFollow      bool
 }
 
 func newCrawl() *cobra.Command {
@@ -89,6 +90,8 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log what the stages do on standard error")
 	fl.StringVar(&f.proxy, "proxy", "", "`URL` of an HTTP, HTTPS or SOCKS5 proxy")
 	fl.StringVar(&f.dns, "dns", "", "name server, `ADDR:PORT`")
+	fl.StringVar(&f.cpuProfile, "cpuprofile", "", "write a CPU profile to this `file`")
+	_ = fl.MarkHidden("cpuprofile")
 	fl.BoolVar(&f.allowPrivate, "allow-private", false, "permit loopback and private addresses")
 }
 
@@ -197,7 +200,12 @@ func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.
 	ctx, stopByControl := context.WithCancel(ctx)
 	defer stopByControl()
 	endControl := serveControl(ctx, l, f.out, opt.Log, func() { view.stopping(); stopByControl() })
+	stopProfile, err := f.profile()
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
 	finished, err := crawlAndWatch(ctx, l, view)
+	stopProfile()
 	endControl()
 	tally, errTally := l.Store.URLs().Tally(context.WithoutCancel(ctx), job.ID)
 	if err = errors.Join(err, errTally, l.Close()); err != nil {
@@ -208,6 +216,21 @@ func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.
 		return fmt.Errorf("no page could be fetched: %s says why, URL by URL", filepath.Join(f.out, "crawl.log"))
 	}
 	return nil
+}
+
+// profile starts the CPU profile, if one was asked for.
+func (f *crawlFlags) profile() (stop func(), err error) {
+	if f.cpuProfile == "" {
+		return func() {}, nil
+	}
+	file, err := os.Create(f.cpuProfile)
+	if err != nil {
+		return nil, fmt.Errorf("--cpuprofile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, errors.Join(fmt.Errorf("--cpuprofile: %w", err), file.Close())
+	}
+	return func() { pprof.StopCPUProfile(); _ = file.Close() }, nil
 }
 
 func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOptions, error) {

@@ -47,7 +47,7 @@ func runDemo(cmd *cobra.Command, out string) (err error) {
 	job.ID, job.Seeds, job.Scope, job.Contact = "demo", srv.Web().Seeds(), crawl.ScopeAny, "demo@whirlpool.invalid"
 	job.PagesPerHost = 500 // one host is a trap without end
 	job.Politeness.Delay = crawl.Duration(20 * time.Millisecond)
-	job.Retry.Base = crawl.Duration(200 * time.Millisecond)
+	job.Retry.Base, job.Retry.SlowMin = crawl.Duration(200*time.Millisecond), crawl.Duration(200*time.Millisecond)
 	f := &crawlFlags{out: out, dns: srv.DNSAddr(), allowPrivate: true, concurrency: 64}
 	fmt.Fprintf(cmd.ErrOrStderr(), "a synthetic web of %d hosts on this machine, 20 ms between requests to a host\n",
 		cfg.Hosts)

@@ -48,8 +48,7 @@ var ErrClosed = errors.New("the bus is closed")
 // Bus is the in-process bus. It implements bus.Bus.
 type Bus struct {
 	cfg    Config
-	mu     sync.Mutex
-	topics map[string]*topic
+	topics sync.Map // *topic by name
 	roots  atomic.Int64
 	closed chan struct{}
 	once   sync.Once
@@ -77,7 +76,7 @@ type rootKey struct{}
 
 // New returns a bus. Call Recover when its consumers are running.
 func New(cfg Config) *Bus {
-	return &Bus{cfg: cfg, topics: map[string]*topic{}, closed: make(chan struct{})}
+	return &Bus{cfg: cfg, closed: make(chan struct{})}
 }
 
 // Close makes waiting and later calls of Publish fail. Messages that wait are left to the journal.
@@ -93,15 +92,12 @@ func (b *Bus) Outstanding() int64 { return b.roots.Load() }
 func (b *Bus) Depth(name string) int { return len(b.topic(name).queue) }
 
 func (b *Bus) topic(name string) *topic {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	t := b.topics[name]
-	if t == nil {
-		t = &topic{name: name, journaled: b.cfg.Journal != nil && slices.Contains(b.cfg.Journaled, name),
-			queue: make(chan delivery, b.cfg.Capacity)}
-		b.topics[name] = t
+	if t, ok := b.topics.Load(name); ok {
+		return t.(*topic)
 	}
-	return t
+	t, _ := b.topics.LoadOrStore(name, &topic{name: name, queue: make(chan delivery, b.cfg.Capacity),
+		journaled: b.cfg.Journal != nil && slices.Contains(b.cfg.Journaled, name)})
+	return t.(*topic)
 }
 
 // Publish implements bus.Bus.
