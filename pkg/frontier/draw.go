@@ -16,8 +16,7 @@ import (
 func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
 	batch := f.drawn
 	f.mu.Lock()
-	room := !f.paused && len(f.inflight) < f.cfg.Window && len(f.hosts) < f.cfg.MaxActive &&
-		f.resolving < f.maxResolving() && f.pacer.ready(now)
+	room := f.wantsMore(now)
 	priority := 0
 	if room && len(batch) == 0 {
 		priority = pickFront(f.random, f.fronts[:])
@@ -37,6 +36,21 @@ func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
 	}
 	f.drawn = nil
 	return true, f.distribute(ctx, batch, now)
+}
+
+// enoughHosts times the window is how many hosts are active before only need draws more: Mercator's back queues were three
+// times its fetchers.
+const enoughHosts = 3
+
+// wantsMore reports whether tasks are to be drawn: there is room, and the fetchers might run out of hosts. Tasks that stay
+// in the front queues keep the order of their priorities and need not be moved twice.
+func (f *Frontier) wantsMore(now time.Time) bool {
+	if f.paused || len(f.inflight) >= f.cfg.Window || len(f.hosts) >= f.cfg.MaxActive || !f.pacer.ready(now) ||
+		f.resolving >= f.maxResolving() {
+		return false
+	}
+	at, some := f.bench.due()
+	return len(f.hosts) < enoughHosts*f.cfg.Window || !some || at.After(now)
 }
 
 // pickFront chooses a front queue that is not empty at random, each twice as likely as the one below it; 0: all are empty.
