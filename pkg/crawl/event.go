@@ -78,16 +78,17 @@ type Link struct {
 	Raw    string     `cbor:"2,keyasint,omitempty"` // as it stood in the page, when URL is zero
 	Rel    string     `cbor:"3,keyasint,omitempty"`
 	Text   string     `cbor:"4,keyasint,omitempty"` // the link's text, white space folded, at most 200 bytes
-	Tag    string     `cbor:"5,keyasint,omitempty"` // a, area, link, frame, iframe, meta, header, sitemap, feed, redirect
+	Tag    string     `cbor:"5,keyasint,omitempty"` // a, area, link, frame, iframe, meta, header, or one of the tags below
 	Weight int        `cbor:"6,keyasint,omitempty"` // 1 to 9 by a site rule; 0: none applied
 }
 
-// Tags of links that do not stand in a page.
+// Tags of links that are more than a page's link to another page.
 const (
 	TagRedirect     = "redirect"      // the target of a redirect
 	TagSitemap      = "sitemap"       // a page that a sitemap lists
 	TagSitemapIndex = "sitemap-index" // a sitemap, named by robots.txt or by a sitemap index
 	TagFeed         = "feed"          // an entry of an RSS or Atom feed
+	TagFeedSource   = "feed-source"   // a feed that a page names: a source of links, no page
 )
 
 // NoFollow reports whether the link asks not to be followed.

@@ -93,6 +93,7 @@ const (
 	ReasonVariantBudget    = "query-variants"
 	ReasonPageBudget       = "page-budget"
 	ReasonNoFollow         = "nofollow"
+	ReasonNoFeeds          = "no-feeds" // a feed, and the job reads neither sitemaps nor feeds
 	ReasonScheme           = "scheme"
 	ReasonRobots           = "robots"             // a rule of robots.txt forbids it
 	ReasonRobotsDown       = "robots-unavailable" // robots.txt could not be had: nothing may be fetched

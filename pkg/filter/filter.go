@@ -79,7 +79,7 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 }
 
 func (h *Handler) judge(ctx context.Context, r *Rules, t *crawl.Task, l *crawl.Link, now time.Time) (string, error) {
-	if reason := r.judgeLink(l); reason != "" {
+	if reason := r.judgeLink(l, t.URL); reason != "" {
 		return reason, nil
 	}
 	if reason := r.Judge(t, now); reason != "" {

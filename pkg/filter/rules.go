@@ -98,6 +98,8 @@ func (r *Rules) task(in *crawl.Links, l *crawl.Link) crawl.Task {
 			t.Depth = in.Task.Depth
 		}
 		t.Kind, t.Priority = crawl.KindSitemap, crawl.MaxPriority-1
+	case crawl.TagFeedSource:
+		t.Kind = crawl.KindSitemap
 	}
 	return t
 }
@@ -110,12 +112,18 @@ func priority(weight int) int {
 	return crawl.MinPriority + (min(weight, 9)-1)*(crawl.MaxPriority-crawl.MinPriority)/8
 }
 
-// judgeLink says why a link is not to be followed, whatever its URL is.
-func (r *Rules) judgeLink(l *crawl.Link) string {
-	if l.NoFollow() && !r.job.IgnoreMeta {
+// judgeLink says why a link is not to be followed because of what it is. A feed is named by a page, unlike a sitemap: what
+// binds pages binds it too.
+func (r *Rules) judgeLink(l *crawl.Link, u weburl.URL) string {
+	switch {
+	case l.NoFollow() && !r.job.IgnoreMeta:
 		return crawl.ReasonNoFollow
+	case l.Tag != crawl.TagFeedSource:
+		return ""
+	case !r.job.Sitemaps:
+		return crawl.ReasonNoFeeds
 	}
-	return ""
+	return r.judgeWanted(u, u.String())
 }
 
 // Judge says why a candidate is not to be fetched; empty: it is. It does not ask robots.txt. A sitemap may lie on another

@@ -124,6 +124,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonVariantBudget:   "too many URLs differ from it in the value of one query key only (query_variants)",
 	crawl.ReasonPageBudget:      "the crawl has as many pages as max_pages allows",
 	crawl.ReasonNoFollow:        "the links to it are marked nofollow",
+	crawl.ReasonNoFeeds:         "a feed, and the job reads neither sitemaps nor feeds",
 	crawl.ReasonRobots:          "robots.txt forbids it",
 	crawl.ReasonRobotsDown:      "robots.txt could not be had, so nothing of its origin may be fetched",
 	crawl.ReasonCrawlDelay:      "robots.txt asks for a longer Crawl-delay than politeness.max_crawl_delay",

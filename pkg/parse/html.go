@@ -3,6 +3,7 @@ package parse
 import (
 	"sync"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/parse/htmlscan"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
@@ -70,9 +71,10 @@ const (
 	tagFrame
 	tagIframe
 	tagMeta
+	tagFeedSource
 )
 
-var linkTagNames = [...]string{"a", "area", "link", "frame", "iframe", "meta"}
+var linkTagNames = [...]string{"a", "area", "link", "frame", "iframe", "meta", crawl.TagFeedSource}
 
 func (p *pass) free() {
 	if cap(p.buf) > maxPooled || len(p.stack) > maxPooled/8 {

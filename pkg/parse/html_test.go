@@ -36,6 +36,11 @@ func TestLinksOfADocument(t *testing.T) {
 			"area https://example.com/dir/1 []|frame https://example.com/dir/2 []|iframe https://example.com/dir/3 []"},
 		{"link elements", `<link rel="alternate next" href=n><link rel="Shortcut ICON" href=i><link rel="alternate stylesheet" href=s>`,
 			"link https://example.com/dir/n [alternate next]"},
+		{"feeds", `<link rel=alternate type=application/rss+xml href=r><link type=" Application/Atom+XML; x=y" rel="home ALTERNATE" href=a>`,
+			"feed-source https://example.com/dir/r [alternate]|feed-source https://example.com/dir/a [home ALTERNATE]"},
+		{"alternates that are no feeds", `<link rel=alternate type=text/html href=h><link rel=next type=application/rss+xml href=n>` +
+			`<link rel=alternate hreflang=de href=d>`, "link https://example.com/dir/h [alternate]|link https://example.com/dir/n [next]|" +
+			"link https://example.com/dir/d [alternate]"},
 		{"refresh", `<meta http-equiv=Refresh content="5; URL='/new'"><meta http-equiv=refresh content=5>`, "meta https://example.com/new []"},
 		{"no scheme of ours", `<a href="mailto:me@example.com">m</a><a href="JavaScript:void(0)">j</a>`,
 			"a !mailto:me@example.com [] m|a !JavaScript:void(0) [] j"},

@@ -89,21 +89,25 @@ func (p *pass) addLink(tag linkTag, href, rel []byte) bool {
 	return true
 }
 
-// onLinkElement sorts a link element: a resource of the page, the canonical URL, or a link like others.
+// onLinkElement sorts a link element: a resource of the page, the canonical URL, a feed, or a link like others.
 func (p *pass) onLinkElement() {
-	var href, rel []byte
+	var href, rel, media []byte
 	for i := range p.Attrs() {
 		switch name, val := p.Attr(i); string(name) {
 		case "href":
 			href = first(href, val)
 		case "rel":
 			rel = first(rel, val)
+		case "type":
+			media = first(media, val)
 		}
 	}
 	switch {
 	case href == nil:
 	case isResource(string(htmlscan.Value(rel))):
 		p.addAsset(href)
+	case isFeedSource(rel, media):
+		p.addLink(tagFeedSource, href, rel)
 	case p.addLink(tagLink, href, rel):
 		p.links[len(p.links)-1].canonical = hasWord(rel, "canonical")
 	}
@@ -118,6 +122,19 @@ func isResource(rel string) bool {
 			"mask-icon", "apple-touch-icon", "apple-touch-icon-precomposed", "apple-touch-startup-image", "pingback", "search":
 			return true
 		}
+	}
+	return false
+}
+
+// isFeedSource reports whether a link element names a feed of the page (HTML Standard, 4.6.7.1): what else is alternate is
+// a page in another form or language.
+func isFeedSource(rel, media []byte) bool {
+	if len(media) == 0 || !hasWord(rel, "alternate") {
+		return false
+	}
+	switch mediaType(string(htmlscan.Value(media))) {
+	case "application/rss+xml", "application/atom+xml":
+		return true
 	}
 	return false
 }
