@@ -21,16 +21,14 @@ func Value(raw []byte) []byte {
 	return AppendValue(make([]byte, 0, len(raw)), raw)
 }
 
-// AppendValue appends what Value returns to dst.
+// AppendValue appends what Value returns to dst. What a character reference stands for stays: &#13; is no line end.
 func AppendValue(dst, raw []byte) []byte {
-	start := len(dst)
-	dst = appendDecoded(dst, raw, true)
-	if bytes.IndexByte(raw, '\r') < 0 && bytes.IndexByte(raw, 0) < 0 {
-		return dst
+	if bytes.IndexByte(raw, '\r') >= 0 || bytes.IndexByte(raw, 0) >= 0 {
+		raw = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
+		raw = bytes.ReplaceAll(raw, []byte("\r"), []byte("\n"))
+		raw = bytes.ReplaceAll(raw, []byte{0}, []byte("\uFFFD"))
 	}
-	val := bytes.ReplaceAll(dst[start:], []byte("\r\n"), []byte("\n"))
-	val = bytes.ReplaceAll(val, []byte("\r"), []byte("\n"))
-	return append(dst[:start], bytes.ReplaceAll(val, []byte{0}, []byte("\uFFFD"))...)
+	return appendDecoded(dst, raw, true)
 }
 
 func appendDecoded(dst, raw []byte, inAttr bool) []byte {

@@ -106,6 +106,7 @@ var documents = []string{
 	`<plaintext></plaintext><a>`, `<title`, `<a href="x`, `<a href="x" `, `x</`, `x<`, `<!`, `<!-`, `<a b='`, `</a x="`,
 	`<p a="&lt;&ltx&lt=&lt1;&lt" b=&notit; c=&not d=&#x41;&#65b&#;&# e="&NotEqualTilde;&semi;&fjlig;">&notit; &ltx &amp`,
 	"<a\x00b c\x00d=e\x00f\r\ng h='\r\n'>x\x00y</a\x00b>",
+	"<a b=\"&#13;\r\n&#xd=\r\x00\">",
 	`<![CDATA[ x <a> ]]> y`, `<svg><title><a></title></svg>`, `<a"b'c=d"e'f><a b="c"d="e"><a b='c'/d>`, "<a\fb\n=\r'c'\t>",
 }
 
