@@ -16,8 +16,7 @@ func TestMeasurementsRun(t *testing.T) {
 		rows string
 		want int
 	}{
-		"url set":  {func(w io.Writer) error { return URLSet(context.Background(), t.TempDir(), *size, w) }, "RSS MB", 2},
-		"frontier": {func(w io.Writer) error { return Frontier(context.Background(), t.TempDir(), int(*size), w) }, "outcome", 1},
+		"url set": {func(w io.Writer) error { return URLSet(context.Background(), t.TempDir(), *size, w) }, "RSS MB", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
