@@ -3,6 +3,7 @@ package inspect
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,15 +16,23 @@ var ErrURL = errors.New("not a URL that can be crawled")
 
 // ParseURL reads a URL that a person typed: without scheme it is taken for http, as seeds are.
 func ParseURL(raw string) (weburl.URL, error) {
-	text := strings.TrimSpace(raw)
-	if !strings.Contains(text, "://") {
-		text = "http://" + text
-	}
+	text, _ := withScheme(raw)
 	u, err := weburl.Parse(text)
 	if err != nil {
 		return u, fmt.Errorf("%q: %w: %w", raw, ErrURL, err)
 	}
 	return u, nil
+}
+
+// schemeLike recognises a text that names its scheme; in host:80 it names none.
+var schemeLike = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:(//|[^0-9])`)
+
+func withScheme(raw string) (text string, added bool) {
+	text = strings.TrimSpace(raw)
+	if schemeLike.MatchString(text) {
+		return text, false
+	}
+	return "http://" + text, true
 }
 
 // rewritten names the rules by which raw became canon; u is raw as parsed. The rules are those of package weburl.
@@ -50,16 +59,18 @@ func rewritten(raw string, u, canon weburl.URL) []string {
 
 // standardRules names what the URL Standard's serialisation changed.
 func standardRules(raw string, u weburl.URL) (rules []string) {
-	text := strings.TrimSpace(raw)
-	if text == u.String() {
+	const standard = "written as the URL Standard has it"
+	text, added := withScheme(raw)
+	scheme, _, found := strings.Cut(text, "://")
+	switch {
+	case text == u.String() && !added:
 		return nil
-	}
-	if !strings.Contains(text, "://") {
-		text = "http://" + text
+	case !found: // http:example.com
+		return []string{standard}
+	case added:
 		rules = append(rules, "http:// added")
 	}
-	head := len(text) - len(strings.TrimPrefix(text, text[:strings.Index(text, "://")+3]))
-	auth := text[:head] + authority(text)
+	auth := scheme + "://" + authority(text)
 	if auth != strings.ToLower(auth) {
 		rules = append(rules, "scheme and host in lower case")
 	}
@@ -72,7 +83,7 @@ func standardRules(raw string, u weburl.URL) (rules []string) {
 		rules = append(rules, "dot segments resolved")
 	}
 	if len(rules) == 0 {
-		rules = append(rules, "written as the URL Standard has it")
+		rules = append(rules, standard)
 	}
 	return rules
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -88,6 +89,7 @@ type Server struct {
 	stop    context.CancelFunc
 	cleanup func() error
 	ended   chan error
+	once    sync.Once
 }
 
 // closePatience is how long Close waits for clients that connected and say nothing.
@@ -108,7 +110,12 @@ func Serve(ctx context.Context, dir string, h http.Handler) (*Server, error) {
 }
 
 // Close ends the answers under way, waits for them, and removes the socket. After it nothing asks the view any more.
-func (s *Server) Close() error {
+func (s *Server) Close() (err error) {
+	s.once.Do(func() { err = s.close() })
+	return err
+}
+
+func (s *Server) close() error {
 	s.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
