@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -8,18 +9,27 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// apply moves the host's clocks by an outcome, and reports whether its record must be stored at once: what the delay alone
-// says need not be, because after a restart every host's delay starts anew.
-func (h *host) apply(out *crawl.Outcome, j *crawl.Job, now time.Time) (urgent bool) {
+// leastGap is the shortest rest that any job gives the host.
+func (f *Frontier) leastGap(h *host) time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for _, js := range f.jobs {
+		least = min(least, h.gap(js.job))
+	}
+	return least
+}
+
+// apply moves the host's clocks by an outcome, and reports whether its record must be stored at once. A rest of no more than
+// least need not be, because after a restart every job's delay starts anew.
+func (h *host) apply(out *crawl.Outcome, j *crawl.Job, now time.Time, least time.Duration) (urgent bool) {
 	r := &h.rec
 	if out.Contacted() {
 		r.Requests++
 		r.LastContact = later(r.LastContact, out.Ended)
-		rest, gap := adaptive(j, out.Ended.Sub(out.Started)), h.gap(j)
-		if max(rest, gap) > 0 {
-			h.rest(out.Ended.Add(max(rest, gap))) // for other jobs' tasks, too
+		rest := max(h.gap(j), adaptive(j, out.Ended.Sub(out.Started)))
+		if rest > 0 {
+			h.rest(out.Ended.Add(rest)) // from all jobs
 		}
-		urgent = rest > gap
+		urgent = rest > least
 	}
 	if out.Verdict == crawl.VerdictInterrupted {
 		r.LastContact = later(r.LastContact, now) // it may have been contacted

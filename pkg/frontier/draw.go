@@ -17,7 +17,7 @@ func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
 	batch := f.drawn
 	f.mu.Lock()
 	room := f.wantsMore(now)
-	priority := 0
+	priority := -1
 	if room && len(batch) == 0 {
 		priority = pickFront(f.random, f.fronts[:])
 	}
@@ -26,7 +26,7 @@ func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
 		return false, nil
 	}
 	if len(batch) == 0 {
-		if priority == 0 {
+		if priority < 0 {
 			return false, nil
 		}
 		var err error
@@ -53,7 +53,7 @@ func (f *Frontier) wantsMore(now time.Time) bool {
 	return len(f.hosts) < enoughHosts*f.cfg.Window || !some || at.After(now)
 }
 
-// pickFront chooses a front queue that is not empty at random, each twice as likely as the one below it; 0: all are empty.
+// pickFront chooses a front queue that is not empty at random, each twice as likely as the one below it; -1: all are empty.
 func pickFront(random *rand.Rand, lengths []int64) int {
 	total := 0
 	for p, n := range lengths {
@@ -62,7 +62,7 @@ func pickFront(random *rand.Rand, lengths []int64) int {
 		}
 	}
 	if total == 0 {
-		return 0
+		return -1
 	}
 	x := random.IntN(total)
 	for p, n := range lengths {
@@ -72,7 +72,7 @@ func pickFront(random *rand.Rand, lengths []int64) int {
 			}
 		}
 	}
-	return 0
+	return -1
 }
 
 func (f *Frontier) pullFront(ctx context.Context, priority int) ([]crawl.Delivery, error) {

@@ -3,7 +3,6 @@ package frontier
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -46,29 +45,27 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	return nil, f.gather.do(r, func(rs []*result) { f.digest(ctx, rs) })
 }
 
-// digest handles a batch of outcomes and leaves in each what became of it.
+// digest handles a batch of outcomes and leaves in each what became of it. What queues tasks comes last, for it is what must
+// not be done twice.
 func (f *Frontier) digest(ctx context.Context, rs []*result) {
 	outs := make([]*crawl.Outcome, len(rs))
 	for i, r := range rs {
 		outs[i] = &r.Outcome
 	}
 	err := f.record(ctx, outs, rs[0].now)
+	if err == nil {
+		err = f.moveClocks(ctx, rs)
+	}
+	done := make([]*result, 0, len(rs))
 	for _, r := range rs {
 		if r.err = err; r.err == nil {
 			r.err = f.again(ctx, r)
 		}
-	}
-	rs = slices.DeleteFunc(slices.Clone(rs), func(r *result) bool { return r.err != nil })
-	if len(rs) == 0 {
-		return
-	}
-	if err := f.moveClocks(ctx, rs); err != nil {
-		for _, r := range rs {
-			r.err = err
+		if r.err == nil {
+			done = append(done, r)
 		}
-		return
 	}
-	f.free(rs)
+	f.free(done)
 }
 
 // weigh finds out whether the outcome ends a lease that is under way, and whether there is nothing to do about it any more:
@@ -192,7 +189,7 @@ func (f *Frontier) applyAll(rs []*result, strangers map[string]*host) (recs []cr
 	defer f.mu.Unlock()
 	for _, r := range rs {
 		h := f.hostOf(r, strangers)
-		store := h.apply(&r.Outcome, r.js.job, r.now) || h.stranger
+		store := h.apply(&r.Outcome, r.js.job, r.now, f.leastGap(h)) || h.stranger
 		if r.Task.Kind == crawl.KindRobots {
 			store = true
 			owner := f.hosts[originHost(r.Task.For)]

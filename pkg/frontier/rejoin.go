@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -41,11 +42,11 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 // readyAt is when something can be done about the host's next task; hold: when somebody else has acted.
 func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Time) (at time.Time, hold bool) {
 	at = h.earliest(js.job)
-	if task == nil {
-		return at, false
-	}
-	if h.dismissal(task, js.job, now) != nil {
+	switch {
+	case h.dismissal(cmp.Or(task, &crawl.Task{}), js.job, now) != nil:
 		return now, false
+	case task == nil:
+		return at, false
 	}
 	if task.Kind == crawl.KindPage && js.full() {
 		if f.setsAside(js) {
@@ -58,9 +59,10 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 	return later(at, wait), hold
 }
 
-// setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks: its budget is spent.
+// setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks, which may wait for places on the
+// workbench: its budget is spent.
 func (f *Frontier) setsAside(js *jobState) bool {
-	return len(f.jobs) > 1 && js.full() && js.leased == 0
+	return js.full() && js.leased == 0 && (len(f.jobs) > 1 || len(f.hosts) >= f.cfg.MaxActive)
 }
 
 // block keeps a host until the job's page budget may have room again.
