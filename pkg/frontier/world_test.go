@@ -123,7 +123,7 @@ func (w *world) begin() {
 		w.t.Fatal(err)
 	}
 	if w.fault > 0 {
-		p.fault = func() bool { return w.random.Float64() < w.fault } // under the disk's lock
+		p.fault = func() bool { return float64(w.roll(1000)) < 1000*w.fault }
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = f.Run(ctx) })

@@ -60,7 +60,10 @@ func Run(ctx context.Context, dir string, urls, hosts int, w io.Writer) (err err
 	if err := b.phase(ctx, "fill", b.fill); err != nil {
 		return err
 	}
-	return b.phase(ctx, "lease and outcome", b.drain)
+	if err := b.phase(ctx, "lease and outcome", b.drain); err != nil {
+		return err
+	}
+	return b.check(ctx, store.URLs())
 }
 
 type bench struct {
@@ -160,6 +163,18 @@ func (b *bench) drain(ctx context.Context) error {
 		err = errors.Join(fmt.Errorf("%d of %d URLs have outcomes", n, b.urls), ctx.Err())
 	}
 	return err
+}
+
+// check makes sure that what was measured was done.
+func (b *bench) check(ctx context.Context, ledger crawl.Ledger) error {
+	tally, err := ledger.Tally(ctx, jobID)
+	if err != nil {
+		return err
+	}
+	if s := b.f.Stats(); tally.Pages != int64(b.urls) || s.Queued != 0 || s.InFlight != 0 {
+		return fmt.Errorf("%d of %d URLs are in the ledger as pages; the frontier holds %+v", tally.Pages, b.urls, s)
+	}
+	return nil
 }
 
 // phase runs a part, and writes its rate every ten seconds and at its end.
