@@ -39,12 +39,16 @@ func (h *Handler) Close() { h.transports.close() }
 // Handle implements stage.Handler. The last event is the outcome; a *crawl.Page, or the *crawl.Links of a redirect, may
 // come before it.
 func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, error) {
-	if stage.DeliveryOf(ctx).Repeat {
-		return []crawl.Event{interrupted(f)}, nil
-	}
 	job, err := h.deps.Jobs.Job(ctx, f.Task.Job)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+	}
+	if stage.DeliveryOf(ctx).Repeat {
+		before, err := h.sitemapsAgain(ctx, job, f)
+		if err != nil {
+			return nil, fmt.Errorf("fetch %s again: %w", f.Task.URL, err)
+		}
+		return append(before, interrupted(f)), nil
 	}
 	out := &crawl.Outcome{Task: f.Task}
 	ok, err := h.permitted(ctx, job, &f.Task, out)
@@ -97,7 +101,7 @@ func (h *Handler) answer(ctx context.Context, a *attempt) ([]crawl.Event, error)
 		if err := h.robotsAnswer(ctx, a, err); err != nil {
 			return nil, err
 		}
-		return sitemapLinks(a), nil
+		return sitemapLinks(a.job, a.task, a.out), nil
 	case err != nil:
 		a.failed(err)
 		return nil, nil

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -206,6 +207,31 @@ func TestRepeatedLeaseMakesNoRequest(t *testing.T) {
 	if time.Since(r.Ended) > time.Minute {
 		t.Error("the host's politeness clock would not move, though the request may just have been made")
 	}
+}
+
+// The process may die between storing the rules and publishing what they name.
+func TestRepeatedRobotsLeaseNamesTheSitemapsAgain(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "Sitemap: /one.xml\nSitemap: /two.xml\n") })
+	b := newBench(t, nil)
+	u := parse(t, url+"/robots.txt")
+	lease := &crawl.Fetch{Task: crawl.Task{Job: "test", URL: u, Kind: crawl.KindRobots, For: u.Origin()}}
+	repeated := stage.WithDelivery(t.Context(), stage.Delivery{Repeat: true})
+	if events, err := b.h.Handle(repeated, lease); err != nil || len(events) != 1 {
+		t.Fatalf("before the rules are known: events %v, %v; want the outcome alone", events, err)
+	}
+	first, err := b.h.Handle(t.Context(), lease)
+	if err != nil || len(first) != 2 {
+		t.Fatalf("events %v, %v", first, err)
+	}
+	again, err := b.h.Handle(repeated, lease)
+	if err != nil || len(again) != 2 {
+		t.Fatalf("repeated: events %v, %v", again, err)
+	}
+	want, got := first[0].(*crawl.Links), again[0].(*crawl.Links)
+	if !reflect.DeepEqual(got, want) || len(got.Links) != 2 {
+		t.Errorf("repeated: links %+v, want %+v", got, want)
+	}
+	b.read(again).want(t, crawl.VerdictInterrupted, crawl.ReasonInterrupted)
 }
 
 func TestFaultOfOursIsAnErrorAndLeavesNothingBehind(t *testing.T) {

@@ -146,26 +146,26 @@ func (h *Handler) robotsRedirect(ctx context.Context, a *attempt) error {
 		return h.robotsRecord(ctx, a, crawl.RobotsAllowAll, nil)
 	}
 	a.out.Verdict, a.out.Location = crawl.VerdictDone, target
-	a.out.Robots = &crawl.RobotsOutcome{Origin: a.origin(), Redirect: target}
+	a.out.Robots = &crawl.RobotsOutcome{Origin: originOf(a.task), Redirect: target}
 	return nil
 }
 
 // sitemapLinks are the sitemaps of the origin whose rules came: those that robots.txt names, else the one at the usual place,
 // unless the crawl is too broad to ask every host for one.
-func sitemapLinks(a *attempt) []crawl.Event {
-	r := a.out.Robots
-	if r == nil || !r.Redirect.IsZero() || a.out.Verdict != crawl.VerdictDone || !a.job.Sitemaps || a.job.MaxDepth == 0 {
+func sitemapLinks(job *crawl.Job, task *crawl.Task, out *crawl.Outcome) []crawl.Event {
+	r := out.Robots
+	if r == nil || !r.Redirect.IsZero() || out.Verdict != crawl.VerdictDone || !job.Sitemaps || job.MaxDepth == 0 {
 		return nil
 	}
 	named := r.Sitemaps
-	if len(named) == 0 && a.job.Scope != crawl.ScopeAny {
+	if len(named) == 0 && job.Scope != crawl.ScopeAny {
 		named = []string{r.Origin + "/sitemap.xml"}
 	}
 	origin, err := weburl.Parse(r.Origin)
 	if err != nil {
 		return nil
 	}
-	e := &crawl.Links{Task: *a.task}
+	e := &crawl.Links{Task: *task}
 	for _, raw := range named {
 		if u, err := origin.Resolve(raw); err == nil {
 			e.Links = append(e.Links, crawl.Link{URL: u, Tag: crawl.TagSitemapIndex})
@@ -177,18 +177,34 @@ func sitemapLinks(a *attempt) []crawl.Event {
 	return []crawl.Event{e}
 }
 
-// origin is whose rules a KindRobots task fetches.
-func (a *attempt) origin() string {
-	if a.task.For != "" {
-		return a.task.For
+// sitemapsAgain repeats the sitemaps of a robots.txt whose fetch was interrupted after its rules were stored: it is not asked
+// for again, so nobody else would name them. The links have the ids of the first delivery's, so their claims are the same.
+func (h *Handler) sitemapsAgain(ctx context.Context, job *crawl.Job, f *crawl.Fetch) ([]crawl.Event, error) {
+	if f.Task.Kind != crawl.KindRobots {
+		return nil, nil
 	}
-	return a.task.URL.Origin()
+	origin := originOf(&f.Task)
+	rec, found, err := h.deps.Robots.File(ctx, origin)
+	if err != nil || !found || rec.State == crawl.RobotsDisallowAll {
+		return nil, err
+	}
+	stored := &crawl.Outcome{Verdict: crawl.VerdictDone, Robots: &crawl.RobotsOutcome{Origin: origin,
+		Sitemaps: robots.Parse(rec.Body).Sitemaps()}}
+	return sitemapLinks(job, &f.Task, stored), nil
+}
+
+// originOf is whose rules a KindRobots task fetches.
+func originOf(task *crawl.Task) string {
+	if task.For != "" {
+		return task.For
+	}
+	return task.URL.Origin()
 }
 
 // robotsRecord stores what an answer says.
 func (h *Handler) robotsRecord(ctx context.Context, a *attempt, state crawl.RobotsState, text []byte) error {
 	now := time.Now()
-	rec := crawl.Robots{Origin: a.origin(), State: state, Status: a.out.Status, Body: text, FetchedAt: now,
+	rec := crawl.Robots{Origin: originOf(a.task), State: state, Status: a.out.Status, Body: text, FetchedAt: now,
 		Expires: now.Add(robotsGood)}
 	if err := h.deps.Robots.Put(ctx, rec); err != nil {
 		return err
@@ -210,7 +226,7 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 		a.out.Verdict = crawl.VerdictFailed
 	}
 	now := time.Now()
-	rec := crawl.Robots{Origin: a.origin(), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now,
+	rec := crawl.Robots{Origin: originOf(a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now,
 		Expires: now.Add(robotsDown)}
 	if err := h.deps.Robots.Put(ctx, rec); err != nil {
 		return err

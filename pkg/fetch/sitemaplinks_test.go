@@ -35,9 +35,9 @@ func TestRobotsFileLeadsToSitemaps(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&job)
 			}
-			a := &attempt{job: &job, task: &crawl.Task{}, out: &crawl.Outcome{Verdict: crawl.VerdictDone, Robots: &tt.robots}}
+			out := &crawl.Outcome{Verdict: crawl.VerdictDone, Robots: &tt.robots}
 			var got []string
-			for _, e := range sitemapLinks(a) {
+			for _, e := range sitemapLinks(&job, &crawl.Task{}, out) {
 				for _, l := range e.(*crawl.Links).Links {
 					if l.Tag != crawl.TagSitemapIndex {
 						t.Errorf("link to %s has the tag %q", l.URL, l.Tag)

@@ -72,9 +72,9 @@ func (c *Cache) Rules(ctx context.Context, origin string) (rules *robots.Rules, 
 	if e, ok := c.entries.Get(origin); ok && now.Before(e.record.Expires) {
 		return e.rules, e.record, true, nil
 	}
-	r, found, err := c.store.Robots(ctx, origin)
+	r, found, err := c.File(ctx, origin)
 	if err != nil {
-		return nil, crawl.Robots{}, false, fmt.Errorf("read the robots.txt of %s from the store: %w", origin, err)
+		return nil, crawl.Robots{}, false, err
 	}
 	if !found || !now.Before(r.Expires.Add(c.cfg.Grace)) {
 		return nil, crawl.Robots{}, false, nil
@@ -82,6 +82,15 @@ func (c *Cache) Rules(ctx context.Context, origin string) (rules *robots.Rules, 
 	r.Origin = origin
 	e := c.keep(r)
 	return e.rules, e.record, true, nil
+}
+
+// File returns the stored robots.txt of an origin with its body, however old.
+func (c *Cache) File(ctx context.Context, origin string) (crawl.Robots, bool, error) {
+	r, found, err := c.store.Robots(ctx, origin)
+	if err != nil {
+		return crawl.Robots{}, false, fmt.Errorf("read the robots.txt of %s from the store: %w", origin, err)
+	}
+	return r, found, nil
 }
 
 // Put stores r and remembers it.
