@@ -21,6 +21,7 @@ type Handler struct {
 	bodies  crawl.Bodies
 	log     *slog.Logger
 	buffers sync.Pool
+	large   chan struct{} // has room for the pages above largePage that are parsed at once
 
 	mu    sync.Mutex
 	rules map[crawl.JobID]compiled
@@ -37,9 +38,13 @@ type compiled struct {
 // maxJobs is how many jobs' rules are remembered.
 const maxJobs = 256
 
+// largePage is where pages are parsed one after the other, in bytes. Parsing takes up to ten times a page's size, so that a
+// few workers with hostile pages of limits.max_body would take more memory than the rest of a crawl.
+const largePage = 1 << 20
+
 // NewHandler returns the logic of a parser that reads bodies from a spool.
 func NewHandler(jobs crawl.Jobs, bodies crawl.Bodies, log *slog.Logger) *Handler {
-	return &Handler{jobs: jobs, bodies: bodies, log: log, rules: map[crawl.JobID]compiled{},
+	return &Handler{jobs: jobs, bodies: bodies, log: log, rules: map[crawl.JobID]compiled{}, large: make(chan struct{}, 1),
 		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }}}
 }
 
@@ -53,6 +58,14 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 	rules, err := h.rulesOf(job)
 	if err != nil {
 		return nil, crawl.Permanent(fmt.Errorf("parse %s: job %s: %w", p.Task.URL, p.Task.Job, err))
+	}
+	if p.Bytes > largePage {
+		select {
+		case h.large <- struct{}{}:
+			defer func() { <-h.large }()
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 	buf := h.buffers.Get().(*bytes.Buffer)
 	defer h.putBuffer(buf)
@@ -76,6 +89,7 @@ func (h *Handler) read(ctx context.Context, p *crawl.Page, job *crawl.Job, buf *
 	if p.Task.Kind == crawl.KindSitemap {
 		limit = max(limit, sitemap.DefaultLimits().MaxBytes)
 	}
+	buf.Grow(int(min(max(p.Bytes, 0), limit)) + bytes.MinRead) // doubling would leave the size of the page in garbage
 	_, err = buf.ReadFrom(io.LimitReader(body, limit))
 	return errors.Join(err, body.Close())
 }

@@ -193,3 +193,26 @@ func BenchmarkHandle(b *testing.B) {
 		}
 	}
 }
+
+// Large pages are parsed one at a time, and a shutdown does not wait for their turn.
+func TestLargePagesWaitForOneAnother(t *testing.T) {
+	h := NewHandler(crawl.StaticJobs{"job": testJob()}, spool{body: "<a href=x>y</a>"}, slog.New(slog.DiscardHandler))
+	large, small := testPage(t, "text/html"), testPage(t, "text/html")
+	large.Bytes = largePage + 1
+	h.large <- struct{}{} // another one is being parsed
+	if out, err := h.Handle(t.Context(), small); err != nil || len(out) != 1 {
+		t.Errorf("a small page waited: %d events, %v", len(out), err)
+	}
+	stopped := errors.New("stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stopped)
+	if _, err := h.Handle(ctx, large); !errors.Is(err, stopped) {
+		t.Errorf("error %v, want %v", err, stopped)
+	}
+	<-h.large
+	for range 2 {
+		if out, err := h.Handle(t.Context(), large); err != nil || len(out) != 1 {
+			t.Errorf("%d events, %v", len(out), err)
+		}
+	}
+}
