@@ -10,7 +10,7 @@ import (
 type Config struct {
 	Window    int // leases at once: the number of fetches under way
 	MaxActive int // hosts on the workbench
-	MaxHeld   int // tasks in memory
+	MaxHeld   int // tasks in memory, besides one a host and one batch
 	Batch     int // tasks drawn, and leases published, at once
 	// ShareAddresses makes hosts on one address share its delay. Not through a proxy, which hides the addresses.
 	ShareAddresses bool

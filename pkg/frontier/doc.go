@@ -22,6 +22,9 @@
 // Handlers only store; the dispatcher alone publishes. So the cycle frontier → fetcher → … → frontier cannot deadlock
 // on full queues.
 //
+// Delivery is at least once, so a lease carries a number ([crawl.Task].Lease): an outcome frees a host only if it ends the lease
+// that is under way, and an interrupted attempt from before a restart does not queue a task that is being fetched again.
+//
 // Memory holds a record for each active host, a bounded number, and a bounded number of tasks. After a restart the
 // workbench is rebuilt from queues and host records, and no host is contacted before its delay has passed from then on:
 // whatever request was under way at the crash ended earlier.
