@@ -14,15 +14,14 @@ import (
 
 // disk is what survives a crash: queues, ledger, host records and the journal of leases.
 type disk struct {
-	mu       sync.Mutex
-	queues   map[string][]*stored
-	seq      uint64
-	unwrit   []crawl.Delivery // settled, but not written yet: a crash brings them back
-	ledger   map[weburl.Key]crawl.Entry
-	finals   map[weburl.Key]int // outcomes less those taken back
-	hosts    map[string]crawl.Host
-	journal  map[uint64]bus.Message
-	rejected int
+	mu      sync.Mutex
+	queues  map[string][]*stored
+	seq     uint64
+	unwrit  []crawl.Delivery // settled, but not written yet: a crash brings them back
+	ledger  map[weburl.Key]crawl.Entry
+	finals  map[weburl.Key]int // outcomes less those taken back
+	hosts   map[string]crawl.Host
+	journal map[uint64]bus.Message
 }
 
 type stored struct {
