@@ -53,7 +53,7 @@ func TestCommandsReachACrawlThatRuns(t *testing.T) {
 
 func TestCtrlCThenResumeEndsLikeAnUndisturbedCrawl(t *testing.T) {
 	tg := newTarget(t, nil)
-	r := start(t, tg, "--delay", "1h")
+	r := start(t, tg, "--delay", "1s") // which the hosts still get after the restart
 	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
