@@ -86,7 +86,7 @@ type Tally struct {
 	Claimed  int64            // ever claimed; Claimed - sum of Verdicts = queued or in flight
 	Verdicts map[string]int64 // final verdicts by name, pages, robots and sitemaps alike
 	Statuses map[int]int64    // final outcomes by HTTP status
-	Excluded map[string]int64 // by reason
+	Excluded map[string]int64 // by reason; those claimed first and then over a budget count in Verdicts too
 	Pages    int64            // final outcomes of KindPage done with 2xx
 }
 

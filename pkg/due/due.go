@@ -146,10 +146,11 @@ func (h *Handler) spend(ctx context.Context, job *crawl.Job, key string, limit i
 	return granted > 0, nil
 }
 
-// dismiss turns a claim into an exclusion.
+// dismiss ends the story of a URL that was claimed and is over a budget: it stays claimed, so that no other link to it is
+// asked again.
 func (h *Handler) dismiss(ctx context.Context, job *crawl.Job, t *crawl.Task, reason string) error {
 	now := time.Now()
-	entry := crawl.Entry{Key: t.URL.Key(), State: crawl.StateExcluded, Verdict: crawl.VerdictExcluded, Kind: t.Kind,
+	entry := crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Verdict: crawl.VerdictExcluded, Kind: t.Kind,
 		Reason: reason, At: now}
 	if err := h.deps.Ledger.Finish(ctx, job.ID, entry); err != nil {
 		return fmt.Errorf("exclude %s: %w", t.URL, err)

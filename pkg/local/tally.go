@@ -119,6 +119,10 @@ func weighEntry(job jobNum, e *entry, count func(key []byte)) {
 		return
 	case crawl.StateDone:
 		count(append(head, countVerdict, byte(e.verdict)))
+		if e.verdict == crawl.VerdictExcluded { // claimed first, then left out: over a budget
+			count(append(append(head, countExcluded), e.reason...))
+			break
+		}
 		count(binary.BigEndian.AppendUint16(append(head, countStatus), e.status))
 		if e.isPage() {
 			count(append(head, countPages))

@@ -24,7 +24,6 @@ type view struct {
 
 	mu      sync.Mutex // the signal handler writes too
 	started time.Time
-	first   int64 // pages at the start
 	rate    rate
 }
 
