@@ -22,7 +22,7 @@ const format = "whirlpool-state 1"
 
 // lockDir takes the directory for this process.
 func lockDir(dir string) (io.Closer, error) {
-	name := filepath.Join(dir, "state", "lock")
+	name := filepath.Join(dir, "state", lockName)
 	l, err := vfs.Default.Lock(name)
 	if err == nil {
 		return l, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
+	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/parse"
 )
@@ -180,8 +181,8 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 // run crawls into the directory until the job has ended or a signal stops it.
 func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.Writer) error {
 	if f.fresh {
-		if err := discard(f.out); err != nil {
-			return err
+		if err := local.Discard(f.out); err != nil {
+			return fmt.Errorf("--fresh: %w", err)
 		}
 	}
 	opt, err := f.options(job, stderr)
@@ -261,16 +262,6 @@ func (f *crawlFlags) warn(job *crawl.Job, stderr io.Writer) {
 	if job.Contact == "" && job.UserAgent == "" && !f.quiet && (job.Scope == crawl.ScopeAny || len(domains) > 1) {
 		fmt.Fprintln(stderr, "whirlpool: this crawl visits several sites: name a --contact, so that their owners can reach you")
 	}
-}
-
-// discard removes what an earlier crawl left in the directory, and nothing else.
-func discard(dir string) error {
-	for _, name := range []string{"state", "pages.jsonl", "crawl.log", "warc"} {
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			return fmt.Errorf("--fresh: %w", err)
-		}
-	}
-	return nil
 }
 
 // signals returns a context that the first SIGINT or SIGTERM ends; the second ends the process at once, which loses nothing.
