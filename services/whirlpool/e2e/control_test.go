@@ -1,0 +1,37 @@
+package e2e_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The controls of TestKilledAnywhere: each crawler is broken in one thing that the promises rest on, and the same
+// checks find what is lost or doubled by it. A crawler put together in the same way without a fault passes them.
+func TestNegativeControlBrokenCrawlers(t *testing.T) {
+	long(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for fault, want := range map[string]string{faultNone: "", faultJournal: "lost", faultClaims: "lost", faultContent: "copy of itself"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			cfg := variedWeb(1200)
+			cfg.Unavailable, cfg.PagesZipf = 0, 0
+			srv := serve(t, cfg, 0)
+			c := newCrawler(t, srv, jobFor(srv))
+			c.exe, c.env = self, []string{faultVariable + "=" + fault}
+			m := tormented(t, c, srv, 6, 1200)
+			got := readResults(t, c.dir)
+			faults := slices.Concat(got.untrue(srv.Web()), got.unsound(), unfinished(t, c))
+			if want == "" {
+				report(t, "sound crawler", faults)
+			} else if !slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, want) }) {
+				t.Errorf("%d kills did no harm that the checks would see: %q", m.kills, faults)
+			}
+			t.Logf("%d kills, %d faults found", m.kills, len(faults))
+		})
+	}
+}

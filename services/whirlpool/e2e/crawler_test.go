@@ -1,0 +1,166 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
+	"github.com/whirlpool-crawler/whirlpool/pkg/local"
+)
+
+// serve serves a synthetic web until the test ends. port is 0, or that of a server that was closed: crawls of the two see
+// the same URLs and the same bytes.
+func serve(t *testing.T, cfg fakeweb.Config, port int) *fakeweb.Server {
+	t.Helper()
+	srv, err := fakeweb.Serve(context.Background(), fakeweb.New(cfg), fakeweb.Options{Port: port})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return srv
+}
+
+// jobFor is a job over a whole synthetic web that waits for nothing but what the servers ask for.
+func jobFor(srv *fakeweb.Server) *crawl.Job {
+	job := crawl.DefaultJob()
+	job.ID, job.Seeds, job.Scope, job.Contact = "e2e", srv.Web().Seeds(), crawl.ScopeAny, "e2e@whirlpool.invalid"
+	job.MaxPages, job.MaxDepth, job.QueryVariants = 0, -1, 0 // budgets are spent in the order of the crawl
+	job.Politeness.Delay, job.Politeness.IPDelay = 0, 0
+	job.Retry.Base, job.Retry.SlowMin = crawl.Duration(2*time.Millisecond), crawl.Duration(50*time.Millisecond)
+	job.Retry.SlowMax = crawl.Duration(5 * time.Second) // the rest of a refusing host doubles in every run that is killed
+	return &job
+}
+
+// crawler is a command that crawls into a directory, as often as it is run.
+type crawler struct {
+	exe  string
+	dir  string
+	args []string
+	env  []string
+}
+
+// newCrawler is the real program on a new directory, which `go test -artifacts` keeps.
+func newCrawler(t *testing.T, srv *fakeweb.Server, job *crawl.Job, flags ...string) crawler {
+	t.Helper()
+	tmp, err := os.MkdirTemp(t.ArtifactDir(), "crawl-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := jobfile.Marshal(job)
+	file := filepath.Join(tmp, "job.yml")
+	if err = errors.Join(err, os.WriteFile(file, data, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	c := crawler{exe: program, dir: filepath.Join(tmp, "out")}
+	c.args = append([]string{"crawl", "-c", file, "-o", c.dir, "--dns", srv.DNSAddr(), "--allow-private", "--quiet",
+		"--concurrency", "64"}, flags...)
+	return c
+}
+
+// process is one run of a crawler.
+type process struct {
+	cmd    *exec.Cmd
+	out    bytes.Buffer  // standard output and error; to be read when it has ended
+	began  time.Time     // just before it was started
+	killed time.Time     // zero: it was not
+	ended  chan struct{} // closed at its end
+	err    error
+}
+
+func (c crawler) start(t *testing.T, more ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(c.exe, append(c.args, more...)...), ended: make(chan struct{}), began: time.Now()}
+	p.cmd.Env = append(os.Environ(), c.env...)
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+	})
+	return p
+}
+
+// kill ends the process by SIGKILL. It reports false where the process had ended by itself.
+func (p *process) kill(t *testing.T) bool {
+	t.Helper()
+	p.killed = time.Now()
+	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Fatal(err)
+	}
+	<-p.ended
+	var exit *exec.ExitError
+	if errors.As(p.err, &exit) && exit.ExitCode() > 0 {
+		t.Fatalf("the crawl failed before it was killed: %v\n%s", p.err, p.out.String())
+	}
+	return p.err != nil
+}
+
+// patience bounds a crawl that nobody kills.
+const patience = 10 * time.Minute
+
+// wait waits until the crawl has ended well.
+func (p *process) wait(t *testing.T) {
+	t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+		t.Fatalf("the crawl did not end in %v", patience)
+	}
+	if p.err != nil {
+		t.Fatalf("the crawl failed: %v\n%s", p.err, p.out.String())
+	}
+}
+
+// poll looks again and again, because another process is concerned; it gives up when that has ended.
+func (p *process) poll(t *testing.T, what string, done func() bool) bool {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); !done(); {
+		select {
+		case <-p.ended:
+			return false
+		case now := <-tick.C:
+			if now.After(deadline) {
+				t.Fatalf("waited %v for %s", patience, what)
+			}
+		}
+	}
+	return true
+}
+
+// audit runs `whirlpool audit` on a directory. A directory with faults makes it exit with status 1.
+func audit(t *testing.T, dir string) (r local.AuditReport) {
+	t.Helper()
+	out, err := exec.Command(program, "audit", "--json", "-o", dir).Output()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		t.Fatalf("audit: %v", err)
+	}
+	if errJSON := json.Unmarshal(out, &r); errJSON != nil {
+		t.Fatalf("audit: %v in %q, %v", errJSON, out, err)
+	}
+	if (err != nil) != (len(r.Faults) > 0) {
+		t.Errorf("audit: exit status %v with faults %q", err, r.Faults)
+	}
+	return r
+}

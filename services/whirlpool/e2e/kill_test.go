@@ -1,0 +1,135 @@
+package e2e_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
+)
+
+// variedWeb has everything but hosts without end: redirects, missing pages, refusals, robots.txt of all kinds, copies, pages
+// that change, dead and unknown hosts.
+func variedWeb(pages int) fakeweb.Config {
+	cfg := fakeweb.Default()
+	cfg.Pages, cfg.Hosts, cfg.PageBytes = pages, max(pages/75, 10), 6<<10
+	cfg.Redirects, cfg.Errors404, cfg.Unavailable = 0.05, 0.04, 0.001 // each asks for 1 to 3 s once or twice
+	cfg.Changing, cfg.ChangeEvery = 0.03, 300*time.Millisecond
+	cfg.CrawlDelay, cfg.TrapHosts, cfg.DeadHosts, cfg.NXHosts = 10*time.Millisecond, 0, 2, 2
+	return cfg
+}
+
+// torment is what a crawl had to bear.
+type torment struct {
+	kills   int // processes killed
+	early   int // of them before they had asked for anything: while the state was recovered, mostly
+	resumes []time.Duration
+	runs    []*process
+}
+
+// slowest is the longest time from a process's start to its first request.
+func (m *torment) slowest() time.Duration {
+	if len(m.resumes) == 0 {
+		return 0
+	}
+	return slices.Max(m.resumes)
+}
+
+// earlyKills is the part of the kills that come shortly after a start, wherever the crawl is.
+const earlyKills = 3
+
+// tormented runs the crawler until it ends by itself, and kills it before so many times: mostly when the server has seen a
+// random part of the requests that the crawl takes, each third shortly after the start.
+func tormented(t *testing.T, c crawler, srv *fakeweb.Server, kills, requests int) *torment {
+	t.Helper()
+	targets := make([]int, kills)
+	for i := range targets {
+		targets[i] = rand.IntN(requests*9/10) + 1
+	}
+	slices.Sort(targets)
+	m := &torment{}
+	for i, target := range targets {
+		p := c.start(t)
+		m.runs = append(m.runs, p)
+		pause := rand.N(20 * time.Millisecond)
+		if i%earlyKills == 0 {
+			pause = rand.N(400 * time.Millisecond)
+		} else {
+			p.poll(t, "requests", func() bool { return srv.Log().Count() >= target })
+		}
+		select {
+		case <-p.ended:
+		case <-time.After(pause):
+		}
+		if p.kill(t) {
+			m.kills++
+		}
+	}
+	p := c.start(t)
+	m.runs = append(m.runs, p)
+	p.wait(t)
+	m.measure(srv.Log().Entries())
+	return m
+}
+
+// measure finds the first request of each run after the first in the server's log.
+func (m *torment) measure(log []fakeweb.Entry) {
+	slices.SortFunc(log, func(a, b fakeweb.Entry) int { return int(a.Start - b.Start) })
+	for i, p := range m.runs[1:] {
+		first, _ := slices.BinarySearchFunc(log, p.began.UnixNano(), func(e fakeweb.Entry, at int64) int { return int(e.Start - at) })
+		if first < len(log) && (p.killed.IsZero() || log[first].Start < p.killed.UnixNano()) {
+			m.resumes = append(m.resumes, time.Duration(log[first].Start-p.began.UnixNano()))
+		} else if i+1 < len(m.runs)-1 {
+			m.early++
+		}
+	}
+}
+
+// Promises 1 and 2: nothing is lost and nothing is stored twice, at whatever instants the crawl is killed.
+func TestKilledAnywhere(t *testing.T) {
+	long(t)
+	pages, kills := number(t, "WHIRLPOOL_E2E_PAGES", 3000), number(t, "WHIRLPOOL_E2E_KILLS", 12)
+	srv := serve(t, variedWeb(pages), 0)
+	c := newCrawler(t, srv, jobFor(srv))
+	began := time.Now()
+	c.start(t).wait(t)
+	took, requests := time.Since(began), srv.Log().Count()
+	calm := readResults(t, c.dir)
+	report(t, "undisturbed", slices.Concat(calm.untrue(srv.Web()), calm.unsound(), unfinished(t, c)))
+	if err := srv.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	srv = serve(t, variedWeb(pages), srv.Port())
+	c = newCrawler(t, srv, jobFor(srv))
+	began = time.Now()
+	m := tormented(t, c, srv, kills, requests)
+	got := readResults(t, c.dir)
+	report(t, "killed", slices.Concat(got.untrue(srv.Web()), got.unsound(), unfinished(t, c)))
+	report(t, "compared", got.differs(calm, srv.Web()))
+	t.Logf("%d kills (%d before the first request), %d resumes, slowest %v to its first request; %d pages stored, %d outcomes; "+
+		"%d requests in %v, undisturbed %d in %v; %d attempts interrupted", m.kills, m.early, len(m.resumes), m.slowest(), len(got.pages),
+		len(got.outcomes), srv.Log().Count(), time.Since(began).Round(time.Millisecond), requests, took.Round(time.Millisecond),
+		got.interrupted)
+	if m.kills < kills*3/4 {
+		t.Errorf("only %d of %d kills came before the crawl had ended", m.kills, kills)
+	}
+	if m.slowest() > maxResume {
+		t.Errorf("a resume took %v to its first request, want at most %v", m.slowest(), maxResume)
+	}
+}
+
+// maxResume bounds the time from the start of a process to its first request.
+const maxResume = 5 * time.Second
+
+// unfinished lists what `whirlpool audit` finds wrong with a crawl that has ended.
+func unfinished(t *testing.T, c crawler) []string {
+	t.Helper()
+	r := audit(t, c.dir)
+	faults := r.Faults
+	if r.Open > 0 || r.DeadLetters > 0 || r.Queued > 0 {
+		faults = append(faults, "the crawl ended with URLs that are open, queued or in dead letters")
+	}
+	return faults
+}

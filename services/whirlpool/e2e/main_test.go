@@ -1,0 +1,78 @@
+package e2e_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// program is the real binary, built once. It is built without the race detector whatever the tests are: the detector slows
+// a crawl about tenfold, which would hide the races between a kill and the stores, and the packages' own tests run with it.
+var program string
+
+func TestMain(m *testing.M) {
+	if fault := os.Getenv(faultVariable); fault != "" {
+		os.Exit(runBroken(fault))
+	}
+	flag.Parse()
+	os.Exit(runTests(m))
+}
+
+func runTests(m *testing.M) int {
+	if testing.Short() {
+		return m.Run() // every test says that it is skipped
+	}
+	dir, err := os.MkdirTemp("", "whirlpool-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "whirlpool.exe")
+	if out, err := exec.Command("go", "build", "-o", program, "..").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// long skips a test in short mode.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("crawls with whole processes")
+	}
+}
+
+// number reads a size from the environment.
+func number(t *testing.T, name string, standard int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return standard
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s=%q: want a number of at least 1", name, text)
+	}
+	return n
+}
+
+// duration is number for times.
+func duration(t *testing.T, name string, standard time.Duration) time.Duration {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return standard
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		t.Fatalf("%s=%q: want a duration", name, text)
+	}
+	return d
+}

@@ -1,0 +1,171 @@
+package e2e_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
+)
+
+// patientWeb has hosts that ask for patience in every way there is, several of them at each address.
+func patientWeb(hosts int, delay time.Duration) fakeweb.Config {
+	cfg := fakeweb.Default()
+	cfg.Hosts, cfg.Pages, cfg.PagesZipf, cfg.PageBytes = hosts, 14*hosts, 0.2, 4<<10
+	cfg.Redirects, cfg.Unavailable, cfg.CrawlDelay, cfg.Addresses = 0.08, 0.02, 5*delay/2, max(hosts/3, 1)
+	cfg.TrapHosts, cfg.DeadHosts, cfg.NXHosts = 0, 1, 1
+	return cfg
+}
+
+// politeJob keeps the delay for a host and half of it for an address.
+func politeJob(srv *fakeweb.Server, delay time.Duration) *crawl.Job {
+	job := jobFor(srv)
+	job.Politeness.Delay, job.Politeness.IPDelay = crawl.Duration(delay), crawl.Duration(delay/2)
+	return job
+}
+
+// tolerance is what the server takes to notice that a killed client has gone: the answers it was sending end that late.
+const tolerance = 3 * time.Millisecond
+
+// Promise 3: no host is hurried, as seen from the server's log, through restarts.
+func TestNoHostIsHurried(t *testing.T) {
+	long(t)
+	t.Parallel()
+	hosts, delay := number(t, "WHIRLPOOL_E2E_HOSTS", 60), duration(t, "WHIRLPOOL_E2E_DELAY", 200*time.Millisecond)
+	srv := serve(t, patientWeb(hosts, delay), 0)
+	c := newCrawler(t, srv, politeJob(srv, delay), "--concurrency", "256")
+	began := time.Now()
+	runs := restless(t, c, 8, 10*delay)
+	entries := srv.Log().Entries()
+	found := fakeweb.CheckPoliteness(entries, srv.Web().Rules(delay, delay/2, tolerance))
+	var faults []string
+	unknowable := 0
+	for _, v := range found {
+		if cannotBeKnown(v, runs) {
+			unknowable++
+			continue
+		}
+		faults = append(faults, fmt.Sprintf("%v [%s]", v, lives(v, runs)))
+	}
+	report(t, "impolite", faults)
+	report(t, "audit", unfinished(t, c))
+	t.Logf("%d requests to %d hosts in %v, %d kills: %d violations, %d more that no crawler could have avoided", len(entries), hosts,
+		time.Since(began).Round(time.Millisecond), len(runs)-1, len(faults), unknowable)
+	if refused, delayed := patienceAsked(entries, srv.Web()); refused == 0 || delayed == 0 {
+		t.Errorf("%d answers with Retry-After, %d from hosts with a Crawl-delay: the test proves nothing", refused, delayed)
+	}
+}
+
+// restless runs the crawler to its end with so many kills, a pause of about the given length apart.
+func restless(t *testing.T, c crawler, kills int, pause time.Duration) (runs []*process) {
+	t.Helper()
+	for range kills {
+		p := c.start(t)
+		select {
+		case <-p.ended:
+			p.wait(t)
+			return append(runs, p)
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		p.kill(t)
+		runs = append(runs, p)
+	}
+	p := c.start(t)
+	p.wait(t)
+	return append(runs, p)
+}
+
+// lifeOf is the number of the run that sent a request.
+func lifeOf(e fakeweb.Entry, runs []*process) int {
+	for i := len(runs) - 1; i > 0; i-- {
+		if e.Start >= runs[i].began.UnixNano() {
+			return i
+		}
+	}
+	return 0
+}
+
+func lives(v fakeweb.Violation, runs []*process) string {
+	before, after := lifeOf(v.Previous, runs), lifeOf(v.Request, runs)
+	return fmt.Sprintf("runs %d and %d; the former answer ended %v before its run's end", before, after, lead(v.Previous, runs[before]))
+}
+
+// lead is how long before its run was killed a request ended.
+func lead(e fakeweb.Entry, p *process) time.Duration {
+	if p.killed.IsZero() {
+		return -1
+	}
+	return time.Duration(p.killed.UnixNano() - e.End)
+}
+
+// toldTooLate is how shortly before a kill an answer may have come that nobody had the time to read and store.
+const toldTooLate = 100 * time.Millisecond
+
+// cannotBeKnown reports a violation that no crawler could have avoided: what asked for the patience (a Retry-After, or the
+// robots.txt with the Crawl-delay) was an answer to a run that was killed before it could store it. Even then the
+// job's own delay must have been kept, and the host asked for nothing but what the answer would have been needed for.
+func cannotBeKnown(v fakeweb.Violation, runs []*process) bool {
+	run := lifeOf(v.Previous, runs)
+	if run == lifeOf(v.Request, runs) || v.Previous.End < runs[run].killed.Add(-toldTooLate).UnixNano() {
+		return false
+	}
+	switch v.Kind {
+	case fakeweb.TooImpatient:
+		return true
+	case fakeweb.TooSoon:
+		return v.Previous.Path == "/robots.txt" && v.Request.Path == "/robots.txt"
+	}
+	return false
+}
+
+// patienceAsked counts the answers with Retry-After, and those of hosts with a Crawl-delay.
+func patienceAsked(entries []fakeweb.Entry, web *fakeweb.Web) (refused, delayed int) {
+	for _, e := range entries {
+		if e.RetryAfter > 0 {
+			refused++
+		}
+		if web.CrawlDelay(e.Host) > 0 {
+			delayed++
+		}
+	}
+	return refused, delayed
+}
+
+// The controls of the test above: crawlers that are told to be impolite are caught, each of what it does wrong.
+func TestNegativeControlHurriedHosts(t *testing.T) {
+	long(t)
+	t.Parallel()
+	const delay = 100 * time.Millisecond
+	for name, tt := range map[string]struct {
+		change func(*crawl.Job)
+		want   fakeweb.ViolationKind
+	}{
+		"a smaller delay":        {func(j *crawl.Job) { j.Politeness.Delay /= 2 }, fakeweb.TooSoon},
+		"no delay an address":    {func(j *crawl.Job) { j.Politeness.IPDelay = 0 }, fakeweb.AddressTooSoon},
+		"two connections":        {func(j *crawl.Job) { j.Politeness.HostConnections = 2 }, fakeweb.TooManyAtOnce},
+		"no robots.txt":          {func(j *crawl.Job) { j.IgnoreRobots = true }, fakeweb.Forbidden},
+		"deaf to Retry-After":    {func(j *crawl.Job) { j.Retry.SlowMax = crawl.Duration(delay) }, fakeweb.TooImpatient},
+		"nothing to complain of": {func(*crawl.Job) {}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := patientWeb(8, delay)
+			cfg.Pages, cfg.Addresses, cfg.Delay = 200, 3, 10*time.Millisecond
+			srv := serve(t, cfg, 0)
+			job := politeJob(srv, delay)
+			tt.change(job)
+			newCrawler(t, srv, job).start(t).wait(t)
+			count := map[fakeweb.ViolationKind]int{}
+			found := fakeweb.CheckPoliteness(srv.Log().Entries(), srv.Web().Rules(delay, delay/2, tolerance))
+			for _, v := range found {
+				count[v.Kind]++
+			}
+			t.Logf("violations: %v", count)
+			if tt.want != "" && count[tt.want] == 0 || tt.want == "" && len(found) > 0 {
+				t.Errorf("violations %v, want %q", count, tt.want)
+			}
+		})
+	}
+}
