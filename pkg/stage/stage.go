@@ -65,6 +65,10 @@ type runner[In crawl.Event] struct {
 	handler Handler[In]
 }
 
+// loudAttempt is the attempt from which a failure is an error to people: a fault that passes by itself has passed by then,
+// and one that stays, such as a full disk, would stop the crawl without a word.
+const loudAttempt = 3
+
 func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
 	in, ok := m.Event.(In)
 	if !ok {
@@ -75,7 +79,11 @@ func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
 	n, err := r.handle(WithDelivery(ctx, d), in, m)
 	r.cfg.Metrics.observe(r.cfg.Name, n, time.Since(start), err)
 	if err != nil && ctx.Err() == nil {
-		r.cfg.Log.Warn("message failed", "stage", r.cfg.Name, "id", m.ID, "key", in.Key(), "attempt", m.Attempt, "error", err)
+		level := slog.LevelWarn
+		if m.Attempt >= loudAttempt {
+			level = slog.LevelError
+		}
+		r.cfg.Log.Log(ctx, level, "message failed", "stage", r.cfg.Name, "id", m.ID, "key", in.Key(), "attempt", m.Attempt, "error", err)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/robots/robotstool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/seen/seentool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/warc/warctool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl/urltool"
 )
 
@@ -21,6 +22,12 @@ func newTool() *cobra.Command {
 		Short: "Run one step of the crawler on files or standard input",
 		Long: `Each tool runs one step of the crawler on a file ("-" is standard input) and prints JSON lines, so that the step can be
 tested from outside, or used on its own.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("there is no tool %q: `whirlpool tool --help` lists them", args[0])
+			}
+			return cmd.Help()
+		},
 	}
 	cmd.AddCommand(toolRobots(), toolURL(), toolCanon(), toolLinks(), toolText(), toolSimhash(), toolWARC())
 	return cmd
@@ -91,6 +98,9 @@ func toolLinks() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *base == "" {
 			return usage("tool links: --base URL says where the file came from")
+		}
+		if _, err := weburl.Parse(*base); err != nil {
+			return usage("tool links: --base %q: %v", *base, err)
 		}
 		return failing(func(cmd *cobra.Command, args []string) error {
 			return parsetool.RunLinks(*base, args[0], cmd.OutOrStdout())
