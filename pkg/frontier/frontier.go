@@ -105,13 +105,14 @@ type Stats struct {
 	ActiveHosts int
 	Waiting     int64     // retries whose time has not come
 	NextDue     time.Time // when the next host may be contacted; zero: none waits
+	Leases      int64     // number of the last lease: it grows by one with each
 }
 
 // Stats returns what the frontier holds.
 func (f *Frontier) Stats() Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := Stats{Queued: f.queued, InFlight: len(f.inflight), ActiveHosts: len(f.hosts)}
+	s := Stats{Queued: f.queued, InFlight: len(f.inflight), ActiveHosts: len(f.hosts), Leases: f.leases}
 	for _, q := range f.later {
 		s.Waiting += q.count
 	}

@@ -175,15 +175,15 @@ func (n *Node) drain(ctx context.Context) {
 	}
 }
 
-// Finished reports whether the job has ended: nothing is queued and nothing under way, or its page budget is spent.
+// Finished reports whether the job has ended: nothing is queued and nothing under way, or its page budget is spent. Between
+// two looks a task may become a message and a message a task; but not without a lease, so the leases are counted before
+// and after.
 func (n *Node) Finished(job crawl.JobID) bool {
-	done := func() bool {
-		if n.bus.Outstanding() > 0 {
-			return false
-		}
-		s := n.frontier.Stats()
-		return s.InFlight == 0 && (s.Queued == 0 || n.frontier.Exhausted(job))
+	before := n.frontier.Stats()
+	if n.bus.Outstanding() > 0 {
+		return false
 	}
-	// A message may turn into a queued task, and a task into a message, between two looks; both at once they cannot.
-	return done() && done()
+	s := n.frontier.Stats()
+	ended := s.InFlight == 0 && (s.Queued == 0 || n.frontier.Exhausted(job))
+	return ended && s.Leases == before.Leases && n.bus.Outstanding() == 0
 }
