@@ -2,6 +2,7 @@ package htmlscan
 
 import (
 	"bytes"
+	"strconv"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -51,10 +52,10 @@ const maxRef = 40
 // took. What is no reference is appended as it is, at least one byte. In an attribute a name that lacks its semicolon
 // and is followed by "=" or an alphanumeric is no reference (HTML Standard, 13.2.5.73), so that ?a=1&copy=2 stays whole.
 func AppendRef(dst, s []byte, inAttr bool) (out []byte, size int) {
-	end := 1
-	if end < len(s) && s[end] == '#' {
-		end++
+	if len(s) > 1 && s[1] == '#' {
+		return appendNumber(dst, s)
 	}
+	end := 1
 	for end < len(s) && end < maxRef && (isAlpha(s[end]) || isDigit(s[end])) {
 		end++
 	}
@@ -66,14 +67,54 @@ func AppendRef(dst, s []byte, inAttr bool) (out []byte, size int) {
 	if c, ok := commonRef(ref); ok {
 		return append(dst, c...), end
 	}
-	if end < 3 || (inAttr && !closed && ref[1] != '#' && end < len(s) && s[end] == '=') {
+	if end < 3 || (inAttr && !closed && end < len(s) && s[end] == '=') {
 		return append(dst, ref...), end
 	}
 	decoded := html.UnescapeString(string(ref))
-	if inAttr && ref[1] != '#' && !wholeRef(decoded, closed, ref) {
+	if inAttr && !wholeRef(decoded, closed, ref) {
 		return append(dst, ref...), end
 	}
 	return append(dst, decoded...), end
+}
+
+// appendNumber is AppendRef for s = "&#…", however many digits there are (HTML Standard, 13.2.5.75 to 80).
+func appendNumber(dst, s []byte) (out []byte, size int) {
+	end, base := 2, rune(10)
+	if end < len(s) && s[end]|0x20 == 'x' {
+		end, base = 3, 16
+	}
+	n, digits := rune(0), end
+	for ; end < len(s); end++ {
+		d := digit(s[end])
+		if d >= base {
+			break
+		}
+		n = min(n*base+d, utf8.MaxRune+1)
+	}
+	if end == digits {
+		return append(dst, s[:end]...), end
+	}
+	if end < len(s) && s[end] == ';' {
+		end++
+	}
+	switch {
+	case n >= 0x80 && n < 0xa0: // windows-1252 in disguise
+		return append(dst, html.UnescapeString("&#"+strconv.Itoa(int(n))+";")...), end
+	case n == 0:
+		n = utf8.RuneError
+	}
+	return utf8.AppendRune(dst, n), end // U+FFFD for surrogates and what is beyond Unicode
+}
+
+// digit is the value of a hexadecimal digit, 16 for what is none.
+func digit(c byte) rune {
+	switch {
+	case isDigit(c):
+		return rune(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return rune(c|0x20-'a') + 10
+	}
+	return 16
 }
 
 // wholeRef reports whether decoded stands for all of ref, not for a legacy name that ref only begins with.
@@ -94,9 +135,7 @@ func commonRef(ref []byte) (string, bool) {
 		return ">", true
 	case "&quot;":
 		return `"`, true
-	case "&#39;", "&#x27;":
-		return "'", true
-	case "&nbsp;", "&#160;":
+	case "&nbsp;":
 		return "\u00A0", true
 	}
 	return "", false
