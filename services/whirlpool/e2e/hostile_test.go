@@ -175,7 +175,7 @@ func (r *crawled) pace(t *testing.T, calm crawled) float64 {
 
 func goodWeb() fakeweb.Config {
 	cfg := fakeweb.Default()
-	cfg.Hosts, cfg.Pages, cfg.PagesZipf, cfg.PageBytes, cfg.CrawlDelay = 20, 500, 0, 8<<10, 0
+	cfg.Hosts, cfg.Pages, cfg.PagesZipf, cfg.PageBytes, cfg.CrawlDelay = 20, 300, 0, 8<<10, 0
 	cfg.Unavailable, cfg.DeadHosts, cfg.NXHosts, cfg.TrapHosts = 0, 0, 0, 0
 	return cfg
 }
@@ -184,7 +184,7 @@ func goodWeb() fakeweb.Config {
 func goodJob(srv *fakeweb.Server) *crawl.Job {
 	job := jobFor(srv)
 	const ms = crawl.Duration(time.Millisecond)
-	job.Politeness.Delay, job.Politeness.DownloadFactor = 200*ms, 0
+	job.Politeness.Delay, job.Politeness.DownloadFactor = 400*ms, 0
 	job.Retry.Max = 1
 	l := &job.Limits
 	l.Connect, l.FirstByte, l.Idle, l.Total, l.MinRateWindow = 3000*ms, 3000*ms, 2000*ms, 8000*ms, 2000*ms

@@ -68,6 +68,11 @@ func TestPrivateAddressesAreNeverAsked(t *testing.T) {
 	if r := server.all(); len(r) > 0 {
 		t.Errorf("the server was asked for %q", r)
 	}
+	run(t, "crawl", "http://lo.test:"+port+"/", "--dns", names, "--delay", "0s", "--quiet", "--allow-private", "-o",
+		filepath.Join(t.TempDir(), "out"))
+	if len(server.all()) == 0 {
+		t.Error("the control, which may ask, did not: the server would not have noticed")
+	}
 }
 
 func canonical(t *testing.T, raw string) string {
