@@ -26,12 +26,13 @@ import (
 // the real program, so the tests torment it in the same way.
 const faultVariable = "WHIRLPOOL_E2E_FAULT"
 
-// The faults. Each breaks a thing that promise 1 or 2 rests on.
+// The faults. Each breaks a thing that promise 1, 2 or 3 rests on.
 const (
 	faultNone    = "none"    // the control of the controls: the assembly below is sound
 	faultJournal = "journal" // what is in flight is written down nowhere
 	faultClaims  = "claims"  // a claim does not remember which message made it
 	faultContent = "content" // a fingerprint does not remember which URL it came from
+	faultHosts   = "hosts"   // what a host asked for is forgotten with the process
 )
 
 func runBroken(fault string) int {
@@ -78,14 +79,17 @@ func assemble(fault, dir string, job *crawl.Job, s *local.Store, dns string, win
 	wires.Journal, wires.Dead, wires.Log = s.Journal(), s.DeadLetters(), log
 	stores := node.Stores{URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 		Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Attempts: s.AttemptLog(), Bodies: s.Bodies()}
+	stores.URLs = lateClaims{s.URLs()} // in the sound crawler, too
 	switch fault {
 	case faultNone:
 	case faultJournal:
 		wires.Journal = new(forgetfulJournal)
 	case faultClaims:
-		stores.URLs = forgetfulClaims{s.URLs()}
+		stores.URLs = forgetfulClaims{stores.URLs}
 	case faultContent:
 		stores.Content = forgetfulContent{s.ContentSet(), filepath.Join(dir, "state")}
+	case faultHosts:
+		stores.Hosts = forgetfulHosts{s.Hosts()}
 	default:
 		return nil, nil, fmt.Errorf("fault %q is unknown", fault)
 	}
@@ -138,6 +142,21 @@ func (j *forgetfulJournal) Remove(context.Context, ...uint64) error { return nil
 
 func (j *forgetfulJournal) Load(context.Context, func(uint64, bus.Message) error) error { return nil }
 
+// lateClaims answers a while after the claim is stored, so that kills in between are no matter of luck.
+type lateClaims struct{ crawl.URLSet }
+
+func (c lateClaims) Claim(
+	ctx context.Context, job crawl.JobID, by crawl.MessageID, urls []weburl.URL,
+) ([]crawl.Claimed, error) {
+	answers, err := c.URLSet.Claim(ctx, job, by, urls)
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(30 * time.Millisecond):
+		return answers, err
+	}
+}
+
 // forgetfulClaims answers a message that asks again like any other.
 type forgetfulClaims struct{ crawl.URLSet }
 
@@ -174,4 +193,11 @@ func (c forgetfulContent) Claim(
 		return crawl.Seen{}, err
 	}
 	return seen, mark.Close()
+}
+
+// forgetfulHosts stores the records of hosts and finds none.
+type forgetfulHosts struct{ crawl.Hosts }
+
+func (forgetfulHosts) Host(context.Context, string) (crawl.Host, bool, error) {
+	return crawl.Host{}, false, nil
 }

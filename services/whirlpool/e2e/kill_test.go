@@ -89,6 +89,7 @@ func (m *torment) measure(log []fakeweb.Entry) {
 // Promises 1 and 2: nothing is lost and nothing is stored twice, at whatever instants the crawl is killed.
 func TestKilledAnywhere(t *testing.T) {
 	long(t)
+	t.Parallel()
 	pages, kills := number(t, "WHIRLPOOL_E2E_PAGES", 3000), number(t, "WHIRLPOOL_E2E_KILLS", 12)
 	srv := serve(t, variedWeb(pages), 0)
 	c := newCrawler(t, srv, jobFor(srv))

@@ -38,7 +38,22 @@ func runTests(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
 		return 1
 	}
+	if err := widen(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
+}
+
+// widen lets more tests run at once than there are processors, unless -parallel says otherwise: the parallel ones mostly wait
+// for delays.
+func widen() error {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	return flag.Set("test.parallel", "16")
 }
 
 // long skips a test in short mode.
