@@ -34,7 +34,7 @@ lint-all: lint ## the above and golangci-lint with .golangci.yml (builds it firs
 fuzz: ## run every fuzz target for FUZZTIME (default 60s)
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0; i<n; i++) print $$2, t[i]; n=0}' | \
 	while read -r pkg target; do echo "== $$pkg $$target"; \
-		$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; done
+		$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$pkg" || exit 1; done
 
 bench: build ## measure: whole crawl, URL set, frontier, parser, simhash (a few minutes)
 	$(BIN)/whirlpool bench all

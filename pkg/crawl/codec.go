@@ -11,7 +11,7 @@ import (
 const codecVersion = 1
 
 var (
-	encMode = must(cbor.EncOptions{Time: cbor.TimeUnixMicro, OmitEmpty: cbor.OmitEmptyGoValue,
+	encMode = must(cbor.EncOptions{Time: cbor.TimeRFC3339NanoUTC, OmitEmpty: cbor.OmitEmptyGoValue,
 		TextMarshaler: cbor.TextMarshalerTextString}.EncMode())
 	decMode = must(cbor.DecOptions{TextUnmarshaler: cbor.TextUnmarshalerTextString, MaxArrayElements: 1 << 20,
 		DefaultMapType: nil}.DecMode())

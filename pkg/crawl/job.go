@@ -189,6 +189,8 @@ func (j *Job) Validate() error {
 	default:
 		bad(true, "scope %q: want domain, host, prefix or any", j.Scope)
 	}
+	bad(!printable(j.UserAgent), "user_agent %q: want one line of ASCII characters", j.UserAgent)
+	bad(!printable(j.Contact), "contact %q: want one line of ASCII characters", j.Contact)
 	bad(j.MaxPages < 0, "max_pages %d: want 0 (no limit) or more", j.MaxPages)
 	bad(j.NearDuplicate > 7, "near_duplicate %d: want at most 7 bits of 64", j.NearDuplicate)
 	bad(j.Politeness.HostConnections < 1, "politeness.host_connections %d: want at least 1", j.Politeness.HostConnections)
@@ -204,6 +206,16 @@ func (j *Job) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// printable reports whether s may stand in a header field.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 var jobID = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
