@@ -47,6 +47,7 @@ func crawlBroken(fault string, args []string) (err error) {
 	flags := flag.NewFlagSet("crawl", flag.ContinueOnError)
 	file, dir, dns := flags.String("c", "", ""), flags.String("o", "", ""), flags.String("dns", "", "")
 	_, _, window := flags.Bool("allow-private", true, ""), flags.Bool("quiet", true, ""), flags.Int("concurrency", 1, "")
+	agent := flags.String("user-agent", "", "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -54,6 +55,7 @@ func crawlBroken(fault string, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	job.UserAgent = *agent
 	_, err = os.Stat(filepath.Join(*dir, "state"))
 	resumed := err == nil
 	store, err := local.Open(*dir, local.Default())

@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,11 +81,18 @@ type process struct {
 	killed time.Time     // zero: it was not
 	ended  chan struct{} // closed at its end
 	err    error
+	agent  string // the User-Agent of this run alone
 }
+
+// agents counts the runs of all tests. The User-Agent tells the server's log which run sent a request: the times do not,
+// because a busy server may read what a process sent when that is dead and its successor has begun.
+var agents atomic.Int64
 
 func (c crawler) start(t *testing.T, more ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(c.exe, append(c.args, more...)...), ended: make(chan struct{}), began: time.Now()}
+	agent := fmt.Sprintf("whirlpool-e2e-run-%d", agents.Add(1))
+	args := slices.Concat(c.args, []string{"--user-agent", agent}, more)
+	p := &process{cmd: exec.Command(c.exe, args...), ended: make(chan struct{}), began: time.Now(), agent: agent}
 	p.cmd.Env = append(os.Environ(), c.env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	if err := p.cmd.Start(); err != nil {

@@ -73,14 +73,18 @@ func tormented(t *testing.T, c crawler, srv *fakeweb.Server, kills, requests int
 	return m
 }
 
-// measure finds the first request of each run after the first in the server's log.
+// measure finds the first request of each run after the first in the server's log, by its User-Agent.
 func (m *torment) measure(log []fakeweb.Entry) {
-	slices.SortFunc(log, func(a, b fakeweb.Entry) int { return int(a.Start - b.Start) })
-	for i, p := range m.runs[1:] {
-		first, _ := slices.BinarySearchFunc(log, p.began.UnixNano(), func(e fakeweb.Entry, at int64) int { return int(e.Start - at) })
-		if first < len(log) && (p.killed.IsZero() || log[first].Start < p.killed.UnixNano()) {
-			m.resumes = append(m.resumes, time.Duration(log[first].Start-p.began.UnixNano()))
-		} else if i+1 < len(m.runs)-1 {
+	first := map[string]int64{}
+	for _, e := range log {
+		if at, ok := first[e.UserAgent]; !ok || e.Start < at {
+			first[e.UserAgent] = e.Start
+		}
+	}
+	for _, p := range m.runs[1:] {
+		if at, ok := first[p.agent]; ok {
+			m.resumes = append(m.resumes, time.Duration(at-p.began.UnixNano()))
+		} else if !p.killed.IsZero() {
 			m.early++
 		}
 	}

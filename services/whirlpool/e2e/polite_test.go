@@ -86,12 +86,7 @@ func restless(t *testing.T, c crawler, kills int, pause time.Duration) (runs []*
 
 // lifeOf is the number of the run that sent a request.
 func lifeOf(e fakeweb.Entry, runs []*process) int {
-	for i := len(runs) - 1; i > 0; i-- {
-		if e.Start >= runs[i].began.UnixNano() {
-			return i
-		}
-	}
-	return 0
+	return max(slices.IndexFunc(runs, func(p *process) bool { return p.agent == e.UserAgent }), 0)
 }
 
 func lives(v fakeweb.Violation, runs []*process) string {
