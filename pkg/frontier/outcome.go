@@ -52,9 +52,10 @@ func (f *Frontier) digest(ctx context.Context, rs []*result) {
 	for i, r := range rs {
 		outs[i] = &r.Outcome
 	}
-	err := f.record(ctx, outs, rs[0].now)
+	// The clocks come first: a host that asked for rest gets it even if the process dies before the outcome is stored.
+	err := f.moveClocks(ctx, rs)
 	if err == nil {
-		err = f.moveClocks(ctx, rs)
+		err = f.record(ctx, outs, rs[0].now)
 	}
 	done := make([]*result, 0, len(rs))
 	for _, r := range rs {

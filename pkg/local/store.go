@@ -18,7 +18,7 @@ import (
 // Options are the settings of a store.
 type Options struct {
 	Logger      *slog.Logger
-	CacheBytes  int64         // of Pebble's block cache
+	CacheBytes  int64         // of Pebble's block cache; memtables count against it, and what they leave must hold filters
 	MemTable    uint64        // bytes of a memtable; up to four wait to be flushed
 	SyncEvery   time.Duration // longest time between a commit and its fsync
 	SpoolMemory int64         // bytes of small bodies kept in memory
@@ -28,7 +28,7 @@ type Options struct {
 // Default returns the options that were measured best: with smaller memtables the URL set reads faster, with larger ones the
 // queues write less, because a task that is settled before its memtable is flushed never reaches a table.
 func Default() Options {
-	return Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: 96 << 20, MemTable: 32 << 20, SyncEvery: time.Second,
+	return Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: 128 << 20, MemTable: 32 << 20, SyncEvery: time.Second,
 		SpoolMemory: 64 << 20}
 }
 
