@@ -37,9 +37,9 @@ type Config struct {
 	Wire bool
 }
 
-// Default returns the configuration of a node: 256 messages a topic, fetch and due journaled.
+// Default returns the configuration of a node: 64 messages a topic, fetch and due journaled.
 func Default() Config {
-	return Config{Capacity: 256, Journaled: []string{crawl.TopicFetch, crawl.TopicDUE}, Log: slog.Default()}
+	return Config{Capacity: 64, Journaled: []string{crawl.TopicFetch, crawl.TopicDUE}, Log: slog.Default()}
 }
 
 // ErrClosed is returned by Publish after Close.
