@@ -9,13 +9,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// Tags of links in sitemaps and feeds.
-const (
-	TagSitemap      = "sitemap"
-	TagSitemapIndex = "sitemap-index" // leads to another sitemap, not to a page
-	TagFeed         = "feed"
-)
-
 // Feed makes a Result of a sitemap, a sitemap index or a feed: it has links only. What is none of them, or broken, has
 // the links before the fault.
 func Feed(body []byte, contentType string, base weburl.URL, opt Options) *Result {
@@ -53,11 +46,11 @@ func feedLink(l sitemap.Link, base weburl.URL) crawl.Link {
 func feedTag(k sitemap.Kind) string {
 	switch k {
 	case sitemap.Index:
-		return TagSitemapIndex
+		return crawl.TagSitemapIndex
 	case sitemap.URLSet, sitemap.Text:
-		return TagSitemap
+		return crawl.TagSitemap
 	}
-	return TagFeed
+	return crawl.TagFeed
 }
 
 // isFeed reports whether a body is a sitemap or a feed by its type and, where the type only says XML, by its beginning.
