@@ -11,6 +11,7 @@ import (
 // Record is one line of pages.jsonl, or one document of the content store. A copy carries DuplicateOf and no text,
 // fields and links.
 type Record struct {
+	Job         JobID // whose crawl it belongs to; files of one job need not name it
 	URL         weburl.URL
 	FinalURL    weburl.URL // where the content came from; redirects are URLs of their own, so it equals URL
 	Canonical   string     // rel=canonical, absolute; empty: none
@@ -37,6 +38,7 @@ type Record struct {
 
 // LogLine is one line of crawl.log.
 type LogLine struct {
+	Job         JobID // as in Record
 	At          time.Time
 	URL         weburl.URL
 	Kind        Kind

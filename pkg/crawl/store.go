@@ -168,7 +168,8 @@ type Origin struct {
 
 // Hosts keeps host records, over all jobs.
 type Hosts interface {
-	Host(ctx context.Context, key string) (h Host, found bool, err error)
+	// Hosts returns the records in the order of keys. Of a host that was never put it has the key and nothing else.
+	Hosts(ctx context.Context, keys ...string) ([]Host, error)
 	PutHosts(ctx context.Context, hosts ...Host) error
 }
 

@@ -18,9 +18,17 @@ import (
 // Hosts checks the promises of crawl.Hosts.
 func Hosts(t *testing.T, open func(t *testing.T) crawl.Hosts) {
 	ctx := context.Background()
-	t.Run("a host never put is not found", func(t *testing.T) {
-		if _, found, err := open(t).Host(ctx, "nobody.test"); found || err != nil {
-			t.Errorf("found %v, error %v", found, err)
+	t.Run("a host never put has its key and nothing else, in its place", func(t *testing.T) {
+		s := open(t)
+		check(t, s.PutHosts(ctx, crawl.Host{Key: "b.test", Requests: 2}))
+		got, err := s.Hosts(ctx, "nobody.test", "b.test", "nor.this.test", "b.test")
+		check(t, err)
+		want := []crawl.Host{{Key: "nobody.test"}, {Key: "b.test", Requests: 2}, {Key: "nor.this.test"}, {Key: "b.test", Requests: 2}}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		if got, err := s.Hosts(ctx); len(got) != 0 || err != nil {
+			t.Errorf("asked for none: got %v, error %v", got, err)
 		}
 	})
 	t.Run("the last record put comes back whole", func(t *testing.T) {
@@ -31,10 +39,11 @@ func Hosts(t *testing.T, open func(t *testing.T) crawl.Hosts) {
 		check(t, s.PutHosts(ctx, crawl.Host{Key: "a.test:81", Failures: 9}, crawl.Host{Key: "b.test"}))
 		check(t, s.PutHosts(ctx, want))
 		check(t, s.PutHosts(ctx))
-		got, found, err := s.Host(ctx, "a.test:81")
+		recs, err := s.Hosts(ctx, "a.test:81")
 		check(t, err)
-		if !found || len(got.Origins) != 1 {
-			t.Fatalf("found %v, got %+v", found, got)
+		got := recs[0]
+		if len(got.Origins) != 1 {
+			t.Fatalf("got %+v", got)
 		}
 		for _, at := range []*time.Time{&got.Next, &got.LastContact, &got.SlowedAt, &got.Origins[0].Expires} {
 			*at = at.UTC().Round(time.Microsecond)

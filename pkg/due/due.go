@@ -155,7 +155,7 @@ func (h *Handler) dismiss(ctx context.Context, job *crawl.Job, t *crawl.Task, re
 	if err := h.deps.Ledger.Finish(ctx, job.ID, entry); err != nil {
 		return fmt.Errorf("exclude %s: %w", t.URL, err)
 	}
-	return h.deps.Attempts.Append(ctx, crawl.LogLine{At: now, URL: t.URL, Kind: t.Kind, Verdict: crawl.VerdictExcluded,
+	return h.deps.Attempts.Append(ctx, crawl.LogLine{Job: t.Job, At: now, URL: t.URL, Kind: t.Kind, Verdict: crawl.VerdictExcluded,
 		Reason: reason, Depth: t.Depth, Referrer: t.Referrer})
 }
 
@@ -184,7 +184,7 @@ func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d stage.Delivery,
 	for i, a := range answers {
 		h.cache.add(marks[i])
 		if x := asked[i]; a != crawl.Known {
-			lines = append(lines, crawl.LogLine{At: now, URL: x.URL, Verdict: crawl.VerdictExcluded, Reason: x.Reason,
+			lines = append(lines, crawl.LogLine{Job: job.ID, At: now, URL: x.URL, Verdict: crawl.VerdictExcluded, Reason: x.Reason,
 				Depth: x.Depth, Referrer: x.Referrer})
 		}
 	}

@@ -193,15 +193,18 @@ func (d *disk) pages() (n int) {
 	return n
 }
 
-// Host implements crawl.Hosts.
-func (p *process) Host(_ context.Context, key string) (crawl.Host, bool, error) {
+// Hosts implements crawl.Hosts.
+func (p *process) Hosts(_ context.Context, keys ...string) ([]crawl.Host, error) {
 	if err := p.enter(); err != nil {
-		return crawl.Host{}, false, err
+		return nil, err
 	}
 	defer p.leave()
-	h, ok := p.disk.hosts[key]
-	h.Origins = slices.Clone(h.Origins)
-	return h, ok, nil
+	hosts := make([]crawl.Host, len(keys))
+	for i, key := range keys {
+		hosts[i] = p.disk.hosts[key]
+		hosts[i].Key, hosts[i].Origins = key, slices.Clone(hosts[i].Origins)
+	}
+	return hosts, nil
 }
 
 // PutHosts implements crawl.Hosts.

@@ -123,7 +123,7 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, now time.T
 
 func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {
 	t := &out.Task
-	line := crawl.LogLine{At: out.Started, URL: t.URL, Kind: t.Kind, Verdict: out.Verdict, Status: out.Status,
+	line := crawl.LogLine{Job: t.Job, At: out.Started, URL: t.URL, Kind: t.Kind, Verdict: out.Verdict, Status: out.Status,
 		Reason: out.Reason, Detail: out.Detail, Bytes: out.Bytes, FirstByte: out.FirstByte, Attempt: t.Attempt + 1,
 		Depth: t.Depth, ContentType: out.ContentType, Digest: out.Digest, Addr: out.Addr, Referrer: t.Referrer,
 		Location: out.Location}
@@ -164,15 +164,18 @@ func (f *Frontier) again(ctx context.Context, r *result) error {
 
 // moveClocks notes in the hosts' records what the attempts mean for the hosts, and stores the records where it matters.
 func (f *Frontier) moveClocks(ctx context.Context, rs []*result) error {
-	strangers := map[string]*host{}
+	missing := map[string]crawl.Host{}
 	for _, r := range rs {
-		if key := r.Task.URL.HostKey(); !r.known && strangers[key] == nil { // the host need not be active
-			rec, err := f.recordOf(ctx, key)
-			if err != nil {
-				return err
-			}
-			strangers[key] = &host{rec: rec, index: -1}
+		if !r.known { // the host need not be active
+			missing[r.Task.URL.HostKey()] = crawl.Host{}
 		}
+	}
+	if err := f.readRecords(ctx, missing); err != nil {
+		return err
+	}
+	strangers := make(map[string]*host, len(missing))
+	for key, rec := range missing {
+		strangers[key] = &host{rec: rec, index: -1}
 	}
 	recs, elsewhere := f.applyAll(rs, strangers)
 	if len(recs) > 0 {

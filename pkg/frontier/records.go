@@ -20,26 +20,23 @@ func (f *Frontier) records(ctx context.Context, batch []crawl.Delivery) (map[str
 		}
 	}
 	f.mu.Unlock()
-	for key := range missing {
-		rec, err := f.recordOf(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		missing[key] = rec
-	}
-	return missing, nil
+	return missing, f.readRecords(ctx, missing)
 }
 
-// recordOf reads what is remembered of a host.
-func (f *Frontier) recordOf(ctx context.Context, key string) (crawl.Host, error) {
-	rec, found, err := f.deps.Hosts.Host(ctx, key)
+// readRecords reads what is remembered of the hosts that are the map's keys.
+func (f *Frontier) readRecords(ctx context.Context, into map[string]crawl.Host) error {
+	if len(into) == 0 {
+		return nil
+	}
+	keys := slices.Collect(maps.Keys(into))
+	recs, err := f.deps.Hosts.Hosts(ctx, keys...)
 	if err != nil {
-		return rec, fmt.Errorf("frontier: record of host %s: %w", key, err)
+		return fmt.Errorf("frontier: records of %d hosts, the first %s: %w", len(keys), keys[0], err)
 	}
-	if !found {
-		rec = crawl.Host{Key: key}
+	for i, key := range keys {
+		into[key] = recs[i]
 	}
-	return rec, nil
+	return nil
 }
 
 // activate puts a host on the workbench, without tasks; rec is what is stored of it. After a restart its clock starts anew: a

@@ -70,10 +70,11 @@ type HostState struct {
 func (c *Crawl) explainHost(ctx context.Context, e *Explanation) error {
 	h := &e.Host
 	h.Key = e.URL.HostKey()
-	rec, found, err := c.src.Hosts.Host(ctx, h.Key)
+	recs, err := c.src.Hosts.Hosts(ctx, h.Key)
 	if err != nil {
 		return err
 	}
+	rec := &recs[0]
 	delay := c.src.Job.Politeness.Delay.D()
 	if !c.src.Job.IgnoreRobots {
 		for _, o := range rec.Origins {
@@ -81,7 +82,7 @@ func (c *Crawl) explainHost(ctx context.Context, e *Explanation) error {
 		}
 	}
 	h.Delay = crawl.Duration(delay)
-	if !found {
+	if rec.Requests == 0 && rec.Failures == 0 && rec.LastContact.IsZero() && rec.Next.IsZero() {
 		return nil
 	}
 	h.Known, h.LastContact, h.Failures, h.Requests = true, rec.LastContact, rec.Failures, rec.Requests

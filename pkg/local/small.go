@@ -20,13 +20,17 @@ var (
 // Hosts returns the host records and robots.txt files.
 func (s *Store) Hosts() Hosts { return Hosts{s} }
 
-// Host implements crawl.Hosts.
-func (h Hosts) Host(_ context.Context, key string) (host crawl.Host, found bool, err error) {
-	found, err = h.s.get(stringKey(kindHost, key), func(v []byte) error { return crawl.DecodeValue(v, &host) })
-	if err != nil {
-		err = fmt.Errorf("record of host %q: %w", key, err)
+// Hosts implements crawl.Hosts.
+func (h Hosts) Hosts(_ context.Context, keys ...string) ([]crawl.Host, error) {
+	hosts := make([]crawl.Host, len(keys))
+	for i, key := range keys {
+		hosts[i].Key = key
+		decode := func(v []byte) error { return crawl.DecodeValue(v, &hosts[i]) }
+		if _, err := h.s.get(stringKey(kindHost, key), decode); err != nil {
+			return nil, fmt.Errorf("record of host %q: %w", key, err)
+		}
 	}
-	return host, found, err
+	return hosts, nil
 }
 
 // PutHosts implements crawl.Hosts.

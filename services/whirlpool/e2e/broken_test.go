@@ -91,7 +91,7 @@ func assemble(fault, dir string, job *crawl.Job, s *local.Store, dns string, win
 	case faultContent:
 		stores.Content = forgetfulContent{s.ContentSet(), filepath.Join(dir, "state")}
 	case faultHosts:
-		stores.Hosts = forgetfulHosts{s.Hosts()}
+		stores.Hosts = forgetfulHosts{store: s.Hosts()}
 	default:
 		return nil, nil, fmt.Errorf("fault %q is unknown", fault)
 	}
@@ -198,8 +198,14 @@ func (c forgetfulContent) Claim(
 }
 
 // forgetfulHosts stores the records of hosts and finds none.
-type forgetfulHosts struct{ crawl.Hosts }
+type forgetfulHosts struct{ store crawl.Hosts }
 
-func (forgetfulHosts) Host(context.Context, string) (crawl.Host, bool, error) {
-	return crawl.Host{}, false, nil
+func (f forgetfulHosts) PutHosts(ctx context.Context, hosts ...crawl.Host) error { return f.store.PutHosts(ctx, hosts...) }
+
+func (forgetfulHosts) Hosts(_ context.Context, keys ...string) ([]crawl.Host, error) {
+	hosts := make([]crawl.Host, len(keys))
+	for i, key := range keys {
+		hosts[i].Key = key
+	}
+	return hosts, nil
 }
