@@ -143,7 +143,7 @@ func robotsTags(ignored bool) func(*crawl.Document, *crawl.Job) {
 func checkRecord(t *testing.T, d *crawl.Document, got *crawl.Record, whole bool, of weburl.URL, similar string) {
 	t.Helper()
 	simhash, _, _ := Fingerprint(d.Text)
-	want := &crawl.Record{
+	want := &crawl.Record{Job: "test",
 		URL: d.Page.Task.URL, FinalURL: d.Page.Task.URL, Canonical: d.Canonical, Status: 200, FetchedAt: time.Unix(1, 0), Depth: 2,
 		Referrer: d.Page.Task.Referrer, ContentType: "text/html", Charset: "utf-8", Bytes: 12, Digest: crawl.Digest{1},
 		Simhash: simhash, Title: "Title", Lang: "en", DuplicateOf: of, Similarity: similar, Truncated: "length", Cut: d.Cut,

@@ -200,7 +200,9 @@ func (c forgetfulContent) Claim(
 // forgetfulHosts stores the records of hosts and finds none.
 type forgetfulHosts struct{ store crawl.Hosts }
 
-func (f forgetfulHosts) PutHosts(ctx context.Context, hosts ...crawl.Host) error { return f.store.PutHosts(ctx, hosts...) }
+func (f forgetfulHosts) PutHosts(ctx context.Context, hosts ...crawl.Host) error {
+	return f.store.PutHosts(ctx, hosts...)
+}
 
 func (forgetfulHosts) Hosts(_ context.Context, keys ...string) ([]crawl.Host, error) {
 	hosts := make([]crawl.Host, len(keys))
