@@ -17,10 +17,11 @@ install: ## build whirlpool and put it into GOBIN
 build: ## build the programs into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./services/...
 
-test: ## run all tests with the race detector
-	$(GO) test -race -count=$(COUNT) -timeout 15m ./...
+test: ## run all tests with the race detector, on real servers that it starts and removes (see deploy/services/with-services)
+	@[ "$$($(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
+	deploy/services/with-services $(GO) test -race -count=$(COUNT) -timeout 15m ./...
 
-test-short: ## run the quick tests
+test-short: ## run the quick tests, which need nothing
 	$(GO) test -short ./...
 
 lint: ## gofmt, go vet, staticcheck
