@@ -14,7 +14,7 @@ const module = "github.com/whirlpool-crawler/whirlpool/"
 
 // Packages by their part in the architecture (docs/design/architecture.md).
 var (
-	domain   = []string{"pkg/weburl", "pkg/crawl"}
+	domain   = []string{"pkg/weburl", "pkg/wire", "pkg/crawl"}
 	runtime  = []string{"pkg/bus", "pkg/stage"}
 	stages   = []string{"pkg/fetch", "pkg/parse", "pkg/seen", "pkg/filter", "pkg/split", "pkg/due", "pkg/frontier"}
 	adapters = []string{"pkg/local", "pkg/bus/membus"}
@@ -75,10 +75,10 @@ func violations(all []listed) []string {
 func forbidden(from, to string) string {
 	in := slices.Contains[[]string]
 	switch {
-	case from == "pkg/weburl":
-		return "weburl imports no package of ours"
-	case from == "pkg/crawl" && to != "pkg/weburl":
-		return "crawl imports weburl alone"
+	case from == "pkg/weburl", from == "pkg/wire":
+		return "weburl and wire import no package of ours"
+	case from == "pkg/crawl" && to != "pkg/weburl" && to != "pkg/wire":
+		return "crawl imports weburl and wire alone"
 	case in(stages, from) && in(adapters, to):
 		return "a stage knows no adapter"
 	case in(stages, from) && in(stages, to):

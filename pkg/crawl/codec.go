@@ -6,9 +6,9 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// Events are encoded as CBOR (RFC 8949) with small integer keys, after one byte for the version of the format: new
-// fields get new numbers, so programs of neighbouring versions understand each other.
-const codecVersion = 1
+// CodecVersion is the version of the encoding of events and values, their first byte. They are CBOR (RFC 8949) with small integer
+// keys: new fields get new numbers, so programs of neighbouring versions understand each other.
+const CodecVersion = 2
 
 var (
 	encMode = must(cbor.EncOptions{Time: cbor.TimeRFC3339NanoUTC, OmitEmpty: cbor.OmitEmptyGoValue,
@@ -67,7 +67,7 @@ func EncodeValue(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
-	return append([]byte{codecVersion}, b...), nil
+	return append([]byte{CodecVersion}, b...), nil
 }
 
 // DecodeValue decodes what EncodeValue made into v, a pointer.
@@ -75,8 +75,8 @@ func DecodeValue(data []byte, v any) error {
 	if len(data) == 0 {
 		return fmt.Errorf("decode %T: no bytes", v)
 	}
-	if data[0] != codecVersion {
-		return fmt.Errorf("decode %T: format version %d, this program knows version %d", v, data[0], codecVersion)
+	if data[0] != CodecVersion {
+		return fmt.Errorf("decode %T: format version %d, this program knows version %d", v, data[0], CodecVersion)
 	}
 	if err := decMode.Unmarshal(data[1:], v); err != nil {
 		return fmt.Errorf("decode %T: %w", v, err)

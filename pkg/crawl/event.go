@@ -59,7 +59,7 @@ type Document struct {
 	ContentType string   `cbor:"6,keyasint,omitempty"` // media type without parameters
 	Canonical   string   `cbor:"7,keyasint,omitempty"` // rel=canonical, absolute
 	Fields      []Field  `cbor:"8,keyasint,omitempty"`
-	Links       []Link   `cbor:"9,keyasint,omitempty"`
+	Links       LinkList `cbor:"9,keyasint,omitempty"`
 	NoIndex     bool     `cbor:"10,keyasint,omitempty"` // meta robots or X-Robots-Tag: do not store
 	NoFollow    bool     `cbor:"11,keyasint,omitempty"` // meta robots or X-Robots-Tag: follow no link
 	Cut         []string `cbor:"12,keyasint,omitempty"` // limits that were passed: "text", "links", "depth" …
@@ -74,12 +74,12 @@ type Field struct {
 
 // Link is one link of a page.
 type Link struct {
-	URL    weburl.URL `cbor:"1,keyasint"`           // resolved against the page's base; zero when it is no http(s) URL
-	Raw    string     `cbor:"2,keyasint,omitempty"` // as it stood in the page, when URL is zero
-	Rel    string     `cbor:"3,keyasint,omitempty"`
-	Text   string     `cbor:"4,keyasint,omitempty"` // the link's text, white space folded, at most 200 bytes
-	Tag    string     `cbor:"5,keyasint,omitempty"` // a, area, link, frame, iframe, meta, header, or one of the tags below
-	Weight int        `cbor:"6,keyasint,omitempty"` // 1 to 9 by a site rule; 0: none applied
+	URL    weburl.URL // resolved against the page's base; zero when it is no http(s) URL
+	Raw    string     // as it stood in the page, when URL is zero
+	Rel    string
+	Text   string // the link's text, white space folded, at most 200 bytes
+	Tag    string // a, area, link, frame, iframe, meta, header, or one of the tags below
+	Weight int    // 1 to 9 by a site rule; 0: none applied
 }
 
 // Tags of links that are more than a page's link to another page.
@@ -96,23 +96,23 @@ func (l *Link) NoFollow() bool { return hasToken(l.Rel, "nofollow") }
 
 // Links are the links of a stored page on their way to the URL filter.
 type Links struct {
-	Task  Task   `cbor:"1,keyasint"` // the page's
-	Links []Link `cbor:"2,keyasint"`
+	Task  Task     `cbor:"1,keyasint"` // the page's
+	Links LinkList `cbor:"2,keyasint"`
 }
 
 // Batch is what the URL filter made of a page's links.
 type Batch struct {
-	Job        JobID       `cbor:"1,keyasint"`
-	Tasks      []Task      `cbor:"2,keyasint,omitempty"` // candidates, canonical, each URL once
-	Exclusions []Exclusion `cbor:"3,keyasint,omitempty"` // links that were left out, each URL once
+	Job        JobID         `cbor:"1,keyasint"`
+	Tasks      TaskList      `cbor:"2,keyasint,omitempty"` // candidates, canonical, each URL once
+	Exclusions ExclusionList `cbor:"3,keyasint,omitempty"` // links that were left out, each URL once
 }
 
 // Exclusion is a URL that is not to be fetched.
 type Exclusion struct {
-	URL      weburl.URL `cbor:"1,keyasint"`
-	Reason   string     `cbor:"2,keyasint"` // a short token: scope, exclude, robots, depth, trap-… ; see Reason constants
-	Referrer weburl.URL `cbor:"3,keyasint,omitempty"`
-	Depth    int        `cbor:"4,keyasint,omitempty"`
+	URL      weburl.URL
+	Reason   string // a short token: scope, exclude, robots, depth, trap-… ; see Reason constants
+	Referrer weburl.URL
+	Depth    int
 }
 
 // Split is a batch on its way to the host splitter.
@@ -127,7 +127,7 @@ type Claim struct {
 
 // Fresh are tasks whose URLs were claimed for the first time.
 type Fresh struct {
-	Tasks []Task `cbor:"1,keyasint"`
+	Tasks TaskList `cbor:"1,keyasint"`
 }
 
 // Topic implements Event.

@@ -67,6 +67,9 @@ type Entry struct {
 	Reason   string
 	At       time.Time // of the last change
 	Attempts int
+	// First tells Finish that the URL was claimed and has no outcome yet: a store need not look before it writes, and may forget
+	// which message claimed the URL.
+	First bool
 }
 
 // Ledger keeps the outcomes of URLs. It shares its records with URLSet.

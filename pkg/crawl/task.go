@@ -37,28 +37,28 @@ const (
 
 // Task is a URL to fetch, as it lies in the frontier's queues. It is small: about 150 bytes encoded.
 type Task struct {
-	Job       JobID      `cbor:"1,keyasint"`
-	URL       weburl.URL `cbor:"2,keyasint"`
-	Kind      Kind       `cbor:"3,keyasint,omitempty"`
-	Priority  int        `cbor:"4,keyasint,omitempty"` // MinPriority to MaxPriority; 0 means DefaultPriority
-	Depth     int        `cbor:"5,keyasint,omitempty"` // hops from a seed; redirects are no hops
-	Redirects int        `cbor:"6,keyasint,omitempty"` // redirects followed to get here
-	Referrer  weburl.URL `cbor:"7,keyasint,omitempty"` // the page or redirect that named it; zero for a seed
-	Attempt   int        `cbor:"8,keyasint,omitempty"` // attempts that failed before this one
-	NotBefore time.Time  `cbor:"9,keyasint,omitempty"` // a retry waits until then
-	Visit     int        `cbor:"10,keyasint,omitempty"`
+	Job       JobID
+	URL       weburl.URL
+	Kind      Kind
+	Priority  int        // MinPriority to MaxPriority; 0 means DefaultPriority
+	Depth     int        // hops from a seed; redirects are no hops
+	Redirects int        // redirects followed to get here
+	Referrer  weburl.URL // the page or redirect that named it; zero for a seed
+	Attempt   int        // attempts that failed before this one
+	NotBefore time.Time  // a retry waits until then
+	Visit     int
 	// For is the origin whose robots.txt this KindRobots task fetches: a redirect may have led elsewhere.
-	For string `cbor:"11,keyasint,omitempty"`
+	For string
 	// Repeat marks a task that may be in the queues twice, because the message that queued it was delivered again: the
 	// frontier asks the ledger before it leases it.
-	Repeat bool `cbor:"12,keyasint,omitempty"`
-	Seed   bool `cbor:"13,keyasint,omitempty"` // named by the user
+	Repeat bool
+	Seed   bool // named by the user
 	// ETag and LastModified are the validators of the last visit, for a conditional request (RFC 9110, 13.1).
-	ETag         string `cbor:"14,keyasint,omitempty"`
-	LastModified string `cbor:"15,keyasint,omitempty"`
+	ETag         string
+	LastModified string
 	// Lease tells the leases of one task from each other: the frontier sets it in a Fetch and knows by it whether an outcome
 	// belongs to the lease that is under way. 0 in queues.
-	Lease int64 `cbor:"16,keyasint,omitempty"`
+	Lease int64
 }
 
 // ID is the id of the message that leases the task.

@@ -25,6 +25,7 @@ func Ledger(t *testing.T, open func(t *testing.T) LedgerSet) {
 	t.Run("an outcome without a claim makes an entry", func(t *testing.T) { finishUnclaimed(t, open(t)) })
 	t.Run("an outcome told twice counts once", func(t *testing.T) { finishTwice(t, open(t)) })
 	t.Run("a finished URL stays claimed", func(t *testing.T) { claimFinished(t, open(t)) })
+	t.Run("a first outcome is recorded like any other", func(t *testing.T) { finishFirst(t, open(t)) })
 	t.Run("reopen takes an outcome back", func(t *testing.T) { reopen(t, open(t)) })
 	t.Run("an exclusion that is claimed leaves the tally of exclusions", func(t *testing.T) { tallyExcluded(t, open(t)) })
 	t.Run("only pages count as pages", func(t *testing.T) { tallyPages(t, open(t)) })
@@ -79,6 +80,37 @@ func finishTwice(t *testing.T, l LedgerSet) {
 		check(t, l.Finish(context.Background(), job, done(u[0], 200), done(u[0], 200)))
 	}
 	wantTally(t, l, crawl.Tally{Claimed: 1, Pages: 1, Verdicts: map[string]int64{"done": 1}, Statuses: map[int]int64{200: 1}})
+}
+
+func finishFirst(t *testing.T, l LedgerSet) {
+	ctx := context.Background()
+	u := urls(t, "http://a.test/1", "http://a.test/2", "http://a.test/3")
+	wantClaims(t, l, "one", u, claims(crawl.New, crawl.New, crawl.New))
+	done := crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200, At: aTime, Attempts: 1}
+	var entries []crawl.Entry
+	for i := range u {
+		e := done
+		e.Key, e.First = u[i].Key(), i != 1
+		entries = append(entries, e)
+	}
+	check(t, l.Finish(ctx, job, entries...))
+	for i, e := range lookup(t, l, u...) {
+		if e.State != crawl.StateDone || e.Status != 200 || !sameTime(e.At, aTime) || e.First {
+			t.Errorf("URL %d is %+v", i, e)
+		}
+	}
+	for _, by := range []string{"one", "another"} {
+		got, err := l.Claim(ctx, job, id(by), u)
+		check(t, err)
+		for i, c := range got {
+			if c == crawl.New {
+				t.Errorf("URL %d, which has its outcome, is new to message %q", i, by)
+			}
+		}
+	}
+	wantTally(t, l, crawl.Tally{Claimed: 3, Pages: 3, Verdicts: map[string]int64{"done": 3}, Statuses: map[int]int64{200: 3}})
+	check(t, l.Reopen(ctx, job, u[0].Key()))
+	wantTally(t, l, crawl.Tally{Claimed: 3, Pages: 2, Verdicts: map[string]int64{"done": 2}, Statuses: map[int]int64{200: 2}})
 }
 
 func claimFinished(t *testing.T, l LedgerSet) {

@@ -184,17 +184,19 @@ func (f *Frontier) dropRepeats(ctx context.Context, choices []choice) error {
 // dismiss ends the story of tasks that will not be fetched.
 func (f *Frontier) dismiss(ctx context.Context, choices []choice, now time.Time) error {
 	var outs []*crawl.Outcome
+	var first []bool
 	for i := range choices {
 		c := &choices[i]
 		if d := c.dismissal; d != nil {
 			outs = append(outs, &crawl.Outcome{Task: c.delivery.Task, Verdict: d.verdict, Reason: d.reason, Detail: d.detail,
 				Started: now})
+			first = append(first, true)
 		}
 	}
 	if len(outs) == 0 {
 		return nil
 	}
-	return f.record(ctx, outs, now)
+	return f.record(ctx, outs, first, now)
 }
 
 // setAside stores tasks of jobs that have spent their budgets where a restart, perhaps with a larger budget, finds them.

@@ -48,14 +48,14 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 // digest handles a batch of outcomes and leaves in each what became of it. What queues tasks comes last, for it is what must
 // not be done twice.
 func (f *Frontier) digest(ctx context.Context, rs []*result) {
-	outs := make([]*crawl.Outcome, len(rs))
+	outs, first := make([]*crawl.Outcome, len(rs)), make([]bool, len(rs))
 	for i, r := range rs {
-		outs[i] = &r.Outcome
+		outs[i], first[i] = &r.Outcome, r.known && !r.repeat
 	}
 	// The clocks come first: a host that asked for rest gets it even if the process dies before the outcome is stored.
 	err := f.moveClocks(ctx, rs)
 	if err == nil {
-		err = f.record(ctx, outs, rs[0].now)
+		err = f.record(ctx, outs, first, rs[0].now)
 	}
 	done := make([]*result, 0, len(rs))
 	for _, r := range rs {
@@ -99,15 +99,17 @@ func isPage(k crawl.Kind, v crawl.Verdict, status int) bool {
 	return k == crawl.KindPage && v == crawl.VerdictDone && status/100 == 2
 }
 
-// record writes a line for each attempt, and final outcomes into the ledger. A robots.txt is no URL of the ledger's.
-func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, now time.Time) error {
+// record writes a line for each attempt, and final outcomes into the ledger. A robots.txt is no URL of the ledger's. first says
+// of which outcomes it is sure that they were not recorded before, unless their tasks were queued twice.
+func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bool, now time.Time) error {
 	entries := map[crawl.JobID][]crawl.Entry{}
 	lines := make([]crawl.LogLine, len(outs))
 	for i, out := range outs {
 		lines[i] = logLine(out, now)
 		if t := &out.Task; out.Verdict.Final() && t.Kind != crawl.KindRobots {
 			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: t.Kind,
-				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: t.Attempt + 1})
+				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: t.Attempt + 1,
+				First: first[i] && !t.Repeat && t.Visit == 0})
 		}
 	}
 	for job, es := range entries {

@@ -89,7 +89,7 @@ func (a *audit) example(kind, what string) {
 func (a *audit) readQueues(ctx context.Context) error {
 	return scanRange(ctx, a.at, []byte{kindQueue}, []byte{kindQueue + 1}, func(k, v []byte) error {
 		var t crawl.Task
-		if err := decodeTask(v, &t); err != nil {
+		if err := crawl.DecodeTask(v, &t); err != nil {
 			return fmt.Errorf("queue entry %q: %w", k, err)
 		}
 		if t.Kind == crawl.KindRobots {

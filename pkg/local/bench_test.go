@@ -30,7 +30,7 @@ func BenchmarkTaskCodec(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			var t crawl.Task
-			must(b, decodeTask(values[0], &t))
+			must(b, crawl.DecodeTask(values[0], &t))
 		}
 	})
 }
@@ -111,7 +111,7 @@ func BenchmarkReadEntries(b *testing.B) {
 		slots := makeSlots(0, n, func(i int) weburl.Key { return benchTask(b, i*997).URL.Key() })
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				must(b, s.urls.read(slots))
+				must(b, s.urls.read(slots, nil))
 			}
 		})
 	}

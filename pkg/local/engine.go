@@ -18,7 +18,7 @@ import (
 )
 
 // format is the version of everything in state/ and of pages.jsonl's index. A program opens only the formats it lists.
-const format = "whirlpool-state 1"
+const format = "whirlpool-state 2"
 
 // lockDir takes the directory for this process.
 func lockDir(dir string) (io.Closer, error) {

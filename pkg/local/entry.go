@@ -9,6 +9,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
 // entry is what the store knows of a URL. It serves the URL set and the ledger alike.
@@ -76,80 +77,32 @@ func (e *entry) decode(b []byte) error {
 		return errEntry
 	}
 	e.state, e.kind, e.by = crawl.State(b[0]&3), crawl.Kind(b[0]>>2), claimant(b[1:9])
-	r := uvarints{b: b[9:]}
-	e.at = int64(r.next(math.MaxInt64))
+	r := wire.Reader{B: b[9:]}
+	e.at = int64(r.Uvarint(math.MaxInt64))
 	if e.state != crawl.StateOpen {
-		e.verdict = crawl.Verdict(r.byte())
-		e.status = uint16(r.next(math.MaxUint16))
-		e.attempts = uint32(r.next(math.MaxUint32))
+		e.verdict = crawl.Verdict(r.Byte())
+		e.status = uint16(r.Uvarint(math.MaxUint16))
+		e.attempts = uint32(r.Uvarint(math.MaxUint32))
 		e.reason = decodeReason(&r)
 	}
-	if r.bad || len(r.b) > 0 {
+	if !r.Done() {
 		return errEntry
 	}
 	return nil
 }
 
-func decodeReason(r *uvarints) string {
-	code := r.byte()
+func decodeReason(r *wire.Reader) string {
+	code := r.Byte()
 	switch {
-	case code < len(reasonCodes):
+	case int(code) < len(reasonCodes):
 		return reasonCodes[code]
 	case code == reasonText:
-		text := string(r.b)
-		r.b = nil
+		text := string(r.B)
+		r.B = nil
 		return text
 	}
-	r.bad = true
+	r.Bad = true
 	return ""
-}
-
-// uvarints reads numbers off b; bad is set once one is not there or too large.
-type uvarints struct {
-	b   []byte
-	bad bool
-}
-
-func (r *uvarints) next(limit uint64) uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 || v > limit {
-		r.bad, r.b = true, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *uvarints) varint() int64 {
-	v, n := binary.Varint(r.b)
-	if n <= 0 {
-		r.bad, r.b = true, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-// text reads a string with its length before it.
-func (r *uvarints) text() string {
-	n := r.next(uint64(len(r.b)))
-	if n > uint64(len(r.b)) {
-		r.bad, r.b = true, nil
-		return ""
-	}
-	s := string(r.b[:n])
-	r.b = r.b[n:]
-	return s
-}
-
-func (r *uvarints) byte() int {
-	if len(r.b) == 0 {
-		r.bad = true
-		return 0
-	}
-	c := r.b[0]
-	r.b = r.b[1:]
-	return int(c)
 }
 
 func (e *entry) public(k weburl.Key) crawl.Entry {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
 // Journal keeps the in-process bus's messages.
@@ -96,8 +97,7 @@ func appendMessage(dst []byte, m *bus.Message) ([]byte, error) {
 	}
 	topic := m.Event.Topic()
 	dst = binary.AppendUvarint(append(dst, m.ID[:]...), uint64(m.Attempt))
-	dst = append(binary.AppendUvarint(dst, uint64(len(topic))), topic...)
-	return append(dst, event...), nil
+	return append(wire.AppendText(dst, topic), event...), nil
 }
 
 func decodeMessage(b []byte) (m bus.Message, err error) {
@@ -105,12 +105,12 @@ func decodeMessage(b []byte) (m bus.Message, err error) {
 		return m, errors.New("the message is damaged: too short")
 	}
 	m.ID = crawl.MessageID(b[:16])
-	r := uvarints{b: b[16:]}
-	m.Attempt = int(r.next(math.MaxInt32))
-	n := r.next(uint64(len(b)))
-	if r.bad || n > uint64(len(r.b)) {
+	r := wire.Reader{B: b[16:]}
+	m.Attempt = int(r.Uvarint(math.MaxInt32))
+	topic := r.Text()
+	if r.Bad {
 		return m, errors.New("the message is damaged: bad envelope")
 	}
-	m.Event, err = crawl.DecodeEvent(string(r.b[:n]), r.b[n:])
+	m.Event, err = crawl.DecodeEvent(topic, r.B)
 	return m, err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
 // Pages keeps pages.jsonl and its index. Records that come together are appended with one write, fsync'ed, and only then
@@ -73,8 +74,8 @@ func openPages(s *Store) (p *Pages, err error) {
 
 func (p *Pages) committedSize() (n int64, err error) {
 	_, err = p.s.get([]byte{kindPageEnd}, func(v []byte) error {
-		r := uvarints{b: v}
-		if n = int64(r.next(math.MaxInt64)); r.bad {
+		r := wire.Reader{B: v}
+		if n = int64(r.Uvarint(math.MaxInt64)); r.Bad {
 			return errors.New("the length of pages.jsonl in the state is damaged")
 		}
 		return nil
@@ -134,9 +135,9 @@ func (p *Pages) each(ctx context.Context, yield func(k weburl.Key, at, length in
 }
 
 func decodePage(v []byte) (at, length int64, err error) {
-	r := uvarints{b: v}
-	at, length = int64(r.next(math.MaxInt64/2)), int64(r.next(math.MaxInt64/2))
-	if r.bad {
+	r := wire.Reader{B: v}
+	at, length = int64(r.Uvarint(math.MaxInt64/2)), int64(r.Uvarint(math.MaxInt64/2))
+	if r.Bad {
 		return 0, 0, errors.New("the index entry is damaged")
 	}
 	return at, length, nil

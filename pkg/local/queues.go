@@ -77,6 +77,22 @@ func (qs *Queues) find(it *pebble.Iterator, holes map[string]uint64) (more bool,
 	return it.SeekGE(end), nil
 }
 
+// encodeTasks encodes tasks one behind the other in one buffer.
+func encodeTasks(items []crawl.Queued) ([][]byte, error) {
+	values := make([][]byte, len(items))
+	buf := make([]byte, 0, 160*len(items))
+	for i := range items {
+		it := &items[i]
+		if it.Queue == "" || strings.IndexByte(it.Queue, 0) >= 0 {
+			return nil, fmt.Errorf("push %s to queue %q: a name has at least one character and no NUL", it.Task.URL, it.Queue)
+		}
+		start := len(buf)
+		buf = crawl.AppendTask(buf, &it.Task)
+		values[i] = buf[start:len(buf):len(buf)]
+	}
+	return values, nil
+}
+
 func splitQueueKey(k []byte) (name string, seq uint64, err error) {
 	zero := bytes.IndexByte(k, 0)
 	if zero < 1 || len(k) != zero+1+8 {
@@ -162,7 +178,7 @@ func (qs *Queues) Pull(ctx context.Context, name string, n int) ([]crawl.Deliver
 	out := make([]crawl.Delivery, 0, n)
 	next, err := qs.read(q, n, func(seq uint64, value []byte) error {
 		d := crawl.Delivery{Queue: q.name, Receipt: seq}
-		if err := decodeTask(value, &d.Task); err != nil {
+		if err := crawl.DecodeTask(value, &d.Task); err != nil {
 			return err
 		}
 		d.Task.Repeat = d.Task.Repeat || seq < q.old

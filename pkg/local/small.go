@@ -23,28 +23,30 @@ func (s *Store) Hosts() Hosts { return Hosts{s} }
 // Hosts implements crawl.Hosts.
 func (h Hosts) Hosts(_ context.Context, keys ...string) ([]crawl.Host, error) {
 	hosts := make([]crawl.Host, len(keys))
+	entries := make([][]byte, len(keys))
 	for i, key := range keys {
-		hosts[i].Key = key
-		decode := func(v []byte) error { return crawl.DecodeValue(v, &hosts[i]) }
-		if _, err := h.s.get(stringKey(kindHost, key), decode); err != nil {
-			return nil, fmt.Errorf("record of host %q: %w", key, err)
-		}
+		hosts[i].Key, entries[i] = key, stringKey(kindHost, key)
 	}
-	return hosts, nil
+	err := h.s.getAll(entries, func(i int, v []byte) error {
+		if err := decodeHost(v, &hosts[i]); err != nil {
+			return fmt.Errorf("record of host %q: %w", keys[i], err)
+		}
+		return nil
+	})
+	return hosts, err
 }
 
 // PutHosts implements crawl.Hosts.
 func (h Hosts) PutHosts(ctx context.Context, hosts ...crawl.Host) error {
-	values := make([][]byte, len(hosts))
-	for i := range hosts {
-		v, err := crawl.EncodeValue(&hosts[i])
-		if err != nil {
-			return fmt.Errorf("record of host %q: %w", hosts[i].Key, err)
-		}
-		values[i] = v
-	}
 	if len(hosts) == 0 {
 		return nil
+	}
+	values := make([][]byte, len(hosts))
+	buf := make([]byte, 0, 64*len(hosts))
+	for i := range hosts {
+		start := len(buf)
+		buf = appendHost(buf, &hosts[i])
+		values[i] = buf[start:len(buf):len(buf)]
 	}
 	return h.s.do(ctx, func(b *pebble.Batch) {
 		for i := range hosts {

@@ -1,0 +1,78 @@
+package local
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"net/netip"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
+)
+
+// A host record on disk: version(1), then Next, LastContact, SlowedAt (varints: microseconds since 1970, 0 for none), Backoff
+// (varint of nanoseconds), Failures, Requests (uvarints), the address's bytes, the number of origins and each origin's name,
+// Expires and CrawlDelay. Bytes and texts have their length before them. A record is written each time a host leaves the
+// workbench, so it is as small as can be: about 40 bytes, a quarter of what CBOR takes.
+const hostVersion = 1
+
+var errHost = errors.New("the record is damaged")
+
+func appendHost(b []byte, h *crawl.Host) []byte {
+	b = append(b, hostVersion)
+	for _, t := range [...]time.Time{h.Next, h.LastContact, h.SlowedAt} {
+		b = appendTime(b, t)
+	}
+	b = binary.AppendVarint(b, int64(h.Backoff))
+	b = binary.AppendUvarint(b, uint64(max(h.Failures, 0)))
+	b = binary.AppendUvarint(b, uint64(max(h.Requests, 0)))
+	addr, _ := h.Addr.MarshalBinary() // it has no errors
+	b = wire.AppendText(b, string(addr))
+	b = binary.AppendUvarint(b, uint64(len(h.Origins)))
+	for i := range h.Origins {
+		o := &h.Origins[i]
+		b = binary.AppendVarint(appendTime(wire.AppendText(b, o.Name), o.Expires), int64(o.CrawlDelay))
+	}
+	return b
+}
+
+// decodeHost reads a record into h, whose key it leaves alone.
+func decodeHost(b []byte, h *crawl.Host) error {
+	r := wire.Reader{B: b}
+	if r.Byte() != hostVersion {
+		return errHost
+	}
+	h.Next, h.LastContact, h.SlowedAt = readTime(&r), readTime(&r), readTime(&r)
+	h.Backoff = time.Duration(r.Varint())
+	h.Failures, h.Requests = int(r.Uvarint(math.MaxInt32)), int64(r.Uvarint(math.MaxInt64))
+	var addr netip.Addr
+	if err := addr.UnmarshalBinary(r.Bytes()); err != nil {
+		return errors.Join(errHost, err)
+	}
+	h.Addr = addr
+	if n := r.Uvarint(uint64(len(r.B))); n > 0 {
+		h.Origins = make([]crawl.Origin, n)
+	}
+	for i := range h.Origins {
+		h.Origins[i] = crawl.Origin{Name: r.Text(), Expires: readTime(&r), CrawlDelay: time.Duration(r.Varint())}
+	}
+	if !r.Done() {
+		return errHost
+	}
+	return nil
+}
+
+func appendTime(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(b, 0)
+	}
+	return binary.AppendVarint(b, t.UnixMicro())
+}
+
+func readTime(r *wire.Reader) time.Time {
+	if us := r.Varint(); us != 0 {
+		return time.UnixMicro(us).UTC()
+	}
+	return time.Time{}
+}
