@@ -1,0 +1,140 @@
+package run
+
+import (
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Config is the configuration of the programs of one node. All of them read the same file; each takes what concerns it.
+//
+// A setting's key is the path of its names, as in fetch.allow_private. The file nests by section; the variable is the key in
+// upper case with WHIRLPOOL_ before it and _ between the names: WHIRLPOOL_FETCH_ALLOW_PRIVATE. Lists are separated by commas
+// there. Settings that hold a password can be read from a file that a variable with _FILE at its end names.
+type Config struct {
+	Node      string    `yaml:"node"` // name of this node in logs; empty: the host's name
+	RabbitMQ  RabbitMQ  `yaml:"rabbitmq"`
+	Postgres  Postgres  `yaml:"postgres"`
+	MongoDB   MongoDB   `yaml:"mongodb"`
+	Memcached Addresses `yaml:"memcached"` // no addresses: nothing is cached outside the program
+	ZooKeeper Addresses `yaml:"zookeeper"` // no addresses: a node on its own
+	Disk      Disk      `yaml:"disk"`
+	Fetch     Fetch     `yaml:"fetch"`
+	Frontier  Frontier  `yaml:"frontier"`
+	Workers   Workers   `yaml:"workers"`
+	Log       Log       `yaml:"log"`
+	HTTP      Listen    `yaml:"http"`  // health and metrics
+	Pprof     Listen    `yaml:"pprof"` // profiles, on loopback; empty: off
+	Shutdown  Shutdown  `yaml:"shutdown"`
+}
+
+// RabbitMQ is the node's broker, with the users of its two vhosts.
+type RabbitMQ struct {
+	URL        URL        `yaml:"url"` // amqp or amqps, without user and vhost
+	Subsystems Login      `yaml:"subsystems"`
+	Frontier   Login      `yaml:"frontier"`
+	Management Management `yaml:"management"`
+}
+
+// Login is a user of a vhost.
+type Login struct {
+	User     string `yaml:"user"`
+	Password Secret `yaml:"password"`
+}
+
+// Management is the broker's HTTP API.
+type Management struct {
+	URL      URL    `yaml:"url"`
+	User     string `yaml:"user"` // empty: the user of the vhost that is asked about
+	Password Secret `yaml:"password"`
+}
+
+// Postgres is the database of URLs, hosts, fingerprints and jobs.
+type Postgres struct {
+	URL         URL    `yaml:"url"`
+	Password    Secret `yaml:"password"`    // wins over the URL's
+	Connections int    `yaml:"connections"` // of one program
+}
+
+// MongoDB is the store of pages.
+type MongoDB struct {
+	URL      URL    `yaml:"url"`
+	Password Secret `yaml:"password"` // wins over the URL's
+	Database string `yaml:"database"`
+}
+
+// Addresses are those of a service's servers, host:port.
+type Addresses struct {
+	Addresses []string `yaml:"addresses"`
+}
+
+// Disk is what the node's programs keep on disk.
+type Disk struct {
+	Spool string  `yaml:"spool"` // directory of bodies between fetcher and content-seen, shared by the node's programs
+	WARC  string  `yaml:"warc"`  // directory of WARC files; empty: none
+	Limit float64 `yaml:"limit"` // part of the disk, 0 to 1, at which fetching pauses
+}
+
+// Fetch says how the fetcher reaches the web.
+type Fetch struct {
+	Concurrency     int  `yaml:"concurrency"`      // requests at once of one fetcher, over all hosts
+	IdleConnections int  `yaml:"idle_connections"` // connections kept open, over all hosts
+	AllowPrivate    bool `yaml:"allow_private"`
+	// Proxy is the URL of an http, https or socks5 proxy, DNS the host:port of a name server; empty: none, and the system's.
+	Proxy URL    `yaml:"proxy"`
+	DNS   string `yaml:"dns"`
+}
+
+// Frontier bounds the frontier.
+type Frontier struct {
+	Window      int `yaml:"window"`       // leases at once, over all fetchers of the node
+	ActiveHosts int `yaml:"active_hosts"` // hosts on the workbench
+	HeldTasks   int `yaml:"held_tasks"`   // tasks in memory
+}
+
+// Workers bounds the messages that a stage handles at once. The fetcher's bound is fetch.concurrency.
+type Workers struct {
+	Parser       int `yaml:"parser"`
+	ContentSeen  int `yaml:"contentseen"`
+	URLFilter    int `yaml:"urlfilter"`
+	HostSplitter int `yaml:"hostsplitter"`
+	DUE          int `yaml:"due"`
+	Frontier     int `yaml:"frontier"`
+}
+
+// Log says what is logged and how.
+type Log struct {
+	Level  string `yaml:"level"`  // debug, info, warn or error
+	Format string `yaml:"format"` // json, text, or auto: text on a terminal
+	Limit  int    `yaml:"limit"`  // lines with the same message a second; 0: no limit
+}
+
+// Listen is an address to serve on, host:port.
+type Listen struct {
+	Listen string `yaml:"listen"`
+}
+
+// Shutdown bounds how long a stop takes.
+type Shutdown struct {
+	Timeout crawl.Duration `yaml:"timeout"`
+}
+
+// Default returns the configuration of a node all of whose services run on this machine. It lacks the passwords.
+func Default() Config {
+	return Config{
+		RabbitMQ: RabbitMQ{URL: "amqp://127.0.0.1:5672", Subsystems: Login{User: "wh_subsystems_user"},
+			Frontier: Login{User: "wh_urlfrontier_user"}, Management: Management{URL: "http://127.0.0.1:15672"}},
+		Postgres:  Postgres{URL: "postgres://whirlpool@127.0.0.1:5432/whirlpool", Connections: 16},
+		MongoDB:   MongoDB{URL: "mongodb://127.0.0.1:27017", Database: "whirlpool"},
+		Memcached: Addresses{[]string{"127.0.0.1:11211"}},
+		ZooKeeper: Addresses{[]string{}},
+		Disk:      Disk{Spool: "spool", Limit: 0.90},
+		Fetch:     Fetch{Concurrency: 256, IdleConnections: 512},
+		Frontier:  Frontier{Window: 256, ActiveHosts: 65_536, HeldTasks: 16_384},
+		Workers:   Workers{Parser: 8, ContentSeen: 64, URLFilter: 8, HostSplitter: 8, DUE: 64, Frontier: 64},
+		Log:       Log{Level: "info", Format: "auto", Limit: 10},
+		HTTP:      Listen{":8080"},
+		Pprof:     Listen{"127.0.0.1:6060"},
+		Shutdown:  Shutdown{crawl.Duration(30 * time.Second)},
+	}
+}
