@@ -237,7 +237,8 @@ start_postgres() {
     # a killed server leaves its lock file, and believes in it as long as its process is a zombie that nobody reaps
     [ ! -s "$home/postmaster.pid" ] || start_of "$(head -n 1 "$home/postmaster.pid")" >/dev/null || rm -f "$home/postmaster.pid"
     # A commit must outlive kill -9 of the server, and it does once it is written (synchronous_commit); fsync guards against the
-    # loss of the machine, which no test brings about. Full page writes stay: a killed write may leave half a page.
+    # loss of the machine, which no test brings about, and takes half the rate of small commits (measured: 1,577/s for 3,666; those of
+    # 500 rows lose 3 %). Full page writes stay: a killed write may leave half a page.
     spawn postgres "$port_postgres" "${run_as[@]}" "$bin/postgres" -D "$home" -c listen_addresses=$LOOPBACK -c "port=$port_postgres" \
         -c unix_socket_directories= -c max_connections=300 -c shared_buffers=256MB -c max_wal_size=2GB -c fsync=off
 }
