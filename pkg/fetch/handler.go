@@ -30,7 +30,9 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Handler{cfg: cfg, deps: deps, transports: t, metrics: newMetrics(deps.Metrics)}, nil
+	m := newMetrics(deps.Metrics)
+	t.dial = m.timing(t.dial)
+	return &Handler{cfg: cfg, deps: deps, transports: t, metrics: m}, nil
 }
 
 // Close closes idle connections.

@@ -5,22 +5,28 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
-// Metrics are the figures of a node's stages, by the label stage.
+// Metrics are the figures of a node's stages, by the label stage. How deep a stage's queue is, the bus knows.
 type Metrics struct {
 	in, out, retried, dead *prometheus.CounterVec
 	latency                *prometheus.HistogramVec
+	busy, limit            *prometheus.GaugeVec
 }
 
 // NewMetrics registers the metrics of stages.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
+	labels := []string{"stage"}
 	counter := func(name, help string) *prometheus.CounterVec {
-		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "stage", Name: name, Help: help},
-			[]string{"stage"})
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "stage", Name: name, Help: help}, labels)
 		reg.MustRegister(c)
 		return c
+	}
+	gauge := func(name, help string) *prometheus.GaugeVec {
+		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "whirlpool", Subsystem: "stage", Name: name, Help: help}, labels)
+		reg.MustRegister(g)
+		return g
 	}
 	m := &Metrics{
 		in:      counter("messages_in_total", "Messages handled, repeats included."),
@@ -29,24 +35,54 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		dead:    counter("messages_dead_total", "Messages whose handler failed for good."),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "whirlpool", Subsystem: "stage",
 			Name: "handle_seconds", Help: "Time from delivery until the outputs were published.",
-			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10)}, []string{"stage"}),
+			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10)}, labels),
+		busy:  gauge("workers_busy", "Messages being handled now."),
+		limit: gauge("workers_limit", "Messages that may be handled at once."),
 	}
 	reg.MustRegister(m.latency)
 	return m
 }
 
-func (m *Metrics) observe(stage string, out int, took time.Duration, err error) {
+// figures are the metrics of one stage. They exist from its start, so that a rate over them is known from the first message.
+type figures struct {
+	in, out, retried, dead prometheus.Counter
+	latency                prometheus.Observer
+	busy                   prometheus.Gauge
+}
+
+// of returns the figures of a stage with so many workers; nil where m is.
+func (m *Metrics) of(stage string, workers bus.Workers) *figures {
 	if m == nil {
+		return nil
+	}
+	m.limit.WithLabelValues(stage).Set(float64(workers.Max))
+	return &figures{in: m.in.WithLabelValues(stage), out: m.out.WithLabelValues(stage), retried: m.retried.WithLabelValues(stage),
+		dead: m.dead.WithLabelValues(stage), latency: m.latency.WithLabelValues(stage), busy: m.busy.WithLabelValues(stage)}
+}
+
+// began notes that a worker took up a message.
+func (f *figures) began() {
+	if f != nil {
+		f.busy.Inc()
+	}
+}
+
+// ended notes what became of a message that its handler's attempt-th failures came before. One whose handler was stopped
+// from outside, as cancelled says, did not fail.
+func (f *figures) ended(out, attempt int, took time.Duration, err error, cancelled bool) {
+	if f == nil {
 		return
 	}
-	m.in.WithLabelValues(stage).Inc()
-	m.out.WithLabelValues(stage).Add(float64(out))
-	m.latency.WithLabelValues(stage).Observe(took.Seconds())
-	switch {
-	case err == nil:
-	case crawl.IsPermanent(err):
-		m.dead.WithLabelValues(stage).Inc()
-	default:
-		m.retried.WithLabelValues(stage).Inc()
+	f.busy.Dec()
+	f.in.Inc()
+	f.out.Add(float64(out))
+	f.latency.Observe(took.Seconds())
+	if err == nil || cancelled {
+		return
+	}
+	if again, _ := bus.Disposition(err, attempt); again {
+		f.retried.Inc()
+	} else {
+		f.dead.Inc()
 	}
 }

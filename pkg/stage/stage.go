@@ -52,7 +52,7 @@ func WithDelivery(ctx context.Context, d Delivery) context.Context {
 
 // Run consumes the stage's topic until ctx is done. It returns when the handlers have returned.
 func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[In]) error {
-	r := &runner[In]{cfg: cfg, bus: b, handler: h}
+	r := &runner[In]{cfg: cfg, bus: b, handler: h, figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
 	if err := b.Consume(ctx, cfg.Topic, cfg.Workers, r.deliver); err != nil {
 		return fmt.Errorf("stage %s: %w", cfg.Name, err)
 	}
@@ -63,6 +63,7 @@ type runner[In crawl.Event] struct {
 	cfg     Config
 	bus     bus.Bus
 	handler Handler[In]
+	figures *figures
 }
 
 // loudAttempt is the attempt from which a failure is an error to people: a fault that passes by itself has passed by then,
@@ -70,14 +71,17 @@ type runner[In crawl.Event] struct {
 const loudAttempt = 3
 
 func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
+	start := time.Now()
+	r.figures.began()
 	in, ok := m.Event.(In)
 	if !ok {
-		return crawl.Permanent(fmt.Errorf("stage %s: topic %s carried a %T", r.cfg.Name, r.cfg.Topic, m.Event))
+		err := crawl.Permanent(fmt.Errorf("stage %s: topic %s carried a %T", r.cfg.Name, r.cfg.Topic, m.Event))
+		r.figures.ended(0, m.Attempt, time.Since(start), err, false)
+		return err
 	}
-	start := time.Now()
 	d := Delivery{ID: m.ID, Repeat: m.Redelivered || m.Attempt > 0, Attempt: m.Attempt}
 	n, err := r.handle(WithDelivery(ctx, d), in, m)
-	r.cfg.Metrics.observe(r.cfg.Name, n, time.Since(start), err)
+	r.figures.ended(n, m.Attempt, time.Since(start), err, ctx.Err() != nil)
 	if err != nil && ctx.Err() == nil {
 		level := slog.LevelWarn
 		if m.Attempt >= loudAttempt {
