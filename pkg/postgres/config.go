@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Config says where the database is and how it is used.
+type Config struct {
+	URL        string        // postgres://user:password@host:port/database?options
+	Name       string        // application_name of the connections, for people who look at pg_stat_activity
+	MaxConns   int           // connections at once; a call waits for one
+	Timeout    time.Duration // of one call, where its context sets no earlier end
+	JobExpiry  time.Duration // how long a job's specification is believed without asking again
+	SkipSchema bool          // do not migrate: somebody else does
+	Log        *slog.Logger  // nil: slog.Default
+}
+
+// Default returns the settings of a program of a node. The URL is the caller's.
+//
+// Eight connections keep two cores of a server busy (measured: claims/s do not grow beyond four), and programs of a
+// ten-node cluster stay below a server's usual limits of some hundreds.
+func Default() Config {
+	return Config{Name: "whirlpool", MaxConns: 8, Timeout: 30 * time.Second, JobExpiry: 5 * time.Second}
+}
+
+// Validate reports everything that is wrong, a line each.
+func (c *Config) Validate() error {
+	var errs []error
+	if _, err := pgxpool.ParseConfig(c.URL); c.URL == "" || err != nil {
+		errs = append(errs, errors.New("postgres URL: want postgres://user:password@host:port/database")) // err may hold the password
+	}
+	if c.MaxConns < 1 {
+		errs = append(errs, fmt.Errorf("postgres max_conns %d: want at least 1", c.MaxConns))
+	}
+	if c.Timeout <= 0 {
+		errs = append(errs, fmt.Errorf("postgres timeout %v: want more than 0", c.Timeout))
+	}
+	if c.JobExpiry < 0 {
+		errs = append(errs, fmt.Errorf("postgres job_expiry %v: want 0 or more", c.JobExpiry))
+	}
+	return errors.Join(errs...)
+}
+
+// Bounds of connecting and cancelling.
+const (
+	connectTimeout = 3 * time.Second // a host that does not answer; one that refuses says so at once
+	cancelGrace    = time.Second     // for the server to end a cancelled statement, before the connection is given up
+)
+
+// settings of every session. Statements are look-ups by key, planned once: without these, plans made while the tables were
+// empty would scan them, and stay until the server has looked at the tables again.
+var settings = map[string]string{
+	"plan_cache_mode": "force_generic_plan", "jit": "off",
+	"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+}
+
+func (c *Config) pool() (*pgxpool.Config, error) {
+	p, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	p.MaxConns = int32(c.MaxConns)
+	p.MaxConnIdleTime = 10 * time.Minute // connections are not made and dropped with the tides of a crawl
+	p.ConnConfig.ConnectTimeout = connectTimeout
+	for k, v := range settings {
+		p.ConnConfig.RuntimeParams[k] = v
+	}
+	if p.ConnConfig.RuntimeParams["application_name"] == "" {
+		p.ConnConfig.RuntimeParams["application_name"] = c.Name
+	}
+	// A cancelled call cancels its statement and keeps its connection.
+	p.ConnConfig.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: cancelGrace}
+	}
+	return p, nil
+}
+
+func (c *Config) log() *slog.Logger {
+	if c.Log == nil {
+		return slog.Default()
+	}
+	return c.Log
+}
+
+// within bounds a call.
+func (c *Config) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, c.Timeout)
+}

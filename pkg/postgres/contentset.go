@@ -1,0 +1,260 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/zeebo/xxh3"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// ContentSet decides exact and near duplicates.
+//
+// A claim is a transaction. It first takes advisory locks for everything that another claim could decide at the same time:
+// the URL, the digest, and near+1 blocks of the simhash, of which pages within near bits share one. Statements after the
+// locks see what the claim that held them before has committed, so of copies claimed at once one is the original. Claims
+// that have nothing in common do not wait for each other. All claims of a job must ask for the same near.
+//
+// A verdict that was given stays: a copy whose original has changed since is not judged again. A page whose claim made no
+// near-duplicate test is no candidate for the tests of others.
+type ContentSet struct{ s *Store }
+
+var _ crawl.ContentSet = (*ContentSet)(nil)
+
+// maxConfirmed bounds the candidates whose sketches are compared in one claim, the nearest first. A site whose pages differ in
+// a few words can gather any number of them.
+const maxConfirmed = 64
+
+const (
+	beginSQL = `BEGIN ISOLATION LEVEL READ COMMITTED`
+	// The order of unnest is that in which the locks are taken: sorted, so that claims do not wait in a circle.
+	lockSQL = `SELECT count(pg_advisory_xact_lock(k)) FROM unnest($1::bigint[]) AS k`
+
+	formerSQL = `
+		SELECT f.page_fp, f.page_type, f.distance, f.same_links, o.url
+		FROM fingerprints f LEFT JOIN fingerprints o ON o.job = f.job AND o.page_id = f.content_id
+		WHERE f.job = $1 AND f.page_id = $2`
+
+	originalSQL = `SELECT url, link_sum, page_id FROM fingerprints
+		WHERE job = $1 AND page_fp = $2 AND page_type = 0 AND page_id <> $3`
+
+	upperHalf = `(simhash >> 32)::integer`
+	lowerHalf = `((simhash << 32) >> 32)::integer`
+
+	claimContentSQL = `
+		INSERT INTO fingerprints (job, page_id, page_type, distance, same_links, simhash, link_sum, content_id, page_fp, fp_alg,
+			domain, url, sketch)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+		ON CONFLICT (job, page_id) DO UPDATE SET page_type = excluded.page_type, distance = excluded.distance,
+			same_links = excluded.same_links, simhash = excluded.simhash, link_sum = excluded.link_sum, claimed = now(),
+			content_id = excluded.content_id, page_fp = excluded.page_fp, fp_alg = excluded.fp_alg, domain = excluded.domain,
+			url = excluded.url, sketch = excluded.sketch`
+)
+
+// nearSQL finds the originals within $6 bits of $3 by either half. One that is near in both comes twice, so twice as many are
+// asked for.
+var nearSQL = nearBy(upperHalf, "$4") + ` UNION ALL ` + nearBy(lowerHalf, "$5") +
+	fmt.Sprintf(` ORDER BY distance, page_id LIMIT %d`, 2*maxConfirmed)
+
+func nearBy(half, values string) string {
+	return `
+		SELECT url, page_id, sketch, bit_count((simhash # $3)::bit(64))::smallint AS distance FROM fingerprints
+		WHERE job = $1 AND page_type = 0 AND sketch IS NOT NULL AND ` + half + ` = ANY (` + values + `::integer[])
+			AND bit_count((simhash # $3)::bit(64)) <= $6::smallint AND page_id <> $2`
+}
+
+// Claim implements crawl.ContentSet.
+func (c *ContentSet) Claim(ctx context.Context, fp crawl.Fingerprint, near int, confirm func(mine, theirs []byte) bool) (
+	crawl.Seen, error) {
+	var t contentClaim
+	err := c.s.do(ctx, fmt.Sprintf("claim the content of %s", fp.URL), func(ctx context.Context) error {
+		number, err := c.s.jobs.number(ctx, fp.Job)
+		if err != nil {
+			return err
+		}
+		key := fp.URL.Key()
+		t = contentClaim{job: number, id: key[:], fp: fp, near: min(near, maxNear), confirm: confirm}
+		return c.s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return t.run(ctx, conn) })
+	})
+	if err != nil {
+		return crawl.Seen{}, err
+	}
+	return t.seen, nil
+}
+
+// contentClaim is a claim on its way.
+type contentClaim struct {
+	job     int32
+	id      []byte
+	fp      crawl.Fingerprint
+	near    int
+	confirm func(mine, theirs []byte) bool
+
+	answered  bool // by a claim of the same URL and digest
+	contentID []byte
+	seen      crawl.Seen
+}
+
+func (t *contentClaim) testsNear() bool { return t.near >= 0 && len(t.fp.Sketch) > 0 }
+
+// run makes the transaction in two round trips: lock and look; write and commit.
+func (t *contentClaim) run(ctx context.Context, conn *pgxpool.Conn) error {
+	if err := t.look(ctx, conn); err != nil {
+		return errors.Join(err, rollback(conn))
+	}
+	end := &pgx.Batch{}
+	if !t.answered {
+		t.write(end)
+	}
+	end.Queue("COMMIT")
+	if err := conn.SendBatch(ctx, end).Close(); err != nil {
+		return errors.Join(err, rollback(conn))
+	}
+	return nil
+}
+
+// rollback frees the connection. Its own error matters only where the connection is alive; the pool drops a dead one.
+func rollback(conn *pgxpool.Conn) error {
+	if conn.Conn().IsClosed() || conn.Conn().PgConn().TxStatus() == 'I' {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cancelGrace)
+	defer cancel()
+	_, err := conn.Exec(ctx, "ROLLBACK")
+	return err
+}
+
+func (t *contentClaim) look(ctx context.Context, conn *pgxpool.Conn) (err error) {
+	b := &pgx.Batch{}
+	b.Queue(beginSQL)
+	b.Queue(lockSQL, t.locks())
+	b.Queue(formerSQL, t.job, t.id)
+	b.Queue(originalSQL, t.job, t.fp.Digest[:], t.id)
+	if t.testsNear() {
+		b.Queue(nearSQL, t.job, t.id, int64(t.fp.Simhash), probes(upper(t.fp.Simhash), t.near), probes(lower(t.fp.Simhash), t.near),
+			int16(t.near))
+	}
+	answers := conn.SendBatch(ctx, b)
+	defer func() { err = errors.Join(err, answers.Close()) }()
+	for range 2 {
+		if _, err := answers.Exec(); err != nil {
+			return err
+		}
+	}
+	if err := t.readFormer(answers); err != nil || t.answered {
+		return err
+	}
+	if found, err := t.readOriginal(answers); err != nil || found || !t.testsNear() {
+		return err
+	}
+	return t.readNear(answers)
+}
+
+// locks are the names of what the claim decides about. Names that meet by chance only wait for each other.
+func (t *contentClaim) locks() []int64 {
+	names := []int64{t.lock('u', t.id), t.lock('d', t.fp.Digest[:])}
+	if t.testsNear() {
+		for i, block := range blocks(t.fp.Simhash, t.near+1) {
+			names = append(names, t.lock('s', binary.BigEndian.AppendUint64([]byte{byte(t.near), byte(i)}, block)))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (t *contentClaim) lock(kind byte, name []byte) int64 {
+	var buf [64]byte
+	b := binary.BigEndian.AppendUint32(append(buf[:0], "content"...), uint32(t.job))
+	return int64(xxh3.Hash(append(append(b, kind), name...)))
+}
+
+// readFormer reads what an earlier claim of the URL got.
+func (t *contentClaim) readFormer(answers pgx.BatchResults) error {
+	var digest []byte
+	var pageType, distance int16
+	var sameLinks bool
+	var of *string
+	err := answers.QueryRow().Scan(&digest, &pageType, &distance, &sameLinks, &of)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil || !bytes.Equal(digest, t.fp.Digest[:]) {
+		return err
+	}
+	t.answered = true
+	t.seen = crawl.Seen{Sameness: crawl.Sameness(pageType), Distance: int(distance), SameLinks: sameLinks}
+	if t.seen.Sameness == crawl.Original {
+		return nil
+	}
+	t.seen.Of, err = weburl.Parse(text(of))
+	return err
+}
+
+func (t *contentClaim) readOriginal(answers pgx.BatchResults) (found bool, err error) {
+	var url string
+	var linkSum int64
+	err = answers.QueryRow().Scan(&url, &linkSum, &t.contentID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	t.seen = crawl.Seen{Sameness: crawl.ExactCopy, SameLinks: uint64(linkSum) == t.fp.LinkSum}
+	t.seen.Of, err = weburl.Parse(url)
+	return true, err
+}
+
+func (t *contentClaim) readNear(answers pgx.BatchResults) error {
+	rows, err := answers.Query()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var last []byte
+	for asked := 0; rows.Next() && asked < maxConfirmed; {
+		var url string
+		var id, sketch []byte
+		var distance int16
+		if err := rows.Scan(&url, &id, &sketch, &distance); err != nil {
+			return err
+		}
+		if bytes.Equal(id, last) {
+			continue
+		}
+		last, asked = id, asked+1
+		if t.confirm == nil || t.confirm(t.fp.Sketch, sketch) {
+			t.contentID, t.seen = id, crawl.Seen{Sameness: crawl.NearCopy, Distance: int(distance)}
+			t.seen.Of, err = weburl.Parse(url)
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Values of fp_alg.
+const (
+	algExact = "sha256"
+	algNear  = "sha256+simhash64"
+)
+
+func (t *contentClaim) write(b *pgx.Batch) {
+	content, alg, sketch := t.contentID, algExact, []byte(nil)
+	if t.seen.Sameness == crawl.Original {
+		content = t.id
+	}
+	if t.testsNear() {
+		alg, sketch = algNear, t.fp.Sketch
+	}
+	domain := t.fp.URL.RegistrableDomain()
+	b.Queue(claimContentSQL, t.job, t.id, int16(t.seen.Sameness), int16(t.seen.Distance), t.seen.SameLinks, int64(t.fp.Simhash),
+		int64(t.fp.LinkSum), content, t.fp.Digest[:], alg, domain, t.fp.URL.String(), sketch)
+}

@@ -1,0 +1,250 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// JobState is what a job is to do.
+type JobState string
+
+// The states of a job.
+const (
+	JobRunning JobState = "running"
+	JobPaused  JobState = "paused"  // nothing new is fetched until it runs again
+	JobStopped JobState = "stopped" // by a user, before its end
+	JobEnded   JobState = "ended"   // nothing was left to do
+)
+
+// JobInfo is a job as the database knows it.
+type JobInfo struct {
+	ID      crawl.JobID
+	Number  int32 // in the keys of the tables
+	State   JobState
+	Created time.Time
+	Ended   time.Time  // when it was stopped or ended; zero before
+	Job     *crawl.Job // nil: programs know its id, but nobody submitted it
+}
+
+// Jobs is the jobs of the cluster. Specifications are believed for Config.JobExpiry; numbers never change.
+type Jobs struct {
+	s       *Store
+	mu      sync.Mutex
+	numbers map[crawl.JobID]int32
+	specs   map[crawl.JobID]spec
+}
+
+type spec struct {
+	job   *crawl.Job
+	until time.Time
+}
+
+var _ crawl.Jobs = (*Jobs)(nil)
+
+func newJobs(s *Store) *Jobs {
+	return &Jobs{s: s, numbers: map[crawl.JobID]int32{}, specs: map[crawl.JobID]spec{}}
+}
+
+// Job implements crawl.Jobs. A job that nobody submitted is a permanent error. The job is shared: do not change it.
+func (j *Jobs) Job(ctx context.Context, id crawl.JobID) (*crawl.Job, error) {
+	j.mu.Lock()
+	known, ok := j.specs[id]
+	j.mu.Unlock()
+	if now := time.Now(); ok && now.Before(known.until) {
+		return known.job, nil
+	}
+	info, err := j.Info(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if info.Job == nil {
+		return nil, crawl.Permanent(fmt.Errorf("job %q was never submitted to this database", id))
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.specs[id] = spec{job: info.Job, until: time.Now().Add(j.s.cfg.JobExpiry)}
+	return info.Job, nil
+}
+
+// Put submits a job, or replaces the specification of one that was submitted; its number and state stay. A new job runs.
+func (j *Jobs) Put(ctx context.Context, job *crawl.Job) error {
+	if err := job.Validate(); err != nil {
+		return crawl.Permanent(fmt.Errorf("submit job %q: %w", job.ID, err))
+	}
+	data, err := json.Marshal(job)
+	if err != nil {
+		return crawl.Permanent(fmt.Errorf("submit job %q: %w", job.ID, err))
+	}
+	return j.s.do(ctx, fmt.Sprintf("submit job %q", job.ID), func(ctx context.Context) error {
+		number, err := j.number(ctx, job.ID)
+		if err != nil {
+			return err
+		}
+		if _, err = j.s.pool.Exec(ctx, "UPDATE jobs SET spec = $2 WHERE number = $1", number, string(data)); err == nil {
+			j.forget(job.ID)
+		}
+		return err
+	})
+}
+
+func (j *Jobs) forget(id crawl.JobID) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.specs, id)
+}
+
+// SetState says what a job is to do from now on. The job must be known.
+func (j *Jobs) SetState(ctx context.Context, id crawl.JobID, state JobState) error {
+	if !slices.Contains([]JobState{JobRunning, JobPaused, JobStopped, JobEnded}, state) {
+		return crawl.Permanent(fmt.Errorf("job %q: no state is called %q", id, state))
+	}
+	return j.s.do(ctx, fmt.Sprintf("job %q to be %s", id, state), func(ctx context.Context) error {
+		const sql = `UPDATE jobs SET state = $2, ended = CASE WHEN $2 IN ('stopped', 'ended') THEN coalesce(ended, now()) END WHERE id = $1`
+		tag, err := j.s.pool.Exec(ctx, sql, string(id), string(state))
+		if err == nil && tag.RowsAffected() == 0 {
+			return unknownJob(id)
+		}
+		return err
+	})
+}
+
+// State returns what a job is to do, as it is now.
+func (j *Jobs) State(ctx context.Context, id crawl.JobID) (JobState, error) {
+	info, err := j.Info(ctx, id)
+	return info.State, err
+}
+
+const infoSQL = `SELECT id, number, state, created, ended, spec::text FROM jobs `
+
+// Info returns what the database knows of a job now.
+func (j *Jobs) Info(ctx context.Context, id crawl.JobID) (info JobInfo, err error) {
+	err = j.s.do(ctx, fmt.Sprintf("job %q", id), func(ctx context.Context) error {
+		rows, err := j.s.pool.Query(ctx, infoSQL+`WHERE id = $1`, string(id))
+		if err != nil {
+			return err
+		}
+		info, err = pgx.CollectExactlyOneRow(rows, scanJob)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return unknownJob(id)
+		}
+		return err
+	})
+	return info, err
+}
+
+// List returns all jobs, the oldest first.
+func (j *Jobs) List(ctx context.Context) (jobs []JobInfo, err error) {
+	err = j.s.do(ctx, "list the jobs", func(ctx context.Context) error {
+		rows, err := j.s.pool.Query(ctx, infoSQL+`ORDER BY number`)
+		if err != nil {
+			return err
+		}
+		jobs, err = pgx.CollectRows(rows, scanJob)
+		return err
+	})
+	return jobs, err
+}
+
+func scanJob(row pgx.CollectableRow) (JobInfo, error) {
+	var info JobInfo
+	var ended *time.Time
+	var data *string
+	if err := row.Scan(&info.ID, &info.Number, &info.State, &info.Created, &ended, &data); err != nil {
+		return info, err
+	}
+	if ended != nil {
+		info.Ended = *ended
+	}
+	if data == nil {
+		return info, nil
+	}
+	job := crawl.DefaultJob() // what a later program added keeps its default
+	if err := json.Unmarshal([]byte(*data), &job); err != nil {
+		return info, crawl.Permanent(fmt.Errorf("specification of job %q: %w", info.ID, err))
+	}
+	info.Job = &job
+	return info, nil
+}
+
+func unknownJob(id crawl.JobID) error {
+	return crawl.Permanent(fmt.Errorf("job %q is unknown to this database", id))
+}
+
+// find returns a job's number; false for one never heard of.
+func (j *Jobs) find(ctx context.Context, id crawl.JobID) (int32, bool, error) {
+	j.mu.Lock()
+	n, ok := j.numbers[id]
+	j.mu.Unlock()
+	if ok {
+		return n, true, nil
+	}
+	err := j.s.pool.QueryRow(ctx, "SELECT number FROM jobs WHERE id = $1", string(id)).Scan(&n)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	j.remember(id, n)
+	return n, true, nil
+}
+
+func (j *Jobs) remember(id crawl.JobID, n int32) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.numbers[id] = n
+}
+
+// number returns a job's number, giving it one, and its partition of the attempts, the first time.
+func (j *Jobs) number(ctx context.Context, id crawl.JobID) (int32, error) {
+	n, ok, err := j.find(ctx, id)
+	if ok || err != nil {
+		return n, err
+	}
+	err = pgx.BeginFunc(ctx, j.s.pool, func(tx pgx.Tx) error {
+		// One at a time: of two that attach partitions at once one would be a deadlock's victim.
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(jobLock)); err != nil {
+			return err
+		}
+		err := tx.QueryRow(ctx, "INSERT INTO jobs (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING number", string(id)).Scan(&n)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return tx.QueryRow(ctx, "SELECT number FROM jobs WHERE id = $1", string(id)).Scan(&n)
+		}
+		if err != nil {
+			return err
+		}
+		return addPartition(ctx, tx, n)
+	})
+	if err != nil {
+		return 0, err
+	}
+	j.remember(id, n)
+	return n, nil
+}
+
+// jobLock is the advisory lock of whoever gives a job its number.
+const jobLock = migrationLock + 1
+
+// addPartition makes the job's partition of the attempts. Attaching lets others write to the table meanwhile, which creating
+// it as a partition would not.
+func addPartition(ctx context.Context, tx pgx.Tx, job int32) error {
+	name := fmt.Sprintf("attempts_%d", job)
+	for _, ddl := range []string{
+		`CREATE TABLE ` + name + ` (LIKE attempts INCLUDING DEFAULTS)`,
+		fmt.Sprintf(`ALTER TABLE attempts ATTACH PARTITION %s FOR VALUES IN (%d)`, name, job),
+	} {
+		if _, err := tx.Exec(ctx, ddl); err != nil {
+			return fmt.Errorf("partition of job %d: %w", job, err)
+		}
+	}
+	return nil
+}

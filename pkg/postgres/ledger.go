@@ -1,0 +1,166 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// finishSQL records outcomes. Of a row that is done already only the time changes.
+var finishSQL = `
+	WITH done AS (
+		INSERT INTO urls AS u (job, host, hash, state, changed, verdict, kind, status, attempts, reason)
+		SELECT $1, a.host, a.hash, 2, a.changed, a.verdict, a.kind, a.status, a.attempts, a.reason
+		FROM unnest($2::bigint[], $3::uuid[], $4::timestamptz[], $5::smallint[], $6::smallint[], $7::integer[], $8::integer[], $9::text[])
+			AS a (host, hash, changed, verdict, kind, status, attempts, reason)
+		ON CONFLICT (job, host, hash) DO UPDATE SET state = 2, was = u.state, changed = excluded.changed,
+			verdict = CASE u.state WHEN 2 THEN u.verdict ELSE excluded.verdict END,
+			kind = CASE u.state WHEN 2 THEN u.kind ELSE excluded.kind END,
+			status = CASE u.state WHEN 2 THEN u.status ELSE excluded.status END,
+			attempts = CASE u.state WHEN 2 THEN u.attempts ELSE excluded.attempts END,
+			reason = CASE u.state WHEN 2 THEN u.reason ELSE excluded.reason END
+		RETURNING was, verdict, kind, status, reason, left_out
+	), ` + count(`
+		SELECT 'claimed' AS counter, '' AS arg, 1 AS by FROM done WHERE was IN (0, 3)
+		UNION ALL SELECT 'excluded', left_out, -1 FROM done WHERE was = 3
+		UNION ALL `+outcomeCounts("done", "1", "was <> 2")) + `
+	SELECT count(*) FROM done`
+
+// reopenSQL takes outcomes and exclusions back. The outcome stays in the row, unread, until the next.
+var reopenSQL = `
+	WITH back AS (
+		UPDATE urls AS u SET state = 1, was = u.state, changed = $4
+		FROM unnest($2::bigint[], $3::uuid[]) AS a (host, hash)
+		WHERE u.job = $1 AND u.host = a.host AND u.hash = a.hash AND u.state IN (2, 3)
+		RETURNING u.was, u.verdict, u.kind, u.status, u.reason, u.left_out
+	), ` + count(`
+		SELECT 'claimed' AS counter, '' AS arg, 1 AS by FROM back WHERE was = 3
+		UNION ALL SELECT 'excluded', left_out, -1 FROM back WHERE was = 3
+		UNION ALL `+outcomeCounts("back", "-1", "was = 2")) + `
+	SELECT count(*) FROM back`
+
+// Finish implements crawl.Ledger.
+func (u *URLs) Finish(ctx context.Context, job crawl.JobID, entries ...crawl.Entry) error {
+	for i := range entries {
+		if err := checkOutcome(&entries[i]); err != nil {
+			return crawl.Permanent(err)
+		}
+	}
+	now := time.Now()
+	at := func(i int) time.Time {
+		if entries[i].At.IsZero() {
+			return now
+		}
+		return entries[i].At
+	}
+	return u.change(ctx, job, "finish", len(entries), func(i int) weburl.Key { return entries[i].Key }, finishSQL, func(b *batch) []any {
+		return []any{column(b, at), column(b, func(i int) int16 { return int16(entries[i].Verdict) }),
+			column(b, func(i int) int16 { return int16(entries[i].Kind) }), column(b, func(i int) int32 { return int32(entries[i].Status) }),
+			column(b, func(i int) int32 { return int32(entries[i].Attempts) }),
+			column(b, func(i int) *string { return optional(entries[i].Reason, maxReason) })}
+	})
+}
+
+func checkOutcome(e *crawl.Entry) error {
+	if !e.Verdict.Final() || e.Status < 0 || e.Status > math.MaxUint16 || e.Attempts < 0 || e.Attempts > math.MaxInt32 {
+		return fmt.Errorf("finish URL %s: verdict %v, status %d, attempts %d are no final outcome", e.Key, e.Verdict, e.Status, e.Attempts)
+	}
+	return nil
+}
+
+// Reopen implements crawl.Ledger.
+func (u *URLs) Reopen(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error {
+	now := time.Now()
+	return u.change(ctx, job, "reopen", len(keys), func(i int) weburl.Key { return keys[i] }, reopenSQL,
+		func(*batch) []any { return []any{now} })
+}
+
+// change sends a statement that changes rows and counts them.
+func (u *URLs) change(ctx context.Context, job crawl.JobID, what string, n int, key func(i int) weburl.Key, sql string,
+	columns func(*batch) []any) error {
+	if n == 0 {
+		return nil
+	}
+	b := makeBatch(n, key)
+	args := append([]any{int32(0), b.hosts, b.hashes}, columns(b)...)
+	return u.s.do(ctx, fmt.Sprintf("%s %d URLs, the first %s", what, n, key(0)), func(ctx context.Context) error {
+		number, err := u.s.jobs.number(ctx, job)
+		if err != nil {
+			return err
+		}
+		args[0] = number
+		_, err = u.s.pool.Exec(ctx, sql, args...)
+		return err
+	})
+}
+
+// entryColumns are what scanEntry reads. A reason is that of the state.
+const entryColumns = `state, verdict, kind, status, attempts, changed, CASE state WHEN 3 THEN left_out WHEN 2 THEN reason END`
+
+const lookupSQL = `
+	SELECT a.ord, u.*
+	FROM unnest($2::bigint[], $3::uuid[]) WITH ORDINALITY AS a (host, hash, ord)
+	JOIN LATERAL (SELECT ` + entryColumns + ` FROM urls WHERE job = $1 AND host = a.host AND hash = a.hash LIMIT 1) u ON true`
+
+// Lookup implements crawl.Ledger.
+func (u *URLs) Lookup(ctx context.Context, job crawl.JobID, keys ...weburl.Key) ([]crawl.Entry, error) {
+	out := make([]crawl.Entry, len(keys))
+	for i, k := range keys {
+		out[i].Key = k
+	}
+	if len(keys) == 0 {
+		return out, nil
+	}
+	hosts, hashes := make([]int64, len(keys)), makeHashes(keys)
+	for i, k := range keys {
+		hosts[i] = hostOf(k)
+	}
+	err := u.s.do(ctx, fmt.Sprintf("look up %d URLs, the first %s", len(keys), keys[0]), func(ctx context.Context) error {
+		number, known, err := u.s.jobs.find(ctx, job)
+		if err != nil || !known {
+			return err
+		}
+		rows, err := u.s.pool.Query(ctx, lookupSQL, number, hosts, hashes)
+		if err != nil {
+			return err
+		}
+		var ord int64
+		var e entryRow
+		_, err = pgx.ForEachRow(rows, append([]any{&ord}, e.fields()...), func() error {
+			out[ord-1] = e.public(keys[ord-1])
+			return nil
+		})
+		return err
+	})
+	return out, err
+}
+
+// entryRow is a row of entryColumns.
+type entryRow struct {
+	state, verdict, kind int16
+	status, attempts     int32
+	changed              time.Time
+	reason               *string
+}
+
+func (e *entryRow) fields() []any {
+	return []any{&e.state, &e.verdict, &e.kind, &e.status, &e.attempts, &e.changed, &e.reason}
+}
+
+func (e *entryRow) public(k weburl.Key) crawl.Entry {
+	out := crawl.Entry{Key: k, State: crawl.State(e.state), Kind: crawl.Kind(e.kind), At: e.changed.UTC()}
+	switch out.State {
+	case crawl.StateDone:
+		out.Verdict, out.Status, out.Attempts = crawl.Verdict(e.verdict), int(e.status), int(e.attempts)
+		out.Reason = text(e.reason)
+	case crawl.StateExcluded:
+		out.Verdict, out.Reason = crawl.VerdictExcluded, text(e.reason)
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrationLock is the advisory lock of whoever migrates: WHIRLPOL in ASCII.
+const migrationLock = 0x5748_4952_4c50_4f4c
+
+// migrate brings the schema up to date. The lock makes programs that start at once wait for the one that migrates; goose's own
+// lock polls, which would make each start take seconds.
+func migrate(ctx context.Context, cc *pgx.ConnConfig, log *slog.Logger) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("schema of %s: %w", address(cc), err)
+		}
+	}()
+	db := stdlib.OpenDB(*cc)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	provider, err := newProvider(db, log)
+	if err != nil {
+		return err
+	}
+	if current(ctx, db, provider) {
+		return nil
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
+		return fmt.Errorf("wait for the program that migrates: %w", err)
+	}
+	_, err = provider.Up(ctx)
+	_, unlock := conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(migrationLock))
+	return errors.Join(err, unlock)
+}
+
+func newProvider(db *sql.DB, log *slog.Logger) (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSlog(log), goose.WithDisableGlobalRegistry(true))
+}
+
+// current reports whether the schema is that of this program or a later one. Any doubt, such as a database without schema,
+// is for the migration to settle.
+func current(ctx context.Context, db *sql.DB, p *goose.Provider) bool {
+	sources := p.ListSources()
+	var version sql.NullInt64
+	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&version)
+	return err == nil && version.Int64 >= sources[len(sources)-1].Version
+}
+
+// address names the database for people, without password.
+func address(cc *pgx.ConnConfig) string {
+	return "postgres://" + net.JoinHostPort(cc.Host, strconv.Itoa(int(cc.Port))) + "/" + cc.Database
+}

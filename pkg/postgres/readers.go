@@ -1,0 +1,202 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Row is an entry of the ledger with its URL.
+type Row struct {
+	crawl.Entry
+	URL weburl.URL // zero where an outcome came for a URL that nobody claimed
+}
+
+// report runs long queries over one moment's state. The planner may choose as it likes: such a query reads most of a table. It
+// has no time limit but its context.
+func (s *Store) report(ctx context.Context, what string, query func(ctx context.Context, tx pgx.Tx) error) error {
+	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		const plain = `SET LOCAL plan_cache_mode = auto; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on;
+			SET LOCAL enable_mergejoin = on`
+		if _, err := tx.Exec(ctx, plain, pgx.QueryExecModeSimpleProtocol); err != nil {
+			return err
+		}
+		return query(ctx, tx)
+	})
+	if err != nil {
+		return fault(what, err)
+	}
+	return nil
+}
+
+const entriesSQL = `SELECT host, hash, url, ` + entryColumns + ` FROM urls WHERE job = $1 ORDER BY host, hash`
+
+// Entries hands every entry of a job to each, in the order of the keys, as they stood at one moment. It holds one row at a
+// time. An error of each ends it.
+func (u *URLs) Entries(ctx context.Context, job crawl.JobID, each func(Row) error) error {
+	number, known, err := u.s.jobs.find(ctx, job)
+	if err != nil || !known {
+		return err
+	}
+	return u.s.report(ctx, fmt.Sprintf("entries of job %q", job), func(ctx context.Context, tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, entriesSQL, number)
+		if err != nil {
+			return err
+		}
+		var host int64
+		var hash pgtype.UUID
+		var url *string
+		var e entryRow
+		_, err = pgx.ForEachRow(rows, append([]any{&host, &hash, &url}, e.fields()...), func() error {
+			row := Row{Entry: e.public(keyOf(host, hash))}
+			if err := row.URL.UnmarshalText([]byte(text(url))); err != nil {
+				return err
+			}
+			return each(row)
+		})
+		return err
+	})
+}
+
+const openSQL = `SELECT url, kind, task FROM urls WHERE job = $1 AND state = 1 AND host BETWEEN $2 AND $3 AND url IS NOT NULL`
+
+// HostRange is a range of the first 8 bytes of keys, read as a number, both ends in it.
+type HostRange struct{ From, To uint64 }
+
+// AllHosts is the range of all hosts.
+var AllHosts = HostRange{To: math.MaxUint64}
+
+// OpenTasks hands the task of every open URL in the range of hosts to each: what was queued or in flight at one moment. They
+// are marked as repeats, for their queues may still hold them. Tasks that were claimed by Claim, and not by ClaimTasks, have
+// a URL and a kind only.
+func (u *URLs) OpenTasks(ctx context.Context, job crawl.JobID, hosts HostRange, each func(crawl.Task) error) error {
+	number, known, err := u.s.jobs.find(ctx, job)
+	if err != nil || !known {
+		return err
+	}
+	return u.s.report(ctx, fmt.Sprintf("open URLs of job %q", job), func(ctx context.Context, tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, openSQL, number, int64(hosts.From^1<<63), int64(hosts.To^1<<63))
+		if err != nil {
+			return err
+		}
+		var url string
+		var kind int16
+		var stored []byte
+		_, err = pgx.ForEachRow(rows, []any{&url, &kind, &stored}, func() error {
+			t, err := rebuild(job, url, crawl.Kind(kind), stored)
+			if err != nil {
+				return err
+			}
+			return each(t)
+		})
+		return err
+	})
+}
+
+func rebuild(job crawl.JobID, url string, kind crawl.Kind, stored []byte) (t crawl.Task, err error) {
+	if len(stored) > 0 {
+		if err := crawl.DecodeValue(stored, &t); err != nil {
+			return t, fmt.Errorf("task of %s: %w", url, err)
+		}
+	}
+	t.Job, t.Kind, t.Repeat = job, kind, true
+	t.URL, err = weburl.Parse(url)
+	return t, err
+}
+
+var recountSQL = `
+	WITH job AS (SELECT state, verdict, kind, status, reason, left_out FROM urls WHERE job = $1)
+	SELECT counter, coalesce(arg, ''), sum(by)::bigint FROM (
+		SELECT 'claimed' AS counter, '' AS arg, count(*) AS by FROM job WHERE state IN (1, 2) HAVING count(*) > 0
+		UNION ALL SELECT 'excluded', left_out, count(*) FROM job WHERE state = 3 GROUP BY left_out
+		UNION ALL ` + outcomeCounts(`(SELECT verdict, kind, status, reason, count(*) AS n FROM job WHERE state = 2
+			GROUP BY verdict, kind, status, reason) d`, "n", "true") + `
+	) c GROUP BY counter, coalesce(arg, '')`
+
+// Recount counts a job's rows as Tally should: for audits. It reads the whole job. Counted at the same moment, stood is what
+// Tally said.
+func (u *URLs) Recount(ctx context.Context, job crawl.JobID) (counted, stood crawl.Tally, err error) {
+	if _, _, err := u.s.jobs.find(ctx, job); err != nil { // so that the report needs one connection
+		return counted, stood, err
+	}
+	err = u.s.report(ctx, fmt.Sprintf("count the URLs of job %q", job), func(ctx context.Context, tx pgx.Tx) error {
+		on := func(sql string) func(context.Context, int32) (pgx.Rows, error) {
+			return func(ctx context.Context, number int32) (pgx.Rows, error) { return tx.Query(ctx, sql, number) }
+		}
+		var err error
+		if counted, err = u.tally(ctx, job, on(recountSQL)); err == nil {
+			stood, err = u.tally(ctx, job, on(tallySQL))
+		}
+		return err
+	})
+	return counted, stood, err
+}
+
+// Fingerprint is what is kept of a page, also of one whose content was dropped.
+type Fingerprint struct {
+	URL      weburl.URL
+	Sameness crawl.Sameness
+	Of       weburl.URL // the original; zero for one
+	Distance int
+	Digest   crawl.Digest
+	Simhash  uint64
+	Domain   string
+	At       time.Time
+}
+
+const fingerprintSQL = `
+	SELECT f.url, f.page_type, coalesce(o.url, ''), f.distance, f.page_fp, f.simhash, f.domain, f.claimed
+	FROM fingerprints f LEFT JOIN fingerprints o ON o.job = f.job AND o.page_id = f.content_id AND f.page_type <> 0
+	WHERE f.job = $1 AND f.page_id = $2`
+
+// Fingerprint returns what is kept of a page; false if its content was never claimed.
+func (c *ContentSet) Fingerprint(ctx context.Context, job crawl.JobID, k weburl.Key) (f Fingerprint, found bool, err error) {
+	err = c.s.do(ctx, fmt.Sprintf("fingerprint of URL %s", k), func(ctx context.Context) error {
+		number, known, err := c.s.jobs.find(ctx, job)
+		if err != nil || !known {
+			return err
+		}
+		var url, of string
+		var pageType, distance int16
+		var digest []byte
+		var simhash int64
+		err = c.s.pool.QueryRow(ctx, fingerprintSQL, number, k[:]).
+			Scan(&url, &pageType, &of, &distance, &digest, &simhash, &f.Domain, &f.At)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		found = true
+		f.Sameness, f.Distance, f.Simhash = crawl.Sameness(pageType), int(distance), uint64(simhash)
+		copy(f.Digest[:], digest)
+		return errors.Join(f.URL.UnmarshalText([]byte(url)), f.Of.UnmarshalText([]byte(of)))
+	})
+	return f, found, err
+}
+
+// ContentCounts says how many pages of a job are originals and copies.
+type ContentCounts struct{ Originals, ExactCopies, NearCopies int64 }
+
+// Counts counts a job's fingerprints. It reads an index of all of them.
+func (c *ContentSet) Counts(ctx context.Context, job crawl.JobID) (n ContentCounts, err error) {
+	number, known, err := c.s.jobs.find(ctx, job)
+	if err != nil || !known {
+		return n, err
+	}
+	err = c.s.report(ctx, fmt.Sprintf("count the fingerprints of job %q", job), func(ctx context.Context, tx pgx.Tx) error {
+		const sql = `SELECT count(*) FILTER (WHERE page_type = 0), count(*) FILTER (WHERE page_type = 1), count(*) FILTER (WHERE page_type = 2)
+			FROM fingerprints WHERE job = $1`
+		return tx.QueryRow(ctx, sql, number).Scan(&n.Originals, &n.ExactCopies, &n.NearCopies)
+	})
+	return n, err
+}

@@ -1,0 +1,182 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// databases are those that this test binary made; they are dropped at its end.
+var databases struct {
+	sync.Mutex
+	server string
+	names  []string
+	shared string // URL of the one that most tests use
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := dropDatabases(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func dropDatabases() error {
+	ctx := context.Background()
+	if len(databases.names) == 0 {
+		return nil
+	}
+	conn, err := pgx.Connect(ctx, databases.server)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	for _, name := range databases.names {
+		if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newDatabase makes an empty database and returns its URL.
+func newDatabase(t testing.TB) string {
+	t.Helper()
+	server := servicetest.Postgres(t)
+	databases.Lock()
+	defer databases.Unlock()
+	name := fmt.Sprintf("whirlpool_test_%d_%d", os.Getpid(), len(databases.names))
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, server)
+	check(t, err)
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, "CREATE DATABASE "+name)
+	check(t, err)
+	databases.server, databases.names = server, append(databases.names, name)
+	u, err := url.Parse(server)
+	check(t, err)
+	u.Path = "/" + name
+	return u.String()
+}
+
+// sharedDatabase returns the URL of a database that is emptied, not made, for each test.
+func sharedDatabase(t testing.TB) string {
+	t.Helper()
+	if databases.shared == "" {
+		databases.shared = newDatabase(t)
+	}
+	return databases.shared
+}
+
+func config(url string) postgres.Config {
+	cfg := postgres.Default()
+	cfg.URL, cfg.Log = url, slog.New(slog.DiscardHandler)
+	return cfg
+}
+
+func openAt(t testing.TB, url string) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(context.Background(), config(url))
+	check(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+const emptySQL = `DELETE FROM urls; DELETE FROM tallies; DELETE FROM budgets; DELETE FROM fingerprints; DELETE FROM hosts; DELETE FROM robots;
+	DELETE FROM attempts; UPDATE jobs SET spec = NULL, state = 'running', ended = NULL`
+
+// open returns an empty store.
+func open(t testing.TB) *postgres.Store {
+	t.Helper()
+	url := sharedDatabase(t)
+	s := openAt(t, url)
+	execute(t, url, emptySQL)
+	return s
+}
+
+// execute runs SQL beside the store.
+func execute(t testing.TB, url, sql string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	check(t, err)
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
+	check(t, err)
+}
+
+// ask reads one value beside the store.
+func ask[T any](t testing.TB, url, sql string, args ...any) (v T) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, url)
+	check(t, err)
+	defer conn.Close(ctx)
+	check(t, conn.QueryRow(ctx, sql, args...).Scan(&v))
+	return v
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustParse(t testing.TB, raw string) weburl.URL {
+	t.Helper()
+	u, err := weburl.Parse(raw)
+	check(t, err)
+	return u
+}
+
+func manyURLs(t testing.TB, from, n, hosts int) []weburl.URL {
+	t.Helper()
+	out := make([]weburl.URL, n)
+	for i := range out {
+		out[i] = mustParse(t, fmt.Sprintf("http://host%d.test/page/%d", (from+i)%hosts, from+i))
+	}
+	return out
+}
+
+func id(name string) crawl.MessageID { return crawl.MessageID{}.Child(name, 0) }
+
+func TestURLSet(t *testing.T) {
+	crawltest.URLSet(t, func(t *testing.T) crawl.URLSet { return open(t).URLs() })
+}
+
+func TestLedger(t *testing.T) {
+	crawltest.Ledger(t, func(t *testing.T) crawltest.LedgerSet { return open(t).URLs() })
+}
+
+func TestHosts(t *testing.T) {
+	crawltest.Hosts(t, func(t *testing.T) crawl.Hosts { return open(t).Hosts() })
+}
+
+func TestRobots(t *testing.T) {
+	crawltest.Robots(t, func(t *testing.T) crawl.RobotsStore { return open(t).Hosts() })
+}
+
+func TestBudgets(t *testing.T) {
+	crawltest.Budgets(t, func(t *testing.T) crawl.Budgets { return open(t).Budgets() })
+}
+
+func TestContentSet(t *testing.T) {
+	crawltest.ContentSet(t, func(t *testing.T) crawl.ContentSet { return open(t).ContentSet() })
+}

@@ -1,0 +1,191 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// URLs is the URL set and the ledger: one row a URL and job.
+type URLs struct{ s *Store }
+
+var (
+	_ crawl.URLSet = (*URLs)(nil)
+	_ crawl.Ledger = (*URLs)(nil)
+)
+
+// claimSQL claims the URLs that are unknown (no state) or excluded (3) and answers with the places of the others. A claim that
+// another statement made between the look and the insert is in neither: then all fresh ones are named.
+var claimSQL = `
+	WITH asked AS MATERIALIZED (
+		SELECT a.ord, a.host, a.hash, a.url, a.kind, a.task, u.state, u.claimant
+		FROM unnest($2::bigint[], $3::uuid[], $6::text[], $7::smallint[], $8::bytea[]) WITH ORDINALITY AS a (host, hash, url, kind, task, ord)
+		LEFT JOIN LATERAL (
+			SELECT state, claimant FROM urls WHERE job = $1 AND host = a.host AND hash = a.hash LIMIT 1
+		) u ON true
+	), fresh AS (
+		INSERT INTO urls AS u (job, host, hash, state, claimant, changed, url, kind, task)
+		SELECT $1, host, hash, 1, $4, $5, url, kind, task FROM asked WHERE state IS NULL OR state = 3
+		ON CONFLICT (job, host, hash) DO UPDATE SET state = 1, was = u.state, claimant = excluded.claimant,
+			changed = excluded.changed, url = excluded.url, kind = excluded.kind, task = excluded.task
+		WHERE u.state = 3
+		RETURNING hash, was, left_out
+	), ` + count(`
+		SELECT 'claimed' AS counter, '' AS arg, 1 AS by FROM fresh
+		UNION ALL SELECT 'excluded', left_out, -1 FROM fresh WHERE was = 3`) + answered(`state <> 3`)
+
+// excludeSQL notes the URLs that are unknown as excluded, and answers like claimSQL.
+var excludeSQL = `
+	WITH asked AS MATERIALIZED (
+		SELECT a.ord, a.host, a.hash, a.url, a.reason, u.state, u.claimant
+		FROM unnest($2::bigint[], $3::uuid[], $6::text[], $7::text[]) WITH ORDINALITY AS a (host, hash, url, reason, ord)
+		LEFT JOIN LATERAL (
+			SELECT state, CASE state WHEN 3 THEN claimant END AS claimant
+			FROM urls WHERE job = $1 AND host = a.host AND hash = a.hash LIMIT 1
+		) u ON true
+	), fresh AS (
+		INSERT INTO urls (job, host, hash, state, claimant, changed, url, left_out)
+		SELECT $1, host, hash, 3, $4, $5, url, reason FROM asked WHERE state IS NULL
+		ON CONFLICT (job, host, hash) DO NOTHING
+		RETURNING hash, left_out
+	), ` + count(`SELECT 'excluded' AS counter, left_out AS arg, 1 AS by FROM fresh`) + answered(`true`)
+
+// answered selects the places, from 1, of repeats and of others that are taken, and the fresh ones where they are not simply
+// the rest.
+func answered(taken string) string {
+	return `
+	SELECT ARRAY(SELECT ord FROM asked WHERE ` + taken + ` AND claimant = $4),
+		ARRAY(SELECT ord FROM asked WHERE state IS NOT NULL AND ` + taken + ` AND claimant IS DISTINCT FROM $4),
+		(SELECT count(*) FROM asked WHERE NOT (state IS NOT NULL AND ` + taken + `)) = (SELECT count(*) FROM fresh),
+		CASE WHEN (SELECT count(*) FROM asked WHERE NOT (state IS NOT NULL AND ` + taken + `)) <> (SELECT count(*) FROM fresh)
+			THEN ARRAY(SELECT hash FROM fresh) END`
+}
+
+// Claim implements crawl.URLSet. The rows hold the URLs, and can bring back tasks with them and nothing else; see ClaimTasks.
+func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, urls []weburl.URL) ([]crawl.Claimed, error) {
+	return u.claim(ctx, job, by, len(urls), func(i int) weburl.URL { return urls[i] },
+		func(int) crawl.Kind { return crawl.KindPage }, func(int) []byte { return nil })
+}
+
+// ClaimTasks is Claim for tasks that are to come back whole from OpenTasks, should their queue be lost: with priority, depth,
+// referrer and the rest.
+func (u *URLs) ClaimTasks(ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+	stored := make([][]byte, len(tasks))
+	for i, t := range tasks {
+		t.Job, t.URL, t.Repeat = "", weburl.URL{}, false
+		var err error
+		if stored[i], err = crawl.EncodeValue(t); err != nil {
+			return nil, crawl.Permanent(fmt.Errorf("claim %s: %w", tasks[i].URL, err))
+		}
+	}
+	return u.claim(ctx, job, by, len(tasks), func(i int) weburl.URL { return tasks[i].URL },
+		func(i int) crawl.Kind { return tasks[i].Kind }, func(i int) []byte { return stored[i] })
+}
+
+func (u *URLs) claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, n int, url func(i int) weburl.URL,
+	kind func(i int) crawl.Kind, task func(i int) []byte) ([]crawl.Claimed, error) {
+	return u.answer(ctx, job, by, n, crawl.StateOpen, url, claimSQL, func(b *batch) []any {
+		return []any{column(b, func(i int) string { return url(i).String() }),
+			column(b, func(i int) int16 { return int16(kind(i)) }), column(b, task)}
+	})
+}
+
+// Exclude implements crawl.URLSet.
+func (u *URLs) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
+	url := func(i int) weburl.URL { return excl[i].URL }
+	return u.answer(ctx, job, by, len(excl), crawl.StateExcluded, url, excludeSQL, func(b *batch) []any {
+		return []any{column(b, func(i int) string { return url(i).String() }),
+			column(b, func(i int) string { return clean(excl[i].Reason, maxReason) })}
+	})
+}
+
+// answer sends one of the statements above. URLs that stand in the call again are Known.
+func (u *URLs) answer(ctx context.Context, job crawl.JobID, by crawl.MessageID, n int, to crawl.State, url func(i int) weburl.URL,
+	sql string, columns func(*batch) []any) ([]crawl.Claimed, error) {
+	out := make([]crawl.Claimed, n)
+	if n == 0 {
+		return out, nil
+	}
+	b := makeBatch(n, func(i int) weburl.Key { return url(i).Key() })
+	args := append([]any{int32(0), b.hosts, b.hashes, claimantOf(by), time.Now()}, columns(b)...)
+	var a answers
+	err := u.s.do(ctx, fmt.Sprintf("claim %d URLs, the first %s", n, url(0)), func(ctx context.Context) error {
+		number, err := u.s.jobs.number(ctx, job)
+		if err != nil {
+			return err
+		}
+		args[0] = number
+		if err := u.s.pool.QueryRow(ctx, sql, args...).Scan(&a.repeats, &a.known, &a.whole, &a.fresh); err != nil || a.whole {
+			return err
+		}
+		return u.outrun(ctx, number, to, claimantOf(by), b, &a)
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.fill(out, b)
+	return out, nil
+}
+
+// answers are what a statement says of a batch: places from 1.
+type answers struct {
+	repeats, known []int64
+	whole          bool // all the others are fresh
+	fresh          pgtype.FlatArray[pgtype.UUID]
+}
+
+func (a *answers) fill(out []crawl.Claimed, b *batch) {
+	for _, arg := range b.arg {
+		out[arg] = crawl.New
+	}
+	for _, ord := range a.repeats {
+		out[b.arg[ord-1]] = crawl.Repeat
+	}
+	for _, ord := range a.known {
+		out[b.arg[ord-1]] = crawl.Known
+	}
+}
+
+const claimantSQL = `
+	SELECT a.ord, u.claimant IS NOT DISTINCT FROM $4 AND (u.state = 3) = ($5 = 3)
+	FROM unnest($2::bigint[], $3::uuid[]) WITH ORDINALITY AS a (host, hash, ord)
+	JOIN LATERAL (SELECT state, claimant FROM urls WHERE job = $1 AND host = a.host AND hash = a.hash LIMIT 1) u ON true`
+
+// outrun finds out about the URLs that another statement claimed between the look and the insert: that one may have been
+// sent by the same message, delivered twice at once, and then the answer is Repeat.
+func (u *URLs) outrun(ctx context.Context, number int32, to crawl.State, by int64, b *batch, a *answers) error {
+	settled := make(map[int64]bool, len(b.arg))
+	for _, ord := range a.repeats {
+		settled[ord] = true
+	}
+	for _, ord := range a.known {
+		settled[ord] = true
+	}
+	fresh := make(map[[16]byte]bool, len(a.fresh))
+	for _, h := range a.fresh {
+		fresh[h.Bytes] = true
+	}
+	rows, err := u.s.pool.Query(ctx, claimantSQL, number, b.hosts, b.hashes, by, int16(to))
+	if err != nil {
+		return err
+	}
+	var ord int64
+	var mine bool
+	_, err = pgx.ForEachRow(rows, []any{&ord, &mine}, func() error {
+		switch {
+		case settled[ord] || fresh[b.hashes[ord-1].Bytes]:
+		case mine:
+			a.repeats = append(a.repeats, ord)
+		default:
+			a.known = append(a.known, ord)
+		}
+		return nil
+	})
+	return err
+}
