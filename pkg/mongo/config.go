@@ -1,0 +1,50 @@
+package mongo
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// Config says where the server is and how long it may take.
+type Config struct {
+	URL      string // mongodb:// or mongodb+srv://, with the credentials
+	Database string
+	// Journal makes the server acknowledge a record only when its journal is on disk. Without it the last 100 ms of
+	// acknowledged records can be lost in a power failure.
+	Journal bool
+	// Writers is how many batches are under way at once. Few writers make large batches.
+	Writers int
+	// Timeout bounds each exchange with the server, the search for one included. An error comes back after that at the
+	// latest.
+	Timeout time.Duration
+	Log     *slog.Logger
+}
+
+// Default returns the defaults: database whirlpool, journalled, two batches at once, 10 s.
+func Default() Config {
+	return Config{Database: "whirlpool", Journal: true, Writers: 2, Timeout: 10 * time.Second, Log: slog.New(slog.DiscardHandler)}
+}
+
+// maxDatabase is the longest name of a database that MongoDB takes, in bytes.
+const maxDatabase = 63
+
+// Validate reports everything that is wrong with the configuration.
+func (c *Config) Validate() error {
+	var errs []error
+	bad := func(cond bool, format string, args ...any) {
+		if cond {
+			errs = append(errs, fmt.Errorf("mongodb: "+format, args...))
+		}
+	}
+	bad(!strings.HasPrefix(c.URL, "mongodb://") && !strings.HasPrefix(c.URL, "mongodb+srv://"),
+		"url: want mongodb://HOST:PORT/ or mongodb+srv://NAME/")
+	bad(c.Database == "" || len(c.Database) > maxDatabase || strings.ContainsAny(c.Database, "/\\. \"$\x00"),
+		`database %q: want a name of at most %d bytes without / \ . " $ and blanks`, c.Database, maxDatabase)
+	bad(c.Writers < 1, "writers %d: want at least 1", c.Writers)
+	bad(c.Timeout <= 0, "timeout %v: want more than 0", c.Timeout)
+	bad(c.Log == nil, "want a logger")
+	return errors.Join(errs...)
+}

@@ -1,0 +1,121 @@
+package mongo
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Job reads the records of one job.
+type Job struct {
+	s    *Store
+	id   crawl.JobID
+	coll *mongo.Collection
+}
+
+// Job returns the records of a job. A job without records is no error: it has none.
+func (s *Store) Job(id crawl.JobID) *Job { return &Job{s: s, id: id, coll: s.collection(id)} }
+
+// Record returns the record of a URL; found is false where none is stored.
+func (j *Job) Record(ctx context.Context, key weburl.Key) (r *crawl.Record, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, j.s.cfg.Timeout)
+	defer cancel()
+	doc, err := j.coll.FindOne(ctx, bson.D{{Key: "_id", Value: idOf(key)}}).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil, false, nil
+	}
+	if err == nil {
+		r, err = record(doc)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read record %s of job %s from mongodb: %w", key, j.id, err)
+	}
+	r.Job = j.id
+	return r, true, nil
+}
+
+// PageLine returns the record of a URL as a line of pages.jsonl, without the line's end.
+func (j *Job) PageLine(ctx context.Context, key weburl.Key) (line []byte, found bool, err error) {
+	r, found, err := j.Record(ctx, key)
+	if err != nil || !found {
+		return nil, false, err
+	}
+	return bytes.TrimSuffix(jsonl.AppendRecord(nil, r), []byte("\n")), true, nil
+}
+
+// Count returns the number of records as the server keeps it: at once, but after a crash of the server it may be off by
+// some. Each and Keys count exactly.
+func (j *Job) Count(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, j.s.cfg.Timeout)
+	defer cancel()
+	n, err := j.coll.EstimatedDocumentCount(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("count the records of job %s in mongodb: %w", j.id, err)
+	}
+	return n, nil
+}
+
+// Each yields the records in the order of their URLs' keys. Records that are stored meanwhile may be among them. An error
+// of yield ends it.
+func (j *Job) Each(ctx context.Context, yield func(r *crawl.Record) error) error {
+	return j.each(ctx, nil, func(doc bson.Raw) error {
+		r, err := record(doc)
+		if err != nil {
+			return fmt.Errorf("document %s: %w", doc.Lookup("_id"), err)
+		}
+		r.Job = j.id
+		return yield(r)
+	})
+}
+
+// Keys yields the keys of all URLs that have a record, in their order.
+func (j *Job) Keys(ctx context.Context, yield func(k weburl.Key) error) error {
+	return j.each(ctx, bson.D{{Key: "_id", Value: 1}}, func(doc bson.Raw) error {
+		var k weburl.Key
+		id, ok := doc.Lookup("_id").StringValueOK()
+		if n, err := hex.Decode(k[:], []byte(id[:min(len(id), 2*len(k))])); !ok || err != nil || n != len(k) {
+			return fmt.Errorf("document %s: its _id is no key of a URL", doc.Lookup("_id"))
+		}
+		return yield(k)
+	})
+}
+
+func (j *Job) each(ctx context.Context, projection bson.D, yield func(doc bson.Raw) error) error {
+	c := j.cursor(projection)
+	defer c.close()
+	for {
+		doc, err := c.next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = yield(doc)
+		}
+		if err != nil {
+			return fmt.Errorf("read the records of job %s: %w", j.id, err)
+		}
+	}
+}
+
+// Drop removes the job's records. Dropping what is not there is no error.
+func (j *Job) Drop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, j.s.cfg.Timeout)
+	defer cancel()
+	if err := j.coll.Drop(ctx); err != nil {
+		return fmt.Errorf("drop the records of job %s from mongodb: %w", j.id, err)
+	}
+	j.s.mu.Lock()
+	defer j.s.mu.Unlock()
+	delete(j.s.indexed, j.id)
+	return nil
+}

@@ -1,0 +1,100 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Pages is the content store as stages see it.
+type Pages struct{ s *Store }
+
+var _ crawl.Pages = Pages{}
+
+// Pages returns the store of records.
+func (s *Store) Pages() Pages { return Pages{s} }
+
+// Put implements crawl.Pages. The record's job chooses the collection. Where ctx ends first, the record may be stored all the
+// same. The error of a server out of reach is a *bus.RetryError, that of a record that no server would take is permanent.
+func (p Pages) Put(ctx context.Context, r *crawl.Record) error {
+	if r.Job == "" {
+		return crawl.Permanent(fmt.Errorf("store the record of %s: it names no job", r.URL))
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b, place, err := p.s.writer.join(r.Job, document(r, time.Now(), maxDocument))
+	if err != nil {
+		return fmt.Errorf("store the record of %s: %w", r.URL, err)
+	}
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if err := errors.Join(b.err, b.each[place]); err != nil {
+		return fmt.Errorf("store the record of %s in mongodb: %w", r.URL, err)
+	}
+	return nil
+}
+
+// insert writes a batch. each has the errors of single documents, err that of all.
+func (s *Store) insert(job crawl.JobID, docs []bson.Raw) (each map[int]error, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Timeout)
+	defer cancel()
+	s.ensureIndexes(ctx, job)
+	each, err = s.insertMany(ctx, job, docs)
+	if err == nil || unreachable(err) || len(docs) == 1 {
+		return each, failure(err)
+	}
+	// The server refused the batch as a whole, perhaps for one document: ask for each alone.
+	each = map[int]error{}
+	for i := range docs {
+		one, err := s.insertMany(ctx, job, docs[i:i+1])
+		each[i] = failure(errors.Join(err, one[0]))
+	}
+	return each, nil
+}
+
+// insertMany inserts the documents that are not there yet.
+func (s *Store) insertMany(ctx context.Context, job crawl.JobID, docs []bson.Raw) (each map[int]error, err error) {
+	_, err = s.collection(job).InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
+	var bulk mongo.BulkWriteException
+	if !errors.As(err, &bulk) {
+		return nil, err
+	}
+	each = map[int]error{}
+	for _, e := range bulk.WriteErrors {
+		if e.Code != duplicateKey {
+			each[e.Index] = refusal(e.WriteError)
+		}
+	}
+	if bulk.WriteConcernError != nil {
+		return each, *bulk.WriteConcernError
+	}
+	return each, nil
+}
+
+// Error codes of MongoDB (error_codes.yml). The last three say that a document is not acceptable, now or later.
+const (
+	duplicateKey   = 11000
+	badValue       = 2
+	invalidBSON    = 22
+	objectTooLarge = 10334
+)
+
+// refusal is the error of a single document.
+func refusal(e mongo.WriteError) error {
+	switch e.Code {
+	case badValue, invalidBSON, objectTooLarge:
+		return crawl.Permanent(e)
+	}
+	return e
+}

@@ -1,0 +1,240 @@
+package mongo
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// record reads a document back. Keys that it does not know are passed over, so that documents of a newer version, or with
+// keys that people added, can be read. Numbers among the fields come back as float64, as from pages.jsonl.
+func record(doc bson.Raw) (*crawl.Record, error) {
+	elements, err := doc.Elements()
+	if err != nil {
+		return nil, fmt.Errorf("a document is no BSON: %w", err)
+	}
+	r := &crawl.Record{}
+	for _, e := range elements {
+		key, err := e.KeyErr()
+		if err == nil {
+			err = assign(r, key, e.Value())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("a document's %q: %w", key, err)
+		}
+	}
+	if r.URL.IsZero() {
+		return nil, fmt.Errorf("a document has no url")
+	}
+	return r, nil
+}
+
+// assign sets what the document has under key.
+func assign(r *crawl.Record, key string, v bson.RawValue) (err error) {
+	switch key {
+	case "url":
+		r.URL, err = urlOf(v)
+	case "final_url":
+		r.FinalURL, err = urlOf(v)
+	case "referrer":
+		r.Referrer, err = urlOf(v)
+	case "duplicate_of":
+		r.DuplicateOf, err = urlOf(v)
+	case "status":
+		r.Status, err = intOf(v)
+	case "depth":
+		r.Depth, err = intOf(v)
+	case "bytes":
+		r.Bytes, err = int64Of(v)
+	case "fetched_at":
+		r.FetchedAt, err = timeOf(v)
+	case "digest":
+		r.Digest, err = digestOf(v)
+	case "simhash":
+		r.Simhash, err = simhashOf(v)
+	case "links":
+		r.Links, err = listOf(v, linkOf)
+	case "assets":
+		r.Assets, err = listOf(v, textOf)
+	case "cut":
+		r.Cut, err = listOf(v, textOf)
+	case "fields":
+		r.Fields, err = fieldsOf(v)
+	default:
+		if to := textField(r, key); to != nil {
+			*to, err = textOf(v)
+		}
+	}
+	return err
+}
+
+// textField returns where a text of the record goes.
+func textField(r *crawl.Record, key string) *string {
+	switch key {
+	case "content_type":
+		return &r.ContentType
+	case "charset":
+		return &r.Charset
+	case "title":
+		return &r.Title
+	case "lang":
+		return &r.Lang
+	case "text":
+		return &r.Text
+	case "similarity":
+		return &r.Similarity
+	case "canonical":
+		return &r.Canonical
+	case "truncated":
+		return &r.Truncated
+	}
+	return nil
+}
+
+func textOf(v bson.RawValue) (string, error) {
+	s, ok := v.StringValueOK()
+	if !ok {
+		return "", fmt.Errorf("it is a %s, want a string", v.Type)
+	}
+	return s, nil
+}
+
+func urlOf(v bson.RawValue) (weburl.URL, error) {
+	s, err := textOf(v)
+	if err != nil || s == "" {
+		return weburl.URL{}, err
+	}
+	return weburl.Parse(s)
+}
+
+func int64Of(v bson.RawValue) (int64, error) {
+	i, ok := v.AsInt64OK()
+	if !ok {
+		return 0, fmt.Errorf("it is a %s, want a number", v.Type)
+	}
+	return i, nil
+}
+
+func intOf(v bson.RawValue) (int, error) {
+	i, err := int64Of(v)
+	return int(i), err
+}
+
+func timeOf(v bson.RawValue) (time.Time, error) {
+	t, ok := v.TimeOK()
+	if !ok {
+		return t, fmt.Errorf("it is a %s, want a date", v.Type)
+	}
+	return t.UTC(), nil
+}
+
+func digestOf(v bson.RawValue) (d crawl.Digest, err error) {
+	s, err := textOf(v)
+	if err != nil || s == "" {
+		return d, err
+	}
+	digits, ok := strings.CutPrefix(s, "sha256:")
+	if !ok || len(digits) != 2*len(d) {
+		return d, fmt.Errorf("%q: want sha256: and %d hexadecimal digits", s, 2*len(d))
+	}
+	_, err = hex.Decode(d[:], []byte(digits))
+	return d, err
+}
+
+func simhashOf(v bson.RawValue) (uint64, error) {
+	s, err := textOf(v)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseUint(s, 16, 64)
+}
+
+func listOf[T any](v bson.RawValue, item func(bson.RawValue) (T, error)) ([]T, error) {
+	array, ok := v.ArrayOK()
+	if !ok {
+		return nil, fmt.Errorf("it is a %s, want a list", v.Type)
+	}
+	values, err := array.Values()
+	if err != nil || len(values) == 0 {
+		return nil, err
+	}
+	out := make([]T, len(values))
+	for i := range values {
+		if out[i], err = item(values[i]); err != nil {
+			return nil, fmt.Errorf("item %d: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+func linkOf(v bson.RawValue) (l crawl.Link, err error) {
+	doc, ok := v.DocumentOK()
+	if !ok {
+		return l, fmt.Errorf("it is a %s, want a document", v.Type)
+	}
+	elements, err := doc.Elements()
+	for i := 0; err == nil && i < len(elements); i++ {
+		v := elements[i].Value()
+		switch elements[i].Key() {
+		case "url":
+			if l.Raw, err = textOf(v); err == nil {
+				if u, bad := weburl.Parse(l.Raw); bad == nil {
+					l.URL, l.Raw = u, ""
+				}
+			}
+		case "rel":
+			l.Rel, err = textOf(v)
+		case "text":
+			l.Text, err = textOf(v)
+		case "weight":
+			l.Weight, err = intOf(v)
+		}
+	}
+	return l, err
+}
+
+func fieldsOf(v bson.RawValue) (fields []crawl.Field, err error) {
+	doc, ok := v.DocumentOK()
+	if !ok {
+		return nil, fmt.Errorf("it is a %s, want a document", v.Type)
+	}
+	elements, err := doc.Elements()
+	for i := 0; err == nil && i < len(elements); i++ {
+		f := crawl.Field{Name: unescapeName(elements[i].Key())}
+		if v := elements[i].Value(); v.Type == bson.TypeArray {
+			f.Value, err = listOf(v, scalarOf)
+		} else {
+			f.Value, err = scalarOf(v)
+		}
+		fields = append(fields, f)
+	}
+	return fields, err
+}
+
+func scalarOf(v bson.RawValue) (any, error) {
+	switch v.Type {
+	case bson.TypeNull:
+		return nil, nil
+	case bson.TypeBoolean:
+		b, ok := v.BooleanOK()
+		return b, damaged(ok)
+	case bson.TypeDouble, bson.TypeInt32, bson.TypeInt64:
+		f, ok := v.AsFloat64OK()
+		return f, damaged(ok)
+	}
+	return textOf(v)
+}
+
+func damaged(ok bool) error {
+	if !ok {
+		return fmt.Errorf("its value is damaged")
+	}
+	return nil
+}

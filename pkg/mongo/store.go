@@ -1,0 +1,168 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Store is the content store of a cluster. It is safe for concurrent use.
+type Store struct {
+	cfg    Config
+	client *mongo.Client
+	db     *mongo.Database
+	writer writer
+
+	indexing chan struct{} // has room for the one that makes indexes
+	mu       sync.Mutex
+	indexed  map[crawl.JobID]time.Time // when the indexes of a job's collection were last seen to
+}
+
+// Open connects to the server and asks it for a sign of life.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	opt := options.Client().ApplyURI(cfg.URL).SetAppName("whirlpool").SetServerSelectionTimeout(cfg.Timeout).
+		SetConnectTimeout(cfg.Timeout).SetWriteConcern(&writeconcern.WriteConcern{W: 1, Journal: &cfg.Journal})
+	client, err := mongo.Connect(opt)
+	if err != nil {
+		return nil, fmt.Errorf("mongodb at %s: %w", plainURL(cfg.URL), err)
+	}
+	s := &Store{cfg: cfg, client: client, db: client.Database(cfg.Database), indexing: make(chan struct{}, 1),
+		indexed: map[crawl.JobID]time.Time{}}
+	s.writer.init(cfg.Writers, s.insert)
+	if err := s.Ping(ctx); err != nil {
+		return nil, errors.Join(err, s.disconnect())
+	}
+	return s, nil
+}
+
+// plainURL is the server's URL without the password, for messages.
+func plainURL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "its URL"
+	}
+	return u.Redacted()
+}
+
+// Ping reports whether the server answers.
+func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	if err := s.db.RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Err(); err != nil {
+		return fmt.Errorf("mongodb at %s does not answer; is it running and reachable from here? %w", plainURL(s.cfg.URL), err)
+	}
+	return nil
+}
+
+// Close waits for the records under way and closes the connections. Puts after it fail.
+func (s *Store) Close() error {
+	s.writer.close()
+	return s.disconnect()
+}
+
+func (s *Store) disconnect() error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Timeout)
+	defer cancel()
+	if err := s.client.Disconnect(ctx); err != nil {
+		return fmt.Errorf("disconnect from mongodb: %w", err)
+	}
+	return nil
+}
+
+// collectionPrefix comes before a job's id in the name of its collection.
+const collectionPrefix = "pages_"
+
+func (s *Store) collection(job crawl.JobID) *mongo.Collection {
+	return s.db.Collection(collectionPrefix + string(job))
+}
+
+// indexEvery is how often the indexes of a collection are seen to: somebody may have dropped it meanwhile.
+const indexEvery = time.Minute
+
+// ensureIndexes makes the indexes of a job's collection, and with them the collection. Indexes that exist cost the server
+// nothing. Where it fails, queries are slow but nothing is lost, so that it is said and tried again later. One batch
+// makes them while the others wait: FerretDB drops the connection of who creates what another creates.
+func (s *Store) ensureIndexes(ctx context.Context, job crawl.JobID) {
+	if s.indexedLately(job) {
+		return
+	}
+	select {
+	case s.indexing <- struct{}{}:
+		defer func() { <-s.indexing }()
+	case <-ctx.Done():
+		return
+	}
+	if s.indexedLately(job) {
+		return
+	}
+	_, err := s.collection(job).Indexes().CreateMany(ctx, []mongo.IndexModel{
+		{Keys: bson.D{{Key: "domain", Value: 1}}},
+		{Keys: bson.D{{Key: "fetched_at", Value: 1}}},
+	})
+	if err != nil {
+		s.cfg.Log.Warn("the indexes of a collection could not be made; tried again in a minute", "collection",
+			collectionPrefix+string(job), "error", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.indexed[job] = time.Now()
+}
+
+func (s *Store) indexedLately(job crawl.JobID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.indexed[job]) < indexEvery
+}
+
+// retryAfter is how long a message waits for a server that is out of reach.
+const retryAfter = 2 * time.Second
+
+// failure says what an error of the server means for the message: out of reach, it comes back until the server does.
+func failure(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case unreachable(err):
+		return &bus.RetryError{After: retryAfter, Err: err}
+	}
+	return err
+}
+
+// unreachable reports whether err is not the server's word on what it was asked: no connection, a lost one, no answer in
+// time, or a server that is on its way down.
+func unreachable(err error) bool {
+	var word mongo.ServerError
+	if err == nil || errors.As(err, &word) && !mongo.IsNetworkError(err) && !mongo.IsTimeout(err) {
+		return stepsDown(word)
+	}
+	return true
+}
+
+// Codes of a server that is going down or is no primary at the moment (MongoDB's error_codes.yml).
+var downCodes = map[int]bool{91: true, 189: true, 10107: true, 11600: true, 11602: true, 13435: true, 13436: true}
+
+func stepsDown(word mongo.ServerError) bool {
+	if word == nil {
+		return false
+	}
+	for _, code := range word.ErrorCodes() {
+		if downCodes[code] {
+			return true
+		}
+	}
+	return false
+}
