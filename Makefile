@@ -5,13 +5,18 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME ?= 60s
 COUNT    ?= 1
+COMPOSE  ?= $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
+IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-urlfilter whirlpool-hostsplitter whirlpool-due whirlpool-frontier whirlpool
+VERSION  ?= $(shell git describe --tags --always --dirty)
+REGISTRY ?=
 
 .PHONY: help install build test test-short lint lint-all fuzz bench bench-large clean
+.PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-install: ## build whirlpool and put it into GOBIN
+install: ## build the programs and put them into GOBIN
 	$(GO) install ./services/...
 
 build: ## build the programs into bin/
@@ -43,6 +48,30 @@ bench: build ## measure: whole crawl, URL set, frontier, parser, simhash (a few 
 bench-large: build ## the same at 10^8 URLs and 10^6 hosts (an hour, 20 GB of disk)
 	$(BIN)/whirlpool bench urlset --n 1e8
 	$(BIN)/whirlpool bench frontier --urls 1e7 --hosts 1e6
+
+quick-up: prod-build up ## build the images and start a complete node on this machine
+
+prod-build: ## build the images of all programs
+	$(COMPOSE) --profile tools build
+
+up: ## start the node and wait until it is healthy
+	$(COMPOSE) up -d --wait
+
+down: ## stop the node; what it knows stays in its volumes
+	$(COMPOSE) down
+
+logs: ## follow the logs of the node's programs
+	$(COMPOSE) logs -f --tail 20 fetcher parser contentseen urlfilter hostsplitter due frontier
+
+dev: ## run a node from the source, which is built again at each change
+	$(COMPOSE) -f docker-compose.yml -f docker-compose.dev.yml up --build
+
+tag-prod: ## give the images their names in REGISTRY (registry.example.com/crawler), with VERSION
+	@[ -n "$(REGISTRY)" ] || { echo "say where: make tag-prod REGISTRY=registry.example.com/crawler"; exit 1; }
+	@set -e; for image in $(IMAGES); do docker tag $$image:latest $(REGISTRY)/$$image:$(VERSION); echo "$(REGISTRY)/$$image:$(VERSION)"; done
+
+push-prod: tag-prod ## push them
+	@set -e; for image in $(IMAGES); do docker push -q $(REGISTRY)/$$image:$(VERSION); done
 
 clean: ## remove what the targets above made
 	rm -rf $(BIN)
