@@ -1,0 +1,123 @@
+package rabbit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Bus is the bus over a broker. It implements bus.Bus.
+type Bus struct {
+	cfg    Config
+	vhosts [2]*vhost
+	api    *management
+}
+
+var _ bus.Bus = (*Bus)(nil)
+
+// vhost is one vhost and the connections to it.
+type vhost struct {
+	layout
+	cfg        Config
+	url, name  string
+	publishing *publisher
+	consuming  *link
+}
+
+// Open returns a bus. It connects when it is first used, and keeps trying.
+func Open(cfg Config) (*Bus, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	sub, err := newVhost(cfg, subsystems, cfg.Subsystems)
+	if err != nil {
+		return nil, err
+	}
+	frontier, err := newVhost(cfg, urlFrontier, cfg.Frontier)
+	if err != nil {
+		return nil, err
+	}
+	return &Bus{cfg: cfg, vhosts: [2]*vhost{sub, frontier}, api: newManagement(cfg)}, nil
+}
+
+func newVhost(cfg Config, l layout, url string) (*vhost, error) {
+	uri, err := amqp.ParseURI(url)
+	if err != nil {
+		return nil, fmt.Errorf("rabbit: %w", checkAMQP(url))
+	}
+	v := &vhost{layout: l, cfg: cfg, url: url, name: uri.Vhost}
+	v.consuming = newLink(cfg, url, cfg.Program+" consumes "+l.exchange)
+	v.publishing = newPublisher(newLink(cfg, url, cfg.Program+" publishes "+l.exchange), l.exchange, cfg.Window)
+	v.publishing.prepare = func(ctx context.Context, s *session, missing []string) error {
+		if len(missing) > 0 {
+			s.undeclare()
+		}
+		return v.declareOn(ctx, s, cfg.MaxLength)
+	}
+	return v, nil
+}
+
+// Declare makes the exchanges, queues and bindings of both vhosts, or finds them there. It waits for the broker until ctx is
+// done.
+func (b *Bus) Declare(ctx context.Context) error {
+	for _, v := range b.vhosts {
+		s, err := v.publishing.link.get(ctx)
+		if err != nil {
+			return err
+		}
+		if err := v.declareOn(ctx, s, b.cfg.MaxLength); err != nil {
+			return fmt.Errorf("rabbit: vhost %s: %w", v.name, err)
+		}
+	}
+	return nil
+}
+
+// Close closes the connections. Consumers must have ended; what is being published fails.
+func (b *Bus) Close() error {
+	var wg sync.WaitGroup
+	for _, v := range b.vhosts {
+		wg.Go(v.consuming.close)
+		wg.Go(v.publishing.link.close)
+	}
+	wg.Wait()
+	b.api.close()
+	return nil
+}
+
+// Publish implements bus.Bus. It returns when the broker has every message on disk.
+func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
+	var out [2][]outgoing
+	for _, m := range msgs {
+		p, err := encode(m)
+		if err != nil {
+			return err
+		}
+		i, err := b.indexOf(m.Event.Topic())
+		if err != nil {
+			return err
+		}
+		out[i] = append(out[i], outgoing{m.Event.Topic(), p})
+	}
+	var errs []error
+	for i, v := range b.vhosts {
+		if len(out[i]) > 0 {
+			errs = append(errs, v.publishing.publish(ctx, out[i]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (b *Bus) indexOf(topic string) (int, error) {
+	for i, v := range b.vhosts {
+		if v.has(topic) {
+			return i, nil
+		}
+	}
+	return 0, crawl.Permanent(fmt.Errorf("rabbit: no vhost has the topic %q", topic))
+}

@@ -1,0 +1,178 @@
+package rabbit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+)
+
+// spare is how many messages beyond those being handled are at hand, at most: so many handlers that end at once find the next
+// message without a round trip. More would keep messages from other programs.
+const spare = 32
+
+// errConsumerLost ends a session whose channel, connection or queue is gone.
+var errConsumerLost = errors.New("the broker ended the consumer")
+
+// consumer is one call of Consume.
+type consumer struct {
+	*vhost
+	topic   string
+	workers bus.Workers
+	handler bus.Handler
+	log     *slog.Logger
+}
+
+// Consume implements bus.Bus. When ctx ends, nothing more is taken, what was taken and not begun goes back to its queue, and the
+// handlers under way have the grace of the Config to finish. When the connection is lost, their contexts end at once:
+// the broker gives their messages to others.
+func (b *Bus) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Handler) error {
+	if err := w.Validate(); err != nil {
+		return err
+	}
+	i, err := b.indexOf(topic)
+	if err != nil {
+		return err
+	}
+	c := &consumer{vhost: b.vhosts[i], topic: topic, workers: w, handler: h, log: b.cfg.Log.With("topic", topic)}
+	wait := pause{first: 50 * time.Millisecond, most: 5 * time.Second}
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := c.session(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, ErrClosed):
+			return fmt.Errorf("consume %s: %w", topic, err)
+		case time.Since(began) > time.Minute:
+			wait.reset()
+		}
+		c.log.Warn("not consuming; trying again", "reason", err)
+		_ = wait.wait(ctx)
+	}
+	return nil
+}
+
+// subscription is a consumer's channel and what came over it, while both last.
+type subscription struct {
+	ch       *amqp.Channel
+	jobs     chan amqp.Delivery // has room for all that the prefetch allows, so that nobody waits to put one in
+	tags     []string
+	readers  sync.WaitGroup
+	stop     context.CancelFunc // ends the taking of jobs
+	handlers context.Context    // of the handlers
+	end      context.CancelFunc // ends it
+}
+
+// session consumes over one connection until ctx is done or the connection is lost.
+func (c *consumer) session(ctx context.Context) error {
+	s, err := c.consuming.get(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.declareOn(ctx, s, c.cfg.MaxLength); err != nil {
+		return err
+	}
+	ch, err := s.conn.Channel()
+	if err != nil {
+		return fmt.Errorf("open a channel: %w", err)
+	}
+	defer ch.Close() // gives back what is not acknowledged
+	taking, stop := context.WithCancel(ctx)
+	defer stop()
+	sub := &subscription{ch: ch, jobs: make(chan amqp.Delivery, 2*c.prefetch()), stop: stop}
+	sub.handlers, sub.end = context.WithCancel(context.WithoutCancel(ctx))
+	defer sub.end()
+	if err := c.subscribe(sub); err != nil {
+		s.undeclare()
+		return err
+	}
+	done, left := make(chan struct{}), make(chan struct{})
+	go func() { defer close(left); c.leave(taking, ctx, sub, done) }()
+	bus.RunPool(taking, c.workers, sub.jobs, func(d amqp.Delivery) { c.handle(sub, &d) })
+	close(done)
+	<-left
+	if ctx.Err() == nil {
+		s.undeclare()
+	}
+	return errConsumerLost
+}
+
+func (c *consumer) prefetch() int { return c.workers.Max + min(c.workers.Max, spare) }
+
+// subscribe starts the consumers of the topic and of its retries.
+func (c *consumer) subscribe(sub *subscription) error {
+	closed := sub.ch.NotifyClose(make(chan *amqp.Error, 1))
+	go func() {
+		for range closed {
+		}
+		sub.stop()
+		sub.end()
+	}()
+	if err := sub.ch.Qos(c.prefetch(), 0, false); err != nil {
+		return fmt.Errorf("set the prefetch: %w", err)
+	}
+	for _, queue := range []string{c.topic, c.topic + retrySuffix} {
+		tag := c.cfg.Program + " " + queue
+		deliveries, err := sub.ch.Consume(queue, tag, false, false, false, false, nil)
+		if err != nil {
+			return fmt.Errorf("consume queue %s: %w", queue, err)
+		}
+		sub.tags = append(sub.tags, tag)
+		sub.readers.Go(func() {
+			for d := range deliveries {
+				sub.put(d)
+			}
+			sub.stop() // the broker ends a consumer whose queue is deleted
+		})
+	}
+	return nil
+}
+
+// put hands a delivery to the workers when it is due.
+func (sub *subscription) put(d amqp.Delivery) {
+	due := number(d.Headers, headerDue)
+	wait := min(time.Until(time.UnixMilli(due)), maxHold)
+	if due == 0 || wait <= 0 {
+		sub.jobs <- d
+		return
+	}
+	time.AfterFunc(wait, func() { sub.jobs <- d })
+}
+
+// leave waits until nothing more is to be taken. When that is because ctx ended, it gives back what was not begun, and ends the
+// handlers' context after the grace.
+func (c *consumer) leave(taking, ctx context.Context, sub *subscription, done <-chan struct{}) {
+	<-taking.Done()
+	if ctx.Err() == nil {
+		return
+	}
+	for _, tag := range sub.tags {
+		if sub.ch.Cancel(tag, false) != nil {
+			return // the channel is gone, and with it the messages and the contexts
+		}
+	}
+	sub.readers.Wait()
+	for more := true; more; {
+		select {
+		case d := <-sub.jobs:
+			_ = d.Nack(false, true)
+		default:
+			more = false
+		}
+	}
+	grace := time.NewTimer(c.cfg.Grace)
+	defer grace.Stop()
+	select {
+	case <-done:
+	case <-grace.C:
+		sub.end()
+		<-done
+	}
+}

@@ -1,0 +1,317 @@
+package rabbit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// ErrLost says that the connection over which tasks were pulled is gone, and with it every receipt: the broker has put the tasks
+// back. The frontier is rebuilt over new Queues.
+var ErrLost = errors.New("rabbit: the connection of the frontier's queues was lost: all receipts are void")
+
+// pullChannels is the number of channels over which the queues are pulled. A queue always uses the same one, which keeps its
+// order; different queues do not wait for each other.
+const pullChannels = 4
+
+// Queues are the frontier's queues on a broker. It implements crawl.Queues. One program at a time has them.
+type Queues struct {
+	v        *vhost
+	api      *management
+	session  *session
+	pulls    [pullChannels]*puller
+	receipts atomic.Uint64
+
+	mu      sync.Mutex
+	made    map[string]bool // queues that are known to exist
+	setup   *amqp.Channel   // declares
+	end     context.CancelFunc
+	ended   chan struct{} // closed when nothing runs any more
+	closing sync.Once
+}
+
+var _ crawl.Queues = (*Queues)(nil)
+
+// OpenQueues takes the frontier's queues. It waits until the broker can be reached, until nobody else has the queues, and until
+// the tasks that the last owner had pulled are back; or until ctx is done.
+func OpenQueues(ctx context.Context, cfg Config) (*Queues, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	v, err := newVhost(cfg, urlFrontier, cfg.Frontier)
+	if err != nil {
+		return nil, err
+	}
+	q := &Queues{v: v, api: newManagement(cfg), made: map[string]bool{}, ended: make(chan struct{})}
+	v.publishing.link.name, v.consuming.name = cfg.Program+" pushes tasks", cfg.Program+" pulls tasks"
+	v.publishing.prepare = q.prepare
+	v.consuming.parked.Store(true)
+	if err := q.open(ctx); err != nil {
+		v.publishing.link.close()
+		v.consuming.close()
+		q.api.close()
+		return nil, fmt.Errorf("rabbit: open the frontier's queues: %w", err)
+	}
+	running, end := context.WithCancel(context.Background())
+	q.end = end
+	go q.run(running)
+	return q, nil
+}
+
+func (q *Queues) open(ctx context.Context) (err error) {
+	if q.session, err = q.v.consuming.get(ctx); err != nil {
+		return err
+	}
+	if err := q.own(ctx); err != nil {
+		return err
+	}
+	if err := q.v.declareOn(ctx, q.session, q.v.cfg.MaxLength); err != nil {
+		return err
+	}
+	if err := q.find(ctx); err != nil {
+		return err
+	}
+	if q.setup, err = q.session.conn.Channel(); err != nil {
+		return err
+	}
+	for i := range q.pulls {
+		if q.pulls[i], err = q.newPuller(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// own waits for the exclusive queue, which the broker gives to one connection and takes away when that ends.
+func (q *Queues) own(ctx context.Context) error {
+	told := false
+	for wait := (pause{first: 50 * time.Millisecond, most: time.Second}); ; {
+		ch, err := q.session.conn.Channel()
+		if err != nil {
+			return err
+		}
+		_, err = ch.QueueDeclare(ownerQueue, false, false, true, false, nil)
+		var amqpErr *amqp.Error
+		switch {
+		case err == nil:
+			return nil // the channel stays open as long as the connection
+		case !errors.As(err, &amqpErr) || amqpErr.Code != amqp.ResourceLocked:
+			return fmt.Errorf("declare queue %s: %w", ownerQueue, err)
+		case !told:
+			q.v.cfg.Log.Warn("another frontier has the queues; waiting until its connection ends", "vhost", q.v.name)
+			told = true
+		}
+		if err := wait.wait(ctx); err != nil {
+			return fmt.Errorf("another frontier has the queues of vhost %s: %w", q.v.name, err)
+		}
+	}
+}
+
+// find learns which queues exist, waits until nothing is pulled from them, and deletes those of hosts and retries that are empty: a
+// crawl leaves them behind by and by.
+func (q *Queues) find(ctx context.Context) error {
+	for wait := (pause{first: 20 * time.Millisecond, most: time.Second}); ; {
+		infos, err := q.api.totals(ctx, q.v)
+		if err != nil {
+			return err
+		}
+		pulled := 0
+		for _, info := range infos {
+			if !q.v.fixed(info.Name) {
+				q.made[info.Name] = info.Messages > 0
+				pulled += info.MessagesUnacknowledged
+			}
+		}
+		if pulled == 0 {
+			break
+		}
+		if err := wait.wait(ctx); err != nil {
+			return fmt.Errorf("%d tasks are still with the last owner: %w", pulled, err)
+		}
+	}
+	return q.prune()
+}
+
+func (q *Queues) prune() error {
+	ch, err := q.session.conn.Channel()
+	if err != nil {
+		return err
+	}
+	defer ch.Close()
+	for name, filled := range q.made {
+		if filled || strings.HasPrefix(name, "front.") {
+			q.made[name] = true
+			continue
+		}
+		delete(q.made, name)
+		if _, err := ch.QueueDelete(name, true, true, false); err != nil {
+			return fmt.Errorf("delete the empty queue %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// prepare declares queues for the publisher; missing ones were deleted by somebody.
+func (q *Queues) prepare(ctx context.Context, s *session, missing []string) error {
+	if len(missing) > 0 {
+		s.undeclare()
+		q.mu.Lock()
+		for _, name := range missing {
+			delete(q.made, name)
+		}
+		q.mu.Unlock()
+	}
+	if err := q.v.declareOn(ctx, s, q.v.cfg.MaxLength); err != nil {
+		return err
+	}
+	return q.make(missing...)
+}
+
+// make declares the queues that are not known to exist.
+func (q *Queues) make(names ...string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, name := range names {
+		if q.made[name] || q.v.fixed(name) {
+			continue
+		}
+		if q.lost() {
+			return ErrLost
+		}
+		if err := q.v.declareQueue(q.setup, queue{name: name}); err != nil {
+			return q.orLost(err)
+		}
+		q.made[name] = true
+	}
+	return nil
+}
+
+// Push implements crawl.Queues.
+func (q *Queues) Push(ctx context.Context, items ...crawl.Queued) error {
+	out := make([]outgoing, len(items))
+	for i := range items {
+		msg, err := encodeTask(&items[i].Task)
+		if err != nil {
+			return fmt.Errorf("push %s to queue %s: %w", items[i].Task.URL, items[i].Queue, err)
+		}
+		out[i] = outgoing{items[i].Queue, msg}
+	}
+	if q.lost() {
+		return ErrLost
+	}
+	if err := q.make(queuesOf(out)...); err != nil {
+		return fmt.Errorf("push %d tasks: %w", len(items), err)
+	}
+	return q.v.publishing.publish(ctx, out)
+}
+
+// Pull implements crawl.Queues.
+func (q *Queues) Pull(ctx context.Context, name string, n int) ([]crawl.Delivery, error) {
+	if err := ctx.Err(); err != nil || n <= 0 {
+		return nil, err
+	}
+	if q.lost() {
+		return nil, ErrLost
+	}
+	if err := q.make(name); err != nil {
+		return nil, fmt.Errorf("pull from queue %s: %w", name, err)
+	}
+	ds, err := q.puller(name).pull(ctx, name, n)
+	if err != nil {
+		return nil, fmt.Errorf("pull %d tasks from queue %s: %w", n, name, q.orLost(err))
+	}
+	return ds, nil
+}
+
+// Settle implements crawl.Queues. The broker learns of it at once, but does not answer.
+func (q *Queues) Settle(ctx context.Context, ds ...crawl.Delivery) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i := range ds {
+		if err := q.puller(ds[i].Queue).settle(ds[i].Receipt); err != nil {
+			return fmt.Errorf("settle %d tasks: %w", len(ds), q.orLost(err))
+		}
+	}
+	if q.lost() {
+		return ErrLost
+	}
+	return nil
+}
+
+func (q *Queues) puller(name string) *puller {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	return q.pulls[h.Sum32()%pullChannels]
+}
+
+// Lengths implements crawl.Queues: what the broker has ready, and what is pulled by us.
+func (q *Queues) Lengths(ctx context.Context) (map[string]int64, error) {
+	if q.lost() {
+		return nil, ErrLost
+	}
+	for _, p := range q.pulls { // nothing is on its way between ready and pulled
+		p.mu.Lock()
+		defer p.mu.Unlock()
+	}
+	infos, err := q.api.totals(ctx, q.v)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int64{}
+	for _, info := range infos {
+		if !q.v.fixed(info.Name) && info.MessagesReady > 0 {
+			out[info.Name] = int64(info.MessagesReady)
+		}
+	}
+	for _, p := range q.pulls {
+		for _, t := range p.pulled {
+			out[t.queue]++
+		}
+	}
+	return out, nil
+}
+
+// Lost is closed when the connection is gone: whoever works on pulled tasks may stop.
+func (q *Queues) Lost() <-chan struct{} { return q.session.lost }
+
+func (q *Queues) lost() bool {
+	if q.session.conn.IsClosed() {
+		return true
+	}
+	for _, p := range q.pulls {
+		if p != nil && p.ch.IsClosed() {
+			return true
+		}
+	}
+	return false
+}
+
+// orLost is ErrLost where that is the cause.
+func (q *Queues) orLost(err error) error {
+	if q.lost() && !errors.Is(err, ErrLost) {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return err
+}
+
+// Close gives back what is not settled.
+func (q *Queues) Close() error {
+	q.closing.Do(func() {
+		q.end()
+		<-q.ended
+		q.v.publishing.link.close()
+		q.v.consuming.close()
+		q.api.close()
+	})
+	return nil
+}

@@ -1,0 +1,150 @@
+package rabbit
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Names of the topology. The vhosts' own names and users stand in the addresses of a Config; these are the usual ones.
+const (
+	SubsystemsVhost = "wh_subsystems_vhost"
+	SubsystemsUser  = "wh_subsystems_user"
+	FrontierVhost   = "wh_urlfrontier_vhost"
+	FrontierUser    = "wh_urlfrontier_user"
+
+	subsystemsExchange = "wh_subsystems"
+	frontierExchange   = "wh_urlfrontier"
+
+	deadQueue   = "dead"           // what no handler could make sense of
+	retrySuffix = ".retry"         // behind a topic: its messages that come back later
+	ownerQueue  = "frontier.owner" // exclusive: whoever holds it owns the frontier's queues
+)
+
+// topic is a queue of events and its queue of retries.
+type topic struct {
+	name    string
+	bounded bool // publishers wait while it is full
+}
+
+// layout is what one vhost holds. A durable direct exchange routes to each queue by the queue's name.
+type layout struct {
+	exchange string
+	topics   []topic
+	pulled   bool // the frontier's queues are here
+}
+
+// The topics between a fetch and a claim are bounded. What goes to the frontier is not: its handlers only store, so these
+// queues are short, and the cycle fetch → … → frontier → fetch cannot lock itself.
+var (
+	subsystems = layout{exchange: subsystemsExchange, topics: []topic{
+		{crawl.TopicFetch, true}, {crawl.TopicParse, true}, {crawl.TopicContentSeen, true}, {crawl.TopicURLFilter, true},
+		{crawl.TopicHostSplit, true}, {crawl.TopicDUE, true}}}
+	urlFrontier = layout{exchange: frontierExchange, topics: []topic{
+		{crawl.TopicFrontierIn, false}, {crawl.TopicOutcome, false}}, pulled: true}
+)
+
+func (l layout) has(name string) bool {
+	return slices.ContainsFunc(l.topics, func(t topic) bool { return t.name == name })
+}
+
+// queue is a queue to declare.
+type queue struct {
+	name      string
+	maxLength int // 0: unbounded
+}
+
+func (l layout) queues(maxLength int) []queue {
+	qs := []queue{{name: deadQueue}}
+	for _, t := range l.topics {
+		q := queue{name: t.name}
+		if t.bounded {
+			q.maxLength = maxLength
+		}
+		qs = append(qs, q, queue{name: t.name + retrySuffix})
+	}
+	return qs
+}
+
+// fixed reports whether a name is none of the frontier's own queues.
+func (l layout) fixed(name string) bool {
+	return name == deadQueue || name == ownerQueue || l.has(strings.TrimSuffix(name, retrySuffix))
+}
+
+// arguments of a queue: classic queues of version 2, which keep messages on disk. A full one refuses, it drops nothing.
+func (q queue) arguments() amqp.Table {
+	args := amqp.Table{"x-queue-version": int32(2)}
+	if q.maxLength > 0 {
+		args["x-max-length"] = int32(q.maxLength)
+		args["x-overflow"] = "reject-publish"
+	}
+	return args
+}
+
+// permission is the expression of the names that the vhost's user may declare, write and read: those of the topology.
+func (l layout) permission() string {
+	var names []string
+	for _, t := range l.topics {
+		names = append(names, regexp.QuoteMeta(t.name)+`(\.retry)?`)
+	}
+	names = append(names, l.exchange, deadQueue)
+	if l.pulled {
+		names = append(names, regexp.QuoteMeta(ownerQueue), `(front|back|later)\.[0-9]+`)
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+// declare makes the exchange, the queues and the bindings, or finds that they are there.
+func (l layout) declare(ch *amqp.Channel, maxLength int) error {
+	if err := ch.ExchangeDeclare(l.exchange, amqp.ExchangeDirect, true, false, false, false, nil); err != nil {
+		return fmt.Errorf("declare exchange %s: %w", l.exchange, err)
+	}
+	for _, q := range l.queues(maxLength) {
+		if err := l.declareQueue(ch, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l layout) declareQueue(ch *amqp.Channel, q queue) error {
+	if _, err := ch.QueueDeclare(q.name, true, false, false, false, q.arguments()); err != nil {
+		return fmt.Errorf("declare queue %s (all programs must have the same lengths of topics; to change one, stop them and "+
+			"delete the empty queue): %w", q.name, err)
+	}
+	if err := ch.QueueBind(q.name, q.name, l.exchange, false, nil); err != nil {
+		return fmt.Errorf("bind queue %s: %w", q.name, err)
+	}
+	return nil
+}
+
+// declareOn declares the vhost's topology over a connection, once for each connection.
+func (l layout) declareOn(ctx context.Context, s *session, maxLength int) error {
+	s.declaring.Lock()
+	defer s.declaring.Unlock()
+	if s.declared || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	ch, err := s.conn.Channel()
+	if err != nil {
+		return fmt.Errorf("open a channel: %w", err)
+	}
+	if err := l.declare(ch, maxLength); err != nil {
+		return err
+	}
+	s.declared = true
+	return ch.Close()
+}
+
+// undeclare lets the topology be declared again: somebody seems to have deleted a part of it.
+func (s *session) undeclare() {
+	s.declaring.Lock()
+	defer s.declaring.Unlock()
+	s.declared = false
+}
