@@ -1,6 +1,8 @@
 package run
 
 import (
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -119,12 +121,26 @@ type Shutdown struct {
 	Timeout crawl.Duration `yaml:"timeout"`
 }
 
+// Address returns the URL of one of the broker's vhosts, with its user and password.
+func (r RabbitMQ) Address(l Login, vhost string) URL {
+	return URL(strings.TrimRight(string(r.URL.With(l.User, l.Password)), "/") + "/" + url.PathEscape(vhost))
+}
+
+// Address returns the URL of the management API, with user and password where they are set.
+func (m Management) Address() URL { return m.URL.With(m.User, m.Password) }
+
+// Address returns the URL of the database, with the password.
+func (p Postgres) Address() URL { return p.URL.With("", p.Password) }
+
+// Address returns the URL of the server, with the password.
+func (m MongoDB) Address() URL { return m.URL.With("", m.Password) }
+
 // Default returns the configuration of a node all of whose services run on this machine. It lacks the passwords.
 func Default() Config {
 	return Config{
 		RabbitMQ: RabbitMQ{URL: "amqp://127.0.0.1:5672", Subsystems: Login{User: "wh_subsystems_user"},
 			Frontier: Login{User: "wh_urlfrontier_user"}, Management: Management{URL: "http://127.0.0.1:15672"}},
-		Postgres:  Postgres{URL: "postgres://whirlpool@127.0.0.1:5432/whirlpool", Connections: 16},
+		Postgres:  Postgres{URL: "postgres://whirlpool@127.0.0.1:5432/whirlpool", Connections: 8},
 		MongoDB:   MongoDB{URL: "mongodb://127.0.0.1:27017", Database: "whirlpool"},
 		Memcached: Addresses{[]string{"127.0.0.1:11211"}},
 		ZooKeeper: Addresses{[]string{}},

@@ -54,8 +54,14 @@ func (g *DiskGuard) Run(ctx context.Context) {
 func (g *DiskGuard) gauge() *prometheus.GaugeVec {
 	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "whirlpool", Subsystem: "disk", Name: "used_ratio",
 		Help: "Part of the disk that is used, by the directory that lies on it."}, []string{"path"})
-	if g.Registry != nil {
-		g.Registry.MustRegister(gauge)
+	if g.Registry == nil {
+		return gauge
+	}
+	var known prometheus.AlreadyRegisteredError
+	if err := g.Registry.Register(gauge); errors.As(err, &known) {
+		if before, ok := known.ExistingCollector.(*prometheus.GaugeVec); ok { // of a guard that ran before
+			return before
+		}
 	}
 	return gauge
 }

@@ -35,6 +35,9 @@ func TestDiskGuardPausesWhileAnyDiskIsFull(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 58*time.Second)
 		defer cancel()
 		g.Run(ctx)
+		ended, stop := context.WithCancel(t.Context())
+		stop()
+		(&DiskGuard{Registry: g.Registry}).Run(ended) // built again, over the same registry
 		if fmt.Sprint(calls) != "[true false]" || asked["spool"] != 12 {
 			t.Errorf("paused %v, asked %v", calls, asked)
 		}

@@ -12,5 +12,27 @@
 // For the body there are [Program.Await], which waits for services so that programs may start in any order, [Supervise], which
 // builds a component again whose connection was lost, and [DiskGuard].
 //
+// A main, in short:
+//
+//	func main() {
+//		run.Main("parser", func(ctx context.Context, p *run.Program) error {
+//			if err := p.Config.Require("rabbitmq.subsystems.password"); err != nil {
+//				return err
+//			}
+//			var db *postgres.Store
+//			err := p.Await(ctx, "postgres", func(ctx context.Context) (err error) {
+//				db, err = postgres.Open(ctx, …)
+//				return err
+//			})
+//			if err != nil {
+//				return err // the program is being stopped
+//			}
+//			defer db.Close()
+//			p.Check("postgres", db.Ping)
+//			p.Ready()
+//			return stage.Run(ctx, …)
+//		})
+//	}
+//
 // It must never log or print a secret, never give up waiting by itself, and know neither a stage nor a driver.
 package run

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -93,4 +94,11 @@ func TestLimiterStaysSmallWhateverTheMessagesAre(t *testing.T) {
 			t.Errorf("%d lines", n)
 		}
 	})
+}
+
+func BenchmarkLimiterLeavesOut(b *testing.B) {
+	log := slog.New(NewLimiter(slog.NewJSONHandler(io.Discard, nil), 10))
+	for i := range b.N {
+		log.Warn("message failed", "stage", "due", "id", i)
+	}
 }
