@@ -102,8 +102,12 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 	if err := s.openParts(); err != nil {
 		return nil, err
 	}
-	s.ticker.Add(1)
-	go s.tick()
+	s.ticker.Go(s.tick)
+	s.ticker.Go(func() {
+		if err := s.urls.filter.load(s, s.stop); err != nil {
+			s.log.Warn("the filter of known URLs could not be filled; claims take longer", "dir", dir, "error", err)
+		}
+	})
 	return s, nil
 }
 
@@ -156,7 +160,6 @@ func (s *Store) openParts() (err error) {
 
 // tick commits what waits without hurry, and fsyncs what is committed.
 func (s *Store) tick() {
-	defer s.ticker.Done()
 	t := time.NewTicker(s.opt.SyncEvery)
 	defer t.Stop()
 	for {

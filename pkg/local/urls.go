@@ -19,6 +19,7 @@ import (
 type URLs struct {
 	s       *Store
 	stripes stripes
+	filter  *urlFilter
 	now     func() time.Time
 }
 
@@ -27,7 +28,7 @@ var (
 	_ crawl.Ledger = (*URLs)(nil)
 )
 
-func newURLs(s *Store) *URLs { return &URLs{s: s, now: time.Now} }
+func newURLs(s *Store) *URLs { return &URLs{s: s, filter: newURLFilter(), now: time.Now} }
 
 // URLs returns the URL set and ledger.
 func (s *Store) URLs() *URLs { return s.urls }
@@ -38,6 +39,7 @@ type slot struct {
 	arg    int
 	before entry
 	after  entry
+	ask    bool // of the database
 	write  bool
 }
 
@@ -166,6 +168,9 @@ func (u *URLs) fill(b *pebble.Batch, job jobNum, slots []slot) {
 	for i := range slots {
 		if sl := &slots[i]; sl.write {
 			_ = b.Set(sl.key[:], sl.after.append(buf[:0]), nil)
+			if sl.before.state == crawl.StateUnknown || !sl.ask {
+				u.filter.add(sl.key.hash())
+			}
 		}
 	}
 	u.s.tallies.apply(job, slots)
@@ -204,23 +209,26 @@ func (a sortKey) compare(b sortKey) int {
 // read fills in the entries of sorted slots. One iterator is cheaper than a look-up each from two keys on, and no dearer
 // for one: half the time for 100 (measured).
 func (u *URLs) read(slots []slot, open func(i int) bool) error {
-	unknown := len(slots)
+	asked := 0
 	for i := range slots {
-		if sl := &slots[i]; open != nil && open(sl.arg) {
+		switch sl := &slots[i]; {
+		case open != nil && open(sl.arg):
 			sl.before.state = crawl.StateOpen
-			unknown--
+		case !u.filter.absent(&sl.key):
+			sl.ask = true
+			asked++
 		}
 	}
-	if unknown == 0 {
+	if asked == 0 {
 		return nil
 	}
 	it, err := u.s.db.NewIter(&pebble.IterOptions{LowerBound: slots[0].key[:1], UpperBound: []byte{kindURL + 1},
-		UseL6Filters: true}) // most URLs asked for are new: the filters answer for them
+		UseL6Filters: true})
 	if err != nil {
 		return fmt.Errorf("read entries: %w", err)
 	}
 	for i := range slots {
-		if sl := &slots[i]; sl.before.state == crawl.StateUnknown && it.SeekPrefixGE(sl.key[:]) {
+		if sl := &slots[i]; sl.ask && it.SeekPrefixGE(sl.key[:]) {
 			if err := sl.before.decode(it.Value()); err != nil {
 				_ = it.Close()
 				return fmt.Errorf("entry of URL %s: %w", sl.key.key(), err)

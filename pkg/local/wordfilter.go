@@ -1,0 +1,95 @@
+package local
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// wordFilter says of a hash that it was surely not added, or may have been: a blocked Bloom filter (Putze, Sanders, Singler 2007)
+// whose blocks are single words, so that a probe reads one word a layer. Five bits are set in a word by each entry.
+//
+// Its layers take a fixed number of entries each, the last all the rest, so its memory is bounded and false alarms grow
+// beyond that. Nothing is ever copied, so nobody waits for a growing filter. It may be used by many goroutines.
+type wordFilter struct {
+	shape  filterShape
+	mu     sync.Mutex // of growing
+	layers atomic.Pointer[[]*filterLayer]
+}
+
+// filterShape is the size of a filter: the words of its first layer and their growth from layer to layer, as powers of two.
+type filterShape struct {
+	firstLog, nextLog int
+	layers            int
+	entriesPerWord    int
+}
+
+type filterLayer struct {
+	words []atomic.Uint64
+	shift int          // 64 - log2 of the words
+	room  atomic.Int64 // entries that it still takes
+}
+
+func newWordFilter(shape filterShape) *wordFilter {
+	f := &wordFilter{shape: shape}
+	f.layers.Store(&[]*filterLayer{})
+	f.grow(0)
+	return f
+}
+
+// capacity is how many entries keep the rate of false alarms low.
+func (s filterShape) capacity() (n int64) {
+	for i := range s.layers {
+		n += int64(s.entriesPerWord) << (s.firstLog + i*s.nextLog)
+	}
+	return n
+}
+
+// grow adds a layer unless another goroutine did since there were so many.
+func (f *wordFilter) grow(from int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	old := *f.layers.Load()
+	if len(old) != from {
+		return
+	}
+	log := f.shape.firstLog + f.shape.nextLog*from
+	l := &filterLayer{words: make([]atomic.Uint64, 1<<log), shift: 64 - log}
+	l.room.Store(int64(f.shape.entriesPerWord) << log)
+	layers := append(append(make([]*filterLayer, 0, from+1), old...), l)
+	f.layers.Store(&layers)
+}
+
+// wordBits are the five bits, of which some may coincide, that h sets in its word. The upper bits of h choose the word.
+func wordBits(h uint64) uint64 {
+	return 1<<(h&63) | 1<<(h>>6&63) | 1<<(h>>12&63) | 1<<(h>>18&63) | 1<<(h>>24&63)
+}
+
+// add notes a hash. All its bits must be spread.
+func (f *wordFilter) add(h uint64) {
+	layers := *f.layers.Load()
+	l := layers[len(layers)-1]
+	if l.room.Add(-1) < 0 && len(layers) < f.shape.layers {
+		f.grow(len(layers))
+		f.add(h)
+		return
+	}
+	l.words[h>>l.shift].Or(wordBits(h))
+}
+
+// mayHave reports false if h was not added.
+func (f *wordFilter) mayHave(h uint64) bool {
+	want := wordBits(h)
+	for _, l := range *f.layers.Load() {
+		if l.words[h>>l.shift].Load()&want == want {
+			return true
+		}
+	}
+	return false
+}
+
+// spread hashes a number so that all bits of the result depend on all of x.
+func spread(x uint64) uint64 {
+	x = (x ^ x>>32) * 0xd6e8feb86659fd93
+	x = (x ^ x>>32) * 0xd6e8feb86659fd93
+	return x ^ x>>32
+}
