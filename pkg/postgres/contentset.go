@@ -71,6 +71,14 @@ func nearBy(half, values string) string {
 			AND bit_count((simhash # $3)::bit(64)) <= $6::smallint AND page_id <> $2`
 }
 
+// nearArgs are the arguments of nearSQL; but is the page that is no candidate.
+func nearArgs(job int32, but []byte, simhash uint64, near int) []any {
+	if but == nil {
+		but = []byte{}
+	}
+	return []any{job, but, int64(simhash), probes(upper(simhash), near), probes(lower(simhash), near), int16(near)}
+}
+
 // Claim implements crawl.ContentSet.
 func (c *ContentSet) Claim(ctx context.Context, fp crawl.Fingerprint, near int, confirm func(mine, theirs []byte) bool) (
 	crawl.Seen, error) {
@@ -139,8 +147,7 @@ func (t *contentClaim) look(ctx context.Context, conn *pgxpool.Conn) (err error)
 	b.Queue(formerSQL, t.job, t.id)
 	b.Queue(originalSQL, t.job, t.fp.Digest[:], t.id)
 	if t.testsNear() {
-		b.Queue(nearSQL, t.job, t.id, int64(t.fp.Simhash), probes(upper(t.fp.Simhash), t.near), probes(lower(t.fp.Simhash), t.near),
-			int16(t.near))
+		b.Queue(nearSQL, nearArgs(t.job, t.id, t.fp.Simhash, t.near)...)
 	}
 	answers := conn.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, answers.Close()) }()

@@ -66,12 +66,14 @@ func (h *Hosts) PutHosts(ctx context.Context, hosts ...crawl.Host) error {
 		return nil
 	}
 	last := make(map[string][]byte, len(hosts)) // of records of one host the last counts
-	for i := range hosts {
-		record, err := crawl.EncodeValue(&hosts[i])
+	for _, host := range hosts {
+		key := host.Key
+		host.Key = "" // it stands in its column, and may be no text that the codec takes
+		record, err := crawl.EncodeValue(&host)
 		if err != nil {
-			return crawl.Permanent(fmt.Errorf("record of host %s: %w", hosts[i].Key, err))
+			return crawl.Permanent(fmt.Errorf("record of host %s: %w", key, err))
 		}
-		last[indexed(hosts[i].Key)] = record
+		last[indexed(key)] = record
 	}
 	keys := slices.Sorted(maps.Keys(last))
 	records := make([][]byte, len(keys))

@@ -109,7 +109,7 @@ func (j *Jobs) SetState(ctx context.Context, id crawl.JobID, state JobState) err
 	}
 	return j.s.do(ctx, fmt.Sprintf("job %q to be %s", id, state), func(ctx context.Context) error {
 		const sql = `UPDATE jobs SET state = $2, ended = CASE WHEN $2 IN ('stopped', 'ended') THEN coalesce(ended, now()) END WHERE id = $1`
-		tag, err := j.s.pool.Exec(ctx, sql, string(id), string(state))
+		tag, err := j.s.pool.Exec(ctx, sql, indexed(string(id)), string(state))
 		if err == nil && tag.RowsAffected() == 0 {
 			return unknownJob(id)
 		}
@@ -128,7 +128,7 @@ const infoSQL = `SELECT id, number, state, created, ended, spec::text FROM jobs 
 // Info returns what the database knows of a job now.
 func (j *Jobs) Info(ctx context.Context, id crawl.JobID) (info JobInfo, err error) {
 	err = j.s.do(ctx, fmt.Sprintf("job %q", id), func(ctx context.Context) error {
-		rows, err := j.s.pool.Query(ctx, infoSQL+`WHERE id = $1`, string(id))
+		rows, err := j.s.pool.Query(ctx, infoSQL+`WHERE id = $1`, indexed(string(id)))
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (j *Jobs) find(ctx context.Context, id crawl.JobID) (int32, bool, error) {
 	if ok {
 		return n, true, nil
 	}
-	err := j.s.pool.QueryRow(ctx, "SELECT number FROM jobs WHERE id = $1", string(id)).Scan(&n)
+	err := j.s.pool.QueryRow(ctx, "SELECT number FROM jobs WHERE id = $1", indexed(string(id))).Scan(&n)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, false, nil
 	}
@@ -215,9 +215,9 @@ func (j *Jobs) number(ctx context.Context, id crawl.JobID) (int32, error) {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(jobLock)); err != nil {
 			return err
 		}
-		err := tx.QueryRow(ctx, "INSERT INTO jobs (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING number", string(id)).Scan(&n)
+		err := tx.QueryRow(ctx, "INSERT INTO jobs (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING number", indexed(string(id))).Scan(&n)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return tx.QueryRow(ctx, "SELECT number FROM jobs WHERE id = $1", string(id)).Scan(&n)
+			return tx.QueryRow(ctx, "SELECT number FROM jobs WHERE id = $1", indexed(string(id))).Scan(&n)
 		}
 		if err != nil {
 			return err

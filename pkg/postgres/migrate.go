@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 )
@@ -36,8 +37,8 @@ func migrate(ctx context.Context, cc *pgx.ConnConfig, log *slog.Logger) (err err
 	if err != nil {
 		return err
 	}
-	if current(ctx, db, provider) {
-		return nil
+	if done, err := current(ctx, db, provider); done || err != nil {
+		return err
 	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -60,13 +61,15 @@ func newProvider(db *sql.DB, log *slog.Logger) (*goose.Provider, error) {
 	return goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSlog(log), goose.WithDisableGlobalRegistry(true))
 }
 
-// current reports whether the schema is that of this program or a later one. Any doubt, such as a database without schema,
-// is for the migration to settle.
-func current(ctx context.Context, db *sql.DB, p *goose.Provider) bool {
+// current reports whether the schema is that of this program or a later one.
+func current(ctx context.Context, db *sql.DB, p *goose.Provider) (bool, error) {
 	sources := p.ListSources()
 	var version sql.NullInt64
 	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&version)
-	return err == nil && version.Int64 >= sources[len(sources)-1].Version
+	if answer := new(pgconn.PgError); errors.As(err, &answer) && answer.Code == "42P01" {
+		return false, nil
+	}
+	return version.Int64 >= sources[len(sources)-1].Version, err
 }
 
 // address names the database for people, without password.

@@ -184,6 +184,40 @@ func (c *ContentSet) Fingerprint(ctx context.Context, job crawl.JobID, k weburl.
 	return f, found, err
 }
 
+// Candidate is an original whose simhash is near one that was asked for.
+type Candidate struct {
+	URL      weburl.URL
+	Distance int
+}
+
+// Near returns the originals of a job whose simhashes differ from simhash in at most near bits (0 to 7), the nearest first: at most 64.
+func (c *ContentSet) Near(ctx context.Context, job crawl.JobID, simhash uint64, near int) (found []Candidate, err error) {
+	err = c.s.do(ctx, fmt.Sprintf("originals within %d bits of simhash %016x", near, simhash), func(ctx context.Context) error {
+		found = nil
+		number, known, err := c.s.jobs.find(ctx, job)
+		if err != nil || !known {
+			return err
+		}
+		rows, err := c.s.pool.Query(ctx, nearSQL, nearArgs(number, nil, simhash, near)...)
+		if err != nil {
+			return err
+		}
+		var last weburl.URL
+		var url string
+		var id, sketch []byte
+		var distance int16
+		_, err = pgx.ForEachRow(rows, []any{&url, &id, &sketch, &distance}, func() error {
+			u, err := weburl.Parse(url)
+			if err == nil && u != last && len(found) < maxConfirmed {
+				last, found = u, append(found, Candidate{URL: u, Distance: int(distance)})
+			}
+			return err
+		})
+		return err
+	})
+	return found, err
+}
+
 // ContentCounts says how many pages of a job are originals and copies.
 type ContentCounts struct{ Originals, ExactCopies, NearCopies int64 }
 
