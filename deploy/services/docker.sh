@@ -33,8 +33,9 @@ launch() { compose up -d --no-recreate "$@"; }
 
 await() {
     compose up -d --no-recreate --wait --wait-timeout "$TIMEOUT" "$@" || {
-        compose logs --tail 5 "$@" >&2
-        die "not ready after $TIMEOUT s (see above; all of it: docker compose -p whirlpool-test-$port_amqp logs $*)"
+        compose logs --no-color >"$dir/log/containers.log" 2>&1 || true
+        compose ps -a --format '{{.Service}}: {{.Status}}' >&2 || true
+        die "not all were ready after $TIMEOUT s (log: $dir/log/containers.log)"
     }
 }
 
