@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
@@ -171,5 +173,37 @@ func BenchmarkContentSetOriginal(b *testing.B) {
 	for b.Loop() {
 		n++
 		mustClaim(b, c, fingerprintOf(b, n, rnd.Uint64()), 3, no)
+	}
+}
+
+// BenchmarkNearLookup looks random simhashes up, for distance 3, among so many others: what a new page costs besides its claim.
+func BenchmarkNearLookup(b *testing.B) {
+	for _, n := range []int{10_000, 1_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := openContent(b, b.TempDir())
+			rnd := rand.New(rand.NewPCG(1, 2))
+			var o originalKey
+			for done := 0; done < n; done += 1000 {
+				must(b, s.do(context.Background(), func(batch *pebble.Batch) {
+					for i := range 1000 {
+						binary.BigEndian.PutUint64(o[contentPrefixSize:], uint64(done+i))
+						entry := contentOriginal{key: o, simhash: rnd.Uint64(), sketch: []byte{1}}
+						for _, k := range entry.entries() {
+							_ = batch.Set(k[:], nil, nil)
+						}
+					}
+				}))
+			}
+			must(b, s.db.Flush())
+			must(b, s.content.index.load(context.Background()))
+			for b.Loop() {
+				var r contentReader
+				r.s = s
+				if _, err := s.content.index.find(context.Background(), &r, 0, rnd.Uint64(), 3); err != nil {
+					b.Fatal(err)
+				}
+				must(b, r.close())
+			}
+		})
 	}
 }

@@ -21,6 +21,9 @@ import (
 type simhashIndex struct {
 	s      *Store
 	filter *wordFilter // of halves; nil until the first look-up
+	words  [4][]uint32 // by radius: what flips yields, once it was asked for
+	hashes []uint64    // of a look-up's probes
+	alarms []int       // those of them that the filter does not rule out
 }
 
 // halfFilterShape: 8 MiB up to a million originals, 72 MiB for good. A look-up for distance 3 makes 66 probes, so false alarms must
@@ -32,7 +35,7 @@ func halfHash(kind byte, job jobNum, half uint32) uint64 {
 	return spread(uint64(half) | uint64(job)<<32 | uint64(kind)<<48)
 }
 
-// find returns the originals of the job whose simhashes differ from simhash in at most near bits (0 to 7).
+// find returns, to one caller at a time, the originals of the job whose simhashes differ from simhash in at most near bits (0 to 7).
 func (x *simhashIndex) find(
 	ctx context.Context, r *contentReader, job jobNum, simhash uint64, near int,
 ) (*candidates, error) {
@@ -41,12 +44,14 @@ func (x *simhashIndex) find(
 		return nil, err
 	}
 	for _, kind := range [...]byte{contentUpper, contentLower} {
-		half := uint32(turned(kind, simhash) >> 32)
-		for flip := range flips(near / 2) {
-			if !x.filter.mayHave(halfHash(kind, job, half^flip)) {
-				continue
-			}
-			if err := r.half(kind, job, half^flip, found); err != nil {
+		half, words := uint32(turned(kind, simhash)>>32), x.flipped(near/2)
+		x.hashes = x.hashes[:0]
+		for _, w := range words {
+			x.hashes = append(x.hashes, halfHash(kind, job, half^w))
+		}
+		x.alarms = x.filter.screen(x.hashes, x.alarms[:0])
+		for _, i := range x.alarms {
+			if err := r.half(kind, job, half^words[i], found); err != nil {
 				return nil, err
 			}
 		}
@@ -80,6 +85,14 @@ func (x *simhashIndex) load(ctx context.Context) error {
 	}
 	x.filter = f
 	return nil
+}
+
+// flipped returns what flips yields.
+func (x *simhashIndex) flipped(radius int) []uint32 {
+	if x.words[radius] == nil {
+		x.words[radius] = slices.Collect(flips(radius))
+	}
+	return x.words[radius]
 }
 
 // flips yields the 32-bit words of at most radius set bits (0 to 3), the fewest first.

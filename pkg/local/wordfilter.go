@@ -87,6 +87,20 @@ func (f *wordFilter) mayHave(h uint64) bool {
 	return false
 }
 
+// screen appends to alarms the indices of the hashes that may have been added, some of them twice. The probes of many hashes do not wait for each
+// other's memory.
+func (f *wordFilter) screen(hashes []uint64, alarms []int) []int {
+	for _, l := range *f.layers.Load() {
+		words, shift := l.words, l.shift&63
+		for i, h := range hashes {
+			if want := wordBits(h); words[h>>shift].Load()&want == want {
+				alarms = append(alarms, i)
+			}
+		}
+	}
+	return alarms
+}
+
 // spread hashes a number so that all bits of the result depend on all of x.
 func spread(x uint64) uint64 {
 	x = (x ^ x>>32) * 0xd6e8feb86659fd93
