@@ -18,7 +18,7 @@ import (
 type Cache struct {
 	cfg     Config
 	hosts   hostsFile
-	source  source
+	source  Source
 	metrics metrics
 	answers *lru.Cache[string, answer]
 
@@ -26,11 +26,11 @@ type Cache struct {
 	flights map[string]*flight // lookups under way, by name
 }
 
-// source is where answers come from: a name server or the system.
-type source interface {
-	// resolve returns the addresses of name, lower case without a dot at its end, and how long they are good; a negative
+// Source is where answers come from: a name server, the system, or what Config.Over puts before them.
+type Source interface {
+	// Resolve returns the addresses of name, lower case without a dot at its end, and how long they are good; a negative
 	// ttl means that it is not known. The error is an *Error.
-	resolve(ctx context.Context, name string) (addrs []netip.Addr, ttl time.Duration, err error)
+	Resolve(ctx context.Context, name string) (addrs []netip.Addr, ttl time.Duration, err error)
 }
 
 // answer is a lookup's result. Its addresses are never changed.
@@ -58,6 +58,9 @@ func New(cfg Config, reg prometheus.Registerer) (*Cache, error) {
 	src, err := newSource(cfg)
 	if err != nil {
 		return nil, err
+	}
+	if cfg.Over != nil {
+		src = cfg.Over(src)
 	}
 	return &Cache{cfg: cfg, hosts: hosts, source: src, metrics: newMetrics(reg),
 		answers: lru.New[string, answer](cfg.MaxNames, 0), flights: map[string]*flight{}}, nil
@@ -120,7 +123,7 @@ func (c *Cache) join(ctx context.Context, name string) *flight {
 func (c *Cache) fly(ctx context.Context, name string, f *flight) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	addrs, ttl, err := c.source.resolve(ctx, name)
+	addrs, ttl, err := c.source.Resolve(ctx, name)
 	f.ans = answer{addrs: addrs, err: err, expires: time.Now().Add(c.keep(ttl, err))}
 	c.answers.Put(name, f.ans, 0)
 	c.mu.Lock()

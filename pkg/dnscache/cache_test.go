@@ -23,7 +23,7 @@ type fakeSource struct {
 	reply func(name string) ([]netip.Addr, time.Duration, error)
 }
 
-func (s *fakeSource) resolve(ctx context.Context, name string) ([]netip.Addr, time.Duration, error) {
+func (s *fakeSource) Resolve(ctx context.Context, name string) ([]netip.Addr, time.Duration, error) {
 	s.asked.Add(1)
 	select {
 	case <-time.After(time.Second):

@@ -19,6 +19,8 @@ type Config struct {
 	NegativeTTL time.Duration // how long a name is known not to exist
 	FailureTTL  time.Duration // how long a failure of the name server is remembered
 	Timeout     time.Duration // a lookup with all its attempts
+	// Over puts something between memory and the source, such as a cache that programs share; nil: nothing.
+	Over func(Source) Source
 }
 
 // Default returns the defaults: 10,000 names, an hour, a minute for what does not exist (BUbiNG).

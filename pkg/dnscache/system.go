@@ -11,7 +11,8 @@ import (
 // system asks the resolver of the operating system, which does not tell how long an answer is good.
 type system struct{ resolver *net.Resolver }
 
-func (s system) resolve(ctx context.Context, name string) ([]netip.Addr, time.Duration, error) {
+// Resolve implements Source.
+func (s system) Resolve(ctx context.Context, name string) ([]netip.Addr, time.Duration, error) {
 	if dotted(name) {
 		name += "." // no search list
 	}

@@ -31,7 +31,7 @@ const (
 // udpSize is the largest answer over UDP that is not cut apart on its way (DNS Flag Day 2020).
 const udpSize = 1232
 
-func newSource(cfg Config) (source, error) {
+func newSource(cfg Config) (Source, error) {
 	if cfg.Server != "" {
 		address, err := serverAddress(cfg.Server)
 		if err != nil {
@@ -59,7 +59,8 @@ func newWire(servers, search []string) *wire {
 // dotted reports whether name has more than one label.
 func dotted(name string) bool { return strings.Contains(name, ".") }
 
-func (w *wire) resolve(ctx context.Context, name string) ([]netip.Addr, time.Duration, error) {
+// Resolve implements Source.
+func (w *wire) Resolve(ctx context.Context, name string) ([]netip.Addr, time.Duration, error) {
 	domains := w.search
 	if dotted(name) {
 		domains = []string{""}

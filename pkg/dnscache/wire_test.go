@@ -126,7 +126,7 @@ func TestAnswersOfANameServer(t *testing.T) {
 func TestTimeToLiveIsTheShortestOnTheWay(t *testing.T) {
 	w := newWire([]string{testZone().start(t)}, nil)
 	for host, want := range map[string]string{"both.test": "30s", "alias.test": "5s", "half.test": "1m0s"} {
-		if _, ttl, err := w.resolve(t.Context(), host); err != nil || ttl.String() != want {
+		if _, ttl, err := w.Resolve(t.Context(), host); err != nil || ttl.String() != want {
 			t.Errorf("%s: ttl %v, %v, want %s", host, ttl, err, want)
 		}
 	}
@@ -147,11 +147,11 @@ func TestSearchListServesSingleLabelsOnly(t *testing.T) {
 	}
 	w := src.(*wire)
 	w.servers[0] = net.JoinHostPort("127.0.0.1", port) // resolv.conf has no ports
-	if addrs, _, err := w.resolve(t.Context(), "web"); err != nil || fmt.Sprint(addrs) != "[192.0.2.8]" {
+	if addrs, _, err := w.Resolve(t.Context(), "web"); err != nil || fmt.Sprint(addrs) != "[192.0.2.8]" {
 		t.Errorf("web = %v, %v, want the address of web.corp.test", addrs, err)
 	}
 	z.take()
-	if _, _, err := w.resolve(t.Context(), "a.b"); !errors.Is(err, ErrNoSuchHost) {
+	if _, _, err := w.Resolve(t.Context(), "a.b"); !errors.Is(err, ErrNoSuchHost) {
 		t.Errorf("a.b = %v, want ErrNoSuchHost", err)
 	}
 	for _, q := range z.take() {
@@ -164,7 +164,7 @@ func TestSearchListServesSingleLabelsOnly(t *testing.T) {
 func TestSecondServerAnswersForTheFirst(t *testing.T) {
 	broken := &zone{rcode: map[string]int{"half.test.": dns.RcodeRefused}}
 	w := newWire([]string{broken.start(t), testZone().start(t)}, nil)
-	if addrs, _, err := w.resolve(t.Context(), "half.test"); err != nil || len(addrs) != 1 {
+	if addrs, _, err := w.Resolve(t.Context(), "half.test"); err != nil || len(addrs) != 1 {
 		t.Errorf("resolve = %v, %v", addrs, err)
 	}
 }

@@ -1,0 +1,117 @@
+package memcached
+
+import (
+	"context"
+	"encoding/base64"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Epoch names the present life of a job: text that no other job has, nor a former job with the same id, such as its number
+// with the time of its creation. It is asked at every call, so it should answer from memory. Where it answers "" or an
+// error, the cache is not used.
+type Epoch func(ctx context.Context, job crawl.JobID) (string, error)
+
+// urlsTTL is how long a claim is remembered.
+const urlsTTL = 24 * time.Hour
+
+// urlsKind names the format of the values: a byte for its version, and the id of the message that claimed.
+const (
+	urlsKind    = "u1"
+	urlsVersion = 1
+)
+
+type urls struct {
+	c     *Client
+	next  crawl.URLSet
+	epoch Epoch
+}
+
+// URLs puts the cache before a URL set.
+func (c *Client) URLs(next crawl.URLSet, epoch Epoch) crawl.URLSet { return urls{c, next, epoch} }
+
+// Claim implements crawl.URLSet.
+func (s urls) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, list []weburl.URL) ([]crawl.Claimed, error) {
+	keys := s.keys(ctx, job, len(list), func(i int) weburl.URL { return list[i] })
+	out, open := s.known(ctx, by, keys, len(list))
+	if len(open) == 0 {
+		return out, nil
+	}
+	answers, err := s.next.Claim(ctx, job, by, pick(list, open))
+	if err != nil {
+		return nil, err
+	}
+	var claimed []item
+	for i, place := range open {
+		out[place] = answers[i]
+		if answers[i] != crawl.Known && keys != nil {
+			claimed = append(claimed, item{keys[place], encodeClaim(by), urlsTTL})
+		}
+	}
+	s.c.store(ctx, "urls", verbSet, claimed...)
+	return out, nil
+}
+
+// Exclude implements crawl.URLSet.
+func (s urls) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
+	keys := s.keys(ctx, job, len(excl), func(i int) weburl.URL { return excl[i].URL })
+	out, open := s.known(ctx, by, keys, len(excl))
+	if len(open) == 0 {
+		return out, nil
+	}
+	answers, err := s.next.Exclude(ctx, job, by, pick(excl, open))
+	if err != nil {
+		return nil, err
+	}
+	for i, place := range open {
+		out[place] = answers[i]
+	}
+	return out, nil
+}
+
+// known answers for n URLs: Known where the cache has a claim of another message. open are the places of the others.
+func (s urls) known(ctx context.Context, by crawl.MessageID, keys []string, n int) (out []crawl.Claimed, open []int) {
+	others := make([]bool, n) // claimed by another message
+	s.c.get(ctx, "urls", keys, func(i int, value []byte) {
+		claimer, ok := decodeClaim(value)
+		others[i] = ok && claimer != by
+	})
+	out = make([]crawl.Claimed, n)
+	for i, other := range others {
+		if other {
+			out[i] = crawl.Known
+		} else {
+			open = append(open, i)
+		}
+	}
+	return out, open
+}
+
+// keys are the keys of n URLs; nil where the cache is not to be used. A URL's key is a hash already.
+func (s urls) keys(ctx context.Context, job crawl.JobID, n int, at func(i int) weburl.URL) []string {
+	epoch, err := s.epoch(ctx, job)
+	if err != nil || epoch == "" {
+		return nil
+	}
+	prefix := s.c.key(urlsKind, string(job)+"\x00"+epoch) + ":"
+	keys := make([]string, n)
+	for i := range keys {
+		k := at(i).Key()
+		var b [128 + maxPrefix]byte
+		keys[i] = string(base64.RawURLEncoding.AppendEncode(append(b[:0], prefix...), k[:]))
+	}
+	return keys
+}
+
+func encodeClaim(by crawl.MessageID) []byte { return append([]byte{urlsVersion}, by[:]...) }
+
+// decodeClaim reads what encodeClaim made; ok is false for anything else.
+func decodeClaim(value []byte) (by crawl.MessageID, ok bool) {
+	if len(value) != 1+len(by) || value[0] != urlsVersion {
+		return by, false
+	}
+	copy(by[:], value[1:])
+	return by, !by.IsZero()
+}
