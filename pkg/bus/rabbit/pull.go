@@ -43,7 +43,7 @@ func (q *Queues) newPuller() (*puller, error) {
 
 // getUpTo is the number of tasks up to which asking for each costs less than a consumer, which takes three round trips to set up
 // and end (BenchmarkPull).
-const getUpTo = 8
+const getUpTo = 6
 
 // pull takes up to n tasks from the head of a queue.
 func (p *puller) pull(ctx context.Context, queue string, n int) ([]crawl.Delivery, error) {

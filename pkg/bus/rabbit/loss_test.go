@@ -1,0 +1,216 @@
+package rabbit_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
+)
+
+// pipeline publishes n messages, passes them through a stage, and returns when each has come out at the other end. at is called
+// with the number of handled messages.
+func pipeline(t *testing.T, b *rabbit.Bus, n int, at func(handled int64)) {
+	t.Helper()
+	var handled atomic.Int64
+	consume(t, b, crawl.TopicFetch, 16, func(ctx context.Context, m bus.Message) error {
+		at(handled.Add(1))
+		return b.Publish(ctx, bus.Message{ID: m.ID.Child("t", 0), Event: &crawl.Outcome{Task: m.Event.(*crawl.Fetch).Task}})
+	})
+	var mu sync.Mutex
+	want, all := map[crawl.MessageID]bool{}, make(chan struct{})
+	for i := range n {
+		want[fetchOf(i).ID.Child("t", 0)] = true
+	}
+	consume(t, b, crawl.TopicOutcome, 16, func(_ context.Context, m bus.Message) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if delete(want, m.ID); len(want) == 0 {
+			select {
+			case <-all:
+			default:
+				close(all)
+			}
+		}
+		return nil
+	})
+	publishAll2(t, b, n)
+	await(t, all, "full set of outputs")
+}
+
+func publishAll2(t *testing.T, b *rabbit.Bus, n int) {
+	const publishers = 8
+	var wg sync.WaitGroup
+	for p := range publishers {
+		wg.Go(func() {
+			for i := p; i < n; i += publishers {
+				if err := b.Publish(within(t), fetchOf(i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Connections that break at any time, while many messages are being published, handled and acknowledged, lose none.
+func TestNothingIsLostWhenConnectionsBreak(t *testing.T) {
+	cfg, proxy := throughProxy(t, rabbittest.Config(t))
+	pipeline(t, rabbittest.OpenBus(t, cfg), 3000, func(handled int64) {
+		if handled%500 == 250 {
+			proxy.cut()
+		}
+	})
+}
+
+// The same when an operator closes the connections in the management console.
+func TestNothingIsLostWhenTheBrokerClosesConnections(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	u := parse(t, servicetest.RabbitMQAPI(t))
+	password, _ := u.User.Password()
+	name := u.User.Username()
+	u.User = nil
+	api := must(rabbithole.NewClient(u.String(), name, password))(t)
+	vhost := parse(t, cfg.Subsystems).Path[1:]
+	b := rabbittest.OpenBus(t, cfg)
+	check(t, b.Declare(within(t)))
+	until(t, "the broker lists the bus's connection", func() bool { return len(must(api.ListVhostConnections(vhost))(t)) > 0 })
+	var closed atomic.Int64
+	kick := make(chan struct{}, 1)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer close(kick)
+	wg.Go(func() {
+		for range kick {
+			conns, err := api.ListVhostConnections(vhost)
+			if err != nil {
+				t.Error(err)
+			}
+			for _, c := range conns {
+				if _, err := api.CloseConnection(c.Name); err == nil {
+					closed.Add(1)
+				}
+			}
+		}
+	})
+	pipeline(t, b, 3000, func(handled int64) {
+		if handled%100 == 50 {
+			select {
+			case kick <- struct{}{}:
+			default:
+			}
+		}
+	})
+	if closed.Load() == 0 {
+		t.Error("no connection was closed: the test shows nothing")
+	}
+}
+
+// A broker that is away stops nobody for good.
+func TestABrokerThatIsAwayIsWaitedFor(t *testing.T) {
+	cfg, proxy := throughProxy(t, rabbittest.Config(t))
+	b := rabbittest.OpenBus(t, cfg)
+	got := make(chan crawl.MessageID, 10)
+	consume(t, b, crawl.TopicFetch, 2, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
+	check(t, b.Publish(within(t), fetchOf(1)))
+	await(t, got, "delivery")
+	proxy.leave(true)
+	short, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	if err := b.Publish(short, fetchOf(2)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Publish without a broker = %v, want that the deadline passed", err)
+	}
+	published := make(chan error)
+	ctx := within(t)
+	go func() { published <- b.Publish(ctx, fetchOf(3)) }()
+	proxy.leave(false)
+	check(t, await(t, published, "return of Publish"))
+	for await(t, got, "delivery after the broker came back") != fetchOf(3).ID {
+	}
+}
+
+// crashed publishes n messages, lets a consumer that take starts hold some of them and die, and returns how many never reach the
+// next consumer.
+func crashed(t *testing.T, n int, take func(cfg rabbit.Config, held chan<- struct{}) (die func())) int {
+	cfg := rabbittest.Config(t)
+	b := rabbittest.OpenBus(t, cfg)
+	publishAll2(t, b, n)
+	held := make(chan struct{}, n)
+	die := take(cfg, held)
+	for range 5 {
+		await(t, held, "message in the hands of the one that dies")
+	}
+	die()
+	left := map[crawl.MessageID]bool{}
+	for i := range n {
+		left[fetchOf(i).ID] = true
+	}
+	got := make(chan crawl.MessageID, 2*n)
+	consume(t, b, crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
+	check(t, b.Quiet(within(t), crawl.TopicFetch))
+	for len(got) > 0 {
+		delete(left, <-got)
+	}
+	return len(left)
+}
+
+func TestNothingIsLostWhenAConsumerDies(t *testing.T) {
+	lost := crashed(t, 50, func(cfg rabbit.Config, held chan<- struct{}) func() {
+		b := rabbittest.OpenBus(t, cfg)
+		consume(t, b, crawl.TopicFetch, 8, func(ctx context.Context, _ bus.Message) error {
+			held <- struct{}{}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		return b.Kill
+	})
+	if lost != 0 {
+		t.Errorf("%d messages were lost", lost)
+	}
+}
+
+// A consumer that acknowledges before it handles loses messages. The control shows that the check above notices.
+func TestNegativeControlAcknowledgedBeforeHandled(t *testing.T) {
+	lost := crashed(t, 50, func(cfg rabbit.Config, held chan<- struct{}) func() {
+		ch := raw(t, cfg.Subsystems)
+		deliveries := must(ch.Consume(crawl.TopicFetch, "", true, false, false, false, nil))(t)
+		go func() {
+			for range deliveries {
+				held <- struct{}{}
+			}
+		}()
+		return func() { _ = ch.Close() }
+	})
+	if lost == 0 {
+		t.Error("a consumer that acknowledges too early lost nothing: the check above proves nothing")
+	}
+}
+
+// Somebody deletes the queues of a running system. What lay in them is gone, but everything goes on.
+func TestDeletedQueuesAreMadeAgain(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	b := rabbittest.OpenBus(t, cfg)
+	got := make(chan crawl.MessageID, 100)
+	consume(t, b, crawl.TopicFetch, 2, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
+	check(t, b.Publish(within(t), fetchOf(1)))
+	await(t, got, "delivery")
+	ch := raw(t, withUserOf(t, cfg.Subsystems, servicetest.AMQP(t)))
+	_ = must(ch.QueueDelete(crawl.TopicFetch, false, false, false))(t)
+	check(t, b.Publish(within(t), fetchOf(2), fetchOf(3)))
+	for _, want := range []crawl.MessageID{fetchOf(2).ID, fetchOf(3).ID} {
+		for await(t, got, "delivery after the queue was made again") != want {
+		}
+	}
+	check(t, ch.ExchangeDelete("wh_subsystems", false, false))
+	check(t, b.Publish(within(t), fetchOf(4)))
+	await(t, got, "delivery after the exchange was made again")
+}

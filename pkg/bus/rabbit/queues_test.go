@@ -1,0 +1,171 @@
+package rabbit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+func wantTasks(t *testing.T, ds []crawl.Delivery, want ...int) {
+	t.Helper()
+	if len(ds) != len(want) {
+		t.Fatalf("%d tasks, want %d", len(ds), len(want))
+	}
+	for i, d := range ds {
+		if w := page(want[i]).Event.(*crawl.Page).Task.URL; d.Task.URL != w {
+			t.Fatalf("task %d is %s, want %s", i, d.Task.URL, w)
+		}
+	}
+}
+
+func pull(t *testing.T, q crawl.Queues, queue string, n int) []crawl.Delivery {
+	t.Helper()
+	return must(q.Pull(within(t), queue, n))(t)
+}
+
+// The broker cuts off who holds a task for half an hour, so tasks are renewed: the receipts stay good, the order too.
+func TestTasksHeldForLongAreRenewed(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	q := openQueues(t, cfg)
+	fill(t, q, "back.1", 12)
+	held := pull(t, q, "back.1", 10)
+	check(t, q.Settle(within(t), held[3]))
+	check(t, q.Renew())
+	check(t, q.Settle(within(t), held[0], held[3], held[9]))
+	check(t, q.Renew())
+	wantTasks(t, pull(t, q, "back.1", 1), 10)
+	if n := must(q.Lengths(within(t)))(t)["back.1"]; n != 9 {
+		t.Errorf("length %d, want 9", n)
+	}
+	check(t, q.Close())
+	wantTasks(t, pull(t, openQueues(t, cfg), "back.1", 99), 1, 2, 4, 5, 6, 7, 8, 10, 11)
+}
+
+// After the connection is lost every call says so, and new queues hold everything that was not settled.
+func TestALostConnectionVoidsTheReceipts(t *testing.T) {
+	direct := rabbittest.Config(t)
+	cfg, proxy := throughProxy(t, direct)
+	q := openQueues(t, cfg)
+	fill(t, q, "front.2", 5)
+	held := pull(t, q, "front.2", 3)
+	proxy.cut()
+	await(t, q.Lost(), "notice of the loss")
+	ctx := within(t)
+	_, pulled := q.Pull(ctx, "front.2", 1)
+	_, lengths := q.Lengths(ctx)
+	for call, err := range map[string]error{"Pull": pulled, "Lengths": lengths, "Settle": q.Settle(ctx, held[0]),
+		"Push": q.Push(ctx, crawl.Queued{Queue: "front.2", Task: held[0].Task})} {
+		if !errors.Is(err, rabbit.ErrLost) {
+			t.Errorf("%s = %v, want ErrLost", call, err)
+		}
+	}
+	next := openQueues(t, cfg)
+	again := pull(t, next, "front.2", 9)
+	wantTasks(t, again, 0, 1, 2, 3, 4)
+	if !again[0].Task.Repeat || again[4].Task.Repeat {
+		t.Error("what was pulled before, and only that, is a repeat")
+	}
+}
+
+// Two frontiers over the same queues would contact hosts twice as often as is polite.
+func TestOneFrontierAtATime(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	first := openQueues(t, cfg)
+	fill(t, first, "front.2", 3)
+	_ = pull(t, first, "front.2", 2)
+	short, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := rabbit.OpenQueues(short, cfg); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("OpenQueues beside another frontier = %v", err)
+	}
+	opened := make(chan *rabbit.Queues, 1)
+	go func() {
+		q, err := rabbit.OpenQueues(context.Background(), cfg)
+		if err != nil {
+			t.Error(err)
+		}
+		opened <- q
+	}()
+	check(t, first.Close())
+	second := await(t, opened, "second frontier")
+	defer second.Close()
+	wantTasks(t, pull(t, second, "front.2", 9), 0, 1, 2)
+}
+
+func TestBytesThatAreNoTaskAreBuried(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	q := openQueues(t, cfg)
+	fill(t, q, "back.4", 1)
+	ch := raw(t, cfg.Frontier)
+	for range 20 {
+		check(t, ch.PublishWithContext(within(t), "wh_urlfrontier", "back.4", true, false, amqp.Publishing{Body: []byte("junk")}))
+	}
+	fill(t, q, "back.4", 1)
+	wantTasks(t, pull(t, q, "back.4", 2), 0, 0)
+	b := rabbittest.OpenBus(t, cfg)
+	letters := must(b.Dead(within(t), 99))(t)
+	if len(letters) != 20 || string(letters[0].Body) != "junk" || letters[0].Topic != "back.4" {
+		t.Errorf("%d dead letters, the first %+v", len(letters), letters[0])
+	}
+}
+
+func TestQueuesThatAreEmptyAreDeletedAtTheNextStart(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	q := openQueues(t, cfg)
+	for _, name := range []string{"front.1", "back.1", "back.2", "later.9"} {
+		fill(t, q, name, 1)
+	}
+	for _, name := range []string{"front.1", "back.1", "later.9"} {
+		check(t, q.Settle(within(t), pull(t, q, name, 1)...))
+	}
+	check(t, q.Close())
+	q = openQueues(t, cfg)
+	var names []string
+	for _, d := range must(rabbittest.OpenBus(t, cfg).Depths(within(t)))(t) {
+		if strings.Contains("front.1 back.1 back.2 later.9", d.Queue) {
+			names = append(names, d.Queue)
+		}
+	}
+	if fmt.Sprint(names) != "[back.2 front.1]" {
+		t.Errorf("left are %v, want back.2, which holds a task, and front.1", names)
+	}
+	fill(t, q, "back.1", 1)
+	wantTasks(t, pull(t, q, "back.1", 1), 0)
+}
+
+func TestAVhostsUserMayDoNothingElse(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	for _, try := range []func(ch *amqp.Channel) error{
+		func(ch *amqp.Channel) error {
+			_, err := ch.QueueDeclare("front.x", true, false, false, false, nil)
+			return err
+		},
+		func(ch *amqp.Channel) error {
+			return ch.ExchangeDeclare("other", "fanout", true, false, false, false, nil)
+		},
+		func(ch *amqp.Channel) error {
+			_, err := ch.Consume("amq.rabbitmq.trace", "", false, false, false, false, nil)
+			return err
+		},
+	} {
+		var refused *amqp.Error
+		if err := try(raw(t, cfg.Frontier)); !errors.As(err, &refused) || refused.Code != amqp.AccessRefused {
+			t.Errorf("got %v, want that access is refused", err)
+		}
+	}
+	other := parse(t, cfg.Frontier)
+	other.Path = parse(t, cfg.Subsystems).Path
+	if c, err := amqp.Dial(other.String()); err == nil {
+		c.Close()
+		t.Error("the frontier's user has access to the other vhost")
+	}
+}
