@@ -47,7 +47,7 @@ func optionsFor(t *testing.T, srv *fakeweb.Server, job *crawl.Job, dir string) n
 	opt.Node.Fetch.AllowPrivate = true
 	opt.DNS.Server = srv.DNSAddr()
 	opt.Bus.Wire = true // every event survives a broker
-	opt.Node.Frontier.Window = 64
+	opt.Node.SetWindow(64)
 	return opt
 }
 

@@ -1,13 +1,15 @@
-// Package node joins the stages of a whole node over one bus and runs them.
+// Package node joins the stages of a node over one bus and runs them: all of them, or those of one program ([Role]).
 //
-// It knows every stage but no technology: the bus and the stores come in as interfaces ([Stores]). [OpenLocal] makes those of a
-// single machine. Nothing here or in a stage asks which they are.
+// The stages know no technology: the bus and the stores come in as interfaces ([Stores]). [OpenLocal] makes those of a
+// single machine, [RunCluster] those of a cluster. No stage asks which they are.
 package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,14 +28,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 )
 
-// Bus is a bus that knows when it is empty.
-type Bus interface {
-	bus.Bus
-	// Outstanding returns how many messages are not wholly handled, their descendants included.
-	Outstanding() int64
-}
-
-// Stores are all stores that the stages of a node work on.
+// Stores are the stores that the stages work on. A role needs some of them only.
 type Stores struct {
 	URLs     crawl.URLSet
 	Ledger   crawl.Ledger
@@ -52,24 +47,32 @@ type Stores struct {
 type Config struct {
 	Frontier frontier.Config
 	Fetch    fetch.Config
-	// CPU bounds the workers of stages that compute (parser, URL filter), Store those of stages that wait for stores.
-	CPU, Store bus.Workers
-	// Drain is how long a stop waits for what is in flight.
+	Workers  map[Role]bus.Workers
+	// Drain is how long a stop waits for what is in flight, where the bus would forget it.
 	Drain time.Duration
 }
 
 // Default returns the configuration of one machine.
 func Default() Config {
-	return Config{Frontier: frontier.Default(), Fetch: fetch.Default(), CPU: bus.Workers{Min: 1, Max: 8},
-		Store: bus.Workers{Min: 2, Max: 64}, Drain: 30 * time.Second}
+	cpu, store := bus.Workers{Min: 1, Max: 8}, bus.Workers{Min: 2, Max: 64} // stages that compute, and those that wait for stores
+	f := frontier.Default()
+	return Config{Frontier: f, Fetch: fetch.Default(), Drain: 30 * time.Second, Workers: map[Role]bus.Workers{
+		Fetcher: {Min: 1, Max: f.Window}, Parser: cpu, ContentSeen: store, URLFilter: cpu, HostSplitter: cpu, DUE: store,
+		Frontier: store}}
 }
 
-// Node is a node with all its stages.
+// SetWindow sets how many fetches are under way at once.
+func (c *Config) SetWindow(n int) {
+	c.Frontier.Window = n
+	c.Workers[Fetcher] = bus.Workers{Min: 1, Max: n}
+}
+
+// Node is a node, or the part of it that plays some roles.
 type Node struct {
 	cfg      Config
-	bus      Bus
-	frontier *frontier.Frontier
-	fetcher  *fetch.Handler
+	deps     Deps
+	frontier *frontier.Frontier // nil: another program's
+	fetcher  *fetch.Handler     // nil: another program's
 	metrics  *stage.Metrics
 	stages   []func(context.Context) error
 	log      *slog.Logger
@@ -77,53 +80,88 @@ type Node struct {
 
 // Deps are what a node is made of.
 type Deps struct {
-	Bus      Bus
+	Bus      bus.Bus
 	Stores   Stores
 	Jobs     crawl.Jobs
 	Resolver fetch.Resolver
 	Log      *slog.Logger
 	Registry prometheus.Registerer // nil: no metrics
+	Metrics  *stage.Metrics        // of the stages; nil: those of Registry
+	// Outstanding returns how many messages are not wholly handled, their descendants included; nil where the bus keeps them
+	// when the program ends, so that nobody need wait.
+	Outstanding func() int64
+	// BeforeLease is waited for when the handlers run, before the frontier leases anything; nil: nothing.
+	BeforeLease func(ctx context.Context) error
 }
 
-// New makes the stages of a node.
-func New(cfg Config, d Deps) (*Node, error) {
-	var metrics *stage.Metrics
-	if d.Registry != nil {
-		metrics = stage.NewMetrics(d.Registry)
+// New makes the stages of the roles; of all, where none is named.
+func New(cfg Config, d Deps, roles ...Role) (*Node, error) {
+	if len(roles) == 0 {
+		roles = Roles()
 	}
-	rules, err := robotscache.New(d.Stores.Robots, robotscache.Default())
+	n := &Node{cfg: cfg, deps: d, metrics: d.Metrics, log: d.Log}
+	if n.metrics == nil && d.Registry != nil {
+		n.metrics = stage.NewMetrics(d.Registry)
+	}
+	rules, err := rulesOf(d.Stores, roles)
 	if err != nil {
 		return nil, err
 	}
-	f, err := frontier.New(cfg.Frontier, frontier.Deps{Queues: d.Stores.Queues, Ledger: d.Stores.Ledger,
-		Hosts: d.Stores.Hosts, Jobs: d.Jobs, Attempts: d.Stores.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log})
-	if err != nil {
-		return nil, err
+	for _, r := range roles {
+		if err := n.add(r, rules); err != nil {
+			return nil, fmt.Errorf("%s: %w", r, err)
+		}
 	}
-	fetcher, err := fetch.New(cfg.Fetch, fetch.Deps{Jobs: d.Jobs, Robots: rules, Bodies: d.Stores.Bodies,
-		Archive: d.Stores.Archive, DNS: d.Resolver, Metrics: d.Registry})
-	if err != nil {
-		return nil, err
-	}
-	n := &Node{cfg: cfg, bus: d.Bus, frontier: f, fetcher: fetcher, metrics: metrics, log: d.Log}
-	s := d.Stores
-	fetches := bus.Workers{Min: 1, Max: cfg.Frontier.Window}
-	add(n, d, "fetcher", crawl.TopicFetch, fetches, fetcher)
-	add(n, d, "parser", crawl.TopicParse, cfg.CPU, parse.NewHandler(d.Jobs, s.Bodies, d.Log))
-	add(n, d, "contentseen", crawl.TopicContentSeen, cfg.Store, seen.New(seen.Stores{Jobs: d.Jobs, Content: s.Content,
-		Pages: s.Pages, Bodies: s.Bodies}, d.Log))
-	add(n, d, "urlfilter", crawl.TopicURLFilter, cfg.CPU, filter.New(d.Jobs, known{rules}))
-	add(n, d, "hostsplitter", crawl.TopicHostSplit, cfg.CPU, split.New(split.OneNode{}))
-	add(n, d, "due", crawl.TopicDUE, cfg.Store, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets,
-		Attempts: s.Attempts, Jobs: d.Jobs}))
-	add(n, d, "frontier.in", crawl.TopicFrontierIn, cfg.Store, f.In())
-	add(n, d, "frontier.outcome", crawl.TopicOutcome, cfg.Store, f.Outcomes())
 	return n, nil
 }
 
-func add[In crawl.Event](n *Node, d Deps, name, topic string, w bus.Workers, h stage.Handler[In]) {
-	cfg := stage.Config{Name: name, Topic: topic, Workers: w, Log: d.Log, Metrics: n.metrics}
-	n.stages = append(n.stages, func(ctx context.Context) error { return stage.Run(ctx, d.Bus, cfg, h) })
+// rulesOf returns the cache of compiled robots.txt files, if a role wants it.
+func rulesOf(s Stores, roles []Role) (*robotscache.Cache, error) {
+	if !slices.Contains(roles, Fetcher) && !slices.Contains(roles, URLFilter) {
+		return nil, nil
+	}
+	return robotscache.New(s.Robots, robotscache.Default())
+}
+
+// add makes the stages of a role.
+func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
+	d, s := &n.deps, &n.deps.Stores
+	switch r {
+	case Fetcher:
+		n.fetcher, err = fetch.New(n.cfg.Fetch, fetch.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
+			DNS: d.Resolver, Metrics: d.Registry})
+		run(n, r, crawl.TopicFetch, n.fetcher)
+	case Parser:
+		run(n, r, crawl.TopicParse, parse.NewHandler(d.Jobs, s.Bodies, d.Log))
+	case ContentSeen:
+		run(n, r, crawl.TopicContentSeen, seen.New(seen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Bodies: s.Bodies}, d.Log))
+	case URLFilter:
+		run(n, r, crawl.TopicURLFilter, filter.New(d.Jobs, known{rules}))
+	case HostSplitter:
+		run(n, r, crawl.TopicHostSplit, split.New(split.OneNode{}))
+	case DUE:
+		run(n, r, crawl.TopicDUE, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets, Attempts: s.Attempts, Jobs: d.Jobs}))
+	case Frontier:
+		n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts, Jobs: d.Jobs,
+			Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log})
+		if err == nil {
+			run(n, r, crawl.TopicFrontierIn, n.frontier.In())
+			run(n, r, crawl.TopicOutcome, n.frontier.Outcomes())
+		}
+	default:
+		err = errors.New("no such role")
+	}
+	return err
+}
+
+// run adds a stage that handles a topic. Its name is the role's, or the topic's where a role has several.
+func run[In crawl.Event](n *Node, r Role, topic string, h stage.Handler[In]) {
+	name := string(r)
+	if r == Frontier {
+		name = topic
+	}
+	cfg := stage.Config{Name: name, Topic: topic, Workers: n.cfg.Workers[r], Log: n.log, Metrics: n.metrics}
+	n.stages = append(n.stages, func(ctx context.Context) error { return stage.Run(ctx, n.deps.Bus, cfg, h) })
 }
 
 // Frontier returns the node's frontier.
@@ -145,28 +183,54 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	g.Go(func() error {
 		defer stop()
-		if err := n.frontier.Run(ctx); err != nil {
-			return fmt.Errorf("frontier: %w", err)
+		if err := n.dispatch(ctx); err != nil {
+			return err
 		}
 		n.drain(stages)
 		return nil
 	})
 	err := g.Wait()
-	n.fetcher.Close()
+	if n.fetcher != nil {
+		n.fetcher.Close()
+	}
 	return err
+}
+
+// dispatch runs the frontier, where it is this node's, until ctx is done.
+func (n *Node) dispatch(ctx context.Context) error {
+	if n.frontier == nil {
+		<-ctx.Done()
+		return nil
+	}
+	if n.deps.BeforeLease != nil {
+		if err := n.deps.BeforeLease(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("frontier: before the first lease: %w", err)
+		}
+	}
+	if err := n.frontier.Run(ctx); err != nil {
+		return fmt.Errorf("frontier: %w", err)
+	}
+	return nil
 }
 
 // drain waits until the bus is empty, at most the drain time.
 func (n *Node) drain(ctx context.Context) {
+	left := n.deps.Outstanding
+	if left == nil {
+		return
+	}
 	deadline := time.NewTimer(n.cfg.Drain)
 	defer deadline.Stop()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
-	for n.bus.Outstanding() > 0 {
+	for left() > 0 {
 		select {
 		case <-deadline.C:
 			n.log.Warn("stopped before everything in flight was finished; it is repeated when the crawl goes on",
-				"outstanding", n.bus.Outstanding(), "waited", n.cfg.Drain)
+				"outstanding", left(), "waited", n.cfg.Drain)
 			return
 		case <-ctx.Done():
 			return
@@ -175,15 +239,15 @@ func (n *Node) drain(ctx context.Context) {
 	}
 }
 
-// Finished reports whether the job has ended: nothing is queued and nothing under way, or its page budget is spent. Between
+// Finished reports whether the job has ended, on a node that plays all roles over a bus that counts: nothing is queued and nothing under way, or its page budget is spent. Between
 // two looks a task may become a message and a message a task; but not without a lease, so the leases are counted before
 // and after.
 func (n *Node) Finished(job crawl.JobID) bool {
 	before := n.frontier.Stats()
-	if n.bus.Outstanding() > 0 {
+	if n.deps.Outstanding() > 0 {
 		return false
 	}
 	s := n.frontier.Stats()
 	ended := s.InFlight == 0 && (s.Queued == 0 || n.frontier.Exhausted(job))
-	return ended && s.Leases == before.Leases && n.bus.Outstanding() == 0
+	return ended && s.Leases == before.Leases && n.deps.Outstanding() == 0
 }

@@ -242,7 +242,7 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	opt := node.DefaultLocal(f.out, job, log)
 	opt.WARC = f.warc
-	opt.Node.Frontier.Window = f.concurrency
+	opt.Node.SetWindow(f.concurrency)
 	opt.Node.Frontier.ShareAddresses = f.proxy == ""
 	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate = f.proxy, f.allowPrivate
 	opt.DNS.Server = f.dns

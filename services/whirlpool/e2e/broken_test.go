@@ -102,9 +102,10 @@ func assemble(fault, dir string, job *crawl.Job, s *local.Store, dns string, win
 		return nil, nil, err
 	}
 	cfg := node.Default()
-	cfg.Frontier.Window, cfg.Fetch.AllowPrivate = window, true
+	cfg.SetWindow(window)
+	cfg.Fetch.AllowPrivate = true
 	b := membus.New(wires)
-	n, err := node.New(cfg, node.Deps{Bus: b, Stores: stores, Jobs: crawl.StaticJobs{job.ID: job}, Resolver: resolver, Log: log})
+	n, err := node.New(cfg, node.Deps{Bus: b, Outstanding: b.Outstanding, Stores: stores, Jobs: crawl.StaticJobs{job.ID: job}, Resolver: resolver, Log: log})
 	return b, n, err
 }
 
