@@ -27,7 +27,7 @@ var pragmas = url.Values{"_pragma": {"synchronous(off)", "journal_mode(wal)", "b
 func main() {
 	listen := flag.String("listen", "127.0.0.1:27017", "loopback address and port to listen on")
 	data := flag.String("data", "", "directory of the database files (made when missing)")
-	verbose := flag.Bool("v", false, "log every command")
+	verbose := flag.Bool("v", false, "log commands that fail, too")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -52,13 +52,13 @@ func run(ctx context.Context, listen, data string, verbose bool) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the directory of the database files: %w", err)
 	}
-	level := slog.LevelWarn
+	level := slog.LevelError
 	if verbose {
-		level = slog.LevelDebug
+		level = slog.LevelWarn
 	}
 	db, err := ferretdb.New(&ferretdb.Config{
 		Listener:  ferretdb.ListenerConfig{TCP: listen},
-		Logger:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
+		Logger:    slog.New(frugal{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})}),
 		Handler:   "sqlite",
 		SQLiteURL: "file:" + dir + "/?" + pragmas.Encode(),
 	})
@@ -67,6 +67,13 @@ func run(ctx context.Context, listen, data string, verbose bool) error {
 	}
 	return db.Run(ctx)
 }
+
+// frugal drops the attributes of derived loggers. FerretDB derives one for each SQL statement, with all documents in it, and slog
+// formats them although nothing is logged: more than half of the processor time of inserts.
+type frugal struct{ slog.Handler }
+
+func (f frugal) WithAttrs([]slog.Attr) slog.Handler { return f }
+func (f frugal) WithGroup(string) slog.Handler      { return f }
 
 // checkLoopback refuses every other address: the server asks nobody for a password.
 func checkLoopback(listen string) error {
