@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
 )
 
-var sizes = flag.String("sizes", "2000,5000", "rows of the tables at which is measured, growing")
+var sizes = flag.String("sizes", "200,500", "rows of the tables at which is measured, growing")
 
 func TestMeasurementsRun(t *testing.T) {
 	server := servicetest.Postgres(t)
@@ -27,7 +27,7 @@ func TestMeasurementsRun(t *testing.T) {
 		run   func(ctx context.Context, server string, sizes []int64, w io.Writer) error
 		lines int
 	}{
-		"claims":   {Claims, 2 * len(at)},
+		"claims":   {Claims, 4 * len(at)},
 		"look-ups": {Lookups, 4 * len(at)},
 	} {
 		t.Run(name, func(t *testing.T) {

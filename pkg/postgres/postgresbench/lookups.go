@@ -56,7 +56,7 @@ func (s *scratch) fillFingerprints(ctx context.Context, from, to int64) error {
 func (s *scratch) measureLookups(ctx context.Context, rows int64) error {
 	rnd := rand.New(rand.NewPCG(1, uint64(rows)))
 	for _, near := range []int{3, 5, 7} {
-		calls := map[int]int{3: 3000, 5: 300, 7: 60}[near]
+		calls := int(min(rows/2, map[int]int64{3: 3000, 5: 300, 7: 60}[near]))
 		err := s.measure(ctx, rows, fmt.Sprintf("look-up, distance %d", near), calls, func(int) error {
 			_, err := s.ContentSet().Near(ctx, job, rnd.Uint64(), near)
 			return err
@@ -65,7 +65,7 @@ func (s *scratch) measureLookups(ctx context.Context, rows int64) error {
 			return err
 		}
 	}
-	return s.measure(ctx, rows, "claim, distance 3", 2000, func(i int) error {
+	return s.measure(ctx, rows, "claim, distance 3", int(min(rows/2, 2000)), func(i int) error {
 		u, err := weburl.Parse(fmt.Sprintf("http://site.example/%d/%d", rows, i))
 		if err != nil {
 			return err
