@@ -3,17 +3,28 @@ package mongo
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-func BenchmarkEncode(b *testing.B) {
+// largePage is a record of 30 KB with 40 links.
+func largePage(b *testing.B) *crawl.Record {
 	r := page(b, 1)
+	r.Text = strings.Repeat("It was a bright cold day in April. ", 750)
+	r.Links = slices.Repeat(r.Links, 40/len(r.Links))
+	return r
+}
+
+func BenchmarkEncode(b *testing.B) {
+	r := largePage(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		b.SetBytes(int64(len(document(r, time.Time{}, maxDocument))))
@@ -21,7 +32,7 @@ func BenchmarkEncode(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	doc := document(page(b, 1), time.Now(), maxDocument)
+	doc := document(largePage(b), time.Now(), maxDocument)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := record(doc); err != nil {
@@ -36,7 +47,7 @@ func BenchmarkPut(b *testing.B) {
 	for _, workers := range []int{1, 8, 64} {
 		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) {
 			s := open(b)
-			r := page(b, 1)
+			r := largePage(b)
 			var next atomic.Int64
 			before := cpu(b)
 			var wg sync.WaitGroup

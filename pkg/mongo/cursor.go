@@ -16,6 +16,10 @@ import (
 // cursorBatch is how many documents come with one exchange: a few megabytes of ordinary pages.
 const cursorBatch = 100
 
+// cursorPatience is how many times longer than any other exchange a batch may take: FerretDB sorts the whole collection before
+// it gives the first, where MongoDB walks along the index.
+const cursorPatience = 10
+
 // cursor walks through a collection in the order of _id. A cursor that the server lost, by a restart or after ten minutes without
 // a question, is opened again behind the last document that it gave. So is one that is at its end, until a new one
 // is empty from the start: where a connection breaks, FerretDB says that a cursor is at its end.
@@ -51,7 +55,7 @@ func (c *cursor) next(ctx context.Context) (bson.Raw, error) {
 func (c *cursor) step(ctx context.Context) (bson.Raw, error) {
 	if c.cur == nil || c.cur.RemainingBatchLength() == 0 { // the server is asked
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.j.s.cfg.Timeout)
+		ctx, cancel = context.WithTimeout(ctx, cursorPatience*c.j.s.cfg.Timeout)
 		defer cancel()
 	}
 	if c.cur == nil {

@@ -52,14 +52,14 @@ func mustURL(t testing.TB, raw string) weburl.URL {
 	return u
 }
 
-// page returns a record of about 30 KB with 40 links.
+// page returns a record of an ordinary page with few words.
 func page(t testing.TB, i int) *crawl.Record {
 	u := mustURL(t, fmt.Sprintf("http://www.host%d.test/page/%d", i%7, i))
 	r := &crawl.Record{Job: "job", URL: u, FinalURL: u, Status: 200, FetchedAt: time.Now(), Depth: 3, Referrer: u,
 		ContentType: "text/html", Charset: "utf-8", Bytes: 30_000, Digest: crawl.Digest{1, byte(i)}, Simhash: uint64(i) << 40,
-		Title: fmt.Sprint("Page ", i), Lang: "en", Text: strings.Repeat("It was a bright cold day in April. ", 750),
+		Title: fmt.Sprint("Page ", i), Lang: "en", Text: "It was a bright cold day in April.",
 		Fields: []crawl.Field{{Name: "company", Value: "ACME"}, {Name: "skills", Value: []any{"Go", "C"}}}}
-	for k := range 40 {
+	for k := range 5 {
 		r.Links = append(r.Links, crawl.Link{URL: mustURL(t, fmt.Sprintf("http://www.host%d.test/page/%d", k%7, i+k)), Text: "next"})
 	}
 	return r
