@@ -104,13 +104,19 @@ func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
 		}
 		out[i] = append(out[i], outgoing{m.Event.Topic(), p})
 	}
-	var errs []error
+	var errs [2]error
+	var wg sync.WaitGroup
 	for i, v := range b.vhosts {
-		if len(out[i]) > 0 {
-			errs = append(errs, v.publishing.publish(ctx, out[i]))
+		switch {
+		case len(out[i]) == 0:
+		case len(out[i]) == len(msgs):
+			errs[i] = v.publishing.publish(ctx, out[i])
+		default: // to both vhosts: the round trips need not follow each other
+			wg.Go(func() { errs[i] = v.publishing.publish(ctx, out[i]) })
 		}
 	}
-	return errors.Join(errs...)
+	wg.Wait()
+	return errors.Join(errs[:]...)
 }
 
 func (b *Bus) indexOf(topic string) (int, error) {

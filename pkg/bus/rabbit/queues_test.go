@@ -106,15 +106,19 @@ func TestBytesThatAreNoTaskAreBuried(t *testing.T) {
 	q := openQueues(t, cfg)
 	fill(t, q, "back.4", 1)
 	ch := raw(t, cfg.Frontier)
+	check(t, ch.Confirm(false))
 	for range 20 {
-		check(t, ch.PublishWithContext(within(t), "wh_urlfrontier", "back.4", true, false, amqp.Publishing{Body: []byte("junk")}))
+		c := must(ch.PublishWithDeferredConfirm("wh_urlfrontier", "back.4", true, false, amqp.Publishing{Body: []byte("junk")}))(t)
+		if !c.Wait() {
+			t.Fatal("not confirmed")
+		}
 	}
 	fill(t, q, "back.4", 1)
 	wantTasks(t, pull(t, q, "back.4", 2), 0, 0)
 	b := rabbittest.OpenBus(t, cfg)
 	letters := must(b.Dead(within(t), 99))(t)
 	if len(letters) != 20 || string(letters[0].Body) != "junk" || letters[0].Topic != "back.4" {
-		t.Errorf("%d dead letters, the first %+v", len(letters), letters[0])
+		t.Errorf("%d dead letters, want 20: %+v", len(letters), letters)
 	}
 }
 

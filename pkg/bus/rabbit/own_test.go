@@ -1,0 +1,102 @@
+package rabbit_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// control returns a function that runs rabbitmqctl against the broker of the tests. These tests raise alarms and stop the broker, so
+// they run only where WHIRLPOOL_TEST_RABBITMQCTL names the command, which says that nobody else uses the broker.
+func control(t *testing.T) func(args ...string) {
+	path := os.Getenv("WHIRLPOOL_TEST_RABBITMQCTL")
+	if path == "" {
+		t.Skip("WHIRLPOOL_TEST_RABBITMQCTL is not set: the broker may have other users")
+	}
+	return func(args ...string) {
+		if out, err := exec.Command(path, args...).CombinedOutput(); err != nil {
+			t.Errorf("rabbitmqctl %q: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// A memory alarm makes publishers wait; it loses nothing and breaks nothing.
+func TestAnAlarmMakesPublishersWait(t *testing.T) {
+	ctl := control(t)
+	b := rabbittest.Bus(t)
+	got := make(chan crawl.MessageID, 10)
+	consume(t, b, crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
+	check(t, b.Publish(within(t), fetchOf(1)))
+	await(t, got, "delivery")
+	t.Cleanup(func() { ctl("set_vm_memory_high_watermark", "0.4") })
+	ctl("set_vm_memory_high_watermark", "0.000001")
+	until(t, "publishers wait", func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		defer cancel()
+		return errors.Is(b.Publish(ctx, fetchOf(2)), context.DeadlineExceeded)
+	})
+	published := make(chan error)
+	ctx := within(t)
+	go func() { published <- b.Publish(ctx, fetchOf(3)) }()
+	ctl("set_vm_memory_high_watermark", "0.4")
+	check(t, await(t, published, "return of Publish after the alarm"))
+	for await(t, got, "delivery") != fetchOf(3).ID {
+	}
+}
+
+// A broker that is stopped and started while messages are under way loses none.
+func TestNothingIsLostWhenTheBrokerRestarts(t *testing.T) {
+	ctl := control(t)
+	b := rabbittest.Bus(t)
+	var once sync.Once
+	restarted := make(chan struct{})
+	pipeline(t, b, 2000, func(handled int64) {
+		if handled == 500 {
+			once.Do(func() {
+				go func() {
+					defer close(restarted)
+					ctl("stop_app")
+					ctl("start_app")
+				}()
+			})
+		}
+	})
+	<-restarted
+}
+
+// The broker closes the channel of who holds a task too long. The control shows that it does; renewing keeps the receipts good.
+func TestHeldTasksOutliveTheBrokersPatience(t *testing.T) {
+	ctl := control(t)
+	ctl("eval", "application:set_env(rabbit, consumer_timeout, 2000), application:set_env(rabbit, channel_tick_interval, 500).")
+	t.Cleanup(func() {
+		ctl("eval", "application:set_env(rabbit, consumer_timeout, 1800000), application:set_env(rabbit, channel_tick_interval, 60000).")
+	})
+	for _, renewed := range []bool{false, true} {
+		q := openQueues(t, rabbittest.Config(t))
+		fill(t, q, "back.1", 3)
+		held := pull(t, q, "back.1", 2)
+		var err error
+		for end := time.Now().Add(5 * time.Second); err == nil && time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
+			if renewed {
+				check(t, q.Renew())
+			}
+			_, err = q.Lengths(within(t))
+		}
+		if renewed {
+			check(t, err)
+			check(t, q.Settle(within(t), held...))
+			wantTasks(t, pull(t, q, "back.1", 9), 2)
+		} else if !errors.Is(err, rabbit.ErrLost) {
+			t.Errorf("the broker's patience did not end: %v; the check proves nothing", err)
+		}
+	}
+}
