@@ -17,10 +17,10 @@ var (
 	domain   = []string{"pkg/weburl", "pkg/wire", "pkg/crawl"}
 	runtime  = []string{"pkg/bus", "pkg/stage"}
 	stages   = []string{"pkg/fetch", "pkg/parse", "pkg/seen", "pkg/filter", "pkg/split", "pkg/due", "pkg/frontier"}
-	adapters = []string{"pkg/local", "pkg/bus/membus"}
+	adapters = []string{"pkg/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/postgres", "pkg/mongo", "pkg/memcached", "pkg/spool"}
 	// narrow libraries know the domain at most, and stages may use them.
 	narrow = []string{"pkg/robots", "pkg/robotscache", "pkg/sitemap", "pkg/traps", "pkg/dnscache", "pkg/guard", "pkg/lru",
-		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/fakeweb", "pkg/parse/htmlscan"}
+		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/fakeweb", "pkg/run", "pkg/parse/htmlscan"}
 )
 
 type listed struct {

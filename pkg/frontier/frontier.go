@@ -51,6 +51,7 @@ type Frontier struct {
 	inflight  map[crawl.MessageID]lease
 	leases    int64 // number of the last lease
 	jobs      map[crawl.JobID]*jobState
+	heldJobs  map[crawl.JobID]bool
 	queued    int64 // tasks in all queues and buffers
 	held      int   // tasks in buffers
 	resolving int   // hosts whose addresses are being looked up
@@ -80,6 +81,7 @@ type jobState struct {
 	job     *crawl.Job
 	pages   int     // answered with 2xx
 	leased  int     // page leases under way
+	held    bool    // nothing of it is leased: see Hold
 	blocked []*host // hosts whose next task waits for room in the budget
 }
 
@@ -91,7 +93,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	return &Frontier{
 		cfg: cfg, deps: deps, wake: make(chan struct{}, 1),
 		bench: newWorkbench(), hosts: map[string]*host{}, leaving: map[string]crawl.Host{}, later: map[int]*laterQueue{},
-		inflight: map[crawl.MessageID]lease{}, jobs: map[crawl.JobID]*jobState{},
+		inflight: map[crawl.MessageID]lease{}, jobs: map[crawl.JobID]*jobState{}, heldJobs: map[crawl.JobID]bool{},
 		leases:       rand.Int64N(1 << 62), // leases of another process have other numbers
 		resolveSlots: make(chan struct{}, cfg.Resolvers),
 		random:       rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
@@ -132,6 +134,30 @@ func (f *Frontier) Pause(paused bool) (changed bool) {
 	return changed
 }
 
+// Hold keeps one job's tasks from being leased, or lets them go on, and reports whether that is a change. Other jobs go on meanwhile.
+func (f *Frontier) Hold(id crawl.JobID, held bool) (changed bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if changed = f.heldJobs[id] != held; !changed {
+		return false
+	}
+	f.heldJobs[id] = held
+	if js := f.jobs[id]; js != nil {
+		js.held = held
+	}
+	if !held {
+		f.retrieve()
+	}
+	f.signal()
+	return true
+}
+
+// retrieve lets what was set aside be drawn again: there may be room for it.
+func (f *Frontier) retrieve() {
+	f.fronts[0] += f.aside
+	f.aside = 0
+}
+
 // Exhausted reports whether a job has spent its page budget and none of its pages is under way.
 func (f *Frontier) Exhausted(id crawl.JobID) bool {
 	f.mu.Lock()
@@ -142,6 +168,9 @@ func (f *Frontier) Exhausted(id crawl.JobID) bool {
 
 // room is how many pages may be leased besides those under way, which may all become pages.
 func (js *jobState) room() int {
+	if js.held {
+		return 0
+	}
 	if js.job.MaxPages <= 0 {
 		return math.MaxInt
 	}
@@ -150,6 +179,11 @@ func (js *jobState) room() int {
 
 // full reports whether no further page may be leased.
 func (js *jobState) full() bool { return js.room() == 0 }
+
+// keeps reports whether a task must wait for the job's budget, or for the job to go on.
+func (js *jobState) keeps(t *crawl.Task) bool {
+	return js.held || t.Kind == crawl.KindPage && js.full()
+}
 
 // signal wakes the dispatcher.
 func (f *Frontier) signal() {
@@ -178,7 +212,7 @@ func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if js = f.jobs[id]; js == nil {
-		js = &jobState{job: job, pages: int(tally.Pages)}
+		js = &jobState{job: job, pages: int(tally.Pages), held: f.heldJobs[id]}
 		f.jobs[id] = js
 	}
 	return js, nil

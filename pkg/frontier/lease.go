@@ -101,7 +101,7 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 		c.fromBuf = true
 		return
 	}
-	if task.Kind == crawl.KindPage && c.js.full() {
+	if c.js.keeps(task) {
 		c.aside = f.setsAside(c.js)
 		c.fromBuf = c.aside
 		return

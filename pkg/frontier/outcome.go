@@ -155,8 +155,7 @@ func (f *Frontier) again(ctx context.Context, r *result) error {
 		if r.counted {
 			f.mu.Lock()
 			r.js.pages--
-			f.fronts[0] += f.aside // there may be room again
-			f.aside = 0
+			f.retrieve()
 			f.mu.Unlock()
 		}
 		return f.enqueue(ctx, true, t)

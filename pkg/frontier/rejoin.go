@@ -48,7 +48,7 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 	case task == nil:
 		return at, false
 	}
-	if task.Kind == crawl.KindPage && js.full() {
+	if js.keeps(task) {
 		if f.setsAside(js) {
 			return now, false
 		}

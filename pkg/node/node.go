@@ -130,23 +130,23 @@ func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
 	case Fetcher:
 		n.fetcher, err = fetch.New(n.cfg.Fetch, fetch.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
 			DNS: d.Resolver, Metrics: d.Registry})
-		run(n, r, crawl.TopicFetch, n.fetcher)
+		addStage(n, r, crawl.TopicFetch, n.fetcher)
 	case Parser:
-		run(n, r, crawl.TopicParse, parse.NewHandler(d.Jobs, s.Bodies, d.Log))
+		addStage(n, r, crawl.TopicParse, parse.NewHandler(d.Jobs, s.Bodies, d.Log))
 	case ContentSeen:
-		run(n, r, crawl.TopicContentSeen, seen.New(seen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Bodies: s.Bodies}, d.Log))
+		addStage(n, r, crawl.TopicContentSeen, seen.New(seen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Bodies: s.Bodies}, d.Log))
 	case URLFilter:
-		run(n, r, crawl.TopicURLFilter, filter.New(d.Jobs, known{rules}))
+		addStage(n, r, crawl.TopicURLFilter, filter.New(d.Jobs, known{rules}))
 	case HostSplitter:
-		run(n, r, crawl.TopicHostSplit, split.New(split.OneNode{}))
+		addStage(n, r, crawl.TopicHostSplit, split.New(split.OneNode{}))
 	case DUE:
-		run(n, r, crawl.TopicDUE, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets, Attempts: s.Attempts, Jobs: d.Jobs}))
+		addStage(n, r, crawl.TopicDUE, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets, Attempts: s.Attempts, Jobs: d.Jobs}))
 	case Frontier:
 		n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts, Jobs: d.Jobs,
 			Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log})
 		if err == nil {
-			run(n, r, crawl.TopicFrontierIn, n.frontier.In())
-			run(n, r, crawl.TopicOutcome, n.frontier.Outcomes())
+			addStage(n, r, crawl.TopicFrontierIn, n.frontier.In())
+			addStage(n, r, crawl.TopicOutcome, n.frontier.Outcomes())
 		}
 	default:
 		err = errors.New("no such role")
@@ -154,8 +154,8 @@ func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
 	return err
 }
 
-// run adds a stage that handles a topic. Its name is the role's, or the topic's where a role has several.
-func run[In crawl.Event](n *Node, r Role, topic string, h stage.Handler[In]) {
+// addStage adds a stage that handles a topic. Its name is the role's, or the topic's where a role has several.
+func addStage[In crawl.Event](n *Node, r Role, topic string, h stage.Handler[In]) {
 	name := string(r)
 	if r == Frontier {
 		name = topic
@@ -178,8 +178,8 @@ func (n *Node) Run(ctx context.Context) error {
 	stages, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	g, stages := errgroup.WithContext(stages)
-	for _, run := range n.stages {
-		g.Go(func() error { return run(stages) })
+	for _, s := range n.stages {
+		g.Go(func() error { return s(stages) })
 	}
 	g.Go(func() error {
 		defer stop()

@@ -64,6 +64,24 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	fl := cmd.Flags()
 	fl.SortFlags = false
 	fl.StringVarP(&f.out, "out", "o", "", "directory of the crawl (default ./crawl-<host>)")
+	f.addJob(cmd, job)
+	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
+	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
+	fl.BoolVar(&f.fresh, "fresh", false, "discard what the directory holds of an earlier crawl")
+	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
+	fl.BoolVar(&f.json, "json", false, "print progress as JSON lines on standard output")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log what the stages do on standard error")
+	fl.StringVar(&f.proxy, "proxy", "", "`URL` of an HTTP, HTTPS or SOCKS5 proxy")
+	fl.StringVar(&f.dns, "dns", "", "name server, `ADDR:PORT`")
+	fl.BoolVar(&f.allowPrivate, "allow-private", false, "permit loopback and private addresses")
+	fl.StringVar(&f.cpuProfile, "cpuprofile", "", "write a CPU profile to this `file`")
+	_ = fl.MarkHidden("cpuprofile")
+}
+
+// addJob declares the flags that make a job.
+func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
+	fl := cmd.Flags()
+	fl.SortFlags = false
 	fl.StringVarP(&f.config, "config", "c", "", "job file (YAML); flags win over it")
 	fl.StringVar((*string)(&job.Scope), "scope", string(job.Scope), "links to follow: domain, host, prefix or any")
 	fl.StringArrayVar(&job.Include, "include", nil, "follow only URLs that match this `regexp` (repeatable)")
@@ -74,7 +92,6 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	fl.IntVar(&job.PagesPerLevel, "pages-per-level", 0, "URLs of one depth; 0: no limit")
 	fl.IntVar(&job.PagesPerHost, "pages-per-host", 0, "URLs of one host; 0: no limit, 10,000 with --scope any")
 	fl.Var(&job.Limits.MaxBody, "max-body", "cut bodies longer than this, after decompression")
-	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
 	fl.Var(&job.Politeness.Delay, "delay", "wait between two requests to a host, from the end of one to the start of the next")
 	fl.Var(&job.Politeness.IPDelay, "ip-delay", "wait between two requests to an address; never more than --delay")
 	fl.IntVar(&job.Politeness.HostConnections, "host-connections", 1, "requests at once to a host; more only for your own site")
@@ -84,16 +101,6 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVar(&f.keepNoFollow, "ignore-nofollow", false, "follow nofollow links and store noindex pages")
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
 	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate, "bits of 64 in which near-duplicates may differ; -1: only exact copies")
-	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
-	fl.BoolVar(&f.fresh, "fresh", false, "discard what the directory holds of an earlier crawl")
-	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
-	fl.BoolVar(&f.json, "json", false, "print progress as JSON lines on standard output")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log what the stages do on standard error")
-	fl.StringVar(&f.proxy, "proxy", "", "`URL` of an HTTP, HTTPS or SOCKS5 proxy")
-	fl.StringVar(&f.dns, "dns", "", "name server, `ADDR:PORT`")
-	fl.StringVar(&f.cpuProfile, "cpuprofile", "", "write a CPU profile to this `file`")
-	_ = fl.MarkHidden("cpuprofile")
-	fl.BoolVar(&f.allowPrivate, "allow-private", false, "permit loopback and private addresses")
 }
 
 // job puts the job together: defaults, the job file, then the flags that were given.

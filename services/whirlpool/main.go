@@ -28,10 +28,10 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	os.Exit(run(os.Args[1:]))
+	os.Exit(execute(os.Args[1:]))
 }
 
-func run(args []string) int {
+func execute(args []string) int {
 	root := newRoot()
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
@@ -63,7 +63,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.AddGroup(&cobra.Group{ID: groupCrawl, Title: "Crawling:"}, &cobra.Group{ID: groupLook, Title: "Looking into a crawl:"})
-	addGroup(root, groupCrawl, newCrawl(), newDemo())
+	addGroup(root, groupCrawl, newCrawl(), newDemo(), newSeed(), newNode(), newSetup())
 	addGroup(root, groupCrawl, newControls()...)
 	addGroup(root, groupLook, newStatus(), newExplain(), newAudit(), newExport(), newReplay())
 	root.AddCommand(newTool(), newBench(), newFakeweb())

@@ -1,0 +1,285 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
+	"github.com/whirlpool-crawler/whirlpool/pkg/memcached"
+	"github.com/whirlpool-crawler/whirlpool/pkg/mongo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/spool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
+)
+
+// RunCluster plays the roles, all of them where none is named, over the services that the program's configuration names, until
+// ctx is done. It waits for services that are not there yet, and rebuilds the frontier when its queues are lost.
+func RunCluster(ctx context.Context, p *run.Program, roles ...Role) (err error) {
+	if len(roles) == 0 {
+		roles = Roles()
+	}
+	c := &cluster{p: p, roles: roles}
+	defer func() { err = errors.Join(err, c.close()) }()
+	if err := c.open(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // stopped while it waited
+		}
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	if rest := slices.DeleteFunc(slices.Clone(roles), func(r Role) bool { return r == Frontier }); len(rest) > 0 {
+		n, err := New(c.config(), c.deps(), rest...)
+		if err != nil {
+			return err
+		}
+		g.Go(func() error { return n.Run(ctx) })
+	}
+	if c.plays(Frontier) {
+		g.Go(func() error { p.DiskGuard(c.diskFull).Run(ctx); return nil })
+		g.Go(func() error { return p.Supervise(ctx, string(Frontier), c.runFrontier, rabbit.ErrLost) })
+	} else {
+		p.Ready()
+	}
+	if c.plays(Fetcher) {
+		g.Go(func() error { c.spool.Sweeper().Run(ctx); return nil })
+	}
+	return g.Wait()
+}
+
+// cluster is what a program has open: what its roles need.
+type cluster struct {
+	p         *run.Program
+	roles     []Role
+	bus       *rabbit.Bus
+	postgres  *postgres.Store
+	mongo     *mongo.Store
+	memcached *memcached.Client
+	spool     *spool.Spool
+	archive   *warc.Writer
+	resolver  *dnscache.Cache
+	metrics   *stage.Metrics
+	closers   []func() error
+
+	mu      sync.Mutex
+	leading *frontier.Frontier // nil: none is at work
+	full    bool               // the disk
+}
+
+func (c *cluster) plays(roles ...Role) bool {
+	return slices.ContainsFunc(roles, func(r Role) bool { return slices.Contains(c.roles, r) })
+}
+
+// open opens what the roles need, in the order of the needs.
+func (c *cluster) open(ctx context.Context) error {
+	c.metrics = stage.NewMetrics(c.p.Registry)
+	steps := []struct {
+		open func(context.Context) error
+		need []Role
+	}{
+		{c.openPostgres, []Role{Frontier, Fetcher, Parser, ContentSeen, URLFilter, DUE}},
+		{c.openMongo, []Role{ContentSeen}},
+		{c.openMemcached, []Role{Fetcher, URLFilter, DUE, Frontier}},
+		{c.openResolver, []Role{Fetcher, Frontier}},
+		{c.openSpool, []Role{Fetcher, Parser, ContentSeen}},
+		{c.openArchive, []Role{Fetcher}},
+		{c.openBus, Roles()},
+	}
+	for _, s := range steps {
+		if c.plays(s.need...) {
+			if err := s.open(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// onClose notes what close does, the last first.
+func (c *cluster) onClose(f func() error) { c.closers = append(c.closers, f) }
+
+func (c *cluster) close() error {
+	var errs []error
+	for _, f := range slices.Backward(c.closers) {
+		errs = append(errs, f())
+	}
+	return errors.Join(errs...)
+}
+
+func (c *cluster) openPostgres(ctx context.Context) error {
+	cfg := PostgresConfig(c.p.Config)
+	cfg.Name, cfg.Log = c.p.Name, c.p.Log
+	err := c.p.Await(ctx, "postgres", func(ctx context.Context) (err error) {
+		c.postgres, err = postgres.Open(ctx, cfg)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.onClose(func() error { c.postgres.Close(); return nil })
+	c.p.Check("postgres", c.postgres.Ping)
+	return nil
+}
+
+func (c *cluster) openMongo(ctx context.Context) error {
+	cfg := MongoConfig(c.p.Config)
+	cfg.Log = c.p.Log
+	err := c.p.Await(ctx, "mongodb", func(ctx context.Context) (err error) {
+		c.mongo, err = mongo.Open(ctx, cfg)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.onClose(c.mongo.Close)
+	c.p.Check("mongodb", c.mongo.Ping)
+	return nil
+}
+
+// openMemcached waits for nothing: without memcached everything is slower and nothing else.
+func (c *cluster) openMemcached(context.Context) (err error) {
+	addrs := c.p.Config.Memcached.Addresses
+	if len(addrs) == 0 {
+		return nil
+	}
+	cfg := memcached.Default()
+	cfg.Addrs, cfg.Log, cfg.Metrics = addrs, c.p.Log, c.p.Registry
+	if c.memcached, err = memcached.Open(cfg); err != nil {
+		return err
+	}
+	c.onClose(func() error { c.memcached.Close(); return nil })
+	return nil
+}
+
+func (c *cluster) openResolver(context.Context) (err error) {
+	cfg := dnscache.Default()
+	cfg.Server = c.p.Config.Fetch.DNS
+	if c.memcached != nil {
+		cfg.Over = c.memcached.Source
+	}
+	c.resolver, err = dnscache.New(cfg, c.p.Registry)
+	return err
+}
+
+func (c *cluster) openSpool(context.Context) (err error) {
+	cfg := spool.Default()
+	cfg.Dir, cfg.Log = c.p.Config.Disk.Spool, c.p.Log
+	cfg.MaxUsed = max(cfg.MaxUsed, c.p.Config.Disk.Limit)
+	c.spool, err = spool.Open(cfg)
+	return err
+}
+
+func (c *cluster) openArchive(context.Context) (err error) {
+	if c.p.Config.Disk.WARC == "" {
+		return nil
+	}
+	dir := filepath.Join(c.p.Config.Disk.WARC, c.p.Config.Node)
+	if c.archive, err = warc.Open(dir, warc.Options{Log: c.p.Log}); err == nil {
+		c.onClose(c.archive.Close)
+	}
+	return err
+}
+
+func (c *cluster) openBus(ctx context.Context) (err error) {
+	cfg := RabbitConfig(c.p.Config)
+	cfg.Program, cfg.Log = c.p.Name, c.p.Log
+	if c.bus, err = rabbit.Open(cfg); err != nil {
+		return err
+	}
+	c.onClose(c.bus.Close)
+	return c.p.Await(ctx, "rabbitmq", c.bus.Declare)
+}
+
+// PostgresConfig, MongoConfig and RabbitConfig translate the settings of a node's programs for the adapters.
+func PostgresConfig(cfg *run.Config) postgres.Config {
+	out := postgres.Default()
+	out.URL, out.MaxConns = cfg.Postgres.Address().Reveal(), cfg.Postgres.Connections
+	return out
+}
+
+// MongoConfig is described at PostgresConfig.
+func MongoConfig(cfg *run.Config) mongo.Config {
+	out := mongo.Default()
+	out.URL, out.Database = cfg.MongoDB.Address().Reveal(), cfg.MongoDB.Database
+	return out
+}
+
+// RabbitConfig is described at PostgresConfig.
+func RabbitConfig(cfg *run.Config) rabbit.Config {
+	out, r := rabbit.Default(), cfg.RabbitMQ
+	out.Subsystems = r.Address(r.Subsystems, rabbit.SubsystemsVhost).Reveal()
+	out.Frontier = r.Address(r.Frontier, rabbit.FrontierVhost).Reveal()
+	out.Management = r.Management.Address().Reveal()
+	return out
+}
+
+// config translates the settings for the stages.
+func (c *cluster) config() Config {
+	in, out := c.p.Config, Default()
+	out.Frontier.Window, out.Frontier.MaxActive, out.Frontier.MaxHeld = in.Frontier.Window, in.Frontier.ActiveHosts, in.Frontier.HeldTasks
+	out.Frontier.ShareAddresses = in.Fetch.Proxy == ""
+	out.Fetch.AllowPrivate, out.Fetch.MaxIdleConns = in.Fetch.AllowPrivate, in.Fetch.IdleConnections
+	out.Fetch.Proxy = in.Fetch.Proxy.Reveal()
+	w := in.Workers
+	for role, most := range map[Role]int{Fetcher: in.Fetch.Concurrency, Parser: w.Parser, ContentSeen: w.ContentSeen,
+		URLFilter: w.URLFilter, HostSplitter: w.HostSplitter, DUE: w.DUE, Frontier: w.Frontier} {
+		out.Workers[role] = bus.Workers{Min: 1, Max: most}
+	}
+	return out
+}
+
+// deps wires the adapters that are open. The frontier's queues are not among them.
+func (c *cluster) deps() Deps {
+	d := Deps{Bus: c.bus, Log: c.p.Log, Registry: c.p.Registry, Metrics: c.metrics}
+	if c.resolver != nil {
+		d.Resolver = c.resolver
+	}
+	s := &d.Stores
+	if db := c.postgres; db != nil {
+		d.Jobs = db.Jobs()
+		s.URLs, s.Ledger, s.Budgets, s.Content = db.URLs(), db.URLs(), db.Budgets(), db.ContentSet()
+		s.Hosts, s.Robots, s.Attempts = db.Hosts(), db.Hosts(), db.AttemptLog()
+	}
+	if c.mongo != nil {
+		s.Pages = c.mongo.Pages()
+	}
+	if c.spool != nil {
+		s.Bodies = c.spool
+	}
+	if c.archive != nil {
+		s.Archive = c.archive
+	}
+	if c.memcached != nil {
+		s.Robots = c.memcached.Robots(s.Robots)
+		s.URLs = c.memcached.URLs(s.URLs, c.epochs())
+	}
+	return d
+}
+
+// epochs tells the lives of jobs apart for the cache of claimed URLs. A job's number and creation never change.
+func (c *cluster) epochs() memcached.Epoch {
+	var known sync.Map
+	return func(ctx context.Context, job crawl.JobID) (string, error) {
+		if epoch, ok := known.Load(job); ok {
+			return epoch.(string), nil
+		}
+		info, err := c.postgres.Jobs().Info(ctx, job)
+		if err != nil {
+			return "", err
+		}
+		epoch := fmt.Sprintf("%d-%d", info.Number, info.Created.UnixMicro())
+		known.Store(job, epoch)
+		return epoch, nil
+	}
+}

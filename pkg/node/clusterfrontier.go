@@ -1,0 +1,91 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
+)
+
+// runFrontier builds a frontier over queues of its own and runs it until ctx is done or the queues are lost (rabbit.ErrLost).
+//
+// A frontier does not know what its predecessor leased, and a host must not be contacted while a request to it may be under way.
+// So it first waits until the fetchers have ended all of those, and leases nothing before it has their outcomes: a host
+// may have asked for rest.
+func (c *cluster) runFrontier(ctx context.Context) error {
+	cfg := RabbitConfig(c.p.Config)
+	cfg.Program, cfg.Log = c.p.Name, c.p.Log
+	queues, err := rabbit.OpenQueues(ctx, cfg)
+	if err != nil {
+		return stopped(ctx, err)
+	}
+	defer func() { _ = queues.Close() }() // what was pulled goes back, whatever it says
+	deps := c.deps()
+	deps.Stores.Queues = queues
+	deps.BeforeLease = func(ctx context.Context) error {
+		if err := c.bus.Quiet(ctx, crawl.TopicOutcome); err != nil {
+			return err
+		}
+		c.p.Log.Info("the frontier begins to lease")
+		return nil
+	}
+	n, err := New(c.config(), deps, Frontier)
+	if err != nil {
+		return err
+	}
+	c.p.Log.Info("the frontier waits for the requests that were under way when it stopped")
+	if err := c.bus.Quiet(ctx, crawl.TopicFetch); err != nil {
+		return stopped(ctx, err)
+	}
+	if err := n.Recover(ctx, true); err != nil {
+		return stopped(ctx, err)
+	}
+	run, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-queues.Lost():
+			stop()
+		case <-run.Done():
+		}
+	}()
+	w := &jobWatch{jobs: c.postgres.Jobs(), ledger: deps.Stores.Ledger, frontier: n.frontier, bus: c.bus, log: c.p.Log}
+	go w.run(run)
+	c.lead(n.frontier)
+	defer c.lead(nil)
+	c.p.Ready()
+	err = n.Run(run)
+	if run.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: the frontier is built again", errors.Join(rabbit.ErrLost, err))
+	}
+	return err
+}
+
+// lead notes the frontier that is at work, so that a full disk can pause it.
+func (c *cluster) lead(f *frontier.Frontier) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.leading = f; f != nil {
+		f.Pause(c.full)
+	}
+}
+
+// diskFull pauses the frontier, or lets it go on.
+func (c *cluster) diskFull(full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.full = full; c.leading != nil {
+		c.leading.Pause(full)
+	}
+}
+
+// stopped is err, unless it came of ctx.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

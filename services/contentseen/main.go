@@ -1,0 +1,18 @@
+// Command contentseen tells copies from new pages, stores them, and passes their links on.
+//
+// It is one program of a crawler node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
+// variables, see deploy/samples/node.yml.
+package main
+
+import (
+	"context"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+)
+
+func main() {
+	run.Main("contentseen", func(ctx context.Context, p *run.Program) error {
+		return node.RunCluster(ctx, p, node.ContentSeen)
+	})
+}

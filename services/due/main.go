@@ -1,0 +1,18 @@
+// Command due claims the URLs that nobody has claimed and gives them to the frontier.
+//
+// It is one program of a crawler node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
+// variables, see deploy/samples/node.yml.
+package main
+
+import (
+	"context"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+)
+
+func main() {
+	run.Main("due", func(ctx context.Context, p *run.Program) error {
+		return node.RunCluster(ctx, p, node.DUE)
+	})
+}
