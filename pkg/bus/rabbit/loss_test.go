@@ -214,3 +214,32 @@ func TestDeletedQueuesAreMadeAgain(t *testing.T) {
 	check(t, b.Publish(within(t), fetchOf(4)))
 	await(t, got, "delivery after the exchange was made again")
 }
+
+// A full topic refuses messages. Its publisher waits and loses none; without a consumer only its deadline ends it.
+func TestAFullTopicMakesPublishersWait(t *testing.T) {
+	b := rabbittest.Bus(t, func(cfg *rabbit.Config) { cfg.MaxLength = 5 })
+	const n = 60
+	var msgs []bus.Message
+	left := map[crawl.MessageID]bool{}
+	for i := range n {
+		msgs = append(msgs, fetchOf(i))
+		left[fetchOf(i).ID] = true
+	}
+	short, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	if err := b.Publish(short, msgs...); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("Publish of %d messages into a topic of 5 = %v", n, err)
+	}
+	if waiting := depth(t, b, crawl.TopicFetch).Ready; waiting < 5 || waiting > 10 { // the broker counts a little late
+		t.Errorf("%d messages wait in a topic of 5", waiting)
+	}
+	published := make(chan error)
+	ctx := within(t)
+	go func() { published <- b.Publish(ctx, msgs...) }()
+	got := make(chan crawl.MessageID, 4*n)
+	consume(t, b, crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
+	check(t, await(t, published, "return of Publish"))
+	for len(left) > 0 {
+		delete(left, await(t, got, "delivery"))
+	}
+}
