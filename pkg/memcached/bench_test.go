@@ -49,6 +49,7 @@ func BenchmarkClaim(b *testing.B) {
 				if _, err := c.URLs(everything{crawl.New}, epoch).Claim(ctx, "job", id("one"), list); err != nil {
 					b.Fatal(err)
 				}
+				settle(b, c)
 			}
 			s := c.URLs(bc.next, epoch)
 			b.ReportAllocs()
@@ -58,10 +59,32 @@ func BenchmarkClaim(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+			settle(b, c)
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchBatch, "ns/url")
 			b.ReportMetric(float64((cpu(b)-before).Nanoseconds())/float64(b.N)/benchBatch, "cpu-ns/url")
 		})
 	}
+}
+
+// everything but the first URL of a page was claimed before, as in the steady state of a crawl.
+func BenchmarkPage(b *testing.B) {
+	c, ctx, list := open(b), context.Background(), benchURLs(b)
+	if _, err := c.URLs(everything{crawl.New}, epoch).Claim(ctx, "job", id("one"), list[1:]); err != nil {
+		b.Fatal(err)
+	}
+	settle(b, c)
+	s, n := c.URLs(everything{crawl.New}, epoch), 0
+	b.ReportAllocs()
+	before := cpu(b)
+	for b.Loop() {
+		n++
+		list[0] = mustURL(b, fmt.Sprintf("http://new.test/%d", n))
+		if _, err := s.Claim(ctx, "job", id("two"), list); err != nil {
+			b.Fatal(err)
+		}
+	}
+	settle(b, c)
+	b.ReportMetric(float64((cpu(b)-before).Microseconds())/float64(b.N), "cpu-µs/page")
 }
 
 // cpu is the processor time that this process has taken.

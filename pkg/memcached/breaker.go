@@ -7,56 +7,68 @@ import (
 )
 
 // breaker keeps calls from a server that fails (circuit breaker, Nygard: Release It!). After some failures in a row it lets none
-// through for a while, then one, whose success lets all through again and whose failure doubles the while.
+// through for a while, then one, whose success lets all through again and whose failure doubles the while. Calls that
+// fail together count once, as a machine that stalls for a moment makes a lot of them. People are told when the
+// server does not answer after the first rest either.
 type breaker struct {
 	server string
 	log    *slog.Logger
 	now    func() time.Time
 
 	mu       sync.Mutex
-	failures int           // in a row
+	failures int           // in a row, each of a call that began after the one before had failed
+	failed   time.Time     // when the last of them was
 	rest     time.Duration // 0: calls go through
 	until    time.Time     // end of the rest
 	probing  bool          // a call is trying whether the server is back
+	said     bool          // people think that the server is down
 }
 
 const (
-	maxFailures = 3
+	maxFailures = 5
 	minRest     = time.Second
 	maxRest     = 30 * time.Second
 )
 
-// allow reports whether a call may be made. Then done must be told how it ended.
-func (b *breaker) allow() (ok, probe bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch {
-	case b.rest == 0:
-		return true, false
-	case b.probing || b.now().Before(b.until):
-		return false, false
-	}
-	b.probing = true
-	return true, true
+// attempt is a call that the breaker let through.
+type attempt struct {
+	began time.Time
+	probe bool
 }
 
-func (b *breaker) done(probe bool, err error) {
+// allow reports whether a call may be made. Then done must be told how it ended.
+func (b *breaker) allow() (a attempt, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if probe {
+	a.began = b.now()
+	switch {
+	case b.rest == 0:
+		return a, true
+	case b.probing || a.began.Before(b.until):
+		return a, false
+	}
+	b.probing, a.probe = true, true
+	return a, true
+}
+
+func (b *breaker) done(a attempt, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a.probe {
 		b.probing = false
 	}
 	switch {
-	case err == nil && b.rest > 0:
-		b.log.Info("memcached answers again", "server", b.server)
-		fallthrough
 	case err == nil:
-		b.failures, b.rest = 0, 0
-	case b.rest > 0 && probe:
+		b.closed()
+	case a.probe:
 		b.open(min(2*b.rest, maxRest))
-	case b.rest == 0:
-		if b.failures++; b.failures >= maxFailures {
+		if !b.said {
+			b.said = true
 			b.log.Warn("memcached does not answer; the crawl goes on without it and tries now and then", "server", b.server, "error", err)
+		}
+	case b.rest == 0 && !a.began.Before(b.failed):
+		b.failed = b.now()
+		if b.failures++; b.failures >= maxFailures {
 			b.open(minRest)
 		}
 	}
@@ -67,12 +79,11 @@ func (b *breaker) open(rest time.Duration) {
 	b.until = b.now().Add(rest)
 }
 
-// abandon is done for a call that says nothing about the server.
-func (b *breaker) abandon(probe bool) {
-	if !probe {
-		return
+// closed lets all calls through.
+func (b *breaker) closed() {
+	b.failures, b.rest = 0, 0
+	if b.said {
+		b.said = false
+		b.log.Info("memcached answers again", "server", b.server)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.probing = false
 }

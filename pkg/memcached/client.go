@@ -1,14 +1,14 @@
 package memcached
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
+	"maps"
 	"sync"
 	"time"
 
+	"github.com/bradfitz/gomemcache/memcache"
 	"github.com/zeebo/xxh3"
 )
 
@@ -17,25 +17,52 @@ type Client struct {
 	cfg     Config
 	servers []*server
 	metrics metrics
+
+	background chan func()
+	ctx        context.Context // done when the client is closed
+	cancel     context.CancelFunc
+	writers    sync.WaitGroup
 }
+
+// What is stored in the background: so many values wait at most, a megabyte of them, and so many calls are made at once.
+const (
+	maxWaiting = 4096
+	writers    = 4
+)
 
 // Open returns a client. It connects when it is first asked, so that a dead server keeps no program from starting.
 func Open(cfg Config) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg, metrics: newMetrics(cfg.Metrics)}
+	c := &Client{cfg: cfg, metrics: newMetrics(cfg.Metrics), background: make(chan func(), maxWaiting)}
 	for _, addr := range cfg.Addrs {
-		c.servers = append(c.servers, &server{addr: addr, timeout: cfg.Timeout, max: cfg.MaxIdle,
-			breaker: breaker{server: addr, log: cfg.Log, now: time.Now}})
+		c.servers = append(c.servers, newServer(addr, &cfg))
+	}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	for range writers {
+		c.writers.Go(c.write)
 	}
 	return c, nil
 }
 
-// Close closes the idle connections. Calls under way end by themselves.
+// Close closes the idle connections, and forgets what waits to be stored. Calls under way end by themselves.
 func (c *Client) Close() {
+	c.cancel()
+	c.writers.Wait()
 	for _, s := range c.servers {
-		s.close()
+		_ = s.client.Close()
+	}
+}
+
+func (c *Client) write() {
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case do := <-c.background:
+			do()
+		}
 	}
 }
 
@@ -46,91 +73,84 @@ func (c *Client) key(kind, text string) string {
 	return c.cfg.Prefix + ":" + kind + ":" + base64.RawURLEncoding.EncodeToString(sum[:20])
 }
 
-// get asks for keys. found gets the place of each key that is there, with a value that is good during the call; calls for
-// different servers may run at once. Servers that fail know nothing.
-func (c *Client) get(ctx context.Context, cache string, keys []string, found func(i int, value []byte)) {
-	if len(keys) == 0 {
-		return
-	}
-	c.each(len(keys), func(i int) string { return keys[i] }, func(s *server, places []int) {
-		mine, hits := keys, 0
-		if places != nil {
-			mine = pick(keys, places)
-		}
-		err := s.do(ctx, func(b []byte) []byte { return appendGet(b, mine) }, func(r *bufio.Reader) error {
-			return readGet(r, mine, func(i int, value []byte) {
-				hits++
-				if places != nil {
-					i = places[i]
-				}
-				found(i, value)
-			})
-		})
-		c.metrics.got(cache, hits, len(mine), err)
-	})
-}
-
-// store remembers items. Whether it does is nobody's concern.
-func (c *Client) store(ctx context.Context, cache, verb string, items ...item) {
-	if len(items) == 0 {
-		return
-	}
-	c.each(len(items), func(i int) string { return items[i].key }, func(s *server, places []int) {
-		mine := items
-		if places != nil {
-			mine = pick(items, places)
-		}
-		err := s.do(ctx, func(b []byte) []byte {
-			for _, it := range mine {
-				b = appendStore(b, verb, it)
-			}
-			return b
-		}, func(r *bufio.Reader) error { return readStored(r, len(mine)) })
-		c.metrics.stored(cache, len(mine), err)
-	})
-}
-
-// each calls do for every server with the places of the keys that are its own, for all servers at once; nil means all places.
-func (c *Client) each(n int, key func(i int) string, do func(s *server, places []int)) {
+// get asks for keys, all servers at once. Servers that fail know nothing.
+func (c *Client) get(ctx context.Context, cache string, keys ...string) map[string]*memcache.Item {
 	if len(c.servers) == 1 {
-		do(c.servers[0], nil)
-		return
+		return c.getFrom(ctx, c.servers[0], cache, keys)
 	}
-	places := make([][]int, len(c.servers))
-	for i := range n {
-		s := c.serverOf(key(i))
-		places[s] = append(places[s], i)
+	shares := map[*server][]string{}
+	for _, k := range keys {
+		s := c.serverOf(k)
+		shares[s] = append(shares[s], k)
 	}
-	var wg sync.WaitGroup
-	for s, p := range places {
-		if len(p) > 0 {
-			wg.Go(func() { do(c.servers[s], p) })
+	answers := make(chan map[string]*memcache.Item, len(shares))
+	for s, share := range shares {
+		go func() { answers <- c.getFrom(ctx, s, cache, share) }()
+	}
+	all := make(map[string]*memcache.Item, len(keys))
+	for range shares {
+		maps.Copy(all, <-answers)
+	}
+	return all
+}
+
+func (c *Client) getFrom(ctx context.Context, s *server, cache string, keys []string) (items map[string]*memcache.Item) {
+	if len(keys) == 0 {
+		return nil
+	}
+	err := ctx.Err()
+	if err == nil {
+		err = s.do(func(m *memcache.Client) (err error) { items, err = m.GetMulti(keys); return err })
+	}
+	hits := 0
+	for _, k := range keys { // a strange server may say more than it was asked
+		if items[k] != nil {
+			hits++
 		}
 	}
-	wg.Wait()
+	c.metrics.got(cache, hits, len(keys), err)
+	return items
+}
+
+// verb is how an item is stored: (*memcache.Client).Set always, Add only where there is none.
+type verb func(*memcache.Client, *memcache.Item) error
+
+// store remembers a value. Whether it does is nobody's concern.
+func (c *Client) store(ctx context.Context, cache string, as verb, key string, value []byte, ttl time.Duration) {
+	err := ctx.Err()
+	if err == nil {
+		it := &memcache.Item{Key: key, Value: value, Expiration: seconds(ttl)}
+		err = c.serverOf(key).do(func(m *memcache.Client) error { return as(m, it) })
+	}
+	c.metrics.stored(cache, err)
+}
+
+// storeLater is store in the background; while too many values wait there it does nothing.
+func (c *Client) storeLater(cache string, as verb, key string, value []byte, ttl time.Duration) {
+	select {
+	case c.background <- func() { c.store(c.ctx, cache, as, key, value, ttl) }:
+	default:
+		c.metrics.stored(cache, errDropped)
+	}
+}
+
+// seconds rounds up; more than 30 days would be a date to memcached.
+func seconds(ttl time.Duration) int32 {
+	const most = 30 * 24 * time.Hour
+	return int32((min(max(ttl, 1), most) + time.Second - 1) / time.Second)
 }
 
 // serverOf chooses the server with the highest hash of itself and the key (rendezvous hashing, Thaler and Ravishankar 1998):
 // programs that list the servers in another order agree, and a new server takes over keys without moving others.
-func (c *Client) serverOf(key string) int {
-	best, highest := 0, uint64(0)
-	for i, s := range c.servers {
+func (c *Client) serverOf(key string) *server {
+	best, highest := c.servers[0], uint64(0)
+	if len(c.servers) == 1 {
+		return best
+	}
+	for _, s := range c.servers {
 		if h := xxh3.HashStringSeed(key, xxh3.HashString(s.addr)); h > highest {
-			best, highest = i, h
+			best, highest = s, h
 		}
 	}
 	return best
-}
-
-func pick[T any](list []T, places []int) []T {
-	out := make([]T, len(places))
-	for i, p := range places {
-		out[i] = list[p]
-	}
-	return out
-}
-
-// quiet reports whether an error says nothing about a server.
-func quiet(err error) bool {
-	return errors.Is(err, errResting) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

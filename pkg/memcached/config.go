@@ -16,14 +16,14 @@ type Config struct {
 	Timeout time.Duration // longest time that a call waits for servers, connecting included
 	// Prefix begins every key, so that clusters can share a server; up to 64 letters, digits and ".-_".
 	Prefix  string
-	MaxIdle int // connections kept open to each server
+	MaxIdle int // connections kept open to each server; more than calls are made at once, or they are opened again and again
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil: none
 }
 
-// Default returns the defaults: 50 ms, the prefix whirlpool, 16 connections.
+// Default returns the defaults: 50 ms, the prefix whirlpool, 64 connections.
 func Default() Config {
-	return Config{Timeout: 50 * time.Millisecond, Prefix: "whirlpool", MaxIdle: 16, Log: slog.New(slog.DiscardHandler)}
+	return Config{Timeout: 50 * time.Millisecond, Prefix: "whirlpool", MaxIdle: 64, Log: slog.New(slog.DiscardHandler)}
 }
 
 const maxPrefix = 64

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bradfitz/gomemcache/memcache"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
 )
@@ -38,14 +40,15 @@ func (s source) Resolve(ctx context.Context, name string) (addrs []netip.Addr, t
 		return s.next.Resolve(ctx, name)
 	}
 	key := s.c.key(dnsKind, strings.ToLower(strings.TrimSuffix(name, ".")))
-	s.c.get(ctx, "dns", []string{key}, func(_ int, value []byte) { addrs, ttl = decodeAnswer(value, time.Now()) })
-	if len(addrs) > 0 {
-		return addrs, ttl, nil
+	if it := s.c.get(ctx, "dns", key)[key]; it != nil {
+		if addrs, ttl = decodeAnswer(it.Value, time.Now()); len(addrs) > 0 {
+			return addrs, ttl, nil
+		}
 	}
 	addrs, ttl, err = s.next.Resolve(ctx, name)
 	if err == nil && ttl >= minDNS && public(addrs) {
 		kept := min(ttl, maxDNS)
-		s.c.store(ctx, "dns", verbSet, item{key, encodeAnswer(addrs, kept, time.Now()), kept})
+		s.c.store(ctx, "dns", (*memcache.Client).Set, key, encodeAnswer(addrs, kept, time.Now()), kept)
 	}
 	return addrs, ttl, err
 }

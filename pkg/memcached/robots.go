@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/bradfitz/gomemcache/memcache"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
@@ -24,12 +26,15 @@ func (c *Client) Robots(next crawl.RobotsStore) crawl.RobotsStore { return robot
 // Robots implements crawl.RobotsStore.
 func (s robots) Robots(ctx context.Context, origin string) (r crawl.Robots, found bool, err error) {
 	key := s.c.key(robotsKind, origin)
-	s.c.get(ctx, "robots", []string{key}, func(_ int, value []byte) { r, found = decodeRobots(value, origin, time.Now()) })
-	if found {
-		return r, true, nil
+	if it := s.c.get(ctx, "robots", key)[key]; it != nil {
+		if r, found = decodeRobots(it.Value, origin, time.Now()); found {
+			return r, true, nil
+		}
 	}
 	if r, found, err = s.next.Robots(ctx, origin); found && err == nil {
-		s.remember(ctx, verbAdd, key, r)
+		if value, ttl := cached(r); len(value) > 0 {
+			s.c.store(ctx, "robots", (*memcache.Client).Add, key, value, ttl)
+		}
 	}
 	return r, found, err
 }
@@ -39,22 +44,23 @@ func (s robots) PutRobots(ctx context.Context, r crawl.Robots) error {
 	if err := s.next.PutRobots(ctx, r); err != nil {
 		return err
 	}
-	s.remember(ctx, verbSet, s.c.key(robotsKind, r.Origin), r)
+	value, ttl := cached(r)
+	s.c.store(ctx, "robots", (*memcache.Client).Set, s.c.key(robotsKind, r.Origin), value, ttl)
 	return nil
 }
 
-// remember caches a record. One that must not be believed, or is too large, is cached as nothing, so that a set takes the
-// place of the record before.
-func (s robots) remember(ctx context.Context, verb, key string, r crawl.Robots) {
-	ttl := min(time.Until(r.Expires), robotsTTL)
+// maxRobots bounds cached records, in bytes; servers take a megabyte by default.
+const maxRobots = 512 << 10
+
+// cached returns the value of a record and how long it is believed. One that must not be believed, or is too large, is
+// nothing: put in the place of the record before, it hides that.
+func cached(r crawl.Robots) (value []byte, ttl time.Duration) {
+	ttl = min(time.Until(r.Expires), robotsTTL)
 	value, err := crawl.EncodeValue(r)
-	if err != nil || len(value) > maxValue/2 || ttl <= 0 {
-		if verb == verbAdd {
-			return
-		}
-		value = nil
+	if err != nil || len(value) > maxRobots || ttl <= 0 {
+		return nil, time.Second
 	}
-	s.c.store(ctx, "robots", verb, item{key, value, ttl})
+	return value, ttl
 }
 
 // decodeRobots reads a cached record; ok is false for one that is damaged, of another origin, or expired.

@@ -1,137 +1,103 @@
 package memcached
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"net"
-	"sync"
 	"time"
+
+	"github.com/bradfitz/gomemcache/memcache"
 )
 
-// server is one memcached with its idle connections.
+// server is one memcached with its client. It is the client's only address, and selects it: the library's own list of servers
+// looks names up once and for all, while this one is looked up whenever a connection is made.
 type server struct {
 	addr    string
-	timeout time.Duration
+	client  *memcache.Client
 	breaker breaker
-
-	mu     sync.Mutex
-	idle   []*conn // the latest used last
-	max    int
-	closed bool
 }
 
-type conn struct {
-	net.Conn
-	in  *bufio.Reader
-	out []byte
+var (
+	_ memcache.ServerSelector = (*server)(nil)
+	_ net.Addr                = (*server)(nil)
+)
+
+func newServer(addr string, cfg *Config) *server {
+	s := &server{addr: addr, breaker: breaker{server: addr, log: cfg.Log, now: time.Now}}
+	s.client = memcache.NewFromSelector(s)
+	s.client.Timeout, s.client.MaxIdleConns, s.client.DialContext = cfg.Timeout, cfg.MaxIdle, dialer(cfg.Timeout)
+	return s
 }
+
+// PickServer implements memcache.ServerSelector.
+func (s *server) PickServer(string) (net.Addr, error) { return s, nil }
+
+// Each implements memcache.ServerSelector.
+func (s *server) Each(do func(net.Addr) error) error { return do(s) }
+
+// Network implements net.Addr.
+func (s *server) Network() string { return "tcp" }
+
+// String implements net.Addr.
+func (s *server) String() string { return s.addr }
 
 // errResting is returned without asking while a server is left alone.
 var errResting = errors.New("memcached is left alone for a while")
 
-// do makes one exchange: write appends the request, read reads the answer.
-func (s *server) do(ctx context.Context, write func(b []byte) []byte, read func(r *bufio.Reader) error) error {
-	ok, probe := s.breaker.allow()
+// do makes a call, unless the server is left alone.
+func (s *server) do(call func(*memcache.Client) error) error {
+	a, ok := s.breaker.allow()
 	if !ok {
 		return errResting
 	}
-	err := s.exchange(ctx, write, read)
-	if err != nil && ended(ctx) { // it was cut short by its caller
-		s.breaker.abandon(probe)
-		return context.DeadlineExceeded
+	err := call(s.client)
+	if errors.Is(err, memcache.ErrNotStored) { // an add that came second
+		err = nil
 	}
-	s.breaker.done(probe, err)
+	if err != nil {
+		_ = s.client.Close() // the idle connections, which have most likely ended with this one; the client stays of use
+	}
+	s.breaker.done(a, err)
 	return err
 }
 
-// ended reports whether ctx is done, or will be as soon as its timer runs.
-func ended(ctx context.Context) bool {
-	d, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && !time.Now().Before(d)
+// conn holds a whole call to one deadline. The library sets a new one for every line, so that a server that trickles could
+// hold a caller for ever.
+type conn struct {
+	net.Conn
+	timeout time.Duration
+	asked   bool // a request was begun, and nothing of its answer was read
 }
 
-func (s *server) exchange(ctx context.Context, write func(b []byte) []byte, read func(r *bufio.Reader) error) error {
-	deadline := time.Now().Add(s.timeout)
-	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
-		deadline = d
-	}
-	c, err := s.get(ctx, deadline)
-	if err != nil {
-		return err
-	}
-	c.out = write(c.out[:0])
-	if err = c.SetDeadline(deadline); err == nil {
-		_, err = c.Write(c.out)
-	}
-	if err == nil {
-		err = read(c.in)
-	}
-	if err != nil || c.in.Buffered() > 0 {
-		// What is left to read belongs to nobody. The other connections have most likely ended with this one.
-		_ = c.Close()
-		s.closeIdle()
-		if err == nil {
-			err = fmt.Errorf("%w: it said more than it was asked", errProtocol)
+// dialer returns a DialContext whose connections give the first call what is left of the time to connect.
+func dialer(timeout time.Duration) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		deadline := time.Now().Add(timeout)
+		d := net.Dialer{Deadline: deadline}
+		c, err := d.DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
 		}
-		return err
-	}
-	s.put(c)
-	return nil
-}
-
-// readBuffer holds the answers to a batch of claimed URLs, and most robots.txt files.
-const readBuffer = 16 << 10
-
-// maxOut is the largest request buffer that a connection keeps.
-const maxOut = 64 << 10
-
-func (s *server) get(ctx context.Context, deadline time.Time) (*conn, error) {
-	s.mu.Lock()
-	if n := len(s.idle); n > 0 {
-		c := s.idle[n-1]
-		s.idle = s.idle[:n-1]
-		s.mu.Unlock()
-		return c, nil
-	}
-	s.mu.Unlock()
-	d := net.Dialer{Deadline: deadline}
-	c, err := d.DialContext(ctx, "tcp", s.addr)
-	if err != nil {
-		return nil, err
-	}
-	return &conn{Conn: c, in: bufio.NewReaderSize(c, readBuffer)}, nil
-}
-
-func (s *server) put(c *conn) {
-	if cap(c.out) > maxOut {
-		c.out = nil
-	}
-	s.mu.Lock()
-	keep := !s.closed && len(s.idle) < s.max
-	if keep {
-		s.idle = append(s.idle, c)
-	}
-	s.mu.Unlock()
-	if !keep {
-		_ = c.Close()
+		return &conn{Conn: c, timeout: timeout, asked: true}, c.SetDeadline(deadline)
 	}
 }
 
-func (s *server) closeIdle() {
-	s.mu.Lock()
-	idle := s.idle
-	s.idle = nil
-	s.mu.Unlock()
-	for _, c := range idle {
-		_ = c.Close()
+// SetDeadline implements net.Conn: Write sets it.
+func (c *conn) SetDeadline(time.Time) error { return nil }
+
+// Write implements io.Writer. The first of a request sets the deadline of the call.
+func (c *conn) Write(b []byte) (int, error) {
+	if !c.asked {
+		c.asked = true
+		if err := c.Conn.SetDeadline(time.Now().Add(c.timeout)); err != nil {
+			return 0, err
+		}
 	}
+	return c.Conn.Write(b)
 }
 
-func (s *server) close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.closeIdle()
+// Read implements io.Reader.
+func (c *conn) Read(b []byte) (int, error) {
+	c.asked = false
+	return c.Conn.Read(b)
 }

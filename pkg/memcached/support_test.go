@@ -48,6 +48,17 @@ func openWith(t testing.TB, cfg Config, set ...func(*Config)) *Client {
 	return c
 }
 
+// settle waits until everything that was to be stored so far is stored: every writer has come to the end of the line.
+func settle(t testing.TB, c *Client) {
+	t.Helper()
+	var there sync.WaitGroup
+	there.Add(writers)
+	for range writers {
+		c.background <- func() { there.Done(); there.Wait() }
+	}
+	there.Wait()
+}
+
 // listen serves connections until the test ends.
 func listen(t testing.TB, serve func(c net.Conn)) (addr string) {
 	t.Helper()
@@ -84,6 +95,17 @@ func listen(t testing.TB, serve func(c net.Conn)) (addr string) {
 
 // silent takes everything and never answers.
 func silent(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+
+// trickling begins an answer and does not end it.
+func trickling(c net.Conn) {
+	_, _ = c.Read(make([]byte, 100))
+	for {
+		if _, err := io.WriteString(c, "VALUE b 0 1\r\nx\r\n"); err != nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
 
 // saying answers every request with the same bytes.
 func saying(answer string) func(net.Conn) {

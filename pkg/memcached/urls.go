@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"time"
 
+	"github.com/bradfitz/gomemcache/memcache"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
@@ -43,14 +45,13 @@ func (s urls) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, li
 	if err != nil {
 		return nil, err
 	}
-	var claimed []item
+	value := encodeClaim(by)
 	for i, place := range open {
 		out[place] = answers[i]
 		if answers[i] != crawl.Known && keys != nil {
-			claimed = append(claimed, item{keys[place], encodeClaim(by), urlsTTL})
+			s.c.storeLater("urls", (*memcache.Client).Set, keys[place], value, urlsTTL)
 		}
 	}
-	s.c.store(ctx, "urls", verbSet, claimed...)
 	return out, nil
 }
 
@@ -73,20 +74,35 @@ func (s urls) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, 
 
 // known answers for n URLs: Known where the cache has a claim of another message. open are the places of the others.
 func (s urls) known(ctx context.Context, by crawl.MessageID, keys []string, n int) (out []crawl.Claimed, open []int) {
-	others := make([]bool, n) // claimed by another message
-	s.c.get(ctx, "urls", keys, func(i int, value []byte) {
-		claimer, ok := decodeClaim(value)
-		others[i] = ok && claimer != by
-	})
+	var cached map[string]*memcache.Item
+	if keys != nil {
+		cached = s.c.get(ctx, "urls", keys...)
+	}
 	out = make([]crawl.Claimed, n)
-	for i, other := range others {
-		if other {
+	for i := range out {
+		if keys != nil && claimedByOther(cached[keys[i]], by) {
 			out[i] = crawl.Known
 		} else {
 			open = append(open, i)
 		}
 	}
 	return out, open
+}
+
+func claimedByOther(it *memcache.Item, by crawl.MessageID) bool {
+	if it == nil {
+		return false
+	}
+	claimer, ok := decodeClaim(it.Value)
+	return ok && claimer != by
+}
+
+func pick[T any](list []T, places []int) []T {
+	out := make([]T, len(places))
+	for i, p := range places {
+		out[i] = list[p]
+	}
+	return out
 }
 
 // keys are the keys of n URLs; nil where the cache is not to be used. A URL's key is a hash already.
