@@ -26,11 +26,22 @@ import (
 
 // RunCluster plays the roles, all of them where none is named, over the services that the program's configuration names, until
 // ctx is done. It waits for services that are not there yet, and rebuilds the frontier when its queues are lost.
-func RunCluster(ctx context.Context, p *run.Program, roles ...Role) (err error) {
+func RunCluster(ctx context.Context, p *run.Program, roles ...Role) error {
+	return Cluster{}.Run(ctx, p, roles...)
+}
+
+// Cluster is RunCluster with parts replaced.
+type Cluster struct {
+	// Decorate may replace what stages are made of, before they are made: the tests' faults come in here. Nil: nothing is replaced.
+	Decorate func(d *Deps)
+}
+
+// Run is described at RunCluster.
+func (r Cluster) Run(ctx context.Context, p *run.Program, roles ...Role) (err error) {
 	if len(roles) == 0 {
 		roles = Roles()
 	}
-	c := &cluster{p: p, roles: roles}
+	c := &cluster{p: p, roles: roles, decorate: r.Decorate}
 	defer func() { err = errors.Join(err, c.close()) }()
 	if err := c.open(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -40,7 +51,7 @@ func RunCluster(ctx context.Context, p *run.Program, roles ...Role) (err error) 
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	if rest := slices.DeleteFunc(slices.Clone(roles), func(r Role) bool { return r == Frontier }); len(rest) > 0 {
-		n, err := New(c.config(), c.deps(), rest...)
+		n, err := c.node(c.deps(), rest...)
 		if err != nil {
 			return err
 		}
@@ -62,6 +73,7 @@ func RunCluster(ctx context.Context, p *run.Program, roles ...Role) (err error) 
 type cluster struct {
 	p         *run.Program
 	roles     []Role
+	decorate  func(*Deps) // nil: leaves them alone
 	bus       *rabbit.Bus
 	postgres  *postgres.Store
 	mongo     *mongo.Store
@@ -218,8 +230,8 @@ func MongoConfig(cfg *run.Config) mongo.Config {
 // RabbitConfig is described at PostgresConfig.
 func RabbitConfig(cfg *run.Config) rabbit.Config {
 	out, r := rabbit.Default(), cfg.RabbitMQ
-	out.Subsystems = r.Address(r.Subsystems, rabbit.SubsystemsVhost).Reveal()
-	out.Frontier = r.Address(r.Frontier, rabbit.FrontierVhost).Reveal()
+	out.Subsystems = r.Address(r.Subsystems).Reveal()
+	out.Frontier = r.Address(r.Frontier).Reveal()
 	out.Management = r.Management.Address().Reveal()
 	return out
 }
@@ -237,6 +249,14 @@ func (c *cluster) config() Config {
 		out.Workers[role] = bus.Workers{Min: 1, Max: most}
 	}
 	return out
+}
+
+// node makes the stages of the roles.
+func (c *cluster) node(d Deps, roles ...Role) (*Node, error) {
+	if c.decorate != nil {
+		c.decorate(&d)
+	}
+	return New(c.config(), d, roles...)
 }
 
 // deps wires the adapters that are open. The frontier's queues are not among them.

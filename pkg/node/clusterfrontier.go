@@ -25,6 +25,10 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 	defer func() { _ = queues.Close() }() // what was pulled goes back, whatever it says
 	deps := c.deps()
 	deps.Stores.Queues = queues
+	deps.BeforeRecover = func(ctx context.Context) error {
+		c.p.Log.Info("the frontier waits for the requests that were under way when it stopped")
+		return c.bus.Quiet(ctx, crawl.TopicFetch)
+	}
 	deps.BeforeLease = func(ctx context.Context) error {
 		if err := c.bus.Quiet(ctx, crawl.TopicOutcome); err != nil {
 			return err
@@ -32,13 +36,9 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 		c.p.Log.Info("the frontier begins to lease")
 		return nil
 	}
-	n, err := New(c.config(), deps, Frontier)
+	n, err := c.node(deps, Frontier)
 	if err != nil {
 		return err
-	}
-	c.p.Log.Info("the frontier waits for the requests that were under way when it stopped")
-	if err := c.bus.Quiet(ctx, crawl.TopicFetch); err != nil {
-		return stopped(ctx, err)
 	}
 	if err := n.Recover(ctx, true); err != nil {
 		return stopped(ctx, err)

@@ -90,6 +90,8 @@ type Deps struct {
 	// Outstanding returns how many messages are not wholly handled, their descendants included; nil where the bus keeps them
 	// when the program ends, so that nobody need wait.
 	Outstanding func() int64
+	// BeforeRecover is waited for before the frontier's queues are read; nil: nothing.
+	BeforeRecover func(ctx context.Context) error
 	// BeforeLease is waited for when the handlers run, before the frontier leases anything; nil: nothing.
 	BeforeLease func(ctx context.Context) error
 }
@@ -169,6 +171,11 @@ func (n *Node) Frontier() *frontier.Frontier { return n.frontier }
 
 // Recover rebuilds the frontier's memory. Call it before Run.
 func (n *Node) Recover(ctx context.Context, resumed bool) error {
+	if wait := n.deps.BeforeRecover; wait != nil {
+		if err := wait(ctx); err != nil {
+			return fmt.Errorf("frontier: before its queues are read: %w", err)
+		}
+	}
 	return n.frontier.Recover(ctx, resumed)
 }
 

@@ -47,14 +47,14 @@ func TestMemoryIsBounded(t *testing.T) {
 	p.wait(t)
 	got := readResults(t, c.dir)
 	large := 0
-	for u := range got.pages {
+	for u := range got.Pages {
 		if strings.Contains(u, ".fat.test") {
 			large++
 		}
 	}
-	t.Logf("%d pages stored, %d of them of 10 MB, %d outcomes: at most %d MB", len(got.pages), large, len(got.outcomes), peak>>20)
-	if large != fatHosts*fatPages || len(got.pages) < 1000 {
-		t.Errorf("%d pages of 10 MB, want %d; %d pages in all, want 1000 and more", large, fatHosts*fatPages, len(got.pages))
+	t.Logf("%d pages stored, %d of them of 10 MB, %d outcomes: at most %d MB", len(got.Pages), large, len(got.Outcomes), peak>>20)
+	if large != fatHosts*fatPages || len(got.Pages) < 1000 {
+		t.Errorf("%d pages of 10 MB, want %d; %d pages in all, want 1000 and more", large, fatHosts*fatPages, len(got.Pages))
 	}
 	within(t, "the crawl", peak, 300<<20)
 }

@@ -26,7 +26,7 @@ func TestNegativeControlBrokenCrawlers(t *testing.T) {
 			c.exe, c.env = self, []string{faultVariable + "=" + fault}
 			m := tormented(t, c, srv, 8, 400) // early: once every URL is claimed, the memory of claims matters no more
 			got := readResults(t, c.dir)
-			faults := slices.Concat(got.untrue(srv.Web()), got.unsound(), unfinished(t, c))
+			faults := slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c))
 			if want == "" {
 				report(t, "sound crawler", faults)
 			} else if !slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, want) }) {

@@ -17,7 +17,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
-	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 )
 
 // serve serves a synthetic web until the test ends. port is 0, or that of a server that was closed: crawls of the two see
@@ -159,7 +158,7 @@ func (p *process) poll(t *testing.T, what string, done func() bool) bool {
 }
 
 // audit runs `whirlpool audit` on a directory. A directory with faults makes it exit with status 1.
-func audit(t *testing.T, dir string) (r local.AuditReport) {
+func audit(t *testing.T, dir string) (r crawl.AuditReport) {
 	t.Helper()
 	out, err := exec.Command(program, "audit", "--json", "-o", dir).Output()
 	var exit *exec.ExitError

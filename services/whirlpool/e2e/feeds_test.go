@@ -44,12 +44,12 @@ func TestPostLinkedOnlyFromAFeedIsFound(t *testing.T) {
 		}
 		r := readResults(t, dir)
 		for _, path := range pages {
-			if _, ok := r.pages[srv.URL+path]; !ok {
+			if _, ok := r.Pages[srv.URL+path]; !ok {
 				t.Errorf("%s: %s is not stored", flag, path)
 			}
 		}
-		if len(r.pages) != len(pages) {
-			t.Errorf("%s: %d pages stored, want %d", flag, len(r.pages), len(pages))
+		if len(r.Pages) != len(pages) {
+			t.Errorf("%s: %d pages stored, want %d", flag, len(r.Pages), len(pages))
 		}
 		feed := ending{crawl.VerdictDone, "", http.StatusOK}
 		if flag == "--no-sitemaps" {

@@ -149,12 +149,12 @@ func (r *crawled) wantOutcomes(t *testing.T, w *hostileWeb) {
 func (r *crawled) wantGoodPages(t *testing.T, web *fakeweb.Web) {
 	t.Helper()
 	res := readResults(t, r.dir)
-	for u := range res.pages {
+	for u := range res.Pages {
 		if p, ok := web.Page(u); !ok || p.Host == "" {
-			delete(res.pages, u)
+			delete(res.Pages, u)
 		}
 	}
-	report(t, "well-behaved hosts", res.untrue(web))
+	report(t, "well-behaved hosts", res.Untrue(web))
 	if a := audit(t, r.dir); len(a.Faults) > 0 || a.Open > 0 {
 		t.Errorf("audit: %d open, faults %q", a.Open, a.Faults)
 	}

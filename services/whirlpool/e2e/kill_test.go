@@ -101,7 +101,7 @@ func TestKilledAnywhere(t *testing.T) {
 	c.start(t).wait(t)
 	took, requests := time.Since(began), srv.Log().Count()
 	calm := readResults(t, c.dir)
-	report(t, "undisturbed", slices.Concat(calm.untrue(srv.Web()), calm.unsound(), unfinished(t, c)))
+	report(t, "undisturbed", slices.Concat(calm.Untrue(srv.Web()), calm.Unsound(), unfinished(t, c)))
 	if err := srv.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -111,12 +111,12 @@ func TestKilledAnywhere(t *testing.T) {
 	began = time.Now()
 	m := tormented(t, c, srv, kills, requests)
 	got := readResults(t, c.dir)
-	report(t, "killed", slices.Concat(got.untrue(srv.Web()), got.unsound(), unfinished(t, c)))
-	report(t, "compared", got.differs(calm, srv.Web()))
+	report(t, "killed", slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c)))
+	report(t, "compared", got.Differs(calm, srv.Web()))
 	t.Logf("%d kills (%d before the first request), %d resumes, slowest %v to its first request; %d pages stored, %d outcomes; "+
-		"%d requests in %v, undisturbed %d in %v; %d attempts interrupted", m.kills, m.early, len(m.resumes), m.slowest(), len(got.pages),
-		len(got.outcomes), srv.Log().Count(), time.Since(began).Round(time.Millisecond), requests, took.Round(time.Millisecond),
-		got.interrupted)
+		"%d requests in %v, undisturbed %d in %v; %d attempts interrupted", m.kills, m.early, len(m.resumes), m.slowest(), len(got.Pages),
+		len(got.Outcomes), srv.Log().Count(), time.Since(began).Round(time.Millisecond), requests, took.Round(time.Millisecond),
+		got.Interrupted)
 	if m.kills < kills*3/4 {
 		t.Errorf("only %d of %d kills came before the crawl had ended", m.kills, kills)
 	}

@@ -34,6 +34,6 @@ func TestNoURLIsFetchedTwice(t *testing.T) {
 		t.Errorf("only %d requests ran while another to their host did: the test proves nothing", busiest)
 	}
 	got := readResults(t, c.dir)
-	report(t, "results", append(got.untrue(srv.Web()), got.unsound()...))
+	report(t, "results", append(got.Untrue(srv.Web()), got.Unsound()...))
 	t.Logf("%d URLs, each fetched once; %d requests overlapped with another to their host", len(times), busiest)
 }

@@ -73,12 +73,12 @@ func TestCtrlCFinishesWhatIsInFlightAndTheSameCommandGoesOn(t *testing.T) {
 	}
 	c.start(t).wait(t)
 	got := readResults(t, c.dir)
-	if got.interrupted > 0 || len(got.outcomes) <= len(stopped.outcomes) {
-		t.Errorf("%d outcomes, then %d, %d attempts interrupted: a crawl that was stopped well repeats nothing", len(stopped.outcomes),
-			len(got.outcomes), got.interrupted)
+	if got.Interrupted > 0 || len(got.Outcomes) <= len(stopped.Outcomes) {
+		t.Errorf("%d outcomes, then %d, %d attempts interrupted: a crawl that was stopped well repeats nothing", len(stopped.Outcomes),
+			len(got.Outcomes), got.Interrupted)
 	}
-	report(t, "after going on", append(got.untrue(srv.Web()), unfinished(t, c)...))
-	t.Logf("Ctrl-C took %v with %d of %d outcomes known", took.Round(time.Millisecond), len(stopped.outcomes), len(got.outcomes))
+	report(t, "after going on", append(got.Untrue(srv.Web()), unfinished(t, c)...))
+	t.Logf("Ctrl-C took %v with %d of %d outcomes known", took.Round(time.Millisecond), len(stopped.Outcomes), len(got.Outcomes))
 }
 
 func TestSecondCtrlCEndsAtOnceAndLosesNothing(t *testing.T) {
@@ -118,9 +118,9 @@ func TestFreshDiscardsTheEarlierCrawl(t *testing.T) {
 	before := srv.Log().Count()
 	c.start(t, "--fresh").wait(t)
 	got := readResults(t, c.dir)
-	report(t, "fresh", append(got.untrue(srv.Web()), unfinished(t, c)...))
-	if n := srv.Log().Count() - before; got.interrupted > 0 || n < len(got.pages) {
-		t.Errorf("%d requests, %d interrupted for %d pages: something of the earlier crawl was left", n, got.interrupted, len(got.pages))
+	report(t, "fresh", append(got.Untrue(srv.Web()), unfinished(t, c)...))
+	if n := srv.Log().Count() - before; got.Interrupted > 0 || n < len(got.Pages) {
+		t.Errorf("%d requests, %d interrupted for %d pages: something of the earlier crawl was left", n, got.Interrupted, len(got.Pages))
 	}
 	if data, err := os.ReadFile(own); err != nil || string(data) != "mine" {
 		t.Errorf("--fresh touched a file that is not the crawl's: %q, %v", data, err)

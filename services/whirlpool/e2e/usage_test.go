@@ -168,7 +168,7 @@ func TestFullDiskIsSaidAndLosesNothing(t *testing.T) {
 	}
 	c.start(t).wait(t)
 	r := readResults(t, dir)
-	if a := audit(t, dir); len(r.pages) != len(pages) || len(r.twice) > 0 || len(a.Faults) > 0 || a.Open > 0 {
-		t.Errorf("%d pages, %q twice, audit %+v; want %d pages", len(r.pages), r.twice, a, len(pages))
+	if a := audit(t, dir); len(r.Pages) != len(pages) || len(r.Twice) > 0 || len(a.Faults) > 0 || a.Open > 0 {
+		t.Errorf("%d pages, %q twice, audit %+v; want %d pages", len(r.Pages), r.Twice, a, len(pages))
 	}
 }
