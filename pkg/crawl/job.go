@@ -34,6 +34,8 @@ type Job struct {
 	Include   []string `yaml:"include"`   // regular expressions (RE2); a URL must match one, if there are any. Seeds need not
 	Exclude   []string `yaml:"exclude"`   // regular expressions (RE2); a URL must match none
 	Blacklist string   `yaml:"blacklist"` // file with a host, registrable domain or URL prefix a line; # comments
+	// BlacklistEntries are the lines of that file, for programs that do not have it: they win over it. nil: read the file.
+	BlacklistEntries []string `yaml:"-"`
 
 	MaxPages      int `yaml:"max_pages"`       // stop after so many pages; 0: no limit
 	MaxDepth      int `yaml:"max_depth"`       // hops from a seed; 0: the seeds only; negative: no limit

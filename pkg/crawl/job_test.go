@@ -1,6 +1,8 @@
 package crawl_test
 
 import (
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -86,5 +88,32 @@ func TestUnits(t *testing.T) {
 	}
 	if err := d.Set("90"); err == nil {
 		t.Error("a duration without unit was taken")
+	}
+}
+
+// A cluster keeps jobs as JSON, read over the defaults of the program that reads.
+func TestAJobSurvivesJSON(t *testing.T) {
+	odd := crawl.DefaultJob()
+	odd.ID, odd.Seeds, odd.Scope, odd.Include = "odd", []string{"http://a.test/"}, crawl.ScopeAny, []string{`\x00|ü+`}
+	odd.MaxPages, odd.MaxDepth, odd.NearDuplicate, odd.Sitemaps, odd.IgnoreRobots = 0, -1, -1, false, true
+	odd.Blacklist, odd.BlacklistEntries = "/here/only", []string{"bad.test", "http://a.test/private/"}
+	odd.Politeness = crawl.Politeness{Delay: crawl.Duration(1234567), IPDelay: 0, HostConnections: 3, DownloadFactor: 0.1,
+		MaxAdaptive: crawl.Duration(90 * time.Minute), MaxCrawlDelay: -1}
+	odd.Retry.SlowMax = crawl.Duration(1000*time.Hour + time.Nanosecond)
+	odd.Limits.MaxBody, odd.Limits.MaxHeader, odd.Limits.MinRate, odd.Limits.MaxText = 1500, 3<<29, 0, 1<<53-1
+	odd.MediaTypes = []string{"text/*"}
+	odd.Rules = []crawl.SiteRule{{Name: "r", Fields: []crawl.FieldRule{{Name: "f", CSS: "h1", List: true}},
+		Links: []crawl.LinkWeight{{Match: "x", Weight: 9}}}}
+	empty := crawl.DefaultJob()
+	empty.BlacklistEntries, empty.MediaTypes = []string{}, nil
+	for name, want := range map[string]crawl.Job{"defaults": crawl.DefaultJob(), "odd": odd, "empty lists": empty} {
+		data, err := json.Marshal(&want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := crawl.DefaultJob()
+		if err := json.Unmarshal(data, &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got  %+v, %v\nwant %+v", name, got, err, want)
+		}
 	}
 }

@@ -2,11 +2,13 @@ package filter
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -31,12 +33,51 @@ func ReadBlacklist(path string) (*Blacklist, error) {
 	return b, nil
 }
 
+// BlacklistLines reads a file as ReadBlacklist does and returns its entries as they are written, for
+// crawl.Job.BlacklistEntries.
+func BlacklistLines(path string) ([]string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("blacklist: %w", err)
+	}
+	if _, err := parseBlacklist(bytes.NewReader(data)); err != nil {
+		return nil, fmt.Errorf("blacklist %s: %w", path, err)
+	}
+	entries := []string{}
+	for line := range strings.Lines(string(data)) {
+		if entry := entryOf(line); entry != "" {
+			entries = append(entries, entry)
+		}
+	}
+	return entries, nil
+}
+
+// entryOf is a line without its comment.
+func entryOf(line string) string {
+	text, _, _ := strings.Cut(line, "#")
+	return strings.TrimSpace(text)
+}
+
+// blacklistOf returns the blacklist of a job; nil where it has none.
+func blacklistOf(job *crawl.Job) (*Blacklist, error) {
+	switch {
+	case job.BlacklistEntries != nil:
+		b, err := parseBlacklist(strings.NewReader(strings.Join(job.BlacklistEntries, "\n")))
+		if err != nil {
+			return nil, fmt.Errorf("blacklist %s of job %s: %w", job.Blacklist, job.ID, err)
+		}
+		return b, nil
+	case job.Blacklist != "":
+		return ReadBlacklist(job.Blacklist)
+	}
+	return nil, nil
+}
+
 func parseBlacklist(r io.Reader) (*Blacklist, error) {
 	b := &Blacklist{names: map[string]bool{}}
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
-		text = strings.TrimSpace(text)
+		text := entryOf(lines.Text())
 		switch {
 		case text == "":
 		case strings.Contains(text, "://"):

@@ -1,9 +1,14 @@
 package filter
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -47,4 +52,47 @@ func FuzzParseBlacklist(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestAJobCarriesItsBlacklistToProgramsWithoutTheFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "blacklist")
+	if err := os.WriteFile(file, []byte("# never\nBad.test  # all of it\n\nhttp://half.test/private/\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := BlacklistLines(file)
+	if want := []string{"Bad.test", "http://half.test/private/"}; err != nil || !slices.Equal(lines, want) {
+		t.Fatalf("BlacklistLines = %q, %v; want %q", lines, err, want)
+	}
+	job := crawl.DefaultJob()
+	job.ID, job.Seeds, job.Scope = "j", []string{"http://a.test/"}, crawl.ScopeAny
+	for name, source := range map[string]crawl.Job{
+		"the file":             {Blacklist: file},
+		"entries win over it":  {Blacklist: "/not/on/this/machine", BlacklistEntries: lines},
+		"entries without file": {BlacklistEntries: lines},
+	} {
+		job.Blacklist, job.BlacklistEntries = source.Blacklist, source.BlacklistEntries
+		r, err := Compile(&job)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for raw, want := range map[string]string{"http://www.bad.test/": crawl.ReasonBlacklist, "http://half.test/": "",
+			"http://half.test/private/x": crawl.ReasonBlacklist} {
+			u, err := weburl.Parse(raw)
+			if got := r.Judge(&crawl.Task{URL: u}, time.Now()); err != nil || got != want {
+				t.Errorf("%s: %s is judged %q, %v; want %q", name, raw, got, err, want)
+			}
+		}
+	}
+	job.Blacklist, job.BlacklistEntries = "/not/on/this/machine", []string{}
+	if _, err := Compile(&job); err != nil {
+		t.Errorf("an empty list that came with the job: %v", err)
+	}
+	job.BlacklistEntries = nil
+	if _, err := Compile(&job); err == nil {
+		t.Error("a file that is not there was read: the cases above prove nothing")
+	}
+	job.BlacklistEntries = []string{"a.test/path"}
+	if _, err := Compile(&job); err == nil || !strings.Contains(err.Error(), "of job j") {
+		t.Errorf("a bad entry: %v, want an error that names the job", err)
+	}
 }

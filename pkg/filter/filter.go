@@ -14,6 +14,7 @@ package filter
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
@@ -33,12 +34,19 @@ type Handler struct {
 	robots Robots // nil: not asked
 
 	mu    sync.Mutex
-	rules map[crawl.JobID]*Rules
+	rules map[crawl.JobID]compiled
+}
+
+// compiled are the rules of a job. It may be submitted again with other settings, and then is another value; it may be another
+// value, too, because it was read again from where it is kept.
+type compiled struct {
+	asked *crawl.Job // the last answer for the job
+	rules *Rules
 }
 
 // New returns a filter.
 func New(jobs crawl.Jobs, robots Robots) *Handler {
-	return &Handler{jobs: jobs, robots: robots, rules: map[crawl.JobID]*Rules{}}
+	return &Handler{jobs: jobs, robots: robots, rules: map[crawl.JobID]compiled{}}
 }
 
 // Handle filters the links of one page.
@@ -98,23 +106,26 @@ func (h *Handler) judge(ctx context.Context, r *Rules, t *crawl.Task, l *crawl.L
 	return "", nil
 }
 
-// rulesOf returns the compiled rules of a job.
+// rulesOf returns the compiled rules of a job as it is now.
 func (h *Handler) rulesOf(ctx context.Context, id crawl.JobID) (*Rules, error) {
-	h.mu.Lock()
-	r := h.rules[id]
-	h.mu.Unlock()
-	if r != nil {
-		return r, nil
-	}
 	job, err := h.jobs.Job(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if r, err = Compile(job); err != nil {
-		return nil, crawl.Permanent(fmt.Errorf("job %s: %w", id, err))
+	h.mu.Lock()
+	known := h.rules[id]
+	h.mu.Unlock()
+	if known.asked == job {
+		return known.rules, nil
 	}
+	if known.rules == nil || !reflect.DeepEqual(known.rules.job, job) {
+		if known.rules, err = Compile(job); err != nil {
+			return nil, crawl.Permanent(fmt.Errorf("job %s: %w", id, err))
+		}
+	}
+	known.asked = job
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.rules[id] = r
-	return r, nil
+	h.rules[id] = known
+	return known.rules, nil
 }

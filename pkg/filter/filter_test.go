@@ -232,3 +232,33 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		})
 	}
 }
+
+func TestAJobThatIsSubmittedAgainIsFilteredByItsNewRules(t *testing.T) {
+	j := aJob()
+	jobs := crawl.StaticJobs{j.ID: j}
+	h := filter.New(jobs, nil)
+	in := &crawl.Links{Task: crawl.Task{Job: j.ID, URL: parsed(t, "http://www.site.test/")},
+		Links: []crawl.Link{{URL: parsed(t, "http://www.site.test/a")}}}
+	left := func() int {
+		t.Helper()
+		events, err := h.Handle(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(events[0].(*crawl.Split).Exclusions)
+	}
+	if n := left(); n != 0 {
+		t.Fatalf("%d links left out at first", n)
+	}
+	again := *j
+	jobs[j.ID] = &again // the same settings, read again
+	if n := left(); n != 0 {
+		t.Errorf("%d links left out by the same settings", n)
+	}
+	stricter := again
+	stricter.Exclude = []string{"/a$"}
+	jobs[j.ID] = &stricter
+	if n := left(); n != 1 {
+		t.Errorf("%d links left out by the new settings, want 1", n)
+	}
+}

@@ -25,7 +25,8 @@ type Rules struct {
 	traps     traps.Config
 }
 
-// Compile compiles a job's rules and reads its blacklist file. Its errors name the pattern or the file.
+// Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name the pattern or
+// the file.
 func Compile(job *crawl.Job) (*Rules, error) {
 	r := &Rules{job: job, canon: Canonicalizer(job), domains: map[string]bool{}, hosts: map[string]bool{},
 		traps: traps.Default()}
@@ -45,10 +46,8 @@ func Compile(job *crawl.Job) (*Rules, error) {
 	if err := errors.Join(errInc, errExc); err != nil {
 		return nil, err
 	}
-	if job.Blacklist != "" {
-		if r.blacklist, err = ReadBlacklist(job.Blacklist); err != nil {
-			return nil, err
-		}
+	if r.blacklist, err = blacklistOf(job); err != nil {
+		return nil, err
 	}
 	return r, nil
 }

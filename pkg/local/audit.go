@@ -12,48 +12,17 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// AuditReport is what Audit found. A sound store has no Faults.
-type AuditReport struct {
-	Claimed  int64 `json:"claimed"` // URLs ever claimed
-	Done     int64 `json:"done"`
-	Excluded int64 `json:"excluded"`
-	Open     int64 `json:"open"`      // claimed, without outcome: Queued + InFlight + Buried + Lost
-	Queued   int64 `json:"queued"`    // in the frontier's queues, pulled or not
-	InFlight int64 `json:"in_flight"` // in no queue, but in a message of the journal
-
-	Buried    int64 `json:"buried"`    // open, and only in dead letters: a replay brings it back
-	Lost      int64 `json:"lost"`      // open, and in none of these: it would never be fetched
-	Unclaimed int64 `json:"unclaimed"` // in a queue, but nobody claimed it
-	// Doubled counts URLs in the queues more than once. After a crash there may be some: they are marked as repeats, and the
-	// frontier leases each URL once. Stale counts queued URLs that have their outcome, for the same reason.
-	Doubled int64 `json:"doubled"`
-	Stale   int64 `json:"stale"`
-
-	Pages       int64 `json:"pages"`        // records in the index of pages.jsonl
-	PageBytes   int64 `json:"page_bytes"`   // that the index leads to
-	FileBytes   int64 `json:"file_bytes"`   // of pages.jsonl
-	StrayPages  int64 `json:"stray_pages"`  // records whose URL nobody claimed
-	TallyOff    int64 `json:"tally_off"`    // counters that differ from what was counted
-	DeadLetters int64 `json:"dead_letters"` // messages waiting for a replay
-
-	Faults []string `json:"faults,omitempty"` // what is wrong, a sentence each
-	// Examples holds up to maxExamples URLs (keys, where only the key is known) for each kind of finding.
-	Examples map[string][]string `json:"examples,omitempty"`
-}
-
-const maxExamples = 20
-
 // Audit counts, from the stores alone, whether every URL that was discovered is in exactly one state. It reads one
 // moment's state, also while the crawl runs; memory stays below 64 MB, beyond that keys are sorted in files under state/.
-func (s *Store) Audit(ctx context.Context) (_ AuditReport, err error) {
+func (s *Store) Audit(ctx context.Context) (_ crawl.AuditReport, err error) {
 	if err := s.flush(); err != nil {
-		return AuditReport{}, err
+		return crawl.AuditReport{}, err
 	}
 	a := &audit{s: s, at: s.db.NewSnapshot()}
 	a.Examples = map[string][]string{}
 	defer func() { err = errors.Join(err, a.at.Close()) }()
 	if a.sorter, err = newSorter(s.path("state")); err != nil {
-		return AuditReport{}, fmt.Errorf("audit %s: %w", s.dir, err)
+		return crawl.AuditReport{}, fmt.Errorf("audit %s: %w", s.dir, err)
 	}
 	defer func() { err = errors.Join(err, a.sorter.close()) }()
 	for _, step := range []func(context.Context) error{a.readQueues, a.readJournal, a.readDead, a.match, a.readPages} {
@@ -74,16 +43,10 @@ const (
 )
 
 type audit struct {
-	AuditReport
+	crawl.AuditReport
 	s      *Store
 	at     *pebble.Snapshot
 	sorter *sorter
-}
-
-func (a *audit) example(kind, what string) {
-	if len(a.Examples[kind]) < maxExamples {
-		a.Examples[kind] = append(a.Examples[kind], what)
-	}
 }
 
 func (a *audit) readQueues(ctx context.Context) error {
@@ -104,7 +67,7 @@ func (a *audit) mark(t *crawl.Task, where byte) error {
 	if !ok {
 		if where == inQueue {
 			a.Unclaimed++
-			a.example("unclaimed", t.URL.String())
+			a.Example("unclaimed", t.URL.String())
 		}
 		return nil
 	}
@@ -122,34 +85,10 @@ func (a *audit) readJournal(ctx context.Context) error {
 }
 
 func (a *audit) markAll(e crawl.Event, where byte) error {
-	for _, t := range tasksOf(e) {
+	for _, t := range crawl.TasksOf(e) {
 		if err := a.mark(t, where); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// tasksOf are the tasks that an event will bring to the frontier, or back to it.
-func tasksOf(e crawl.Event) []*crawl.Task {
-	pointers := func(ts []crawl.Task) []*crawl.Task {
-		out := make([]*crawl.Task, len(ts))
-		for i := range ts {
-			out[i] = &ts[i]
-		}
-		return out
-	}
-	switch e := e.(type) {
-	case *crawl.Fetch:
-		return []*crawl.Task{&e.Task}
-	case *crawl.Outcome:
-		return []*crawl.Task{&e.Task}
-	case *crawl.Fresh:
-		return pointers(e.Tasks)
-	case *crawl.Split:
-		return pointers(e.Tasks)
-	case *crawl.Claim:
-		return pointers(e.Tasks)
 	}
 	return nil
 }
@@ -175,7 +114,7 @@ func (a *audit) match(ctx context.Context) error {
 				p.add(m[urlKeyLen])
 			} else if m[urlKeyLen] == inQueue {
 				a.Unclaimed++
-				a.example("unclaimed", (*urlKey)(m[:urlKeyLen]).key().String())
+				a.Example("unclaimed", (*urlKey)(m[:urlKeyLen]).key().String())
 			}
 			m, ok, err = next()
 		}
@@ -216,21 +155,21 @@ func (p *places) add(where byte) {
 func (a *audit) place(e *entry, p places, k weburl.Key) {
 	if p.queue > 1 {
 		a.Doubled++
-		a.example("doubled", k.String())
+		a.Example("doubled", k.String())
 	}
 	switch e.state {
 	case crawl.StateExcluded:
 		a.Excluded++
 		if p.queue > 0 {
 			a.Unclaimed++
-			a.example("unclaimed", k.String())
+			a.Example("unclaimed", k.String())
 		}
 		return
 	case crawl.StateDone:
 		a.Done++
 		if p.queue > 0 {
 			a.Stale++
-			a.example("stale", k.String())
+			a.Example("stale", k.String())
 		}
 	default:
 		a.Open++
@@ -241,10 +180,10 @@ func (a *audit) place(e *entry, p places, k weburl.Key) {
 			a.InFlight++
 		case p.dead > 0:
 			a.Buried++
-			a.example("buried", k.String())
+			a.Example("buried", k.String())
 		default:
 			a.Lost++
-			a.example("lost", k.String())
+			a.Example("lost", k.String())
 		}
 	}
 	a.Claimed++
@@ -267,13 +206,13 @@ func (a *audit) compareTally(ctx context.Context, count map[string]int64) error 
 	for k, n := range onDisk {
 		if k[3] != countExcluded && n != count[k] {
 			a.TallyOff++
-			a.example("tally", fmt.Sprintf("counter %q is %d, counted %d", k, n, count[k]))
+			a.Example("tally", fmt.Sprintf("counter %q is %d, counted %d", k, n, count[k]))
 		}
 	}
 	for k, n := range count {
 		if _, ok := onDisk[k]; !ok && k[3] != countExcluded {
 			a.TallyOff++
-			a.example("tally", fmt.Sprintf("counter %q is missing, counted %d", k, n))
+			a.Example("tally", fmt.Sprintf("counter %q is missing, counted %d", k, n))
 		}
 	}
 	return err
@@ -291,7 +230,7 @@ func (a *audit) readPages(ctx context.Context) error {
 		known, err := a.known(weburl.Key(k[1:]))
 		if !known {
 			a.StrayPages++
-			a.example("stray page", weburl.Key(k[1:]).String())
+			a.Example("stray page", weburl.Key(k[1:]).String())
 		}
 		return err
 	})

@@ -54,7 +54,7 @@ func TestAuditOfASoundStore(t *testing.T) {
 	s := soundStore(t)
 	got, err := s.Audit(context.Background())
 	must(t, err)
-	want := AuditReport{Claimed: 4, Done: 1, Excluded: 1, Open: 3, Queued: 1, InFlight: 1, Buried: 1, Pages: 1, DeadLetters: 1,
+	want := crawl.AuditReport{Claimed: 4, Done: 1, Excluded: 1, Open: 3, Queued: 1, InFlight: 1, Buried: 1, Pages: 1, DeadLetters: 1,
 		PageBytes: got.FileBytes, FileBytes: got.FileBytes, Examples: map[string][]string{"buried": got.Examples["buried"]}}
 	if !reflect.DeepEqual(got, want) || got.FileBytes == 0 {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -74,27 +74,27 @@ func TestAuditFindsWhatIsWrong(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		harm  func(s *Store) error
-		count func(r *AuditReport) int64
+		count func(r *crawl.AuditReport) int64
 		fault string // empty: it is no fault
 	}{
 		"lost": {func(s *Store) error { claim(t, s, "b", "http://z.test/"); return nil },
-			func(r *AuditReport) int64 { return r.Lost }, "lost"},
+			func(r *crawl.AuditReport) int64 { return r.Lost }, "lost"},
 		"unclaimed, behind all entries": {func(s *Store) error { return queued(s, "http://0.test/", "http://q.test/") },
-			func(r *AuditReport) int64 { return r.Unclaimed - 1 }, "never claimed"},
+			func(r *crawl.AuditReport) int64 { return r.Unclaimed - 1 }, "never claimed"},
 		"excluded but queued": {func(s *Store) error { return queued(s, "http://c.test/") },
-			func(r *AuditReport) int64 { return r.Unclaimed }, "never claimed"},
+			func(r *crawl.AuditReport) int64 { return r.Unclaimed }, "never claimed"},
 		"doubled": {func(s *Store) error { return queued(s, "http://a.test/queued") },
-			func(r *AuditReport) int64 { return r.Doubled }, ""},
+			func(r *crawl.AuditReport) int64 { return r.Doubled }, ""},
 		"stale": {func(s *Store) error { return queued(s, "http://a.test/done") },
-			func(r *AuditReport) int64 { return r.Stale }, ""},
+			func(r *crawl.AuditReport) int64 { return r.Stale }, ""},
 		"stray page": {func(s *Store) error {
 			return s.Pages().Put(ctx, &crawl.Record{URL: mustURL(t, "http://stray.test/")})
-		}, func(r *AuditReport) int64 { return r.StrayPages }, "nobody claimed"},
+		}, func(r *crawl.AuditReport) int64 { return r.StrayPages }, "nobody claimed"},
 		"tally": {func(s *Store) error {
 			return s.do(ctx, func(b *pebble.Batch) { _ = b.Set([]byte{kindTally, 0, 0, countClaimed}, []byte{2}, nil) })
-		}, func(r *AuditReport) int64 { return r.TallyOff }, "tally"},
+		}, func(r *crawl.AuditReport) int64 { return r.TallyOff }, "tally"},
 		"short file": {func(s *Store) error { return s.pages.file.Truncate(s.pages.size.Load() - 1) },
-			func(r *AuditReport) int64 { return r.PageBytes - r.FileBytes }, "pages.jsonl"},
+			func(r *crawl.AuditReport) int64 { return r.PageBytes - r.FileBytes }, "pages.jsonl"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := soundStore(t)
@@ -147,12 +147,12 @@ func TestSorterSpills(t *testing.T) {
 
 func TestExamplesAreFew(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	for i := range 3 * maxExamples {
+	for i := range 3 * crawl.MaxExamples {
 		claim(t, s, "a", fmt.Sprintf("http://a.test/%d", i))
 	}
 	got, err := s.Audit(context.Background())
 	must(t, err)
-	if got.Lost != 3*maxExamples || len(got.Examples["lost"]) != maxExamples {
+	if got.Lost != 3*crawl.MaxExamples || len(got.Examples["lost"]) != crawl.MaxExamples {
 		t.Errorf("%d lost, %d examples", got.Lost, len(got.Examples["lost"]))
 	}
 }

@@ -38,8 +38,9 @@ type RabbitMQ struct {
 	Management Management `yaml:"management"`
 }
 
-// Login is a user of a vhost.
+// Login is a vhost and its user.
 type Login struct {
+	Vhost    string `yaml:"vhost"`
 	User     string `yaml:"user"`
 	Password Secret `yaml:"password"`
 }
@@ -122,8 +123,8 @@ type Shutdown struct {
 }
 
 // Address returns the URL of one of the broker's vhosts, with its user and password.
-func (r RabbitMQ) Address(l Login, vhost string) URL {
-	return URL(strings.TrimRight(string(r.URL.With(l.User, l.Password)), "/") + "/" + url.PathEscape(vhost))
+func (r RabbitMQ) Address(l Login) URL {
+	return URL(strings.TrimRight(string(r.URL.With(l.User, l.Password)), "/") + "/" + url.PathEscape(l.Vhost))
 }
 
 // Address returns the URL of the management API, with user and password where they are set.
@@ -138,8 +139,8 @@ func (m MongoDB) Address() URL { return m.URL.With("", m.Password) }
 // Default returns the configuration of a node all of whose services run on this machine. It lacks the passwords.
 func Default() Config {
 	return Config{
-		RabbitMQ: RabbitMQ{URL: "amqp://127.0.0.1:5672", Subsystems: Login{User: "wh_subsystems_user"},
-			Frontier: Login{User: "wh_urlfrontier_user"}, Management: Management{URL: "http://127.0.0.1:15672"}},
+		RabbitMQ: RabbitMQ{URL: "amqp://127.0.0.1:5672", Subsystems: Login{Vhost: "wh_subsystems_vhost", User: "wh_subsystems_user"},
+			Frontier: Login{Vhost: "wh_urlfrontier_vhost", User: "wh_urlfrontier_user"}, Management: Management{URL: "http://127.0.0.1:15672"}},
 		Postgres:  Postgres{URL: "postgres://whirlpool@127.0.0.1:5432/whirlpool", Connections: 8},
 		MongoDB:   MongoDB{URL: "mongodb://127.0.0.1:27017", Database: "whirlpool"},
 		Memcached: Addresses{[]string{"127.0.0.1:11211"}},

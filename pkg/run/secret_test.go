@@ -109,7 +109,7 @@ func TestAddressesCarryTheirCredentials(t *testing.T) {
 	c := mustLoad(t, "rabbitmq: {url: 'amqp://mq:5672/', subsystems: {password: a}, management: {user: root, password: b}}\n"+
 		"postgres: {password: c}\nmongodb: {url: 'mongodb://me@m1:1,m2:2/?replicaSet=r', password: d}")
 	for want, got := range map[string]URL{
-		"amqp://wh_subsystems_user:a@mq:5672/wh_subsystems_vhost": c.RabbitMQ.Address(c.RabbitMQ.Subsystems, "wh_subsystems_vhost"),
+		"amqp://wh_subsystems_user:a@mq:5672/wh_subsystems_vhost": c.RabbitMQ.Address(c.RabbitMQ.Subsystems),
 		"http://root:b@127.0.0.1:15672":                           c.RabbitMQ.Management.Address(),
 		"postgres://whirlpool:c@127.0.0.1:5432/whirlpool":         c.Postgres.Address(),
 		"mongodb://me:d@m1:1,m2:2/?replicaSet=r":                  c.MongoDB.Address(),

@@ -51,6 +51,9 @@ func (c *Config) validateServices(k *checker) {
 	amqp := c.RabbitMQ.URL
 	k.want(amqp.is("amqp", "amqps") && amqp.bare(), "rabbitmq.url", amqp,
 		"a URL such as amqp://host:5672, without user and vhost: they stand in rabbitmq.subsystems and rabbitmq.frontier")
+	k.want(c.RabbitMQ.Subsystems.Vhost != "", "rabbitmq.subsystems.vhost", "", "the subsystems' vhost")
+	k.want(c.RabbitMQ.Frontier.Vhost != "" && c.RabbitMQ.Frontier.Vhost != c.RabbitMQ.Subsystems.Vhost, "rabbitmq.frontier.vhost",
+		c.RabbitMQ.Frontier.Vhost, "the frontier's vhost, which is another than the subsystems'")
 	k.want(c.RabbitMQ.Subsystems.User != "", "rabbitmq.subsystems.user", "", "a user of the subsystems' vhost")
 	k.want(c.RabbitMQ.Frontier.User != "", "rabbitmq.frontier.user", "", "a user of the frontier's vhost")
 	k.want(c.RabbitMQ.Management.URL.is("http", "https"), "rabbitmq.management.url", c.RabbitMQ.Management.URL,

@@ -34,7 +34,7 @@ as docker-compose does, needs no setup. The schema of PostgreSQL and the indexes
 		if err := rabbit.Setup(cmd.Context(), *admin, rb); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the broker has the vhosts %s and %s\n", rabbit.SubsystemsVhost, rabbit.FrontierVhost)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the broker has the vhosts %s and %s\n", cfg.RabbitMQ.Subsystems.Vhost, cfg.RabbitMQ.Frontier.Vhost)
 		return err
 	})
 	return cmd

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 )
@@ -39,7 +40,7 @@ func TestAuditOfASoundCrawl(t *testing.T) {
 	if strings.Contains(text, "WRONG") || strings.Count(text, "ok ") < 4 {
 		t.Errorf("audit says\n%s", text)
 	}
-	r := decode[local.AuditReport](t, must(t, "audit", "--json", "-o", dir))
+	r := decode[crawl.AuditReport](t, must(t, "audit", "--json", "-o", dir))
 	if r.Done == 0 || r.Lost != 0 || r.Pages == 0 {
 		t.Errorf("audit: %+v", r)
 	}

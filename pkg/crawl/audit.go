@@ -1,0 +1,92 @@
+package crawl
+
+// AuditReport is what an audit of a crawl found. A sound crawl has no Faults.
+type AuditReport struct {
+	Claimed  int64 `json:"claimed"` // URLs ever claimed
+	Done     int64 `json:"done"`
+	Excluded int64 `json:"excluded"`
+	Open     int64 `json:"open"`      // claimed, without outcome. In a directory: Queued + InFlight + Buried + Lost
+	Queued   int64 `json:"queued"`    // in the frontier's queues, pulled or not
+	InFlight int64 `json:"in_flight"` // in no queue, but in a message that is on its way
+
+	Buried    int64 `json:"buried"`    // open, and only in dead letters: a replay brings it back
+	Lost      int64 `json:"lost"`      // open, and in none of these: it would never be fetched
+	Unclaimed int64 `json:"unclaimed"` // in a queue, but nobody claimed it
+	// Doubled counts URLs in the queues more than once. After a crash there may be some: they are marked as repeats, and the
+	// frontier leases each URL once. Stale counts queued URLs that have their outcome, for the same reason.
+	Doubled int64 `json:"doubled"`
+	Stale   int64 `json:"stale"`
+
+	Pages       int64 `json:"pages"`        // records that are stored
+	PageBytes   int64 `json:"page_bytes"`   // that the index of pages.jsonl leads to
+	FileBytes   int64 `json:"file_bytes"`   // of pages.jsonl
+	StrayPages  int64 `json:"stray_pages"`  // records whose URL nobody claimed
+	TallyOff    int64 `json:"tally_off"`    // counters that differ from what was counted
+	DeadLetters int64 `json:"dead_letters"` // messages waiting for a replay
+
+	Cluster *ClusterAudit `json:"cluster,omitempty"` // nil: a crawl in a directory
+
+	Faults []string `json:"faults,omitempty"` // what is wrong, a sentence each
+	// Examples holds up to MaxExamples URLs (keys, where only the key is known) for each kind of finding.
+	Examples map[string][]string `json:"examples,omitempty"`
+}
+
+// ClusterAudit is what only an audit of a cluster's job finds. Queued, InFlight and DeadLetters beside it are those of all jobs: a
+// broker does not count by jobs.
+type ClusterAudit struct {
+	Job JobID `json:"job"`
+	// Still says that nothing moved while the stores were read, so that all of it is proven. Else Unproven says what is not.
+	Still    bool     `json:"still"`
+	Unproven []string `json:"unproven,omitempty"`
+
+	OpenOfAll int64 `json:"open_of_all_jobs"`
+	BadStates int64 `json:"bad_states"` // URLs in none of the three states, or done without a final verdict
+
+	Fetched   int64 `json:"fetched"`   // pages that were answered with 2xx
+	Unstored  int64 `json:"unstored"`  // of them, those of which nothing is kept: noindex
+	Originals int64 `json:"originals"` // fingerprints
+	Copies    int64 `json:"copies"`
+
+	Missing   int64 `json:"missing"`    // fingerprints whose record is not stored
+	Unprinted int64 `json:"unprinted"`  // records without fingerprint
+	Orphans   int64 `json:"orphans"`    // copies whose original has no fingerprint
+	Misfiled  int64 `json:"misfiled"`   // records under the key of another URL
+	OnTheWay  int64 `json:"on_the_way"` // fingerprints whose record may still be stored
+}
+
+// MaxExamples bounds the examples of one kind in an AuditReport.
+const MaxExamples = 20
+
+// Example notes a URL, or a key, as an example of a kind of finding, unless there are enough.
+func (r *AuditReport) Example(kind, what string) {
+	if r.Examples == nil {
+		r.Examples = map[string][]string{}
+	}
+	if len(r.Examples[kind]) < MaxExamples {
+		r.Examples[kind] = append(r.Examples[kind], what)
+	}
+}
+
+// TasksOf returns the tasks that an event will bring to the frontier, or back to it.
+func TasksOf(e Event) []*Task {
+	pointers := func(ts []Task) []*Task {
+		out := make([]*Task, len(ts))
+		for i := range ts {
+			out[i] = &ts[i]
+		}
+		return out
+	}
+	switch e := e.(type) {
+	case *Fetch:
+		return []*Task{&e.Task}
+	case *Outcome:
+		return []*Task{&e.Task}
+	case *Fresh:
+		return pointers(e.Tasks)
+	case *Split:
+		return pointers(e.Tasks)
+	case *Claim:
+		return pointers(e.Tasks)
+	}
+	return nil
+}
