@@ -115,6 +115,5 @@ func (w *jobWatch) idle(ctx context.Context, s standstill) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, quietPatience)
 	defer cancel()
-	return w.bus.Quiet(ctx, crawl.TopicFetch, crawl.TopicParse, crawl.TopicContentSeen, crawl.TopicURLFilter, crawl.TopicHostSplit,
-		crawl.TopicDUE, crawl.TopicFrontierIn, crawl.TopicOutcome) == nil
+	return w.bus.Quiet(ctx, Topics()...) == nil
 }

@@ -28,7 +28,7 @@ func newBench() *cobra.Command {
 		Long: `Each benchmark measures against the raw limit of the same run, so that its ratios can be compared between machines, and
 prints the command that reproduces it.`,
 	}
-	cmd.AddCommand(benchAll(), benchCrawl(), benchURLSet(), benchFrontier(), benchParse(), benchSimhash(), benchRaw())
+	cmd.AddCommand(benchAll(), benchCrawl(), benchURLSet(), benchFrontier(), benchParse(), benchSimhash(), benchCluster(), benchRaw())
 	return cmd
 }
 
