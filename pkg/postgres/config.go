@@ -56,9 +56,10 @@ const (
 )
 
 // settings of every session. Statements are look-ups by key, planned once: without these, plans made while the tables were
-// empty would scan them, and stay until the server has looked at the tables again.
+// empty would scan them, and stay until the server has looked at the tables again. And where the planner thinks too much
+// of a look-up it would start parallel workers for it: 18 ms instead of 0.4 for a near-duplicate among 10^7 (measured).
 var settings = map[string]string{
-	"plan_cache_mode": "force_generic_plan", "jit": "off",
+	"plan_cache_mode": "force_generic_plan", "jit": "off", "max_parallel_workers_per_gather": "0",
 	"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
 }
 

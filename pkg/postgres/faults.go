@@ -32,11 +32,12 @@ func (s *Store) do(ctx context.Context, what string, call func(ctx context.Conte
 }
 
 // passing reports whether the same statement may succeed at once: it was the victim of a deadlock or of a serialisation
-// failure, or nothing of it was sent, as on a connection that died while idle.
+// failure, its connection was ended by the server (of a restart, each idle connection tells the first that uses it), or
+// nothing of it was sent.
 func passing(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		return pg.Code == "40P01" || pg.Code == "40001"
+		return pg.Code == "40P01" || pg.Code == "40001" || pg.Code == "57P01"
 	}
 	return pgconn.SafeToRetry(err)
 }

@@ -23,19 +23,26 @@ type Row struct {
 // report runs long queries over one moment's state. The planner may choose as it likes: such a query reads most of a table. It
 // has no time limit but its context.
 func (s *Store) report(ctx context.Context, what string, query func(ctx context.Context, tx pgx.Tx) error) error {
-	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		const plain = `SET LOCAL plan_cache_mode = auto; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on;
-			SET LOCAL enable_mergejoin = on`
-		if _, err := tx.Exec(ctx, plain, pgx.QueryExecModeSimpleProtocol); err != nil {
-			return err
-		}
-		return query(ctx, tx)
+	var tx pgx.Tx
+	err := s.do(ctx, what, func(ctx context.Context) (err error) {
+		tx, err = s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was written
+	if _, err = tx.Exec(ctx, reportSettings, pgx.QueryExecModeSimpleProtocol); err == nil {
+		err = query(ctx, tx)
+	}
 	if err != nil {
 		return fault(what, err)
 	}
 	return nil
 }
+
+const reportSettings = `SET LOCAL plan_cache_mode = auto; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on;
+	SET LOCAL enable_mergejoin = on; SET LOCAL max_parallel_workers_per_gather = 2`
 
 const entriesSQL = `SELECT host, hash, url, ` + entryColumns + ` FROM urls WHERE job = $1 ORDER BY host, hash`
 
