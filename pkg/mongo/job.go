@@ -3,7 +3,6 @@ package mongo
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -81,10 +80,9 @@ func (j *Job) Each(ctx context.Context, yield func(r *crawl.Record) error) error
 // Keys yields the keys of all URLs that have a record, in their order.
 func (j *Job) Keys(ctx context.Context, yield func(k weburl.Key) error) error {
 	return j.each(ctx, bson.D{{Key: "_id", Value: 1}}, func(doc bson.Raw) error {
-		var k weburl.Key
-		id, ok := doc.Lookup("_id").StringValueOK()
-		if n, err := hex.Decode(k[:], []byte(id[:min(len(id), 2*len(k))])); !ok || err != nil || n != len(k) {
-			return fmt.Errorf("document %s: its _id is no key of a URL", doc.Lookup("_id"))
+		k, err := keyOf(doc)
+		if err != nil {
+			return err
 		}
 		return yield(k)
 	})

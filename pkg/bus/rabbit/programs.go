@@ -1,0 +1,74 @@
+package rabbit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// Program is a program that is connected to the broker.
+type Program struct {
+	Name        string `json:"name"`
+	Host        string `json:"host"` // from where, as the broker sees it
+	Connections int    `json:"connections"`
+}
+
+// Programs returns the programs that are connected to the two vhosts, by host and name. Several of one name on one host are
+// one; their connections add up. The broker may take some seconds to tell of a new one.
+func (b *Bus) Programs(ctx context.Context) ([]Program, error) {
+	type place struct{ host, name string }
+	count := map[place]int{}
+	for _, v := range b.vhosts {
+		c, err := b.api.client(ctx, v.url)
+		if err != nil {
+			return nil, err
+		}
+		conns, err := c.ListVhostConnections(v.name)
+		if err != nil {
+			return nil, fmt.Errorf("rabbit: ask for the connections to vhost %s: %w", v.name, err)
+		}
+		for _, conn := range conns {
+			name, _ := conn.ClientProperties["connection_name"].(string)
+			count[place{conn.PeerHost, programOf(name)}]++
+		}
+	}
+	var out []Program
+	for p, n := range count {
+		out = append(out, Program{Name: p.name, Host: p.host, Connections: n})
+	}
+	slices.SortFunc(out, func(a, b Program) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Name, b.Name)) })
+	return out, nil
+}
+
+// programOf is the program that a connection is named after: "fetcher consumes wh_subsystems".
+func programOf(connection string) string {
+	for _, verb := range []string{" consumes ", " publishes ", " pushes ", " pulls "} {
+		if name, _, ok := strings.Cut(connection, verb); ok {
+			return name
+		}
+	}
+	return cmp.Or(connection, "?")
+}
+
+// Take removes the dead letters for which handled returns true: the caller has seen to what they asked for in another way than
+// Replay does. It returns their number.
+func (b *Bus) Take(ctx context.Context, handled func(Letter) (bool, error)) (n int, err error) {
+	for _, v := range b.vhosts {
+		err := v.exhume(ctx, -1, func(l Letter, d *amqp.Delivery) error {
+			ok, err := handled(l)
+			if err != nil || !ok {
+				return err
+			}
+			n++
+			return d.Ack(false)
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
