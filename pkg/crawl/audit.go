@@ -40,6 +40,7 @@ type ClusterAudit struct {
 	Unproven []string `json:"unproven,omitempty"`
 
 	OpenOfAll int64 `json:"open_of_all_jobs"`
+	LostOfAll int64 `json:"lost_of_all_jobs"`
 	BadStates int64 `json:"bad_states"` // URLs in none of the three states, or done without a final verdict
 
 	Fetched   int64 `json:"fetched"`   // pages that were answered with 2xx

@@ -38,9 +38,11 @@ func (e *Explanation) answerUnknown() string {
 func (e *Explanation) answerOpen() string {
 	text := "It waits for its turn."
 	switch {
-	case e.Ledger.Where == "in-flight" && e.running:
+	case e.Ledger.Where == "" && e.running:
+		text = "It waits for its turn, or is being fetched."
+	case e.Ledger.Where == whereInFlight && e.running:
 		text = "It is being fetched."
-	case e.Ledger.Where == "in-flight":
+	case e.Ledger.Where == whereInFlight:
 		text = "It was being fetched when the crawl stopped, and is fetched again when it goes on."
 	case !e.running:
 		text = "It waits for its turn when the crawl goes on."
@@ -78,6 +80,8 @@ func (e *Explanation) answerDone() string {
 	switch {
 	case l.Status/100 == 3:
 		return e.answerRedirect()
+	case e.Content == nil && e.Fingerprint != nil:
+		return "It was fetched, and its fingerprint noted; its record is on its way to the store or was lost there: `whirlpool audit` tells which."
 	case e.Content == nil:
 		return "It was fetched, but nothing is stored of it: it is no page, or asks not to be indexed (noindex)."
 	case !e.Content.DuplicateOf.IsZero():

@@ -17,9 +17,8 @@ import (
 
 // Bounds of the search in crawl.log.
 const (
-	maxAttempts = 20      // lines of a URL that are kept, the last ones
-	maxLogLine  = 1 << 20 // bytes
-	checkEvery  = 4096    // lines between two looks whether anybody still wants to know
+	maxLogLine = 1 << 20 // bytes
+	checkEvery = 4096    // lines between two looks whether anybody still wants to know
 )
 
 // attempts returns the last lines of crawl.log about a URL. There is no index: it reads the whole file, about a gigabyte a

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // Audit implements View.
-func (c *Crawl) Audit(ctx context.Context) (*local.AuditReport, error) {
+func (c *Crawl) Audit(ctx context.Context) (*crawl.AuditReport, error) {
 	r, err := c.src.Auditor.Audit(ctx)
 	if err != nil {
 		return nil, err
@@ -21,20 +21,12 @@ func (c *Crawl) Audit(ctx context.Context) (*local.AuditReport, error) {
 }
 
 // WriteAudit writes an audit's checks for people: each with its figures, and what to do where something is wrong.
-func WriteAudit(w io.Writer, r *local.AuditReport) error {
+func WriteAudit(w io.Writer, r *crawl.AuditReport) error {
+	if r.Cluster != nil {
+		return writeClusterAudit(w, r)
+	}
 	var b strings.Builder
-	check := func(bad int64, what, format string, args ...any) {
-		mark := "ok   "
-		if bad > 0 {
-			mark = "WRONG"
-		}
-		fmt.Fprintf(&b, "%s  %-46s %s\n", mark, what, fmt.Sprintf(format, args...))
-	}
-	note := func(n int64, format string, args ...any) {
-		if n > 0 {
-			fmt.Fprintf(&b, "note   %s\n", fmt.Sprintf(format, args...))
-		}
-	}
+	check, note := marks(&b)
 	check(r.Lost, "every URL is queued, in flight, done or left out", "%d claimed: %d done, %d queued, %d in flight, %d lost; %d left out",
 		r.Claimed, r.Done, r.Queued, r.InFlight, r.Lost, r.Excluded)
 	check(r.Unclaimed, "every queued URL was claimed", "%d were not", r.Unclaimed)
@@ -45,11 +37,59 @@ func WriteAudit(w io.Writer, r *local.AuditReport) error {
 	note(r.Stale, "%d queued URLs have their outcome already, after a crash; they are passed over", r.Stale)
 	note(r.Buried, "%d URLs are open only in dead letters; `whirlpool replay` brings them back", r.Buried)
 	note(r.DeadLetters, "%d dead letters; `whirlpool replay --list` shows them", r.DeadLetters)
+	return finishAudit(w, &b, r)
+}
+
+// writeClusterAudit is WriteAudit for a job of a cluster.
+func writeClusterAudit(w io.Writer, r *crawl.AuditReport) error {
+	var b strings.Builder
+	check, note := marks(&b)
+	c := r.Cluster
+	check(c.BadStates, "every URL is open, done or left out", "%d claimed: %d done, %d open; %d left out", r.Claimed, r.Done, r.Open,
+		r.Excluded)
+	check(max(r.Lost, c.LostOfAll), "every open URL is queued or under way", "%d open, %d of all jobs: %d tasks queued, %d messages under way, %d buried, %d lost",
+		r.Open, c.OpenOfAll, r.Queued, r.InFlight, r.Buried, r.Lost)
+	check(c.Missing, "every fingerprint has its record", "%d originals, %d copies; %d records are missing", c.Originals, c.Copies, c.Missing)
+	check(max(c.Unprinted, r.StrayPages, c.Misfiled), "every record has its URL and its fingerprint",
+		"%d records: %d without fingerprint, %d of unknown URLs, %d under a wrong key", r.Pages, c.Unprinted, r.StrayPages, c.Misfiled)
+	check(c.Orphans, "every copy has its original", "%d originals are missing", c.Orphans)
+	check(r.TallyOff, "the counters are right", "%d are off", r.TallyOff)
+	for _, u := range c.Unproven {
+		fmt.Fprintf(&b, "later  not proven yet: %s\n", u)
+	}
+	note(c.Unstored, "of %d pages that were fetched, %d are not stored: they ask not to be indexed", c.Fetched, c.Unstored)
+	note(r.Buried, "%d URLs are open only in dead letters; `whirlpool replay --cluster` brings them back", r.Buried)
+	note(r.DeadLetters, "%d dead letters of all jobs; `whirlpool replay --cluster --list` shows them", r.DeadLetters)
+	if !c.Still {
+		b.WriteString("note   messages moved while the stores were read\n")
+	}
+	return finishAudit(w, &b, r)
+}
+
+// marks returns the functions that write a check and a note.
+func marks(b *strings.Builder) (check func(bad int64, what, format string, args ...any), note func(n int64, format string, args ...any)) {
+	check = func(bad int64, what, format string, args ...any) {
+		mark := "ok   "
+		if bad > 0 {
+			mark = "WRONG"
+		}
+		fmt.Fprintf(b, "%s  %-46s %s\n", mark, what, fmt.Sprintf(format, args...))
+	}
+	note = func(n int64, format string, args ...any) {
+		if n > 0 {
+			fmt.Fprintf(b, "note   %s\n", fmt.Sprintf(format, args...))
+		}
+	}
+	return check, note
+}
+
+// finishAudit writes examples and faults behind the checks.
+func finishAudit(w io.Writer, b *strings.Builder, r *crawl.AuditReport) error {
 	for _, kind := range slices.Sorted(maps.Keys(r.Examples)) {
-		fmt.Fprintf(&b, "       %s: %s\n", kind, strings.Join(r.Examples[kind], " "))
+		fmt.Fprintf(b, "       %s: %s\n", kind, strings.Join(r.Examples[kind], " "))
 	}
 	for _, f := range r.Faults {
-		fmt.Fprintf(&b, "WRONG  %s\n", f)
+		fmt.Fprintf(b, "WRONG  %s\n", f)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

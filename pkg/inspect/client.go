@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // ErrNotRunning is returned by Dial when no crawl runs in the directory.
@@ -57,8 +57,8 @@ func (c *Client) Letters(ctx context.Context) (l []Letter, err error) {
 }
 
 // Audit implements View.
-func (c *Client) Audit(ctx context.Context) (*local.AuditReport, error) {
-	r := new(local.AuditReport)
+func (c *Client) Audit(ctx context.Context) (*crawl.AuditReport, error) {
+	r := new(crawl.AuditReport)
 	return r, c.ask(ctx, http.MethodGet, pathAudit, r)
 }
 

@@ -3,16 +3,16 @@ package inspect
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
-	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// View answers questions about a crawl. Crawl and Client are the two.
+// View answers questions about a crawl: Crawl and Client about one in a directory, ClusterJob about one of a cluster.
 type View interface {
 	Status(ctx context.Context) (*Status, error)
 	// Explain tells the story of a URL; ErrURL where url is none that can be crawled.
@@ -20,17 +20,12 @@ type View interface {
 	// Letters lists the dead letters, oldest first.
 	Letters(ctx context.Context) ([]Letter, error)
 	// Audit reads the whole state of one moment: seconds for a million URLs.
-	Audit(ctx context.Context) (*local.AuditReport, error)
+	Audit(ctx context.Context) (*crawl.AuditReport, error)
 }
 
 // Lengths are the queues of a frontier.
 type Lengths interface {
 	Lengths(ctx context.Context) (map[string]int64, error)
-}
-
-// PageLines finds stored records: the line of pages.jsonl, without its end.
-type PageLines interface {
-	PageLine(ctx context.Context, key weburl.Key) (line []byte, found bool, err error)
 }
 
 // Journal holds the messages that are not wholly handled.
@@ -46,7 +41,7 @@ type DeadLetters interface {
 
 // Auditor checks the stores against each other.
 type Auditor interface {
-	Audit(ctx context.Context) (local.AuditReport, error)
+	Audit(ctx context.Context) (crawl.AuditReport, error)
 }
 
 // Sources are what a crawl is inspected through.
@@ -75,12 +70,13 @@ type Moment struct {
 // Crawl inspects a crawl. It is safe for concurrent use if its sources are.
 type Crawl struct {
 	src Sources
-	now func() time.Time
+	story
 }
 
 var (
 	_ View = (*Crawl)(nil)
 	_ View = (*Client)(nil)
+	_ View = (*ClusterJob)(nil)
 )
 
 // New returns the view of a crawl. Every source but Live is needed.
@@ -89,5 +85,33 @@ func New(src Sources) (*Crawl, error) {
 		src.Journal == nil || src.Dead == nil || src.Auditor == nil {
 		return nil, errors.New("inspect a crawl: a source is missing")
 	}
-	return &Crawl{src: src, now: time.Now}, nil
+	c := &Crawl{src: src}
+	c.story = story{job: src.Job, ledger: src.Ledger, hosts: src.Hosts, robots: src.Robots, pages: src.Pages, running: src.Live != nil,
+		now: time.Now, where: c.find}
+	c.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) { return attempts(ctx, src.Dir, u) }
+	return c, nil
+}
+
+// find says where an open URL is: in flight, or else queued.
+func (c *Crawl) find(ctx context.Context, u weburl.URL) (string, error) {
+	where := whereQueued
+	err := c.src.Journal.Load(ctx, func(_ uint64, m bus.Message) error {
+		if carries(m.Event, u) {
+			where = whereInFlight
+		}
+		return nil
+	})
+	return where, err
+}
+
+// carries reports whether a message of the journal brings u on its way.
+func carries(e crawl.Event, u weburl.URL) bool {
+	is := func(t crawl.Task) bool { return t.URL == u }
+	switch e := e.(type) {
+	case *crawl.Fetch:
+		return is(e.Task)
+	case *crawl.Fresh:
+		return slices.ContainsFunc(e.Tasks, is)
+	}
+	return false
 }

@@ -3,10 +3,8 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
@@ -24,8 +22,10 @@ type Explanation struct {
 	Ledger    LedgerEntry   `json:"ledger"`
 	Attempts  []Attempt     `json:"attempts"` // and exclusions, from crawl.log: the last 20
 	Content   *Content      `json:"content,omitempty"`
-	Host      HostState     `json:"host"`
-	Answer    string        `json:"answer"` // all of it in a sentence or two
+	// Fingerprint is what content-seen knows the page by. Of a directory it is not told.
+	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
+	Host        HostState    `json:"host"`
+	Answer      string       `json:"answer"` // all of it in a sentence or two
 
 	record  *crawl.Record   // of Content
 	lines   []crawl.LogLine // of Attempts
@@ -35,7 +35,7 @@ type Explanation struct {
 // LedgerEntry is the state in which the ledger has a URL.
 type LedgerEntry struct {
 	State    string    `json:"state"`           // unknown, open, done or excluded
-	Where    string    `json:"where,omitempty"` // of an open URL: queued or in-flight
+	Where    string    `json:"where,omitempty"` // of an open URL: queued or in-flight; none: one of them
 	Verdict  string    `json:"verdict,omitempty"`
 	Status   int       `json:"status,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
@@ -70,29 +70,39 @@ type Content struct {
 	Truncated   string     `json:"truncated,omitempty"`
 }
 
+// Fingerprint is what content-seen noted of a page: stored before its record, and kept for copies too.
+type Fingerprint struct {
+	Similarity  string     `json:"similarity,omitempty"` // exact or near, of a copy
+	DuplicateOf weburl.URL `json:"duplicate_of,omitzero"`
+	Distance    int        `json:"distance,omitempty"` // bits of 64 in which a near copy's simhash differs
+	Simhash     string     `json:"simhash"`
+	Digest      string     `json:"digest"`
+	At          time.Time  `json:"time"`
+}
+
 // Explain implements View.
-func (c *Crawl) Explain(ctx context.Context, raw string) (*Explanation, error) {
-	rules, err := filter.Compile(c.src.Job)
+func (s *story) Explain(ctx context.Context, raw string) (*Explanation, error) {
+	rules, err := filter.Compile(s.job)
 	if err != nil {
 		return nil, fmt.Errorf("explain %s: rules of the job: %w", raw, err)
 	}
-	e := &Explanation{Given: raw, Time: c.now(), Attempts: []Attempt{}, running: c.src.Live != nil}
+	e := &Explanation{Given: raw, Time: s.now(), Attempts: []Attempt{}, running: s.running}
 	if e.URL, e.Rewritten, err = canonical(rules, raw); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context, *Explanation) error{c.explainAttempts, c.explainLedger, c.explainContent,
-		c.explainRobots, c.explainHost} {
+	for _, step := range []func(context.Context, *Explanation) error{s.explainAttempts, s.explainLedger, s.explainContent,
+		s.explainRobots, s.explainHost} {
 		if err := step(ctx, e); err != nil {
 			return nil, fmt.Errorf("explain %s: %w", e.URL, err)
 		}
 	}
-	e.Rules = c.judge(rules, e)
+	e.Rules = s.judge(rules, e)
 	e.Answer = e.answer()
 	return e, nil
 }
 
-func (c *Crawl) explainAttempts(ctx context.Context, e *Explanation) (err error) {
-	e.lines, err = attempts(ctx, c.src.Dir, e.URL)
+func (s *story) explainAttempts(ctx context.Context, e *Explanation) (err error) {
+	e.lines, err = s.attempts(ctx, e.URL)
 	for _, l := range e.lines {
 		e.Attempts = append(e.Attempts, Attempt{At: l.At, Verdict: l.Verdict.String(), Status: l.Status, Reason: l.Reason,
 			Detail: l.Detail, Number: l.Attempt, Depth: l.Depth, Referrer: l.Referrer, Location: l.Location})
@@ -100,8 +110,8 @@ func (c *Crawl) explainAttempts(ctx context.Context, e *Explanation) (err error)
 	return err
 }
 
-func (c *Crawl) explainLedger(ctx context.Context, e *Explanation) error {
-	entries, err := c.src.Ledger.Lookup(ctx, c.src.Job.ID, e.URL.Key())
+func (s *story) explainLedger(ctx context.Context, e *Explanation) error {
+	entries, err := s.ledger.Lookup(ctx, s.job.ID, e.URL.Key())
 	if err != nil {
 		return err
 	}
@@ -111,40 +121,29 @@ func (c *Crawl) explainLedger(ctx context.Context, e *Explanation) error {
 		e.Ledger.Verdict = l.Verdict.String()
 	}
 	if l.Reason != "" {
-		e.Ledger.Text = reasonText(c.src.Job, l.Reason, e.URL.String())
+		e.Ledger.Text = reasonText(s.job, l.Reason, e.URL.String())
 	}
 	if l.State != crawl.StateOpen {
 		return nil
 	}
-	e.Ledger.Where = "queued"
-	return c.src.Journal.Load(ctx, func(_ uint64, m bus.Message) error {
-		if carries(m.Event, e.URL) {
-			e.Ledger.Where = "in-flight"
+	e.Ledger.Where, err = s.where(ctx, e.URL)
+	return err
+}
+
+func (s *story) explainContent(ctx context.Context, e *Explanation) error {
+	if s.fingerprint != nil {
+		var err error
+		if e.Fingerprint, err = s.fingerprint(ctx, e.URL); err != nil {
+			return err
 		}
-		return nil
-	})
-}
-
-// carries reports whether a message of the journal brings u on its way.
-func carries(e crawl.Event, u weburl.URL) bool {
-	is := func(t crawl.Task) bool { return t.URL == u }
-	switch e := e.(type) {
-	case *crawl.Fetch:
-		return is(e.Task)
-	case *crawl.Fresh:
-		return slices.ContainsFunc(e.Tasks, is)
 	}
-	return false
-}
-
-func (c *Crawl) explainContent(ctx context.Context, e *Explanation) error {
-	line, found, err := c.src.Pages.PageLine(ctx, e.URL.Key())
+	line, found, err := s.pages.PageLine(ctx, e.URL.Key())
 	if err != nil || !found {
 		return err
 	}
 	r, err := jsonl.ParseRecord(line)
 	if err != nil {
-		return fmt.Errorf("its record in pages.jsonl: %w", err)
+		return fmt.Errorf("its record: %w", err)
 	}
 	e.record = r
 	e.Content = &Content{Title: r.Title, Bytes: r.Bytes, ContentType: r.ContentType, FetchedAt: r.FetchedAt, Links: len(r.Links),

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -85,7 +86,7 @@ func (e *Explanation) ledgerText() string {
 	case crawl.StateUnknown.String():
 		return "unknown: no page that the crawl has read links to it"
 	case crawl.StateOpen.String():
-		return fmt.Sprintf("open, %s; since %s", l.Where, moment(l.At, e.Time))
+		return fmt.Sprintf("open, %s; since %s", cmp.Or(l.Where, "queued or in flight"), moment(l.At, e.Time))
 	case crawl.StateExcluded.String():
 		return fmt.Sprintf("excluded [%s]: %s; %s", l.Reason, l.Text, moment(l.At, e.Time))
 	}
@@ -135,12 +136,18 @@ func (a *Attempt) text() string {
 
 func (e *Explanation) contentText() string {
 	c := e.Content
-	if c == nil {
+	switch {
+	case c == nil && e.Fingerprint != nil:
+		return fmt.Sprintf("none stored, but its fingerprint was, %s", moment(e.Fingerprint.At, e.Time))
+	case c == nil:
 		return "none stored"
 	}
 	text := fmt.Sprintf("stored: %q, %s, %s, %s", c.Title, c.ContentType, bytesText(c.Bytes), plural(c.Links, "link"))
 	if !c.DuplicateOf.IsZero() {
 		text = fmt.Sprintf("stored without text: %s copy of %s, which came first", c.Similarity, c.DuplicateOf)
+		if f := e.Fingerprint; f != nil && f.Distance > 0 {
+			text += fmt.Sprintf(" (%d of 64 bits differ)", f.Distance)
+		}
 	}
 	if c.Fields > 0 {
 		text += ", " + plural(c.Fields, "field")

@@ -30,14 +30,14 @@ const (
 	robotsUnavailable = "unavailable"
 )
 
-func (c *Crawl) explainRobots(ctx context.Context, e *Explanation) error {
+func (s *story) explainRobots(ctx context.Context, e *Explanation) error {
 	v := &e.Robots
 	v.Origin, v.Allowed, v.State = e.URL.Origin(), true, robotsUnknown
-	if c.src.Job.IgnoreRobots {
+	if s.job.IgnoreRobots {
 		v.State = robotsIgnored
 		return nil
 	}
-	rec, found, err := c.src.Robots.Robots(ctx, v.Origin)
+	rec, found, err := s.robots.Robots(ctx, v.Origin)
 	if err != nil || !found {
 		return err
 	}
@@ -67,16 +67,16 @@ type HostState struct {
 	Address     string         `json:"address,omitempty"`
 }
 
-func (c *Crawl) explainHost(ctx context.Context, e *Explanation) error {
+func (s *story) explainHost(ctx context.Context, e *Explanation) error {
 	h := &e.Host
 	h.Key = e.URL.HostKey()
-	recs, err := c.src.Hosts.Hosts(ctx, h.Key)
+	recs, err := s.hosts.Hosts(ctx, h.Key)
 	if err != nil {
 		return err
 	}
 	rec := &recs[0]
-	delay := c.src.Job.Politeness.Delay.D()
-	if !c.src.Job.IgnoreRobots {
+	delay := s.job.Politeness.Delay.D()
+	if !s.job.IgnoreRobots {
 		for _, o := range rec.Origins {
 			delay = max(delay, o.CrawlDelay)
 		}

@@ -21,18 +21,18 @@ type RulesVerdict struct {
 }
 
 // judge asks the rules of the job as they are now. They may have been others when the URL was met.
-func (c *Crawl) judge(rules *filter.Rules, e *Explanation) RulesVerdict {
+func (s *story) judge(rules *filter.Rules, e *Explanation) RulesVerdict {
 	v := RulesVerdict{Depth: -1}
-	t := crawl.Task{Job: c.src.Job.ID, URL: e.URL}
+	t := crawl.Task{Job: s.job.ID, URL: e.URL}
 	switch n := len(e.lines); {
 	case e.record != nil:
 		v.Depth = e.record.Depth
 	case n > 0:
 		v.Depth, t.Kind = e.lines[n-1].Depth, e.lines[n-1].Kind
 	}
-	seeds, _ := c.src.Job.SeedURLs() // checked before the crawl began
-	for _, s := range seeds {
-		if rules.Canonical(s) == e.URL {
+	seeds, _ := s.job.SeedURLs() // checked before the crawl began
+	for _, seed := range seeds {
+		if rules.Canonical(seed) == e.URL {
 			v.Seed, v.Depth = true, 0
 		}
 	}
@@ -43,16 +43,16 @@ func (c *Crawl) judge(rules *filter.Rules, e *Explanation) RulesVerdict {
 	}
 	v.Reason = rules.Judge(&t, e.Time)
 	v.Allowed = v.Reason == ""
-	v.Text = "within " + c.bounds(v.Depth)
+	v.Text = "within " + s.bounds(v.Depth)
 	if !v.Allowed {
-		v.Text = reasonText(c.src.Job, v.Reason, e.URL.String())
+		v.Text = reasonText(s.job, v.Reason, e.URL.String())
 	}
 	return v
 }
 
 // bounds describes the rules that a URL kept.
-func (c *Crawl) bounds(depth int) string {
-	j := c.src.Job
+func (s *story) bounds(depth int) string {
+	j := s.job
 	text := scopeText(j)
 	if n := len(j.Include) + len(j.Exclude); n > 0 {
 		text += fmt.Sprintf(", passes %d patterns", n)
@@ -144,6 +144,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonEncoding:        "the answer's Content-Encoding could not be undone",
 	crawl.ReasonStatus:          "the server answered with an error status",
 	crawl.ReasonInterrupted:     "the fetcher stopped in the middle of it",
+	crawl.ReasonBodyLost:        "it was fetched, and its body lost before it was parsed",
 	traps.ReasonURLLength:       "a trap by its look: the URL is too long",
 	traps.ReasonPathDepth:       "a trap by its look: too many path segments",
 	traps.ReasonRepeatedSegment: "a trap by its look: path segments repeat",

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 )
 
 // fake is a view with given answers.
@@ -25,8 +24,8 @@ type fake struct {
 func (f fake) Status(ctx context.Context) (*Status, error)               { return f.status(ctx) }
 func (f fake) Explain(_ context.Context, u string) (*Explanation, error) { return f.explain(u) }
 func (fake) Letters(context.Context) ([]Letter, error)                   { return []Letter{{Topic: "due"}}, nil }
-func (fake) Audit(context.Context) (*local.AuditReport, error) {
-	return &local.AuditReport{Lost: 3}, nil
+func (fake) Audit(context.Context) (*crawl.AuditReport, error) {
+	return &crawl.AuditReport{Lost: 3}, nil
 }
 
 // crawlDirectory makes a directory such as a crawl's.

@@ -27,16 +27,20 @@ const (
 
 // Status is a crawl at a moment.
 type Status struct {
-	Directory   string           `json:"directory"`
-	Job         crawl.JobID      `json:"job"`
-	Seeds       []string         `json:"seeds"`
-	State       State            `json:"state"`
-	Time        time.Time        `json:"time"`
-	Started     time.Time        `json:"started,omitzero"` // of the process that runs it
-	Pages       int64            `json:"pages"`
-	MaxPages    int              `json:"max_pages"` // 0: no limit
-	Rate        float64          `json:"pages_per_second,omitempty"`
-	Claimed     int64            `json:"claimed"`   // URLs that were to be fetched, ever
+	Directory string      `json:"directory,omitempty"`
+	Cluster   string      `json:"cluster,omitempty"` // instead of a directory
+	Job       crawl.JobID `json:"job"`
+	Seeds     []string    `json:"seeds"`
+	State     State       `json:"state"`
+	Time      time.Time   `json:"time"`
+	Started   time.Time   `json:"started,omitzero"` // of the process that runs it; of a cluster's job, when it was submitted
+	Ended     time.Time   `json:"ended,omitzero"`   // of a cluster's job
+	Pages     int64       `json:"pages"`
+	MaxPages  int         `json:"max_pages"` // 0: no limit
+	Rate      float64     `json:"pages_per_second,omitempty"`
+	Claimed   int64       `json:"claimed"` // URLs that were to be fetched, ever
+	Open      int64       `json:"open"`    // of them, those without outcome: queued or in flight
+	// Queued, InFlight, ActiveHosts, Waiting and DeadLetters of a cluster are those of all jobs: a broker does not count by jobs.
 	Queued      int64            `json:"queued"`    // retries that wait included
 	InFlight    int64            `json:"in_flight"` // of a stopped crawl: leased again when it goes on
 	ActiveHosts int              `json:"active_hosts"`
@@ -46,7 +50,9 @@ type Status struct {
 	Statuses    map[int]int64    `json:"statuses"`          // final outcomes by HTTP status; 0: no answer
 	Excluded    map[string]int64 `json:"excluded"`          // URLs left out, by reason
 	DeadLetters int64            `json:"dead_letters"`
-	Files       []File           `json:"files"`
+	Files       []File           `json:"files,omitempty"`
+	Records     int64            `json:"records,omitempty"` // that the page store of a cluster holds
+	Pipeline    *Pipeline        `json:"pipeline,omitempty"`
 }
 
 // File is an output of the crawl with its size; that of a directory is the sum of its files'.
@@ -62,7 +68,7 @@ func (c *Crawl) Status(ctx context.Context) (*Status, error) {
 		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
 	}
 	s := &Status{Directory: c.src.Dir, Job: c.src.Job.ID, Seeds: c.src.Job.Seeds, Time: c.now(), Pages: tally.Pages,
-		MaxPages: c.src.Job.MaxPages, Claimed: tally.Claimed, Verdicts: tally.Verdicts, Statuses: tally.Statuses,
+		MaxPages: c.src.Job.MaxPages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts, Statuses: tally.Statuses,
 		Excluded: tally.Excluded}
 	if s.DeadLetters, err = c.src.Dead.Count(ctx); err != nil {
 		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)

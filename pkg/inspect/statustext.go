@@ -17,8 +17,13 @@ func (s *Status) WriteText(w io.Writer) error {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-14s %s\n", name, fmt.Sprintf(format, args...))
 	}
+	if s.Pipeline != nil {
+		s.writeJob(&b, line)
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
 	line("directory", "%s", s.Directory)
-	line("job", "%s, from %s", s.Job, strings.Join(s.Seeds[:min(3, len(s.Seeds))], " ")+more(len(s.Seeds)-3))
+	line("job", "%s", s.jobText())
 	line("state", "%s", s.stateText())
 	line("pages", "%s", s.pagesText())
 	line("queued", "%d, of them %d retries that wait", s.Queued, s.Waiting)
@@ -26,10 +31,8 @@ func (s *Status) WriteText(w io.Writer) error {
 	if !s.NextDue.IsZero() {
 		line("next host due", "%s", moment(s.NextDue, s.Time))
 	}
-	line("outcomes", "%s", countText(s.Verdicts))
-	line("status codes", "%s", countText(statusNames(s.Statuses)))
-	line("left out", "%s", countText(s.Excluded))
-	line("dead letters", "%s", s.deadText())
+	s.writeOutcomes(line)
+	line("dead letters", "%s", deadText(s.DeadLetters, "whirlpool replay --list"))
 	for i, f := range s.Files {
 		name := ""
 		if i == 0 {
@@ -41,6 +44,28 @@ func (s *Status) WriteText(w io.Writer) error {
 	return err
 }
 
+// writeJob writes the status of a cluster's job.
+func (s *Status) writeJob(b *strings.Builder, line func(name, format string, args ...any)) {
+	line("cluster", "%s", s.Cluster)
+	line("job", "%s", s.jobText())
+	line("state", "%s", s.stateText())
+	line("pages", "%s, %d records stored", s.pagesText(), s.Records)
+	line("open", "%d of %d URLs are queued or in flight", s.Open, s.Claimed)
+	s.writeOutcomes(line)
+	b.WriteByte('\n')
+	s.Pipeline.writeText(b)
+}
+
+func (s *Status) jobText() string {
+	return fmt.Sprintf("%s, from %s", s.Job, strings.Join(s.Seeds[:min(3, len(s.Seeds))], " ")+more(len(s.Seeds)-3))
+}
+
+func (s *Status) writeOutcomes(line func(name, format string, args ...any)) {
+	line("outcomes", "%s", countText(s.Verdicts))
+	line("status codes", "%s", countText(statusNames(s.Statuses)))
+	line("left out", "%s", countText(s.Excluded))
+}
+
 func more(n int) string {
 	if n <= 0 {
 		return ""
@@ -49,10 +74,14 @@ func more(n int) string {
 }
 
 func (s *Status) stateText() string {
-	switch s.State {
-	case StateRunning, StatePaused:
+	switch {
+	case s.Pipeline != nil && s.Ended.IsZero():
+		return fmt.Sprintf("%s, submitted %s", s.State, moment(s.Started, s.Time))
+	case s.Pipeline != nil:
+		return fmt.Sprintf("%s %s, submitted %s", s.State, moment(s.Ended, s.Time), moment(s.Started, s.Time))
+	case s.State == StateRunning, s.State == StatePaused:
 		return fmt.Sprintf("%s for %v", s.State, s.Time.Sub(s.Started).Round(time.Second))
-	case StateStopped:
+	case s.State == StateStopped:
 		return "stopped; `whirlpool crawl` with the same -o goes on"
 	}
 	return string(s.State)
@@ -79,11 +108,11 @@ func (s *Status) flightText() string {
 	return "0"
 }
 
-func (s *Status) deadText() string {
-	if s.DeadLetters == 0 {
+func deadText(n int64, command string) string {
+	if n == 0 {
 		return "0"
 	}
-	return fmt.Sprintf("%d; `whirlpool replay --list` shows them", s.DeadLetters)
+	return fmt.Sprintf("%d; `%s` shows them", n, command)
 }
 
 func statusNames(codes map[int]int64) map[string]int64 {

@@ -72,7 +72,7 @@ func (r *clusterRef) open(ctx context.Context) (_ *cluster, err error) {
 		}
 	}()
 	pg := node.PostgresConfig(cfg)
-	pg.Name, pg.Log = "whirlpool", log
+	pg.Name, pg.Log, pg.MaxConns = "whirlpool", log, max(pg.MaxConns, 4) // an audit walks through two tables at once
 	if c.postgres, err = postgres.Open(ctx, pg); err != nil {
 		return nil, err
 	}

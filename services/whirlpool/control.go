@@ -79,10 +79,16 @@ func (m *monitor) moment() inspect.Moment {
 func newControls() []*cobra.Command {
 	order := func(name, short, long, done string, act func(context.Context, *inspect.Client) error) *cobra.Command {
 		cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: cobra.NoArgs,
-			Example: "  whirlpool " + name + " -o crawl-example.com"}
-		out := dirFlag(cmd)
+			Example: "  whirlpool " + name + " -o crawl-example.com\n  whirlpool " + name + " --cluster --job example-com"}
+		ref := refFlags(cmd)
 		cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
-			dir, err := crawlDir(*out)
+			if err := ref.check(); err != nil {
+				return err
+			}
+			if ref.cluster.asked() {
+				return orderJob(cmd, ref, name)
+			}
+			dir, err := crawlDir(ref.out)
 			if err != nil {
 				return err
 			}
@@ -100,12 +106,14 @@ func newControls() []*cobra.Command {
 	}
 	return []*cobra.Command{
 		order("pause", "Let a running crawl finish what is in flight and lease nothing more",
-			"Pause keeps the crawl's process alive, but no further request begins until `whirlpool resume`.", "paused",
+			"Pause keeps the crawl's process alive, but no further request begins until `whirlpool resume`. Of a cluster's job, too, what is "+
+				"under way is finished and nothing more is leased; other jobs go on.", "paused",
 			func(ctx context.Context, c *inspect.Client) error { return c.Pause(ctx, true) }),
-		order("resume", "Let a paused crawl go on", "Resume undoes `whirlpool pause`.", "running",
+		order("resume", "Let a paused crawl go on", "Resume undoes `whirlpool pause`, and on a cluster `whirlpool stop`.", "running",
 			func(ctx context.Context, c *inspect.Client) error { return c.Pause(ctx, false) }),
 		order("stop", "Stop a running crawl as Ctrl-C does",
-			"Stop lets the crawl finish what is in flight, at most 30 s, and end. The same `whirlpool crawl` goes on with it.",
+			"Stop lets the crawl finish what is in flight, at most 30 s, and end. The same `whirlpool crawl` goes on with it. "+
+				"A cluster's job keeps its queues and goes on with `whirlpool resume`.",
 			"stopping", func(ctx context.Context, c *inspect.Client) error { return c.Stop(ctx) }),
 	}
 }

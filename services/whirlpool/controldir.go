@@ -19,10 +19,9 @@ import (
 )
 
 // dirFlag declares the flag that names a crawl's directory.
-func dirFlag(cmd *cobra.Command) *string {
-	out := cmd.Flags().StringP("out", "o", "", "directory of the crawl (default: the only crawl-* directory here)")
+func dirFlag(cmd *cobra.Command, out *string) {
+	cmd.Flags().StringVarP(out, "out", "o", "", "directory of the crawl (default: the only crawl-* directory here)")
 	_ = cmd.MarkFlagDirname("out") // it was declared a line above
-	return out
 }
 
 // crawlDir returns the directory of a crawl: the one that was named or, with none, the only one at hand.

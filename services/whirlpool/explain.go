@@ -18,21 +18,22 @@ func newExplain() *cobra.Command {
   rules      scope, patterns, blacklist, depth and traps, as the job has them now
   robots     the rule of robots.txt that decides, with its line
   ledger     unknown, open (queued or in flight), done with its outcome, or excluded with the reason
-  log        the attempts, with the page that linked to it (reads crawl.log: about 1 s a gigabyte)
+  log        the attempts, with the page that linked to it (in a directory it reads crawl.log: about 1 s a gigabyte)
   content    what is stored of it, or of which page it is a copy
   host       last contact, and when the next request may be made
   answer     all of it in a sentence
 
 It works while the crawl runs, too. The exit status is 0 whatever became of the URL.`,
 		Example: `  whirlpool explain -o crawl-example.com https://example.com/private/
-  whirlpool explain --json 'https://example.com/?q=1' | jq -r .answer`,
+  whirlpool explain --json 'https://example.com/?q=1' | jq -r .answer
+  whirlpool explain --cluster --job example-com https://example.com/`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	out := dirFlag(cmd)
+	ref := refFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	explain := withDirectory(out, func(cmd *cobra.Command, args []string, d *directory) error {
-		e, err := d.Explain(cmd.Context(), args[0])
+	explain := ref.overView(func(cmd *cobra.Command, args []string, v inspect.View) error {
+		e, err := v.Explain(cmd.Context(), args[0])
 		switch {
 		case errors.Is(err, inspect.ErrURL):
 			return exitStatus{exitUsage, err}

@@ -29,8 +29,8 @@ func newExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
 		Short: "Write the pages as CSV, JSON Lines or Parquet",
-		Long: `Export turns pages.jsonl into a table: a row a page, a column for each key of a record, and field.NAME for what site rules
-extracted. It works while the crawl runs: then it holds the pages stored so far.
+		Long: `Export turns pages.jsonl, or the records of a cluster's job, into a table: a row a page, a column for each key of a record, and
+field.NAME for what site rules extracted. It works while the crawl runs: then it holds the pages stored so far.
 
 Columns: ` + strings.Join(export.Columns(), ", ") + `, field.NAME.
 
@@ -39,10 +39,11 @@ the records as they are. Without FILE it writes to standard output.`,
 		Example: `  whirlpool export -o jobs jobs.csv
   whirlpool export -o jobs --columns url,field.title,field.company,field.location jobs.csv
   whirlpool export --format jsonl --originals | jq -r .title
-  whirlpool export pages.parquet`,
+  whirlpool export pages.parquet
+  whirlpool export --cluster=node.yml --job example-com pages.parquet`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	out := dirFlag(cmd)
+	ref := refFlags(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.format, "format", "", "csv, jsonl or parquet (default: by the end of FILE's name, else csv)")
 	fl.StringSliceVar(&f.columns, "columns", nil, "columns in their order, with commas between them")
@@ -50,7 +51,7 @@ the records as they are. Without FILE it writes to standard output.`,
 	fl.BoolVar(&f.raw, "raw-text", false, "do not guard CSV cells that a spreadsheet would run as formulas")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"csv", "jsonl", "parquet"},
 		cobra.ShellCompDirectiveNoFileComp))
-	run := withDirectory(out, f.run)
+	run := ref.over(f.runDirectory, f.runCluster)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := f.options(args).Validate(); err != nil {
 			return exitStatus{exitUsage, err}
@@ -79,30 +80,46 @@ func (f *exportFlags) options(args []string) export.Options {
 	return opt
 }
 
-func (f *exportFlags) run(cmd *cobra.Command, args []string, d *directory) (err error) {
-	opt := f.options(args)
+func (f *exportFlags) runDirectory(cmd *cobra.Command, args []string, d *directory) (err error) {
 	pages, closePages, err := d.pages()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closePages()) }()
+	return f.run(cmd, args, func() io.ReadCloser { return io.NopCloser(pages()) })
+}
+
+func (f *exportFlags) runCluster(cmd *cobra.Command, args []string, j *clusterJob) error {
+	return f.run(cmd, args, func() io.ReadCloser { return j.c.mongo.Job(j.Info.ID).Lines(cmd.Context()) })
+}
+
+// run writes the pages, which it may read twice, each time from the start.
+func (f *exportFlags) run(cmd *cobra.Command, args []string, pages func() io.ReadCloser) (err error) {
+	opt := f.options(args)
+	if file, ok := cmd.OutOrStdout().(*os.File); len(args) == 0 && ok && opt.Format == export.Parquet && term.IsTerminal(int(file.Fd())) {
+		return usage("Parquet is not for a terminal: name a FILE")
+	}
 	if len(opt.Columns) == 0 && opt.Format != export.JSONL {
-		if opt.Fields, err = export.FieldNames(cmd.Context(), pages()); err != nil {
-			return fmt.Errorf("columns of %s: %w", d.dir, err)
+		if opt.Fields, err = fieldNames(cmd.Context(), pages()); err != nil {
+			return fmt.Errorf("columns of the pages: %w", err)
 		}
 	}
+	in := pages()
+	defer func() { err = errors.Join(err, in.Close()) }()
 	if len(args) == 0 {
-		if file, ok := cmd.OutOrStdout().(*os.File); ok && opt.Format == export.Parquet && term.IsTerminal(int(file.Fd())) {
-			return usage("Parquet is not for a terminal: name a FILE")
-		}
-		_, err = export.Run(cmd.Context(), pages(), cmd.OutOrStdout(), opt)
+		_, err = export.Run(cmd.Context(), in, cmd.OutOrStdout(), opt)
 		return err
 	}
-	n, err := exportTo(cmd.Context(), args[0], pages(), opt)
+	n, err := exportTo(cmd.Context(), args[0], in, opt)
 	if err == nil {
 		cmd.PrintErrf("%d pages written to %s\n", n, args[0])
 	}
 	return err
+}
+
+func fieldNames(ctx context.Context, in io.ReadCloser) (_ []string, err error) {
+	defer func() { err = errors.Join(err, in.Close()) }()
+	return export.FieldNames(ctx, in)
 }
 
 // exportTo writes a file that is whole or not there.

@@ -13,6 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 )
 
 func newReplay() *cobra.Command {
@@ -23,27 +24,30 @@ func newReplay() *cobra.Command {
 reason, and the crawl goes on without it. Replay puts dead letters back, all of them or those whose IDs (or beginnings of
 IDs) are given; the crawl handles them when it goes on. A page that could not be parsed is fetched again.
 
+Of a cluster all jobs' letters are meant, unless --job names one. They go back into the queues of the stages that buried them, also
+while the cluster works.
+
 Mend the cause first: a letter that fails again comes back to the dead letters.`,
 		Example: `  whirlpool replay --list
   whirlpool replay --list --json | jq .[0].event
-  whirlpool replay -o crawl-example.com 3f2a && whirlpool crawl https://example.com/`,
+  whirlpool replay -o crawl-example.com 3f2a && whirlpool crawl https://example.com/
+  whirlpool replay --cluster --topic parse --dry-run`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	out := dirFlag(cmd)
-	list := cmd.Flags().Bool("list", false, "only list the dead letters")
-	asJSON := cmd.Flags().Bool("json", false, "list them as JSON, with the decoded events")
-	cmd.RunE = withDirectory(out, func(cmd *cobra.Command, args []string, d *directory) error {
-		letters, err := d.Letters(cmd.Context())
-		if err == nil {
-			letters, err = choose(letters, args)
-		}
-		switch {
-		case err != nil:
+	ref, f := refFlags(cmd), &replayFlags{}
+	cmd.Flags().BoolVar(&f.list, "list", false, "only list the dead letters")
+	cmd.Flags().BoolVar(&f.list, "dry-run", false, "the same: list what would be replayed")
+	cmd.Flags().StringVar(&f.topic, "topic", "", "only those of this `topic`: "+strings.Join(node.Topics(), ", "))
+	cmd.Flags().BoolVar(&f.json, "json", false, "list them as JSON, with the decoded events")
+	cmd.RunE = ref.overCluster(func(cmd *cobra.Command, args []string, d *directory) error {
+		all, err := d.Letters(cmd.Context())
+		if err != nil {
 			return err
-		case *asJSON:
-			return inspect.WriteJSON(cmd.OutOrStdout(), letters)
-		case *list:
-			return listLetters(cmd, letters)
+		}
+		letters, done, err := f.choose(cmd, all, args)
+		switch {
+		case done || err != nil:
+			return err
 		case d.running():
 			return fmt.Errorf("the crawl in %s is running: stop it (`whirlpool stop`), replay, and let it go on", d.dir)
 		}
@@ -52,8 +56,45 @@ Mend the cause first: a letter that fails again comes back to the dead letters.`
 			cmd.Printf("%d of %d messages put back; they are handled when `whirlpool crawl` goes on in %s\n", n, len(letters), d.dir)
 		}
 		return err
+	}, func(cmd *cobra.Command, args []string, c *cluster) error {
+		all, err := c.letters(cmd.Context(), crawl.JobID(ref.job))
+		if err != nil {
+			return err
+		}
+		letters, done, err := f.choose(cmd, all, args)
+		if done || err != nil {
+			return err
+		}
+		n, err := c.replay(cmd.Context(), letters)
+		if err == nil {
+			cmd.Printf("%d of %d messages put back\n", n, len(letters))
+		}
+		return err
 	})
 	return cmd
+}
+
+// replayFlags are the flags of `whirlpool replay`.
+type replayFlags struct {
+	list, json bool
+	topic      string
+}
+
+// choose picks the letters that are meant, and shows them where that is all that was asked for.
+func (f *replayFlags) choose(cmd *cobra.Command, all []inspect.Letter, ids []string) (letters []inspect.Letter, done bool, err error) {
+	if letters, err = choose(all, ids); err != nil {
+		return nil, false, err
+	}
+	if f.topic != "" {
+		letters = slices.DeleteFunc(slices.Clone(letters), func(l inspect.Letter) bool { return l.Topic != f.topic })
+	}
+	switch {
+	case f.json:
+		return nil, true, inspect.WriteJSON(cmd.OutOrStdout(), letters)
+	case f.list:
+		return nil, true, listLetters(cmd, letters)
+	}
+	return letters, false, nil
 }
 
 // choose picks the letters whose ids begin with one of the given; all of them if none is given.
@@ -84,9 +125,9 @@ func listLetters(cmd *cobra.Command, letters []inspect.Letter) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tTOPIC\tKEY\tAGE\tREASON")
+	fmt.Fprintln(w, "ID\tJOB\tTOPIC\tKEY\tAGE\tREASON")
 	for _, l := range letters {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%s\n", l.ID, l.Topic, l.Key, time.Since(l.At).Round(time.Second),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%v\t%s\n", l.ID, l.Job, l.Topic, l.Key, time.Since(l.At).Round(time.Second),
 			strings.ReplaceAll(l.Reason, "\n", "; "))
 	}
 	return w.Flush()

@@ -6,7 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 )
 
 func newSeed() *cobra.Command {
@@ -37,6 +39,11 @@ Submitting the same job again changes its settings and queues the seeds that are
 				return exitStatus{exitUsage, err}
 			}
 		}
+		if job.Blacklist != "" { // the cluster's programs do not have the file
+			if job.BlacklistEntries, err = filter.BlacklistLines(job.Blacklist); err != nil {
+				return exitStatus{exitUsage, err}
+			}
+		}
 		c, err := ref.open(cmd.Context())
 		if err != nil {
 			return err
@@ -49,7 +56,17 @@ Submitting the same job again changes its settings and queues the seeds that are
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "job %s: %d seeds queued; whirlpool status --cluster --job %s says how far it is\n", job.ID, n, job.ID)
+		info, err := c.postgres.Jobs().Info(cmd.Context(), job.ID)
+		if err == nil && n > 0 && info.State == postgres.JobEnded {
+			err = c.postgres.Jobs().SetState(cmd.Context(), job.ID, postgres.JobRunning) // the frontier would, some seconds later
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "job %s: %d seeds queued; `whirlpool status --cluster --job %s` says how far it is\n", job.ID, n, job.ID)
+		if err == nil && (info.State == postgres.JobPaused || info.State == postgres.JobStopped) {
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "job %s is %s: `whirlpool resume --cluster --job %s` lets it go on\n", job.ID, info.State, job.ID)
+		}
 		return err
 	})
 	return cmd

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"context"
+	"io"
+
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 )
 
@@ -13,23 +17,72 @@ func newStatus() *cobra.Command {
 		Long: `Status tells what a crawl does at the moment, running or not: pages, queues, outcomes by verdict and status code, URLs
 left out by reason, dead letters, and the size of the outputs.
 
-A crawl is running, paused, stopped (there is work left: the same crawl command goes on) or finished.`,
+A crawl is running, paused, stopped (there is work left: the same crawl command goes on, or "whirlpool resume" on a cluster) or
+finished.
+
+Of a cluster it shows every job in a line, and the pipeline: what waits in each queue, is being handled (unacked) or failed and waits
+for another try, messages a second in and out, the frontier's tasks, the programs that are connected. With --job it shows one job as
+it shows a crawl in a directory. Rates are those of a second (pages) and of the broker's last statistics (messages).
+
+With --wait it prints a line of progress now and then until the crawl, the job or all jobs have finished. The exit status is then 0,
+and 1 where one was stopped.`,
 		Example: `  whirlpool status -o crawl-example.com
   whirlpool status --json | jq .excluded
-  watch whirlpool status`,
+  whirlpool status --cluster=node.yml
+  whirlpool status --cluster --job example-com --wait`,
 		Args: cobra.NoArgs,
 	}
-	out := dirFlag(cmd)
+	ref := refFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	cmd.RunE = withDirectory(out, func(cmd *cobra.Command, _ []string, d *directory) error {
-		s, err := d.Status(cmd.Context())
-		if err != nil {
+	wait := cmd.Flags().Bool("wait", false, "wait until it has finished, with a line of progress now and then")
+	show := func(cmd *cobra.Command, s text, err error) error {
+		switch {
+		case err != nil:
 			return err
-		}
-		if *asJSON {
+		case *asJSON:
 			return inspect.WriteJSON(cmd.OutOrStdout(), s)
 		}
 		return s.WriteText(cmd.OutOrStdout())
+	}
+	cmd.RunE = ref.overCluster(func(cmd *cobra.Command, _ []string, d *directory) error {
+		s, err := d.Status(cmd.Context())
+		return show(cmd, s, err)
+	}, func(cmd *cobra.Command, _ []string, c *cluster) error {
+		if *wait {
+			if err := waitForJobs(cmd, c, crawl.JobID(ref.job)); err != nil {
+				return err
+			}
+		}
+		s, err := c.status(cmd.Context(), crawl.JobID(ref.job))
+		return show(cmd, s, err)
 	})
+	look := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *wait && !ref.cluster.asked() {
+			if err := failing(func(cmd *cobra.Command, _ []string) error { return waitForDirectory(cmd, ref) })(cmd, args); err != nil {
+				return err
+			}
+		}
+		return look(cmd, args)
+	}
 	return cmd
+}
+
+// text is an answer for people.
+type text interface{ WriteText(w io.Writer) error }
+
+// status is that of a job, or of the whole cluster where none is named.
+func (c *cluster) status(ctx context.Context, id crawl.JobID) (text, error) {
+	if id != "" {
+		j, err := c.job(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return j.Status(ctx)
+	}
+	view, err := c.view()
+	if err != nil {
+		return nil, err
+	}
+	return view.Status(ctx)
 }

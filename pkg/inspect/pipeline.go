@@ -1,0 +1,138 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Pipeline is what moves between the stages of a cluster, over all jobs.
+type Pipeline struct {
+	Topics      []Topic          `json:"topics"` // in the order of a URL's story
+	Frontier    FrontierQueues   `json:"frontier"`
+	DeadLetters int64            `json:"dead_letters"`
+	Hosts       int64            `json:"hosts"` // ever contacted, over all jobs
+	Programs    []rabbit.Program `json:"programs"`
+}
+
+// Topic is what waits for a stage, and how fast it goes.
+type Topic struct {
+	Name      string  `json:"name"`
+	Ready     int64   `json:"ready"`
+	Unacked   int64   `json:"unacked"`  // being handled
+	Retrying  int64   `json:"retrying"` // failed, and to be handled again
+	In        float64 `json:"in"`       // messages a second, lately
+	Out       float64 `json:"out"`
+	Consumers int     `json:"consumers"`
+}
+
+func (t *Topic) messages() int64 { return t.Ready + t.Unacked + t.Retrying }
+
+// FrontierQueues are the tasks that the frontier holds: in front queues by priority, back queues by host, and retries.
+type FrontierQueues struct {
+	Front      int64 `json:"front"`
+	Back       int64 `json:"back"`
+	BackQueues int64 `json:"back_queues"` // that are not empty
+	Later      int64 `json:"later"`       // retries that wait
+	Held       int64 `json:"held"`        // of all these, those that the frontier has in memory
+}
+
+// Tasks is how many tasks wait.
+func (f *FrontierQueues) Tasks() int64 { return f.Front + f.Back + f.Later }
+
+// topics are the topics in the order of a URL's story.
+var topics = []string{crawl.TopicFetch, crawl.TopicParse, crawl.TopicContentSeen, crawl.TopicURLFilter, crawl.TopicHostSplit,
+	crawl.TopicDUE, crawl.TopicFrontierIn, crawl.TopicOutcome}
+
+// Names of the broker's queues beside the topics.
+const (
+	frontQueues = "front."
+	backQueues  = "back."
+	retryQueues = ".retry"
+	deadQueue   = "dead"
+)
+
+// Pipeline returns what moves at the moment.
+func (c *Cluster) Pipeline(ctx context.Context) (*Pipeline, error) {
+	p, err := c.depths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p.Programs, err = c.src.Broker.Programs(ctx); err != nil {
+		return nil, fmt.Errorf("programs of the cluster: %w", err)
+	}
+	if p.Hosts, err = c.src.Hosts.Count(ctx); err != nil {
+		return nil, fmt.Errorf("hosts of the cluster: %w", err)
+	}
+	return p, nil
+}
+
+// depths returns the queues of the pipeline alone.
+func (c *Cluster) depths(ctx context.Context) (*Pipeline, error) {
+	ds, err := c.src.Broker.Depths(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("queues of the cluster: %w", err)
+	}
+	p := &Pipeline{Topics: make([]Topic, len(topics)), Programs: []rabbit.Program{}}
+	at := map[string]*Topic{}
+	for i, name := range topics {
+		p.Topics[i].Name = name
+		at[name] = &p.Topics[i]
+	}
+	for _, d := range ds {
+		name, retry := strings.CutSuffix(d.Queue, retryQueues)
+		switch t := at[name]; {
+		case t != nil && retry:
+			t.Retrying += d.Ready + d.Unacked
+		case t != nil:
+			t.Ready, t.Unacked, t.Consumers = t.Ready+d.Ready, t.Unacked+d.Unacked, t.Consumers+d.Consumers
+			t.In, t.Out = t.In+d.Published, t.Out+d.Acked
+		case d.Queue == deadQueue:
+			p.DeadLetters += d.Ready + d.Unacked
+		default:
+			p.Frontier.add(d)
+		}
+	}
+	return p, nil
+}
+
+func (f *FrontierQueues) add(d rabbit.Depth) {
+	n := d.Ready + d.Unacked
+	switch {
+	case strings.HasPrefix(d.Queue, frontQueues):
+		f.Front += n
+	case strings.HasPrefix(d.Queue, backQueues):
+		f.Back += n
+		if n > 0 {
+			f.BackQueues++
+		}
+	case strings.HasPrefix(d.Queue, laterQueues):
+		f.Later += n
+	default:
+		return
+	}
+	f.Held += d.Unacked
+}
+
+// underWay is how many messages the topics hold.
+func (p *Pipeline) underWay() (n int64) {
+	for i := range p.Topics {
+		n += p.Topics[i].messages()
+	}
+	return n
+}
+
+// in is how many messages the named topics hold.
+func (p *Pipeline) in(names ...string) (n int64) {
+	for i := range p.Topics {
+		for _, name := range names {
+			if p.Topics[i].Name == name {
+				n += p.Topics[i].messages()
+			}
+		}
+	}
+	return n
+}

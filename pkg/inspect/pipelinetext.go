@@ -1,0 +1,69 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// WriteText writes the cluster's status for people.
+func (s *ClusterStatus) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cluster        %s\n\n", s.Name)
+	if len(s.Jobs) == 0 {
+		b.WriteString("no jobs: `whirlpool seed` gives the cluster one\n")
+	} else {
+		s.writeJobs(&b)
+	}
+	b.WriteByte('\n')
+	s.Pipeline.writeText(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s *ClusterStatus) writeJobs(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "JOB\tSTATE\tPAGES\tPAGES/S\tOPEN\tDONE\tLEFT OUT\tAGE")
+	for i := range s.Jobs {
+		j := &s.Jobs[i]
+		fmt.Fprintf(t, "%s\t%s\t%d\t%.1f\t%d\t%d\t%d\t%s\n", j.Job, j.State, j.Pages, j.Rate, j.Open, j.Done, j.Excluded,
+			span(s.Time.Sub(j.Created).Round(time.Second)))
+	}
+	_ = t.Flush() // a strings.Builder takes everything
+}
+
+func (p *Pipeline) writeText(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "QUEUE\tREADY\tUNACKED\tRETRYING\tIN/S\tOUT/S\tCONSUMERS")
+	for i := range p.Topics {
+		q := &p.Topics[i]
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f\t%.1f\t%d\n", q.Name, q.Ready, q.Unacked, q.Retrying, q.In, q.Out, q.Consumers)
+	}
+	_ = t.Flush() // a strings.Builder takes everything
+	f := &p.Frontier
+	fmt.Fprintf(w, "\n%-14s %s wait: %d in front queues, %d in the back queues of %s, %d retries; %d of them in memory\n", "frontier",
+		plural(int(f.Tasks()), "task"), f.Front, f.Back, plural(int(f.BackQueues), "host"), f.Later, f.Held)
+	fmt.Fprintf(w, "%-14s %d known\n", "hosts", p.Hosts)
+	fmt.Fprintf(w, "%-14s %s\n", "programs", p.programsText())
+	fmt.Fprintf(w, "%-14s %s\n", "dead letters", deadText(p.DeadLetters, "whirlpool replay --cluster --list"))
+}
+
+// programsText lists the programs by host.
+func (p *Pipeline) programsText() string {
+	if len(p.Programs) == 0 {
+		return "none is connected: start `whirlpool node`, or the seven programs"
+	}
+	var parts []string
+	host := ""
+	for _, g := range p.Programs {
+		if len(parts) > 0 && g.Host == host {
+			parts[len(parts)-1] += " " + g.Name
+			continue
+		}
+		host = g.Host
+		parts = append(parts, host+": "+g.Name)
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+)
+
+// How often a crawl that is waited for is looked at, and how often a line says how far it is where none renews itself.
+const (
+	waitEvery = time.Second
+	lineEvery = 10 * time.Second
+)
+
+// finalLooks is how often in a row a job must be over: its frontier takes two seconds to notice that a seed gave it new life.
+const finalLooks = 3
+
+// sighting is a crawl that is waited for, at a moment.
+type sighting struct {
+	pages, open, left int64
+	running           []string // what has not ended, for people
+	stopped           []string // by somebody: nothing will happen to it
+}
+
+// waitUntil looks again and again until nothing runs, and shows how far it is.
+func waitUntil(cmd *cobra.Command, looksNeeded int, look func(ctx context.Context) (sighting, error)) error {
+	ctx, p := cmd.Context(), newWaiting(cmd.ErrOrStderr())
+	tick := time.NewTicker(waitEvery)
+	defer tick.Stop()
+	for over := 0; ; {
+		s, err := look(ctx)
+		if err != nil {
+			return err
+		}
+		if over++; len(s.running) > 0 {
+			over = 0
+		}
+		p.show(s, over >= looksNeeded)
+		if over >= looksNeeded {
+			if len(s.stopped) > 0 {
+				return fmt.Errorf("%s: stopped before the end; there is work left", strings.Join(s.stopped, ", "))
+			}
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// waiting shows the progress: a line that renews itself on a terminal, lines now and then elsewhere.
+type waiting struct {
+	w     io.Writer
+	live  bool
+	rate  rate
+	shown time.Time
+}
+
+func newWaiting(w io.Writer) *waiting {
+	file, ok := w.(*os.File)
+	return &waiting{w: w, live: ok && term.IsTerminal(int(file.Fd()))}
+}
+
+func (p *waiting) show(s sighting, last bool) {
+	now := time.Now()
+	speed := p.rate.add(now, s.pages)
+	if !p.live && !last && now.Sub(p.shown) < lineEvery {
+		return
+	}
+	p.shown = now
+	line := fmt.Sprintf("%8d pages  %7.1f/s  %d open  %d left out  %s", s.pages, speed, s.open, s.left, strings.Join(s.running, ", "))
+	line = strings.TrimRight(line, " ")
+	switch {
+	case p.live && last:
+		fmt.Fprint(p.w, "\r\x1b[K")
+	case p.live:
+		fmt.Fprint(p.w, "\r\x1b[K"+line)
+	default:
+		fmt.Fprintln(p.w, line)
+	}
+}
+
+// waitForJobs waits until a job, or all of them where none is named, have ended.
+func waitForJobs(cmd *cobra.Command, c *cluster, id crawl.JobID) error {
+	view, err := c.view()
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		if _, err := view.Job(cmd.Context(), id); err != nil {
+			return err
+		}
+	}
+	return waitUntil(cmd, finalLooks, func(ctx context.Context) (s sighting, err error) {
+		lines, err := view.Lines(ctx)
+		for i := range lines {
+			if l := &lines[i]; id == "" || l.Job == id {
+				s.add(string(l.Job), l)
+			}
+		}
+		return s, err
+	})
+}
+
+func (s *sighting) add(name string, l *inspect.JobLine) {
+	s.pages, s.open, s.left = s.pages+l.Pages, s.open+l.Open, s.left+l.Excluded
+	switch l.State {
+	case inspect.StateFinished:
+	case inspect.StateStopped:
+		s.stopped = append(s.stopped, name)
+	case inspect.StatePaused:
+		s.running = append(s.running, name+" (paused)")
+	default:
+		s.running = append(s.running, name)
+	}
+}
+
+// waitForDirectory waits until the crawl in a directory has ended.
+func waitForDirectory(cmd *cobra.Command, ref *crawlRef) error {
+	if err := ref.check(); err != nil {
+		return err
+	}
+	return waitUntil(cmd, 1, func(ctx context.Context) (out sighting, err error) {
+		d, err := openDirectory(ctx, ref.out)
+		if err != nil {
+			return out, err
+		}
+		s, err := d.Status(ctx)
+		if e := d.Close(); err == nil {
+			err = e
+		}
+		if err != nil {
+			return out, err
+		}
+		out.add(d.dir, &inspect.JobLine{State: s.State, Pages: s.Pages, Open: s.Open, Excluded: excludedOf(s)})
+		return out, nil
+	})
+}
+
+func excludedOf(s *inspect.Status) int64 { return excluded(crawl.Tally{Excluded: s.Excluded}) }
