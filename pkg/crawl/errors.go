@@ -5,6 +5,10 @@ import "errors"
 // ErrNoBody is returned for a body that is not, or no longer, in the spool.
 var ErrNoBody = errors.New("body is not in the spool")
 
+// ErrBodyLost is returned for a body that was, or may have been, lost before anybody released it: by a power failure, with its
+// volume, or because fetcher and parser do not share one. It will not come back; the page is to be fetched again.
+var ErrBodyLost = errors.New("the body was lost before it was released")
+
 type permanentError struct{ err error }
 
 func (e *permanentError) Error() string { return e.err.Error() }

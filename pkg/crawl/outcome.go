@@ -20,7 +20,7 @@ const (
 	VerdictRefused             // we do not want it: media type, private address, too many redirects, limits
 	VerdictFailed              // retried as often as allowed, still failing
 	VerdictExcluded            // never asked for: out of scope, over a budget, a trap
-	VerdictInterrupted         // the fetcher cannot tell whether the attempt was made: lease it again
+	VerdictInterrupted         // nobody can tell whether the attempt was made, or what it brought was lost: lease it again
 )
 
 var verdictNames = [...]string{"none", "done", "retry", "gone", "blocked", "refused", "failed", "excluded", "interrupted"}
@@ -38,7 +38,8 @@ func (v Verdict) Final() bool {
 	return v != VerdictNone && v != VerdictRetry && v != VerdictInterrupted
 }
 
-// Outcome is what a fetcher reports of a lease. It always reports one.
+// Outcome is what a fetcher reports of a lease. It always reports one. A parser reports a second, VerdictInterrupted for
+// ReasonBodyLost, of a page whose body was lost.
 type Outcome struct {
 	Task    Task    `cbor:"1,keyasint"`
 	Verdict Verdict `cbor:"2,keyasint"`
@@ -114,5 +115,6 @@ const (
 	ReasonEncoding         = "encoding" // a Content-Encoding that cannot be undone
 	ReasonStatus           = "status"
 	ReasonInterrupted      = "interrupted"
-	ReasonTruncatedMaxBody = "max-body" // value of Page.Truncated
+	ReasonBodyLost         = "body-lost" // the page was fetched, and its body lost before it was parsed (ErrBodyLost)
+	ReasonTruncatedMaxBody = "max-body"  // value of Page.Truncated
 )

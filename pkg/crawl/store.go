@@ -143,7 +143,8 @@ type BodyRef string
 type Bodies interface {
 	// Put spools what it reads from r.
 	Put(ctx context.Context, r io.Reader) (BodyRef, error)
-	// Open returns the body; ErrNoBody where it was released.
+	// Open returns the body; ErrNoBody where it was released, ErrBodyLost where that is not certain. Reading a body that is
+	// damaged ends with ErrBodyLost too.
 	Open(ctx context.Context, ref BodyRef) (io.ReadCloser, error)
 	// Release forgets the body. Releasing it twice is no error.
 	Release(ctx context.Context, ref BodyRef) error

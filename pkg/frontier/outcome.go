@@ -80,16 +80,17 @@ func (f *Frontier) weigh(ctx context.Context, r *result) (stale bool, err error)
 	r.repeat = d.Repeat
 	interrupted := r.Verdict == crawl.VerdictInterrupted
 	switch {
+	case lost(&r.Outcome):
+		return f.takeBack(ctx, r, again)
 	case interrupted && !r.known && (again || r.Task.Kind == crawl.KindRobots):
 		return true, nil // robots.txt is asked for whenever it is missing
 	case r.Task.Kind == crawl.KindRobots || !interrupted && (r.known || !r.repeat || d.Attempt > 0):
 		return false, nil
 	}
-	entries, err := f.deps.Ledger.Lookup(ctx, r.Task.Job, r.Task.URL.Key())
+	e, err := f.lookup(ctx, &r.Task)
 	if err != nil {
-		return false, fmt.Errorf("frontier: look up %s: %w", r.Task.URL, err)
+		return false, err
 	}
-	e := &entries[0]
 	r.counted = e.State == crawl.StateDone && isPage(e.Kind, e.Verdict, e.Status)
 	return interrupted && !r.known && e.State == crawl.StateDone && e.At.After(f.resumedAt), nil
 }
@@ -148,17 +149,27 @@ func (f *Frontier) again(ctx context.Context, r *result) error {
 	case r.Verdict == crawl.VerdictRetry:
 		return f.putAside(ctx, t, r.js.job, r.now)
 	case r.Verdict == crawl.VerdictInterrupted:
-		// The first delivery may have got as far as the outcome, but not all its messages: the URL's story is open again.
-		if err := f.deps.Ledger.Reopen(ctx, t.Job, t.URL.Key()); err != nil {
-			return fmt.Errorf("frontier: reopen %s: %w", t.URL, err)
-		}
-		if r.counted {
-			f.mu.Lock()
-			r.js.pages--
-			f.retrieve()
-			f.mu.Unlock()
+		if lost(&r.Outcome) {
+			t.Attempt++
+		} else if err := f.reopen(ctx, r); err != nil {
+			return err
 		}
 		return f.enqueue(ctx, true, t)
+	}
+	return nil
+}
+
+// reopen takes back the outcome of an attempt that got as far as that, but whose messages did not all: the URL's story is open
+// again.
+func (f *Frontier) reopen(ctx context.Context, r *result) error {
+	if err := f.deps.Ledger.Reopen(ctx, r.Task.Job, r.Task.URL.Key()); err != nil {
+		return fmt.Errorf("frontier: reopen %s: %w", r.Task.URL, err)
+	}
+	if r.counted {
+		f.mu.Lock()
+		r.js.pages--
+		f.retrieve()
+		f.mu.Unlock()
 	}
 	return nil
 }

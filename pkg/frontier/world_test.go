@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -33,7 +34,8 @@ type world struct {
 	mu     sync.Mutex
 	random *rand.Rand
 	log    []request
-	late   []string // URLs leased after they were done
+	late   []string         // URLs leased after they were done
+	lost   []*crawl.Outcome // reports of lost bodies that the frontier has not taken; they survive a crash
 	leased []weburl.URL
 
 	proc *process
@@ -54,6 +56,8 @@ type reply struct {
 	outcome crawl.Outcome // Task, times and Addr are filled in
 	unasked bool          // no request was made
 	gap     time.Duration // besides the job's delay, once the outcome was taken
+	lost    bool          // the body is lost, and the parser says so after a while
+	after   time.Duration
 }
 
 func newWorld(t *testing.T, seed uint64, jobs ...*crawl.Job) *world {
@@ -113,6 +117,9 @@ func (w *world) begin() {
 		again = append(again, m)
 	}
 	w.disk.mu.Unlock()
+	w.mu.Lock()
+	reports := slices.Clone(w.lost)
+	w.mu.Unlock()
 	f, err := frontier.New(w.cfg, frontier.Deps{Queues: p, Ledger: p, Hosts: p, Jobs: w.jobs, Attempts: p, Bus: p,
 		Resolver: w, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -130,6 +137,9 @@ func (w *world) begin() {
 	wg.Go(func() {
 		for _, m := range again {
 			wg.Go(func() { w.deliver(ctx, p, f, m) })
+		}
+		for _, out := range reports {
+			wg.Go(func() { w.reportLost(ctx, p, f, out) })
 		}
 		for {
 			select {
@@ -168,6 +178,15 @@ func (w *world) deliver(ctx context.Context, p *process, f *frontier.Frontier, m
 	r := w.answer(w, fetch)
 	out := r.outcome
 	out.Task = fetch.Task
+	if r.lost {
+		var parser sync.WaitGroup
+		defer parser.Wait()
+		report := w.lose(fetch)
+		parser.Go(func() {
+			time.Sleep(r.after)
+			w.reportLost(ctx, p, f, report)
+		})
+	}
 	early := w.early && !r.unasked
 	if !r.unasked {
 		if early {
@@ -263,9 +282,12 @@ func (w *world) add(tasks ...crawl.Task) {
 // drained reports whether all is done.
 func (w *world) drained() bool {
 	s := w.f.Stats()
+	w.mu.Lock()
+	lost := len(w.lost)
+	w.mu.Unlock()
 	w.disk.mu.Lock()
 	defer w.disk.mu.Unlock()
-	return s.Queued == 0 && s.InFlight == 0 && len(w.disk.journal) == 0
+	return lost == 0 && s.Queued == 0 && s.InFlight == 0 && len(w.disk.journal) == 0
 }
 
 // finish waits until all is done.

@@ -2,7 +2,7 @@
 //
 // Its duties, in order:
 //
-//  1. read the body from the spool, at most as much as the job allows;
+//  1. read the body from the spool, at most as much as the job allows; of one that was lost, tell the frontier;
 //  2. find its character encoding and make it UTF-8;
 //  3. in one pass over the tokens collect links, title, meta elements and blocks of text;
 //  4. keep the blocks that are the page's main text, and drop navigation and the like;

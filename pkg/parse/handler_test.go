@@ -3,12 +3,14 @@ package parse
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"reflect"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -16,7 +18,8 @@ import (
 // spool is a body spool with one body.
 type spool struct {
 	body string
-	err  error
+	err  error // of opening it
+	read error // of reading it to its end
 }
 
 func (s spool) Put(context.Context, io.Reader) (crawl.BodyRef, error) {
@@ -24,7 +27,11 @@ func (s spool) Put(context.Context, io.Reader) (crawl.BodyRef, error) {
 }
 func (s spool) Release(context.Context, crawl.BodyRef) error { return errors.ErrUnsupported }
 func (s spool) Open(context.Context, crawl.BodyRef) (io.ReadCloser, error) {
-	return io.NopCloser(strings.NewReader(s.body)), s.err
+	var r io.Reader = strings.NewReader(s.body)
+	if s.read != nil {
+		r = io.MultiReader(r, iotest.ErrReader(s.read))
+	}
+	return io.NopCloser(r), s.err
 }
 
 func testJob() *crawl.Job {
@@ -73,6 +80,26 @@ func TestReleasedBodyWasHandledBefore(t *testing.T) {
 	h := NewHandler(crawl.StaticJobs{"job": testJob()}, spool{err: crawl.ErrNoBody}, slog.New(slog.DiscardHandler))
 	if out, err := h.Handle(t.Context(), testPage(t, "")); len(out) != 0 || err != nil {
 		t.Errorf("%d events, error %v; want none", len(out), err)
+	}
+}
+
+func TestALostBodyIsReportedToTheFrontier(t *testing.T) {
+	for name, s := range map[string]spool{
+		"not there": {err: crawl.Permanent(fmt.Errorf("body x: %w (the machine was restarted since)", crawl.ErrBodyLost))},
+		"damaged":   {body: "<p>half of i", read: crawl.Permanent(fmt.Errorf("body x: %w (5 bytes are missing)", crawl.ErrBodyLost))},
+	} {
+		h := NewHandler(crawl.StaticJobs{"job": testJob()}, s, slog.New(slog.DiscardHandler))
+		p := testPage(t, "")
+		p.Task.Attempt, p.Task.Lease = 1, 7
+		out, err := h.Handle(t.Context(), p)
+		if err != nil || len(out) != 1 {
+			t.Fatalf("%s: %d events, error %v; want an outcome", name, len(out), err)
+		}
+		o, ok := out[0].(*crawl.Outcome)
+		if !ok || o.Task != p.Task || o.Verdict != crawl.VerdictInterrupted || o.Reason != crawl.ReasonBodyLost || o.Contacted() ||
+			!strings.Contains(o.Detail, "since") && !strings.Contains(o.Detail, "missing") {
+			t.Errorf("%s: %+v", name, out[0])
+		}
 	}
 }
 

@@ -23,5 +23,5 @@
 // the broker kept; a sweep can; so can a volume that was wiped, or one that fetcher and parser do not share after all. A
 // reference therefore says when, in which spool and since which start of the machine it was made. A body that is
 // missing is ErrNoBody only where none of these can be the reason; otherwise, and where it is damaged, the error is
-// [ErrLost].
+// crawl.ErrBodyLost, and the page is fetched again.
 package spool

@@ -48,7 +48,7 @@ func (r *reader) Read(p []byte) (int, error) {
 }
 
 func (r *reader) damaged(why string) error {
-	return crawl.Permanent(fmt.Errorf("body %s: %w (%s)", r.file.Name(), ErrLost, why))
+	return crawl.Permanent(fmt.Errorf("body %s: %w (%s)", r.file.Name(), crawl.ErrBodyLost, why))
 }
 
 // Close implements io.Closer.

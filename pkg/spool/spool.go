@@ -18,10 +18,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// ErrLost is returned for a body that was, or may have been, lost before anybody released it: the page must be fetched again.
-// It comes marked as permanent, since the body will not come back.
-var ErrLost = errors.New("the body was lost before it was released: fetch the page again")
-
 // Spool is a directory of bodies. It is safe for concurrent use, by several processes too.
 type Spool struct {
 	cfg  Config
@@ -146,8 +142,8 @@ func (s *Spool) failure(err error) error {
 	return err
 }
 
-// Open implements crawl.Bodies. A body that is missing without certainty that it was released is ErrLost; so is one that is
-// damaged, which only reading it to its end may show.
+// Open implements crawl.Bodies. A body that is missing without certainty that it was released is crawl.ErrBodyLost, marked as
+// permanent; so is one that is damaged, which only reading it to its end may show.
 func (s *Spool) Open(_ context.Context, body crawl.BodyRef) (io.ReadCloser, error) {
 	r, ok := decodeRef(body)
 	if !ok {
@@ -167,7 +163,7 @@ func (s *Spool) Open(_ context.Context, body crawl.BodyRef) (io.ReadCloser, erro
 
 // missing says why a body is not there.
 func (s *Spool) missing(r *ref) error {
-	lost := func(why string) error { return crawl.Permanent(fmt.Errorf("%w (%s)", ErrLost, why)) }
+	lost := func(why string) error { return crawl.Permanent(fmt.Errorf("%w (%s)", crawl.ErrBodyLost, why)) }
 	switch {
 	case r.spool != s.id:
 		return lost("it lay in another spool: the programs of a node must share one directory, here " + s.cfg.Dir)

@@ -87,7 +87,7 @@ func TestProgramsShareADirectory(t *testing.T) {
 	if err := spools[1].Release(context.Background(), ref); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := read(spools[0], ref); !errors.Is(err, crawl.ErrNoBody) || errors.Is(err, ErrLost) {
+	if _, err := read(spools[0], ref); !errors.Is(err, crawl.ErrNoBody) || errors.Is(err, crawl.ErrBodyLost) {
 		t.Errorf("after the release by another program: error %v, want ErrNoBody", err)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, identityFile+"*"))
@@ -120,7 +120,7 @@ func TestABodyThatIsMissingIsReleasedOrLost(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := s.Open(ctx, ref)
-			if errors.Is(err, ErrLost) != tc.lost || errors.Is(err, crawl.ErrNoBody) == tc.lost || crawl.IsPermanent(err) != tc.lost {
+			if errors.Is(err, crawl.ErrBodyLost) != tc.lost || errors.Is(err, crawl.ErrNoBody) == tc.lost || crawl.IsPermanent(err) != tc.lost {
 				t.Errorf("error %v; lost: want %v", err, tc.lost)
 			}
 		})
@@ -145,8 +145,8 @@ func TestADamagedBodyIsNeverTakenForAPage(t *testing.T) {
 			}
 			// The parser stops at the size that it was told: the error must come before.
 			got, err := io.ReadAll(io.LimitReader(r, int64(len(body))))
-			if !errors.Is(err, ErrLost) || !crawl.IsPermanent(err) || len(got) == len(body) {
-				t.Errorf("read %d bytes, error %v; want ErrLost", len(got), err)
+			if !errors.Is(err, crawl.ErrBodyLost) || !crawl.IsPermanent(err) || len(got) == len(body) {
+				t.Errorf("read %d bytes, error %v; want ErrBodyLost", len(got), err)
 			}
 			if r.Close() != nil || r.Close() == nil {
 				t.Error("want no error of the first Close, and one of the second")
@@ -284,7 +284,7 @@ func FuzzRef(f *testing.F) {
 		if r, ok := decodeRef(body); ok && !strings.EqualFold(string(r.encode()), text) {
 			t.Errorf("%q is read as %q", text, r.encode())
 		}
-		if _, err := s.Open(context.Background(), body); !errors.Is(err, crawl.ErrNoBody) && !errors.Is(err, ErrLost) {
+		if _, err := s.Open(context.Background(), body); !errors.Is(err, crawl.ErrNoBody) && !errors.Is(err, crawl.ErrBodyLost) {
 			t.Errorf("open %q: error %v", text, err)
 		}
 		if err := s.Release(context.Background(), body); err != nil {
