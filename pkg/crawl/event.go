@@ -15,6 +15,18 @@ type Event interface {
 	Key() string
 }
 
+// Subject is what an event is about, for people.
+type Subject struct {
+	Job  JobID
+	URL  weburl.URL // zero where it is about several
+	URLs int        // how many
+}
+
+// Subjected is implemented by events that are about URLs of a job.
+type Subjected interface {
+	Subject() Subject
+}
+
 // The topics, in the order of a URL's story.
 const (
 	TopicFetch       = "fetch"
@@ -136,11 +148,17 @@ func (*Fetch) Topic() string { return TopicFetch }
 // Key implements Event.
 func (e *Fetch) Key() string { return e.Task.URL.HostKey() }
 
+// Subject implements Subjected.
+func (e *Fetch) Subject() Subject { return e.Task.subject() }
+
 // Topic implements Event.
 func (*Page) Topic() string { return TopicParse }
 
 // Key implements Event.
 func (e *Page) Key() string { return e.Task.URL.HostKey() }
+
+// Subject implements Subjected.
+func (e *Page) Subject() Subject { return e.Task.subject() }
 
 // Topic implements Event.
 func (*Document) Topic() string { return TopicContentSeen }
@@ -148,11 +166,17 @@ func (*Document) Topic() string { return TopicContentSeen }
 // Key implements Event.
 func (e *Document) Key() string { return e.Page.Key() }
 
+// Subject implements Subjected.
+func (e *Document) Subject() Subject { return e.Page.Subject() }
+
 // Topic implements Event.
 func (*Links) Topic() string { return TopicURLFilter }
 
 // Key implements Event.
 func (e *Links) Key() string { return e.Task.URL.HostKey() }
+
+// Subject implements Subjected: the page whose links they are.
+func (e *Links) Subject() Subject { return e.Task.subject() }
 
 // Topic implements Event.
 func (*Split) Topic() string { return TopicHostSplit }
@@ -171,6 +195,19 @@ func (b *Batch) Key() string {
 	return ""
 }
 
+// Subject implements Subjected.
+func (b *Batch) Subject() Subject {
+	s := Subject{Job: b.Job, URLs: len(b.Tasks) + len(b.Exclusions)}
+	switch {
+	case s.URLs != 1:
+	case len(b.Tasks) == 1:
+		s.URL = b.Tasks[0].URL
+	default:
+		s.URL = b.Exclusions[0].URL
+	}
+	return s
+}
+
 // Topic implements Event.
 func (*Fresh) Topic() string { return TopicFrontierIn }
 
@@ -180,4 +217,16 @@ func (e *Fresh) Key() string {
 		return ""
 	}
 	return e.Tasks[0].URL.HostKey()
+}
+
+// Subject implements Subjected. The job is the first task's.
+func (e *Fresh) Subject() Subject {
+	var s Subject
+	if len(e.Tasks) > 0 {
+		s = e.Tasks[0].subject()
+	}
+	if s.URLs = len(e.Tasks); s.URLs != 1 {
+		s.URL = weburl.URL{}
+	}
+	return s
 }

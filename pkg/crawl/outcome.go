@@ -79,6 +79,9 @@ func (*Outcome) Topic() string { return TopicOutcome }
 // Key implements Event.
 func (e *Outcome) Key() string { return e.Task.URL.HostKey() }
 
+// Subject implements Subjected.
+func (e *Outcome) Subject() Subject { return e.Task.subject() }
+
 // Contacted reports whether a request was sent.
 func (e *Outcome) Contacted() bool { return !e.Ended.IsZero() }
 

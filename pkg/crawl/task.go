@@ -61,5 +61,7 @@ type Task struct {
 	Lease int64
 }
 
+func (t *Task) subject() Subject { return Subject{Job: t.Job, URL: t.URL, URLs: 1} }
+
 // ID is the id of the message that leases the task.
 func (t *Task) ID() MessageID { return VisitID(t.Job, t.Kind, t.URL.Key(), t.Visit) }

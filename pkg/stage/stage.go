@@ -67,7 +67,7 @@ type runner[In crawl.Event] struct {
 }
 
 // loudAttempt is the attempt from which a failure is an error to people: a fault that passes by itself has passed by then,
-// and one that stays, such as a full disk, would stop the crawl without a word.
+// and one that stays, such as a full disk, would stop the crawl without a word. A permanent failure is one at once.
 const loudAttempt = 3
 
 func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
@@ -77,19 +77,39 @@ func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
 	if !ok {
 		err := crawl.Permanent(fmt.Errorf("stage %s: topic %s carried a %T", r.cfg.Name, r.cfg.Topic, m.Event))
 		r.figures.ended(0, m.Attempt, time.Since(start), err, false)
+		r.failed(ctx, m, err)
 		return err
 	}
 	d := Delivery{ID: m.ID, Repeat: m.Redelivered || m.Attempt > 0, Attempt: m.Attempt}
 	n, err := r.handle(WithDelivery(ctx, d), in, m)
 	r.figures.ended(n, m.Attempt, time.Since(start), err, ctx.Err() != nil)
 	if err != nil && ctx.Err() == nil {
-		level := slog.LevelWarn
-		if m.Attempt >= loudAttempt {
-			level = slog.LevelError
-		}
-		r.cfg.Log.Log(ctx, level, "message failed", "stage", r.cfg.Name, "id", m.ID, "key", in.Key(), "attempt", m.Attempt, "error", err)
+		r.failed(ctx, m, err)
 	}
 	return err
+}
+
+// failed says that a message failed, and what it was about.
+func (r *runner[In]) failed(ctx context.Context, m bus.Message, err error) {
+	level := slog.LevelWarn
+	if m.Attempt >= loudAttempt || crawl.IsPermanent(err) {
+		level = slog.LevelError
+	}
+	args := append([]any{"stage", r.cfg.Name, "id", m.ID}, about(m.Event)...)
+	r.cfg.Log.Log(ctx, level, "message failed", append(args, "attempt", m.Attempt, "error", err)...)
+}
+
+// about returns attributes that say what an event is about.
+func about(e crawl.Event) []any {
+	subjected, ok := e.(crawl.Subjected)
+	if !ok {
+		return nil
+	}
+	s := subjected.Subject()
+	if s.URL.IsZero() {
+		return []any{"job", s.Job, "urls", s.URLs}
+	}
+	return []any{"job", s.Job, "url", s.URL}
 }
 
 // handle runs the handler and publishes what it returned. A panic of the handler is an error of this one message: it is

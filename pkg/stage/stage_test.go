@@ -1,6 +1,7 @@
 package stage_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
 // script is a bus that delivers its messages once and keeps what is published and what handlers return.
@@ -113,6 +115,51 @@ func TestFaults(t *testing.T) {
 			}
 			if len(s.published) > 0 {
 				t.Errorf("published %+v in spite of it", s.published)
+			}
+		})
+	}
+}
+
+// blank is an event that says nothing about itself.
+type blank struct{}
+
+func (blank) Topic() string { return crawl.TopicFetch }
+func (blank) Key() string   { return "" }
+
+func TestAFailureIsLoggedWithJobAndURL(t *testing.T) {
+	a, err := weburl.Parse("http://a.test/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := crawl.Task{Job: "j", URL: a}
+	batch := crawl.Batch{Job: "j", Tasks: crawl.TaskList{task}, Exclusions: crawl.ExclusionList{{URL: task.URL}}}
+	later := errors.New("later")
+	for name, tt := range map[string]struct {
+		event   crawl.Event
+		attempt int
+		err     error
+		want    []string
+	}{
+		"a task":                    {&crawl.Fetch{Task: task}, 1, later, []string{"level=WARN", "stage=test", "job=j", "url=http://a.test/", "attempt=1", "error=later"}},
+		"often":                     {&crawl.Fetch{Task: task}, 3, later, []string{"level=ERROR"}},
+		"for good":                  {&crawl.Fetch{Task: task}, 0, crawl.Permanent(later), []string{"level=ERROR"}},
+		"an event of another topic": {&crawl.Page{Task: task}, 0, nil, []string{"level=ERROR", "job=j", "url=http://a.test/", "*crawl.Page"}},
+		"a batch":                   {&crawl.Split{Batch: batch}, 0, nil, []string{"job=j", "urls=2", "*crawl.Split"}},
+		"an event without subject":  {blank{}, 0, nil, []string{"stage=test", "stage_test.blank"}},
+		"no event":                  {nil, 0, nil, []string{"stage=test", "<nil>"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Log: slog.New(slog.NewTextHandler(&out, nil))}
+			s := &script{deliver: []bus.Message{{ID: task.ID(), Event: tt.event, Attempt: tt.attempt}}}
+			h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { return nil, tt.err })
+			if err := stage.Run(t.Context(), s, cfg, h); err != nil || s.results[0] == nil {
+				t.Fatalf("error %v, of the message %v", err, s.results[0])
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(out.String(), want) || strings.Count(out.String(), "message failed") != 1 {
+					t.Errorf("logged %q, want one line with %q", out.String(), want)
+				}
 			}
 		})
 	}
