@@ -16,7 +16,7 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer) metrics {
 	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "whirlpool", Subsystem: "dns",
 		Name: "lookup_seconds", Help: "Time of a lookup, by whether the answer was in memory.",
-		Buckets: prometheus.ExponentialBuckets(1e-6, 10, 8)}, []string{"cached"})
+		Buckets: prometheus.ExponentialBuckets(1e-6, 3, 16)}, []string{"cached"})
 	results := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "dns",
 		Name: "answers_total", Help: "Lookups that were not in memory, by result."}, []string{"result"})
 	if reg != nil {
