@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
 )
 
@@ -39,6 +41,7 @@ type Local struct {
 	bus     *membus.Bus
 	archive *warc.Writer
 	brake   brake
+	disk    run.DiskGuard
 }
 
 // DefaultLocal returns the options of `whirlpool crawl` without flags.
@@ -48,6 +51,9 @@ func DefaultLocal(dir string, job *crawl.Job, log *slog.Logger) LocalOptions {
 	opt.Store.Logger, opt.Bus.Log = log, log
 	return opt
 }
+
+// diskLimit is the part of the disk at which a crawl pauses (as Zeno and Browsertrix do).
+const diskLimit = 0.90
 
 // jobMeta is where a directory remembers its job.
 const jobMeta = "job"
@@ -62,6 +68,8 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 		return nil, err
 	}
 	l := &Local{Store: store, Job: opt.Job}
+	l.disk = run.DiskGuard{Paths: []string{opt.Dir}, Limit: diskLimit, Log: opt.Log, Registry: opt.Metrics,
+		Pause: func(full bool) { l.hold(&l.brake.disk, full) }}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())
@@ -138,21 +146,24 @@ func StoredJob(ctx context.Context, s *local.Store) (*crawl.Job, bool, error) {
 
 // Crawl seeds the job and runs it until it has ended or ctx is done. It reports whether the job has ended.
 func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
-	run, stop := context.WithCancel(ctx)
+	running, stop := context.WithCancel(ctx)
 	defer stop()
-	if _, err := l.bus.Recover(run); err != nil {
+	if _, err := l.bus.Recover(running); err != nil {
 		return false, err
 	}
-	if _, err := Seed(run, l.bus, l.Store.URLs(), l.Job); err != nil {
+	if _, err := Seed(running, l.bus, l.Store.URLs(), l.Job); err != nil {
 		return false, err
 	}
 	ended := make(chan bool, 1)
 	go func() {
 		defer stop()
-		ended <- l.watch(run)
+		ended <- l.watch(running)
 	}()
-	err = l.Run(run)
+	var guard sync.WaitGroup
+	guard.Go(func() { l.disk.Run(running) })
+	err = l.Run(running)
 	stop()
+	guard.Wait()
 	return <-ended, err
 }
 

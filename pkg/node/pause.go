@@ -19,12 +19,10 @@ func (l *Local) Paused() bool {
 	return l.brake.user || l.brake.disk
 }
 
-// hold sets one of the brake's reasons, and reports whether that is a change of the reason.
-func (l *Local) hold(reason *bool, on bool) (changed bool) {
+// hold sets one of the brake's reasons.
+func (l *Local) hold(reason *bool, on bool) {
 	l.brake.mu.Lock()
 	defer l.brake.mu.Unlock()
-	changed = *reason != on
 	*reason = on
 	l.frontier.Pause(l.brake.user || l.brake.disk)
-	return changed
 }
