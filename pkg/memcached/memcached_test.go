@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
-	"net/netip"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -142,120 +139,6 @@ func TestAClaimThatFailedIsNotCached(t *testing.T) {
 	want(t, claim(t, c.URLs(newStore(), epoch), "two", a), crawl.New)
 }
 
-func TestRobotsAreBelievedUntilTheyExpire(t *testing.T) {
-	c, next, ctx := open(t), newStore(), context.Background()
-	s := c.Robots(next)
-	ask := func(origin string, status, asked int) {
-		t.Helper()
-		next.asked = 0
-		r, found, err := s.Robots(ctx, origin)
-		if err != nil || found != (status != 0) || r.Status != status || next.asked != asked {
-			t.Errorf("%s: status %d, found %v, error %v, store asked %d times; want %d, %d", origin, r.Status, found, err, next.asked, status, asked)
-		}
-	}
-	put := func(r crawl.Robots) {
-		t.Helper()
-		if err := s.PutRobots(ctx, r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	soon := time.Now().Add(time.Hour)
-	put(crawl.Robots{Origin: "http://a.test", Status: 200, Body: []byte("x\r\n\x00"), Expires: soon})
-	ask("http://a.test", 200, 0)
-	put(crawl.Robots{Origin: "http://a.test", Status: 404, Expires: soon})
-	ask("http://a.test", 404, 0)
-	put(crawl.Robots{Origin: "http://a.test", Status: 503, Expires: time.Now().Add(-time.Second)})
-	ask("http://a.test", 503, 1) // expired records are the store's affair
-	put(crawl.Robots{Origin: "http://a.test", Status: 201, Body: make([]byte, maxRobots), Expires: soon})
-	ask("http://a.test", 201, 1) // too large, but not hidden by the one before
-	ask("http://none.test", 0, 1)
-	next.robots["http://none.test"] = crawl.Robots{Origin: "http://none.test", Status: 200, Expires: soon}
-	ask("http://none.test", 200, 1) // that there was none is not cached
-	ask("http://none.test", 200, 0)
-	next.err = errors.New("no store")
-	if _, _, err := s.Robots(ctx, "http://c.test"); !errors.Is(err, next.err) {
-		t.Errorf("error %v, want the store's", err)
-	}
-	if err := s.PutRobots(ctx, crawl.Robots{Origin: "http://none.test", Status: 500, Expires: soon}); !errors.Is(err, next.err) {
-		t.Errorf("error %v, want the store's", err)
-	}
-	ask("http://none.test", 200, 0) // what was not stored is not cached
-}
-
-// A reader that read the old record before a writer replaced it must not put it back.
-func TestAReaderThatWasOvertakenLeavesTheNewRecord(t *testing.T) {
-	c, ctx, soon := open(t), context.Background(), time.Now().Add(time.Hour)
-	next := &overtaken{store: newStore()}
-	next.robots["o"] = crawl.Robots{Origin: "o", Status: 200, Expires: soon}
-	next.meanwhile = func() {
-		if err := c.Robots(next.store).PutRobots(ctx, crawl.Robots{Origin: "o", Status: 403, Expires: soon}); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, _, err := c.Robots(next).Robots(ctx, "o"); err != nil {
-		t.Fatal(err)
-	}
-	if r, _, _ := c.Robots(next.store).Robots(ctx, "o"); r.Status != 403 {
-		t.Errorf("status %d, want that of the last record put", r.Status)
-	}
-}
-
-type overtaken struct {
-	*store
-	meanwhile func()
-}
-
-func (s *overtaken) Robots(ctx context.Context, origin string) (crawl.Robots, bool, error) {
-	r, found, err := s.store.Robots(ctx, origin)
-	s.meanwhile()
-	return r, found, err
-}
-
-func TestAddressesAreSharedForTheirTimeToLive(t *testing.T) {
-	public4, public6 := netip.MustParseAddr("198.41.0.4"), netip.MustParseAddr("2001:503:ba3e::2:30")
-	for _, tc := range []struct {
-		name, host string
-		addrs      []netip.Addr
-		ttl        time.Duration
-		err        error
-		asked      int // by two questions
-	}{
-		{"addresses", "A.test", []netip.Addr{public4, public6}, time.Minute, nil, 1},
-		{"a long time to live", "a.test", []netip.Addr{public4}, 48 * time.Hour, nil, 1},
-		{"a short one", "a.test", []netip.Addr{public4}, time.Second, nil, 2},
-		{"one that is not known", "a.test", []netip.Addr{public4}, -1, nil, 2},
-		{"a private address among them", "a.test", []netip.Addr{public4, netip.MustParseAddr("10.0.0.1")}, time.Minute, nil, 2},
-		{"a single label", "intranet", []netip.Addr{public4}, time.Minute, nil, 2},
-		{"a failure", "a.test", nil, time.Minute, errors.New("no such host"), 2},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			next := newStore()
-			next.addrs, next.ttl, next.err = tc.addrs, tc.ttl, tc.err
-			s := open(t).Source(next)
-			for range 2 {
-				addrs, ttl, err := s.Resolve(context.Background(), tc.host)
-				if !slices.Equal(addrs, tc.addrs) || !errors.Is(err, tc.err) || ttl > tc.ttl || tc.ttl > 0 && ttl < min(tc.ttl, maxDNS)-30*time.Second {
-					t.Errorf("got %v for %v, error %v", addrs, ttl, err)
-				}
-			}
-			if next.asked != tc.asked {
-				t.Errorf("the source was asked %d times, want %d", next.asked, tc.asked)
-			}
-		})
-	}
-}
-
-func TestAPrivateAddressInTheCacheIsNotBelieved(t *testing.T) {
-	c, next := open(t), newStore()
-	next.addrs, next.ttl = []netip.Addr{netip.MustParseAddr("198.41.0.4")}, time.Minute
-	evil := encodeAnswer([]netip.Addr{netip.MustParseAddr("169.254.169.254")}, time.Minute, time.Now())
-	c.store(context.Background(), "dns", (*memcache.Client).Set, c.key(dnsKind, "a.test"), evil, time.Minute)
-	addrs, _, err := c.Source(next).Resolve(context.Background(), "a.test")
-	if err != nil || !slices.Equal(addrs, next.addrs) || next.asked != 1 {
-		t.Errorf("got %v, error %v", addrs, err)
-	}
-}
-
 func TestLargeBatchesAndValuesComeBackWhole(t *testing.T) {
 	for _, servers := range []int{1, 3} {
 		c := open(t, func(c *Config) { c.Addrs = slices.Repeat(c.Addrs, servers) })
@@ -307,89 +190,6 @@ func TestNoCallWaitsLongerThanTheTimeout(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestADeadServerIsLeftAloneAndSaidSoOnce(t *testing.T) {
-	w := newBreakerWorld()
-	for i := range 2 * maxFailures {
-		if got := w.try(errRefused); got != (i < maxFailures) {
-			t.Errorf("call %d was made: %v", i, got)
-		}
-	}
-	for _, rest := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
-		w.now = w.now.Add(rest*time.Second - 1)
-		if w.try(errRefused) {
-			t.Errorf("a call was made before %d s were over", rest)
-		}
-		w.now = w.now.Add(1)
-		a, ok := w.allow()
-		if _, again := w.allow(); !ok || again {
-			t.Errorf("after %d s: first call made %v, second %v; want one", rest, ok, again)
-		}
-		w.done(a, errRefused)
-	}
-	w.now = w.now.Add(time.Minute)
-	for range 2 {
-		if !w.try(nil) {
-			t.Error("want calls to go through after a success")
-		}
-	}
-	lines := strings.Split(strings.TrimSpace(w.out.String()), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], "does not answer") || !strings.Contains(lines[1], "answers again") {
-		t.Errorf("logged %q, want one line when it begins and one when it ends", lines)
-	}
-}
-
-// On a busy machine calls time out now and then, all that are under way at once. That is no news of the server.
-func TestAMomentsStallIsNotLogged(t *testing.T) {
-	w := newBreakerWorld()
-	for range 100 {
-		var calls []attempt
-		for range 4 * maxFailures {
-			a, ok := w.allow()
-			if !ok {
-				t.Fatal("the server is left alone")
-			}
-			calls = append(calls, a)
-		}
-		for _, a := range calls {
-			w.now = w.now.Add(time.Millisecond)
-			w.done(a, errRefused)
-		}
-		w.now = w.now.Add(time.Millisecond)
-		w.try(nil)
-	}
-	for range maxFailures { // a longer one: left alone for a second, and there again
-		w.try(errRefused)
-	}
-	w.now = w.now.Add(minRest)
-	if !w.try(nil) || w.out.Len() > 0 {
-		t.Errorf("logged %q, want nothing", w.out.String())
-	}
-}
-
-var errRefused = errors.New("refused")
-
-// breakerWorld is a breaker with a clock and a log of its own.
-type breakerWorld struct {
-	*breaker
-	now time.Time
-	out bytes.Buffer
-}
-
-func newBreakerWorld() *breakerWorld {
-	w := &breakerWorld{now: time.Unix(0, 0)}
-	w.breaker = &breaker{server: "s", log: slog.New(slog.NewTextHandler(&w.out, nil)), now: func() time.Time { return w.now }}
-	return w
-}
-
-// try makes a call, if it may be made, that ends at once.
-func (w *breakerWorld) try(err error) (made bool) {
-	a, ok := w.allow()
-	if ok {
-		w.done(a, err)
-	}
-	return ok
 }
 
 func TestACallerThatHasGivenUpIsNotMadeToWait(t *testing.T) {
@@ -557,19 +357,6 @@ func TestProgramsAgreeOnTheServerOfAKey(t *testing.T) {
 	for addr, n := range count {
 		if n < 800 || n > 1200 {
 			t.Errorf("%s has %d keys of 3000", addr, n)
-		}
-	}
-}
-
-func TestAnAnswerComesBackAsItWas(t *testing.T) {
-	now := time.UnixMilli(1_000_000)
-	addrs := []netip.Addr{netip.MustParseAddr("2001:503:ba3e::2:30"), netip.MustParseAddr("198.41.0.4")}
-	for _, tc := range []struct {
-		at, left time.Duration
-	}{{0, time.Minute}, {20 * time.Second, 40 * time.Second}, {-time.Hour, time.Minute}, {time.Minute, 0}} {
-		got, left := decodeAnswer(encodeAnswer(addrs, time.Minute, now), now.Add(tc.at))
-		if left != tc.left || tc.left > 0 && !reflect.DeepEqual(got, addrs) || tc.left == 0 && got != nil {
-			t.Errorf("after %v: %v for %v, want %v", tc.at, got, left, tc.left)
 		}
 	}
 }
