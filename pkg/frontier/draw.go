@@ -88,6 +88,11 @@ func (f *Frontier) pullFront(ctx context.Context, priority int) ([]crawl.Deliver
 
 // distribute gives drawn tasks to their hosts. Tasks whose hosts find no place are kept for the next draw.
 func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
+	batch, orphans := f.orphans(ctx, batch)
+	if err := f.shelve(ctx, orphans); err != nil {
+		f.drawn = append(batch, orphans...)
+		return err
+	}
 	records, err := f.records(ctx, batch)
 	if err != nil {
 		f.drawn = batch

@@ -3,6 +3,7 @@ package frontier
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -32,7 +33,9 @@ func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 	if err != nil {
 		return fmt.Errorf("frontier: back queue of host %s: %w", h.rec.Key, err)
 	}
-	own, strays := ds[:0], []crawl.Delivery(nil)
+	pulled := len(ds)
+	ds, strays := f.orphans(ctx, ds)
+	own := ds[:0]
 	for _, d := range ds {
 		if d.Task.URL.HostKey() == h.rec.Key {
 			own = append(own, d)
@@ -43,11 +46,50 @@ func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 	f.mu.Lock()
 	h.buf = append(h.buf[:0], own...)
 	f.held += len(own)
-	if h.backlog -= int64(len(ds)); len(ds) == 0 || h.backlog < 0 {
+	if h.backlog -= int64(pulled); pulled == 0 || h.backlog < 0 {
 		h.backlog = 0
 	}
 	f.mu.Unlock()
 	return f.sendBack(ctx, strays)
+}
+
+// orphans tells apart the tasks whose jobs nobody knows: left from another database, or from a job that was removed.
+func (f *Frontier) orphans(ctx context.Context, ds []crawl.Delivery) (rest, orphans []crawl.Delivery) {
+	for i, d := range ds {
+		if _, err := f.jobOf(ctx, d.Task.Job); crawl.IsPermanent(err) {
+			if len(orphans) == 0 {
+				rest = slices.Clone(ds[:i])
+			}
+			orphans = append(orphans, d)
+		} else if len(orphans) > 0 {
+			rest = append(rest, d)
+		}
+	}
+	if len(orphans) == 0 {
+		return ds, nil
+	}
+	f.deps.Log.Error("tasks are set aside, because nobody knows their job: submit it again, and restart the frontier", "job",
+		orphans[0].Task.Job, "tasks", len(orphans), "first", orphans[0].Task.URL)
+	return rest, orphans
+}
+
+// shelve moves drawn tasks to front.0, where they lie until the frontier starts again.
+func (f *Frontier) shelve(ctx context.Context, ds []crawl.Delivery) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	items := make([]crawl.Queued, len(ds))
+	for i := range ds {
+		items[i] = crawl.Queued{Queue: frontQueue(0), Task: ds[i].Task}
+	}
+	if err := f.deps.Queues.Push(ctx, items...); err != nil {
+		return fmt.Errorf("frontier: set %d tasks aside: %w", len(items), err)
+	}
+	f.mu.Lock()
+	f.aside += int64(len(items))
+	f.mu.Unlock()
+	f.unsettled = append(f.unsettled, ds...)
+	return nil
 }
 
 // sendBack moves tasks that lie in another host's back queue to the front queues. A crash leaves some there when a queue

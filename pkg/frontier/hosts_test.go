@@ -238,3 +238,62 @@ func TestAPausedFrontierLeasesNothing(t *testing.T) {
 		}
 	})
 }
+
+// otherPages are pages of the same hosts under other URLs.
+func otherPages(t *testing.T, job string, hosts, n int) []crawl.Task {
+	t.Helper()
+	tasks := pages(t, job, hosts, n)
+	for i := range tasks {
+		tasks[i] = page(t, job, tasks[i].URL.String()+"/other")
+	}
+	return tasks
+}
+
+func TestAHeldJobWaitsWhileOthersGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, aJob("a"), aJob("b"))
+		w.begin()
+		if !w.f.Hold("a", true) || w.f.Hold("a", true) {
+			t.Error("Hold does not say what changed")
+		}
+		w.add(pages(t, "a", 10, 10)...)
+		w.add(otherPages(t, "b", 10, 10)...)
+		time.Sleep(time.Hour)
+		if n := w.outcomes(); n != 100 {
+			t.Errorf("%d outcomes while one of two jobs is held, want 100", n)
+		}
+		w.f.Hold("a", false)
+		w.finish()
+		w.stop()
+		if n := w.outcomes(); n != 200 {
+			t.Errorf("%d outcomes, want 200", n)
+		}
+	})
+}
+
+// Tasks of a job that nobody knows must neither stop the others nor be lost.
+func TestTasksOfAnUnknownJobAreSetAsideAndKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, aJob("a"), aJob("b"))
+		w.begin()
+		w.f.Pause(true)
+		w.add(pages(t, "a", 1, 600)...)
+		w.add(otherPages(t, "b", 3, 20)...)
+		w.crash()
+		gone := w.jobs["a"]
+		delete(w.jobs, "a")
+		w.begin()
+		time.Sleep(time.Hour)
+		if n := w.outcomes(); n != 60 {
+			t.Errorf("%d outcomes of the job that is known, want 60", n)
+		}
+		w.crash()
+		w.jobs["a"] = gone
+		w.begin()
+		w.finish()
+		w.stop()
+		if n := w.outcomes(); n != 660 {
+			t.Errorf("%d outcomes, want 660", n)
+		}
+	})
+}

@@ -79,7 +79,7 @@ func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now ti
 		return fmt.Errorf("frontier: queue %s should hold %d tasks and gives none", name, n)
 	}
 	key := ds[0].Task.URL.HostKey()
-	if f.hosts[key] != nil {
+	if _, err := f.jobOf(ctx, ds[0].Task.Job); f.hosts[key] != nil || crawl.IsPermanent(err) {
 		return f.emptyBack(ctx, name, ds)
 	}
 	records, err := f.records(ctx, ds)
