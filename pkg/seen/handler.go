@@ -5,27 +5,40 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/zeebo/xxh3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Stores are what the stage works with. All are needed.
+// Stores are what the stage works with. All but Metrics are needed.
 type Stores struct {
 	Jobs    crawl.Jobs
 	Content crawl.ContentSet
 	Pages   crawl.Pages
 	Bodies  crawl.Bodies
+	Metrics prometheus.Registerer // nil: none
 }
 
 // Handler is the stage's logic: a stage.Handler of *crawl.Document.
 type Handler struct {
-	st  Stores
-	log *slog.Logger
+	st    Stores
+	log   *slog.Logger
+	pages *prometheus.CounterVec
 }
 
 // New returns a handler over the stores.
-func New(st Stores, log *slog.Logger) *Handler { return &Handler{st: st, log: log} }
+func New(st Stores, log *slog.Logger) *Handler {
+	h := &Handler{st: st, log: log, pages: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "seen",
+		Name: "pages_total", Help: "Pages stored, by what they were: new, or a copy of another one; repeats included."}, []string{"result"})}
+	for _, s := range []crawl.Sameness{crawl.Original, crawl.ExactCopy, crawl.NearCopy} {
+		h.pages.WithLabelValues(resultName(s)) // a series exists from the start
+	}
+	if st.Metrics != nil {
+		st.Metrics.MustRegister(h.pages)
+	}
+	return h
+}
 
 // Handle judges, stores and passes on one document. Done again it gives the same answer, whether or not the body is still
 // there.
@@ -71,10 +84,19 @@ func (h *Handler) store(ctx context.Context, job *crawl.Job, d *crawl.Document) 
 	if err := h.st.Pages.Put(ctx, r); err != nil {
 		return verdict, fmt.Errorf("store its record: %w", err)
 	}
+	h.pages.WithLabelValues(resultName(verdict.Sameness)).Inc()
 	return verdict, nil
 }
 
 func resemble(mine, theirs []byte) bool { return Similarity(mine, theirs) >= Resemblance }
+
+// resultName is the label of a page in the metrics.
+func resultName(s crawl.Sameness) string {
+	if s == crawl.Original {
+		return "new"
+	}
+	return similarityName(s)
+}
 
 func similarityName(s crawl.Sameness) string {
 	if s == crawl.ExactCopy {
