@@ -31,6 +31,9 @@ func (a *clusterAudit) look(ctx context.Context) (l look, err error) {
 		}
 		l.tallies[j.ID] = moving{t.Claimed, openOf(t), sum(t.Excluded)}
 	}
+	mine := l.tallies[a.job]
+	mine.open += a.uncounted
+	l.tallies[a.job] = mine
 	l.pipeline, err = a.j.depths(ctx)
 	return l, err
 }
@@ -124,6 +127,7 @@ func (a *clusterAudit) recount(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.uncounted = openOf(counted) - openOf(stood)
 	compareCounts(a, "", map[string]int64{"claimed": counted.Claimed, "pages": counted.Pages},
 		map[string]int64{"claimed": stood.Claimed, "pages": stood.Pages})
 	compareCounts(a, "verdict ", counted.Verdicts, stood.Verdicts)
@@ -156,7 +160,7 @@ func (a *clusterAudit) judge() {
 		delete(a.Examples, "record on its way")
 	}
 	if a.OnTheWay > 0 {
-		a.unproven("the records of %d fingerprints are not stored, and may be on their way", a.OnTheWay)
+		a.unproven("the records of %d fingerprints are stored; they may be on their way", a.OnTheWay)
 	}
 	if a.LostOfAll > 0 {
 		for _, u := range a.Examples["open"] {

@@ -29,19 +29,23 @@ type clusterAudit struct {
 	dead        map[weburl.Key]bool // URLs of the job in dead letters
 	buriedOfAll int64               // open URLs of all jobs in dead letters
 	unreadable  int64               // dead letters that may hold more
+	uncounted   int64               // open URLs of the job that its counters do not know of
 }
 
 // Audit implements View. It reads the whole job: some seconds for a million URLs.
 func (j *ClusterJob) Audit(ctx context.Context) (*crawl.AuditReport, error) {
 	a := &clusterAudit{j: j, job: j.Info.ID, ClusterAudit: &crawl.ClusterAudit{Job: j.Info.ID}, dead: map[weburl.Key]bool{}}
 	a.Cluster = a.ClusterAudit
-	before, err := a.look(ctx)
-	for _, step := range []func(context.Context) error{a.readLetters, a.join, a.recount, a.balance} {
+	err := a.recount(ctx)
+	var before, after look
+	if err == nil {
+		before, err = a.look(ctx)
+	}
+	for _, step := range []func(context.Context) error{a.readLetters, a.join, a.balance} {
 		if err == nil {
 			err = step(ctx)
 		}
 	}
-	var after look
 	if err == nil {
 		after, err = a.look(ctx)
 	}
@@ -195,7 +199,7 @@ func (a *clusterAudit) visit(ctx context.Context, p *place) error {
 		a.Pages++
 		if p.record.Key() != p.key {
 			a.Misfiled++
-			a.Example("misfiled record", p.name())
+			a.Example("misfiled record", fmt.Sprintf("%s under the key of %s", p.record, p.name()))
 		}
 	}
 	if err := a.checkKnown(ctx, p); err != nil {
