@@ -30,6 +30,11 @@ func pageWhere(t *testing.T, what string, want func(p fakeweb.Page) bool) fakewe
 
 func TestExplainFollowsAURLThroughEveryStep(t *testing.T) {
 	dir := crawled(t)
+	checkExplanations(t, func(t *testing.T, url string) inspect.Explanation { return explain(t, dir, url) })
+}
+
+// checkExplanations asks about URLs of every kind in a finished crawl of the test's web.
+func checkExplanations(t *testing.T, explain func(t *testing.T, url string) inspect.Explanation) {
 	plain := pageWhere(t, "plain", func(p fakeweb.Page) bool {
 		return p.Status == 200 && p.Fetched() && !p.NoIndex && p.DuplicateOf == "" && p.NearDuplicateOf == "" && p.Depth > 0
 	})
@@ -68,7 +73,7 @@ func TestExplainFollowsAURLThroughEveryStep(t *testing.T) {
 		{"robots.txt", web.Web().Seeds()[0] + "robots.txt", "for its rules", func(e *inspect.Explanation) bool { return true }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := explain(t, dir, tt.url)
+			e := explain(t, tt.url)
 			if !strings.Contains(e.Answer, tt.answer) || !tt.check(&e) {
 				t.Errorf("%s\nis explained as %+v", tt.url, e)
 			}
