@@ -143,7 +143,6 @@ var reasonTexts = map[string]string{
 	crawl.ReasonHeaderTooLarge:  "the answer's header is longer than limits.max_header",
 	crawl.ReasonEncoding:        "the answer's Content-Encoding could not be undone",
 	crawl.ReasonStatus:          "the server answered with an error status",
-	crawl.ReasonBodyLost:        "it was fetched, but its body was lost before it was parsed",
 	crawl.ReasonInterrupted:     "the fetcher stopped in the middle of it",
 	crawl.ReasonBodyLost:        "it was fetched, and its body lost before it was parsed",
 	traps.ReasonURLLength:       "a trap by its look: the URL is too long",
