@@ -68,7 +68,6 @@ type clusterBench struct {
 type child struct {
 	cmd     *exec.Cmd
 	metrics string // address
-	cpu     time.Duration
 }
 
 func (b *clusterBench) run(ctx context.Context, ref *clusterRef) (err error) {
