@@ -66,6 +66,20 @@ func TestThePageBudgetIsSpentExactly(t *testing.T) {
 	}
 }
 
+// A bus may bring an outcome several times at once: its lease ends once, and its page is counted once.
+func TestCopiesOfAnOutcomeThatComeAtOnceCountOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		job := aJob("a")
+		job.MaxPages = 60
+		w := newWorld(t, 1, job)
+		w.copies = 8
+		w.runAll(pages(t, "a", 3, 20)...)
+		if n := w.disk.pages(); n != 60 || len(w.leased) != 60 || !w.f.Exhausted("a") {
+			t.Errorf("%d requests, %d pages, budget spent: %v; want 60 of each", len(w.leased), n, w.f.Exhausted("a"))
+		}
+	})
+}
+
 // A job that has spent its budget must not keep other jobs' tasks from its hosts.
 func TestASpentJobMakesRoomForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

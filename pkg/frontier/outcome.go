@@ -3,6 +3,7 @@ package frontier
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -48,6 +49,9 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 // digest handles a batch of outcomes and leaves in each what became of it. What queues tasks comes last, for it is what must
 // not be done twice.
 func (f *Frontier) digest(ctx context.Context, rs []*result) {
+	if rs = f.dropCopies(rs); len(rs) == 0 {
+		return
+	}
 	outs, first := make([]*crawl.Outcome, len(rs)), make([]bool, len(rs))
 	for i, r := range rs {
 		outs[i], first[i] = &r.Outcome, r.known && !r.repeat
@@ -69,6 +73,26 @@ func (f *Frontier) digest(ctx context.Context, rs []*result) {
 	f.free(done)
 }
 
+// dropCopies returns the results without those whose lease was ended by another one since they were weighed: a copy of it that was handled
+// in the batch before, or is in this one. Nothing is left to do about them.
+func (f *Frontier) dropCopies(rs []*result) []*result {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ended := make(map[int64]bool, len(rs))
+	return slices.DeleteFunc(slices.Clone(rs), func(r *result) bool {
+		if !r.known {
+			return false
+		}
+		l, underWay := f.inflight[r.id]
+		if !underWay || l.number != r.Task.Lease || ended[l.number] {
+			r.err = nil
+			return true
+		}
+		ended[l.number] = true
+		return false
+	})
+}
+
 // weigh finds out whether the outcome ends a lease that is under way, and whether there is nothing to do about it any more:
 // the attempt was interrupted before a restart, and its task, which came back from its queue, is fetched again already.
 func (f *Frontier) weigh(ctx context.Context, r *result) (stale bool, err error) {
@@ -84,7 +108,7 @@ func (f *Frontier) weigh(ctx context.Context, r *result) (stale bool, err error)
 		return f.takeBack(ctx, r, again)
 	case interrupted && !r.known && (again || r.Task.Kind == crawl.KindRobots):
 		return true, nil // robots.txt is asked for whenever it is missing
-	case r.Task.Kind == crawl.KindRobots || !interrupted && (r.known || !r.repeat || d.Attempt > 0):
+	case r.Task.Kind == crawl.KindRobots || !interrupted && (r.known || d.Attempt > 0):
 		return false, nil
 	}
 	e, err := f.lookup(ctx, &r.Task)

@@ -30,6 +30,7 @@ type world struct {
 	early  bool // hazard: outcomes are reported before the request has ended
 	lie    bool // hazard: outcomes say that the request ended long ago
 	fault  float64
+	copies int // hazard: outcomes come so many times more, at once
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -198,6 +199,11 @@ func (w *world) deliver(ctx context.Context, p *process, f *frontier.Frontier, m
 		}
 		defer func() { w.raise(at, r.gap) }()
 		out = *stamped(w, out, r.took)
+	}
+	var copies sync.WaitGroup
+	defer copies.Wait()
+	for range w.copies {
+		copies.Go(func() { w.report(ctx, f, m, &out) })
 	}
 	if early || w.report(ctx, f, m, &out) {
 		p.handled(m)

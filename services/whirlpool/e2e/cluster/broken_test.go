@@ -1,6 +1,97 @@
 package cluster_test
 
-// faultVariable makes the test binary a program of a node that is broken in the way it names.
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+)
+
+// faultVariable makes the test binary a node that differs from `whirlpool node` in the way it names.
 const faultVariable = "WHIRLPOOL_E2E_FAULT"
 
-func runBroken(fault string, args []string) int { return 1 }
+const (
+	faultNone  = "none"  // the control of the controls
+	faultTwice = "twice" // no fault of the node: its bus delivers each message twice, in any order
+	faultAck   = "ack"   // messages are acknowledged before their effects
+	faultHaste = "haste" // a frontier does not wait for what its predecessor leased
+)
+
+func runBroken(fault string, args []string) int {
+	decorate, ok := map[string]func(*node.Deps){
+		faultNone:  func(*node.Deps) {},
+		faultTwice: func(d *node.Deps) { d.Bus = &stutter{Bus: d.Bus, seen: map[string]bool{}} },
+		faultAck:   func(d *node.Deps) { d.Bus = hurry{d.Bus} },
+		faultHaste: func(d *node.Deps) { d.BeforeRecover, d.BeforeLease = nil, nil },
+	}[fault]
+	if !ok {
+		fmt.Fprintf(os.Stderr, "fault %q is unknown\n", fault)
+		return 2
+	}
+	return run.Run("node", args, func(ctx context.Context, p *run.Program) error {
+		return node.Cluster{Decorate: decorate}.Run(ctx, p)
+	})
+}
+
+// stutter is a bus that hands every message to its handler twice, the second time marked as redelivered, and shuffles what is under
+// way. So handlers publish twice, unmarked, what they publish. Copies of a message that was handled before come through once, for
+// their number would grow with each stage; and a lease that is repeated ends with a new one of the same id, without end.
+type stutter struct {
+	bus.Bus
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+func (s *stutter) Publish(ctx context.Context, msgs ...bus.Message) error {
+	out := slices.Clone(msgs)
+	rand.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return s.Bus.Publish(ctx, out...)
+}
+
+func (s *stutter) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Handler) error {
+	return s.Bus.Consume(ctx, topic, w, func(ctx context.Context, m bus.Message) error {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(rand.N(10 * time.Millisecond)):
+		}
+		first := s.first(topic + m.ID.String())
+		if err := h(ctx, m); err != nil || !first {
+			return err
+		}
+		m.Redelivered = true
+		return h(ctx, m)
+	})
+}
+
+// first reports whether a message was not seen before.
+func (s *stutter) first(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.seen[id]
+	s.seen[id] = true
+	return !known
+}
+
+// hurry is a bus that acknowledges a message when it comes, and has it handled a moment later.
+type hurry struct{ bus.Bus }
+
+func (b hurry) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Handler) error {
+	slots := make(chan struct{}, w.Max)
+	return b.Bus.Consume(ctx, topic, w, func(_ context.Context, m bus.Message) error {
+		slots <- struct{}{}
+		go func() {
+			defer func() { <-slots }()
+			<-time.After(rand.N(50 * time.Millisecond))
+			_ = h(context.WithoutCancel(ctx), m) // nobody hears of it: that is the fault
+		}()
+		return nil
+	})
+}

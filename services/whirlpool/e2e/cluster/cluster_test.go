@@ -53,7 +53,7 @@ func newCluster(t *testing.T, srv *fakeweb.Server, job *crawl.Job, settings ...s
 	s := ready(t)
 	dir, err := os.MkdirTemp(t.ArtifactDir(), "cluster-")
 	check(t, err)
-	c := &cluster{t: t, services: s, dir: dir, job: job}
+	c := &cluster{t: t, services: s, dir: dir, job: job, env: os.Environ()}
 	database := "e2e_" + strings.ToLower(rand.Text()[:10])
 	pg, err := url.Parse(s.env["WHIRLPOOL_TEST_POSTGRES"])
 	check(t, err)
@@ -64,8 +64,11 @@ func newCluster(t *testing.T, srv *fakeweb.Server, job *crawl.Job, settings ...s
 	api, err := url.Parse(s.env["WHIRLPOOL_TEST_RABBITMQ_API"])
 	check(t, err)
 	amqp.User, api.User = nil, nil
-	c.env = append(os.Environ(), "WHIRLPOOL_NODE=e2e", "WHIRLPOOL_RABBITMQ_URL="+amqp.String(), "WHIRLPOOL_RABBITMQ_MANAGEMENT_URL="+api.String(),
-		"WHIRLPOOL_RABBITMQ_SUBSYSTEMS_PASSWORD="+rand.Text(), "WHIRLPOOL_RABBITMQ_FRONTIER_PASSWORD="+rand.Text(),
+	for _, part := range []string{"SUBSYSTEMS", "FRONTIER"} {
+		name, variable := strings.ToLower(part)+"_"+database, "WHIRLPOOL_RABBITMQ_"+part
+		c.env = append(c.env, variable+"_VHOST="+name, variable+"_USER="+name, variable+"_PASSWORD="+rand.Text())
+	}
+	c.env = append(c.env, "WHIRLPOOL_NODE=e2e", "WHIRLPOOL_RABBITMQ_URL="+amqp.String(), "WHIRLPOOL_RABBITMQ_MANAGEMENT_URL="+api.String(),
 		"WHIRLPOOL_POSTGRES_URL="+pg.String(), "WHIRLPOOL_MONGODB_URL="+s.env["WHIRLPOOL_TEST_MONGODB"], "WHIRLPOOL_MONGODB_DATABASE="+database,
 		"WHIRLPOOL_MEMCACHED_ADDRESSES="+s.env["WHIRLPOOL_TEST_MEMCACHED"], "WHIRLPOOL_DISK_SPOOL="+filepath.Join(dir, "spool"),
 		"WHIRLPOOL_DISK_LIMIT=0.99", "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_FETCH_DNS="+srv.DNSAddr(),
@@ -88,14 +91,18 @@ func (c *cluster) makeDatabase(server, name string) {
 	check(c.t, errors.Join(err, conn.Close(ctx)))
 }
 
-// setup makes the broker's vhosts anew.
+// setup makes the broker's vhosts, until the test ends.
 func (c *cluster) setup() {
 	c.t.Helper()
 	admin := c.services.env["WHIRLPOOL_TEST_RABBITMQ_API"]
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	_ = rabbit.Teardown(ctx, admin, c.rabbitConfig()) // of the test before, if there was one
 	c.whirlpool("setup", "--broker-admin", admin, "--cluster")
+	c.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := rabbit.Teardown(ctx, admin, c.rabbitConfig()); err != nil {
+			c.t.Errorf("remove the vhosts: %v", err)
+		}
+	})
 }
 
 func (c *cluster) config() *run.Config {

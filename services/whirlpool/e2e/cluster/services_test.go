@@ -44,9 +44,9 @@ func ready(t *testing.T) *services {
 	s := &shared
 	s.once.Do(func() {
 		began := time.Now()
-		if s.err = s.start(); s.err == nil && s.skip == "" {
-			s.err = build()
-		}
+		built := make(chan error, 1)
+		go func() { built <- build() }()
+		s.err = errors.Join(s.start(), <-built)
 		t.Logf("services started and programs built in %v", time.Since(began).Round(time.Millisecond))
 	})
 	check(t, s.err)

@@ -124,6 +124,7 @@ func (c *cluster) around(v fakeweb.Violation) string {
 func (c *cluster) judge(w *world) {
 	c.t.Helper()
 	report(c.t, "final state", c.faults(w))
+	c.whirlpool("audit", "--cluster", "--job", string(c.job.ID)) // fails where something is wrong
 	faults, unknowable := c.impolite(w)
 	report(c.t, "impolite", faults)
 	log := w.srv.Log()

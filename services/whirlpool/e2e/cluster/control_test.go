@@ -1,0 +1,98 @@
+package cluster_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
+)
+
+// standstill waits until the server has seen no request for so long.
+func (c *cluster) standstill(srv *fakeweb.Server, still time.Duration) {
+	c.t.Helper()
+	last, since := -1, time.Now()
+	until(c.t, patience, "a standstill", func() bool {
+		if n := srv.Log().Count(); n != last {
+			last, since = n, time.Now()
+		}
+		return time.Since(since) > still
+	})
+}
+
+// The control of the tests that kill: a node that acknowledges messages before their effects loses URLs, and the same
+// checks find that.
+func TestNegativeControlAckBeforeTheEffect(t *testing.T) {
+	long(t)
+	ready(t)
+	t.Parallel()
+	const pages, delay = 500, 20 * time.Millisecond
+	w := &world{srv: listen(t, webOf(pages, delay), 0), delay: delay}
+	c := newCluster(t, w.srv, w.job())
+	p := c.startBroken(faultAck)
+	c.seed()
+	for i := range 4 {
+		until(t, patience, "requests", func() bool { return w.srv.Log().Count() > (i+1)*pages/10 || c.stuck() })
+		c.killed(faultAck, p)
+	}
+	c.standstill(w.srv, 6*time.Second)
+	faults := slices.Concat(c.results().Untrue(w.srv.Web()), c.leftovers())
+	lost := 0
+	for _, f := range faults {
+		if strings.Contains(f, "lost") {
+			lost++
+		}
+	}
+	t.Logf("%d faults found, %d URLs lost", len(faults), lost)
+	if lost == 0 {
+		t.Errorf("%d kills did no harm that the checks would see: %q", len(c.troubles), faults)
+	}
+}
+
+// The control of the check for politeness: a frontier that leases before what its predecessor leased has ended hurries hosts; one that
+// waits does not. All hosts are leased at once here, and a narrow fetcher has begun few of the leases when the node is killed. Its
+// successor begins the others at once, and each takes longer than a host's delay.
+func TestNegativeControlFrontierThatDoesNotWait(t *testing.T) {
+	long(t)
+	ready(t)
+	for _, fault := range []string{faultNone, faultHaste} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			const hosts, delay = 40, 200 * time.Millisecond
+			cfg := fakeweb.Plain(hosts, 10*hosts)
+			cfg.Delay, cfg.PageBytes = 2*time.Second, 4<<10
+			w := &world{srv: listen(t, cfg, 0), delay: delay}
+			job := w.job()
+			job.Politeness.IPDelay, job.IgnoreRobots = 0, true // a robots.txt is one more request a host
+			job.Seeds = seedsOfEach(w.srv.Web(), 3)
+			c := newCluster(t, w.srv, job, "WHIRLPOOL_FETCH_CONCURRENCY=2")
+			p := c.startBroken(fault)
+			c.seed()
+			until(t, patience, "the first requests", func() bool { return w.srv.Log().Count() > 0 || c.stuck() })
+			p.env = append(p.env, "WHIRLPOOL_FETCH_CONCURRENCY=256")
+			c.killed(fault, p)
+			until(t, patience, "the leases of two frontiers", func() bool { return w.srv.Log().Count() > 2*hosts || c.stuck() })
+			p.cleanUp()
+			found := map[fakeweb.ViolationKind]int{}
+			for _, v := range fakeweb.CheckPoliteness(w.srv.Log().Entries(), w.srv.Web().Rules(delay, 0, tolerance)) {
+				found[v.Kind]++
+			}
+			t.Logf("violations %v", found)
+			if fault == faultHaste && found[fakeweb.TooManyAtOnce] < hosts/4 || fault == faultNone && len(found) > 0 {
+				t.Errorf("violations %v of a frontier with the fault %q", found, fault)
+			}
+		})
+	}
+}
+
+// seedsOfEach returns so many pages of each host.
+func seedsOfEach(web *fakeweb.Web, n int) (seeds []string) {
+	count := map[string]int{}
+	for p := range web.Pages {
+		if count[p.Host]++; count[p.Host] <= n {
+			seeds = append(seeds, p.URL)
+		}
+	}
+	return seeds
+}

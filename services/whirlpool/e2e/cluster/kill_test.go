@@ -1,0 +1,133 @@
+package cluster_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+)
+
+// tormented does act so many times during a crawl, mostly at random instants: when the server has seen a random part of the requests
+// that the crawl takes. It waits until the job has ended.
+func (c *cluster) tormented(w *world, times int, act func(i int)) {
+	c.t.Helper()
+	targets := make([]int, times)
+	for i := range targets {
+		targets[i] = 1 + rand.IntN(w.requests*8/10)
+	}
+	slices.Sort(targets)
+	for i, target := range targets {
+		until(c.t, patience, "requests", func() bool { return w.srv.Log().Count() >= target || c.stuck() })
+		if c.t.Failed() || c.ended() {
+			break
+		}
+		<-time.After(rand.N(30 * time.Millisecond)) // off the beat of the server's log
+		act(i)
+	}
+	c.wait()
+}
+
+// stuck reports whether a program has ended by itself: the crawl cannot go on.
+func (c *cluster) stuck() bool {
+	i := slices.IndexFunc(c.programs, (*program).dead)
+	if i >= 0 {
+		p := c.programs[i]
+		c.t.Errorf("%s ended by itself: %v\n%s", p.name, p.err, p.tail())
+	}
+	return i >= 0
+}
+
+// killed kills programs, all at once, and starts them again.
+func (c *cluster) killed(what string, ps ...*program) {
+	c.t.Helper()
+	c.during(what+" killed", func() {
+		for _, p := range ps {
+			p.kill(c.t)
+		}
+		for _, p := range ps {
+			p.start(c.t)
+		}
+	})
+}
+
+// Each of the seven programs is killed, and all at once, at random instants: nothing is lost or doubled, and no host is hurried.
+func TestProgramsAreKilledAnywhere(t *testing.T) {
+	w := serve(t)
+	c := newCluster(t, w.srv, w.job())
+	c.startSeven()
+	c.seed()
+	const all = "all programs"
+	victims := append(slices.Clone(names), all)
+	rand.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
+	c.tormented(w, number(t, "WHIRLPOOL_E2E_KILLS", len(victims)), func(i int) {
+		if name := victims[i%len(victims)]; name == all {
+			c.killed(name, c.programs...)
+		} else {
+			c.killed(name, c.program(name))
+		}
+	})
+	c.judge(w)
+	if len(c.troubles) < len(names)/2 {
+		t.Errorf("only %d kills came before the job had ended: the test proves nothing", len(c.troubles))
+	}
+}
+
+// The same for all stages in one program, which also is stopped in order.
+func TestNodeIsKilledAnywhere(t *testing.T) {
+	w := serve(t)
+	c := newCluster(t, w.srv, w.job())
+	p := c.startNode()
+	c.seed()
+	c.tormented(w, max(number(t, "WHIRLPOOL_E2E_KILLS", 8)/2, 2), func(i int) {
+		if i%4 == 1 {
+			c.during("node stopped", func() { p.stop(t); p.start(t) })
+			return
+		}
+		c.killed("node", p)
+	})
+	c.judge(w)
+}
+
+// Each of the services is killed, and restarted in order, at random instants.
+func TestServicesAreKilledAnywhere(t *testing.T) {
+	w := serve(t)
+	c := newCluster(t, w.srv, w.job())
+	c.startSeven()
+	c.seed()
+	s := c.services
+	var acts []func()
+	for _, name := range []string{rabbitmq, postgreSQL, mongoDB, memcache} {
+		acts = append(acts,
+			func() { c.during(name+" killed", func() { s.do(t, "kill9", name); s.do(t, "start", name) }) },
+			func() { c.during(name+" restarted", func() { s.do(t, "restart", name) }) })
+	}
+	rand.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
+	c.tormented(w, number(t, "WHIRLPOOL_E2E_KILLS", len(acts)), func(i int) { acts[i%len(acts)]() })
+	c.judge(w)
+	if len(c.troubles) < len(acts)/2 {
+		t.Errorf("only %d restarts came before the job had ended: the test proves nothing", len(c.troubles))
+	}
+}
+
+// Every message is delivered twice, in any order.
+func TestEveryMessageComesTwiceInAnyOrder(t *testing.T) {
+	w := serve(t)
+	c := newCluster(t, w.srv, w.job())
+	c.startBroken(faultTwice)
+	c.seed()
+	c.wait()
+	c.judge(w)
+	if n := w.srv.Log().Count(); n < w.requests*5/4 {
+		t.Errorf("%d requests, undisturbed %d: leases were hardly delivered twice, and the test proves nothing", n, w.requests)
+	}
+}
+
+// startBroken starts a node in one program, the test's own, with a fault.
+func (c *cluster) startBroken(fault string) *program {
+	self, err := os.Executable()
+	check(c.t, err)
+	p := c.add(fault, self, nil, faultVariable+"="+fault)
+	p.start(c.t)
+	return p
+}
