@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"runtime/pprof"
 	"strings"
 	"syscall"
@@ -185,8 +186,15 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 	}
 }
 
+// memoryGoal is what the Go runtime keeps a crawl's memory under, collecting garbage more often when it comes near. Without a C
+// compiler the cache of the store is garbage-collected memory, too, whose growth the collector would otherwise allow for.
+const memoryGoal = 250 << 20
+
 // run crawls into the directory until the job has ended or a signal stops it.
 func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.Writer) error {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryGoal)
+	}
 	if f.fresh {
 		if err := local.Discard(f.out); err != nil {
 			return fmt.Errorf("--fresh: %w", err)
