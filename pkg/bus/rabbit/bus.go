@@ -2,7 +2,6 @@ package rabbit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -90,7 +89,9 @@ func (b *Bus) Close() error {
 	return nil
 }
 
-// Publish implements bus.Bus. It returns when the broker has every message on disk.
+// Publish implements bus.Bus. It returns when the broker has every message on disk. What goes to the frontier is published after the
+// broker has the rest: a fetcher that dies in between must not have said that a fetch is over whose page nobody has, as it would
+// while the topic of pages is full.
 func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
 	var out [2][]outgoing
 	for _, m := range msgs {
@@ -104,19 +105,15 @@ func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
 		}
 		out[i] = append(out[i], outgoing{m.Event.Topic(), p})
 	}
-	var errs [2]error
-	var wg sync.WaitGroup
 	for i, v := range b.vhosts {
-		switch {
-		case len(out[i]) == 0:
-		case len(out[i]) == len(msgs):
-			errs[i] = v.publishing.publish(ctx, out[i])
-		default: // to both vhosts: the round trips need not follow each other
-			wg.Go(func() { errs[i] = v.publishing.publish(ctx, out[i]) })
+		if len(out[i]) == 0 {
+			continue
+		}
+		if err := v.publishing.publish(ctx, out[i]); err != nil {
+			return err
 		}
 	}
-	wg.Wait()
-	return errors.Join(errs[:]...)
+	return nil
 }
 
 func (b *Bus) indexOf(topic string) (int, error) {

@@ -243,3 +243,29 @@ func TestAFullTopicMakesPublishersWait(t *testing.T) {
 		delete(left, await(t, got, "delivery"))
 	}
 }
+
+// The outcome of a fetch is published when the broker has its page, not before: a fetcher that dies in between would have ended the
+// story of a page that nobody has.
+func TestTheFrontierHearsLast(t *testing.T) {
+	b := rabbittest.Bus(t, func(cfg *rabbit.Config) { cfg.MaxLength = 1 })
+	task := fetchOf(1).Event.(*crawl.Fetch).Task
+	page := bus.Message{ID: task.ID(), Event: &crawl.Page{Task: task}}
+	outcome := bus.Message{ID: task.ID().Child("outcome", 0), Event: &crawl.Outcome{Task: task}}
+	soon := func(msgs ...bus.Message) error {
+		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+		defer cancel()
+		return b.Publish(ctx, msgs...)
+	}
+	until(t, "the topic is full", func() bool { return errors.Is(soon(page), context.DeadlineExceeded) })
+	if err := soon(page, outcome); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("published to a full topic: %v", err)
+	}
+	if n := depth(t, b, crawl.TopicOutcome).Ready; n != 0 {
+		t.Errorf("the frontier heard the outcome of a page that was not published")
+	}
+	consume(t, b, crawl.TopicParse, 1, func(context.Context, bus.Message) error { return nil })
+	check(t, b.Publish(within(t), page, outcome))
+	if n := depth(t, b, crawl.TopicOutcome).Ready; n != 1 {
+		t.Errorf("%d outcomes, want 1", n)
+	}
+}
