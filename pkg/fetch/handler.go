@@ -17,6 +17,7 @@ type Handler struct {
 	deps       Deps
 	transports *transports
 	metrics    *metrics
+	hands      *hands
 }
 
 var _ stage.Handler[*crawl.Fetch] = (*Handler)(nil)
@@ -32,7 +33,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	}
 	m := newMetrics(deps.Metrics)
 	t.dial = m.timing(t.dial)
-	return &Handler{cfg: cfg, deps: deps, transports: t, metrics: m}, nil
+	return &Handler{cfg: cfg, deps: deps, transports: t, metrics: m, hands: newHands()}, nil
 }
 
 // Close closes idle connections.
@@ -45,7 +46,12 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 	}
-	if stage.DeliveryOf(ctx).Repeat {
+	release, again, err := h.hands.take(ctx, &f.Task)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+	}
+	defer release()
+	if again || stage.DeliveryOf(ctx).Repeat {
 		before, err := h.sitemapsAgain(ctx, job, f)
 		if err != nil {
 			return nil, fmt.Errorf("fetch %s again: %w", f.Task.URL, err)

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -207,6 +208,40 @@ func TestRepeatedLeaseMakesNoRequest(t *testing.T) {
 	if time.Since(r.Ended) > time.Minute {
 		t.Error("the host's politeness clock would not move, though the request may just have been made")
 	}
+}
+
+// A copy of a lease whose request is under way must not say that it is over: its host would be asked again meanwhile.
+func TestRepeatedLeaseWaitsForItsRequest(t *testing.T) {
+	asked, answer := make(chan struct{}), make(chan struct{})
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		<-answer
+		fmt.Fprint(w, "text")
+	})
+	b := newBench(t, nil)
+	u := parse(t, url)
+	var ended atomic.Bool
+	first, second := make(chan []crawl.Event, 1), make(chan []crawl.Event, 1)
+	handle := func(ctx context.Context, number int64) []crawl.Event {
+		events, err := b.h.Handle(ctx, &crawl.Fetch{Task: crawl.Task{Job: "test", URL: u, Lease: number}})
+		if err != nil {
+			t.Error(err)
+		}
+		return events
+	}
+	go func() { first <- handle(t.Context(), 7) }()
+	<-asked
+	go func() {
+		second <- handle(t.Context(), 7) // unmarked, as the publisher may not know
+		if !ended.Load() {
+			t.Error("the copy of a lease ended before its request")
+		}
+	}()
+	b.read(handle(stage.WithDelivery(t.Context(), stage.Delivery{Repeat: true}), 8)).want(t, crawl.VerdictInterrupted, crawl.ReasonInterrupted)
+	ended.Store(true)
+	close(answer)
+	b.read(<-first).want(t, crawl.VerdictDone, "")
+	b.read(<-second).want(t, crawl.VerdictInterrupted, crawl.ReasonInterrupted)
 }
 
 // The process may die between storing the rules and publishing what they name.

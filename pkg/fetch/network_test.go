@@ -252,12 +252,12 @@ func TestManyFetchesAtOnce(t *testing.T) {
 	b := newBench(t, nil)
 	u := parse(t, url)
 	errs := make(chan error, 16)
-	for range cap(errs) {
+	for i := range cap(errs) {
 		go func() {
 			errs <- func() error {
 				for range 20 {
 					ctx := stage.WithDelivery(context.Background(), stage.Delivery{})
-					events, err := b.h.Handle(ctx, &crawl.Fetch{Task: crawl.Task{Job: "test", URL: u}})
+					events, err := b.h.Handle(ctx, &crawl.Fetch{Task: crawl.Task{Job: "test", URL: u, Lease: int64(i)}})
 					if err != nil {
 						return err
 					}

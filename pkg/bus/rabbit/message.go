@@ -14,7 +14,7 @@ import (
 // Headers of messages. They are on disk in brokers: a name keeps its meaning for ever.
 const (
 	headerAttempt      = "x-attempt"      // handlers that returned an error so far
-	headerRedeliveries = "x-redeliveries" // deliveries that nobody answered, so far
+	headerRedeliveries = "x-redeliveries" // deliveries that nobody answered, so far; 1 where a copy may have been published before
 	headerDue          = "x-due"          // not to be handled before, in milliseconds since 1970
 	headerTopic        = "x-topic"        // of a dead letter
 	headerReason       = "x-reason"       // of a dead letter
@@ -74,7 +74,7 @@ func decodeTask(d *amqp.Delivery) (t crawl.Task, err error) {
 		return t, errors.New("no bytes")
 	}
 	err = crawl.DecodeValue(d.Body, &t)
-	t.Repeat = t.Repeat || d.Redelivered
+	t.Repeat = t.Repeat || d.Redelivered || number(d.Headers, headerRedeliveries) > 0
 	return t, err
 }
 

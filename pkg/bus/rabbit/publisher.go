@@ -220,12 +220,20 @@ func (c *confirming) collect(ctx context.Context, out []outgoing, done []sent) (
 		case returned:
 			again, why = append(again, out[i]), errUnroutable
 		case !s.confirm.Acked() && c.ch.IsClosed():
-			again, why = append(again, out[i]), errLostUnsure
+			again, why = append(again, unsure(out[i])), errLostUnsure
 		case !s.confirm.Acked():
 			again, why = append(again, out[i]), errFull
 		}
 	}
 	return again, why
+}
+
+// unsure marks a message that may have arrived: its copy may be the second.
+func unsure(o outgoing) outgoing {
+	if number(o.msg.Headers, headerRedeliveries) == 0 {
+		o.msg.Headers = withNumber(o.msg.Headers, headerRedeliveries, 1)
+	}
+	return o
 }
 
 // free gives the slot of a confirmed message to the next, and reports whether the message came back as unroutable. The broker

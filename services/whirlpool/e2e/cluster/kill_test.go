@@ -1,11 +1,16 @@
 package cluster_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 )
 
 // tormented does act so many times during a crawl, mostly at random instants: when the server has seen a random part of the requests
@@ -108,6 +113,53 @@ func TestServicesAreKilledAnywhere(t *testing.T) {
 	if len(c.troubles) < len(acts)/2 {
 		t.Errorf("only %d restarts came before the job had ended: the test proves nothing", len(c.troubles))
 	}
+}
+
+// Each program has several connections to the broker. They are cut one by one: what was published on one, and not confirmed, may have
+// arrived or not.
+func TestConnectionsAreCutAnywhere(t *testing.T) {
+	w := serve(t)
+	c := newCluster(t, w.srv, w.job())
+	c.startSeven()
+	c.seed()
+	cut := map[string]int{}
+	c.tormented(w, 3*number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {
+		c.during("connection cut", func() {
+			if name := c.cut(); name != "" {
+				cut[name]++
+			}
+		})
+	})
+	c.judge(w)
+	t.Logf("cut: %v", cut)
+	if len(cut) < 4 {
+		t.Errorf("only %d connections were cut before the job had ended: the test proves nothing", len(cut))
+	}
+}
+
+// cut has the broker close one connection of the programs, and returns its name; none where the broker knows of none yet.
+func (c *cluster) cut() string {
+	c.t.Helper()
+	api := c.services.env["WHIRLPOOL_TEST_RABBITMQ_API"]
+	u, err := url.Parse(api)
+	check(c.t, err)
+	password, _ := u.User.Password()
+	client, err := rabbithole.NewClient(u.Scheme+"://"+u.Host, u.User.Username(), password)
+	check(c.t, err)
+	all, err := client.ListConnections()
+	check(c.t, err)
+	vhost := c.config().RabbitMQ.Subsystems.Vhost
+	frontier := c.config().RabbitMQ.Frontier.Vhost
+	all = slices.DeleteFunc(all, func(i rabbithole.ConnectionInfo) bool {
+		return i.Vhost != vhost && i.Vhost != frontier || strings.HasPrefix(i.ClientProperties["connection_name"].(string), "e2e")
+	})
+	if len(all) == 0 {
+		return ""
+	}
+	victim := all[rand.IntN(len(all))]
+	_, err = client.CloseConnection(victim.Name)
+	check(c.t, err)
+	return fmt.Sprint(victim.ClientProperties["connection_name"])
 }
 
 // Every message is delivered twice, in any order.

@@ -113,7 +113,7 @@ func (c *cluster) around(v fakeweb.Violation) string {
 	at := time.Unix(0, v.Request.Start)
 	text := at.Format("15:04:05.000")
 	for _, tr := range c.troubles {
-		if at.After(tr.from.Add(-5*time.Second)) && tr.to.After(at.Add(-30*time.Second)) {
+		if at.After(tr.from) && tr.to.After(at.Add(-2*time.Second)) {
 			text += fmt.Sprintf(", %s from %v to %v", tr.what, tr.from.Sub(at).Round(time.Millisecond), tr.to.Sub(at).Round(time.Millisecond))
 		}
 	}
