@@ -1,0 +1,65 @@
+package ring
+
+// Part is a node's part of a move that it has done: a step of a virtual node that came to its owner at an epoch.
+type Part struct {
+	Vnode int
+	Since uint64 // Vnode.Since of the table that the node acted on
+	Step  Step
+}
+
+// Part is what the node that has to do the virtual node's step says when it is done.
+func (v Vnode) Part() Part { return Part{v.Index, v.Since, v.Step} }
+
+// Finish returns the table after a node has done its part of moves, and how many of the parts counted.
+//
+//   - The owner before ends the step Handing: it leases nothing from the virtual node, nothing of it is in flight, every outcome of it is in the
+//     ledger, host records and clocks are in the store. The step Recovering follows.
+//   - The owner ends the step Recovering: it has read from the ledger what is open.
+//
+// A part that does not fit the table is left out, because the virtual node went elsewhere meanwhile: the node looks at the new table and does
+// what that asks for. Where nothing counts, t is returned.
+func (t *Table) Finish(node string, incarnation uint64, parts ...Part) (_ *Table, counted int) {
+	i, ok := t.find(node)
+	if !ok || t.nodes[i].Incarnation != incarnation {
+		return t, 0
+	}
+	d := t.edit()
+	for _, p := range parts {
+		if p.Vnode < 0 || p.Vnode >= t.Len() || t.since[p.Vnode] != p.Since {
+			continue
+		}
+		switch {
+		case p.Step != d.step[p.Vnode]:
+			continue
+		case p.Step == Handing && int(d.from[p.Vnode]) == i:
+			d.step[p.Vnode] = Recovering
+		case p.Step == Recovering && int(d.owner[p.Vnode]) == i:
+			d.step[p.Vnode] = Settled
+		default:
+			continue
+		}
+		counted++
+	}
+	if counted == 0 {
+		return t, 0
+	}
+	return d.table(), counted
+}
+
+// Duties returns the virtual nodes of which a node has the next part to do, in order: those it has to hand on, and those it has to recover. One
+// that came back before it had gone is handed from the node to itself: requests may be in flight.
+func (t *Table) Duties(node string) (hand, recover []Vnode) {
+	i, ok := t.find(node)
+	if !ok {
+		return nil, nil
+	}
+	for v, s := range t.step {
+		switch {
+		case s == Handing && int(t.from[v]) == i:
+			hand = append(hand, t.Vnode(v))
+		case s == Recovering && int(t.owner[v]) == i:
+			recover = append(recover, t.Vnode(v))
+		}
+	}
+	return hand, recover
+}

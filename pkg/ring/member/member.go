@@ -1,0 +1,168 @@
+package member
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+)
+
+// Member is a program's membership of a ring. It is safe for concurrent use.
+type Member struct {
+	cfg   Config
+	log   *slog.Logger
+	store Store
+	fence fence
+	sight *sight
+	// incarnation is that of the registration; 0: none
+	incarnation atomic.Uint64
+	table       atomic.Pointer[ring.Table]
+
+	mu       sync.Mutex
+	session  Session // nil: none is open
+	watchers map[chan struct{}]struct{}
+	fenced   bool // what the watchers and the log know
+}
+
+// New returns a member that does nothing before Run.
+func New(store Store, cfg Config) (*Member, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("membership of a ring: %w", err)
+	}
+	clock := cfg.clock()
+	return &Member{cfg: cfg, log: cfg.log(), store: store, fence: fence{clock: clock}, sight: newSight(clock), watchers: map[chan struct{}]struct{}{}, fenced: true}, nil
+}
+
+// Table returns the newest table that is known; nil before the first. It may be old: see Fenced.
+func (m *Member) Table() *ring.Table { return m.table.Load() }
+
+// Fenced reports whether this node must not act on what it knows: it is not registered, or has not heard from the store for two thirds of the
+// session's timeout. Others may have taken over what it owns a third of the timeout later. Of an observer it says that the table may be old.
+func (m *Member) Fenced() bool { return m.fence.up() }
+
+// Left is how long this node will not be fenced if the store answers nothing any more; 0 or less: it is. What may not outlast the node's
+// place, such as a request, gets this as its bound, at most.
+func (m *Member) Left() time.Duration { return m.fence.left() }
+
+// Incarnation returns that of the own registration; 0 while there is none, and of an observer.
+func (m *Member) Incarnation() uint64 { return m.incarnation.Load() }
+
+// Alive returns the registration of a node, this one or another, as it was when it was last looked for; false where it is not registered, and
+// while this member is fenced. From the first call for a node on, which says false, it is looked for six times a session's timeout and at
+// each sign of a change; Watch tells when the answer becomes another.
+//
+// A registration that ends is reported as gone within two thirds of the session's timeout, whatever is lost: events, answers, the way to the
+// store. Others take over what the node owns when it has been missing for the grace time, which is no shorter than the timeout. So who does
+// something for the node ends it when this says false, and is done before that.
+func (m *Member) Alive(node string) (incarnation uint64, ok bool) {
+	incarnation, ok = m.sight.of(node)
+	if !ok || m.Fenced() {
+		return 0, false
+	}
+	return incarnation, true
+}
+
+// Token returns what this node writes with; false while it is fenced or the table does not know this registration.
+func (m *Member) Token() (ring.Token, bool) {
+	t := m.Table()
+	if t == nil || m.Fenced() {
+		return ring.Token{}, false
+	}
+	k, ok := t.Token(m.cfg.Node.Name)
+	return k, ok && k.Incarnation == m.incarnation.Load()
+}
+
+// MayLease reports whether this node may contact hosts of a virtual node now.
+func (m *Member) MayLease(vnode int) bool {
+	_, member := m.Token()
+	return member && m.Table().MayLease(m.cfg.Node.Name, vnode)
+}
+
+// Watch returns a channel that receives a value after the table, the fence or the registration has changed, several changes may be one
+// value; and a function that ends it.
+func (m *Member) Watch() (<-chan struct{}, func()) {
+	c := make(chan struct{}, 1)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watchers[c] = struct{}{}
+	return c, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.watchers, c)
+	}
+}
+
+func (m *Member) tell() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tellLocked()
+}
+
+func (m *Member) tellLocked() {
+	for c := range m.watchers {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Finish says that this node has done its parts of moves, and returns how many counted: see ring.Table.Finish. When it returns, Table is no older
+// than what was stored. After ErrFenced, or while the store is away, nothing is known to have counted: look at Duties again later.
+func (m *Member) Finish(ctx context.Context, parts ...ring.Part) (counted int, err error) {
+	incarnation := m.incarnation.Load()
+	err = m.change(ctx, func(t *ring.Table) (next *ring.Table, err error) {
+		next, counted = t.Finish(m.cfg.Node.Name, incarnation, parts...)
+		return next, nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("finish %d moves: %w", len(parts), err)
+	}
+	return counted, nil
+}
+
+// Drain asks a node, this or another, to leave in order.
+func (m *Member) Drain(ctx context.Context, name string) error {
+	return m.change(ctx, func(t *ring.Table) (*ring.Table, error) { return t.Drain(name) })
+}
+
+// change changes the table and adopts the result. ErrFenced while this node is fenced.
+func (m *Member) change(ctx context.Context, change func(*ring.Table) (*ring.Table, error)) error {
+	m.mu.Lock()
+	s := m.session
+	m.mu.Unlock()
+	if s == nil || m.Fenced() {
+		return ErrFenced
+	}
+	t, err := Change(ctx, s, change)
+	if err != nil {
+		return err
+	}
+	return m.adopt(t)
+}
+
+// errReplaced says that the store holds another ring than before: nothing that this node knows of owners holds any more.
+var errReplaced = errors.New("the ring was deleted, or created anew, while this node was a member of it: restart the node")
+
+// adopt makes a table the newest one, unless there is a newer one.
+func (m *Member) adopt(t *ring.Table) error {
+	for {
+		old := m.table.Load()
+		if old != nil && !old.SameRing(t) {
+			return errReplaced
+		}
+		if old != nil && old.Epoch() >= t.Epoch() {
+			return nil
+		}
+		if m.table.CompareAndSwap(old, t) {
+			m.log.Debug("ring", "epoch", t.Epoch(), "nodes", len(t.Nodes()))
+			m.tell()
+			return nil
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package member
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+)
+
+// Store is where the table of one ring and the registrations of its nodes are kept.
+type Store interface {
+	// Open begins a session. It fails where the store cannot be reached before ctx ends.
+	Open(ctx context.Context) (Session, error)
+}
+
+// Session is a connection with the store that has a life at the store: what was registered in it goes when it ends, which the store decides when
+// it has not heard from the session for its timeout. Calls that return an error other than these may have had their effect or not.
+type Session interface {
+	// Timeout is what the store granted.
+	Timeout() time.Duration
+	// Register registers the node under its name and returns its incarnation, which is greater than all before. ErrTaken where the name
+	// belongs to another session. Again in the same session it returns the same.
+	Register(ctx context.Context, n ring.Node) (incarnation uint64, err error)
+	// Registration returns what a node registered; false where it is not registered.
+	Registration(ctx context.Context, name string) (ring.Node, bool, error)
+	// Ping returns nil when the store, all of it and not only the server at hand, knew the session after the call was made, and the
+	// registration if there was one. ErrEnded where one of them is gone.
+	Ping(ctx context.Context) error
+	// Read returns what is stored, and makes Changed tell of later changes.
+	Read(ctx context.Context) (View, error)
+	// Write stores a table in the place of the one that was read; of none, where none was. ErrConflict where that is not there any more.
+	Write(ctx context.Context, t *ring.Table, over View) error
+	// Changed receives a value after table or set of registrations may have become another than what Read returned last.
+	Changed() <-chan struct{}
+	// Ended is closed when the session is known to be over.
+	Ended() <-chan struct{}
+	// Close ends the session; what was registered in it goes at once where the store can be reached.
+	Close() error
+}
+
+// View is what is stored at a moment.
+type View struct {
+	Table   *ring.Table         // nil: the ring has not been created
+	Version int64               // of the table, for Write
+	Present map[string]struct{} // names that are registered
+}
+
+// What can be wrong with a call.
+var (
+	ErrEnded    = errors.New("the session with the ring's store is over")
+	ErrTaken    = errors.New("the name is registered by another session")
+	ErrConflict = errors.New("the table has been changed by another writer")
+	ErrFenced   = errors.New("this node has not heard from the ring's store for too long, or is no member of it")
+	ErrNoRing   = errors.New("the ring has not been created: the first node that joins does it, or `whirlpool ring create`")
+)
+
+// Change stores what change makes of the newest table, however often another writer comes first, and returns it. A change that returns its argument
+// stores nothing. ErrNoRing where there is no table.
+func Change(ctx context.Context, s Session, change func(*ring.Table) (*ring.Table, error)) (*ring.Table, error) {
+	for {
+		v, err := s.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if v.Table == nil {
+			return nil, ErrNoRing
+		}
+		next, err := change(v.Table)
+		if err != nil || next == v.Table {
+			return v.Table, err
+		}
+		if err = s.Write(ctx, next, v); err == nil {
+			return next, nil
+		}
+		if !errors.Is(err, ErrConflict) {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package ring
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Token names who writes something and what it believes: a receiver refuses what a node writes that lost its place since. It travels with
+// what is written.
+type Token struct {
+	Node        string
+	Incarnation uint64
+	Epoch       uint64 // of the table that the writer acted on
+}
+
+// ErrFenced says that a write came from a node that does not own what it writes about any more.
+var ErrFenced = errors.New("fenced: the writer's place in the ring is not what it believes")
+
+// Token returns what a node writes under this table; false where it is no member.
+func (t *Table) Token(node string) (Token, bool) {
+	n, ok := t.Node(node)
+	if !ok || n.Incarnation == 0 {
+		return Token{}, false
+	}
+	return Token{Node: node, Incarnation: n.Incarnation, Epoch: t.epoch}, true
+}
+
+// Admits reports whether a write about a virtual node still counts: nil, or ErrFenced with the reason. It counts while the writer's incarnation is
+// a member, and it is the owner since no later than the epoch it acted on, or the owner before that has not let go yet.
+//
+// A table that is older than the token's cannot tell: the receiver reads the ring again first, or lets the write wait.
+func (t *Table) Admits(k Token, vnode int) error {
+	i, ok := t.find(k.Node)
+	switch {
+	case !ok || t.nodes[i].Incarnation != k.Incarnation || k.Incarnation == 0:
+		return fmt.Errorf("node %s, incarnation %d: %w", k.Node, k.Incarnation, ErrFenced)
+	case int(t.owner[vnode]) == i && t.step[vnode] != Handing && t.since[vnode] <= k.Epoch:
+		return nil
+	case t.step[vnode] == Handing && int(t.from[vnode]) == i:
+		return nil
+	}
+	return fmt.Errorf("node %s at epoch %d, virtual node %d of %s since %d: %w", k.Node, k.Epoch, vnode, t.name(t.owner[vnode]), t.since[vnode], ErrFenced)
+}

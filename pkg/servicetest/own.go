@@ -1,0 +1,101 @@
+package servicetest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Own are servers that exist for one test, which may stop and kill them.
+type Own struct {
+	dir string
+	env map[string]string
+}
+
+// Start starts services by deploy/services (rabbitmq, postgres, mongodb, memcached, zookeeper) and removes them when the test ends. The
+// test is skipped where this machine cannot run them; with WHIRLPOOL_TEST_SERVICES=required it fails.
+func Start(t testing.TB, names ...string) *Own {
+	t.Helper()
+	backends := strings.Fields(os.Getenv("WHIRLPOOL_TEST_BACKEND"))
+	if len(backends) == 0 {
+		backends = []string{"native", "docker"}
+	}
+	if os.Getenv("WHIRLPOOL_TEST_SERVICES") == "" {
+		t.Skip("servers that the test may kill are started with WHIRLPOOL_TEST_SERVICES set only, as by `make test`")
+	}
+	for _, backend := range backends {
+		if exec.Command("bash", "-c", `. "$0/lib.sh"; . "$0/$1.sh"; can_run`, scripts(), backend).Run() != nil {
+			continue
+		}
+		o := &Own{dir: filepath.Join(t.TempDir(), "services"), env: map[string]string{}}
+		t.Cleanup(func() { o.run(t, "down", "--purge") })
+		args := names
+		if backend == "docker" {
+			args = append([]string{"--docker"}, names...)
+		}
+		o.run(t, "up", args...)
+		o.readEnv(t)
+		return o
+	}
+	if os.Getenv("WHIRLPOOL_TEST_SERVICES") == "required" {
+		t.Fatalf("servers that the test may kill cannot run here by any of %q", backends)
+	}
+	t.Skipf("servers that the test may kill cannot run here by any of %q", backends)
+	return nil
+}
+
+// Address returns what WHIRLPOOL_TEST_NAME is for these servers.
+func (o *Own) Address(t testing.TB, name string) string {
+	t.Helper()
+	value := o.env["WHIRLPOOL_TEST_"+name]
+	if value == "" {
+		t.Fatalf("the services started for this test have no %s", name)
+	}
+	return value
+}
+
+// Do runs a script of deploy/services: kill9, start, stop or restart.
+func (o *Own) Do(t testing.TB, what string, names ...string) {
+	t.Helper()
+	o.run(t, what, names...)
+}
+
+func (o *Own) run(t testing.TB, name string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(scripts(), name), append([]string{o.dir}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("deploy/services/%s %q: %v\n%s", name, args, err, out)
+	}
+}
+
+func (o *Own) readEnv(t testing.TB) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(o.dir, "env"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if name, value, ok := strings.Cut(strings.TrimPrefix(lines.Text(), "export "), "="); ok {
+			o.env[name] = strings.Trim(value, "'")
+		}
+	}
+	if len(o.env) == 0 {
+		t.Fatal(fmt.Errorf("%s names no address", f.Name()))
+	}
+}
+
+// scripts is deploy/services, beside this package's source.
+func scripts() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "../../deploy/services")
+}
