@@ -1,0 +1,179 @@
+package cloudformation_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/cloudformation/internal/fakeaws"
+	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+)
+
+// common is what holds for every machine: it says what it did, and no secret.
+func (b *boots) common(m *fakeaws.Machine) {
+	log := b.read("var/log/whirlpool-boot.log")
+	if !strings.HasSuffix(strings.TrimSpace(log), "done") {
+		b.t.Errorf("%s: the log does not end well:\n%s", m.Settings["ROLE"], log)
+	}
+	for _, o := range m.Server.Objects("AWS::SecretsManager::Secret") {
+		if strings.Contains(log, m.Server.Secret(o.ID, "password")) {
+			b.t.Errorf("%s: a password is in the log", m.Settings["ROLE"])
+		}
+	}
+	var agent map[string]any
+	if err := json.Unmarshal([]byte(b.read("agent.json")), &agent); err != nil || strings.Contains(b.read("agent.json"), "@") {
+		b.t.Errorf("the agent's configuration: %v", err)
+	}
+}
+
+func (b *boots) bastion(*fakeaws.Machine) {
+	if got := b.read("ruleset.json"); !strings.Contains(got, `"masquerade"`) || !strings.Contains(got, `"policy": "drop"`) {
+		b.t.Errorf("the bastion's rules: %s", got)
+	}
+	if got := strings.TrimSpace(b.read("forward")); got != "1" {
+		b.t.Errorf("the bastion forwards: %q", got)
+	}
+	b.enabled("nftables.service")
+}
+
+func (b *boots) mongodb(m *fakeaws.Machine) {
+	if got := b.read("mounted"); !strings.HasPrefix(got, "xfs") {
+		b.t.Errorf("the data directory is mounted as %q", got)
+	}
+	if got := b.read("etc/fstab"); !strings.Contains(got, " /var/lib/whirlpool-mongodb xfs ") {
+		b.t.Errorf("fstab: %s", got)
+	}
+	service := b.service("mongodb")
+	if got := fmt.Sprint(service["ports"]); !strings.Contains(got, m.Address) || !strings.Contains(got, "27017") {
+		b.t.Errorf("MongoDB listens on %s", got)
+	}
+	if got := fmt.Sprint(service["volumes"]); !strings.Contains(got, "/var/lib/whirlpool-mongodb/db") {
+		b.t.Errorf("MongoDB's data are in %s", got)
+	}
+	// A machine that takes over the volume keeps what is on it; one that finds something else leaves it alone.
+	again := "set -Eeuo pipefail; cd /opt/whirlpool; . deploy/aws/lib.sh; . deploy/aws/role-mongodb.sh; VOLUME=vol-1 DEVICE=" + b.loop + "; mount_data"
+	if err := b.run("#!/bin/bash\n"+again+"; test -e /var/lib/whirlpool-mongodb/page\n", nil, b.loop); err != nil {
+		b.t.Errorf("the volume at a second machine: %v", err)
+	}
+	other := "#!/bin/bash\nset -e; cp " + b.loop + " /kept; mkswap -q -f " + b.loop + "\n(" + again + ") && exit 1; blkid -p -o value -s TYPE " + b.loop + " | grep -q swap; cp /kept " + b.loop + "; rm /kept\n"
+	if err := b.run(other, nil, b.loop); err != nil {
+		b.t.Errorf("a volume with something else on it: %v", err)
+	}
+}
+
+func (b *boots) zookeeper(m *fakeaws.Machine) {
+	service := b.service("zookeeper")
+	environment, _ := service["environment"].(map[string]any)
+	members := strings.Fields(m.Settings["MEMBERS"])
+	want := fmt.Sprintf("server.1=0.0.0.0:2888:3888;2181 server.2=%s:2888:3888;2181 server.3=%s:2888:3888;2181", members[1], members[2])
+	if environment["ZOO_SERVERS"] != want || fmt.Sprint(environment["ZOO_MY_ID"]) != "1" || m.Address != members[0] {
+		b.t.Errorf("ZooKeeper is told %v, member %s of %v; want %s", environment["ZOO_SERVERS"], m.Address, members, want)
+	}
+}
+
+func (b *boots) crawler(a *account, m *fakeaws.Machine) {
+	secret := func(name string) string {
+		for _, o := range a.Objects("AWS::SecretsManager::Secret") {
+			if strings.Contains(o.ID, "/"+name+"-") {
+				return a.Secret(o.ID, "password")
+			}
+		}
+		return ""
+	}
+	service := b.service("fetcher")
+	if service["image"] != "whirlpool-fetcher:"+release {
+		b.t.Errorf("the fetcher's image: %v", service["image"])
+	}
+	var environ []string
+	environment, _ := service["environment"].(map[string]any)
+	for k, v := range environment {
+		environ = append(environ, fmt.Sprintf("%s=%v", k, v))
+	}
+	// the programs take what they are told
+	config, err := run.Load("../deploy/node.yml", environ)
+	if err != nil {
+		b.t.Errorf("the programs refuse their settings: %v", err)
+		return
+	}
+	if config.Node != m.ID || config.Ring.Address != m.Address+":5672" || config.Postgres.Address() != run.URL("postgres://whirlpool:"+secret("database")+"@"+m.Settings["DATABASE"]+":5432/whirlpool?sslmode=require") ||
+		len(config.ZooKeeper.Addresses) != 3 || string(config.MongoDB.Password) != secret("pages") || string(config.RabbitMQ.Frontier.Password) != secret("broker") ||
+		config.Memcached.Addresses[0] != m.Settings["CACHE"] || config.Postgres.Connections != 4 {
+		b.t.Errorf("the programs' settings: %v", environ)
+	}
+	if got := fmt.Sprint(b.service("rabbitmq")["ports"]); strings.Count(got, m.Address) != 2 {
+		b.t.Errorf("the broker listens on %s", got)
+	}
+	if got := b.services(); got["postgres"] != nil || got["mongodb"] != nil || got["memcached"] != nil {
+		b.t.Error("a crawler starts stores of its own")
+	}
+	if info, err := os.Stat(filepath.Join(b.dir, "opt/whirlpool/.env")); err != nil || info.Mode().Perm() != 0o600 {
+		b.t.Errorf(".env: %v %v", info, err)
+	}
+	if got := b.read("images"); got != "images" {
+		b.t.Errorf("docker load got %q", got)
+	}
+	if got := b.read("calls"); !strings.Contains(got, "docker-compose up -d --no-build --wait") {
+		b.t.Errorf("calls: %s", got)
+	}
+	b.enabled("whirlpool-archive.timer", "whirlpool-leave.service")
+	b.leaves(a, m)
+}
+
+// leaves shows what a crawler does that the group wants to end: it waits for the word, drains the node, saves finished WARC files, and answers.
+func (b *boots) leaves(a *account, m *fakeaws.Machine) {
+	b.write("spool/warc/a.warc.gz", "finished", 0o644)
+	b.write("spool/warc/b.warc.gz.open", "not finished", 0o644)
+	script := "#!/bin/bash\nset -a; . /etc/whirlpool-node.env; EVERY=0.1; cd /; timeout 60 /opt/whirlpool/deploy/aws/leave\n"
+	if err := b.run("#!/bin/bash\nset -a; . /etc/whirlpool-node.env; EVERY=0.1; timeout 2 /opt/whirlpool/deploy/aws/leave\n", b.environment(m)); err == nil || strings.Contains(b.read("calls"), "drain") {
+		b.t.Errorf("the node left before it was asked to: %v", err)
+	}
+	m.Leave()
+	if err := b.run(script, b.environment(m)); err != nil {
+		b.t.Errorf("the node could not leave: %v", err)
+	}
+	if got := b.read("calls"); !strings.Contains(got, "whirlpool ring drain "+m.ID+" --wait --cluster\ndocker-compose stop fetcher") {
+		b.t.Errorf("leaving, it called %s", got)
+	}
+	archive := a.Objects("AWS::S3::Bucket")[0].ID
+	if got := a.send("GET", "/"+archive+"/warc/"+m.ID+"/a.warc.gz", "s3", ""); got != "finished" {
+		b.t.Errorf("the archive has %q", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(b.dir, "spool/warc/*")); len(left) != 1 || !strings.HasSuffix(left[0], ".open") {
+		b.t.Errorf("in the spool: %v", left)
+	}
+	if !slices.Contains(a.Calls(), "autoscaling:CompleteLifecycleAction") {
+		b.t.Error("the group was not answered")
+	}
+}
+
+// service is what docker-compose made of one service.
+func (b *boots) service(name string) map[string]any {
+	b.t.Helper()
+	services := b.services()
+	if services[name] == nil {
+		b.t.Fatalf("docker-compose has no service %s", name)
+	}
+	return services[name]
+}
+
+func (b *boots) services() map[string]map[string]any {
+	b.t.Helper()
+	var project struct{ Services map[string]map[string]any }
+	if err := json.Unmarshal([]byte(b.read("compose.json")), &project); err != nil {
+		b.t.Fatal(err)
+	}
+	return project.Services
+}
+
+// enabled tells whether systemd would start a unit.
+func (b *boots) enabled(units ...string) {
+	b.t.Helper()
+	for _, unit := range units {
+		if found, _ := filepath.Glob(filepath.Join(b.dir, "etc/systemd/system/*.wants", unit)); len(found) == 0 {
+			b.t.Errorf("%s is not enabled", unit)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+# A crawler: the node of docker-compose.yml with the cluster's stores. Sourced by deploy/aws/boot.
+# shellcheck shell=bash
+
+boot_crawler() {
+    local database pages broker console profiles=''
+    docker_packages
+    swap 2048
+    [ "$MONITORING" != true ] || profiles=monitoring
+    database="$(password "$DATABASE_SECRET")" && pages="$(password "$PAGES_SECRET")" &&
+        broker="$(password "$BROKER_SECRET")" && console="$(password "$CONSOLE_SECRET")" || die "a secret cannot be read"
+    write_env <<ENV
+COMPOSE_FILE=docker-compose.yml:deploy/aws/crawler.yml
+COMPOSE_PROFILES=$profiles
+NODE=$ID
+ADDRESS=$ADDRESS
+REGISTRY=$REGISTRY
+WHIRLPOOL_VERSION=$RELEASE
+RABBITMQ_ADMIN_PASSWORD=$console
+RABBITMQ_SUBSYSTEMS_PASSWORD=$broker
+RABBITMQ_FRONTIER_PASSWORD=$broker
+GRAFANA_PASSWORD=$console
+LOCAL_STORES=0
+POSTGRES_URL=postgres://whirlpool@$DATABASE:5432/whirlpool?sslmode=require
+POSTGRES_PASSWORD=$database
+MONGODB_URL=mongodb://whirlpool@$PAGES:27017/?authSource=admin
+MONGODB_PASSWORD=$pages
+MEMCACHED_ADDRESSES=$CACHE
+ZOOKEEPER_ADDRESSES=$ZOOKEEPER
+WARC_DIRECTORY=/var/lib/whirlpool/warc
+ENV
+    load_images
+    docker-compose up -d --no-build --wait --wait-timeout 900
+    install_units
+}
+
+# load_images: those of the release, where no registry is named
+load_images() {
+    if [ -n "$REGISTRY" ]; then
+        docker-compose pull -q
+    else
+        say "loading the images of $RELEASE"
+        aws s3 cp --only-show-errors "s3://$BUCKET/$RELEASE/images.tar.gz" - | gzip -dc | docker load
+    fi
+}
+
+# install_units: finished WARC files go to S3 every ten minutes; a machine that the group wants to end leaves the ring first
+install_units() {
+    local unit
+    {
+        echo "ARCHIVE=$ARCHIVE"
+        echo "AWS_DEFAULT_REGION=$REGION"
+        echo "STACK=$STACK"
+        echo "NODE=$ID"
+    } >/etc/whirlpool-node.env
+    for unit in whirlpool-archive.service whirlpool-archive.timer whirlpool-leave.service; do
+        install -m 644 "deploy/aws/$unit" /etc/systemd/system/
+    done
+    systemctl daemon-reload
+    systemctl enable -q whirlpool-archive.timer whirlpool-leave.service
+    systemctl start whirlpool-archive.timer whirlpool-leave.service
+}
