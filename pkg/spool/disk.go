@@ -58,6 +58,7 @@ func (s *Spool) room() error {
 	if full != s.disk.full {
 		s.disk.full = full
 		if full {
+			s.dropFree()
 			s.cfg.Log.Error("no page is fetched: the disk of the body spool is full; it goes on by itself when there is room",
 				"dir", s.cfg.Dir, "used", u.Fraction, "limit", s.cfg.MaxUsed)
 		} else {

@@ -3,11 +3,12 @@
 //
 // Its duties, in order:
 //
-//  1. [Spool.Put] writes a body to a file of its own, with one create and, for most pages, one write. The file needs no
-//     rename: nobody knows its name before Put has returned, and the reference travels after that.
+//  1. [Spool.Put] writes a body to a file of its own, for most pages with one write: a released body's file, renamed, or a new one. Nobody
+//     knows its name before Put has returned, and the reference travels after that.
 //  2. [Spool.Open] gives back exactly what was put. A reference carries the body's size and checksum, so that half a file,
 //     which a crash of the machine may leave, is never taken for a page.
-//  3. [Spool.Release] removes the file; releasing twice is no error. No reference leads out of the directory.
+//  3. [Spool.Release] takes the file's name away and keeps the file for another body (4,096 files of up to 128 KiB at most); larger ones
+//     are removed. Releasing twice is no error. No reference leads out of the directory.
 //  4. While the disk is fuller than a limit, Put refuses with a *bus.RetryError: the message comes back until there is
 //     room, and is never buried for it.
 //  5. [Sweeper] removes what nobody released: bodies of fetches that were cut short. They are few, and a body that is still

@@ -18,6 +18,8 @@ type reader struct {
 	left uint64 // bytes to come
 	sum  uint64
 	err  error
+
+	missing func() error // why there is no file of the body's name
 }
 
 // Read implements io.Reader. The last bytes come only if the body is whole.
@@ -47,16 +49,25 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// damaged is the error for a file that does not hold the body. Where it was released meanwhile, another may be in its file.
 func (r *reader) damaged(why string) error {
+	if gone(r.file) {
+		return r.missing()
+	}
 	return crawl.Permanent(fmt.Errorf("body %s: %w (%s)", r.file.Name(), crawl.ErrBodyLost, why))
 }
 
-// Close implements io.Closer.
+// Close implements io.Closer. Its error is that of the body where this was released before all of it was read: then nobody has looked at the
+// checksum, and what was read may be of another body.
 func (r *reader) Close() error {
 	if r.hash == nil {
 		return os.ErrClosed
 	}
+	var err error
+	if r.left > 0 && r.err == nil && gone(r.file) {
+		err = r.missing()
+	}
 	hashers.Put(r.hash)
 	r.hash, r.err = nil, os.ErrClosed
-	return r.file.Close()
+	return errors.Join(err, r.file.Close())
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -24,6 +25,7 @@ type Spool struct {
 	id   uint32
 	boot uint32
 	disk disk
+	free free
 	now  func() time.Time
 }
 
@@ -35,8 +37,16 @@ func Open(cfg Config) (*Spool, error) {
 		return nil, err
 	}
 	s := &Spool{cfg: cfg, boot: bootID(), now: time.Now}
+	s.free.slot.Store(rand.Uint32())
+	if err := os.MkdirAll(cfg.Dir, dirMode); err == nil {
+		_ = spread(cfg.Dir) // before there are directories in it
+	}
+	dirs := []string{freeDir}
 	for i := range 256 {
-		if err := os.MkdirAll(filepath.Join(cfg.Dir, fmt.Sprintf("%02x", i)), dirMode); err != nil {
+		dirs = append(dirs, fmt.Sprintf("%02x", i))
+	}
+	for _, dir := range dirs {
+		if err := os.MkdirAll(filepath.Join(cfg.Dir, dir), dirMode); err != nil {
 			return nil, fmt.Errorf("open the body spool %s: %w; the program's user must own it", cfg.Dir, err)
 		}
 	}
@@ -79,11 +89,14 @@ func (s *Spool) Put(ctx context.Context, r io.Reader) (crawl.BodyRef, error) {
 		return "", fmt.Errorf("spool a body: %w", err) // before a file is made
 	}
 	made := ref{id: newID(), spool: s.id, boot: s.boot, made: uint32(s.now().Unix())}
-	f, err := s.create(made.id)
+	f, again, err := s.create(made.id)
 	if err != nil {
 		return "", s.failure(err)
 	}
-	err = errors.Join(made.write(f, r, buf, n), f.Close())
+	if err = made.write(f, r, buf, n); err == nil && again {
+		err = cut(f, made.size)
+	}
+	err = errors.Join(err, f.Close())
 	if err != nil {
 		return "", errors.Join(s.failure(err), os.Remove(f.Name()))
 	}
@@ -114,16 +127,20 @@ func (r *ref) write(f *os.File, in io.Reader, buf *[chunk]byte, n int) error {
 	}
 }
 
-// create makes the file of a new body, and its directory where somebody removed it.
-func (s *Spool) create(id [16]byte) (*os.File, error) {
+// create opens the file of a new body for writing: a free one again, or a new one. It makes the directory where somebody removed it.
+func (s *Spool) create(id [16]byte) (f *os.File, again bool, err error) {
 	name := s.file(id)
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if s.reuse(name) {
+		f, err = os.OpenFile(name, os.O_WRONLY, fileMode)
+		return f, true, err
+	}
+	f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(name), dirMode); err == nil {
 			f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 		}
 	}
-	return f, err
+	return f, false, err
 }
 
 func (s *Spool) file(id [16]byte) string {
@@ -158,7 +175,7 @@ func (s *Spool) Open(_ context.Context, body crawl.BodyRef) (io.ReadCloser, erro
 	}
 	h := hashers.Get().(*xxh3.Hasher)
 	h.Reset()
-	return &reader{file: f, hash: h, left: r.size, sum: r.sum}, nil
+	return &reader{file: f, hash: h, left: r.size, sum: r.sum, missing: func() error { return fmt.Errorf("body %q: %w", body, s.missing(&r)) }}, nil
 }
 
 // missing says why a body is not there.
@@ -178,7 +195,7 @@ func (s *Spool) missing(r *ref) error {
 // Release implements crawl.Bodies.
 func (s *Spool) Release(_ context.Context, body crawl.BodyRef) error {
 	r, ok := decodeRef(body)
-	if !ok {
+	if !ok || s.recycle(&r) {
 		return nil
 	}
 	if err := os.Remove(s.file(r.id)); err != nil && !errors.Is(err, fs.ErrNotExist) {

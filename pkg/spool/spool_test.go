@@ -59,7 +59,7 @@ func read(s *Spool, ref crawl.BodyRef) (string, error) {
 // bodies returns the names of the files that hold bodies.
 func bodies(t testing.TB, s *Spool) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(s.cfg.Dir, "*", "*"))
+	names, err := filepath.Glob(filepath.Join(s.cfg.Dir, "[0-9a-f][0-9a-f]", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestADirectoryThatVanishedIsMadeAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := s.create([16]byte{0x7f})
+	f, _, err := s.create([16]byte{0x7f})
 	if err != nil || f.Close() != nil {
 		t.Fatal(err)
 	}
@@ -318,5 +318,132 @@ func BenchmarkBody(b *testing.B) {
 		if err := errors.Join(r.Close(), s.Release(ctx, ref)); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// freeFiles returns the names of the files that wait for another body.
+func freeFiles(t testing.TB, s *Spool) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(s.cfg.Dir, freeDir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestFilesAreUsedAgain(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, t.TempDir())
+	other := open(t, s.cfg.Dir)
+	clock := time.Now()
+	s.now = func() time.Time { clock = clock.Add(freeLook); return clock }
+	first := put(t, s, strings.Repeat("first", 1000))
+	reading, err := s.Open(ctx, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(other.Release(ctx, first), other.Release(ctx, first)); err != nil {
+		t.Fatal(err)
+	}
+	if n, m := len(freeFiles(t, s)), len(bodies(t, s)); n != 1 || m != 0 {
+		t.Fatalf("after the release: %d free files, %d bodies; want 1 and 0", n, m)
+	}
+	second := put(t, s, "second")
+	if n, m := len(freeFiles(t, s)), len(bodies(t, s)); n != 0 || m != 1 {
+		t.Errorf("after the next body: %d free files, %d bodies; want 0 and 1", n, m)
+	}
+	if got, err := read(other, second); got != "second" || err != nil {
+		t.Errorf("the next body: %q, error %v", got, err)
+	}
+	if info, err := os.Stat(bodies(t, s)[0]); err != nil || info.Size() != int64(len("second")) {
+		t.Errorf("its file: %v, error %v; want 6 bytes", info, err)
+	}
+	if _, err := read(s, first); !errors.Is(err, crawl.ErrNoBody) {
+		t.Errorf("the released body: error %v, want ErrNoBody", err)
+	}
+	// Whoever read the first body while it was released must not take what is there now for it, nor take it for lost.
+	if _, err := io.ReadAll(reading); !errors.Is(err, crawl.ErrNoBody) || errors.Is(err, crawl.ErrBodyLost) {
+		t.Errorf("read on: error %v; want ErrNoBody", err)
+	}
+	if err := reading.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := other.Release(ctx, second); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("whoever reads only a part is told", func(t *testing.T) {
+		ref := put(t, s, "a body of which only the start is wanted")
+		for _, released := range []bool{false, true} {
+			r, err := s.Open(ctx, ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if released {
+				if err := other.Release(ctx, ref); err != nil {
+					t.Fatal(err)
+				}
+				put(t, s, "another")
+			}
+			if _, err := io.ReadFull(r, make([]byte, 3)); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Close(); errors.Is(err, crawl.ErrNoBody) != released || !released && err != nil {
+				t.Errorf("released %v: Close = %v", released, err)
+			}
+		}
+	})
+	for _, name := range bodies(t, s) {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("large and old ones are not", func(t *testing.T) {
+		large, old := put(t, s, strings.Repeat("x", freeMost+1)), put(t, s, "old")
+		later := open(t, s.cfg.Dir)
+		later.now = func() time.Time { return clock.Add(s.cfg.MaxAge/2 + time.Minute) }
+		if err := errors.Join(s.Release(ctx, large), later.Release(ctx, old)); err != nil {
+			t.Fatal(err)
+		}
+		if n, m := len(freeFiles(t, s)), len(bodies(t, s)); n != 0 || m != 0 {
+			t.Errorf("%d free files, %d bodies; want none", n, m)
+		}
+	})
+	t.Run("idle ones are removed", func(t *testing.T) {
+		if err := s.Release(ctx, put(t, s, "idle")); err != nil {
+			t.Fatal(err)
+		}
+		s.now = func() time.Time { return time.Now().Add(freeAge + time.Minute) }
+		if files, _, err := s.Sweeper().Sweep(ctx); files != 0 || err != nil || len(freeFiles(t, s)) != 0 {
+			t.Errorf("swept %d, error %v, %d free files left", files, err, len(freeFiles(t, s)))
+		}
+	})
+}
+
+func TestManyProgramsUseFilesAgain(t *testing.T) {
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for p := range 4 {
+		s := open(t, dir)
+		wg.Go(func() {
+			for i := range 300 {
+				want := strings.Repeat(string(rune('a'+p)), 1+i*37%5000)
+				ref, err := s.Put(context.Background(), strings.NewReader(want))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, err := read(s, ref); got != want || err != nil {
+					t.Errorf("program %d, body %d: %d bytes, error %v", p, i, len(got), err)
+				}
+				if err := s.Release(context.Background(), ref); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s := open(t, dir)
+	if n := len(bodies(t, s)); n != 0 {
+		t.Errorf("%d bodies left", n)
 	}
 }

@@ -50,6 +50,31 @@ func checkFastPath(t *testing.T, ref string, base URL) {
 	}
 }
 
+// FuzzSplice: a URL put together from the start of another and a tail is what Parse makes of the text, whatever the text is.
+func FuzzSplice(f *testing.F) {
+	for i, p := range seedPairs {
+		f.Add(p[1], i, p[0])
+		f.Add(p[0], 3*i, "c/../d?e#f")
+	}
+	f.Add("http://h/a/b?x=/y", 16, ".")
+	f.Add("http://h/a/b", 11, ".")
+	f.Add("http://h/a/.", 12, "./c")
+	f.Add("http://h/a/%2", 13, "e/c")
+	f.Add("http://[::1]:81/a", 17, "b")
+	f.Fuzz(func(t *testing.T, before string, n int, tail string) {
+		u, err := Parse(before)
+		if err != nil || n < 0 {
+			u, n = URL{}, 0
+		}
+		n = min(n, len(u.href))
+		want, wantErr := Parse(u.href[:n] + tail)
+		got, err := u.Splice(n, []byte(tail))
+		if got != want || (err == nil) != (wantErr == nil) {
+			t.Fatalf("%q.Splice(%d, %q) = %+v, %v; Parse says %+v, %v", u.href, n, tail, got, err, want, wantErr)
+		}
+	})
+}
+
 // FuzzResolve: what Resolve returns equals ParseAny, parses back to itself, and its parts add up to the whole.
 func FuzzResolve(f *testing.F) {
 	addSeeds(f)
