@@ -1,6 +1,6 @@
 # Whirlpool. `make help` lists the targets.
 GO       ?= go
-BIN      := bin
+BIN      ?= bin
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME ?= 60s
@@ -10,11 +10,11 @@ IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-u
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 
-.PHONY: help install build test test-short lint lint-all fuzz bench bench-large clean
+.PHONY: help install build test test-short lint lint-all fuzz bench bench-large simulate clean
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: ## build the programs and put them into GOBIN
 	$(GO) install ./services/...
@@ -30,7 +30,7 @@ test-short: ## run the quick tests, which need nothing
 	$(GO) test -short ./...
 
 lint: ## gofmt, go vet, staticcheck
-	@unformatted=$$(gofmt -l pkg services deploy); if [ -n "$$unformatted" ]; then echo "not formatted:"; echo "$$unformatted"; exit 1; fi
+	@unformatted=$$(gofmt -l pkg services deploy cloudformation); if [ -n "$$unformatted" ]; then echo "not formatted:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
@@ -48,6 +48,10 @@ bench: build ## measure: whole crawl, URL set, frontier, parser, simhash (a few 
 bench-large: build ## the same at 10^8 URLs and 10^6 hosts (an hour, 20 GB of disk)
 	$(BIN)/whirlpool bench urlset --n 1e8
 	$(BIN)/whirlpool bench frontier --urls 1e7 --hosts 1e6
+
+simulate: ## a cluster of 1 to 1,000 nodes in virtual time (ten minutes of CPU time, 3 GB), and what it costs: docs/scale.md
+	$(GO) test ./pkg/sim -count=1 -v -timeout 3h -run 'Linear|AChange' -sim.nodes 1,3,10,30,100,300,1000 -sim.warm 20s -sim.measure 10s -sim.window 8 -sim.moves 10,30,100
+	awk -f docs/scale.awk
 
 quick-up: prod-build up ## build the images and start a complete node on this machine
 
@@ -75,3 +79,5 @@ push-prod: tag-prod ## push them
 
 clean: ## remove what the targets above made
 	rm -rf $(BIN)
+
+include deploy/aws/aws.mk

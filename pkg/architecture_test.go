@@ -15,12 +15,12 @@ const module = "github.com/whirlpool-crawler/whirlpool/"
 // Packages by their part in the architecture (docs/design/architecture.md).
 var (
 	domain   = []string{"pkg/weburl", "pkg/wire", "pkg/crawl"}
-	runtime  = []string{"pkg/bus", "pkg/stage"}
+	runtime  = []string{"pkg/bus", "pkg/bus/peers", "pkg/stage"}
 	stages   = []string{"pkg/fetch", "pkg/parse", "pkg/seen", "pkg/filter", "pkg/split", "pkg/due", "pkg/frontier"}
-	adapters = []string{"pkg/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/postgres", "pkg/mongo", "pkg/memcached", "pkg/spool"}
+	adapters = []string{"pkg/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/postgres", "pkg/mongo", "pkg/memcached", "pkg/spool", "pkg/zookeeper"}
 	// narrow libraries know the domain at most, and stages may use them.
 	narrow = []string{"pkg/robots", "pkg/robotscache", "pkg/sitemap", "pkg/traps", "pkg/dnscache", "pkg/guard", "pkg/lru",
-		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/fakeweb", "pkg/run", "pkg/parse/htmlscan"}
+		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/fakeweb", "pkg/run", "pkg/parse/htmlscan", "pkg/ring", "pkg/ring/member", "pkg/ring/memstore"}
 )
 
 type listed struct {
@@ -91,6 +91,8 @@ func forbidden(from, to string) string {
 		return "bus and stage know the domain alone"
 	case in(narrow, from) && !in(domain, to) && !in(narrow, to):
 		return "a narrow library knows the domain and other narrow libraries"
+	case from == "pkg/territory" && !in(domain, to) && to != "pkg/frontier" && to != "pkg/ring":
+		return "a territory knows the frontier and the ring alone"
 	case to == "pkg/node" && !strings.HasPrefix(from, "services/") && !strings.HasPrefix(from, "pkg/node"):
 		return "only programs know a whole node"
 	}

@@ -1,7 +1,7 @@
 // Command ferretdb is the tests' stand-in for MongoDB where no container engine runs: FerretDB with SQLite, embedded,
 // because Debian has no MongoDB and FerretDB's own command does not run when it is built from its published module.
 //
-// It listens on loopback only, keeps everything under -data, and stops at SIGINT or SIGTERM. What a client was told
+// It listens on loopback only unless -open says that the network is closed, keeps everything under -data, and stops at SIGINT or SIGTERM. What a client was told
 // is written outlives kill -9 of this process, but not a power failure (see pragmas).
 package main
 
@@ -26,20 +26,21 @@ var pragmas = url.Values{"_pragma": {"synchronous(off)", "journal_mode(wal)", "b
 
 func main() {
 	listen := flag.String("listen", "127.0.0.1:27017", "loopback address and port to listen on")
+	open := flag.Bool("open", false, "listen on any address: for a network namespace without a way out")
 	data := flag.String("data", "", "directory of the database files (made when missing)")
 	verbose := flag.Bool("v", false, "log commands that fail, too")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *listen, *data, *verbose); err != nil {
+	if err := run(ctx, *listen, *open, *data, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "ferretdb:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, listen, data string, verbose bool) error {
-	if err := checkLoopback(listen); err != nil {
+func run(ctx context.Context, listen string, open bool, data string, verbose bool) error {
+	if err := checkLoopback(listen); err != nil && !open {
 		return err
 	}
 	if data == "" {

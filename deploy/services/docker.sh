@@ -10,6 +10,7 @@ compose() {
 
 # can_run: says why not when this backend does not work here
 can_run() {
+    [ "${WHIRLPOOL_TEST_ADDRESS:-127.0.0.1}" = 127.0.0.1 ] || { echo "containers are reached on 127.0.0.1 only" && return 1; }
     command -v docker >/dev/null || { echo "there is no docker command" && return 1; }
     docker version >/dev/null 2>&1 || { echo "no Docker engine answers" && return 1; }
     docker compose version >/dev/null 2>&1 || { echo "Docker has no compose plug-in" && return 1; }

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034 # used by the backends
 #
 # A set of services lives in a directory DIR:
-#   DIR/backend   native or docker         DIR/ports  one variable a port, kept for ever
+#   DIR/backend   native or docker         DIR/ports  the address and one variable a port, kept for ever
 #   DIR/env       export WHIRLPOOL_TEST_…  DIR/log    a log a service (native)
 #   DIR/pids      pid and start time       DIR/<name> data of a service (native)
 # A backend (native.sh, docker.sh) offers: prepare, launch NAME…, await NAME…, halt NAME…, kill_hard NAME…, remove.
@@ -40,6 +40,7 @@ open_dir() {
     [ -n "${1:-}" ] || { usage && exit 2; }
     [ -f "$1/backend" ] || die "$1 holds no services: $SERVICES_HOME/up $1"
     dir="$(cd "$1" && pwd -P)"
+    address=127.0.0.1
     # shellcheck disable=SC1091 # written by make_dir
     . "$dir/ports"
     # shellcheck source=/dev/null
@@ -56,14 +57,16 @@ make_dir() {
     open_dir "$1"
 }
 
-port_open() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+# port_open PORT [ADDRESS]: something listens there
+port_open() { (exec 3<>"/dev/tcp/${2:-$address}/$1") 2>/dev/null; }
 
 # choose_ports: eight free ports in a row, below those that the system gives to clients
 choose_ports() {
-    local base i
+    local base i address="${WHIRLPOOL_TEST_ADDRESS:-127.0.0.1}"
     for _ in $(seq 100); do
         base=$((20000 + (RANDOM % 1200) * 10))
         for i in 0 1 2 3 4 5 6 7; do ! port_open $((base + i)) || continue 2; done
+        echo "address=$address"
         i=0
         for name in amqp api dist epmd postgres mongodb memcached zookeeper; do
             echo "port_$name=$((base + i))"
@@ -76,14 +79,14 @@ choose_ports() {
 
 # write_env: DIR/env, the addresses as pkg/servicetest wants them
 write_env() {
-    local auth="$USER_NAME:$PASSWORD@127.0.0.1"
+    local auth="$USER_NAME:$PASSWORD@$address"
     # shellcheck disable=SC2154 # the ports come from DIR/ports
     cat >"$dir/env" <<E
 export WHIRLPOOL_TEST_AMQP='amqp://$auth:$port_amqp'
 export WHIRLPOOL_TEST_RABBITMQ_API='http://$auth:$port_api'
 export WHIRLPOOL_TEST_POSTGRES='postgres://$auth:$port_postgres/$USER_NAME?sslmode=disable'
-export WHIRLPOOL_TEST_MONGODB='mongodb://127.0.0.1:$port_mongodb/'
-export WHIRLPOOL_TEST_MEMCACHED='127.0.0.1:$port_memcached'
-export WHIRLPOOL_TEST_ZOOKEEPER='127.0.0.1:$port_zookeeper'
+export WHIRLPOOL_TEST_MONGODB='mongodb://$address:$port_mongodb/'
+export WHIRLPOOL_TEST_MEMCACHED='$address:$port_memcached'
+export WHIRLPOOL_TEST_ZOOKEEPER='$address:$port_zookeeper'
 E
 }

@@ -7,7 +7,7 @@
 
 RABBITMQ=/usr/lib/rabbitmq/bin
 JARS=/usr/share/java
-LOOPBACK=127.0.0.1
+LOOPBACK=127.0.0.1 # of what only a service itself talks to
 
 # postgres_bin: the newest PostgreSQL there is
 postgres_bin() { find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -n 1 | xargs -r dirname; }
@@ -89,8 +89,10 @@ running() {
 
 # spawn NAME PORT COMMAND…: runs COMMAND detached from this script and its terminal
 spawn() {
-    local name="$1" port="$2"
+    local name="$1" port="$2" deadline=$((SECONDS + 5))
     shift 2
+    # a server of many threads that was stopped just now looks dead, because its first thread is, a moment before its port is free
+    while port_open "$port" && [ $SECONDS -lt $deadline ]; do sleep 0.05; done
     ! port_open "$port" || die "port $port of $name is taken by another program: free it, or $SERVICES_HOME/down $dir --purge and up again"
     (cd / && exec setsid "$@") </dev/null >>"$dir/log/$name.log" 2>&1 &
     echo "$! $(start_of $!)" >"$dir/pids/$name"
@@ -161,8 +163,8 @@ start_rabbitmq() {
     local home="$dir/rabbitmq" tool settings
     mkdir -p "$home" "$dir/bin"
     cat >"$home/rabbitmq.conf" <<E
-listeners.tcp.1 = $LOOPBACK:$port_amqp
-management.tcp.ip = $LOOPBACK
+listeners.tcp.1 = $address:$port_amqp
+management.tcp.ip = $address
 management.tcp.port = $port_api
 default_user = $USER_NAME
 default_pass = $PASSWORD
@@ -185,14 +187,14 @@ E
     start_epmd
     # the script becomes the server (so that its pid is the server's) only when it believes that systemd runs it
     spawn rabbitmq "$port_amqp" env "${settings[@]}" RUNNING_UNDER_SYSTEMD=true \
-        RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}' $RABBITMQ/rabbitmq-server
+        RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-start_epmd false +sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}' $RABBITMQ/rabbitmq-server
 }
 
 start_epmd() {
     ! running epmd || return 0
     spawn epmd "$port_epmd" env ERL_EPMD_RELAXED_COMMAND_CHECK=1 epmd -port "$port_epmd" -address $LOOPBACK
     local deadline=$((SECONDS + 10))
-    until port_open "$port_epmd"; do
+    until port_open "$port_epmd" $LOOPBACK; do
         if ! running epmd || [ $SECONDS -ge $deadline ]; then
             die "Erlang's port mapper does not start (log: $dir/log/epmd.log)"
         fi
@@ -204,7 +206,7 @@ start_epmd() {
 ready_rabbitmq() {
     local status
     port_open "$port_amqp" && port_open "$port_api" || return 1
-    exec 5<>"/dev/tcp/$LOOPBACK/$port_api"
+    exec 5<>"/dev/tcp/$address/$port_api"
     printf 'GET /api/whoami HTTP/1.0\r\nHost: localhost\r\nAuthorization: Basic %s\r\n\r\n' \
         "$(printf %s "$USER_NAME:$PASSWORD" | base64 -w0)" >&5
     read -r -t 5 _ status _ <&5
@@ -229,22 +231,23 @@ start_postgres() {
     as_postgres
     if [ ! -s "$home/PG_VERSION" ]; then
         rm -rf "${home:?}"/*
-        # no password is asked for: on loopback, and one that stands in this repository would keep nobody out
+        # no password is asked for: on loopback or in a network of the tests' own, and one that stands in this repository would keep nobody out
         (cd / && "${run_as[@]}" "$bin/initdb" -D "$home" -U "$USER_NAME" --auth=trust --encoding=UTF8 --locale=C.UTF-8 --no-sync) \
             >>"$dir/log/postgres.log" 2>&1 ||
             die "PostgreSQL could not make its data directory (log: $dir/log/postgres.log)"
+        case "$address" in 127.*) ;; *) echo 'host all all samenet trust' >>"$home/pg_hba.conf" ;; esac
     fi
     # a killed server leaves its lock file, and believes in it as long as its process is a zombie that nobody reaps
     [ ! -s "$home/postmaster.pid" ] || start_of "$(head -n 1 "$home/postmaster.pid")" >/dev/null || rm -f "$home/postmaster.pid"
     # A commit must outlive kill -9 of the server, and it does once it is written (synchronous_commit); fsync guards against the
     # loss of the machine, which no test brings about, and takes half the rate of small commits (measured: 1,577/s for 3,666; those of
     # 500 rows lose 3 %). Full page writes stay: a killed write may leave half a page.
-    spawn postgres "$port_postgres" "${run_as[@]}" "$bin/postgres" -D "$home" -c listen_addresses=$LOOPBACK -c "port=$port_postgres" \
+    spawn postgres "$port_postgres" "${run_as[@]}" "$bin/postgres" -D "$home" -c "listen_addresses=$address" -c "port=$port_postgres" \
         -c unix_socket_directories= -c max_connections=300 -c shared_buffers=256MB -c max_wal_size=2GB -c fsync=off
 }
 
 sql() {
-    PGCONNECT_TIMEOUT=5 "$(postgres_bin)/psql" -h $LOOPBACK -p "$port_postgres" -U "$USER_NAME" -d postgres -qAtc "$1"
+    PGCONNECT_TIMEOUT=5 "$(postgres_bin)/psql" -h "$address" -p "$port_postgres" -U "$USER_NAME" -d postgres -qAtc "$1"
 }
 
 # ready_postgres: it answers, and the database of the user's name is there
@@ -260,23 +263,26 @@ ready_postgres() {
 start_memcached() {
     local user=()
     [ "$(id -u)" != 0 ] || user=(-u nobody)
-    spawn memcached "$port_memcached" memcached -l $LOOPBACK -p "$port_memcached" -U 0 -m 64 "${user[@]}"
+    spawn memcached "$port_memcached" memcached -l "$address" -p "$port_memcached" -U 0 -m 64 "${user[@]}"
 }
 ready_memcached() { port_open "$port_memcached"; }
 
 start_mongodb() {
-    spawn mongodb "$port_mongodb" "$(build_ferretdb)" -listen "$LOOPBACK:$port_mongodb" -data "$dir/mongodb"
+    local open=()
+    case "$address" in 127.*) ;; *) open=(-open) ;; esac
+    spawn mongodb "$port_mongodb" "$(build_ferretdb)" -listen "$address:$port_mongodb" -data "$dir/mongodb" "${open[@]}"
 }
 ready_mongodb() { port_open "$port_mongodb"; }
 
 start_zookeeper() {
     local home="$dir/zookeeper"
     mkdir -p "$home/data"
+    # short ticks: sessions may be as short as two of them, and tests wait for some to expire
     cat >"$home/zoo.cfg" <<E
-tickTime=2000
+tickTime=500
 dataDir=$home/data
 clientPort=$port_zookeeper
-clientPortAddress=$LOOPBACK
+clientPortAddress=$address
 maxClientCnxns=0
 admin.enableServer=false
 4lw.commands.whitelist=*
@@ -288,7 +294,7 @@ E
 ready_zookeeper() {
     local answer=''
     port_open "$port_zookeeper" || return 1
-    exec 5<>"/dev/tcp/$LOOPBACK/$port_zookeeper"
+    exec 5<>"/dev/tcp/$address/$port_zookeeper"
     printf ruok >&5
     read -r -t 2 answer <&5 || true
     exec 5>&-

@@ -41,6 +41,9 @@ type Bus interface {
 	Consume(ctx context.Context, topic string, w Workers, h Handler) error
 }
 
+// ErrBusy says that a broker was reached and took no message: the topic was full, or its memory or disk. Who waits longer may be served.
+var ErrBusy = errors.New("the broker takes no messages for the moment")
+
 // Workers bounds the handlers of a topic that run at once. Their number follows the queue (staged event-driven
 // architecture, Welsh 2001): it grows while messages wait, and shrinks when they stop coming.
 type Workers struct {

@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// The pool looks at its queue this often, and lets a worker go after the queue was empty this many looks in a row: growing
-// takes tens of milliseconds, shrinking seconds.
+// The pool looks at its queue every poolTick while it grows and every poolRest otherwise, and lets a worker go at each look after the
+// queue was empty for poolQuiet: growing takes tens of milliseconds, shrinking seconds, and a program at rest sleeps.
 const (
 	poolTick  = 10 * time.Millisecond
-	poolQuiet = 200
+	poolRest  = 100 * time.Millisecond
+	poolQuiet = 2 * time.Second
 )
 
 // RunPool handles what arrives in queue by w.Min to w.Max goroutines until ctx is done, and returns when they have
@@ -18,25 +19,28 @@ const (
 func RunPool[T any](ctx context.Context, w Workers, queue <-chan T, h func(T)) {
 	p := &pool[T]{queue: queue, handle: h, quit: make(chan struct{})}
 	p.grow(ctx, w.Min)
-	tick := time.NewTicker(poolTick)
-	defer tick.Stop()
-	quiet := 0
+	look := time.NewTimer(poolTick)
+	defer look.Stop()
+	busy := time.Now() // when messages waited last
 	for {
 		select {
 		case <-ctx.Done():
 			p.wg.Wait()
 			return
-		case <-tick.C:
+		case <-look.C:
 		}
+		next := poolRest
 		switch waiting := len(queue); {
 		case waiting > 0:
-			quiet = 0
+			busy = time.Now()
 			p.grow(ctx, min(p.size, waiting, w.Max-p.size))
-		case p.size > w.Min:
-			if quiet++; quiet >= poolQuiet {
-				p.shrink()
+			if p.size < w.Max {
+				next = poolTick
 			}
+		case p.size > w.Min && time.Since(busy) >= poolQuiet:
+			p.shrink()
 		}
+		look.Reset(next)
 	}
 }
 

@@ -48,6 +48,9 @@ type ClusterAudit struct {
 	Originals int64 `json:"originals"` // fingerprints
 	Copies    int64 `json:"copies"`
 
+	// Waiting counts the pages whose links are on their way to their claims. Of a ring of nodes only.
+	Waiting int64 `json:"waiting"`
+
 	Missing   int64 `json:"missing"`    // fingerprints whose record is not stored
 	Unprinted int64 `json:"unprinted"`  // records without fingerprint
 	Orphans   int64 `json:"orphans"`    // copies whose original has no fingerprint

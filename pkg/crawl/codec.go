@@ -1,7 +1,9 @@
 package crawl
 
 import (
+	"bytes"
 	"fmt"
+	"sync"
 
 	"github.com/fxamacker/cbor/v2"
 )
@@ -12,9 +14,10 @@ const CodecVersion = 2
 
 var (
 	encMode = must(cbor.EncOptions{Time: cbor.TimeRFC3339NanoUTC, OmitEmpty: cbor.OmitEmptyGoValue,
-		TextMarshaler: cbor.TextMarshalerTextString}.EncMode())
+		TextMarshaler: cbor.TextMarshalerTextString}.UserBufferEncMode())
+	// Whether text is UTF-8 is not asked again here: the parser sees to it, and the stores make it so for what they are given.
 	decMode = must(cbor.DecOptions{TextUnmarshaler: cbor.TextUnmarshalerTextString, MaxArrayElements: 1 << 20,
-		DefaultMapType: nil}.DecMode())
+		UTF8: cbor.UTF8DecodeInvalid}.DecMode())
 )
 
 func must[T any](v T, err error) T {
@@ -63,12 +66,23 @@ func newEvent(topic string) Event {
 
 // EncodeValue encodes a value that a store keeps: a Task, a Host, a Robots. One byte of version comes first.
 func EncodeValue(v any) ([]byte, error) {
-	b, err := encMode.Marshal(v)
-	if err != nil {
+	buf := buffers.Get().(*bytes.Buffer)
+	buf.Reset()
+	buf.WriteByte(CodecVersion)
+	if err := encMode.MarshalToBuffer(v, buf); err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
-	return append([]byte{CodecVersion}, b...), nil
+	b := bytes.Clone(buf.Bytes())
+	if buf.Cap() <= keptBuffer {
+		buffers.Put(buf)
+	}
+	return b, nil
 }
+
+// keptBuffer is the capacity, in octets, up to which a buffer is used again.
+const keptBuffer = 1 << 20
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // DecodeValue decodes what EncodeValue made into v, a pointer.
 func DecodeValue(data []byte, v any) error {

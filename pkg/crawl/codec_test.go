@@ -24,25 +24,25 @@ func samples(t testing.TB) []crawl.Event {
 	u, v := mustURL(t, "https://a.example/x?y=1"), mustURL(t, "https://b.example/")
 	at := time.Date(2026, 11, 21, 8, 0, 0, 123_456_789, time.UTC)
 	task := crawl.Task{Job: "j", URL: u, Kind: crawl.KindSitemap, Priority: 3, Depth: 2, Redirects: 1, Referrer: v, Attempt: 1,
-		NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "x", Lease: 9}
+		NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "x", Lease: 9, Tracked: true}
 	page := crawl.Page{Task: task, Status: 200, FetchedAt: at, ContentType: "text/html", Body: "m1", Bytes: 12,
 		Digest: crawl.Digest{1, 2}, Truncated: "max-body", LinkHeaders: []string{"l"}, RobotsTags: []string{"noindex"}}
 	links := []crawl.Link{{URL: v, Rel: "nofollow", Text: "t", Tag: "a", Weight: 9}, {Raw: "mailto:x"}}
 	batch := crawl.Batch{Job: "j", Tasks: []crawl.Task{task},
-		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1}}}
+		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1}}, Page: u, Again: true}
 	return []crawl.Event{
-		&crawl.Fetch{Task: task, Addr: netip.MustParseAddr("192.0.2.1")},
+		&crawl.Fetch{Task: task, Addr: netip.MustParseAddr("192.0.2.1"), Tenure: 5},
 		&page,
 		&crawl.Document{Page: page, Title: "t", Text: "x", Lang: "en", Charset: "utf-8", ContentType: "text/html", Canonical: "c",
 			Fields: []crawl.Field{{Name: "n", Value: "v"}}, Links: links, NoIndex: true, NoFollow: true, Cut: []string{"text"},
 			Assets: []string{"i.png"}},
 		&crawl.Links{Task: task, Links: links},
 		&crawl.Split{Batch: batch},
-		&crawl.Claim{Batch: batch},
+		&crawl.Claim{Batch: batch, Share: &crawl.Share{Epoch: 3, Index: 1, Of: 2}},
 		&crawl.Fresh{Tasks: []crawl.Task{task}},
 		&crawl.Outcome{Task: task, Verdict: crawl.VerdictRetry, Status: 503, Reason: "status", Detail: "d", Started: at, Ended: at,
 			FirstByte: time.Second, Slow: true, RetryAfter: time.Minute, Addr: netip.MustParseAddr("::1"), Location: v, Bytes: 3,
-			ContentType: "text/html", Digest: crawl.Digest{9},
+			ContentType: "text/html", Digest: crawl.Digest{9}, Follows: true,
 			Robots: &crawl.RobotsOutcome{Origin: "o", Expires: at, CrawlDelay: time.Second, Sitemaps: []string{"s"}, Redirect: v}},
 	}
 }
@@ -73,7 +73,7 @@ func unset(v reflect.Value, path string) (names []string) {
 	for i := range v.NumField() {
 		f, name := v.Field(i), path+"."+v.Type().Field(i).Name
 		switch {
-		case name == "due.Node": // addresses the message and does not travel
+		case name == "due.Node" || name == "frontier.in.Node" || name == "frontier.outcome.Node": // they address the message and do not travel
 		case f.IsZero():
 			names = append(names, name)
 		case f.Kind() == reflect.Struct && f.Type().PkgPath() == v.Type().PkgPath():

@@ -1,6 +1,8 @@
 package crawl
 
 import (
+	"fmt"
+	"math"
 	"net/netip"
 	"time"
 
@@ -44,6 +46,8 @@ type Fetch struct {
 	Task Task `cbor:"1,keyasint"`
 	// Addr is the address that the frontier's politeness reckoned with; invalid where it knows none.
 	Addr netip.Addr `cbor:"2,keyasint,omitempty"`
+	// Tenure is the registration in the ring under which it was leased; 0: there is no ring. A fetcher makes no request under another.
+	Tenure uint64 `cbor:"3,keyasint,omitempty"`
 }
 
 // Page is an answer with status 2xx whose body lies in the body spool.
@@ -117,6 +121,10 @@ type Batch struct {
 	Job        JobID         `cbor:"1,keyasint"`
 	Tasks      TaskList      `cbor:"2,keyasint,omitempty"` // candidates, canonical, each URL once
 	Exclusions ExclusionList `cbor:"3,keyasint,omitempty"` // links that were left out, each URL once
+	// Page is the tracked page whose links they are; zero: none waits for them.
+	Page weburl.URL `cbor:"4,keyasint,omitempty"`
+	// Again says that the tracked page may have been fetched before, and that its links may have been lost on any part of their way.
+	Again bool `cbor:"6,keyasint,omitempty"`
 }
 
 // Exclusion is a URL that is not to be fetched.
@@ -135,12 +143,48 @@ type Claim struct {
 	Batch
 	// Node is the node it goes to; empty: this one. It addresses the message and is no part of it.
 	Node string `cbor:"-"`
+	// Share says which part of the links of Page it is; nil where none is tracked.
+	Share *Share `cbor:"5,keyasint,omitempty"`
+}
+
+// Share is the part of a page's links that goes to one node. A page that is split again, by a newer table of the ring, has other shares: those
+// of the newest epoch count.
+type Share struct {
+	Epoch uint64 `cbor:"1,keyasint"` // of the table that the splitter used
+	Index int    `cbor:"2,keyasint"` // 0 to Of-1
+	Of    int    `cbor:"3,keyasint"`
+}
+
+// maxShares is more than a page has links.
+const maxShares = 1 << 20
+
+// Validate reports a share that there cannot be; its error is permanent.
+func (s Share) Validate() error {
+	if s.Index < 0 || s.Index >= s.Of || s.Of > maxShares || s.Epoch > math.MaxInt64 {
+		return Permanent(fmt.Errorf("share %d of %d at epoch %d of the ring: there is no such share", s.Index, s.Of, s.Epoch))
+	}
+	return nil
 }
 
 // Fresh are tasks whose URLs were claimed for the first time.
 type Fresh struct {
 	Tasks TaskList `cbor:"1,keyasint"`
+	// Node is the node whose frontier they go to; empty: this one's. It addresses the message and is no part of it.
+	Node string `cbor:"-"`
 }
+
+// Addressed is implemented by events that may go to another node's broker.
+type Addressed interface {
+	Event
+	// Destination names the node; empty: this one.
+	Destination() string
+}
+
+// Destination implements Addressed.
+func (e *Claim) Destination() string { return e.Node }
+
+// Destination implements Addressed.
+func (e *Fresh) Destination() string { return e.Node }
 
 // Topic implements Event.
 func (*Fetch) Topic() string { return TopicFetch }

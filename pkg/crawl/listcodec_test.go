@@ -53,6 +53,10 @@ func sameTask(t *testing.T, want crawl.Task) {
 	if err := crawl.DecodeTask(crawl.AppendTask(nil, &want), &got); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v, error %v", got, want, err)
 	}
+	got = crawl.Task{Job: want.Job, URL: want.URL}
+	if err := crawl.DecodeTaskRest(crawl.AppendTaskRest(nil, &want), &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("beside its job and URL got %+v, want %+v, error %v", got, want, err)
+	}
 }
 
 func FuzzDecodeTask(f *testing.F) {
@@ -65,6 +69,24 @@ func FuzzDecodeTask(f *testing.F) {
 			return
 		}
 		if err := crawl.DecodeTask(crawl.AppendTask(nil, &got), &again); err != nil || !reflect.DeepEqual(got, again) {
+			t.Errorf("%+v comes back as %+v, error %v", got, again, err)
+		}
+	})
+}
+
+func FuzzDecodeTaskRest(f *testing.F) {
+	task := crawl.Task{Job: "j", URL: mustURL(f, "http://a.test/b?c"), Referrer: mustURL(f, "http://a.test/b"), Depth: 3, ETag: "x"}
+	f.Add(crawl.AppendTaskRest(nil, &task))
+	f.Add(crawl.AppendTask(nil, &task))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, again := crawl.Task{Job: "j", URL: task.URL}, crawl.Task{Job: "j", URL: task.URL}
+		if crawl.DecodeTaskRest(b, &got) != nil {
+			return
+		}
+		if got.Job != "j" || got.URL != task.URL {
+			t.Errorf("the task is of job %s and URL %s now", got.Job, got.URL)
+		}
+		if err := crawl.DecodeTaskRest(crawl.AppendTaskRest(nil, &got), &again); err != nil || !reflect.DeepEqual(got, again) {
 			t.Errorf("%+v comes back as %+v, error %v", got, again, err)
 		}
 	})

@@ -61,7 +61,15 @@ type Outcome struct {
 	ContentType string         `cbor:"14,keyasint,omitempty"`
 	Digest      Digest         `cbor:"15,keyasint,omitempty"`
 	Robots      *RobotsOutcome `cbor:"16,keyasint,omitempty"`
+	// Follows says, of a tracked task, that its links are on their way.
+	Follows bool `cbor:"17,keyasint,omitempty"`
+	// Node is the node whose frontier waits for a robots.txt that another node's host had; empty: this one's. It addresses the message and is no
+	// part of it.
+	Node string `cbor:"-"`
 }
+
+// Destination implements Addressed.
+func (e *Outcome) Destination() string { return e.Node }
 
 // RobotsOutcome is what a KindRobots task brought, beside the record that the fetcher stored.
 type RobotsOutcome struct {

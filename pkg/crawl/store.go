@@ -49,10 +49,11 @@ const (
 
 // URLSet is the memory of the duplicate URL eliminator.
 type URLSet interface {
-	// Claim claims, in the name of message by, each of urls that nobody has claimed, and answers for each in order. The
-	// answer is durable when Claim returns. A URL that stands twice in urls is New once and Known after. A URL that is
-	// only excluded can still be claimed.
-	Claim(ctx context.Context, job JobID, by MessageID, urls []weburl.URL) ([]Claimed, error)
+	// Claim claims, in the name of message by, the URL of each of tasks that nobody has claimed, and answers for each in order.
+	// The answer is durable when Claim returns. A URL that stands twice in tasks is New once and Known after. A URL that is
+	// only excluded can still be claimed. The rest of a task is kept where queues may be lost, to rebuild it; all tasks
+	// are of the job. Claim keeps nothing of the slice.
+	Claim(ctx context.Context, job JobID, by MessageID, tasks []Task) ([]Claimed, error)
 	// Exclude notes the URLs as excluded unless they are claimed or excluded, and answers for each in order like Claim.
 	Exclude(ctx context.Context, job JobID, by MessageID, excl []Exclusion) ([]Claimed, error)
 }
@@ -82,6 +83,23 @@ type Ledger interface {
 	Lookup(ctx context.Context, job JobID, keys ...weburl.Key) ([]Entry, error)
 	// Tally returns how many URLs are in which state. It costs little: it may be called every second.
 	Tally(ctx context.Context, job JobID) (Tally, error)
+}
+
+// Following knows which pages' links are on their way to their claims, so that they are not lost with a node and its broker. It is used on a
+// ring of nodes only. Every method may be called again with the same arguments.
+type Following interface {
+	// Expect notes that the links of tasks, which have their outcomes now, are on their way. It is called before the outcome is recorded.
+	Expect(ctx context.Context, tasks ...Task) error
+	// Claimed notes that a share of a page's links has been claimed, and that the fresh ones are where the owners of their hosts find them. With the
+	// last share nobody waits for the page any more; it is remembered for a while. The first share of a newer epoch begins anew, and so does one of the same
+	// epoch that is one of more; shares of what was begun before are ignored then.
+	Claimed(ctx context.Context, job JobID, page weburl.URL, s Share) error
+	// Unfollowed hands the task of every page that was expected before t, and of whose links some are not claimed, to each, over all jobs.
+	Unfollowed(ctx context.Context, before time.Time, each func(Task) error) error
+	// Forget forgets pages: they are fetched again.
+	Forget(ctx context.Context, job JobID, keys ...weburl.Key) error
+	// Waiting returns of how many of a job's pages, which were expected, a share is missing.
+	Waiting(ctx context.Context, job JobID) (int64, error)
 }
 
 // Tally counts a job's URLs.

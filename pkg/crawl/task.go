@@ -59,6 +59,9 @@ type Task struct {
 	// Lease tells the leases of one task from each other: the frontier sets it in a Fetch and knows by it whether an outcome
 	// belongs to the lease that is under way. 0 in queues.
 	Lease int64
+	// Tracked asks every stage to pass the task's links on even where there are none, up to the DUE that notes them as claimed: see
+	// [Following]. The frontier of a node in a ring sets it.
+	Tracked bool
 }
 
 func (t *Task) subject() Subject { return Subject{Job: t.Job, URL: t.URL, URLs: 1} }

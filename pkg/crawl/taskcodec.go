@@ -37,6 +37,7 @@ const (
 	hasLease
 	sameJob
 	sameReferrer
+	isTracked
 	taskBits = iota
 )
 
@@ -73,6 +74,7 @@ func taskMask(t, before *Task, numbers [7]int64, texts [3]string) (mask uint64) 
 	set(hasNotBefore, !t.NotBefore.IsZero())
 	set(isRepeat, t.Repeat)
 	set(isSeed, t.Seed)
+	set(isTracked, t.Tracked)
 	return mask
 }
 
@@ -130,7 +132,7 @@ func readTask(r *wire.Reader, t, before *Task) error {
 	if before == nil && mask&(sameJob|sameReferrer) != 0 {
 		return errTask
 	}
-	*t = Task{Repeat: mask&isRepeat != 0, Seed: mask&isSeed != 0}
+	*t = Task{Repeat: mask&isRepeat != 0, Seed: mask&isSeed != 0, Tracked: mask&isTracked != 0}
 	if err := readTaskNames(r, t, before, mask); err != nil {
 		return err
 	}
@@ -153,7 +155,7 @@ func readTask(r *wire.Reader, t, before *Task) error {
 	case mask&sameReferrer != 0:
 		t.Referrer = before.Referrer
 	case mask&hasReferrer != 0:
-		t.Referrer, err = parseURL(r.Text())
+		t.Referrer, err = parseURL(r.Bytes())
 	}
 	if r.Bad || err != nil || numbers[0] < 0 || numbers[0] > math.MaxUint8 {
 		return errors.Join(errTask, err)
@@ -170,7 +172,7 @@ func readTaskNames(r *wire.Reader, t, before *Task, mask uint64) (err error) {
 		t.Job = JobID(r.Text())
 	}
 	if before == nil {
-		t.URL, err = parseURL(r.Text())
+		t.URL, err = parseURL(r.Bytes())
 	} else {
 		t.URL, err = readURL(r, before.URL)
 	}
@@ -181,11 +183,11 @@ func readTaskNames(r *wire.Reader, t, before *Task, mask uint64) (err error) {
 }
 
 // parseURL parses a URL's text; of none the zero URL.
-func parseURL(text string) (weburl.URL, error) {
-	if text == "" {
+func parseURL(text []byte) (weburl.URL, error) {
+	if len(text) == 0 {
 		return weburl.URL{}, nil
 	}
-	return weburl.Parse(text)
+	return weburl.ParseStored(text)
 }
 
 // appendURL appends u as the number of bytes that it shares with the start of before, and the rest.
@@ -205,5 +207,8 @@ func readURL(r *wire.Reader, before weburl.URL) (weburl.URL, error) {
 	if r.Bad {
 		return weburl.URL{}, errors.New("a URL is missing")
 	}
-	return parseURL(p[:n] + string(rest))
+	if n == 0 {
+		return parseURL(rest)
+	}
+	return before.Splice(int(n), rest)
 }

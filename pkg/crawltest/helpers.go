@@ -9,6 +9,15 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
+// Tasks returns a task a URL, with nothing else set.
+func Tasks(job crawl.JobID, urls ...weburl.URL) []crawl.Task {
+	out := make([]crawl.Task, len(urls))
+	for i := range urls {
+		out[i] = crawl.Task{Job: job, URL: urls[i]}
+	}
+	return out
+}
+
 // id is the message id that stands for a name.
 func id(name string) crawl.MessageID { return crawl.MessageID{}.Child(name, 0) }
 
@@ -29,6 +38,8 @@ func urls(t *testing.T, raw ...string) []weburl.URL {
 	}
 	return out
 }
+
+func tasks(u []weburl.URL) []crawl.Task { return Tasks(job, u...) }
 
 // manyURLs returns n URLs on so many hosts.
 func manyURLs(t *testing.T, n, hosts int) []weburl.URL {

@@ -100,7 +100,7 @@ func finishFirst(t *testing.T, l LedgerSet) {
 		}
 	}
 	for _, by := range []string{"one", "another"} {
-		got, err := l.Claim(ctx, job, id(by), u)
+		got, err := l.Claim(ctx, job, id(by), tasks(u))
 		check(t, err)
 		for i, c := range got {
 			if c == crawl.New {
@@ -182,7 +182,7 @@ func tallyAtOnce(t *testing.T, l LedgerSet) {
 			one := u[w%n : w%n+1]
 			_, err := l.Exclude(ctx, job, me, []crawl.Exclusion{{URL: one[0], Reason: crawl.ReasonDepth}})
 			if err == nil {
-				_, err = l.Claim(ctx, job, me, one)
+				_, err = l.Claim(ctx, job, me, tasks(one))
 			}
 			if err == nil && w%2 == 0 {
 				err = l.Finish(ctx, job, done(one[0], 200))

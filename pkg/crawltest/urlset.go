@@ -63,7 +63,7 @@ func excludeClaimed(t *testing.T, s crawl.URLSet) {
 func claimByJobs(t *testing.T, s crawl.URLSet) {
 	u := urls(t, "http://a.test/1")
 	for _, j := range []crawl.JobID{"first", "second"} {
-		got, err := s.Claim(context.Background(), j, id("one"), u)
+		got, err := s.Claim(context.Background(), j, id("one"), tasks(u))
 		check(t, err)
 		if got[0] != crawl.New {
 			t.Errorf("job %q: got %v, want New", j, got[0])
@@ -82,7 +82,7 @@ func claimAtOnce(t *testing.T, s crawl.URLSet) {
 		done.Go(func() {
 			start.Wait()
 			turned := slices.Concat(u[m%n:], u[:m%n])
-			got, err := s.Claim(context.Background(), job, id(fmt.Sprint("message ", m)), turned)
+			got, err := s.Claim(context.Background(), job, id(fmt.Sprint("message ", m)), tasks(turned))
 			if err != nil || len(got) != n {
 				t.Errorf("message %d: %d answers, error %v", m, len(got), err)
 				return
@@ -120,7 +120,7 @@ func claims(c ...crawl.Claimed) []crawl.Claimed { return c }
 
 func wantClaims(t *testing.T, s crawl.URLSet, by string, u []weburl.URL, want []crawl.Claimed) {
 	t.Helper()
-	got, err := s.Claim(context.Background(), job, id(by), u)
+	got, err := s.Claim(context.Background(), job, id(by), tasks(u))
 	check(t, err)
 	if !slices.Equal(got, want) {
 		t.Fatalf("claims by %q: got %v, want %v", by, got, want)

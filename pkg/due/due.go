@@ -1,17 +1,22 @@
 // Package due is the duplicate URL eliminator: it claims the URLs that nobody has claimed and hands the fresh ones to
-// the frontier.
+// the frontiers of the nodes that own them.
 //
 // Duties, in order:
 //
 //  1. Leave out what the cache of recent URLs knows. The cache is never the truth: it only leaves out URLs whose claim
 //     is stored, and it is not asked for a message that may have been handled before.
 //  2. Claim the rest in one batch. A claim remembers the message that made it, so a message handled again gets the same
-//     answer, and what was claimed by it but perhaps not published is published again, marked Repeat.
+//     answer, and what was claimed by it but perhaps not published is published again, marked Repeat. The message of a tracked
+//     page is the page: it may come another way.
 //  3. Spend the job's budgets (a host, a level, variants of one query) on the new ones; what is over budget is excluded.
 //  4. Note the exclusions, and write the line of each new one.
+//  5. Send each new one to the node that owns it by the table of that moment, which is no older than the one under which it was claimed: who
+//     has come to own a URL since reads the claim from the ledger, or gets the task.
+//  6. Once these are where they belong, note that the links of their page, or this share of them, are claimed.
 package due
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -22,7 +27,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 	"github.com/whirlpool-crawler/whirlpool/pkg/traps"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
 // Deps are what a DUE works with.
@@ -32,6 +36,12 @@ type Deps struct {
 	Budgets  crawl.Budgets
 	Attempts crawl.AttemptLog
 	Jobs     crawl.Jobs
+	// CacheBits is the logarithm of the number of recent URLs to remember, at 8 bytes each; 0: 20, which takes 8 MiB.
+	CacheBits int
+	// Owners knows whose the fresh tasks are; nil: this node's.
+	Owners crawl.Owners
+	// Following is told of the shares of tracked pages' links; nil: nobody follows them.
+	Following crawl.Following
 }
 
 // cacheBits makes a cache of 2^20 recent URLs, 8 MiB.
@@ -41,14 +51,16 @@ const cacheBits = 20
 // IRLbot and BUbiNG, an order of magnitude more generous).
 const broadHostBudget = 10_000
 
-// Handler is the DUE's logic. It implements stage.Handler[*crawl.Claim].
+// Handler is the DUE's logic. It implements stage.Handler[*crawl.Claim] and stage.Settler[*crawl.Claim].
 type Handler struct {
 	deps  Deps
 	cache *cache
 }
 
 // New returns a DUE with an empty cache.
-func New(deps Deps) *Handler { return &Handler{deps: deps, cache: newCache(cacheBits)} }
+func New(deps Deps) *Handler {
+	return &Handler{deps: deps, cache: newCache(cmp.Or(deps.CacheBits, cacheBits))}
+}
 
 // Handle claims a batch.
 func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, error) {
@@ -56,7 +68,7 @@ func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, er
 	if err != nil {
 		return nil, err
 	}
-	d := stage.DeliveryOf(ctx)
+	d := deliveryOf(ctx, c)
 	fresh, err := h.claim(ctx, job, d, c.Tasks)
 	if err != nil {
 		return nil, err
@@ -64,29 +76,74 @@ func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, er
 	if err := h.exclude(ctx, job, d, c.Exclusions); err != nil {
 		return nil, err
 	}
-	if len(fresh) == 0 {
-		return nil, nil
+	return h.address(ctx, fresh)
+}
+
+// Published implements stage.Settler: the page, or this share of its links, is followed no further.
+func (h *Handler) Published(ctx context.Context, c *crawl.Claim) error {
+	if h.deps.Following == nil || c.Share == nil {
+		return nil
 	}
-	return []crawl.Event{&crawl.Fresh{Tasks: fresh}}, nil
+	return h.deps.Following.Claimed(ctx, c.Job, c.Page, *c.Share)
+}
+
+// address returns a Fresh for each node that owns one of the tasks, in the order in which the nodes first appear.
+func (h *Handler) address(ctx context.Context, fresh []crawl.Task) ([]crawl.Event, error) {
+	switch {
+	case len(fresh) == 0:
+		return nil, nil
+	case h.deps.Owners == nil:
+		return []crawl.Event{&crawl.Fresh{Tasks: fresh}}, nil
+	}
+	view, err := h.deps.Owners.View() // not before the claim: see the package's fifth duty
+	if err != nil {
+		return nil, fmt.Errorf("owners of %d URLs, the first %s: %w", len(fresh), fresh[0].URL, err)
+	}
+	byNode := map[string]*crawl.Fresh{}
+	var events []crawl.Event
+	for _, t := range fresh {
+		node, err := view.Owner(ctx, t.URL)
+		if err != nil {
+			return nil, fmt.Errorf("owner of %s: %w", t.URL, err)
+		}
+		e := byNode[node]
+		if e == nil {
+			e = &crawl.Fresh{Node: node}
+			byNode[node], events = e, append(events, e)
+		}
+		e.Tasks = append(e.Tasks, t)
+	}
+	return events, nil
+}
+
+// deliveryOf returns the delivery in whose name c is claimed. The links of a tracked page are claimed in the name of the page, however they
+// are split: when it is fetched again, because its links were lost with a node, what was claimed for it and never queued is fresh for it again, whichever
+// node is asked now.
+func deliveryOf(ctx context.Context, c *crawl.Claim) stage.Delivery {
+	d := stage.DeliveryOf(ctx)
+	if c.Share != nil {
+		d.ID = crawl.VisitID(c.Job, crawl.KindPage, c.Page.Key(), 0).Child("links", 0)
+		d.Repeat = d.Repeat || c.Again
+	}
+	return d
 }
 
 // claim returns the tasks that are to be queued.
 func (h *Handler) claim(ctx context.Context, job *crawl.Job, d stage.Delivery, tasks []crawl.Task) ([]crawl.Task, error) {
 	salt := xxh3.HashString(string(job.ID))
 	asked := make([]crawl.Task, 0, len(tasks))
-	urls := make([]weburl.URL, 0, len(tasks))
 	marks := make([]uint64, 0, len(tasks))
 	for _, t := range tasks {
 		if m := mark(t.URL.Key(), salt); d.Repeat || !h.cache.has(m) {
-			asked, urls, marks = append(asked, t), append(urls, t.URL), append(marks, m)
+			asked, marks = append(asked, t), append(marks, m)
 		}
 	}
 	if len(asked) == 0 {
 		return nil, nil
 	}
-	answers, err := h.deps.URLs.Claim(ctx, job.ID, d.ID, urls)
+	answers, err := h.deps.URLs.Claim(ctx, job.ID, d.ID, asked)
 	if err != nil {
-		return nil, fmt.Errorf("claim %d URLs, the first %s: %w", len(urls), urls[0], err)
+		return nil, fmt.Errorf("claim %d URLs, the first %s: %w", len(asked), asked[0].URL, err)
 	}
 	fresh := asked[:0]
 	for i, a := range answers {

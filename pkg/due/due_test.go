@@ -30,7 +30,11 @@ func newMemory() *memory {
 	return &memory{claims: map[weburl.Key]crawl.MessageID{}, out: map[weburl.Key]crawl.MessageID{}, spent: map[string]int{}}
 }
 
-func (m *memory) Claim(_ context.Context, _ crawl.JobID, by crawl.MessageID, urls []weburl.URL) ([]crawl.Claimed, error) {
+func (m *memory) Claim(_ context.Context, _ crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+	urls := make([]weburl.URL, len(tasks))
+	for i := range tasks {
+		urls[i] = tasks[i].URL
+	}
 	return m.answer(m.claims, by, urls)
 }
 

@@ -13,18 +13,18 @@ import (
 
 // dnsServer answers for the hosts of a web. It holds one counter for each rebinding host and nothing else.
 type dnsServer struct {
-	web       *Web
-	addresses int
-	addr      string
-	servers   []*dns.Server
-	queries   atomic.Int64
-	rebound   []atomic.Int32 // questions so far, per rebinding host
+	web     *Web
+	network network
+	addr    string
+	servers []*dns.Server
+	queries atomic.Int64
+	rebound []atomic.Int32 // questions so far, per rebinding host
 }
 
-// serveDNS opens UDP and TCP at one port of 127.0.0.1 and answers until close; work counts its goroutines.
-func serveDNS(w *Web, addresses int, work *sync.WaitGroup) (*dnsServer, error) {
-	d := &dnsServer{web: w, addresses: addresses, rebound: make([]atomic.Int32, w.cfg.RebindHosts)}
-	packets, stream, err := listenDNS()
+// serveDNS opens UDP and TCP at one port of the network and answers until close; work counts its goroutines.
+func serveDNS(w *Web, at network, work *sync.WaitGroup) (*dnsServer, error) {
+	d := &dnsServer{web: w, network: at, rebound: make([]atomic.Int32, w.cfg.RebindHosts)}
+	packets, stream, err := listenDNS(at.names())
 	if err != nil {
 		return nil, fmt.Errorf("fakeweb: listening for DNS: %w", err)
 	}
@@ -40,9 +40,9 @@ func serveDNS(w *Web, addresses int, work *sync.WaitGroup) (*dnsServer, error) {
 }
 
 // listenDNS finds a port that is free for both.
-func listenDNS() (packets net.PacketConn, stream net.Listener, err error) {
+func listenDNS(at netip.Addr) (packets net.PacketConn, stream net.Listener, err error) {
 	for range listenTries {
-		if packets, err = net.ListenPacket("udp4", "127.0.0.1:0"); err != nil {
+		if packets, err = net.ListenPacket("udp4", netip.AddrPortFrom(at, 0).String()); err != nil {
 			return nil, nil, err
 		}
 		if stream, err = net.Listen("tcp4", packets.LocalAddr().String()); err == nil {
@@ -78,7 +78,7 @@ func (d *dnsServer) answer(m *dns.Msg, q dns.Question) {
 		m.Ns = []dns.RR{d.soa()} // the name exists, but has no such record
 		return
 	}
-	addr, ttl := h.address(d.addresses), d.ttl()
+	addr, ttl := d.network.address(h), d.ttl()
 	if h.kind == rebind {
 		ttl = 0
 		if d.rebound[h.n].Add(1) == 1 {

@@ -1,6 +1,8 @@
 package fakeweb
 
 import (
+	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +58,34 @@ func TestDNS(t *testing.T) {
 	}
 	if n := s.DNSQueries(); n != 14 {
 		t.Errorf("%d queries counted, want 14", n)
+	}
+}
+
+// A web in a network of its own is served there and nowhere else, and so is DNS.
+func TestNetwork(t *testing.T) {
+	cfg := Plain(5, 5)
+	cfg.Addresses, cfg.DeadHosts = 2, 1
+	s := serve(t, cfg, Options{Network: netip.MustParsePrefix("127.99.0.0/16")})
+	if got, want := s.DNSAddr(), "127.99.0.254:"; !strings.HasPrefix(got, want) {
+		t.Errorf("DNS is answered at %s, want %s", got, want)
+	}
+	for name, want := range map[string]string{"www.site-00000.test.": "127.99.0.1", "www.site-00001.test.": "127.99.0.2", "dead-00000.test.": "127.99.200.1"} {
+		if got := ask(t, s, "udp", name, dns.TypeA).Answer[0].(*dns.A).A.String(); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	for p := range s.Web().Pages {
+		res, _ := fetch(t, client(t, s), "GET", p.URL)
+		if entries := s.Log().Entries(); res.StatusCode != 200 || entries[0].Local != "127.99.0.1" {
+			t.Errorf("%s: status %d, log %v", p.URL, res.StatusCode, entries)
+		}
+		break
+	}
+	for _, network := range []string{"127.99.0.0/24", "::/16"} {
+		if s, err := Serve(t.Context(), New(cfg), Options{Network: netip.MustParsePrefix(network)}); err == nil {
+			s.Close()
+			t.Errorf("a web is served in %s", network)
+		}
 	}
 }
 

@@ -143,31 +143,58 @@ func (w *Web) appendOrigin(dst []byte, h hostRef) []byte {
 	return dst
 }
 
-// listenAddress is the i-th loopback address hosts are served at. A single one is 127.0.0.1, the only loopback
-// address that exists everywhere.
-func listenAddress(i, of int) netip.Addr {
-	if of == 1 {
-		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	}
-	return netip.AddrFrom4([4]byte{127, 80, byte(i / 200), byte(1 + i%200)})
+// network is where the hosts of a served web are found.
+type network struct {
+	base   netip.Addr // first address of a /16; invalid: loopback
+	shared int        // by so many addresses
 }
 
-// deadAddress is a loopback address nobody listens at.
-func deadAddress(n int) netip.Addr {
-	return netip.AddrFrom4([4]byte{127, 81, byte(n / 200 % 250), byte(1 + n%200)})
+// at is an address of the network, or of a loopback network.
+func (n network) at(loopback, third, fourth byte) netip.Addr {
+	a := [4]byte{127, loopback}
+	if n.base.IsValid() {
+		a = n.base.As4()
+	}
+	return netip.AddrFrom4([4]byte{a[0], a[1], third, fourth})
+}
+
+// listen is the i-th address that hosts are served at. A single one on loopback is 127.0.0.1, the only loopback address that
+// exists everywhere.
+func (n network) listen(i int) netip.Addr {
+	if n.shared == 1 && !n.base.IsValid() {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return n.at(80, byte(i/200), byte(1+i%200))
+}
+
+// dead is an address nobody listens at. Those of hosts that are served end below x.x.21.0.
+func (n network) dead(i int) netip.Addr {
+	third := byte(i / 200 % 250)
+	if n.base.IsValid() {
+		third = 200 + third%50
+	}
+	return n.at(81, third, byte(1+i%200))
+}
+
+// names is where DNS is answered.
+func (n network) names() netip.Addr {
+	if !n.base.IsValid() {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return n.at(0, 0, 254)
 }
 
 // publicAddress is what a rebinding host resolves to first: TEST-NET-3 (RFC 5737), which is never dialled.
 func publicAddress() netip.Addr { return netip.AddrFrom4([4]byte{203, 0, 113, 7}) }
 
-// address is where a host that exists is found, when the hosts share so many addresses.
-func (h hostRef) address(of int) netip.Addr {
+// address is where a host that exists is found.
+func (n network) address(h hostRef) netip.Addr {
 	switch h.kind {
 	case dead:
-		return deadAddress(h.n)
+		return n.dead(h.n)
 	case rebind:
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	default:
-		return listenAddress(h.n%of, of)
+		return n.listen(h.n % n.shared)
 	}
 }

@@ -24,18 +24,22 @@ type Options struct {
 	KeepLog bool
 	// Port is the port of all addresses; 0 chooses one that is free on all of them.
 	Port int
+	// Network is a /16 in whose addresses the hosts are served in place of 127.80.0.0/16, DNS at x.x.0.254; the zero value: loopback. It is
+	// for networks without a way out that a test has made, in network namespaces, where other namespaces are to reach the web. All
+	// addresses must be the machine's own.
+	Network netip.Prefix
 	// Logger hears about connections that cannot be accepted; nil is silent.
 	Logger *slog.Logger
 }
 
-// Server serves a Web on loopback.
+// Server serves a Web on loopback, or in a network of a test's own.
 type Server struct {
 	web       *Web
 	log       *Log
 	logger    *slog.Logger
 	noise     []byte
 	listeners []net.Listener
-	addresses int
+	network   network
 	dns       *dnsServer
 	authority *authority
 
@@ -86,10 +90,17 @@ func Serve(ctx context.Context, w *Web, opts Options) (*Server, error) {
 
 // start opens the sockets and files in the order in which their failure is likely.
 func (s *Server) start(w *Web, opts Options) (err error) {
-	if s.listeners, err = listen(w.cfg.addresses(), opts.Port); err != nil {
+	s.network.shared = w.cfg.addresses()
+	if opts.Network.IsValid() {
+		if !opts.Network.Addr().Is4() || opts.Network.Bits() != 16 {
+			return fmt.Errorf("fakeweb: the network is %v, want an IPv4 network of 16 bits", opts.Network)
+		}
+		s.network.base = opts.Network.Masked().Addr()
+	}
+	if s.listeners, err = s.network.open(opts.Port); err != nil {
 		return err
 	}
-	s.addresses = len(s.listeners)
+	s.network.shared = len(s.listeners)
 	s.web = w.WithPort(s.listeners[0].Addr().(*net.TCPAddr).Port)
 	if s.log, err = newLog(s.begin, opts.KeepLog || opts.LogFile == "", opts.LogFile); err != nil {
 		return err
@@ -102,7 +113,7 @@ func (s *Server) start(w *Web, opts Options) (err error) {
 			s.listeners[i] = tls.NewListener(l, s.authority.config())
 		}
 	}
-	if s.dns, err = serveDNS(s.web, s.addresses, &s.work); err != nil {
+	if s.dns, err = serveDNS(s.web, s.network, &s.work); err != nil {
 		return err
 	}
 	for _, l := range s.listeners {
@@ -114,16 +125,16 @@ func (s *Server) start(w *Web, opts Options) (err error) {
 // listenTries bounds the search for a port that is free on all addresses.
 const listenTries = 50
 
-// listen opens n addresses at one port. Where only 127.0.0.1 exists, it opens that alone.
-func listen(n, port int) ([]net.Listener, error) {
+// open opens the addresses at one port. Where of loopback only 127.0.0.1 exists, it opens that alone.
+func (n network) open(port int) ([]net.Listener, error) {
 	var last error
 	for range listenTries {
-		ls, err := listenAt(n, port)
+		ls, err := n.openAt(port)
 		if err == nil {
 			return ls, nil
 		}
-		if errors.Is(err, syscall.EADDRNOTAVAIL) && n > 1 {
-			n = 1
+		if errors.Is(err, syscall.EADDRNOTAVAIL) && n.shared > 1 && !n.base.IsValid() {
+			n.shared = 1
 			continue
 		}
 		last = err
@@ -131,13 +142,13 @@ func listen(n, port int) ([]net.Listener, error) {
 			break
 		}
 	}
-	return nil, fmt.Errorf("fakeweb: listening on %d loopback addresses: %w", n, last)
+	return nil, fmt.Errorf("fakeweb: listening on %d addresses: %w", n.shared, last)
 }
 
-// listenAt takes the first address's free port where port is 0, and the same for all others.
-func listenAt(n, port int) (ls []net.Listener, err error) {
-	for i := range n {
-		addr := netip.AddrPortFrom(listenAddress(i, n), uint16(port))
+// openAt takes the first address's free port where port is 0, and the same for all others.
+func (n network) openAt(port int) (ls []net.Listener, err error) {
+	for i := range n.shared {
+		addr := netip.AddrPortFrom(n.listen(i), uint16(port))
 		l, err := net.Listen("tcp4", addr.String())
 		if err != nil {
 			for _, l := range ls {
@@ -259,7 +270,7 @@ func (s *Server) Addr(host string) (addr netip.AddrPort, ok bool) {
 	if !ok || h.kind == unknown {
 		return netip.AddrPort{}, false
 	}
-	return netip.AddrPortFrom(h.address(s.addresses), uint16(s.Port())), true
+	return netip.AddrPortFrom(s.network.address(h), uint16(s.Port())), true
 }
 
 // Close ends all connections and listeners, waits for them, and closes the log. It may be called repeatedly.

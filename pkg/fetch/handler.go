@@ -69,6 +69,7 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 			return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 		}
 	}
+	out.Follows = f.Task.Tracked && len(before) > 0
 	h.metrics.observe(out)
 	return append(before, out), nil
 }

@@ -210,6 +210,18 @@ func TestRepeatedLeaseMakesNoRequest(t *testing.T) {
 	}
 }
 
+// waited is a context that tells when somebody waits for something else or its end.
+type waited struct {
+	context.Context
+	once  sync.Once
+	waits chan struct{}
+}
+
+func (w *waited) Done() <-chan struct{} {
+	w.once.Do(func() { close(w.waits) })
+	return w.Context.Done()
+}
+
 // A copy of a lease whose request is under way must not say that it is over: its host would be asked again meanwhile.
 func TestRepeatedLeaseWaitsForItsRequest(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
@@ -231,13 +243,15 @@ func TestRepeatedLeaseWaitsForItsRequest(t *testing.T) {
 	}
 	go func() { first <- handle(t.Context(), 7) }()
 	<-asked
+	copied := &waited{Context: t.Context(), waits: make(chan struct{})}
 	go func() {
-		second <- handle(t.Context(), 7) // unmarked, as the publisher may not know
+		second <- handle(copied, 7) // unmarked, as the publisher may not know
 		if !ended.Load() {
 			t.Error("the copy of a lease ended before its request")
 		}
 	}()
 	b.read(handle(stage.WithDelivery(t.Context(), stage.Delivery{Repeat: true}), 8)).want(t, crawl.VerdictInterrupted, crawl.ReasonInterrupted)
+	<-copied.waits // or else the copy may come when the request is over, and be a lease like any other
 	ended.Store(true)
 	close(answer)
 	b.read(<-first).want(t, crawl.VerdictDone, "")

@@ -185,12 +185,19 @@ func (h *Handler) sitemapsAgain(ctx context.Context, job *crawl.Job, f *crawl.Fe
 	}
 	origin := originOf(&f.Task)
 	rec, found, err := h.deps.Robots.File(ctx, origin)
-	if err != nil || !found || rec.State == crawl.RobotsDisallowAll {
+	if err != nil || !found {
 		return nil, err
 	}
-	stored := &crawl.Outcome{Verdict: crawl.VerdictDone, Robots: &crawl.RobotsOutcome{Origin: origin,
-		Sitemaps: robots.Parse(rec.Body).Sitemaps()}}
-	return sitemapLinks(job, &f.Task, stored), nil
+	return StoredSitemaps(job, &f.Task, &rec), nil
+}
+
+// StoredSitemaps is the *crawl.Links, if any, that a fetch of a robots.txt by this task would have brought, from what is stored of it.
+func StoredSitemaps(job *crawl.Job, task *crawl.Task, rec *crawl.Robots) []crawl.Event {
+	if rec.State == crawl.RobotsDisallowAll {
+		return nil
+	}
+	return sitemapLinks(job, task, &crawl.Outcome{Verdict: crawl.VerdictDone, Robots: &crawl.RobotsOutcome{Origin: rec.Origin,
+		Sitemaps: robots.Parse(rec.Body).Sitemaps()}})
 }
 
 // originOf is whose rules a KindRobots task fetches.

@@ -80,7 +80,9 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 				crawl.Exclusion{URL: t.URL, Reason: reason, Referrer: t.Referrer, Depth: t.Depth})
 		}
 	}
-	if len(out.Tasks)+len(out.Exclusions) == 0 {
+	if in.Task.Tracked {
+		out.Page, out.Again = in.Task.URL, in.Task.Repeat
+	} else if len(out.Tasks)+len(out.Exclusions) == 0 {
 		return nil, nil
 	}
 	return []crawl.Event{out}, nil

@@ -93,6 +93,13 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 		f.drawn = append(batch, orphans...)
 		return err
 	}
+	batch, foreign := f.splitForeign(batch)
+	if len(foreign) > 0 {
+		if err := f.sendAway(ctx, foreign, now); err != nil {
+			f.drawn = append(batch, foreign...)
+			return err
+		}
+	}
 	records, err := f.records(ctx, batch)
 	if err != nil {
 		f.drawn = batch
@@ -100,7 +107,7 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 	}
 	var moved []crawl.Delivery
 	var items []crawl.Queued
-	fresh := false
+	fresh := len(foreign) > 0
 	f.mu.Lock()
 	for _, d := range batch {
 		key := d.Task.URL.HostKey()

@@ -56,6 +56,26 @@ type process struct {
 	dead  bool // guarded by disk.mu
 	fault func() bool
 	leads chan bus.Message
+	away  *outbox
+}
+
+// outbox is where tasks of other nodes go.
+type outbox struct {
+	mu      sync.Mutex
+	refuse  bool
+	refused int
+	fresh   []*crawl.Fresh
+}
+
+func (o *outbox) send(f *crawl.Fresh) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.refuse {
+		o.refused++
+		return errFault
+	}
+	o.fresh = append(o.fresh, f)
+	return nil
 }
 
 // enter locks the disk; the process must leave it.
@@ -230,6 +250,12 @@ func (p *process) Publish(_ context.Context, msgs ...bus.Message) error {
 	}
 	defer p.leave()
 	for _, m := range msgs {
+		if f, ok := m.Event.(*crawl.Fresh); ok {
+			if err := p.away.send(f); err != nil {
+				return err
+			}
+			continue
+		}
 		p.disk.seq++
 		p.disk.journal[p.disk.seq] = m
 		p.leads <- m

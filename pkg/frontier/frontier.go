@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
@@ -28,7 +29,10 @@ type Deps struct {
 	Attempts crawl.AttemptLog
 	Bus      bus.Bus
 	Resolver Resolver // nil: no host's address is known beforehand
-	Log      *slog.Logger
+	// Ring tells which hosts are this node's; nil: all are. With it, Following is told of the pages whose links are on their way.
+	Ring      Ring
+	Following crawl.Following
+	Log       *slog.Logger
 }
 
 // Frontier schedules fetches. Make it with New, call Recover, then Run; In and Outcomes are its handlers.
@@ -40,6 +44,7 @@ type Frontier struct {
 	deps Deps
 	wake chan struct{}
 
+	storing   sync.Mutex // held while records of hosts that left the workbench are stored
 	mu        sync.Mutex
 	bench     *workbench
 	hosts     map[string]*host
@@ -60,7 +65,8 @@ type Frontier struct {
 	paused    bool
 	random    *rand.Rand
 
-	gather       gather // of outcomes
+	gather       gather      // of outcomes
+	unsaid       atomic.Bool // there are leases in unsent
 	resolves     sync.WaitGroup
 	resolveSlots chan struct{}
 
@@ -74,6 +80,7 @@ type Frontier struct {
 type lease struct {
 	host   *host
 	number int64
+	vnode  int
 }
 
 // jobState counts what a job spends.

@@ -19,6 +19,9 @@ type host struct {
 	unit    *unit
 	index   int       // in unit.hosts; -1: not there
 	ready   time.Time // heap key
+	since   time.Time // Place.Since when rec was read
+	factor  int       // Place.Factor; 0 is 1
+	foreign bool      // its tasks belong to another node
 
 	blocked   bool // it is in jobState.blocked
 	stranger  bool // it is not active: it stands in for a record
@@ -81,7 +84,9 @@ func (h *host) expireOrigin(name string, now time.Time) {
 
 // gap is the time to keep between the end of any request and the start of one of job j: the job's delay, or a longer
 // Crawl-delay.
-func (h *host) gap(j *crawl.Job) time.Duration { return max(j.Politeness.Delay.D(), h.crawlDelay(j)) }
+func (h *host) gap(j *crawl.Job) time.Duration {
+	return time.Duration(max(h.factor, 1)) * max(j.Politeness.Delay.D(), h.crawlDelay(j))
+}
 
 // crawlDelay is the longest Crawl-delay of the host's origins that job j heeds.
 func (h *host) crawlDelay(j *crawl.Job) (d time.Duration) {

@@ -15,8 +15,14 @@ type In struct{ f *Frontier }
 func (f *Frontier) In() In { return In{f} }
 
 // Handle implements stage.Handler. The tasks of a message that was delivered before may be queued already.
+// Those of hosts of other nodes go on to
+// these.
 func (in In) Handle(ctx context.Context, e *crawl.Fresh) ([]crawl.Event, error) {
-	return nil, in.f.enqueue(ctx, stage.DeliveryOf(ctx).Repeat, e.Tasks...)
+	own, others := in.f.byOwner(e.Tasks)
+	if err := in.f.enqueue(ctx, stage.DeliveryOf(ctx).Repeat, own...); err != nil {
+		return nil, err
+	}
+	return others, nil
 }
 
 // enqueue appends tasks to the front queues of their priorities. repeat says that they may be queued already.

@@ -30,9 +30,28 @@ func (f *Frontier) putAside(ctx context.Context, t crawl.Task, j *crawl.Job, now
 	t.Attempt++
 	wait := retryDelay(j, t.Attempt)
 	t.NotBefore, t.Lease = now.Add(wait), 0
+	return f.pushLater(ctx, wait, t)
+}
+
+// delay stores tasks that are to wait for d, whatever they are waiting for.
+func (f *Frontier) delay(ctx context.Context, tasks []crawl.Task, d time.Duration, now time.Time) error {
+	for i := range tasks {
+		tasks[i].NotBefore = now.Add(d)
+	}
+	return f.pushLater(ctx, d, tasks...)
+}
+
+func (f *Frontier) pushLater(ctx context.Context, wait time.Duration, tasks ...crawl.Task) error {
+	if len(tasks) == 0 {
+		return nil
+	}
 	number := laterNumber(wait)
-	if err := f.deps.Queues.Push(ctx, crawl.Queued{Queue: laterName(number), Task: t}); err != nil {
-		return fmt.Errorf("frontier: put %s aside for %v: %w", t.URL, wait, err)
+	items := make([]crawl.Queued, len(tasks))
+	for i, t := range tasks {
+		items[i] = crawl.Queued{Queue: laterName(number), Task: t}
+	}
+	if err := f.deps.Queues.Push(ctx, items...); err != nil {
+		return fmt.Errorf("frontier: put %d tasks, the first %s, aside for %v: %w", len(tasks), tasks[0].URL, wait, err)
 	}
 	f.mu.Lock()
 	q := f.later[number]
@@ -40,8 +59,8 @@ func (f *Frontier) putAside(ctx context.Context, t crawl.Task, j *crawl.Job, now
 		q = &laterQueue{}
 		f.later[number] = q
 	}
-	q.count++
-	f.queued++
+	q.count += int64(len(tasks))
+	f.queued += int64(len(tasks))
 	f.mu.Unlock()
 	f.signal()
 	return nil

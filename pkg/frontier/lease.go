@@ -21,8 +21,11 @@ type choice struct {
 	addr      netip.Addr
 	fromBuf   bool // the task is the buffer's head and leaves it
 	lease     bool
-	aside     bool       // set it aside
-	dismissal *dismissal // conclude it without a fetch
+	aside     bool // set it aside
+	place     Place
+	refresh   bool             // the host's record is to be read again
+	away      []crawl.Delivery // the whole buffer, which belongs to another node
+	dismissal *dismissal       // conclude it without a fetch
 }
 
 // leaseReady leases the tasks of the hosts whose time has come.
@@ -35,7 +38,13 @@ func (f *Frontier) leaseReady(ctx context.Context, now time.Time) (bool, error) 
 		return false, nil
 	}
 	choices, failed := f.decideAll(ctx, hosts, now)
-	err := f.dropRepeats(ctx, choices)
+	err := f.refresh(ctx, choices, now)
+	if err == nil {
+		err = f.takeAway(ctx, choices, now)
+	}
+	if err == nil {
+		err = f.dropRepeats(ctx, choices)
+	}
 	if err == nil {
 		err = f.dismiss(ctx, choices, now)
 	}
@@ -97,6 +106,9 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 	h, job := c.host, c.js.job
 	c.delivery, c.addr = h.buf[0], h.rec.Addr
 	task := &c.delivery.Task
+	if !f.decidePlace(c, task) {
+		return
+	}
 	if c.dismissal = h.dismissal(task, job, now); c.dismissal != nil {
 		c.fromBuf = true
 		return
@@ -127,11 +139,46 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 	f.reserve(c)
 }
 
+// decidePlace decides whether this node may do anything with the task. A buffer of another node's tasks goes away as a whole.
+func (f *Frontier) decidePlace(c *choice, task *crawl.Task) bool {
+	c.place = f.place(task.URL)
+	h := c.host
+	switch {
+	case c.place.Node != "":
+		c.away, h.foreign = h.buf, true
+		return false
+	case !c.place.Lease:
+		return false
+	case c.place.Since.After(h.since):
+		c.refresh = true
+		return false
+	}
+	h.factor, h.foreign = c.place.Factor, false
+	return true
+}
+
+// takeAway sends away the buffers that belong to other nodes.
+func (f *Frontier) takeAway(ctx context.Context, choices []choice, now time.Time) error {
+	for i := range choices {
+		if c := &choices[i]; len(c.away) > 0 {
+			if err := f.sendAway(ctx, c.away, now); err != nil {
+				c.away = nil
+				return err
+			}
+			f.mu.Lock()
+			f.held -= len(c.away)
+			c.host.buf = nil
+			f.mu.Unlock()
+		}
+	}
+	return nil
+}
+
 // reserve notes the lease before it is published, for its outcome may be faster than Publish returns.
 func (f *Frontier) reserve(c *choice) {
 	f.leases++
-	c.lease, c.delivery.Task.Lease = true, f.leases
-	f.inflight[c.id] = lease{host: c.host, number: f.leases}
+	c.lease, c.delivery.Task.Lease, c.delivery.Task.Tracked = true, f.leases, f.deps.Ring != nil
+	f.inflight[c.id] = lease{host: c.host, number: f.leases, vnode: c.place.Vnode}
 	switch task := &c.delivery.Task; {
 	case task.Kind == crawl.KindPage:
 		c.js.leased++
@@ -228,8 +275,9 @@ func (f *Frontier) advance(choices []choice, now time.Time) {
 	for i := range choices {
 		c := &choices[i]
 		if c.lease {
-			e := &crawl.Fetch{Task: c.delivery.Task, Addr: c.addr}
+			e := &crawl.Fetch{Task: c.delivery.Task, Addr: c.addr, Tenure: c.place.Tenure}
 			f.unsent = append(f.unsent, bus.Message{ID: c.id, Event: e})
+			f.unsaid.Store(true)
 		} else {
 			c.host.busy--
 			f.bench.done(c.host.unit, time.Time{})
@@ -252,6 +300,7 @@ func (f *Frontier) send(ctx context.Context) error {
 			return fmt.Errorf("frontier: lease %d tasks: %w", len(f.unsent), err)
 		}
 		f.unsent = nil
+		f.unsaid.Store(false)
 	}
 	if len(f.unsettled) > 0 {
 		if err := f.deps.Queues.Settle(ctx, f.unsettled...); err != nil {

@@ -36,6 +36,9 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	if err != nil {
 		return nil, err
 	}
+	if out.Task.Kind == crawl.KindRobots && f.place(out.Task.URL).Node != "" && !f.leased(out) {
+		return nil, f.foreignRobots(ctx, out, js.job)
+	}
 	r := &result{Outcome: *out, id: out.Task.ID(), js: js, now: time.Now()}
 	if r.Verdict == crawl.VerdictRetry && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= js.job.Retry.Max {
 		r.Verdict = crawl.VerdictFailed
@@ -43,7 +46,18 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	if stale, err := f.weigh(ctx, r); stale || err != nil {
 		return nil, err
 	}
-	return nil, f.gather.do(r, func(rs []*result) { f.digest(ctx, rs) })
+	if err := f.gather.do(r, func(rs []*result) { f.digest(ctx, rs) }); err != nil {
+		return nil, err
+	}
+	return f.tellOwner(out), nil
+}
+
+// leased reports whether the outcome ends a lease that is under way here: its host may have become another node's meanwhile.
+func (f *Frontier) leased(out *crawl.Outcome) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l, underWay := f.inflight[out.Task.ID()]
+	return underWay && l.number == out.Task.Lease
 }
 
 // digest handles a batch of outcomes and leaves in each what became of it. What queues tasks comes last, for it is what must
@@ -137,6 +151,9 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 				First: first[i] && !t.Repeat && t.Visit == 0})
 		}
 	}
+	if err := f.expect(ctx, outs); err != nil {
+		return err
+	}
 	for job, es := range entries {
 		if err := f.deps.Ledger.Finish(ctx, job, es...); err != nil {
 			return fmt.Errorf("frontier: %d outcomes, the first of %s: %w", len(outs), outs[0].Task.URL, err)
@@ -144,6 +161,34 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 	}
 	if err := f.deps.Attempts.Append(ctx, lines...); err != nil {
 		return fmt.Errorf("frontier: %d log lines, the first of %s: %w", len(outs), outs[0].Task.URL, err)
+	}
+	return nil
+}
+
+// expect notes the pages whose links are on their way, before their outcomes are recorded. A robots.txt that was queued because its links were
+// lost is expected already: where it has none now it is forgotten.
+func (f *Frontier) expect(ctx context.Context, outs []*crawl.Outcome) error {
+	if f.deps.Following == nil {
+		return nil
+	}
+	var tasks []crawl.Task
+	for _, out := range outs {
+		if t := &out.Task; t.Kind == crawl.KindRobots && t.Repeat && !out.Follows && out.Verdict != crawl.VerdictInterrupted {
+			if err := f.deps.Following.Forget(ctx, t.Job, t.URL.Key()); err != nil {
+				return fmt.Errorf("frontier: %s has no links any more: %w", t.URL, err)
+			}
+		}
+		if out.Follows && out.Verdict.Final() {
+			t := out.Task
+			t.Lease, t.Attempt, t.NotBefore = 0, 0, time.Time{}
+			tasks = append(tasks, t)
+		}
+	}
+	if len(tasks) == 0 {
+		return nil
+	}
+	if err := f.deps.Following.Expect(ctx, tasks...); err != nil {
+		return fmt.Errorf("frontier: expect the links of %d pages, the first %s: %w", len(tasks), tasks[0].URL, err)
 	}
 	return nil
 }
@@ -168,6 +213,8 @@ func (f *Frontier) again(ctx context.Context, r *result) error {
 	t := r.Task
 	t.Repeat = t.Repeat || r.repeat
 	switch {
+	case t.Kind == crawl.KindRobots && t.Repeat && r.Verdict == crawl.VerdictInterrupted:
+		return f.enqueue(ctx, true, t) // it was queued for its links: perhaps no task of the host needs it
 	case t.Kind == crawl.KindRobots:
 		return nil // robotsOutcome sees to it
 	case r.Verdict == crawl.VerdictRetry:

@@ -42,6 +42,19 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 // readyAt is when something can be done about the host's next task; hold: when somebody else has acted.
 func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Time) (at time.Time, hold bool) {
 	at = h.earliest(js.job)
+	if task == nil && h.foreign {
+		return now, false
+	}
+	if task != nil {
+		switch p := f.place(task.URL); {
+		case p.Node != "":
+			return now, false
+		case !p.Lease:
+			return later(at, now.Add(holdPause)), false
+		case p.Since.After(h.since):
+			return now, false
+		}
+	}
 	switch {
 	case h.dismissal(cmp.Or(task, &crawl.Task{}), js.job, now) != nil:
 		return now, false

@@ -1,6 +1,8 @@
 package frontier
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -97,6 +99,62 @@ func (f *Frontier) robotsOutcome(h *host, out *crawl.Outcome, j *crawl.Job, now 
 		h.setRobots(origin, &originState{next: &next, notBefore: now.Add(retryDelay(j, next.Attempt))})
 	}
 	return nil
+}
+
+// tellOwner passes the outcome of a robots.txt on to the node that owns the origin that waits for it.
+func (f *Frontier) tellOwner(out *crawl.Outcome) []crawl.Event {
+	if f.deps.Ring == nil || out.Task.Kind != crawl.KindRobots || out.Task.For == "" {
+		return nil
+	}
+	u, err := weburl.Parse(out.Task.For)
+	if err != nil {
+		return nil
+	}
+	node := f.place(u).Node
+	if node == "" {
+		return nil
+	}
+	told := *out
+	told.Node = node
+	return []crawl.Event{&told}
+}
+
+// foreignRobots notes what another node's host said for an origin of this node's. The host that said it is no affair of this node; where a redirect
+// leads on, the other node follows it.
+func (f *Frontier) foreignRobots(ctx context.Context, out *crawl.Outcome, j *crawl.Job) error {
+	now := time.Now()
+	f.mu.Lock()
+	owner := f.hosts[originHost(out.Task.For)]
+	if owner == nil {
+		f.mu.Unlock()
+		return nil
+	}
+	_ = f.robotsOutcome(owner, out, j, now)
+	rec := clone(owner.rec)
+	f.rejoin(owner, f.jobs[out.Task.Job], now)
+	f.mu.Unlock()
+	f.signal()
+	if err := f.deps.Hosts.PutHosts(ctx, rec); err != nil {
+		return fmt.Errorf("frontier: record of host %s: %w", rec.Key, err)
+	}
+	return nil
+}
+
+// StopWaiting lets hosts ask anew for a robots.txt that another host was to give: a node may have taken the request with it, and robots.txt files
+// are in no ledger. Where the answer is on its way after all, two requests are made.
+func (f *Frontier) StopWaiting() {
+	now := time.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, h := range f.hosts {
+		for origin, st := range h.robots {
+			if st.waiting.After(now) {
+				delete(h.robots, origin)
+				f.rejoin(h, nil, now)
+			}
+		}
+	}
+	f.signal()
 }
 
 func (h *host) setRobots(origin string, st *originState) {

@@ -31,6 +31,11 @@ type world struct {
 	lie    bool // hazard: outcomes say that the request ended long ago
 	fault  float64
 	copies int // hazard: outcomes come so many times more, at once
+	ring   frontier.Ring
+	expect crawl.Following
+	away   outbox
+
+	fetches []crawl.Fetch
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -109,7 +114,7 @@ func (w *world) Lookup(_ context.Context, host string) ([]netip.Addr, error) {
 // begin starts a process on the disk.
 func (w *world) begin() {
 	w.t.Helper()
-	p := &process{disk: w.disk, leads: make(chan bus.Message, 10_000)}
+	p := &process{disk: w.disk, leads: make(chan bus.Message, 10_000), away: &w.away}
 	w.disk.mu.Lock()
 	resumed := len(w.log) > 0
 	var again []bus.Message
@@ -122,7 +127,7 @@ func (w *world) begin() {
 	reports := slices.Clone(w.lost)
 	w.mu.Unlock()
 	f, err := frontier.New(w.cfg, frontier.Deps{Queues: p, Ledger: p, Hosts: p, Jobs: w.jobs, Attempts: p, Bus: p,
-		Resolver: w, Log: slog.New(slog.DiscardHandler)})
+		Resolver: w, Log: slog.New(slog.DiscardHandler), Ring: w.ring, Following: w.expect})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -265,6 +270,7 @@ func (w *world) note(fetch *crawl.Fetch) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.leased = append(w.leased, fetch.Task.URL)
+	w.fetches = append(w.fetches, *fetch)
 	if done && fetch.Task.Kind != crawl.KindRobots {
 		w.late = append(w.late, fetch.Task.URL.String())
 	}

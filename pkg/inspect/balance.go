@@ -34,7 +34,9 @@ func (a *clusterAudit) look(ctx context.Context) (l look, err error) {
 	mine := l.tallies[a.job]
 	mine.open += a.uncounted
 	l.tallies[a.job] = mine
-	l.pipeline, err = a.j.depths(ctx)
+	if l.pipeline, err = a.j.depths(ctx); err == nil && l.pipeline.unreachable() != "" {
+		a.away = l.pipeline.unreachable()
+	}
 	return l, err
 }
 
@@ -95,11 +97,18 @@ func (l look) shortage() int64 {
 
 // settle draws the conclusion: short URLs of all jobs are in no queue and no message.
 func (a *clusterAudit) settle(l look, still bool, short int64) {
-	mine := l.tallies[a.job].open
+	mine, away := l.tallies[a.job].open, a.away
 	switch {
+	case away != "":
+		a.unproven("its %d open URLs are queued or under way, and no links are lost; the brokers of some nodes do not answer, and what waits there is "+
+			"not known: %s", mine, away)
 	case mine == 0: // whatever is in the queues, this job lacks nothing
-	case !a.j.src.Alone:
-		a.unproven("its %d open URLs are queued or under way; the other nodes' brokers are not asked", mine)
+	case l.pipeline.Ring != nil && l.pipeline.Ring.Moving > 0:
+		a.unproven("its %d open URLs are queued or under way; %d virtual nodes are on their way, whose open URLs are being read from the ledger", mine,
+			l.pipeline.Ring.Moving)
+	case l.pipeline.Ring != nil && short < 0 && still:
+		a.unproven("all of its %d open URLs are queued; %d tasks more than the open URLs of all jobs are, copies that other nodes left or that outlived "+
+			"a crash, so that one may hide that another is not there", mine, -short)
 	case short <= 0 && !still:
 		a.unproven("all of its %d open URLs are queued or under way; there is no sign that one is not, but messages move: "+
 			"`whirlpool pause` stops them", mine)
@@ -161,6 +170,13 @@ func (a *clusterAudit) judge() {
 	}
 	if a.OnTheWay > 0 {
 		a.unproven("the records of %d fingerprints are stored; they may be on their way", a.OnTheWay)
+	}
+	switch {
+	case a.Waiting == 0:
+	case a.Still && a.away == "":
+		a.unproven("the links of %d pages are claimed; nothing moves: a frontier fetches these pages again when it starts, or when a node has left the ring", a.Waiting)
+	default:
+		a.unproven("the links of %d pages are claimed; they are on their way", a.Waiting)
 	}
 	if a.LostOfAll > 0 {
 		for _, u := range a.Examples["open"] {

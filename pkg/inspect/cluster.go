@@ -51,6 +51,12 @@ type Broker interface {
 	Programs(ctx context.Context) ([]rabbit.Program, error)
 }
 
+// Following knows the pages whose links are on their way to their claims.
+type Following interface {
+	// Waiting returns how many of a job's pages are expected and not yet forgotten.
+	Waiting(ctx context.Context, job crawl.JobID) (int64, error)
+}
+
 // Records are the stored pages of one job.
 type Records interface {
 	PageLines
@@ -70,8 +76,10 @@ type ClusterSources struct {
 	Attempts     Attempts
 	Broker       Broker
 	Records      func(crawl.JobID) Records
-	// Alone says that the broker holds the queues of the whole cluster, not those of one node of several.
-	Alone bool
+	// Ring returns the nodes of the cluster as they are now, whose brokers are asked instead of Broker; nil: a node on its own.
+	Ring func(ctx context.Context) (*Ring, error)
+	// Following counts the pages whose links are on their way; nil: nobody tracks them.
+	Following Following
 }
 
 // Cluster inspects a cluster: its pipeline and its jobs. It is safe for concurrent use if its sources are.
@@ -85,7 +93,7 @@ type Cluster struct {
 // NewCluster returns the view of a cluster. Every source is needed.
 func NewCluster(src ClusterSources) (*Cluster, error) {
 	if src.Jobs == nil || src.Ledger == nil || src.Fingerprints == nil || src.Hosts == nil || src.Robots == nil || src.Attempts == nil ||
-		src.Broker == nil || src.Records == nil {
+		src.Broker == nil && src.Ring == nil || src.Records == nil {
 		return nil, errors.New("inspect a cluster: a source is missing")
 	}
 	return &Cluster{src: src, now: time.Now, pause: sleep}, nil

@@ -281,3 +281,20 @@ func TestLettersOfAJobAndThoseThatNobodyCanRead(t *testing.T) {
 		t.Errorf("letters of the job %+v, %v", mine, err)
 	}
 }
+
+func TestAStatusDoesNotWaitForTheRecordsToBeCounted(t *testing.T) {
+	f := soundCluster(t)
+	f.uncounted = errors.New("mongodb is busy")
+	j, err := f.open(t).Job(t.Context(), fakeJob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := j.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := s.WriteText(&b); err != nil || !strings.Contains(b.String(), "the records were not counted: mongodb is busy") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}

@@ -29,6 +29,7 @@ type clusterAudit struct {
 	dead        map[weburl.Key]bool // URLs of the job in dead letters
 	buriedOfAll int64               // open URLs of all jobs in dead letters
 	unreadable  int64               // dead letters that may hold more
+	away        string              // nodes whose brokers did not answer, at any look
 	uncounted   int64               // open URLs of the job that its counters do not know of
 }
 
@@ -41,7 +42,7 @@ func (j *ClusterJob) Audit(ctx context.Context) (*crawl.AuditReport, error) {
 	if err == nil {
 		before, err = a.look(ctx)
 	}
-	for _, step := range []func(context.Context) error{a.readLetters, a.join, a.balance} {
+	for _, step := range []func(context.Context) error{a.readLetters, a.join, a.balance, a.countWaiting} {
 		if err == nil {
 			err = step(ctx)
 		}
@@ -52,15 +53,15 @@ func (j *ClusterJob) Audit(ctx context.Context) (*crawl.AuditReport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("audit job %s: %w", a.job, err)
 	}
-	a.Still = before.same(after)
+	a.Still = before.same(after) && a.away == ""
 	a.judge()
 	return &a.AuditReport, nil
 }
 
 // readLetters counts the dead letters and notes the job's URLs in them.
 func (a *clusterAudit) readLetters(ctx context.Context) error {
-	letters, err := a.j.src.Broker.Dead(ctx, maxLetters)
-	if err != nil {
+	letters, err := a.j.dead(ctx, maxLetters)
+	if partial(err) != nil {
 		return err
 	}
 	a.DeadLetters = int64(len(letters))
@@ -89,6 +90,14 @@ func (a *clusterAudit) readLetters(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// countWaiting counts the pages whose links are on their way.
+func (a *clusterAudit) countWaiting(ctx context.Context) (err error) {
+	if f := a.j.src.Following; f != nil {
+		a.Waiting, err = f.Waiting(ctx, a.job)
+	}
+	return err
 }
 
 // countOpen counts those of the URLs that have no outcome.

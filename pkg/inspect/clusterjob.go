@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
@@ -90,8 +91,8 @@ func (j *ClusterJob) Status(ctx context.Context) (*Status, error) {
 	if d := s.Time.Sub(begin); d >= sampleTime/2 {
 		s.Rate = float64(s.Pages-before.Pages) / d.Seconds()
 	}
-	if s.Records, err = j.records.Count(ctx); err != nil {
-		return nil, err
+	if s.Records, err = j.countRecords(ctx); err != nil {
+		s.RecordsUnknown = err.Error() // the rest does not depend on it
 	}
 	if s.Pipeline, err = j.Pipeline(ctx); err != nil {
 		return nil, err
@@ -102,13 +103,22 @@ func (j *ClusterJob) Status(ctx context.Context) (*Status, error) {
 	return s, nil
 }
 
+// countTime is how long a status waits for the page store, which may be busy with the crawl.
+const countTime = 3 * time.Second
+
+func (j *ClusterJob) countRecords(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, countTime)
+	defer cancel()
+	return j.records.Count(ctx)
+}
+
 // maxLetters is how many dead letters of each vhost are looked at.
 const maxLetters = 10_000
 
 // Letters implements View: the letters of the job, and those that nobody can read.
 func (j *ClusterJob) Letters(ctx context.Context) ([]Letter, error) {
 	all, err := j.Cluster.Letters(ctx)
-	if err != nil {
+	if partial(err) != nil {
 		return nil, err
 	}
 	mine := []Letter{}
@@ -117,14 +127,15 @@ func (j *ClusterJob) Letters(ctx context.Context) ([]Letter, error) {
 			mine = append(mine, l)
 		}
 	}
-	return mine, nil
+	return mine, err
 }
 
-// Letters returns the dead letters of all jobs, the oldest first.
+// Letters returns the dead letters of all jobs, the oldest first. Where the brokers of some nodes do not answer it returns those of the others,
+// and ErrUnreachable.
 func (c *Cluster) Letters(ctx context.Context) ([]Letter, error) {
-	ds, err := c.src.Broker.Dead(ctx, maxLetters)
-	if err != nil {
-		return nil, err
+	ds, away := c.dead(ctx, maxLetters)
+	if partial(away) != nil {
+		return nil, away
 	}
 	out := []Letter{}
 	for i := range ds {
@@ -132,7 +143,7 @@ func (c *Cluster) Letters(ctx context.Context) ([]Letter, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Vhost, l.Bytes = ds[i].Vhost, len(ds[i].Body)
+		l.Node, l.Vhost, l.Bytes = ds[i].node, ds[i].Vhost, len(ds[i].Body)
 		if l.Event == nil {
 			l.Reason += "; it cannot be read"
 		}
@@ -140,5 +151,5 @@ func (c *Cluster) Letters(ctx context.Context) ([]Letter, error) {
 		out = append(out, l)
 	}
 	sortLetters(out)
-	return out, nil
+	return out, away
 }

@@ -16,14 +16,18 @@ import (
 
 // fakeCluster is a cluster in memory: every source of a Cluster.
 type fakeCluster struct {
-	jobs    []postgres.JobInfo
-	rows    map[crawl.JobID]map[weburl.Key]postgres.Row
-	off     map[crawl.JobID]int64 // by which the counter of claimed URLs is wrong
-	prints  map[weburl.Key]postgres.Fingerprint
-	records map[weburl.Key]weburl.URL
-	depths  func() []rabbit.Depth
-	dead    []rabbit.Letter
-	broken  bool // the walks are out of order
+	jobs      []postgres.JobInfo
+	rows      map[crawl.JobID]map[weburl.Key]postgres.Row
+	off       map[crawl.JobID]int64 // by which the counter of claimed URLs is wrong
+	prints    map[weburl.Key]postgres.Fingerprint
+	records   map[weburl.Key]weburl.URL
+	depths    func() []rabbit.Depth
+	dead      []rabbit.Letter
+	broken    bool  // the walks are out of order
+	uncounted error // of the page store when it is to count
+
+	ring      func(context.Context) (*Ring, error)
+	following Following
 }
 
 const (
@@ -82,7 +86,7 @@ func (f *fakeCluster) queue(ds ...rabbit.Depth) { f.depths = func() []rabbit.Dep
 func (f *fakeCluster) open(t testing.TB) *Cluster {
 	t.Helper()
 	c, err := NewCluster(ClusterSources{Name: "fake", Jobs: fakeJobs{f}, Ledger: fakeLedger{f}, Fingerprints: fakePrints{f}, Hosts: fakeHosts{},
-		Robots: fakeHosts{}, Attempts: fakeHosts{}, Broker: fakeBroker{f}, Alone: true,
+		Robots: fakeHosts{}, Attempts: fakeHosts{}, Broker: fakeBroker{f}, Ring: f.ring, Following: f.following,
 		Records: func(crawl.JobID) Records { return fakeRecords{f} }})
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +173,9 @@ func (r fakeRecords) PageLine(_ context.Context, k weburl.Key) ([]byte, bool, er
 	_, ok := r.f.records[k]
 	return []byte(`{}`), ok, nil
 }
-func (r fakeRecords) Count(context.Context) (int64, error) { return int64(len(r.f.records)), nil }
+func (r fakeRecords) Count(context.Context) (int64, error) {
+	return int64(len(r.f.records)), r.f.uncounted
+}
 func (r fakeRecords) Heads(_ context.Context, yield func(weburl.Key, weburl.URL) error) error {
 	return inOrder(r.f, r.f.records, yield)
 }

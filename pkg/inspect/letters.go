@@ -21,6 +21,7 @@ type Letter struct {
 	At     time.Time       `json:"at"`
 	Event  json.RawMessage `json:"event"` // decoded; null: it cannot be read
 	Job    crawl.JobID     `json:"job,omitempty"`
+	Node   string          `json:"node,omitempty"`  // of a ring, in whose broker it lies
 	Vhost  string          `json:"vhost,omitempty"` // of a cluster's broker
 	Bytes  int             `json:"bytes,omitempty"` // of the message, there
 }

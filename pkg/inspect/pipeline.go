@@ -1,8 +1,10 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
@@ -16,6 +18,7 @@ type Pipeline struct {
 	DeadLetters int64            `json:"dead_letters"`
 	Hosts       int64            `json:"hosts"` // ever contacted, over all jobs
 	Programs    []rabbit.Program `json:"programs"`
+	Ring        *RingLine        `json:"ring,omitempty"` // nil: a node on its own. All other figures are sums over the nodes that answer
 }
 
 // Topic is what waits for a stage, and how fast it goes.
@@ -61,8 +64,8 @@ func (c *Cluster) Pipeline(ctx context.Context) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Programs, err = c.src.Broker.Programs(ctx); err != nil {
-		return nil, fmt.Errorf("programs of the cluster: %w", err)
+	if p.Programs, err = c.programs(ctx); err != nil {
+		return nil, err
 	}
 	if p.Hosts, err = c.src.Hosts.Count(ctx); err != nil {
 		return nil, fmt.Errorf("hosts of the cluster: %w", err)
@@ -70,12 +73,54 @@ func (c *Cluster) Pipeline(ctx context.Context) (*Pipeline, error) {
 	return p, nil
 }
 
+// programs lists what is connected to the brokers: each program to its own, which other nodes publish to, too.
+func (c *Cluster) programs(ctx context.Context) ([]rabbit.Program, error) {
+	s, err := c.survey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]rabbit.Program, len(s.nodes))
+	err = s.ask(ctx, "programs", func(ctx context.Context, i int, b Broker) (err error) {
+		all[i], err = b.Programs(ctx)
+		return err
+	})
+	out := slices.DeleteFunc(slices.Concat(all...), func(p rabbit.Program) bool { return strings.HasPrefix(p.Name, rabbit.PeerProgram) })
+	slices.SortStableFunc(out, func(a, b rabbit.Program) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Name, b.Name)) })
+	return out, partial(err)
+}
+
 // depths returns the queues of the pipeline alone.
 func (c *Cluster) depths(ctx context.Context) (*Pipeline, error) {
-	ds, err := c.src.Broker.Depths(ctx)
+	s, err := c.survey(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("queues of the cluster: %w", err)
+		return nil, err
 	}
+	answers, why := make([]*Pipeline, len(s.nodes)), make([]error, len(s.nodes))
+	err = s.ask(ctx, "queues", func(ctx context.Context, i int, b Broker) error {
+		ds, err := b.Depths(ctx)
+		if why[i] = err; err == nil {
+			answers[i] = pipelineOf(ds)
+		}
+		return err
+	})
+	if partial(err) != nil {
+		return nil, err
+	}
+	p := pipelineOf(nil)
+	byName, reasons := map[string]*Pipeline{}, map[string]error{}
+	for i, n := range s.nodes {
+		if byName[n.Name], reasons[n.Name] = answers[i], why[i]; answers[i] != nil {
+			p.add(answers[i])
+		}
+	}
+	if s.ring != nil {
+		p.Ring = s.ring.lines(byName, reasons)
+	}
+	return p, nil
+}
+
+// pipelineOf sorts a broker's queues.
+func pipelineOf(ds []rabbit.Depth) *Pipeline {
 	p := &Pipeline{Topics: make([]Topic, len(topics)), Programs: []rabbit.Program{}}
 	at := map[string]*Topic{}
 	for i, name := range topics {
@@ -96,7 +141,7 @@ func (c *Cluster) depths(ctx context.Context) (*Pipeline, error) {
 			p.Frontier.add(d)
 		}
 	}
-	return p, nil
+	return p
 }
 
 func (f *FrontierQueues) add(d rabbit.Depth) {

@@ -35,6 +35,7 @@ func (s *ClusterStatus) writeJobs(w io.Writer) {
 }
 
 func (p *Pipeline) writeText(w io.Writer) {
+	p.Ring.writeText(w)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "QUEUE\tREADY\tUNACKED\tRETRYING\tIN/S\tOUT/S\tCONSUMERS")
 	for i := range p.Topics {
@@ -48,6 +49,42 @@ func (p *Pipeline) writeText(w io.Writer) {
 	fmt.Fprintf(w, "%-14s %d known\n", "hosts", p.Hosts)
 	fmt.Fprintf(w, "%-14s %s\n", "programs", p.programsText())
 	fmt.Fprintf(w, "%-14s %s\n", "dead letters", deadText(p.DeadLetters, "whirlpool replay --cluster --list"))
+}
+
+// writeText writes the nodes of the ring; nothing where there is none.
+func (r *RingLine) writeText(w io.Writer) {
+	if r == nil {
+		return
+	}
+	fmt.Fprintf(w, "ring           %s, epoch %d, %s, %s", r.Name, r.Epoch, plural(len(r.Nodes), "node"), plural(r.Vnodes, "virtual node"))
+	if r.Moving > 0 {
+		fmt.Fprintf(w, ", %d of them on their way", r.Moving)
+	}
+	fmt.Fprint(w, "\n\n")
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "NODE\tADDRESS\tSTATE\tREGISTERED\tVIRTUAL NODES\tTASKS\tUNDER WAY\tRETRYING\tDEAD LETTERS")
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		registered := "yes"
+		if !n.Registered {
+			registered = "no"
+		}
+		figures := fmt.Sprintf("%d\t%d\t%d\t%d", n.Tasks, n.UnderWay, n.Retrying, n.Dead)
+		if n.Error != "" {
+			figures = "?\t?\t?\t?"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", n.Node, n.Address, n.State, registered, n.Vnodes, figures)
+	}
+	_ = t.Flush() // a strings.Builder takes everything
+	for _, n := range r.Nodes {
+		switch {
+		case n.Error == deadNode:
+			fmt.Fprintf(w, "%s is %s\n", n.Node, n.Error)
+		case n.Error != "":
+			fmt.Fprintf(w, "%s's broker does not answer, and the sums below lack what it holds; links to its hosts wait on the other nodes: %s\n", n.Node, n.Error)
+		}
+	}
+	fmt.Fprintln(w)
 }
 
 // programsText lists the programs by host.

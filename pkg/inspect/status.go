@@ -52,7 +52,9 @@ type Status struct {
 	DeadLetters int64            `json:"dead_letters"`
 	Files       []File           `json:"files,omitempty"`
 	Records     int64            `json:"records,omitempty"` // that the page store of a cluster holds
-	Pipeline    *Pipeline        `json:"pipeline,omitempty"`
+	// RecordsUnknown says why Records is not known; empty: it is.
+	RecordsUnknown string    `json:"records_unknown,omitempty"`
+	Pipeline       *Pipeline `json:"pipeline,omitempty"`
 }
 
 // File is an output of the crawl with its size; that of a directory is the sum of its files'.

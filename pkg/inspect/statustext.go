@@ -49,7 +49,11 @@ func (s *Status) writeJob(b *strings.Builder, line func(name, format string, arg
 	line("cluster", "%s", s.Cluster)
 	line("job", "%s", s.jobText())
 	line("state", "%s", s.stateText())
-	line("pages", "%s, %d records stored", s.pagesText(), s.Records)
+	if s.RecordsUnknown == "" {
+		line("pages", "%s, %d records stored", s.pagesText(), s.Records)
+	} else {
+		line("pages", "%s; the records were not counted: %s", s.pagesText(), s.RecordsUnknown)
+	}
 	line("open", "%d of %d URLs are queued or in flight", s.Open, s.Claimed)
 	s.writeOutcomes(line)
 	b.WriteByte('\n')

@@ -37,7 +37,7 @@ func BenchmarkTaskCodec(b *testing.B) {
 
 var smallOperations = map[string]func(s *Store, t *crawl.Task) error{
 	"claim": func(s *Store, t *crawl.Task) error {
-		_, err := s.URLs().Claim(context.Background(), testJob, crawl.MessageID{1}, []weburl.URL{t.URL})
+		_, err := s.URLs().Claim(context.Background(), testJob, crawl.MessageID{1}, []crawl.Task{*t})
 		return err
 	},
 	"finish": func(s *Store, t *crawl.Task) error {
@@ -99,9 +99,9 @@ func BenchmarkSmallOperations(b *testing.B) {
 func BenchmarkReadEntries(b *testing.B) {
 	s := openStore(b, b.TempDir())
 	for i := range 200 {
-		var us []weburl.URL
+		var us []crawl.Task
 		for j := range 500 {
-			us = append(us, benchTask(b, i*500+j).URL)
+			us = append(us, benchTask(b, i*500+j))
 		}
 		_, err := s.URLs().Claim(context.Background(), testJob, crawl.MessageID{}, us)
 		must(b, err)

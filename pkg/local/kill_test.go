@@ -76,7 +76,7 @@ func storeAll(s *Store, w int, u weburl.URL, promised func(kind string)) error {
 			return err
 		}},
 		{"claim", func() error {
-			_, err := s.URLs().Claim(ctx, testJob, task.ID(), []weburl.URL{u})
+			_, err := s.URLs().Claim(ctx, testJob, task.ID(), []crawl.Task{task})
 			return err
 		}},
 		{"queue", func() error {

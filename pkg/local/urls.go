@@ -43,11 +43,11 @@ type slot struct {
 	write  bool
 }
 
-// Claim implements crawl.URLSet.
-func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, urls []weburl.URL) ([]crawl.Claimed, error) {
-	keys := make([]weburl.Key, len(urls))
-	for i := range urls {
-		keys[i] = urls[i].Key()
+// Claim implements crawl.URLSet. No more of a task is kept: the queues are in the same store.
+func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+	keys := make([]weburl.Key, len(tasks))
+	for i := range tasks {
+		keys[i] = tasks[i].URL.Key()
 	}
 	return u.ClaimKeys(ctx, job, by, keys)
 }

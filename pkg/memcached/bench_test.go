@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
 const benchBatch = 40 // links of a page
 
-func benchURLs(b *testing.B) []weburl.URL {
-	list := make([]weburl.URL, benchBatch)
+func benchTasks(b *testing.B) []crawl.Task {
+	list := make([]crawl.Task, benchBatch)
 	for i := range list {
-		list[i] = mustURL(b, fmt.Sprintf("http://host%d.test/page/%d", i%7, i))
+		list[i].URL = mustURL(b, fmt.Sprintf("http://host%d.test/page/%d", i%7, i))
 	}
 	return list
 }
@@ -24,7 +23,7 @@ func benchURLs(b *testing.B) []weburl.URL {
 // everything is a URL set that answers at once.
 type everything struct{ answer crawl.Claimed }
 
-func (e everything) Claim(_ context.Context, _ crawl.JobID, _ crawl.MessageID, list []weburl.URL) ([]crawl.Claimed, error) {
+func (e everything) Claim(_ context.Context, _ crawl.JobID, _ crawl.MessageID, list []crawl.Task) ([]crawl.Claimed, error) {
 	out := make([]crawl.Claimed, len(list))
 	for i := range out {
 		out[i] = e.answer
@@ -44,7 +43,7 @@ func BenchmarkClaim(b *testing.B) {
 		warm bool
 	}{{"known", everything{crawl.Known}, true}, {"new", everything{crawl.New}, false}, {"uncached", everything{crawl.Known}, false}} {
 		b.Run(bc.name, func(b *testing.B) {
-			c, ctx, list := open(b), context.Background(), benchURLs(b)
+			c, ctx, list := open(b), context.Background(), benchTasks(b)
 			if bc.warm {
 				if _, err := c.URLs(everything{crawl.New}, epoch).Claim(ctx, "job", id("one"), list); err != nil {
 					b.Fatal(err)
@@ -68,7 +67,7 @@ func BenchmarkClaim(b *testing.B) {
 
 // everything but the first URL of a page was claimed before, as in the steady state of a crawl.
 func BenchmarkPage(b *testing.B) {
-	c, ctx, list := open(b), context.Background(), benchURLs(b)
+	c, ctx, list := open(b), context.Background(), benchTasks(b)
 	if _, err := c.URLs(everything{crawl.New}, epoch).Claim(ctx, "job", id("one"), list[1:]); err != nil {
 		b.Fatal(err)
 	}
@@ -78,7 +77,7 @@ func BenchmarkPage(b *testing.B) {
 	before := cpu(b)
 	for b.Loop() {
 		n++
-		list[0] = mustURL(b, fmt.Sprintf("http://new.test/%d", n))
+		list[0].URL = mustURL(b, fmt.Sprintf("http://new.test/%d", n))
 		if _, err := s.Claim(ctx, "job", id("two"), list); err != nil {
 			b.Fatal(err)
 		}

@@ -154,13 +154,13 @@ func newStore() *store {
 	return &store{claimed: map[urlID]crawl.MessageID{}, out: map[urlID]crawl.MessageID{}, robots: map[string]crawl.Robots{}}
 }
 
-func (s *store) Claim(_ context.Context, job crawl.JobID, by crawl.MessageID, list []weburl.URL) ([]crawl.Claimed, error) {
+func (s *store) Claim(_ context.Context, job crawl.JobID, by crawl.MessageID, list []crawl.Task) ([]crawl.Claimed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked += len(list)
 	out, here := make([]crawl.Claimed, len(list)), map[urlID]bool{}
-	for i, u := range list {
-		k := urlID{job, u.Key()}
+	for i := range list {
+		k := urlID{job, list[i].URL.Key()}
 		switch first, ok := s.claimed[k]; {
 		case here[k]:
 		case !ok:

@@ -35,8 +35,8 @@ type urls struct {
 func (c *Client) URLs(next crawl.URLSet, epoch Epoch) crawl.URLSet { return urls{c, next, epoch} }
 
 // Claim implements crawl.URLSet.
-func (s urls) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, list []weburl.URL) ([]crawl.Claimed, error) {
-	keys := s.keys(ctx, job, len(list), func(i int) weburl.URL { return list[i] })
+func (s urls) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, list []crawl.Task) ([]crawl.Claimed, error) {
+	keys := s.keys(ctx, job, len(list), func(i int) weburl.URL { return list[i].URL })
 	out, open := s.known(ctx, by, keys, len(list))
 	if len(open) == 0 {
 		return out, nil
@@ -98,6 +98,9 @@ func claimedByOther(it *memcache.Item, by crawl.MessageID) bool {
 }
 
 func pick[T any](list []T, places []int) []T {
+	if len(places) == len(list) {
+		return list
+	}
 	out := make([]T, len(places))
 	for i, p := range places {
 		out[i] = list[p]

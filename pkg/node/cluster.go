@@ -18,6 +18,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/memcached"
 	"github.com/whirlpool-crawler/whirlpool/pkg/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/spool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
@@ -34,14 +35,19 @@ func RunCluster(ctx context.Context, p *run.Program, roles ...Role) error {
 type Cluster struct {
 	// Decorate may replace what stages are made of, before they are made: the tests' faults come in here. Nil: nothing is replaced.
 	Decorate func(d *Deps)
+	// RingStore may replace where the ring is kept. Nil: nothing is replaced.
+	RingStore func(member.Store) member.Store
 }
 
 // Run is described at RunCluster.
 func (r Cluster) Run(ctx context.Context, p *run.Program, roles ...Role) (err error) {
-	if len(roles) == 0 {
+	switch len(roles) {
+	case 0:
 		roles = Roles()
+	case 1:
+		p.ShareCores()
 	}
-	c := &cluster{p: p, roles: roles, decorate: r.Decorate}
+	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore}
 	defer func() { err = errors.Join(err, c.close()) }()
 	if err := c.open(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -63,6 +69,9 @@ func (r Cluster) Run(ctx context.Context, p *run.Program, roles ...Role) (err er
 	} else {
 		p.Ready()
 	}
+	if c.member != nil {
+		g.Go(func() error { return c.followRing(ctx) })
+	}
 	if c.plays(Fetcher) {
 		g.Go(func() error { c.spool.Sweeper().Run(ctx); return nil })
 	}
@@ -73,7 +82,8 @@ func (r Cluster) Run(ctx context.Context, p *run.Program, roles ...Role) (err er
 type cluster struct {
 	p         *run.Program
 	roles     []Role
-	decorate  func(*Deps) // nil: leaves them alone
+	decorate  func(*Deps)                     // nil: leaves them alone
+	ringStore func(member.Store) member.Store // nil: leaves it alone
 	bus       *rabbit.Bus
 	postgres  *postgres.Store
 	mongo     *mongo.Store
@@ -82,6 +92,10 @@ type cluster struct {
 	archive   *warc.Writer
 	resolver  *dnscache.Cache
 	metrics   *stage.Metrics
+	member    *member.Member // nil: a node on its own
+	wires     bus.Bus        // bus, and those of the other nodes of the ring
+	book      *addressBook   // of a ring that is partitioned by ip; nil: it is not
+	tenure    *tenure        // of the fetcher; nil: none
 	closers   []func() error
 
 	mu      sync.Mutex
@@ -96,14 +110,22 @@ func (c *cluster) plays(roles ...Role) bool {
 // open opens what the roles need, in the order of the needs.
 func (c *cluster) open(ctx context.Context) error {
 	c.metrics = stage.NewMetrics(c.p.Registry)
+	if err := c.openRing(); err != nil {
+		return err
+	}
+	placing := []Role{} // what must know where hosts belong, besides those that need these stores anyway
+	if c.byAddress() {
+		placing = []Role{HostSplitter, DUE}
+	}
 	steps := []struct {
 		open func(context.Context) error
 		need []Role
 	}{
-		{c.openPostgres, []Role{Frontier, Fetcher, Parser, ContentSeen, URLFilter, DUE}},
+		{c.openPostgres, append(placing, Frontier, Fetcher, Parser, ContentSeen, URLFilter, DUE)},
 		{c.openMongo, []Role{ContentSeen}},
 		{c.openMemcached, []Role{Fetcher, URLFilter, DUE, Frontier}},
-		{c.openResolver, []Role{Fetcher, Frontier}},
+		{c.openResolver, append(placing, Fetcher, Frontier)},
+		{c.openBook, append(placing, Frontier)},
 		{c.openSpool, []Role{Fetcher, Parser, ContentSeen}},
 		{c.openArchive, []Role{Fetcher}},
 		{c.openBus, Roles()},
@@ -132,6 +154,9 @@ func (c *cluster) close() error {
 func (c *cluster) openPostgres(ctx context.Context) error {
 	cfg := PostgresConfig(c.p.Config)
 	cfg.Name, cfg.Log = c.p.Name, c.p.Log
+	if c.member != nil {
+		cfg.Token = c.token
+	}
 	err := c.p.Await(ctx, "postgres", func(ctx context.Context) (err error) {
 		c.postgres, err = postgres.Open(ctx, cfg)
 		return err
@@ -210,6 +235,14 @@ func (c *cluster) openBus(ctx context.Context) (err error) {
 		return err
 	}
 	c.onClose(c.bus.Close)
+	if c.wires = c.bus; c.member != nil {
+		all, err := c.peered()
+		if err != nil {
+			return err
+		}
+		c.onClose(all.Close)
+		c.wires = all
+	}
 	return c.p.Await(ctx, "rabbitmq", c.bus.Declare)
 }
 
@@ -261,7 +294,7 @@ func (c *cluster) node(d Deps, roles ...Role) (*Node, error) {
 
 // deps wires the adapters that are open. The frontier's queues are not among them.
 func (c *cluster) deps() Deps {
-	d := Deps{Bus: c.bus, Log: c.p.Log, Registry: c.p.Registry, Metrics: c.metrics}
+	d := Deps{Bus: c.wires, Log: c.p.Log, Registry: c.p.Registry, Metrics: c.metrics}
 	if c.resolver != nil {
 		d.Resolver = c.resolver
 	}
@@ -279,6 +312,12 @@ func (c *cluster) deps() Deps {
 	}
 	if c.archive != nil {
 		s.Archive = c.archive
+	}
+	if c.member != nil {
+		d.Owners, d.Fetching = c.owners(), c.fenced
+		if c.postgres != nil {
+			s.Following = c.postgres.Following()
+		}
 	}
 	if c.memcached != nil {
 		s.Robots = c.memcached.Robots(s.Robots)

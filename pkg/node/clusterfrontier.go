@@ -8,23 +8,37 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
+	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/territory"
 )
 
 // runFrontier builds a frontier over queues of its own and runs it until ctx is done or the queues are lost (rabbit.ErrLost).
+//
+// On a ring it works by the node's registration, and ends with that: what it has in memory may be old then.
 //
 // A frontier does not know what its predecessor leased, and a host must not be contacted while a request to it may be under way.
 // So it first waits until the fetchers have ended all of those, and leases nothing before it has their outcomes: a host
 // may have asked for rest.
 func (c *cluster) runFrontier(ctx context.Context) error {
+	var land *territory.Territory // nil: a node on its own, to which all hosts belong
+	if c.member != nil {
+		var err error
+		if land, err = c.enterRing(ctx); err != nil {
+			return stopped(ctx, err)
+		}
+	}
 	cfg := RabbitConfig(c.p.Config)
 	cfg.Program, cfg.Log = c.p.Name, c.p.Log
 	queues, err := rabbit.OpenQueues(ctx, cfg)
 	if err != nil {
-		return stopped(ctx, err)
+		return stopped(ctx, again(err))
 	}
 	defer func() { _ = queues.Close() }() // what was pulled goes back, whatever it says
 	deps := c.deps()
 	deps.Stores.Queues = queues
+	if land != nil {
+		deps.Ring = land
+	}
 	deps.BeforeRecover = func(ctx context.Context) error {
 		c.p.Log.Info("the frontier waits for the requests that were under way when it stopped")
 		return c.bus.Quiet(ctx, crawl.TopicFetch)
@@ -41,25 +55,32 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 		return err
 	}
 	if err := n.Recover(ctx, true); err != nil {
-		return stopped(ctx, err)
+		return stopped(ctx, again(err))
 	}
-	run, stop := context.WithCancel(ctx)
-	defer stop()
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	go func() {
 		select {
 		case <-queues.Lost():
-			stop()
-		case <-run.Done():
+			stop(rabbit.ErrLost)
+		case <-working.Done():
 		}
 	}()
-	w := &jobWatch{jobs: c.postgres.Jobs(), ledger: deps.Stores.Ledger, frontier: n.frontier, bus: c.bus, log: c.p.Log}
-	go w.run(run)
+	if land != nil {
+		go func() { stop(land.Run(working, n.frontier)) }()
+	}
+	w := &jobWatch{jobs: c.postgres.Jobs(), ledger: deps.Stores.Ledger, frontier: n.frontier, bus: c.bus, log: c.p.Log,
+		following: deps.Stores.Following, patience: patience(c.p.Config)}
+	if land != nil {
+		w.takeBack = land.TakeBack
+	}
+	go w.run(working)
 	c.lead(n.frontier)
 	defer c.lead(nil)
 	c.p.Ready()
-	err = n.Run(run)
-	if run.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w: the frontier is built again", errors.Join(rabbit.ErrLost, err))
+	err = n.Run(working)
+	if working.Err() != nil && ctx.Err() == nil {
+		return again(errors.Join(context.Cause(working), err))
 	}
 	return err
 }
@@ -80,6 +101,14 @@ func (c *cluster) diskFull(full bool) {
 	if c.full = full; c.leading != nil {
 		c.leading.Pause(full)
 	}
+}
+
+// again marks the end of a beginning that waiting may help: a broker or a store may be away then as well as later.
+func again(err error) error {
+	if crawl.IsPermanent(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", run.ErrRebuild, err)
 }
 
 // stopped is err, unless it came of ctx.

@@ -15,7 +15,8 @@ import (
 // A job has ended when every URL that was claimed has its outcome, or its page budget is spent, and no message of it is under way.
 // The broker does not count messages by job, so that is when the whole pipeline is quiet, or, while other jobs keep it busy, when the
 // job's figures have stood still for longer than any message takes. Should a URL turn up after all, the job runs again: nothing
-// but what status says depends on it.
+// but what status says depends on it. On a ring of nodes the pages whose links are on their way are counted instead, so that no other node's
+// broker need be asked.
 type jobWatch struct {
 	jobs     *postgres.Jobs
 	ledger   crawl.Ledger
@@ -23,14 +24,20 @@ type jobWatch struct {
 	bus      interface {
 		Quiet(ctx context.Context, topics ...string) error
 	}
-	log    *slog.Logger
-	looked map[crawl.JobID]standstill
+	// following tells, on a ring of nodes, which pages' links are on their way, in whatever broker; nil: the node is on its own.
+	following crawl.Following
+	// takeBack has the pages fetched again whose links seem to be lost.
+	takeBack func()
+	patience time.Duration // of the ring: see patience
+	log      *slog.Logger
+	looked   map[crawl.JobID]standstill
 }
 
 // standstill is since when a job's figures are what they are.
 type standstill struct {
 	claimed, open int64
 	since         time.Time
+	tries         int // times that pages were taken back while no URL came to the job
 }
 
 const (
@@ -40,6 +47,10 @@ const (
 	// stillFor is how long a finished job's figures stand still before it is over while other jobs run: the longest fetch and
 	// the retries of a store that restarts take less.
 	stillFor = 10 * time.Minute
+	// stuckFor times the patience of the ring is how long a job's figures stand still until the pages whose links are on their way are fetched
+	// again, maxTakenBack times at most: a page may be one that a stage fails of.
+	stuckFor     = 3
+	maxTakenBack = 2
 	// newborn jobs may have seeds that are on their way.
 	newborn = 10 * time.Second
 )
@@ -91,9 +102,15 @@ func (w *jobWatch) follow(ctx context.Context, j postgres.JobInfo) error {
 	for _, n := range tally.Verdicts {
 		open -= n
 	}
+	if w.following != nil {
+		w.frontier.SetPages(j.ID, tally.Pages)
+	}
 	last := w.looked[j.ID]
 	if last.claimed != tally.Claimed || last.open != open || last.since.IsZero() {
-		last = standstill{tally.Claimed, open, time.Now()}
+		if last.claimed != tally.Claimed {
+			last.tries = 0
+		}
+		last = standstill{tally.Claimed, open, time.Now(), last.tries}
 		w.looked[j.ID] = last
 	}
 	over := open == 0 || w.frontier.Exhausted(j.ID)
@@ -101,17 +118,40 @@ func (w *jobWatch) follow(ctx context.Context, j postgres.JobInfo) error {
 	case j.State == postgres.JobEnded && !over:
 		w.log.Info("the job goes on: it has new URLs", "job", j.ID, "open", open)
 		return w.jobs.SetState(ctx, j.ID, postgres.JobRunning)
-	case j.State == postgres.JobRunning && over && time.Since(j.Created) > newborn && w.idle(ctx, last):
+	case j.State == postgres.JobRunning && over && time.Since(j.Created) > newborn && w.idle(ctx, j.ID, last):
 		w.log.Info("the job has ended", "job", j.ID, "pages", tally.Pages, "urls", tally.Claimed)
 		return w.jobs.SetState(ctx, j.ID, postgres.JobEnded)
 	}
 	return nil
 }
 
+// followed reports whether no page's links are on their way, and none had been when s was counted: those that came since were claimed before they were
+// taken off, and then more URLs are claimed now.
+func (w *jobWatch) followed(ctx context.Context, job crawl.JobID, s standstill) bool {
+	n, err := w.following.Waiting(ctx, job)
+	if err != nil {
+		return false
+	}
+	if n > 0 {
+		if time.Since(s.since) > stuckFor*w.patience && s.tries < maxTakenBack {
+			w.log.Warn("nothing goes on, and links of pages are still on their way: the pages are fetched again", "job", job, "pages", n)
+			s.tries++
+			w.looked[job] = s
+			w.takeBack()
+		}
+		return false
+	}
+	tally, err := w.ledger.Tally(ctx, job)
+	return err == nil && tally.Claimed == s.claimed
+}
+
 // idle reports whether no message of a job whose figures are such can be under way.
-func (w *jobWatch) idle(ctx context.Context, s standstill) bool {
+func (w *jobWatch) idle(ctx context.Context, job crawl.JobID, s standstill) bool {
 	if time.Since(s.since) > stillFor {
 		return true
+	}
+	if w.following != nil && s.claimed > 0 { // seeds that nobody has claimed yet are in this node's broker, if anywhere
+		return w.followed(ctx, job, s)
 	}
 	ctx, cancel := context.WithTimeout(ctx, quietPatience)
 	defer cancel()

@@ -151,7 +151,7 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	if _, err := l.bus.Recover(running); err != nil {
 		return false, err
 	}
-	if _, err := Seed(running, l.bus, l.Store.URLs(), l.Job); err != nil {
+	if _, err := Seed(running, l.bus, l.Store.URLs(), l.Store.Hosts(), l.Job); err != nil {
 		return false, err
 	}
 	ended := make(chan bool, 1)

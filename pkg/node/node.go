@@ -5,6 +5,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,8 @@ type Stores struct {
 	Attempts crawl.AttemptLog
 	Bodies   crawl.Bodies
 	Archive  crawl.Archive // nil: no WARC files
+	// Following is used on a ring of nodes; nil: nobody waits for the links of pages.
+	Following crawl.Following
 }
 
 // Config says how a node runs.
@@ -90,6 +93,10 @@ type Deps struct {
 	// Outstanding returns how many messages are not wholly handled, their descendants included; nil where the bus keeps them
 	// when the program ends, so that nobody need wait.
 	Outstanding func() int64
+	// Owners and Ring say whose URLs are; nil: all are this node's. Fetching may replace the fetcher by one that asks the ring; nil: it does not.
+	Owners   split.Owners
+	Ring     frontier.Ring
+	Fetching func(stage.Handler[*crawl.Fetch]) stage.Handler[*crawl.Fetch]
 	// BeforeRecover is waited for before the frontier's queues are read; nil: nothing.
 	BeforeRecover func(ctx context.Context) error
 	// BeforeLease is waited for when the handlers run, before the frontier leases anything; nil: nothing.
@@ -132,7 +139,11 @@ func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
 	case Fetcher:
 		n.fetcher, err = fetch.New(n.cfg.Fetch, fetch.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
 			DNS: d.Resolver, Metrics: d.Registry})
-		addStage(n, r, crawl.TopicFetch, n.fetcher)
+		var h stage.Handler[*crawl.Fetch] = n.fetcher
+		if err == nil && d.Fetching != nil {
+			h = d.Fetching(h)
+		}
+		addStage(n, r, crawl.TopicFetch, h)
 	case Parser:
 		addStage(n, r, crawl.TopicParse, parse.NewHandler(d.Jobs, s.Bodies, d.Log))
 	case ContentSeen:
@@ -141,12 +152,13 @@ func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
 	case URLFilter:
 		addStage(n, r, crawl.TopicURLFilter, filter.New(d.Jobs, known{rules}))
 	case HostSplitter:
-		addStage(n, r, crawl.TopicHostSplit, split.New(split.OneNode{}))
+		addStage(n, r, crawl.TopicHostSplit, split.New(cmp.Or[split.Owners](d.Owners, split.OneNode{})))
 	case DUE:
-		addStage(n, r, crawl.TopicDUE, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets, Attempts: s.Attempts, Jobs: d.Jobs}))
+		addStage(n, r, crawl.TopicDUE, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets, Attempts: s.Attempts, Jobs: d.Jobs,
+			Owners: d.Owners, Following: s.Following}))
 	case Frontier:
 		n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts, Jobs: d.Jobs,
-			Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log})
+			Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following})
 		if err == nil {
 			addStage(n, r, crawl.TopicFrontierIn, n.frontier.In())
 			addStage(n, r, crawl.TopicOutcome, n.frontier.Outcomes())

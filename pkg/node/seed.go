@@ -9,14 +9,17 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/fetch"
 	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
 // Seed hands the job's seeds to the DUE, those that the ledger does not know. The same seeds make the same message, so
 // seeding again, after a crash in the middle too, queues nothing twice.
-func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, job *crawl.Job) (int, error) {
-	rules, err := filter.Compile(job)
+//
+// A robots.txt that another job has fetched is not fetched for this one. What sitemaps it names is said here then, for the origins of the seeds.
+func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.RobotsStore, job *crawl.Job) (int, error) {
+	scope, err := filter.Compile(job)
 	if err != nil {
 		return 0, err
 	}
@@ -27,7 +30,7 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, job *crawl.Job) (
 	batch := crawl.Batch{Job: job.ID}
 	seen := map[weburl.URL]bool{}
 	for _, u := range seeds {
-		u = rules.Canonical(u)
+		u = scope.Canonical(u)
 		entries, err := ledger.Lookup(ctx, job.ID, u.Key())
 		if err != nil {
 			return 0, fmt.Errorf("look up seed %s: %w", u, err)
@@ -42,9 +45,39 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, job *crawl.Job) (
 		return 0, nil
 	}
 	id := crawl.MessageID(xxh3.HashString128(string(job.ID) + "\n" + strings.Join(job.Seeds, "\n")).Bytes())
-	err = b.Publish(ctx, bus.Message{ID: id, Event: &crawl.Split{Batch: batch}})
+	msgs := []bus.Message{{ID: id, Event: &crawl.Split{Batch: batch}}}
+	known, err := knownSitemaps(ctx, rules, job, batch.Tasks)
 	if err != nil {
+		return 0, err
+	}
+	for i, e := range known {
+		msgs = append(msgs, bus.Message{ID: id.Child("sitemaps", i), Event: e})
+	}
+	if err := b.Publish(ctx, msgs...); err != nil {
 		return 0, fmt.Errorf("seed job %s: %w", job.ID, err)
 	}
 	return len(batch.Tasks), nil
+}
+
+// knownSitemaps are the sitemaps that the stored rules of the seeds' origins name.
+func knownSitemaps(ctx context.Context, rules crawl.RobotsStore, job *crawl.Job, seeds []crawl.Task) (out []crawl.Event, err error) {
+	seen := map[string]bool{}
+	for _, t := range seeds {
+		origin := t.URL.Origin()
+		if seen[origin] {
+			continue
+		}
+		seen[origin] = true
+		rec, found, err := rules.Robots(ctx, origin)
+		if err != nil {
+			return nil, fmt.Errorf("robots.txt of seed %s: %w", t.URL, err)
+		}
+		u, err := weburl.Parse(origin + "/robots.txt")
+		if !found || err != nil {
+			continue
+		}
+		task := crawl.Task{Job: job.ID, URL: u, Kind: crawl.KindRobots, For: origin, Seed: true}
+		out = append(out, fetch.StoredSitemaps(job, &task, &rec)...)
+	}
+	return out, nil
 }

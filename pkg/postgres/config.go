@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 )
 
 // Config says where the database is and how it is used.
@@ -20,7 +22,11 @@ type Config struct {
 	Timeout    time.Duration // of one call, where its context sets no earlier end
 	JobExpiry  time.Duration // how long a job's specification is believed without asking again
 	SkipSchema bool          // do not migrate: somebody else does
-	Log        *slog.Logger  // nil: slog.Default
+	// Token returns what this program writes about URLs and hosts under: its node's registration and the newest table that it knows. A write
+	// that does not count any more fails with ring.ErrFenced, as one for which Token has an error does; both come back as a
+	// *bus.RetryError, for the node may have its place again. Nil: there is no ring, and every write counts.
+	Token func() (ring.Token, error)
+	Log   *slog.Logger // nil: slog.Default
 }
 
 // Default returns the settings of a program of a node. The URL is the caller's.
@@ -61,6 +67,10 @@ const (
 var settings = map[string]string{
 	"plan_cache_mode": "force_generic_plan", "jit": "off", "max_parallel_workers_per_gather": "0",
 	"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+	// Each statement sees what was committed before it, whatever the server's default: admit relies on it.
+	"default_transaction_isolation": "read committed",
+	// A program's machine that is gone keeps its transactions, and their locks, no longer than this, where the server speaks TCP.
+	"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3",
 }
 
 func (c *Config) pool() (*pgxpool.Config, error) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -23,9 +24,15 @@ import (
 // locks see what the claim that held them before has committed, so of copies claimed at once one is the original. Claims
 // that have nothing in common do not wait for each other. All claims of a job must ask for the same near.
 //
+// A page that resembles nothing, as most, is claimed by one statement, claim_new_content, which is a transaction of its own and does the same
+// in the server. Only where it finds something to compare with, which needs the program, it changes nothing and the program does it all.
+//
 // A verdict that was given stays: a copy whose original has changed since is not judged again. A page whose claim made no
 // near-duplicate test is no candidate for the tests of others.
-type ContentSet struct{ s *Store }
+type ContentSet struct {
+	s      *Store
+	claims atomic.Int64 // of this program
+}
 
 var _ crawl.ContentSet = (*ContentSet)(nil)
 
@@ -40,14 +47,19 @@ const (
 
 	formerSQL = `
 		SELECT f.page_fp, f.page_type, f.distance, f.same_links, o.url
-		FROM fingerprints f LEFT JOIN fingerprints o ON o.job = f.job AND o.page_id = f.content_id
+		FROM fingerprints f LEFT JOIN LATERAL (
+			SELECT url FROM fingerprints WHERE job = f.job AND page_id = f.content_id LIMIT 1
+		) o ON true
 		WHERE f.job = $1 AND f.page_id = $2`
 
 	originalSQL = `SELECT url, link_sum, page_id FROM fingerprints
 		WHERE job = $1 AND page_fp = $2 AND page_type = 0 AND page_id <> $3`
 
-	upperHalf = `(simhash >> 32)::integer`
-	lowerHalf = `((simhash << 32) >> 32)::integer`
+	// The keys of the halves' indexes: see halfKeys.
+	upperKey = `CASE WHEN page_type = 0 AND sketch IS NOT NULL THEN (job::bigint << 32) | ((simhash >> 32) & 4294967295) END`
+	lowerKey = `CASE WHEN page_type = 0 AND sketch IS NOT NULL THEN (job::bigint << 32) | (simhash & 4294967295) END`
+
+	claimNewSQL = `SELECT claim_new_content($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 
 	claimContentSQL = `
 		INSERT INTO fingerprints (job, page_id, page_type, distance, same_links, simhash, link_sum, content_id, page_fp, fp_alg,
@@ -59,16 +71,16 @@ const (
 			url = excluded.url, sketch = excluded.sketch`
 )
 
-// nearSQL finds the originals within $6 bits of $3 by either half. One that is near in both comes twice, so twice as many are
+// nearSQL finds the originals within $5 bits of $2 by either half. One that is near in both comes twice, so twice as many are
 // asked for.
-var nearSQL = nearBy(upperHalf, "$4") + ` UNION ALL ` + nearBy(lowerHalf, "$5") +
+var nearSQL = nearBy(upperKey, "$3") + ` UNION ALL ` + nearBy(lowerKey, "$4") +
 	fmt.Sprintf(` ORDER BY distance, page_id LIMIT %d`, 2*maxConfirmed)
 
-func nearBy(half, values string) string {
+func nearBy(key, values string) string {
 	return `
-		SELECT url, page_id, sketch, bit_count((simhash # $3)::bit(64))::smallint AS distance FROM fingerprints
-		WHERE job = $1 AND page_type = 0 AND sketch IS NOT NULL AND ` + half + ` = ANY (` + values + `::integer[])
-			AND bit_count((simhash # $3)::bit(64)) <= $6::smallint AND page_id <> $2`
+		SELECT url, page_id, sketch, bit_count((simhash # $2)::bit(64))::smallint AS distance FROM fingerprints
+		WHERE (` + key + `) = ANY (` + values + `::bigint[])
+			AND bit_count((simhash # $2)::bit(64)) <= $5::smallint AND page_id <> $1`
 }
 
 // nearArgs are the arguments of nearSQL; but is the page that is no candidate.
@@ -76,7 +88,16 @@ func nearArgs(job int32, but []byte, simhash uint64, near int) []any {
 	if but == nil {
 		but = []byte{}
 	}
-	return []any{job, but, int64(simhash), probes(upper(simhash), near), probes(lower(simhash), near), int16(near)}
+	return []any{but, int64(simhash), halfKeys(job, probes(upper(simhash), near)), halfKeys(job, probes(lower(simhash), near)), int16(near)}
+}
+
+// halfKeys are what the indexes hold for values of a half.
+func halfKeys(job int32, halves []int32) []int64 {
+	keys := make([]int64, len(halves))
+	for i, h := range halves {
+		keys[i] = int64(job)<<32 | int64(uint32(h))
+	}
+	return keys
 }
 
 // Claim implements crawl.ContentSet.
@@ -95,7 +116,20 @@ func (c *ContentSet) Claim(ctx context.Context, fp crawl.Fingerprint, near int, 
 	if err != nil {
 		return crawl.Seen{}, err
 	}
+	c.describe(ctx)
 	return t.seen, nil
+}
+
+// describe has the server look at the table while it is young: its own look comes a minute after the first rows, and until then
+// it plans for an empty table, for which every index is as good as the right one. It does so after 100, 800, 6,400 and
+// 51,200 claims; from there on the server's own looks come often enough.
+func (c *ContentSet) describe(ctx context.Context) {
+	switch c.claims.Add(1) {
+	case 100, 800, 6_400, 51_200:
+		if _, err := c.s.pool.Exec(ctx, "ANALYZE fingerprints"); err != nil {
+			c.s.log.Debug("ANALYZE fingerprints; the server will do it by itself", "error", err)
+		}
+	}
 }
 
 // contentClaim is a claim on its way.
@@ -113,8 +147,11 @@ type contentClaim struct {
 
 func (t *contentClaim) testsNear() bool { return t.near >= 0 && len(t.fp.Sketch) > 0 }
 
-// run makes the transaction in two round trips: lock and look; write and commit.
+// run claims new content in one round trip and other content in two more: lock and look; write and commit.
 func (t *contentClaim) run(ctx context.Context, conn *pgxpool.Conn) error {
+	if fresh, err := t.claimNew(ctx, conn); err != nil || fresh {
+		return err
+	}
 	if err := t.look(ctx, conn); err != nil {
 		return errors.Join(err, rollback(conn))
 	}
@@ -138,6 +175,19 @@ func rollback(conn *pgxpool.Conn) error {
 	defer cancel()
 	_, err := conn.Exec(ctx, "ROLLBACK")
 	return err
+}
+
+// claimNew claims content that nothing resembles. It reports whether it did.
+func (t *contentClaim) claimNew(ctx context.Context, conn *pgxpool.Conn) (fresh bool, err error) {
+	near, up, low := int16(-1), []int64{}, []int64{}
+	if t.testsNear() {
+		near = int16(t.near)
+		up, low = halfKeys(t.job, probes(upper(t.fp.Simhash), t.near)), halfKeys(t.job, probes(lower(t.fp.Simhash), t.near))
+	}
+	alg, sketch := t.test()
+	err = conn.QueryRow(ctx, claimNewSQL, t.job, t.id, t.fp.Digest[:], int64(t.fp.Simhash), int64(t.fp.LinkSum), alg, t.fp.URL.RegistrableDomain(),
+		t.fp.URL.String(), sketch, t.locks(), near, up, low).Scan(&fresh)
+	return fresh, err
 }
 
 func (t *contentClaim) look(ctx context.Context, conn *pgxpool.Conn) (err error) {
@@ -253,14 +303,20 @@ const (
 	algNear  = "sha256+simhash64"
 )
 
+// test says how the content is compared with other content, and by what.
+func (t *contentClaim) test() (alg string, sketch []byte) {
+	if t.testsNear() {
+		return algNear, t.fp.Sketch
+	}
+	return algExact, nil
+}
+
 func (t *contentClaim) write(b *pgx.Batch) {
-	content, alg, sketch := t.contentID, algExact, []byte(nil)
+	content := t.contentID
 	if t.seen.Sameness == crawl.Original {
 		content = t.id
 	}
-	if t.testsNear() {
-		alg, sketch = algNear, t.fp.Sketch
-	}
+	alg, sketch := t.test()
 	domain := t.fp.URL.RegistrableDomain()
 	b.Queue(claimContentSQL, t.job, t.id, int16(t.seen.Sameness), int16(t.seen.Distance), t.seen.SameLinks, int64(t.fp.Simhash),
 		int64(t.fp.LinkSum), content, t.fp.Digest[:], alg, domain, t.fp.URL.String(), sketch)

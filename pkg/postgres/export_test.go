@@ -1,5 +1,7 @@
 package postgres
 
+import "context"
+
 // Statements whose plans are tested.
 var (
 	ClaimSQL    = claimSQL
@@ -12,12 +14,29 @@ var (
 	FormerSQL   = formerSQL
 	AttemptsSQL = attemptsSQL
 	HostsSQL    = hostsSQL
+	ExpectSQL   = expectSQL
+	ClaimedSQL  = claimedSQL
+	WholeSQL    = wholeSQL
+	ForgetSQL   = forgetSQL
+	StrayedSQL  = strayedSQL
 )
+
+// RemoveRetired deletes all rows of pages that are whole, as time would.
+func (f *Following) RemoveRetired(ctx context.Context) (n int) {
+	f.mu.Lock()
+	rows := f.rows
+	f.rows = nil
+	f.mu.Unlock()
+	f.remove(ctx, rows)
+	return len(rows)
+}
 
 // Settings are those of the store's sessions.
 func Settings() map[string]string { return settings }
 
-// Probes are the values that a look-up probes for both halves.
-func Probes(simhash uint64, near int) (upperHalf, lowerHalf []int32) {
-	return probes(upper(simhash), near), probes(lower(simhash), near)
-}
+// NearArgs are the arguments of NearSQL.
+var NearArgs = nearArgs
+
+// NearByColumnSQL is a look-up by the job and the halves, as the store must not make it.
+const NearByColumnSQL = `SELECT url FROM fingerprints WHERE job = $1 AND page_type = 0 AND sketch IS NOT NULL AND page_id <> $2 AND simhash <> $3 AND
+	(simhash >> 32)::integer = ANY ($4::integer[])`

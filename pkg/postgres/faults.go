@@ -56,7 +56,7 @@ func pause(ctx context.Context, try int) bool {
 }
 
 // fault wraps an error of the server. Classes 22 (data exception), 23 (integrity constraint) and 54 (program limit) blame the
-// data (PostgreSQL manual, appendix A); all others may pass.
+// data (PostgreSQL manual, appendix A); all others may pass. Ours says that the writer has no place in the ring at the moment.
 func fault(what string, err error) error {
 	err = fmt.Errorf("postgres: %s: %w", what, err)
 	var pg *pgconn.PgError
@@ -64,6 +64,8 @@ func fault(what string, err error) error {
 		switch pg.Code[:2] {
 		case "22", "23", "54":
 			return crawl.Permanent(err)
+		case codeRefused[:2]:
+			return refused(err)
 		}
 	}
 	return err

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
@@ -81,7 +82,7 @@ func hammer(s *postgres.Store, rnd *rand.Rand, all []weburl.URL, by crawl.Messag
 	var err error
 	switch rnd.IntN(5) {
 	case 0, 1:
-		_, err = s.URLs().Claim(ctx, "job", by, some)
+		_, err = s.URLs().Claim(ctx, "job", by, crawltest.Tasks("job", some...))
 	case 2:
 		_, err = s.URLs().Exclude(ctx, "job", by, excl)
 	case 3:
@@ -128,7 +129,9 @@ func TestLostConnectionsLoseNothing(t *testing.T) {
 			for i := range 60 {
 				from := (w*120 + i*31) % (len(all) - 100)
 				part, by := all[from:from+100], fmt.Sprint(w, " ", i)
-				got := insist(t, &failures, func() ([]crawl.Claimed, error) { return s.URLs().Claim(ctx, "job", id(by), part) })
+				got := insist(t, &failures, func() ([]crawl.Claimed, error) {
+					return s.URLs().Claim(ctx, "job", id(by), crawltest.Tasks("job", part...))
+				})
 				mu.Lock()
 				for j, c := range got {
 					if c != crawl.Known {
@@ -215,7 +218,7 @@ func TestOneMessageTwiceAtOnceKnowsNothingAsForeign(t *testing.T) {
 			done.Go(func() {
 				start.Wait()
 				var err error
-				if answers[i], err = s.URLs().Claim(ctx, "job", id(fmt.Sprint(round)), u); err != nil {
+				if answers[i], err = s.URLs().Claim(ctx, "job", id(fmt.Sprint(round)), crawltest.Tasks("job", u...)); err != nil {
 					t.Error(err)
 				}
 			})

@@ -81,8 +81,7 @@ func (h *Hosts) PutHosts(ctx context.Context, hosts ...crawl.Host) error {
 		records[i] = last[k]
 	}
 	return h.s.do(ctx, fmt.Sprintf("write %d host records, the first %s", len(keys), keys[0]), func(ctx context.Context) error {
-		_, err := h.s.pool.Exec(ctx, putHostsSQL, keys, records)
-		return err
+		return h.s.write(ctx, nil, putHostsSQL, keys, records)
 	})
 }
 

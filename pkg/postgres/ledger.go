@@ -95,8 +95,7 @@ func (u *URLs) change(ctx context.Context, job crawl.JobID, what string, n int, 
 			return err
 		}
 		args[0] = number
-		_, err = u.s.pool.Exec(ctx, sql, args...)
-		return err
+		return u.s.write(ctx, nil, sql, args...)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -71,52 +70,6 @@ func (u *URLs) Entries(ctx context.Context, job crawl.JobID, each func(Row) erro
 		})
 		return err
 	})
-}
-
-const openSQL = `SELECT url, kind, task FROM urls WHERE job = $1 AND state = 1 AND host BETWEEN $2 AND $3 AND url IS NOT NULL`
-
-// HostRange is a range of the first 8 bytes of keys, read as a number, both ends in it.
-type HostRange struct{ From, To uint64 }
-
-// AllHosts is the range of all hosts.
-var AllHosts = HostRange{To: math.MaxUint64}
-
-// OpenTasks hands the task of every open URL in the range of hosts to each: what was queued or in flight at one moment. They
-// are marked as repeats, for their queues may still hold them. Tasks that were claimed by Claim, and not by ClaimTasks, have
-// a URL and a kind only.
-func (u *URLs) OpenTasks(ctx context.Context, job crawl.JobID, hosts HostRange, each func(crawl.Task) error) error {
-	number, known, err := u.s.jobs.find(ctx, job)
-	if err != nil || !known {
-		return err
-	}
-	return u.s.report(ctx, fmt.Sprintf("open URLs of job %q", job), func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, openSQL, number, int64(hosts.From^1<<63), int64(hosts.To^1<<63))
-		if err != nil {
-			return err
-		}
-		var url string
-		var kind int16
-		var stored []byte
-		_, err = pgx.ForEachRow(rows, []any{&url, &kind, &stored}, func() error {
-			t, err := rebuild(job, url, crawl.Kind(kind), stored)
-			if err != nil {
-				return err
-			}
-			return each(t)
-		})
-		return err
-	})
-}
-
-func rebuild(job crawl.JobID, url string, kind crawl.Kind, stored []byte) (t crawl.Task, err error) {
-	if len(stored) > 0 {
-		if err := crawl.DecodeValue(stored, &t); err != nil {
-			return t, fmt.Errorf("task of %s: %w", url, err)
-		}
-	}
-	t.Job, t.Kind, t.Repeat = job, kind, true
-	t.URL, err = weburl.Parse(url)
-	return t, err
 }
 
 var recountSQL = `

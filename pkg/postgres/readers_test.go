@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
@@ -29,29 +30,36 @@ func TestOpenTasksComeBackWhole(t *testing.T) {
 		{Job: job, URL: u[1], Kind: crawl.KindSitemap, Seed: true, NotBefore: aTime, Attempt: 2},
 		{Job: job, URL: u[2], Depth: 1},
 	}
-	_, err := s.URLs().ClaimTasks(ctx, job, id("a"), tasks)
+	_, err := s.URLs().Claim(ctx, job, id("a"), tasks)
 	check(t, err)
-	_, err = s.URLs().Claim(ctx, job, id("b"), u[3:])
+	_, err = s.URLs().Claim(ctx, job, id("b"), crawltest.Tasks(job, u[3:]...))
 	check(t, err)
 	check(t, s.URLs().Finish(ctx, job, crawl.Entry{Key: u[2].Key(), Verdict: crawl.VerdictDone, Status: 200}))
 	want := []crawl.Task{tasks[0], tasks[1], {Job: job, URL: u[3]}}
-	wantOpen(t, s, postgres.AllHosts, want)
+	all := func(weburl.URL) bool { return true }
+	wantOpen(t, s, all, want)
 	check(t, s.URLs().Reopen(ctx, job, u[2].Key()))
-	wantOpen(t, s, postgres.AllHosts, append(want, tasks[2]))
-	var in []crawl.Task
-	half := postgres.HostRange{To: 1<<63 - 1}
-	for _, task := range append(want, tasks[2]) {
-		if task.URL.Key()[0] < 0x80 {
-			in = append(in, task)
-		}
+	want = append(want, tasks[2])
+	wantOpen(t, s, all, want)
+	_, err = s.URLs().Claim(ctx, "another", id("c"), crawltest.Tasks("another", u[1]))
+	check(t, err)
+	_, err = s.URLs().Exclude(ctx, "another", id("c"), []crawl.Exclusion{{URL: u[0], Reason: crawl.ReasonScope}})
+	check(t, err)
+	check(t, s.URLs().Finish(ctx, "another", crawl.Entry{Key: u[3].Key(), Verdict: crawl.VerdictDone, Status: 200}))
+	check(t, s.URLs().Reopen(ctx, "another", u[3].Key())) // nobody claimed it: its URL is not known
+	wantOpen(t, s, func(o weburl.URL) bool { return o != u[1] }, []crawl.Task{tasks[0], want[2], tasks[2]})
+	check(t, s.Jobs().SetState(ctx, job, postgres.JobStopped)) // it may go on some day
+	wantOpen(t, s, func(o weburl.URL) bool { return o != u[1] }, []crawl.Task{tasks[0], want[2], tasks[2]})
+	count, enough := 0, errors.New("enough")
+	if err := s.URLs().Open(ctx, all, func(crawl.Task) error { count++; return enough }); !errors.Is(err, enough) || count != 1 {
+		t.Errorf("got error %v after %d tasks, want the reader's after one", err, count)
 	}
-	wantOpen(t, s, half, in)
 }
 
-func wantOpen(t *testing.T, s *postgres.Store, hosts postgres.HostRange, want []crawl.Task) {
+func wantOpen(t *testing.T, s *postgres.Store, owned func(weburl.URL) bool, want []crawl.Task) {
 	t.Helper()
 	got := map[weburl.URL]crawl.Task{}
-	check(t, s.URLs().OpenTasks(context.Background(), job, hosts, func(t crawl.Task) error { got[t.URL] = t; return nil }))
+	check(t, s.URLs().Open(context.Background(), owned, func(t crawl.Task) error { got[t.URL] = t; return nil }))
 	if len(got) != len(want) {
 		t.Errorf("%d open tasks, want %d", len(got), len(want))
 	}
@@ -69,7 +77,7 @@ func wantOpen(t *testing.T, s *postgres.Store, hosts postgres.HostRange, want []
 func TestEntriesComeInTheOrderOfTheirKeys(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	u := manyURLs(t, 0, 3000, 100)
-	_, err := s.URLs().Claim(ctx, job, id("a"), u[:2000])
+	_, err := s.URLs().Claim(ctx, job, id("a"), crawltest.Tasks(job, u[:2000]...))
 	check(t, err)
 	var excl []crawl.Exclusion
 	for _, u := range u[2000:] {

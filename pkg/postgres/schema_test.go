@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 )
 
@@ -26,7 +27,7 @@ func TestProgramsThatStartAtOnceMigrateOnce(t *testing.T) {
 				return
 			}
 			defer s.Close()
-			_, err = s.URLs().Claim(context.Background(), "job", id("x"), manyURLs(t, 0, 3, 1))
+			_, err = s.URLs().Claim(context.Background(), "job", id("x"), crawltest.Tasks("job", manyURLs(t, 0, 3, 1)...))
 			if err != nil {
 				t.Error(err)
 			}
@@ -45,9 +46,9 @@ func TestProgramsThatStartAtOnceMigrateOnce(t *testing.T) {
 func TestOpenAgainKeepsWhatIsThere(t *testing.T) {
 	url := newDatabase(t)
 	u := manyURLs(t, 0, 5, 2)
-	_, err := openAt(t, url).URLs().Claim(context.Background(), "job", id("x"), u)
+	_, err := openAt(t, url).URLs().Claim(context.Background(), "job", id("x"), crawltest.Tasks("job", u...))
 	check(t, err)
-	got, err := openAt(t, url).URLs().Claim(context.Background(), "job", id("x"), u)
+	got, err := openAt(t, url).URLs().Claim(context.Background(), "job", id("x"), crawltest.Tasks("job", u...))
 	check(t, err)
 	for i := range got {
 		if got[i] != crawl.Repeat {

@@ -11,12 +11,14 @@ import (
 
 // Store is the stores of one database over one pool of connections. It is safe for concurrent use.
 type Store struct {
-	cfg     Config
-	log     *slog.Logger
-	pool    *pgxpool.Pool
-	jobs    *Jobs
-	budgets *Budgets
-	attempt *AttemptLog
+	cfg       Config
+	log       *slog.Logger
+	pool      *pgxpool.Pool
+	jobs      *Jobs
+	budgets   *Budgets
+	content   *ContentSet
+	attempt   *AttemptLog
+	following *Following
 }
 
 // Open connects and brings the schema up to date. It fails at once where the server cannot be reached: waiting is the
@@ -42,7 +44,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		s.pool.Close()
 		return nil, err
 	}
-	s.jobs, s.budgets, s.attempt = newJobs(s), newBudgets(s), newAttemptLog(s)
+	s.jobs, s.budgets, s.attempt, s.content = newJobs(s), newBudgets(s), newAttemptLog(s), &ContentSet{s: s}
+	s.following = newFollowing(s)
 	return s, nil
 }
 
@@ -59,6 +62,7 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close writes what is under way, gives back the allowances that were not spent and closes the connections.
 func (s *Store) Close() {
 	s.attempt.close()
+	s.following.close()
 	s.budgets.close()
 	s.pool.Close()
 }
@@ -73,7 +77,7 @@ func (s *Store) URLs() *URLs { return &URLs{s} }
 func (s *Store) Budgets() *Budgets { return s.budgets }
 
 // ContentSet returns the fingerprints.
-func (s *Store) ContentSet() *ContentSet { return &ContentSet{s} }
+func (s *Store) ContentSet() *ContentSet { return s.content }
 
 // Hosts returns the host and robots.txt records.
 func (s *Store) Hosts() *Hosts { return &Hosts{s} }

@@ -98,7 +98,8 @@ func openAt(t testing.TB, url string) *postgres.Store {
 }
 
 const emptySQL = `DELETE FROM urls; DELETE FROM tallies; DELETE FROM budgets; DELETE FROM fingerprints; DELETE FROM hosts; DELETE FROM robots;
-	DELETE FROM attempts; UPDATE jobs SET spec = NULL, state = 'running', ended = NULL`
+	DELETE FROM attempts; DELETE FROM members WHERE node <> ''; UPDATE members SET floor = 0;
+	DELETE FROM following; UPDATE jobs SET spec = NULL, state = 'running', ended = NULL`
 
 // open returns an empty store.
 func open(t testing.TB) *postgres.Store {
@@ -179,4 +180,8 @@ func TestBudgets(t *testing.T) {
 
 func TestContentSet(t *testing.T) {
 	crawltest.ContentSet(t, func(t *testing.T) crawl.ContentSet { return open(t).ContentSet() })
+}
+
+func TestFollowing(t *testing.T) {
+	crawltest.Following(t, func(t *testing.T) crawl.Following { return open(t).Following() })
 }

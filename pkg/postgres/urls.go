@@ -67,32 +67,14 @@ func answered(taken string) string {
 			THEN ARRAY(SELECT hash FROM fresh) END`
 }
 
-// Claim implements crawl.URLSet. The rows hold the URLs, and can bring back tasks with them and nothing else; see ClaimTasks.
-func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, urls []weburl.URL) ([]crawl.Claimed, error) {
-	return u.claim(ctx, job, by, len(urls), func(i int) weburl.URL { return urls[i] },
-		func(int) crawl.Kind { return crawl.KindPage }, func(int) []byte { return nil })
-}
-
-// ClaimTasks is Claim for tasks that are to come back whole from OpenTasks, should their queue be lost: with priority, depth,
-// referrer and the rest.
-func (u *URLs) ClaimTasks(ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
-	stored := make([][]byte, len(tasks))
-	for i, t := range tasks {
-		t.Job, t.URL, t.Repeat = "", weburl.URL{}, false
-		var err error
-		if stored[i], err = crawl.EncodeValue(t); err != nil {
-			return nil, crawl.Permanent(fmt.Errorf("claim %s: %w", tasks[i].URL, err))
-		}
-	}
-	return u.claim(ctx, job, by, len(tasks), func(i int) weburl.URL { return tasks[i].URL },
-		func(i int) crawl.Kind { return tasks[i].Kind }, func(i int) []byte { return stored[i] })
-}
-
-func (u *URLs) claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, n int, url func(i int) weburl.URL,
-	kind func(i int) crawl.Kind, task func(i int) []byte) ([]crawl.Claimed, error) {
-	return u.answer(ctx, job, by, n, crawl.StateOpen, url, claimSQL, func(b *batch) []any {
-		return []any{column(b, func(i int) string { return url(i).String() }),
-			column(b, func(i int) int16 { return int16(kind(i)) }), column(b, task)}
+// Claim implements crawl.URLSet. The rows can bring the tasks back: see Open.
+func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+	url := func(i int) weburl.URL { return tasks[i].URL }
+	return u.answer(ctx, job, by, len(tasks), crawl.StateOpen, url, claimSQL, func(b *batch) []any {
+		var buf []byte
+		return []any{column(b, func(i int) string { return tasks[i].URL.String() }),
+			column(b, func(i int) int16 { return int16(tasks[i].Kind) }),
+			column(b, func(i int) (stored []byte) { stored, buf = storeTask(buf, &tasks[i]); return stored })}
 	})
 }
 
@@ -121,7 +103,8 @@ func (u *URLs) answer(ctx context.Context, job crawl.JobID, by crawl.MessageID, 
 			return err
 		}
 		args[0] = number
-		if err := u.s.pool.QueryRow(ctx, sql, args...).Scan(&a.repeats, &a.known, &a.whole, &a.fresh); err != nil || a.whole {
+		read := func(row pgx.Row) error { return row.Scan(&a.repeats, &a.known, &a.whole, &a.fresh) }
+		if err := u.s.write(ctx, read, sql, args...); err != nil || a.whole {
 			return err
 		}
 		return u.outrun(ctx, number, to, claimantOf(by), b, &a)

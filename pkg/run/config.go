@@ -1,11 +1,13 @@
 package run
 
 import (
+	"net"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 )
 
 // Config is the configuration of the programs of one node. All of them read the same file; each takes what concerns it.
@@ -19,7 +21,8 @@ type Config struct {
 	Postgres  Postgres  `yaml:"postgres"`
 	MongoDB   MongoDB   `yaml:"mongodb"`
 	Memcached Addresses `yaml:"memcached"` // no addresses: nothing is cached outside the program
-	ZooKeeper Addresses `yaml:"zookeeper"` // no addresses: a node on its own
+	ZooKeeper ZooKeeper `yaml:"zookeeper"` // no addresses: a node on its own
+	Ring      Ring      `yaml:"ring"`
 	Disk      Disk      `yaml:"disk"`
 	Fetch     Fetch     `yaml:"fetch"`
 	Frontier  Frontier  `yaml:"frontier"`
@@ -69,6 +72,28 @@ type MongoDB struct {
 // Addresses are those of a service's servers, host:port.
 type Addresses struct {
 	Addresses []string `yaml:"addresses"`
+}
+
+// ZooKeeper keeps the ring of nodes.
+type ZooKeeper struct {
+	Addresses      []string       `yaml:"addresses"`
+	SessionTimeout crawl.Duration `yaml:"session_timeout"` // without a sign of life; a node that is cut off stops after two thirds of it
+	Root           string         `yaml:"root"`            // path below which the ring is
+	User           string         `yaml:"user"`            // empty: everybody who reaches ZooKeeper may change the ring
+	Password       Secret         `yaml:"password"`
+}
+
+// Ring is this node's place among the nodes.
+type Ring struct {
+	Name    string `yaml:"name"`    // of the ring, the same on all its nodes
+	Address string `yaml:"address"` // host:port under which other nodes reach this node's broker; empty: rabbitmq.url's
+	// Management is where the management APIs of other nodes' brokers are that do not listen at the port of this node's, NODE=URL each; for the
+	// commands that ask all nodes.
+	Management []string       `yaml:"management"`
+	Weight     float64        `yaml:"weight"`    // power of this machine; 1: an ordinary one
+	Grace      crawl.Duration `yaml:"grace"`     // how long a node may be away, as for a restart, before the others take over
+	Partition  string         `yaml:"partition"` // what belongs together: host, domain, ip or url; the same on all nodes
+	Vnodes     int            `yaml:"vnodes"`    // virtual nodes of a ring that the first node creates; fixed from then on
 }
 
 // Disk is what the node's programs keep on disk.
@@ -136,6 +161,26 @@ func (p Postgres) Address() URL { return p.URL.With("", p.Password) }
 // Address returns the URL of the server, with the password.
 func (m MongoDB) Address() URL { return m.URL.With("", m.Password) }
 
+// BrokerAddress returns the host:port under which other nodes reach this node's broker.
+func (c *Config) BrokerAddress() string {
+	if c.Ring.Address != "" {
+		return c.Ring.Address
+	}
+	u, err := url.Parse(string(c.RabbitMQ.URL))
+	if err != nil {
+		return ""
+	}
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "amqps":
+		port = "5671"
+	default:
+		port = "5672"
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
 // Default returns the configuration of a node all of whose services run on this machine. It lacks the passwords.
 func Default() Config {
 	return Config{
@@ -144,7 +189,8 @@ func Default() Config {
 		Postgres:  Postgres{URL: "postgres://whirlpool@127.0.0.1:5432/whirlpool", Connections: 8},
 		MongoDB:   MongoDB{URL: "mongodb://127.0.0.1:27017", Database: "whirlpool"},
 		Memcached: Addresses{[]string{"127.0.0.1:11211"}},
-		ZooKeeper: Addresses{[]string{}},
+		ZooKeeper: ZooKeeper{Addresses: []string{}, SessionTimeout: crawl.Duration(10 * time.Second), Root: "/whirlpool"},
+		Ring:      Ring{Name: "main", Management: []string{}, Weight: 1, Grace: crawl.Duration(15 * time.Second), Partition: ring.ByHost.String(), Vnodes: ring.DefaultVnodes},
 		Disk:      Disk{Spool: "spool", Limit: 0.90},
 		Fetch:     Fetch{Concurrency: 256, IdleConnections: 512},
 		Frontier:  Frontier{Window: 256, ActiveHosts: 65_536, HeldTasks: 16_384},

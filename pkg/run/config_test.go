@@ -127,7 +127,11 @@ func TestFaultsNameTheKeyTheLineAndWhatToDo(t *testing.T) {
 		"scheme":               {file: "postgres: {url: 'mysql://h/d'}", want: []string{"postgres.url: mysql://h/d", "postgres://"}},
 		"proxy":                {file: "fetch: {proxy: 'localhost'}", want: []string{"fetch.proxy", "socks5"}},
 		"address without port": {file: "zookeeper: {addresses: [z]}", want: []string{"zookeeper.addresses: z", "host:port"}},
-		"empty":                {file: "disk: {spool: ''}", want: []string{"disk.spool: is empty", "a directory"}},
+		"ring": {file: "node: a/b\nzookeeper: {addresses: [\"z:1\"], session_timeout: 0s, root: whirlpool, password: secret}\nring: {name: a/b, address: x, weight: 0, " +
+			"grace: -1s, partition: hosts, vnodes: 300000}", want: []string{"zookeeper.session_timeout", "zookeeper.root", "zookeeper.user", "ring.name: a/b", "node: a/b",
+			"ring.address: x", "ring.weight: 0", "ring.grace", "ring.partition: hosts", "ring.vnodes: 300000"}},
+		"grace": {file: "zookeeper: {session_timeout: 10s}\nring: {grace: 9s}", want: []string{"ring.grace: 9s", "at least zookeeper.session_timeout, 10s"}},
+		"empty": {file: "disk: {spool: ''}", want: []string{"disk.spool: is empty", "a directory"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var environ []string
@@ -209,4 +213,18 @@ func FuzzReadYAMLNeverPanics(f *testing.F) {
 			_ = c.Validate()
 		}
 	})
+}
+
+func TestTheBrokersAddressForOtherNodesHoldsNoSecret(t *testing.T) {
+	for want, c := range map[string]Config{
+		"broker:5673":  {RabbitMQ: RabbitMQ{URL: "amqp://broker:5673"}},
+		"broker:5672":  {RabbitMQ: RabbitMQ{URL: "amqp://broker"}},
+		"broker:5671":  {RabbitMQ: RabbitMQ{URL: "amqps://me:hidden@broker/"}},
+		"[::1]:5672":   {RabbitMQ: RabbitMQ{URL: "amqp://[::1]:5672"}},
+		"outside:1234": {RabbitMQ: RabbitMQ{URL: "amqp://broker:5673"}, Ring: Ring{Address: "outside:1234"}},
+	} {
+		if got := c.BrokerAddress(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

@@ -61,7 +61,7 @@ func Execute(ctx context.Context, name string, cfg *Config, w io.Writer, body Bo
 	defer limiter.Close()
 	p := &Program{Name: name, Config: cfg, Log: log, Registry: newRegistry(name, cfg.Node), health: newHealth(),
 		running: map[string]int{}}
-	log.Info("starting", "version", crawl.Version, "pid", os.Getpid(), "heap_limit", tuneMemory(cgroupMemory))
+	log.Info("starting", "version", crawl.Version, "pid", os.Getpid(), "heap_limit", tuneMemory(cgroupMemory), "heap_floor", len(floor))
 	if err = p.serve(ctx, body); err != nil {
 		log.Error("the program failed", "error", err)
 	}

@@ -10,6 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 )
 
 // checker gathers what is wrong with a configuration.
@@ -66,12 +70,35 @@ func (c *Config) validateServices(k *checker) {
 	for _, a := range c.Memcached.Addresses {
 		k.want(isAddress(a), "memcached.addresses", a, "host:port")
 	}
-	for _, a := range c.ZooKeeper.Addresses {
-		k.want(isAddress(a), "zookeeper.addresses", a, "host:port")
-	}
+	c.validateRing(k)
 	k.want(c.Fetch.Proxy == "" || c.Fetch.Proxy.is("http", "https", "socks5", "socks5h"), "fetch.proxy", c.Fetch.Proxy,
 		"a URL such as http://127.0.0.1:3128 or socks5://127.0.0.1:1080, or nothing")
 	k.want(c.Fetch.DNS == "" || isAddress(c.Fetch.DNS), "fetch.dns", c.Fetch.DNS, "the host:port of a name server, or nothing")
+}
+
+func (c *Config) validateRing(k *checker) {
+	z, r := c.ZooKeeper, c.Ring
+	for _, a := range z.Addresses {
+		k.want(isAddress(a), "zookeeper.addresses", a, "host:port")
+	}
+	k.want(z.SessionTimeout >= crawl.Duration(time.Second) && z.SessionTimeout <= crawl.Duration(10*time.Minute), "zookeeper.session_timeout",
+		z.SessionTimeout, "a time from 1s to 10m")
+	k.want(strings.HasPrefix(z.Root, "/") && (z.Root == "/" || !strings.HasSuffix(z.Root, "/")), "zookeeper.root", z.Root, "/ or a path such as /whirlpool")
+	k.want(z.User != "" || z.Password == "", "zookeeper.user", z.User, "a user where there is a password")
+	k.want(ring.CheckName(r.Name) == nil, "ring.name", r.Name, "1 to 64 of A-Z a-z 0-9 . _ -")
+	k.want(len(z.Addresses) == 0 || ring.CheckName(c.Node) == nil, "node", c.Node, "1 to 64 of A-Z a-z 0-9 . _ -, since it is this node's name in the ring")
+	k.want(r.Address == "" || isAddress(r.Address), "ring.address", r.Address, "the host:port of this node's broker, as other nodes reach it")
+	for _, m := range r.Management {
+		node, raw, ok := strings.Cut(m, "=")
+		k.want(ok && ring.CheckName(node) == nil && URL(raw).is("http", "https"), "ring.management", m, "NODE=URL, such as n2=http://10.0.0.2:15673")
+	}
+	_, err := ring.WeightOf(r.Weight)
+	k.want(err == nil, "ring.weight", r.Weight, "0.001 to 1000")
+	k.want(r.Grace >= z.SessionTimeout, "ring.grace", r.Grace, fmt.Sprintf("at least zookeeper.session_timeout, %v: only then has a node that is cut "+
+		"off certainly stopped when the others take over", z.SessionTimeout))
+	_, err = ring.ParsePartition(r.Partition)
+	k.want(err == nil, "ring.partition", r.Partition, "host, domain, ip or url")
+	k.want(r.Vnodes <= ring.MaxVnodes, "ring.vnodes", r.Vnodes, fmt.Sprintf("at most %d", ring.MaxVnodes))
 }
 
 func (c *Config) validateBounds(k *checker) {

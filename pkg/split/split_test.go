@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,15 +14,18 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// ring owns hosts by their third letter, and counts how often it is asked.
+// ring owns hosts by their third letter.
 type ring struct {
-	asked int
+	epoch uint64
 	err   error
 }
 
-func (r *ring) Owner(host string) (string, error) {
-	r.asked++
-	return "node-" + host[2:3], r.err
+func (r ring) View() (split.View, error) { return r, nil }
+
+func (r ring) Epoch() uint64 { return r.epoch }
+
+func (r ring) Owner(_ context.Context, u weburl.URL) (string, error) {
+	return "node-" + u.HostKey()[2:3], r.err
 }
 
 func urlOf(t rapid.TB, host, n int) weburl.URL {
@@ -41,7 +45,7 @@ func TestEveryURLGoesToTheOwnerOfItsHostInOrder(t *testing.T) {
 		for i, h := range rapid.SliceOfN(rapid.IntRange(0, 30), 0, 40).Draw(t, "hosts of exclusions") {
 			in.Exclusions = append(in.Exclusions, crawl.Exclusion{URL: urlOf(t, h, i), Reason: "scope", Depth: i})
 		}
-		events, err := split.New(&ring{}).Handle(context.Background(), in)
+		events, err := split.New(ring{}).Handle(context.Background(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,24 +77,47 @@ func TestEveryURLGoesToTheOwnerOfItsHostInOrder(t *testing.T) {
 	})
 }
 
-func TestNeighboursOfOneHostAskTheRingOnce(t *testing.T) {
-	r, in := &ring{}, &crawl.Split{Batch: crawl.Batch{Job: "j"}}
-	for i := range 500 {
-		in.Tasks = append(in.Tasks, crawl.Task{URL: urlOf(t, i/100, i)})
-	}
-	if _, err := split.New(r).Handle(context.Background(), in); err != nil || r.asked != 5 {
-		t.Errorf("asked %d times, want 5; error %v", r.asked, err)
-	}
-}
-
 func TestARingWithoutAnswerSendsNothing(t *testing.T) {
 	down := errors.New("no ring")
 	in := &crawl.Split{Batch: crawl.Batch{Tasks: []crawl.Task{{URL: urlOf(t, 1, 1)}}}}
-	events, err := split.New(&ring{err: down}).Handle(context.Background(), in)
+	events, err := split.New(ring{err: down}).Handle(context.Background(), in)
 	if !errors.Is(err, down) || len(events) > 0 {
 		t.Errorf("got %d events and error %v", len(events), err)
 	}
-	if node, err := (split.OneNode{}).Owner("any.test"); node != "" || err != nil {
+	if node, err := (split.OneNode{}).Owner(context.Background(), urlOf(t, 1, 1)); node != "" || err != nil {
 		t.Errorf("a single node gave %q, %v", node, err)
+	}
+}
+
+func TestTrackedPagesAreSplitIntoShares(t *testing.T) {
+	page := urlOf(t, 0, 0)
+	for name, tt := range map[string]struct {
+		tasks []crawl.Task
+		page  weburl.URL
+		want  []string // node and share of each claim
+	}{
+		"nobody waits":   {tasks: []crawl.Task{{URL: urlOf(t, 1, 0)}}, want: []string{"node-1 <nil>"}},
+		"nothing at all": {want: nil},
+		"two nodes": {tasks: []crawl.Task{{URL: urlOf(t, 1, 0)}, {URL: urlOf(t, 2, 0)}, {URL: urlOf(t, 1, 0)}}, page: page,
+			want: []string{"node-1 &{7 0 2}", "node-2 &{7 1 2}"}},
+		"no link": {page: page, want: []string{" &{7 0 1}"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events, err := split.New(ring{epoch: 7}).Handle(context.Background(), &crawl.Split{Batch: crawl.Batch{Job: "j", Tasks: tt.tasks, Page: tt.page}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, e := range events {
+				c := e.(*crawl.Claim)
+				got = append(got, fmt.Sprintf("%s %v", c.Node, c.Share))
+				if c.Page != tt.page || c.Job != "j" {
+					t.Errorf("claim of page %s, job %s", c.Page, c.Job)
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("claims %q, want %q", got, tt.want)
+			}
+		})
 	}
 }

@@ -21,6 +21,12 @@ type Handler[In crawl.Event] interface {
 	Handle(ctx context.Context, in In) ([]crawl.Event, error)
 }
 
+// Settler is implemented by a handler that has something to note once its outputs are published, before the message is settled. Its error
+// brings the message back.
+type Settler[In crawl.Event] interface {
+	Published(ctx context.Context, in In) error
+}
+
 // Config says how a stage runs.
 type Config struct {
 	Name    string // fetcher, parser, …: it stands in ids, logs and metrics
@@ -121,15 +127,25 @@ func (r *runner[In]) handle(ctx context.Context, in In, m bus.Message) (n int, e
 		}
 	}()
 	out, err := r.handler.Handle(ctx, in)
-	if err != nil || len(out) == 0 {
+	if err == nil && len(out) > 0 {
+		err = r.publish(ctx, m.ID, out)
+	}
+	if s, ok := r.handler.(Settler[In]); ok && err == nil {
+		err = s.Published(ctx, in)
+	}
+	if err != nil {
 		return 0, err
 	}
+	return len(out), nil
+}
+
+func (r *runner[In]) publish(ctx context.Context, parent crawl.MessageID, out []crawl.Event) error {
 	msgs := make([]bus.Message, len(out))
 	for i, e := range out {
-		msgs[i] = bus.Message{ID: m.ID.Child(r.cfg.Name, i), Event: e}
+		msgs[i] = bus.Message{ID: parent.Child(r.cfg.Name, i), Event: e}
 	}
 	if err := r.bus.Publish(ctx, msgs...); err != nil {
-		return 0, fmt.Errorf("publish %d events of stage %s: %w", len(msgs), r.cfg.Name, err)
+		return fmt.Errorf("publish %d events of stage %s: %w", len(msgs), r.cfg.Name, err)
 	}
-	return len(msgs), nil
+	return nil
 }

@@ -192,3 +192,48 @@ func TestMetricsCountWhatHappened(t *testing.T) {
 		}
 	}
 }
+
+// settler is a handler that notes how much was published when it is told.
+type settler struct {
+	handler
+	bus  *script
+	seen []int
+	err  error
+}
+
+func (s *settler) Published(context.Context, *crawl.Fetch) error {
+	s.seen = append(s.seen, len(s.bus.published))
+	return s.err
+}
+
+func TestSettlersAreToldAfterTheOutputsArePublished(t *testing.T) {
+	broken := errors.New("broken")
+	for name, tt := range map[string]struct {
+		handled, refused, noted error
+		outputs                 int
+		told                    int
+	}{
+		"with outputs":         {outputs: 2, told: 1},
+		"without":              {told: 1},
+		"the handler fails":    {handled: broken, outputs: 1},
+		"the bus refuses":      {refused: broken, outputs: 1},
+		"the note is not made": {noted: broken, outputs: 1, told: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &script{deliver: []bus.Message{message()}, refuse: tt.refused}
+			s := &settler{bus: b, err: tt.noted, handler: func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
+				return make([]crawl.Event, tt.outputs), tt.handled
+			}}
+			cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1}, Log: slog.New(slog.DiscardHandler)}
+			if err := stage.Run[*crawl.Fetch](t.Context(), b, cfg, s); err != nil {
+				t.Fatal(err)
+			}
+			if len(s.seen) != tt.told || tt.told > 0 && s.seen[0] != tt.outputs {
+				t.Errorf("told after %v outputs, want %d times after %d", s.seen, tt.told, tt.outputs)
+			}
+			if failed := errors.Join(tt.handled, tt.refused, tt.noted) != nil; failed != (b.results[0] != nil) {
+				t.Errorf("the message ended with %v", b.results[0])
+			}
+		})
+	}
+}

@@ -67,3 +67,8 @@ func (r *Reader) Done() bool { return !r.Bad && len(r.B) == 0 }
 func AppendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
+
+// AppendBytes appends b with its length before it, as Bytes reads it.
+func AppendBytes(to, b []byte) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(b))), b...)
+}

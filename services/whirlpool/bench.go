@@ -24,11 +24,11 @@ import (
 func newBench() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure this machine: whole crawl, URL set, frontier, parser, simhash",
+		Short: "Measure this machine: whole crawl, URL set, frontier, parser, simhash, ring",
 		Long: `Each benchmark measures against the raw limit of the same run, so that its ratios can be compared between machines, and
 prints the command that reproduces it.`,
 	}
-	cmd.AddCommand(benchAll(), benchCrawl(), benchURLSet(), benchFrontier(), benchParse(), benchSimhash(), benchCluster(), benchRaw())
+	cmd.AddCommand(benchAll(), benchCrawl(), benchURLSet(), benchFrontier(), benchParse(), benchSimhash(), benchCluster(), benchRing(), benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(), benchRaw())
 	return cmd
 }
 
@@ -69,6 +69,7 @@ type crawlBench struct {
 	out                             io.Writer
 	exe                             string
 	web                             webReady
+	webPID                          int
 }
 
 // usageOf is what a finished process took.
@@ -139,6 +140,7 @@ func (b *crawlBench) serve(ctx context.Context) (stop func() error, err error) {
 	if err := web.Start(); err != nil {
 		return nil, fmt.Errorf("synthetic web: %w", err)
 	}
+	b.webPID = web.Process.Pid
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &b.web)

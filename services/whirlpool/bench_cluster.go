@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
@@ -33,13 +35,14 @@ func benchCluster() *cobra.Command {
 		Short: "Pages a second of a node over the real services, and who takes the CPU time",
 		Long: `Serves synthetic pages of 30 KB with 40 links from a process of its own, starts the seven programs of a node (those that lie
 beside this one), gives them a job, and measures until every page has its outcome: pages a second, and the CPU time a page of our
-programs and of each service on this machine (Linux). The services must run already, prepared by "whirlpool setup", and be used by
+programs and of each service on this machine (Linux). Then it crawls the same web with whirlpool crawl. The services must run already, prepared by "whirlpool setup", and be used by
 nobody else. The database keeps the job.`,
 		Args: cobra.NoArgs,
 	}
 	ref := clusterFlag(cmd)
 	cmd.Flags().IntVar(&b.pages, "pages", 10_000, "pages of the synthetic web")
 	cmd.Flags().IntVar(&b.hosts, "hosts", 100, "hosts of the synthetic web")
+	cmd.Flags().StringVar(&b.profiles, "profile", "", "directory for a CPU profile of 15 s of each program")
 	cmd.Flags().BoolVar(&oneProcess, "one-process", false, "run all stages in one process: whirlpool node")
 	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
 		if !ref.asked() {
@@ -61,6 +64,7 @@ nobody else. The database keeps the job.`,
 type clusterBench struct {
 	crawlBench
 	programs []string
+	profiles string // directory; empty: none
 	children map[string]*child
 }
 
@@ -68,6 +72,7 @@ type clusterBench struct {
 type child struct {
 	cmd     *exec.Cmd
 	metrics string // address
+	pprof   string // address; empty: none
 }
 
 func (b *clusterBench) run(ctx context.Context, ref *clusterRef) (err error) {
@@ -92,8 +97,27 @@ func (b *clusterBench) run(ctx context.Context, ref *clusterRef) (err error) {
 	if err := b.startPrograms(ctx, ref, file); err != nil {
 		return errors.Join(err, b.stopPrograms())
 	}
-	err = b.measureJob(ctx, c)
-	return errors.Join(err, b.stopPrograms())
+	own, err := b.measureJob(ctx, c)
+	if err = errors.Join(err, b.stopPrograms()); err != nil {
+		return err
+	}
+	return b.compare(ctx, own)
+}
+
+// compare crawls the same web with whirlpool crawl. Own is the CPU time a page of the node's programs, in ms.
+func (b *clusterBench) compare(ctx context.Context, own float64) (err error) {
+	if b.dir, err = os.MkdirTemp("", "whirlpool-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	b.concurrency = 64
+	alone, err := b.crawl(ctx, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(b.out, "whirlpool crawl, same pages: %.3f CPU ms/page, %.0f pages/s; our programs: %.2f × its CPU time\n", alone.cpuPerPage(),
+		alone.rate(), own/alone.cpuPerPage())
+	return err
 }
 
 // startPrograms starts the programs with the configuration of ref, for pages on loopback.
@@ -114,9 +138,12 @@ func (b *clusterBench) startPrograms(ctx context.Context, ref *clusterRef, log *
 		k := &child{cmd: exec.CommandContext(ctx, exe, args...), metrics: listen}
 		k.cmd.Env = append(os.Environ(), "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_FETCH_DNS="+b.web.DNS,
 			"WHIRLPOOL_HTTP_LISTEN="+listen, "WHIRLPOOL_LOG_LEVEL=warn")
-		if len(b.programs) > 1 { // they cannot share an address
-			k.cmd.Env = append(k.cmd.Env, "WHIRLPOOL_PPROF_LISTEN=")
+		if b.profiles != "" {
+			if k.pprof, err = freeAddress(); err != nil {
+				return err
+			}
 		}
+		k.cmd.Env = append(k.cmd.Env, "WHIRLPOOL_PPROF_LISTEN="+k.pprof)
 		k.cmd.Stdout, k.cmd.Stderr = log, log
 		k.cmd.Cancel = func() error { return k.cmd.Process.Signal(syscall.SIGTERM) }
 		if err := k.cmd.Start(); err != nil {
@@ -141,16 +168,8 @@ func (b *clusterBench) awaitReady(ctx context.Context, log string) error {
 	defer cancel()
 	for name, k := range b.children {
 		for {
-			req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+k.metrics+"/readyz", nil)
-			if err != nil {
-				return err
-			}
-			resp, err := http.DefaultClient.Do(req)
-			if err == nil {
-				_ = resp.Body.Close()
-				if resp.StatusCode == http.StatusOK {
-					break
-				}
+			if fetchInto(ctx, io.Discard, "http://"+k.metrics+"/readyz") == nil {
+				break
 			}
 			select {
 			case <-ctx.Done():
@@ -174,33 +193,67 @@ func (b *clusterBench) stopPrograms() error {
 }
 
 // measureJob seeds a job over the synthetic web and measures until every URL has its outcome.
-func (b *clusterBench) measureJob(ctx context.Context, c *cluster) error {
+// It returns the CPU time a page of our programs, in ms.
+func (b *clusterBench) measureJob(ctx context.Context, c *cluster) (own float64, err error) {
 	job := crawl.DefaultJob()
 	job.ID = crawl.JobID("bench-" + strconv.FormatInt(time.Now().Unix(), 10))
 	job.Seeds, job.Scope, job.MaxPages, job.IgnoreRobots, job.Sitemaps = b.web.Seeds, crawl.ScopeAny, 0, true, false
 	job.Politeness.Delay, job.Politeness.HostConnections = 0, 64
 	if err := c.postgres.Jobs().Put(ctx, &job); err != nil {
-		return err
+		return 0, err
 	}
 	before, err := b.cpuTimes()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	begin := time.Now()
-	if _, err := node.Seed(ctx, c.bus, c.postgres.URLs(), &job); err != nil {
-		return err
+	if _, err := node.Seed(ctx, c.bus, c.postgres.URLs(), c.postgres.Hosts(), &job); err != nil {
+		return 0, err
 	}
+	profiled := b.profile(ctx)
 	pages, err := b.untilDone(ctx, c, job.ID)
-	if err != nil {
-		return err
-	}
 	took := time.Since(begin)
-	after, err := b.cpuTimes()
+	after, cpuErr := b.cpuTimes()
+	if err = errors.Join(err, cpuErr, profiled()); err != nil { // a profile may take longer than the job
+		return 0, err
+	}
+	return b.report(pages, took, before, after), b.reportMessages(ctx, pages)
+}
+
+// profile asks every program for a CPU profile of the next seconds, where profiles are wanted. What it returns waits for them.
+func (b *clusterBench) profile(ctx context.Context) (wait func() error) {
+	g, ctx := errgroup.WithContext(ctx)
+	for name, k := range b.children {
+		if k.pprof == "" {
+			continue
+		}
+		g.Go(func() error {
+			file, err := os.Create(filepath.Join(b.profiles, name+".pprof"))
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			return fetchInto(ctx, file, "http://"+k.pprof+"/debug/pprof/profile?seconds=15")
+		})
+	}
+	return g.Wait
+}
+
+func fetchInto(ctx context.Context, w io.Writer, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	b.report(pages, took, before, after)
-	return b.reportMessages(ctx, pages)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", url, resp.Status)
+	}
+	_, err = io.Copy(w, resp.Body)
+	return err
 }
 
 // untilDone waits until no claimed URL is without outcome and no message is under way, for ten minutes at most.
@@ -230,90 +283,35 @@ func (b *clusterBench) untilDone(ctx context.Context, c *cluster, job crawl.JobI
 	}
 }
 
-// services are the names under which the processes of the services run.
-var services = map[string]string{"beam.smp": "rabbitmq", "postgres": "postgresql", "ferretdb": "mongodb (stand-in)", "mongod": "mongodb",
-	"memcached": "memcached"}
-
-// cpuTimes returns the CPU time so far of our programs and of the services on this machine, by name.
-func (b *clusterBench) cpuTimes() (map[string]time.Duration, error) {
-	out := map[string]time.Duration{}
-	ours := map[int]string{os.Getpid(): "benchmark"}
-	for name, k := range b.children {
-		ours[k.cmd.Process.Pid] = name
-	}
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil || len(stats) == 0 {
-		return nil, errors.Join(err, errors.New("bench cluster reads CPU times from /proc: it needs Linux"))
-	}
-	for _, file := range stats {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended
-		}
-		comm, cpu, ok := parseStat(string(data))
-		if !ok {
-			continue
-		}
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if name := ours[pid]; name != "" {
-			out[name] += cpu
-		} else if name := services[comm]; name != "" {
-			out[name] += cpu
-		}
-	}
-	return out, nil
-}
-
-// parseStat reads the command and the CPU time, its ended children's included, out of proc(5)'s stat. A tick is 10 ms.
-func parseStat(line string) (comm string, cpu time.Duration, ok bool) {
-	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
-	if open < 0 || end < open {
-		return "", 0, false
-	}
-	fields := strings.Fields(line[end+1:])
-	if len(fields) < 15 {
-		return "", 0, false
-	}
-	for _, f := range fields[11:15] {
-		ticks, err := strconv.ParseInt(f, 10, 64)
-		if err != nil {
-			return "", 0, false
-		}
-		cpu += time.Duration(ticks) * 10 * time.Millisecond
-	}
-	return line[open+1 : end], cpu, true
-}
-
-func (b *clusterBench) report(pages int64, took time.Duration, before, after map[string]time.Duration) {
+func (b *clusterBench) report(pages int64, took time.Duration, before, after map[string]time.Duration) (own float64) {
 	fmt.Fprintf(b.out, "whirlpool bench cluster --pages %d --hosts %d   (%d CPUs, %s)\n", b.pages, b.hosts, runtime.NumCPU(), runtime.Version())
 	fmt.Fprintf(b.out, "%d pages in %.1f s: %.0f pages/s\nCPU ms/page\n", pages, took.Seconds(), float64(pages)/took.Seconds())
-	own := 0.0
+	all := 0.0
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		each := (after[name] - before[name]).Seconds() * 1000 / float64(max(pages, 1))
 		fmt.Fprintf(b.out, "  %-20s %8.3f\n", name, each)
+		all += each
 		if b.children[name] != nil {
 			own += each
 		}
 	}
+	fmt.Fprintf(b.out, "  %-20s %8.3f\n", "all of these", all)
 	fmt.Fprintf(b.out, "  %-20s %8.3f\n", "our programs", own)
+	return own
 }
 
 // reportMessages writes how many messages a page each stage handled.
 func (b *clusterBench) reportMessages(ctx context.Context, pages int64) error {
 	fmt.Fprintln(b.out, "messages/page")
 	for _, name := range slices.Sorted(maps.Keys(b.children)) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.children[name].metrics+"/metrics", nil)
-		if err != nil {
-			return err
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
+		var metrics bytes.Buffer
+		if err := fetchInto(ctx, &metrics, "http://"+b.children[name].metrics+"/metrics"); err != nil {
 			return fmt.Errorf("metrics of %s: %w", name, err)
 		}
-		err = stageCounts(resp.Body, func(stage string, n float64) {
+		err := stageCounts(&metrics, func(stage string, n float64) {
 			fmt.Fprintf(b.out, "  %-20s %8.3f\n", stage, n/float64(max(pages, 1)))
 		})
-		if err = errors.Join(err, resp.Body.Close()); err != nil {
+		if err != nil {
 			return fmt.Errorf("metrics of %s: %w", name, err)
 		}
 	}

@@ -43,6 +43,7 @@ type cluster struct {
 	postgres *postgres.Store
 	mongo    *mongo.Store
 	bus      *rabbit.Bus
+	nodes    nodes // the brokers of other nodes
 }
 
 // config reads the configuration of the node's programs.
@@ -65,7 +66,7 @@ func (r *clusterRef) open(ctx context.Context) (_ *cluster, err error) {
 		return nil, err
 	}
 	log := slog.New(slog.NewTextHandler(r.cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError}))
-	c := &cluster{cfg: cfg}
+	c := &cluster{cfg: cfg, nodes: nodes{log: log}}
 	defer func() {
 		if err != nil {
 			c.close()
@@ -88,7 +89,7 @@ func (r *clusterRef) open(ctx context.Context) (_ *cluster, err error) {
 }
 
 func (c *cluster) close() {
-	var errs []error
+	errs := []error{c.nodes.close()}
 	if c.bus != nil {
 		errs = append(errs, c.bus.Close())
 	}

@@ -101,8 +101,12 @@ func (c *cluster) job(ctx context.Context, id crawl.JobID) (*clusterJob, error) 
 // view is the cluster for inspection.
 func (c *cluster) view() (*inspect.Cluster, error) {
 	db := c.postgres
+	var ring func(context.Context) (*inspect.Ring, error) // nil: a node on its own
+	if len(c.cfg.ZooKeeper.Addresses) > 0 {
+		ring = c.readRing
+	}
 	return inspect.NewCluster(inspect.ClusterSources{Name: c.name(), Jobs: db.Jobs(), Ledger: db.URLs(), Fingerprints: db.ContentSet(),
-		Hosts: db.Hosts(), Robots: db.Hosts(), Attempts: db.AttemptLog(), Broker: c.bus, Alone: len(c.cfg.ZooKeeper.Addresses) == 0,
+		Hosts: db.Hosts(), Robots: db.Hosts(), Attempts: db.AttemptLog(), Broker: c.bus, Ring: ring, Following: db.Following(),
 		Records: func(id crawl.JobID) inspect.Records { return c.mongo.Job(id) }})
 }
 

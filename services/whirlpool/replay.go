@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,19 +58,22 @@ Mend the cause first: a letter that fails again comes back to the dead letters.`
 		}
 		return err
 	}, func(cmd *cobra.Command, args []string, c *cluster) error {
-		all, err := c.letters(cmd.Context(), crawl.JobID(ref.job))
-		if err != nil {
-			return err
+		all, away := c.letters(cmd.Context(), crawl.JobID(ref.job))
+		if away != nil && !errors.Is(away, inspect.ErrUnreachable) {
+			return away
+		}
+		if away != nil {
+			away = fmt.Errorf("letters that lie in brokers that do not answer are neither shown nor replayed: %w", away)
 		}
 		letters, done, err := f.choose(cmd, all, args)
 		if done || err != nil {
-			return err
+			return errors.Join(err, away)
 		}
 		n, err := c.replay(cmd.Context(), letters)
 		if err == nil {
 			cmd.Printf("%d of %d messages put back\n", n, len(letters))
 		}
-		return err
+		return errors.Join(err, away)
 	})
 	return cmd
 }
@@ -107,13 +111,14 @@ func choose(all []inspect.Letter, ids []string) ([]inspect.Letter, error) {
 		match := slices.DeleteFunc(slices.Clone(all), func(l inspect.Letter) bool {
 			return !strings.HasPrefix(l.ID.String(), strings.ToLower(id))
 		})
+		others := slices.ContainsFunc(match, func(l inspect.Letter) bool { return l.ID != match[0].ID }) // nodes may have one each of one id
 		switch {
 		case id == "" || len(match) == 0:
 			return nil, fmt.Errorf("no dead letter has the id %q: `whirlpool replay --list` shows them", id)
-		case len(match) > 1:
+		case others:
 			return nil, fmt.Errorf("%d dead letters have an id that begins with %q: give more of it", len(match), id)
 		case !slices.ContainsFunc(chosen, func(l inspect.Letter) bool { return l.ID == match[0].ID }):
-			chosen = append(chosen, match[0])
+			chosen = append(chosen, match...)
 		}
 	}
 	return chosen, nil
@@ -125,9 +130,16 @@ func listLetters(cmd *cobra.Command, letters []inspect.Letter) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tJOB\tTOPIC\tKEY\tAGE\tREASON")
+	ring := slices.ContainsFunc(letters, func(l inspect.Letter) bool { return l.Node != "" })
+	node := func(name string) string {
+		if !ring {
+			return ""
+		}
+		return name + "\t"
+	}
+	fmt.Fprintln(w, node("NODE")+"ID\tJOB\tTOPIC\tKEY\tAGE\tREASON")
 	for _, l := range letters {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%v\t%s\n", l.ID, l.Job, l.Topic, l.Key, time.Since(l.At).Round(time.Second),
+		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%v\t%s\n", node(l.Node), l.ID, l.Job, l.Topic, l.Key, time.Since(l.At).Round(time.Second),
 			strings.ReplaceAll(l.Reason, "\n", "; "))
 	}
 	return w.Flush()

@@ -11,10 +11,13 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 )
 
-// letters lists the dead letters of a job; of all jobs, where none is named.
+// letters lists the dead letters of a job; of all jobs, where none is named. Where the brokers of some nodes do not answer it returns those of
+// the others, and inspect.ErrUnreachable.
 func (c *cluster) letters(ctx context.Context, job crawl.JobID) ([]inspect.Letter, error) {
-	if _, err := c.bus.Depths(ctx); err != nil { // says what is wrong, where the bus would wait for the broker
-		return nil, err
+	if len(c.cfg.ZooKeeper.Addresses) == 0 {
+		if _, err := c.bus.Depths(ctx); err != nil { // says what is wrong, where the bus would wait for the broker
+			return nil, err
+		}
 	}
 	view, err := c.view()
 	if err != nil {
@@ -30,15 +33,68 @@ func (c *cluster) letters(ctx context.Context, job crawl.JobID) ([]inspect.Lette
 	return j.Letters(ctx)
 }
 
-// letterName tells dead letters apart.
+// letterName tells the dead letters of a broker apart.
 type letterName struct {
 	vhost, topic string
 	id           crawl.MessageID
 }
 
-// replay puts letters back into the queues. What cannot be read stays. A page's body may be gone from the spool, and then its message would
-// count as handled: so a page is fetched again, when its host's turn comes.
-func (c *cluster) replay(ctx context.Context, letters []inspect.Letter) (int, error) {
+// replay puts letters back into the queues that they come from. What cannot be read stays.
+func (c *cluster) replay(ctx context.Context, letters []inspect.Letter) (n int, err error) {
+	byNode := map[string][]inspect.Letter{}
+	for _, l := range letters {
+		byNode[l.Node] = append(byNode[l.Node], l)
+	}
+	brokers, err := c.brokersOf(ctx, byNode)
+	if err != nil {
+		return 0, err
+	}
+	for name, b := range brokers {
+		k, err := c.replayOn(ctx, b, byNode[name])
+		if n += k; err != nil {
+			return n, fmt.Errorf("replay%s: %w", ofNode(name), err)
+		}
+	}
+	return n, nil
+}
+
+func ofNode(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " of node " + name
+}
+
+// brokersOf returns the brokers of nodes by name; the node on its own has none.
+func (c *cluster) brokersOf(ctx context.Context, nodes map[string][]inspect.Letter) (map[string]*rabbit.Bus, error) {
+	out := map[string]*rabbit.Bus{}
+	if _, alone := nodes[""]; alone || len(nodes) == 0 {
+		out[""] = c.bus
+		return out, nil
+	}
+	r, err := c.readRing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range r.Nodes {
+		if _, wanted := nodes[n.Name]; !wanted || n.Broker == nil {
+			continue
+		}
+		if out[n.Name], err = c.broker(n.Node); err != nil {
+			return nil, err
+		}
+	}
+	for name := range nodes {
+		if out[name] == nil {
+			return nil, fmt.Errorf("node %s has left the ring meanwhile: its letters stay where they are", name)
+		}
+	}
+	return out, nil
+}
+
+// replayOn puts letters back on one broker. A page's body may be gone from the spool, and then its message would count as handled: so a page is
+// fetched again, when its host's turn comes.
+func (c *cluster) replayOn(ctx context.Context, b *rabbit.Bus, letters []inspect.Letter) (int, error) {
 	wanted := map[letterName]bool{}
 	for _, l := range letters {
 		wanted[letterName{l.Vhost, l.Topic, l.ID}] = l.Event != nil
@@ -47,28 +103,28 @@ func (c *cluster) replay(ctx context.Context, letters []inspect.Letter) (int, er
 		page, _ = l.Message.Event.(*crawl.Page)
 		return page, l.Message.Event != nil && wanted[letterName{l.Vhost, l.Topic, l.Message.ID}]
 	}
-	n, err := c.bus.Replay(ctx, func(l rabbit.Letter) bool {
+	n, err := b.Replay(ctx, func(l rabbit.Letter) bool {
 		page, ok := meant(l)
 		return ok && page == nil
 	})
 	if err != nil || !slices.ContainsFunc(letters, func(l inspect.Letter) bool { return l.Topic == crawl.TopicParse }) {
 		return n, err
 	}
-	fetched, err := c.bus.Take(ctx, func(l rabbit.Letter) (bool, error) {
+	fetched, err := b.Take(ctx, func(l rabbit.Letter) (bool, error) {
 		page, ok := meant(l)
 		if !ok || page == nil {
 			return false, nil
 		}
-		return true, c.fetchAgain(ctx, l.Message.ID, page.Task)
+		return true, c.fetchAgain(ctx, b, l.Message.ID, page.Task)
 	})
 	return n + fetched, err
 }
 
-// fetchAgain opens a URL again and hands it to the frontier. Interrupted in between, the letter is still there and says so.
-func (c *cluster) fetchAgain(ctx context.Context, letter crawl.MessageID, t crawl.Task) error {
+// fetchAgain opens a URL again and hands it to the frontier of a broker, which passes it on where the host is another node's. Interrupted in between, the letter is still there and says so.
+func (c *cluster) fetchAgain(ctx context.Context, b *rabbit.Bus, letter crawl.MessageID, t crawl.Task) error {
 	if err := c.postgres.URLs().Reopen(ctx, t.Job, t.URL.Key()); err != nil {
 		return fmt.Errorf("replay %s: %w", t.URL, err)
 	}
 	t.Repeat, t.Attempt = true, 0
-	return c.bus.Publish(ctx, bus.Message{ID: letter.Child("replay", 0), Event: &crawl.Fresh{Tasks: []crawl.Task{t}}, Redelivered: true})
+	return b.Publish(ctx, bus.Message{ID: letter.Child("replay", 0), Event: &crawl.Fresh{Tasks: []crawl.Task{t}}, Redelivered: true})
 }

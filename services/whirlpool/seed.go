@@ -52,7 +52,7 @@ Submitting the same job again changes its settings and queues the seeds that are
 		if err := c.postgres.Jobs().Put(cmd.Context(), job); err != nil {
 			return err
 		}
-		n, err := node.Seed(cmd.Context(), c.bus, c.postgres.URLs(), job)
+		n, err := node.Seed(cmd.Context(), c.bus, c.postgres.URLs(), c.postgres.Hosts(), job)
 		if err != nil {
 			return err
 		}

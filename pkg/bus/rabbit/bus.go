@@ -26,6 +26,7 @@ type vhost struct {
 	cfg        Config
 	url, name  string
 	publishing *publisher
+	bundling   *bundler // over publishing
 	consuming  *link
 }
 
@@ -59,6 +60,7 @@ func newVhost(cfg Config, l layout, url string) (*vhost, error) {
 		}
 		return v.declareOn(ctx, s, cfg.MaxLength)
 	}
+	v.bundling = newBundler(cfg.Bundle, v.publishing.publish)
 	return v, nil
 }
 
@@ -109,11 +111,30 @@ func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
 		if len(out[i]) == 0 {
 			continue
 		}
-		if err := v.publishing.publish(ctx, out[i]); err != nil {
+		if err := v.publish(ctx, out[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// publish publishes first messages of a cause, those that may travel with others in bundles.
+func (v *vhost) publish(ctx context.Context, out []outgoing) error {
+	alone := make([]outgoing, 0, len(out))
+	together := make([]outgoing, 0, len(out))
+	for _, o := range out {
+		if v.cfg.Bundle > 1 && bundled(o.queue) && len(o.msg.Headers) == 0 {
+			together = append(together, o)
+		} else {
+			alone = append(alone, o)
+		}
+	}
+	in := v.bundling.add(together)
+	if err := v.publishing.publish(ctx, alone); err != nil {
+		v.bundling.leave(in)
+		return err
+	}
+	return v.bundling.wait(ctx, in)
 }
 
 func (b *Bus) indexOf(topic string) (int, error) {

@@ -24,6 +24,7 @@ type Config struct {
 	// the queues: all programs must agree on it.
 	MaxLength int
 	Window    int           // messages of one vhost that a program has published and that are not confirmed
+	Bundle    int           // events of a topic that may travel in one message, at most; 1: each travels alone
 	Heartbeat time.Duration // a broker that is silent three times as long is given up
 	// Grace is how long handlers may go on after their consumer's context ended, before their own ends.
 	Grace time.Duration
@@ -33,7 +34,7 @@ type Config struct {
 // Default returns the configuration without addresses. The window is where the throughput of confirms levels out
 // (BenchmarkPublish); the length of topics holds the outputs of a few seconds.
 func Default() Config {
-	return Config{Program: "whirlpool", MaxLength: 10_000, Window: 1000, Heartbeat: 10 * time.Second, Grace: 20 * time.Second,
+	return Config{Program: "whirlpool", MaxLength: 2_000, Window: 1000, Bundle: 16, Heartbeat: 10 * time.Second, Grace: 20 * time.Second,
 		Log: slog.Default()}
 }
 
@@ -53,6 +54,9 @@ func (c Config) Validate() error {
 	}
 	if c.Window < 2 {
 		errs = append(errs, fmt.Errorf("rabbit: a window of %d messages: want at least 2", c.Window))
+	}
+	if c.Bundle < 1 || c.Bundle > maxBundle {
+		errs = append(errs, fmt.Errorf("rabbit: bundles of %d events: want 1 to %d", c.Bundle, maxBundle))
 	}
 	if c.Heartbeat < time.Second {
 		errs = append(errs, fmt.Errorf("rabbit: a heartbeat of %v: want at least 1s", c.Heartbeat))

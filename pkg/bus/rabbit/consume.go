@@ -62,7 +62,7 @@ func (b *Bus) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Ha
 // subscription is a consumer's channel and what came over it, while both last.
 type subscription struct {
 	ch       *amqp.Channel
-	jobs     chan amqp.Delivery // has room for all that the prefetch allows, so that nobody waits to put one in
+	jobs     chan *job // has room for all that the prefetch allows, so that nobody waits to put one in
 	tags     []string
 	readers  sync.WaitGroup
 	stop     context.CancelFunc // ends the taking of jobs
@@ -86,7 +86,7 @@ func (c *consumer) session(ctx context.Context) error {
 	defer ch.Close() // gives back what is not acknowledged
 	taking, stop := context.WithCancel(ctx)
 	defer stop()
-	sub := &subscription{ch: ch, jobs: make(chan amqp.Delivery, 2*c.prefetch()), stop: stop}
+	sub := &subscription{ch: ch, jobs: make(chan *job, 2*c.prefetch()*maxBundle), stop: stop}
 	sub.handlers, sub.end = context.WithCancel(context.WithoutCancel(ctx))
 	defer sub.end()
 	if err := c.subscribe(sub); err != nil {
@@ -95,7 +95,7 @@ func (c *consumer) session(ctx context.Context) error {
 	}
 	done, left := make(chan struct{}), make(chan struct{})
 	go func() { defer close(left); c.leave(taking, ctx, sub, done) }()
-	bus.RunPool(taking, c.workers, sub.jobs, func(d amqp.Delivery) { c.handle(sub, &d) })
+	bus.RunPool(taking, c.workers, sub.jobs, func(j *job) { c.handle(sub, j) })
 	close(done)
 	<-left
 	if ctx.Err() == nil {
@@ -139,11 +139,13 @@ func (c *consumer) subscribe(sub *subscription) error {
 func (sub *subscription) put(d amqp.Delivery) {
 	due := number(d.Headers, headerDue)
 	wait := min(time.Until(time.UnixMilli(due)), maxHold)
-	if due == 0 || wait <= 0 {
-		sub.jobs <- d
+	if due != 0 && wait > 0 {
+		time.AfterFunc(wait, func() { sub.jobs <- &job{Delivery: d} })
 		return
 	}
-	time.AfterFunc(wait, func() { sub.jobs <- d })
+	for _, j := range jobsOf(d) {
+		sub.jobs <- j
+	}
 }
 
 // leave waits until nothing more is to be taken. When that is because ctx ended, it gives back what was not begun, and ends the
@@ -161,8 +163,8 @@ func (c *consumer) leave(taking, ctx context.Context, sub *subscription, done <-
 	sub.readers.Wait()
 	for more := true; more; {
 		select {
-		case d := <-sub.jobs:
-			_ = d.Nack(false, true)
+		case j := <-sub.jobs:
+			j.giveBack()
 		default:
 			more = false
 		}

@@ -19,51 +19,52 @@ const (
 	maxHold = 10 * time.Minute
 )
 
-// handle handles a delivery and says to the broker what became of it. What it says nothing about comes back.
-func (c *consumer) handle(sub *subscription, d *amqp.Delivery) {
+// handle handles an event and says to the broker what became of it. What it says nothing about comes back.
+func (c *consumer) handle(sub *subscription, j *job) {
+	d := &j.Delivery
 	if d.Redelivered {
-		c.settle(sub, d, c.countRedelivery(sub.handlers, d))
+		c.settle(sub, j, c.countRedelivery(sub.handlers, d))
 		return
 	}
 	m, err := decode(c.topic, d)
 	if err != nil {
-		c.settle(sub, d, c.bury(sub.handlers, d, err))
+		c.settle(sub, j, c.bury(sub.handlers, d, err))
 		return
 	}
 	err = c.handler(sub.handlers, m)
 	switch retry, after := bus.Disposition(err, m.Attempt); {
 	case err == nil:
-		c.settle(sub, d, nil)
+		c.settle(sub, j, nil)
 	case sub.handlers.Err() != nil: // cut off: it says nothing about the message
+		j.abandon()
 	case retry:
-		c.settle(sub, d, c.retry(sub.handlers, d, m.Attempt+1, after))
+		c.settle(sub, j, c.retry(sub.handlers, d, m.Attempt+1, after))
 	default:
-		c.settle(sub, d, c.bury(sub.handlers, d, err))
+		c.settle(sub, j, c.bury(sub.handlers, d, err))
 	}
 }
 
-// settle acknowledges a delivery, unless what had to be stored before was not. An acknowledgement that does not arrive brings
+// settle acknowledges an event, unless what had to be stored before was not. An acknowledgement that does not arrive brings
 // the message back.
-func (c *consumer) settle(sub *subscription, d *amqp.Delivery, err error) {
+func (c *consumer) settle(sub *subscription, j *job, err error) {
 	if err != nil {
 		if sub.handlers.Err() == nil {
-			c.log.Error("a message was not settled and comes back", "id", d.MessageId, "error", err)
+			c.log.Error("a message was not settled and comes back", "id", j.MessageId, "error", err)
 		}
+		j.abandon()
 		return
 	}
-	_ = d.Ack(false)
+	j.done()
 }
 
-// countRedelivery replaces a message that was delivered before and not answered by a copy that says so. The copy comes at once; the
-// count survives whatever it kills.
+// countRedelivery replaces a message that was delivered before and not answered by a copy that says so, a bundle by a copy of each of its
+// events. The copy comes at once; the count survives whatever it kills.
 func (c *consumer) countRedelivery(ctx context.Context, d *amqp.Delivery) error {
 	n := number(d.Headers, headerRedeliveries) + 1
 	if n >= maxRedeliveries {
 		return c.bury(ctx, d, fmt.Errorf("delivered %d times without an answer: does it kill the program?", n))
 	}
-	p := copyOf(d)
-	p.Headers[headerRedeliveries] = n
-	return c.publishing.publish(ctx, []outgoing{{c.topic + retrySuffix, p}})
+	return c.publishing.publish(ctx, again(d, c.topic+retrySuffix, amqp.Table{headerRedeliveries: n}))
 }
 
 // retry puts a copy into the topic's retry queue, to be handled after the delay.

@@ -166,6 +166,7 @@ func (l *link) dial() (*session, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, dialTimeout)
 	defer cancel()
 	var w *wire
+	stop := func() bool { return false }
 	props := amqp.NewConnectionProperties()
 	props.SetClientConnectionName(l.name)
 	conn, err := amqp.DialConfig(l.url, amqp.Config{Heartbeat: l.heartbeat, Properties: props,
@@ -175,8 +176,10 @@ func (l *link) dial() (*session, error) {
 				return nil, err
 			}
 			w = newWire(c)
+			stop = context.AfterFunc(ctx, w.cut)                 // so that close need not wait for a handshake
 			return w, w.SetDeadline(time.Now().Add(dialTimeout)) // the library takes it off after the handshake
 		}})
+	stop()
 	if err != nil {
 		if w != nil {
 			w.cut()

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
 // outgoing is a message on its way to a queue of the vhost.
@@ -22,6 +24,7 @@ var (
 	errFull       = errors.New("the queue is full")
 	errUnroutable = errors.New("the queue does not exist")
 	errLostUnsure = errors.New("the connection was lost before the broker confirmed")
+	errBlocked    = errors.New("the broker is short of memory or disk")
 )
 
 // publisher publishes to one vhost. Its callers share a channel: their messages go out together, and the broker confirms them
@@ -57,10 +60,10 @@ type confirming struct {
 }
 
 // publish returns when the broker has confirmed that it has every message. Until ctx is done it publishes again what was
-// refused, returned, or lost with a connection.
+// refused, returned, or lost with a connection. bus.ErrBusy where the broker refused meanwhile.
 func (p *publisher) publish(ctx context.Context, out []outgoing) error {
 	wait := pause{first: 2 * time.Millisecond, most: 500 * time.Millisecond}
-	var why error
+	var why, busy error
 	for len(out) > 0 {
 		n := min(len(out), max(p.window/2, 1))
 		again, s, err := p.try(ctx, out[:n])
@@ -74,12 +77,15 @@ func (p *publisher) publish(ctx context.Context, out []outgoing) error {
 			err = errors.Join(err, p.prepare(ctx, s, queuesOf(again)))
 		}
 		out, why = append(again, out[n:]...), err
+		if errors.Is(err, errFull) || errors.Is(err, errBlocked) {
+			busy = bus.ErrBusy
+		}
 		if errors.Is(err, ErrClosed) {
 			return fmt.Errorf("publish %d messages, the first to queue %s: %w", len(out), out[0].queue, err)
 		}
 		p.say(err)
 		if err := wait.wait(ctx); err != nil {
-			return fmt.Errorf("publish %d messages, the first to queue %s: %w (%w)", len(out), out[0].queue, err, why)
+			return errors.Join(fmt.Errorf("publish %d messages, the first to queue %s: %w (%w)", len(out), out[0].queue, err, why), busy)
 		}
 	}
 	return nil
@@ -188,7 +194,7 @@ func (c *confirming) send(ctx context.Context, exchange string, out []outgoing) 
 // admit waits until one more message may be written.
 func (c *confirming) admit(ctx context.Context) error {
 	if err := c.session.gate.wait(ctx); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errBlocked, err)
 	}
 	if err := c.session.wire.room(ctx); err != nil {
 		return err

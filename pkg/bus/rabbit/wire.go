@@ -1,6 +1,7 @@
 package rabbit
 
 import (
+	"bufio"
 	"context"
 	"net"
 	"sync"
@@ -16,6 +17,7 @@ const wireRoom = 1 << 20
 // instead.
 type wire struct {
 	net.Conn
+	in    *bufio.Reader
 	wake  chan struct{} // holds one value while there is something to write, or to end
 	ended chan struct{}
 
@@ -26,10 +28,16 @@ type wire struct {
 }
 
 func newWire(c net.Conn) *wire {
-	w := &wire{Conn: c, wake: make(chan struct{}, 1), ended: make(chan struct{}), written: make(chan struct{})}
+	w := &wire{Conn: c, in: bufio.NewReaderSize(c, readRoom), wake: make(chan struct{}, 1), ended: make(chan struct{}), written: make(chan struct{})}
 	go w.run()
 	return w
 }
+
+// readRoom is how many bytes are read at once. The library reads 4 KB at a time, a message or two.
+const readRoom = 64 << 10
+
+// Read implements net.Conn.
+func (w *wire) Read(p []byte) (int, error) { return w.in.Read(p) }
 
 // Write implements net.Conn.
 func (w *wire) Write(p []byte) (int, error) {

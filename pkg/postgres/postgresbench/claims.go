@@ -62,7 +62,7 @@ func (s *scratch) fillURLs(ctx context.Context, from, to int64) error {
 // measureClaims claims for some seconds, fewer in small tables, and prints a row.
 func (s *scratch) measureClaims(ctx context.Context, rows int64, random bool) error {
 	batches := int(max(2, min(60, rows/1000))) // a claimant
-	work := make([][][]weburl.URL, claimants)
+	work := make([][][]crawl.Task, claimants)
 	for c := range work {
 		var err error
 		if work[c], err = makeBatches(rand.New(rand.NewPCG(uint64(rows), uint64(c))), batches+5, random); err != nil {
@@ -101,14 +101,14 @@ func (s *scratch) timed(ctx context.Context, rows int64, kind string, do func() 
 }
 
 // finishAll gives all URLs of the work their outcome.
-func (s *scratch) finishAll(ctx context.Context, work [][][]weburl.URL) (urls int, worst time.Duration, err error) {
+func (s *scratch) finishAll(ctx context.Context, work [][][]crawl.Task) (urls int, worst time.Duration, err error) {
 	const part = 50
 	return eachClaimant(work, func(c int) (n int, worst time.Duration, err error) {
 		for _, batch := range work[c] {
 			for some := range slices.Chunk(batch, part) {
 				entries := make([]crawl.Entry, len(some))
-				for i, u := range some {
-					entries[i] = crawl.Entry{Key: u.Key(), Verdict: crawl.VerdictDone, Status: 200, At: time.Now(), Attempts: 1}
+				for i := range some {
+					entries[i] = crawl.Entry{Key: some[i].URL.Key(), Verdict: crawl.VerdictDone, Status: 200, At: time.Now(), Attempts: 1}
 				}
 				start := time.Now()
 				if err := s.URLs().Finish(ctx, job, entries...); err != nil {
@@ -133,9 +133,9 @@ func (s *scratch) printHOT(ctx context.Context) error {
 	return err
 }
 
-// makeBatches makes batches of URLs, one in ten from the batch before.
-func makeBatches(rnd *rand.Rand, n int, random bool) ([][]weburl.URL, error) {
-	out := make([][]weburl.URL, n)
+// makeBatches makes batches of tasks, one in ten from the batch before.
+func makeBatches(rnd *rand.Rand, n int, random bool) ([][]crawl.Task, error) {
+	out := make([][]crawl.Task, n)
 	for b := range out {
 		host := rnd.Uint32()
 		for i := range batchSize {
@@ -150,14 +150,18 @@ func makeBatches(rnd *rand.Rand, n int, random bool) ([][]weburl.URL, error) {
 			if err != nil {
 				return nil, err
 			}
-			out[b] = append(out[b], u)
+			page, err := weburl.Parse(fmt.Sprintf("http://site%d.example/some/path/of/usual/length/page-of-links", host))
+			if err != nil {
+				return nil, err
+			}
+			out[b] = append(out[b], crawl.Task{Job: job, URL: u, Priority: crawl.DefaultPriority, Depth: 3, Referrer: page})
 		}
 	}
 	return out, nil
 }
 
 // claimAll lets every claimant claim its batches from-th to to-th.
-func (s *scratch) claimAll(ctx context.Context, work [][][]weburl.URL, from, to int) (claimed int, worst time.Duration, err error) {
+func (s *scratch) claimAll(ctx context.Context, work [][][]crawl.Task, from, to int) (claimed int, worst time.Duration, err error) {
 	return eachClaimant(work, func(c int) (n int, worst time.Duration, err error) {
 		for b := from; b < to; b++ {
 			by := crawl.MessageID{}.Child("bench", c<<20|b)
@@ -172,7 +176,7 @@ func (s *scratch) claimAll(ctx context.Context, work [][][]weburl.URL, from, to 
 }
 
 // eachClaimant runs do for all claimants at once and adds up what they say.
-func eachClaimant(work [][][]weburl.URL, do func(c int) (urls int, worst time.Duration, err error)) (
+func eachClaimant(work [][][]crawl.Task, do func(c int) (urls int, worst time.Duration, err error)) (
 	urls int, worst time.Duration, err error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup

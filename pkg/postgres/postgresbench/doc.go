@@ -28,6 +28,7 @@ type scratch struct {
 	conn   *pgx.Conn // beside the store
 	number int32     // of the job
 	out    io.Writer
+	cfg    postgres.Config
 }
 
 // withScratch makes a database on the server, whose URL is that of a role that may, and drops it in the end.
@@ -67,7 +68,7 @@ func open(ctx context.Context, url string, w io.Writer, use func(*scratch) error
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	s := &scratch{Store: store, conn: conn, out: w}
+	s := &scratch{Store: store, conn: conn, out: w, cfg: cfg}
 	j := crawl.DefaultJob()
 	j.ID, j.Seeds = job, []string{"http://bench.test/"}
 	if err := store.Jobs().Put(ctx, &j); err != nil {

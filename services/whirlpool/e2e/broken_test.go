@@ -19,7 +19,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
 // faultVariable makes the test binary a crawler of its own that is broken in the way it names. It takes the arguments of
@@ -119,7 +118,7 @@ func runNode(b *membus.Bus, n *node.Node, s *local.Store, job *crawl.Job, resume
 	if _, err := b.Recover(ctx); err != nil {
 		return err
 	}
-	if _, err := node.Seed(ctx, b, s.URLs(), job); err != nil {
+	if _, err := node.Seed(ctx, b, s.URLs(), s.Hosts(), job); err != nil {
 		return err
 	}
 	go func() {
@@ -149,9 +148,9 @@ func (j *forgetfulJournal) Load(context.Context, func(uint64, bus.Message) error
 type lateClaims struct{ crawl.URLSet }
 
 func (c lateClaims) Claim(
-	ctx context.Context, job crawl.JobID, by crawl.MessageID, urls []weburl.URL,
+	ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task,
 ) ([]crawl.Claimed, error) {
-	answers, err := c.URLSet.Claim(ctx, job, by, urls)
+	answers, err := c.URLSet.Claim(ctx, job, by, tasks)
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -164,9 +163,9 @@ func (c lateClaims) Claim(
 type forgetfulClaims struct{ crawl.URLSet }
 
 func (c forgetfulClaims) Claim(
-	ctx context.Context, job crawl.JobID, by crawl.MessageID, urls []weburl.URL,
+	ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task,
 ) ([]crawl.Claimed, error) {
-	answers, err := c.URLSet.Claim(ctx, job, by, urls)
+	answers, err := c.URLSet.Claim(ctx, job, by, tasks)
 	for i, a := range answers {
 		if a == crawl.Repeat {
 			answers[i] = crawl.Known

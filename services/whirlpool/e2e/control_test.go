@@ -21,18 +21,34 @@ func TestNegativeControlBrokenCrawlers(t *testing.T) {
 			t.Parallel()
 			cfg := variedWeb(1200)
 			cfg.Unavailable, cfg.PagesZipf = 0, 0
-			srv := serve(t, cfg, 0)
-			c := newCrawler(t, srv, jobFor(srv))
-			c.exe, c.env = self, []string{faultVariable + "=" + fault}
-			m := tormented(t, c, srv, 8, 400) // early: once every URL is claimed, the memory of claims matters no more
-			got := readResults(t, c.dir)
-			faults := slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c))
+			var kills int
+			faults, found := harmed(want, func() []string {
+				srv := serve(t, cfg, 0)
+				c := newCrawler(t, srv, jobFor(srv))
+				c.exe, c.env = self, []string{faultVariable + "=" + fault}
+				kills += tormented(t, c, srv, 8, 400).kills // early: once every URL is claimed, the memory of claims matters no more
+				got := readResults(t, c.dir)
+				return slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c))
+			})
 			if want == "" {
 				report(t, "sound crawler", faults)
-			} else if !slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, want) }) {
-				t.Errorf("%d kills did no harm that the checks would see: %q", m.kills, faults)
+			} else if !found {
+				t.Errorf("%d kills did no harm that the checks would see: %q", kills, faults)
 			}
-			t.Logf("%d kills, %d faults found", m.kills, len(faults))
+			t.Logf("%d kills, %d faults found", kills, len(faults))
 		})
 	}
+}
+
+// harmed repeats a tormented crawl with a fault until the checks complain of want: a kill is at a random instant, and eight of them may miss the
+// few milliseconds in which the fault does harm. A sound crawler (want is empty) is tormented once. It returns what the checks found last.
+func harmed(want string, torment func() []string) (faults []string, found bool) {
+	for range 6 {
+		faults = torment()
+		found = slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, want) })
+		if want == "" || found {
+			break
+		}
+	}
+	return faults, found
 }

@@ -121,6 +121,10 @@ func TestConnectionsAreCutAnywhere(t *testing.T) {
 	w := serve(t)
 	c := newCluster(t, w.srv, w.job())
 	c.startSeven()
+	until(t, patience, "list of connections", func() bool {
+		_, all := c.connections()
+		return len(all) >= len(names) || c.stuck()
+	})
 	c.seed()
 	cut := map[string]int{}
 	c.tormented(w, 3*number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {
@@ -137,29 +141,33 @@ func TestConnectionsAreCutAnywhere(t *testing.T) {
 	}
 }
 
-// cut has the broker close one connection of the programs, and returns its name; none where the broker knows of none yet.
+// cut has the broker close one connection of the programs, and returns its name; none where the broker lists none.
 func (c *cluster) cut() string {
 	c.t.Helper()
-	api := c.services.env["WHIRLPOOL_TEST_RABBITMQ_API"]
-	u, err := url.Parse(api)
+	client, all := c.connections()
+	if len(all) == 0 {
+		return ""
+	}
+	victim := all[rand.IntN(len(all))]
+	_, err := client.CloseConnection(victim.Name)
+	check(c.t, err)
+	return fmt.Sprint(victim.ClientProperties["connection_name"])
+}
+
+// connections returns those of the programs that the broker lists. It lists them some seconds after they were made.
+func (c *cluster) connections() (*rabbithole.Client, []rabbithole.ConnectionInfo) {
+	c.t.Helper()
+	u, err := url.Parse(c.services.env["WHIRLPOOL_TEST_RABBITMQ_API"])
 	check(c.t, err)
 	password, _ := u.User.Password()
 	client, err := rabbithole.NewClient(u.Scheme+"://"+u.Host, u.User.Username(), password)
 	check(c.t, err)
 	all, err := client.ListConnections()
 	check(c.t, err)
-	vhost := c.config().RabbitMQ.Subsystems.Vhost
-	frontier := c.config().RabbitMQ.Frontier.Vhost
-	all = slices.DeleteFunc(all, func(i rabbithole.ConnectionInfo) bool {
-		return i.Vhost != vhost && i.Vhost != frontier || strings.HasPrefix(i.ClientProperties["connection_name"].(string), "e2e")
+	vhosts := []string{c.config().RabbitMQ.Subsystems.Vhost, c.config().RabbitMQ.Frontier.Vhost}
+	return client, slices.DeleteFunc(all, func(i rabbithole.ConnectionInfo) bool {
+		return !slices.Contains(vhosts, i.Vhost) || strings.HasPrefix(fmt.Sprint(i.ClientProperties["connection_name"]), "e2e")
 	})
-	if len(all) == 0 {
-		return ""
-	}
-	victim := all[rand.IntN(len(all))]
-	_, err = client.CloseConnection(victim.Name)
-	check(c.t, err)
-	return fmt.Sprint(victim.ClientProperties["connection_name"])
 }
 
 // Every message is delivered twice, in any order.

@@ -1,0 +1,82 @@
+package peers
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// breaker keeps publications from a broker that is out of reach (circuit breaker, Nygard: Release It!): after a failure it lets none through for a
+// while, then one, whose success lets all through again and whose failure doubles the while. Those under way when it opens end by themselves.
+type breaker struct {
+	min, max time.Duration
+
+	mu      sync.Mutex
+	rest    time.Duration // 0: publications go through
+	until   time.Time     // end of the rest
+	trying  bool          // one is trying whether the broker is back
+	failure error         // of the last try
+}
+
+func newBreaker(min, max time.Duration) *breaker { return &breaker{min: min, max: max} }
+
+// attempt is a publication that the breaker let through.
+type attempt struct{ probe bool }
+
+// change is what an attempt's end made of the breaker.
+type change int
+
+const (
+	same change = iota
+	opened
+	closed
+)
+
+// allow lets a publication through, or says why not. Then done or abandon must be told of its end.
+func (b *breaker) allow() (attempt, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.rest == 0:
+		return attempt{}, nil
+	case b.trying || time.Now().Before(b.until):
+		return attempt{}, fmt.Errorf("%w, and was tried a moment ago: %w", ErrAway, b.failure)
+	}
+	b.trying = true
+	return attempt{probe: true}, nil
+}
+
+// done notes how an attempt ended.
+func (b *breaker) done(a attempt, err error) change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a.probe {
+		b.trying = false
+	}
+	switch {
+	case err == nil && b.rest == 0:
+		return same
+	case err == nil: // also of one that began before the failure: it was reached
+		b.rest, b.failure = 0, nil
+		return closed
+	case b.rest == 0:
+		b.open(b.min, err)
+		return opened
+	case a.probe:
+		b.open(min(2*b.rest, b.max), err)
+	}
+	return same
+}
+
+func (b *breaker) open(rest time.Duration, err error) {
+	b.rest, b.until, b.failure = rest, time.Now().Add(rest), err
+}
+
+// abandon notes an attempt that ended without telling anything about the broker.
+func (b *breaker) abandon(a attempt) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a.probe {
+		b.trying = false
+	}
+}

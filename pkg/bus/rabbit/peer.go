@@ -1,0 +1,44 @@
+package rabbit
+
+import (
+	"context"
+	"errors"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+)
+
+// Publisher publishes to the broker of another node, and does nothing else with it: it makes no queue, consumes nothing and asks nothing. It
+// has one connection for each vhost that something was published to, with one channel.
+type Publisher struct{ bus *Bus }
+
+// PeerProgram begins the Program of a Config by which another node publishes here; the node's name follows.
+const PeerProgram = "peer "
+
+// errForeign says why an unroutable message waits.
+var errForeign = errors.New("the programs of that node make its queues when they start")
+
+// OpenPublisher returns a publisher. It connects when it is first used, and keeps trying. The management address of cfg is not used.
+func OpenPublisher(cfg Config) (*Publisher, error) {
+	cfg.Bundle = 1 // of a bundle that others wait for, too, a caller whose context ends does not learn whether the broker refused
+	b, err := Open(cfg)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range b.vhosts {
+		v.publishing.prepare = func(_ context.Context, _ *session, missing []string) error {
+			if len(missing) > 0 {
+				return errForeign
+			}
+			return nil
+		}
+	}
+	return &Publisher{b}, nil
+}
+
+// Publish is that of Bus. bus.ErrBusy where ctx ended while the broker was reached and refused: full topics, memory, disk.
+func (p *Publisher) Publish(ctx context.Context, msgs ...bus.Message) error {
+	return p.bus.Publish(ctx, msgs...)
+}
+
+// Close is that of Bus.
+func (p *Publisher) Close() error { return p.bus.Close() }

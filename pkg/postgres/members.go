@@ -1,0 +1,132 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+)
+
+// Members says whose writes count: of each node those of one registration, made under a table of the ring that is not too old.
+type Members struct{ s *Store }
+
+// Members returns the members.
+func (s *Store) Members() *Members { return &Members{s} }
+
+// Enter makes the writes of a registration count, from the epoch of the newest Raise on, in place of those of the node's registration before,
+// none of which is under way any more when it returns. Done again, it changes nothing. ring.ErrFenced: this registration is over, or the node has
+// a later one.
+func (m *Members) Enter(ctx context.Context, k ring.Token) error {
+	if err := ring.CheckName(k.Node); err != nil {
+		return fmt.Errorf("enter the ring: %w", err)
+	}
+	what := fmt.Sprintf("enter node %s, incarnation %d, into the ring", k.Node, k.Incarnation)
+	return m.s.do(ctx, what, func(ctx context.Context) error {
+		var counts bool
+		err := m.s.pool.QueryRow(ctx, `SELECT enter($1, $2, $3)`, k.Node, int64(k.Incarnation), int64(k.Epoch)).Scan(&counts)
+		if err == nil && !counts {
+			return ring.ErrFenced
+		}
+		return err
+	})
+}
+
+const (
+	membersSQL = `SELECT node, incarnation, entered, floor, fenced FROM members ORDER BY node`
+	floorSQL   = `UPDATE members SET floor = $1 WHERE node = '' AND floor < $1`
+	refuseSQL  = `SELECT refuse($1, $2, $3, $4)`
+)
+
+// Raise refuses, from its return on, what is written under an older table than t, and all that is written by registrations that had entered by
+// t's epoch and are no members in it. It returns when every write that was admitted before has ended. Done again, it changes nothing and costs
+// one look at the table.
+//
+// The rows are changed one by one: nobody's writes wait for those of another node.
+func (m *Members) Raise(ctx context.Context, t *ring.Table) error {
+	epoch := int64(t.Epoch())
+	rows, err := m.rows(ctx)
+	if err != nil {
+		return err
+	}
+	if len(rows) == 0 || rows[0].floor < epoch { // the ring's own is first; whoever enters from now on begins there
+		err := m.s.do(ctx, fmt.Sprintf("raise the ring to epoch %d", epoch), func(ctx context.Context) error {
+			_, err := m.s.pool.Exec(ctx, floorSQL, epoch)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if rows, err = m.rows(ctx); err != nil {
+			return err
+		}
+	}
+	return m.refuse(ctx, t, rows)
+}
+
+type memberRow struct {
+	node                        string
+	incarnation, entered, floor int64
+	fenced                      bool
+}
+
+// over reports whether t knows that the registration is over.
+func (r *memberRow) over(t *ring.Table) bool {
+	n, known := t.Node(r.node)
+	return r.entered <= int64(t.Epoch()) && !(known && n.Incarnation == uint64(r.incarnation))
+}
+
+// refuse changes the rows that t asks to, those of the dead first.
+func (m *Members) refuse(ctx context.Context, t *ring.Table, rows []memberRow) error {
+	epoch := int64(t.Epoch())
+	rows = slices.DeleteFunc(rows, func(r memberRow) bool { return r.node == "" || r.fenced || !r.over(t) && r.floor >= epoch })
+	slices.SortStableFunc(rows, func(a, b memberRow) int { return cmp.Compare(order(b.over(t)), order(a.over(t))) })
+	for _, r := range rows {
+		over := r.over(t)
+		what := fmt.Sprintf("raise node %s to epoch %d", r.node, epoch)
+		err := m.s.do(ctx, what, func(ctx context.Context) error {
+			_, err := m.s.pool.Exec(ctx, refuseSQL, r.node, r.incarnation, epoch, over)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if over {
+			m.s.log.Info("the writes of a node are refused from now on", "node", r.node, "incarnation", r.incarnation, "epoch", epoch)
+		}
+	}
+	return nil
+}
+
+func order(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (m *Members) rows(ctx context.Context) (list []memberRow, err error) {
+	err = m.s.do(ctx, "read the members of the ring", func(ctx context.Context) error {
+		rows, err := m.s.pool.Query(ctx, membersSQL)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r memberRow, err error) {
+			return r, row.Scan(&r.node, &r.incarnation, &r.entered, &r.floor, &r.fenced)
+		})
+		return err
+	})
+	return list, err
+}
+
+// Reset forgets all members: for a ring that was made anew, whose epochs begin again, and of whose predecessor no node runs any more.
+func (m *Members) Reset(ctx context.Context) error {
+	return m.s.do(ctx, "forget the members of the ring", func(ctx context.Context) error {
+		const sql = `WITH gone AS (DELETE FROM members WHERE node <> '') UPDATE members SET floor = 0 WHERE node = ''`
+		_, err := m.s.pool.Exec(ctx, sql)
+		return err
+	})
+}

@@ -1,0 +1,235 @@
+package territory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+const (
+	// busyLook is how often a node looks at what it has to hand over or to take back, idleLook how often when there is nothing.
+	busyLook = 100 * time.Millisecond
+	idleLook = time.Second
+	// lostLease is how long a hand-over waits before it doubts that a lease will end: no request takes as long.
+	lostLease = 5 * time.Minute
+	// batch is how many tasks are queued at once.
+	batch = 512
+)
+
+// Run does the node's part of every move until ctx is done, and returns nil, or until the registration is over: ErrOver. Errors of stores are
+// reported and tried again.
+func (t *Territory) Run(ctx context.Context, f Frontier) error {
+	changed, stop := t.deps.Member.Watch()
+	defer stop()
+	t.reclaimAfter(t.cfg.Patience) // what was lost while this node was away
+	for {
+		if t.over() {
+			return ErrOver
+		}
+		busy, err := t.look(ctx, f)
+		if err != nil && ctx.Err() == nil {
+			t.cfg.Log.Warn("a part of a move in the ring is tried again", "error", err)
+		}
+		pause := idleLook
+		if busy {
+			pause = busyLook
+		}
+		if err != nil {
+			pause = idleLook
+		}
+		if !wait(ctx, changed, pause) {
+			return nil
+		}
+	}
+}
+
+// look does what is to be done now. busy: something is left that time will settle.
+func (t *Territory) look(ctx context.Context, f Frontier) (busy bool, err error) {
+	table := t.deps.Member.Table()
+	if t.update(table) {
+		t.noteDepartures(table)
+		f.Wake()
+	}
+	if t.deps.Member.Fenced() {
+		return true, nil
+	}
+	hand, recover := table.Duties(t.cfg.Node)
+	return len(hand)+len(recover) > 0, errors.Join(t.handOver(ctx, f, hand), t.takeOver(ctx, f, table, recover), t.takeBack(ctx, f))
+}
+
+// handOver lets go of virtual nodes of which nothing is in flight. The frontier leases nothing of them since update.
+func (t *Territory) handOver(ctx context.Context, f Frontier, hand []ring.Vnode) error {
+	busy := f.InFlight()
+	var parts []ring.Part
+	for _, v := range hand {
+		if busy[v.Index] == 0 {
+			parts = append(parts, v.Part())
+		}
+	}
+	switch {
+	case len(parts) == len(hand):
+		t.waits = time.Time{}
+	case t.waits.IsZero():
+		t.waits = time.Now()
+	case time.Since(t.waits) > lostLease && !f.Unsent() && t.cfg.Quiet(ctx):
+		t.cfg.Log.Warn("leases of virtual nodes that are handed over will never end: their messages are dead letters", "leases", len(hand)-len(parts))
+		for _, v := range hand {
+			if busy[v.Index] > 0 {
+				parts = append(parts, v.Part())
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	if err := f.Flush(ctx); err != nil {
+		return fmt.Errorf("hand over %d virtual nodes: %w", len(parts), err)
+	}
+	n, err := t.deps.Member.Finish(ctx, parts...)
+	if err == nil {
+		t.cfg.Log.Info("virtual nodes were handed over", "virtual_nodes", n, "in_flight", len(hand)-len(parts))
+	}
+	return err
+}
+
+// takeOver queues what is open of virtual nodes that came to this node.
+func (t *Territory) takeOver(ctx context.Context, f Frontier, table *ring.Table, gained []ring.Vnode) error {
+	if len(gained) == 0 {
+		return nil
+	}
+	start := time.Now()
+	if err := t.deps.Members.Raise(ctx, table); err != nil {
+		return fmt.Errorf("take over %d virtual nodes: %w", len(gained), err)
+	}
+	mine := make([]bool, table.Len())
+	parts := make([]ring.Part, len(gained))
+	for i, v := range gained {
+		mine[v.Index], parts[i] = true, v.Part()
+	}
+	var unplaced error
+	owned := func(u weburl.URL) bool {
+		v, err := vnodeOf(ctx, table, u, t.cfg.Addresses)
+		unplaced = cmp.Or(unplaced, err)
+		return err == nil && mine[v]
+	}
+	q := queuer{f: f}
+	err := t.deps.Ledger.Open(ctx, owned, func(task crawl.Task) error { return q.add(ctx, task) })
+	if err = errors.Join(err, unplaced); err != nil {
+		return fmt.Errorf("take over %d virtual nodes: %w", len(gained), err)
+	}
+	if err := q.flush(ctx); err != nil {
+		return err
+	}
+	n, err := t.deps.Member.Finish(ctx, parts...)
+	if err != nil {
+		return err
+	}
+	t.cfg.Log.Info("virtual nodes were taken over", "virtual_nodes", n, "open_urls", q.n, "took", time.Since(start))
+	t.reclaimAfter(t.cfg.Patience)
+	return nil
+}
+
+// queuer queues tasks by the batch.
+type queuer struct {
+	f     Frontier
+	tasks []crawl.Task
+	n     int
+}
+
+func (q *queuer) add(ctx context.Context, task crawl.Task) error {
+	q.tasks = append(q.tasks, task)
+	if len(q.tasks) < batch {
+		return nil
+	}
+	return q.flush(ctx)
+}
+
+func (q *queuer) flush(ctx context.Context) error {
+	err := q.f.Queue(ctx, q.tasks...)
+	if err == nil {
+		q.n += len(q.tasks)
+		q.tasks = q.tasks[:0]
+	}
+	return err
+}
+
+// noteDepartures sees to it that pages are taken back whose links a node took with it.
+func (t *Territory) noteDepartures(table *ring.Table) {
+	now := map[member]bool{}
+	for _, n := range table.Nodes() {
+		if n.State != ring.Gone {
+			now[member{n.Name, n.Address}] = true
+		}
+	}
+	for m := range t.members {
+		if !now[m] {
+			t.cfg.Log.Info("a node has left the ring: pages whose links it had are fetched again", "node", m.name, "after", t.cfg.Patience)
+			t.reclaimAfter(t.cfg.Patience)
+		}
+	}
+	t.members = now
+}
+
+func (t *Territory) reclaimAfter(d time.Duration) {
+	t.reclaim = append(t.reclaim, time.Now().Add(d))
+	slices.SortFunc(t.reclaim, time.Time.Compare)
+}
+
+// TakeBack has the pages taken back whose links have been on their way for longer than the patience, though no node has left: somebody who sees that
+// nothing goes on any more calls it.
+func (t *Territory) TakeBack() { t.stuck.Store(true) }
+
+// takeBack takes back, when it is time, the pages of this node's hosts whose links were lost on their way: those that were expected before a node
+// was missed, and are still not followed after the time that the living take.
+func (t *Territory) takeBack(ctx context.Context, f Frontier) error {
+	now := time.Now()
+	if t.stuck.Swap(false) {
+		t.reclaimAfter(0)
+		now = time.Now()
+	}
+	if len(t.reclaim) == 0 || t.reclaim[0].After(now) {
+		return nil
+	}
+	var lost []crawl.Task
+	err := t.deps.Following.Unfollowed(ctx, t.reclaim[0].Add(-t.cfg.Patience), func(task crawl.Task) error {
+		if t.Place(task.URL).Node == "" {
+			lost = append(lost, task)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, task := range lost {
+		if err := t.fetchAgain(ctx, f, task); err != nil {
+			return fmt.Errorf("fetch %s again, whose links were lost: %w", task.URL, err)
+		}
+	}
+	if len(lost) > 0 {
+		t.cfg.Log.Info("pages are fetched again, because their links were lost with a node", "pages", len(lost))
+	}
+	f.StopWaiting()
+	t.reclaim = t.reclaim[1:]
+	return nil
+}
+
+// fetchAgain queues a page before it forgets that its links are missing, so that a crash in between repeats it.
+func (t *Territory) fetchAgain(ctx context.Context, f Frontier, task crawl.Task) error {
+	if task.Kind == crawl.KindRobots {
+		return f.Queue(ctx, task) // in no ledger, it stays expected until the frontier has its outcome
+	}
+	if err := t.deps.Ledger.Reopen(ctx, task.Job, task.URL.Key()); err != nil {
+		return err
+	}
+	if err := f.Queue(ctx, task); err != nil {
+		return err
+	}
+	return t.deps.Following.Forget(ctx, task.Job, task.URL.Key())
+}

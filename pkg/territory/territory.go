@@ -1,0 +1,199 @@
+// Package territory is what a node's frontier may do by the ring: whose a URL is, which hosts this node may contact and since when, and the
+// node's part in moves of virtual nodes from one node to another.
+//
+// It knows no technology. What it relies on, and why nothing is lost with a node: docs/design/nodes.md.
+package territory
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
+	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Member is this node's membership (member.Member).
+type Member interface {
+	Table() *ring.Table
+	Fenced() bool
+	Incarnation() uint64
+	Token() (ring.Token, bool)
+	Finish(ctx context.Context, parts ...ring.Part) (counted int, err error)
+	Watch() (<-chan struct{}, func())
+}
+
+// Members keeps what refuses the late writes of nodes.
+type Members interface {
+	// Enter makes the writes of a registration count.
+	Enter(ctx context.Context, k ring.Token) error
+	// Raise refuses, from its return on, what is written under an older table than t, or by registrations that t knows to be over.
+	Raise(ctx context.Context, t *ring.Table) error
+}
+
+// Ledger gives back what is open.
+type Ledger interface {
+	// Open hands the task of every open URL that owned accepts to each, over all jobs that are crawled.
+	Open(ctx context.Context, owned func(weburl.URL) bool, each func(crawl.Task) error) error
+	Reopen(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error
+}
+
+// Frontier is the frontier that works by the territory.
+type Frontier interface {
+	Wake()
+	InFlight() map[int]int
+	Unsent() bool
+	Flush(ctx context.Context) error
+	Queue(ctx context.Context, tasks ...crawl.Task) error
+	StopWaiting()
+}
+
+// Config says whose territory it is.
+type Config struct {
+	Node string
+	// Patience is how long the links of a page may be on their way, after a node was lost, before the page is fetched again.
+	Patience time.Duration
+	// Addresses and Recall are for a ring that is partitioned by ip. Recall answers from memory, and where it cannot it calls Wake later.
+	Addresses ring.Addresses
+	Recall    ring.Addresses
+	// Quiet reports whether no lease and no outcome is in the node's broker. A lease under way then will never end, because its message is a dead letter.
+	Quiet func(ctx context.Context) bool
+	Log   *slog.Logger
+}
+
+// Deps are what a territory works with.
+type Deps struct {
+	Member    Member
+	Members   Members
+	Ledger    Ledger
+	Following crawl.Following
+}
+
+// ErrOver says that the registration under which a frontier worked is over: what it has in memory may be old.
+var ErrOver = errors.New("this node's registration in the ring is over")
+
+// Territory implements frontier.Ring for one registration of the node. Make it with Begin.
+type Territory struct {
+	cfg   Config
+	deps  Deps
+	token ring.Token // of the beginning
+	view  atomic.Pointer[view]
+	stuck atomic.Bool // TakeBack was called
+
+	// Run's.
+	members map[member]bool // of the newest table that was looked at
+	reclaim []time.Time     // when the following is to be looked at; in order
+	waits   time.Time       // since when a lease under way holds up a hand-over; zero: none does
+}
+
+// member is a node at an address: at another one it has other queues.
+type member struct{ name, address string }
+
+// view is a table and since when this node may lease from its virtual nodes.
+type view struct {
+	table  *ring.Table
+	factor int
+	since  map[int]since // of the virtual nodes that it may lease from: a small part of all
+	latest time.Time     // of since
+}
+
+// since is the epoch at which a virtual node came to this node and when it could lease from it.
+type since struct {
+	epoch uint64
+	at    time.Time
+}
+
+// Begin waits until the node is a member of the ring and its writes count.
+func Begin(ctx context.Context, cfg Config, deps Deps) (*Territory, error) {
+	t := &Territory{cfg: cfg, deps: deps}
+	changed, stop := deps.Member.Watch()
+	defer stop()
+	for {
+		if k, ok := deps.Member.Token(); ok {
+			if err := deps.Members.Enter(ctx, k); err != nil {
+				return nil, err
+			}
+			t.token = k
+			t.update(deps.Member.Table())
+			return t, nil
+		}
+		if !wait(ctx, changed, time.Second) {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// over reports whether the registration that the territory began with is not the node's any more.
+func (t *Territory) over() bool { return t.deps.Member.Incarnation() != t.token.Incarnation }
+
+// Place implements frontier.Ring.
+func (t *Territory) Place(u weburl.URL) frontier.Place {
+	v := t.view.Load()
+	vnode, err := vnodeOf(context.Background(), v.table, u, t.cfg.Recall)
+	if err != nil {
+		return frontier.Place{Factor: 1}
+	}
+	p := frontier.Place{Vnode: vnode, Factor: v.factor, Tenure: t.token.Incarnation}
+	if owner := v.table.Vnode(vnode).Owner; owner != t.cfg.Node {
+		p.Node = owner // of nobody: it waits here
+		return p
+	}
+	if p.Since = v.since[vnode].at; v.table.Partition() == ring.ByURL {
+		p.Since = v.latest // other URLs of the host are of other virtual nodes
+	}
+	_, may := v.since[vnode]
+	p.Lease = may && !t.deps.Member.Fenced() && !t.over()
+	return p
+}
+
+// vnodeOf returns the virtual node of a URL. Only a partition by address can fail.
+func vnodeOf(ctx context.Context, table *ring.Table, u weburl.URL, addresses ring.Addresses) (int, error) {
+	key, err := table.Partition().Key(ctx, u, addresses)
+	if err != nil {
+		return 0, err
+	}
+	return table.VnodeOf(key), nil
+}
+
+// update takes over a table. What this node could lease before, and has not lost since, it could lease as long.
+func (t *Territory) update(table *ring.Table) (changed bool) {
+	old := t.view.Load()
+	if old != nil && old.table == table {
+		return false
+	}
+	now := time.Now()
+	v := &view{table: table, factor: table.DelayFactor(), since: map[int]since{}}
+	for i := range table.Len() {
+		if !table.MayLease(t.cfg.Node, i) {
+			continue
+		}
+		s := since{table.Vnode(i).Since, now}
+		if old != nil {
+			if before, could := old.since[i]; could && before.epoch == s.epoch {
+				s = before
+			}
+		}
+		v.since[i] = s
+		if s.at.After(v.latest) {
+			v.latest = s.at
+		}
+	}
+	t.view.Store(v)
+	return true
+}
+
+// wait waits for d or a value of changed, and reports whether ctx is alive.
+func wait(ctx context.Context, changed <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-changed:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}

@@ -1,0 +1,40 @@
+package nodes_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+)
+
+// Each of a node's seven programs is killed, and started again at once: within the grace time nothing of the ring moves.
+func TestProgramOfANodeIsKilledAndNothingMoves(t *testing.T) {
+	w := serve(t, 400*time.Millisecond)
+	c := newCluster(t, w.srv)
+	c.startSeven(1, 2)
+	until(t, time.Minute, "a ring of two nodes", func() bool { return c.history.settled(2) || c.stuck() })
+	first := c.history.now()
+	c.seed(w.job())
+	kills := 0
+	for i, p := range rand.Perm(len(names)) {
+		target := (i + 1) * w.requests / (len(names) + 3)
+		until(t, patience, "requests", func() bool { return w.srv.Log().Count() >= target || c.ended("e2e") || c.stuck() })
+		if c.ended("e2e") || t.Failed() {
+			break
+		}
+		victim := c.machines()[rand.IntN(2)].programs[p]
+		c.during(victim.name+" killed", func() { victim.kill(t); victim.start(t) })
+		kills++
+	}
+	c.wait("e2e")
+	c.judge(w)
+	m, err := ring.Compare(first, c.history.now())
+	check(t, err)
+	if m.Moved > 0 {
+		t.Errorf("%d virtual nodes moved because programs were restarted", m.Moved)
+	}
+	if kills < len(names) {
+		t.Errorf("only %d programs were killed before the job had ended", kills)
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
+)
+
+func newRingCreate() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "create",
+		Short: "Create the ring before the first node does",
+		Long: `Create makes the ring's table. The first node that joins does it by itself with ring.vnodes and ring.partition; do it before where you want
+other values, for they never change. 256 virtual nodes for each unit of weight that the cluster may once have let equal nodes
+differ by 0.4 %, a quarter of that by 1.6 %.`,
+		Example: "  whirlpool ring create --vnodes 256000 --cluster=node.yml",
+		Args:    cobra.NoArgs,
+	}
+	vnodes := cmd.Flags().Int("vnodes", 0, "`number` of virtual nodes (default: ring.vnodes)")
+	partition := cmd.Flags().String("partition", "", "what belongs together: `host`, domain, ip or url (default: ring.partition)")
+	overRing(cmd, func(cmd *cobra.Command, _ []string, r *ringView) error {
+		if !cmd.Flags().Changed("vnodes") {
+			*vnodes = r.cfg.Ring.Vnodes
+		}
+		if *partition == "" {
+			*partition = r.cfg.Ring.Partition
+		}
+		p, err := ring.ParsePartition(*partition)
+		if err != nil {
+			return exitStatus{exitUsage, err}
+		}
+		t, err := ring.Create(*vnodes, p, member.NewSeed())
+		if err != nil {
+			return exitStatus{exitUsage, err}
+		}
+		exists := errors.New("the ring exists: its virtual nodes and its partition cannot be changed")
+		if r.Table != nil {
+			return exists
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), ringTime)
+		defer cancel()
+		if err := r.session.Write(ctx, t, r.View); errors.Is(err, member.ErrConflict) {
+			return exists
+		} else if err != nil {
+			return err
+		}
+		cmd.Printf("created ring %s with %d virtual nodes, partitioned by %s\n", r.cfg.Ring.Name, t.Len(), p)
+		return nil
+	})
+	return cmd
+}
