@@ -204,15 +204,15 @@ func TestLinksWaitForABrokerThatIsStopped(t *testing.T) {
 	publish(before, during)
 	until(t, "the own links do not wait", func() bool { return count(atA, "a.test") == before+during })
 	until(t, "the others have been tried more often than any failing message is", func() bool { return h.most.Load() > 2*bus.MaxAttempts })
-	depths, err := a.own.Depths(within(t))
-	check(t, err)
-	waiting := map[string]int64{}
-	for _, d := range depths {
-		waiting[d.Queue] += d.Ready + d.Unacked
-	}
-	if waiting["hostsplit.retry"] != during || waiting["dead"] != 0 || waiting["hostsplit"] != 0 {
-		t.Errorf("of %d pages there are %d in hostsplit.retry, %d in hostsplit, %d are buried", during, waiting["hostsplit.retry"], waiting["hostsplit"], waiting["dead"])
-	}
+	until(t, "each page waits once, nothing is buried", func() bool { // for a moment a page that is tried again is there twice
+		depths, err := a.own.Depths(within(t))
+		check(t, err)
+		waiting := map[string]int64{}
+		for _, d := range depths {
+			waiting[d.Queue] += d.Ready + d.Unacked
+		}
+		return waiting["hostsplit.retry"] == during && waiting["dead"] == 0 && waiting["hostsplit"] == 0
+	})
 
 	b.server.Do(t, "start", "rabbitmq")
 	until(t, "what waited has arrived", func() bool { return count(atB, "b.test") == before+during })

@@ -43,15 +43,30 @@ func canMakeSpace() error {
 	if out, err := backendSays("native"); err != nil {
 		return fmt.Errorf("servers as processes: %s", out)
 	}
-	for _, tool := range []string{"ip", "iptables"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return err
-		}
+	if err := installTools(); err != nil {
+		return err
 	}
 	cmd := exec.Command("true")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: apart}
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("make namespaces: %w", err)
+	}
+	return nil
+}
+
+// installTools sees to the commands that make networks and cut them.
+func installTools() error {
+	for tool, debian := range map[string]string{"ip": "iproute2", "iptables": "iptables"} {
+		if _, err := exec.LookPath(tool); err == nil {
+			continue
+		}
+		if os.Getuid() != 0 {
+			return fmt.Errorf("%s is not installed, and we are not root", tool)
+		}
+		fmt.Printf("installing Debian's %s\n", debian)
+		if out, err := exec.Command("../../../../deploy/services/install", debian).CombinedOutput(); err != nil {
+			return fmt.Errorf("install %s: %w: %s", debian, err, out)
+		}
 	}
 	return nil
 }
