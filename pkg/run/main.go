@@ -25,7 +25,10 @@ const (
 const probeTime = 5 * time.Second
 
 // Main runs body as the program name and exits. See the package's comment.
-func Main(name string, body Body) { os.Exit(Run(name, os.Args[1:], body)) }
+func Main(name string, body Body) {
+	relaxTimers()
+	os.Exit(Run(name, os.Args[1:], body))
+}
 
 // Run is Main for a program that is a command of another one: it takes the arguments after its name, and returns the exit status.
 func Run(name string, args []string, body Body) int {
