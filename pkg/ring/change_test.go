@@ -150,7 +150,7 @@ func TestAJoinMovesItsShareAndALeaveTheSame(t *testing.T) {
 	}{{1, Unit}, {2, Unit}, {3, Unit}, {3, 2 * Unit}, {10, Unit}, {10, Unit / 2}, {100, Unit}, {100, 4 * Unit}} {
 		r := of(t, PerUnit*(c.nodes+4), c.nodes)
 		joined := must(t, Must(r.Join(node("x", c.weight, 1000))), nil)
-		there := quick(t, joined)
+		there := settled(t, joined)
 		ideal := float64(c.weight) / (float64(c.weight) + float64(c.nodes)*float64(Unit))
 		for name, m := range map[string]Movement{"join": compare(t, r, joined), "leave": compare(t, there, Must(there.Drain("x"))),
 			"death": compare(t, there, Must(there.Dead("x", 1000)))} {

@@ -63,3 +63,24 @@ func (t *Table) Duties(node string) (hand, recover []Vnode) {
 	}
 	return hand, recover
 }
+
+// Settle returns the table after every node has done all its parts of moves: nothing moves any more. It is for simulations, measurements and tests, which
+// begin with such a ring; the nodes of a cluster finish their own moves.
+func Settle(t *Table) *Table {
+	for range 2 { // what is handed is to be recovered
+		parts := map[string][]Part{}
+		for _, v := range t.Moving() {
+			by := v.Owner
+			if v.Step == Handing {
+				by = v.From
+			}
+			parts[by] = append(parts[by], v.Part())
+		}
+		for _, n := range t.Nodes() {
+			if p := parts[n.Name]; len(p) > 0 {
+				t, _ = t.Finish(n.Name, n.Incarnation, p...)
+			}
+		}
+	}
+	return t
+}

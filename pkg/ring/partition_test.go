@@ -62,7 +62,7 @@ func TestTheDelayGrowsWithTheNodesWhenURLsOfAHostAreSpread(t *testing.T) {
 		for i, name := range []string{"a", "b", "c"} {
 			r = Must(r.Join(node(name, Unit, uint64(i+1))))
 		}
-		r = Must(quick(t, r).Drain("b")) // it may lease until it has heard of it
+		r = Must(settled(t, r).Drain("b")) // it may lease until it has heard of it
 		if got := r.Delay(time.Second); got != want {
 			t.Errorf("%s: %v, want %v", p, got, want)
 		}

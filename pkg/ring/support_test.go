@@ -22,33 +22,7 @@ func must(t rapid.TB, next *Table, err error) *Table {
 // settled ends all moves.
 func settled(t rapid.TB, r *Table) *Table {
 	t.Helper()
-	for range 3 {
-		for _, n := range r.Nodes() {
-			hand, recover := r.Duties(n.Name)
-			for _, v := range append(hand, recover...) {
-				r, _ = r.Finish(n.Name, n.Incarnation, v.Part())
-			}
-		}
-	}
-	if m := r.Moving(); len(m) > 0 {
-		t.Fatalf("virtual node %+v still moves", m[0])
-	}
-	return r
-}
-
-// quick ends all moves of a large ring in few steps.
-func quick(t rapid.TB, r *Table) *Table {
-	t.Helper()
-	for range 3 {
-		for _, n := range r.Nodes() {
-			hand, recover := r.Duties(n.Name)
-			var parts []Part
-			for _, v := range append(hand, recover...) {
-				parts = append(parts, v.Part())
-			}
-			r, _ = r.Finish(n.Name, n.Incarnation, parts...)
-		}
-	}
+	r = Settle(r)
 	if m := r.Moving(); len(m) > 0 {
 		t.Fatalf("virtual node %+v still moves", m[0])
 	}
@@ -67,7 +41,7 @@ func of(t rapid.TB, vnodes, n int, weights ...Weight) *Table {
 		r = must(t, r, err)
 		r, err = r.Join(node(fmt.Sprintf("n%d", i), w, uint64(i+1)))
 	}
-	return quick(t, must(t, r, err))
+	return settled(t, must(t, r, err))
 }
 
 func compare(t rapid.TB, a, b *Table) Movement {

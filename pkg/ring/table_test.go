@@ -151,7 +151,7 @@ func TestLateWritesAreFenced(t *testing.T) {
 		admit bool
 	}{
 		"while it hands the virtual node on":      {draining, token, true},
-		"after it was handed on":                  {quick(t, draining), token, false},
+		"after it was handed on":                  {settled(t, draining), token, false},
 		"after the node died":                     {Must(r.Dead(n.Name, n.Incarnation)), token, false},
 		"of an earlier life":                      {again, token, false},
 		"of the life that is":                     {again, Token{n.Name, 99, again.Epoch()}, true},

@@ -115,27 +115,7 @@ func (c *Cluster) table(ctx context.Context, s member.Session) (*ring.Table, err
 			return nil, err
 		}
 	}
-	return settle(t), err
-}
-
-// settle ends all moves of a ring that nobody has acted on yet.
-func settle(t *ring.Table) *ring.Table {
-	for len(t.Moving()) > 0 {
-		parts := map[string][]ring.Part{}
-		for _, v := range t.Moving() {
-			by := v.Owner
-			if v.Step == ring.Handing {
-				by = v.From
-			}
-			parts[by] = append(parts[by], v.Part())
-		}
-		for _, n := range t.Nodes() {
-			if p := parts[n.Name]; len(p) > 0 {
-				t, _ = t.Finish(n.Name, n.Incarnation, p...)
-			}
-		}
-	}
-	return t
+	return ring.Settle(t), err
 }
 
 // seedBatch is how many seeds a message has.

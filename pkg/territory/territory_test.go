@@ -173,7 +173,7 @@ func ringOf(t testing.TB, names ...string) *ring.Table {
 // joined is the ring after a node has joined and all moves are over.
 func joined(t testing.TB, table *ring.Table, name string, incarnation uint64) *ring.Table {
 	t.Helper()
-	return settled(joining(t, table, name, incarnation))
+	return ring.Settle(joining(t, table, name, incarnation))
 }
 
 func joining(t testing.TB, table *ring.Table, name string, incarnation uint64) *ring.Table {
@@ -188,18 +188,6 @@ func joining(t testing.TB, table *ring.Table, name string, incarnation uint64) *
 		t.Fatal(err)
 	}
 	return next
-}
-
-func settled(table *ring.Table) *ring.Table {
-	for len(table.Moving()) > 0 {
-		for _, n := range table.Nodes() {
-			hand, recover := table.Duties(n.Name)
-			for _, v := range append(hand, recover...) {
-				table, _ = table.Finish(n.Name, n.Incarnation, v.Part())
-			}
-		}
-	}
-	return table
 }
 
 func urls(t testing.TB, n int) []crawl.Task {
@@ -378,7 +366,7 @@ func TestPagesWhoseLinksWereLostAreFetchedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n.change(func() { n.table = settled(left) })
+		n.change(func() { n.table = ring.Settle(left) })
 		time.Sleep(19 * time.Second)
 		if got := n.said(); len(got) != 0 {
 			t.Errorf("what is on its way elsewhere has time to come: %q", got)

@@ -117,27 +117,7 @@ func (s *web) build(n int) (*ring.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return settle(t), nil
-}
-
-// settle ends all moves.
-func settle(t *ring.Table) *ring.Table {
-	for len(t.Moving()) > 0 {
-		parts := map[string][]ring.Part{}
-		for _, v := range t.Moving() {
-			by := v.Owner
-			if v.Step == ring.Handing {
-				by = v.From
-			}
-			parts[by] = append(parts[by], v.Part())
-		}
-		for _, n := range t.Nodes() {
-			if p := parts[n.Name]; len(p) > 0 {
-				t, _ = t.Finish(n.Name, n.Incarnation, p...)
-			}
-		}
-	}
-	return t
+	return ring.Settle(t), nil
 }
 
 func (s *web) measure(n int) (Result, error) {
@@ -288,7 +268,7 @@ func (s *web) sizesOf(t *ring.Table, r *Result) error {
 		if err != nil {
 			return err
 		}
-		t = settle(t)
+		t = ring.Settle(t)
 	}
 	b, err = t.Encode()
 	r.Churned = len(b)

@@ -87,13 +87,5 @@ func twoNodes(t *testing.T) *ring.Table {
 		table, err = table.Join(ring.Node{Name: name, Address: fmt.Sprintf("10.77.0.%d:5672", i), Weight: ring.Unit, Incarnation: uint64(i + 1)})
 		check(t, err)
 	}
-	for len(table.Moving()) > 0 {
-		for _, n := range table.Nodes() {
-			hand, recover := table.Duties(n.Name)
-			for _, v := range append(hand, recover...) {
-				table, _ = table.Finish(n.Name, n.Incarnation, v.Part())
-			}
-		}
-	}
-	return table
+	return ring.Settle(table)
 }
