@@ -3,6 +3,7 @@ package crawltest
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -11,14 +12,15 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// Followed is a crawl.Following in memory: what the stores' are compared with, and what simulations use. It keeps every page that it has heard
-// of, until it is told to forget it.
+// Followed is a crawl.Following in memory: what the stores' are compared with, and what simulations use.
 type Followed struct {
-	// Now tells the time at which pages are expected; nil: the real one.
-	Now func() time.Time
+	// Keep is how long it remembers pages that nobody waits for, at least: those that are whole, and those of which shares came that nobody
+	// expected; 0: until it is told to forget them. It forgets them all before they are twice as old.
+	Keep time.Duration
 
 	mu    sync.Mutex
 	pages map[pageID]*followed
+	swept time.Time
 }
 
 type pageID struct {
@@ -29,6 +31,7 @@ type pageID struct {
 type followed struct {
 	task     crawl.Task
 	expected time.Time // zero: not yet
+	changed  time.Time
 	epoch    uint64
 	parts    int // 0: no share was claimed
 	got      map[int]bool
@@ -40,28 +43,39 @@ func (f *followed) waits() bool {
 }
 
 // NewFollowing returns one that follows nothing yet.
-func NewFollowing() *Followed { return &Followed{Now: time.Now, pages: map[pageID]*followed{}} }
+func NewFollowing() *Followed { return &Followed{pages: map[pageID]*followed{}} }
 
 var _ crawl.Following = (*Followed)(nil)
 
 // change changes a page.
-func (f *Followed) change(job crawl.JobID, u weburl.URL, change func(*followed)) {
+func (f *Followed) change(job crawl.JobID, u weburl.URL, change func(p *followed, now time.Time)) {
+	id := pageID{job, u.Key()}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	id := pageID{job, u.Key()}
+	now := time.Now()
+	f.sweep(now)
 	p := f.pages[id]
 	if p == nil {
 		p = &followed{}
 		f.pages[id] = p
 	}
-	change(p)
+	p.changed = now
+	change(p, now)
+}
+
+// sweep forgets pages that were kept for long enough, all at once: each page is looked at a few times.
+func (f *Followed) sweep(now time.Time) {
+	if f.Keep == 0 || now.Sub(f.swept) < f.Keep {
+		return
+	}
+	f.swept = now
+	maps.DeleteFunc(f.pages, func(_ pageID, p *followed) bool { return !p.waits() && now.Sub(p.changed) >= f.Keep })
 }
 
 // Expect implements crawl.Following.
 func (f *Followed) Expect(_ context.Context, tasks ...crawl.Task) error {
-	now := f.Now()
 	for i := range tasks {
-		f.change(tasks[i].Job, tasks[i].URL, func(p *followed) {
+		f.change(tasks[i].Job, tasks[i].URL, func(p *followed, now time.Time) {
 			if p.task = tasks[i]; p.expected.IsZero() {
 				p.expected = now
 			}
@@ -75,7 +89,7 @@ func (f *Followed) Claimed(_ context.Context, job crawl.JobID, page weburl.URL, 
 	if err := s.Validate(); err != nil {
 		return err
 	}
-	f.change(job, page, func(p *followed) {
+	f.change(job, page, func(p *followed, _ time.Time) {
 		switch newer := cmp.Or(cmp.Compare(s.Epoch, p.epoch), cmp.Compare(s.Of, p.parts)); {
 		case newer < 0:
 			return

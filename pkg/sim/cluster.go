@@ -26,7 +26,7 @@ type Cluster struct {
 	server  *memstore.Server
 
 	members   *members
-	following *following
+	following crawl.Following
 
 	mu     sync.Mutex
 	nodes  []*Node // in the order of their first start
@@ -44,8 +44,7 @@ func New(cfg Config) (*Cluster, error) {
 	c.web = newWeb(&c.cfg)
 	c.watch = newWatch(c.web.hosts(), cfg.Delay)
 	c.ledger, c.records = newLedger(c.web), newRecords(c.web.hosts())
-	c.members, c.following = &members{rows: map[string]floor{}}, newFollowing()
-	c.following.off = cfg.Broken.NoFollow
+	c.members, c.following = &members{rows: map[string]floor{}}, newFollowing(cfg.Broken.NoFollow)
 	return c, nil
 }
 

@@ -55,14 +55,15 @@ func (n *Node) start() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
 	l := fencedLedger{c.ledger, n}
-	claims := dueStage{due.New(due.Deps{URLs: l, Ledger: l, Budgets: c.records, Attempts: noLog{}, Jobs: c.jobs, CacheBits: c.cfg.CacheBits}), c.following}
-	splitter := split.New(owners{ring.Router{Self: n.Name, Current: n.member.Table}})
+	whose := owners{ring.Router{Self: n.Name, Current: n.member.Table}}
+	claims := due.New(due.Deps{URLs: l, Ledger: l, Budgets: c.records, Attempts: noLog{}, Jobs: c.jobs, CacheBits: c.cfg.CacheBits, Owners: whose,
+		Following: c.following})
 	n.run(ctx,
 		n.member.Run,
 		n.lead,
 		stageOf(n, "fetcher", crawl.TopicFetch, c.cfg.Window, fetcher{n}),
 		stageOf(n, "urlfilter", crawl.TopicParse, 16, reader{n}),
-		stageOf(n, "hostsplitter", crawl.TopicHostSplit, 8, splitter),
+		stageOf(n, "hostsplitter", crawl.TopicHostSplit, 8, split.New(whose)),
 		stageOf(n, "due", crawl.TopicDUE, 8, claims))
 	return nil
 }
@@ -163,27 +164,13 @@ func (n *Node) leadBy(ctx context.Context, t *territory.Territory, f *frontier.F
 	return context.Cause(ctx)
 }
 
-// owners is a ring.Router as the splitter needs it.
+// owners is a ring.Router as host splitter and DUE need it.
 type owners struct{ ring.Router }
 
-// View implements split.Owners.
-func (o owners) View() (split.View, error) {
+// View implements crawl.Owners.
+func (o owners) View() (crawl.OwnersView, error) {
 	v, err := o.Router.View()
 	return v, err
-}
-
-// dueStage notes a page's share as claimed once the fresh tasks are with their owner.
-type dueStage struct {
-	*due.Handler
-	following *following
-}
-
-// Published implements stage.Settler.
-func (d dueStage) Published(ctx context.Context, c *crawl.Claim) error {
-	if c.Share == nil {
-		return nil
-	}
-	return d.following.Claimed(ctx, c.Job, c.Page, *c.Share)
 }
 
 // Stop ends the programs in order; what is in the broker stays.
