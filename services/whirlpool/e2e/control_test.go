@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // The controls of TestKilledAnywhere: each crawler is broken in one thing that the promises rest on, and the same
@@ -31,7 +33,7 @@ func TestNegativeControlBrokenCrawlers(t *testing.T) {
 				return slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c))
 			})
 			if want == "" {
-				report(t, "sound crawler", faults)
+				process.Report(t, "sound crawler", faults)
 			} else if !found {
 				t.Errorf("%d kills did no harm that the checks would see: %q", kills, faults)
 			}

@@ -72,8 +72,8 @@ func newCrawler(t *testing.T, srv *fakeweb.Server, job *crawl.Job, flags ...stri
 	return c
 }
 
-// process is one run of a crawler.
-type process struct {
+// life is one run of a crawler.
+type life struct {
 	cmd    *exec.Cmd
 	out    bytes.Buffer  // standard output and error; to be read when it has ended
 	began  time.Time     // just before it was started
@@ -87,11 +87,11 @@ type process struct {
 // because a busy server may read what a process sent when that is dead and its successor has begun.
 var agents atomic.Int64
 
-func (c crawler) start(t *testing.T, more ...string) *process {
+func (c crawler) start(t *testing.T, more ...string) *life {
 	t.Helper()
 	agent := fmt.Sprintf("whirlpool-e2e-run-%d", agents.Add(1))
 	args := slices.Concat(c.args, []string{"--user-agent", agent}, more)
-	p := &process{cmd: exec.Command(c.exe, args...), ended: make(chan struct{}), began: time.Now(), agent: agent}
+	p := &life{cmd: exec.Command(c.exe, args...), ended: make(chan struct{}), began: time.Now(), agent: agent}
 	p.cmd.Env = append(os.Environ(), c.env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	if err := p.cmd.Start(); err != nil {
@@ -109,7 +109,7 @@ func (c crawler) start(t *testing.T, more ...string) *process {
 }
 
 // kill ends the process by SIGKILL. It reports false where the process had ended by itself.
-func (p *process) kill(t *testing.T) bool {
+func (p *life) kill(t *testing.T) bool {
 	t.Helper()
 	p.killed = time.Now()
 	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -127,7 +127,7 @@ func (p *process) kill(t *testing.T) bool {
 const patience = 10 * time.Minute
 
 // wait waits until the crawl has ended well.
-func (p *process) wait(t *testing.T) {
+func (p *life) wait(t *testing.T) {
 	t.Helper()
 	select {
 	case <-p.ended:
@@ -140,7 +140,7 @@ func (p *process) wait(t *testing.T) {
 }
 
 // poll looks again and again, because another process is concerned; it gives up when that has ended.
-func (p *process) poll(t *testing.T, what string, done func() bool) bool {
+func (p *life) poll(t *testing.T, what string, done func() bool) bool {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

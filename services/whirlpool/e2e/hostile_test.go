@@ -16,6 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // hostileSuffix ends the names of the hostile hosts: one a case, so that each has its own connection and politeness.
@@ -154,7 +155,7 @@ func (r *crawled) wantGoodPages(t *testing.T, web *fakeweb.Web) {
 			delete(res.Pages, u)
 		}
 	}
-	report(t, "well-behaved hosts", res.Untrue(web))
+	process.Report(t, "well-behaved hosts", res.Untrue(web))
 	if a := audit(t, r.dir); len(a.Faults) > 0 || a.Open > 0 {
 		t.Errorf("audit: %d open, faults %q", a.Open, a.Faults)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // variedWeb has everything but hosts without end: redirects, missing pages, refusals, robots.txt of all kinds, copies, pages
@@ -25,7 +26,7 @@ type torment struct {
 	kills   int // processes killed
 	early   int // of them before they had asked for anything: while the state was recovered, mostly
 	resumes []time.Duration
-	runs    []*process
+	runs    []*life
 }
 
 // slowest is the longest time from a process's start to its first request.
@@ -94,14 +95,14 @@ func (m *torment) measure(log []fakeweb.Entry) {
 func TestKilledAnywhere(t *testing.T) {
 	long(t)
 	t.Parallel()
-	pages, kills := number(t, "WHIRLPOOL_E2E_PAGES", 3000), number(t, "WHIRLPOOL_E2E_KILLS", 12)
+	pages, kills := process.Number(t, "WHIRLPOOL_E2E_PAGES", 3000), process.Number(t, "WHIRLPOOL_E2E_KILLS", 12)
 	srv := serve(t, variedWeb(pages), 0)
 	c := newCrawler(t, srv, jobFor(srv))
 	began := time.Now()
 	c.start(t).wait(t)
 	took, requests := time.Since(began), srv.Log().Count()
 	calm := readResults(t, c.dir)
-	report(t, "undisturbed", slices.Concat(calm.Untrue(srv.Web()), calm.Unsound(), unfinished(t, c)))
+	process.Report(t, "undisturbed", slices.Concat(calm.Untrue(srv.Web()), calm.Unsound(), unfinished(t, c)))
 	if err := srv.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -111,8 +112,8 @@ func TestKilledAnywhere(t *testing.T) {
 	began = time.Now()
 	m := tormented(t, c, srv, kills, requests)
 	got := readResults(t, c.dir)
-	report(t, "killed", slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c)))
-	report(t, "compared", got.Differs(calm, srv.Web()))
+	process.Report(t, "killed", slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c)))
+	process.Report(t, "compared", got.Differs(calm, srv.Web()))
 	t.Logf("%d kills (%d before the first request), %d resumes, slowest %v to its first request; %d pages stored, %d outcomes; "+
 		"%d requests in %v, undisturbed %d in %v; %d attempts interrupted", m.kills, m.early, len(m.resumes), m.slowest(), len(got.Pages),
 		len(got.Outcomes), srv.Log().Count(), time.Since(began).Round(time.Millisecond), requests, took.Round(time.Millisecond),

@@ -6,9 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
-	"time"
 )
 
 // program is the real binary, built once. It is built without the race detector whatever the tests are: the detector slows
@@ -62,32 +60,4 @@ func long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crawls with whole processes")
 	}
-}
-
-// number reads a size from the environment.
-func number(t *testing.T, name string, standard int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return standard
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("%s=%q: want a number of at least 1", name, text)
-	}
-	return n
-}
-
-// duration is number for times.
-func duration(t *testing.T, name string, standard time.Duration) time.Duration {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return standard
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		t.Fatalf("%s=%q: want a duration", name, text)
-	}
-	return d
 }

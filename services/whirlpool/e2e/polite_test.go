@@ -10,6 +10,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // patientWeb has hosts that ask for patience in every way there is, several of them at each address.
@@ -35,15 +36,15 @@ const tolerance = 3 * time.Millisecond
 func TestNoHostIsHurried(t *testing.T) {
 	long(t)
 	t.Parallel()
-	hosts, delay := number(t, "WHIRLPOOL_E2E_HOSTS", 60), duration(t, "WHIRLPOOL_E2E_DELAY", 200*time.Millisecond)
+	hosts, delay := process.Number(t, "WHIRLPOOL_E2E_HOSTS", 60), process.Duration(t, "WHIRLPOOL_E2E_DELAY", 200*time.Millisecond)
 	srv := serve(t, patientWeb(hosts, delay), 0)
 	c := newCrawler(t, srv, politeJob(srv, delay), "--concurrency", "256")
 	began := time.Now()
 	runs := restless(t, c, 8, 10*delay)
 	entries := srv.Log().Entries()
 	faults, unknowable := impolite(srv, runs, delay)
-	report(t, "impolite", faults)
-	report(t, "audit", unfinished(t, c))
+	process.Report(t, "impolite", faults)
+	process.Report(t, "audit", unfinished(t, c))
 	t.Logf("%d requests to %d hosts in %v, %d kills: %d violations, %d more that no crawler could have avoided", len(entries), hosts,
 		time.Since(began).Round(time.Millisecond), len(runs)-1, len(faults), unknowable)
 	if refused, delayed := patienceAsked(entries, srv.Web()); refused == 0 || delayed == 0 || len(runs) < 4 {
@@ -53,7 +54,7 @@ func TestNoHostIsHurried(t *testing.T) {
 }
 
 // impolite lists the violations in a server's log, but for a number that no crawler could have avoided.
-func impolite(srv *fakeweb.Server, runs []*process, delay time.Duration) (faults []string, unknowable int) {
+func impolite(srv *fakeweb.Server, runs []*life, delay time.Duration) (faults []string, unknowable int) {
 	for _, v := range fakeweb.CheckPoliteness(srv.Log().Entries(), srv.Web().Rules(delay, delay/2, tolerance)) {
 		if cannotBeKnown(v, runs, delay) {
 			unknowable++
@@ -65,7 +66,7 @@ func impolite(srv *fakeweb.Server, runs []*process, delay time.Duration) (faults
 }
 
 // restless runs the crawler to its end with so many kills, a pause of about the given length apart.
-func restless(t *testing.T, c crawler, kills int, pause time.Duration) (runs []*process) {
+func restless(t *testing.T, c crawler, kills int, pause time.Duration) (runs []*life) {
 	t.Helper()
 	for range kills {
 		p := c.start(t)
@@ -84,17 +85,17 @@ func restless(t *testing.T, c crawler, kills int, pause time.Duration) (runs []*
 }
 
 // lifeOf is the number of the run that sent a request.
-func lifeOf(e fakeweb.Entry, runs []*process) int {
-	return max(slices.IndexFunc(runs, func(p *process) bool { return p.agent == e.UserAgent }), 0)
+func lifeOf(e fakeweb.Entry, runs []*life) int {
+	return max(slices.IndexFunc(runs, func(p *life) bool { return p.agent == e.UserAgent }), 0)
 }
 
-func lives(v fakeweb.Violation, runs []*process) string {
+func lives(v fakeweb.Violation, runs []*life) string {
 	before, after := lifeOf(v.Previous, runs), lifeOf(v.Request, runs)
 	return fmt.Sprintf("runs %d and %d; the former answer ended %v before its run's end", before, after, lead(v.Previous, runs[before]))
 }
 
 // lead is how long before its run was killed a request ended.
-func lead(e fakeweb.Entry, p *process) time.Duration {
+func lead(e fakeweb.Entry, p *life) time.Duration {
 	if p.killed.IsZero() {
 		return -1
 	}
@@ -109,7 +110,7 @@ const toldTooLate = 50 * time.Millisecond
 // robots.txt with the Crawl-delay) was an answer to a run that was killed before it could store it. Even so the job's own
 // delay must have been kept (where a Retry-After was not, that is a violation of its own), and a host whose robots.txt
 // was lost may be asked for nothing but its robots.txt.
-func cannotBeKnown(v fakeweb.Violation, runs []*process, delay time.Duration) bool {
+func cannotBeKnown(v fakeweb.Violation, runs []*life, delay time.Duration) bool {
 	run := lifeOf(v.Previous, runs)
 	if run == lifeOf(v.Request, runs) || v.Previous.End < runs[run].killed.Add(-toldTooLate).UnixNano() {
 		return false
@@ -198,7 +199,7 @@ func TestNegativeControlForgottenHosts(t *testing.T) {
 				return faults
 			})
 			if fault == faultNone {
-				report(t, "sound crawler", faults)
+				process.Report(t, "sound crawler", faults)
 			} else if !found {
 				t.Errorf("%d kills, and the check complains of nothing but %q", kills, faults)
 			}

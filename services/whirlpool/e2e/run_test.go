@@ -38,7 +38,7 @@ func runWith(t *testing.T, stdin string, args ...string) ran {
 
 func runTo(t *testing.T, stdout, stderr io.Writer, stdin string, args ...string) ran {
 	t.Helper()
-	p := &process{cmd: exec.Command(program, args...), ended: make(chan struct{}), began: time.Now()}
+	p := &life{cmd: exec.Command(program, args...), ended: make(chan struct{}), began: time.Now()}
 	p.cmd.Dir, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = t.TempDir(), strings.NewReader(stdin), stdout, stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

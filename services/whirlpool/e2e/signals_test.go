@@ -14,6 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // slowly is a crawl that takes its time: a delay between requests, and so long for each answer.
@@ -29,7 +30,7 @@ func slowly(t *testing.T, thinks time.Duration) (crawler, *fakeweb.Server) {
 }
 
 // begun waits until the server has answered so many requests more.
-func begun(t *testing.T, p *process, srv *fakeweb.Server, requests int) {
+func begun(t *testing.T, p *life, srv *fakeweb.Server, requests int) {
 	t.Helper()
 	want := srv.Log().Count() + requests
 	if !p.poll(t, "requests", func() bool { return srv.Log().Count() >= want }) {
@@ -38,7 +39,7 @@ func begun(t *testing.T, p *process, srv *fakeweb.Server, requests int) {
 }
 
 // interrupt sends Ctrl-C and returns how long the process went on.
-func interrupt(t *testing.T, p *process, limit time.Duration) time.Duration {
+func interrupt(t *testing.T, p *life, limit time.Duration) time.Duration {
 	t.Helper()
 	sent := time.Now()
 	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -77,7 +78,7 @@ func TestCtrlCFinishesWhatIsInFlightAndTheSameCommandGoesOn(t *testing.T) {
 		t.Errorf("%d outcomes, then %d, %d attempts interrupted: a crawl that was stopped well repeats nothing", len(stopped.Outcomes),
 			len(got.Outcomes), got.Interrupted)
 	}
-	report(t, "after going on", append(got.Untrue(srv.Web()), unfinished(t, c)...))
+	process.Report(t, "after going on", append(got.Untrue(srv.Web()), unfinished(t, c)...))
 	t.Logf("Ctrl-C took %v with %d of %d outcomes known", took.Round(time.Millisecond), len(stopped.Outcomes), len(got.Outcomes))
 }
 
@@ -118,7 +119,7 @@ func TestFreshDiscardsTheEarlierCrawl(t *testing.T) {
 	before := srv.Log().Count()
 	c.start(t, "--fresh").wait(t)
 	got := readResults(t, c.dir)
-	report(t, "fresh", append(got.Untrue(srv.Web()), unfinished(t, c)...))
+	process.Report(t, "fresh", append(got.Untrue(srv.Web()), unfinished(t, c)...))
 	if n := srv.Log().Count() - before; got.Interrupted > 0 || n < len(got.Pages) {
 		t.Errorf("%d requests, %d interrupted for %d pages: something of the earlier crawl was left", n, got.Interrupted, len(got.Pages))
 	}
@@ -170,5 +171,5 @@ func TestDirectoryOfAnotherCrawlIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(t, exec.Command(c.exe, slices.Concat(c.args, []string{"-c", file})...), c.dir, `"other"`, `"e2e"`, "--fresh")
-	report(t, "after the refusals", audit(t, c.dir).Faults)
+	process.Report(t, "after the refusals", audit(t, c.dir).Faults)
 }

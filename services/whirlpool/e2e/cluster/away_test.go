@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // What a wait may cost: memory of a program beyond what it held before, and lines in its log.
@@ -32,7 +34,7 @@ func TestProgramsWaitAndGoOnByThemselves(t *testing.T) {
 		until(t, patience, "requests", func() bool { return float64(w.srv.Log().Count()) > part*float64(w.requests) || c.stuck() })
 	}
 	at(0.2)
-	t.Run("broker away", func(t *testing.T) { c.brokerAway(t, w, duration(t, "WHIRLPOOL_E2E_AWAY", 20*time.Second)) })
+	t.Run("broker away", func(t *testing.T) { c.brokerAway(t, w, process.Duration(t, "WHIRLPOOL_E2E_AWAY", 20*time.Second)) })
 	at(0.4)
 	t.Run("memory alarm", func(t *testing.T) { c.memoryAlarm(t, w) })
 	at(0.6)
@@ -59,11 +61,11 @@ func (c *cluster) brokerAway(t *testing.T, w *world, away time.Duration) {
 		} else {
 			t.Error("requests are made without a broker")
 		}
-		c.wantSaid(t, names, "connection to RabbitMQ lost")
+		c.wantSaid(t, process.Names, "connection to RabbitMQ lost")
 		c.wantCheap(t, before)
 		c.services.do(t, "start", rabbitmq)
 	})
-	c.untilSaid(t, names, "connected to RabbitMQ again")
+	c.untilSaid(t, process.Names, "connected to RabbitMQ again")
 }
 
 func (c *cluster) memoryAlarm(t *testing.T, w *world) {
@@ -75,8 +77,8 @@ func (c *cluster) memoryAlarm(t *testing.T, w *world) {
 	c.standstill(w.srv, 3*time.Second)
 	c.wantCheap(t, before)
 	var told []string
-	for _, name := range names {
-		if c.program(name).said(blocked) {
+	for _, name := range process.Names {
+		if c.program(name).Said(blocked) {
 			told = append(told, name)
 		}
 	}
@@ -140,7 +142,7 @@ type expense struct {
 func (c *cluster) cost() map[string]expense {
 	m := map[string]expense{}
 	for _, p := range c.programs {
-		m[p.name] = expense{p.memory(), len(p.lines())}
+		m[p.Name] = expense{p.Memory(), len(p.Lines())}
 	}
 	return m
 }
@@ -161,8 +163,8 @@ func (c *cluster) wantCheap(t *testing.T, before map[string]expense) {
 func (c *cluster) wantSaid(t *testing.T, programs []string, text string) {
 	t.Helper()
 	for _, name := range programs {
-		if p := c.program(name); !p.said(text) {
-			t.Errorf("%s did not say %q:\n%s", name, text, p.tail())
+		if p := c.program(name); !p.Said(text) {
+			t.Errorf("%s did not say %q:\n%s", name, text, p.Tail())
 		}
 	}
 }
@@ -171,7 +173,7 @@ func (c *cluster) wantSaid(t *testing.T, programs []string, text string) {
 func (c *cluster) untilSaid(t *testing.T, programs []string, text string) {
 	t.Helper()
 	within(time.Minute, func() bool {
-		return !slices.ContainsFunc(programs, func(name string) bool { return !c.program(name).said(text) })
+		return !slices.ContainsFunc(programs, func(name string) bool { return !c.program(name).Said(text) })
 	})
 	c.wantSaid(t, programs, text)
 }

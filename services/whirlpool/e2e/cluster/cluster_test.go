@@ -24,6 +24,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // cluster is a node of programs with vhosts, databases and a spool that no test before it has used.
@@ -33,7 +34,7 @@ type cluster struct {
 	dir      string
 	env      []string // of the programs
 	job      *crawl.Job
-	programs []*program
+	programs []*process.Process
 
 	postgres *postgres.Store
 	mongo    *mongo.Store
@@ -159,35 +160,35 @@ func (c *cluster) seed() {
 }
 
 // add adds a program; it does not run yet.
-func (c *cluster) add(name, exe string, args []string, env ...string) *program {
-	p := &program{name: name, exe: exe, args: args, env: append(c.env[:len(c.env):len(c.env)], env...),
-		log: filepath.Join(c.dir, name+".log")}
+func (c *cluster) add(name, exe string, args []string, env ...string) *process.Process {
+	p := &process.Process{Name: name, Exe: exe, Args: args, Env: append(c.env[:len(c.env):len(c.env)], env...),
+		Log: filepath.Join(c.dir, name+".log")}
 	c.programs = append(c.programs, p)
-	c.t.Cleanup(p.cleanUp)
+	c.t.Cleanup(p.CleanUp)
 	return p
 }
 
 // startSeven starts the seven programs, or those of them whose names are given.
 func (c *cluster) startSeven(some ...string) {
 	if len(some) == 0 {
-		some = names
+		some = process.Names
 	}
 	for _, name := range some {
-		c.add(name, filepath.Join(programs, name), nil).start(c.t)
+		c.add(name, filepath.Join(programs, name), nil).Start(c.t)
 	}
 }
 
 // startNode starts the program that does what the seven do.
-func (c *cluster) startNode() *program {
+func (c *cluster) startNode() *process.Process {
 	p := c.add("node", filepath.Join(programs, "whirlpool"), []string{"node"})
-	p.start(c.t)
+	p.Start(c.t)
 	return p
 }
 
 // program returns the program with the name.
-func (c *cluster) program(name string) *program {
+func (c *cluster) program(name string) *process.Process {
 	for _, p := range c.programs {
-		if p.name == name {
+		if p.Name == name {
 			return p
 		}
 	}
@@ -222,7 +223,7 @@ func (c *cluster) wait() {
 	}
 	c.t.Errorf("the job did not end in %v\n%s", patience, c.situation())
 	for _, p := range c.programs {
-		c.t.Logf("%s\n%s", p.name, p.tail())
+		c.t.Logf("%s\n%s", p.Name, p.Tail())
 	}
 	c.t.FailNow()
 }

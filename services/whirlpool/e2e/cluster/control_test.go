@@ -70,10 +70,10 @@ func TestNegativeControlFrontierThatDoesNotWait(t *testing.T) {
 			p := c.startBroken(fault)
 			c.seed()
 			until(t, patience, "the first requests", func() bool { return w.srv.Log().Count() > 0 || c.stuck() })
-			p.env = append(p.env, "WHIRLPOOL_FETCH_CONCURRENCY=256")
+			p.Env = append(p.Env, "WHIRLPOOL_FETCH_CONCURRENCY=256")
 			c.killed(fault, p)
 			until(t, patience, "the leases of two frontiers", func() bool { return w.srv.Log().Count() > 2*hosts || c.stuck() })
-			p.cleanUp()
+			p.CleanUp()
 			found := map[fakeweb.ViolationKind]int{}
 			for _, v := range fakeweb.CheckPoliteness(w.srv.Log().Entries(), w.srv.Web().Rules(delay, 0, tolerance)) {
 				found[v.Kind]++

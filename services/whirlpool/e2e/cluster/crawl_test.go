@@ -11,7 +11,7 @@ func TestSevenProgramsFindWhatOneMachineFinds(t *testing.T) {
 	c.wait()
 	c.judge(w)
 	for _, p := range c.programs {
-		p.stop(t)
-		p.start(t) // so that the faults of the end are not those of a program that is missing
+		p.Stop(t)
+		p.Start(t) // so that the faults of the end are not those of a program that is missing
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
+
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // tormented does act so many times during a crawl, mostly at random instants: when the server has seen a random part of the requests
@@ -35,23 +37,23 @@ func (c *cluster) tormented(w *world, times int, act func(i int)) {
 
 // stuck reports whether a program has ended by itself: the crawl cannot go on.
 func (c *cluster) stuck() bool {
-	i := slices.IndexFunc(c.programs, (*program).dead)
+	i := slices.IndexFunc(c.programs, (*process.Process).Dead)
 	if i >= 0 {
 		p := c.programs[i]
-		c.t.Errorf("%s ended by itself: %v\n%s", p.name, p.err, p.tail())
+		c.t.Errorf("%s ended by itself: %s", p.Name, p.LastWords())
 	}
 	return i >= 0
 }
 
 // killed kills programs, all at once, and starts them again.
-func (c *cluster) killed(what string, ps ...*program) {
+func (c *cluster) killed(what string, ps ...*process.Process) {
 	c.t.Helper()
 	c.during(what+" killed", func() {
 		for _, p := range ps {
-			p.kill(c.t)
+			p.Kill(c.t)
 		}
 		for _, p := range ps {
-			p.start(c.t)
+			p.Start(c.t)
 		}
 	})
 }
@@ -63,9 +65,9 @@ func TestProgramsAreKilledAnywhere(t *testing.T) {
 	c.startSeven()
 	c.seed()
 	const all = "all programs"
-	victims := append(slices.Clone(names), all)
+	victims := append(slices.Clone(process.Names), all)
 	rand.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
-	c.tormented(w, number(t, "WHIRLPOOL_E2E_KILLS", len(victims)), func(i int) {
+	c.tormented(w, process.Number(t, "WHIRLPOOL_E2E_KILLS", len(victims)), func(i int) {
 		if name := victims[i%len(victims)]; name == all {
 			c.killed(name, c.programs...)
 		} else {
@@ -73,7 +75,7 @@ func TestProgramsAreKilledAnywhere(t *testing.T) {
 		}
 	})
 	c.judge(w)
-	if len(c.troubles) < len(names)/2 {
+	if len(c.troubles) < len(process.Names)/2 {
 		t.Errorf("only %d kills came before the job had ended: the test proves nothing", len(c.troubles))
 	}
 }
@@ -84,9 +86,9 @@ func TestNodeIsKilledAnywhere(t *testing.T) {
 	c := newCluster(t, w.srv, w.job())
 	p := c.startNode()
 	c.seed()
-	c.tormented(w, max(number(t, "WHIRLPOOL_E2E_KILLS", 8)/2, 2), func(i int) {
+	c.tormented(w, max(process.Number(t, "WHIRLPOOL_E2E_KILLS", 8)/2, 2), func(i int) {
 		if i%4 == 1 {
-			c.during("node stopped", func() { p.stop(t); p.start(t) })
+			c.during("node stopped", func() { p.Stop(t); p.Start(t) })
 			return
 		}
 		c.killed("node", p)
@@ -108,7 +110,7 @@ func TestServicesAreKilledAnywhere(t *testing.T) {
 			func() { c.during(name+" restarted", func() { s.do(t, "restart", name) }) })
 	}
 	rand.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
-	c.tormented(w, number(t, "WHIRLPOOL_E2E_KILLS", len(acts)), func(i int) { acts[i%len(acts)]() })
+	c.tormented(w, process.Number(t, "WHIRLPOOL_E2E_KILLS", len(acts)), func(i int) { acts[i%len(acts)]() })
 	c.judge(w)
 	if len(c.troubles) < len(acts)/2 {
 		t.Errorf("only %d restarts came before the job had ended: the test proves nothing", len(c.troubles))
@@ -123,11 +125,11 @@ func TestConnectionsAreCutAnywhere(t *testing.T) {
 	c.startSeven()
 	until(t, patience, "list of connections", func() bool {
 		_, all := c.connections()
-		return len(all) >= len(names) || c.stuck()
+		return len(all) >= len(process.Names) || c.stuck()
 	})
 	c.seed()
 	cut := map[string]int{}
-	c.tormented(w, 3*number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {
+	c.tormented(w, 3*process.Number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {
 		c.during("connection cut", func() {
 			if name := c.cut(); name != "" {
 				cut[name]++
@@ -184,10 +186,10 @@ func TestEveryMessageComesTwiceInAnyOrder(t *testing.T) {
 }
 
 // startBroken starts a node in one program, the test's own, with a fault.
-func (c *cluster) startBroken(fault string) *program {
+func (c *cluster) startBroken(fault string) *process.Process {
 	self, err := os.Executable()
 	check(c.t, err)
 	p := c.add(fault, self, nil, faultVariable+"="+fault)
-	p.start(c.t)
+	p.Start(c.t)
 	return p
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // mutePart is in the name of the connection over which a frontier leases.
@@ -134,11 +136,11 @@ func TestConfirmsOfLeasesAreLost(t *testing.T) {
 	w := serve(t)
 	c := newCluster(t, w.srv, w.job())
 	m := newMute(t, strings.TrimPrefix(string(c.config().RabbitMQ.URL), "amqp://"))
-	c.startSeven(slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "frontier" })...)
-	c.add("frontier", filepath.Join(programs, "frontier"), nil, "WHIRLPOOL_RABBITMQ_URL=amqp://"+m.listener.Addr().String()).start(t)
+	c.startSeven(slices.DeleteFunc(slices.Clone(process.Names), func(name string) bool { return name == "frontier" })...)
+	c.add("frontier", filepath.Join(programs, "frontier"), nil, "WHIRLPOOL_RABBITMQ_URL=amqp://"+m.listener.Addr().String()).Start(t)
 	c.seed()
 	struck := 0
-	c.tormented(w, 2*number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {
+	c.tormented(w, 2*process.Number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {
 		c.during("confirms lost", func() {
 			if m.strike() {
 				struck++

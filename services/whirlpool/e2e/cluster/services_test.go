@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // scripts start and stop services (see deploy/services/up).
@@ -45,7 +47,7 @@ func ready(t *testing.T) *services {
 	s.once.Do(func() {
 		began := time.Now()
 		built := make(chan error, 1)
-		go func() { built <- build() }()
+		go func() { built <- process.Build(programs, "../../..") }()
 		s.err = errors.Join(s.start(), <-built)
 		t.Logf("services started and programs built in %v", time.Since(began).Round(time.Millisecond))
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -68,8 +67,8 @@ func (c *cluster) leftovers() (faults []string) {
 		say("the job's state is not that it has ended")
 	}
 	for _, p := range c.programs {
-		if p.dead() {
-			say("%s ended by itself: %v: %s", p.name, p.err, p.tail())
+		if p.Dead() {
+			say("%s ended by itself: %s", p.Name, p.LastWords())
 		}
 	}
 	return faults
@@ -131,21 +130,8 @@ func (c *cluster) judge(w *world) {
 	c.t.Logf("%d requests, undisturbed %d; %d violations, %d more that no crawler could have avoided; %d troubles", log.Count(), w.requests,
 		len(faults), unknowable, len(c.troubles))
 	for _, p := range c.programs {
-		for message, n := range p.alarms() {
+		for message, n := range p.Alarms() {
 			c.t.Logf("%d × in the log: %s", n, message)
 		}
-	}
-}
-
-// report fails the test for each fault, up to a number that can be read.
-func report(t *testing.T, what string, faults []string) {
-	t.Helper()
-	slices.Sort(faults)
-	for i, f := range faults {
-		if i == 20 {
-			t.Errorf("%s: and %d more", what, len(faults)-i)
-			return
-		}
-		t.Errorf("%s: %s", what, f)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // world is a synthetic web being served, and what one machine found in it undisturbed.
@@ -48,8 +49,8 @@ func serve(t *testing.T) *world {
 	t.Helper()
 	long(t)
 	ready(t)
-	delay := duration(t, "WHIRLPOOL_E2E_DELAY", 40*time.Millisecond)
-	cfg := webOf(number(t, "WHIRLPOOL_E2E_PAGES", 1000), delay)
+	delay := process.Duration(t, "WHIRLPOOL_E2E_DELAY", 40*time.Millisecond)
+	cfg := webOf(process.Number(t, "WHIRLPOOL_E2E_PAGES", 1000), delay)
 	u := &undisturbed
 	u.once.Do(func() { u.crawl(t, cfg, delay) })
 	if u.calm == nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // Times of membership in the tests: ZooKeeper's server allows sessions of two of its ticks of 500 ms.
@@ -59,7 +60,7 @@ type machine struct {
 	n        int
 	name     string
 	env      []string
-	programs []*program
+	programs []*process.Process
 	gone     bool // it left or was killed, for good
 }
 
@@ -106,7 +107,7 @@ func (c *cluster) keepLogs() {
 	}
 	for _, m := range c.machines() {
 		for _, p := range m.programs {
-			c.t.Logf("the last words of %s (%s):\n%s", p.name, p.log, p.tail())
+			c.t.Logf("the last words of %s (%s):\n%s", p.Name, p.Log, p.Tail())
 		}
 	}
 }
@@ -221,7 +222,7 @@ func (c *cluster) start(ns ...int) {
 	c.t.Helper()
 	for _, n := range ns {
 		m := c.node(n)
-		c.add(m, "node", filepath.Join(programs, "whirlpool"), []string{"node"}).start(c.t)
+		c.add(m, "node", filepath.Join(programs, "whirlpool"), []string{"node"}).Start(c.t)
 	}
 }
 
@@ -230,8 +231,8 @@ func (c *cluster) startSeven(ns ...int) {
 	c.t.Helper()
 	for _, n := range ns {
 		m := c.node(n)
-		for _, name := range names {
-			c.add(m, name, filepath.Join(programs, name), nil).start(c.t)
+		for _, name := range process.Names {
+			c.add(m, name, filepath.Join(programs, name), nil).Start(c.t)
 		}
 	}
 }
@@ -243,16 +244,16 @@ func (c *cluster) startBroken(fault string, ns ...int) {
 	check(c.t, err)
 	for _, n := range ns {
 		m := c.node(n)
-		c.add(m, "node", self, nil, faultVariable+"="+fault).start(c.t)
+		c.add(m, "node", self, nil, faultVariable+"="+fault).Start(c.t)
 	}
 }
 
 // add adds a program to a node; it does not run yet.
-func (c *cluster) add(m *machine, name, exe string, args []string, env ...string) *program {
-	p := &program{name: m.name + " " + name, node: m.n, exe: exe, args: args, env: slices.Concat(m.env, env),
-		log: filepath.Join(c.dir, m.name, name+".log")}
+func (c *cluster) add(m *machine, name, exe string, args []string, env ...string) *process.Process {
+	p := &process.Process{Name: m.name + " " + name, Exe: exe, Args: args, Env: slices.Concat(m.env, env),
+		Log: filepath.Join(c.dir, m.name, name+".log"), Command: networkOf(m.n)}
 	m.programs = append(m.programs, p)
-	c.t.Cleanup(p.cleanUp)
+	c.t.Cleanup(p.CleanUp)
 	return p
 }
 
@@ -276,8 +277,8 @@ func (c *cluster) ended(job crawl.JobID) bool {
 func (c *cluster) stuck() bool {
 	for _, m := range c.alive() {
 		for _, p := range m.programs {
-			if p.dead() {
-				c.t.Errorf("%s ended by itself: %v\n%s", p.name, p.err, p.tail())
+			if p.Dead() {
+				c.t.Errorf("%s ended by itself: %s", p.Name, p.LastWords())
 				return true
 			}
 		}

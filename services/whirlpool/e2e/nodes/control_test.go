@@ -40,7 +40,7 @@ func TestNegativeControlNodeThatIgnoresItsFence(t *testing.T) {
 			until(t, patience, "more requests", func() bool { return w.srv.Log().Count() > n+5*cfg.Hosts || c.ended("e2e") || c.stuck() })
 			for _, m := range c.machines() {
 				for _, p := range m.programs {
-					p.cleanUp()
+					p.CleanUp()
 				}
 			}
 			mend()

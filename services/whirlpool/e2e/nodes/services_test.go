@@ -123,13 +123,13 @@ func prepare(home string) error {
 
 // startBroker starts the broker of the n-th node; one that has been removed is new.
 func (s *services) startBroker(n int) (err error) {
-	s.brokers[n], err = s.up(func(exe string, args ...string) *exec.Cmd { return in(n, exe, args...) }, spaceOf(n), address(n), "rabbitmq")
+	s.brokers[n], err = s.up(networkOf(n), spaceOf(n), address(n), "rabbitmq")
 	return err
 }
 
 // loseBroker kills the broker of a node and deletes all it had.
 func (s *services) loseBroker(n int) error {
-	if err := s.script(func(exe string, args ...string) *exec.Cmd { return in(n, exe, args...) }, "down", spaceOf(n), "", "--purge"); err != nil {
+	if err := s.script(networkOf(n), "down", spaceOf(n), "", "--purge"); err != nil {
 		return err
 	}
 	s.brokers[n] = nil
@@ -137,6 +137,11 @@ func (s *services) loseBroker(n int) error {
 }
 
 type commander func(exe string, args ...string) *exec.Cmd
+
+// networkOf makes commands that run in the network of the n-th node.
+func networkOf(n int) commander {
+	return func(exe string, args ...string) *exec.Cmd { return in(n, exe, args...) }
+}
 
 // up starts services in a directory, at an address where the backend can, and returns the variables that say where they are.
 func (s *services) up(command commander, name, at string, services ...string) (map[string]string, error) {

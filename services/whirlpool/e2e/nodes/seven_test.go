@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // Each of a node's seven programs is killed, and started again at once: within the grace time nothing of the ring moves.
@@ -17,14 +18,14 @@ func TestProgramOfANodeIsKilledAndNothingMoves(t *testing.T) {
 	first := c.history.now()
 	c.seed(w.job())
 	kills := 0
-	for i, p := range rand.Perm(len(names)) {
-		target := (i + 1) * w.requests / (len(names) + 3)
+	for i, p := range rand.Perm(len(process.Names)) {
+		target := (i + 1) * w.requests / (len(process.Names) + 3)
 		until(t, patience, "requests", func() bool { return w.srv.Log().Count() >= target || c.ended("e2e") || c.stuck() })
 		if c.ended("e2e") || t.Failed() {
 			break
 		}
 		victim := c.machines()[rand.IntN(2)].programs[p]
-		c.during(victim.name+" killed", func() { victim.kill(t); victim.start(t) })
+		c.during(victim.Name+" killed", func() { victim.Kill(t); victim.Start(t) })
 		kills++
 	}
 	c.wait("e2e")
@@ -34,7 +35,7 @@ func TestProgramOfANodeIsKilledAndNothingMoves(t *testing.T) {
 	if m.Moved > 0 {
 		t.Errorf("%d virtual nodes moved because programs were restarted", m.Moved)
 	}
-	if kills < len(names) {
+	if kills < len(process.Names) {
 		t.Errorf("only %d programs were killed before the job had ended", kills)
 	}
 }

@@ -39,7 +39,7 @@ func TestThreeNodesShareTheHostsAndFindWhatOneMachineFinds(t *testing.T) {
 	docs.wantOneNode(t, c)
 	for _, m := range c.alive() {
 		for _, p := range m.programs {
-			p.stop(t)
+			p.Stop(t)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // The troubles of nodes.
@@ -49,7 +50,7 @@ func TestNodesJoinLeaveDieAndAreCutOff(t *testing.T) {
 		seed, err = strconv.ParseUint(text, 10, 64)
 		check(t, err)
 	}
-	for i := range number(t, "WHIRLPOOL_E2E_RUNS", 1) {
+	for i := range process.Number(t, "WHIRLPOOL_E2E_RUNS", 1) {
 		t.Run(fmt.Sprint(seed+uint64(i)), func(t *testing.T) { troubled(t, seed+uint64(i)) })
 	}
 }
@@ -99,7 +100,10 @@ func troubled(t *testing.T, seed uint64) {
 	c.judge(w)
 	tor.wantMoves()
 	tor.wantRecovery()
-	if done < len(acts) {
+	switch {
+	case len(c.troubles) == 0:
+		t.Errorf("none of %q came before the job had ended: the run shows nothing", acts)
+	case done < len(acts):
 		t.Logf("only %d of %d troubles came before the job had ended", done, len(acts))
 	}
 }
@@ -151,7 +155,7 @@ func (tor *tormentor) killNode(m *machine) {
 	tor.killed, tor.killedAt, tor.before = m, time.Now(), tor.history.now()
 	m.gone = true
 	for _, p := range m.programs {
-		p.kill(tor.t)
+		p.Kill(tor.t)
 	}
 	check(tor.t, tor.services.loseBroker(m.n))
 	check(tor.t, os.RemoveAll(filepath.Join(tor.dir, m.name, "spool")))
@@ -167,7 +171,7 @@ func (tor *tormentor) finishLeaving() {
 		return !known || n.State == ring.Gone
 	})
 	for _, p := range tor.leaving.programs {
-		p.stop(tor.t)
+		p.Stop(tor.t)
 	}
 	if held := slices.DeleteFunc(tor.queued(), func(s string) bool { return !strings.HasPrefix(s, tor.leaving.name+":") }); len(held) > 0 {
 		report(tor.t, "a node that has left holds something", held)

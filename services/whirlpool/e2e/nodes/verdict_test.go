@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -29,7 +28,7 @@ func (c *cluster) judge(w *world) {
 		len(faults), unknowable, len(c.troubles))
 	for _, m := range c.machines() {
 		for _, p := range m.programs {
-			for message, n := range p.alarms() {
+			for message, n := range p.Alarms() {
 				c.t.Logf("%d × in the log: %s", n, message)
 			}
 		}
@@ -190,17 +189,4 @@ func story(tables []version, vnode int) string {
 		}
 	}
 	return b.String()
-}
-
-// report fails the test for each fault, up to a number that can be read.
-func report(t *testing.T, what string, faults []string) {
-	t.Helper()
-	slices.Sort(faults)
-	for i, f := range faults {
-		if i == 20 {
-			t.Errorf("%s: and %d more", what, len(faults)-i)
-			return
-		}
-		t.Errorf("%s: %s", what, f)
-	}
 }
