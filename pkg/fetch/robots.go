@@ -15,10 +15,12 @@ import (
 
 // How long a robots.txt is good (RFC 9309, section 2.4: at most 24 hours), and how long an origin rests whose
 // robots.txt cannot be had. A longer Cache-Control does not extend it and a shorter one is not heeded: it would have
-// some servers asked for their robots.txt more often than for their pages.
+// some servers asked for their robots.txt more often than for their pages. Where it is our own setting that forbids the address, nobody was asked, and it
+// is likely to be changed soon.
 const (
-	robotsGood = 24 * time.Hour
-	robotsDown = time.Hour
+	robotsGood    = 24 * time.Hour
+	robotsDown    = time.Hour
+	robotsRefused = time.Minute
 )
 
 // maxRobotsRedirects is how many redirects lead to a robots.txt; then there is none (RFC 9309, section 2.3.1.2).
@@ -232,9 +234,11 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 		}
 		a.out.Verdict = crawl.VerdictFailed
 	}
-	now := time.Now()
-	rec := crawl.Robots{Origin: originOf(a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now,
-		Expires: now.Add(robotsDown)}
+	now, rest := time.Now(), robotsDown
+	if a.out.Reason == crawl.ReasonPrivateAddress {
+		rest = robotsRefused
+	}
+	rec := crawl.Robots{Origin: originOf(a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now, Expires: now.Add(rest)}
 	if err := h.deps.Robots.Put(ctx, rec); err != nil {
 		return err
 	}

@@ -178,6 +178,8 @@ func TestUnavailableRobotsTxtGivesTheTrueReason(t *testing.T) {
 		r.want(t, tc.robots, tc.robotsWhy)
 		if r.Outcome.Robots == nil || b.mem.robots["http://"+host].State != crawl.RobotsDisallowAll || r.Contacted() {
 			t.Errorf("%s: robots %+v, contacted %v", host, r.Outcome.Robots, r.Contacted())
+		} else if rest := time.Until(r.Outcome.Robots.Expires); rest > time.Hour || (rest <= time.Minute) != (tc.robotsWhy == crawl.ReasonPrivateAddress) {
+			t.Errorf("%s: rests for %v; what only our setting forbids may be asked for soon", host, rest)
 		}
 		r = b.get("http://"+host+"/page", nil)
 		r.want(t, tc.page, tc.pageWhy)
