@@ -349,3 +349,29 @@ func TestNegativeControlRing(t *testing.T) {
 		}
 	})
 }
+
+// A robots.txt that is fetched again because the sitemaps it names were lost with a node need not be needed by any task of its host: when its fetch is
+// interrupted nobody else would ask for it.
+func TestRobotsOfLostLinksAreFetchedAfterAnInterruption(t *testing.T) {
+	ringed(t, func(t *testing.T, w *world, l *land) {
+		task := page(t, "a", "http://h0.test/robots.txt")
+		task.Kind, task.For, task.Repeat = crawl.KindRobots, "http://h0.test", true
+		interrupted := 0
+		w.answer = func(w *world, f *crawl.Fetch) reply {
+			r := fine(w, f)
+			if f.Task.Kind == crawl.KindRobots {
+				if interrupted++; interrupted <= 2 {
+					r.outcome.Verdict, r.outcome.Status = crawl.VerdictInterrupted, 0
+					return r
+				}
+				r.outcome.Robots = &crawl.RobotsOutcome{Origin: task.For, Expires: time.Now().Add(time.Hour)}
+			}
+			return r
+		}
+		w.add(task)
+		w.finish()
+		if n := w.requestsTo("h0.test"); n != 3 {
+			t.Errorf("asked for %d times, want a third time after two interruptions and no more", n)
+		}
+	})
+}
