@@ -8,9 +8,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 )
 
-// followed is how long a page is remembered whose links are claimed. PostgreSQL does so for minutes, which would be gigabytes for a thousand nodes; but it
-// is an outcome that is handled again who asks, which is a second later here.
-const followed = 5 * time.Second
+// followed is how long a page is remembered whose links are claimed. PostgreSQL does so for minutes, which would be gigabytes for a thousand nodes; but
+// who asks is an outcome that is handled again, and the next time is a second later here.
+const followed = 2 * time.Second
 
 // newFollowing follows the pages of all nodes; broken: nobody hears which were lost.
 func newFollowing(broken bool) crawl.Following {
