@@ -70,8 +70,12 @@ func (f *Frontier) digest(ctx context.Context, rs []*result) {
 	for i, r := range rs {
 		outs[i], first[i] = &r.Outcome, r.known && !r.repeat
 	}
-	// The clocks come first: a host that asked for rest gets it even if the process dies before the outcome is stored.
-	err := f.moveClocks(ctx, rs)
+	// What tells a node that comes after this one to do nothing is stored after what it would have to do: that links are on their way before a host's
+	// record says that its robots.txt was fetched, or the ledger that the page was; the rest that a host asked for before the outcome.
+	err := f.expect(ctx, outs)
+	if err == nil {
+		err = f.moveClocks(ctx, rs)
+	}
 	if err == nil {
 		err = f.record(ctx, outs, first, rs[0].now)
 	}
@@ -151,9 +155,6 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 				First: first[i] && !t.Repeat && t.Visit == 0})
 		}
 	}
-	if err := f.expect(ctx, outs); err != nil {
-		return err
-	}
 	for job, es := range entries {
 		if err := f.deps.Ledger.Finish(ctx, job, es...); err != nil {
 			return fmt.Errorf("frontier: %d outcomes, the first of %s: %w", len(outs), outs[0].Task.URL, err)
@@ -165,7 +166,7 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 	return nil
 }
 
-// expect notes the pages whose links are on their way, before their outcomes are recorded. A robots.txt that was queued because its links were
+// expect notes the pages and robots.txt files whose links are on their way. A robots.txt that was queued because its links were
 // lost is expected already: where it has none now it is forgotten.
 func (f *Frontier) expect(ctx context.Context, outs []*crawl.Outcome) error {
 	if f.deps.Following == nil {

@@ -251,7 +251,7 @@ func (e *expected) Expect(_ context.Context, tasks ...crawl.Task) error {
 	defer e.disk.mu.Unlock()
 	for _, t := range tasks {
 		e.tasks = append(e.tasks, t)
-		if e.disk.ledger[t.URL.Key()].State == crawl.StateDone {
+		if e.disk.ledger[t.URL.Key()].State == crawl.StateDone || t.Kind == crawl.KindRobots && len(e.disk.hosts[t.URL.HostKey()].Origins) > 0 {
 			e.late++
 		}
 	}
@@ -274,6 +274,33 @@ func TestLinksAreExpectedBeforeTheOutcomeIsRecorded(t *testing.T) {
 		w.finish()
 		if len(e.tasks) != 2 || e.late != 0 {
 			t.Errorf("%d pages expected, want 2; %d after their outcome", len(e.tasks), e.late)
+		}
+	})
+}
+
+// A node may die with its broker as soon as the record of a host is stored, which says that the robots.txt was fetched: nobody asks for it again then, so
+// that the sitemaps it names must be expected by now.
+func TestSitemapsAreExpectedBeforeTheHostsRecordIsStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		job := aJob("a")
+		job.IgnoreRobots = false
+		w := newWorld(t, 1, job)
+		e := &expected{disk: w.disk}
+		w.ring, w.expect = newLand(), e
+		w.answer = func(w *world, f *crawl.Fetch) reply {
+			r := fine(w, f)
+			if f.Task.Kind == crawl.KindRobots {
+				r.outcome.Robots = &crawl.RobotsOutcome{Origin: f.Task.For, Expires: time.Now().Add(time.Hour)}
+				r.outcome.Follows = true
+			}
+			return r
+		}
+		w.begin()
+		defer func() { w.stop() }()
+		w.add(pages(t, "a", 3, 1)...)
+		w.finish()
+		if len(e.tasks) != 3 || e.late != 0 {
+			t.Errorf("the links of %d robots.txt files expected, want 3; %d after their hosts' records", len(e.tasks), e.late)
 		}
 	})
 }

@@ -126,6 +126,7 @@ func (tor *tormentor) act(what string) {
 	case troubleDrain:
 		tor.leaving = tor.victim()
 		t.Logf("%s: %s", what, tor.leaving.name)
+		until(t, time.Minute, "somebody to take over", tor.heirs) // others may be cut off, or dead
 		tor.during(what, func() { tor.whirlpool(tor.leaving, "ring", "drain", tor.leaving.name, "--cluster") })
 	case troubleKill:
 		m := tor.victim()
@@ -150,6 +151,11 @@ func (tor *tormentor) act(what string) {
 	}
 }
 
+// heirs reports whether there are other nodes in the ring than the one that leaves.
+func (tor *tormentor) heirs() bool {
+	return tor.stuck() || slices.ContainsFunc(tor.history.now().Nodes(), func(n ring.Node) bool { return n.State == ring.Active && n.Name != tor.leaving.name })
+}
+
 // killNode kills a node with its broker, for good: what this had on disk is deleted.
 func (tor *tormentor) killNode(m *machine) {
 	tor.killed, tor.killedAt, tor.before = m, time.Now(), tor.history.now()
@@ -161,7 +167,8 @@ func (tor *tormentor) killNode(m *machine) {
 	check(tor.t, os.RemoveAll(filepath.Join(tor.dir, m.name, "spool")))
 }
 
-// finishLeaving stops the node that was asked to leave, when it has.
+// finishLeaving stops the node that was asked to leave, when it has, and has passed on what it held: what waits for a broker that was out of reach waits
+// for ten seconds.
 func (tor *tormentor) finishLeaving() {
 	if tor.leaving == nil || tor.leaving.gone {
 		return
@@ -170,11 +177,15 @@ func (tor *tormentor) finishLeaving() {
 		n, known := tor.history.now().Node(tor.leaving.name)
 		return !known || n.State == ring.Gone
 	})
+	var held []string
+	if !within(30*time.Second, func() bool {
+		held = slices.DeleteFunc(tor.queued(), func(s string) bool { return !strings.HasPrefix(s, tor.leaving.name+":") })
+		return len(held) == 0
+	}) {
+		report(tor.t, "a node that has left holds something", held)
+	}
 	for _, p := range tor.leaving.programs {
 		p.Stop(tor.t)
-	}
-	if held := slices.DeleteFunc(tor.queued(), func(s string) bool { return !strings.HasPrefix(s, tor.leaving.name+":") }); len(held) > 0 {
-		report(tor.t, "a node that has left holds something", held)
 	}
 	tor.leaving.gone = true
 }
