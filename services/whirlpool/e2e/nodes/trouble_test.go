@@ -108,12 +108,16 @@ func troubled(t *testing.T, seed uint64) {
 	}
 }
 
-// victim chooses a member of the ring that is not leaving.
+// victim chooses a member of the ring that is not leaving. It waits for one: all others may be dead or cut off for the moment.
 func (tor *tormentor) victim() *machine {
-	table := tor.history.now()
-	well := slices.DeleteFunc(tor.alive(), func(m *machine) bool {
-		n, known := table.Node(m.name)
-		return m == tor.leaving || !known || n.State == ring.Gone
+	var well []*machine
+	until(tor.t, time.Minute, "a member of the ring that is not leaving", func() bool {
+		table := tor.history.now()
+		well = slices.DeleteFunc(tor.alive(), func(m *machine) bool {
+			n, known := table.Node(m.name)
+			return m == tor.leaving || !known || n.State == ring.Gone
+		})
+		return len(well) > 0
 	})
 	return well[tor.random.IntN(len(well))]
 }
