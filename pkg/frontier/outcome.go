@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -63,7 +64,14 @@ func (f *Frontier) leased(out *crawl.Outcome) bool {
 // digest handles a batch of outcomes and leaves in each what became of it. What queues tasks comes last, for it is what must
 // not be done twice.
 func (f *Frontier) digest(ctx context.Context, rs []*result) {
-	if rs = f.dropCopies(rs); len(rs) == 0 {
+	rs, copies := f.sortOut(rs)
+	if len(copies) > 0 {
+		err := f.moveClocks(ctx, copies)
+		for _, r := range copies {
+			r.err = err
+		}
+	}
+	if len(rs) == 0 {
 		return
 	}
 	outs, first := make([]*crawl.Outcome, len(rs)), make([]bool, len(rs))
@@ -91,24 +99,41 @@ func (f *Frontier) digest(ctx context.Context, rs []*result) {
 	f.free(done)
 }
 
-// dropCopies returns the results without those whose lease was ended by another one since they were weighed: a copy of it that was handled
-// in the batch before, or is in this one. Nothing is left to do about them.
-func (f *Frontier) dropCopies(rs []*result) []*result {
+// sortOut tells results from copies: those whose lease was ended by another one since they were weighed, which was handled in the batch before or is in
+// this one. About a copy's URL nothing is left to do. What an answer said about its host holds all the same, for the one that ended the lease may only have said that
+// nobody knows whether there was an answer. Of the two in one batch the answer counts.
+func (f *Frontier) sortOut(all []*result) (rs, copies []*result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	ended := make(map[int64]bool, len(rs))
-	return slices.DeleteFunc(slices.Clone(rs), func(r *result) bool {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b *result) int { return cmp.Compare(interruption(a), interruption(b)) })
+	ended := make(map[int64]bool, len(all))
+	for _, r := range all {
 		if !r.known {
-			return false
+			rs = append(rs, r)
+			continue
 		}
 		l, underWay := f.inflight[r.id]
-		if !underWay || l.number != r.Task.Lease || ended[l.number] {
+		switch {
+		case underWay && l.number == r.Task.Lease && !ended[l.number]:
+			ended[l.number] = true
+			rs = append(rs, r)
+		case ended[r.Task.Lease] || r.Verdict == crawl.VerdictInterrupted:
 			r.err = nil
-			return true
+		default:
+			r.known = false
+			copies = append(copies, r)
 		}
-		ended[l.number] = true
-		return false
-	})
+	}
+	return rs, copies
+}
+
+// interruption is 1 for the outcome of an attempt of which nobody knows how it ended, else 0.
+func interruption(r *result) int {
+	if r.Verdict == crawl.VerdictInterrupted {
+		return 1
+	}
+	return 0
 }
 
 // weigh finds out whether the outcome ends a lease that is under way, and whether there is nothing to do about it any more:

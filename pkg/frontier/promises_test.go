@@ -179,3 +179,29 @@ func TestNegativeControlPoliteness(t *testing.T) {
 		})
 	}
 }
+
+// Promise: politeness. A lease may come to two fetchers; one makes the request, the other can only say that nobody knows. The rest that the server asked for
+// holds, in whichever order the frontier hears of it.
+func TestWhatAServerAskedForHoldsWhateverElseIsSaidOfTheLease(t *testing.T) {
+	for round := range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, uint64(round), aJob("a"))
+			w.doubt = true
+			asked := 0
+			w.answer = func(w *world, f *crawl.Fetch) reply {
+				r := fine(w, f)
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				if asked++; asked%3 == 0 {
+					r.outcome.Verdict, r.outcome.Status, r.outcome.Slow, r.outcome.RetryAfter = crawl.VerdictRetry, 503, true, time.Minute
+					r.gap = time.Minute
+				}
+				return r
+			}
+			w.runAll(pages(t, "a", 40, 6)...)
+			for _, c := range impolite(w.log, 500*time.Millisecond) {
+				t.Error(c)
+			}
+		})
+	}
+}

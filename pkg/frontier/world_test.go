@@ -30,7 +30,8 @@ type world struct {
 	early  bool // hazard: outcomes are reported before the request has ended
 	lie    bool // hazard: outcomes say that the request ended long ago
 	fault  float64
-	copies int // hazard: outcomes come so many times more, at once
+	copies int  // hazard: outcomes come so many times more, at once
+	doubt  bool // hazard: with the outcome of a first attempt comes another that says that nobody knows how it ended
 	ring   frontier.Ring
 	expect crawl.Following
 	away   outbox
@@ -209,6 +210,11 @@ func (w *world) deliver(ctx context.Context, p *process, f *frontier.Frontier, m
 	defer copies.Wait()
 	for range w.copies {
 		copies.Go(func() { w.report(ctx, f, m, &out) })
+	}
+	if w.doubt && fetch.Task.Attempt == 0 && !fetch.Task.Repeat {
+		copies.Go(func() {
+			w.report(ctx, f, m, &crawl.Outcome{Task: fetch.Task, Verdict: crawl.VerdictInterrupted, Started: out.Started, Ended: out.Ended})
+		})
 	}
 	if early || w.report(ctx, f, m, &out) {
 		p.handled(m)
