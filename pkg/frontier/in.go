@@ -14,9 +14,8 @@ type In struct{ f *Frontier }
 // In returns the handler of new tasks.
 func (f *Frontier) In() In { return In{f} }
 
-// Handle implements stage.Handler. The tasks of a message that was delivered before may be queued already.
-// Those of hosts of other nodes go on to
-// these.
+// Handle implements stage.Handler. The tasks of a message that was delivered before may be queued already. Those of hosts of other nodes go
+// on to these.
 func (in In) Handle(ctx context.Context, e *crawl.Fresh) ([]crawl.Event, error) {
 	own, others := in.f.byOwner(e.Tasks)
 	if err := in.f.enqueue(ctx, stage.DeliveryOf(ctx).Repeat, own...); err != nil {

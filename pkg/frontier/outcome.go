@@ -65,27 +65,28 @@ func (f *Frontier) leased(out *crawl.Outcome) bool {
 // not be done twice.
 func (f *Frontier) digest(ctx context.Context, rs []*result) {
 	rs, copies := f.sortOut(rs)
-	if len(copies) > 0 {
-		err := f.moveClocks(ctx, copies)
-		for _, r := range copies {
-			r.err = err
-		}
-	}
-	if len(rs) == 0 {
+	all := slices.Concat(rs, copies)
+	if len(all) == 0 {
 		return
 	}
-	outs, first := make([]*crawl.Outcome, len(rs)), make([]bool, len(rs))
+	outs, first := make([]*crawl.Outcome, len(all)), make([]bool, len(rs))
+	for i, r := range all {
+		outs[i] = &r.Outcome
+	}
 	for i, r := range rs {
-		outs[i], first[i] = &r.Outcome, r.known && !r.repeat
+		first[i] = r.known && !r.repeat
 	}
 	// What tells a node that comes after this one to do nothing is stored after what it would have to do: that links are on their way before a host's
 	// record says that its robots.txt was fetched, or the ledger that the page was; the rest that a host asked for before the outcome.
 	err := f.expect(ctx, outs)
 	if err == nil {
-		err = f.moveClocks(ctx, rs)
+		err = f.moveClocks(ctx, all)
 	}
-	if err == nil {
-		err = f.record(ctx, outs, first, rs[0].now)
+	for _, r := range copies {
+		r.err = err
+	}
+	if err == nil && len(rs) > 0 {
+		err = f.record(ctx, outs[:len(rs)], first, rs[0].now)
 	}
 	done := make([]*result, 0, len(rs))
 	for _, r := range rs {
@@ -100,8 +101,8 @@ func (f *Frontier) digest(ctx context.Context, rs []*result) {
 }
 
 // sortOut tells results from copies: those whose lease was ended by another one since they were weighed, which was handled in the batch before or is in
-// this one. About a copy's URL nothing is left to do. What an answer said about its host holds all the same, for the one that ended the lease may only have said that
-// nobody knows whether there was an answer. Of the two in one batch the answer counts.
+// this one. About a copy's URL nothing is left to do. What an answer said about its host holds all the same, and so do the links it brought, for the one that ended
+// the lease may only have said that nobody knows whether there was an answer. Of the two in one batch the answer counts.
 func (f *Frontier) sortOut(all []*result) (rs, copies []*result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

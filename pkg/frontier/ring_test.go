@@ -281,10 +281,18 @@ func TestLinksAreExpectedBeforeTheOutcomeIsRecorded(t *testing.T) {
 // A node may die with its broker as soon as the record of a host is stored, which says that the robots.txt was fetched: nobody asks for it again then, so
 // that the sitemaps it names must be expected by now.
 func TestSitemapsAreExpectedBeforeTheHostsRecordIsStored(t *testing.T) {
+	for _, doubt := range []bool{false, true} { // in doubt, who answered may be heard after another had said that nobody knows
+		t.Run(fmt.Sprint(doubt), func(t *testing.T) { sitemapsAreExpected(t, doubt) })
+	}
+}
+
+func sitemapsAreExpected(t *testing.T, doubt bool) {
+	const hosts = 60
 	synctest.Test(t, func(t *testing.T) {
 		job := aJob("a")
 		job.IgnoreRobots = false
 		w := newWorld(t, 1, job)
+		w.doubt = doubt
 		e := &expected{disk: w.disk}
 		w.ring, w.expect = newLand(), e
 		w.answer = func(w *world, f *crawl.Fetch) reply {
@@ -297,10 +305,21 @@ func TestSitemapsAreExpectedBeforeTheHostsRecordIsStored(t *testing.T) {
 		}
 		w.begin()
 		defer func() { w.stop() }()
-		w.add(pages(t, "a", 3, 1)...)
+		w.add(pages(t, "a", hosts, 1)...)
 		w.finish()
-		if len(e.tasks) != 3 || e.late != 0 {
-			t.Errorf("the links of %d robots.txt files expected, want 3; %d after their hosts' records", len(e.tasks), e.late)
+		w.disk.mu.Lock()
+		defer w.disk.mu.Unlock()
+		known := map[string]bool{}
+		for _, task := range e.tasks {
+			known[task.URL.HostKey()] = true
+		}
+		for key, h := range w.disk.hosts {
+			if len(h.Origins) > 0 && !known[key] {
+				t.Errorf("%s: its record says that the robots.txt was fetched, and nobody expects its sitemaps", key)
+			}
+		}
+		if len(known) != hosts || e.late != 0 {
+			t.Errorf("the links of %d robots.txt files expected, want %d; %d after their hosts' records", len(known), hosts, e.late)
 		}
 	})
 }

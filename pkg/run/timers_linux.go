@@ -17,8 +17,8 @@ const (
 )
 
 // relaxTimers lets the kernel wake this program's threads a little later than asked. A thread of Go's runtime (sysmon) sleeps for 20 µs at a time while
-// anything runs, and a node has seven programs that work a little all the time: of their CPU time a tenth was that thread's, and 1.45 ms a page
-// became 1.26 (pairs on two cores). Threads inherit the setting from the one that makes them, and that one is made before main: so the program begins once
+// anything runs, and a node has seven programs that work a little all the time: of their CPU time a tenth was that thread's, and 1.45 to 1.53 ms a
+// page became 1.25 to 1.35 (on two cores). Threads inherit the setting from the one that makes them, and that one is made before main: so the program begins once
 // more, as the same process. Where another value than the usual was set, as by systemd's TimerSlackNSec, or nothing can be, it goes on as it is.
 func relaxTimers() {
 	runtime.LockOSThread()
