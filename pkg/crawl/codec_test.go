@@ -24,12 +24,12 @@ func samples(t testing.TB) []crawl.Event {
 	u, v := mustURL(t, "https://a.example/x?y=1"), mustURL(t, "https://b.example/")
 	at := time.Date(2026, 11, 21, 8, 0, 0, 123_456_789, time.UTC)
 	task := crawl.Task{Job: "j", URL: u, Kind: crawl.KindSitemap, Priority: 3, Depth: 2, Redirects: 1, Referrer: v, Attempt: 1,
-		NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "x", Lease: 9, Tracked: true}
+		NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "x", Lease: 9, Tracked: true, Epoch: 2}
 	page := crawl.Page{Task: task, Status: 200, FetchedAt: at, ContentType: "text/html", Body: "m1", Bytes: 12,
 		Digest: crawl.Digest{1, 2}, Truncated: "max-body", LinkHeaders: []string{"l"}, RobotsTags: []string{"noindex"}}
 	links := []crawl.Link{{URL: v, Rel: "nofollow", Text: "t", Tag: "a", Weight: 9}, {Raw: "mailto:x"}}
 	batch := crawl.Batch{Job: "j", Tasks: []crawl.Task{task},
-		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1}}, Page: u, Again: true}
+		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1, Rule: "host", Epoch: 2}}, Page: u, Again: true, Epoch: 2}
 	return []crawl.Event{
 		&crawl.Fetch{Task: task, Addr: netip.MustParseAddr("192.0.2.1"), Tenure: 5},
 		&page,
@@ -73,6 +73,7 @@ func unset(v reflect.Value, path string) (names []string) {
 	for i := range v.NumField() {
 		f, name := v.Field(i), path+"."+v.Type().Field(i).Name
 		switch {
+		case !v.Type().Field(i).IsExported():
 		case name == "due.Node" || name == "frontier.in.Node" || name == "frontier.outcome.Node": // they address the message and do not travel
 		case f.IsZero():
 			names = append(names, name)

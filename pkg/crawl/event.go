@@ -125,6 +125,8 @@ type Batch struct {
 	Page weburl.URL `cbor:"4,keyasint,omitempty"`
 	// Again says that the tracked page may have been fetched before, and that its links may have been lost on any part of their way.
 	Again bool `cbor:"6,keyasint,omitempty"`
+	// Epoch is the revision of the job by which the links were judged; 0 is the first.
+	Epoch uint32 `cbor:"7,keyasint,omitempty"`
 }
 
 // Exclusion is a URL that is not to be fetched.
@@ -133,6 +135,12 @@ type Exclusion struct {
 	Reason   string // a short token: scope, exclude, robots, depth, trap-… ; see Reason constants
 	Referrer weburl.URL
 	Depth    int
+	// Rule is the rule that left it out, as the user wrote it: a pattern, "max_depth 3", a line of the blacklist. Empty where the reason says all.
+	Rule string
+	// Epoch is the revision of the job that the rule stands in; 0 is the first.
+	Epoch uint32
+	// more are fields of a newer version, as they came.
+	more string
 }
 
 // Split is a batch on its way to the host splitter.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
@@ -53,13 +54,13 @@ func (l TaskList) MarshalCBOR() ([]byte, error) {
 // UnmarshalCBOR implements cbor.Unmarshaler.
 func (l *TaskList) UnmarshalCBOR(data []byte) error {
 	before := &Task{}
-	return readList(data, l, func(r *wire.Reader, t *Task) error {
+	return readList(data, l, listVersion, func(_ byte, r *wire.Reader, t *Task) error {
 		defer func() { before = t }()
 		return readTask(r, t, before)
 	})
 }
 
-// The bits of a link's fields. They are on disk: append only.
+// The bits of a link's fields. They are on disk, and complete: a new field is an extension.
 const (
 	hasRaw = 1 << iota
 	hasRel
@@ -67,7 +68,8 @@ const (
 	hasTag
 	sameTag
 	hasWeight
-	linkBits = iota
+	hasLinkExtensions // read since extensions exist; none is written yet
+	linkBits          = iota
 )
 
 // MarshalCBOR implements cbor.Marshaler.
@@ -116,7 +118,7 @@ func appendLink(b []byte, l, before *Link) []byte {
 // UnmarshalCBOR implements cbor.Unmarshaler.
 func (l *LinkList) UnmarshalCBOR(data []byte) error {
 	before := &Link{}
-	return readList(data, l, func(r *wire.Reader, k *Link) error {
+	return readList(data, l, listVersion, func(_ byte, r *wire.Reader, k *Link) error {
 		defer func() { before = k }()
 		return readLink(r, k, before)
 	})
@@ -144,28 +146,54 @@ func readLink(r *wire.Reader, l, before *Link) (err error) {
 	if mask&hasWeight != 0 {
 		l.Weight = int(r.Varint())
 	}
+	if mask&hasLinkExtensions != 0 {
+		readExtensions(r)
+	}
 	return nil
 }
 
+// extendedVersion is the version of a list of exclusions each of which ends with its extensions. A list that needs none is written without.
+const extendedVersion = 2
+
 // MarshalCBOR implements cbor.Marshaler.
 func (l ExclusionList) MarshalCBOR() ([]byte, error) {
+	extended := slices.ContainsFunc(l, func(x Exclusion) bool { return x.Rule != "" || x.Epoch > 1 || x.more != "" })
+	version := byte(listVersion)
+	if extended {
+		version = extendedVersion
+	}
 	return byteString(func(b []byte) []byte {
-		b = listHead(b, len(l))
+		b = binary.AppendUvarint(append(b, version), uint64(len(l)))
 		before := &Exclusion{}
 		for i := range l {
 			x := &l[i]
 			b = appendURL(appendURL(b, x.URL, before.URL), x.Referrer, before.Referrer)
 			b = wire.AppendText(binary.AppendVarint(b, int64(x.Depth)), x.Reason)
+			if extended {
+				b = wire.AppendBytes(b, appendExclusionExtensions(nil, x, before))
+			}
 			before = x
 		}
 		return b
 	}, 64*len(l)), nil
 }
 
+func appendExclusionExtensions(b []byte, x, before *Exclusion) []byte {
+	b = appendEpoch(b, x.Epoch)
+	switch {
+	case x.Rule == "":
+	case x.Rule == before.Rule:
+		b = appendPair(b, extSameRule, nil)
+	default:
+		b = appendPair(b, extRule, []byte(x.Rule))
+	}
+	return append(b, x.more...)
+}
+
 // UnmarshalCBOR implements cbor.Unmarshaler.
 func (l *ExclusionList) UnmarshalCBOR(data []byte) error {
 	before := &Exclusion{}
-	return readList(data, l, func(r *wire.Reader, x *Exclusion) (err error) {
+	return readList(data, l, extendedVersion, func(version byte, r *wire.Reader, x *Exclusion) (err error) {
 		if x.URL, err = readURL(r, before.URL); err != nil {
 			return err
 		}
@@ -173,6 +201,12 @@ func (l *ExclusionList) UnmarshalCBOR(data []byte) error {
 			x.Referrer, err = readURL(r, before.Referrer)
 		}
 		x.Depth, x.Reason = int(r.Varint()), r.Text()
+		if version == extendedVersion {
+			x.more = readExtensions(r,
+				epochInto(&x.Epoch),
+				extension{extRule, func(v *wire.Reader) { x.Rule, v.B = string(v.B), nil }},
+				extension{extSameRule, func(*wire.Reader) { x.Rule = before.Rule }})
+		}
 		before = x
 		return err
 	})
@@ -188,19 +222,20 @@ func repeats(r *wire.Reader, before weburl.URL) bool {
 	return true
 }
 
-// listVersion is the version of the lists' formats.
+// listVersion is the version of the lists' formats; see extendedVersion.
 const listVersion = 1
 
 func listHead(b []byte, n int) []byte { return binary.AppendUvarint(append(b, listVersion), uint64(n)) }
 
-// readList reads the elements of a list one after the other.
-func readList[L ~[]E, E any](data []byte, l *L, read func(*wire.Reader, *E) error) error {
+// readList reads the elements of a list, of version newest or an older one, one after the other.
+func readList[L ~[]E, E any](data []byte, l *L, newest byte, read func(version byte, r *wire.Reader, e *E) error) error {
 	b, err := bytesOf(data)
 	if err != nil {
 		return err
 	}
 	r := wire.Reader{B: b}
-	if r.Byte() != listVersion {
+	version := r.Byte()
+	if version < listVersion || version > newest {
 		return fmt.Errorf("%w: it has no version that this program knows", errList)
 	}
 	n := r.Uvarint(maxList)
@@ -209,7 +244,7 @@ func readList[L ~[]E, E any](data []byte, l *L, read func(*wire.Reader, *E) erro
 	}
 	out := make(L, n)
 	for i := range out {
-		if err := read(&r, &out[i]); err != nil {
+		if err := read(version, &r, &out[i]); err != nil {
 			return fmt.Errorf("element %d of %d: %w", i, n, err)
 		}
 	}

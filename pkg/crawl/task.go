@@ -62,7 +62,15 @@ type Task struct {
 	// Tracked asks every stage to pass the task's links on even where there are none, up to the DUE that notes them as claimed: see
 	// [Following]. The frontier of a node in a ring sets it.
 	Tracked bool
+	// Epoch is the revision of the job under which the task was claimed, and from its lease on the one under which it is handled: whatever
+	// grows from the lease is judged by it. 0 is the first, as 1 is: see [Task.JobEpoch].
+	Epoch uint32
+	// more are fields of a newer version, as they came: a program of this version passes them on.
+	more string
 }
+
+// JobEpoch is the revision of the job that the task belongs to, at least 1.
+func (t *Task) JobEpoch() uint32 { return max(t.Epoch, 1) }
 
 func (t *Task) subject() Subject { return Subject{Job: t.Job, URL: t.URL, URLs: 1} }
 

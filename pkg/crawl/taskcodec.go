@@ -17,9 +17,12 @@ import (
 // A task: version(1), uvarint bits that say which fields follow, job, URL, numbers as varints, NotBefore as varint of nanoseconds
 // since 1970, texts, referrer. Texts have their length before them as uvarint. In a list a task leaves out the job and the
 // referrer that it shares with the task before it, and the start of its URL.
+//
+// Last stands a byte string of extensions, if there are any: see extensions. A new field of a task is an extension and never a new bit,
+// so that the version before reads the task and passes the field on.
 const taskVersion = 1
 
-// The bits of the fields. They are on disk: append only.
+// The bits of the fields. They are on disk, and complete: see above.
 const (
 	hasKind = 1 << iota
 	hasPriority
@@ -38,6 +41,7 @@ const (
 	sameJob
 	sameReferrer
 	isTracked
+	hasExtensions
 	taskBits = iota
 )
 
@@ -75,6 +79,7 @@ func taskMask(t, before *Task, numbers [7]int64, texts [3]string) (mask uint64) 
 	set(isRepeat, t.Repeat)
 	set(isSeed, t.Seed)
 	set(isTracked, t.Tracked)
+	set(hasExtensions, t.Epoch > 1 || t.more != "")
 	return mask
 }
 
@@ -108,6 +113,9 @@ func appendTask(b []byte, t, before *Task) []byte {
 	}
 	if mask&hasReferrer != 0 {
 		b = wire.AppendText(b, t.Referrer.String())
+	}
+	if mask&hasExtensions != 0 {
+		b = wire.AppendBytes(b, append(appendEpoch(nil, t.Epoch), t.more...))
 	}
 	return b
 }
@@ -156,6 +164,9 @@ func readTask(r *wire.Reader, t, before *Task) error {
 		t.Referrer = before.Referrer
 	case mask&hasReferrer != 0:
 		t.Referrer, err = parseURL(r.Bytes())
+	}
+	if mask&hasExtensions != 0 {
+		t.more = readExtensions(r, epochInto(&t.Epoch))
 	}
 	if r.Bad || err != nil || numbers[0] < 0 || numbers[0] > math.MaxUint8 {
 		return errors.Join(errTask, err)

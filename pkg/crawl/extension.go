@@ -1,0 +1,66 @@
+package crawl
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
+)
+
+// Extensions are how the compact forms grow. They are a byte string of pairs: tag as uvarint, value as a byte string. A program that meets a tag
+// it does not know skips the value, and passes it on with a task or an exclusion. So neighbouring versions read each other's messages; a field
+// that has its zero value is not written. Tags are on disk: append only, and never use one again.
+const (
+	extEpoch    = 1 // Task, Exclusion: Epoch as uvarint
+	extRule     = 2 // Exclusion: Rule as text
+	extSameRule = 3 // Exclusion: Rule is that of the exclusion before; no value
+)
+
+// extension is a tag and what reads its value.
+type extension struct {
+	tag  uint64
+	read func(value *wire.Reader)
+}
+
+// appendPair appends one extension.
+func appendPair(b []byte, tag uint64, value []byte) []byte {
+	return wire.AppendBytes(binary.AppendUvarint(b, tag), value)
+}
+
+// appendEpoch appends the extension of an epoch; that of the first is not written.
+func appendEpoch(b []byte, epoch uint32) []byte {
+	if epoch <= 1 {
+		return b
+	}
+	return appendPair(b, extEpoch, binary.AppendUvarint(nil, uint64(epoch)))
+}
+
+// epochInto reads an epoch into to. The first is 0, however it was written.
+func epochInto(to *uint32) extension {
+	return extension{extEpoch, func(v *wire.Reader) {
+		if *to = uint32(v.Uvarint(math.MaxUint32)); *to == 1 {
+			*to = 0
+		}
+	}}
+}
+
+// readExtensions reads a byte string of extensions, hands the values of those that are known to them, and returns the others as they stand.
+func readExtensions(r *wire.Reader, known ...extension) (unknown string) {
+	var rest []byte
+	for in := (wire.Reader{B: r.Bytes()}); len(in.B) > 0 && !r.Bad; r.Bad = r.Bad || in.Bad {
+		pair := in.B
+		tag, value := in.Uvarint(1<<64-1), wire.Reader{}
+		value.B = in.Bytes()
+		i := 0
+		for i < len(known) && known[i].tag != tag {
+			i++
+		}
+		if i == len(known) {
+			rest = append(rest, pair[:len(pair)-len(in.B)]...)
+			continue
+		}
+		known[i].read(&value)
+		r.Bad = r.Bad || !value.Done()
+	}
+	return string(rest)
+}
