@@ -70,6 +70,7 @@ func TestABrokenClusterIsRefused(t *testing.T) {
 		"machines before their way out":      {edit{"whirlpool.yml", "    DependsOn: Bastion\n    Properties", "    Properties"}, "Failed to receive"},
 		"template that is not uploaded":      {edit{"whirlpool.yml", "/cloudformation/alarms.yml", "/cloudformation/alarm.yml"}, "S3 error"},
 		"action that the service role lacks": {edit{"service-role.json", "\"ec2:CreateVpcEndpoint\",\n", ""}, "ec2:CreateVpcEndpoint"},
+		"option group that it may not use":   {edit{"service-role.json", "        \"arn:@PARTITION@:rds:@REGION@:@ACCOUNT@:og:default*\",\n", ""}, "rds:CreateDBInstance"},
 		"role that may not be passed":        {edit{"service-role.json", "ec2.amazonaws.com", "ec3.amazonaws.com"}, "iam:PassRole"},
 		"secret of another name":             {edit{"access.yml", "Name: !Sub \"${Cluster}/pages\"", "Name: !Sub \"x/pages\""}, "secretsmanager:CreateSecret"},
 	} {

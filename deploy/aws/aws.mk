@@ -13,6 +13,8 @@ BASTION_USER ?= admin
 ifndef ACCOUNT
 ACCOUNT   = $(eval ACCOUNT := $$(shell $(AWS) sts get-caller-identity --query Account --output text))$(ACCOUNT)
 endif
+# aws, but in China and for the US government: the second part of every ARN
+PARTITION ?= $(if $(filter cn-%,$(REGION)),aws-cn,$(if $(filter us-gov-%,$(REGION)),aws-us-gov,aws))
 BUCKET   ?= $(CLUSTER)-releases-$(ACCOUNT)-$(REGION)
 # The parameters of the stack that were set: make aws-create CRAWLERS=5. What is not named keeps its default, or in an update its value.
 PARAMETERS = $(foreach p,Size=$(SIZE) Crawlers=$(CRAWLERS) CrawlerType=$(CRAWLER_TYPE) CrawlerDisk=$(CRAWLER_DISK) \
@@ -20,7 +22,7 @@ PARAMETERS = $(foreach p,Size=$(SIZE) Crawlers=$(CRAWLERS) CrawlerType=$(CRAWLER
 	Nat=$(NAT) AlarmEmail=$(ALARM_EMAIL) Registry=$(REGISTRY_PREFIX) ImageId=$(IMAGE) BaseImageId=$(BASE_IMAGE) BaseRelease=$(BASE_RELEASE),$(if $(word 2,$(subst =, ,$(p))),$(p)))
 # A change keeps the release that runs, unless RELEASE names another.
 NEXT = $(if $(filter file,$(origin RELEASE)),same,$(RELEASE))
-STACK = CLUSTER='$(CLUSTER)' REGION='$(REGION)' BUCKET='$(BUCKET)' ACCOUNT='$(ACCOUNT)' KEY='$(KEY)' AWS='$(AWS)' deploy/aws/stack
+STACK = CLUSTER='$(CLUSTER)' REGION='$(REGION)' BUCKET='$(BUCKET)' ACCOUNT='$(ACCOUNT)' PARTITION='$(PARTITION)' KEY='$(KEY)' AWS='$(AWS)' deploy/aws/stack
 export AWS_PAGER :=
 
 .PHONY: aws-policies aws-grant aws-key aws-image aws-bucket aws-upload aws-images aws-validate aws-create aws-change aws-apply aws-update aws-status aws-events aws-delete aws-cost aws-lint ssh-config tunnel

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -169,17 +170,23 @@ programs may be stopped. Started anew, they join again.`,
 	return cmd
 }
 
-// awaitGone waits until a node owns nothing and has handed on everything.
+// awaitGone waits until a node owns nothing and has handed on everything. Where all its heirs leave or die meanwhile the drain is called off, which is an error.
 func awaitGone(ctx context.Context, s member.Session, name string) error {
+	drained := false
 	for {
 		v, err := s.Read(ctx)
 		if errors.Is(err, member.ErrEnded) || ctx.Err() != nil {
 			return err
 		}
 		if err == nil && v.Table != nil {
-			if n, known := v.Table.Node(name); !known || n.State == ring.Gone {
+			n, known := v.Table.Node(name)
+			switch {
+			case !known || n.State == ring.Gone:
 				return nil
+			case drained && n.State == ring.Active:
+				return fmt.Errorf("node %s stays: no other node is left that takes what it owns", name)
 			}
+			drained = drained || n.State == ring.Draining
 		}
 		select {
 		case <-s.Changed():

@@ -160,15 +160,14 @@ func firstFailure(st *stack) string {
 	return st.reason
 }
 
-// removeAll deletes a stack's resources in the reverse of the order they were made. Rolling back deletes also what a policy would retain,
-// as AWS does for what was just made.
+// removeAll deletes a stack's resources in the reverse of the order they were made, but for those that their policy retains.
 func (s *Server) removeAll(st *stack, rollback bool) error {
 	for _, name := range slices.Backward(st.order) {
 		m := st.resources[name]
 		if m == nil || m.id == "" || m.status == "DELETE_COMPLETE" {
 			continue
 		}
-		if m.policy == "Retain" && !rollback {
+		if m.retained(rollback) {
 			st.note(m, "DELETE_SKIPPED", "")
 			continue
 		}
@@ -180,6 +179,12 @@ func (s *Server) removeAll(st *stack, rollback bool) error {
 		st.note(m, "DELETE_COMPLETE", "")
 	}
 	return nil
+}
+
+// retained reports whether the resource outlives its deletion. RetainExceptOnCreate is for what a failed operation has just made, which goes; what has
+// the policy Retain stays even then.
+func (m *made) retained(rollback bool) bool {
+	return m.policy == "Retain" || m.policy == "RetainExceptOnCreate" && !rollback
 }
 
 func (s *Server) remove(st *stack, m *made, rollback bool) error {

@@ -95,6 +95,12 @@ func (s *Server) permitted(st *stack, kind, what, id string, properties map[stri
 		case strings.Contains(action, ":Describe") && !strings.HasPrefix(action, "cloudformation:") && action != "secretsmanager:DescribeSecret", strings.Contains(action, "GetRandomPassword"):
 			resource = "*"
 		}
+		if action == "rds:CreateDBInstance" || action == "rds:ModifyDBInstance" { // each of its groups must be allowed, the option group that nobody names as well
+			group := "arn:aws:rds:" + Region + ":" + Account + ":og:default:" + text(properties["Engine"]) + "-" + text(properties["EngineVersion"])
+			if err := s.roleMay(st, action, group); err != nil {
+				return err
+			}
+		}
 		keys = append(keys, "aws:ResourceTag/aws:cloudformation:stack-name", st.name)
 		if err := s.roleMay(st, action, resource, keys...); err != nil {
 			return err

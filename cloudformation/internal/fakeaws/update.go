@@ -34,7 +34,7 @@ func (s *Server) update(st *stack, to target) bool {
 	cleanup, err := s.apply(st, to)
 	if err == nil {
 		st.self("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "")
-		s.clean(st, cleanup)
+		s.clean(st, cleanup, false)
 		st.self("UPDATE_COMPLETE", "")
 		return true
 	}
@@ -45,7 +45,7 @@ func (s *Server) update(st *stack, to target) bool {
 		return false
 	}
 	st.self("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS", "")
-	s.clean(st, cleanup)
+	s.clean(st, cleanup, true)
 	st.self("UPDATE_ROLLBACK_COMPLETE", "")
 	return false
 }
@@ -193,9 +193,9 @@ func differences(before, after map[string]any) []string {
 }
 
 // clean deletes what an update left over. A failure is noted and does not fail the update, as at AWS.
-func (s *Server) clean(st *stack, left []*made) {
+func (s *Server) clean(st *stack, left []*made, rollback bool) {
 	for _, m := range left {
-		if m.policy == "Retain" || m.id == "" {
+		if m.retained(rollback) || m.id == "" {
 			continue
 		}
 		st.note(m, "DELETE_IN_PROGRESS", "")
