@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
+	ringmember "github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
 )
 
 // A part of a move that the fence refuses is tried again like any other that fails, but is no fault that people must look at.
@@ -20,7 +20,7 @@ func TestARefusalByTheFenceIsNoWarning(t *testing.T) {
 	}{
 		{errors.New("the store is away"), "WARN"},
 		{fmt.Errorf("hand over: %w", ring.ErrFenced), "INFO"},
-		{fmt.Errorf("hand over: %w", member.ErrFenced), "INFO"},
+		{fmt.Errorf("hand over: %w", ringmember.ErrFenced), "INFO"},
 	} {
 		var out bytes.Buffer
 		tr := Territory{cfg: Config{Log: slog.New(slog.NewTextHandler(&out, nil))}}
