@@ -70,6 +70,15 @@ type DeadLetter struct {
 type RetryError struct {
 	After time.Duration
 	Err   error
+	// Expected says that this is how the system works, and no fault: the node has lost its place in the ring for the moment, or another
+	// node is out of reach. Whoever found that out has said so; that messages wait for it is worth one line for all of them.
+	Expected bool
+}
+
+// IsExpected reports whether an error asks for a wait that is no fault.
+func IsExpected(err error) bool {
+	r, ok := errors.AsType[*RetryError](err)
+	return ok && r.Expected
 }
 
 // Error implements error.

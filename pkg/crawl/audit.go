@@ -1,6 +1,6 @@
 package crawl
 
-// AuditReport is what an audit of a crawl found. A sound crawl has no Faults.
+// AuditReport is what an audit of a crawl found. A sound crawl has no Faults; where it has Doubts, nobody knows yet.
 type AuditReport struct {
 	Claimed  int64 `json:"claimed"` // URLs ever claimed
 	Done     int64 `json:"done"`
@@ -26,7 +26,8 @@ type AuditReport struct {
 
 	Cluster *ClusterAudit `json:"cluster,omitempty"` // nil: a crawl in a directory
 
-	Faults []string `json:"faults,omitempty"` // what is wrong, a sentence each
+	Faults   []string `json:"faults,omitempty"`   // what is wrong, a sentence each
+	Unproven []string `json:"unproven,omitempty"` // what could be neither proven nor refuted, a sentence each; of a cluster see Cluster, too
 	// Examples holds up to MaxExamples URLs (keys, where only the key is known) for each kind of finding.
 	Examples map[string][]string `json:"examples,omitempty"`
 }
@@ -56,6 +57,14 @@ type ClusterAudit struct {
 	Orphans   int64 `json:"orphans"`    // copies whose original has no fingerprint
 	Misfiled  int64 `json:"misfiled"`   // records under the key of another URL
 	OnTheWay  int64 `json:"on_the_way"` // fingerprints whose record may still be stored
+}
+
+// Doubts returns what the audit could neither prove nor refute, a sentence each.
+func (r *AuditReport) Doubts() []string {
+	if r.Cluster == nil {
+		return r.Unproven
+	}
+	return append(r.Unproven[:len(r.Unproven):len(r.Unproven)], r.Cluster.Unproven...)
 }
 
 // MaxExamples bounds the examples of one kind in an AuditReport.

@@ -23,7 +23,9 @@ type conn struct {
 	ans           answer
 	head          []byte
 	packed        []byte
-	end           int64 // just before the last bytes of the answer went out
+	start         int64   // of the present request
+	end           int64   // just before the last bytes of the answer went out
+	logged        pending // the request in the log
 }
 
 // wholeWrite is the largest answer in bytes that is written at once; of a larger one, tail bytes are held back. A
@@ -68,11 +70,11 @@ func (c *conn) exchange() bool {
 	if _, err := c.br.Peek(1); err != nil {
 		return false
 	}
-	start := c.srv.log.now()
+	c.start, c.logged = c.srv.log.now(), pending{}
 	c.ans.reset()
 	switch err := c.req.read(c.br); {
 	case err == nil:
-		c.decide(start)
+		c.decide()
 	case errors.Is(err, errBadRequest), errors.Is(err, errTooLong):
 		c.req.close = true
 		c.ans.fail(http.StatusBadRequest)
@@ -80,18 +82,18 @@ func (c *conn) exchange() bool {
 		return false
 	}
 	sent, err := c.send()
-	c.record(start, sent, err)
+	c.record(sent, err)
 	return err == nil && !c.req.close
 }
 
 // decide makes up the answer.
-func (c *conn) decide(start int64) {
+func (c *conn) decide() {
 	if c.req.method != "GET" && c.req.method != "HEAD" {
 		c.ans.fail(http.StatusMethodNotAllowed)
 		return
 	}
 	s := c.srv
-	s.web.answerTo(&c.ans, string(c.req.host), c.req.target, s.age(start), s.visit)
+	s.web.answerTo(&c.ans, string(c.req.host), c.req.target, s.age(c.start), s.visit)
 	if c.ans.etag == "" {
 		return
 	}
@@ -129,8 +131,7 @@ func (c *conn) send() (int, error) {
 	return c.write(body)
 }
 
-// write sends head and body. The end of the request is noted before the last bytes are handed over and not after: by
-// the time this goroutine runs again, the client may have had them for long and asked for more.
+// write sends head and body.
 func (c *conn) write(body []byte) (int, error) {
 	parts, sent := net.Buffers{c.head, body}, 0
 	if len(body) > wholeWrite {
@@ -141,9 +142,16 @@ func (c *conn) write(body []byte) (int, error) {
 		}
 		c.head, parts = c.head[:0], net.Buffers{body[len(body)-tail:]}
 	}
-	c.end = c.srv.log.now()
+	c.last(len(body))
 	n, err := parts.WriteTo(c.c)
 	return sent + max(int(n)-len(c.head), 0), err
+}
+
+// last notes the end of the request before the last bytes are handed over and not after: by the time this goroutine runs again, the client
+// may have had them for long, asked for more, or looked into the log.
+func (c *conn) last(sent int) {
+	c.end = c.srv.log.now()
+	c.logged = c.srv.log.begin(c.entry(sent, false))
 }
 
 // appendHead writes status line and header fields, and compresses the body where both sides like it.
@@ -179,7 +187,9 @@ func (c *conn) appendHead(dst []byte, body *[]byte) []byte {
 
 // drip sends the head at once and the body byte by byte.
 func (c *conn) drip(body []byte) (int, error) {
-	c.end = c.srv.log.now()
+	if len(body) == 0 {
+		c.last(0)
+	}
 	if _, err := c.c.Write(c.head); err != nil {
 		return 0, err
 	}
@@ -187,7 +197,9 @@ func (c *conn) drip(body []byte) (int, error) {
 		if !c.wait(c.ans.drip) {
 			return i, errClientGone
 		}
-		c.end = c.srv.log.now()
+		if i == len(body)-1 {
+			c.last(len(body))
+		}
 		if _, err := c.c.Write(body[i : i+1]); err != nil {
 			return i, err
 		}
@@ -217,17 +229,21 @@ func (c *conn) wait(d time.Duration) bool {
 	return c.c.SetReadDeadline(time.Time{}) == nil
 }
 
-// record logs the request. An answer that was cut ended when that was noticed.
-func (c *conn) record(start int64, sent int, err error) {
+// record logs what became of the request. An answer that was cut ended when that was noticed.
+func (c *conn) record(sent int, err error) {
 	if err != nil {
 		c.end = c.srv.log.now()
 	}
+	c.srv.log.end(c.logged, c.entry(sent, err != nil))
+}
+
+func (c *conn) entry(sent int, cut bool) Entry {
 	host, _, _ := strings.Cut(strings.ToLower(string(c.req.host)), ":")
-	c.srv.log.add(Entry{
+	return Entry{
 		Host: strings.TrimSuffix(host, "."), Path: string(c.req.target), Method: c.req.method,
-		Status: c.ans.status, RetryAfter: c.ans.retryAfter, Start: start, End: c.end, Bytes: sent, Cut: err != nil,
+		Status: c.ans.status, RetryAfter: c.ans.retryAfter, Start: c.start, End: c.end, Bytes: sent, Cut: cut,
 		Conn: c.id, Local: c.local, Remote: c.remote, UserAgent: string(c.req.userAgent),
-	})
+	}
 }
 
 // compress is one gzip member of the data.

@@ -33,7 +33,7 @@ type Entry struct {
 
 // Log is the record of a server. It is safe for concurrent use.
 type Log struct {
-	begin time.Time
+	since time.Time // when the web began
 	mu    sync.Mutex
 	keep  bool
 	kept  []Entry
@@ -50,7 +50,7 @@ const flushEvery = 200 * time.Millisecond
 
 // newLog starts a record, in memory if keep is set, and in the named file unless that is empty.
 func newLog(begin time.Time, keep bool, file string) (*Log, error) {
-	l := &Log{begin: begin, keep: keep, stop: make(chan struct{})}
+	l := &Log{since: begin, keep: keep, stop: make(chan struct{})}
 	if file == "" {
 		return l, nil
 	}
@@ -86,9 +86,30 @@ func (l *Log) fail(err error) {
 }
 
 // now is the time in the log's terms.
-func (l *Log) now() int64 { return l.begin.UnixNano() + int64(time.Since(l.begin)) }
+func (l *Log) now() int64 { return l.since.UnixNano() + int64(time.Since(l.since)) }
 
-func (l *Log) add(e Entry) {
+// pending is the place of a request in the log whose last bytes are about to go out; the zero value: it has none yet.
+type pending struct {
+	begun bool
+	kept  int // its index in Log.kept, where that is kept
+}
+
+// begin puts a request into the log before its client can have the whole answer, so that who has it finds the request there.
+func (l *Log) begin(e Entry) pending {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	if l.keep {
+		l.kept = append(l.kept, e)
+	}
+	return pending{begun: true, kept: len(l.kept) - 1}
+}
+
+// end says what became of a request, begun or not, and writes it to the file: that cannot be put right later.
+func (l *Log) end(p pending, e Entry) {
+	if !p.begun {
+		p = l.begin(e)
+	}
 	var line []byte
 	if l.out != nil {
 		line, _ = json.Marshal(e) // strings and numbers always marshal
@@ -96,9 +117,8 @@ func (l *Log) add(e Entry) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.count++
 	if l.keep {
-		l.kept = append(l.kept, e)
+		l.kept[p.kept] = e
 	}
 	if l.out != nil && l.err == nil {
 		_, err := l.out.Write(line)
@@ -106,14 +126,15 @@ func (l *Log) add(e Entry) {
 	}
 }
 
-// Entries is a copy of the finished requests in the order they ended. It is empty when the server keeps none.
+// Entries is a copy of the finished requests in the order they ended: of all whose answer a client has, among them. It is empty when the
+// server keeps none.
 func (l *Log) Entries() []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]Entry(nil), l.kept...)
 }
 
-// Count is how many requests have ended, kept or not.
+// Count is how many requests have ended, kept or not: all whose answer a client has, among them.
 func (l *Log) Count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,7 @@
 package fakeweb
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -42,7 +43,9 @@ func TestNoRequestEndsAfterItsClientHasTheAnswer(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	waitFor(t, s, 800)
+	if n := s.Log().Count(); n != 800 {
+		t.Errorf("%d requests in the log, though clients have the answers to 800", n)
+	}
 	late, large := 0, 0
 	for _, e := range s.Log().Entries() {
 		if e.End > had[e.Host+e.Path] {
@@ -58,6 +61,61 @@ func TestNoRequestEndsAfterItsClientHasTheAnswer(t *testing.T) {
 	}
 	if late > 0 || large == 0 {
 		t.Errorf("%d of 800 requests ended late, %d were large", late, large)
+	}
+}
+
+// lookingConn is a client that looks into the log while the server writes.
+type lookingConn struct {
+	net.Conn
+	request *strings.Reader
+	log     *Log
+	had     []int // requests in the log, at each write
+	sent    []byte
+	refuse  int // the number of the write that fails; 0: none does
+}
+
+var errRefused = errors.New("the client has gone")
+
+func (c *lookingConn) Read(p []byte) (int, error) { return c.request.Read(p) }
+func (c *lookingConn) LocalAddr() net.Addr        { return &net.TCPAddr{} }
+func (c *lookingConn) RemoteAddr() net.Addr       { return &net.TCPAddr{} }
+
+func (c *lookingConn) Write(p []byte) (int, error) {
+	if c.had = append(c.had, c.log.Count()); len(c.had) == c.refuse {
+		return 0, errRefused
+	}
+	c.sent = append(c.sent, p...)
+	return len(p), nil
+}
+
+// Who has an answer finds the request in the log, however late the server's goroutine runs again. What was written before it was known that
+// the client had gone is put right.
+func TestRequestIsInTheLogBeforeItsLastBytesGoOut(t *testing.T) {
+	cfg := Plain(1, 30)
+	cfg.Addresses, cfg.PageBytes = 1, 8<<20
+	for refuse := range 5 {
+		s := serve(t, cfg, Options{})
+		var largest Page
+		for p := range s.Web().Pages {
+			if size := len(get(t, s.Web(), p.URL).Body); size > 2*wholeWrite {
+				largest = p
+				break
+			}
+		}
+		host, target, _ := splitURL(largest.URL)
+		c := &lookingConn{request: strings.NewReader(fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, host)), log: s.Log(), refuse: refuse}
+		s.newConn(c, 1).serve()
+		entries := s.Log().Entries()
+		if len(entries) != 1 || s.Log().Count() != 1 {
+			t.Fatalf("%d entries, %d requests, want one", len(entries), s.Log().Count())
+		}
+		cut := refuse > 0 && refuse <= len(c.had)
+		if entries[0].Cut != cut || cut == (entries[0].Bytes == len(get(t, s.Web(), largest.URL).Body)) {
+			t.Errorf("write %d refused: logged %+v", refuse, entries[0])
+		}
+		if !cut && (c.had[0] != 0 || c.had[len(c.had)-1] != 1) {
+			t.Errorf("at the writes of the answer %v requests were in the log, want none at the first and one at the last", c.had)
+		}
 	}
 }
 
@@ -96,7 +154,6 @@ func TestImpoliteClientIsConvicted(t *testing.T) {
 	for _, u := range []string{w.Home(0), private, refuses, w.Home(0), w.Home(1)} {
 		fetch(t, c, "GET", u)
 	}
-	waitFor(t, s, 7)
 	count := map[ViolationKind]int{}
 	for _, v := range CheckPoliteness(s.Log().Entries(), w.Rules(10*time.Minute, time.Minute, 0)) {
 		count[v.Kind]++
@@ -138,7 +195,6 @@ func TestNoRequestEndsWhileItsClientHasMostToRead(t *testing.T) {
 	if n, err := io.Copy(io.Discard, conn); err != nil || n < int64(size) {
 		t.Fatalf("%d bytes, %v, want %d", n, err, size)
 	}
-	waitFor(t, s, 1)
 	if e := s.Log().Entries()[0]; e.End <= began || e.Bytes != size {
 		t.Errorf("ended %v before most of it was read; %d bytes, want %d", time.Duration(began-e.End), e.Bytes, size)
 	}

@@ -3,6 +3,8 @@ package frontier
 import (
 	"context"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
 // Waits of the dispatcher: after an error of a store or the bus, and at most between two looks.
@@ -25,7 +27,7 @@ func (f *Frontier) Run(ctx context.Context) error {
 		case err != nil && ctx.Err() != nil:
 			return nil
 		case err != nil:
-			f.deps.Log.Warn("the frontier waits and tries again", "error", err)
+			f.sayWhy(err)
 			wait = errorPause
 		case busy:
 			continue
@@ -38,6 +40,15 @@ func (f *Frontier) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sayWhy tells people why a round came to nothing.
+func (f *Frontier) sayWhy(err error) {
+	if bus.IsExpected(err) {
+		f.waits.Say(f.deps.Log, "the frontier waits", "reason", err)
+		return
+	}
+	f.deps.Log.Warn("the frontier waits and tries again", "error", err)
 }
 
 // step does one round. It reports whether it did anything.

@@ -74,6 +74,7 @@ type Frontier struct {
 	drawn     []crawl.Delivery // drawn, but their hosts found no place yet
 	unsent    []bus.Message    // leases to be published
 	unsettled []crawl.Delivery // to be settled, once what is unsent was published
+	waits     bus.Waits
 }
 
 // lease is a task on its way.

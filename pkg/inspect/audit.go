@@ -37,6 +37,9 @@ func WriteAudit(w io.Writer, r *crawl.AuditReport) error {
 	note(r.Stale, "%d queued URLs have their outcome already, after a crash; they are passed over", r.Stale)
 	note(r.Buried, "%d URLs are open only in dead letters; `whirlpool replay` brings them back", r.Buried)
 	note(r.DeadLetters, "%d dead letters; `whirlpool replay --list` shows them", r.DeadLetters)
+	for _, u := range r.Unproven {
+		fmt.Fprintf(&b, "later  not proven: %s\n", u)
+	}
 	return finishAudit(w, &b, r)
 }
 

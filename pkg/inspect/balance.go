@@ -127,7 +127,7 @@ func (a *clusterAudit) settle(l look, still bool, short int64) {
 }
 
 func (a *clusterAudit) unproven(format string, args ...any) {
-	a.Unproven = append(a.Unproven, fmt.Sprintf(format, args...))
+	a.ClusterAudit.Unproven = append(a.ClusterAudit.Unproven, fmt.Sprintf(format, args...))
 }
 
 // recount compares the counters with the rows, both of one moment.

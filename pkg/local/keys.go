@@ -25,6 +25,7 @@ import (
 //	kindQueue    queue name, 0, sequence(8)         a task (taskcodec.go)
 //	kindRobots   origin                             CBOR crawl.Robots
 //	kindURL      job(2) URL key(24)                 entry (entry.go)
+//	kindUnkept   job(2) URL key(24)                 the reason why a page that was fetched has no record
 const (
 	kindBudget  = 'b'
 	kindTally   = 'c'
@@ -40,6 +41,7 @@ const (
 	kindQueue   = 'q'
 	kindRobots  = 'r'
 	kindURL     = 'u'
+	kindUnkept  = 'x'
 )
 
 // jobNum stands for a job's name in keys.

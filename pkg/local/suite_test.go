@@ -68,6 +68,21 @@ func TestQueues(t *testing.T) {
 	})
 }
 
+func TestUnkept(t *testing.T) {
+	crawltest.Unkept(t, func(t *testing.T) (crawltest.UnkeptLedger, func() crawltest.UnkeptLedger) {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		of := func() crawltest.UnkeptLedger { return crawltest.UnkeptLedger{Unkept: s.Unkept(), Ledger: s.URLs()} }
+		return of(), func() crawltest.UnkeptLedger {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir)
+			return of()
+		}
+	})
+}
+
 func TestPages(t *testing.T) {
 	crawltest.Pages(t, func(t *testing.T) (crawl.Pages, func(weburl.URL) []string) {
 		p := openStore(t, t.TempDir()).Pages()

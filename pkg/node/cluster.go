@@ -302,7 +302,7 @@ func (c *cluster) deps() Deps {
 	if db := c.postgres; db != nil {
 		d.Jobs = db.Jobs()
 		s.URLs, s.Ledger, s.Budgets, s.Content = db.URLs(), db.URLs(), db.Budgets(), db.ContentSet()
-		s.Hosts, s.Robots, s.Attempts = db.Hosts(), db.Hosts(), db.AttemptLog()
+		s.Hosts, s.Robots, s.Attempts, s.Unkept = db.Hosts(), db.Hosts(), db.AttemptLog(), db.Unkept()
 	}
 	if c.mongo != nil {
 		s.Pages = c.mongo.Pages()

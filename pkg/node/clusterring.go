@@ -91,7 +91,7 @@ type owners struct{ router ring.Router }
 func (o owners) View() (split.View, error) {
 	v, err := o.router.View()
 	if err != nil {
-		return nil, &bus.RetryError{After: ringRetry, Err: err}
+		return nil, &bus.RetryError{After: ringRetry, Err: err, Expected: true}
 	}
 	return v, nil
 }

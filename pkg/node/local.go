@@ -101,7 +101,8 @@ func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
 	d := Deps{Bus: l.bus, Outstanding: l.bus.Outstanding, Jobs: crawl.StaticJobs{opt.Job.ID: opt.Job}, Log: opt.Log, Registry: opt.Metrics,
 		Stores: Stores{URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
-			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Attempts: s.AttemptLog(), Bodies: s.Bodies()}}
+			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
+			Bodies: s.Bodies()}}
 	if l.archive != nil {
 		d.Stores.Archive = l.archive
 	}

@@ -39,6 +39,7 @@ type Stores struct {
 	Robots   crawl.RobotsStore
 	Queues   crawl.Queues
 	Pages    crawl.Pages
+	Unkept   crawl.Unkept
 	Attempts crawl.AttemptLog
 	Bodies   crawl.Bodies
 	Archive  crawl.Archive // nil: no WARC files
@@ -147,8 +148,8 @@ func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
 	case Parser:
 		addStage(n, r, crawl.TopicParse, parse.NewHandler(d.Jobs, s.Bodies, d.Log))
 	case ContentSeen:
-		addStage(n, r, crawl.TopicContentSeen, seen.New(seen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Bodies: s.Bodies,
-			Metrics: d.Registry}, d.Log))
+		addStage(n, r, crawl.TopicContentSeen, seen.New(seen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept,
+			Bodies: s.Bodies, Metrics: d.Registry}, d.Log))
 	case URLFilter:
 		addStage(n, r, crawl.TopicURLFilter, filter.New(d.Jobs, known{rules}))
 	case HostSplitter:

@@ -62,5 +62,5 @@ func (s *Store) writeAdmitted(ctx context.Context, read func(pgx.Row) error, sql
 
 // refused is an error of a writer without a place in the ring.
 func refused(err error) error {
-	return &bus.RetryError{After: refusedRetry, Err: fmt.Errorf("%w: %w", err, ring.ErrFenced)}
+	return &bus.RetryError{After: refusedRetry, Expected: true, Err: fmt.Errorf("%w: %w", err, ring.ErrFenced)}
 }

@@ -97,7 +97,7 @@ func wantRefused(t *testing.T, s *postgres.Store, why string) {
 	for name, write := range writes(t, s) {
 		err := write()
 		var wait *bus.RetryError
-		if !errors.Is(err, ring.ErrFenced) || !errors.As(err, &wait) || wait.After <= 0 || crawl.IsPermanent(err) || !strings.Contains(fmt.Sprint(err), why) {
+		if !errors.Is(err, ring.ErrFenced) || !errors.As(err, &wait) || wait.After <= 0 || !wait.Expected || crawl.IsPermanent(err) || !strings.Contains(fmt.Sprint(err), why) {
 			t.Errorf("%s: error %v; want a *bus.RetryError of ring.ErrFenced that says %q", name, err, why)
 		}
 		if retry, _ := bus.Disposition(err, 1000); !retry {

@@ -99,7 +99,7 @@ func openAt(t testing.TB, url string) *postgres.Store {
 
 const emptySQL = `DELETE FROM urls; DELETE FROM tallies; DELETE FROM budgets; DELETE FROM fingerprints; DELETE FROM hosts; DELETE FROM robots;
 	DELETE FROM attempts; DELETE FROM members WHERE node <> ''; UPDATE members SET floor = 0;
-	DELETE FROM following; UPDATE jobs SET spec = NULL, state = 'running', ended = NULL`
+	DELETE FROM following; DELETE FROM unkept; UPDATE jobs SET spec = NULL, state = 'running', ended = NULL`
 
 // open returns an empty store.
 func open(t testing.TB) *postgres.Store {
@@ -184,4 +184,13 @@ func TestContentSet(t *testing.T) {
 
 func TestFollowing(t *testing.T) {
 	crawltest.Following(t, func(t *testing.T) crawl.Following { return open(t).Following() })
+}
+
+func TestUnkept(t *testing.T) {
+	crawltest.Unkept(t, func(t *testing.T) (crawltest.UnkeptLedger, func() crawltest.UnkeptLedger) {
+		of := func(s *postgres.Store) crawltest.UnkeptLedger {
+			return crawltest.UnkeptLedger{Unkept: s.Unkept(), Ledger: s.URLs()}
+		}
+		return of(open(t)), func() crawltest.UnkeptLedger { return of(openAt(t, sharedDatabase(t))) }
+	})
 }

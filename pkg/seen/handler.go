@@ -16,6 +16,7 @@ type Stores struct {
 	Jobs    crawl.Jobs
 	Content crawl.ContentSet
 	Pages   crawl.Pages
+	Unkept  crawl.Unkept // why pages are not among Pages
 	Bodies  crawl.Bodies
 	Metrics prometheus.Registerer // nil: none
 }
@@ -48,10 +49,15 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
 	}
 	verdict := crawl.Seen{}
-	if storable(job, d) {
-		if verdict, err = h.store(ctx, job, d); err != nil {
-			return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
-		}
+	switch reason := unkept(job, d); {
+	case d.Page.Task.Kind != crawl.KindPage: // no page of the ledger's: nobody looks for its record
+	case reason != "":
+		err = h.st.Unkept.Note(ctx, job.ID, d.Page.Task.URL, reason)
+	default:
+		verdict, err = h.store(ctx, job, d)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
 	}
 	if err := h.st.Bodies.Release(ctx, d.Page.Body); err != nil {
 		return nil, fmt.Errorf("release the body of %s: %w", d.Page.Task.URL, err)
@@ -59,9 +65,12 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	return links(job, d, verdict), nil
 }
 
-// storable reports whether the document is a page that may be stored.
-func storable(job *crawl.Job, d *crawl.Document) bool {
-	return d.Page.Task.Kind == crawl.KindPage && (!d.NoIndex || job.IgnoreMeta)
+// unkept is why the document may not be stored; empty: it may.
+func unkept(job *crawl.Job, d *crawl.Document) string {
+	if d.NoIndex && !job.IgnoreMeta {
+		return crawl.ReasonNoIndex
+	}
+	return ""
 }
 
 // store claims the document's content and stores what is new in it.

@@ -3,6 +3,7 @@ package seen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"strings"
@@ -25,7 +26,17 @@ type stores struct {
 	confirm func(mine, theirs []byte) bool
 	record  *crawl.Record
 	putErr  error
+	noteErr error
 	relErr  error
+}
+
+func (s *stores) Note(_ context.Context, job crawl.JobID, u weburl.URL, reason string) error {
+	s.did = append(s.did, fmt.Sprintf("note %s %s %s", job, u, reason))
+	return s.noteErr
+}
+
+func (s *stores) Reasons(context.Context, crawl.JobID, ...weburl.Key) ([]string, error) {
+	return nil, nil
 }
 
 func (s *stores) Claim(_ context.Context, fp crawl.Fingerprint, near int, confirm func(_, _ []byte) bool) (crawl.Seen, error) {
@@ -53,7 +64,7 @@ func (b bodies) Release(context.Context, crawl.BodyRef) error {
 
 func (s *stores) handler(job crawl.Job) *Handler {
 	jobs := crawl.StaticJobs{job.ID: &job}
-	return New(Stores{Jobs: jobs, Content: s, Pages: s, Bodies: bodies{s: s}}, slog.New(slog.DiscardHandler))
+	return New(Stores{Jobs: jobs, Content: s, Pages: s, Unkept: s, Bodies: bodies{s: s}}, slog.New(slog.DiscardHandler))
 }
 
 func mustURL(t *testing.T, s string) weburl.URL {
@@ -89,7 +100,7 @@ func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
 	exact.Sameness, near.Sameness = crawl.ExactCopy, crawl.NearCopy
 	same := exact
 	same.SameLinks = true
-	page := []string{"claim", "put", "release"}
+	page, dropped := []string{"claim", "put", "release"}, []string{"note test http://a.example/x noindex", "release"}
 	for name, c := range map[string]struct {
 		verdict crawl.Seen
 		change  func(d *crawl.Document, j *crawl.Job)
@@ -103,10 +114,13 @@ func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
 		"exact copy, other links":        {verdict: exact, did: page, links: true, similar: "exact"},
 		"near copy":                      {verdict: near, did: page, links: true, similar: "near"},
 		"no links":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.Links = nil }, did: page, whole: true},
-		"noindex":                        {change: func(d *crawl.Document, _ *crawl.Job) { d.NoIndex = true }, did: page[2:], links: true},
+		"noindex":                        {change: func(d *crawl.Document, _ *crawl.Job) { d.NoIndex = true }, did: dropped, links: true},
 		"nofollow":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.NoFollow = true }, did: page, whole: true},
 		"noindex and nofollow, ignored":  {change: robotsTags(true), did: page, links: true, whole: true},
-		"noindex and nofollow, honoured": {change: robotsTags(false), did: page[2:]},
+		"noindex and nofollow, honoured": {change: robotsTags(false), did: dropped},
+		"noindex of a sitemap": {change: func(d *crawl.Document, _ *crawl.Job) {
+			d.Page.Task.Kind, d.NoIndex = crawl.KindSitemap, true
+		}, did: page[2:], links: true},
 		"sitemap": {change: func(d *crawl.Document, _ *crawl.Job) { d.Page.Task.Kind = crawl.KindSitemap }, did: page[2:],
 			links: true},
 	} {
@@ -195,6 +209,16 @@ func TestHandlerKeepsTheBodyUntilTheRecordIsStored(t *testing.T) {
 	}
 	if again, err := h.Handle(context.Background(), d); err != nil || !reflect.DeepEqual(again, first) || len(again) != 1 {
 		t.Errorf("a repeated message got %v, %v; want %v", again, err, first)
+	}
+}
+
+// Why a page has no record is noted before its body goes.
+func TestHandlerKeepsTheBodyUntilTheReasonIsNoted(t *testing.T) {
+	s := &stores{noteErr: errors.New("store away")}
+	h, d := s.handler(testJob()), document(t)
+	d.NoIndex = true
+	if _, err := h.Handle(context.Background(), d); !errors.Is(err, s.noteErr) || len(s.did) != 1 {
+		t.Errorf("did %q, error %v; want the note alone and its error", s.did, err)
 	}
 }
 

@@ -52,7 +52,7 @@ func (m *members) admit(k ring.Token, ok bool) error {
 	row := m.rows[k.Node]
 	m.mu.Unlock()
 	if !ok || k.Incarnation != row.incarnation || k.Epoch < row.epoch {
-		return &bus.RetryError{After: time.Second, Err: fmt.Errorf("simulation: %+v, of whom %+v is asked: %w", k, row, ring.ErrFenced)}
+		return &bus.RetryError{After: time.Second, Expected: true, Err: fmt.Errorf("simulation: %+v, of whom %+v is asked: %w", k, row, ring.ErrFenced)}
 	}
 	return nil
 }

@@ -70,6 +70,7 @@ type runner[In crawl.Event] struct {
 	bus     bus.Bus
 	handler Handler[In]
 	figures *figures
+	waits   bus.Waits
 }
 
 // loudAttempt is the attempt from which a failure is an error to people: a fault that passes by itself has passed by then,
@@ -95,8 +96,12 @@ func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
 	return err
 }
 
-// failed says that a message failed, and what it was about.
+// failed says that a message failed, and what it was about. Where the failure is expected, one line stands for many.
 func (r *runner[In]) failed(ctx context.Context, m bus.Message, err error) {
+	if bus.IsExpected(err) {
+		r.waits.Say(r.cfg.Log, "messages wait", "stage", r.cfg.Name, "reason", err)
+		return
+	}
 	level := slog.LevelWarn
 	if m.Attempt >= loudAttempt || crawl.IsPermanent(err) {
 		level = slog.LevelError

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -163,6 +166,42 @@ func TestAFailureIsLoggedWithJobAndURL(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A refusal by the fence, say, concerns each message that a node has in hand: that is one line and no alarm, however often they come back.
+func TestExpectedRefusalsAreOneLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Log: slog.New(slog.NewTextHandler(&out, nil))}
+		refusal := &bus.RetryError{After: time.Second, Err: errors.New("fenced"), Expected: true}
+		s := &script{}
+		for attempt := range 40 {
+			m := message()
+			m.Attempt = attempt
+			s.deliver = append(s.deliver, m)
+		}
+		n := 0
+		h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
+			if n++; n == 39 {
+				time.Sleep(time.Minute) // in the test's own time
+			}
+			return nil, fmt.Errorf("store: %w", refusal)
+		})
+		if err := stage.Run(t.Context(), s, cfg, h); err != nil || len(s.results) != 40 || !bus.IsExpected(s.results[0]) {
+			t.Fatalf("error %v, of the messages %v", err, s.results)
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if len(lines) != 2 || strings.Contains(out.String(), "level=WARN") || strings.Contains(out.String(), "level=ERROR") {
+			t.Fatalf("logged %q, want two lines in a minute", out.String())
+		}
+		for i, want := range []string{"others_since_the_last_line=0", "others_since_the_last_line=37"} {
+			for _, want := range []string{want, "level=INFO", "stage=test", "fenced"} {
+				if !strings.Contains(lines[i], want) {
+					t.Errorf("line %d is %q, want one with %q", i, lines[i], want)
+				}
+			}
+		}
+	})
 }
 
 func TestMetricsCountWhatHappened(t *testing.T) {

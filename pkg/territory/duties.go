@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -35,7 +36,7 @@ func (t *Territory) Run(ctx context.Context, f Frontier) error {
 		}
 		busy, err := t.look(ctx, f)
 		if err != nil && ctx.Err() == nil {
-			t.cfg.Log.Warn("a part of a move in the ring is tried again", "error", err)
+			t.sayWhy(ctx, err)
 		}
 		pause := idleLook
 		if busy {
@@ -48,6 +49,16 @@ func (t *Territory) Run(ctx context.Context, f Frontier) error {
 			return nil
 		}
 	}
+}
+
+// sayWhy tells people what has to be tried again. A refusal by the fence is no fault: the node has lost its place for the moment, which its
+// membership has said.
+func (t *Territory) sayWhy(ctx context.Context, err error) {
+	level := slog.LevelWarn
+	if errors.Is(err, ring.ErrFenced) {
+		level = slog.LevelInfo
+	}
+	t.cfg.Log.Log(ctx, level, "a part of a move in the ring is tried again", "error", err)
 }
 
 // look does what is to be done now. busy: something is left that time will settle.

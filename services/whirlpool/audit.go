@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -23,7 +24,8 @@ Of a cluster's job it walks through the ledger and the fingerprints in PostgreSQ
 open URLs of all jobs with the tasks in the frontier's queues and the messages under way. Of a job that has finished, or is paused with
 nothing under way, all of it is proven; while messages move, it says what is not.
 
-The exit status is 1 when something is wrong.`,
+The exit status is 0 when all of it is proven, 1 when something is wrong, and 3 when something could not be proven: the crawl runs,
+or a dead letter cannot be read. ` + "`whirlpool repair`" + ` puts right what is wrong.`,
 		Example: `  whirlpool audit -o crawl-example.com
   whirlpool audit --json
   whirlpool audit --cluster=node.yml --job example-com`,
@@ -31,31 +33,37 @@ The exit status is 1 when something is wrong.`,
 	}
 	ref := refFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	audit := func(cmd *cobra.Command, v inspect.View) (bad bool, err error) {
+	audit := func(cmd *cobra.Command, v inspect.View, wrong string) error {
 		r, err := v.Audit(cmd.Context())
 		if err != nil {
-			return false, err
+			return err
 		}
-		write := inspect.WriteAudit
-		if *asJSON {
-			write = func(w io.Writer, r *crawl.AuditReport) error { return inspect.WriteJSON(w, r) }
-		}
-		return len(r.Faults) > 0, write(cmd.OutOrStdout(), r)
+		return judged(cmd, r, *asJSON, wrong)
 	}
 	cmd.RunE = ref.over(func(cmd *cobra.Command, _ []string, d *directory) error {
-		bad, err := audit(cmd, d)
-		if err == nil && bad {
-			err = fmt.Errorf("%s is not sound: copy the directory before anything else, and report this output; the pages that "+
-				"pages.jsonl holds are good, and --fresh starts over", d.dir)
-		}
-		return err
+		return audit(cmd, d, fmt.Sprintf("%s is not sound: copy the directory before anything else; `whirlpool repair -o %s` puts right what "+
+			"is wrong, and --fresh starts over", d.dir, d.dir))
 	}, func(cmd *cobra.Command, _ []string, j *clusterJob) error {
-		bad, err := audit(cmd, j)
-		if err == nil && bad {
-			err = fmt.Errorf("job %s is not sound: report this output; the records that are stored are good, and `whirlpool seed` "+
-				"under another --job starts over", j.Info.ID)
-		}
-		return err
+		return audit(cmd, j, fmt.Sprintf("job %s is not sound: report this output; the records that are stored are good, and `whirlpool seed` "+
+			"under another --job starts over", j.Info.ID))
 	})
 	return cmd
+}
+
+// judged prints what an audit found, and makes its verdict the exit status. wrong is what to say of a crawl that is not sound.
+func judged(cmd *cobra.Command, r *crawl.AuditReport, asJSON bool, wrong string) error {
+	write := inspect.WriteAudit
+	if asJSON {
+		write = func(w io.Writer, r *crawl.AuditReport) error { return inspect.WriteJSON(w, r) }
+	}
+	if err := write(cmd.OutOrStdout(), r); err != nil {
+		return err
+	}
+	switch doubts := r.Doubts(); {
+	case len(r.Faults) > 0:
+		return errors.New(wrong)
+	case len(doubts) > 0:
+		return exitStatus{exitUnproven, fmt.Errorf("nothing wrong was found, but not everything could be proven: %s", doubts[0])}
+	}
+	return nil
 }

@@ -13,11 +13,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Exit statuses: as asked, failure, bad usage.
+// Exit statuses: as asked, failure, bad usage, and neither yes nor no: an audit that could not prove everything.
 const (
-	exitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
+	exitOK       = 0
+	exitFailure  = 1
+	exitUsage    = 2
+	exitUnproven = 3
 )
 
 // gcPercent lets the heap grow by half more than Go's default before it is collected: measured, a tenth less CPU time in the
@@ -65,7 +66,7 @@ func newRoot() *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: groupCrawl, Title: "Crawling:"}, &cobra.Group{ID: groupLook, Title: "Looking into a crawl:"})
 	addGroup(root, groupCrawl, newCrawl(), newDemo(), newSeed(), newNode(), newSetup())
 	addGroup(root, groupCrawl, newControls()...)
-	addGroup(root, groupLook, newStatus(), newExplain(), newAudit(), newExport(), newReplay(), newRing())
+	addGroup(root, groupLook, newStatus(), newExplain(), newAudit(), newRepair(), newExport(), newReplay(), newRing())
 	root.AddCommand(newTool(), newBench(), newFakeweb())
 	return root
 }

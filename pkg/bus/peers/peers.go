@@ -197,7 +197,7 @@ func (b *Bus) publishTo(ctx context.Context, g group) error {
 	if crawl.IsPermanent(err) {
 		return err
 	}
-	return &bus.RetryError{After: b.cfg.Retry/2 + rand.N(b.cfg.Retry), Err: err}
+	return &bus.RetryError{After: b.cfg.Retry/2 + rand.N(b.cfg.Retry), Err: err, Expected: true} // the peer has said so
 }
 
 // errClosed is returned after Close: the messages come back at the next start.

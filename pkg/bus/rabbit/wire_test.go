@@ -29,9 +29,15 @@ func TestWireGathersWhatIsWrittenWhileAWriteIsUnderWay(t *testing.T) {
 func TestWireNeverBlocksButPublishersWaitForRoom(t *testing.T) {
 	ours, theirs := net.Pipe()
 	w := newWire(ours)
-	for range 3 {
+	for i := range 3 {
+		w.mu.Lock()
+		taken := w.written
+		w.mu.Unlock()
 		if _, err := w.Write(make([]byte, wireRoom)); err != nil {
 			t.Fatal(err)
+		}
+		if i == 0 {
+			<-taken // this one is under way, so the others wait
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)

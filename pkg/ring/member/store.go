@@ -51,9 +51,18 @@ var (
 	ErrEnded    = errors.New("the session with the ring's store is over")
 	ErrTaken    = errors.New("the name is registered by another session")
 	ErrConflict = errors.New("the table has been changed by another writer")
-	ErrFenced   = errors.New("this node has not heard from the ring's store for too long, or is no member of it")
+	ErrFenced   = error(fenced{})
 	ErrNoRing   = errors.New("the ring has not been created: the first node that joins does it, or `whirlpool ring create`")
 )
+
+// fenced is a ring.ErrFenced that this node found out by itself.
+type fenced struct{}
+
+func (fenced) Error() string {
+	return "this node has not heard from the ring's store for too long, or is no member of it"
+}
+
+func (fenced) Is(target error) bool { return target == ring.ErrFenced }
 
 // Change stores what change makes of the newest table, however often another writer comes first, and returns it. A change that returns its argument
 // stores nothing. ErrNoRing where there is no table.

@@ -1,0 +1,29 @@
+package bus
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// waitsEvery is how often it is said, at most, that messages wait for what is expected.
+const waitsEvery = time.Minute
+
+// Waits says that messages wait for what is expected (IsExpected): one line for those of a minute. The zero value is ready.
+type Waits struct {
+	mu      sync.Mutex
+	last    time.Time
+	unnamed int
+}
+
+// Say writes the line, or counts what waits for the next one.
+func (w *Waits) Say(log *slog.Logger, message string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now := time.Now(); w.last.IsZero() || now.Sub(w.last) >= waitsEvery {
+		log.Info(message, append(args, "others_since_the_last_line", w.unnamed)...)
+		w.last, w.unnamed = now, 0
+		return
+	}
+	w.unnamed++
+}

@@ -1,0 +1,29 @@
+package postgres_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Of pages that were fetched before reasons were kept nobody knows why they have no record: they are not taken for lost.
+func TestPagesOfEarlierBuildsHaveAReason(t *testing.T) {
+	ctx, url := context.Background(), newDatabase(t)
+	s := openAt(t, url)
+	u := manyURLs(t, 0, 3, 2) // kept, not kept, gone
+	keys := []weburl.Key{u[0].Key(), u[1].Key(), u[2].Key()}
+	check(t, s.URLs().Finish(ctx, "job", crawl.Entry{Key: keys[0], Verdict: crawl.VerdictDone, Status: 200},
+		crawl.Entry{Key: keys[1], Verdict: crawl.VerdictDone, Status: 200}, crawl.Entry{Key: keys[2], Verdict: crawl.VerdictGone, Status: 404}))
+	_, err := s.ContentSet().Claim(ctx, crawl.Fingerprint{Job: "job", URL: u[0], Digest: crawl.Digest{1}}, -1, nil)
+	check(t, err)
+	s.Close()
+	execute(t, url, `DROP TABLE unkept; DELETE FROM goose_db_version WHERE version_id = 6`)
+	got, err := openAt(t, url).Unkept().Reasons(ctx, "job", keys...)
+	check(t, err)
+	if want := []string{"", "earlier-build", ""}; !slices.Equal(got, want) {
+		t.Errorf("reasons are %q, want %q", got, want)
+	}
+}

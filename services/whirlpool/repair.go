@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/local"
+)
+
+func newRepair() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "repair",
+		Short: "Put right what an audit finds wrong",
+		Long: `Repair brings the stores of a crawl back into step with each other, where a disk, a power failure or somebody's hand has put them
+out of it: records that are whole are indexed again, pages whose records are missing or damaged are queued again, URLs that were
+lost are queued again, counters are counted again.
+
+Nothing is deleted: lines of pages.jsonl that are no records of this crawl, or are damaged, are set aside in a file beside it.
+
+The crawl must not run. Run it again afterwards: it fetches what was queued. The exit status is 1 when something is left that
+could not be put right.`,
+		Example: `  whirlpool audit -o crawl-example.com || whirlpool repair -o crawl-example.com
+  whirlpool repair -o crawl-example.com && whirlpool crawl https://example.com/ && whirlpool audit`,
+		Args: cobra.NoArgs,
+	}
+	var out string
+	dirFlag(cmd, &out)
+	asJSON := cmd.Flags().Bool("json", false, "print JSON")
+	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error { return repairDirectory(cmd, out, *asJSON) })
+	return cmd
+}
+
+func repairDirectory(cmd *cobra.Command, named string, asJSON bool) (err error) {
+	dir, store, err := openToRepair(cmd.Context(), named)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return repaired(cmd, store, asJSON, dir)
+}
+
+// repaired runs a repair and prints what it did.
+func repaired(cmd *cobra.Command, what inspect.Repairer, asJSON bool, name string) error {
+	r, err := what.Repair(cmd.Context())
+	if err != nil {
+		return err
+	}
+	write := inspect.WriteRepair
+	if asJSON {
+		write = func(w io.Writer, r *crawl.RepairReport) error { return inspect.WriteJSON(w, r) }
+	}
+	if err := write(cmd.OutOrStdout(), &r); err != nil {
+		return err
+	}
+	if len(r.Left) > 0 {
+		return fmt.Errorf("%s could not be put right wholly: %s", name, r.Left[0])
+	}
+	return nil
+}
+
+// openToRepair opens the directory of a crawl that does not run, also where its files do not fit together.
+func openToRepair(ctx context.Context, named string) (dir string, _ *local.Store, err error) {
+	if dir, err = crawlDir(named); err != nil {
+		return "", nil, err
+	}
+	opt := local.Default()
+	opt.Repair = true
+	for deadline := time.Now().Add(lockPatience); ; {
+		_, err := inspect.Dial(ctx, dir)
+		if err == nil {
+			return "", nil, fmt.Errorf("the crawl in %s is running: stop it (`whirlpool stop -o %s`) before it is repaired", dir, dir)
+		}
+		if !errors.Is(err, inspect.ErrNotRunning) {
+			return "", nil, err
+		}
+		store, err := local.Open(dir, opt)
+		if err == nil || !locked(err) || time.Now().After(deadline) {
+			return dir, store, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", nil, ctx.Err()
+		case <-time.After(lockEvery):
+		}
+	}
+}
