@@ -76,9 +76,15 @@ func pickFront(random *rand.Rand, lengths []int64) int {
 }
 
 func (f *Frontier) pullFront(ctx context.Context, priority int) ([]crawl.Delivery, error) {
+	f.mu.Lock()
+	counted := f.fronts[priority]
+	f.mu.Unlock()
 	ds, err := f.deps.Queues.Pull(ctx, frontQueue(priority), f.cfg.Batch)
 	if err != nil {
 		return nil, fmt.Errorf("frontier: draw from front queue %d: %w", priority, err)
+	}
+	if len(ds) == 0 {
+		f.frontShort(priority, counted)
 	}
 	f.mu.Lock()
 	f.fronts[priority] -= int64(len(ds))

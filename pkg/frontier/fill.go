@@ -46,7 +46,10 @@ func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 	f.mu.Lock()
 	h.buf = append(h.buf[:0], own...)
 	f.held += len(own)
-	if h.backlog -= int64(pulled); pulled == 0 || h.backlog < 0 {
+	if h.backlog -= int64(pulled); pulled == 0 && h.backlog > 0 {
+		f.tellShort(h.queue, h.backlog)
+	}
+	if pulled == 0 || h.backlog < 0 {
 		h.backlog = 0
 	}
 	f.mu.Unlock()

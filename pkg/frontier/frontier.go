@@ -82,6 +82,8 @@ type lease struct {
 	host   *host
 	number int64
 	vnode  int
+	task   crawl.Task
+	at     time.Time
 }
 
 // jobState counts what a job spends.

@@ -115,7 +115,8 @@ func (f *Frontier) releaseFrom(ctx context.Context, number int, now time.Time) e
 				return fmt.Errorf("frontier: retries: %w", err)
 			}
 			if len(ds) == 0 {
-				return fmt.Errorf("frontier: queue %s should hold %d tasks and gives none", laterName(number), count)
+				f.laterShort(number, count)
+				return nil
 			}
 			f.setLaterHead(q, &ds[0], 0)
 			continue

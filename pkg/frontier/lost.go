@@ -22,6 +22,11 @@ func lost(out *crawl.Outcome) bool {
 	return out.Verdict == crawl.VerdictInterrupted && out.Reason == crawl.ReasonBodyLost
 }
 
+// leaseLost reports whether the outcome is the frontier's own, of a lease that will never end: see EndOverdue.
+func leaseLost(out *crawl.Outcome) bool {
+	return out.Verdict == crawl.VerdictInterrupted && out.Reason == crawl.ReasonLeaseLost
+}
+
 // takeBack takes back the outcome of the fetch whose body was lost, so that the URL can be fetched again as its next attempt. It
 // is stale where that happened before: the attempt tells. Where the fetch has no outcome yet, that is waited for, since it
 // would end the story anew; but not for ever, as the URL may be queued again already.

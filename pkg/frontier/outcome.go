@@ -44,6 +44,9 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	if r.Verdict == crawl.VerdictRetry && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= js.job.Retry.Max {
 		r.Verdict = crawl.VerdictFailed
 	}
+	if leaseLost(out) && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= js.job.Retry.Max+maxLost {
+		r.Verdict = crawl.VerdictFailed
+	}
 	if stale, err := f.weigh(ctx, r); stale || err != nil {
 		return nil, err
 	}
@@ -247,10 +250,13 @@ func (f *Frontier) again(ctx context.Context, r *result) error {
 	case r.Verdict == crawl.VerdictRetry:
 		return f.putAside(ctx, t, r.js.job, r.now)
 	case r.Verdict == crawl.VerdictInterrupted:
-		if lost(&r.Outcome) {
+		if lost(&r.Outcome) || leaseLost(&r.Outcome) {
 			t.Attempt++
-		} else if err := f.reopen(ctx, r); err != nil {
-			return err
+		}
+		if !lost(&r.Outcome) {
+			if err := f.reopen(ctx, r); err != nil {
+				return err
+			}
 		}
 		return f.enqueue(ctx, true, t)
 	}

@@ -76,7 +76,11 @@ func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now ti
 		return fmt.Errorf("frontier: head of queue %s: %w", name, err)
 	}
 	if len(ds) == 0 {
-		return fmt.Errorf("frontier: queue %s should hold %d tasks and gives none", name, n)
+		f.mu.Lock()
+		f.tellShort(name, n)
+		f.mu.Unlock()
+		f.backs.give(name)
+		return nil
 	}
 	key := ds[0].Task.URL.HostKey()
 	if _, err := f.jobOf(ctx, ds[0].Task.Job); f.hosts[key] != nil || crawl.IsPermanent(err) {

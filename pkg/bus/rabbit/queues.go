@@ -37,6 +37,8 @@ type Queues struct {
 	end     context.CancelFunc
 	ended   chan struct{} // closed when nothing runs any more
 	closing sync.Once
+	gone    chan struct{} // closed when the receipts are void
+	voided  sync.Once
 }
 
 var _ crawl.Queues = (*Queues)(nil)
@@ -51,7 +53,7 @@ func OpenQueues(ctx context.Context, cfg Config) (*Queues, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &Queues{v: v, api: newManagement(cfg), made: map[string]bool{}, ended: make(chan struct{})}
+	q := &Queues{v: v, api: newManagement(cfg), made: map[string]bool{}, ended: make(chan struct{}), gone: make(chan struct{})}
 	v.publishing.link.name, v.consuming.name = cfg.Program+" pushes tasks", cfg.Program+" pulls tasks"
 	v.publishing.prepare = q.prepare
 	v.consuming.parked.Store(true)
@@ -83,12 +85,24 @@ func (q *Queues) open(ctx context.Context) (err error) {
 	if q.setup, err = q.session.conn.Channel(); err != nil {
 		return err
 	}
+	q.watch(q.setup)
 	for i := range q.pulls {
 		if q.pulls[i], err = q.newPuller(); err != nil {
 			return err
 		}
+		q.watch(q.pulls[i].ch)
 	}
 	return nil
+}
+
+// watch voids the receipts when a channel ends: the broker closes one that asks for a queue which somebody has deleted.
+func (q *Queues) watch(ch *amqp.Channel) {
+	closed := ch.NotifyClose(make(chan *amqp.Error, 1))
+	go func() {
+		for range closed {
+		}
+		q.voided.Do(func() { close(q.gone) })
+	}()
 }
 
 // own waits for the exclusive queue, which the broker gives to one connection and takes away when that ends.
@@ -281,11 +295,11 @@ func (q *Queues) Lengths(ctx context.Context) (map[string]int64, error) {
 	return out, nil
 }
 
-// Lost is closed when the connection is gone: whoever works on pulled tasks may stop.
-func (q *Queues) Lost() <-chan struct{} { return q.session.lost }
+// Lost is closed when the receipts are void, because the connection or one of its channels is gone: whoever works on pulled tasks may stop.
+func (q *Queues) Lost() <-chan struct{} { return q.gone }
 
 func (q *Queues) lost() bool {
-	if q.session.conn.IsClosed() {
+	if q.session.conn.IsClosed() || q.setup != nil && q.setup.IsClosed() {
 		return true
 	}
 	for _, p := range q.pulls {
