@@ -91,8 +91,10 @@ func forbidden(from, to string) string {
 		return "bus and stage know the domain alone"
 	case in(narrow, from) && !in(domain, to) && !in(narrow, to):
 		return "a narrow library knows the domain and other narrow libraries"
-	case from == "pkg/territory" && !in(domain, to) && to != "pkg/frontier" && to != "pkg/ring":
-		return "a territory knows the frontier and the ring alone"
+	case from == "pkg/territory" && !in(domain, to) && to != "pkg/frontier" && to != "pkg/ring" && to != "pkg/recovery":
+		return "a territory knows the frontier, the ring and what brings back alone"
+	case from == "pkg/recovery" && !in(domain, to):
+		return "what brings back knows the domain alone"
 	case to == "pkg/node" && !strings.HasPrefix(from, "services/") && !strings.HasPrefix(from, "pkg/node"):
 		return "only programs know a whole node"
 	}

@@ -126,7 +126,7 @@ const (
 	ReasonEncoding         = "encoding" // a Content-Encoding that cannot be undone
 	ReasonStatus           = "status"
 	ReasonInterrupted      = "interrupted"
-	ReasonBodyLost         = "body-lost" // the page was fetched, and its body lost before it was parsed (ErrBodyLost)
+	ReasonBodyLost         = "body-lost"  // the page was fetched, and its body lost before it was parsed (ErrBodyLost)
 	ReasonLeaseLost        = "lease-lost" // the message of its lease, or of its outcome, was deleted from the queues
-	ReasonTruncatedMaxBody = "max-body"  // value of Page.Truncated
+	ReasonTruncatedMaxBody = "max-body"   // value of Page.Truncated
 )

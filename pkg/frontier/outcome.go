@@ -212,6 +212,10 @@ func (f *Frontier) expect(ctx context.Context, outs []*crawl.Outcome) error {
 			t := out.Task
 			t.Lease, t.Attempt, t.NotBefore = 0, 0, time.Time{}
 			tasks = append(tasks, t)
+		} else if t := &out.Task; t.Tracked && crawl.HasLinks(t.Kind, out.Verdict, out.Status) { // the ledger will look as if links were on their way
+			if err := f.deps.Following.Claimed(ctx, t.Job, t.URL, crawl.Share{Of: 1}); err != nil {
+				return fmt.Errorf("frontier: %s has no links: %w", t.URL, err)
+			}
 		}
 	}
 	if len(tasks) == 0 {

@@ -313,11 +313,15 @@ func (c *cluster) deps() Deps {
 	if c.archive != nil {
 		s.Archive = c.archive
 	}
+	switch {
+	case c.postgres == nil:
+	case c.member != nil:
+		s.Following = c.postgres.Following()
+	default:
+		s.Following = c.postgres.Followed()
+	}
 	if c.member != nil {
 		d.Owners, d.Fetching = c.owners(), c.fenced
-		if c.postgres != nil {
-			s.Following = c.postgres.Following()
-		}
 	}
 	if c.memcached != nil {
 		s.Robots = c.memcached.Robots(s.Robots)

@@ -8,8 +8,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
+	"github.com/whirlpool-crawler/whirlpool/pkg/recovery"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/territory"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
 // runFrontier builds a frontier over queues of its own and runs it until ctx is done or the queues are lost (rabbit.ErrLost).
@@ -69,11 +71,7 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 	if land != nil {
 		go func() { stop(land.Run(working, n.frontier)) }()
 	}
-	w := &jobWatch{jobs: c.postgres.Jobs(), ledger: deps.Stores.Ledger, frontier: n.frontier, bus: c.bus, log: c.p.Log,
-		following: deps.Stores.Following, patience: patience(c.p.Config)}
-	if land != nil {
-		w.takeBack = land.TakeBack
-	}
+	w := c.jobWatch(n.frontier, &deps, land)
 	go w.run(working)
 	c.lead(n.frontier)
 	defer c.lead(nil)
@@ -83,6 +81,45 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 		return again(errors.Join(context.Cause(working), err))
 	}
 	return err
+}
+
+// jobWatch watches the jobs, and what they lose.
+func (c *cluster) jobWatch(f *frontier.Frontier, deps *Deps, land *territory.Territory) *jobWatch {
+	w := &jobWatch{store: c.postgres, jobs: c.postgres.Jobs(), ledger: deps.Stores.Ledger, frontier: f, bus: c.wires, rules: c.postgres.Hosts(),
+		log: c.p.Log, following: deps.Stores.Following, patience: patience(c.p.Config), ring: land != nil}
+	w.lost = &recovery.Watch{Frontier: f, Quiet: c.quiet, Topics: Topics(), Buried: c.buried,
+		Recovery: recovery.Recovery{Ledger: c.postgres.URLs(), Following: w.following, Log: c.p.Log}}
+	if land != nil {
+		w.takeBack, w.lost.Recovery = land.TakeBack, *land.Recovery()
+	}
+	return w
+}
+
+// quiet reports whether the broker holds no message of the topics.
+func (c *cluster) quiet(ctx context.Context, topics ...string) bool {
+	ctx, cancel := context.WithTimeout(ctx, quietPatience)
+	defer cancel()
+	return c.bus.Quiet(ctx, topics...) == nil
+}
+
+// maxLetters bounds the dead letters that are read.
+const maxLetters = 100_000
+
+// buried returns the pages whose story a dead letter in the broker would go on with.
+func (c *cluster) buried(ctx context.Context) (map[crawl.JobID]map[weburl.Key]bool, error) {
+	letters, err := c.bus.Dead(ctx, maxLetters)
+	out := map[crawl.JobID]map[weburl.Key]bool{}
+	for _, l := range letters {
+		job, page, ok := crawl.PageOf(l.Message.Event)
+		if !ok {
+			continue
+		}
+		if out[job] == nil {
+			out[job] = map[weburl.Key]bool{}
+		}
+		out[job][page.Key()] = true
+	}
+	return out, err
 }
 
 // lead notes the frontier that is at work, so that a full disk can pause it.

@@ -189,9 +189,7 @@ func (c *cluster) enterRing(ctx context.Context) (*territory.Territory, error) {
 
 // leasesQuiet reports whether the broker holds no lease and no outcome.
 func (c *cluster) leasesQuiet(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, quietPatience)
-	defer cancel()
-	return c.bus.Quiet(ctx, crawl.TopicFetch, crawl.TopicOutcome) == nil
+	return c.quiet(ctx, crawl.TopicFetch, crawl.TopicOutcome)
 }
 
 // patience is how long the links of a page may be on their way after a node was lost. Those that are not lost take a second or two, and more

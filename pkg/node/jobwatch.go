@@ -5,28 +5,31 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/recovery"
 )
 
 // jobWatch tells the frontier which jobs the users let run, and says when a job has ended.
 //
-// A job has ended when every URL that was claimed has its outcome, or its page budget is spent, and no message of it is under way.
-// The broker does not count messages by job, so that is when the whole pipeline is quiet, or, while other jobs keep it busy, when the
-// job's figures have stood still for longer than any message takes. Should a URL turn up after all, the job runs again: nothing
-// but what status says depends on it. On a ring of nodes the pages whose links are on their way are counted instead, so that no other node's
-// broker need be asked.
+// A job has ended when every URL that was claimed has its outcome, or its page budget is spent, and the content and the links of every page that was fetched
+// have come to their end (crawl.Following): see jobend.go. Should a URL turn up after all, the job runs again.
+//
+// It also looks whether something was lost from the queues, and has that brought back.
 type jobWatch struct {
+	store    *postgres.Store
 	jobs     *postgres.Jobs
 	ledger   crawl.Ledger
 	frontier *frontier.Frontier
-	bus      interface {
-		Quiet(ctx context.Context, topics ...string) error
-	}
-	// following tells, on a ring of nodes, which pages' links are on their way, in whatever broker; nil: the node is on its own.
+	bus      bus.Bus
+	rules    crawl.RobotsStore
+	// following tells which pages' content or links have not come to their end, in whatever broker.
 	following crawl.Following
-	// takeBack has the pages fetched again whose links seem to be lost.
+	lost      *recovery.Watch
+	ring      bool // the node is one of several
+	// takeBack has all nodes' pages fetched again whose links seem to be lost.
 	takeBack func()
 	patience time.Duration // of the ring: see patience
 	log      *slog.Logger
@@ -37,20 +40,14 @@ type jobWatch struct {
 type standstill struct {
 	claimed, open int64
 	since         time.Time
-	tries         int // times that pages were taken back while no URL came to the job
+	tries         int       // times that pages were taken back while no URL came to the job
+	next          time.Time // when pages may be looked for again
 }
 
 const (
 	jobLook = 2 * time.Second
 	// quietPatience is how long a look waits for a quiet pipeline.
 	quietPatience = 2 * time.Second
-	// stillFor is how long a finished job's figures stand still before it is over while other jobs run: the longest fetch and
-	// the retries of a store that restarts take less.
-	stillFor = 10 * time.Minute
-	// stuckFor times the patience of the ring is how long a job's figures stand still until the pages whose links are on their way are fetched
-	// again, maxTakenBack times at most: a page may be one that a stage fails of.
-	stuckFor     = 3
-	maxTakenBack = 2
 	// newborn jobs may have seeds that are on their way.
 	newborn = 10 * time.Second
 )
@@ -60,7 +57,11 @@ func (w *jobWatch) run(ctx context.Context) {
 	w.looked = map[crawl.JobID]standstill{}
 	tick := time.NewTicker(jobLook)
 	defer tick.Stop()
-	for {
+	for noted := (time.Time{}); ; {
+		if w.ring && time.Since(noted) > time.Minute {
+			w.noteRing(ctx)
+			noted = time.Now()
+		}
 		if err := w.look(ctx); err != nil && ctx.Err() == nil {
 			w.log.Warn("the jobs' states could not be looked at; tried again", "error", err)
 		}
@@ -77,6 +78,7 @@ func (w *jobWatch) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	goOn := map[crawl.JobID]int64{}
 	for _, j := range jobs {
 		held := j.State == postgres.JobPaused || j.State == postgres.JobStopped
 		if w.frontier.Hold(j.ID, held) {
@@ -85,24 +87,32 @@ func (w *jobWatch) look(ctx context.Context) error {
 		if held || j.Job == nil {
 			continue
 		}
-		if err := w.follow(ctx, j); err != nil {
+		open, err := w.follow(ctx, j)
+		if err != nil {
 			return err
 		}
+		if open > 0 {
+			goOn[j.ID] = open
+		}
 	}
-	return nil
+	if err := w.lost.Leases(ctx); err != nil {
+		return err
+	}
+	_, err = w.lost.Tasks(ctx, goOn)
+	return err
 }
 
-// follow notes the end of a running job, or the new life of one that had ended.
-func (w *jobWatch) follow(ctx context.Context, j postgres.JobInfo) error {
+// follow notes the end of a running job, or the new life of one that had ended. It returns how many URLs are left to be fetched.
+func (w *jobWatch) follow(ctx context.Context, j postgres.JobInfo) (left int64, err error) {
 	tally, err := w.ledger.Tally(ctx, j.ID)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	open := tally.Claimed
 	for _, n := range tally.Verdicts {
 		open -= n
 	}
-	if w.following != nil {
+	if w.ring {
 		w.frontier.SetPages(j.ID, tally.Pages)
 	}
 	last := w.looked[j.ID]
@@ -110,50 +120,20 @@ func (w *jobWatch) follow(ctx context.Context, j postgres.JobInfo) error {
 		if last.claimed != tally.Claimed {
 			last.tries = 0
 		}
-		last = standstill{tally.Claimed, open, time.Now(), last.tries}
+		last = standstill{claimed: tally.Claimed, open: open, since: time.Now(), tries: last.tries, next: last.next}
 		w.looked[j.ID] = last
 	}
 	over := open == 0 || w.frontier.Exhausted(j.ID)
+	if left = open; over {
+		left = 0
+	}
 	switch {
 	case j.State == postgres.JobEnded && !over:
 		w.log.Info("the job goes on: it has new URLs", "job", j.ID, "open", open)
-		return w.jobs.SetState(ctx, j.ID, postgres.JobRunning)
-	case j.State == postgres.JobRunning && over && time.Since(j.Created) > newborn && w.idle(ctx, j.ID, last):
+		return left, w.jobs.SetState(ctx, j.ID, postgres.JobRunning)
+	case j.State == postgres.JobRunning && over && time.Since(j.Created) > newborn && w.finished(ctx, j, last):
 		w.log.Info("the job has ended", "job", j.ID, "pages", tally.Pages, "urls", tally.Claimed)
-		return w.jobs.SetState(ctx, j.ID, postgres.JobEnded)
+		return 0, w.jobs.SetState(ctx, j.ID, postgres.JobEnded)
 	}
-	return nil
-}
-
-// followed reports whether no page's links are on their way, and none had been when s was counted: those that came since were claimed before they were
-// taken off, and then more URLs are claimed now.
-func (w *jobWatch) followed(ctx context.Context, job crawl.JobID, s standstill) bool {
-	n, err := w.following.Waiting(ctx, job)
-	if err != nil {
-		return false
-	}
-	if n > 0 {
-		if time.Since(s.since) > stuckFor*w.patience && s.tries < maxTakenBack {
-			w.log.Warn("nothing goes on, and links of pages are still on their way: the pages are fetched again", "job", job, "pages", n)
-			s.tries++
-			w.looked[job] = s
-			w.takeBack()
-		}
-		return false
-	}
-	tally, err := w.ledger.Tally(ctx, job)
-	return err == nil && tally.Claimed == s.claimed
-}
-
-// idle reports whether no message of a job whose figures are such can be under way.
-func (w *jobWatch) idle(ctx context.Context, job crawl.JobID, s standstill) bool {
-	if time.Since(s.since) > stillFor {
-		return true
-	}
-	if w.following != nil && s.claimed > 0 { // seeds that nobody has claimed yet are in this node's broker, if anywhere
-		return w.followed(ctx, job, s)
-	}
-	ctx, cancel := context.WithTimeout(ctx, quietPatience)
-	defer cancel()
-	return w.bus.Quiet(ctx, Topics()...) == nil
+	return left, nil
 }

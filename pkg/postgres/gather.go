@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 // gather writes items that come at the same time together: while a group is being written, the next one fills. A caller that
 // gives up waiting takes nothing away from the others: the group is written without regard to anybody's context.
 type gather[T any] struct {
-	write func(ctx context.Context, items []T) error
+	write  func(ctx context.Context, items []T) error
+	linger time.Duration // how long a group waits for more items
 
 	mu     sync.Mutex
 	next   *group[T] // that fills; nil: none
@@ -75,6 +77,7 @@ func (g *gather[T]) join(items []T) (of *group[T], full bool, err error) {
 // run writes groups until none is left.
 func (g *gather[T]) run() {
 	for {
+		g.wait()
 		g.mu.Lock()
 		of := g.next
 		g.next, g.busy = nil, of != nil
@@ -84,6 +87,16 @@ func (g *gather[T]) run() {
 		}
 		of.err = g.write(context.Background(), of.items)
 		close(of.done)
+	}
+}
+
+// wait lets the group that fills linger, where there is one.
+func (g *gather[T]) wait() {
+	g.mu.Lock()
+	pause := g.linger > 0 && g.next != nil && !g.closed
+	g.mu.Unlock()
+	if pause {
+		time.Sleep(g.linger)
 	}
 }
 

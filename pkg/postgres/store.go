@@ -19,6 +19,7 @@ type Store struct {
 	content   *ContentSet
 	attempt   *AttemptLog
 	following *Following
+	followed  *Followed
 }
 
 // Open connects and brings the schema up to date. It fails at once where the server cannot be reached: waiting is the
@@ -46,6 +47,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s.jobs, s.budgets, s.attempt, s.content = newJobs(s), newBudgets(s), newAttemptLog(s), &ContentSet{s: s}
 	s.following = newFollowing(s)
+	s.followed = newFollowed(s.following)
 	return s, nil
 }
 
@@ -62,6 +64,7 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close writes what is under way, gives back the allowances that were not spent and closes the connections.
 func (s *Store) Close() {
 	s.attempt.close()
+	s.followed.close()
 	s.following.close()
 	s.budgets.close()
 	s.pool.Close()

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/recovery"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
@@ -20,8 +20,6 @@ const (
 	idleLook = time.Second
 	// lostLease is how long a hand-over waits before it doubts that a lease will end: no request takes as long.
 	lostLease = 5 * time.Minute
-	// batch is how many tasks are queued at once.
-	batch = 512
 )
 
 // Run does the node's part of every move until ctx is done, and returns nil, or until the registration is over: ErrOver. Errors of stores are
@@ -130,45 +128,17 @@ func (t *Territory) takeOver(ctx context.Context, f Frontier, table *ring.Table,
 		unplaced = cmp.Or(unplaced, err)
 		return err == nil && mine[v]
 	}
-	q := queuer{f: f}
-	err := t.deps.Ledger.Open(ctx, owned, func(task crawl.Task) error { return q.add(ctx, task) })
+	open, err := t.Recovery().Open(ctx, f, owned, nil)
 	if err = errors.Join(err, unplaced); err != nil {
 		return fmt.Errorf("take over %d virtual nodes: %w", len(gained), err)
-	}
-	if err := q.flush(ctx); err != nil {
-		return err
 	}
 	n, err := t.deps.Member.Finish(ctx, parts...)
 	if err != nil {
 		return err
 	}
-	t.cfg.Log.Info("virtual nodes were taken over", "virtual_nodes", n, "open_urls", q.n, "took", time.Since(start))
+	t.cfg.Log.Info("virtual nodes were taken over", "virtual_nodes", n, "open_urls", open, "took", time.Since(start))
 	t.reclaimAfter(t.cfg.Patience)
 	return nil
-}
-
-// queuer queues tasks by the batch.
-type queuer struct {
-	f     Frontier
-	tasks []crawl.Task
-	n     int
-}
-
-func (q *queuer) add(ctx context.Context, task crawl.Task) error {
-	q.tasks = append(q.tasks, task)
-	if len(q.tasks) < batch {
-		return nil
-	}
-	return q.flush(ctx)
-}
-
-func (q *queuer) flush(ctx context.Context) error {
-	err := q.f.Queue(ctx, q.tasks...)
-	if err == nil {
-		q.n += len(q.tasks)
-		q.tasks = q.tasks[:0]
-	}
-	return err
 }
 
 // noteDepartures sees to it that pages are taken back whose links a node took with it.
@@ -208,39 +178,23 @@ func (t *Territory) takeBack(ctx context.Context, f Frontier) error {
 	if len(t.reclaim) == 0 || t.reclaim[0].After(now) {
 		return nil
 	}
-	var lost []crawl.Task
-	err := t.deps.Following.Unfollowed(ctx, t.reclaim[0].Add(-t.cfg.Patience), func(task crawl.Task) error {
-		if t.Place(task.URL).Node == "" {
-			lost = append(lost, task)
-		}
-		return nil
-	})
+	r := t.Recovery()
+	lost, err := r.Unfollowed(ctx, t.reclaim[0].Add(-t.cfg.Patience))
 	if err != nil {
 		return err
 	}
-	for _, task := range lost {
-		if err := t.fetchAgain(ctx, f, task); err != nil {
-			return fmt.Errorf("fetch %s again, whose links were lost: %w", task.URL, err)
-		}
+	if err := r.FetchAgain(ctx, f, lost...); err != nil {
+		return err
 	}
 	if len(lost) > 0 {
 		t.cfg.Log.Info("pages are fetched again, because their links were lost with a node", "pages", len(lost))
 	}
-	f.StopWaiting()
 	t.reclaim = t.reclaim[1:]
 	return nil
 }
 
-// fetchAgain queues a page before it forgets that its links are missing, so that a crash in between repeats it.
-func (t *Territory) fetchAgain(ctx context.Context, f Frontier, task crawl.Task) error {
-	if task.Kind == crawl.KindRobots {
-		return f.Queue(ctx, task) // in no ledger, it stays expected until the frontier has its outcome
-	}
-	if err := t.deps.Ledger.Reopen(ctx, task.Job, task.URL.Key()); err != nil {
-		return err
-	}
-	if err := f.Queue(ctx, task); err != nil {
-		return err
-	}
-	return t.deps.Following.Forget(ctx, task.Job, task.URL.Key())
+// Recovery brings back what belongs to this node.
+func (t *Territory) Recovery() *recovery.Recovery {
+	return &recovery.Recovery{Ledger: t.deps.Ledger, Following: t.deps.Following, Log: t.cfg.Log,
+		Mine: func(u weburl.URL) bool { return t.Place(u).Node == "" }}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
+	"github.com/whirlpool-crawler/whirlpool/pkg/recovery"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
@@ -33,13 +34,6 @@ type Members interface {
 	Enter(ctx context.Context, k ring.Token) error
 	// Raise refuses, from its return on, what is written under an older table than t, or by registrations that t knows to be over.
 	Raise(ctx context.Context, t *ring.Table) error
-}
-
-// Ledger gives back what is open.
-type Ledger interface {
-	// Open hands the task of every open URL that owned accepts to each, over all jobs that are crawled.
-	Open(ctx context.Context, owned func(weburl.URL) bool, each func(crawl.Task) error) error
-	Reopen(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error
 }
 
 // Frontier is the frontier that works by the territory.
@@ -69,7 +63,7 @@ type Config struct {
 type Deps struct {
 	Member    Member
 	Members   Members
-	Ledger    Ledger
+	Ledger    recovery.Ledger
 	Following crawl.Following
 }
 

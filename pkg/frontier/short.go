@@ -1,0 +1,99 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// A queue gives fewer tasks than were put there when somebody has deleted or purged it. The counts are made right then, so that nobody waits for tasks that
+// are gone. Their URLs are open in the ledger: where it can be asked for them (package recovery) they are queued again once nothing else is left to do.
+
+// tellShort says that a queue has lost tasks. f.mu is held.
+func (f *Frontier) tellShort(queue string, tasks int64) {
+	f.queued -= tasks
+	f.deps.Log.Warn("a queue holds fewer tasks than were put there: somebody deleted or purged it", "queue", queue, "tasks", tasks)
+}
+
+// frontShort notes that a front queue was empty although n tasks had been counted there.
+func (f *Frontier) frontShort(priority int, n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n = min(n, f.fronts[priority]); n > 0 {
+		f.fronts[priority] -= n
+		f.tellShort(frontQueue(priority), n)
+	}
+}
+
+// laterShort notes that a queue of retries was empty although n tasks had been counted there.
+func (f *Frontier) laterShort(number int, n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	q := f.later[number]
+	if n = min(n, q.count); n > 0 {
+		q.count -= n
+		f.tellShort(laterName(number), n)
+	}
+}
+
+// Idle reports whether nothing is under way and no task is queued that could be leased, now or later: what is left belongs to jobs that are held or have
+// spent their budgets. An open URL of any other job is nowhere then.
+func (f *Frontier) Idle() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.inflight) > 0 || f.resolving > 0 {
+		return false
+	}
+	kept := f.aside
+	for _, h := range f.hosts {
+		if h.busy > 0 {
+			return false
+		}
+		if task := h.head(); h.blocked && task != nil {
+			kept += int64(len(h.buf)) + h.backlog
+		}
+	}
+	return f.queued <= kept
+}
+
+// overdueLeases are the leases that a fetcher should have ended by now, whatever the host did. f.mu is held.
+func (f *Frontier) overdueLeases(now time.Time) (out []crawl.Task) {
+	for _, l := range f.inflight {
+		if js := f.jobs[l.task.Job]; js != nil && now.Sub(l.at) > longestFetch(&js.job.Limits) {
+			out = append(out, l.task)
+		}
+	}
+	return out
+}
+
+// fetchSlack is how much longer than its limit a fetch may take: the body is stored, and the outcome sent.
+const fetchSlack = 10 * time.Second
+
+func longestFetch(l *crawl.Limits) time.Duration { return l.Total.D() + fetchSlack }
+
+// Overdue reports whether a lease is under way for longer than any fetch of its job takes.
+func (f *Frontier) Overdue() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.unsaid.Load() && len(f.overdueLeases(time.Now())) > 0
+}
+
+// EndOverdue ends the leases that are overdue, as attempts of which nobody knows how they went: their hosts wait their delay from now on, and the
+// URLs are leased again. It is called when the bus holds no lease and no outcome: then somebody has deleted their messages, or buried them. A URL whose
+// lease gets lost again and again fails.
+func (f *Frontier) EndOverdue(ctx context.Context) (ended int, err error) {
+	f.mu.Lock()
+	tasks := f.overdueLeases(time.Now())
+	f.mu.Unlock()
+	for _, t := range tasks {
+		out := &crawl.Outcome{Task: t, Verdict: crawl.VerdictInterrupted, Reason: crawl.ReasonLeaseLost, Started: time.Now(),
+			Detail: "its message, or that of its outcome, is gone from the queues"}
+		if _, err := f.Outcomes().Handle(ctx, out); err != nil {
+			return ended, fmt.Errorf("end the lost lease of %s: %w", t.URL, err)
+		}
+		ended++
+	}
+	return ended, nil
+}

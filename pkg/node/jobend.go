@@ -1,0 +1,168 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// When the last URL of a job has its outcome, its page may still be on its way: to be parsed, to be stored, or its links to their claims. What is on its way is
+// in the broker of some node; what is nowhere was lost, and is fetched again. So a job has ended when every page has come to its end, and never before.
+
+const (
+	// stillFor is how long a job's figures stand still before a page in a dead letter holds up its end no longer, on a ring: the longest fetch and the
+	// retries of a store that restarts take less.
+	stillFor = 10 * time.Minute
+	// stuckFor times the patience of the ring is how long a job's figures stand still until the pages whose links are on their way are fetched
+	// again, at first: a page may be one that a stage fails of, and then the pauses grow.
+	stuckFor = 3
+	// onTheWay is what a message takes at most, while other jobs keep the pipeline busy.
+	onTheWay = 2 * time.Minute
+	// firstPause and longestPause bound the pauses between two looks at pages that do not come to their end.
+	firstPause, longestPause = 4 * time.Second, 10 * time.Minute
+)
+
+// finished reports whether nothing of a job is left to do, whose URLs have their outcomes and whose figures are such. It has fetched again what was lost.
+func (w *jobWatch) finished(ctx context.Context, j postgres.JobInfo, s standstill) bool {
+	if time.Now().Before(s.next) {
+		return false
+	}
+	ended := w.alone
+	if w.ring {
+		ended = w.among
+	}
+	done, err := ended(ctx, j, &s)
+	if err == nil && done {
+		done, err = w.seeded(ctx, j.Job)
+	}
+	if err != nil {
+		w.log.Warn("the end of a job could not be looked at; tried again", "job", j.ID, "error", err)
+	}
+	w.looked[j.ID] = s
+	if err != nil || !done {
+		return false
+	}
+	tally, err := w.ledger.Tally(ctx, j.ID) // links that came meanwhile were claimed before they were noted
+	return err == nil && tally.Claimed == s.claimed
+}
+
+// later makes the next look at the pages of a job wait, longer each time.
+func (s *standstill) later(pause time.Duration) {
+	s.next = time.Now().Add(min(pause<<min(s.tries, 10), longestPause))
+	s.tries++
+}
+
+// alone tells of a node of its own. Where its broker is quiet, whatever is missing was lost; while other jobs keep it busy, what is missing for long.
+func (w *jobWatch) alone(ctx context.Context, j postgres.JobInfo, s *standstill) (bool, error) {
+	began := time.Now()
+	if !w.lost.Quiet(ctx, Topics()...) {
+		n, err := w.following.Waiting(ctx, j.ID)
+		if err != nil || n == 0 {
+			return err == nil, err
+		}
+		s.later(firstPause)
+		if began = began.Add(-onTheWay); s.since.After(began) {
+			return false, nil
+		}
+	}
+	lost, buried, err := w.lost.Pages(ctx, j.ID, began)
+	switch {
+	case err != nil:
+		return false, err
+	case lost > 0:
+		s.later(firstPause)
+		return false, w.recountPages(ctx, j.ID)
+	case buried > 0:
+		w.log.Warn("pages are in dead letters: `whirlpool replay --cluster` brings them back", "job", j.ID, "pages", buried)
+	}
+	return true, nil
+}
+
+// recountPages tells the frontier that pages do not count any more. No other is being fetched for the job.
+func (w *jobWatch) recountPages(ctx context.Context, job crawl.JobID) error {
+	tally, err := w.ledger.Tally(ctx, job)
+	if err == nil {
+		w.frontier.SetPages(job, tally.Pages)
+	}
+	return err
+}
+
+// among tells of a node of a ring: pages that are missing may be on their way in any node's broker, so each node waits, and then has its own fetched again. A
+// node in whose dead letters such a page is may say that the job has ended without it.
+func (w *jobWatch) among(ctx context.Context, j postgres.JobInfo, s *standstill) (bool, error) {
+	if s.claimed == 0 { // seeds that nobody has claimed yet are in this node's broker, if anywhere
+		return w.lost.Quiet(ctx, Topics()...), nil
+	}
+	n, err := w.following.Waiting(ctx, j.ID)
+	if err != nil || n == 0 {
+		return err == nil, err
+	}
+	still := time.Since(s.since)
+	if still > stuckFor*w.patience {
+		if still > stillFor && s.tries > 1 {
+			if buried, err := w.buried(ctx, j.ID); buried || err != nil {
+				return buried, err
+			}
+		}
+		w.log.Warn("nothing goes on, and links of pages are still on their way: the pages are fetched again", "job", j.ID, "pages", n)
+		s.later(stuckFor * w.patience)
+		w.takeBack()
+	}
+	return false, nil
+}
+
+// buried reports whether a page of the job that is missing is in this node's dead letters.
+func (w *jobWatch) buried(ctx context.Context, job crawl.JobID) (found bool, err error) {
+	letters, err := w.lost.Buried(ctx)
+	if err != nil {
+		return false, err
+	}
+	err = w.following.Unfollowed(ctx, time.Now(), func(t crawl.Task) error {
+		found = found || t.Job == job && letters[job][t.URL.Key()]
+		return nil
+	})
+	return found, err
+}
+
+// seeded reports whether the ledger knows every seed. Those that it does not know were lost on their way there: they are sent again.
+func (w *jobWatch) seeded(ctx context.Context, job *crawl.Job) (bool, error) {
+	scope, err := filter.Compile(job)
+	if err != nil {
+		return false, err
+	}
+	seeds, err := job.SeedURLs()
+	if err != nil {
+		return false, err
+	}
+	keys := make([]weburl.Key, len(seeds))
+	for i, u := range seeds {
+		keys[i] = scope.Canonical(u).Key()
+	}
+	entries, err := w.ledger.Lookup(ctx, job.ID, keys...)
+	if err != nil {
+		return false, err
+	}
+	lost := 0
+	for i := range entries {
+		if entries[i].State == crawl.StateUnknown {
+			lost++
+		}
+	}
+	if lost == 0 {
+		return true, nil
+	}
+	w.log.Warn("seeds were lost before anybody claimed them; they are sent again", "job", job.ID, "seeds", lost)
+	_, err = Seed(ctx, w.bus, w.ledger, w.rules, job)
+	return false, err
+}
+
+// noteRing notes that the pages of this time are followed on a ring.
+func (w *jobWatch) noteRing(ctx context.Context) {
+	if err := w.store.Followed().Elsewhere(ctx); err != nil && ctx.Err() == nil {
+		w.log.Debug("it could not be noted that pages are followed on a ring", "error", err)
+	}
+}

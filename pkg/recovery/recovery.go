@@ -1,0 +1,123 @@
+// Package recovery brings back what a crawl has lost from its broker: URLs that are open in the ledger and in no queue, leases whose messages are gone, and
+// pages that were fetched and whose content or links have not come to their end. It is the same for a node of its own and for one of a ring.
+//
+// Nothing can be lost by a program that dies: see docs/design. But somebody may delete or purge a queue, and a broker may lose its disk. The stores know
+// what is left to do, so that nobody need know what was lost, or how.
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Ledger gives back what is open.
+type Ledger interface {
+	// Open hands the task of every open URL that owned accepts to each, over all jobs that are crawled.
+	Open(ctx context.Context, owned func(weburl.URL) bool, each func(crawl.Task) error) error
+	Reopen(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error
+}
+
+// Queuer is the frontier that queues what is brought back.
+type Queuer interface {
+	Queue(ctx context.Context, tasks ...crawl.Task) error
+	// StopWaiting lets hosts ask again for robots.txt files that others were to bring.
+	StopWaiting()
+}
+
+// Recovery brings back what belongs to one node.
+type Recovery struct {
+	Ledger    Ledger
+	Following crawl.Following
+	// Mine reports whether a URL belongs to the node; nil: each does.
+	Mine func(weburl.URL) bool
+	Log  *slog.Logger
+}
+
+func (r *Recovery) mine(u weburl.URL) bool { return r.Mine == nil || r.Mine(u) }
+
+// Open queues every open URL that owned accepts, of the jobs that wanted accepts (nil: all), as a repeat: those that are queued already are dropped when their
+// turn comes. It returns their number.
+func (r *Recovery) Open(ctx context.Context, q Queuer, owned func(weburl.URL) bool, wanted func(crawl.JobID) bool) (n int, err error) {
+	b := batches{q: q}
+	err = r.Ledger.Open(ctx, owned, func(t crawl.Task) error {
+		if wanted != nil && !wanted(t.Job) {
+			return nil
+		}
+		return b.add(ctx, t)
+	})
+	if err == nil {
+		err = b.flush(ctx)
+	}
+	return b.n, err
+}
+
+// batch is how many tasks are queued at once.
+const batch = 512
+
+// batches queues tasks by the batch.
+type batches struct {
+	q     Queuer
+	tasks []crawl.Task
+	n     int
+}
+
+func (b *batches) add(ctx context.Context, t crawl.Task) error {
+	b.tasks = append(b.tasks, t)
+	if len(b.tasks) < batch {
+		return nil
+	}
+	return b.flush(ctx)
+}
+
+func (b *batches) flush(ctx context.Context) error {
+	if len(b.tasks) == 0 {
+		return nil
+	}
+	err := b.q.Queue(ctx, b.tasks...)
+	if err == nil {
+		b.n += len(b.tasks)
+		b.tasks = b.tasks[:0]
+	}
+	return err
+}
+
+// Unfollowed returns the node's pages that were expected before a time, of whose links some are not claimed.
+func (r *Recovery) Unfollowed(ctx context.Context, before time.Time) (pages []crawl.Task, err error) {
+	err = r.Following.Unfollowed(ctx, before, func(t crawl.Task) error {
+		if r.mine(t.URL) {
+			pages = append(pages, t)
+		}
+		return nil
+	})
+	return pages, err
+}
+
+// FetchAgain has pages fetched again.
+func (r *Recovery) FetchAgain(ctx context.Context, q Queuer, pages ...crawl.Task) error {
+	for _, t := range pages {
+		if err := r.fetchAgain(ctx, q, t); err != nil {
+			return fmt.Errorf("fetch %s again, whose content or links were lost: %w", t.URL, err)
+		}
+	}
+	q.StopWaiting()
+	return nil
+}
+
+// fetchAgain queues a page before it forgets that its links are missing, so that a crash in between repeats it.
+func (r *Recovery) fetchAgain(ctx context.Context, q Queuer, t crawl.Task) error {
+	if t.Kind == crawl.KindRobots {
+		return q.Queue(ctx, t) // in no ledger, it stays expected until the frontier has its outcome
+	}
+	if err := r.Ledger.Reopen(ctx, t.Job, t.URL.Key()); err != nil {
+		return err
+	}
+	if err := q.Queue(ctx, t); err != nil {
+		return err
+	}
+	return r.Following.Forget(ctx, t.Job, t.URL.Key())
+}
