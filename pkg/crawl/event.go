@@ -139,8 +139,30 @@ type Exclusion struct {
 	Rule string
 	// Epoch is the revision of the job that the rule stands in; 0 is the first.
 	Epoch uint32
+	// What the task would have been, so that a later revision of the job can let it in: as in Task.
+	Kind      Kind
+	Priority  int
+	Redirects int
+	Feed      bool
 	// more are fields of a newer version, as they came.
 	more string
+}
+
+// Exclude returns the exclusion of a task.
+func Exclude(t *Task, reason, rule string) Exclusion {
+	return Exclusion{URL: t.URL, Reason: reason, Referrer: t.Referrer, Depth: t.Depth, Rule: rule, Epoch: t.Epoch, Kind: t.Kind,
+		Priority: t.Priority, Redirects: t.Redirects, Feed: t.Feed}
+}
+
+// LeftOut returns what a store keeps of an exclusion.
+func (x *Exclusion) LeftOut(job JobID) LeftOut {
+	return LeftOut{Reason: x.Reason, Rule: x.Rule, Task: Task{Job: job, URL: x.URL, Referrer: x.Referrer, Depth: x.Depth, Epoch: x.Epoch,
+		Kind: x.Kind, Priority: x.Priority, Redirects: x.Redirects, Feed: x.Feed}}
+}
+
+// plain reports whether the exclusion is that of a page of default priority, as nearly all are.
+func (x *Exclusion) plain() bool {
+	return x.Kind == KindPage && (x.Priority == 0 || x.Priority == DefaultPriority) && x.Redirects == 0 && !x.Feed
 }
 
 // Split is a batch on its way to the host splitter.

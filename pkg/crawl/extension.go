@@ -14,6 +14,8 @@ const (
 	extEpoch    = 1 // Task, Exclusion: Epoch as uvarint
 	extRule     = 2 // Exclusion: Rule as text
 	extSameRule = 3 // Exclusion: Rule is that of the exclusion before; no value
+	extFeed     = 4 // Task: Feed; no value
+	extWhat     = 5 // Exclusion: Kind as a byte, Priority and Redirects as varints, and 1 for a Feed
 )
 
 // extension is a tag and what reads its value.
@@ -33,6 +35,34 @@ func appendEpoch(b []byte, epoch uint32) []byte {
 		return b
 	}
 	return appendPair(b, extEpoch, binary.AppendUvarint(nil, uint64(epoch)))
+}
+
+// appendFeed appends the extension of a feed's task.
+func appendFeed(b []byte, feed bool) []byte {
+	if !feed {
+		return b
+	}
+	return appendPair(b, extFeed, nil)
+}
+
+// appendWhat appends what an excluded task would have been, unless it is plain.
+func appendWhat(b []byte, x *Exclusion) []byte {
+	if x.plain() {
+		return b
+	}
+	v := binary.AppendVarint([]byte{byte(x.Kind)}, int64(x.Priority))
+	v = binary.AppendVarint(v, int64(x.Redirects))
+	if x.Feed {
+		v = append(v, 1)
+	}
+	return appendPair(b, extWhat, v)
+}
+
+func whatInto(x *Exclusion) extension {
+	return extension{extWhat, func(v *wire.Reader) {
+		x.Kind, x.Priority, x.Redirects = Kind(v.Byte()), int(v.Varint()), int(v.Varint())
+		x.Feed = !v.Bad && len(v.B) > 0 && v.Byte() == 1
+	}}
 }
 
 // epochInto reads an epoch into to. The first is 0, however it was written.

@@ -28,95 +28,98 @@ const (
 
 // Job is what a user asks for: a job file with the flags on top. The same file runs on one machine and on a cluster.
 type Job struct {
-	ID        JobID    `yaml:"id"`
-	Seeds     []string `yaml:"seeds"`
-	Scope     Scope    `yaml:"scope"`
-	Include   []string `yaml:"include"`   // regular expressions (RE2); a URL must match one, if there are any. Seeds need not
-	Exclude   []string `yaml:"exclude"`   // regular expressions (RE2); a URL must match none
-	Blacklist string   `yaml:"blacklist"` // file with a host, registrable domain or URL prefix a line; # comments
+	// Epoch is the number of the revision that this is, from 1. Stores set it; 0 where none was stored.
+	Epoch uint32 `json:"-" yaml:"-"`
+
+	ID        JobID    `json:"id" yaml:"id"`
+	Seeds     []string `json:"seeds" yaml:"seeds"`
+	Scope     Scope    `json:"scope" yaml:"scope"`
+	Include   []string `json:"include" yaml:"include"`     // regular expressions (RE2); a URL must match one, if there are any. Seeds need not
+	Exclude   []string `json:"exclude" yaml:"exclude"`     // regular expressions (RE2); a URL must match none
+	Blacklist string   `json:"blacklist" yaml:"blacklist"` // file with a host, registrable domain or URL prefix a line; # comments
 	// BlacklistEntries are the lines of that file, for programs that do not have it: they win over it. nil: read the file.
-	BlacklistEntries []string `yaml:"-"`
+	BlacklistEntries []string `json:"blacklist_entries" yaml:"-"`
 
-	MaxPages      int `yaml:"max_pages"`       // stop after so many pages; 0: no limit
-	MaxDepth      int `yaml:"max_depth"`       // hops from a seed; 0: the seeds only; negative: no limit
-	PagesPerLevel int `yaml:"pages_per_level"` // URLs a depth; 0: no limit
-	PagesPerHost  int `yaml:"pages_per_host"`  // URLs a host; 0: no limit, but 10,000 with scope any
-	QueryVariants int `yaml:"query_variants"`  // URLs that differ only in the value of one query key; 0: no limit
+	MaxPages      int `json:"max_pages" yaml:"max_pages"`             // stop after so many pages; 0: no limit
+	MaxDepth      int `json:"max_depth" yaml:"max_depth"`             // hops from a seed; 0: the seeds only; negative: no limit
+	PagesPerLevel int `json:"pages_per_level" yaml:"pages_per_level"` // URLs a depth; 0: no limit
+	PagesPerHost  int `json:"pages_per_host" yaml:"pages_per_host"`   // URLs a host; 0: no limit, but 10,000 with scope any
+	QueryVariants int `json:"query_variants" yaml:"query_variants"`   // URLs that differ only in the value of one query key; 0: no limit
 
-	UserAgent     string `yaml:"user_agent"` // empty: Whirlpool/VERSION (+CONTACT)
-	Contact       string `yaml:"contact"`    // URL or e-mail address
-	IgnoreRobots  bool   `yaml:"ignore_robots"`
-	IgnoreMeta    bool   `yaml:"ignore_nofollow"` // follow nofollow links and store noindex pages all the same
-	Sitemaps      bool   `yaml:"sitemaps"`        // read sitemaps, and the feeds that pages name
-	KeepParams    bool   `yaml:"keep_params"`     // do not strip session ids and tracking parameters
-	NearDuplicate int    `yaml:"near_duplicate"`  // largest Hamming distance of 64 bits; negative: exact copies only
+	UserAgent     string `json:"user_agent" yaml:"user_agent"` // empty: Whirlpool/VERSION (+CONTACT)
+	Contact       string `json:"contact" yaml:"contact"`       // URL or e-mail address
+	IgnoreRobots  bool   `json:"ignore_robots" yaml:"ignore_robots"`
+	IgnoreMeta    bool   `json:"ignore_nofollow" yaml:"ignore_nofollow"` // follow nofollow links and store noindex pages all the same
+	Sitemaps      bool   `json:"sitemaps" yaml:"sitemaps"`               // read sitemaps, and the feeds that pages name
+	KeepParams    bool   `json:"keep_params" yaml:"keep_params"`         // do not strip session ids and tracking parameters
+	NearDuplicate int    `json:"near_duplicate" yaml:"near_duplicate"`   // largest Hamming distance of 64 bits; negative: exact copies only
 
-	Politeness Politeness `yaml:"politeness"`
-	Retry      Retry      `yaml:"retry"`
-	Limits     Limits     `yaml:"limits"`
-	MediaTypes []string   `yaml:"media_types"` // accepted; "text/*" allowed
-	Rules      []SiteRule `yaml:"rules"`
+	Politeness Politeness `json:"politeness" yaml:"politeness"`
+	Retry      Retry      `json:"retry" yaml:"retry"`
+	Limits     Limits     `json:"limits" yaml:"limits"`
+	MediaTypes []string   `json:"media_types" yaml:"media_types"` // accepted; "text/*" allowed
+	Rules      []SiteRule `json:"rules" yaml:"rules"`
 }
 
 // Politeness bounds what a host has to bear.
 type Politeness struct {
-	Delay           Duration `yaml:"delay"`            // a host: from the end of a request to the start of the next; 0 turns waiting off
-	IPDelay         Duration `yaml:"ip_delay"`         // an address; never more than Delay; 0: none
-	HostConnections int      `yaml:"host_connections"` // requests at once to a host
-	DownloadFactor  float64  `yaml:"download_factor"`  // wait at least so many times the last download (Mercator)
-	MaxAdaptive     Duration `yaml:"max_adaptive"`     // bound of what DownloadFactor asks for
-	MaxCrawlDelay   Duration `yaml:"max_crawl_delay"`  // a longer Crawl-delay parks the host
+	Delay           Duration `json:"delay" yaml:"delay"`                       // a host: from the end of a request to the start of the next; 0 turns waiting off
+	IPDelay         Duration `json:"ip_delay" yaml:"ip_delay"`                 // an address; never more than Delay; 0: none
+	HostConnections int      `json:"host_connections" yaml:"host_connections"` // requests at once to a host
+	DownloadFactor  float64  `json:"download_factor" yaml:"download_factor"`   // wait at least so many times the last download (Mercator)
+	MaxAdaptive     Duration `json:"max_adaptive" yaml:"max_adaptive"`         // bound of what DownloadFactor asks for
+	MaxCrawlDelay   Duration `json:"max_crawl_delay" yaml:"max_crawl_delay"`   // a longer Crawl-delay parks the host
 }
 
 // Retry says how failures are repeated.
 type Retry struct {
-	Max     int      `yaml:"max"`      // attempts after the first
-	Base    Duration `yaml:"base"`     // wait before the second attempt, doubled each time
-	SlowMin Duration `yaml:"slow_min"` // a host's rest after 429 or 503 without Retry-After, doubled each time
-	SlowMax Duration `yaml:"slow_max"` // its bound, and that of Retry-After
-	Forgive Duration `yaml:"forgive"`  // quiet time after which a rest starts small again
+	Max     int      `json:"max" yaml:"max"`           // attempts after the first
+	Base    Duration `json:"base" yaml:"base"`         // wait before the second attempt, doubled each time
+	SlowMin Duration `json:"slow_min" yaml:"slow_min"` // a host's rest after 429 or 503 without Retry-After, doubled each time
+	SlowMax Duration `json:"slow_max" yaml:"slow_max"` // its bound, and that of Retry-After
+	Forgive Duration `json:"forgive" yaml:"forgive"`   // quiet time after which a rest starts small again
 }
 
 // Limits bound a fetch and a page.
 type Limits struct {
-	MaxBody       Size     `yaml:"max_body"` // decoded bytes; a longer body is cut
-	MaxHeader     Size     `yaml:"max_header"`
-	Redirects     int      `yaml:"redirects"`
-	Connect       Duration `yaml:"connect"`
-	TLSHandshake  Duration `yaml:"tls_handshake"`
-	FirstByte     Duration `yaml:"first_byte"`
-	Idle          Duration `yaml:"idle"`  // between two reads
-	Total         Duration `yaml:"total"` // a whole fetch
-	MinRate       Size     `yaml:"min_rate"`
-	MinRateWindow Duration `yaml:"min_rate_window"` // bytes a second over this window
-	LinksPerPage  int      `yaml:"links_per_page"`
-	MaxText       Size     `yaml:"max_text"` // of a page's main text in its record
+	MaxBody       Size     `json:"max_body" yaml:"max_body"` // decoded bytes; a longer body is cut
+	MaxHeader     Size     `json:"max_header" yaml:"max_header"`
+	Redirects     int      `json:"redirects" yaml:"redirects"`
+	Connect       Duration `json:"connect" yaml:"connect"`
+	TLSHandshake  Duration `json:"tls_handshake" yaml:"tls_handshake"`
+	FirstByte     Duration `json:"first_byte" yaml:"first_byte"`
+	Idle          Duration `json:"idle" yaml:"idle"`   // between two reads
+	Total         Duration `json:"total" yaml:"total"` // a whole fetch
+	MinRate       Size     `json:"min_rate" yaml:"min_rate"`
+	MinRateWindow Duration `json:"min_rate_window" yaml:"min_rate_window"` // bytes a second over this window
+	LinksPerPage  int      `json:"links_per_page" yaml:"links_per_page"`
+	MaxText       Size     `json:"max_text" yaml:"max_text"` // of a page's main text in its record
 }
 
 // SiteRule extracts records from the pages it matches and weighs their links.
 type SiteRule struct {
-	Name   string       `yaml:"name"`
-	Host   string       `yaml:"host"`  // host or registrable domain; empty: any
-	Match  string       `yaml:"match"` // regular expression over the URL; empty: any
-	Fields []FieldRule  `yaml:"fields"`
-	Links  []LinkWeight `yaml:"links"`
+	Name   string       `json:"name" yaml:"name"`
+	Host   string       `json:"host" yaml:"host"`   // host or registrable domain; empty: any
+	Match  string       `json:"match" yaml:"match"` // regular expression over the URL; empty: any
+	Fields []FieldRule  `json:"fields" yaml:"fields"`
+	Links  []LinkWeight `json:"links" yaml:"links"`
 }
 
 // FieldRule is one field of a record.
 type FieldRule struct {
-	Name  string `yaml:"name"`
-	CSS   string `yaml:"css"`   // a selector; or
-	XPath string `yaml:"xpath"` // an expression
-	Attr  string `yaml:"attr"`  // an attribute instead of the text
-	Regex string `yaml:"regex"` // its first group, or the whole match
-	List  bool   `yaml:"list"`  // all matches, not the first
-	Type  string `yaml:"type"`  // string (default), number, integer, bool, date, html
+	Name  string `json:"name" yaml:"name"`
+	CSS   string `json:"css" yaml:"css"`     // a selector; or
+	XPath string `json:"xpath" yaml:"xpath"` // an expression
+	Attr  string `json:"attr" yaml:"attr"`   // an attribute instead of the text
+	Regex string `json:"regex" yaml:"regex"` // its first group, or the whole match
+	List  bool   `json:"list" yaml:"list"`   // all matches, not the first
+	Type  string `json:"type" yaml:"type"`   // string (default), number, integer, bool, date, html
 }
 
 // LinkWeight weighs the links whose URL matches: 9 is fetched first, 1 last.
 type LinkWeight struct {
-	Match  string `yaml:"match"`
-	Weight int    `yaml:"weight"` // 1 to 9
+	Match  string `json:"match" yaml:"match"`
+	Weight int    `json:"weight" yaml:"weight"` // 1 to 9
 }
 
 // DefaultJob returns the defaults of docs/design/defaults.md.

@@ -157,7 +157,7 @@ const extendedVersion = 2
 
 // MarshalCBOR implements cbor.Marshaler.
 func (l ExclusionList) MarshalCBOR() ([]byte, error) {
-	extended := slices.ContainsFunc(l, func(x Exclusion) bool { return x.Rule != "" || x.Epoch > 1 || x.more != "" })
+	extended := slices.ContainsFunc(l, func(x Exclusion) bool { return x.Rule != "" || x.Epoch > 1 || !x.plain() || x.more != "" })
 	version := byte(listVersion)
 	if extended {
 		version = extendedVersion
@@ -179,7 +179,7 @@ func (l ExclusionList) MarshalCBOR() ([]byte, error) {
 }
 
 func appendExclusionExtensions(b []byte, x, before *Exclusion) []byte {
-	b = appendEpoch(b, x.Epoch)
+	b = appendWhat(appendEpoch(b, x.Epoch), x)
 	switch {
 	case x.Rule == "":
 	case x.Rule == before.Rule:
@@ -203,7 +203,7 @@ func (l *ExclusionList) UnmarshalCBOR(data []byte) error {
 		x.Depth, x.Reason = int(r.Varint()), r.Text()
 		if version == extendedVersion {
 			x.more = readExtensions(r,
-				epochInto(&x.Epoch),
+				epochInto(&x.Epoch), whatInto(x),
 				extension{extRule, func(v *wire.Reader) { x.Rule, v.B = string(v.B), nil }},
 				extension{extSameRule, func(*wire.Reader) { x.Rule = before.Rule }})
 		}

@@ -71,6 +71,10 @@ type Entry struct {
 	// First tells Finish that the URL was claimed and has no outcome yet: a store need not look before it writes, and may forget
 	// which message claimed the URL.
 	First bool
+	// Epoch is that of the revision of the job by which the outcome came about; 0 is the first.
+	Epoch uint32
+	// Left says, of VerdictExcluded, what it takes to judge the URL again; nil: nothing is kept. Lookup does not return it.
+	Left *LeftOut
 }
 
 // Ledger keeps the outcomes of URLs. It shares its records with URLSet.
@@ -237,9 +241,13 @@ type Archive interface {
 	Write(ctx context.Context, x *Exchange) error
 }
 
-// Jobs finds jobs by their ids.
+// Jobs finds jobs by their ids. What it returns is shared: nobody changes it.
 type Jobs interface {
+	// Job returns the job as it is now.
 	Job(ctx context.Context, id JobID) (*Job, error)
+	// JobAt returns the job as it was in an epoch (EpochOf). One that is not kept, or not known yet, is a permanent error: what was begun under a
+	// revision is never finished under another.
+	JobAt(ctx context.Context, id JobID, epoch uint32) (*Job, error)
 }
 
 // StaticJobs is a fixed set of jobs.
@@ -251,6 +259,20 @@ func (s StaticJobs) Job(_ context.Context, id JobID) (*Job, error) {
 		return j, nil
 	}
 	return nil, Permanent(fmt.Errorf("job %q is unknown here", id))
+}
+
+// JobAt implements Jobs. There is one revision of a job.
+func (s StaticJobs) JobAt(ctx context.Context, id JobID, epoch uint32) (*Job, error) {
+	j, err := s.Job(ctx, id)
+	if err == nil && EpochOf(epoch) != EpochOf(j.Epoch) {
+		return nil, LostRevision(id, epoch)
+	}
+	return j, err
+}
+
+// LostRevision is the error for a revision of a job that is not kept.
+func LostRevision(id JobID, epoch uint32) error {
+	return Permanent(fmt.Errorf("job %q: its revision %d is not known: what was begun under it is not finished under another", id, EpochOf(epoch)))
 }
 
 func hasToken(list, token string) bool {

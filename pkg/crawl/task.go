@@ -65,6 +65,8 @@ type Task struct {
 	// Epoch is the revision of the job under which the task was claimed, and from its lease on the one under which it is handled: whatever
 	// grows from the lease is judged by it. 0 is the first, as 1 is: see [Task.JobEpoch].
 	Epoch uint32
+	// Feed marks a KindSitemap task whose URL a page named: scope and patterns bind it, as they bind pages.
+	Feed bool
 	// more are fields of a newer version, as they came: a program of this version passes them on.
 	more string
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // format is the version of everything in state/ and of pages.jsonl's index. A program opens only the formats it lists.
-const format = "whirlpool-state 2"
+const format = "whirlpool-state 3"
 
 // lockDir takes the directory for this process.
 func lockDir(dir string) (io.Closer, error) {
@@ -31,25 +31,32 @@ func lockDir(dir string) (io.Closer, error) {
 		"another directory with --out", dir, name, err)
 }
 
-// checkFormat refuses a directory that another version of the program wrote, and marks a new one.
-func checkFormat(dir string) error {
+// checkFormat refuses a directory that another version of the program wrote, and marks a new one. It reports whether the directory has the
+// format before, which is to be converted.
+func checkFormat(dir string) (before bool, err error) {
 	name := filepath.Join(dir, "state", "format")
 	got, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Stat(filepath.Join(dir, "state", "db")); err == nil {
-			return fmt.Errorf("crawl directory %s holds a state without %s: it is no state of whirlpool's; choose another directory "+
+			return false, fmt.Errorf("crawl directory %s holds a state without %s: it is no state of whirlpool's; choose another directory "+
 				"with --out", dir, name)
 		}
-		return writeFileAtomic(name, []byte(format+"\n"))
+		return false, writeFormat(dir)
 	}
 	if err != nil {
-		return fmt.Errorf("read the format of crawl directory %s: %w", dir, err)
+		return false, fmt.Errorf("read the format of crawl directory %s: %w", dir, err)
 	}
-	if v := strings.TrimSpace(string(got)); v != format {
-		return fmt.Errorf("crawl directory %s has the format %.40q, this program knows %q: use the program that wrote it, or start "+
+	v := strings.TrimSpace(string(got))
+	if v != format && v != formatBefore {
+		return false, fmt.Errorf("crawl directory %s has the format %.40q, this program knows %q: use the program that wrote it, or start "+
 			"over with --fresh", dir, v, format)
 	}
-	return nil
+	return v == formatBefore, nil
+}
+
+// writeFormat marks a directory as one of the present format.
+func writeFormat(dir string) error {
+	return writeFileAtomic(filepath.Join(dir, "state", "format"), []byte(format+"\n"))
 }
 
 // writeFileAtomic writes a small file that is either whole or not there.

@@ -14,9 +14,9 @@ import (
 
 // entry is what the store knows of a URL. It serves the URL set and the ledger alike.
 //
-// On disk: state in the lower two bits and kind above them (1), by(8), uvarint ms since 1970; in the states done and excluded
-// also verdict(1), uvarint status, uvarint attempts, reason code(1) and, for code 255, the reason's text to the end. An open
-// URL takes 15 bytes, a done one about 20.
+// On disk: state in the lower two bits, kind above them, and the highest bit where an epoch follows (1), by(8), uvarint ms since 1970; in the
+// states done and excluded also uvarint epoch unless it is the first, verdict(1), uvarint status, uvarint attempts, reason code(1) and, for code
+// 255, the reason's text to the end. An open URL takes 15 bytes, a done one about 20.
 type entry struct {
 	state    crawl.State
 	kind     crawl.Kind // of the outcome
@@ -26,6 +26,7 @@ type entry struct {
 	status   uint16
 	attempts uint32
 	reason   string
+	epoch    uint32 // of the job's revision by which it came about; 0 is the first
 }
 
 // claimant is the first half of the id of the message that made the claim. Ids are hashes, so halves of those that could
@@ -47,7 +48,8 @@ var reasonCodes = [...]string{"", crawl.ReasonScope, crawl.ReasonExclude, crawl.
 const (
 	reasonText = 255
 	maxReason  = 48 // bytes of a reason that has no code; a longer one is cut
-	maxKind    = 63 // kinds share a byte with the state
+	maxKind    = 31 // kinds share a byte with the state
+	hasEpoch   = 0x80
 )
 
 func (e *entry) isPage() bool {
@@ -55,10 +57,18 @@ func (e *entry) isPage() bool {
 }
 
 func (e *entry) append(dst []byte) []byte {
-	dst = append(append(dst, byte(e.state)|byte(e.kind)<<2), e.by[:]...)
+	ended := e.state == crawl.StateDone || e.state == crawl.StateExcluded
+	head := byte(e.state) | byte(e.kind)<<2
+	if ended && e.epoch > 1 {
+		head |= hasEpoch
+	}
+	dst = append(append(dst, head), e.by[:]...)
 	dst = binary.AppendUvarint(dst, uint64(e.at))
-	if e.state != crawl.StateDone && e.state != crawl.StateExcluded {
+	if !ended {
 		return dst
+	}
+	if e.epoch > 1 {
+		dst = binary.AppendUvarint(dst, uint64(e.epoch))
 	}
 	dst = append(dst, byte(e.verdict))
 	dst = binary.AppendUvarint(dst, uint64(e.status))
@@ -73,13 +83,16 @@ func (e *entry) append(dst []byte) []byte {
 
 func (e *entry) decode(b []byte) error {
 	*e = entry{}
-	if len(b) < 10 || b[0]&3 == 0 {
+	if len(b) < 10 || b[0]&3 == 0 || b[0]&3 == byte(crawl.StateOpen) && b[0]&hasEpoch != 0 {
 		return errEntry
 	}
-	e.state, e.kind, e.by = crawl.State(b[0]&3), crawl.Kind(b[0]>>2), claimant(b[1:9])
+	e.state, e.kind, e.by = crawl.State(b[0]&3), crawl.Kind(b[0]&^hasEpoch>>2), claimant(b[1:9])
 	r := wire.Reader{B: b[9:]}
 	e.at = int64(r.Uvarint(math.MaxInt64))
 	if e.state != crawl.StateOpen {
+		if b[0]&hasEpoch != 0 {
+			e.epoch = epoch(uint32(r.Uvarint(math.MaxUint32)))
+		}
 		e.verdict = crawl.Verdict(r.Byte())
 		e.status = uint16(r.Uvarint(math.MaxUint16))
 		e.attempts = uint32(r.Uvarint(math.MaxUint32))
@@ -109,7 +122,7 @@ func (e *entry) public(k weburl.Key) crawl.Entry {
 	out := crawl.Entry{Key: k, State: e.state, Kind: e.kind}
 	if e.state != crawl.StateUnknown {
 		out.Verdict, out.Status, out.Reason, out.Attempts = e.verdict, int(e.status), e.reason, int(e.attempts)
-		out.At = time.UnixMilli(e.at).UTC()
+		out.At, out.Epoch = time.UnixMilli(e.at).UTC(), e.epoch
 	}
 	return out
 }
@@ -125,5 +138,13 @@ func finished(in crawl.Entry, by claimant, now time.Time) (entry, error) {
 		now = in.At
 	}
 	return entry{state: crawl.StateDone, kind: in.Kind, by: by, at: now.UnixMilli(), verdict: in.Verdict, status: uint16(in.Status),
-		attempts: uint32(in.Attempts), reason: in.Reason[:min(len(in.Reason), maxReason)]}, nil
+		attempts: uint32(in.Attempts), reason: in.Reason[:min(len(in.Reason), maxReason)], epoch: epoch(in.Epoch)}, nil
+}
+
+// epoch is an epoch as entries keep it: 0 is the first.
+func epoch(e uint32) uint32 {
+	if e == 1 {
+		return 0
+	}
+	return e
 }

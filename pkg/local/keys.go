@@ -25,23 +25,29 @@ import (
 //	kindQueue    queue name, 0, sequence(8)         a task (taskcodec.go)
 //	kindRobots   origin                             CBOR crawl.Robots
 //	kindURL      job(2) URL key(24)                 entry (entry.go)
+//	kindRevision job(2) epoch(4)                    JSON of a job's revision (revisions.go)
+//	kindSweep    job(2)                             JSON crawl.Sweep
+//	kindLeftOut  job(2) URL key(24)                 why a URL was left out, and its task (leftout.go)
 //	kindUnkept   job(2) URL key(24)                 the reason why a page that was fetched has no record
 const (
-	kindBudget  = 'b'
-	kindTally   = 'c'
-	kindDead    = 'd'
-	kindContent = 'f' // prefix of the content set's kinds: 'f', kind, …
-	kindHost    = 'h'
-	kindJob     = 'j'
-	kindJournal = 'l'
-	kindMeta    = 'm'
-	kindHoles   = 'o'
-	kindPage    = 'p'
-	kindPageEnd = 'P'
-	kindQueue   = 'q'
-	kindRobots  = 'r'
-	kindURL     = 'u'
-	kindUnkept  = 'x'
+	kindBudget   = 'b'
+	kindTally    = 'c'
+	kindDead     = 'd'
+	kindContent  = 'f' // prefix of the content set's kinds: 'f', kind, …
+	kindHost     = 'h'
+	kindJob      = 'j'
+	kindJournal  = 'l'
+	kindMeta     = 'm'
+	kindHoles    = 'o'
+	kindPage     = 'p'
+	kindPageEnd  = 'P'
+	kindQueue    = 'q'
+	kindRobots   = 'r'
+	kindURL      = 'u'
+	kindRevision = 'v'
+	kindSweep    = 'V'
+	kindLeftOut  = 'e'
+	kindUnkept   = 'x'
 )
 
 // jobNum stands for a job's name in keys.

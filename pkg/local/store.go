@@ -60,16 +60,17 @@ type Store struct {
 	lock      io.Closer
 	committer // its do, join and later change the state
 
-	jobs    *jobs
-	tallies *tallies
-	urls    *URLs
-	queues  *Queues
-	journal *Journal
-	pages   *Pages
-	attempt *AttemptLog
-	budgets *Budgets
-	spool   *Spool
-	content *ContentSet
+	jobs      *jobs
+	revisions *Jobs
+	tallies   *tallies
+	urls      *URLs
+	queues    *Queues
+	journal   *Journal
+	pages     *Pages
+	attempt   *AttemptLog
+	budgets   *Budgets
+	spool     *Spool
+	content   *ContentSet
 
 	stop   chan struct{}
 	ticker sync.WaitGroup
@@ -93,7 +94,8 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 	if s.lock, err = lockDir(dir); err != nil {
 		return nil, err
 	}
-	if err := checkFormat(dir); err != nil {
+	before, err := checkFormat(dir)
+	if err != nil {
 		return nil, err
 	}
 	if err := s.openDB(); err != nil {
@@ -101,6 +103,14 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 	}
 	if err := s.openParts(); err != nil {
 		return nil, err
+	}
+	if before {
+		if err := s.convert(context.Background()); err != nil {
+			return nil, fmt.Errorf("bring the state of crawl directory %s up to date: %w; it is as it was, and the command can be given again", dir, err)
+		}
+		if err := errors.Join(s.Sync(), writeFormat(dir)); err != nil {
+			return nil, fmt.Errorf("bring the state of crawl directory %s up to date: %w", dir, err)
+		}
 	}
 	s.ticker.Go(s.tick)
 	s.ticker.Go(func() {
@@ -130,6 +140,9 @@ func (s *Store) openDB() (err error) {
 // openParts builds the parts in the order in which they need each other.
 func (s *Store) openParts() (err error) {
 	if s.jobs, err = openJobs(s); err != nil {
+		return err
+	}
+	if s.revisions, err = openRevisions(s); err != nil {
 		return err
 	}
 	if s.tallies, err = openTallies(s.db); err != nil {

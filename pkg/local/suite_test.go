@@ -109,3 +109,21 @@ func titlesOf(t *testing.T, p *Pages, u weburl.URL) (titles []string) {
 	}
 	return titles
 }
+
+func TestJobStore(t *testing.T) {
+	crawltest.JobStore(t, func(t *testing.T) (crawl.JobStore, func() crawl.JobStore) {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		return s.Jobs(), func() crawl.JobStore {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir)
+			return s.Jobs()
+		}
+	})
+}
+
+func TestLeftOuts(t *testing.T) {
+	crawltest.LeftOuts(t, func(t *testing.T) crawltest.LeftOutSet { return openStore(t, t.TempDir()).URLs() })
+}

@@ -39,7 +39,8 @@ type slot struct {
 	arg    int
 	before entry
 	after  entry
-	ask    bool // of the database
+	left   *crawl.LeftOut // to be kept with an entry that is left out
+	ask    bool           // of the database
 	write  bool
 }
 
@@ -74,10 +75,11 @@ func (u *URLs) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID,
 	exclude := func(sl *slot) crawl.Claimed {
 		switch b := &sl.before; {
 		case b.state == crawl.StateUnknown:
-			r := excl[sl.arg].Reason
+			x := &excl[sl.arg]
+			left := x.LeftOut(job)
 			sl.after = entry{state: crawl.StateExcluded, by: me, at: now, verdict: crawl.VerdictExcluded,
-				reason: r[:min(len(r), maxReason)]}
-			sl.write = true
+				reason: x.Reason[:min(len(x.Reason), maxReason)], epoch: epoch(x.Epoch)}
+			sl.write, sl.left = true, &left
 			return crawl.New
 		case b.state == crawl.StateExcluded && b.by == me:
 			return crawl.Repeat
@@ -107,7 +109,11 @@ func (u *URLs) Finish(ctx context.Context, job crawl.JobID, entries ...crawl.Ent
 	first := func(i int) bool { return entries[i].First }
 	return u.update(ctx, job, len(entries), func(i int) weburl.Key { return entries[i].Key }, first, func(sl *slot) (err error) {
 		sl.write = true
+		if in := &entries[sl.arg]; in.Verdict == crawl.VerdictExcluded {
+			sl.left = in.Left
+		}
 		if sl.after, err = finished(entries[sl.arg], sl.before.by, now); err == nil && sl.before.state == crawl.StateDone {
+			sl.left = nil
 			at := sl.after.at
 			sl.after = sl.before
 			sl.after.at = at
@@ -168,6 +174,7 @@ func (u *URLs) fill(b *pebble.Batch, job jobNum, slots []slot) {
 	for i := range slots {
 		if sl := &slots[i]; sl.write {
 			_ = b.Set(sl.key[:], sl.after.append(buf[:0]), nil)
+			u.keepLeftOut(b, sl)
 			if sl.before.state == crawl.StateUnknown || !sl.ask {
 				u.filter.add(sl.key.hash())
 			}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,15 +31,16 @@ type JobInfo struct {
 	State   JobState
 	Created time.Time
 	Ended   time.Time  // when it was stopped or ended; zero before
-	Job     *crawl.Job // nil: programs know its id, but nobody submitted it
+	Job     *crawl.Job // as it is now; nil: programs know its id, but nobody submitted it, or Fault
+	Fault   error      // why the specification cannot be read; of List
 }
 
-// Jobs is the jobs of the cluster. Specifications are believed for Config.JobExpiry; numbers never change.
+// Jobs is the jobs of the cluster, with their revisions. Which one applies is believed for Config.JobExpiry; numbers never change.
 type Jobs struct {
 	s       *Store
 	mu      sync.Mutex
 	numbers map[crawl.JobID]int32
-	specs   map[crawl.JobID]spec
+	specs   map[specKey]spec
 }
 
 type spec struct {
@@ -48,58 +48,8 @@ type spec struct {
 	until time.Time
 }
 
-var _ crawl.Jobs = (*Jobs)(nil)
-
 func newJobs(s *Store) *Jobs {
-	return &Jobs{s: s, numbers: map[crawl.JobID]int32{}, specs: map[crawl.JobID]spec{}}
-}
-
-// Job implements crawl.Jobs. A job that nobody submitted is a permanent error. The job is shared: do not change it.
-func (j *Jobs) Job(ctx context.Context, id crawl.JobID) (*crawl.Job, error) {
-	j.mu.Lock()
-	known, ok := j.specs[id]
-	j.mu.Unlock()
-	if now := time.Now(); ok && now.Before(known.until) {
-		return known.job, nil
-	}
-	info, err := j.Info(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if info.Job == nil {
-		return nil, crawl.Permanent(fmt.Errorf("job %q was never submitted to this database", id))
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.specs[id] = spec{job: info.Job, until: time.Now().Add(j.s.cfg.JobExpiry)}
-	return info.Job, nil
-}
-
-// Put submits a job, or replaces the specification of one that was submitted; its number and state stay. A new job runs.
-func (j *Jobs) Put(ctx context.Context, job *crawl.Job) error {
-	if err := job.Validate(); err != nil {
-		return crawl.Permanent(fmt.Errorf("submit job %q: %w", job.ID, err))
-	}
-	data, err := json.Marshal(job)
-	if err != nil {
-		return crawl.Permanent(fmt.Errorf("submit job %q: %w", job.ID, err))
-	}
-	return j.s.do(ctx, fmt.Sprintf("submit job %q", job.ID), func(ctx context.Context) error {
-		number, err := j.number(ctx, job.ID)
-		if err != nil {
-			return err
-		}
-		if _, err = j.s.pool.Exec(ctx, "UPDATE jobs SET spec = $2 WHERE number = $1", number, string(data)); err == nil {
-			j.forget(job.ID)
-		}
-		return err
-	})
-}
-
-func (j *Jobs) forget(id crawl.JobID) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	delete(j.specs, id)
+	return &Jobs{s: s, numbers: map[crawl.JobID]int32{}, specs: map[specKey]spec{}}
 }
 
 // SetState says what a job is to do from now on. The job must be known.
@@ -123,12 +73,14 @@ func (j *Jobs) State(ctx context.Context, id crawl.JobID) (JobState, error) {
 	return info.State, err
 }
 
-const infoSQL = `SELECT id, number, state, created, ended, spec::text FROM jobs `
+const infoSQL = `
+	SELECT j.id, j.number, j.state, j.created, j.ended, j.epoch, coalesce(r.spec, j.spec)::text
+	FROM jobs j LEFT JOIN job_revisions r ON r.job = j.number AND r.epoch = j.epoch `
 
 // Info returns what the database knows of a job now.
 func (j *Jobs) Info(ctx context.Context, id crawl.JobID) (info JobInfo, err error) {
 	err = j.s.do(ctx, fmt.Sprintf("job %q", id), func(ctx context.Context) error {
-		rows, err := j.s.pool.Query(ctx, infoSQL+`WHERE id = $1`, indexed(string(id)))
+		rows, err := j.s.pool.Query(ctx, infoSQL+`WHERE j.id = $1`, indexed(string(id)))
 		if err != nil {
 			return err
 		}
@@ -136,7 +88,7 @@ func (j *Jobs) Info(ctx context.Context, id crawl.JobID) (info JobInfo, err erro
 		if errors.Is(err, pgx.ErrNoRows) {
 			return unknownJob(id)
 		}
-		return err
+		return errors.Join(err, info.Fault)
 	})
 	return info, err
 }
@@ -144,7 +96,7 @@ func (j *Jobs) Info(ctx context.Context, id crawl.JobID) (info JobInfo, err erro
 // List returns all jobs, the oldest first.
 func (j *Jobs) List(ctx context.Context) (jobs []JobInfo, err error) {
 	err = j.s.do(ctx, "list the jobs", func(ctx context.Context) error {
-		rows, err := j.s.pool.Query(ctx, infoSQL+`ORDER BY number`)
+		rows, err := j.s.pool.Query(ctx, infoSQL+`ORDER BY j.number`)
 		if err != nil {
 			return err
 		}
@@ -157,21 +109,17 @@ func (j *Jobs) List(ctx context.Context) (jobs []JobInfo, err error) {
 func scanJob(row pgx.CollectableRow) (JobInfo, error) {
 	var info JobInfo
 	var ended *time.Time
+	var epoch int32
 	var data *string
-	if err := row.Scan(&info.ID, &info.Number, &info.State, &info.Created, &ended, &data); err != nil {
+	if err := row.Scan(&info.ID, &info.Number, &info.State, &info.Created, &ended, &epoch, &data); err != nil {
 		return info, err
 	}
 	if ended != nil {
 		info.Ended = *ended
 	}
-	if data == nil {
-		return info, nil
+	if data != nil {
+		info.Job, info.Fault = decodeSpec(info.ID, *data, epoch)
 	}
-	job := crawl.DefaultJob() // what a later program added keeps its default
-	if err := json.Unmarshal([]byte(*data), &job); err != nil {
-		return info, crawl.Permanent(fmt.Errorf("specification of job %q: %w", info.ID, err))
-	}
-	info.Job = &job
 	return info, nil
 }
 

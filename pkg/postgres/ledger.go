@@ -15,16 +15,18 @@ import (
 // finishSQL records outcomes. Of a row that is done already only the time changes.
 var finishSQL = `
 	WITH done AS (
-		INSERT INTO urls AS u (job, host, hash, state, changed, verdict, kind, status, attempts, reason)
-		SELECT $1, a.host, a.hash, 2, a.changed, a.verdict, a.kind, a.status, a.attempts, a.reason
-		FROM unnest($2::bigint[], $3::uuid[], $4::timestamptz[], $5::smallint[], $6::smallint[], $7::integer[], $8::integer[], $9::text[])
-			AS a (host, hash, changed, verdict, kind, status, attempts, reason)
+		INSERT INTO urls AS u (job, host, hash, state, changed, verdict, kind, status, attempts, reason, epoch, rule)
+		SELECT $1, a.host, a.hash, 2, a.changed, a.verdict, a.kind, a.status, a.attempts, a.reason, a.epoch, a.rule
+		FROM unnest($2::bigint[], $3::uuid[], $4::timestamptz[], $5::smallint[], $6::smallint[], $7::integer[], $8::integer[], $9::text[],
+			$10::integer[], $11::text[]) AS a (host, hash, changed, verdict, kind, status, attempts, reason, epoch, rule)
 		ON CONFLICT (job, host, hash) DO UPDATE SET state = 2, was = u.state, changed = excluded.changed,
 			verdict = CASE u.state WHEN 2 THEN u.verdict ELSE excluded.verdict END,
 			kind = CASE u.state WHEN 2 THEN u.kind ELSE excluded.kind END,
 			status = CASE u.state WHEN 2 THEN u.status ELSE excluded.status END,
 			attempts = CASE u.state WHEN 2 THEN u.attempts ELSE excluded.attempts END,
-			reason = CASE u.state WHEN 2 THEN u.reason ELSE excluded.reason END
+			reason = CASE u.state WHEN 2 THEN u.reason ELSE excluded.reason END,
+			epoch = CASE u.state WHEN 2 THEN u.epoch ELSE excluded.epoch END,
+			rule = CASE u.state WHEN 2 THEN u.rule ELSE excluded.rule END
 		RETURNING was, verdict, kind, status, reason, left_out
 	), ` + count(`
 		SELECT 'claimed' AS counter, '' AS arg, 1 AS by FROM done WHERE was IN (0, 3)
@@ -60,10 +62,10 @@ func (u *URLs) Finish(ctx context.Context, job crawl.JobID, entries ...crawl.Ent
 		return entries[i].At
 	}
 	return u.change(ctx, job, "finish", len(entries), func(i int) weburl.Key { return entries[i].Key }, finishSQL, func(b *batch) []any {
-		return []any{column(b, at), column(b, func(i int) int16 { return int16(entries[i].Verdict) }),
+		return append([]any{column(b, at), column(b, func(i int) int16 { return int16(entries[i].Verdict) }),
 			column(b, func(i int) int16 { return int16(entries[i].Kind) }), column(b, func(i int) int32 { return int32(entries[i].Status) }),
 			column(b, func(i int) int32 { return int32(entries[i].Attempts) }),
-			column(b, func(i int) *string { return optional(entries[i].Reason, maxReason) })}
+			column(b, func(i int) *string { return optional(entries[i].Reason, maxReason) })}, keptBeside(b, entries)...)
 	})
 }
 
@@ -100,7 +102,7 @@ func (u *URLs) change(ctx context.Context, job crawl.JobID, what string, n int, 
 }
 
 // entryColumns are what scanEntry reads. A reason is that of the state.
-const entryColumns = `state, verdict, kind, status, attempts, changed, CASE state WHEN 3 THEN left_out WHEN 2 THEN reason END`
+const entryColumns = `state, verdict, kind, status, attempts, changed, epoch, CASE state WHEN 3 THEN left_out WHEN 2 THEN reason END`
 
 const lookupSQL = `
 	SELECT a.ord, u.*
@@ -145,11 +147,12 @@ type entryRow struct {
 	state, verdict, kind int16
 	status, attempts     int32
 	changed              time.Time
+	epoch                int32
 	reason               *string
 }
 
 func (e *entryRow) fields() []any {
-	return []any{&e.state, &e.verdict, &e.kind, &e.status, &e.attempts, &e.changed, &e.reason}
+	return []any{&e.state, &e.verdict, &e.kind, &e.status, &e.attempts, &e.changed, &e.epoch, &e.reason}
 }
 
 func (e *entryRow) public(k weburl.Key) crawl.Entry {
@@ -160,6 +163,9 @@ func (e *entryRow) public(k weburl.Key) crawl.Entry {
 		out.Reason = text(e.reason)
 	case crawl.StateExcluded:
 		out.Verdict, out.Reason = crawl.VerdictExcluded, text(e.reason)
+	}
+	if out.State != crawl.StateOpen && e.epoch > 1 {
+		out.Epoch = uint32(e.epoch)
 	}
 	return out
 }

@@ -99,7 +99,7 @@ func openAt(t testing.TB, url string) *postgres.Store {
 
 const emptySQL = `DELETE FROM urls; DELETE FROM tallies; DELETE FROM budgets; DELETE FROM fingerprints; DELETE FROM hosts; DELETE FROM robots;
 	DELETE FROM attempts; DELETE FROM members WHERE node <> ''; UPDATE members SET floor = 0;
-	DELETE FROM following; DELETE FROM unkept; UPDATE jobs SET spec = NULL, state = 'running', ended = NULL`
+	DELETE FROM following; DELETE FROM unkept; UPDATE jobs SET spec = NULL, state = 'running', ended = NULL, epoch = 1, sweep = NULL; DELETE FROM job_revisions`
 
 // open returns an empty store.
 func open(t testing.TB) *postgres.Store {
@@ -193,4 +193,15 @@ func TestUnkept(t *testing.T) {
 		}
 		return of(open(t)), func() crawltest.UnkeptLedger { return of(openAt(t, sharedDatabase(t))) }
 	})
+}
+
+func TestJobStore(t *testing.T) {
+	crawltest.JobStore(t, func(t *testing.T) (crawl.JobStore, func() crawl.JobStore) {
+		s := open(t)
+		return s.Jobs(), func() crawl.JobStore { return openAt(t, sharedDatabase(t)).Jobs() }
+	})
+}
+
+func TestLeftOuts(t *testing.T) {
+	crawltest.LeftOuts(t, func(t *testing.T) crawltest.LeftOutSet { return open(t).URLs() })
 }

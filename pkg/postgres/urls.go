@@ -43,15 +43,16 @@ var claimSQL = `
 // excludeSQL notes the URLs that are unknown as excluded, and answers like claimSQL.
 var excludeSQL = `
 	WITH asked AS MATERIALIZED (
-		SELECT a.ord, a.host, a.hash, a.url, a.reason, u.state, u.claimant
-		FROM unnest($2::bigint[], $3::uuid[], $6::text[], $7::text[]) WITH ORDINALITY AS a (host, hash, url, reason, ord)
+		SELECT a.ord, a.host, a.hash, a.url, a.reason, a.kind, a.task, a.epoch, a.rule, u.state, u.claimant
+		FROM unnest($2::bigint[], $3::uuid[], $6::text[], $7::text[], $8::smallint[], $9::bytea[], $10::integer[], $11::text[])
+			WITH ORDINALITY AS a (host, hash, url, reason, kind, task, epoch, rule, ord)
 		LEFT JOIN LATERAL (
 			SELECT state, CASE state WHEN 3 THEN claimant END AS claimant
 			FROM urls WHERE job = $1 AND host = a.host AND hash = a.hash LIMIT 1
 		) u ON true
 	), fresh AS (
-		INSERT INTO urls (job, host, hash, state, claimant, changed, url, left_out)
-		SELECT $1, host, hash, 3, $4, $5, url, reason FROM asked WHERE state IS NULL
+		INSERT INTO urls (job, host, hash, state, claimant, changed, url, left_out, kind, task, epoch, rule)
+		SELECT $1, host, hash, 3, $4, $5, url, reason, kind, task, epoch, rule FROM asked WHERE state IS NULL
 		ON CONFLICT (job, host, hash) DO NOTHING
 		RETURNING hash, left_out
 	), ` + count(`SELECT 'excluded' AS counter, left_out AS arg, 1 AS by FROM fresh`) + answered(`true`)
@@ -82,8 +83,8 @@ func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, t
 func (u *URLs) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
 	url := func(i int) weburl.URL { return excl[i].URL }
 	return u.answer(ctx, job, by, len(excl), crawl.StateExcluded, url, excludeSQL, func(b *batch) []any {
-		return []any{column(b, func(i int) string { return url(i).String() }),
-			column(b, func(i int) string { return clean(excl[i].Reason, maxReason) })}
+		return append([]any{column(b, func(i int) string { return url(i).String() }),
+			column(b, func(i int) string { return clean(excl[i].Reason, maxReason) })}, leftOutArgs(b, job, excl)...)
 	})
 }
 

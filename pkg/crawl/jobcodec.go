@@ -1,0 +1,80 @@
+package crawl
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// EncodeJob encodes a job as stores keep it: JSON with the keys of the job file. Its epoch stands beside it.
+func EncodeJob(j *Job) ([]byte, error) {
+	data, err := json.Marshal(j)
+	if err != nil {
+		return nil, fmt.Errorf("encode job %q: %w", j.ID, err)
+	}
+	return data, nil
+}
+
+// DecodeJob decodes what EncodeJob made over the defaults: what it does not say keeps its default. A key that this program does not
+// know is an error, for a setting that is left out silently is another crawl. What programs before 0.2 stored, under the names of
+// Go's fields, is read too.
+func DecodeJob(data []byte, epoch uint32) (*Job, error) {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(data, &keys); err != nil {
+		return nil, fmt.Errorf("decode a job: %w", err)
+	}
+	if _, old := keys["ID"]; old {
+		data = renameKeys(data, reflect.TypeFor[Job](), func(f reflect.StructField) (from, to string) { return f.Name, keyOf(f) })
+	}
+	job := DefaultJob()
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&job); err != nil {
+		return nil, fmt.Errorf("decode a job: %w; a later version may have stored it: update this program", err)
+	}
+	job.Epoch = max(epoch, 1)
+	return &job, nil
+}
+
+// EncodeJobBefore encodes a job as programs before 0.2 read it.
+func EncodeJobBefore(j *Job) ([]byte, error) {
+	data, err := EncodeJob(j)
+	if err != nil {
+		return nil, err
+	}
+	return renameKeys(data, reflect.TypeFor[Job](), func(f reflect.StructField) (from, to string) { return keyOf(f), f.Name }), nil
+}
+
+// keyOf is the key of a setting in a job file, and in JSON.
+func keyOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
+// renameKeys renames the keys of a JSON object as a struct type says, and those of what lies in it. What is no such object stays.
+func renameKeys(data json.RawMessage, t reflect.Type, names func(reflect.StructField) (from, to string)) json.RawMessage {
+	var list []json.RawMessage
+	if t.Kind() == reflect.Slice {
+		if json.Unmarshal(data, &list) != nil || list == nil {
+			return data
+		}
+		for i := range list {
+			list[i] = renameKeys(list[i], t.Elem(), names)
+		}
+		return must(json.Marshal(list))
+	}
+	var object map[string]json.RawMessage
+	if t.Kind() != reflect.Struct || json.Unmarshal(data, &object) != nil || object == nil {
+		return data
+	}
+	for i := range t.NumField() {
+		from, to := names(t.Field(i))
+		if value, ok := object[from]; ok {
+			delete(object, from)
+			object[to] = renameKeys(value, t.Field(i).Type, names)
+		}
+	}
+	return must(json.Marshal(object))
+}

@@ -1,0 +1,184 @@
+package crawl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// Revision is the specification of a job from a moment on. Its epoch is Job.Epoch: the first is 1.
+type Revision struct {
+	Job *Job
+	At  time.Time
+}
+
+// JobStore keeps jobs and all their revisions.
+type JobStore interface {
+	Jobs
+	// AddRevision makes the specification the one that applies, and returns it with its epoch, which is one more than that of the
+	// one before. The first is that of a new job. The same specification again is no revision. What cannot be changed in a job that has begun is a
+	// permanent error that names the key.
+	AddRevision(ctx context.Context, job *Job) (current *Job, added bool, err error)
+	// Revisions returns all of them, the first one first; none of a job that is not known.
+	Revisions(ctx context.Context, id JobID) ([]Revision, error)
+	// Sweep returns how far the sweep of a job has come; zero: none was begun.
+	Sweep(ctx context.Context, id JobID) (Sweep, error)
+	// SetSweep notes how far the sweep has come. It is refused with ErrSweepOver where its epoch is not that of the last revision.
+	SetSweep(ctx context.Context, id JobID, s Sweep) error
+}
+
+// ErrSweepOver says that a newer revision has begun a sweep of its own.
+var ErrSweepOver = errors.New("a newer revision of the job has begun a sweep of its own")
+
+// Sweep is how far the look at what was left out has come, which a revision that lets in more asks for.
+type Sweep struct {
+	Epoch uint32     `json:"epoch"` // of the revision by whose rules it judges
+	After weburl.Key `json:"after"` // the last that was judged
+	Done  bool       `json:"done"`  // all were judged, and nothing of an older epoch was on its way any more
+}
+
+// Due reports whether there is anything left to judge.
+func (s Sweep) Due() bool { return s.Epoch > 1 && !s.Done }
+
+// Next is the sweep's state once a revision of the epoch has come: a sweep is due if that may let in more, or if one was under way.
+func (s Sweep) Next(from, to *Job, epoch uint32) Sweep {
+	return Sweep{Epoch: epoch, Done: !s.Due() && !MayWiden(from, to)}
+}
+
+// LeftOut is a URL that was left out, with what it takes to judge it again.
+type LeftOut struct {
+	Task   Task // Epoch: that by whose rules it was left out
+	Reason string
+	Rule   string // that decided; empty: not noted
+	// Dismissed says that the URL had been claimed when it was left out.
+	Dismissed bool
+}
+
+// LeftOuts walks the URLs of a job that were left out. It shares its records with URLSet and Ledger.
+type LeftOuts interface {
+	// LeftOut returns, in the order of their keys, the URLs behind a key that were left out: n, or fewer where no more follow. One of which only
+	// the key is known is not among them.
+	LeftOut(ctx context.Context, job JobID, after weburl.Key, n int) ([]LeftOut, error)
+	// WhyLeftOut returns why a URL is left out; found is false where it is not.
+	WhyLeftOut(ctx context.Context, job JobID, k weburl.Key) (l LeftOut, found bool, err error)
+	// Release takes back that URLs were dismissed: they are only excluded then, for the same reason, and can be claimed. Others are left alone.
+	Release(ctx context.Context, job JobID, keys ...weburl.Key) error
+}
+
+// EpochOf is an epoch as it stands in messages and records: 0 is the first.
+func EpochOf(e uint32) uint32 { return max(e, 1) }
+
+// Change is a setting that a revision changes.
+type Change struct {
+	Key      string `json:"key"` // as in a job file, with a dot before a section's
+	From, To string
+}
+
+// String says it for people.
+func (c Change) String() string { return fmt.Sprintf("%s: %s → %s", c.Key, c.From, c.To) }
+
+// Changes returns what differs between two specifications of a job, in the order of the job file.
+func Changes(from, to *Job) []Change {
+	return changes(nil, "", reflect.ValueOf(*from), reflect.ValueOf(*to))
+}
+
+func changes(list []Change, prefix string, from, to reflect.Value) []Change {
+	for i := range from.NumField() {
+		key := keyOf(from.Type().Field(i))
+		a, b := from.Field(i), to.Field(i)
+		switch {
+		case key == "-":
+		case a.Kind() == reflect.Struct:
+			list = changes(list, prefix+key+".", a, b)
+		case a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0:
+		case !reflect.DeepEqual(a.Interface(), b.Interface()):
+			list = append(list, changed(prefix+key, a, b))
+		}
+	}
+	return list
+}
+
+// changed describes a change; of a list what goes and what comes.
+func changed(key string, a, b reflect.Value) Change {
+	if a.Kind() != reflect.Slice {
+		return Change{key, settingText(a.Interface()), settingText(b.Interface())}
+	}
+	before, after := settingTexts(a), settingTexts(b)
+	gone := slices.DeleteFunc(slices.Clone(before), func(s string) bool { return slices.Contains(after, s) })
+	come := slices.DeleteFunc(slices.Clone(after), func(s string) bool { return slices.Contains(before, s) })
+	if len(gone)+len(come) == 0 || len(before)+len(after) <= maxListed {
+		gone, come = before, after
+	}
+	return Change{key, listText(gone), listText(come)}
+}
+
+// maxListed is how many elements of a list are told.
+const maxListed = 6
+
+func listText(list []string) string {
+	if n := len(list); n > maxListed {
+		list = append(slices.Clone(list[:maxListed]), fmt.Sprintf("and %d more", n-maxListed))
+	}
+	return "[" + strings.Join(list, ", ") + "]"
+}
+
+func settingTexts(list reflect.Value) []string {
+	out := make([]string, list.Len())
+	for i := range out {
+		out[i] = settingText(list.Index(i).Interface())
+	}
+	return out
+}
+
+func settingText(v any) string {
+	switch v := v.(type) {
+	case fmt.Stringer:
+		return v.String()
+	case SiteRule:
+		return v.Name
+	}
+	return strings.ReplaceAll(string(must(json.Marshal(v))), `\\`, `\`)
+}
+
+// fixed are the settings that a job keeps: the keys of its URLs, and the fingerprints of its pages, were made by them.
+var fixed = map[string]string{
+	"id":             "it names the crawl",
+	"keep_params":    "the URLs of the crawl are known by the names that it gave them",
+	"near_duplicate": "the pages of the crawl were told apart by it",
+}
+
+// CheckChange reports, as a permanent error, what a revision changes that no job can change once it has begun.
+func CheckChange(from, to *Job) error {
+	var errs []error
+	for _, c := range Changes(from, to) {
+		if why, ok := fixed[c.Key]; ok {
+			errs = append(errs, fmt.Errorf("%s cannot change in a crawl that has begun (%s): %s; begin another crawl, or this one anew", c.Key, c, why))
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return Permanent(errors.Join(errs...))
+}
+
+// widening are the settings by which URLs are left out. A revision that changes none of them lets in nothing that was left out.
+var widening = []string{"seeds", "scope", "include", "exclude", "blacklist", "blacklist_entries", "max_depth", "pages_per_level", "pages_per_host",
+	"query_variants", "ignore_robots", "ignore_nofollow", "sitemaps"}
+
+// MayWiden reports whether a revision may let in what was left out.
+func MayWiden(from, to *Job) bool {
+	return slices.ContainsFunc(Changes(from, to), func(c Change) bool { return slices.Contains(widening, c.Key) })
+}
+
+// SameRecords reports whether two specifications make the same records of the same page.
+func SameRecords(a, b *Job) bool {
+	return reflect.DeepEqual(a.Rules, b.Rules) && a.Limits.MaxText == b.Limits.MaxText && a.Limits.MaxBody == b.Limits.MaxBody &&
+		a.Limits.LinksPerPage == b.Limits.LinksPerPage
+}

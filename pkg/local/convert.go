@@ -1,0 +1,112 @@
+package local
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// formatBefore is the format that Open makes into the present one: its job had no revisions, and of a URL that was left out it kept no text.
+const formatBefore = "whirlpool-state 2"
+
+// jobBefore is the named value where formatBefore kept the job.
+const jobBefore = "job"
+
+// convert brings a state of formatBefore up to date. It may be killed anywhere and done again. The text of what was left out stands in crawl.log;
+// what is no longer there stays left out.
+func (s *Store) convert(ctx context.Context) error {
+	data, found, err := s.Meta().Get(ctx, jobBefore)
+	if err != nil || !found {
+		return err
+	}
+	job, err := crawl.DecodeJob(data, 1)
+	if err != nil {
+		return err
+	}
+	num, err := s.jobs.number(ctx, job.ID)
+	if err != nil {
+		return err
+	}
+	if err := s.leftOutOfLog(ctx, job.ID); err != nil {
+		return err
+	}
+	if data, err = crawl.EncodeJob(job); err != nil {
+		return err
+	}
+	value, err := json.Marshal(revision{At: time.Now().UTC(), Job: data})
+	if err != nil {
+		return err
+	}
+	err = s.do(ctx, func(b *pebble.Batch) {
+		_ = b.Set(revisionKey(num, 1), value, nil)
+		_ = b.Delete(stringKey(kindMeta, jobBefore), nil)
+	})
+	if err == nil {
+		s.revisions, err = openRevisions(s)
+	}
+	return err
+}
+
+// convertBatch is how many lines of crawl.log are looked up at once.
+const convertBatch = 1024
+
+// leftOutOfLog keeps what crawl.log says of the URLs that are left out.
+func (s *Store) leftOutOfLog(ctx context.Context, job crawl.JobID) error {
+	name := s.path("crawl.log")
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var list []crawl.LeftOut
+	lines := bufio.NewScanner(f)
+	lines.Buffer(make([]byte, 256<<10), 1<<20)
+	for lines.Scan() {
+		if !bytes.Contains(lines.Bytes(), excludedInLog) {
+			continue
+		}
+		l, err := jsonl.ParseLogLine(lines.Bytes())
+		if err != nil || l.Verdict != crawl.VerdictExcluded {
+			continue // the last line may have been cut off
+		}
+		list = append(list, crawl.LeftOut{Reason: l.Reason, Task: crawl.Task{URL: l.URL, Kind: l.Kind, Depth: l.Depth, Referrer: l.Referrer}})
+		if len(list) == convertBatch {
+			if err := s.urls.keepAll(ctx, job, list); err != nil {
+				return err
+			}
+			list = list[:0]
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return s.urls.keepAll(ctx, job, list)
+}
+
+// excludedInLog stands in every line of a URL that was left out.
+var excludedInLog = []byte(`"excluded"`)
+
+// keepAll keeps what it takes to judge URLs again, of those that are left out.
+func (u *URLs) keepAll(ctx context.Context, job crawl.JobID, list []crawl.LeftOut) error {
+	return u.update(ctx, job, len(list), func(i int) weburl.Key { return list[i].Task.URL.Key() }, nil, func(sl *slot) error {
+		if sl.before.leftOut() {
+			sl.after, sl.write, sl.left = sl.before, true, &list[sl.arg]
+		}
+		return nil
+	})
+}
