@@ -118,7 +118,8 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 				f.drawn = append(f.drawn, d)
 				continue
 			}
-			h, fresh = f.activate(rec), true
+			h = f.activate(rec)
+			fresh = fresh || f.newcomers.waiting[newcomer].len() < enoughHosts*f.cfg.Window
 		}
 		if !f.take(h, d) {
 			moved, items = append(moved, d), append(items, f.assign(h, d))

@@ -62,6 +62,7 @@ type Frontier struct {
 	resolving int   // hosts whose addresses are being looked up
 	resumedAt time.Time
 	pacer     pacer
+	newcomers newcomers
 	paused    bool
 	random    *rand.Rand
 
@@ -81,6 +82,7 @@ type lease struct {
 	host   *host
 	number int64
 	vnode  int
+	place  grade // of the window
 }
 
 // jobState counts what a job spends.
@@ -103,6 +105,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 		inflight: map[crawl.MessageID]lease{}, jobs: map[crawl.JobID]*jobState{}, heldJobs: map[crawl.JobID]bool{},
 		leases:       rand.Int64N(1 << 62), // leases of another process have other numbers
 		resolveSlots: make(chan struct{}, cfg.Resolvers),
+		newcomers:    newcomers{window: cfg.Window, silence: 1},
 		random:       rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}, nil
 }

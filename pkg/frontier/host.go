@@ -23,9 +23,13 @@ type host struct {
 	factor  int       // Place.Factor; 0 is 1
 	foreign bool      // its tasks belong to another node
 
-	blocked   bool // it is in jobState.blocked
-	stranger  bool // it is not active: it stands in for a record
-	resolving bool // its address is being looked up; it has no unit yet
+	answers   int64 // requests that it answered
+	slowed    bool  // its last request took long
+	place     grade // under which its turn or its only lease counts
+	line      *line // in which it waits for a place; nil: in none
+	blocked   bool  // it is in jobState.blocked
+	stranger  bool  // it is not active: it stands in for a record
+	resolving bool  // its address is being looked up; it has no unit yet
 }
 
 // originState is a robots.txt on its way.

@@ -11,7 +11,7 @@ import (
 // whose next task waits for something other than time (a robots.txt, its job's page budget) is not put into the heap;
 // whoever brings that calls rejoin. js is the job to reckon with where the host's next task is not at hand.
 func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
-	if h.unit == nil || h.resolving {
+	if h.unit == nil || h.resolving || h.line != nil {
 		return
 	}
 	if !h.work() {
@@ -114,6 +114,9 @@ func (f *Frontier) deactivate(h *host, now time.Time) {
 	}
 	f.bench.leave(h, now)
 	delete(f.hosts, h.rec.Key)
+	if h.answers < proof {
+		f.newcomers.active--
+	}
 	if h.dirty {
 		f.leaving[h.rec.Key] = h.rec
 	}
