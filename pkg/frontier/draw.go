@@ -50,7 +50,7 @@ func (f *Frontier) wantsMore(now time.Time) bool {
 		return false
 	}
 	at, some := f.bench.due()
-	return len(f.hosts) < enoughHosts*f.cfg.Window || !some || at.After(now)
+	return len(f.hosts) < enoughHosts*f.cfg.Window || (!some || at.After(now)) && !f.newcomers.soon()
 }
 
 // pickFront chooses a front queue that is not empty at random, each twice as likely as the one below it; -1: all are empty.

@@ -73,6 +73,11 @@ func (n *newcomers) room(g grade) int {
 
 func (n *newcomers) half() int { return max(n.window/2, 1) }
 
+// soon reports whether hosts wait for places that will soon be free: most newcomers answer.
+func (n *newcomers) soon() bool {
+	return n.silence < mostlyHeard && n.waiting[unproven].len()+n.waiting[newcomer].len() > 0
+}
+
 // recall hands the hosts to each for which there are places again: those of which more is known first.
 func (n *newcomers) recall(each func(*host)) {
 	gone := 0
