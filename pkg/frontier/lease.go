@@ -252,7 +252,7 @@ func (f *Frontier) setAside(ctx context.Context, choices []choice) error {
 	var items []crawl.Queued
 	for i := range choices {
 		if c := &choices[i]; c.aside {
-			items = append(items, crawl.Queued{Queue: frontQueue(0), Task: c.delivery.Task})
+			items = append(items, crawl.Queued{Queue: asideQueue, Task: c.delivery.Task})
 		}
 	}
 	if len(items) == 0 {
@@ -288,6 +288,7 @@ func (f *Frontier) advance(choices []choice, now time.Time) {
 			c.host.buf = c.host.buf[1:]
 			f.held--
 			f.queued--
+			c.host.next()
 		}
 		f.rejoin(c.host, c.js, now)
 	}

@@ -24,6 +24,8 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 		if next := f.jobs[task.Job]; next != nil {
 			js = next
 		}
+	} else if next := f.jobs[h.job]; next != nil {
+		js = next
 	}
 	switch {
 	case js == nil: // the dispatcher will see whose turn it is
@@ -64,6 +66,9 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 	if js.keeps(task) {
 		if f.setsAside(js) {
 			return now, false
+		}
+		if other := f.otherTurn(h); other != nil {
+			return h.earliest(other.job), false
 		}
 		js.block(h)
 		return at, true
@@ -109,9 +114,11 @@ func (f *Frontier) deactivate(h *host, now time.Time) {
 	if !h.idle() {
 		return
 	}
-	if h.queue != "" {
-		f.backs.give(h.queue)
-	}
+	h.eachLane(func(l *lane) {
+		if l.queue != "" {
+			f.backs.give(l.queue)
+		}
+	})
 	f.bench.leave(h, now)
 	delete(f.hosts, h.rec.Key)
 	if h.answers < proof {
