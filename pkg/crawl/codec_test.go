@@ -31,7 +31,7 @@ func samples(t testing.TB) []crawl.Event {
 	batch := crawl.Batch{Job: "j", Tasks: []crawl.Task{task},
 		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1, Rule: "host", Epoch: 2}}, Page: u, Again: true, Epoch: 2}
 	return []crawl.Event{
-		&crawl.Fetch{Task: task, Addr: netip.MustParseAddr("192.0.2.1"), Tenure: 5},
+		&crawl.Fetch{Task: task, Addr: netip.MustParseAddr("192.0.2.1"), Tenure: 5, FirstWait: 3e9},
 		&page,
 		&crawl.Document{Page: page, Title: "t", Text: "x", Lang: "en", Charset: "utf-8", ContentType: "text/html", Canonical: "c",
 			Fields: []crawl.Field{{Name: "n", Value: "v"}}, Links: links, NoIndex: true, NoFollow: true, Cut: []string{"text"},

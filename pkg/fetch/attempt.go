@@ -15,6 +15,9 @@ import (
 // opening another costs both sides more than that.
 const drainMax = 64 << 10
 
+// firstWhole times crawl.Fetch.FirstWait bounds a whole request to a host that was hardly heard from.
+const firstWhole = 3
+
 // attempt is one request and its answer.
 type attempt struct {
 	job  *crawl.Job
@@ -24,6 +27,7 @@ type attempt struct {
 	ctx     context.Context // of the request
 	cancel  context.CancelCauseFunc
 	watch   *watch
+	first   time.Duration // see crawl.Fetch.FirstWait
 	contact contact
 	req     *http.Request
 	resp    *http.Response // nil: no answer
@@ -36,12 +40,17 @@ type attempt struct {
 func (h *Handler) newAttempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch) *attempt {
 	a := &attempt{job: job, task: &f.Task, out: &crawl.Outcome{Task: f.Task}}
 	a.ctx, a.cancel = context.WithCancelCause(ctx)
-	a.watch = newWatch(job.Limits.Total.D(), a.cancel)
+	whole := shorter(job.Limits.Total.D(), firstWhole*f.FirstWait)
+	a.watch = newWatch(whole, a.cancel)
+	a.watch.hurried = whole != job.Limits.Total.D()
 	a.contact.prefer = preferred(f.Addr, h.transports.proxy != nil)
 	a.contact.connect = job.Limits.Connect.D()
 	a.contact.proxied = h.transports.proxy != nil
 	a.contact.cancel = a.cancel
-	a.contact.onSend = func() { a.watch.arm(time.Now(), job.Limits.FirstByte.D()) }
+	a.contact.onSend = func() { a.watch.arm(time.Now(), shorter(job.Limits.FirstByte.D(), f.FirstWait)) }
+	if a.first = f.FirstWait; a.first > 0 {
+		a.watch.arm(time.Now(), a.first) // until there is a connection
+	}
 	a.req = newRequest(a.contact.context(a.ctx), job, a.task, h.transports.plain(f.Task.URL.Scheme()))
 	return a
 }
@@ -75,10 +84,29 @@ func (a *attempt) explain(err error) error {
 	case nil:
 		return err
 	case errAlarm:
-		return a.watch.reason(errNoReply)
+		return a.watch.reason(a.silence())
 	default:
 		return cause
 	}
+}
+
+// silence says what the server did not do in time.
+func (a *attempt) silence() error {
+	switch {
+	case !a.contact.connected():
+		return errNoConnection
+	case a.first > 0 && shorter(a.job.Limits.FirstByte.D(), a.first) == a.first:
+		return errNotHeard
+	}
+	return errNoReply
+}
+
+// shorter is the shorter of two bounds, of which 0 is none.
+func shorter(a, b time.Duration) time.Duration {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // body returns a reader of the decoded body, cut at limit.

@@ -83,6 +83,13 @@ func (c *contact) seen() (time.Time, netip.Addr) {
 	return c.started, c.addr
 }
 
+// connected reports whether there was a connection to send the request over.
+func (c *contact) connected() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.conns > 0
+}
+
 func isHTTP2(conn net.Conn) bool {
 	t, ok := conn.(*tls.Conn)
 	return ok && t.ConnectionState().NegotiatedProtocol == "h2"

@@ -65,6 +65,9 @@ func diagnoseTime(err error) (fault, bool) {
 	}{
 		{errTotal, crawl.ReasonTimeout, "limits.total"},
 		{errNoReply, crawl.ReasonTimeout, "limits.first_byte"},
+		{errHurried, crawl.ReasonTimeout, "limits.total"},
+		{errNotHeard, crawl.ReasonTimeout, "limits.first_byte"},
+		{errNoConnection, crawl.ReasonConnect, "limits.connect"},
 		{errIdle, crawl.ReasonTimeout, "limits.idle"},
 		{errTooSlow, crawl.ReasonTooSlow, "limits.min_rate"},
 	} {

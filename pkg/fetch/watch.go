@@ -13,16 +13,21 @@ var (
 	errTotal   = errors.New("the fetch took too long")
 	errIdle    = errors.New("the server stopped sending")
 	errNoReply = errors.New("the server did not answer")
-	errTooSlow = errors.New("the server sends too slowly")
-	errTooLong = errors.New("more octets than any body we want has")
+	// A host that was hardly heard from gets less time, doubled with each attempt.
+	errNotHeard     = errors.New("the server, which was hardly heard from, did not answer in time; the next attempt waits longer")
+	errHurried      = errors.New("the fetch took too long for a server that was hardly heard from; the next attempt may take longer")
+	errNoConnection = errors.New("no connection came about in the time that a host gets that was hardly heard from")
+	errTooSlow      = errors.New("the server sends too slowly")
+	errTooLong      = errors.New("more octets than any body we want has")
 )
 
 // watch cancels an attempt that takes too long. It has one timer, armed for each wait on the network and disarmed in
 // between, so that a slow spool is not blamed on the server.
 type watch struct {
-	end    time.Time // of the whole fetch
-	cancel context.CancelCauseFunc
-	timer  *time.Timer
+	end     time.Time // of the whole fetch
+	hurried bool      // for a host that was hardly heard from
+	cancel  context.CancelCauseFunc
+	timer   *time.Timer
 }
 
 // newWatch starts a watch, armed for the whole of total; 0: no bound.
@@ -48,9 +53,17 @@ func (w *watch) disarm() { w.timer.Stop() }
 // reason tells why the attempt's context is done: the whole fetch or only what was last waited for.
 func (w *watch) reason(single error) error {
 	if !time.Now().Before(w.end) {
-		return errTotal
+		return w.over()
 	}
 	return single
+}
+
+// over is why the whole fetch is over.
+func (w *watch) over() error {
+	if w.hurried {
+		return errHurried
+	}
+	return errTotal
 }
 
 // pace bounds how a body may come.
@@ -103,7 +116,7 @@ func (w *wire) judge(n int, took time.Duration, err error) error {
 	case err != nil:
 		return err
 	case !w.last.Before(w.watch.end):
-		return errTotal
+		return w.watch.over()
 	}
 	w.waited += took
 	w.came += int64(n)

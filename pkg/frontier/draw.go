@@ -17,20 +17,21 @@ func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
 	batch := f.drawn
 	f.mu.Lock()
 	room := f.wantsMore(now)
-	priority := -1
+	var front *jobFronts
+	var priority int
 	if room && len(batch) == 0 {
-		priority = pickFront(f.random, f.fronts[:])
+		front, priority = f.fronts.pick(f.random)
 	}
 	f.mu.Unlock()
 	if !room {
 		return false, nil
 	}
 	if len(batch) == 0 {
-		if priority < 0 {
+		if front == nil {
 			return false, nil
 		}
 		var err error
-		if batch, err = f.pullFront(ctx, priority); err != nil || len(batch) == 0 {
+		if batch, err = f.pullFront(ctx, front, priority); err != nil || len(batch) == 0 {
 			return false, err
 		}
 	}
@@ -50,7 +51,7 @@ func (f *Frontier) wantsMore(now time.Time) bool {
 		return false
 	}
 	at, some := f.bench.due()
-	return len(f.hosts) < enoughHosts*f.cfg.Window || !some || at.After(now)
+	return len(f.hosts) < enoughHosts*f.cfg.Window || (!some || at.After(now)) && !f.newcomers.soon()
 }
 
 // pickFront chooses a front queue that is not empty at random, each twice as likely as the one below it; -1: all are empty.
@@ -75,19 +76,19 @@ func pickFront(random *rand.Rand, lengths []int64) int {
 	return -1
 }
 
-func (f *Frontier) pullFront(ctx context.Context, priority int) ([]crawl.Delivery, error) {
+func (f *Frontier) pullFront(ctx context.Context, front *jobFronts, priority int) ([]crawl.Delivery, error) {
 	f.mu.Lock()
-	counted := f.fronts[priority]
+	name, counted := front.queue(priority), front.lengths[priority]
 	f.mu.Unlock()
-	ds, err := f.deps.Queues.Pull(ctx, frontQueue(priority), f.cfg.Batch)
+	ds, err := f.deps.Queues.Pull(ctx, name, f.cfg.Batch)
 	if err != nil {
-		return nil, fmt.Errorf("frontier: draw from front queue %d: %w", priority, err)
+		return nil, fmt.Errorf("frontier: draw from front queue %s: %w", name, err)
 	}
 	if len(ds) == 0 {
-		f.frontShort(priority, counted)
+		f.frontShort(front, priority, counted)
 	}
 	f.mu.Lock()
-	f.fronts[priority] -= int64(len(ds))
+	front.lengths[priority] -= int64(len(ds))
 	f.mu.Unlock()
 	return ds, nil
 }
@@ -124,7 +125,8 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 				f.drawn = append(f.drawn, d)
 				continue
 			}
-			h, fresh = f.activate(rec), true
+			h = f.activate(rec)
+			fresh = fresh || f.newcomers.waiting[newcomer].len() < enoughHosts*f.cfg.Window
 		}
 		if !f.take(h, d) {
 			moved, items = append(moved, d), append(items, f.assign(h, d))
@@ -138,11 +140,12 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 // take puts a drawn task into the host's buffer while that is short and nothing waits behind it. A robots.txt, which another
 // host waits for, goes to the head.
 func (f *Frontier) take(h *host, d crawl.Delivery) bool {
+	l := h.laneOf(d.Task.Job)
 	switch {
 	case d.Task.Kind == crawl.KindRobots:
-		h.buf = slices.Insert(h.buf, 0, d)
-	case h.backlog == 0 && len(h.buf) < hostBuffer && f.held < f.cfg.MaxHeld:
-		h.buf = append(h.buf, d)
+		l.buf = slices.Insert(l.buf, 0, d)
+	case l.backlog == 0 && len(l.buf) < hostBuffer && f.held < f.cfg.MaxHeld:
+		l.buf = append(l.buf, d)
 	default:
 		return false
 	}
@@ -152,11 +155,12 @@ func (f *Frontier) take(h *host, d crawl.Delivery) bool {
 
 // assign names the back queue that a task of the host goes to. The host counts it from now on, which keeps it active.
 func (f *Frontier) assign(h *host, d crawl.Delivery) crawl.Queued {
-	if h.queue == "" {
-		h.queue = f.backs.take()
+	l := h.laneOf(d.Task.Job)
+	if l.queue == "" {
+		l.queue = f.backs.take()
 	}
-	h.backlog++
-	return crawl.Queued{Queue: h.queue, Task: d.Task}
+	l.backlog++
+	return crawl.Queued{Queue: l.queue, Task: d.Task}
 }
 
 // moveBack stores tasks in the back queues of their hosts and settles them where they came from. Where it cannot, the tasks
@@ -173,7 +177,7 @@ func (f *Frontier) moveBack(ctx context.Context, items []crawl.Queued, moved []c
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := range moved {
-		f.hosts[moved[i].Task.URL.HostKey()].backlog--
+		f.hosts[moved[i].Task.URL.HostKey()].laneOf(moved[i].Task.Job).backlog--
 		moved[i].Task.Repeat = true // what failed may have been done all the same
 	}
 	f.drawn = append(f.drawn, moved...)

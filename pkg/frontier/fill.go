@@ -13,6 +13,9 @@ const hostBuffer = 256
 
 // fill sees to it that the next task of a host that has any is in its buffer, and returns that task's job.
 func (f *Frontier) fill(ctx context.Context, h *host) (*jobState, error) {
+	f.mu.Lock()
+	f.turn(h)
+	f.mu.Unlock()
 	for len(h.buf) == 0 && h.backlog > 0 {
 		if err := f.pullBack(ctx, h); err != nil {
 			return nil, err
@@ -37,7 +40,7 @@ func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 	ds, strays := f.orphans(ctx, ds)
 	own := ds[:0]
 	for _, d := range ds {
-		if d.Task.URL.HostKey() == h.rec.Key {
+		if d.Task.URL.HostKey() == h.rec.Key && d.Task.Job == h.job {
 			own = append(own, d)
 		} else {
 			strays = append(strays, d)
@@ -83,7 +86,7 @@ func (f *Frontier) shelve(ctx context.Context, ds []crawl.Delivery) error {
 	}
 	items := make([]crawl.Queued, len(ds))
 	for i := range ds {
-		items[i] = crawl.Queued{Queue: frontQueue(0), Task: ds[i].Task}
+		items[i] = crawl.Queued{Queue: asideQueue, Task: ds[i].Task}
 	}
 	if err := f.deps.Queues.Push(ctx, items...); err != nil {
 		return fmt.Errorf("frontier: set %d tasks aside: %w", len(items), err)
@@ -95,7 +98,7 @@ func (f *Frontier) shelve(ctx context.Context, ds []crawl.Delivery) error {
 	return nil
 }
 
-// sendBack moves tasks that lie in another host's back queue to the front queues. A crash leaves some there when a queue
+// sendBack moves tasks that lie in the back queue of another host or job to the front queues. A crash leaves some there when a queue
 // changed hands and what was settled before came back.
 func (f *Frontier) sendBack(ctx context.Context, ds []crawl.Delivery) error {
 	if len(ds) == 0 {

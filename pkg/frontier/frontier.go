@@ -48,10 +48,10 @@ type Frontier struct {
 	mu        sync.Mutex
 	bench     *workbench
 	hosts     map[string]*host
-	leaving   map[string]crawl.Host        // records of hosts that left the workbench, to be stored
-	fronts    [crawl.MaxPriority + 1]int64 // tasks in each front queue that were not drawn
-	aside     int64                        // tasks in front.0 whose job had spent its budget: not drawn again
-	later     map[int]*laterQueue          // by number
+	leaving   map[string]crawl.Host // records of hosts that left the workbench, to be stored
+	fronts    fronts
+	aside     int64               // tasks in front.0 whose job had spent its budget: not drawn again
+	later     map[int]*laterQueue // by number
 	backs     backQueues
 	inflight  map[crawl.MessageID]lease
 	leases    int64 // number of the last lease
@@ -62,6 +62,7 @@ type Frontier struct {
 	resolving int   // hosts whose addresses are being looked up
 	resumedAt time.Time
 	pacer     pacer
+	newcomers newcomers
 	paused    bool
 	random    *rand.Rand
 
@@ -84,6 +85,7 @@ type lease struct {
 	vnode  int
 	task   crawl.Task
 	at     time.Time
+	place  grade // of the window
 }
 
 // jobState counts what a job spends.
@@ -106,6 +108,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 		inflight: map[crawl.MessageID]lease{}, jobs: map[crawl.JobID]*jobState{}, heldJobs: map[crawl.JobID]bool{},
 		leases:       rand.Int64N(1 << 62), // leases of another process have other numbers
 		resolveSlots: make(chan struct{}, cfg.Resolvers),
+		newcomers:    newcomers{window: cfg.Window, silence: 1},
 		random:       rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}, nil
 }
@@ -164,7 +167,7 @@ func (f *Frontier) Hold(id crawl.JobID, held bool) (changed bool) {
 
 // retrieve lets what was set aside be drawn again: there may be room for it.
 func (f *Frontier) retrieve() {
-	f.fronts[0] += f.aside
+	f.fronts.of("").lengths[0] += f.aside
 	f.aside = 0
 }
 
@@ -252,8 +255,6 @@ const (
 	backPrefix  = "back."
 	laterPrefix = "later."
 )
-
-func frontQueue(priority int) string { return fmt.Sprintf("%s%d", frontPrefix, priority) }
 
 func clampPriority(p int) int {
 	if p == 0 {

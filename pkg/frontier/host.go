@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -9,12 +10,11 @@ import (
 
 // host is an active host: one that has tasks on the workbench or a lease under way.
 type host struct {
+	lane           // of the job whose turn it is
+	others  []lane // of other jobs, in the order of their turns
 	rec     crawl.Host
-	dirty   bool             // rec is newer than what is stored
-	queue   string           // its back queue; empty while all its tasks are in buf
-	backlog int64            // tasks in the back queue that are not in buf; the dispatcher's
-	buf     []crawl.Delivery // the next tasks, unsettled; the dispatcher changes it, with mu held
-	busy    int              // leases under way
+	dirty   bool // rec is newer than what is stored
+	busy    int  // leases under way
 	robots  map[string]*originState
 	unit    *unit
 	index   int       // in unit.hosts; -1: not there
@@ -23,9 +23,13 @@ type host struct {
 	factor  int       // Place.Factor; 0 is 1
 	foreign bool      // its tasks belong to another node
 
-	blocked   bool // it is in jobState.blocked
-	stranger  bool // it is not active: it stands in for a record
-	resolving bool // its address is being looked up; it has no unit yet
+	answers   int64 // requests that it answered
+	slowed    bool  // its last request took long
+	place     grade // under which its turn or its only lease counts
+	line      *line // in which it waits for a place; nil: in none
+	blocked   bool  // it is in jobState.blocked
+	stranger  bool  // it is not active: it stands in for a record
+	resolving bool  // its address is being looked up; it has no unit yet
 }
 
 // originState is a robots.txt on its way.
@@ -37,7 +41,9 @@ type originState struct {
 }
 
 // work reports whether the host has a task that the workbench can lease.
-func (h *host) work() bool { return len(h.buf) > 0 || h.backlog > 0 }
+func (h *host) work() bool {
+	return h.lane.work() || slices.ContainsFunc(h.others, func(l lane) bool { return l.work() })
+}
 
 // idle reports whether nothing ties the host to the workbench. A robots.txt that nobody fetches is asked for again when
 // there is a task that needs it.

@@ -30,16 +30,18 @@ func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task
 		return nil
 	}
 	items := make([]crawl.Queued, len(tasks))
+	f.mu.Lock()
 	for i, t := range tasks {
 		t.Priority, t.Lease, t.Repeat = clampPriority(t.Priority), 0, t.Repeat || repeat
-		items[i] = crawl.Queued{Queue: frontQueue(t.Priority), Task: t}
+		items[i] = crawl.Queued{Queue: f.fronts.jobs(t.Job).queue(t.Priority), Task: t}
 	}
+	f.mu.Unlock()
 	if err := f.deps.Queues.Push(ctx, items...); err != nil {
 		return fmt.Errorf("frontier: queue %d tasks, the first %s: %w", len(tasks), tasks[0].URL, err)
 	}
 	f.mu.Lock()
 	for i := range items {
-		f.fronts[items[i].Task.Priority]++
+		f.fronts.add(&items[i])
 	}
 	f.queued += int64(len(items))
 	f.mu.Unlock()

@@ -66,9 +66,10 @@ func (f *Frontier) takeReady(now time.Time) []*host {
 		return nil
 	}
 	f.unblock(now)
+	f.recall()
 	var hosts []*host
 	for range min(f.cfg.Window-len(f.inflight), f.cfg.Batch) {
-		h := f.bench.take(now)
+		h := f.nextHost(now)
 		if h == nil {
 			break
 		}
@@ -178,7 +179,7 @@ func (f *Frontier) takeAway(ctx context.Context, choices []choice, now time.Time
 func (f *Frontier) reserve(c *choice) {
 	f.leases++
 	c.lease, c.delivery.Task.Lease, c.delivery.Task.Tracked = true, f.leases, f.deps.Following != nil
-	f.inflight[c.id] = lease{host: c.host, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now()}
+	f.inflight[c.id] = lease{host: c.host, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now(), place: c.host.place}
 	switch task := &c.delivery.Task; {
 	case task.Kind == crawl.KindPage:
 		c.js.leased++
@@ -251,7 +252,7 @@ func (f *Frontier) setAside(ctx context.Context, choices []choice) error {
 	var items []crawl.Queued
 	for i := range choices {
 		if c := &choices[i]; c.aside {
-			items = append(items, crawl.Queued{Queue: frontQueue(0), Task: c.delivery.Task})
+			items = append(items, crawl.Queued{Queue: asideQueue, Task: c.delivery.Task})
 		}
 	}
 	if len(items) == 0 {
@@ -275,18 +276,19 @@ func (f *Frontier) advance(choices []choice, now time.Time) {
 	for i := range choices {
 		c := &choices[i]
 		if c.lease {
-			e := &crawl.Fetch{Task: c.delivery.Task, Addr: c.addr, Tenure: c.place.Tenure}
+			e := &crawl.Fetch{Task: c.delivery.Task, Addr: c.addr, Tenure: c.place.Tenure,
+				FirstWait: f.newcomers.firstWait(c.host, &c.delivery.Task, c.js.job)}
 			f.unsent = append(f.unsent, bus.Message{ID: c.id, Event: e})
 			f.unsaid.Store(true)
 		} else {
-			c.host.busy--
-			f.bench.done(c.host.unit, time.Time{})
+			f.pass(c.host)
 		}
 		if c.fromBuf {
 			f.unsettled = append(f.unsettled, c.delivery)
 			c.host.buf = c.host.buf[1:]
 			f.held--
 			f.queued--
+			c.host.next()
 		}
 		f.rejoin(c.host, c.js, now)
 	}
@@ -320,8 +322,7 @@ func (f *Frontier) undo(choices []choice, now time.Time) {
 		if c.lease {
 			f.release(c)
 		}
-		c.host.busy--
-		f.bench.done(c.host.unit, time.Time{})
+		f.pass(c.host)
 		f.bench.add(c.host, now.Add(errorPause))
 	}
 }

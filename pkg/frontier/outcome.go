@@ -314,6 +314,7 @@ func (f *Frontier) applyAll(rs []*result, strangers map[string]*host) (recs []cr
 	for _, r := range rs {
 		h := f.hostOf(r, strangers)
 		store := h.apply(&r.Outcome, r.js.job, r.now, f.leastGap(h)) || h.stranger
+		f.hear(h, &r.Outcome)
 		if r.Task.Kind == crawl.KindRobots {
 			store = true
 			owner := f.hosts[originHost(r.Task.For)]
@@ -366,6 +367,7 @@ func (f *Frontier) free(rs []*result) {
 				r.js.leased--
 			}
 			l.host.busy--
+			f.newcomers.held[l.place]--
 			f.endRequest(l.host, &r.Outcome, r.js.job, r.now)
 			f.rejoin(l.host, r.js, r.now)
 		}

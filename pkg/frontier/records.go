@@ -67,6 +67,8 @@ func (f *Frontier) activate(rec record) *host {
 	}
 	h.rec.LastContact = later(h.rec.LastContact, later(h.since, f.resumedAt))
 	f.hosts[rec.Key] = h
+	f.newcomers.active++
+	f.newcomers.note(h, answers(&h.rec))
 	return h
 }
 

@@ -32,7 +32,7 @@ func (f *Frontier) Recover(ctx context.Context, resumed bool) error {
 }
 
 func (f *Frontier) recoverQueue(ctx context.Context, name string, n int64, now time.Time) error {
-	prefix, number, err := splitName(name)
+	prefix, number, job, err := splitName(name)
 	if err != nil {
 		return err
 	}
@@ -44,9 +44,7 @@ func (f *Frontier) recoverQueue(ctx context.Context, name string, n int64, now t
 		if number < 0 || number > crawl.MaxPriority {
 			return fmt.Errorf("frontier: queue %s: priorities end at %d", name, crawl.MaxPriority)
 		}
-		f.mu.Lock()
-		f.fronts[number] += n
-		f.mu.Unlock()
+		return f.recoverFront(ctx, name, number, job, n)
 	case laterPrefix:
 		f.later[number] = &laterQueue{count: n}
 	case backPrefix:
@@ -56,17 +54,40 @@ func (f *Frontier) recoverQueue(ctx context.Context, name string, n int64, now t
 	return nil
 }
 
-func splitName(name string) (prefix string, number int, err error) {
+// splitName reads the name of a queue. Only front queues may have a job.
+func splitName(name string) (prefix string, number int, job crawl.JobID, err error) {
 	for _, prefix := range []string{frontPrefix, backPrefix, laterPrefix} {
-		if rest, ok := strings.CutPrefix(name, prefix); ok {
-			number, err := strconv.Atoi(rest)
-			if err != nil || number < 0 {
-				return "", 0, fmt.Errorf("frontier: queue %s has no number", name)
-			}
-			return prefix, number, nil
+		rest, ok := strings.CutPrefix(name, prefix)
+		if !ok {
+			continue
+		}
+		digits, of, _ := strings.Cut(rest, ".")
+		number, err := strconv.Atoi(digits)
+		if err != nil || number < 0 || of != "" && prefix != frontPrefix {
+			return "", 0, "", fmt.Errorf("frontier: queue %s has no number", name)
+		}
+		return prefix, number, crawl.JobID(of), nil
+	}
+	return "", 0, "", fmt.Errorf("frontier: queue %s is none of the frontier's", name)
+}
+
+// recoverFront counts a front queue's tasks, and finds out whose the queues are that name no job: the job's of the first task.
+func (f *Frontier) recoverFront(ctx context.Context, name string, number int, job crawl.JobID, n int64) error {
+	var first []crawl.Delivery
+	if job == "" && number > 0 {
+		var err error
+		if first, err = f.deps.Queues.Pull(ctx, name, 1); err != nil {
+			return fmt.Errorf("frontier: head of queue %s: %w", name, err)
 		}
 	}
-	return "", 0, fmt.Errorf("frontier: queue %s is none of the frontier's", name)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fronts.of(job).lengths[number] += n - int64(len(first))
+	for i := range first {
+		f.fronts.owner = first[i].Task.Job
+	}
+	f.drawn = append(f.drawn, first...)
+	return nil
 }
 
 // recoverBack gives a back queue to the host of its head task.
@@ -83,7 +104,8 @@ func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now ti
 		return nil
 	}
 	key := ds[0].Task.URL.HostKey()
-	if _, err := f.jobOf(ctx, ds[0].Task.Job); f.hosts[key] != nil || crawl.IsPermanent(err) {
+	job := ds[0].Task.Job
+	if _, err := f.jobOf(ctx, job); f.hosts[key] != nil && f.hosts[key].laneOf(job).work() || crawl.IsPermanent(err) {
 		return f.emptyBack(ctx, name, ds)
 	}
 	records, err := f.records(ctx, ds)
@@ -91,14 +113,18 @@ func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now ti
 		return err
 	}
 	f.mu.Lock()
-	h := f.activate(records[key])
-	h.queue, h.buf, h.backlog = name, ds, n-1
+	h := f.hosts[key]
+	if h == nil {
+		h = f.activate(records[key])
+	}
+	l := h.laneOf(job)
+	l.queue, l.buf, l.backlog = name, ds, n-1
 	f.held++
 	f.mu.Unlock()
 	return f.start(ctx, ds, now)
 }
 
-// emptyBack moves a second back queue of a host to the front queues: a crash leaves one when what was settled came back.
+// emptyBack moves a second back queue of a host and job to the front queues: a crash leaves one when what was settled came back.
 func (f *Frontier) emptyBack(ctx context.Context, name string, ds []crawl.Delivery) error {
 	for len(ds) > 0 {
 		if err := f.sendBack(ctx, ds); err != nil {

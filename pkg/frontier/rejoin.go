@@ -11,7 +11,7 @@ import (
 // whose next task waits for something other than time (a robots.txt, its job's page budget) is not put into the heap;
 // whoever brings that calls rejoin. js is the job to reckon with where the host's next task is not at hand.
 func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
-	if h.unit == nil || h.resolving {
+	if h.unit == nil || h.resolving || h.line != nil {
 		return
 	}
 	if !h.work() {
@@ -24,6 +24,8 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 		if next := f.jobs[task.Job]; next != nil {
 			js = next
 		}
+	} else if next := f.jobs[h.job]; next != nil {
+		js = next
 	}
 	switch {
 	case js == nil: // the dispatcher will see whose turn it is
@@ -64,6 +66,9 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 	if js.keeps(task) {
 		if f.setsAside(js) {
 			return now, false
+		}
+		if other := f.otherTurn(h); other != nil {
+			return h.earliest(other.job), false
 		}
 		js.block(h)
 		return at, true
@@ -109,11 +114,16 @@ func (f *Frontier) deactivate(h *host, now time.Time) {
 	if !h.idle() {
 		return
 	}
-	if h.queue != "" {
-		f.backs.give(h.queue)
-	}
+	h.eachLane(func(l *lane) {
+		if l.queue != "" {
+			f.backs.give(l.queue)
+		}
+	})
 	f.bench.leave(h, now)
 	delete(f.hosts, h.rec.Key)
+	if h.answers < proof {
+		f.newcomers.active--
+	}
 	if h.dirty {
 		f.leaving[h.rec.Key] = h.rec
 	}

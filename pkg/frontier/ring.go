@@ -140,6 +140,7 @@ func (f *Frontier) refresh(ctx context.Context, choices []choice, now time.Time)
 				h.rec.Addr = addr // its unit goes by it
 			}
 			h.since, h.dirty = c.place.Since, false
+			f.newcomers.note(h, answers(&h.rec))
 		}
 	}
 	return nil

@@ -18,12 +18,12 @@ func (f *Frontier) tellShort(queue string, tasks int64) {
 }
 
 // frontShort notes that a front queue was empty although n tasks had been counted there.
-func (f *Frontier) frontShort(priority int, n int64) {
+func (f *Frontier) frontShort(front *jobFronts, priority int, n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if n = min(n, f.fronts[priority]); n > 0 {
-		f.fronts[priority] -= n
-		f.tellShort(frontQueue(priority), n)
+	if n = min(n, front.lengths[priority]); n > 0 {
+		front.lengths[priority] -= n
+		f.tellShort(front.queue(priority), n)
 	}
 }
 

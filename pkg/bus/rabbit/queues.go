@@ -162,7 +162,7 @@ func (q *Queues) prune() error {
 	}
 	defer ch.Close()
 	for name, filled := range q.made {
-		if filled || strings.HasPrefix(name, "front.") {
+		if filled || strings.HasPrefix(name, "front.") && strings.Count(name, ".") == 1 { // a job's own are made anew
 			q.made[name] = true
 			continue
 		}

@@ -1,0 +1,71 @@
+package frontier_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// A small job that comes later shares its hosts evenly with a large one: it does not wait behind what that has queued.
+func TestJobsShareAHostEvenly(t *testing.T) {
+	for _, crash := range []bool{false, true} {
+		t.Run(fmt.Sprintf("after a crash: %v", crash), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1, aJob("a"), aJob("b"))
+				w.begin()
+				w.add(pages(t, "a", 3, 5000)...)
+				time.Sleep(10 * time.Second)
+				var small []crawl.Task
+				for i := range 40 {
+					for h := range 3 {
+						small = append(small, page(t, "b", fmt.Sprintf("http://h%d.test/b%d", h, i)))
+					}
+				}
+				w.add(small...)
+				if crash {
+					time.Sleep(time.Second)
+					w.crash()
+					w.begin()
+				}
+				before := len(w.fetches)
+				time.Sleep(30 * time.Second)
+				w.stop()
+				of := map[crawl.JobID]int{}
+				for _, f := range w.fetches[before:] {
+					of[f.Task.Job]++
+				}
+				t.Logf("leases: %v", of)
+				if least := (of["a"] + of["b"]) * 2 / 5; of["a"] < least || of["b"] < least {
+					t.Errorf("leases by job: %v; want them even", of)
+				}
+			})
+		})
+	}
+}
+
+// A job that may not go on does not keep its hosts from other jobs.
+func TestAJobThatWaitsIsInNobodysWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, aJob("a"), aJob("b"))
+		w.begin()
+		w.add(pages(t, "a", 2, 1000)...)
+		time.Sleep(5 * time.Second)
+		w.f.Hold("a", true)
+		before := len(w.fetches)
+		for i := range 10 {
+			w.add(page(t, "b", fmt.Sprintf("http://h%d.test/b%d", i%2, i)))
+		}
+		time.Sleep(20 * time.Second)
+		w.stop()
+		of := map[crawl.JobID]int{}
+		for _, f := range w.fetches[before:] {
+			of[f.Task.Job]++
+		}
+		if of["b"] != 10 || of["a"] > 2 {
+			t.Errorf("leases by job: %v, want the 10 of b", of)
+		}
+	})
+}
