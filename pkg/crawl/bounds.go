@@ -18,6 +18,16 @@ type KeyError struct {
 // Error implements error.
 func (e *KeyError) Error() string { return e.Key + " " + e.Problem }
 
+// Base splits the key of a list's item, "exclude[2]", into the list's and the item's number from 1 on; number is empty of other keys.
+func (e *KeyError) Base() (key, number string) {
+	key, index, _ := strings.Cut(strings.TrimSuffix(e.Key, "]"), "[")
+	n, err := strconv.Atoi(index)
+	if err != nil {
+		return e.Key, ""
+	}
+	return key, "no. " + strconv.Itoa(n+1)
+}
+
 // Bound is what a number in a job may be. Durations count in nanoseconds, sizes in bytes.
 type Bound struct {
 	Min, Max float64
@@ -97,6 +107,9 @@ func Format(n float64, t reflect.Type) string {
 		return shortDuration(time.Duration(n))
 	case sizeType:
 		return Size(n).String()
+	}
+	if n >= maxNumber {
+		return "1e12"
 	}
 	return strconv.FormatFloat(n, 'f', -1, 64)
 }

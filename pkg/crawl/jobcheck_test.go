@@ -67,7 +67,7 @@ func TestNonsenseIsNamed(t *testing.T) {
 	}{
 		"not a number":     {func(j *crawl.Job) { j.Politeness.DownloadFactor = math.NaN() }, "politeness.download_factor NaN"},
 		"infinite":         {func(j *crawl.Job) { j.Politeness.DownloadFactor = math.Inf(1) }, "politeness.download_factor +Inf"},
-		"depth":            {func(j *crawl.Job) { j.MaxDepth = -2 }, "max_depth -2: want -1 to 1000000000000 (-1: no limit)"},
+		"depth":            {func(j *crawl.Job) { j.MaxDepth = -2 }, "max_depth -2: want -1 to 1e12 (-1: no limit)"},
 		"a century":        {func(j *crawl.Job) { j.Politeness.Delay = 1 << 62 }, "politeness.delay 1281023h53m38.427387904s: want 0s to 8760h"},
 		"weight":           {func(j *crawl.Job) { j.Rules = []crawl.SiteRule{{}, {Links: []crawl.LinkWeight{{Weight: 10}}}} }, "rules[1].links[0].weight 10: want 1 to 9"},
 		"no media types":   {func(j *crawl.Job) { j.MediaTypes = nil }, "media_types []"},

@@ -13,11 +13,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Exit statuses: as asked, failure, bad usage.
+// Exit statuses: as asked, failure, bad usage, stopped before the end.
 const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
+	exitStopped = 3
 )
 
 // gcPercent lets the heap grow by half more than Go's default before it is collected: measured, a tenth less CPU time in the
