@@ -3,7 +3,9 @@ package crawl
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
@@ -25,6 +27,9 @@ const (
 	ScopePrefix Scope = "prefix" // URLs under the seeds' directories
 	ScopeAny    Scope = "any"    // all
 )
+
+// Scopes returns all scopes.
+func Scopes() []Scope { return []Scope{ScopeDomain, ScopeHost, ScopePrefix, ScopeAny} }
 
 // Job is what a user asks for: a job file with the flags on top. The same file runs on one machine and on a cluster.
 type Job struct {
@@ -171,7 +176,10 @@ func parseSeed(s string) (weburl.URL, error) {
 	}
 	u, err := weburl.Parse(raw)
 	if err != nil {
-		return u, fmt.Errorf("seed %q: %w; a seed is an http or https URL", s, err)
+		if e := (*weburl.Error)(nil); errors.As(err, &e) {
+			err = e.Err // without the input, which may hold a password
+		}
+		return u, fmt.Errorf("seed %q: %w; a seed is an http or https URL", maskUserinfo(s), err)
 	}
 	return u, nil
 }
@@ -179,37 +187,20 @@ func parseSeed(s string) (weburl.URL, error) {
 // Validate reports everything that is wrong with the job, a line each.
 func (j *Job) Validate() error {
 	var errs []error
-	bad := func(cond bool, format string, args ...any) {
+	bad := func(cond bool, key, format string, args ...any) {
 		if cond {
-			errs = append(errs, fmt.Errorf(format, args...))
+			errs = append(errs, &KeyError{key, fmt.Sprintf(format, args...)})
 		}
 	}
-	bad(!jobID.MatchString(string(j.ID)), "id %q: want 1 to 64 characters of a-z, 0-9 and -", j.ID)
-	bad(len(j.Seeds) == 0, "seeds: name at least one URL")
-	if _, err := j.SeedURLs(); err != nil {
-		errs = append(errs, err)
-	}
-	switch j.Scope {
-	case ScopeDomain, ScopeHost, ScopePrefix, ScopeAny:
-	default:
-		bad(true, "scope %q: want domain, host, prefix or any", j.Scope)
-	}
-	bad(!printable(j.UserAgent), "user_agent %q: want one line of ASCII characters", j.UserAgent)
-	bad(!printable(j.Contact), "contact %q: want one line of ASCII characters", j.Contact)
-	bad(j.MaxPages < 0, "max_pages %d: want 0 (no limit) or more", j.MaxPages)
-	bad(j.NearDuplicate > 7, "near_duplicate %d: want at most 7 bits of 64", j.NearDuplicate)
-	bad(j.Politeness.HostConnections < 1, "politeness.host_connections %d: want at least 1", j.Politeness.HostConnections)
-	bad(j.Politeness.Delay < 0, "politeness.delay %v: want 0 or more", j.Politeness.Delay)
-	bad(j.Politeness.IPDelay < 0, "politeness.ip_delay %v: want 0 or more", j.Politeness.IPDelay)
-	bad(j.Retry.Max < 0, "retry.max %d: want 0 or more", j.Retry.Max)
-	bad(j.Limits.MaxBody < 1, "limits.max_body %d: want at least 1 byte", j.Limits.MaxBody)
-	bad(j.Limits.Redirects < 0, "limits.redirects %d: want 0 or more", j.Limits.Redirects)
-	bad(j.Limits.Total <= 0, "limits.total %v: want more than 0", j.Limits.Total)
-	for _, re := range append(append([]string{}, j.Include...), j.Exclude...) {
-		if _, err := regexp.Compile(re); err != nil {
-			errs = append(errs, fmt.Errorf("pattern %q: %w", re, err))
-		}
-	}
+	bad(!jobID.MatchString(string(j.ID)), "id", "%q: want 1 to 64 characters of a-z, 0-9 and -", j.ID)
+	errs = append(errs, checkSeeds(j.Seeds)...)
+	bad(!slices.Contains(Scopes(), j.Scope), "scope", "%q: want domain, host, prefix or any", j.Scope)
+	bad(!printable(j.UserAgent), "user_agent", "%q: want one line of ASCII characters", j.UserAgent)
+	bad(!printable(j.Contact), "contact", "%q: want one line of ASCII characters", j.Contact)
+	errs = append(errs, checkPatterns("include", j.Include)...)
+	errs = append(errs, checkPatterns("exclude", j.Exclude)...)
+	errs = append(errs, checkMediaTypes(j.MediaTypes)...)
+	errs = append(errs, checkNumbers(reflect.ValueOf(j).Elem(), "", "")...)
 	return errors.Join(errs...)
 }
 

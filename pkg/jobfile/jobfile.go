@@ -37,7 +37,11 @@ func Parse(data []byte) (crawl.Job, error) {
 	job := crawl.DefaultJob()
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
-	if err := dec.Decode(&job); err != nil && !errors.Is(err, io.EOF) {
+	err := dec.Decode(&job)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err := explain(data, err); err != nil {
 		return job, err
 	}
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {

@@ -36,6 +36,21 @@ func TestFaultsAreNamed(t *testing.T) {
 		"key in a section": {"limits:\n  max_bodi: 3", "line 2"},
 		"bad duration":     {"politeness: {delay: fast}", `duration "fast"`},
 		"bad size":         {"limits: {max_body: huge}", `size "huge"`},
+		"misspelt key":     {"id: a\nMax-Page: 3", "line 2: there is no key Max-Page; did you mean max_pages?"},
+		"key from nowhere": {"politeness: {colour: red}", "line 1: there is no key politeness.colour; there are delay, download_factor"},
+		"key twice":        {"id: a\nscope: any\nid: b", "line 3"},
+		"no number":        {"id: a\nmax_pages: many", `line 2: max_pages: want a whole number, not "many"`},
+		"half a page":      {"max_pages: 1.5", `max_pages: want a whole number, not "1.5"`},
+		"too large":        {"max_pages: 99999999999999999999", "max_pages: want a whole number"},
+		"no truth":         {"sitemaps: maybe", `sitemaps: want true or false, not "maybe"`},
+		"no list":          {"seeds: http://a/", `seeds: want a list, as in [a, b], not "http://a/"`},
+		"no section":       {"limits: 3", `limits: want keys with values, not "3"`},
+		"list as a value":  {"id: [a]", "id: want a text, not a list"},
+		"in a rule":        {"rules:\n  - links:\n    - {match: x, weight: top}", `line 3: rules[0].links[0].weight: want a whole number, not "top"`},
+		"line of duration": {"id: a\nretry:\n  base: 5", `line 3: retry.base: duration "5": want a number with a unit`},
+		"no YAML":          {"id: [a", "line 1"},
+		"a list of jobs":   {"- id: a", "the file: want keys with values, not a list"},
+		"several faults":   {"max_pages: x\nmax_depth: y", "line 2: max_depth"},
 		"two documents":    {"id: a\n---\nid: b", "one job a file"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,4 +82,19 @@ func TestMarshalReadsBack(t *testing.T) {
 	if !reflect.DeepEqual(job, back) {
 		t.Errorf("wrote %+v\nread  %+v", job, back)
 	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("id: a\nseeds: [http://a/]\npoliteness: {delay: 1s}\n")
+	f.Add("x: &a [*a]\nrules: [{fields: [{name: 3}]}]\n")
+	f.Add("limits: &l {max_body: 1k}\nretry:\n  <<: *l\n")
+	f.Fuzz(func(t *testing.T, file string) {
+		job, err := jobfile.Parse([]byte(file))
+		if err != nil {
+			return
+		}
+		if _, err := jobfile.Marshal(&job); err != nil {
+			t.Errorf("%q was read, and cannot be written: %v", file, err)
+		}
+	})
 }

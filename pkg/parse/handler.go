@@ -122,7 +122,7 @@ func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.D
 	d := r.document(p)
 	if match := rules.matching(base); len(match) > 0 {
 		weigh(match, d.Links)
-		if isMarkup(r.MediaType) {
+		if isMarkup(r.MediaType) && !r.binary {
 			text, _, _ := decode(body, p.ContentType)
 			d.Fields = r.fields(match, text)
 			d.Cut = r.Cut

@@ -42,6 +42,7 @@ type Result struct {
 	NoIndex   bool
 	NoFollow  bool
 	Cut       []string // bounds that were met: CutLinks …
+	binary    bool     // the body is no text
 }
 
 // Values of Result.Cut and Document.Cut.
@@ -63,14 +64,18 @@ func (r *Result) cut(what string) {
 	r.Cut = append(r.Cut, what)
 }
 
-// Parse makes a Result of a body of any accepted content type; base is the URL that the body came from.
+// Parse makes a Result of a body of any content type; base is the URL that the body came from.
 func Parse(body []byte, contentType string, base weburl.URL, opt Options) *Result {
 	switch mt := mediaType(contentType); {
+	case looksBinary(body):
+		return Binary(contentType)
 	case isFeed(mt, body):
 		return Feed(body, contentType, base, opt)
 	case isPlain(mt):
 		return Plain(body, contentType, opt)
-	default:
+	case mt == "", isMarkup(mt), isXML(mt):
 		return HTML(body, contentType, base, opt)
+	default:
+		return Binary(contentType)
 	}
 }

@@ -19,12 +19,3 @@ func Plain(body []byte, contentType string, opt Options) *Result {
 	}
 	return r
 }
-
-// isPlain reports whether a media type is text without markup.
-func isPlain(mt string) bool {
-	switch mt {
-	case "text/plain", "text/markdown", "text/csv", "text/x-markdown", "text/x-rst":
-		return true
-	}
-	return false
-}

@@ -9,13 +9,11 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -70,9 +68,8 @@ func Execute(ctx context.Context, name string, cfg *Config, w io.Writer, body Bo
 
 // serve runs the body between the opening of the listeners and their end.
 func (p *Program) serve(ctx context.Context, body Body) (err error) {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
+	signals, stopSignals := StopSignals()
+	defer stopSignals()
 	servers, err := serve(ctx, p)
 	if err != nil {
 		return err

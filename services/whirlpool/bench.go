@@ -49,7 +49,8 @@ func benchCrawl() *cobra.Command {
 		Long: `Serves synthetic pages of 30 KB with 40 links from a process of its own, and crawls them twice, each time in a fresh
 process: once by the bare minimum (net/http, a tokenizer, a map of seen URLs, nothing stored), once by whirlpool crawl
 without delays, everything durable. The figures are those of the operating system for the whole process.`,
-		Args: cobra.NoArgs,
+		Args:    cobra.NoArgs,
+		PreRunE: counts("pages", "hosts", "concurrency", "runs"),
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {
 			b := &crawlBench{pages: pages, hosts: hosts, concurrency: concurrency, runs: runs, dir: dir, out: cmd.OutOrStdout()}
 			return b.run(cmd.Context())

@@ -37,7 +37,8 @@ func benchCluster() *cobra.Command {
 beside this one), gives them a job, and measures until every page has its outcome: pages a second, and the CPU time a page of our
 programs and of each service on this machine (Linux). Then it crawls the same web with whirlpool crawl. The services must run already, prepared by "whirlpool setup", and be used by
 nobody else. The database keeps the job.`,
-		Args: cobra.NoArgs,
+		Args:    cobra.NoArgs,
+		PreRunE: counts("pages", "hosts"),
 	}
 	ref := clusterFlag(cmd)
 	cmd.Flags().IntVar(&b.pages, "pages", 10_000, "pages of the synthetic web")

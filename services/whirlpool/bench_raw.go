@@ -21,7 +21,7 @@ func benchRaw() *cobra.Command {
 	var dns string
 	var concurrency int
 	cmd := &cobra.Command{
-		Use: "raw URL...", Hidden: true, Args: cobra.MinimumNArgs(1),
+		Use: "raw URL...", Hidden: true, Args: cobra.MinimumNArgs(1), PreRunE: counts("concurrency"),
 		RunE: failing(func(cmd *cobra.Command, args []string) error {
 			n := newRawCrawl(dns, concurrency).run(cmd.Context(), args)
 			fmt.Fprintln(cmd.OutOrStdout(), n)

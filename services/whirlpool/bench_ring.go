@@ -16,6 +16,14 @@ func benchRing() *cobra.Command {
 beside its hash alone; the fullest node beside the mean; what a node that joins, leaves or dies moves beside its ideal part; and how large the table
 is, which ZooKeeper limits to 1 MB.`,
 		Args: cobra.NoArgs,
+		PreRunE: func(cmd *cobra.Command, args []string) error {
+			for _, n := range cfg.Nodes {
+				if n < 1 {
+					return usage("--nodes %d: want at least 1", n)
+				}
+			}
+			return counts("per-unit", "budget")(cmd, args)
+		},
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {
 			cfg.Hosts, cfg.URLs = int(hosts), int(urls)
 			_, err := ringbench.Run(cmd.OutOrStdout(), cfg)

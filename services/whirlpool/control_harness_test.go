@@ -205,17 +205,18 @@ func start(t *testing.T, tg target, args ...string) *running {
 	return r
 }
 
-// wait waits for the crawl to end well.
-func (r *running) wait(t *testing.T) {
+// wait waits for the crawl to end well, or to be stopped, and returns its exit status.
+func (r *running) wait(t *testing.T) (exit int) {
 	t.Helper()
 	select {
 	case err := <-r.ended:
-		if err != nil {
+		if exit = r.cmd.ProcessState.ExitCode(); exit != exitOK && exit != exitStopped {
 			t.Fatalf("the crawl failed: %v\n%s", err, r.stderr)
 		}
 	case <-time.After(patience):
 		t.Fatalf("the crawl did not end in %v\n%s", patience, r.stderr)
 	}
+	return exit
 }
 
 // poll looks again and again, because another process is concerned.

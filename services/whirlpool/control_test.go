@@ -42,7 +42,9 @@ func TestCommandsReachACrawlThatRuns(t *testing.T) {
 		t.Errorf("state %s after resume", s.State)
 	}
 	must(t, "stop", "-o", tg.dir)
-	r.wait(t)
+	if exit := r.wait(t); exit != exitStopped {
+		t.Errorf("exit status %d after stop, want %d", exit, exitStopped)
+	}
 	if s := statusOf(t, tg.dir); s.State != inspect.StateStopped || s.Queued+s.InFlight == 0 {
 		t.Errorf("status after stop: %+v", s)
 	}
@@ -51,13 +53,21 @@ func TestCommandsReachACrawlThatRuns(t *testing.T) {
 	}
 }
 
-func TestCtrlCThenResumeEndsLikeAnUndisturbedCrawl(t *testing.T) {
+func TestAStoppedCrawlResumedEndsLikeAnUndisturbedOne(t *testing.T) {
+	for name, sig := range map[string]os.Signal{"Ctrl-C": os.Interrupt, "terminated": syscall.SIGTERM, "hang-up": syscall.SIGHUP} {
+		t.Run(name, func(t *testing.T) { stopAndResume(t, sig) })
+	}
+}
+
+func stopAndResume(t *testing.T, sig os.Signal) {
 	tg := newTarget(t, nil)
 	r := start(t, tg, "--delay", "1s") // which the hosts still get after the restart
-	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+	if err := r.cmd.Process.Signal(sig); err != nil {
 		t.Fatal(err)
 	}
-	r.wait(t)
+	if exit := r.wait(t); exit != exitStopped {
+		t.Errorf("exit status %d, want %d", exit, exitStopped)
+	}
 	must(t, tg.args...)
 	got, want := statusOf(t, tg.dir), statusOf(t, crawled(t))
 	if got.State != inspect.StateFinished || got.Pages != want.Pages || got.Claimed != want.Claimed {

@@ -7,21 +7,16 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
-	"path/filepath"
 	"runtime/debug"
 	"runtime/pprof"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse"
 )
 
 // crawlFlags are the flags of `whirlpool crawl` that are no settings of the job.
@@ -44,14 +39,24 @@ func newCrawl() *cobra.Command {
   warc/         the raw exchanges, with --warc
   state/        what a resumed crawl needs
 
-Ctrl-C finishes what is in flight and stops; the same command goes on where it stopped. It may be killed at any instant.`,
+Ctrl-C finishes what is in flight and stops; the same command goes on where it stopped. It may be killed at any instant.
+
+With -o - the records go to standard output as JSON lines, and progress to standard error. Such a crawl cannot go on once it was stopped: what it
+has to remember lies in a temporary directory, which it removes at its end.
+
+The exit status is 0 when the crawl ended, 3 when it was stopped before, 2 when the command or the job file is at fault, and 1 when the crawl
+failed or no page could be fetched.`,
 		Example: `  whirlpool crawl https://example.com/
   whirlpool crawl -c jobs.yml --max-pages 500 -o jobs
-  whirlpool crawl http://127.0.0.1:8000/ --allow-private --delay 0s`,
+  whirlpool crawl http://127.0.0.1:8000/ --allow-private --delay 0s
+  whirlpool crawl -o - https://example.com/ | jq -r .title`,
 	}
 	f.register(cmd, &job)
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
 		final, err := f.job(cmd, job, args)
+		if err == nil {
+			err = f.check()
+		}
 		if err != nil {
 			return err
 		}
@@ -64,7 +69,7 @@ Ctrl-C finishes what is in flight and stops; the same command goes on where it s
 func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	fl := cmd.Flags()
 	fl.SortFlags = false
-	fl.StringVarP(&f.out, "out", "o", "", "directory of the crawl (default ./crawl-<host>)")
+	fl.StringVarP(&f.out, "out", "o", "", "directory of the crawl (default ./crawl-<host>); -: records to standard output")
 	f.addJob(cmd, job)
 	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
 	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
@@ -137,19 +142,9 @@ func (f *crawlFlags) job(cmd *cobra.Command, flags crawl.Job, args []string) (*c
 		job.ID = jobIDOf(seeds[0].Hostname())
 	}
 	if err := checkJob(&job); err != nil {
-		return nil, exitStatus{exitUsage, err}
+		return nil, exitStatus{exitUsage, nameFlags(cmd.Flags(), err)}
 	}
 	return &job, nil
-}
-
-// checkJob finds every fault of a job before anything starts: settings, patterns, blacklist, site rules.
-func checkJob(job *crawl.Job) error {
-	_, errRules := parse.CompileRules(job.Rules)
-	err := job.Validate()
-	if err == nil {
-		_, err = filter.Compile(job)
-	}
-	return errors.Join(err, errRules)
 }
 
 // jobIDOf makes an id of a host name.
@@ -190,48 +185,79 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 // compiler the cache of the store is garbage-collected memory, too, whose growth the collector would otherwise allow for.
 const memoryGoal = 250 << 20
 
-// run crawls into the directory until the job has ended or a signal stops it.
+// check finds what is wrong with the flags that are no settings of the job.
+func (f *crawlFlags) check() error {
+	switch {
+	case f.concurrency < 1 || f.concurrency > maxConcurrency:
+		return usage("--concurrency %d: want 1 to %d", f.concurrency, maxConcurrency)
+	case f.quiet && f.json:
+		return usage("--quiet prints nothing and --json progress: give one of them")
+	case f.toStdout() && f.json:
+		return usage("--json prints progress on standard output, where -o - puts the records: give one of them")
+	case f.toStdout() && (f.warc || f.fresh):
+		return usage("-o - keeps no files: --warc and --fresh need a directory")
+	}
+	return nil
+}
+
+// maxConcurrency is more than the sockets that a process may have on most systems.
+const maxConcurrency = 65_536
+
+// run crawls into the directory, or to standard output, until the job has ended or a signal stops it.
 func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.Writer) error {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryGoal)
+	}
+	view := newView(f, stdout, stderr)
+	opt, err := f.options(job, view.screen)
+	if err != nil {
+		return err
+	}
+	if err := f.refusePrivate(ctx, job, &opt, view.screen); err != nil {
+		return err
+	}
+	f.warn(job, view.screen)
+	if f.toStdout() {
+		return f.runToStdout(ctx, opt, view)
 	}
 	if f.fresh {
 		if err := local.Discard(f.out); err != nil {
 			return fmt.Errorf("--fresh: %w", err)
 		}
 	}
-	opt, err := f.options(job, stderr)
-	if err != nil {
-		return err
-	}
-	f.warn(job, stderr)
+	return f.runIn(ctx, opt, view, nil)
+}
+
+// runIn crawls into a directory. out is where records go besides; nil: nowhere.
+func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *view, out *recordStream) error {
 	l, err := node.OpenLocal(ctx, opt)
 	if err != nil {
 		return err
 	}
-	view := newView(f, stdout, stderr)
-	view.begin(l, f.out)
-	ctx, stop := signals(ctx, view.stopping)
+	view.begin(l, opt.Dir)
+	ctx, stop := signals(ctx, view.stopping, out.abandon)
 	defer stop()
 	ctx, stopByControl := context.WithCancel(ctx)
 	defer stopByControl()
-	endControl := serveControl(ctx, l, f.out, opt.Log, func() { view.stopping(); stopByControl() })
+	endControl := serveControl(ctx, l, opt.Dir, opt.Log, func() { view.stopping(); stopByControl() })
 	stopProfile, err := f.profile()
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	endStream := out.start(l, stopByControl)
 	finished, err := crawlAndWatch(ctx, l, view)
 	stopProfile()
+	errStream := endStream()
 	endControl()
-	tally, errTally := l.Store.URLs().Tally(context.WithoutCancel(ctx), job.ID)
-	if err = errors.Join(err, errTally, l.Close()); err != nil {
+	end, errEnd := endOf(context.WithoutCancel(ctx), l, view, finished)
+	if err = errors.Join(err, errEnd, l.Close()); err != nil {
 		return err
 	}
-	view.end(tally, finished)
-	if tally.Pages == 0 && finished {
-		return fmt.Errorf("no page could be fetched: %s says why, URL by URL", filepath.Join(f.out, "crawl.log"))
+	view.end(end)
+	if errStream != nil {
+		return errStream
 	}
-	return nil
+	return end.verdict(opt.Dir, out == nil)
 }
 
 // profile starts the CPU profile, if one was asked for.
@@ -261,7 +287,14 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	opt.Node.Frontier.ShareAddresses = f.proxy == ""
 	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate = f.proxy, f.allowPrivate
 	opt.DNS.Server = f.dns
-	if err := errors.Join(opt.Node.Frontier.Validate(), opt.Node.Fetch.Validate(), opt.DNS.Validate()); err != nil {
+	var errs []error
+	for flag, err := range map[string]error{"concurrency": opt.Node.Frontier.Validate(), "proxy": opt.Node.Fetch.Validate(),
+		"dns": opt.DNS.Validate()} { // all else is a default
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
 		return opt, exitStatus{exitUsage, err}
 	}
 	return opt, nil
@@ -277,23 +310,4 @@ func (f *crawlFlags) warn(job *crawl.Job, stderr io.Writer) {
 	if job.Contact == "" && job.UserAgent == "" && !f.quiet && (job.Scope == crawl.ScopeAny || len(domains) > 1) {
 		fmt.Fprintln(stderr, "whirlpool: this crawl visits several sites: name a --contact, so that their owners can reach you")
 	}
-}
-
-// signals returns a context that the first SIGINT or SIGTERM ends; the second ends the process at once, which loses nothing.
-func signals(ctx context.Context, stopping func()) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	c := make(chan os.Signal, 2)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		select {
-		case <-c:
-		case <-ctx.Done():
-			return
-		}
-		stopping()
-		cancel()
-		<-c
-		os.Exit(exitFailure)
-	}()
-	return ctx, func() { signal.Stop(c); cancel() }
 }

@@ -59,7 +59,7 @@ func newFakeweb() *cobra.Command {
 		Use: "fakeweb", Short: "Serve a synthetic web on loopback, for tests and benchmarks", Hidden: true,
 		DisableFlagParsing: true,
 		RunE: failing(func(cmd *cobra.Command, args []string) error {
-			ctx, stop := signals(cmd.Context(), func() {})
+			ctx, stop := signals(cmd.Context(), func() {}, func() {})
 			defer stop()
 			err := fakeweb.Main(ctx, args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			if errors.Is(err, context.Canceled) {

@@ -13,11 +13,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Exit statuses: as asked, failure, bad usage, and neither yes nor no: an audit that could not prove everything.
+// Exit statuses: as asked, failure, bad usage, and not to the end: a crawl that was stopped before its end, an audit that could not prove everything.
 const (
 	exitOK       = 0
 	exitFailure  = 1
 	exitUsage    = 2
+	exitStopped  = 3
 	exitUnproven = 3
 )
 

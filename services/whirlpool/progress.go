@@ -1,15 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
+	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
@@ -17,23 +16,24 @@ import (
 
 // view shows a crawl's progress: a line that renews itself on a terminal, plain lines elsewhere, JSON lines with --json.
 type view struct {
-	quiet, json, live bool
-	out, err          io.Writer
-	every             time.Duration
-	dir               string
-
-	mu      sync.Mutex // the signal handler writes too
-	started time.Time
-	rate    rate
+	quiet, json bool
+	stream      bool // records go to standard output, and nothing stays
+	out         io.Writer
+	screen      *screen
+	every       time.Duration
+	dir         string
+	started     time.Time
+	rate        rate
+	records     recordCount
 }
 
 func newView(f *crawlFlags, out, err io.Writer) *view {
-	v := &view{quiet: f.quiet, json: f.json, out: out, err: err, every: 10 * time.Second}
-	if file, ok := err.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		v.live, v.every = true, 250*time.Millisecond
-	}
-	if v.json {
-		v.live, v.every = false, time.Second
+	v := &view{quiet: f.quiet, json: f.json, out: out, screen: newScreen(err), every: 10 * time.Second}
+	switch {
+	case v.json:
+		v.screen.live, v.every = false, time.Second
+	case v.screen.live:
+		v.every = 250 * time.Millisecond
 	}
 	return v
 }
@@ -41,13 +41,16 @@ func newView(f *crawlFlags, out, err io.Writer) *view {
 // progress is a moment of a crawl, as --json prints it.
 type progress struct {
 	Time       time.Time `json:"time"`
-	Pages      int64     `json:"pages"`
+	Pages      int64     `json:"pages"` // that have a record
 	Rate       float64   `json:"pages_per_second"`
 	Queued     int64     `json:"queued"`
 	InFlight   int       `json:"in_flight"`
 	Hosts      int       `json:"active_hosts"`
 	Waiting    int64     `json:"retries_waiting"`
-	Failed     int64     `json:"failed"` // gone, blocked, refused and failed
+	Failed     int64     `json:"failed"`
+	Gone       int64     `json:"gone"`
+	Blocked    int64     `json:"blocked"`
+	Refused    int64     `json:"refused"`
 	Excluded   int64     `json:"excluded"`
 	ETASeconds float64   `json:"eta_seconds,omitempty"`
 	Done       bool      `json:"done,omitempty"`
@@ -59,11 +62,14 @@ func (v *view) begin(l *node.Local, dir string) {
 	if v.quiet || v.json {
 		return
 	}
-	verb := "crawling"
+	verb, where, after := "crawling", "into "+dir, "the same command goes on"
 	if l.Resumed {
 		verb = "going on with"
 	}
-	fmt.Fprintf(v.err, "%s %s into %s (Ctrl-C stops; the same command goes on)\n", verb, seedNames(l.Job), dir)
+	if v.stream {
+		where, after = "to standard output", "it cannot go on after that"
+	}
+	fmt.Fprintf(v.screen, "%s %s %s (Ctrl-C stops; %s)\n", verb, seedNames(l.Job), where, after)
 }
 
 func seedNames(job *crawl.Job) string {
@@ -109,12 +115,13 @@ func (v *view) look(ctx context.Context, l *node.Local) (progress, error) {
 	if err != nil {
 		return progress{}, err
 	}
+	pages, err := v.records.count(l)
+	if err != nil {
+		return progress{}, err
+	}
 	s, now := l.Frontier().Stats(), time.Now()
-	p := progress{Time: now, Pages: tally.Pages, Queued: s.Queued, InFlight: s.InFlight, Hosts: s.ActiveHosts,
-		Waiting: s.Waiting, Failed: failures(tally), Excluded: excluded(tally)}
-	v.mu.Lock()
-	p.Rate = v.rate.add(now, tally.Pages)
-	v.mu.Unlock()
+	p := progressOf(tally, pages, now)
+	p.Queued, p.InFlight, p.Hosts, p.Waiting, p.Rate = s.Queued, s.InFlight, s.ActiveHosts, s.Waiting, v.rate.add(now, pages)
 	if left := int64(l.Job.MaxPages) - tally.Pages; l.Job.MaxPages > 0 && left > 0 && p.Rate > 0 {
 		if s.Queued < left {
 			left = s.Queued // what is known so far
@@ -124,12 +131,11 @@ func (v *view) look(ctx context.Context, l *node.Local) (progress, error) {
 	return p, nil
 }
 
-func failures(t crawl.Tally) int64 {
-	var n int64
-	for _, v := range []crawl.Verdict{crawl.VerdictGone, crawl.VerdictBlocked, crawl.VerdictRefused, crawl.VerdictFailed} {
-		n += t.Verdicts[v.String()]
-	}
-	return n
+// progressOf takes from the ledger what it knows.
+func progressOf(t crawl.Tally, pages int64, now time.Time) progress {
+	n := func(v crawl.Verdict) int64 { return t.Verdicts[v.String()] }
+	return progress{Time: now, Pages: pages, Failed: n(crawl.VerdictFailed), Gone: n(crawl.VerdictGone), Blocked: n(crawl.VerdictBlocked),
+		Refused: n(crawl.VerdictRefused), Excluded: excluded(t)}
 }
 
 func excluded(t crawl.Tally) int64 {
@@ -141,89 +147,72 @@ func excluded(t crawl.Tally) int64 {
 }
 
 func (v *view) show(p progress) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.json {
+	switch {
+	case v.json:
 		_ = json.NewEncoder(v.out).Encode(p)
-		return
+	case v.screen.live:
+		v.screen.renew(func(columns int) string { return fit(p.parts(), columns) })
+	default:
+		fmt.Fprintln(v.screen, fit(p.parts(), 1<<10))
 	}
-	line := fmt.Sprintf("%8d pages  %7.1f/s  %d queued  %d in flight  %d hosts  %d failed", p.Pages, p.Rate, p.Queued,
-		p.InFlight, p.Hosts, p.Failed)
-	if p.Waiting > 0 {
-		line += fmt.Sprintf("  %d to retry", p.Waiting)
+}
+
+// parts are the progress in words. Which failed matters more than how many hosts there are.
+func (p *progress) parts() []part {
+	parts := []part{{0, fmt.Sprintf("%6d pages", p.Pages)}, {2, fmt.Sprintf("%6.1f/s", p.Rate)}, {1, fmt.Sprintf("%d queued", p.Queued)},
+		{7, fmt.Sprintf("%d in flight", p.InFlight)}, {9, fmt.Sprintf("%d hosts", p.Hosts)}}
+	count := func(rank int, n int64, what string) {
+		if n > 0 {
+			parts = append(parts, part{rank, fmt.Sprintf("%d %s", n, what)})
+		}
 	}
+	count(3, p.Failed, "failed")
+	count(4, p.Blocked, "blocked")
+	count(6, p.Refused, "refused")
+	count(5, p.Gone, "gone")
+	count(8, p.Waiting, "to retry")
 	if p.ETASeconds > 0 {
-		line += "  about " + (time.Duration(p.ETASeconds) * time.Second).String() + " to go"
+		parts = append(parts, part{10, "~" + shortTime(time.Duration(p.ETASeconds)*time.Second) + " to go"})
 	}
-	if v.live {
-		fmt.Fprint(v.err, "\r\x1b[K"+line)
-	} else {
-		fmt.Fprintln(v.err, line)
+	return parts
+}
+
+// shortTime writes a time with as many digits as somebody who waits wants.
+func shortTime(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days", d/(24*time.Hour))
+	case d >= time.Hour:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 	}
+	return d.String()
 }
 
 // stopping is called by the signal handler.
 func (v *view) stopping() {
-	if v.quiet || v.json {
-		return
+	switch {
+	case v.quiet || v.json:
+	case v.stream:
+		fmt.Fprintf(v.screen, "finishing what is in flight, at most %v; Ctrl-C again ends at once\n", streamDrain)
+	default:
+		fmt.Fprintln(v.screen, "finishing what is in flight, at most 30 s; Ctrl-C again ends at once and loses nothing")
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	fmt.Fprintln(v.err, "\nfinishing what is in flight, at most 30 s; Ctrl-C again ends at once and loses nothing")
 }
 
-// end prints what became of the crawl.
-func (v *view) end(t crawl.Tally, finished bool) {
-	took := time.Since(v.started)
-	if v.json {
-		_ = json.NewEncoder(v.out).Encode(progress{Time: time.Now(), Pages: t.Pages, Failed: failures(t), Excluded: excluded(t),
-			Rate: v.rate.overall(t.Pages, took), Done: finished, Directory: v.dir})
-		return
-	}
-	if v.quiet {
-		return
-	}
-	if v.live {
-		fmt.Fprint(v.err, "\r\x1b[K")
-	}
-	if finished {
-		fmt.Fprintf(v.err, "done: %d pages in %v (%.1f/s)\n", t.Pages, took.Round(time.Millisecond),
-			v.rate.overall(t.Pages, took))
-	} else {
-		fmt.Fprintf(v.err, "stopped at %d pages; the same command goes on\n", t.Pages)
-	}
-	fmt.Fprintf(v.err, "  %d URLs failed, %d left out, %d claimed\n", failures(t), excluded(t), t.Claimed)
-	fmt.Fprintf(v.err, "  %s/pages.jsonl  the pages\n  %s/crawl.log    every attempt and every skipped URL, with the reason\n",
-		v.dir, v.dir)
+// recordCount counts the records in pages.jsonl, each once.
+type recordCount struct {
+	from, n int64
 }
 
-// rate is a rate of pages over the last ten seconds.
-type rate struct {
-	samples []sample
-	first   int64
-	begun   bool
+// count returns how many there are now.
+func (c *recordCount) count(l *node.Local) (int64, error) {
+	read, err := newRecords(l, c.from, writerFunc(func(p []byte) { c.n += int64(bytes.Count(p, []byte{'\n'})) }))
+	c.from += read
+	return c.n, err
 }
 
-type sample struct {
-	at    time.Time
-	pages int64
-}
+// writerFunc is a writer that never fails.
+type writerFunc func(p []byte)
 
-func (r *rate) add(now time.Time, pages int64) float64 {
-	if !r.begun {
-		r.begun, r.first = true, pages
-	}
-	r.samples = append(r.samples, sample{now, pages})
-	for len(r.samples) > 2 && now.Sub(r.samples[0].at) > 10*time.Second {
-		r.samples = r.samples[1:]
-	}
-	first := r.samples[0]
-	if d := now.Sub(first.at).Seconds(); d > 0 {
-		return float64(pages-first.pages) / d
-	}
-	return 0
-}
-
-func (r *rate) overall(pages int64, took time.Duration) float64 {
-	return float64(pages-r.first) / max(took.Seconds(), 1e-9)
-}
+// Write implements io.Writer.
+func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }

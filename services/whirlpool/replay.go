@@ -75,6 +75,13 @@ Mend the cause first: a letter that fails again comes back to the dead letters.`
 		}
 		return errors.Join(err, away)
 	})
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if f.topic != "" && !slices.Contains(node.Topics(), f.topic) {
+			return usage("--topic %q: want one of %s", f.topic, strings.Join(node.Topics(), ", "))
+		}
+		return run(cmd, args)
+	}
 	return cmd
 }
 

@@ -25,7 +25,7 @@ for another try, messages a second in and out, the frontier's tasks, the program
 it shows a crawl in a directory. Rates are those of a second (pages) and of the broker's last statistics (messages).
 
 With --wait it prints a line of progress now and then until the crawl, the job or all jobs have finished. The exit status is then 0,
-and 1 where one was stopped.`,
+and 3 where one was stopped.`,
 		Example: `  whirlpool status -o crawl-example.com
   whirlpool status --json | jq .excluded
   whirlpool status --cluster=node.yml

@@ -20,8 +20,8 @@ func newTool() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tool",
 		Short: "Run one step of the crawler on files or standard input",
-		Long: `Each tool runs one step of the crawler on a file ("-" is standard input) and prints JSON lines, so that the step can be
-tested from outside, or used on its own.`,
+		Long: `Each tool runs one step of the crawler on a FILE ("-" is standard input) and prints JSON lines, so that the step can be
+tested from outside, or used on its own. url and canon read standard input where no FILE is named, and canon prints plain lines.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage("there is no tool %q: `whirlpool tool --help` lists them", args[0])
@@ -39,6 +39,18 @@ func open(cmd *cobra.Command, file string) (io.ReadCloser, error) {
 		return io.NopCloser(cmd.InOrStdin()), nil
 	}
 	return os.Open(file)
+}
+
+// overFile makes a command of what turns the lines of a file into others. Without FILE it reads standard input.
+func overFile(run func(io.Reader, io.Writer) error) func(*cobra.Command, []string) error {
+	return failing(func(cmd *cobra.Command, args []string) error {
+		r, err := open(cmd, append(args, "-")[0])
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		return run(r, cmd.OutOrStdout())
+	})
 }
 
 func toolRobots() *cobra.Command {
@@ -66,25 +78,21 @@ func toolRobots() *cobra.Command {
 
 func toolURL() *cobra.Command {
 	return &cobra.Command{
-		Use:     "url",
+		Use:     "url [FILE]",
 		Short:   `Parse URLs as the WHATWG standard says: lines of {"input","base"} become {"href"} or {"failure":true}`,
 		Example: `  echo '{"input":"../b?x#y","base":"http://EXAMPLE.com/a/c"}' | whirlpool tool url`,
-		Args:    cobra.NoArgs,
-		RunE: failing(func(cmd *cobra.Command, _ []string) error {
-			return urltool.RunURL(cmd.InOrStdin(), cmd.OutOrStdout())
-		}),
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    overFile(urltool.RunURL),
 	}
 }
 
 func toolCanon() *cobra.Command {
 	return &cobra.Command{
-		Use:     "canon",
+		Use:     "canon [FILE]",
 		Short:   "Bring URLs, one a line, into the form under which the crawler knows them",
 		Example: `  echo 'HTTP://Example.com:80/a/./b?utm_source=x&q=1#top' | whirlpool tool canon`,
-		Args:    cobra.NoArgs,
-		RunE: failing(func(cmd *cobra.Command, _ []string) error {
-			return urltool.RunCanon(cmd.InOrStdin(), cmd.OutOrStdout())
-		}),
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    overFile(urltool.RunCanon),
 	}
 }
 

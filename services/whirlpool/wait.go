@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
@@ -47,7 +46,7 @@ func waitUntil(cmd *cobra.Command, looksNeeded int, look func(ctx context.Contex
 		p.show(s, over >= looksNeeded)
 		if over >= looksNeeded {
 			if len(s.stopped) > 0 {
-				return fmt.Errorf("%s: stopped before the end; there is work left", strings.Join(s.stopped, ", "))
+				return exitStatus{exitStopped, fmt.Errorf("%s: stopped before the end; there is work left", strings.Join(s.stopped, ", "))}
 			}
 			return nil
 		}
@@ -61,33 +60,32 @@ func waitUntil(cmd *cobra.Command, looksNeeded int, look func(ctx context.Contex
 
 // waiting shows the progress: a line that renews itself on a terminal, lines now and then elsewhere.
 type waiting struct {
-	w     io.Writer
-	live  bool
-	rate  rate
-	shown time.Time
+	screen *screen
+	rate   rate
+	shown  time.Time
 }
 
-func newWaiting(w io.Writer) *waiting {
-	file, ok := w.(*os.File)
-	return &waiting{w: w, live: ok && term.IsTerminal(int(file.Fd()))}
-}
+func newWaiting(w io.Writer) *waiting { return &waiting{screen: newScreen(w)} }
 
 func (p *waiting) show(s sighting, last bool) {
 	now := time.Now()
 	speed := p.rate.add(now, s.pages)
-	if !p.live && !last && now.Sub(p.shown) < lineEvery {
+	if !p.screen.live && !last && now.Sub(p.shown) < lineEvery {
 		return
 	}
 	p.shown = now
-	line := fmt.Sprintf("%8d pages  %7.1f/s  %d open  %d left out  %s", s.pages, speed, s.open, s.left, strings.Join(s.running, ", "))
-	line = strings.TrimRight(line, " ")
+	parts := []part{{0, fmt.Sprintf("%6d pages", s.pages)}, {2, fmt.Sprintf("%6.1f/s", speed)}, {1, fmt.Sprintf("%d open", s.open)},
+		{3, fmt.Sprintf("%d left out", s.left)}}
+	if len(s.running) > 0 {
+		parts = append(parts, part{4, strings.Join(s.running, ", ")})
+	}
 	switch {
-	case p.live && last:
-		fmt.Fprint(p.w, "\r\x1b[K")
-	case p.live:
-		fmt.Fprint(p.w, "\r\x1b[K"+line)
+	case p.screen.live && last:
+		p.screen.clear()
+	case p.screen.live:
+		p.screen.renew(func(columns int) string { return fit(parts, columns) })
 	default:
-		fmt.Fprintln(p.w, line)
+		fmt.Fprintln(p.screen, fit(parts, math.MaxInt))
 	}
 }
 

@@ -45,7 +45,7 @@ func RunLinks(base, file string, w io.Writer) error {
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	for _, l := range parse.HTML(body, "", page, parse.Options{}).Links {
+	for _, l := range parse.Parse(body, "", page, parse.Options{}).Links {
 		if l.URL.IsZero() {
 			continue
 		}
@@ -66,7 +66,7 @@ func RunText(file string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := parse.HTML(body, "", page, parse.Options{GuessLang: true})
+	r := parse.Parse(body, "", page, parse.Options{GuessLang: true})
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(Text{r.Title, r.Text, r.Lang, r.Charset}); err != nil {

@@ -18,13 +18,15 @@ type summary struct {
 	warc.Summary
 }
 
-// Run checks the file and prints to w. ok says that it has no fault; a file that cannot be read to its end is an error.
+// Run checks the file ("-": standard input) and prints to w. ok says that it has no fault; a file that cannot be read to its end is an error.
 func Run(file string, w io.Writer) (ok bool, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return false, fmt.Errorf("check WARC file: %w", err)
+	f := os.Stdin
+	if file != "-" {
+		if f, err = os.Open(file); err != nil {
+			return false, fmt.Errorf("check WARC file: %w", err)
+		}
+		defer f.Close()
 	}
-	defer f.Close()
 	buf := bufio.NewWriter(w)
 	out := json.NewEncoder(buf)
 	out.SetEscapeHTML(false)

@@ -1,0 +1,188 @@
+package crawl
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// KeyError says what is wrong with a key of a job file.
+type KeyError struct {
+	Key     string // as in "politeness.delay" or "exclude[2]"
+	Problem string // the value, and what is wanted instead
+}
+
+// Error implements error.
+func (e *KeyError) Error() string { return e.Key + " " + e.Problem }
+
+// Base splits the key of a list's item, "exclude[2]", into the list's and the item's number from 1 on; number is empty of other keys.
+func (e *KeyError) Base() (key, number string) {
+	key, index, _ := strings.Cut(strings.TrimSuffix(e.Key, "]"), "[")
+	n, err := strconv.Atoi(index)
+	if err != nil {
+		return e.Key, ""
+	}
+	return key, "no. " + strconv.Itoa(n+1)
+}
+
+// Bound is what a number in a job may be. Durations count in nanoseconds, sizes in bytes.
+type Bound struct {
+	Min, Max float64
+	Means    string // what the least value means, where that is not plain: "0: no limit"
+}
+
+// Bounds of numbers that have none of their own. A new key is checked by its kind until bounds names it.
+const (
+	maxNumber   = 1e12
+	maxFactor   = 1e3
+	maxSize     = 1 << 30
+	maxDuration = 365 * 24 * time.Hour // a moment further away may not fit a clock of nanoseconds
+)
+
+// least is what a wait for a server has to be: less can only be a mistake.
+const least = float64(time.Millisecond)
+
+// bounds are those of numbers that their kind does not bound well enough, by key.
+var bounds = map[string]Bound{
+	"max_pages":                   {0, maxNumber, "0: no limit"},
+	"max_depth":                   {-1, maxNumber, "-1: no limit"},
+	"pages_per_level":             {0, maxNumber, "0: no limit"},
+	"pages_per_host":              {0, maxNumber, "0: no limit, but 10,000 with scope any"},
+	"query_variants":              {0, maxNumber, "0: no limit"},
+	"near_duplicate":              {-1, 7, "-1: exact copies only"},
+	"politeness.delay":            {0, float64(maxDuration), "0s: no waiting"},
+	"politeness.ip_delay":         {0, float64(maxDuration), "0s: no waiting"},
+	"politeness.host_connections": {1, 1024, ""},
+	"politeness.download_factor":  {0, maxFactor, "0: the download's time does not count"},
+	"politeness.max_adaptive":     {0, float64(maxDuration), "0s: the download's time does not count"},
+	"retry.max":                   {0, 100, "0: no second attempt"},
+	"limits.max_body":             {1, maxSize, ""},
+	"limits.max_header":           {1 << 10, 16 << 20, ""},
+	"limits.redirects":            {0, 100, "0: none is followed"},
+	"limits.connect":              {least, float64(maxDuration), ""},
+	"limits.tls_handshake":        {least, float64(maxDuration), ""},
+	"limits.first_byte":           {least, float64(maxDuration), ""},
+	"limits.idle":                 {least, float64(maxDuration), ""},
+	"limits.total":                {least, float64(maxDuration), ""},
+	"limits.min_rate":             {0, maxSize, "0: no limit"},
+	"limits.min_rate_window":      {least, float64(maxDuration), ""},
+	"limits.links_per_page":       {1, 1e6, ""},
+	"limits.max_text":             {1, maxSize, ""},
+	"rules.links.weight":          {1, 9, ""},
+}
+
+var (
+	durationType = reflect.TypeFor[Duration]()
+	sizeType     = reflect.TypeFor[Size]()
+)
+
+// BoundOf returns what a key's value of a type may be; ok is false where the type is none of numbers. The key of an item of a list is that of
+// the list.
+func BoundOf(key string, t reflect.Type) (b Bound, ok bool) {
+	switch {
+	case t == durationType:
+		b = Bound{Max: float64(maxDuration)}
+	case t == sizeType:
+		b = Bound{Max: maxSize}
+	case t.Kind() == reflect.Float64:
+		b = Bound{Max: maxFactor}
+	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:
+		b = Bound{Max: maxNumber}
+	default:
+		return b, false
+	}
+	if own, has := bounds[key]; has {
+		b = own
+	}
+	return b, true
+}
+
+// Format writes a number as a value of the type is written in a job file.
+func Format(n float64, t reflect.Type) string {
+	switch t {
+	case durationType:
+		return shortDuration(time.Duration(n))
+	case sizeType:
+		return Size(n).String()
+	}
+	if n >= maxNumber {
+		return "1e12"
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
+}
+
+// shortDuration writes 1h0m0s as 1h.
+func shortDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// Range says in words what the bound permits.
+func (b Bound) Range(t reflect.Type) string { return Format(b.Min, t) + " to " + Format(b.Max, t) }
+
+// checkNumbers finds the numbers of a job that are out of bounds.
+func checkNumbers(v reflect.Value, path, key string) (errs []error) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if name := KeyOf(v.Type().Field(i)); name != "" {
+				errs = append(errs, checkNumbers(v.Field(i), join(path, name), join(key, name))...)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			errs = append(errs, checkNumbers(v.Index(i), fmt.Sprintf("%s[%d]", path, i), key)...)
+		}
+	default:
+		if b, ok := BoundOf(key, v.Type()); ok && !b.holds(v) {
+			errs = append(errs, &KeyError{path, fmt.Sprintf("%v: want %s", v.Interface(), b.want(v.Type()))})
+		}
+	}
+	return errs
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// KeyOf is a field's key in a job file; empty: it has none.
+func KeyOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	if name == "-" {
+		return ""
+	}
+	return name
+}
+
+// holds reports whether a number is within the bound.
+func (b Bound) holds(v reflect.Value) bool {
+	n := math.NaN()
+	switch {
+	case v.CanInt():
+		n = float64(v.Int())
+	case v.CanUint():
+		n = float64(v.Uint())
+	case v.CanFloat():
+		n = v.Float()
+	}
+	return n >= b.Min && n <= b.Max
+}
+
+func (b Bound) want(t reflect.Type) string {
+	if b.Means != "" {
+		return b.Range(t) + " (" + b.Means + ")"
+	}
+	return b.Range(t)
+}

@@ -1,0 +1,69 @@
+package crawl
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// checkPatterns finds the regular expressions of a key that are none.
+func checkPatterns(key string, patterns []string) (errs []error) {
+	for i, p := range patterns {
+		at := fmt.Sprintf("%s[%d]", key, i)
+		if p == "" {
+			errs = append(errs, &KeyError{at, `"": an empty pattern matches every URL; leave it out, or write .*`})
+		} else if _, err := regexp.Compile(p); err != nil {
+			errs = append(errs, &KeyError{at, fmt.Sprintf("pattern %q: %v", p, err)})
+		}
+	}
+	return errs
+}
+
+// topLevelTypes are the registered top-level media types (IANA), and those in use without.
+var topLevelTypes = []string{"application", "audio", "chemical", "example", "font", "haptics", "image", "message", "model", "multipart", "text", "video"}
+
+var mediaRange = regexp.MustCompile("^(\\*/\\*|[A-Za-z0-9!#$&^_.+-]+/(\\*|[A-Za-z0-9!#$&^_.+-]+))$")
+
+// checkMediaTypes finds patterns that no media type can match.
+func checkMediaTypes(patterns []string) (errs []error) {
+	const want = "want type/subtype, type/* or */*, without parameters"
+	if len(patterns) == 0 {
+		errs = append(errs, &KeyError{"media_types", `[]: name at least one, as in text/html; "*/*" takes all`})
+	}
+	for i, p := range patterns {
+		at := fmt.Sprintf("media_types[%d]", i)
+		major, _, _ := strings.Cut(strings.ToLower(p), "/")
+		switch {
+		case !mediaRange.MatchString(p):
+			errs = append(errs, &KeyError{at, fmt.Sprintf("%q: %s", p, want)})
+		case major != "*" && !strings.HasPrefix(major, "x-") && !slices.Contains(topLevelTypes, major):
+			errs = append(errs, &KeyError{at, fmt.Sprintf("%q: there is no media type %s/…; %s", p, major, want)})
+		}
+	}
+	return errs
+}
+
+// checkSeeds finds seeds that are no URLs, and those with a password: it would stand in the state, and be sent nowhere.
+func checkSeeds(seeds []string) (errs []error) {
+	if len(seeds) == 0 {
+		errs = append(errs, &KeyError{"seeds", "[]: name at least one URL"})
+	}
+	for _, s := range seeds {
+		u, err := parseSeed(s)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case userinfo.MatchString(u.String()):
+			errs = append(errs, fmt.Errorf("seed %q: it names a user or a password, and whirlpool sends neither: leave out what stands "+
+				"before the @", maskUserinfo(s)))
+		}
+	}
+	return errs
+}
+
+// userinfo finds user and password in a text that is meant as a URL: scheme and slashes of either kind before them are optional.
+var userinfo = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*:)?([/\\]*)[^/?#\\]*@`)
+
+// maskUserinfo leaves user and password out of a text for people.
+func maskUserinfo(s string) string { return userinfo.ReplaceAllString(s, "$1$2…@") }

@@ -1,0 +1,157 @@
+package jobfile
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// explain finds the keys for which a file cannot be read into a job, with their lines. What the library said, which names Go's types, is the
+// answer only where nothing better is found.
+func explain(data []byte, err error) error {
+	var doc yaml.Node
+	if e := yaml.Unmarshal(data, &doc); e != nil || len(doc.Content) == 0 {
+		return err // no YAML at all: err says where
+	}
+	var faults []error
+	seek(doc.Content[0], reflect.TypeFor[crawl.Job](), "", &faults)
+	if len(faults) == 0 {
+		return err
+	}
+	return errors.Join(faults...)
+}
+
+// seek compares a part of the file with the type that its key has.
+func seek(n *yaml.Node, t reflect.Type, path string, faults *[]error) {
+	fault := func(format string, args ...any) {
+		*faults = append(*faults, fmt.Errorf("line %d: "+format, append([]any{n.Line}, args...)...))
+	}
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	switch {
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+	case t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
+		seekKeys(n, t, path, faults)
+	case t.Kind() == reflect.Struct:
+		fault("%s: want keys with values, not %s", shown(path), text(n))
+	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
+		for i, item := range n.Content {
+			seek(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i), faults)
+		}
+	case t.Kind() == reflect.Slice:
+		fault("%s: want a list, as in [a, b], not %s", shown(path), text(n))
+	case t.Kind() == reflect.Int && n.Tag == "!!float": // which the library would cut to a whole number
+		fault("%s: want a whole number, not %s", shown(path), text(n))
+	default:
+		if err := n.Decode(reflect.New(t).Interface()); err != nil {
+			fault("%s: %v", shown(path), plain(err, n, t))
+		}
+	}
+}
+
+// seekKeys looks at the keys of a mapping.
+func seekKeys(n *yaml.Node, t reflect.Type, path string, faults *[]error) {
+	types, names := map[string]reflect.Type{}, []string{}
+	for i := range t.NumField() {
+		if name := crawl.KeyOf(t.Field(i)); name != "" {
+			types[name], names = t.Field(i).Type, append(names, name)
+		}
+	}
+	lines := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, at := n.Content[i], n.Content[i].Value
+		if path != "" {
+			at = path + "." + at
+		}
+		switch first, again := lines[key.Value]; {
+		case again:
+			*faults = append(*faults, fmt.Errorf("line %d: %s stands on line %d already", key.Line, at, first))
+		case types[key.Value] != nil:
+			seek(n.Content[i+1], types[key.Value], at, faults)
+		case key.Tag != "!!merge":
+			*faults = append(*faults, fmt.Errorf("line %d: there is no key %s; %s", key.Line, at, suggest(key.Value, names)))
+		}
+		lines[key.Value] = key.Line
+	}
+}
+
+// plain says in the words of a job file what is wrong with a value.
+func plain(err error, n *yaml.Node, t reflect.Type) error {
+	if e := (*yaml.TypeError)(nil); !errors.As(err, &e) {
+		return err // of a type of ours
+	}
+	want := "a whole number"
+	switch t.Kind() {
+	case reflect.Bool:
+		want = "true or false"
+	case reflect.Float64:
+		want = "a number"
+	case reflect.String:
+		want = "a text"
+	}
+	return fmt.Errorf("want %s, not %s", want, text(n))
+}
+
+func shown(path string) string {
+	if path == "" {
+		return "the file"
+	}
+	return path
+}
+
+// text shows a part of the file.
+func text(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "keys with values"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	if len(n.Value) > 60 {
+		return fmt.Sprintf("%q …", n.Value[:60])
+	}
+	return fmt.Sprintf("%q", n.Value)
+}
+
+// suggest names the key that was probably meant, else all of them.
+func suggest(key string, names []string) string {
+	best, least := "", 3
+	for _, name := range names {
+		if d := distance(strings.ReplaceAll(strings.ToLower(key), "-", "_"), name); d < least {
+			best, least = name, d
+		}
+	}
+	if best != "" {
+		return "did you mean " + best + "?"
+	}
+	slices.Sort(names)
+	return "there are " + strings.Join(names, ", ")
+}
+
+// distance is how many letters have to change, come or go to make b of a (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

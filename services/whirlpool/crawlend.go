@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+)
+
+// crawlEnd is what became of a crawl.
+type crawlEnd struct {
+	tally    crawl.Tally
+	records  int64
+	finished bool
+	why      []string // why nothing was fetched
+}
+
+func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end crawlEnd, err error) {
+	end.finished = finished
+	if end.tally, err = l.Store.URLs().Tally(ctx, l.Job.ID); err != nil {
+		return end, err
+	}
+	end.records, err = v.records.count(l)
+	return end, err
+}
+
+// verdict is the error that the command ends with.
+func (e *crawlEnd) verdict(dir string, stays bool) error {
+	switch log := filepath.Join(dir, "crawl.log"); {
+	case !e.finished:
+		return exitStatus{code: exitStopped}
+	case e.tally.Pages > 0:
+		return nil
+	default:
+		text := "no page could be fetched"
+		if why := whyNothing(log); len(why) > 0 {
+			text += ":\n  " + strings.Join(why, "\n  ")
+		}
+		if stays {
+			text += "\n" + log + " has a line for each URL"
+		}
+		return errors.New(text)
+	}
+}
+
+// How much of crawl.log is read for the reasons why nothing was fetched, and how many are told.
+const (
+	maxLogRead = 4 << 20
+	maxReasons = 5
+)
+
+// whyNothing reads from crawl.log why no page could be fetched, each reason once, with one of its URLs.
+func whyNothing(log string) (why []string) {
+	f, err := os.Open(log)
+	if err != nil {
+		return nil // the error that is reported says where to look
+	}
+	defer f.Close()
+	var told []string
+	for lines := bufio.NewScanner(io.LimitReader(f, maxLogRead)); lines.Scan() && len(why) < maxReasons; {
+		line, err := jsonl.ParseLogLine(lines.Bytes())
+		if err != nil || line.Reason == "" || !line.Verdict.Final() || slices.Contains(told, line.Reason) {
+			continue
+		}
+		if line.Kind != crawl.KindPage && line.Verdict == crawl.VerdictGone {
+			continue // a site without robots.txt or sitemap
+		}
+		told = append(told, line.Reason)
+		text := fmt.Sprintf("%s: %v, %s", line.URL, line.Verdict, line.Reason)
+		if line.Status > 0 {
+			text += fmt.Sprintf(" %d", line.Status)
+		}
+		if line.Detail != "" {
+			text += ": " + line.Detail
+		}
+		why = append(why, text)
+	}
+	return why
+}
+
+// end prints what became of the crawl.
+func (v *view) end(e crawlEnd) {
+	took := time.Since(v.started)
+	if v.json {
+		p := progressOf(e.tally, e.records, time.Now())
+		p.Rate, p.Done, p.Directory = v.rate.overall(e.records, took), e.finished, v.dir
+		_ = json.NewEncoder(v.out).Encode(p)
+		return
+	}
+	if v.quiet {
+		return
+	}
+	v.screen.clear()
+	switch {
+	case e.finished:
+		fmt.Fprintf(v.screen, "done: %d pages in %v (%.1f/s)\n", e.records, took.Round(time.Millisecond), v.rate.overall(e.records, took))
+	case v.stream:
+		fmt.Fprintf(v.screen, "stopped at %d pages; nothing is kept to go on with\n", e.records)
+	default:
+		fmt.Fprintf(v.screen, "stopped at %d pages; the same command goes on\n", e.records)
+	}
+	fmt.Fprintf(v.screen, "  %s\n", e.urls())
+	if !v.stream {
+		fmt.Fprintf(v.screen, "  %s/pages.jsonl  the pages\n  %s/crawl.log    every attempt and every skipped URL, with the reason\n", v.dir, v.dir)
+	}
+}
+
+// urls says what became of the URLs. Those left out were not claimed, unless a budget left them out.
+func (e *crawlEnd) urls() string {
+	t := e.tally
+	open := t.Claimed
+	for _, n := range t.Verdicts {
+		open -= n
+	}
+	var parts []string
+	count := func(n int64, what string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	count(t.Verdicts[crawl.VerdictDone.String()], "answered")
+	for _, v := range []crawl.Verdict{crawl.VerdictGone, crawl.VerdictBlocked, crawl.VerdictRefused, crawl.VerdictFailed} {
+		count(t.Verdicts[v.String()], v.String())
+	}
+	count(t.Verdicts[crawl.VerdictExcluded.String()], "over a budget")
+	count(open, "open")
+	text := fmt.Sprintf("%d URLs, robots.txt and sitemaps among them: %s; %d left out", t.Claimed, strings.Join(parts, ", "), excluded(t))
+	if unkept := t.Pages - e.records; unkept > 0 {
+		text += fmt.Sprintf("; %d pages are not stored, as they ask (noindex)", unkept)
+	}
+	return text
+}

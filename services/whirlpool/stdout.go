@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+)
+
+// toStdoutName is the -o that means standard output.
+const toStdoutName = "-"
+
+func (f *crawlFlags) toStdout() bool { return f.out == toStdoutName }
+
+// streamDrain is how long a crawl that nobody can resume waits for what is in flight.
+const streamDrain = 5 * time.Second
+
+// runToStdout crawls into a temporary directory, from which the records go to standard output.
+func (f *crawlFlags) runToStdout(ctx context.Context, opt node.LocalOptions, v *view) (err error) {
+	dir, err := os.MkdirTemp("", "whirlpool-crawl-")
+	if err != nil {
+		return fmt.Errorf("-o -: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	signal.Ignore(syscall.SIGPIPE) // a reader that goes is an error of the writing, not the death of a process with files to remove
+	opt.Dir, opt.Node.Drain = dir, streamDrain
+	v.stream = true
+	return f.runIn(ctx, opt, v, &recordStream{dir: dir, w: v.out})
+}
+
+// How far standard output may stay behind before the crawl pauses, and where it goes on. What waits is on disk.
+const (
+	streamFull  = 64 << 20
+	streamEmpty = 16 << 20
+	streamEvery = 50 * time.Millisecond
+)
+
+// recordStream copies the records of a crawl that runs to a writer.
+type recordStream struct {
+	dir  string
+	w    io.Writer
+	sent atomic.Int64 // bytes of pages.jsonl
+}
+
+// abandon removes the directory of a crawl that ends at once.
+func (s *recordStream) abandon() {
+	if s != nil {
+		_ = os.RemoveAll(s.dir) // there is nobody to tell, and no time
+	}
+}
+
+// start begins to copy. When the writer fails, stop is called. end copies what is left and says what failed.
+func (s *recordStream) start(l *node.Local, stop func()) (end func() error) {
+	if s == nil {
+		return func() error { return nil }
+	}
+	var copying, watching sync.WaitGroup
+	over, broken := make(chan struct{}), error(nil)
+	copying.Go(func() {
+		if broken = s.copy(l, over); broken != nil {
+			stop()
+		}
+	})
+	copied := make(chan struct{})
+	watching.Go(func() { s.brake(l, copied) })
+	return func() error {
+		close(over)
+		copying.Wait()
+		close(copied)
+		watching.Wait()
+		switch {
+		case errors.Is(broken, syscall.EPIPE):
+			return exitStatus{exitStopped, errors.New("standard output was closed: the crawl was stopped")}
+		case broken != nil:
+			return fmt.Errorf("standard output: %w", broken)
+		}
+		return nil
+	}
+}
+
+// copy copies until over is closed, and then what is there.
+func (s *recordStream) copy(l *node.Local, over <-chan struct{}) error {
+	tick := time.NewTicker(streamEvery)
+	defer tick.Stop()
+	for last := false; ; {
+		n, err := newRecords(l, s.sent.Load(), s.w)
+		s.sent.Add(n)
+		if err != nil || last {
+			return err
+		}
+		select {
+		case <-over:
+			last = true
+		case <-tick.C:
+		}
+	}
+}
+
+// newRecords writes the records that pages.jsonl holds behind an offset.
+func newRecords(l *node.Local, from int64, w io.Writer) (int64, error) {
+	r := l.Store.Pages().Lines()
+	if s, ok := r.(io.Seeker); !ok {
+		return 0, errors.New("pages.jsonl cannot be read from the middle")
+	} else if _, err := s.Seek(from, io.SeekStart); err != nil {
+		return 0, err
+	}
+	return io.Copy(w, r)
+}
+
+// brake pauses the crawl while the reader of standard output is slow, until done is closed.
+func (s *recordStream) brake(l *node.Local, done <-chan struct{}) {
+	tick := time.NewTicker(streamEvery)
+	defer tick.Stop()
+	for paused := false; ; {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		r, ok := l.Store.Pages().Lines().(io.Seeker)
+		if !ok {
+			return // copy says so
+		}
+		end, err := r.Seek(0, io.SeekEnd)
+		behind := end - s.sent.Load()
+		if err != nil {
+			return
+		}
+		if full := behind > streamFull; full != paused && (full || behind < streamEmpty) {
+			paused = full
+			l.Pause(full)
+		}
+	}
+}
