@@ -53,6 +53,7 @@ var bounds = map[string]Bound{
 	"pages_per_host":              {0, maxNumber, "0: no limit, but 10,000 with scope any"},
 	"query_variants":              {0, maxNumber, "0: no limit"},
 	"near_duplicate":              {-1, 7, "-1: exact copies only"},
+	"robots.refresh":              {0, float64(MaxRobotsRefresh), "0s: 6h"},
 	"politeness.delay":            {0, float64(maxDuration), "0s: no waiting"},
 	"politeness.ip_delay":         {0, float64(maxDuration), "0s: no waiting"},
 	"politeness.host_connections": {1, 1024, ""},

@@ -14,7 +14,7 @@ import (
 // Version is the version of the program; it stands in the User-Agent.
 const Version = "0.1.0"
 
-// ProductToken is the name that robots.txt files know the crawler by (RFC 9309, 2.2.1).
+// ProductToken is the name that robots.txt files know the crawler by (RFC 9309, 2.2.1) where the job gives it none.
 const ProductToken = "whirlpool"
 
 // Scope says which links of a page are followed.
@@ -51,19 +51,40 @@ type Job struct {
 	PagesPerHost  int `json:"pages_per_host" yaml:"pages_per_host"`   // URLs a host; 0: no limit, but 10,000 with scope any
 	QueryVariants int `json:"query_variants" yaml:"query_variants"`   // URLs that differ only in the value of one query key; 0: no limit
 
-	UserAgent     string `json:"user_agent" yaml:"user_agent"` // empty: Whirlpool/VERSION (+CONTACT)
-	Contact       string `json:"contact" yaml:"contact"`       // URL or e-mail address
-	IgnoreRobots  bool   `json:"ignore_robots" yaml:"ignore_robots"`
+	UserAgent     string `json:"user_agent" yaml:"user_agent"`           // empty: Whirlpool/VERSION (+CONTACT)
+	Contact       string `json:"contact" yaml:"contact"`                 // URL or e-mail address
+	IgnoreRobots  bool   `json:"ignore_robots" yaml:"ignore_robots"`     // nobody's robots.txt is asked for: no sitemap that one names is known then
 	IgnoreMeta    bool   `json:"ignore_nofollow" yaml:"ignore_nofollow"` // follow nofollow links and store noindex pages all the same
 	Sitemaps      bool   `json:"sitemaps" yaml:"sitemaps"`               // read sitemaps, and the feeds that pages name
 	KeepParams    bool   `json:"keep_params" yaml:"keep_params"`         // do not strip session ids and tracking parameters
 	NearDuplicate int    `json:"near_duplicate" yaml:"near_duplicate"`   // largest Hamming distance of 64 bits; negative: exact copies only
 
-	Politeness Politeness `json:"politeness" yaml:"politeness"`
-	Retry      Retry      `json:"retry" yaml:"retry"`
-	Limits     Limits     `json:"limits" yaml:"limits"`
-	MediaTypes []string   `json:"media_types" yaml:"media_types"` // accepted; "text/*" allowed
-	Rules      []SiteRule `json:"rules" yaml:"rules"`
+	Robots     RobotsPolicy `json:"robots" yaml:"robots"`
+	Politeness Politeness   `json:"politeness" yaml:"politeness"`
+	Retry      Retry        `json:"retry" yaml:"retry"`
+	Limits     Limits       `json:"limits" yaml:"limits"`
+	MediaTypes []string     `json:"media_types" yaml:"media_types"` // accepted; "text/*" allowed
+	Rules      []SiteRule   `json:"rules" yaml:"rules"`
+}
+
+// RobotsPolicy says how robots.txt files are used.
+type RobotsPolicy struct {
+	Agent   string   `json:"agent" yaml:"agent"`     // the name to look for in them; empty: that of the User-Agent, see robots.Product
+	Refresh Duration `json:"refresh" yaml:"refresh"` // how long rules are good, at most 24h (RFC 9309, 2.4); 0: 6h
+}
+
+// The bounds of RobotsPolicy.Refresh.
+const (
+	DefaultRobotsRefresh = 6 * time.Hour
+	MaxRobotsRefresh     = 24 * time.Hour
+)
+
+// Good is how long rules are good.
+func (p RobotsPolicy) Good() time.Duration {
+	if p.Refresh <= 0 {
+		return DefaultRobotsRefresh
+	}
+	return min(p.Refresh.D(), MaxRobotsRefresh)
 }
 
 // Politeness bounds what a host has to bear.
@@ -132,6 +153,7 @@ func DefaultJob() Job {
 	const s = Duration(time.Second)
 	return Job{
 		Scope: ScopeDomain, MaxPages: 10_000, MaxDepth: 20, QueryVariants: 1_000, Sitemaps: true, NearDuplicate: 3,
+		Robots: RobotsPolicy{Refresh: Duration(DefaultRobotsRefresh)},
 		Politeness: Politeness{Delay: s, IPDelay: s / 2, HostConnections: 1, DownloadFactor: 5, MaxAdaptive: 30 * s,
 			MaxCrawlDelay: 300 * s},
 		Retry: Retry{Max: 3, Base: 5 * s, SlowMin: 60 * s, SlowMax: 86_400 * s, Forgive: 1_800 * s},
@@ -197,6 +219,7 @@ func (j *Job) Validate() error {
 	bad(!slices.Contains(Scopes(), j.Scope), "scope", "%q: want domain, host, prefix or any", j.Scope)
 	bad(!printable(j.UserAgent), "user_agent", "%q: want one line of ASCII characters", j.UserAgent)
 	bad(!printable(j.Contact), "contact", "%q: want one line of ASCII characters", j.Contact)
+	bad(!robotsName.MatchString(j.Robots.Agent), "robots.agent", "%q: want letters, digits, '-', '_' and '.'", j.Robots.Agent)
 	errs = append(errs, checkPatterns("include", j.Include)...)
 	errs = append(errs, checkPatterns("exclude", j.Exclude)...)
 	errs = append(errs, checkMediaTypes(j.MediaTypes)...)
@@ -213,5 +236,7 @@ func printable(s string) bool {
 	}
 	return true
 }
+
+var robotsName = regexp.MustCompile(`^[A-Za-z0-9._-]{0,64}$`)
 
 var jobID = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)

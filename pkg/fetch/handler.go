@@ -65,9 +65,11 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 	}
 	var before []crawl.Event
 	if ok {
+		asked := out.CrawlDelay
 		if out, before, err = h.attempt(ctx, job, f); err != nil {
 			return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 		}
+		out.CrawlDelay = asked
 	}
 	out.Follows = f.Task.Tracked && len(before) > 0
 	h.metrics.observe(out)

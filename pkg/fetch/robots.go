@@ -10,18 +10,29 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
 	"github.com/whirlpool-crawler/whirlpool/pkg/robots"
+	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// How long a robots.txt is good (RFC 9309, section 2.4: at most 24 hours), and how long an origin rests whose
-// robots.txt cannot be had. A longer Cache-Control does not extend it and a shorter one is not heeded: it would have
-// some servers asked for their robots.txt more often than for their pages. Where it is our own setting that forbids the address, nobody was asked, and it
+// How long an origin rests whose robots.txt cannot be had. Where it is our own setting that forbids the address, nobody was asked, and it
 // is likely to be changed soon.
 const (
-	robotsGood    = 24 * time.Hour
 	robotsDown    = time.Hour
 	robotsRefused = time.Minute
 )
+
+// goodFor is how long rules are good: as long as the job says, RFC 9309 (2.4) permits 24 hours, yet so long that some pages come between two
+// requests for them, the next of which may wait for took, too. A longer Cache-Control does not extend it and a shorter one is not heeded: it would have some servers asked for their
+// robots.txt more often than for their pages.
+func goodFor(job *crawl.Job, crawlDelay, took time.Duration) time.Duration {
+	const pages = 10
+	p := &job.Politeness
+	pause := max(p.Delay.D(), min(crawlDelay, p.MaxCrawlDelay.D()))
+	if pause > 0 {
+		pause = max(pause, min(time.Duration(p.DownloadFactor*float64(took)), p.MaxAdaptive.D()))
+	}
+	return min(max(job.Robots.Good(), pages*pause), crawl.MaxRobotsRefresh)
+}
 
 // maxRobotsRedirects is how many redirects lead to a robots.txt; then there is none (RFC 9309, section 2.3.1.2).
 const maxRobotsRedirects = 5
@@ -32,7 +43,7 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 		return true, nil
 	}
 	origin := task.URL.Origin()
-	rules, rec, found, err := h.deps.Robots.Rules(ctx, origin)
+	rules, rec, found, err := h.deps.Robots.Rules(ctx, origin, robotscache.AgentOf(job))
 	switch {
 	case err != nil:
 		return false, err
@@ -41,6 +52,12 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 		return false, nil
 	case rec.State == crawl.RobotsDisallowAll:
 		h.unavailable(ctx, task).apply(out)
+		return false, nil
+	}
+	if out.CrawlDelay, _ = rules.CrawlDelay(); out.CrawlDelay > job.Politeness.MaxCrawlDelay.D() { // asked of this job's agent only
+		fault{crawl.VerdictBlocked, crawl.ReasonCrawlDelay, fmt.Sprintf("%s/robots.txt asks for a Crawl-delay of %v; politeness.max_crawl_delay is %v",
+			origin, out.CrawlDelay, job.Politeness.MaxCrawlDelay.D())}.apply(out)
+		out.CrawlDelay = 0
 		return false, nil
 	}
 	if allowed, rule, line := rules.Match(task.URL.RequestURI()); !allowed {
@@ -212,14 +229,14 @@ func originOf(task *crawl.Task) string {
 
 // robotsRecord stores what an answer says.
 func (h *Handler) robotsRecord(ctx context.Context, a *attempt, state crawl.RobotsState, text []byte) error {
-	now := time.Now()
+	now, agent, file := time.Now(), robotscache.AgentOf(a.job), robots.Parse(text)
+	delay, _ := file.Agent(agent).CrawlDelay()
+	started, _ := a.contact.seen()
 	rec := crawl.Robots{Origin: originOf(a.task), State: state, Status: a.out.Status, Body: text, FetchedAt: now,
-		Expires: now.Add(robotsGood)}
-	if err := h.deps.Robots.Put(ctx, rec); err != nil {
+		Expires: now.Add(goodFor(a.job, delay, now.Sub(started)))}
+	if err := h.deps.Robots.Put(ctx, rec, agent); err != nil {
 		return err
 	}
-	file := robots.Parse(text)
-	delay, _ := file.Agent(crawl.ProductToken).CrawlDelay()
 	a.out.Verdict = crawl.VerdictDone
 	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires, CrawlDelay: delay, Sitemaps: file.Sitemaps()}
 	return nil
@@ -239,7 +256,7 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 		rest = robotsRefused
 	}
 	rec := crawl.Robots{Origin: originOf(a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now, Expires: now.Add(rest)}
-	if err := h.deps.Robots.Put(ctx, rec); err != nil {
+	if err := h.deps.Robots.Put(ctx, rec, robotscache.AgentOf(a.job)); err != nil {
 		return err
 	}
 	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires}

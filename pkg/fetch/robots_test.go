@@ -27,11 +27,73 @@ func TestRobotsTxtIsKeptWithWhatItSays(t *testing.T) {
 	if string(rec.Body) != file || rec.State != crawl.RobotsRules || rec.Status != 200 || !rec.Expires.Equal(o.Expires) {
 		t.Errorf("record %+v", rec)
 	}
-	if left := time.Until(rec.Expires); left < 23*time.Hour || left > 24*time.Hour {
-		t.Errorf("good for %v, want 24 h", left)
+	if left := time.Until(rec.Expires); left < 5*time.Hour || left > 6*time.Hour {
+		t.Errorf("good for %v, want 6 h", left)
 	}
 	if r.page != nil || len(b.mem.bodies) != 0 {
 		t.Error("robots.txt went the way of a page")
+	}
+}
+
+// Rules are asked for again when the job says, at most a day later (RFC 9309, 2.4), and not before some pages were fetched under them.
+func TestRobotsTxtIsGoodForAsLongAsTheJobSays(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "User-agent: *\nCrawl-delay: 240\n") })
+	const h = crawl.Duration(time.Hour)
+	for _, tt := range []struct{ refresh, delay, want crawl.Duration }{
+		{0, 0, 6 * h}, {3 * h, 0, 3 * h}, {24 * h, 0, 24 * h}, {h / 60, 0, h * 2 / 3}, {h, 10 * h, 24 * h},
+	} {
+		b := newBench(t, nil)
+		b.job.Robots.Refresh, b.job.Politeness.Delay = tt.refresh, tt.delay
+		r := b.get(url+"/robots.txt", asRobots)
+		r.want(t, crawl.VerdictDone, "")
+		if left := time.Until(r.Outcome.Robots.Expires); left > tt.want.D() || left < tt.want.D()-time.Minute {
+			t.Errorf("refresh %v, delay %v: good for %v, want %v", tt.refresh, tt.delay, left, tt.want)
+		}
+	}
+}
+
+// The group that counts is that of the agent that is sent, or of the one that the job names.
+func TestRobotsTxtIsReadForTheAgentThatIsSent(t *testing.T) {
+	const file = "User-agent: mybot\nDisallow: /mybot\nCrawl-delay: 7\n\nUser-agent: *\nDisallow: /all\n\n" +
+		"User-agent: whirlpool\nDisallow: /whirlpool\n\nUser-agent: slow\nCrawl-delay: 301\n"
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			fmt.Fprint(w, file)
+		}
+	})
+	for _, tt := range []struct {
+		userAgent, agent, denied string
+		delay                    time.Duration
+	}{
+		{"", "", "/whirlpool", 0},
+		{"MyBot/1.0 (+https://e.org)", "", "/mybot", 7 * time.Second},
+		{"Mozilla/5.0 (compatible; MyBot/1.0)", "", "/mybot", 7 * time.Second},
+		{"Mozilla/5.0 (X11)", "MyBot", "/mybot", 7 * time.Second},
+		{"MyBot/1.0", "else", "/all", 0},
+	} {
+		b := newBench(t, nil)
+		b.job.IgnoreRobots, b.job.UserAgent, b.job.Robots.Agent = false, tt.userAgent, tt.agent
+		if r := b.get(url+"/robots.txt", asRobots); r.Outcome.Robots.CrawlDelay != tt.delay {
+			t.Errorf("%+v: robots.txt asks for %v", tt, r.Outcome.Robots.CrawlDelay)
+		}
+		for _, path := range []string{"/whirlpool", "/mybot", "/all"} {
+			want, reason := crawl.VerdictDone, ""
+			if path == tt.denied {
+				want, reason = crawl.VerdictBlocked, crawl.ReasonRobots
+			}
+			r := b.get(url+path, nil)
+			if r.want(t, want, reason); r.CrawlDelay != tt.delay {
+				t.Errorf("%+v: %s: Crawl-delay %v", tt, path, r.CrawlDelay)
+			}
+		}
+	}
+	b := newBench(t, nil)
+	b.job.IgnoreRobots = false
+	b.get(url+"/robots.txt", asRobots)
+	b.job.UserAgent = "Slow/2" // another job, whose agent is asked for more than the job has
+	r := b.get(url+"/x", nil)
+	if r.want(t, crawl.VerdictBlocked, crawl.ReasonCrawlDelay); r.Contacted() || r.CrawlDelay != 0 {
+		t.Errorf("%+v", r.Outcome)
 	}
 }
 

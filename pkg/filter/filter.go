@@ -24,8 +24,8 @@ import (
 
 // Robots answers for the robots.txt files that are known.
 type Robots interface {
-	// Allowed reports what the rules of u's origin say; known is false where there are none yet.
-	Allowed(ctx context.Context, u weburl.URL) (allowed, known bool, err error)
+	// Allowed reports what the rules of u's origin say to an agent; known is false where there are none yet.
+	Allowed(ctx context.Context, agent string, u weburl.URL) (allowed, known bool, err error)
 }
 
 // Handler is the URL filter's logic. It implements stage.Handler[*crawl.Links].
@@ -98,7 +98,7 @@ func (h *Handler) judge(ctx context.Context, r *Rules, t *crawl.Task, l *crawl.L
 	if h.robots == nil || r.job.IgnoreRobots {
 		return "", nil
 	}
-	allowed, known, err := h.robots.Allowed(ctx, t.URL)
+	allowed, known, err := h.robots.Allowed(ctx, r.agent, t.URL)
 	if err != nil {
 		return "", fmt.Errorf("robots.txt for %s: %w", t.URL, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/traps"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
@@ -15,6 +16,7 @@ import (
 // Rules are what a job says about URLs, compiled.
 type Rules struct {
 	job       *crawl.Job
+	agent     string // that robots.txt files know the job's crawler by
 	canon     *weburl.Canonicalizer
 	domains   map[string]bool // scope domain: the seeds' registrable domains
 	hosts     map[string]bool // scope host: the seeds' host keys
@@ -28,7 +30,7 @@ type Rules struct {
 // Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name the pattern or
 // the file.
 func Compile(job *crawl.Job) (*Rules, error) {
-	r := &Rules{job: job, canon: Canonicalizer(job), domains: map[string]bool{}, hosts: map[string]bool{},
+	r := &Rules{job: job, agent: robotscache.AgentOf(job), canon: Canonicalizer(job), domains: map[string]bool{}, hosts: map[string]bool{},
 		traps: traps.Default()}
 	seeds, err := job.SeedURLs()
 	if err != nil {

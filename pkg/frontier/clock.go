@@ -22,6 +22,7 @@ func (f *Frontier) leastGap(h *host) time.Duration {
 // least need not be, because after a restart every job's delay starts anew.
 func (h *host) apply(out *crawl.Outcome, j *crawl.Job, now time.Time, least time.Duration) (urgent bool) {
 	r := &h.rec
+	h.raiseCrawlDelay(out, now)
 	if out.Contacted() {
 		r.Requests++
 		r.LastContact = later(r.LastContact, out.Ended)

@@ -81,6 +81,17 @@ func (h *host) setOrigin(o crawl.Origin) {
 	}
 }
 
+// raiseCrawlDelay heeds what robots.txt asks of the agent of a page's job, where the job that fetched the file has another agent. The
+// longest counts.
+func (h *host) raiseCrawlDelay(out *crawl.Outcome, now time.Time) {
+	if out.CrawlDelay <= 0 {
+		return
+	}
+	if o := h.origin(out.Task.URL.Origin(), now); o != nil {
+		o.CrawlDelay = max(o.CrawlDelay, out.CrawlDelay)
+	}
+}
+
 // expireOrigin makes the origin's robots.txt be fetched again. Its Crawl-delay holds until then.
 func (h *host) expireOrigin(name string, now time.Time) {
 	if o := h.origin(name, now); o != nil {

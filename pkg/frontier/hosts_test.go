@@ -141,6 +141,27 @@ func TestRobotsComeFirstAndFromOtherHostsToo(t *testing.T) {
 	}
 }
 
+// The job whose agent is asked for patience is not the one that fetched robots.txt.
+func TestTheCrawlDelayOfAnotherAgentIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		job := aJob("a")
+		job.IgnoreRobots = false
+		w := newWorld(t, 1, job)
+		w.answer = func(_ *world, f *crawl.Fetch) reply {
+			if f.Task.Kind == crawl.KindRobots {
+				return robotsReply(t, f, "http://h0.test/robots.txt", 0)
+			}
+			return reply{took: time.Second, outcome: crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200, CrawlDelay: time.Minute}}
+		}
+		w.runAll(pages(t, "a", 1, 5)...)
+		for i := 2; i < len(w.log); i++ {
+			if gap := w.log[i].start.Sub(w.log[i-1].end); gap < time.Minute {
+				t.Errorf("request %d came %v after the one before, want a minute", i, gap)
+			}
+		}
+	})
+}
+
 func TestAHostThatAsksForTooMuchPatienceIsParkedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		job := aJob("a")

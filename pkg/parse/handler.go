@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/sitemap"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 )
@@ -113,12 +114,13 @@ func (h *Handler) putBuffer(buf *bytes.Buffer) {
 // their own.
 func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.Document {
 	opt, base := optionsOf(job.Limits), p.Task.URL
+	opt.Agent = robotscache.AgentOf(job)
 	if p.Task.Kind == crawl.KindSitemap {
 		return Feed(body, p.ContentType, base, opt).document(p)
 	}
 	r := Parse(body, p.ContentType, base, opt)
 	r.linkHeaders(p.LinkHeaders, base, opt.MaxLinks)
-	r.robotsTags(p.RobotsTags)
+	r.robotsTags(p.RobotsTags, opt)
 	d := r.document(p)
 	if match := rules.matching(base); len(match) > 0 {
 		weigh(match, d.Links)

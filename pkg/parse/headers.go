@@ -97,14 +97,14 @@ func nextParameter(s string) (name, value, rest string) {
 
 // robotsTags applies X-Robots-Tag headers. A value may be for one crawler: "otherbot: noindex, nofollow"; what is for
 // others does not concern us.
-func (r *Result) robotsTags(values []string) {
+func (r *Result) robotsTags(values []string, opt Options) {
 	for _, v := range values {
 		agent, rest, ok := strings.Cut(v, ":")
 		agent = strings.TrimSpace(agent)
 		switch {
 		case !ok || !isAgent(agent):
 			r.robots(v)
-		case strings.EqualFold(agent, crawl.ProductToken):
+		case strings.EqualFold(agent, opt.agent()):
 			r.robots(rest)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/parse/htmlscan"
 )
 
@@ -55,7 +54,7 @@ func (p *pass) onMeta() {
 		p.addLink(tagMeta, refreshURL(m.content), nil)
 	case equalFold(m.httpEquiv, "content-language"), equalFold(m.name, "language"):
 		p.setLang(m.content)
-	case equalFold(m.name, "robots"), equalFold(m.name, crawl.ProductToken):
+	case equalFold(m.name, "robots"), strings.EqualFold(string(bytes.TrimSpace(m.name)), p.opt.agent()):
 		p.out.robots(string(htmlscan.Value(m.content)))
 	}
 }

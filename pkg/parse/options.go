@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"cmp"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
@@ -13,7 +15,12 @@ type Options struct {
 	MaxAssets int // images and the like
 	// GuessLang says to guess the language from the text where the page does not declare it.
 	GuessLang bool
+	// Agent is the name by which directives for one crawler call us; empty: crawl.ProductToken.
+	Agent string
 }
+
+// agent is the name by which directives call us.
+func (o *Options) agent() string { return cmp.Or(o.Agent, crawl.ProductToken) }
 
 // DefaultOptions returns the bounds of crawl.DefaultJob.
 func DefaultOptions() Options { return optionsOf(crawl.DefaultJob().Limits) }

@@ -8,23 +8,39 @@ import (
 // MaxCrawlDelay is the longest Crawl-delay that is understood; a longer one reads as this.
 const MaxCrawlDelay = 24 * time.Hour
 
-// Agent returns the rules for a crawler with this product token, for example "whirlpool" (what follows the token, as
-// in "Whirlpool/1.0", is ignored). Tokens are compared whole and without regard to case. All groups that name the
-// token are merged; without one, those for `*` apply; without these, everything is allowed (section 2.2.1). A group
-// of its own replaces `*` entirely, Crawl-delay included.
+// Agent returns the rules for a crawler with this name, for example "whirlpool" (what follows the name, as in
+// "Whirlpool/1.0", is ignored). All groups for it are merged; without one, those for `*` apply; without these,
+// everything is allowed (section 2.2.1). A group of its own replaces `*` entirely, Crawl-delay included.
+//
+// Names are compared whole and without regard to case. The RFC's product token has letters, "-" and "_" only, yet
+// crawlers and sites use digits and dots too: so where no group has the whole name, the letters that our name or the
+// name in the file starts with decide. A "crawler2" obeys the group of crawler2, else that of crawler; never that of
+// crawler1.
 func (f *File) Agent(product string) *Rules {
-	token := agentToken(product)
-	if _, ok := f.agents[token]; !ok {
-		token = wildcardAgent
-	}
 	var rules []rawRule
 	delay := noDelay
-	for _, m := range f.agents[token] {
+	for _, m := range f.members(agentName(product)) {
 		group := &f.groups[m.group]
 		rules = append(rules, group.rules...)
 		delay = max(delay, group.delayOf(m))
 	}
 	return compile(rules, delay)
+}
+
+// members returns where the groups for a name stand.
+func (f *File) members(name string) []member {
+	if found, ok := f.agents[name]; ok && name != "" {
+		return found
+	}
+	if letters := leadingLetters(name); letters != "" {
+		if found, ok := f.agents[letters]; ok {
+			return found
+		}
+		if found, ok := f.loose[name]; ok {
+			return found
+		}
+	}
+	return f.agents[wildcardAgent]
 }
 
 // delayOf returns the first Crawl-delay below the line that names the member, or noDelay.
@@ -37,17 +53,37 @@ func (g *group) delayOf(m member) time.Duration {
 	return noDelay
 }
 
-// agentToken reads the product token at the start of s, in lower case: "Foo/1.0" is foo. It is `*` only where
-// nothing or white space follows, and "" where there is none.
-func agentToken(s string) string {
+// agentName reads the name at the start of s, in lower case: "Foo/1.0" is foo, "Foo2 (x)" is foo2. It is `*` only
+// where nothing or white space follows, and "" where there is none.
+func agentName(s string) string {
 	if s == wildcardAgent || strings.HasPrefix(s, "* ") || strings.HasPrefix(s, "*\t") {
 		return wildcardAgent
 	}
-	return strings.ToLower(s[:len(s)-len(strings.TrimLeft(s, tokenChars))])
+	end := 0
+	for end < len(s) && nameChars[s[end]] {
+		end++
+	}
+	if s[:end] == wildcardAgent {
+		return "" // an asterisk and something else
+	}
+	return strings.ToLower(s[:end])
+}
+
+// leadingLetters is the RFC's product token at the start of a name.
+func leadingLetters(name string) string {
+	return name[:len(name)-len(strings.TrimLeft(name, tokenChars))]
 }
 
 // tokenChars are the characters of a product token (section 2.2.1).
 const tokenChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
+
+// nameChars are the characters of a product's name in a User-Agent header (RFC 9110, sections 5.6.2 and 10.1.5).
+var nameChars = func() (t [256]bool) {
+	for _, c := range []byte(tokenChars + "0123456789!#$%&'*+.^`|~") {
+		t[c] = true
+	}
+	return t
+}()
 
 // parseDelay reads the seconds at the start of a Crawl-delay value, with an optional decimal fraction. Units and
 // other text after the number are ignored. Only milliseconds of the fraction are kept.

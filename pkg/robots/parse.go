@@ -1,7 +1,6 @@
 package robots
 
 import (
-	"bytes"
 	"strings"
 	"time"
 )
@@ -13,13 +12,14 @@ const MaxSize = 512 << 10
 // MaxSitemaps is how many Sitemap records of one file are kept.
 const MaxSitemaps = 10_000
 
-// wildcardAgent is the product token of the group that stands for every crawler without its own.
+// wildcardAgent is the name of the group that stands for every crawler without its own.
 const wildcardAgent = "*"
 
 // File is a parsed robots.txt. It is immutable and keeps the text of the file alive: get the Rules and drop it.
 type File struct {
 	groups   []group
-	agents   map[string][]member // by product token in lower case, in order
+	agents   map[string][]member // by name in lower case, in order
+	loose    map[string][]member // names with more than letters, by the letters they start with
 	sitemaps []string
 }
 
@@ -30,7 +30,7 @@ type group struct {
 	delays []rawDelay
 }
 
-// member says that a token stands in a group, and at which of its user-agent lines first.
+// member says that a name stands in a group, and at which of its user-agent lines first.
 type member struct{ group, at int }
 
 // rawDelay is a Crawl-delay line. It is not a rule and so does not end the list of user agents, but only those
@@ -51,16 +51,17 @@ type rawRule struct {
 // Parse reads a robots.txt. It never fails: what cannot be read as a record is skipped. Time and memory are linear
 // in the body, of which at most MaxSize octets are looked at.
 func Parse(body []byte) *File {
-	if len(body) > MaxSize {
-		body = body[:MaxSize]
-		body = body[:bytes.LastIndexAny(body, "\r\n")+1]
-	}
-	text := strings.TrimPrefix(string(body), "\uFEFF")
+	text := textOf(body)
 	p := parser{file: &File{agents: map[string][]member{}}}
+	markup := strings.IndexByte(text, '<') >= 0
 	for line := int32(1); text != ""; line++ {
 		var record string
 		record, text = cutLine(text)
-		p.record(record, line)
+		if markup {
+			p.marked(record, line, line == 1 && text == "")
+		} else {
+			p.record(record, line)
+		}
 	}
 	return p.file
 }
@@ -89,29 +90,34 @@ type parser struct {
 // demands.
 func (p *parser) record(line string, number int32) {
 	line, _, _ = strings.Cut(line, "#")
+	var kind recordKind
 	key, value, ok := strings.Cut(line, ":")
-	if !ok {
-		return
+	if ok {
+		kind, value = exactKind(trim(key)), trim(value)
 	}
-	key, value = trim(key), trim(value)
-	switch {
-	case strings.EqualFold(key, "user-agent"):
+	if kind == otherRecord {
+		if kind, value = looseRecord(trim(line)); kind == otherRecord {
+			return
+		}
+	}
+	switch kind {
+	case userAgentRecord:
 		p.userAgent(value)
-	case strings.EqualFold(key, "allow"):
+	case allowRecord:
 		p.rule(value, number, true)
-	case strings.EqualFold(key, "disallow"):
+	case disallowRecord:
 		p.rule(value, number, false)
-	case strings.EqualFold(key, "crawl-delay"):
+	case crawlDelayRecord:
 		p.crawlDelay(value)
-	case strings.EqualFold(key, "sitemap"):
+	case sitemapRecord:
 		p.sitemap(value)
 	}
 }
 
-// trim removes the RFC's white space: spaces and tabs.
-func trim(s string) string { return strings.Trim(s, " \t") }
+// trim removes white space: the RFC's spaces and tabs, and those that come with copied text.
+func trim(s string) string { return strings.TrimSpace(s) }
 
-// userAgent adds a token to the current group or starts a new one. A line without a valid token still starts its
+// userAgent adds a name to the current group or starts a new one. A line without a valid name still starts its
 // group: its rules are somebody else's, and must not fall to the group before.
 func (p *parser) userAgent(value string) {
 	if p.group == nil || p.ruled {
@@ -119,15 +125,26 @@ func (p *parser) userAgent(value string) {
 		p.group, p.ruled = &p.file.groups[len(p.file.groups)-1], false
 	}
 	p.group.agents++
-	token := agentToken(value)
-	if token == "" {
+	name := agentName(value)
+	if name == "" {
 		return
 	}
-	current := len(p.file.groups) - 1
-	known := p.file.agents[token]
-	if len(known) == 0 || known[len(known)-1].group != current {
-		p.file.agents[token] = append(known, member{group: current, at: p.group.agents})
+	p.file.agents[name] = p.join(p.file.agents[name])
+	if letters := leadingLetters(name); letters != "" && letters != name {
+		if p.file.loose == nil {
+			p.file.loose = map[string][]member{}
+		}
+		p.file.loose[letters] = p.join(p.file.loose[letters])
 	}
+}
+
+// join adds the current group to the known ones, once.
+func (p *parser) join(known []member) []member {
+	current := len(p.file.groups) - 1
+	if n := len(known); n > 0 && known[n-1].group == current {
+		return known
+	}
+	return append(known, member{group: current, at: p.group.agents})
 }
 
 // rule adds a rule to the current group. An empty pattern is a rule that says nothing; it still closes the list of
@@ -137,7 +154,7 @@ func (p *parser) rule(pattern string, line int32, allow bool) {
 		return
 	}
 	p.ruled = true
-	if pattern != "" && (pattern[0] == '/' || pattern[0] == '*') {
+	if isPattern(pattern) {
 		p.group.rules = append(p.group.rules, rawRule{pattern: pattern, line: line, allow: allow})
 	}
 }

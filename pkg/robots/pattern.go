@@ -16,10 +16,10 @@ type segment struct {
 	folded string // as it reads when it starts in the query; "" where it cannot or reads the same
 }
 
-// parsePattern compiles the pattern of a rule: `*` is any octets, a last `$` the end (section 2.2.3).
-func parsePattern(r rule) pattern {
+// parsePattern compiles a pattern of a rule: `*` is any octets, a last `$` the end (section 2.2.3).
+func parsePattern(r rule, text string) pattern {
 	p := pattern{rule: r}
-	text, anchored := strings.CutSuffix(r.source, "$")
+	text, anchored := strings.CutSuffix(text, "$")
 	p.anchored = anchored
 	literals := strings.Split(text, "*")
 	p.length = int32(len(literals) - 1)

@@ -46,17 +46,35 @@ func compile(raw []rawRule, delay time.Duration) *Rules {
 	r := &Rules{delay: delay}
 	for _, line := range detach(raw) {
 		decided := rule{source: line.pattern, line: line.line, allow: line.allow}
-		if !strings.ContainsAny(line.pattern, "*$") {
-			r.addPrefix(normalLiteral(line.pattern, false), decided)
-		} else if p := parsePattern(decided); p.isPrefix() {
-			r.addPrefix(p.segments[0].strict, decided)
-		} else {
-			r.patterns = append(r.patterns, p)
+		r.add(decided, line.pattern)
+		if directory, ok := directoryOf(line.pattern); ok && line.allow {
+			r.add(decided, directory+"$")
 		}
 	}
 	r.prefixes = linkPrefixes(r.prefixes)
 	slices.SortFunc(r.patterns, func(a, b pattern) int { return a.order(b.rule) })
 	return r
+}
+
+// add compiles one pattern of a rule.
+func (r *Rules) add(decided rule, text string) {
+	if !strings.ContainsAny(text, "*$") {
+		r.addPrefix(normalLiteral(text, false), decided)
+	} else if p := parsePattern(decided, text); p.isPrefix() {
+		r.addPrefix(p.segments[0].strict, decided)
+	} else {
+		r.patterns = append(r.patterns, p)
+	}
+}
+
+// directoryOf is the directory whose index page a pattern names: who allows /a/index.html allows /a/, as Google's
+// parser reads it.
+func directoryOf(pattern string) (directory string, ok bool) {
+	slash := strings.LastIndexByte(pattern, '/')
+	if slash < 0 || !strings.HasPrefix(pattern[slash:], "/index.htm") {
+		return "", false
+	}
+	return pattern[:slash+1], true
 }
 
 // detach moves the patterns from the text of the file to one of their own.

@@ -2,7 +2,7 @@
 //
 // Its duties, in order:
 //
-//  1. [Cache.Rules] returns the rules of an origin for our product token, compiled once, for as long as the record says.
+//  1. [Cache.Rules] returns the rules of an origin for a job's agent, compiled once an agent, for as long as the record says.
 //  2. [Cache.Put] stores a record and makes it known here at once. Other processes see it when theirs has expired, which
 //     is the promise of a record's Expires.
 //
@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -52,9 +53,24 @@ type Cache struct {
 	entries *lru.Cache[string, entry]
 }
 
+// entry is not changed once it is in the cache.
 type entry struct {
-	rules  *robots.Rules
-	record crawl.Robots // without its body
+	rules  map[string]*robots.Rules // by agent
+	record crawl.Robots             // without its body
+}
+
+// maxAgents is for how many agents an origin's rules are kept: jobs mostly share one.
+const maxAgents = 16
+
+// AgentOf is the name that robots.txt files know a job's crawler by: the one that the job says, or that of its User-Agent.
+func AgentOf(job *crawl.Job) string {
+	if job.Robots.Agent != "" {
+		return job.Robots.Agent
+	}
+	if name := robots.Product(job.Agent()); name != "" {
+		return name
+	}
+	return crawl.ProductToken
 }
 
 // New returns a cache over store.
@@ -65,12 +81,14 @@ func New(store crawl.RobotsStore, cfg Config) (*Cache, error) {
 	return &Cache{cfg: cfg, store: store, entries: lru.New[string, entry](cfg.MaxOrigins, cfg.MaxBytes)}, nil
 }
 
-// Rules returns the rules of an origin (scheme://host[:port]) for our product token and the record they come from,
+// Rules returns the rules of an origin (scheme://host[:port]) for an agent and the record they come from,
 // without its body. found is false when the store has none, or only one that expired longer than Grace ago.
-func (c *Cache) Rules(ctx context.Context, origin string) (rules *robots.Rules, rec crawl.Robots, found bool, err error) {
+func (c *Cache) Rules(ctx context.Context, origin, agent string) (rules *robots.Rules, rec crawl.Robots, found bool, err error) {
 	now := time.Now()
 	if e, ok := c.entries.Get(origin); ok && now.Before(e.record.Expires) {
-		return e.rules, e.record, true, nil
+		if rules, ok := e.rules[agent]; ok {
+			return rules, e.record, true, nil
+		}
 	}
 	r, found, err := c.File(ctx, origin)
 	if err != nil {
@@ -80,8 +98,8 @@ func (c *Cache) Rules(ctx context.Context, origin string) (rules *robots.Rules, 
 		return nil, crawl.Robots{}, false, nil
 	}
 	r.Origin = origin
-	e := c.keep(r)
-	return e.rules, e.record, true, nil
+	e := c.keep(r, agent)
+	return e.rules[agent], e.record, true, nil
 }
 
 // File returns the stored robots.txt of an origin with its body, however old.
@@ -93,29 +111,33 @@ func (c *Cache) File(ctx context.Context, origin string) (crawl.Robots, bool, er
 	return r, found, nil
 }
 
-// Put stores r and remembers it.
-func (c *Cache) Put(ctx context.Context, r crawl.Robots) error {
+// Put stores r and remembers it, with the rules for an agent.
+func (c *Cache) Put(ctx context.Context, r crawl.Robots, agent string) error {
 	if err := c.store.PutRobots(ctx, r); err != nil {
 		return fmt.Errorf("store the robots.txt of %s: %w", r.Origin, err)
 	}
-	c.keep(r)
+	c.keep(r, agent)
 	return nil
 }
 
-func (c *Cache) keep(r crawl.Robots) entry {
-	e := entry{rules: Compile(&r), record: r}
+func (c *Cache) keep(r crawl.Robots, agent string) entry {
+	e := entry{rules: map[string]*robots.Rules{}, record: r}
+	if old, ok := c.entries.Get(r.Origin); ok && len(old.rules) < maxAgents && old.record.FetchedAt.Equal(r.FetchedAt) {
+		maps.Copy(e.rules, old.rules)
+	}
+	e.rules[agent] = Compile(&r, agent)
 	e.record.Body = nil
 	c.entries.Put(r.Origin, e, int64(len(r.Body))+originCost)
 	return e
 }
 
-// Compile returns what a record allows our product token.
-func Compile(r *crawl.Robots) *robots.Rules {
+// Compile returns what a record allows an agent.
+func Compile(r *crawl.Robots, agent string) *robots.Rules {
 	switch r.State {
 	case crawl.RobotsAllowAll:
 		return robots.AllowAll()
 	case crawl.RobotsDisallowAll:
 		return robots.DisallowAll()
 	}
-	return robots.Parse(r.Body).Agent(crawl.ProductToken)
+	return robots.Parse(r.Body).Agent(agent)
 }

@@ -102,8 +102,10 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.Var(&job.Politeness.IPDelay, "ip-delay", "wait between two requests to an address; never more than --delay")
 	fl.IntVar(&job.Politeness.HostConnections, "host-connections", 1, "requests at once to a host; more only for your own site")
 	fl.StringVar(&job.UserAgent, "user-agent", "", "User-Agent header (default Whirlpool/VERSION (+CONTACT))")
+	fl.StringVar(&job.Robots.Agent, "robots-agent", "", "`name` to look for in robots.txt files (default that of the User-Agent)")
 	fl.StringVar(&job.Contact, "contact", "", "`URL or e-mail` address for the owners of the sites")
-	fl.BoolVar(&job.IgnoreRobots, "ignore-robots", false, "do not ask for robots.txt; only for your own sites")
+	fl.BoolVar(&job.IgnoreRobots, "ignore-robots", false,
+		"do not ask for robots.txt; only for your own sites. Sitemaps that it names are not found then: give them as seeds")
 	fl.BoolVar(&f.keepNoFollow, "ignore-nofollow", false, "follow nofollow links and store noindex pages")
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
 	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate, "bits of 64 in which near-duplicates may differ; -1: only exact copies")
@@ -171,6 +173,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 		"ip-delay":         func() { job.Politeness.IPDelay = flags.Politeness.IPDelay },
 		"host-connections": func() { job.Politeness.HostConnections = flags.Politeness.HostConnections },
 		"user-agent":       func() { job.UserAgent = flags.UserAgent }, "contact": func() { job.Contact = flags.Contact },
+		"robots-agent":   func() { job.Robots.Agent = flags.Robots.Agent },
 		"ignore-robots":  func() { job.IgnoreRobots = flags.IgnoreRobots },
 		"near-duplicate": func() { job.NearDuplicate = flags.NearDuplicate },
 	}
