@@ -46,10 +46,11 @@ type Job struct {
 	UserAgent     string `yaml:"user_agent"` // empty: Whirlpool/VERSION (+CONTACT)
 	Contact       string `yaml:"contact"`    // URL or e-mail address
 	IgnoreRobots  bool   `yaml:"ignore_robots"`
-	IgnoreMeta    bool   `yaml:"ignore_nofollow"` // follow nofollow links and store noindex pages all the same
-	Sitemaps      bool   `yaml:"sitemaps"`        // read sitemaps, and the feeds that pages name
-	KeepParams    bool   `yaml:"keep_params"`     // do not strip session ids and tracking parameters
-	NearDuplicate int    `yaml:"near_duplicate"`  // largest Hamming distance of 64 bits; negative: exact copies only
+	AllowPrivate  bool   `yaml:"allow_private" json:"allow_private"` // loopback and private addresses, where the fetcher permits it
+	IgnoreMeta    bool   `yaml:"ignore_nofollow"`                    // follow nofollow links and store noindex pages all the same
+	Sitemaps      bool   `yaml:"sitemaps"`                           // read sitemaps, and the feeds that pages name
+	KeepParams    bool   `yaml:"keep_params"`                        // do not strip session ids and tracking parameters
+	NearDuplicate int    `yaml:"near_duplicate"`                     // largest Hamming distance of 64 bits; negative: exact copies only
 
 	Politeness Politeness `yaml:"politeness"`
 	Retry      Retry      `yaml:"retry"`

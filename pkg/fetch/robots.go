@@ -20,7 +20,7 @@ import (
 const (
 	robotsGood    = 24 * time.Hour
 	robotsDown    = time.Hour
-	robotsRefused = time.Minute
+	robotsRefused = 10 * time.Second
 )
 
 // maxRobotsRedirects is how many redirects lead to a robots.txt; then there is none (RFC 9309, section 2.3.1.2).
@@ -39,8 +39,11 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 	case !found:
 		fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt not known yet"}.apply(out)
 		return false, nil
+	case rec.State == crawl.RobotsDisallowAll && h.private(job) && rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
+		fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that may not reach private addresses; it is asked for again"}.apply(out)
+		return false, nil
 	case rec.State == crawl.RobotsDisallowAll:
-		h.unavailable(ctx, task).apply(out)
+		h.unavailable(ctx, job, task).apply(out)
 		return false, nil
 	}
 	if allowed, rule, line := rules.Match(task.URL.RequestURI()); !allowed {
@@ -53,8 +56,8 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 
 // unavailable says why a page is not fetched whose robots.txt could not be had. Where the whole host is out of reach
 // that is the better reason, and it can be told without contacting anybody but the name server.
-func (h *Handler) unavailable(ctx context.Context, task *crawl.Task) fault {
-	if err := h.unreachable(ctx, task.URL.Hostname()); err != nil {
+func (h *Handler) unavailable(ctx context.Context, job *crawl.Job, task *crawl.Task) fault {
+	if err := h.unreachable(ctx, task.URL.Hostname(), h.private(job)); err != nil {
 		if f, ok := diagnoseName(err); ok && f.verdict.Final() {
 			return f
 		}
@@ -64,15 +67,15 @@ func (h *Handler) unavailable(ctx context.Context, task *crawl.Task) fault {
 }
 
 // unreachable returns why no request can reach host, as far as names and addresses tell.
-func (h *Handler) unreachable(ctx context.Context, host string) error {
+func (h *Handler) unreachable(ctx context.Context, host string, private bool) error {
 	if h.transports.proxy != nil {
-		if h.cfg.AllowPrivate {
+		if private {
 			return nil
 		}
 		return guard.CheckHost(host)
 	}
 	addrs, err := h.deps.DNS.Lookup(ctx, host)
-	if err != nil || h.cfg.AllowPrivate {
+	if err != nil || private {
 		return err
 	}
 	var refused error

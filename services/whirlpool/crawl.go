@@ -259,7 +259,7 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	opt.WARC = f.warc
 	opt.Node.SetWindow(f.concurrency)
 	opt.Node.Frontier.ShareAddresses = f.proxy == ""
-	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate = f.proxy, f.allowPrivate
+	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.proxy, f.allowPrivate, true
 	opt.DNS.Server = f.dns
 	if err := errors.Join(opt.Node.Frontier.Validate(), opt.Node.Fetch.Validate(), opt.DNS.Validate()); err != nil {
 		return opt, exitStatus{exitUsage, err}
