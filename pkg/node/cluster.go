@@ -65,6 +65,7 @@ func (r Cluster) Run(ctx context.Context, p *run.Program, roles ...Role) (err er
 	}
 	if c.plays(Frontier) {
 		g.Go(func() error { p.DiskGuard(c.diskFull).Run(ctx); return nil })
+		g.Go(func() error { newAlarmWatch(c.bus, p.Log, p.Registry).run(ctx); return nil })
 		g.Go(func() error { return p.Supervise(ctx, string(Frontier), c.runFrontier, rabbit.ErrLost) })
 	} else {
 		p.Ready()

@@ -63,7 +63,7 @@ before --allow-private or media_types permitted it.`,
 			return err
 		}
 		defer c.close()
-		if err := checkPrivate(c.cfg, job); err != nil {
+		if err := errors.Join(checkPrivate(c.cfg, job), c.bus.Reach(cmd.Context())); err != nil {
 			return err
 		}
 		if err := c.postgres.Jobs().Put(cmd.Context(), job); err != nil {

@@ -65,6 +65,9 @@ func (r *retryFlag) run(cmd *cobra.Command, ref *clusterRef, id crawl.JobID, fla
 		return err
 	}
 	defer c.close()
+	if err := c.bus.Reach(cmd.Context()); err != nil {
+		return err
+	}
 	return r.retry(cmd, c, id, flags)
 }
 
