@@ -32,6 +32,11 @@ func (s *ClusterStatus) writeJobs(w io.Writer) {
 			span(s.Time.Sub(j.Created).Round(time.Second)))
 	}
 	_ = t.Flush() // a strings.Builder takes everything
+	for i := range s.Jobs {
+		if j := &s.Jobs[i]; j.Note != "" {
+			fmt.Fprintf(w, "%s: %s\n", j.Job, j.Note)
+		}
+	}
 }
 
 // alarmHelp says what to do about an alarm.
