@@ -19,6 +19,7 @@ import (
 type Config struct {
 	Proxy           string         // URL of an http, https or socks5 proxy; empty: none. The environment is not consulted
 	AllowPrivate    bool           // permit loopback, private and other addresses that are not public
+	PrivateJobs     bool           // permit them to the jobs that ask for it (crawl.Job.AllowPrivate)
 	MaxIdleConns    int            // connections kept open, over all hosts
 	IdleConnTimeout time.Duration  // how long a connection is kept without a request
 	RootCAs         *x509.CertPool // whom to trust; nil: the system's

@@ -47,7 +47,8 @@ func diagnoseName(err error) (fault, bool) {
 	var d *dnscache.Error
 	switch {
 	case errors.As(err, &g):
-		return fault{crawl.VerdictRefused, crawl.ReasonPrivateAddress, g.Error() + "; --allow-private permits it"}, true
+		return fault{crawl.VerdictRefused, crawl.ReasonPrivateAddress, g.Error() +
+			"; --allow-private permits it (on a cluster, where fetch.allow_private_jobs does)"}, true
 	case errors.As(err, &d) && errors.Is(d.Kind, dnscache.ErrNoSuchHost):
 		return fault{crawl.VerdictGone, crawl.ReasonNoSuchHost, "the host name " + d.Host + " does not exist or has no address"}, true
 	case errors.As(err, &d):

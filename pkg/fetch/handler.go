@@ -32,7 +32,8 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 		return nil, err
 	}
 	m := newMetrics(deps.Metrics)
-	t.dial = m.timing(t.dial)
+	dial := t.dial
+	t.dial = func(private bool) dialFunc { return m.timing(dial(private)) }
 	return &Handler{cfg: cfg, deps: deps, transports: t, metrics: m, hands: newHands()}, nil
 }
 
@@ -101,9 +102,9 @@ func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch) (
 
 // answer sends the request and deals with the answer by the kind of the task.
 func (h *Handler) answer(ctx context.Context, a *attempt) ([]crawl.Event, error) {
-	err := h.reachable(a.task)
+	err := h.reachable(a.job, a.task)
 	if err == nil {
-		err = a.send(h.transports.get(&a.job.Limits))
+		err = a.send(h.transports.get(&a.job.Limits, h.private(a.job)))
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -120,9 +121,14 @@ func (h *Handler) answer(ctx context.Context, a *attempt) ([]crawl.Event, error)
 	return h.pageAnswer(ctx, a)
 }
 
+// private reports whether the job may reach addresses that are not public.
+func (h *Handler) private(job *crawl.Job) bool {
+	return h.cfg.AllowPrivate || h.cfg.PrivateJobs && job.AllowPrivate
+}
+
 // reachable checks what the dialer cannot when a proxy dials.
-func (h *Handler) reachable(task *crawl.Task) error {
-	if h.transports.proxy == nil || h.cfg.AllowPrivate {
+func (h *Handler) reachable(job *crawl.Job, task *crawl.Task) error {
+	if h.transports.proxy == nil || h.private(job) {
 		return nil
 	}
 	return guard.CheckHost(task.URL.Hostname())

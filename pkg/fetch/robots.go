@@ -18,7 +18,7 @@ import (
 // is likely to be changed soon.
 const (
 	robotsDown    = time.Hour
-	robotsRefused = time.Minute
+	robotsRefused = 10 * time.Second
 )
 
 // goodFor is how long rules are good: as long as the job says, RFC 9309 (2.4) permits 24 hours, yet so long that some pages come between two
@@ -50,8 +50,11 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 	case !found:
 		fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt not known yet"}.apply(out)
 		return false, nil
+	case rec.State == crawl.RobotsDisallowAll && h.private(job) && rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
+		fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that may not reach private addresses; it is asked for again"}.apply(out)
+		return false, nil
 	case rec.State == crawl.RobotsDisallowAll:
-		h.unavailable(ctx, task).apply(out)
+		h.unavailable(ctx, job, task).apply(out)
 		return false, nil
 	}
 	if out.CrawlDelay, _ = rules.CrawlDelay(); out.CrawlDelay > job.Politeness.MaxCrawlDelay.D() { // asked of this job's agent only
@@ -70,8 +73,8 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 
 // unavailable says why a page is not fetched whose robots.txt could not be had. Where the whole host is out of reach
 // that is the better reason, and it can be told without contacting anybody but the name server.
-func (h *Handler) unavailable(ctx context.Context, task *crawl.Task) fault {
-	if err := h.unreachable(ctx, task.URL.Hostname()); err != nil {
+func (h *Handler) unavailable(ctx context.Context, job *crawl.Job, task *crawl.Task) fault {
+	if err := h.unreachable(ctx, task.URL.Hostname(), h.private(job)); err != nil {
 		if f, ok := diagnoseName(err); ok && f.verdict.Final() {
 			return f
 		}
@@ -81,15 +84,15 @@ func (h *Handler) unavailable(ctx context.Context, task *crawl.Task) fault {
 }
 
 // unreachable returns why no request can reach host, as far as names and addresses tell.
-func (h *Handler) unreachable(ctx context.Context, host string) error {
+func (h *Handler) unreachable(ctx context.Context, host string, private bool) error {
 	if h.transports.proxy != nil {
-		if h.cfg.AllowPrivate {
+		if private {
 			return nil
 		}
 		return guard.CheckHost(host)
 	}
 	addrs, err := h.deps.DNS.Lookup(ctx, host)
-	if err != nil || h.cfg.AllowPrivate {
+	if err != nil || private {
 		return err
 	}
 	var refused error

@@ -22,9 +22,12 @@ const (
 )
 
 // transportKey holds the limits of a job that net/http knows only for a whole transport.
+//
+// private says that it may reach addresses that are not public: a connection there must not serve a job that may not.
 type transportKey struct {
 	maxHeader    int64
 	tlsHandshake time.Duration
+	private      bool
 }
 
 // transports has one transport for each combination of such limits: one, unless jobs differ. Connections are shared by
@@ -32,7 +35,7 @@ type transportKey struct {
 type transports struct {
 	cfg   Config
 	proxy *url.URL
-	dial  func(ctx context.Context, network, address string) (net.Conn, error)
+	dial  func(private bool) dialFunc
 
 	mu    sync.Mutex
 	byKey map[transportKey]*http.Transport
@@ -43,10 +46,10 @@ func newTransports(cfg Config, dns Resolver) (*transports, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &transports{cfg: cfg, proxy: proxy, dial: newDialer(dns, cfg.AllowPrivate).dial,
-		byKey: map[transportKey]*http.Transport{}}
+	t := &transports{cfg: cfg, proxy: proxy, byKey: map[transportKey]*http.Transport{}}
+	t.dial = func(private bool) dialFunc { return newDialer(dns, private).dial }
 	if proxy != nil {
-		t.dial = dialProxy
+		t.dial = func(bool) dialFunc { return dialProxy }
 	}
 	return t, nil
 }
@@ -59,8 +62,8 @@ func dialProxy(ctx context.Context, network, address string) (net.Conn, error) {
 }
 
 // get returns the transport for limits.
-func (t *transports) get(limits *crawl.Limits) *http.Transport {
-	key := transportKey{int64(limits.MaxHeader), limits.TLSHandshake.D()}
+func (t *transports) get(limits *crawl.Limits, private bool) *http.Transport {
+	key := transportKey{int64(limits.MaxHeader), limits.TLSHandshake.D(), private}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	tr, ok := t.byKey[key]
@@ -76,7 +79,7 @@ func (t *transports) get(limits *crawl.Limits) *http.Transport {
 
 func (t *transports) build(key transportKey) *http.Transport {
 	tr := &http.Transport{
-		DialContext:            t.dial,
+		DialContext:            t.dial(key.private),
 		TLSClientConfig:        &tls.Config{RootCAs: t.cfg.RootCAs, ClientSessionCache: tls.NewLRUClientSessionCache(tlsSessions)},
 		TLSHandshakeTimeout:    key.tlsHandshake,
 		DisableCompression:     true, // bodies are decoded here, under our limits

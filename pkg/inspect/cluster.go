@@ -49,6 +49,7 @@ type Broker interface {
 	Depths(ctx context.Context) ([]rabbit.Depth, error)
 	Dead(ctx context.Context, limit int) ([]rabbit.Letter, error)
 	Programs(ctx context.Context) ([]rabbit.Program, error)
+	Alarms(ctx context.Context) ([]rabbit.Alarm, error)
 }
 
 // Following knows the pages whose links are on their way to their claims.

@@ -30,6 +30,8 @@ type JobLine struct {
 	Open     int64       `json:"open"`
 	Done     int64       `json:"done"`
 	Excluded int64       `json:"excluded"`
+	MaxPages int         `json:"max_pages"`      // 0: no limit
+	Note     string      `json:"note,omitempty"` // why URLs of a job that has finished are open
 }
 
 // sampleTime is how long pages are counted to find the rate of a job that runs.
@@ -79,7 +81,23 @@ func (c *Cluster) line(ctx context.Context, j postgres.JobInfo) (JobLine, error)
 		return JobLine{}, fmt.Errorf("status of job %s: %w", j.ID, err)
 	}
 	return JobLine{Job: j.ID, State: stateOf(j.State), Created: j.Created, Ended: j.Ended, Pages: tally.Pages, Claimed: tally.Claimed,
-		Open: openOf(tally), Done: tally.Claimed - openOf(tally), Excluded: sum(tally.Excluded)}, nil
+		Open: openOf(tally), Done: tally.Claimed - openOf(tally), Excluded: sum(tally.Excluded), MaxPages: j.Job.MaxPages,
+		Note: limitText(stateOf(j.State), openOf(tally), tally.Pages, j.Job.MaxPages)}, nil
+}
+
+// limitText says why URLs of a crawl that has finished are open; empty where none is, or that is not why.
+func limitText(state State, open, pages int64, limit int) string {
+	if state != StateFinished || open == 0 || limit <= 0 || pages < int64(limit) {
+		return ""
+	}
+	return fmt.Sprintf("its page limit (max_pages %d) is met, so %s not fetched", limit, are(open, "URL that waits", "URLs that wait"))
+}
+
+func are(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one + " is"
+	}
+	return fmt.Sprintf("%d %s are", n, many)
 }
 
 // stateOf is a job's state under the name that crawls in directories have for it.

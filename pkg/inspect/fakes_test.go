@@ -23,6 +23,7 @@ type fakeCluster struct {
 	records   map[weburl.Key]weburl.URL
 	depths    func() []rabbit.Depth
 	dead      []rabbit.Letter
+	alarms    []rabbit.Alarm
 	broken    bool  // the walks are out of order
 	uncounted error // of the page store when it is to count
 
@@ -187,6 +188,8 @@ func (b fakeBroker) Dead(context.Context, int) ([]rabbit.Letter, error) { return
 func (b fakeBroker) Programs(context.Context) ([]rabbit.Program, error) {
 	return []rabbit.Program{{Name: "due", Host: "10.0.0.1"}, {Name: "parser", Host: "10.0.0.1"}, {Name: "due", Host: "10.0.0.2"}}, nil
 }
+
+func (b fakeBroker) Alarms(context.Context) ([]rabbit.Alarm, error) { return b.f.alarms, nil }
 
 type fakeHosts struct{}
 

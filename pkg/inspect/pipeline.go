@@ -18,6 +18,7 @@ type Pipeline struct {
 	DeadLetters int64            `json:"dead_letters"`
 	Hosts       int64            `json:"hosts"` // ever contacted, over all jobs
 	Programs    []rabbit.Program `json:"programs"`
+	Alarms      []rabbit.Alarm   `json:"alarms"`         // while there is one, a broker takes no messages
 	Ring        *RingLine        `json:"ring,omitempty"` // nil: a node on its own. All other figures are sums over the nodes that answer
 }
 
@@ -67,6 +68,9 @@ func (c *Cluster) Pipeline(ctx context.Context) (*Pipeline, error) {
 	if p.Programs, err = c.programs(ctx); err != nil {
 		return nil, err
 	}
+	if p.Alarms, err = c.alarms(ctx); err != nil {
+		return nil, err
+	}
 	if p.Hosts, err = c.src.Hosts.Count(ctx); err != nil {
 		return nil, fmt.Errorf("hosts of the cluster: %w", err)
 	}
@@ -87,6 +91,20 @@ func (c *Cluster) programs(ctx context.Context) ([]rabbit.Program, error) {
 	out := slices.DeleteFunc(slices.Concat(all...), func(p rabbit.Program) bool { return strings.HasPrefix(p.Name, rabbit.PeerProgram) })
 	slices.SortStableFunc(out, func(a, b rabbit.Program) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Name, b.Name)) })
 	return out, partial(err)
+}
+
+// alarms lists why brokers take no messages.
+func (c *Cluster) alarms(ctx context.Context) ([]rabbit.Alarm, error) {
+	s, err := c.survey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]rabbit.Alarm, len(s.nodes))
+	err = s.ask(ctx, "alarms", func(ctx context.Context, i int, b Broker) (err error) {
+		all[i], err = b.Alarms(ctx)
+		return err
+	})
+	return slices.Concat(append(all, []rabbit.Alarm{})...), partial(err)
 }
 
 // depths returns the queues of the pipeline alone.

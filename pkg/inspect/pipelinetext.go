@@ -32,10 +32,27 @@ func (s *ClusterStatus) writeJobs(w io.Writer) {
 			span(s.Time.Sub(j.Created).Round(time.Second)))
 	}
 	_ = t.Flush() // a strings.Builder takes everything
+	for i := range s.Jobs {
+		if j := &s.Jobs[i]; j.Note != "" {
+			fmt.Fprintf(w, "%s: %s\n", j.Job, j.Note)
+		}
+	}
+}
+
+// alarmHelp says what to do about an alarm.
+var alarmHelp = map[string]string{
+	"disk":   "Give its disk room; it goes on by itself",
+	"memory": "It ends when consumers catch up; else give the broker more memory",
 }
 
 func (p *Pipeline) writeText(w io.Writer) {
 	p.Ring.writeText(w)
+	for _, a := range p.Alarms {
+		fmt.Fprintf(w, "ALARM          %s: the broker takes no messages, and all who publish wait. %s\n", a, alarmHelp[a.Resource])
+	}
+	if len(p.Alarms) > 0 {
+		fmt.Fprintln(w)
+	}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "QUEUE\tREADY\tUNACKED\tRETRYING\tIN/S\tOUT/S\tCONSUMERS")
 	for i := range p.Topics {

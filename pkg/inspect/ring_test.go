@@ -18,6 +18,7 @@ type nodeBroker struct {
 	depths   []rabbit.Depth
 	dead     []rabbit.Letter
 	programs []rabbit.Program
+	alarms   []rabbit.Alarm
 	err      error
 }
 
@@ -33,6 +34,8 @@ func (b *nodeBroker) Dead(context.Context, int) ([]rabbit.Letter, error) { retur
 func (b *nodeBroker) Programs(context.Context) ([]rabbit.Program, error) {
 	return answer(b, b.programs)
 }
+
+func (b *nodeBroker) Alarms(context.Context) ([]rabbit.Alarm, error) { return answer(b, b.alarms) }
 
 var errRefused = errors.New("connection refused")
 

@@ -131,7 +131,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonRedirects:       "a chain of more redirects than limits.redirects",
 	crawl.ReasonRedirectTarget:  "a redirect that leads nowhere",
 	crawl.ReasonMediaType:       "its media type is not among media_types",
-	crawl.ReasonPrivateAddress:  "its host has a private address; --allow-private permits that",
+	crawl.ReasonPrivateAddress:  "its host has a private address; --allow-private permits that (on a cluster, where fetch.allow_private_jobs does)",
 	crawl.ReasonDNS:             "the name of its host could not be looked up",
 	crawl.ReasonNoSuchHost:      "its host does not exist",
 	crawl.ReasonConnect:         "no connection to its host",

@@ -55,6 +55,15 @@ type Status struct {
 	// RecordsUnknown says why Records is not known; empty: it is.
 	RecordsUnknown string    `json:"records_unknown,omitempty"`
 	Pipeline       *Pipeline `json:"pipeline,omitempty"`
+	// Reasons tells outcomes and exclusions apart by verdict and reason, the most frequent first; only where they were asked for.
+	Reasons []Reason `json:"reasons,omitempty"`
+}
+
+// Reason counts URLs that ended in one way for one reason.
+type Reason struct {
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason,omitempty"`
+	URLs    int64  `json:"urls"`
 }
 
 // File is an output of the crawl with its size; that of a directory is the sum of its files'.

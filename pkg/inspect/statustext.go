@@ -68,6 +68,13 @@ func (s *Status) writeOutcomes(line func(name, format string, args ...any)) {
 	line("outcomes", "%s", countText(s.Verdicts))
 	line("status codes", "%s", countText(statusNames(s.Statuses)))
 	line("left out", "%s", countText(s.Excluded))
+	for i, r := range s.Reasons {
+		name := ""
+		if i == 0 {
+			name = "reasons"
+		}
+		line(name, "%8d %-8s %-20s %s", r.URLs, r.Verdict, r.Reason, reasonTexts[r.Reason])
+	}
 }
 
 func more(n int) string {
@@ -78,6 +85,14 @@ func more(n int) string {
 }
 
 func (s *Status) stateText() string {
+	text := s.stateAlone()
+	if why := limitText(s.State, s.Open, s.Pages, s.MaxPages); why != "" {
+		text += ": " + why
+	}
+	return text
+}
+
+func (s *Status) stateAlone() string {
 	switch {
 	case s.Pipeline != nil && s.Ended.IsZero():
 		return fmt.Sprintf("%s, submitted %s", s.State, moment(s.Started, s.Time))

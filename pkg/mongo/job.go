@@ -52,11 +52,20 @@ func (j *Job) PageLine(ctx context.Context, key weburl.Key) (line []byte, found 
 	return bytes.TrimSuffix(jsonl.AppendRecord(nil, r), []byte("\n")), true, nil
 }
 
+// ErrNoCount says that the server would have to read every record to count them.
+var ErrNoCount = errors.New("this server keeps no count of records; an audit counts them")
+
 // Count returns the number of records as the server keeps it: at once, but after a crash of the server it may be off by
-// some. Each and Keys count exactly.
+// some. Each and Keys count exactly. ErrNoCount where the server keeps none, as FerretDB.
 func (j *Job) Count(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.s.cfg.Timeout)
 	defer cancel()
+	switch counts, err := j.s.counts(ctx); {
+	case err != nil:
+		return 0, fmt.Errorf("count the records of job %s in mongodb: %w", j.id, err)
+	case !counts:
+		return 0, ErrNoCount
+	}
 	n, err := j.coll.EstimatedDocumentCount(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("count the records of job %s in mongodb: %w", j.id, err)
@@ -116,4 +125,18 @@ func (j *Job) Drop(ctx context.Context) error {
 	defer j.s.mu.Unlock()
 	delete(j.s.indexed, j.id)
 	return nil
+}
+
+// counts reports whether the server keeps the number of documents of a collection. FerretDB reads them all, bodies included.
+func (s *Store) counts(ctx context.Context) (bool, error) {
+	raw, err := s.db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Raw()
+	if err != nil {
+		return false, err
+	}
+	for _, key := range []string{"ferretdb", "ferretdbVersion"} {
+		if _, err := raw.LookupErr(key); err == nil {
+			return false, nil
+		}
+	}
+	return true, nil
 }

@@ -189,7 +189,7 @@ func TestADocumentThatIsRefusedFailsAlone(t *testing.T) {
 	if err != nil || len(each) != 1 || !crawl.IsPermanent(each[1]) {
 		t.Errorf("errors %v, %v; want a permanent one of the second document alone", each, err)
 	}
-	if n, err := s.Job("job").Count(context.Background()); n != 2 || err != nil {
+	if n, err := countOf(t, s, "job"); n != 2 || err != nil {
 		t.Errorf("%d records, error %v; want 2", n, err)
 	}
 }
@@ -244,7 +244,7 @@ func TestJobsAreApartAndCanBeDropped(t *testing.T) {
 		}
 	}
 	for job, want := range map[crawl.JobID]int64{"job": 0, "other": 1} {
-		if n, err := s.Job(job).Count(ctx); n != want || err != nil {
+		if n, err := countOf(t, s, job); n != want || err != nil {
 			t.Errorf("job %s has %d records, error %v; want %d", job, n, err, want)
 		}
 	}

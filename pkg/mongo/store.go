@@ -63,7 +63,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	if err := s.db.RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Err(); err != nil {
-		return fmt.Errorf("mongodb at %s does not answer; is it running and reachable from here? %w", plainURL(s.cfg.URL), err)
+		return notReached(s.cfg.URL, err)
 	}
 	return nil
 }

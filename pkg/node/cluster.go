@@ -65,6 +65,7 @@ func (r Cluster) Run(ctx context.Context, p *run.Program, roles ...Role) (err er
 	}
 	if c.plays(Frontier) {
 		g.Go(func() error { p.DiskGuard(c.diskFull).Run(ctx); return nil })
+		g.Go(func() error { newAlarmWatch(c.bus, p.Log, p.Registry).run(ctx); return nil })
 		g.Go(func() error { return p.Supervise(ctx, string(Frontier), c.runFrontier, rabbit.ErrLost) })
 	} else {
 		p.Ready()
@@ -274,7 +275,8 @@ func (c *cluster) config() Config {
 	in, out := c.p.Config, Default()
 	out.Frontier.Window, out.Frontier.MaxActive, out.Frontier.MaxHeld = in.Frontier.Window, in.Frontier.ActiveHosts, in.Frontier.HeldTasks
 	out.Frontier.ShareAddresses = in.Fetch.Proxy == ""
-	out.Fetch.AllowPrivate, out.Fetch.MaxIdleConns = in.Fetch.AllowPrivate, in.Fetch.IdleConnections
+	out.Fetch.AllowPrivate, out.Fetch.PrivateJobs = in.Fetch.AllowPrivate, in.Fetch.PrivateJobs
+	out.Fetch.MaxIdleConns = in.Fetch.IdleConnections
 	out.Fetch.Proxy = in.Fetch.Proxy.Reveal()
 	w := in.Workers
 	for role, most := range map[Role]int{Fetcher: in.Fetch.Concurrency, Parser: w.Parser, ContentSeen: w.ContentSeen,

@@ -28,7 +28,7 @@ const migrationLock = 0x5748_4952_4c50_4f4c
 func migrate(ctx context.Context, cc *pgx.ConnConfig, log *slog.Logger) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("schema of %s: %w", address(cc), err)
+			err = fmt.Errorf("schema of %s: %w", address(cc), loginError(cc, err))
 		}
 	}()
 	db := stdlib.OpenDB(*cc)

@@ -56,7 +56,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	if err := s.pool.Ping(ctx); err != nil {
-		return fmt.Errorf("postgres at %s: %w", address(s.pool.Config().ConnConfig), err)
+		cc := s.pool.Config().ConnConfig
+		return fmt.Errorf("postgres at %s: %w", address(cc), loginError(cc, err))
 	}
 	return nil
 }

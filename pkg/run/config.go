@@ -105,9 +105,10 @@ type Disk struct {
 
 // Fetch says how the fetcher reaches the web.
 type Fetch struct {
-	Concurrency     int  `yaml:"concurrency"`      // requests at once of one fetcher, over all hosts
-	IdleConnections int  `yaml:"idle_connections"` // connections kept open, over all hosts
-	AllowPrivate    bool `yaml:"allow_private"`
+	Concurrency     int  `yaml:"concurrency"`        // requests at once of one fetcher, over all hosts
+	IdleConnections int  `yaml:"idle_connections"`   // connections kept open, over all hosts
+	AllowPrivate    bool `yaml:"allow_private"`      // to every job
+	PrivateJobs     bool `yaml:"allow_private_jobs"` // to the jobs that ask for it
 	// Proxy is the URL of an http, https or socks5 proxy, DNS the host:port of a name server; empty: none, and the system's.
 	Proxy URL    `yaml:"proxy"`
 	DNS   string `yaml:"dns"`

@@ -244,7 +244,8 @@ func (x *session) explain(err error) error {
 	case errors.Is(err, zk.ErrSessionExpired), errors.Is(err, zk.ErrClosing):
 		return fmt.Errorf("%w: %w", member.ErrEnded, err)
 	case errors.Is(err, zk.ErrNoAuth):
-		return fmt.Errorf("zookeeper user %q may not do this: %w", x.cfg.User, err)
+		return fmt.Errorf("%w: zookeeper, user %q: what is there belongs to another user, or the password is wrong; check zookeeper.user and "+
+			"zookeeper.password: %w", member.ErrDenied, x.cfg.User, err)
 	}
 	return err
 }

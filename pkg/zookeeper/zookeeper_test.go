@@ -197,7 +197,7 @@ func TestWithAUserNobodyElseMayRead(t *testing.T) {
 			_, err = x.Read(t.Context())
 			_ = x.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), "may not") {
+		if err == nil || !errors.Is(err, member.ErrDenied) {
 			t.Errorf("with password %q: %v", password, err)
 		}
 	}

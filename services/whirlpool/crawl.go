@@ -288,7 +288,7 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	opt.WARC = f.warc
 	opt.Node.SetWindow(f.concurrency)
 	opt.Node.Frontier.ShareAddresses = f.proxy == ""
-	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate = f.proxy, f.allowPrivate
+	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.proxy, f.allowPrivate, true
 	opt.DNS.Server = f.dns
 	var errs []error
 	for flag, err := range map[string]error{"concurrency": opt.Node.Frontier.Validate(), "proxy": opt.Node.Fetch.Validate(),

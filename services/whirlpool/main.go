@@ -67,7 +67,7 @@ func newRoot() *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: groupCrawl, Title: "Crawling:"}, &cobra.Group{ID: groupLook, Title: "Looking into a crawl:"})
 	addGroup(root, groupCrawl, newCrawl(), newDemo(), newSeed(), newNode(), newSetup())
 	addGroup(root, groupCrawl, newControls()...)
-	addGroup(root, groupLook, newStatus(), newExplain(), newAudit(), newRepair(), newExport(), newReplay(), newRing())
+	addGroup(root, groupLook, newStatus(), newExplain(), newAudit(), newRepair(), newExport(), newLog(), newReplay(), newRing())
 	root.AddCommand(newTool(), newBench(), newFakeweb())
 	return root
 }

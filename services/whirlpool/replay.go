@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,6 +135,52 @@ func choose(all []inspect.Letter, ids []string) ([]inspect.Letter, error) {
 func listLetters(cmd *cobra.Command, letters []inspect.Letter) error {
 	if len(letters) == 0 {
 		cmd.PrintErrln("no dead letters")
+		return nil
+	}
+	readable, unreadable := split(letters)
+	if err := listReadable(cmd, readable); err != nil || len(unreadable) == 0 {
+		return err
+	}
+	return listUnreadable(cmd, unreadable, len(readable) > 0)
+}
+
+// split tells the letters that can be replayed from those that nobody can read.
+func split(letters []inspect.Letter) (readable, unreadable []inspect.Letter) {
+	for _, l := range letters {
+		if l.Event != nil {
+			readable = append(readable, l)
+		} else {
+			unreadable = append(unreadable, l)
+		}
+	}
+	return readable, unreadable
+}
+
+// listUnreadable lists letters by what is known of them: where they lie, when they came, and how long they are.
+func listUnreadable(cmd *cobra.Command, letters []inspect.Letter, more bool) error {
+	out := cmd.OutOrStdout()
+	if more {
+		fmt.Fprintln(out)
+	}
+	fmt.Fprintf(out, "%d cannot be read, so they are not replayed and stay where they are:\n", len(letters))
+	slices.SortStableFunc(letters, func(a, b inspect.Letter) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Topic, b.Topic), a.At.Compare(b.At), cmp.Compare(a.Bytes, b.Bytes))
+	})
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "NODE\tVHOST\tQUEUE\tTIME\tBYTES\tREASON")
+	for _, l := range letters {
+		at := "unknown"
+		if l.At.Unix() > 0 {
+			at = l.At.UTC().Format(time.RFC3339)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", cmp.Or(l.Node, "-"), cmp.Or(l.Vhost, "-"), cmp.Or(l.Topic, "unknown"), at, l.Bytes,
+			strings.ReplaceAll(l.Reason, "\n", "; "))
+	}
+	return w.Flush()
+}
+
+func listReadable(cmd *cobra.Command, letters []inspect.Letter) error {
+	if len(letters) == 0 {
 		return nil
 	}
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)

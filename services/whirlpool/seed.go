@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -18,16 +19,26 @@ func newSeed() *cobra.Command {
 		Use:   "seed [URL...] --cluster[=FILE]",
 		Short: "Give a job to a cluster",
 		Long: `Seed submits a job to a cluster and queues its seeds. The job is made as "whirlpool crawl" makes it: a job file, flags, URLs.
-Submitting the same job again changes its settings and queues the seeds that are new; nothing is fetched twice for it.`,
+Submitting the same job again changes its settings and queues the seeds that are new; nothing is fetched twice for it.
+
+With --retry and no URL it queues those URLs of the job again that ended so, by the settings that flags give it now: what was refused, say,
+before --allow-private or media_types permitted it.`,
 		Example: `  whirlpool seed -c crawl.yml --cluster=node.yml
-  whirlpool seed https://example.com/ --max-pages 1000 --cluster`,
+  whirlpool seed https://example.com/ --max-pages 1000 --cluster
+  whirlpool seed --cluster --job example-com --retry refused --allow-private`,
 	}
 	f.addJob(cmd, &flags)
 	id := cmd.Flags().String("job", "", "`id` of the job: 1 to 64 of a-z, 0-9 and - (default: the job file's, or the first seed's host)")
+	cmd.Flags().BoolVar(&flags.AllowPrivate, "allow-private", false, "permit loopback and private addresses to this job, where the nodes do (fetch.allow_private_jobs)")
+	again := &retryFlag{}
+	again.add(cmd)
 	ref := clusterFlag(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
 		if !ref.asked() {
 			return usage("seed gives a job to a cluster: say which with --cluster or --cluster=node.yml")
+		}
+		if again.asked() && len(args) == 0 && f.config == "" {
+			return again.run(cmd, ref, crawl.JobID(*id), &flags)
 		}
 		job, err := f.job(cmd, flags, args)
 		if err != nil {
@@ -39,6 +50,9 @@ Submitting the same job again changes its settings and queues the seeds that are
 				return exitStatus{exitUsage, err}
 			}
 		}
+		if cmd.Flags().Changed("allow-private") {
+			job.AllowPrivate = flags.AllowPrivate
+		}
 		if job.Blacklist != "" { // the cluster's programs do not have the file
 			if job.BlacklistEntries, err = filter.BlacklistLines(job.Blacklist); err != nil {
 				return exitStatus{exitUsage, err}
@@ -49,6 +63,9 @@ Submitting the same job again changes its settings and queues the seeds that are
 			return err
 		}
 		defer c.close()
+		if err := errors.Join(checkPrivate(c.cfg, job), c.bus.Reach(cmd.Context())); err != nil {
+			return err
+		}
 		if err := c.postgres.Jobs().Put(cmd.Context(), job); err != nil {
 			return err
 		}
@@ -66,6 +83,13 @@ Submitting the same job again changes its settings and queues the seeds that are
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "job %s: %d seeds queued; `whirlpool status --cluster --job %s` says how far it is\n", job.ID, n, job.ID)
 		if err == nil && (info.State == postgres.JobPaused || info.State == postgres.JobStopped) {
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "job %s is %s: `whirlpool resume --cluster --job %s` lets it go on\n", job.ID, info.State, job.ID)
+		}
+		if err == nil && again.asked() {
+			return again.retry(cmd, c, job.ID, nil)
+		}
+		if ended, errEnded := settledText(cmd.Context(), c, job); err == nil && n == 0 && ended != "" {
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "seeds that were asked for before ended as: %s; --retry queues them again\n", ended)
+			err = errors.Join(err, errEnded)
 		}
 		return err
 	})

@@ -29,11 +29,13 @@ and 3 where one was stopped.`,
 		Example: `  whirlpool status -o crawl-example.com
   whirlpool status --json | jq .excluded
   whirlpool status --cluster=node.yml
+  whirlpool status --cluster --job example-com --reasons
   whirlpool status --cluster --job example-com --wait`,
 		Args: cobra.NoArgs,
 	}
 	ref := refFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
+	why := cmd.Flags().Bool("reasons", false, "count outcomes and URLs left out by verdict and reason (reads the whole job, or crawl.log)")
 	wait := cmd.Flags().Bool("wait", false, "wait until it has finished, with a line of progress now and then")
 	show := func(cmd *cobra.Command, s text, err error) error {
 		switch {
@@ -46,6 +48,9 @@ and 3 where one was stopped.`,
 	}
 	cmd.RunE = ref.overCluster(func(cmd *cobra.Command, _ []string, d *directory) error {
 		s, err := d.Status(cmd.Context())
+		if err == nil && *why {
+			s.Reasons, err = reasonsOf(cmd.Context(), d.dir)
+		}
 		return show(cmd, s, err)
 	}, func(cmd *cobra.Command, _ []string, c *cluster) error {
 		if *wait {
@@ -53,7 +58,7 @@ and 3 where one was stopped.`,
 				return err
 			}
 		}
-		s, err := c.status(cmd.Context(), crawl.JobID(ref.job))
+		s, err := c.status(cmd.Context(), crawl.JobID(ref.job), *why)
 		return show(cmd, s, err)
 	})
 	look := cmd.RunE
@@ -71,14 +76,18 @@ and 3 where one was stopped.`,
 // text is an answer for people.
 type text interface{ WriteText(w io.Writer) error }
 
-// status is that of a job, or of the whole cluster where none is named.
-func (c *cluster) status(ctx context.Context, id crawl.JobID) (text, error) {
-	if id != "" {
+// status is that of a job, or of the whole cluster where none is named. Reasons are a job's.
+func (c *cluster) status(ctx context.Context, id crawl.JobID, why bool) (text, error) {
+	if id != "" || why {
 		j, err := c.job(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		return j.Status(ctx)
+		s, err := j.Status(ctx)
+		if err == nil && why {
+			s.Reasons, err = j.reasons(ctx)
+		}
+		return s, err
 	}
 	view, err := c.view()
 	if err != nil {

@@ -22,6 +22,9 @@ func letterOf(vhost string, d *amqp.Delivery) Letter {
 	l := Letter{Vhost: vhost, Body: d.Body}
 	l.Topic, l.Reason = text(d.Headers, headerTopic), text(d.Headers, headerReason)
 	l.At = time.UnixMilli(number(d.Headers, headerAt))
+	if number(d.Headers, headerAt) == 0 {
+		l.At = d.Timestamp // nobody of ours buried it
+	}
 	_ = l.Message.ID.UnmarshalText([]byte(d.MessageId))
 	l.Message.Attempt = int(number(d.Headers, headerAttempt))
 	l.Message.Redelivered = number(d.Headers, headerRedeliveries) > 0

@@ -37,7 +37,11 @@ type withContext struct {
 }
 
 func (w withContext) RoundTrip(r *http.Request) (*http.Response, error) {
-	return w.next.RoundTrip(r.WithContext(w.ctx))
+	resp, err := w.next.RoundTrip(r.WithContext(w.ctx))
+	if err != nil {
+		return nil, err
+	}
+	return loggedIn(resp)
 }
 
 // client returns a client for requests within ctx about the vhost that an AMQP URL names.

@@ -115,12 +115,16 @@ func (l *link) set(s *session, err error) {
 func (l *link) run() {
 	defer close(l.ended)
 	wait := pause{first: 100 * time.Millisecond, most: 5 * time.Second}
-	down := false
+	down, denied := false, false
 	for l.ctx.Err() == nil {
 		s, err := l.dial()
 		if err != nil {
-			if !down && l.ctx.Err() == nil {
-				l.log.Warn("RabbitMQ cannot be reached; trying again until it can", "connection", l.name, "error", err)
+			if refused := errors.Is(err, ErrRefused); l.ctx.Err() == nil && (!down || refused != denied) {
+				text := "RabbitMQ cannot be reached; trying again until it can"
+				if denied = refused; refused {
+					text = "RabbitMQ refuses the login; trying again until it does not"
+				}
+				l.log.Warn(text, "connection", l.name, "error", err)
 			}
 			down = true
 			l.set(nil, err)
@@ -162,8 +166,10 @@ func (l *link) watch(s *session) bool {
 }
 
 // dial makes a connection.
-func (l *link) dial() (*session, error) {
-	ctx, cancel := context.WithTimeout(l.ctx, dialTimeout)
+func (l *link) dial() (*session, error) { return l.dialWithin(l.ctx) }
+
+func (l *link) dialWithin(ctx context.Context) (*session, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	var w *wire
 	stop := func() bool { return false }
@@ -185,7 +191,7 @@ func (l *link) dial() (*session, error) {
 			w.cut()
 			_ = w.Close()
 		}
-		return nil, err
+		return nil, refusal(l.url, err)
 	}
 	s := &session{conn: conn, wire: w, lost: make(chan struct{}), gate: newGate()}
 	closed := conn.NotifyClose(make(chan *amqp.Error, 1))

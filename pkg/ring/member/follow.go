@@ -44,6 +44,9 @@ func (m *Member) follow(ctx context.Context, s Session) error {
 		switch {
 		case errors.Is(err, ErrEnded), errors.Is(err, errHopeless):
 			return err
+		case errors.Is(err, ErrDenied):
+			m.denied(err)
+			next = s.Timeout() / 10
 		case err != nil && ctx.Err() == nil:
 			m.log.Debug("the ring's store could not be read", "error", err)
 			next = s.Timeout() / 10

@@ -24,6 +24,7 @@ type Member struct {
 	table       atomic.Pointer[ring.Table]
 
 	mu       sync.Mutex
+	denial   string  // what the log heard last of a store that refuses this program
 	session  Session // nil: none is open
 	watchers map[chan struct{}]struct{}
 	fenced   bool // what the watchers and the log know

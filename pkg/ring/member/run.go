@@ -128,10 +128,22 @@ func (m *Member) register(ctx context.Context, s Session) error {
 			m.log.Warn("waiting for the name of this node: it is registered by another session, which ends by itself if it was this node's; give "+
 				"every node a name of its own", "node", m.cfg.Node.Name, "reason", err)
 			said = true
+		case errors.Is(err, ErrDenied):
+			m.denied(err)
 		}
 		wait(ctx, s.Timeout()/10, nil, nil)
 	}
 	return nil
+}
+
+// denied says once that the store refuses this program, and again when the reason is another.
+func (m *Member) denied(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if text := err.Error(); text != m.denial {
+		m.denial = text
+		m.log.Error("the ring's store refuses this program; trying again until it does not", "node", m.cfg.Node.Name, "reason", err)
+	}
 }
 
 // within bounds a call to the store.

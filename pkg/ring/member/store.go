@@ -50,6 +50,7 @@ type View struct {
 var (
 	ErrEnded    = errors.New("the session with the ring's store is over")
 	ErrTaken    = errors.New("the name is registered by another session")
+	ErrDenied   = errors.New("the ring's store does not let this program in")
 	ErrConflict = errors.New("the table has been changed by another writer")
 	ErrFenced   = error(fenced{})
 	ErrNoRing   = errors.New("the ring has not been created: the first node that joins does it, or `whirlpool ring create`")

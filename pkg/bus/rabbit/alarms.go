@@ -1,0 +1,68 @@
+package rabbit
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+)
+
+// Alarm is why a broker takes no messages at the moment: while there is one, publishers wait.
+type Alarm struct {
+	Node     string `json:"node"`     // of the broker
+	Resource string `json:"resource"` // memory or disk
+}
+
+// String tells the alarm for people.
+func (a Alarm) String() string { return a.Resource + " alarm of " + a.Node }
+
+// maxAlarms bounds the answer that is read.
+const maxAlarms = 1 << 20
+
+// Alarms returns the alarms of the broker; none: it takes messages.
+func (b *Bus) Alarms(ctx context.Context) ([]Alarm, error) {
+	alarms, err := b.api.alarms(ctx, b.vhosts[0])
+	if err != nil {
+		return nil, fmt.Errorf("rabbit: ask for the broker's alarms: %w", err)
+	}
+	return alarms, nil
+}
+
+// alarms asks the health check that any user of the management API may use. It answers 503 where there are alarms, which the client
+// library takes for a failure to ask.
+func (m *management) alarms(ctx context.Context, v *vhost) ([]Alarm, error) {
+	c, err := m.client(ctx, v.url)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.base+"/api/health/checks/alarms", nil)
+	if err != nil {
+		return nil, err
+	}
+	req.SetBasicAuth(c.Username, c.Password)
+	resp, err := withContext{ctx, m.transport}.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusOK {
+		return nil, nil
+	}
+	var answer struct {
+		Alarms []Alarm `json:"alarms"`
+	}
+	if resp.StatusCode == http.StatusServiceUnavailable {
+		err = json.NewDecoder(io.LimitReader(resp.Body, maxAlarms)).Decode(&answer)
+	}
+	if err == nil && len(answer.Alarms) == 0 {
+		err = fmt.Errorf("the management API answers %s", resp.Status)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(answer.Alarms, func(a, b Alarm) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Resource, b.Resource)) })
+	return slices.Compact(answer.Alarms), nil
+}

@@ -1,0 +1,57 @@
+package rabbit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// ErrRefused says that the broker answers and does not let this user in: waiting will not help, a setting will.
+var ErrRefused = errors.New("the broker refuses the login")
+
+// refusal marks the error of a handshake in which the broker refused the user, the password or the vhost.
+func refusal(url string, err error) error {
+	var said *amqp.Error
+	uri, errURI := amqp.ParseURI(url)
+	if !errors.As(err, &said) || errURI != nil {
+		return err
+	}
+	switch said.Code {
+	case amqp.AccessRefused:
+		return fmt.Errorf("%w: user %s, vhost %s: check the user, its password and its permissions (rabbitmq.subsystems, rabbitmq.frontier): %w",
+			ErrRefused, uri.Username, uri.Vhost, err)
+	case amqp.NotAllowed:
+		return fmt.Errorf("%w: there is no vhost %s, or user %s may not use it (rabbitmq.subsystems, rabbitmq.frontier): %w", ErrRefused,
+			uri.Vhost, uri.Username, err)
+	}
+	return err
+}
+
+// loggedIn turns an answer of the management API that refuses the login into an error that says so.
+func loggedIn(r *http.Response) (*http.Response, error) {
+	if r.StatusCode != http.StatusUnauthorized {
+		return r, nil
+	}
+	user, _, _ := r.Request.BasicAuth()
+	_ = r.Body.Close()
+	return nil, fmt.Errorf("%w: management API, user %s: check the password, or rabbitmq.management.user and .password", ErrRefused, user)
+}
+
+// Reach connects to both vhosts, once, and says what is wrong where that fails. Publish and Consume wait instead.
+func (b *Bus) Reach(ctx context.Context) error {
+	for _, v := range b.vhosts {
+		l := newLink(b.cfg, v.url, b.cfg.Program+" looks at "+v.exchange)
+		s, err := l.dialWithin(ctx)
+		if err != nil {
+			return fmt.Errorf("connect to RabbitMQ, vhost %s: %w", v.name, err)
+		}
+		_ = s.conn.Close() // it served its purpose
+		s.wire.cut()
+		<-s.wire.ended
+		<-s.lost
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package rabbit_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
+)
+
+// logged is a log that tests look into.
+type logged struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// with changes a part of an address.
+func with(t *testing.T, address string, change func(u *url.URL)) string {
+	u := parse(t, address)
+	change(u)
+	return u.String()
+}
+
+// A broker that answers and lets nobody in is not out of reach: the log, Reach and the management API name the user and what to check.
+func TestARefusedLoginIsNotABrokerOutOfReach(t *testing.T) {
+	wrong := func(u *url.URL) { u.User = url.UserPassword(u.User.Username(), "wrong") }
+	for name, change := range map[string]func(u *url.URL){
+		"password": wrong,
+		"user":     func(u *url.URL) { u.User = url.UserPassword("nobody", "x") },
+		"vhost":    func(u *url.URL) { u.Path = "/nowhere" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log logged
+			cfg := rabbittest.Config(t)
+			cfg.Subsystems, cfg.Log = with(t, cfg.Subsystems, change), slog.New(slog.NewTextHandler(&log, nil))
+			b := rabbittest.OpenBus(t, cfg)
+			if err := b.Reach(within(t)); !errors.Is(err, rabbit.ErrRefused) || !strings.Contains(err.Error(), parse(t, cfg.Subsystems).User.Username()) {
+				t.Errorf("Reach says %v; want a refusal that names the user", err)
+			}
+			if _, err := b.Depths(within(t)); name != "vhost" && !errors.Is(err, rabbit.ErrRefused) {
+				t.Errorf("Depths says %v; want a refusal", err)
+			}
+			consume(t, b, "fetch", 1, nil)
+			until(t, "the log says it", func() bool { return strings.Contains(log.String(), "refuses the login") })
+			if strings.Contains(log.String(), "cannot be reached") || strings.Contains(log.String(), "wrong@") {
+				t.Errorf("the log says %s", log.String())
+			}
+		})
+	}
+}
+
+func TestReachOfABrokerThatIsNotThere(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	cfg.Subsystems = with(t, cfg.Subsystems, func(u *url.URL) { u.Host = "127.0.0.1:1" })
+	if err := rabbittest.OpenBus(t, cfg).Reach(within(t)); err == nil || errors.Is(err, rabbit.ErrRefused) {
+		t.Errorf("Reach says %v", err)
+	}
+}
+
+func TestReachOfAGoodBroker(t *testing.T) {
+	b := rabbittest.OpenBus(t, rabbittest.Config(t))
+	check(t, b.Reach(within(t)))
+	if alarms := must(b.Alarms(within(t)))(t); len(alarms) != 0 {
+		t.Errorf("alarms %v of a broker without", alarms)
+	}
+}
+
+// The answers are those of RabbitMQ 3.10 and later.
+func TestAlarms(t *testing.T) {
+	const both = `{"status":"failed","reason":"There are alarms in effect in the cluster","alarms":[
+		{"node":"rabbit@b","resource":"memory"},{"node":"rabbit@a","resource":"disk"},{"node":"rabbit@b","resource":"memory"}]}`
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+		want   []rabbit.Alarm
+		fails  bool
+	}{
+		"none":       {200, `{"status":"ok"}`, nil, false},
+		"some":       {503, both, []rabbit.Alarm{{"rabbit@a", "disk"}, {"rabbit@b", "memory"}}, false},
+		"no answer":  {503, `the server is starting`, nil, true},
+		"unknown":    {503, `{"status":"failed"}`, nil, true},
+		"not there":  {404, `{}`, nil, true},
+		"not let in": {401, `{}`, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if user, password, _ := r.BasicAuth(); r.URL.Path != "/api/health/checks/alarms" || user != "u" || password != "p" {
+					t.Errorf("asked for %s as %s", r.URL.Path, user)
+				}
+				w.WriteHeader(tc.status)
+				fmt.Fprint(w, tc.body)
+			}))
+			defer srv.Close()
+			cfg := rabbit.Default()
+			cfg.Subsystems, cfg.Frontier, cfg.Management = "amqp://u:p@127.0.0.1:1/a", "amqp://u:p@127.0.0.1:1/b", srv.URL
+			got, err := rabbittest.OpenBus(t, cfg).Alarms(within(t))
+			if !slices.Equal(got, tc.want) || (err != nil) != tc.fails {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package postgres_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+)
+
+func TestLinesOfAJobsLog(t *testing.T) {
+	s, ctx := open(t), context.Background()
+	u := manyURLs(t, 0, 4, 2)
+	line := func(i int, v crawl.Verdict, reason string) crawl.LogLine {
+		return crawl.LogLine{Job: "job", URL: u[i], At: time.Unix(int64(1000+i), 0), Verdict: v, Reason: reason}
+	}
+	check(t, s.AttemptLog().Append(ctx, line(0, crawl.VerdictDone, ""), line(1, crawl.VerdictExcluded, crawl.ReasonScope),
+		line(2, crawl.VerdictExcluded, crawl.ReasonDepth), line(3, crawl.VerdictFailed, crawl.ReasonTimeout)))
+	other := line(0, crawl.VerdictFailed, crawl.ReasonTimeout)
+	other.Job = "other"
+	check(t, s.AttemptLog().Append(ctx, other))
+	for name, tc := range map[string]struct {
+		job      crawl.JobID
+		verdicts []crawl.Verdict
+		reasons  []string
+		want     []int
+	}{
+		"all":              {"job", nil, nil, []int{0, 1, 2, 3}},
+		"of a verdict":     {"job", []crawl.Verdict{crawl.VerdictExcluded}, nil, []int{1, 2}},
+		"of two verdicts":  {"job", []crawl.Verdict{crawl.VerdictDone, crawl.VerdictFailed}, nil, []int{0, 3}},
+		"for a reason":     {"job", nil, []string{crawl.ReasonDepth}, []int{2}},
+		"of both, neither": {"job", []crawl.Verdict{crawl.VerdictDone}, []string{crawl.ReasonDepth}, nil},
+		"unknown job":      {"unknown", nil, nil, nil},
+	} {
+		var got []int
+		check(t, s.AttemptLog().Lines(ctx, tc.job, tc.verdicts, tc.reasons, func(l *crawl.LogLine) error {
+			got = append(got, slices.Index(u, l.URL))
+			if l.Job != tc.job {
+				t.Errorf("%s: the line is of job %q", name, l.Job)
+			}
+			return nil
+		}))
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: lines of URLs %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+func TestReasonsAndWhatEndedByThem(t *testing.T) {
+	s, ctx := open(t), context.Background()
+	u := manyURLs(t, 0, 5, 2)
+	var tasks []crawl.Task
+	for i := range u[:4] {
+		tasks = append(tasks, crawl.Task{Job: "job", URL: u[i], Depth: i, Referrer: u[0]})
+	}
+	if _, err := s.URLs().Claim(ctx, "job", id("one"), tasks); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.URLs().Exclude(ctx, "job", id("one"), []crawl.Exclusion{{URL: u[4], Reason: crawl.ReasonScope}}); err != nil {
+		t.Fatal(err)
+	}
+	end := func(i int, v crawl.Verdict, reason string) crawl.Entry {
+		return crawl.Entry{Key: u[i].Key(), Verdict: v, Reason: reason}
+	}
+	check(t, s.URLs().Finish(ctx, "job", end(0, crawl.VerdictDone, ""), end(1, crawl.VerdictRefused, crawl.ReasonMediaType),
+		end(2, crawl.VerdictRefused, crawl.ReasonPrivateAddress)))
+	got, err := s.URLs().Reasons(ctx, "job")
+	check(t, err)
+	want := []postgres.Why{{Verdict: crawl.VerdictDone, URLs: 1}, {Verdict: crawl.VerdictRefused, Reason: crawl.ReasonMediaType, URLs: 1},
+		{Verdict: crawl.VerdictRefused, Reason: crawl.ReasonPrivateAddress, URLs: 1}, {Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonScope, URLs: 1}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	var again []crawl.Task
+	check(t, s.URLs().Settled(ctx, "job", []crawl.Verdict{crawl.VerdictRefused}, []string{crawl.ReasonPrivateAddress}, func(t crawl.Task) error {
+		again = append(again, t)
+		return nil
+	}))
+	if len(again) != 1 || again[0].URL != u[2] || again[0].Depth != 2 || again[0].Referrer != u[0] || !again[0].Repeat {
+		t.Errorf("got %+v, want the task of %s as it was claimed", again, u[2])
+	}
+}
