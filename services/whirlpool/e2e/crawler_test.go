@@ -77,7 +77,8 @@ type life struct {
 	cmd    *exec.Cmd
 	out    bytes.Buffer  // standard output and error; to be read when it has ended
 	began  time.Time     // just before it was started
-	killed time.Time     // zero: it was not
+	killed time.Time     // just before it was; zero: it was not
+	dead   time.Time     // just after its end, where it was killed
 	ended  chan struct{} // closed at its end
 	err    error
 	agent  string // the User-Agent of this run alone
@@ -116,6 +117,7 @@ func (p *life) kill(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	<-p.ended
+	p.dead = time.Now()
 	var exit *exec.ExitError
 	if errors.As(p.err, &exit) && exit.ExitCode() > 0 {
 		t.Fatalf("the crawl failed before it was killed: %v\n%s", p.err, p.out.String())
