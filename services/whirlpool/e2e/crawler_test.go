@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,7 +74,7 @@ func newCrawler(t *testing.T, srv *fakeweb.Server, job *crawl.Job, flags ...stri
 // life is one run of a crawler.
 type life struct {
 	cmd    *exec.Cmd
-	out    bytes.Buffer  // standard output and error; to be read when it has ended
+	out    output        // standard output and error
 	began  time.Time     // just before it was started
 	killed time.Time     // just before it was; zero: it was not
 	dead   time.Time     // just after its end, where it was killed

@@ -32,7 +32,9 @@ func Slowness(t testing.TB) float64 {
 }
 
 // Times returns a time as often as slowness says.
-func Times(slowness float64, d time.Duration) time.Duration { return time.Duration(slowness * float64(d)) }
+func Times(slowness float64, d time.Duration) time.Duration {
+	return time.Duration(slowness * float64(d))
+}
 
 // spin does the work. Nothing of it can be left out, because each step needs the last.
 func spin() {
