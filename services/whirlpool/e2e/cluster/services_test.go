@@ -147,6 +147,14 @@ func (s *services) rabbitmqctl(t *testing.T, args ...string) {
 	}
 }
 
+// toolTime is how long the broker's tool takes for next to nothing.
+func (s *services) toolTime(t *testing.T) time.Duration {
+	t.Helper()
+	began := time.Now()
+	s.rabbitmqctl(t, "set_vm_memory_high_watermark", "0.4") // as it is
+	return time.Since(began)
+}
+
 // forget empties memcached: what earlier tests' webs said would be believed.
 func (s *services) forget(t *testing.T) {
 	t.Helper()
