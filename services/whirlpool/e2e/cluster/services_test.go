@@ -119,7 +119,7 @@ func (s *services) remove() error {
 }
 
 func script(name string, args ...string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, filepath.Join(scripts, name), args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("deploy/services/%s %q: %w\n%s", name, args, err, out)
