@@ -5,6 +5,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME ?= 60s
 COUNT    ?= 1
+TIMEOUT  ?= 60m
 COMPOSE  ?= $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
 IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-urlfilter whirlpool-hostsplitter whirlpool-due whirlpool-frontier whirlpool
 VERSION  ?= $(shell git describe --tags --always --dirty)
@@ -22,9 +23,10 @@ install: ## build the programs and put them into GOBIN
 build: ## build the programs into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./services/...
 
+# TIMEOUT ends the tests of a package that hang. A package takes ten minutes at most on two processors, and in proportion on slower ones.
 test: ## run all tests with the race detector, on real servers that it starts and removes (see deploy/services/with-services)
 	@[ "$$($(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
-	deploy/services/with-services $(GO) test -race -count=$(COUNT) -timeout 15m ./...
+	deploy/services/with-services $(GO) test -race -count=$(COUNT) -timeout $(TIMEOUT) ./...
 
 test-short: ## run the quick tests, which need nothing
 	$(GO) test -short ./...

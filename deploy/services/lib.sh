@@ -10,7 +10,7 @@
 SERVICES_HOME="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 ALL_SERVICES="rabbitmq postgres mongodb memcached zookeeper"
 USER_NAME=whirlpool PASSWORD=whirlpool # of throw-away servers on loopback
-TIMEOUT=${WHIRLPOOL_TEST_TIMEOUT:-120} # seconds until a service must answer
+TIMEOUT=${WHIRLPOOL_TEST_TIMEOUT:-600} # seconds until a service must answer
 
 say() { printf '%s: %s\n' "services" "$*" >&2; }
 die() {

@@ -277,9 +277,10 @@ ready_mongodb() { port_open "$port_mongodb"; }
 start_zookeeper() {
     local home="$dir/zookeeper"
     mkdir -p "$home/data"
-    # short ticks: sessions may be as short as two of them, and tests wait for some to expire
+    # short ticks: sessions may be as short as two of them, and tests wait for some to expire; longer ones than usual for slow machines
     cat >"$home/zoo.cfg" <<E
 tickTime=500
+maxSessionTimeout=60000
 dataDir=$home/data
 clientPort=$port_zookeeper
 clientPortAddress=$address

@@ -81,8 +81,10 @@ func (c *conn) exchange() bool {
 	default:
 		return false
 	}
+	c.srv.running.Add(1)
 	sent, err := c.send()
 	c.record(sent, err)
+	c.srv.running.Add(-1)
 	return err == nil && !c.req.close
 }
 

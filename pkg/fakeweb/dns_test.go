@@ -13,7 +13,7 @@ func ask(t *testing.T, s *Server, network, name string, qtype uint16) *dns.Msg {
 	t.Helper()
 	m := new(dns.Msg)
 	m.SetQuestion(name, qtype)
-	c := dns.Client{Net: network, Timeout: 5 * time.Second}
+	c := dns.Client{Net: network, Timeout: time.Minute}
 	r, _, err := c.ExchangeContext(t.Context(), m, s.DNSAddr())
 	if err != nil {
 		t.Fatalf("%s over %s: %v", name, network, err)

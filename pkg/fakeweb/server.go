@@ -54,6 +54,7 @@ type Server struct {
 	visits map[int]int // of pages that are unavailable at first: bounded by their number
 
 	lastConn atomic.Uint64
+	running  atomic.Int64
 	dated    atomic.Pointer[stamp]
 	gzips    sync.Pool
 }
@@ -250,6 +251,9 @@ func (s *Server) Web() *Web { return s.web }
 
 // Port is the port of all addresses.
 func (s *Server) Port() int { return s.web.port }
+
+// Running is how many requests are being answered.
+func (s *Server) Running() int { return int(s.running.Load()) }
 
 // DNSAddr is where the server answers DNS, over UDP and TCP.
 func (s *Server) DNSAddr() string { return s.dns.addr }

@@ -328,13 +328,14 @@ func TestReadingGoesOnAfterALostConnection(t *testing.T) {
 }
 
 func TestAPutWaitsNoLongerThanItsContext(t *testing.T) {
-	s, p := throughProxy(t, 3*time.Second)
+	const timeout = time.Minute
+	s, p := throughProxy(t, timeout)
 	put(t, s, page(t, 0))
 	p.cut(true)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if err := s.Pages().Put(ctx, page(t, 1)); err == nil || time.Since(start) > 2*time.Second {
+	if err := s.Pages().Put(ctx, page(t, 1)); err == nil || time.Since(start) > timeout/2 {
 		t.Errorf("error %v after %v", err, time.Since(start))
 	}
 	p.back()

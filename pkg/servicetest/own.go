@@ -69,7 +69,7 @@ func (o *Own) Do(t testing.TB, what string, names ...string) {
 
 func (o *Own) run(t testing.TB, name string, args ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(scripts(), name), append([]string{o.dir}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -45,7 +45,7 @@ func runTests(m *testing.M) int {
 }
 
 // patience bounds every run of the program.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // result is what a run of the program left.
 type result struct {

@@ -46,7 +46,7 @@ func Run(t *testing.T, open func(t *testing.T) Instance) {
 	}
 }
 
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 func lease(n int) bus.Message {
 	u, err := weburl.Parse("http://example.test/" + string(rune('a'+n%26)) + "?n=" + time.Duration(n).String())

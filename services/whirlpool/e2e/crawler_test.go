@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,9 +74,10 @@ func newCrawler(t *testing.T, srv *fakeweb.Server, job *crawl.Job, flags ...stri
 // life is one run of a crawler.
 type life struct {
 	cmd    *exec.Cmd
-	out    bytes.Buffer  // standard output and error; to be read when it has ended
+	out    output        // standard output and error
 	began  time.Time     // just before it was started
-	killed time.Time     // zero: it was not
+	killed time.Time     // just before it was; zero: it was not
+	dead   time.Time     // just after its end, where it was killed
 	ended  chan struct{} // closed at its end
 	err    error
 	agent  string // the User-Agent of this run alone
@@ -116,6 +116,7 @@ func (p *life) kill(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	<-p.ended
+	p.dead = time.Now()
 	var exit *exec.ExitError
 	if errors.As(p.err, &exit) && exit.ExitCode() > 0 {
 		t.Fatalf("the crawl failed before it was killed: %v\n%s", p.err, p.out.String())

@@ -59,7 +59,7 @@ func TestCtrlCFinishesWhatIsInFlightAndTheSameCommandGoesOn(t *testing.T) {
 	c, srv := slowly(t, 30*time.Millisecond)
 	p := c.start(t)
 	begun(t, p, srv, 30)
-	took := interrupt(t, p, 10*time.Second)
+	took := interrupt(t, p, patience)
 	if p.err != nil {
 		t.Errorf("stopped by Ctrl-C: %v\n%s", p.err, p.out.String())
 	}
@@ -85,17 +85,18 @@ func TestCtrlCFinishesWhatIsInFlightAndTheSameCommandGoesOn(t *testing.T) {
 func TestSecondCtrlCEndsAtOnceAndLosesNothing(t *testing.T) {
 	long(t)
 	t.Parallel()
-	c, srv := slowly(t, 2*time.Second)
-	p := c.start(t)
-	begun(t, p, srv, 8) // robots.txt files; what comes next is asked for 50 ms later and takes 2 s
-	time.Sleep(300 * time.Millisecond)
+	c, srv := slowly(t, process.Times(process.Slowness(t), 2*time.Second))
+	p := c.start(t, "--quiet=false")
+	begun(t, p, srv, 8) // robots.txt files; what comes next takes as long
+	p.poll(t, "a page is asked for", func() bool { return srv.Running() > 0 })
 	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(200 * time.Millisecond) // one signal must not be taken for two: they have no order but time
-	took := interrupt(t, p, 10*time.Second)
-	if took > time.Second {
-		t.Errorf("the second Ctrl-C took %v", took)
+	p.poll(t, "the first signal is noticed", func() bool { return p.out.says("finishing what is in flight") })
+	interrupt(t, p, patience)
+	process.Until(t, patience, "the server to notice", func() bool { return srv.Running() == 0 })
+	if !slices.ContainsFunc(srv.Log().Entries(), func(e fakeweb.Entry) bool { return e.Cut }) {
+		t.Error("the second Ctrl-C waited for the answers that were on their way")
 	}
 	if code := p.cmd.ProcessState.ExitCode(); code != 1 {
 		t.Errorf("exit status %d, want 1: it did not end as asked\n%s", code, p.out.String())
@@ -152,7 +153,7 @@ func TestDirectoryOfAnotherCrawlIsRefused(t *testing.T) {
 	begun(t, p, srv, 20)
 	refused(t, exec.Command(c.exe, c.args...), c.dir, "another process")
 	refused(t, exec.Command(c.exe, slices.Concat(c.args, []string{"--fresh"})...), c.dir, "another process") // even so nothing may be deleted under it
-	interrupt(t, p, 10*time.Second)
+	interrupt(t, p, patience)
 	if p.err != nil {
 		t.Errorf("the first crawl: %v\n%s", p.err, p.out.String())
 	}

@@ -24,7 +24,10 @@ const (
 // While the broker is away, takes nothing for want of memory, or the disk is full, programs wait, say so, hold no more and more
 // memory, and go on by themselves.
 func TestProgramsWaitAndGoOnByThemselves(t *testing.T) {
-	w := serve(t)
+	long(t)
+	// The broker's tool takes seconds until it has set an alarm, and more on a slow machine. A host is asked thirty times and more, half of
+	// that after the last trouble has begun.
+	w := serveSlowly(t, ready(t).toolTime(t)/5)
 	disk := filepath.Join(t.TempDir(), "disk")
 	mounted := mount(t, disk)
 	c := newCluster(t, w.srv, w.job(), "WHIRLPOOL_DISK_SPOOL="+filepath.Join(disk, "spool"), "WHIRLPOOL_DISK_LIMIT=0.9")
@@ -56,8 +59,8 @@ func (c *cluster) brokerAway(t *testing.T, w *world, away time.Duration) {
 		if within(away, func() bool { return c.stuck() || time.Now().After(deadline) }); t.Failed() {
 			return
 		}
-		if n := w.srv.Log().Count(); !within(2*time.Second, func() bool { return w.srv.Log().Count() > n }) {
-			t.Logf("no request for 2 s, after %d", n)
+		if n := w.srv.Log().Count(); !within(process.Times(c.slowness, 2*time.Second), func() bool { return w.srv.Log().Count() > n }) {
+			t.Logf("no request after %d", n)
 		} else {
 			t.Error("requests are made without a broker")
 		}
@@ -71,10 +74,13 @@ func (c *cluster) brokerAway(t *testing.T, w *world, away time.Duration) {
 func (c *cluster) memoryAlarm(t *testing.T, w *world) {
 	before := c.cost()
 	c.services.rabbitmqctl(t, "set_vm_memory_high_watermark", "0.000001")
+	if c.ended() {
+		t.Fatal("the job had ended before the alarm was set: there is nothing to show")
+	}
 	const blocked, open = "RabbitMQ takes no messages", "RabbitMQ takes messages again"
 	// The broker tells only those who publish. The frontier always does; who got nothing more from it may not have had to.
 	c.untilSaid(t, []string{"frontier"}, blocked)
-	c.standstill(w.srv, 3*time.Second)
+	c.standstill(w.srv, process.Times(c.slowness, 3*time.Second))
 	c.wantCheap(t, before)
 	var told []string
 	for _, name := range process.Names {
@@ -92,7 +98,7 @@ func (c *cluster) diskFull(t *testing.T, w *world, disk string) {
 	filler := filepath.Join(disk, "filler")
 	check(t, fill(filler))
 	c.untilSaid(t, []string{"frontier"}, "paused: the disk is nearly full")
-	c.standstill(w.srv, 3*time.Second)
+	c.standstill(w.srv, process.Times(c.slowness, 3*time.Second))
 	c.wantCheap(t, before)
 	check(t, os.Remove(filler))
 	c.untilSaid(t, []string{"frontier"}, "goes on: there is room on the disk")
@@ -172,8 +178,8 @@ func (c *cluster) wantSaid(t *testing.T, programs []string, text string) {
 // untilSaid waits until the programs say something.
 func (c *cluster) untilSaid(t *testing.T, programs []string, text string) {
 	t.Helper()
-	within(time.Minute, func() bool {
-		return !slices.ContainsFunc(programs, func(name string) bool { return !c.program(name).Said(text) })
+	within(patience, func() bool {
+		return c.stuck() || !slices.ContainsFunc(programs, func(name string) bool { return !c.program(name).Said(text) })
 	})
 	c.wantSaid(t, programs, text)
 }

@@ -30,6 +30,7 @@ import (
 // cluster is a node of programs with vhosts, databases and a spool that no test before it has used.
 type cluster struct {
 	t        *testing.T
+	slowness float64 // of the machine
 	services *services
 	dir      string
 	env      []string // of the programs
@@ -54,7 +55,7 @@ func newCluster(t *testing.T, srv *fakeweb.Server, job *crawl.Job, settings ...s
 	s := ready(t)
 	dir, err := os.MkdirTemp(t.ArtifactDir(), "cluster-")
 	check(t, err)
-	c := &cluster{t: t, services: s, dir: dir, job: job, env: os.Environ()}
+	c := &cluster{t: t, slowness: process.Slowness(t), services: s, dir: dir, job: job, env: os.Environ()}
 	database := "e2e_" + strings.ToLower(rand.Text()[:10])
 	pg, err := url.Parse(s.env["WHIRLPOOL_TEST_POSTGRES"])
 	check(t, err)
@@ -205,7 +206,7 @@ func (c *cluster) during(what string, act func()) {
 }
 
 // patience bounds a crawl.
-const patience = 3 * time.Minute
+const patience = 15 * time.Minute
 
 // ended reports whether the cluster says that the job has ended.
 func (c *cluster) ended() bool {

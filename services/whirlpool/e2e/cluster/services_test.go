@@ -119,7 +119,7 @@ func (s *services) remove() error {
 }
 
 func script(name string, args ...string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, filepath.Join(scripts, name), args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("deploy/services/%s %q: %w\n%s", name, args, err, out)
@@ -145,6 +145,14 @@ func (s *services) rabbitmqctl(t *testing.T, args ...string) {
 	if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
 		t.Errorf("%q: %v\n%s", command, err, out)
 	}
+}
+
+// toolTime is how long the broker's tool takes for next to nothing.
+func (s *services) toolTime(t *testing.T) time.Duration {
+	t.Helper()
+	began := time.Now()
+	s.rabbitmqctl(t, "set_vm_memory_high_watermark", "0.4") // as it is
+	return time.Since(began)
 }
 
 // forget empties memcached: what earlier tests' webs said would be believed.

@@ -10,6 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // results reads what the crawl left: pages in MongoDB, outcomes in PostgreSQL.
@@ -74,13 +75,13 @@ func (c *cluster) leftovers() (faults []string) {
 	return faults
 }
 
-// tolerance is what the server takes to notice that a killed client has gone: the answers it was sending end that late.
+// tolerance is what the server takes to notice that a client has given up: the answers it was sending end that late. A slower machine takes longer.
 const tolerance = 3 * time.Millisecond
 
 // impolite lists the violations in the server's log, but for a number that no crawler could have avoided.
 func (c *cluster) impolite(w *world) (faults []string, unknowable int) {
-	rules := w.srv.Web().Rules(w.delay, w.delay/2, tolerance)
-	for _, v := range fakeweb.CheckPoliteness(w.srv.Log().Entries(), rules) {
+	rules := w.srv.Web().Rules(w.delay, w.delay/2, process.Times(c.slowness, tolerance))
+	for _, v := range fakeweb.CheckPoliteness(process.EndWithTheClient(w.srv.Log().Entries(), c.deaths), rules) {
 		if c.cannotBeKnown(v, w.delay) {
 			unknowable++
 			continue
@@ -88,6 +89,16 @@ func (c *cluster) impolite(w *world) (faults []string, unknowable int) {
 		faults = append(faults, fmt.Sprintf("%v [%s]", v, c.around(v)))
 	}
 	return faults, unknowable
+}
+
+// deaths are those of the programs that make requests.
+func (c *cluster) deaths(fakeweb.Entry) (all []time.Time) {
+	for _, p := range c.programs {
+		if p.Name == "fetcher" || !slices.Contains(process.Names, p.Name) { // all stages in one program
+			all = append(all, p.Deaths...)
+		}
+	}
+	return all
 }
 
 // toldTooLate is how shortly before a trouble an answer may have come that nobody had the time to read and store.
@@ -99,12 +110,12 @@ const toldTooLate = 250 * time.Millisecond
 func (c *cluster) cannotBeKnown(v fakeweb.Violation, delay time.Duration) bool {
 	if !slices.ContainsFunc(c.troubles, func(tr trouble) bool {
 		end := time.Unix(0, v.Previous.End)
-		return end.After(tr.from.Add(-toldTooLate)) && end.Before(tr.to)
+		return end.After(tr.from.Add(-process.Times(c.slowness, toldTooLate))) && end.Before(tr.to)
 	}) {
 		return false
 	}
 	robots := v.Previous.Path == "/robots.txt" && v.Request.Path == "/robots.txt"
-	return v.Kind == fakeweb.TooImpatient || v.Kind == fakeweb.TooSoon && robots && v.Got >= delay-tolerance
+	return v.Kind == fakeweb.TooImpatient || v.Kind == fakeweb.TooSoon && robots && v.Got >= delay-process.Times(c.slowness, tolerance)
 }
 
 // around says what went on when a violation happened.

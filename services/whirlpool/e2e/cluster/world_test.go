@@ -47,17 +47,23 @@ func webOf(pages int, delay time.Duration) fakeweb.Config {
 // serve serves the web until the test ends. The first test that does also has it crawled by one machine.
 func serve(t *testing.T) *world {
 	t.Helper()
+	return serveSlowly(t, 0)
+}
+
+// serveSlowly is serve for a crawl with a delay of at least so much: what is found does not depend on it.
+func serveSlowly(t *testing.T, least time.Duration) *world {
+	t.Helper()
 	long(t)
 	ready(t)
-	delay := process.Duration(t, "WHIRLPOOL_E2E_DELAY", 40*time.Millisecond)
-	cfg := webOf(process.Number(t, "WHIRLPOOL_E2E_PAGES", 1000), delay)
+	delay, pages := process.Duration(t, "WHIRLPOOL_E2E_DELAY", 40*time.Millisecond), process.Number(t, "WHIRLPOOL_E2E_PAGES", 1000)
 	u := &undisturbed
-	u.once.Do(func() { u.crawl(t, cfg, delay) })
+	u.once.Do(func() { u.crawl(t, webOf(pages, delay), delay) })
 	if u.calm == nil {
 		t.Fatal("the undisturbed crawl of the first test failed: there is nothing to compare with")
 	}
 	w := u.world
-	w.srv = listen(t, cfg, u.port)
+	w.delay = max(delay, least)
+	w.srv = listen(t, webOf(pages, w.delay), u.port)
 	return &w
 }
 

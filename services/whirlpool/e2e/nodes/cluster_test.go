@@ -28,19 +28,38 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
-// Times of membership in the tests: ZooKeeper's server allows sessions of two of its ticks of 500 ms.
-const (
-	session = 2 * time.Second
-	grace   = 3 * time.Second
-	vnodes  = 1536 // 512 for each of three nodes, 384 for each of four
-)
+const vnodes = 1536 // 512 for each of three nodes, 384 for each of four
 
-// patience bounds a crawl.
-const patience = 3 * time.Minute
+// patience bounds a crawl, and all else that others take their time for: what does not come in that time will not come.
+const patience = 15 * time.Minute
+
+// pace is how fast the machine is, and how long nodes that are silent stay members of the ring accordingly.
+type pace struct {
+	slowness       float64
+	session, grace time.Duration
+}
+
+// mostSession is the longest session that ZooKeeper's server here allows (deploy/services).
+const mostSession = time.Minute
+
+// quick is a pace at which silent nodes are dead soon, and those that the machine keeps waiting are not.
+func quick(t *testing.T) pace {
+	s := process.Slowness(t)
+	p := pace{slowness: s, session: min(process.Times(s, 2*time.Second), mostSession)}
+	p.grace = 3 * p.session / 2
+	return p
+}
+
+// calm is a pace for tests in which no node is to die.
+func calm(t *testing.T) pace {
+	s := process.Slowness(t)
+	return pace{slowness: s, session: min(process.Times(s, 5*time.Second), mostSession), grace: max(process.Times(s, 30*time.Second), mostSession)}
+}
 
 // cluster is a set of nodes of one ring, with vhosts, databases, spools and a ring that no test before it has used.
 type cluster struct {
 	t        *testing.T
+	pace     pace
 	services *services
 	srv      *fakeweb.Server
 	dir      string
@@ -71,12 +90,12 @@ type trouble struct {
 }
 
 // newCluster prepares the services for a crawl of a web. Settings are added to the programs' environment.
-func newCluster(t *testing.T, srv *fakeweb.Server, settings ...string) *cluster {
+func newCluster(t *testing.T, srv *fakeweb.Server, p pace, settings ...string) *cluster {
 	t.Helper()
 	s := ready(t)
 	dir, err := os.MkdirTemp(t.ArtifactDir(), "nodes-")
 	check(t, err)
-	c := &cluster{t: t, services: s, srv: srv, dir: dir, database: "e2e_" + strings.ToLower(rand.Text()[:10])}
+	c := &cluster{t: t, pace: p, services: s, srv: srv, dir: dir, database: "e2e_" + strings.ToLower(rand.Text()[:10])}
 	pg, err := url.Parse(s.env["WHIRLPOOL_TEST_POSTGRES"])
 	check(t, err)
 	c.sql(pg.String(), "CREATE DATABASE "+c.database)
@@ -88,8 +107,8 @@ func newCluster(t *testing.T, srv *fakeweb.Server, settings ...string) *cluster 
 	}
 	c.settings = append(c.settings, "WHIRLPOOL_POSTGRES_URL="+pg.String(), "WHIRLPOOL_MONGODB_URL="+s.env["WHIRLPOOL_TEST_MONGODB"],
 		"WHIRLPOOL_MONGODB_DATABASE="+c.database, "WHIRLPOOL_MEMCACHED_ADDRESSES="+s.env["WHIRLPOOL_TEST_MEMCACHED"],
-		"WHIRLPOOL_ZOOKEEPER_ADDRESSES="+s.env["WHIRLPOOL_TEST_ZOOKEEPER"], "WHIRLPOOL_ZOOKEEPER_SESSION_TIMEOUT="+session.String(),
-		"WHIRLPOOL_RING_NAME="+c.database, "WHIRLPOOL_RING_GRACE="+grace.String(), fmt.Sprintf("WHIRLPOOL_RING_VNODES=%d", vnodes),
+		"WHIRLPOOL_ZOOKEEPER_ADDRESSES="+s.env["WHIRLPOOL_TEST_ZOOKEEPER"], "WHIRLPOOL_ZOOKEEPER_SESSION_TIMEOUT="+p.session.String(),
+		"WHIRLPOOL_RING_NAME="+c.database, "WHIRLPOOL_RING_GRACE="+p.grace.String(), fmt.Sprintf("WHIRLPOOL_RING_VNODES=%d", vnodes),
 		"WHIRLPOOL_DISK_LIMIT=0.99", "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_FETCH_DNS="+srv.DNSAddr(),
 		"WHIRLPOOL_HTTP_LISTEN=127.0.0.1:0", "WHIRLPOOL_PPROF_LISTEN=", "WHIRLPOOL_LOG_FORMAT=json", "WHIRLPOOL_LOG_LIMIT=0")
 	c.settings = append(c.settings, settings...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // The control of the cut-offs: of two nodes one is cut off from ZooKeeper until the other has taken over all it had. If it does not fence itself, and
@@ -16,26 +17,27 @@ func TestNegativeControlNodeThatIgnoresItsFence(t *testing.T) {
 	if noSpace != nil {
 		t.Skipf("nodes cannot be cut off: %v", noSpace)
 	}
+	p := quick(t)
 	for i, fault := range []string{faultNone, faultUnfenced} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
-			cut, stays := 2*i+1, 2*i+2 // the two run at the same time
-			const delay = 300 * time.Millisecond
+			cut, stays := 2*i+1, 2*i+2                               // the two run at the same time
+			delay := process.Times(p.slowness, 300*time.Millisecond) // so that the crawl outlasts the session
 			cfg := fakeweb.Plain(40, 40*60)
 			cfg.PageBytes, cfg.Links = 2<<10, 15
 			w := &world{srv: listen(t, cfg, 0), delay: delay}
 			job := w.job()
 			job.IgnoreRobots = true
-			c := newCluster(t, w.srv)
+			c := newCluster(t, w.srv, p)
 			c.startBroken(fault, cut, stays)
-			until(t, time.Minute, "a ring of two nodes", func() bool { return c.history.settled(2) || c.stuck() })
+			until(t, patience, "a ring of two nodes", func() bool { return c.history.settled(2) || c.stuck() })
 			if fault == faultUnfenced { // the second line of defence is gone, too: late writes count
 				c.sql(c.ledger, "CREATE OR REPLACE FUNCTION admit(who text, which bigint, acted bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN END $$")
 			}
 			c.seed(job)
 			until(t, patience, "requests", func() bool { return w.srv.Log().Count() > 4*cfg.Hosts || c.stuck() })
 			mend := cutFromZooKeeper(t, cut)
-			until(t, time.Minute, "the other to own everything", func() bool { return c.history.settled(1) || c.stuck() })
+			until(t, patience, "the other to own everything", func() bool { return c.history.settled(1) || c.stuck() })
 			n := w.srv.Log().Count()
 			until(t, patience, "more requests", func() bool { return w.srv.Log().Count() > n+5*cfg.Hosts || c.ended("e2e") || c.stuck() })
 			for _, m := range c.machines() {
@@ -66,14 +68,14 @@ func TestNegativeControlOwners(t *testing.T) {
 	now := time.Now()
 	tables := []version{{table, now}}
 	other := map[string]string{"a": "b", "b": "a"}[v.Owner]
-	if !mayAsk(tables, v.Owner, v.Index, now) || mayAsk(tables, other, v.Index, now) {
+	if !mayAsk(tables, v.Owner, v.Index, now, hearsay) || mayAsk(tables, other, v.Index, now, hearsay) {
 		t.Error("the check does not tell the owner from another node")
 	}
 	drained, err := table.Drain(v.Owner)
 	check(t, err)
 	tables = append(tables, version{drained, now.Add(time.Minute)})
 	later := now.Add(2 * time.Minute)
-	if !mayAsk(tables, v.Owner, v.Index, later) || mayAsk(tables, other, v.Index, later) {
+	if !mayAsk(tables, v.Owner, v.Index, later, hearsay) || mayAsk(tables, other, v.Index, later, hearsay) {
 		t.Error("the check lets the new owner lease before the old one has let go, or does not let that one end what it began")
 	}
 }

@@ -163,7 +163,7 @@ func (s *services) script(command commander, script, name, at string, args ...st
 	if err := os.MkdirAll(s.dir, 0o711); err != nil { // PostgreSQL has a user of its own
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	defer cancel()
 	cmd := command(filepath.Join(scripts, script), append([]string{filepath.Join(s.dir, name)}, args...)...)
 	if at != "" {

@@ -12,9 +12,9 @@ import (
 // Each of a node's seven programs is killed, and started again at once: within the grace time nothing of the ring moves.
 func TestProgramOfANodeIsKilledAndNothingMoves(t *testing.T) {
 	w := serve(t, 400*time.Millisecond)
-	c := newCluster(t, w.srv)
+	c := newCluster(t, w.srv, calm(t))
 	c.startSeven(1, 2)
-	until(t, time.Minute, "a ring of two nodes", func() bool { return c.history.settled(2) || c.stuck() })
+	until(t, patience, "a ring of two nodes", func() bool { return c.history.settled(2) || c.stuck() })
 	first := c.history.now()
 	c.seed(w.job())
 	kills := 0

@@ -13,15 +13,15 @@ import (
 func TestThreeNodesShareTheHostsAndFindWhatOneMachineFinds(t *testing.T) {
 	w := serve(t, 100*time.Millisecond)
 	docs := serveDocs(t)
-	calm := crawlAlone(t, docs.job(), w.srv.DNSAddr())
-	t.Logf("one machine found %d documents", len(calm.Pages))
-	if len(calm.Pages) < docs.least {
-		t.Fatalf("one machine found %d documents, want %d at least", len(calm.Pages), docs.least)
+	alone := crawlAlone(t, docs.job(), w.srv.DNSAddr())
+	t.Logf("one machine found %d documents", len(alone.Pages))
+	if len(alone.Pages) < docs.least {
+		t.Fatalf("one machine found %d documents, want %d at least", len(alone.Pages), docs.least)
 	}
 	clear(docs.asked)
-	c := newCluster(t, w.srv)
+	c := newCluster(t, w.srv, calm(t))
 	c.start(1, 2, 3)
-	until(t, time.Minute, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
+	until(t, patience, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
 	epoch := c.history.now().Epoch()
 	began := time.Now()
 	c.seed(w.job())
@@ -30,7 +30,7 @@ func TestThreeNodesShareTheHostsAndFindWhatOneMachineFinds(t *testing.T) {
 	c.wait("docs")
 	t.Logf("three nodes took %v", time.Since(began).Round(time.Millisecond))
 	c.judge(w)
-	report(t, "documents", c.results("docs").Differs(calm, w.srv.Web()))
+	report(t, "documents", c.results("docs").Differs(alone, w.srv.Web()))
 	c.sound("docs")
 	if now := c.history.now().Epoch(); now != epoch {
 		t.Errorf("the ring changed from epoch %d to %d, though nothing happened to it", epoch, now)

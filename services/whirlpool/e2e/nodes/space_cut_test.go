@@ -24,11 +24,20 @@ func TestCutOffs(t *testing.T) {
 	check(t, err)
 	places := []struct{ name, at string }{{"ZooKeeper", s.env["WHIRLPOOL_TEST_ZOOKEEPER"]}, {"PostgreSQL", pg.Host}, {"own broker", own.Host},
 		{"other broker", other.Host}, {"web", fmt.Sprintf("10.80.0.1:%d", w.Port())}, {"DNS", w.DNSAddr()}}
+	enough := 500 * time.Millisecond // for what is in reach to answer: ten times what that took
 	want := func(when string, reached ...bool) {
 		t.Helper()
 		for i, p := range places {
-			if got := reaches(t, 1, p.at); got != reached[i] {
+			limit := enough
+			if reached[i] {
+				limit = time.Minute
+			}
+			got, took := reaches(t, 1, p.at, limit)
+			if got != reached[i] {
 				t.Errorf("%s, node 1 reaches %s at %s: %v, want %v", when, p.name, p.at, got, reached[i])
+			}
+			if got {
+				enough = max(enough, 10*took)
 			}
 		}
 	}
@@ -38,28 +47,28 @@ func TestCutOffs(t *testing.T) {
 	mend()
 	mend = cutFromOthers(t, 1)
 	want("cut off from all but the web", false, false, true, false, true, true)
-	if reaches(t, 2, own.Host) {
+	if got, _ := reaches(t, 2, own.Host, enough); got {
 		t.Error("node 2 reaches the broker of a node that is cut off")
 	}
 	mend()
 	want("in the end", true, true, true, true, true, true)
 	if out, err := in(1, "ip", "route", "get", "192.0.2.1").CombinedOutput(); err != nil {
 		t.Logf("no way out: %v %s", err, out)
-	} else if reaches(t, 1, "192.0.2.1:80") {
+	} else if got, _ := reaches(t, 1, "192.0.2.1:80", enough); got {
 		t.Error("there is a way out")
 	}
 }
 
-// reaches reports whether a connection from the n-th node's network is accepted within a moment.
-func reaches(t *testing.T, n int, at string) bool {
+// reaches reports whether a connection from the n-th node's network is accepted within a limit, and how long that took.
+func reaches(t *testing.T, n int, at string, limit time.Duration) (bool, time.Duration) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(at)
 	check(t, err)
-	cmd := in(n, "timeout", "0.5", "bash", "-c", "exec 3<>/dev/tcp/"+host+"/"+port)
+	cmd := in(n, "timeout", fmt.Sprintf("%.3f", limit.Seconds()), "bash", "-c", "exec 3<>/dev/tcp/"+host+"/"+port)
 	began := time.Now()
 	err = cmd.Run()
 	if _, ended := err.(*exec.ExitError); err != nil && !ended {
 		t.Fatalf("after %v: %v", time.Since(began), err)
 	}
-	return err == nil
+	return err == nil, time.Since(began)
 }

@@ -70,10 +70,11 @@ type tormentor struct {
 }
 
 func troubled(t *testing.T, seed uint64) {
-	w := serve(t, 1200*time.Millisecond)
-	c := newCluster(t, w.srv)
+	p := quick(t)
+	w := serve(t, process.Times(p.slowness, 1200*time.Millisecond)) // so that there is time for all troubles
+	c := newCluster(t, w.srv, p)
 	c.start(1, 2, 3)
-	until(t, time.Minute, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
+	until(t, patience, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
 	tor := &tormentor{cluster: c, w: w, random: rand.New(rand.NewPCG(seed, 0)), joiner: 4}
 	acts := troubles(t)
 	tor.random.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
@@ -111,7 +112,7 @@ func troubled(t *testing.T, seed uint64) {
 // victim chooses a member of the ring that is not leaving. It waits for one: all others may be dead or cut off for the moment.
 func (tor *tormentor) victim() *machine {
 	var well []*machine
-	until(tor.t, time.Minute, "a member of the ring that is not leaving", func() bool {
+	until(tor.t, patience, "a member of the ring that is not leaving", func() bool {
 		table := tor.history.now()
 		well = slices.DeleteFunc(tor.alive(), func(m *machine) bool {
 			n, known := table.Node(m.name)
@@ -130,7 +131,7 @@ func (tor *tormentor) act(what string) {
 	case troubleDrain:
 		tor.leaving = tor.victim()
 		t.Logf("%s: %s", what, tor.leaving.name)
-		until(t, time.Minute, "somebody to take over", tor.heirs) // others may be cut off, or dead
+		until(t, patience, "somebody to take over", tor.heirs) // others may be cut off, or dead
 		tor.during(what, func() { tor.whirlpool(tor.leaving, "ring", "drain", tor.leaving.name, "--cluster") })
 	case troubleKill:
 		m := tor.victim()
@@ -142,9 +143,9 @@ func (tor *tormentor) act(what string) {
 			return
 		}
 		m := tor.victim()
-		cut, length := cutFromZooKeeper, 2*session
+		cut, length := cutFromZooKeeper, 2*tor.pace.session
 		if what == troubleOthers {
-			cut, length = cutFromOthers, time.Second+time.Duration(tor.random.Int64N(int64(2*(session+grace))))
+			cut, length = cutFromOthers, time.Second+time.Duration(tor.random.Int64N(int64(2*(tor.pace.session+tor.pace.grace))))
 		}
 		t.Logf("%s: %s for %v", what, m.name, length.Round(time.Millisecond))
 		tor.during(what, func() {
@@ -177,12 +178,12 @@ func (tor *tormentor) finishLeaving() {
 	if tor.leaving == nil || tor.leaving.gone {
 		return
 	}
-	until(tor.t, time.Minute, tor.leaving.name+" to be gone from the ring", func() bool {
+	until(tor.t, patience, tor.leaving.name+" to be gone from the ring", func() bool {
 		n, known := tor.history.now().Node(tor.leaving.name)
 		return !known || n.State == ring.Gone
 	})
 	var held []string
-	if !within(30*time.Second, func() bool {
+	if !within(patience, func() bool {
 		held = slices.DeleteFunc(tor.queued(), func(s string) bool { return !strings.HasPrefix(s, tor.leaving.name+":") })
 		return len(held) == 0
 	}) {
@@ -235,7 +236,7 @@ func (tor *tormentor) wantRecovery() {
 	}
 	took := first.Sub(tor.killedAt)
 	tor.t.Logf("the first host of %s was fetched by another %v after its death", tor.killed.name, took.Round(time.Millisecond))
-	if took > time.Minute {
-		tor.t.Errorf("recovery began %v after the death of %s, want within a minute", took, tor.killed.name)
+	if limit := process.Times(tor.pace.slowness, time.Minute); took > limit {
+		tor.t.Errorf("recovery began %v after the death of %s, want within %v", took, tor.killed.name, limit)
 	}
 }

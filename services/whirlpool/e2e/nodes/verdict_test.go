@@ -12,6 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // judge fails the test for everything that is wrong with a crawl of the web that has ended.
@@ -39,7 +40,7 @@ func (c *cluster) judge(w *world) {
 func (c *cluster) sound(job crawl.JobID) {
 	c.t.Helper()
 	var held []string
-	if !within(20*time.Second, func() bool { held = c.queued(); return len(held) == 0 }) { // copies of what was done elsewhere
+	if !within(patience, func() bool { held = c.queued(); return len(held) == 0 }) { // copies of what was done elsewhere
 		report(c.t, "left behind", held)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -83,13 +84,13 @@ func (c *cluster) results(job crawl.JobID) *e2e.Results {
 	return r
 }
 
-// tolerance is what the server takes to notice that a killed client has gone: the answers it was sending end that late.
+// tolerance is what the server takes to notice that a client has given up: the answers it was sending end that late. A slower machine takes longer.
 const tolerance = 3 * time.Millisecond
 
 // impolite lists the violations in the server's log, but for a number that no crawler could have avoided.
 func (c *cluster) impolite(w *world) (faults []string, unknowable int) {
-	rules := w.srv.Web().Rules(w.delay, 0, tolerance)
-	for _, v := range fakeweb.CheckPoliteness(w.srv.Log().Entries(), rules) {
+	rules := w.srv.Web().Rules(w.delay, 0, process.Times(c.pace.slowness, tolerance))
+	for _, v := range fakeweb.CheckPoliteness(process.EndWithTheClient(w.srv.Log().Entries(), c.deaths), rules) {
 		if c.cannotBeKnown(v, w.delay) {
 			unknowable++
 			continue
@@ -97,6 +98,21 @@ func (c *cluster) impolite(w *world) (faults []string, unknowable int) {
 		faults = append(faults, fmt.Sprintf("%v: by %s after %s [%s]", v, asker(v.Request), asker(v.Previous), c.around(v)))
 	}
 	return faults, unknowable
+}
+
+// deaths are those of the programs that may have made a request.
+func (c *cluster) deaths(e fakeweb.Entry) (all []time.Time) {
+	for _, m := range c.machines() {
+		if who := asker(e); who != "" && who != m.name {
+			continue
+		}
+		for _, p := range m.programs {
+			if strings.HasSuffix(p.Name, " node") || strings.HasSuffix(p.Name, " fetcher") {
+				all = append(all, p.Deaths...)
+			}
+		}
+	}
+	return all
 }
 
 // toldTooLate is how shortly before a trouble an answer may have come that nobody had the time to read and store.
@@ -108,12 +124,12 @@ const toldTooLate = 250 * time.Millisecond
 func (c *cluster) cannotBeKnown(v fakeweb.Violation, delay time.Duration) bool {
 	if !slices.ContainsFunc(c.troubles, func(tr trouble) bool {
 		end := time.Unix(0, v.Previous.End)
-		return end.After(tr.from.Add(-toldTooLate)) && end.Before(tr.to)
+		return end.After(tr.from.Add(-process.Times(c.pace.slowness, toldTooLate))) && end.Before(tr.to)
 	}) {
 		return false
 	}
 	robots := v.Previous.Path == "/robots.txt" && v.Request.Path == "/robots.txt"
-	return v.Kind == fakeweb.TooImpatient || v.Kind == fakeweb.TooSoon && robots && v.Got >= delay-tolerance
+	return v.Kind == fakeweb.TooImpatient || v.Kind == fakeweb.TooSoon && robots && v.Got >= delay-process.Times(c.pace.slowness, tolerance)
 }
 
 // around says what went on when a violation happened.
@@ -141,7 +157,7 @@ func asker(e fakeweb.Entry) string {
 }
 
 // hearsay is how much later than the observer a node may hear of a table, or earlier.
-const hearsay = time.Second
+const hearsay = time.Second // times the machine's slowness
 
 // trespasses lists the requests of nodes that the ring did not let contact the host: not its owner, or not yet, or not any more. A node that
 // is to hand a host on may have a request in flight until it has said that it has not.
@@ -157,7 +173,7 @@ func (c *cluster) trespasses(w *world) (faults []string) {
 			v = vnodeOf(c.t, tables[0].Table, fmt.Sprintf("http://%s:%d/", e.Host, w.srv.Port())).Index
 			vnodes[e.Host] = v
 		}
-		if who := asker(e); !mayAsk(tables, who, v, time.Unix(0, e.Start)) {
+		if who := asker(e); !mayAsk(tables, who, v, time.Unix(0, e.Start), process.Times(c.pace.slowness, hearsay)) {
 			faults = append(faults, fmt.Sprintf("%s%s was fetched by %s at %s: %s", e.Host, e.Path, who, time.Unix(0, e.Start).Format("15:04:05.000"), story(tables, v)))
 		}
 	}
@@ -165,7 +181,7 @@ func (c *cluster) trespasses(w *world) (faults []string) {
 }
 
 // mayAsk reports whether a table that stood at a moment, or nearly, let a node contact the hosts of a virtual node.
-func mayAsk(tables []version, who string, vnode int, at time.Time) bool {
+func mayAsk(tables []version, who string, vnode int, at time.Time, hearsay time.Duration) bool {
 	for i, t := range tables {
 		if at.Before(t.seen.Add(-hearsay)) || i+1 < len(tables) && at.After(tables[i+1].seen.Add(hearsay)) {
 			continue

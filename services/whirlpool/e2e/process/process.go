@@ -47,6 +47,9 @@ type Process struct {
 	// Command makes the command of a life, which may run elsewhere; nil: exec.Command. The process must be the program's own in the end.
 	Command func(exe string, args ...string) *exec.Cmd
 
+	// Deaths are when the program was found dead after it was killed.
+	Deaths []time.Time
+
 	cmd   *exec.Cmd
 	ended chan struct{} // closed at the end of the present life
 	err   error         // of the last life
@@ -82,6 +85,7 @@ func (p *Process) Kill(t testing.TB) {
 		t.Fatal(err)
 	}
 	<-p.ended
+	p.Deaths = append(p.Deaths, time.Now())
 }
 
 // stopTime is how long a program has to stop.
@@ -124,6 +128,7 @@ func (p *Process) CleanUp() {
 	if p.cmd != nil && p.cmd.Process != nil {
 		_ = p.cmd.Process.Kill()
 		<-p.ended
+		p.Deaths = append(p.Deaths, time.Now())
 	}
 }
 

@@ -1,0 +1,48 @@
+package process
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The work by which a machine is measured: so many steps for each of two threads, which take so long on the machine that the tests' times were
+// made for.
+const (
+	steps = 40_000_000
+	usual = 100 * time.Millisecond
+)
+
+// Slowness measures how many times longer things take on this machine, with all that it does besides, than on one with two processors to
+// itself: 1 or more. Times that a test gives to others follow it, so that a failure means a fault and not a busy machine.
+func Slowness(t testing.TB) float64 {
+	t.Helper()
+	began := time.Now()
+	var work sync.WaitGroup
+	for range 2 {
+		work.Go(spin)
+	}
+	work.Wait()
+	slowness := max(1, float64(time.Since(began))/float64(usual))
+	if slowness >= 1.5 {
+		t.Logf("this machine is %.1f times slower than one with two processors to itself", slowness)
+	}
+	return slowness
+}
+
+// Times returns a time as often as slowness says.
+func Times(slowness float64, d time.Duration) time.Duration {
+	return time.Duration(slowness * float64(d))
+}
+
+// spin does the work. Nothing of it can be left out, because each step needs the last.
+func spin() {
+	x := uint64(time.Now().UnixNano()) | 1
+	for range steps {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+	}
+	runtime.KeepAlive(&x)
+}
