@@ -32,7 +32,7 @@ func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
 		}
 		var err error
 		if batch, err = f.pullFront(ctx, front, priority); err != nil || len(batch) == 0 {
-			return false, err
+			return err == nil, err
 		}
 	}
 	f.drawn = nil
@@ -87,9 +87,7 @@ func (f *Frontier) pullFront(ctx context.Context, front *jobFronts, priority int
 	if len(ds) == 0 {
 		f.frontShort(front, priority, counted)
 	}
-	f.mu.Lock()
-	front.lengths[priority] -= int64(len(ds))
-	f.mu.Unlock()
+	f.drew(front, priority, ds)
 	return ds, nil
 }
 
@@ -169,7 +167,7 @@ func (f *Frontier) moveBack(ctx context.Context, items []crawl.Queued, moved []c
 	if len(moved) == 0 {
 		return nil
 	}
-	err := f.deps.Queues.Push(ctx, items...)
+	err := f.push(ctx, items)
 	if err == nil {
 		f.unsettled = append(f.unsettled, moved...)
 		return nil

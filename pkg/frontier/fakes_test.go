@@ -55,8 +55,10 @@ type process struct {
 	disk  *disk
 	dead  bool // guarded by disk.mu
 	fault func() bool
-	leads chan bus.Message
-	away  *outbox
+	// unsure is a push during which the connection is lost: what arrived is sent again, or an error says that nobody knows whether it arrived.
+	unsure func() (again, fails bool)
+	leads  chan bus.Message
+	away   *outbox
 }
 
 // outbox is where tasks of other nodes go.
@@ -101,11 +103,25 @@ func (p *process) Push(_ context.Context, items ...crawl.Queued) error {
 	}
 	defer p.leave()
 	p.disk.writeSettled()
-	for _, it := range items {
-		p.disk.seq++
-		p.disk.queues[it.Queue] = append(p.disk.queues[it.Queue], &stored{task: it.Task, seq: p.disk.seq})
+	var again, fails bool
+	if p.unsure != nil {
+		again, fails = p.unsure()
+	}
+	p.disk.store(items)
+	if again {
+		p.disk.store(items)
+	}
+	if fails {
+		return errFault
 	}
 	return nil
+}
+
+func (d *disk) store(items []crawl.Queued) {
+	for _, it := range items {
+		d.seq++
+		d.queues[it.Queue] = append(d.queues[it.Queue], &stored{task: it.Task, seq: d.seq})
+	}
 }
 
 // Pull implements crawl.Queues.

@@ -36,7 +36,13 @@ func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 	if err != nil {
 		return fmt.Errorf("frontier: back queue of host %s: %w", h.rec.Key, err)
 	}
-	pulled := len(ds)
+	pulled := int64(0) // of those that were counted: strays were not
+	for i := range ds {
+		if ds[i].Task.URL.HostKey() == h.rec.Key && ds[i].Task.Job == h.job {
+			pulled++
+		}
+	}
+	none := len(ds) == 0
 	ds, strays := f.orphans(ctx, ds)
 	own := ds[:0]
 	for _, d := range ds {
@@ -49,10 +55,10 @@ func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 	f.mu.Lock()
 	h.buf = append(h.buf[:0], own...)
 	f.held += len(own)
-	if h.backlog -= int64(pulled); pulled == 0 && h.backlog > 0 {
+	if h.backlog -= pulled; none && h.backlog > 0 {
 		f.tellShort(h.queue, h.backlog)
 	}
-	if pulled == 0 || h.backlog < 0 {
+	if none || h.backlog < 0 {
 		h.backlog = 0
 	}
 	f.mu.Unlock()
@@ -88,7 +94,7 @@ func (f *Frontier) shelve(ctx context.Context, ds []crawl.Delivery) error {
 	for i := range ds {
 		items[i] = crawl.Queued{Queue: asideQueue, Task: ds[i].Task}
 	}
-	if err := f.deps.Queues.Push(ctx, items...); err != nil {
+	if err := f.push(ctx, items); err != nil {
 		return fmt.Errorf("frontier: set %d tasks aside: %w", len(items), err)
 	}
 	f.mu.Lock()
@@ -101,9 +107,10 @@ func (f *Frontier) shelve(ctx context.Context, ds []crawl.Delivery) error {
 // sendBack moves tasks that lie in the back queue of another host or job to the front queues. A crash leaves some there when a queue
 // changed hands and what was settled before came back.
 func (f *Frontier) sendBack(ctx context.Context, ds []crawl.Delivery) error {
-	if len(ds) == 0 {
+	if ds = append(f.strays, ds...); len(ds) == 0 {
 		return nil
 	}
+	f.strays = ds // until they are moved
 	tasks := make([]crawl.Task, len(ds))
 	for i := range ds {
 		tasks[i] = ds[i].Task
@@ -114,6 +121,6 @@ func (f *Frontier) sendBack(ctx context.Context, ds []crawl.Delivery) error {
 	f.mu.Lock()
 	f.queued -= int64(len(ds))
 	f.mu.Unlock()
-	f.unsettled = append(f.unsettled, ds...)
+	f.unsettled, f.strays = append(f.unsettled, ds...), nil
 	return nil
 }

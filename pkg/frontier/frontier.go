@@ -68,6 +68,7 @@ type Frontier struct {
 
 	gather       gather      // of outcomes
 	unsaid       atomic.Bool // there are leases in unsent
+	unproven     atomic.Bool // queues were filled since the last probe
 	resolves     sync.WaitGroup
 	resolveSlots chan struct{}
 
@@ -75,7 +76,9 @@ type Frontier struct {
 	drawn     []crawl.Delivery // drawn, but their hosts found no place yet
 	unsent    []bus.Message    // leases to be published
 	unsettled []crawl.Delivery // to be settled, once what is unsent was published
+	strays    []crawl.Delivery // found in the back queues of others, to be moved
 	waits     bus.Waits
+	probed    time.Time // when queues were last looked into
 }
 
 // lease is a task on its way.

@@ -19,6 +19,7 @@ type fronts struct {
 type jobFronts struct {
 	job     crawl.JobID // empty: the queues without a job
 	lengths [crawl.MaxPriority + 1]int64
+	more    [crawl.MaxPriority + 1]bool // the queue is to be looked into, whatever its length
 }
 
 // asideQueue holds tasks that were set aside, whatever their job; a restart draws them again.
@@ -61,7 +62,8 @@ func (f *fronts) add(q *crawl.Queued) { f.jobs(q.Task.Job).lengths[q.Task.Priori
 func (f *fronts) pick(random *rand.Rand) (*jobFronts, int) {
 	for i := range f.all {
 		at := (f.next + i) % len(f.all)
-		if p := pickFront(random, f.all[at].lengths[:]); p >= 0 {
+		waiting := f.all[at].waiting()
+		if p := pickFront(random, waiting[:]); p >= 0 {
 			f.next = at + 1
 			return f.all[at], p
 		}

@@ -36,7 +36,7 @@ func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task
 		items[i] = crawl.Queued{Queue: f.fronts.jobs(t.Job).queue(t.Priority), Task: t}
 	}
 	f.mu.Unlock()
-	if err := f.deps.Queues.Push(ctx, items...); err != nil {
+	if err := f.push(ctx, items); err != nil {
 		return fmt.Errorf("frontier: queue %d tasks, the first %s: %w", len(tasks), tasks[0].URL, err)
 	}
 	f.mu.Lock()

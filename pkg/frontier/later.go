@@ -11,6 +11,7 @@ import (
 // laterQueue holds the retries that wait equally long. So the queue is in the order of their times.
 type laterQueue struct {
 	count int64           // tasks in the queue, the head included
+	more  bool            // the queue is to be looked into, whatever its count
 	head  *crawl.Delivery // the first, pulled; nil: not looked at
 }
 
@@ -50,7 +51,7 @@ func (f *Frontier) pushLater(ctx context.Context, wait time.Duration, tasks ...c
 	for i, t := range tasks {
 		items[i] = crawl.Queued{Queue: laterName(number), Task: t}
 	}
-	if err := f.deps.Queues.Push(ctx, items...); err != nil {
+	if err := f.push(ctx, items); err != nil {
 		return fmt.Errorf("frontier: put %d tasks, the first %s, aside for %v: %w", len(tasks), tasks[0].URL, wait, err)
 	}
 	f.mu.Lock()
@@ -70,7 +71,7 @@ func (f *Frontier) pushLater(ctx context.Context, wait time.Duration, tasks ...c
 func (f *Frontier) laterDue() (at time.Time, ok bool) {
 	for _, q := range f.later {
 		switch {
-		case q.count == 0:
+		case q.count == 0 && !q.more:
 			continue
 		case q.head == nil:
 			return time.Time{}, true
@@ -86,7 +87,7 @@ func (f *Frontier) releaseLater(ctx context.Context, now time.Time) (bool, error
 	f.mu.Lock()
 	var numbers []int
 	for n, q := range f.later {
-		if q.count > 0 && (q.head == nil || !q.head.Task.NotBefore.After(now)) {
+		if (q.count > 0 || q.more) && (q.head == nil || !q.head.Task.NotBefore.After(now)) {
 			numbers = append(numbers, n)
 		}
 	}
@@ -104,10 +105,10 @@ func (f *Frontier) releaseFrom(ctx context.Context, number int, now time.Time) e
 	for {
 		f.mu.Lock()
 		q := f.later[number]
-		head, count := q.head, q.count
+		head, count, more := q.head, q.count, q.more
 		f.mu.Unlock()
 		switch {
-		case count == 0:
+		case count == 0 && !more:
 			return nil
 		case head == nil:
 			ds, err := f.deps.Queues.Pull(ctx, laterName(number), 1)
@@ -118,7 +119,7 @@ func (f *Frontier) releaseFrom(ctx context.Context, number int, now time.Time) e
 				f.laterShort(number, count)
 				return nil
 			}
-			f.setLaterHead(q, &ds[0], 0)
+			f.setLaterHead(q, &ds[0], min(count-1, 0)) // one that was not counted is, now
 			continue
 		case head.Task.NotBefore.After(now):
 			return nil

@@ -258,7 +258,7 @@ func (f *Frontier) setAside(ctx context.Context, choices []choice) error {
 	if len(items) == 0 {
 		return nil
 	}
-	if err := f.deps.Queues.Push(ctx, items...); err != nil {
+	if err := f.push(ctx, items); err != nil {
 		return fmt.Errorf("frontier: set %d tasks aside: %w", len(items), err)
 	}
 	f.mu.Lock()

@@ -32,6 +32,7 @@ func (f *Frontier) laterShort(number int, n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	q := f.later[number]
+	q.more = false
 	if n = min(n, q.count); n > 0 {
 		q.count -= n
 		f.tellShort(laterName(number), n)
@@ -43,7 +44,7 @@ func (f *Frontier) laterShort(number int, n int64) {
 func (f *Frontier) Idle() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.inflight) > 0 || f.resolving > 0 {
+	if len(f.inflight) > 0 || f.resolving > 0 || f.unproven.Load() {
 		return false
 	}
 	kept := f.aside

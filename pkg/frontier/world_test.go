@@ -30,8 +30,9 @@ type world struct {
 	early  bool // hazard: outcomes are reported before the request has ended
 	lie    bool // hazard: outcomes say that the request ended long ago
 	fault  float64
-	copies int  // hazard: outcomes come so many times more, at once
-	doubt  bool // hazard: with the outcome of a first attempt comes another that says that nobody knows how it ended
+	unsure float64 // hazard: so many pushes arrive twice, and as many arrive and fail
+	copies int     // hazard: outcomes come so many times more, at once
+	doubt  bool    // hazard: with the outcome of a first attempt comes another that says that nobody knows how it ended
 	ring   frontier.Ring
 	expect crawl.Following
 	away   outbox
@@ -138,6 +139,12 @@ func (w *world) begin() {
 	}
 	if w.fault > 0 {
 		p.fault = func() bool { return float64(w.roll(1000)) < 1000*w.fault }
+	}
+	if w.unsure > 0 {
+		p.unsure = func() (again, fails bool) {
+			x := float64(w.roll(1000))
+			return x < 1000*w.unsure, x >= 1000*(1-w.unsure)
+		}
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = f.Run(ctx) })
