@@ -166,7 +166,7 @@ func (l ExclusionList) MarshalCBOR() ([]byte, error) {
 func (l *ExclusionList) UnmarshalCBOR(data []byte) error {
 	before := &Exclusion{}
 	return readList(data, l, func(r *wire.Reader, x *Exclusion) (err error) {
-		if x.URL, err = readURL(r, before.URL); err != nil {
+		if x.URL, err = readNamed(r, before.URL); err != nil {
 			return err
 		}
 		if x.Referrer = before.Referrer; !repeats(r, before.Referrer) {

@@ -23,23 +23,25 @@ import (
 //	kindPage     URL key(24)                        uvarint offset, uvarint length in pages.jsonl
 //	kindPageEnd  -                                  uvarint: committed length of pages.jsonl
 //	kindQueue    queue name, 0, sequence(8)         a task (taskcodec.go)
+//	kindRedirect job(2) URL key(24)                 the URL that it redirects to
 //	kindRobots   origin                             CBOR crawl.Robots
 //	kindURL      job(2) URL key(24)                 entry (entry.go)
 const (
-	kindBudget  = 'b'
-	kindTally   = 'c'
-	kindDead    = 'd'
-	kindContent = 'f' // prefix of the content set's kinds: 'f', kind, …
-	kindHost    = 'h'
-	kindJob     = 'j'
-	kindJournal = 'l'
-	kindMeta    = 'm'
-	kindHoles   = 'o'
-	kindPage    = 'p'
-	kindPageEnd = 'P'
-	kindQueue   = 'q'
-	kindRobots  = 'r'
-	kindURL     = 'u'
+	kindBudget   = 'b'
+	kindTally    = 'c'
+	kindDead     = 'd'
+	kindContent  = 'f' // prefix of the content set's kinds: 'f', kind, …
+	kindHost     = 'h'
+	kindJob      = 'j'
+	kindJournal  = 'l'
+	kindMeta     = 'm'
+	kindHoles    = 'o'
+	kindPage     = 'p'
+	kindPageEnd  = 'P'
+	kindQueue    = 'q'
+	kindRedirect = 'R'
+	kindRobots   = 'r'
+	kindURL      = 'u'
 )
 
 // jobNum stands for a job's name in keys.

@@ -302,6 +302,7 @@ func (c *cluster) deps() Deps {
 	if db := c.postgres; db != nil {
 		d.Jobs = db.Jobs()
 		s.URLs, s.Ledger, s.Budgets, s.Content = db.URLs(), db.URLs(), db.Budgets(), db.ContentSet()
+		s.Redirects = db.Redirects()
 		s.Hosts, s.Robots, s.Attempts = db.Hosts(), db.Hosts(), db.AttemptLog()
 	}
 	if c.mongo != nil {
