@@ -26,10 +26,17 @@ func samples(t testing.TB) []crawl.Event {
 	task := crawl.Task{Job: "j", URL: u, Kind: crawl.KindSitemap, Priority: 3, Depth: 2, Redirects: 1, Referrer: v, Attempt: 1,
 		NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "x", Lease: 9, Tracked: true, Epoch: 2, Feed: true}
 	page := crawl.Page{Task: task, Status: 200, FetchedAt: at, ContentType: "text/html", Body: "m1", Bytes: 12,
-		Digest: crawl.Digest{1, 2}, Truncated: "max-body", LinkHeaders: []string{"l"}, RobotsTags: []string{"noindex"}}
+		Digest: crawl.Digest{1, 2}, Truncated: "max-body", LinkHeaders: []string{"l"}, RobotsTags: []string{"noindex"}, Refresh: "1; url=/x"}
 	links := []crawl.Link{{URL: v, Rel: "nofollow", Text: "t", Tag: "a", Weight: 9}, {Raw: "mailto:x"}}
 	batch := crawl.Batch{Job: "j", Tasks: []crawl.Task{task},
 		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1, Rule: "host", Epoch: 2}}, Page: u, Again: true, Epoch: 2}
+	for _, raw := range []string{"mailto:a@b.example", "mailto:a@c.example", "tel:1"} {
+		x, ok := weburl.ParseForeign(raw)
+		if !ok {
+			t.Fatal(raw)
+		}
+		batch.Foreign = append(batch.Foreign, crawl.Exclusion{URL: x, Reason: "scheme", Referrer: u, Depth: 2})
+	}
 	return []crawl.Event{
 		&crawl.Fetch{Task: task, Addr: netip.MustParseAddr("192.0.2.1"), Tenure: 5, FirstWait: 3e9},
 		&page,

@@ -66,6 +66,8 @@ type Page struct {
 	// LinkHeaders and RobotsTags are the values of the Link and X-Robots-Tag headers.
 	LinkHeaders []string `cbor:"9,keyasint,omitempty"`
 	RobotsTags  []string `cbor:"10,keyasint,omitempty"`
+	// Refresh is the value of the Refresh header: browsers treat it as a meta element.
+	Refresh string `cbor:"15,keyasint,omitempty"`
 }
 
 // Document is a parsed page.
@@ -126,6 +128,9 @@ type Batch struct {
 	Exclusions ExclusionList `cbor:"3,keyasint,omitempty"` // links that were left out, each URL once
 	// Page is the tracked page whose links they are; zero: none waits for them.
 	Page weburl.URL `cbor:"4,keyasint,omitempty"`
+	// Foreign are links of other schemes than http and https, each once: excluded like the Exclusions. They stand apart because earlier
+	// versions cannot read their URLs, and belong to the owner of their page's host, having none.
+	Foreign ExclusionList `cbor:"15,keyasint,omitempty"`
 	// Again says that the tracked page may have been fetched before, and that its links may have been lost on any part of their way.
 	Again bool `cbor:"6,keyasint,omitempty"`
 	// Epoch is the revision of the job by which the links were judged; 0 is the first.
@@ -268,19 +273,23 @@ func (b *Batch) Key() string {
 		return b.Tasks[0].URL.HostKey()
 	case len(b.Exclusions) > 0:
 		return b.Exclusions[0].URL.HostKey()
+	case len(b.Foreign) > 0:
+		return b.Foreign[0].Referrer.HostKey()
 	}
 	return ""
 }
 
 // Subject implements Subjected.
 func (b *Batch) Subject() Subject {
-	s := Subject{Job: b.Job, URLs: len(b.Tasks) + len(b.Exclusions)}
+	s := Subject{Job: b.Job, URLs: len(b.Tasks) + len(b.Exclusions) + len(b.Foreign)}
 	switch {
 	case s.URLs != 1:
 	case len(b.Tasks) == 1:
 		s.URL = b.Tasks[0].URL
-	default:
+	case len(b.Exclusions) == 1:
 		s.URL = b.Exclusions[0].URL
+	default:
+		s.URL = b.Foreign[0].URL
 	}
 	return s
 }

@@ -177,6 +177,16 @@ func (j *Job) Agent() string {
 	}
 }
 
+// Canonicalizer returns the canonicalizer that the job asks for.
+func (j *Job) Canonicalizer() *weburl.Canonicalizer {
+	cfg := weburl.DefaultCanonical()
+	cfg.MaxLength = 0 // a trap rule, which has a reason to give
+	if j.KeepParams {
+		cfg.StripParams, cfg.StripTokenParams, cfg.StripPathParams = nil, nil, nil
+	}
+	return weburl.NewCanonicalizer(cfg)
+}
+
 // SeedURLs parses the seeds. A seed without scheme is taken for http.
 func (j *Job) SeedURLs() ([]weburl.URL, error) {
 	urls := make([]weburl.URL, 0, len(j.Seeds))

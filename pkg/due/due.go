@@ -19,6 +19,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -73,7 +74,11 @@ func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, er
 	if err != nil {
 		return nil, err
 	}
-	if err := h.exclude(ctx, job, d, c.Exclusions); err != nil {
+	excluded := []crawl.Exclusion(c.Exclusions)
+	if len(c.Foreign) > 0 {
+		excluded = slices.Concat(c.Exclusions, c.Foreign)
+	}
+	if err := h.exclude(ctx, job, d, excluded); err != nil {
 		return nil, err
 	}
 	return h.address(ctx, fresh)

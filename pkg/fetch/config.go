@@ -72,8 +72,12 @@ type Deps struct {
 	Bodies  crawl.Bodies
 	Robots  *robotscache.Cache
 	DNS     Resolver
-	Archive crawl.Archive         // nil: none
-	Metrics prometheus.Registerer // nil: none
+	Archive crawl.Archive // nil: none
+	// Redirects, Ledger and Attempts are there for loops of redirects. Without them only a URL that redirects to itself is found out.
+	Redirects crawl.Redirects
+	Ledger    crawl.Ledger
+	Attempts  crawl.AttemptLog
+	Metrics   prometheus.Registerer // nil: none
 }
 
 func (d *Deps) validate() error {

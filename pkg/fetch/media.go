@@ -54,6 +54,11 @@ func accepts(patterns []string, media string) bool {
 	return len(patterns) == 0
 }
 
+// isXML reports whether a body of the media type may be a sitemap or feed and no other page: XML, or XML in gzip.
+func isXML(media string) bool {
+	return strings.Contains(media, "xml") || strings.Contains(media, "gzip")
+}
+
 // acceptsSitemap reports whether a sitemap or feed may have the media type: XML under its many names, text, gzip, or none that
 // a server knows.
 func acceptsSitemap(media string) bool {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
 // MaxSitemap is the least limit of a sitemap's decoded size (sitemaps.org allows 50 MiB); limits.max_body may be more.
@@ -30,8 +29,10 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 	case classBroken:
 		return nil, nil
 	case classRedirect:
-		events := redirect(a)
-		return events, h.leftover(ctx, a)
+		if err := h.leftover(ctx, a); err != nil {
+			return nil, err
+		}
+		return h.redirect(ctx, a)
 	case classSame:
 		if !isConditional(a.task) {
 			a.out.Verdict, a.out.Reason = crawl.VerdictGone, crawl.ReasonStatus
@@ -57,36 +58,6 @@ func (h *Handler) proxyDenied(a *attempt) {
 		a.out.Verdict, a.out.Reason = crawl.VerdictRetry, crawl.ReasonConnect
 		a.out.Detail = "the proxy wants other credentials; they stand in the URL of --proxy"
 	}
-}
-
-// redirect makes the target of a redirect a link: it is a URL of its own, to be checked and leased like any other.
-func redirect(a *attempt) []crawl.Event {
-	refuse := func(reason, format string, args ...any) []crawl.Event {
-		a.out.Verdict, a.out.Reason, a.out.Detail = crawl.VerdictRefused, reason, fmt.Sprintf(format, args...)
-		return nil
-	}
-	target, err := location(a)
-	if err != nil {
-		return refuse(crawl.ReasonRedirectTarget, "%v", err)
-	}
-	a.out.Location = target
-	if limit := a.job.Limits.Redirects; a.task.Redirects >= limit {
-		return refuse(crawl.ReasonRedirects, "redirected once more after %d redirects; limits.redirects is the bound", a.task.Redirects)
-	}
-	return []crawl.Event{&crawl.Links{Task: *a.task, Links: []crawl.Link{{URL: target, Tag: crawl.TagRedirect}}}}
-}
-
-// location returns where a redirect leads.
-func location(a *attempt) (weburl.URL, error) {
-	value := a.resp.Header.Get("Location")
-	if value == "" {
-		return weburl.URL{}, fmt.Errorf("the server answered %d without a Location", a.out.Status)
-	}
-	target, err := a.task.URL.Resolve(value)
-	if err != nil {
-		return weburl.URL{}, fmt.Errorf("the server redirects to %q, which cannot be crawled", cut(value))
-	}
-	return target, nil
 }
 
 // page spools a body that is wanted.
@@ -117,7 +88,7 @@ func (a *attempt) wants(media string) bool {
 	if a.task.Kind == crawl.KindSitemap {
 		return acceptsSitemap(media)
 	}
-	return accepts(a.job.MediaTypes, media)
+	return accepts(a.job.MediaTypes, media) || a.task.Seed && isXML(media) // the user names it: a sitemap or feed
 }
 
 // spool puts the body into the spool and the exchange into the archive.
@@ -147,7 +118,8 @@ func (h *Handler) spool(ctx context.Context, a *attempt, b *body, contentType st
 // page describes a spooled body and notes in the outcome what both have in common.
 func (a *attempt) page(b *body, ref crawl.BodyRef, contentType string) *crawl.Page {
 	p := &crawl.Page{Task: *a.task, Status: a.out.Status, FetchedAt: a.out.Started, ContentType: contentType, Body: ref,
-		Bytes: b.n, Digest: b.digest(), LinkHeaders: a.resp.Header["Link"], RobotsTags: a.resp.Header["X-Robots-Tag"]}
+		Bytes: b.n, Digest: b.digest(), LinkHeaders: a.resp.Header["Link"], RobotsTags: a.resp.Header["X-Robots-Tag"],
+		Refresh: a.resp.Header.Get("Refresh")}
 	if b.cut {
 		p.Truncated = crawl.ReasonTruncatedMaxBody
 	}

@@ -22,6 +22,7 @@ const (
 	classBlocked               // the site does not want us there
 	classGone                  // no such page
 	classBroken                // no final answer
+	classPart                  // a part, though the whole was asked for
 )
 
 // classify sorts a status. What is retried is what the design lists; a 501 or 505 will be the same next time.
@@ -29,6 +30,8 @@ func classify(status int) class {
 	switch status {
 	case http.StatusNoContent, http.StatusResetContent:
 		return classNoBody
+	case http.StatusPartialContent:
+		return classPart
 	case http.StatusNotModified:
 		return classSame
 	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable:
@@ -62,6 +65,10 @@ func (c class) settle(out *crawl.Outcome) {
 	case classBroken:
 		out.Verdict, out.Reason = crawl.VerdictRefused, crawl.ReasonBroken
 		out.Detail = "the server answered " + strconv.Itoa(out.Status) + ", which ends nothing"
+		return
+	case classPart:
+		out.Verdict, out.Reason = crawl.VerdictRefused, crawl.ReasonBroken
+		out.Detail = "the server answered 206, a part, though the whole was asked for"
 		return
 	default:
 		out.Verdict = crawl.VerdictGone

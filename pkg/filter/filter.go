@@ -62,13 +62,15 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 	for i := range in.Links {
 		l := &in.Links[i]
 		if l.URL.IsZero() {
-			continue // no http(s) URL: there is nothing to fetch
+			if u, ok := weburl.ParseForeign(l.Raw); ok && !has(seen, u) {
+				out.Foreign = append(out.Foreign, crawl.Exclusion{URL: u, Reason: crawl.ReasonScheme, Referrer: in.Task.URL, Depth: in.Task.Depth + 1})
+			}
+			continue // there is nothing to fetch
 		}
 		t := rules.task(in, l)
-		if _, again := seen[t.URL]; again {
+		if has(seen, t.URL) {
 			continue
 		}
-		seen[t.URL] = struct{}{}
 		reason, err := h.judge(ctx, rules, &t, l, now)
 		if err != nil {
 			return nil, err
@@ -82,10 +84,17 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 	}
 	if in.Task.Tracked {
 		out.Page, out.Again = in.Task.URL, in.Task.Repeat
-	} else if len(out.Tasks)+len(out.Exclusions) == 0 {
+	} else if len(out.Tasks)+len(out.Exclusions)+len(out.Foreign) == 0 {
 		return nil, nil
 	}
 	return []crawl.Event{out}, nil
+}
+
+// has reports whether u was seen, and notes that it is now.
+func has(seen map[weburl.URL]struct{}, u weburl.URL) bool {
+	_, again := seen[u]
+	seen[u] = struct{}{}
+	return again
 }
 
 func (h *Handler) judge(ctx context.Context, r *Rules, t *crawl.Task, l *crawl.Link, now time.Time) (string, error) {

@@ -197,13 +197,32 @@ func TestEachCanonicalURLCountsOnce(t *testing.T) {
 	s := handle(t, aJob(), nil, crawl.Link{URL: parsed(t, "http://www.site.test/a#1")}, crawl.Link{URL: parsed(t, "http://www.site.test/a#2")},
 		crawl.Link{URL: parsed(t, "http://www.site.test/docs/start.html#top")}, crawl.Link{Raw: "mailto:x@y.test"},
 		crawl.Link{URL: parsed(t, "http://x.test/1")}, crawl.Link{URL: parsed(t, "http://x.test/1")})
-	if len(s.Tasks) != 1 || len(s.Exclusions) != 1 {
-		t.Errorf("%d candidates and %d exclusions, want one of each", len(s.Tasks), len(s.Exclusions))
+	if len(s.Tasks) != 1 || len(s.Exclusions) != 1 || len(s.Foreign) != 1 {
+		t.Errorf("%d candidates, %d exclusions and %d links of other schemes, want one of each", len(s.Tasks), len(s.Exclusions), len(s.Foreign))
+	}
+}
+
+func TestLinksOfOtherSchemesAreExcluded(t *testing.T) {
+	for raw, want := range map[string]string{"mailto:x@y.test": "mailto:x@y.test", " JavaScript:void(0)": "javascript:void(0)", "tel:+49 1": "tel:+49 1",
+		"ftp://h.test/a/../b": "ftp://h.test/b", "data:text/html,x": "data:text/html,x", "about:blank": "about:blank",
+		"http://[bad": "", "a/b": "", "": "", "http://h.test:99999/": ""} {
+		s := handle(t, aJob(), nil, crawl.Link{Raw: raw}, crawl.Link{Raw: raw})
+		if want == "" {
+			if s.Job != "" {
+				t.Errorf("%q: got %+v", raw, s)
+			}
+			continue
+		}
+		if len(s.Foreign) != 1 || len(s.Exclusions) != 0 {
+			t.Errorf("%q: got %+v", raw, s)
+		} else if x := s.Foreign[0]; x.URL.String() != want || x.Reason != crawl.ReasonScheme || x.Depth != 3 || x.Referrer.IsZero() {
+			t.Errorf("%q: got %+v", raw, x)
+		}
 	}
 }
 
 func TestNothingToDoSendsNothing(t *testing.T) {
-	if s := handle(t, aJob(), nil, crawl.Link{Raw: "javascript:void(0)"}); s.Job != "" {
+	if s := handle(t, aJob(), nil, crawl.Link{Raw: "http://[bad"}); s.Job != "" {
 		t.Errorf("got %+v", s)
 	}
 }

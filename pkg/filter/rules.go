@@ -55,14 +55,7 @@ func Compile(job *crawl.Job) (*Rules, error) {
 }
 
 // Canonicalizer returns the canonicalizer that the job asks for.
-func Canonicalizer(job *crawl.Job) *weburl.Canonicalizer {
-	cfg := weburl.DefaultCanonical()
-	cfg.MaxLength = 0 // a trap rule, which has a reason to give
-	if job.KeepParams {
-		cfg.StripParams, cfg.StripTokenParams, cfg.StripPathParams = nil, nil, nil
-	}
-	return weburl.NewCanonicalizer(cfg)
-}
+func Canonicalizer(job *crawl.Job) *weburl.Canonicalizer { return job.Canonicalizer() }
 
 func patterns(name string, list []string) ([]*regexp.Regexp, error) {
 	var out []*regexp.Regexp

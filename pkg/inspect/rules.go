@@ -129,6 +129,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonRobotsDown:      "robots.txt could not be had, so nothing of its origin may be fetched",
 	crawl.ReasonCrawlDelay:      "robots.txt asks for a longer Crawl-delay than politeness.max_crawl_delay",
 	crawl.ReasonRedirects:       "a chain of more redirects than limits.redirects",
+	crawl.ReasonRedirectLoop:    "its redirects lead back to it",
 	crawl.ReasonRedirectTarget:  "a redirect that leads nowhere",
 	crawl.ReasonMediaType:       "its media type is not among media_types",
 	crawl.ReasonPrivateAddress:  "its host has a private address; --allow-private permits that (on a cluster, where fetch.allow_private_jobs does)",

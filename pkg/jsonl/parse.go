@@ -93,6 +93,18 @@ func (h *href) UnmarshalText(text []byte) error {
 	return err
 }
 
+// anyHref is a URL of any scheme, or "".
+type anyHref weburl.URL
+
+func (n *anyHref) UnmarshalText(text []byte) (err error) {
+	var u weburl.URL
+	if len(text) > 0 {
+		u, err = weburl.ParseNamed(text)
+	}
+	*n = anyHref(u)
+	return err
+}
+
 // digest is "sha256:" and 64 digits, or "".
 type digest crawl.Digest
 

@@ -13,7 +13,7 @@ import (
 
 type logJSON struct {
 	Time        time.Time  `json:"time"`
-	URL         href       `json:"url"`
+	URL         anyHref    `json:"url"`
 	Kind        string     `json:"kind"`
 	Verdict     string     `json:"verdict"`
 	Status      int        `json:"status"`

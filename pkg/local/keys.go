@@ -23,6 +23,7 @@ import (
 //	kindPage     URL key(24)                        uvarint offset, uvarint length in pages.jsonl
 //	kindPageEnd  -                                  uvarint: committed length of pages.jsonl
 //	kindQueue    queue name, 0, sequence(8)         a task (taskcodec.go)
+//	kindRedirect job(2) URL key(24)                 the URL that it redirects to
 //	kindRobots   origin                             CBOR crawl.Robots
 //	kindURL      job(2) URL key(24)                 entry (entry.go)
 //	kindRevision job(2) epoch(4)                    JSON of a job's revision (revisions.go)
@@ -42,6 +43,7 @@ const (
 	kindPage     = 'p'
 	kindPageEnd  = 'P'
 	kindQueue    = 'q'
+	kindRedirect = 'R'
 	kindRobots   = 'r'
 	kindURL      = 'u'
 	kindRevision = 'v'

@@ -46,6 +46,20 @@ func TestRobots(t *testing.T) {
 	crawltest.Robots(t, func(t *testing.T) crawl.RobotsStore { return openStore(t, t.TempDir()).Hosts() })
 }
 
+func TestRedirects(t *testing.T) {
+	crawltest.Redirects(t, func(t *testing.T) (crawl.Redirects, func() crawl.Redirects) {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		return s.Redirects(), func() crawl.Redirects {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir)
+			return s.Redirects()
+		}
+	})
+}
+
 func TestBudgets(t *testing.T) {
 	crawltest.Budgets(t, func(t *testing.T) crawl.Budgets { return openStore(t, t.TempDir()).Budgets() })
 }

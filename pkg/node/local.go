@@ -100,7 +100,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
 	d := Deps{Bus: l.bus, Outstanding: l.bus.Outstanding, Jobs: crawl.StaticJobs{opt.Job.ID: opt.Job}, Log: opt.Log, Registry: opt.Metrics,
-		Stores: Stores{URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
+		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
 			Bodies: s.Bodies()}}
 	if l.archive != nil {

@@ -43,6 +43,8 @@ type Stores struct {
 	Attempts crawl.AttemptLog
 	Bodies   crawl.Bodies
 	Archive  crawl.Archive // nil: no WARC files
+	// Redirects is where loops of redirects are found.
+	Redirects crawl.Redirects
 	// Following is used on a ring of nodes; nil: nobody waits for the links of pages.
 	Following crawl.Following
 }
@@ -139,7 +141,7 @@ func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
 	switch r {
 	case Fetcher:
 		n.fetcher, err = fetch.New(n.cfg.Fetch, fetch.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
-			DNS: d.Resolver, Metrics: d.Registry})
+			DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts})
 		var h stage.Handler[*crawl.Fetch] = n.fetcher
 		if err == nil && d.Fetching != nil {
 			h = d.Fetching(h)

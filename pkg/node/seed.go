@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -39,7 +40,7 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.Robot
 			continue
 		}
 		seen[u] = true
-		batch.Tasks = append(batch.Tasks, crawl.Task{Job: job.ID, URL: u, Seed: true, Priority: crawl.DefaultPriority + 1})
+		batch.Tasks = append(batch.Tasks, crawl.Task{Job: job.ID, URL: u, Kind: kindOf(u), Seed: true, Priority: crawl.DefaultPriority + 1})
 	}
 	if len(batch.Tasks) == 0 {
 		return 0, nil
@@ -57,6 +58,21 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.Robot
 		return 0, fmt.Errorf("seed job %s: %w", job.ID, err)
 	}
 	return len(batch.Tasks), nil
+}
+
+// kindOf is what a seed is by its name: sitemaps and feeds are read for the pages that they list. One that is not named so is found out when
+// it answers.
+func kindOf(seed weburl.URL) crawl.Kind {
+	name := strings.ToLower(path.Base(seed.Path()))
+	for _, ending := range []string{".xml", ".xml.gz", ".rss", ".atom", ".rdf"} {
+		if strings.HasSuffix(name, ending) {
+			return crawl.KindSitemap
+		}
+	}
+	if strings.HasPrefix(name, "sitemap") && (strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".gz")) {
+		return crawl.KindSitemap
+	}
+	return crawl.KindPage
 }
 
 // knownSitemaps are the sitemaps that the stored rules of the seeds' origins name.

@@ -18,8 +18,8 @@ const utf8Name = "utf-8"
 const prescanBytes = 1024
 
 // decode returns body as valid UTF-8, with the name of the encoding it had. Valid UTF-8 is returned as it is, without a
-// copy. The encoding is that of the byte order mark, else of the Content-Type header, else of a declaration in the first
-// 1,024 bytes, else UTF-8 where the body is valid UTF-8, else windows-1252. enc is nil for UTF-8 and UTF-16, as then
+// copy. The encoding is that of the byte order mark, else of the Content-Type header, else of the first declaration in
+// the body whose name is known, else UTF-8 where the body is valid UTF-8, else windows-1252. enc is nil for UTF-8 and UTF-16, as then
 // the queries of links are in UTF-8 too (URL Standard, 4.5).
 func decode(body []byte, contentType string) (text []byte, name string, enc encoding.Encoding) {
 	e, name, bom := findEncoding(body, contentType)
@@ -51,10 +51,14 @@ func findEncoding(body []byte, contentType string) (e encoding.Encoding, name st
 	case bytes.HasPrefix(body, []byte("\xFF\xFE")):
 		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "utf-16le", 2
 	}
-	if e, name = charset.Lookup(headerCharset(contentType)); e != nil {
+	_, params, _ := strings.Cut(contentType, ";")
+	if e, name = knownCharset(params); e != nil {
 		return e, name, 0
 	}
-	if e, name = charset.Lookup(declaredCharset(body[:min(len(body), prescanBytes)])); e != nil {
+	if e, name = declared(body[:min(len(body), prescanBytes)]); e == nil {
+		e, name = declaredLate(body)
+	}
+	if e != nil {
 		return inMarkup(e, name)
 	}
 	if validPrefix(body) {
@@ -75,18 +79,24 @@ func inMarkup(e encoding.Encoding, name string) (encoding.Encoding, string, int)
 	return e, name, 0
 }
 
-func headerCharset(contentType string) string {
-	_, params, _ := strings.Cut(contentType, ";")
-	return charsetIn(params)
+// knownCharset returns the first encoding that s names and the standard knows, by "charset=…"; e is nil where there is none.
+func knownCharset(s string) (e encoding.Encoding, name string) {
+	for label, rest := charsetIn(s); label != ""; label, rest = charsetIn(rest) {
+		if e, name = charset.Lookup(label); e != nil {
+			return e, name
+		}
+	}
+	return nil, ""
 }
 
-// charsetIn finds "charset=…" in the content of a meta element (HTML Standard, 2.6.4) or in the parameters of a header.
-func charsetIn(s string) string {
+// charsetIn finds "charset=…" in the content of a meta element (HTML Standard, 2.6.4) or in the parameters of a header. rest
+// is what follows.
+func charsetIn(s string) (label, rest string) {
 	lower := strings.ToLower(s)
 	for {
 		i := strings.Index(lower, "charset")
 		if i < 0 {
-			return ""
+			return "", ""
 		}
 		lower = strings.TrimLeft(lower[i+len("charset"):], " \t\n\f\r")
 		val, ok := strings.CutPrefix(lower, "=")
@@ -95,39 +105,60 @@ func charsetIn(s string) string {
 		}
 		val = strings.TrimLeft(val, " \t\n\f\r")
 		if q := strings.IndexAny(val, `"'`); q == 0 {
-			val, _, ok = strings.Cut(val[1:], val[:1])
+			val, rest, ok = strings.Cut(val[1:], val[:1])
 			if !ok {
-				return ""
+				return "", ""
 			}
-			return val
+			return val, rest
 		}
 		if end := strings.IndexAny(val, " \t\n\f\r;"); end >= 0 {
-			val = val[:end]
+			val, rest = val[:end], val[end:]
 		}
-		return val
+		return val, rest
 	}
 }
 
-// declaredCharset is the encoding that a meta element or an XML declaration names.
-func declaredCharset(head []byte) string {
+// declared is the first encoding that a meta element or an XML declaration names and the standard knows; e is nil where
+// there is none.
+func declared(head []byte) (e encoding.Encoding, name string) {
 	if bytes.HasPrefix(head, []byte("<?xml")) {
-		if name := xmlEncoding(head); name != "" {
-			return name
+		if e, name = charset.Lookup(xmlEncoding(head)); e != nil {
+			return e, name
 		}
 	}
 	if !containsFold(head, "charset") {
-		return ""
+		return nil, ""
 	}
 	var s htmlscan.Scanner
 	s.Reset(head)
 	for k := s.Next(); k != htmlscan.End; k = s.Next() {
 		if k == htmlscan.StartTag && s.Tag() == htmlscan.Meta {
-			if name := metaCharset(&s); name != "" {
-				return name
+			if e, name = metaCharset(&s); e != nil {
+				return e, name
 			}
 		}
 	}
-	return ""
+	return nil, ""
+}
+
+// declaredLate is declared for a whole body, whose first 1,024 bytes declare nothing: a browser that meets a declaration
+// later starts again with it (HTML Standard, 13.2.3.5). What is no declaration by its look is not read twice.
+func declaredLate(body []byte) (e encoding.Encoding, name string) {
+	for at := prescanBytes - len("<meta charset=x"); at < len(body); at++ {
+		i := bytes.IndexByte(body[max(at, 0):], '<')
+		if i < 0 {
+			return nil, ""
+		}
+		at = max(at, 0) + i
+		tag := body[at+1:]
+		if len(tag) < len("meta") || tag[0]|0x20 != 'm' || !bytes.EqualFold(tag[:len("meta")], []byte("meta")) {
+			continue
+		}
+		if tag = tag[:min(len(tag), prescanBytes)]; containsFold(tag[:max(0, bytes.IndexByte(tag, '>'))], "charset") {
+			return declared(body)
+		}
+	}
+	return nil, ""
 }
 
 func containsFold(b []byte, word string) bool {
@@ -139,16 +170,18 @@ func containsFold(b []byte, word string) bool {
 	return false
 }
 
-func metaCharset(s *htmlscan.Scanner) string {
+func metaCharset(s *htmlscan.Scanner) (encoding.Encoding, string) {
 	var m metaAttrs
 	m.read(s)
-	switch {
-	case m.charset != nil:
-		return string(bytes.TrimSpace(htmlscan.Value(m.charset)))
-	case equalFold(m.httpEquiv, "content-type"):
-		return charsetIn(string(htmlscan.Value(m.content)))
+	if m.charset != nil {
+		if e, name := charset.Lookup(string(bytes.TrimSpace(htmlscan.Value(m.charset)))); e != nil {
+			return e, name
+		}
 	}
-	return ""
+	if equalFold(m.httpEquiv, "content-type") {
+		return knownCharset(string(htmlscan.Value(m.content)))
+	}
+	return nil, ""
 }
 
 func xmlEncoding(head []byte) string {

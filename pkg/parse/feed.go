@@ -53,6 +53,9 @@ func feedTag(k sitemap.Kind) string {
 	return crawl.TagFeed
 }
 
+// isPacked reports whether a body is gzip: what is no page but may be a sitemap.
+func isPacked(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
+
 // isFeed reports whether a body is a sitemap or a feed by its type and, where the type only says XML, by its beginning.
 func isFeed(mt string, body []byte) bool {
 	switch {

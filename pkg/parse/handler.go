@@ -115,11 +115,12 @@ func (h *Handler) putBuffer(buf *bytes.Buffer) {
 func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.Document {
 	opt, base := optionsOf(job.Limits), p.Task.URL
 	opt.Agent = robotscache.AgentOf(job)
-	if p.Task.Kind == crawl.KindSitemap {
+	if p.Task.Kind == crawl.KindSitemap || p.Task.Seed && isPacked(body) {
 		return Feed(body, p.ContentType, base, opt).document(p)
 	}
 	r := Parse(body, p.ContentType, base, opt)
 	r.linkHeaders(p.LinkHeaders, base, opt.MaxLinks)
+	r.refreshHeader(p.Refresh, base, opt.MaxLinks)
 	r.robotsTags(p.RobotsTags, opt)
 	d := r.document(p)
 	if match := rules.matching(base); len(match) > 0 {

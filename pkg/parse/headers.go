@@ -32,6 +32,24 @@ func (r *Result) linkHeaders(values []string, page weburl.URL, maxLinks int) {
 	}
 }
 
+// refreshHeader adds the link of a Refresh header, which browsers read like a meta element's (HTML Standard, 7.4.2.4.1).
+func (r *Result) refreshHeader(value string, page weburl.URL, maxLinks int) {
+	ref := string(refreshURL([]byte(value)))
+	if ref == "" {
+		return
+	}
+	if maxLinks > 0 && len(r.Links) >= maxLinks {
+		r.cut(CutLinks)
+		return
+	}
+	link := crawl.Link{Tag: tagHeader, Rel: "refresh"}
+	var err error
+	if link.URL, err = page.Resolve(ref); err != nil {
+		link.Raw = string(cutAt([]byte(strings.TrimSpace(ref)), maxRaw))
+	}
+	r.Links = append(r.Links, link)
+}
+
 // nextLinkValue reads one link-value: <URI> and parameters up to a comma. Only the first rel counts.
 func nextLinkValue(v string) (ref, rel, rest string) {
 	v = strings.TrimLeft(v, " \t,")

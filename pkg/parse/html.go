@@ -21,6 +21,7 @@ func HTML(body []byte, contentType string, base weburl.URL, opt Options) *Result
 	defer p.free()
 	p.run(doc, r, opt, r.MediaType == "application/xhtml+xml")
 	p.resolve(base, enc)
+	p.innerLinks(base, enc, 0)
 	r.Text = p.mainText()
 	if r.Lang == "" && opt.GuessLang {
 		r.Lang = guessLang(r.Text)
@@ -46,8 +47,9 @@ type pass struct {
 	open   [htmlscan.Tags]int32 // elements of the stack, by tag
 	links  []linkRef
 	assets [][]byte
-	anchor int    // index of the open <a> in links, or -1
-	base   []byte // href of the first base element
+	inner  [][]byte // srcdoc attributes: documents within this one
+	anchor int      // index of the open <a> in links, or -1
+	base   []byte   // href of the first base element
 	titled bool
 }
 
@@ -83,6 +85,8 @@ func (p *pass) free() {
 	clear(p.links[:cap(p.links)]) // they hold on to the document
 	clear(p.assets[:cap(p.assets)])
 	fresh := pass{stack: p.stack[:0], links: p.links[:0], assets: p.assets[:0]}
+	clear(p.inner)
+	fresh.inner = p.inner[:0]
 	fresh.buf, fresh.blocks = p.buf[:0], p.blocks[:0]
 	fresh.Scanner = p.Scanner
 	fresh.Reset(nil)
@@ -162,6 +166,9 @@ func (p *pass) onRaw(t htmlscan.Tag) {
 	switch t {
 	case htmlscan.Iframe:
 		p.addLink(tagIframe, p.attr("src"), nil)
+		if doc := p.attr("srcdoc"); len(doc) > 0 {
+			p.inner = append(p.inner, doc)
+		}
 	case htmlscan.Script:
 		p.addAsset(p.attr("src"))
 	}

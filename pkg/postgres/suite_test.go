@@ -99,7 +99,7 @@ func openAt(t testing.TB, url string) *postgres.Store {
 
 const emptySQL = `DELETE FROM urls; DELETE FROM tallies; DELETE FROM budgets; DELETE FROM fingerprints; DELETE FROM hosts; DELETE FROM robots;
 	DELETE FROM attempts; DELETE FROM members WHERE node <> ''; UPDATE members SET floor = 0;
-	DELETE FROM following; DELETE FROM unkept; UPDATE jobs SET spec = NULL, state = 'running', ended = NULL, epoch = 1, sweep = NULL; DELETE FROM job_revisions`
+	DELETE FROM following; DELETE FROM unkept; DELETE FROM redirects; UPDATE jobs SET spec = NULL, state = 'running', ended = NULL, epoch = 1, sweep = NULL; DELETE FROM job_revisions`
 
 // open returns an empty store.
 func open(t testing.TB) *postgres.Store {
@@ -172,6 +172,12 @@ func TestHosts(t *testing.T) {
 
 func TestRobots(t *testing.T) {
 	crawltest.Robots(t, func(t *testing.T) crawl.RobotsStore { return open(t).Hosts() })
+}
+
+func TestRedirects(t *testing.T) {
+	crawltest.Redirects(t, func(t *testing.T) (crawl.Redirects, func() crawl.Redirects) {
+		return open(t).Redirects(), func() crawl.Redirects { return openAt(t, sharedDatabase(t)).Redirects() }
+	})
 }
 
 func TestBudgets(t *testing.T) {

@@ -8,6 +8,6 @@
 //  3. Stream: links are handed on one by one as they are read; nothing but the current entry is held.
 //  4. Account: what was cut or broken, and where, stands in Stats. Links before a fault are never lost.
 //
-// It must never expand entities beyond the five of XML, resolve URLs or judge them, fetch anything, or hold more
+// It must never expand entities beyond those of XML and HTML, resolve URLs or judge them, fetch anything, or hold more
 // than a token and an entry of a document in memory, however hostile.
 package sitemap

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// maxEntryLinks bounds the links of one entry; one or two are usual.
+// maxEntryLinks bounds how many links of one entry are held; one or two are usual.
 const maxEntryLinks = 100
 
 // entry collects what a <url>, <sitemap>, <item> or <entry> says. Only its direct children count: the <image:loc>
@@ -91,7 +91,11 @@ func (e *entry) end() {
 	}
 	value := string(bytes.TrimSpace(e.value))
 	switch field {
-	case "loc", "link", "guid":
+	case "loc":
+		for _, url := range severalURLs(value) {
+			e.add(url)
+		}
+	case "link", "guid":
 		if e.isLink && (field != "guid" || isHTTP(value)) {
 			e.add(value)
 		}
@@ -112,6 +116,17 @@ func (e *entry) end() {
 	}
 }
 
+// severalURLs splits a value that holds several URLs, one after the other; the protocol has one.
+func severalURLs(value string) []string {
+	urls := strings.Fields(value)
+	for _, u := range urls {
+		if !isHTTP(u) {
+			return []string{value}
+		}
+	}
+	return urls
+}
+
 // changeFreq is one of the seven values of sitemaps.org, or "".
 func changeFreq(s string) string {
 	switch s = strings.ToLower(s); s {
@@ -124,7 +139,7 @@ func changeFreq(s string) string {
 // add notes a URL of the entry, once.
 func (e *entry) add(url string) {
 	url = strings.TrimSpace(url)
-	if url == "" || len(e.urls) == maxEntryLinks {
+	if url == "" {
 		return
 	}
 	for _, known := range e.urls {

@@ -61,6 +61,7 @@ func (g *guard) decoder() *xml.Decoder {
 	g.read = 0
 	d := xml.NewDecoder(g)
 	d.Strict = false
+	d.Entity = xml.HTMLEntity // each is one character; XML knows five of them only
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	return d
 }
@@ -206,6 +207,11 @@ func (w *walker) end(t xml.EndElement) error {
 	if len(w.stack) <= w.entry.depth {
 		w.entry.end()
 	}
+	if len(w.entry.urls) >= maxEntryLinks {
+		if err := w.handOn(w.entry); err != nil {
+			return err
+		}
+	}
 	if len(w.stack) < w.entry.depth {
 		return w.flush()
 	}
@@ -219,7 +225,14 @@ func (w *walker) flush() error {
 	if e == nil {
 		return nil
 	}
-	for _, l := range e.found() {
+	return w.handOn(e)
+}
+
+// handOn hands on what an entry has so far.
+func (w *walker) handOn(e *entry) error {
+	found := e.found()
+	e.urls = e.urls[:0]
+	for _, l := range found {
 		if err := w.link(l); err != nil {
 			return err
 		}

@@ -241,3 +241,42 @@ func TestParseTime(t *testing.T) {
 		}
 	}
 }
+
+func TestSeveralLocations(t *testing.T) {
+	many := strings.Repeat("<loc>http://h/%</loc>", 250)
+	for i := range 250 {
+		many = strings.Replace(many, "%", fmt.Sprint(i), 1)
+	}
+	for name, tt := range map[string]struct {
+		doc  string
+		want int
+	}{
+		"two":               {"<urlset><url><loc>http://h/1</loc><loc>http://h/2</loc></url><url><loc>http://h/3</loc></url></urlset>", 3},
+		"the same twice":    {"<urlset><url><loc>http://h/1</loc><loc>http://h/1</loc></url></urlset>", 1},
+		"very many":         {"<urlset><url>" + many + "</url></urlset>", 250},
+		"in one element":    {"<urlset><url><loc>\nhttp://h/1\n http://h/2\thttps://h/3 </loc></url></urlset>", 3},
+		"a space in a URL":  {"<urlset><url><loc>http://h/a b</loc></url></urlset>", 1},
+		"sitemaps in one":   {"<sitemapindex><sitemap><loc>http://h/1.xml</loc><loc>http://h/2.xml</loc></sitemap></sitemapindex>", 2},
+		"pictures are none": {"<urlset><url><loc>http://h/1</loc><image:image><image:loc>http://h/i</image:loc></image:image></url></urlset>", 1},
+	} {
+		if _, stats, links := parseAll(t, tt.doc, DefaultLimits()); len(links) != tt.want || stats.Truncated {
+			t.Errorf("%s: %d links, want %d: %+v", name, len(links), tt.want, links)
+		}
+	}
+}
+
+// Entities that XML does not know are HTML's, or the text that they look like.
+func TestUndefinedEntities(t *testing.T) {
+	for in, want := range map[string]string{
+		"http://h/caf&eacute;":          "http://h/caf\u00e9",
+		"http://h/?a=1&nbsp;2":          "http://h/?a=1\u00a02",
+		"http://h/?a=1&copy=2&b=3&amp;": "http://h/?a=1&copy=2&b=3&",
+		"http://h/?a=1&unheard;2":       "http://h/?a=1&unheard;2",
+		"http://h/?a=&;&&#x;&#233;":     "http://h/?a=&;&&#x;\u00e9",
+	} {
+		_, stats, links := parseAll(t, "<urlset><url><loc>"+in+"</loc></url><url><loc>http://h/next</loc></url></urlset>", DefaultLimits())
+		if len(links) != 2 || links[0].URL != want || stats.Truncated {
+			t.Errorf("%s: got %+v, %+v, want %s", in, links, stats, want)
+		}
+	}
+}

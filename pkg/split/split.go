@@ -44,7 +44,7 @@ func (h *Handler) Handle(ctx context.Context, s *crawl.Split) ([]crawl.Event, er
 		return nil, err
 	}
 	g := &grouping{owners: view}
-	tasks, exclusions := make([]int, len(s.Tasks)), make([]int, len(s.Exclusions)) // the shares they go into
+	tasks, exclusions, foreign := make([]int, len(s.Tasks)), make([]int, len(s.Exclusions)), make([]int, len(s.Foreign)) // the shares they go into
 	for i := range s.Tasks {
 		if tasks[i], err = g.share(ctx, s.Tasks[i].URL); err != nil {
 			return nil, err
@@ -57,6 +57,11 @@ func (h *Handler) Handle(ctx context.Context, s *crawl.Split) ([]crawl.Event, er
 		}
 		g.shares[exclusions[i]].exclusions++
 	}
+	for i := range s.Foreign {
+		if foreign[i], err = g.share(ctx, s.Foreign[i].Referrer); err != nil {
+			return nil, err
+		}
+	}
 	if len(g.shares) == 0 && !s.Page.IsZero() {
 		g.add("")
 	}
@@ -66,6 +71,9 @@ func (h *Handler) Handle(ctx context.Context, s *crawl.Split) ([]crawl.Event, er
 	}
 	for i, k := range exclusions {
 		claims[k].Exclusions = append(claims[k].Exclusions, s.Exclusions[i])
+	}
+	for i, k := range foreign {
+		claims[k].Foreign = append(claims[k].Foreign, s.Foreign[i])
 	}
 	out := make([]crawl.Event, len(claims))
 	for i := range claims {

@@ -77,6 +77,23 @@ func TestEveryURLGoesToTheOwnerOfItsHostInOrder(t *testing.T) {
 	})
 }
 
+// Links of other schemes have no host: they go with the page that has them.
+func TestLinksOfOtherSchemesGoToTheOwnerOfTheirPage(t *testing.T) {
+	in := &crawl.Split{Batch: crawl.Batch{Job: "j", Tasks: []crawl.Task{{Job: "j", URL: urlOf(t, 10, 1)}}}}
+	for _, raw := range []string{"mailto:a@b.test", "tel:1"} {
+		u, _ := weburl.ParseForeign(raw)
+		in.Foreign = append(in.Foreign, crawl.Exclusion{URL: u, Reason: crawl.ReasonScheme, Referrer: urlOf(t, 27, 3)})
+	}
+	events, err := split.New(ring{}).Handle(context.Background(), in)
+	if err != nil || len(events) != 2 {
+		t.Fatalf("%d events, error %v", len(events), err)
+	}
+	own, page := events[0].(*crawl.Claim), events[1].(*crawl.Claim)
+	if own.Node != "node-0" || len(own.Tasks) != 1 || len(own.Foreign) != 0 || page.Node != "node-7" || len(page.Tasks) != 0 || len(page.Foreign) != 2 {
+		t.Errorf("got %+v and %+v", own, page)
+	}
+}
+
 func TestARingWithoutAnswerSendsNothing(t *testing.T) {
 	down := errors.New("no ring")
 	in := &crawl.Split{Batch: crawl.Batch{Tasks: []crawl.Task{{URL: urlOf(t, 1, 1)}}}}

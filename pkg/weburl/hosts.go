@@ -9,7 +9,7 @@ import (
 
 // Origin returns scheme://host[:port], the unit of robots.txt (RFC 9309, section 2.3).
 func (u URL) Origin() string {
-	if u.IsZero() {
+	if u.IsZero() || u.IsForeign() {
 		return ""
 	}
 	prefix := len(u.Scheme()) + len("://")

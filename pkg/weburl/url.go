@@ -5,7 +5,8 @@ import (
 )
 
 // URL is an absolute http or https URL in the serialisation of the URL Standard. It is an immutable value: two URLs are
-// equal by == when their text is, and it may be a map key. The zero URL is no URL; its accessors return "".
+// equal by == when their text is, and it may be a map key. The zero URL is no URL; its accessors return "". What names URLs
+// and does not fetch them may hold a foreign one, of another scheme: see ParseForeign.
 //
 // A URL owns its text: it never keeps the page it was found on in memory.
 type URL struct {
@@ -92,12 +93,12 @@ func (u URL) IsZero() bool { return u.href == "" }
 // String returns the whole URL, with userinfo and fragment if it has them.
 func (u URL) String() string { return u.href }
 
-// Scheme returns "http" or "https".
+// Scheme returns "http" or "https", or the scheme of a foreign URL.
 func (u URL) Scheme() string {
 	if u.IsZero() {
 		return ""
 	}
-	return u.href[:strings.IndexByte(u.href[:6], ':')]
+	return u.href[:strings.IndexByte(u.href, ':')]
 }
 
 // Hostname returns the host in lower-case ASCII: a domain, a dotted IPv4 address, or an IPv6 address in brackets.

@@ -10,7 +10,8 @@ type ending struct {
 }
 
 // hostileOutcomes is how each hostile URL has to end. What can be read at all is a page, cut at limits.max_body; a target of
-// a redirect is a URL of its own, so that the redirect itself is done.
+// a redirect is a URL of its own, so that the redirect itself is done, unless it leads back to
+// where it began.
 var hostileOutcomes = map[string]ending{
 	"/bomb/br":                    {crawl.VerdictDone, "", 200},
 	"/bomb/deflate":               {crawl.VerdictDone, "", 200},
@@ -56,11 +57,11 @@ var hostileOutcomes = map[string]ending{
 	"/endless/informational":      {crawl.VerdictRefused, crawl.ReasonHeaderTooLarge, 0},
 	"/redirect/empty":             {crawl.VerdictRefused, crawl.ReasonRedirectTarget, 302},
 	"/redirect/file":              {crawl.VerdictRefused, crawl.ReasonRedirectTarget, 302},
-	"/redirect/fro":               {crawl.VerdictDone, "", 302},
+	"/redirect/fro":               {crawl.VerdictFailed, crawl.ReasonRedirectLoop, 302},
 	"/redirect/gopher":            {crawl.VerdictRefused, crawl.ReasonRedirectTarget, 302},
 	"/redirect/grow":              {crawl.VerdictDone, "", 302},
 	"/redirect/long":              {crawl.VerdictDone, "", 302},
-	"/redirect/loop":              {crawl.VerdictDone, "", 302},
+	"/redirect/loop":              {crawl.VerdictFailed, crawl.ReasonRedirectLoop, 302},
 	"/redirect/loopback":          {crawl.VerdictDone, "", 302},
 	"/redirect/loopback-6":        {crawl.VerdictDone, "", 302},
 	"/redirect/loopback-hex":      {crawl.VerdictDone, "", 302},
@@ -69,7 +70,7 @@ var hostileOutcomes = map[string]ending{
 	"/redirect/metadata-6":        {crawl.VerdictDone, "", 302},
 	"/redirect/nonsense":          {crawl.VerdictRefused, crawl.ReasonRedirectTarget, 302},
 	"/redirect/script":            {crawl.VerdictRefused, crawl.ReasonRedirectTarget, 302},
-	"/redirect/to":                {crawl.VerdictDone, "", 302},
+	"/redirect/to":                {crawl.VerdictFailed, crawl.ReasonRedirectLoop, 302},
 	"/slow/body":                  {crawl.VerdictFailed, crawl.ReasonTooSlow, 200},
 	"/slow/header":                {crawl.VerdictFailed, crawl.ReasonTimeout, 0},
 	"/slow/never":                 {crawl.VerdictFailed, crawl.ReasonTimeout, 0},
