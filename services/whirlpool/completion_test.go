@@ -33,7 +33,7 @@ func TestTheShellCompletesValues(t *testing.T) {
 		"bench crawl --concurrency 6":  {noFiles},
 		"bench cluster --profile ":     {dirs},
 		"completion ba":                {"bash", noFiles},
-		"tool t":                       {"text", noFiles},
+		"tool te":                      {"text", noFiles},
 		"seed --cluster=node.yml -c ":  {"yml", "yaml", extensions},
 		"crawl --include a --exclude ": {noFiles},
 	} {
