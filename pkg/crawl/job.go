@@ -54,7 +54,7 @@ type Job struct {
 	UserAgent     string `json:"user_agent" yaml:"user_agent"`           // User-Agent header; empty: Whirlpool/VERSION (+CONTACT)
 	Contact       string `json:"contact" yaml:"contact"`                 // URL or e-mail address for the owners of the sites; in the User-Agent
 	IgnoreRobots  bool   `json:"ignore_robots" yaml:"ignore_robots"`     // ask for no robots.txt, so that no sitemap that one names is known
-	AllowPrivate  bool   `json:"allow_private" yaml:"allow_private"`     // loopback and private addresses, where the fetcher permits it
+	AllowPrivate  bool   `json:"allow_private" yaml:"allow_private"`     // permit loopback and private addresses, where the nodes do
 	IgnoreMeta    bool   `json:"ignore_nofollow" yaml:"ignore_nofollow"` // follow nofollow links and store noindex pages all the same
 	Sitemaps      bool   `json:"sitemaps" yaml:"sitemaps"`               // read sitemaps, and the feeds that pages name
 	KeepParams    bool   `json:"keep_params" yaml:"keep_params"`         // do not strip session ids and tracking parameters

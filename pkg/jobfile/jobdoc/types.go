@@ -75,6 +75,7 @@ var examples = map[string]string{
 	"user_agent":                  "ExampleBot/2.0 (+https://example.net/bot)",
 	"contact":                     "https://example.net/about-our-crawler",
 	"ignore_robots":               "true",
+	"allow_private":               "true",
 	"ignore_nofollow":             "true",
 	"sitemaps":                    "false",
 	"keep_params":                 "true",
