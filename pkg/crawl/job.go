@@ -36,42 +36,42 @@ type Job struct {
 	// Epoch is the number of the revision that this is, from 1. Stores set it; 0 where none was stored.
 	Epoch uint32 `json:"-" yaml:"-"`
 
-	ID        JobID    `json:"id" yaml:"id"`
-	Seeds     []string `json:"seeds" yaml:"seeds"`
-	Scope     Scope    `json:"scope" yaml:"scope"`
+	ID        JobID    `json:"id" yaml:"id"`               // name of the job: 1 to 64 of a-z, 0-9 and -; empty: made of the first seed's host
+	Seeds     []string `json:"seeds" yaml:"seeds"`         // URLs to start from; without a scheme http:// is meant
+	Scope     Scope    `json:"scope" yaml:"scope"`         // links to follow
 	Include   []string `json:"include" yaml:"include"`     // regular expressions (RE2); a URL must match one, if there are any. Seeds need not
 	Exclude   []string `json:"exclude" yaml:"exclude"`     // regular expressions (RE2); a URL must match none
-	Blacklist string   `json:"blacklist" yaml:"blacklist"` // file with a host, registrable domain or URL prefix a line; # comments
+	Blacklist string   `json:"blacklist" yaml:"blacklist"` // file, beside this one, with a host, registrable domain or URL prefix a line
 	// BlacklistEntries are the lines of that file, for programs that do not have it: they win over it. nil: read the file.
 	BlacklistEntries []string `json:"blacklist_entries" yaml:"-"`
 
-	MaxPages      int `json:"max_pages" yaml:"max_pages"`             // stop after so many pages; 0: no limit
-	MaxDepth      int `json:"max_depth" yaml:"max_depth"`             // hops from a seed; 0: the seeds only; negative: no limit
-	PagesPerLevel int `json:"pages_per_level" yaml:"pages_per_level"` // URLs a depth; 0: no limit
-	PagesPerHost  int `json:"pages_per_host" yaml:"pages_per_host"`   // URLs a host; 0: no limit, but 10,000 with scope any
-	QueryVariants int `json:"query_variants" yaml:"query_variants"`   // URLs that differ only in the value of one query key; 0: no limit
+	MaxPages      int `json:"max_pages" yaml:"max_pages"`             // stop after so many pages
+	MaxDepth      int `json:"max_depth" yaml:"max_depth"`             // follow links so many hops from a seed; 0: the seeds only
+	PagesPerLevel int `json:"pages_per_level" yaml:"pages_per_level"` // URLs of one depth
+	PagesPerHost  int `json:"pages_per_host" yaml:"pages_per_host"`   // URLs of one host
+	QueryVariants int `json:"query_variants" yaml:"query_variants"`   // URLs that differ only in the value of one query key
 
-	UserAgent     string `json:"user_agent" yaml:"user_agent"`           // empty: Whirlpool/VERSION (+CONTACT)
-	Contact       string `json:"contact" yaml:"contact"`                 // URL or e-mail address
-	IgnoreRobots  bool   `json:"ignore_robots" yaml:"ignore_robots"`     // nobody's robots.txt is asked for: no sitemap that one names is known then
-	AllowPrivate  bool   `json:"allow_private" yaml:"allow_private"`     // loopback and private addresses, where the fetcher permits it
+	UserAgent     string `json:"user_agent" yaml:"user_agent"`           // User-Agent header; empty: Whirlpool/VERSION (+CONTACT)
+	Contact       string `json:"contact" yaml:"contact"`                 // URL or e-mail address for the owners of the sites; in the User-Agent
+	IgnoreRobots  bool   `json:"ignore_robots" yaml:"ignore_robots"`     // ask for no robots.txt, so that no sitemap that one names is known
+	AllowPrivate  bool   `json:"allow_private" yaml:"allow_private"`     // permit loopback and private addresses, where the nodes do
 	IgnoreMeta    bool   `json:"ignore_nofollow" yaml:"ignore_nofollow"` // follow nofollow links and store noindex pages all the same
 	Sitemaps      bool   `json:"sitemaps" yaml:"sitemaps"`               // read sitemaps, and the feeds that pages name
 	KeepParams    bool   `json:"keep_params" yaml:"keep_params"`         // do not strip session ids and tracking parameters
-	NearDuplicate int    `json:"near_duplicate" yaml:"near_duplicate"`   // largest Hamming distance of 64 bits; negative: exact copies only
+	NearDuplicate int    `json:"near_duplicate" yaml:"near_duplicate"`   // bits of 64 in which fingerprints of near-duplicates may differ
 
-	Robots     RobotsPolicy `json:"robots" yaml:"robots"`
-	Politeness Politeness   `json:"politeness" yaml:"politeness"`
-	Retry      Retry        `json:"retry" yaml:"retry"`
-	Limits     Limits       `json:"limits" yaml:"limits"`
-	MediaTypes []string     `json:"media_types" yaml:"media_types"` // accepted; "text/*" allowed
-	Rules      []SiteRule   `json:"rules" yaml:"rules"`
+	Robots     RobotsPolicy `json:"robots" yaml:"robots"`           // how robots.txt files are used
+	Politeness Politeness   `json:"politeness" yaml:"politeness"`   // what a host has to bear
+	Retry      Retry        `json:"retry" yaml:"retry"`             // how failures are repeated
+	Limits     Limits       `json:"limits" yaml:"limits"`           // bounds of a fetch and a page
+	MediaTypes []string     `json:"media_types" yaml:"media_types"` // pages that are kept: type/subtype, type/* or */*
+	Rules      []SiteRule   `json:"rules" yaml:"rules"`             // site rules: what is extracted, and which links come first
 }
 
 // RobotsPolicy says how robots.txt files are used.
 type RobotsPolicy struct {
-	Agent   string   `json:"agent" yaml:"agent"`     // the name to look for in them; empty: that of the User-Agent, see robots.Product
-	Refresh Duration `json:"refresh" yaml:"refresh"` // how long rules are good, at most 24h (RFC 9309, 2.4); 0: 6h
+	Agent   string   `json:"agent" yaml:"agent"`     // name to look for in them; empty: the one in the User-Agent
+	Refresh Duration `json:"refresh" yaml:"refresh"` // how long rules are good (RFC 9309, 2.4)
 }
 
 // The bounds of RobotsPolicy.Refresh.
@@ -90,12 +90,12 @@ func (p RobotsPolicy) Good() time.Duration {
 
 // Politeness bounds what a host has to bear.
 type Politeness struct {
-	Delay           Duration `json:"delay" yaml:"delay"`                       // a host: from the end of a request to the start of the next; 0 turns waiting off
-	IPDelay         Duration `json:"ip_delay" yaml:"ip_delay"`                 // an address; never more than Delay; 0: none
+	Delay           Duration `json:"delay" yaml:"delay"`                       // between two requests to a host, from the end of one to the start of the next
+	IPDelay         Duration `json:"ip_delay" yaml:"ip_delay"`                 // between two requests to an address; never more than delay
 	HostConnections int      `json:"host_connections" yaml:"host_connections"` // requests at once to a host
-	DownloadFactor  float64  `json:"download_factor" yaml:"download_factor"`   // wait at least so many times the last download (Mercator)
-	MaxAdaptive     Duration `json:"max_adaptive" yaml:"max_adaptive"`         // bound of what DownloadFactor asks for
-	MaxCrawlDelay   Duration `json:"max_crawl_delay" yaml:"max_crawl_delay"`   // a longer Crawl-delay parks the host
+	DownloadFactor  float64  `json:"download_factor" yaml:"download_factor"`   // wait at least so many times as long as the last download (Mercator)
+	MaxAdaptive     Duration `json:"max_adaptive" yaml:"max_adaptive"`         // bound of what download_factor asks for
+	MaxCrawlDelay   Duration `json:"max_crawl_delay" yaml:"max_crawl_delay"`   // a host that asks for a longer Crawl-delay is left out
 }
 
 // Retry says how failures are repeated.
@@ -103,53 +103,53 @@ type Retry struct {
 	Max     int      `json:"max" yaml:"max"`           // attempts after the first
 	Base    Duration `json:"base" yaml:"base"`         // wait before the second attempt, doubled each time
 	SlowMin Duration `json:"slow_min" yaml:"slow_min"` // a host's rest after 429 or 503 without Retry-After, doubled each time
-	SlowMax Duration `json:"slow_max" yaml:"slow_max"` // its bound, and that of Retry-After
+	SlowMax Duration `json:"slow_max" yaml:"slow_max"` // bound of that rest, and of Retry-After
 	Forgive Duration `json:"forgive" yaml:"forgive"`   // quiet time after which a rest starts small again
 }
 
 // Limits bound a fetch and a page.
 type Limits struct {
-	MaxBody       Size     `json:"max_body" yaml:"max_body"` // decoded bytes; a longer body is cut
-	MaxHeader     Size     `json:"max_header" yaml:"max_header"`
-	Redirects     int      `json:"redirects" yaml:"redirects"`
-	Connect       Duration `json:"connect" yaml:"connect"`
-	TLSHandshake  Duration `json:"tls_handshake" yaml:"tls_handshake"`
-	FirstByte     Duration `json:"first_byte" yaml:"first_byte"`
-	Idle          Duration `json:"idle" yaml:"idle"`   // between two reads
-	Total         Duration `json:"total" yaml:"total"` // a whole fetch
-	MinRate       Size     `json:"min_rate" yaml:"min_rate"`
-	MinRateWindow Duration `json:"min_rate_window" yaml:"min_rate_window"` // bytes a second over this window
-	LinksPerPage  int      `json:"links_per_page" yaml:"links_per_page"`
-	MaxText       Size     `json:"max_text" yaml:"max_text"` // of a page's main text in its record
+	MaxBody       Size     `json:"max_body" yaml:"max_body"`               // bytes of a body, after decompression; a longer one is cut
+	MaxHeader     Size     `json:"max_header" yaml:"max_header"`           // bytes of an answer's headers; longer ones are refused
+	Redirects     int      `json:"redirects" yaml:"redirects"`             // redirects one after the other
+	Connect       Duration `json:"connect" yaml:"connect"`                 // time to reach the server
+	TLSHandshake  Duration `json:"tls_handshake" yaml:"tls_handshake"`     // time to agree on encryption
+	FirstByte     Duration `json:"first_byte" yaml:"first_byte"`           // time from the request to the first byte of the answer
+	Idle          Duration `json:"idle" yaml:"idle"`                       // time between two reads of the body
+	Total         Duration `json:"total" yaml:"total"`                     // time of a whole fetch
+	MinRate       Size     `json:"min_rate" yaml:"min_rate"`               // bytes a second; a slower answer is given up
+	MinRateWindow Duration `json:"min_rate_window" yaml:"min_rate_window"` // time over which min_rate is measured
+	LinksPerPage  int      `json:"links_per_page" yaml:"links_per_page"`   // links that are taken from a page
+	MaxText       Size     `json:"max_text" yaml:"max_text"`               // bytes of a page's main text in its record; a longer one is cut
 }
 
 // SiteRule extracts records from the pages it matches and weighs their links.
 type SiteRule struct {
-	Name   string       `json:"name" yaml:"name"`
-	Host   string       `json:"host" yaml:"host"`   // host or registrable domain; empty: any
-	Match  string       `json:"match" yaml:"match"` // regular expression over the URL; empty: any
-	Fields []FieldRule  `json:"fields" yaml:"fields"`
-	Links  []LinkWeight `json:"links" yaml:"links"`
+	Name   string       `json:"name" yaml:"name"`     // name, for messages
+	Host   string       `json:"host" yaml:"host"`     // host or registrable domain that the rule is for; empty: any
+	Match  string       `json:"match" yaml:"match"`   // regular expression (RE2) over the URL; empty: any
+	Fields []FieldRule  `json:"fields" yaml:"fields"` // what the record of a page of that host and URL gets
+	Links  []LinkWeight `json:"links" yaml:"links"`   // weights of the links of such a page; the first that matches a link counts
 }
 
 // FieldRule is one field of a record.
 type FieldRule struct {
-	Name  string `json:"name" yaml:"name"`
-	CSS   string `json:"css" yaml:"css"`     // a selector; or
-	XPath string `json:"xpath" yaml:"xpath"` // an expression
-	Attr  string `json:"attr" yaml:"attr"`   // an attribute instead of the text
-	Regex string `json:"regex" yaml:"regex"` // its first group, or the whole match
-	List  bool   `json:"list" yaml:"list"`   // all matches, not the first
-	Type  string `json:"type" yaml:"type"`   // string (default), number, integer, bool, date, html
+	Name  string `json:"name" yaml:"name"`   // name of the field in the record
+	CSS   string `json:"css" yaml:"css"`     // CSS selector of the elements; or
+	XPath string `json:"xpath" yaml:"xpath"` // XPath expression for them: one of the two
+	Attr  string `json:"attr" yaml:"attr"`   // attribute that is taken instead of the text
+	Regex string `json:"regex" yaml:"regex"` // regular expression (RE2): its first group, or the whole match, is taken
+	List  bool   `json:"list" yaml:"list"`   // take all matches, not the first
+	Type  string `json:"type" yaml:"type"`   // what the text is turned into; empty: string
 }
 
 // LinkWeight weighs the links whose URL matches: 9 is fetched first, 1 last.
 type LinkWeight struct {
-	Match  string `json:"match" yaml:"match"`
-	Weight int    `json:"weight" yaml:"weight"` // 1 to 9
+	Match  string `json:"match" yaml:"match"`   // regular expression (RE2) over the URL of the link
+	Weight int    `json:"weight" yaml:"weight"` // 9 is fetched first, 1 last
 }
 
-// DefaultJob returns the defaults of docs/design/defaults.md.
+// DefaultJob returns the defaults; docs/jobfile.md lists them.
 func DefaultJob() Job {
 	const s = Duration(time.Second)
 	return Job{

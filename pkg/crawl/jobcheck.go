@@ -21,9 +21,10 @@ func checkPatterns(key string, patterns []string) (errs []error) {
 }
 
 // topLevelTypes are the registered top-level media types (IANA), and those in use without.
-var topLevelTypes = []string{"application", "audio", "chemical", "example", "font", "haptics", "image", "message", "model", "multipart", "text", "video"}
+var topLevelTypes = []string{"application", "audio", "chemical", "example", "font", "haptics", "image", "message", "model", "multipart",
+	"text", "video"}
 
-var mediaRange = regexp.MustCompile("^(\\*/\\*|[A-Za-z0-9!#$&^_.+-]+/(\\*|[A-Za-z0-9!#$&^_.+-]+))$")
+var mediaRange = regexp.MustCompile(`^(\*/\*|[A-Za-z0-9!#$&^_.+-]+/(\*|[A-Za-z0-9!#$&^_.+-]+))$`)
 
 // checkMediaTypes finds patterns that no media type can match.
 func checkMediaTypes(patterns []string) (errs []error) {

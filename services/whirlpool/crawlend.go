@@ -23,7 +23,6 @@ type crawlEnd struct {
 	tally    crawl.Tally
 	records  int64
 	finished bool
-	why      []string // why nothing was fetched
 }
 
 func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end crawlEnd, err error) {

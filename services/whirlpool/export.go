@@ -49,8 +49,7 @@ the records as they are. Without FILE it writes to standard output.`,
 	fl.StringSliceVar(&f.columns, "columns", nil, "columns in their order, with commas between them")
 	fl.BoolVar(&f.originals, "originals", false, "leave out copies of other pages")
 	fl.BoolVar(&f.raw, "raw-text", false, "do not guard CSV cells that a spreadsheet would run as formulas")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"csv", "jsonl", "parquet"},
-		cobra.ShellCompDirectiveNoFileComp))
+	register(cmd, "columns", completeColumns)
 	run := ref.over(f.runDirectory, f.runCluster)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := f.options(args).Validate(); err != nil {
@@ -59,6 +58,16 @@ the records as they are. Without FILE it writes to standard output.`,
 		return run(cmd, args)
 	}
 	return cmd
+}
+
+// completeColumns completes the last of the names between commas.
+func completeColumns(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	var out []cobra.Completion
+	for _, c := range append(export.Columns(), "field.") {
+		out = append(out, before+c)
+	}
+	return beginning(out, typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 func (f *exportFlags) options(args []string) export.Options {

@@ -69,6 +69,7 @@ func newRoot() *cobra.Command {
 	addGroup(root, groupCrawl, newControls()...)
 	addGroup(root, groupLook, newStatus(), newExplain(), newAudit(), newRepair(), newExport(), newLog(), newReplay(), newRing())
 	root.AddCommand(newTool(), newBench(), newFakeweb())
+	complete(root)
 	return root
 }
 

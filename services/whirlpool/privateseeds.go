@@ -29,7 +29,7 @@ const (
 
 // refusePrivate ends a crawl whose seeds are all at private addresses that are not permitted, and warns where some are.
 func (f *crawlFlags) refusePrivate(ctx context.Context, job *crawl.Job, opt *node.LocalOptions, stderr io.Writer) error {
-	if opt.Node.Fetch.AllowPrivate {
+	if opt.Node.Fetch.AllowPrivate || job.AllowPrivate && opt.Node.Fetch.PrivateJobs {
 		return nil
 	}
 	seeds, err := job.SeedURLs()

@@ -21,7 +21,8 @@ func newTool() *cobra.Command {
 		Use:   "tool",
 		Short: "Run one step of the crawler on files or standard input",
 		Long: `Each tool runs one step of the crawler on a FILE ("-" is standard input) and prints JSON lines, so that the step can be
-tested from outside, or used on its own. url and canon read standard input where no FILE is named, and canon prints plain lines.`,
+tested from outside, or used on its own. url and canon read standard input where no FILE is named; canon
+prints plain lines, and jobfile a job file.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage("there is no tool %q: `whirlpool tool --help` lists them", args[0])
@@ -29,7 +30,7 @@ tested from outside, or used on its own. url and canon read standard input where
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(toolRobots(), toolURL(), toolCanon(), toolLinks(), toolText(), toolSimhash(), toolWARC())
+	cmd.AddCommand(toolRobots(), toolURL(), toolCanon(), toolLinks(), toolText(), toolSimhash(), toolWARC(), toolJobfile())
 	return cmd
 }
 

@@ -19,6 +19,7 @@ func TestToolsReadFilesAndStandardInput(t *testing.T) {
 		"links --base http://a.test FILE": {"<a href=/l>x</a>", `"url":"http://a.test/l"`},
 		"text FILE":                       {"<title>T</title><p>text", `"title":"T"`},
 		"simhash FILE":                    {"some words", `"features":2`},
+		"jobfile FILE":                    {"seeds: [a.test]\nmax_pages: 7", "max_pages: 7\n"},
 		"warc FILE":                       {archive, `"records":1`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,5 +46,21 @@ func TestToolsReadFilesAndStandardInput(t *testing.T) {
 				t.Errorf("%v: exit status %d, %q", args, r.exit, r.stderr)
 			}
 		})
+	}
+}
+
+func TestTheToolFindsEveryFaultOfAJobFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "job.yml")
+	if err := os.WriteFile(file, []byte("max_depth: -2\nexclude: ['(']\nrules: [{fields: [{name: x, css: 'h1['}]}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := whirlpool(t, "tool", "jobfile", file)
+	for _, want := range []string{file, "max_depth -2", "exclude[0]", `css "h1["`} {
+		if r.exit != exitFailure || !strings.Contains(r.stderr, want) {
+			t.Errorf("exit status %d, want %q in %s", r.exit, want, r.stderr)
+		}
+	}
+	if out := must(t, "tool", "jobfile", "--schema"); !strings.Contains(out, "json-schema.org") {
+		t.Errorf("schema %.100q", out)
 	}
 }

@@ -51,11 +51,16 @@ func TestPrivateAddressesAreNeverAsked(t *testing.T) {
 		args, want[canonical(t, raw)] = append(args, raw), true
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	got := run(t, append(args, "-o", dir)...)
-	if got.exit != 1 || !strings.Contains(got.stderr, "no page could be fetched") {
-		t.Errorf("exit status %d, %q: want 1 and that no page could be fetched", got.exit, got.stderr)
+	if got := run(t, append(args, "-o", dir)...); got.exit != 2 || !strings.Contains(got.stderr, "--allow-private") {
+		t.Errorf("exit status %d, %q: want 2 and the flag named where all seeds are private", got.exit, got.stderr)
+	}
+	nowhere := "http://nowhere.test/" // with a seed that is not private the crawl begins, and the fetcher has to refuse the others
+	got := run(t, append(args, nowhere, "-o", dir)...)
+	if got.exit != 1 || !strings.Contains(got.stderr, "no page could be fetched") || !strings.Contains(got.stderr, "--allow-private") {
+		t.Errorf("exit status %d, %q: want 1, that no page could be fetched, and the flag", got.exit, got.stderr)
 	}
 	finals := finalsIn(t, dir)
+	delete(finals, nowhere)
 	for u := range want {
 		l := finals[u]
 		if len(l) != 1 || l[0].Verdict != crawl.VerdictRefused || l[0].Reason != crawl.ReasonPrivateAddress {

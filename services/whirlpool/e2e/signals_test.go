@@ -60,8 +60,8 @@ func TestCtrlCFinishesWhatIsInFlightAndTheSameCommandGoesOn(t *testing.T) {
 	p := c.start(t)
 	begun(t, p, srv, 30)
 	took := interrupt(t, p, patience)
-	if p.err != nil {
-		t.Errorf("stopped by Ctrl-C: %v\n%s", p.err, p.out.String())
+	if code := p.cmd.ProcessState.ExitCode(); code != 3 {
+		t.Errorf("stopped by Ctrl-C: exit status %d, want 3\n%s", code, p.out.String())
 	}
 	stopped := readResults(t, c.dir)
 	if r := audit(t, c.dir); r.Open == 0 || len(r.Faults) > 0 {
@@ -98,8 +98,8 @@ func TestSecondCtrlCEndsAtOnceAndLosesNothing(t *testing.T) {
 	if !slices.ContainsFunc(srv.Log().Entries(), func(e fakeweb.Entry) bool { return e.Cut }) {
 		t.Error("the second Ctrl-C waited for the answers that were on their way")
 	}
-	if code := p.cmd.ProcessState.ExitCode(); code != 1 {
-		t.Errorf("exit status %d, want 1: it did not end as asked\n%s", code, p.out.String())
+	if code := p.cmd.ProcessState.ExitCode(); code != 3 {
+		t.Errorf("exit status %d, want 3: it was stopped before its end\n%s", code, p.out.String())
 	}
 	if r := audit(t, c.dir); r.Open == 0 || len(r.Faults) > 0 {
 		t.Errorf("after two signals: %+v; want a sound crawl with URLs left", r)

@@ -46,7 +46,7 @@ func TestBadUsageNamesWhatIsWrong(t *testing.T) {
 		want string
 	}{
 		{"nosuch", "", "nosuch"}, {"--nope", "", "--nope"}, {"tool nosuch", "", "nosuch"}, {"tool --nope", "", "--nope"},
-		{"tool url x", "", "x"}, {"tool url --nope", "", "--nope"}, {"tool canon x", "", "x"}, {"tool canon --nope", "", "--nope"},
+		{"tool url x y", "", "1 arg"}, {"tool url --nope", "", "--nope"}, {"tool canon x y", "", "1 arg"}, {"tool canon --nope", "", "--nope"},
 		{"tool robots", "", "3 arg"}, {"tool robots --nope", "", "--nope"}, {"tool robots /nowhere/r a /", "", "/nowhere/r"},
 		{"tool links %s", page, "--base"}, {"tool links --base no-url %s", page, "no-url"}, {"tool links --nope", "", "--nope"},
 		{"tool text", "", "1 arg"}, {"tool text --nope %s", page, "--nope"}, {"tool simhash", "", "1 arg"},
@@ -57,7 +57,7 @@ func TestBadUsageNamesWhatIsWrong(t *testing.T) {
 		{"crawl http://h.test/ --exclude a[", "", `"a["`}, {"crawl http://h.test/ --delay 5", "", "--delay"},
 		{"crawl http://h.test/ --max-body 3x", "", "--max-body"}, {"crawl http://h.test/ --dns no-address", "", "no-address"},
 		{"crawl http://h.test/ --proxy ftp://p", "", "proxy"}, {"crawl http://h.test/ --blacklist /nowhere/b", "", "/nowhere/b"},
-		{"crawl http://h.test/ --host-connections 0", "", "host_connections"}, {"crawl http://h.test/ --concurrency 0", "", "window"},
+		{"crawl http://h.test/ --host-connections 0", "", "--host-connections"}, {"crawl http://h.test/ --concurrency 0", "", "--concurrency"},
 		{"crawl -c /nowhere/job.yml", "", "/nowhere/job.yml"}, {"crawl -c %s", job("sedes: [http://h.test/]\n"), "sedes"},
 		{"crawl -c %s", job(seeds + "limits: {max_boddy: 3}\n"), "max_boddy"}, {"crawl -c %s", job(seeds + "max_pages: many\n"), "many"},
 		{"crawl -c %s", job(seeds + "politeness: {delay: soon}\n"), "soon"}, {"crawl -c %s", job("a: b: c"), "job.yml"},

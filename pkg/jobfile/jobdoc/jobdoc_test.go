@@ -1,0 +1,227 @@
+package jobdoc
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
+	"github.com/whirlpool-crawler/whirlpool/pkg/parse"
+)
+
+const root = "../../.."
+
+func TestTheDescriptionsAreFresh(t *testing.T) {
+	files, err := Files(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		got, err := os.ReadFile(name)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what crawl.Job says (%v): run `go generate ./pkg/jobfile` and commit it", strings.TrimPrefix(name, root+"/"), err)
+		}
+	}
+}
+
+func keys(t *testing.T) []Key {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join(root, "pkg/crawl/job.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := Keys(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// each calls yield for every key, those of sections and items too.
+func each(list []Key, yield func(Key)) {
+	for _, k := range list {
+		yield(k)
+		each(k.Keys, yield)
+	}
+}
+
+// schema compiles what the repository holds.
+func schema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(jobfile.Schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("job.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("job.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func valid(t *testing.T, s *jsonschema.Schema, file string) error {
+	t.Helper()
+	var v any
+	if err := yaml.Unmarshal([]byte(file), &v); err != nil {
+		t.Fatalf("%v in %s", err, file)
+	}
+	return s.Validate(v)
+}
+
+// Each example is a job file that the program takes, and the schema too.
+func TestExamplesAreTaken(t *testing.T) {
+	s, known := schema(t), map[string]bool{}
+	each(keys(t), func(k Key) {
+		known[k.Path] = true
+		if k.Keys != nil {
+			return
+		}
+		file := "id: x\nseeds: [http://a.example/]\n" + nested(&k)
+		if k.Path == "id" || k.Path == "seeds" {
+			file = k.example() + map[string]string{"id": "\nseeds: [a.example]", "seeds": "\nid: x"}[k.Path]
+		}
+		job, err := jobfile.Parse([]byte(file))
+		if err == nil {
+			err = job.Validate()
+		}
+		if err == nil && strings.HasPrefix(k.Path, "rules.") && (strings.Count(k.Path, ".") == 1 || strings.HasSuffix(k.Path, "css")) {
+			_, err = parse.CompileRules(job.Rules)
+		}
+		if err != nil {
+			t.Errorf("%s: %v in\n%s", k.Path, err, file)
+		}
+		if err := valid(t, s, file); err != nil {
+			t.Errorf("%s: the schema refuses\n%s\n%v", k.Path, file, err)
+		}
+	})
+	for path := range examples {
+		if !known[path] {
+			t.Errorf("there is an example of %s, and no such key", path)
+		}
+	}
+}
+
+// nested puts an example where it belongs.
+func nested(k *Key) string {
+	parts := strings.Split(k.Path, ".")
+	switch {
+	case len(parts) == 1:
+		return k.example()
+	case parts[0] != "rules":
+		return parts[0] + ":\n  " + k.example()
+	case len(parts) == 2:
+		return "rules:\n  - " + k.example()
+	}
+	rest := ""
+	switch k.Path {
+	case "rules.links.match":
+		rest = "\n        weight: 3"
+	case "rules.fields.css":
+		rest = "\n        name: x"
+	}
+	if parts[1] == "links" && k.Name != "weight" && rest == "" {
+		rest = "\n        weight: 1"
+	}
+	return "rules:\n  - " + parts[1] + ":\n      - " + k.example() + rest
+}
+
+func TestEnumsAreThoseOfTheProgram(t *testing.T) {
+	var scopes []string
+	for _, s := range crawl.Scopes() {
+		scopes = append(scopes, string(s))
+	}
+	if !reflect.DeepEqual(enums["scope"], scopes) {
+		t.Errorf("scopes %v, want %v", enums["scope"], scopes)
+	}
+	for _, typ := range enums["rules.fields.type"] {
+		rule := crawl.SiteRule{Fields: []crawl.FieldRule{{Name: "f", CSS: "h1", Type: typ}}}
+		if _, err := parse.CompileRules([]crawl.SiteRule{rule}); err != nil {
+			t.Errorf("type %q: %v", typ, err)
+		}
+	}
+}
+
+// The schema and the program agree.
+func TestTheSchemaRefusesWhatTheProgramRefuses(t *testing.T) {
+	s := schema(t)
+	for _, file := range []string{"sseds: [a]", "max_pages: -1", "max_pages: 1.5", "max_depth: -2", "near_duplicate: 8", "scope: world",
+		"politeness: {delay: 5}", "politeness: {delay: fast}", "politeness: {host_connections: 0}", "limits: {max_body: huge}", "limits: {max_body: 0}",
+		"retry: {max: -1}", "seeds: http://a/", "sitemaps: maybe", "rules: [{links: [{match: x, weight: 10}]}]",
+		"rules: [{fields: [{name: x, css: h1, type: colour}]}]", "rules: [{colour: red}]", "limits: 3"} {
+		job, err := jobfile.Parse([]byte("id: x\nseeds: [a.example]\n" + file))
+		if strings.HasPrefix(file, "seeds") {
+			job, err = jobfile.Parse([]byte(file))
+		}
+		if err == nil {
+			err = job.Validate()
+		}
+		if _, errRules := parse.CompileRules(job.Rules); err == nil && errRules == nil {
+			t.Errorf("the program takes %s", file)
+		}
+		if valid(t, s, file) == nil {
+			t.Errorf("the schema takes %s", file)
+		}
+	}
+	for _, sample := range []string{"deploy/samples/jobs.yml"} {
+		file, err := os.ReadFile(filepath.Join(root, sample))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := valid(t, s, string(file)); err != nil {
+			t.Errorf("%s: %v", sample, err)
+		}
+	}
+	job := crawl.DefaultJob()
+	job.ID, job.Seeds = "x", []string{"http://a.example/"}
+	job.Include, job.Exclude, job.Rules = []string{}, []string{}, []crawl.SiteRule{}
+	file, err := jobfile.Marshal(&job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := valid(t, s, string(file)); err != nil {
+		t.Errorf("the defaults as a file: %v\n%s", err, file)
+	}
+}
+
+// Blocks of YAML in the documents are job files that the program takes.
+func TestJobFilesInTheDocumentsAreTaken(t *testing.T) {
+	for _, name := range []string{"README.md", "docs/jobfile.md"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := strings.Split(string(text), "```yaml\n")[1:]
+		if len(blocks) == 0 {
+			t.Errorf("%s has no job file", name)
+		}
+		for _, b := range blocks {
+			file, _, _ := strings.Cut(b, "```")
+			job, err := jobfile.Parse([]byte(file))
+			if err == nil {
+				err = job.Validate()
+			}
+			if _, errRules := parse.CompileRules(job.Rules); err != nil || errRules != nil {
+				t.Errorf("%s: %v %v in\n%s", name, err, errRules, file)
+			}
+		}
+	}
+}
+
+// A key without a comment is named, with what to do.
+func TestAKeyWithoutCommentIsNamed(t *testing.T) {
+	_, err := Keys([]byte("package crawl\ntype Job struct { ID string // name\n}"))
+	if err == nil || !strings.Contains(err.Error(), "seeds") || !strings.Contains(err.Error(), "go generate ./pkg/jobfile") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,137 @@
+package jobdoc
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+var (
+	durationType = reflect.TypeFor[crawl.Duration]()
+	sizeType     = reflect.TypeFor[crawl.Size]()
+)
+
+// kind says what a value of a type is.
+func kind(t reflect.Type) string {
+	switch {
+	case t == durationType:
+		return "time"
+	case t == sizeType:
+		return "size"
+	case isSection(t):
+		return "section"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "number"
+	case reflect.String:
+		return "text"
+	case reflect.Slice:
+		return "list"
+	}
+	return "whole number"
+}
+
+// allowed says in words what a key's value may be.
+func (k *Key) allowed() string {
+	if b, ok := crawl.BoundOf(k.Path, k.Type); ok {
+		text := kind(k.Type) + ", " + b.Range(k.Type)
+		if b.Means != "" {
+			text += "; " + b.Means
+		}
+		return text
+	}
+	if k.Enum != nil {
+		var names []string
+		for _, v := range k.Enum {
+			if v != "" {
+				names = append(names, v)
+			}
+		}
+		return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+	}
+	if k.Type.Kind() == reflect.Slice {
+		return "list of " + map[bool]string{true: "sections", false: "texts"}[isSection(k.Type.Elem())]
+	}
+	return kind(k.Type)
+}
+
+// examples are those that say more than the default does.
+var examples = map[string]string{
+	"id":                          "postings",
+	"seeds":                       "[https://example.com/, https://example.org/docs/]",
+	"scope":                       "host",
+	"include":                     `['^https://example\.com/docs/']`,
+	"exclude":                     `['[?&]sort=', '\.pdf$']`,
+	"blacklist":                   "blacklist.txt",
+	"max_pages":                   "500",
+	"max_depth":                   "3",
+	"pages_per_level":             "1000",
+	"pages_per_host":              "2000",
+	"query_variants":              "100",
+	"user_agent":                  "ExampleBot/2.0 (+https://example.net/bot)",
+	"contact":                     "https://example.net/about-our-crawler",
+	"ignore_robots":               "true",
+	"allow_private":               "true",
+	"ignore_nofollow":             "true",
+	"sitemaps":                    "false",
+	"keep_params":                 "true",
+	"near_duplicate":              "-1",
+	"robots.agent":                "examplebot",
+	"robots.refresh":              "12h",
+	"politeness.delay":            "2s",
+	"politeness.ip_delay":         "1s",
+	"politeness.host_connections": "4",
+	"politeness.download_factor":  "10",
+	"politeness.max_adaptive":     "1m",
+	"politeness.max_crawl_delay":  "10m",
+	"retry.max":                   "5",
+	"retry.base":                  "10s",
+	"retry.slow_min":              "5m",
+	"retry.slow_max":              "2h",
+	"retry.forgive":               "1h",
+	"limits.max_body":             "2MiB",
+	"limits.max_header":           "64KiB",
+	"limits.redirects":            "5",
+	"limits.total":                "1m",
+	"limits.min_rate":             "10KiB",
+	"limits.links_per_page":       "500",
+	"limits.max_text":             "100KiB",
+	"media_types":                 "[text/*, application/pdf]",
+	"rules.name":                  "posting",
+	"rules.host":                  "jobs.example.com",
+	"rules.match":                 `/posting/\d+`,
+	"rules.fields.name":           "title",
+	"rules.fields.css":            "h1.title",
+	"rules.fields.xpath":          "//h1",
+	"rules.fields.attr":           "href",
+	"rules.fields.regex":          `([0-9]+) EUR`,
+	"rules.fields.list":           "true",
+	"rules.fields.type":           "number",
+	"rules.links.match":           "/posting/",
+	"rules.links.weight":          "9",
+}
+
+// example is a line of a job file's YAML without its indentation. Keys that somebody adds have their default for an example until they get a
+// better one.
+func (k *Key) example() string {
+	if text, ok := examples[k.Path]; ok {
+		return k.Name + ": " + text
+	}
+	if text := format(k.Default); text != "" {
+		return k.Name + ": " + text
+	}
+	if b, ok := crawl.BoundOf(k.Path, k.Type); ok {
+		return k.Name + ": " + crawl.Format(b.Min, k.Type)
+	}
+	switch k.Type.Kind() {
+	case reflect.Bool:
+		return k.Name + ": true"
+	case reflect.Slice:
+		return k.Name + ": []"
+	}
+	return k.Name + `: ""`
+}
