@@ -1,8 +1,10 @@
 package run
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -113,6 +115,63 @@ func TestServicesOfTheComposeFileMayNothingThatTheyNeedNot(t *testing.T) {
 		}
 		if strings.Contains(strings.Join(s.Healthcheck.Test, " "), "/5672") {
 			t.Errorf("%s: the health check opens a connection to the broker each time", name)
+		}
+	}
+}
+
+// composed is what docker compose makes of files.
+func composed(t *testing.T, environ []string, args ...string) (out struct {
+	Services map[string]struct {
+		Build       *struct{ Target string }
+		Environment map[string]string
+		Ports       []struct {
+			HostIP string `json:"host_ip"`
+			Target int
+		}
+	}
+}) {
+	t.Helper()
+	if err := exec.Command("docker", "compose", "version").Run(); err != nil {
+		t.Skip("docker compose is not installed")
+	}
+	cmd := exec.Command("docker", append(append([]string{"compose"}, args...), "config", "--format", "json")...)
+	cmd.Dir, cmd.Env = "../..", append(os.Environ(), environ...)
+	text, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		t.Fatalf("docker compose config: %v", err)
+	}
+	return out
+}
+
+func TestTheDevelopmentStackBuildsOnce(t *testing.T) {
+	for name, s := range composed(t, nil, "-f", "docker-compose.yml", "-f", "docker-compose.dev.yml", "--profile", "tools").Services {
+		if (s.Build != nil) != (name == "builder") {
+			t.Errorf("%s builds an image: %+v", name, s.Build)
+		}
+	}
+}
+
+// A machine of a cluster of several: its broker and stores can be reached at its address, and the programs tell the ring so.
+func TestANodeOfSeveralMachines(t *testing.T) {
+	const address = "10.9.8.7"
+	services := composed(t, []string{"ADDRESS=" + address}, "-f", "docker-compose.yml", "-f", "deploy/cluster.yml", "--profile", "tools", "--profile", "cluster").Services
+	for program := range passwords {
+		if got := services[program].Environment["WHIRLPOOL_RING_ADDRESS"]; got != address+":5672" {
+			t.Errorf("%s: ring address %q", program, got)
+		}
+	}
+	for name, want := range map[string][]int{"rabbitmq": {5672, 15672}, "postgres": {5432}, "mongodb": {27017}, "memcached": {11211}, "zookeeper": {2181}} {
+		var got []int
+		for _, p := range services[name].Ports {
+			if p.HostIP == address {
+				got = append(got, p.Target)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Errorf("%s: %v can be reached from other machines, want %v", name, got, want)
 		}
 	}
 }
