@@ -63,8 +63,8 @@ prod-build: ## build the images of all programs
 up: ## start the node and wait until it is healthy
 	$(COMPOSE) up -d --wait
 
-down: ## stop the node; what it knows stays in its volumes
-	$(COMPOSE) down
+down: ## stop whatever any of the compose files started; what it knows stays in its volumes
+	$(COMPOSE) --profile '*' down --remove-orphans
 
 logs: ## follow the logs of the node's programs
 	$(COMPOSE) logs -f --tail 20 fetcher parser contentseen urlfilter hostsplitter due frontier

@@ -87,21 +87,15 @@ func (b *boots) crawler(a *account, m *fakeaws.Machine) {
 	if service["image"] != "whirlpool-fetcher:"+release {
 		b.t.Errorf("the fetcher's image: %v", service["image"])
 	}
-	var environ []string
-	environment, _ := service["environment"].(map[string]any)
-	for k, v := range environment {
-		environ = append(environ, fmt.Sprintf("%s=%v", k, v))
-	}
 	// the programs take what they are told
-	config, err := run.Load("../deploy/node.yml", environ)
-	if err != nil {
-		b.t.Errorf("the programs refuse their settings: %v", err)
+	config, pages := b.settings("fetcher"), b.settings("contentseen")
+	if config == nil || pages == nil {
 		return
 	}
 	if config.Node != m.ID || config.Ring.Address != m.Address+":5672" || config.Postgres.Address() != run.URL("postgres://whirlpool:"+secret("database")+"@"+m.Settings["DATABASE"]+":5432/whirlpool?sslmode=require") ||
-		len(config.ZooKeeper.Addresses) != 3 || string(config.MongoDB.Password) != secret("pages") || string(config.RabbitMQ.Frontier.Password) != secret("broker") ||
+		len(config.ZooKeeper.Addresses) != 3 || string(pages.MongoDB.Password) != secret("pages") || config.MongoDB.Password != "" || string(config.RabbitMQ.Frontier.Password) != secret("broker") ||
 		config.Memcached.Addresses[0] != m.Settings["CACHE"] || config.Postgres.Connections != 4 {
-		b.t.Errorf("the programs' settings: %v", environ)
+		b.t.Errorf("the programs' settings: %+v", config)
 	}
 	if got := fmt.Sprint(b.service("rabbitmq")["ports"]); strings.Count(got, m.Address) != 2 {
 		b.t.Errorf("the broker listens on %s", got)
@@ -147,6 +141,22 @@ func (b *boots) leaves(a *account, m *fakeaws.Machine) {
 	if !slices.Contains(a.Calls(), "autoscaling:CompleteLifecycleAction") {
 		b.t.Error("the group was not answered")
 	}
+}
+
+// settings are those of a program of a crawler, its passwords as the machine has them.
+func (b *boots) settings(name string) *run.Config {
+	b.t.Helper()
+	var environ []string
+	environment, _ := b.service(name)["environment"].(map[string]any)
+	for k, v := range environment {
+		value := strings.Replace(fmt.Sprint(v), "/run/secrets/", filepath.Join(b.dir, "opt/whirlpool/secrets")+"/", 1)
+		environ = append(environ, k+"="+value)
+	}
+	config, err := run.Load("../deploy/node.yml", environ)
+	if err != nil {
+		b.t.Errorf("%s refuses its settings: %v", name, err)
+	}
+	return config
 }
 
 // service is what docker-compose made of one service.

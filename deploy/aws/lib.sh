@@ -36,7 +36,14 @@ swap() {
     echo '/swapfile none swap sw 0 0' >>/etc/fstab
 }
 
-# write_env: .env from standard input, which holds passwords
+# write_secret NAME PASSWORD: a file that containers get. They are other users, so it is the directory that keeps others out.
+write_secret() {
+    [ -d secrets ] || install -d -m 700 secrets
+    (umask 222 && printf '%s\n' "$2" >"secrets/$1.new")
+    mv "secrets/$1.new" "secrets/$1"
+}
+
+# write_env: .env from standard input
 write_env() {
     (umask 077 && cat >.env.new)
     mv .env.new .env

@@ -8,6 +8,12 @@ boot_crawler() {
     [ "$MONITORING" != true ] || profiles=monitoring
     database="$(password "$DATABASE_SECRET")" && pages="$(password "$PAGES_SECRET")" &&
         broker="$(password "$BROKER_SECRET")" && console="$(password "$CONSOLE_SECRET")" || die "a secret cannot be read"
+    write_secret rabbitmq_admin "$console"
+    write_secret rabbitmq_subsystems "$broker"
+    write_secret rabbitmq_frontier "$broker"
+    write_secret grafana "$console"
+    write_secret postgres "$database"
+    write_secret mongodb "$pages"
     write_env <<ENV
 COMPOSE_FILE=docker-compose.yml:deploy/aws/crawler.yml
 COMPOSE_PROFILES=$profiles
@@ -15,15 +21,11 @@ NODE=$ID
 ADDRESS=$ADDRESS
 REGISTRY=$REGISTRY
 WHIRLPOOL_VERSION=$RELEASE
-RABBITMQ_ADMIN_PASSWORD=$console
-RABBITMQ_SUBSYSTEMS_PASSWORD=$broker
-RABBITMQ_FRONTIER_PASSWORD=$broker
-GRAFANA_PASSWORD=$console
+SECRETS=./secrets
+FETCH_ALLOW_PRIVATE_JOBS=false
 LOCAL_STORES=0
 POSTGRES_URL=postgres://whirlpool@$DATABASE:5432/whirlpool?sslmode=require
-POSTGRES_PASSWORD=$database
 MONGODB_URL=mongodb://whirlpool@$PAGES:27017/?authSource=admin
-MONGODB_PASSWORD=$pages
 MEMCACHED_ADDRESSES=$CACHE
 ZOOKEEPER_ADDRESSES=$ZOOKEEPER
 WARC_DIRECTORY=/var/lib/whirlpool/warc

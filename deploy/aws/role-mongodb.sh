@@ -9,11 +9,12 @@ boot_mongodb() {
     mount_data
     swap 1024
     secret="$(password "$SECRET")" || die "no password in the secret $SECRET"
+    write_secret mongodb "$secret"
     write_env <<ENV
 COMPOSE_FILE=docker-compose.yml:deploy/aws/mongodb.yml
 ADDRESS=$ADDRESS
 MONGODB_DATA=$DATA
-MONGODB_PASSWORD=$secret
+SECRETS=./secrets
 ENV
     docker-compose up -d --wait --wait-timeout 600 mongodb
 }

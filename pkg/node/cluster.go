@@ -155,6 +155,7 @@ func (c *cluster) close() error {
 func (c *cluster) openPostgres(ctx context.Context) error {
 	cfg := PostgresConfig(c.p.Config)
 	cfg.Name, cfg.Log = c.p.Name, c.p.Log
+	cfg.MaxConns = c.connections(cfg.MaxConns)
 	if c.member != nil {
 		cfg.Token = c.token
 	}
@@ -168,6 +169,18 @@ func (c *cluster) openPostgres(ctx context.Context) error {
 	c.onClose(func() error { c.postgres.Close(); return nil })
 	c.p.Check("postgres", c.postgres.Ping)
 	return nil
+}
+
+// connections is how many to PostgreSQL a program has a use for, where it may have as many as most: those that only look up jobs, and rules of
+// robots.txt that they remember, need few. By the defaults the seven programs of a node have 32 at most.
+func (c *cluster) connections(most int) int {
+	switch {
+	case c.plays(Frontier, ContentSeen, DUE):
+		return most
+	case c.plays(Fetcher):
+		return min(most, 4)
+	}
+	return min(most, 2)
 }
 
 func (c *cluster) openMongo(ctx context.Context) error {
@@ -244,7 +257,8 @@ func (c *cluster) openBus(ctx context.Context) (err error) {
 		c.onClose(all.Close)
 		c.wires = all
 	}
-	return c.p.Await(ctx, "rabbitmq", c.bus.Declare)
+	topics := c.topics()
+	return c.p.Await(ctx, "rabbitmq", func(ctx context.Context) error { return c.bus.DeclareFor(ctx, topics...) })
 }
 
 // PostgresConfig, MongoConfig and RabbitConfig translate the settings of a node's programs for the adapters.

@@ -197,7 +197,7 @@ func Default() Config {
 		Frontier:  Frontier{Window: 256, ActiveHosts: 65_536, HeldTasks: 16_384},
 		Workers:   Workers{Parser: 8, ContentSeen: 64, URLFilter: 8, HostSplitter: 8, DUE: 64, Frontier: 64},
 		Log:       Log{Level: "info", Format: "auto", Limit: 10},
-		HTTP:      Listen{":8080"},
+		HTTP:      Listen{"127.0.0.1:8080"},
 		Pprof:     Listen{"127.0.0.1:6060"},
 		Shutdown:  Shutdown{crawl.Duration(30 * time.Second)},
 	}

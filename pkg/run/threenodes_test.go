@@ -38,7 +38,7 @@ func TestThreeNodesOnOneMachine(t *testing.T) {
 		}
 		var environ []string
 		for name, value := range s.Environment {
-			environ = append(environ, name+"="+value)
+			environ = append(environ, name+"="+secretsOnDisk(value))
 		}
 		c, err := Load("../../deploy/node.yml", environ)
 		if err != nil {

@@ -30,6 +30,10 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	if err := becomeOwner(); err != nil {
+		fmt.Fprintln(os.Stderr, "whirlpool:", err)
+		os.Exit(exitFailure)
+	}
 	os.Exit(execute(os.Args[1:]))
 }
 

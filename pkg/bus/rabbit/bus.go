@@ -3,6 +3,7 @@ package rabbit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -67,7 +68,19 @@ func newVhost(cfg Config, l layout, url string) (*vhost, error) {
 // Declare makes the exchanges, queues and bindings of both vhosts, or finds them there. It waits for the broker until ctx is
 // done.
 func (b *Bus) Declare(ctx context.Context) error {
+	var all []string
 	for _, v := range b.vhosts {
+		all = append(all, v.topics[0].name)
+	}
+	return b.DeclareFor(ctx, all...)
+}
+
+// DeclareFor is Declare for the vhosts that hold one of the topics: a program that uses no other vhost needs no access to it.
+func (b *Bus) DeclareFor(ctx context.Context, topics ...string) error {
+	for _, v := range b.vhosts {
+		if !slices.ContainsFunc(topics, v.has) {
+			continue
+		}
 		s, err := v.publishing.link.get(ctx)
 		if err != nil {
 			return err
