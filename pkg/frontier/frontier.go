@@ -63,6 +63,7 @@ type Frontier struct {
 	resumedAt time.Time
 	pacer     pacer
 	newcomers newcomers
+	domains   domains
 	paused    bool
 	random    *rand.Rand
 
@@ -106,6 +107,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 		leases:       rand.Int64N(1 << 62), // leases of another process have other numbers
 		resolveSlots: make(chan struct{}, cfg.Resolvers),
 		newcomers:    newcomers{window: cfg.Window, silence: 1},
+		domains:      newDomains(),
 		random:       rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}, nil
 }
