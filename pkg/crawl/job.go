@@ -41,7 +41,9 @@ type Job struct {
 	MaxDepth      int `yaml:"max_depth"`       // hops from a seed; 0: the seeds only; negative: no limit
 	PagesPerLevel int `yaml:"pages_per_level"` // URLs a depth; 0: no limit
 	PagesPerHost  int `yaml:"pages_per_host"`  // URLs a host; 0: no limit, but 10,000 with scope any
-	QueryVariants int `yaml:"query_variants"`  // URLs that differ only in the value of one query key; 0: no limit
+	// PagesPerDomain is the URLs a registrable domain; 0: no limit, but 50,000 with scope any.
+	PagesPerDomain int `yaml:"pages_per_domain"`
+	QueryVariants  int `yaml:"query_variants"` // URLs that differ only in the value of one query key; 0: no limit
 
 	UserAgent     string `yaml:"user_agent"` // empty: Whirlpool/VERSION (+CONTACT)
 	Contact       string `yaml:"contact"`    // URL or e-mail address
@@ -194,6 +196,7 @@ func (j *Job) Validate() error {
 	bad(!printable(j.UserAgent), "user_agent %q: want one line of ASCII characters", j.UserAgent)
 	bad(!printable(j.Contact), "contact %q: want one line of ASCII characters", j.Contact)
 	bad(j.MaxPages < 0, "max_pages %d: want 0 (no limit) or more", j.MaxPages)
+	bad(j.PagesPerDomain < 0, "pages_per_domain %d: want 0 (no limit) or more", j.PagesPerDomain)
 	bad(j.NearDuplicate > 7, "near_duplicate %d: want at most 7 bits of 64", j.NearDuplicate)
 	bad(j.Politeness.HostConnections < 1, "politeness.host_connections %d: want at least 1", j.Politeness.HostConnections)
 	bad(j.Politeness.Delay < 0, "politeness.delay %v: want 0 or more", j.Politeness.Delay)

@@ -102,6 +102,8 @@ const (
 	ReasonDepth            = "depth"
 	ReasonLevelBudget      = "level-budget"
 	ReasonHostBudget       = "host-budget"
+	ReasonDomainBudget     = "domain-budget"
+	ReasonSitemapBudget    = "sitemap-budget" // of its job, its domain or its host
 	ReasonVariantBudget    = "query-variants"
 	ReasonPageBudget       = "page-budget"
 	ReasonNoFollow         = "nofollow"

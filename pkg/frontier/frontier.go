@@ -192,10 +192,9 @@ func (js *jobState) room() int {
 // full reports whether no further page may be leased.
 func (js *jobState) full() bool { return js.room() == 0 }
 
-// keeps reports whether a task must wait for the job's budget, or for the job to go on.
-func (js *jobState) keeps(t *crawl.Task) bool {
-	return js.held || t.Kind == crawl.KindPage && js.full()
-}
+// keeps reports whether a task must wait for the job's budget, or for the job to go on. Sitemaps and robots.txt files wait as well: a
+// budget that is spent needs no more of them.
+func (js *jobState) keeps(*crawl.Task) bool { return js.full() }
 
 // signal wakes the dispatcher.
 func (f *Frontier) signal() {

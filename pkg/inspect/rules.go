@@ -121,6 +121,8 @@ func firstMatch(patterns []string, url string) string {
 var reasonTexts = map[string]string{
 	crawl.ReasonLevelBudget:     "its depth has as many URLs as pages_per_level allows",
 	crawl.ReasonHostBudget:      "its host has as many URLs as pages_per_host allows",
+	crawl.ReasonDomainBudget:    "its registrable domain has as many URLs as pages_per_domain allows",
+	crawl.ReasonSitemapBudget:   "its host, its domain or the job has as many sitemaps and feeds as its page limit allows",
 	crawl.ReasonVariantBudget:   "too many URLs differ from it in the value of one query key only (query_variants)",
 	crawl.ReasonPageBudget:      "the crawl has as many pages as max_pages allows",
 	crawl.ReasonNoFollow:        "the links to it are marked nofollow",
