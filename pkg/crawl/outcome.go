@@ -127,6 +127,7 @@ const (
 	ReasonHeaderTooLarge   = "headers-too-large"
 	ReasonEncoding         = "encoding" // a Content-Encoding that cannot be undone
 	ReasonStatus           = "status"
+	ReasonOpenFiles        = "open-files" // the crawler itself could open no more files: nobody's fault but its own
 	ReasonInterrupted      = "interrupted"
 	ReasonBodyLost         = "body-lost" // the page was fetched, and its body lost before it was parsed (ErrBodyLost)
 	ReasonTruncatedMaxBody = "max-body"  // value of Page.Truncated

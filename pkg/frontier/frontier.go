@@ -64,6 +64,7 @@ type Frontier struct {
 	pacer     pacer
 	newcomers newcomers
 	domains   domains
+	trouble   trouble
 	paused    bool
 	random    *rand.Rand
 
@@ -120,6 +121,10 @@ type Stats struct {
 	Waiting     int64     // retries whose time has not come
 	NextDue     time.Time // when the next host may be contacted; zero: none waits
 	Leases      int64     // number of the last lease: it grows by one with each
+	// Shut counts the tasks that wait for a host to be asked again which could not be had; the first is due at ShutUntil. A crawl need not wait for them.
+	Shut      int64
+	ShutUntil time.Time
+	Trouble   string // for people: why nothing is leased though there is work; empty: there is no reason
 }
 
 // Stats returns what the frontier holds.
@@ -127,7 +132,16 @@ func (f *Frontier) Stats() Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := Stats{Queued: f.queued, InFlight: len(f.inflight), ActiveHosts: len(f.hosts), Leases: f.leases}
-	for _, q := range f.later {
+	now := time.Now()
+	s.Trouble = f.trouble.says(now)
+	for n, q := range f.later {
+		if isShut(n) && q.head != nil && q.head.Task.NotBefore.After(now) {
+			s.Shut += q.count
+			if at := q.head.Task.NotBefore; s.ShutUntil.IsZero() || at.Before(s.ShutUntil) {
+				s.ShutUntil = at
+			}
+			continue
+		}
 		s.Waiting += q.count
 	}
 	if at, ok := f.bench.due(); ok {

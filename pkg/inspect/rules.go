@@ -139,6 +139,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonConnect:         "no connection to its host",
 	crawl.ReasonHostDown:        "its host failed so often in a row that it was given up",
 	crawl.ReasonTLS:             "the certificate or the TLS handshake failed",
+	crawl.ReasonOpenFiles:       "the crawler could open no more files; it is tried again",
 	crawl.ReasonTimeout:         "the answer did not come in time",
 	crawl.ReasonTooSlow:         "the answer came slower than limits.min_rate",
 	crawl.ReasonBroken:          "the answer was no HTTP, or ended early",
