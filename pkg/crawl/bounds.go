@@ -51,6 +51,7 @@ var bounds = map[string]Bound{
 	"max_depth":                   {-1, maxNumber, "-1: no limit"},
 	"pages_per_level":             {0, maxNumber, "0: no limit"},
 	"pages_per_host":              {0, maxNumber, "0: no limit, but 10,000 with scope any"},
+	"pages_per_domain":            {0, maxNumber, "0: no limit, but 50,000 with scope any"},
 	"query_variants":              {0, maxNumber, "0: no limit"},
 	"near_duplicate":              {-1, 7, "-1: exact copies only"},
 	"robots.refresh":              {0, float64(MaxRobotsRefresh), "0s: 6h"},

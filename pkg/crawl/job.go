@@ -45,11 +45,12 @@ type Job struct {
 	// BlacklistEntries are the lines of that file, for programs that do not have it: they win over it. nil: read the file.
 	BlacklistEntries []string `json:"blacklist_entries" yaml:"-"`
 
-	MaxPages      int `json:"max_pages" yaml:"max_pages"`             // stop after so many pages
-	MaxDepth      int `json:"max_depth" yaml:"max_depth"`             // follow links so many hops from a seed; 0: the seeds only
-	PagesPerLevel int `json:"pages_per_level" yaml:"pages_per_level"` // URLs of one depth
-	PagesPerHost  int `json:"pages_per_host" yaml:"pages_per_host"`   // URLs of one host
-	QueryVariants int `json:"query_variants" yaml:"query_variants"`   // URLs that differ only in the value of one query key
+	MaxPages       int `json:"max_pages" yaml:"max_pages"`               // stop after so many pages
+	MaxDepth       int `json:"max_depth" yaml:"max_depth"`               // follow links so many hops from a seed; 0: the seeds only
+	PagesPerLevel  int `json:"pages_per_level" yaml:"pages_per_level"`   // URLs of one depth
+	PagesPerHost   int `json:"pages_per_host" yaml:"pages_per_host"`     // URLs of one host
+	PagesPerDomain int `json:"pages_per_domain" yaml:"pages_per_domain"` // URLs of one registrable domain
+	QueryVariants  int `json:"query_variants" yaml:"query_variants"`     // URLs that differ only in the value of one query key
 
 	UserAgent     string `json:"user_agent" yaml:"user_agent"`           // User-Agent header; empty: Whirlpool/VERSION (+CONTACT)
 	Contact       string `json:"contact" yaml:"contact"`                 // URL or e-mail address for the owners of the sites; in the User-Agent

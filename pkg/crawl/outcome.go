@@ -104,6 +104,8 @@ const (
 	ReasonDepth            = "depth"
 	ReasonLevelBudget      = "level-budget"
 	ReasonHostBudget       = "host-budget"
+	ReasonDomainBudget     = "domain-budget"
+	ReasonSitemapBudget    = "sitemap-budget" // of its job, its domain or its host
 	ReasonVariantBudget    = "query-variants"
 	ReasonPageBudget       = "page-budget"
 	ReasonNoFollow         = "nofollow"
@@ -127,6 +129,7 @@ const (
 	ReasonHeaderTooLarge   = "headers-too-large"
 	ReasonEncoding         = "encoding" // a Content-Encoding that cannot be undone
 	ReasonStatus           = "status"
+	ReasonOpenFiles        = "open-files" // the crawler itself could open no more files: nobody's fault but its own
 	ReasonInterrupted      = "interrupted"
 	ReasonBodyLost         = "body-lost"  // the page was fetched, and its body lost before it was parsed (ErrBodyLost)
 	ReasonLeaseLost        = "lease-lost" // the message of its lease, or of its outcome, was deleted from the queues

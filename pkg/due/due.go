@@ -8,7 +8,8 @@
 //  2. Claim the rest in one batch. A claim remembers the message that made it, so a message handled again gets the same
 //     answer, and what was claimed by it but perhaps not published is published again, marked Repeat. The message of a tracked
 //     page is the page: it may come another way.
-//  3. Spend the job's budgets (a host, a level, variants of one query) on the new ones; what is over budget is excluded.
+//  3. Spend the job's budgets (a host, a registrable domain, a level, variants of one query, sitemaps) on the new ones; what is over
+//     budget is excluded.
 //  4. Note the exclusions, and write the line of each new one.
 //  5. Send each new one to the node that owns it by the table of that moment, which is no older than the one under which it was claimed: who
 //     has come to own a URL since reads the claim from the ledger, or gets the task.
@@ -47,10 +48,6 @@ type Deps struct {
 
 // cacheBits makes a cache of 2^20 recent URLs, 8 MiB.
 const cacheBits = 20
-
-// broadHostBudget is the number of URLs a host may have in a crawl without scope, where the job sets none (as in
-// IRLbot and BUbiNG, an order of magnitude more generous).
-const broadHostBudget = 10_000
 
 // Handler is the DUE's logic. It implements stage.Handler[*crawl.Claim] and stage.Settler[*crawl.Claim].
 type Handler struct {
@@ -173,16 +170,21 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d stage.Delivery, t
 
 // overBudget spends the budgets that t falls under, and names the one that is spent. A repeat was paid for before.
 func (h *Handler) overBudget(ctx context.Context, job *crawl.Job, t *crawl.Task) (reason string, err error) {
-	if t.Repeat || t.Seed || t.Kind != crawl.KindPage {
+	switch {
+	case t.Repeat || t.Seed:
 		return "", nil
+	case t.Kind != crawl.KindPage:
+		return h.overSitemaps(ctx, job, t)
 	}
-	perHost := job.PagesPerHost
-	if perHost == 0 && job.Scope == crawl.ScopeAny {
-		perHost = broadHostBudget
-	}
+	perHost, perDomain := limits(job)
 	if perHost > 0 {
 		if ok, err := h.spend(ctx, job, "h"+t.URL.HostKey(), perHost); !ok {
 			return crawl.ReasonHostBudget, err
+		}
+	}
+	if perDomain > 0 {
+		if ok, err := h.spend(ctx, job, "d"+t.URL.RegistrableDomain(), perDomain); !ok {
+			return crawl.ReasonDomainBudget, err
 		}
 	}
 	if job.PagesPerLevel > 0 {

@@ -185,6 +185,8 @@ func TestBudgetsBoundAHostALevelAndTheVariantsOfAQuery(t *testing.T) {
 	}{
 		{"host", crawl.ReasonHostBudget, func(j *crawl.Job) { j.PagesPerHost = 2 },
 			[]string{"http://a.test/1", "http://a.test/2", "http://a.test/3", "http://b.test/1"}, 3},
+		{"domain", crawl.ReasonDomainBudget, func(j *crawl.Job) { j.PagesPerDomain = 2 },
+			[]string{"http://a.a.test/1", "http://b.a.test/1", "http://c.a.test/1", "http://b.test/1"}, 3},
 		{"level", crawl.ReasonLevelBudget, func(j *crawl.Job) { j.PagesPerLevel = 1 },
 			[]string{"http://a.test/1", "http://a.test/2", "http://a.test/3", "http://b.test/1"}, 2},
 		{"variants", crawl.ReasonVariantBudget, func(j *crawl.Job) { j.QueryVariants = 2 },
@@ -214,7 +216,7 @@ func TestBudgetsBoundAHostALevelAndTheVariantsOfAQuery(t *testing.T) {
 	}
 }
 
-func TestSeedsAndSitemapsSpendNothing(t *testing.T) {
+func TestSeedsAndSitemapsSpendNoPages(t *testing.T) {
 	m, job := newMemory(), aJob()
 	job.PagesPerHost = 1
 	c := claim(t, "http://a.test/1", "http://a.test/2", "http://a.test/3")

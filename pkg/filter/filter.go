@@ -3,7 +3,8 @@
 // Duties, in order, for each link:
 //
 //  1. Bring the URL into its canonical form; each canonical URL counts once a page.
-//  2. Ask the job: nofollow, scope, blacklist, exclude and include patterns, depth.
+//  2. Ask the job: nofollow, scope, blacklist, exclude and include patterns, depth. A sitemap must lie where its pages do, but for a few
+//     that the robots.txt of a host in the scope names elsewhere.
 //  3. Ask the trap rules (package traps), and the robots.txt of the origin where that is known already. Where it is not, the
 //     fetcher asks again: nothing is fetched without.
 //
@@ -58,7 +59,7 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 	out := &crawl.Split{Batch: crawl.Batch{Job: in.Task.Job, Tasks: make([]crawl.Task, 0, len(in.Links))}}
 	seen := make(map[weburl.URL]struct{}, len(in.Links)+1)
 	seen[rules.Canonical(in.Task.URL)] = struct{}{}
-	now := time.Now()
+	now, strangers := time.Now(), 0
 	for i := range in.Links {
 		l := &in.Links[i]
 		if l.URL.IsZero() {
@@ -71,9 +72,11 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 		if has(seen, t.URL) {
 			continue
 		}
-		reason, err := h.judge(ctx, rules, &t, l, now)
-		if err != nil {
-			return nil, err
+		reason := rules.judgeSitemap(in, &t, l, &strangers)
+		if reason == "" {
+			if reason, err = h.judge(ctx, rules, &t, l, now); err != nil {
+				return nil, err
+			}
 		}
 		if reason == "" {
 			out.Tasks = append(out.Tasks, t)

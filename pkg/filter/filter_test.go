@@ -136,7 +136,7 @@ func TestReasons(t *testing.T) {
 		{name: "too deep", url: "/a", set: func(j *crawl.Job) { j.MaxDepth = 2 }, want: crawl.ReasonDepth},
 		{name: "no bound of depth", url: "/a", set: func(j *crawl.Job) { j.MaxDepth = -1 }},
 		{name: "redirect is no hop", url: "/a", link: crawl.Link{Tag: crawl.TagRedirect}, set: func(j *crawl.Job) { j.MaxDepth = 2 }},
-		{name: "sitemap elsewhere", url: "http://cdn.test/sitemap.xml", link: crawl.Link{Tag: crawl.TagSitemapIndex}},
+		{name: "sitemap elsewhere", url: "http://cdn.test/sitemap.xml", link: crawl.Link{Tag: crawl.TagSitemapIndex}, want: crawl.ReasonScope},
 		{name: "sitemap on a blacklisted host", url: "http://bad.site.test/sitemap.xml", want: crawl.ReasonBlacklist,
 			link: crawl.Link{Tag: crawl.TagSitemapIndex}},
 		{name: "page of a sitemap elsewhere", url: "http://cdn.test/a", link: crawl.Link{Tag: "sitemap"}, want: crawl.ReasonScope},

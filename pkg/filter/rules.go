@@ -121,7 +121,7 @@ func (r *Rules) judgeLink(l *crawl.Link, u weburl.URL) string {
 }
 
 // Judge says why a candidate is not to be fetched; empty: it is. It does not ask robots.txt. A sitemap may lie on another
-// host than the pages it lists, so scope and patterns do not bind it; its links are judged like all others.
+// host than the pages it lists, so scope and patterns do not bind it here (see judgeSitemap); its links are judged like all others.
 func (r *Rules) Judge(t *crawl.Task, now time.Time) string {
 	href := t.URL.String()
 	if r.blacklist.Has(t.URL) {

@@ -21,8 +21,33 @@ func ipDelay(j *crawl.Job) crawl.Duration { return min(j.Politeness.IPDelay, j.P
 // maxResolving bounds the look-ups under way and waiting: while there are so many, no hosts are drawn.
 func (f *Frontier) maxResolving() int { return 4 * f.cfg.Resolvers }
 
+// resolvePatience is how long the frontier waits for an address: name servers that say nothing would keep other hosts' names waiting.
+const resolvePatience = time.Second
+
+// waitsUnresolved lets a host of a crowded domain wait for its turn before its address is looked up, so that the names of one domain do
+// not keep all others waiting. mu is held.
+func (f *Frontier) waitsUnresolved(h *host) bool {
+	d := h.domain
+	if d.hosts <= domainTurns {
+		return false
+	}
+	d.waiting.push(h)
+	f.domains.crowded[d] = true
+	return true
+}
+
+// resolveNext looks up the address of a host whose turn came; where enough are looked up already it reports false. mu is held.
+func (f *Frontier) resolveNext(ctx context.Context, h *host) bool {
+	js := f.jobs[h.job]
+	if js == nil || f.resolving >= f.cfg.Resolvers {
+		return false
+	}
+	f.resolve(ctx, h, js)
+	return true
+}
+
 // resolve finds the host's address in the background and then lets it wait for its time. A host whose name cannot be
-// resolved waits alone: the fetcher will say what is wrong with it. mu is held.
+// resolved, or not soon, waits alone: the fetcher will say what is wrong with it. mu is held.
 func (f *Frontier) resolve(ctx context.Context, h *host, js *jobState) {
 	h.resolving = true
 	f.resolving++
@@ -33,7 +58,9 @@ func (f *Frontier) resolve(ctx context.Context, h *host, js *jobState) {
 		case <-ctx.Done():
 			return
 		}
-		addrs, err := f.deps.Resolver.Lookup(ctx, name)
+		patient, cancel := context.WithTimeout(ctx, resolvePatience)
+		addrs, err := f.deps.Resolver.Lookup(patient, name)
+		cancel()
 		<-f.resolveSlots
 		f.mu.Lock()
 		defer f.mu.Unlock()

@@ -19,8 +19,8 @@ func (f *Frontier) leastGap(h *host) time.Duration {
 }
 
 // apply moves the host's clocks by an outcome, and reports whether its record must be stored at once. A rest of no more than
-// least need not be, because after a restart every job's delay starts anew.
-func (h *host) apply(out *crawl.Outcome, j *crawl.Job, now time.Time, least time.Duration) (urgent bool) {
+// least need not be, because after a restart every job's delay starts anew. A failure that is ours is not the host's.
+func (h *host) apply(out *crawl.Outcome, j *crawl.Job, now time.Time, least time.Duration, ours bool) (urgent bool) {
 	r := &h.rec
 	h.raiseCrawlDelay(out, now)
 	if out.Contacted() {
@@ -42,6 +42,8 @@ func (h *host) apply(out *crawl.Outcome, j *crawl.Job, now time.Time, least time
 	switch {
 	case unknownRules(out):
 		h.expireOrigin(out.Task.URL.Origin(), now)
+	case ours:
+		h.rest(now.Add(retryDelay(j, 1)))
 	case networkFailure(out):
 		urgent = true
 		r.Failures++

@@ -53,7 +53,7 @@ func (f *Frontier) sayWhy(err error) {
 
 // step does one round. It reports whether it did anything.
 func (f *Frontier) step(ctx context.Context, now time.Time) (busy bool, err error) {
-	for _, act := range []func(context.Context, time.Time) (bool, error){f.leaseReady, f.releaseLater, f.draw, f.probe} {
+	for _, act := range []func(context.Context, time.Time) (bool, error){f.leaseReady, f.checkTrouble, f.releaseLater, f.draw, f.probe} {
 		did, err := act(ctx, now)
 		busy = busy || did
 		if err != nil {
@@ -68,7 +68,7 @@ func (f *Frontier) pauseFor(now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	wait := idlePause
-	if f.paused {
+	if f.paused || f.trouble.on || now.Before(f.trouble.files) {
 		return wait
 	}
 	if at, ok := f.laterDue(); ok {

@@ -40,7 +40,7 @@ func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
 }
 
 // enoughHosts times the window is how many hosts are active before only need draws more: Mercator's back queues were three
-// times its fetchers.
+// times its fetchers. Of a domain only those count that may always take turns.
 const enoughHosts = 3
 
 // wantsMore reports whether tasks are to be drawn: there is room, and the fetchers might run out of hosts. Tasks that stay
@@ -51,7 +51,7 @@ func (f *Frontier) wantsMore(now time.Time) bool {
 		return false
 	}
 	at, some := f.bench.due()
-	return len(f.hosts) < enoughHosts*f.cfg.Window || (!some || at.After(now)) && !f.newcomers.soon()
+	return f.domains.hosts < enoughHosts*f.cfg.Window || (!some || at.After(now)) && !f.newcomers.soon()
 }
 
 // pickFront chooses a front queue that is not empty at random, each twice as likely as the one below it; -1: all are empty.
@@ -110,7 +110,7 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 		f.drawn = batch
 		return err
 	}
-	var moved []crawl.Delivery
+	var moved, crowding []crawl.Delivery
 	var items []crawl.Queued
 	fresh := len(foreign) > 0
 	f.mu.Lock()
@@ -123,7 +123,12 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 				f.drawn = append(f.drawn, d)
 				continue
 			}
-			h = f.activate(rec)
+			domain := d.Task.URL.RegistrableDomain()
+			if f.domains.full(domain, f.cfg.MaxActive) {
+				crowding = append(crowding, d)
+				continue
+			}
+			h = f.activate(rec, domain)
 			fresh = fresh || f.newcomers.waiting[newcomer].len() < enoughHosts*f.cfg.Window
 		}
 		if !f.take(h, d) {
@@ -132,7 +137,7 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 	}
 	f.pacer.note(now, fresh)
 	f.mu.Unlock()
-	return errors.Join(f.moveBack(ctx, items, moved), f.start(ctx, batch, now))
+	return errors.Join(f.moveBack(ctx, items, moved), f.putOff(ctx, crowding, now), f.start(ctx, batch, now))
 }
 
 // take puts a drawn task into the host's buffer while that is short and nothing waits behind it. A robots.txt, which another
@@ -182,6 +187,29 @@ func (f *Frontier) moveBack(ctx context.Context, items []crawl.Queued, moved []c
 	return fmt.Errorf("frontier: move %d tasks to back queues: %w", len(items), err)
 }
 
+// crowdPause is how long tasks wait whose domain has too many active hosts.
+const crowdPause = time.Minute
+
+// putOff lets drawn tasks of crowded domains wait, so that the hosts of others find places on the workbench.
+func (f *Frontier) putOff(ctx context.Context, ds []crawl.Delivery, now time.Time) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	tasks := make([]crawl.Task, len(ds))
+	for i := range ds {
+		tasks[i] = ds[i].Task
+	}
+	if err := f.delay(ctx, tasks, crowdPause, now); err != nil {
+		f.drawn = append(f.drawn, ds...)
+		return fmt.Errorf("frontier: tasks of crowded domains: %w", err)
+	}
+	f.mu.Lock()
+	f.queued -= int64(len(ds))
+	f.mu.Unlock()
+	f.unsettled = append(f.unsettled, ds...)
+	return nil
+}
+
 // start lets the batch's hosts that do not wait already wait for their time. A host whose job cannot be had now is tried again
 // by the dispatcher.
 func (f *Frontier) start(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
@@ -197,8 +225,11 @@ func (f *Frontier) start(ctx context.Context, batch []crawl.Delivery, now time.T
 		case h == nil || h.index >= 0 || h.resolving:
 		case h.unit != nil:
 			f.rejoin(h, js, now)
+		case h.line != nil:
 		case js != nil && f.sharesAddress(js.job):
-			f.resolve(ctx, h, js)
+			if !f.waitsUnresolved(h) {
+				f.resolve(ctx, h, js)
+			}
 		default:
 			f.bench.join(h, "")
 			f.rejoin(h, js, now)

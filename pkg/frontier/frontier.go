@@ -63,6 +63,8 @@ type Frontier struct {
 	resumedAt time.Time
 	pacer     pacer
 	newcomers newcomers
+	domains   domains
+	trouble   trouble
 	paused    bool
 	random    *rand.Rand
 
@@ -112,6 +114,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 		leases:       rand.Int64N(1 << 62), // leases of another process have other numbers
 		resolveSlots: make(chan struct{}, cfg.Resolvers),
 		newcomers:    newcomers{window: cfg.Window, silence: 1},
+		domains:      newDomains(),
 		random:       rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}, nil
 }
@@ -124,6 +127,10 @@ type Stats struct {
 	Waiting     int64     // retries whose time has not come
 	NextDue     time.Time // when the next host may be contacted; zero: none waits
 	Leases      int64     // number of the last lease: it grows by one with each
+	// Shut counts the tasks that wait for a host to be asked again which could not be had; the first is due at ShutUntil. A crawl need not wait for them.
+	Shut      int64
+	ShutUntil time.Time
+	Trouble   string // for people: why nothing is leased though there is work; empty: there is no reason
 }
 
 // Stats returns what the frontier holds.
@@ -131,7 +138,16 @@ func (f *Frontier) Stats() Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := Stats{Queued: f.queued, InFlight: len(f.inflight), ActiveHosts: len(f.hosts), Leases: f.leases}
-	for _, q := range f.later {
+	now := time.Now()
+	s.Trouble = f.trouble.says(now)
+	for n, q := range f.later {
+		if isShut(n) && q.head != nil && q.head.Task.NotBefore.After(now) {
+			s.Shut += q.count
+			if at := q.head.Task.NotBefore; s.ShutUntil.IsZero() || at.Before(s.ShutUntil) {
+				s.ShutUntil = at
+			}
+			continue
+		}
 		s.Waiting += q.count
 	}
 	if at, ok := f.bench.due(); ok {
@@ -196,10 +212,9 @@ func (js *jobState) room() int {
 // full reports whether no further page may be leased.
 func (js *jobState) full() bool { return js.room() == 0 }
 
-// keeps reports whether a task must wait for the job's budget, or for the job to go on.
-func (js *jobState) keeps(t *crawl.Task) bool {
-	return js.held || t.Kind == crawl.KindPage && js.full()
-}
+// keeps reports whether a task must wait for the job's budget, or for the job to go on. Sitemaps and robots.txt files wait as well: a
+// budget that is spent needs no more of them.
+func (js *jobState) keeps(*crawl.Task) bool { return js.full() }
 
 // signal wakes the dispatcher.
 func (f *Frontier) signal() {

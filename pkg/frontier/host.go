@@ -26,6 +26,9 @@ type host struct {
 	answers   int64 // requests that it answered
 	slowed    bool  // its last request took long
 	place     grade // under which its turn or its only lease counts
+	domain    *domain
+	turn      bool  // it is one of its domain's hosts that take turns
+	turned    bool  // it had its turn, and leaves it to those that wait
 	line      *line // in which it waits for a place; nil: in none
 	blocked   bool  // it is in jobState.blocked
 	stranger  bool  // it is not active: it stands in for a record

@@ -26,10 +26,13 @@ func retryDelay(j *crawl.Job, attempt int) time.Duration {
 	return j.Retry.Base.D() << min(max(attempt-1, 0), 16)
 }
 
-// putAside stores a task for its next attempt.
-func (f *Frontier) putAside(ctx context.Context, t crawl.Task, j *crawl.Job, now time.Time) error {
-	t.Attempt++
-	wait := retryDelay(j, t.Attempt)
+// putAside stores a task for its next attempt. An attempt that failed by our own trouble is not counted.
+func (f *Frontier) putAside(ctx context.Context, t crawl.Task, j *crawl.Job, now time.Time, ours bool) error {
+	wait := retryDelay(j, 1)
+	if !ours {
+		t.Attempt++
+		wait = retryDelay(j, t.Attempt)
+	}
 	t.NotBefore, t.Lease = now.Add(wait), 0
 	return f.pushLater(ctx, wait, t)
 }
@@ -46,13 +49,19 @@ func (f *Frontier) pushLater(ctx context.Context, wait time.Duration, tasks ...c
 	if len(tasks) == 0 {
 		return nil
 	}
-	number := laterNumber(wait)
+	if err := f.pushLaterAs(ctx, laterNumber(wait), tasks...); err != nil {
+		return fmt.Errorf("%w (for %v)", err, wait)
+	}
+	return nil
+}
+
+func (f *Frontier) pushLaterAs(ctx context.Context, number int, tasks ...crawl.Task) error {
 	items := make([]crawl.Queued, len(tasks))
 	for i, t := range tasks {
 		items[i] = crawl.Queued{Queue: laterName(number), Task: t}
 	}
 	if err := f.push(ctx, items); err != nil {
-		return fmt.Errorf("frontier: put %d tasks, the first %s, aside for %v: %w", len(tasks), tasks[0].URL, wait, err)
+		return fmt.Errorf("frontier: put %d tasks, the first %s, aside: %w", len(tasks), tasks[0].URL, err)
 	}
 	f.mu.Lock()
 	q := f.later[number]
@@ -124,7 +133,7 @@ func (f *Frontier) releaseFrom(ctx context.Context, number int, now time.Time) e
 		case head.Task.NotBefore.After(now):
 			return nil
 		}
-		if err := f.enqueue(ctx, false, head.Task); err != nil {
+		if err := f.releaseTask(ctx, number, head.Task); err != nil {
 			return err
 		}
 		f.setLaterHead(q, nil, 1)

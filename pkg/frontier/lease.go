@@ -33,7 +33,7 @@ func (f *Frontier) leaseReady(ctx context.Context, now time.Time) (bool, error) 
 	if err := f.send(ctx); err != nil { // what could not be sent before
 		return false, err
 	}
-	hosts := f.takeReady(now)
+	hosts := f.takeReady(ctx, now)
 	if len(hosts) == 0 {
 		return false, nil
 	}
@@ -59,17 +59,21 @@ func (f *Frontier) leaseReady(ctx context.Context, now time.Time) (bool, error) 
 	return true, errors.Join(failed, f.send(ctx))
 }
 
-func (f *Frontier) takeReady(now time.Time) []*host {
+func (f *Frontier) takeReady(ctx context.Context, now time.Time) []*host {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.paused {
 		return nil
 	}
 	f.unblock(now)
-	f.recall()
+	f.recall(ctx)
 	var hosts []*host
-	for range min(f.cfg.Window-len(f.inflight), f.cfg.Batch) {
-		h := f.nextHost(now)
+	n := min(f.cfg.Window-len(f.inflight), f.cfg.Batch)
+	if _, some := f.bench.due(); some && (f.trouble.on || now.Before(f.trouble.files)) {
+		n = f.trouble.probes(n, now, f.deps.Log)
+	}
+	for range n {
+		h := f.nextHost(ctx, now)
 		if h == nil {
 			break
 		}
@@ -244,7 +248,10 @@ func (f *Frontier) dismiss(ctx context.Context, choices []choice, now time.Time)
 	if len(outs) == 0 {
 		return nil
 	}
-	return f.record(ctx, outs, first, now)
+	if err := f.record(ctx, outs, first, now); err != nil {
+		return err
+	}
+	return f.shutAll(ctx, outs, now)
 }
 
 // setAside stores tasks of jobs that have spent their budgets where a restart, perhaps with a larger budget, finds them.

@@ -15,6 +15,9 @@ func (l *line) push(h *host) {
 	l.hosts = append(l.hosts, h)
 }
 
+// first returns the first, which stays.
+func (l *line) first() *host { return l.hosts[l.gone] }
+
 // pop removes and returns the first; nil: nobody waits.
 func (l *line) pop() *host {
 	if l.len() == 0 {

@@ -26,6 +26,7 @@ type result struct {
 	known   bool // its lease is under way
 	repeat  bool // it may have been handled before
 	counted bool // its page was counted before
+	ours    bool // its failure is our own trouble: see trouble
 	err     error
 }
 
@@ -41,7 +42,13 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 		return nil, f.foreignRobots(ctx, out, js.job)
 	}
 	r := &result{Outcome: *out, id: out.Task.ID(), js: js, now: time.Now()}
-	if r.Verdict == crawl.VerdictRetry && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= js.job.Retry.Max {
+	f.mu.Lock()
+	r.ours = f.trouble.note(out, js.job, r.now, f.deps.Log)
+	f.mu.Unlock()
+	if r.ours && r.Verdict == crawl.VerdictFailed {
+		r.Verdict, r.Robots = crawl.VerdictRetry, nil
+	}
+	if !r.ours && r.Verdict == crawl.VerdictRetry && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= js.job.Retry.Max {
 		r.Verdict = crawl.VerdictFailed
 	}
 	if leaseLost(out) && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= js.job.Retry.Max+maxLost {
@@ -252,7 +259,9 @@ func (f *Frontier) again(ctx context.Context, r *result) error {
 	case t.Kind == crawl.KindRobots:
 		return nil // robotsOutcome sees to it
 	case r.Verdict == crawl.VerdictRetry:
-		return f.putAside(ctx, t, r.js.job, r.now)
+		return f.putAside(ctx, t, r.js.job, r.now, r.ours)
+	case shuts(&r.Outcome):
+		return f.shut(ctx, t, r.js.job, r.now)
 	case r.Verdict == crawl.VerdictInterrupted:
 		if lost(&r.Outcome) || leaseLost(&r.Outcome) {
 			t.Attempt++
@@ -313,12 +322,12 @@ func (f *Frontier) applyAll(rs []*result, strangers map[string]*host) (recs []cr
 	defer f.mu.Unlock()
 	for _, r := range rs {
 		h := f.hostOf(r, strangers)
-		store := h.apply(&r.Outcome, r.js.job, r.now, f.leastGap(h)) || h.stranger
+		store := h.apply(&r.Outcome, r.js.job, r.now, f.leastGap(h), r.ours) || h.stranger
 		f.hear(h, &r.Outcome)
 		if r.Task.Kind == crawl.KindRobots {
 			store = true
 			owner := f.hosts[originHost(r.Task.For)]
-			if next := f.robotsOutcome(owner, &r.Outcome, r.js.job, r.now); next != nil {
+			if next := f.robotsOutcome(owner, &r.Outcome, r.js.job, r.now, r.ours); next != nil {
 				next.Repeat = next.Repeat || r.repeat
 				elsewhere = append(elsewhere, *next)
 			}

@@ -57,9 +57,9 @@ func (f *Frontier) readRecords(ctx context.Context, into map[string]crawl.Host) 
 	return nil
 }
 
-// activate puts a host on the workbench, without tasks; rec is what is stored of it. After a restart its clock starts anew: a
+// activate puts a host of the domain on the workbench, without tasks; rec is what is stored of it. After a restart its clock starts anew: a
 // request may have been under way when the program ended.
-func (f *Frontier) activate(rec record) *host {
+func (f *Frontier) activate(rec record, domain string) *host {
 	h := &host{rec: rec.Host, index: -1, since: rec.since}
 	if newer, ok := f.leaving[rec.Key]; ok {
 		h.rec, h.dirty = newer, true
@@ -67,6 +67,7 @@ func (f *Frontier) activate(rec record) *host {
 	}
 	h.rec.LastContact = later(h.rec.LastContact, later(h.since, f.resumedAt))
 	f.hosts[rec.Key] = h
+	f.domains.join(h, domain)
 	f.newcomers.active++
 	f.newcomers.note(h, answers(&h.rec))
 	return h

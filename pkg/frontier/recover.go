@@ -115,7 +115,7 @@ func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now ti
 	f.mu.Lock()
 	h := f.hosts[key]
 	if h == nil {
-		h = f.activate(records[key])
+		h = f.activate(records[key], ds[0].Task.URL.RegistrableDomain())
 	}
 	l := h.laneOf(job)
 	l.queue, l.buf, l.backlog = name, ds, n-1

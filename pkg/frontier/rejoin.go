@@ -121,6 +121,7 @@ func (f *Frontier) deactivate(h *host, now time.Time) {
 	})
 	f.bench.leave(h, now)
 	delete(f.hosts, h.rec.Key)
+	f.domains.leave(h)
 	if h.answers < proof {
 		f.newcomers.active--
 	}

@@ -71,7 +71,7 @@ func (f *Frontier) underWay(h *host, task *crawl.Task) bool {
 
 // robotsOutcome notes what a robots task brought: rules, a redirect, or a failure. It returns a task for the front queues
 // when the rules are to be had from another host. h is the host of the origin; nil if that is not active.
-func (f *Frontier) robotsOutcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time) (elsewhere *crawl.Task) {
+func (f *Frontier) robotsOutcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time, ours bool) (elsewhere *crawl.Task) {
 	origin, r := out.Task.For, out.Robots
 	next := out.Task
 	next.Lease = 0
@@ -94,6 +94,8 @@ func (f *Frontier) robotsOutcome(h *host, out *crawl.Outcome, j *crawl.Job, now 
 		h.setRobots(origin, &originState{}) // the other host failed: begin again
 	case out.Verdict == crawl.VerdictInterrupted:
 		h.setRobots(origin, &originState{next: &next})
+	case ours:
+		h.setRobots(origin, &originState{next: &next, notBefore: now.Add(retryDelay(j, 1))})
 	default:
 		next.Attempt++
 		h.setRobots(origin, &originState{next: &next, notBefore: now.Add(retryDelay(j, next.Attempt))})
@@ -129,7 +131,7 @@ func (f *Frontier) foreignRobots(ctx context.Context, out *crawl.Outcome, j *cra
 		f.mu.Unlock()
 		return nil
 	}
-	_ = f.robotsOutcome(owner, out, j, now)
+	_ = f.robotsOutcome(owner, out, j, now, false)
 	rec := clone(owner.rec)
 	f.rejoin(owner, f.jobs[out.Task.Job], now)
 	f.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 // confirm was lost with the connection. They would hide those behind them, which were counted: once the count is spent, nobody draws any more. So a
 // frontier that has nothing else to do looks into the queues again, until all that it has filled are empty.
 
-// probeEvery is how often it does, at most.
-const probeEvery = 5 * time.Second
+// unsureEvery is how often it does, at most.
+const unsureEvery = 5 * time.Second
 
 // push stores tasks in queues. Whatever it returns, nobody knows for certain what is in these from now on.
 func (f *Frontier) push(ctx context.Context, items []crawl.Queued) error {
@@ -26,7 +26,7 @@ func (f *Frontier) probe(ctx context.Context, now time.Time) (bool, error) {
 	f.mu.Lock()
 	_, waits := f.bench.due()
 	quiet := !waits && !f.paused && len(f.inflight) == 0 && f.resolving == 0 && len(f.drawn) == 0 && len(f.unsent) == 0
-	if !quiet || now.Sub(f.probed) < probeEvery || !f.unproven.Swap(false) {
+	if !quiet || now.Sub(f.probed) < unsureEvery || !f.unproven.Swap(false) {
 		f.mu.Unlock()
 		return false, nil
 	}

@@ -312,7 +312,7 @@ func (w *world) drained() bool {
 	w.mu.Unlock()
 	w.disk.mu.Lock()
 	defer w.disk.mu.Unlock()
-	return lost == 0 && s.Queued == 0 && s.InFlight == 0 && len(w.disk.journal) == 0
+	return lost == 0 && s.Queued == s.Shut && s.InFlight == 0 && len(w.disk.journal) == 0
 }
 
 // finish waits until all is done.

@@ -121,6 +121,8 @@ func firstMatch(patterns []string, url string) string {
 var reasonTexts = map[string]string{
 	crawl.ReasonLevelBudget:     "its depth has as many URLs as pages_per_level allows",
 	crawl.ReasonHostBudget:      "its host has as many URLs as pages_per_host allows",
+	crawl.ReasonDomainBudget:    "its registrable domain has as many URLs as pages_per_domain allows",
+	crawl.ReasonSitemapBudget:   "its host, its domain or the job has as many sitemaps and feeds as its page limit allows",
 	crawl.ReasonVariantBudget:   "too many URLs differ from it in the value of one query key only (query_variants)",
 	crawl.ReasonPageBudget:      "the crawl has as many pages as max_pages allows",
 	crawl.ReasonNoFollow:        "the links to it are marked nofollow",
@@ -138,6 +140,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonConnect:         "no connection to its host",
 	crawl.ReasonHostDown:        "its host failed so often in a row that it was given up",
 	crawl.ReasonTLS:             "the certificate or the TLS handshake failed",
+	crawl.ReasonOpenFiles:       "the crawler could open no more files; it is tried again",
 	crawl.ReasonTimeout:         "the answer did not come in time",
 	crawl.ReasonTooSlow:         "the answer came slower than limits.min_rate",
 	crawl.ReasonBroken:          "the answer was no HTTP, or ended early",

@@ -271,6 +271,6 @@ func (n *Node) Finished(job crawl.JobID) bool {
 		return false
 	}
 	s := n.frontier.Stats()
-	ended := s.InFlight == 0 && (s.Queued == 0 || n.frontier.Exhausted(job))
+	ended := s.InFlight == 0 && (s.Queued == s.Shut || n.frontier.Exhausted(job))
 	return ended && s.Leases == before.Leases && n.deps.Outstanding() == 0
 }

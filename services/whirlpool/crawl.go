@@ -97,6 +97,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.IntVar(&job.MaxDepth, "max-depth", job.MaxDepth, "follow links so many hops from a seed; -1: no limit")
 	fl.IntVar(&job.PagesPerLevel, "pages-per-level", 0, "URLs of one depth; 0: no limit")
 	fl.IntVar(&job.PagesPerHost, "pages-per-host", 0, "URLs of one host; 0: no limit, 10,000 with --scope any")
+	fl.IntVar(&job.PagesPerDomain, "pages-per-domain", 0, "URLs of one registrable domain; 0: no limit, 50,000 with --scope any")
 	fl.Var(&job.Limits.MaxBody, "max-body", "cut bodies longer than this, after decompression")
 	fl.Var(&job.Politeness.Delay, "delay", "wait between two requests to a host, from the end of one to the start of the next")
 	fl.Var(&job.Politeness.IPDelay, "ip-delay", "wait between two requests to an address; never more than --delay")
@@ -168,6 +169,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 		"max-pages": func() { job.MaxPages = flags.MaxPages }, "max-depth": func() { job.MaxDepth = flags.MaxDepth },
 		"pages-per-level":  func() { job.PagesPerLevel = flags.PagesPerLevel },
 		"pages-per-host":   func() { job.PagesPerHost = flags.PagesPerHost },
+		"pages-per-domain": func() { job.PagesPerDomain = flags.PagesPerDomain },
 		"max-body":         func() { job.Limits.MaxBody = flags.Limits.MaxBody },
 		"delay":            func() { job.Politeness.Delay = flags.Politeness.Delay },
 		"ip-delay":         func() { job.Politeness.IPDelay = flags.Politeness.IPDelay },

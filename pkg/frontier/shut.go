@@ -1,0 +1,99 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// A URL whose robots.txt could not be had, or whose host failed so often that the URL was not tried, has an outcome: no crawl waits for
+// it. But it stays queued, and when the host may be asked again its outcome is taken back and it is tried again, by a crawl that
+// still runs or by the same command later.
+const (
+	shutMin = time.Hour // as long as the fetcher believes that a robots.txt is not to be had
+	shutMax = 24 * time.Hour
+)
+
+// shutMark tells queues of such tasks from those of retries, whose delays are whole numbers of milliseconds too.
+const shutMark = 1 << 40
+
+func isShut(number int) bool { return number >= shutMark }
+
+// shuts reports whether an outcome ends the story of its URL only for the time being.
+func shuts(out *crawl.Outcome) bool {
+	switch {
+	case out.Task.Kind == crawl.KindRobots:
+		return false
+	case out.Verdict == crawl.VerdictBlocked:
+		return out.Reason == crawl.ReasonRobotsDown
+	}
+	return out.Verdict == crawl.VerdictFailed && out.Reason == crawl.ReasonHostDown
+}
+
+// shutFor is for how long: the more the more often the host failed.
+func (f *Frontier) shutFor(key string, j *crawl.Job) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	failures := 0
+	if h := f.hosts[key]; h != nil {
+		failures = h.rec.Failures
+	}
+	rounds := max(failures/(j.Retry.Max+1)-1, 0)
+	return min(shutMin<<min(rounds, 8), shutMax)
+}
+
+func (f *Frontier) shut(ctx context.Context, t crawl.Task, j *crawl.Job, now time.Time) error {
+	wait := f.shutFor(t.URL.HostKey(), j)
+	t.Attempt, t.Lease, t.NotBefore = 0, 0, now.Add(wait)
+	return f.pushLaterAs(ctx, shutMark+laterNumber(wait), t)
+}
+
+// shutAll puts those tasks of outcomes aside that are to be tried again some day.
+func (f *Frontier) shutAll(ctx context.Context, outs []*crawl.Outcome, now time.Time) error {
+	for _, out := range outs {
+		if !shuts(out) {
+			continue
+		}
+		js, err := f.jobOf(ctx, out.Task.Job)
+		if err == nil {
+			err = f.shut(ctx, out.Task, js.job, now)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// releaseTask queues a task whose time has come. One that had an outcome for the time being is tried again, unless it got another since.
+func (f *Frontier) releaseTask(ctx context.Context, number int, t crawl.Task) error {
+	if !isShut(number) {
+		return f.enqueue(ctx, false, t)
+	}
+	e, err := f.lookup(ctx, &t)
+	if err != nil {
+		return err
+	}
+	if e.State == crawl.StateDone {
+		if !shuts(&crawl.Outcome{Task: t, Verdict: e.Verdict, Reason: e.Reason}) {
+			return nil
+		}
+		if err := f.deps.Ledger.Reopen(ctx, t.Job, t.URL.Key()); err != nil {
+			return fmt.Errorf("frontier: reopen %s: %w", t.URL, err)
+		}
+	}
+	return f.enqueue(ctx, true, t)
+}
+
+// checkTrouble asks a host that was reached before, to know whether it is we who reach nobody.
+func (f *Frontier) checkTrouble(ctx context.Context, _ time.Time) (bool, error) {
+	f.mu.Lock()
+	task, wanted := f.trouble.check()
+	f.mu.Unlock()
+	if !wanted {
+		return false, nil
+	}
+	return true, f.enqueue(ctx, false, task)
+}
