@@ -41,7 +41,7 @@ func (s *story) judge(rules *filter.Rules, e *Explanation) RulesVerdict {
 		v.Allowed, v.Text = true, "a seed: scope and patterns do not bind it"
 		return v
 	}
-	v.Reason = rules.Judge(&t, e.Time)
+	v.Reason, _ = rules.Judge(&t, e.Time)
 	v.Allowed = v.Reason == ""
 	v.Text = "within " + s.bounds(v.Depth)
 	if !v.Allowed {
