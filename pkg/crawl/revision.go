@@ -78,8 +78,9 @@ func EpochOf(e uint32) uint32 { return max(e, 1) }
 
 // Change is a setting that a revision changes.
 type Change struct {
-	Key      string `json:"key"` // as in a job file, with a dot before a section's
-	From, To string
+	Key  string `json:"key"` // as in a job file; a section's with its name and a dot before
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // String says it for people.
