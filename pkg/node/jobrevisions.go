@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -56,6 +57,7 @@ func (r *jobRevisions) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for id, epoch := range epochs {
 		r.mu.Lock()
 		before, seen := r.known[id]
@@ -65,8 +67,9 @@ func (r *jobRevisions) look(ctx context.Context) error {
 		}
 		r.jobs.Refresh(id)
 		job, err := r.jobs.Job(ctx, id)
-		if err != nil {
-			return err
+		if err != nil { // of this job: others go on
+			errs = append(errs, err)
+			continue
 		}
 		r.frontier.SetJob(job)
 		if seen {
@@ -76,7 +79,7 @@ func (r *jobRevisions) look(ctx context.Context) error {
 		r.known[id], r.due[id] = job.Epoch, job.Epoch > 1
 		r.mu.Unlock()
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // sweepAll sweeps the jobs that may need it, one after the other.

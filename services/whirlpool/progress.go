@@ -62,7 +62,7 @@ func (v *view) begin(l *node.Local, dir string) {
 	if v.quiet {
 		return
 	}
-	tellChanges(v.err, l.Job, l.Changes)
+	tellChanges(v.screen, l.Job, l.Changes)
 	if v.json {
 		return
 	}
