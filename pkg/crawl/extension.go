@@ -15,6 +15,7 @@ const (
 	extRule     = 2 // Exclusion: Rule as text
 	extSameRule = 3 // Exclusion: Rule is that of the exclusion before; no value
 	extFeed     = 4 // Task: Feed; no value
+	extPaid     = 6 // Task: Paid; no value
 	extWhat     = 5 // Exclusion: Kind as a byte, Priority and Redirects as varints, and 1 for a Feed
 )
 
@@ -37,13 +38,27 @@ func appendEpoch(b []byte, epoch uint32) []byte {
 	return appendPair(b, extEpoch, binary.AppendUvarint(nil, uint64(epoch)))
 }
 
-// appendFeed appends the extension of a feed's task.
-func appendFeed(b []byte, feed bool) []byte {
-	if !feed {
+// appendMark appends an extension without a value, if it is set.
+func appendMark(b []byte, tag uint64, set bool) []byte {
+	if !set {
 		return b
 	}
-	return appendPair(b, extFeed, nil)
+	return appendPair(b, tag, nil)
 }
+
+// markInto notes that an extension without a value is set.
+func markInto(tag uint64, to *bool) extension {
+	return extension{tag, func(*wire.Reader) { *to = true }}
+}
+
+// appendTaskExtensions appends the extensions of a task.
+func appendTaskExtensions(b []byte, t *Task) []byte {
+	b = appendMark(appendMark(appendEpoch(b, t.Epoch), extFeed, t.Feed), extPaid, t.Paid)
+	return append(b, t.more...)
+}
+
+// extended reports whether the task has any.
+func (t *Task) extended() bool { return t.Epoch > 1 || t.Feed || t.Paid || t.more != "" }
 
 // appendWhat appends what an excluded task would have been, unless it is plain.
 func appendWhat(b []byte, x *Exclusion) []byte {

@@ -34,6 +34,7 @@ type Record struct {
 	Similarity  string // "exact" or "near" for a copy
 	Truncated   string
 	Cut         []string
+	Epoch       uint32 // of the job's revision by which it was made; 0 is the first
 }
 
 // LogLine is one line of crawl.log.
@@ -56,6 +57,7 @@ type LogLine struct {
 	Addr        netip.Addr
 	Referrer    weburl.URL
 	Location    weburl.URL
+	Epoch       uint32 // of the job's revision by which it was decided; 0 is the first
 }
 
 // Exchange is one request and its answer, for the archive.

@@ -39,9 +39,10 @@ var ErrSweepOver = errors.New("a newer revision of the job has begun a sweep of 
 
 // Sweep is how far the look at what was left out has come, which a revision that lets in more asks for.
 type Sweep struct {
-	Epoch uint32     `json:"epoch"` // of the revision by whose rules it judges
-	After weburl.Key `json:"after"` // the last that was judged
-	Done  bool       `json:"done"`  // all were judged, and nothing of an older epoch was on its way any more
+	Epoch  uint32     `json:"epoch"`  // of the revision by whose rules it judges
+	After  weburl.Key `json:"after"`  // the last that was judged
+	Passed bool       `json:"passed"` // it has come to the last URL once
+	Done   bool       `json:"done"`   // all were judged, and nothing of an older epoch was on its way any more
 }
 
 // Due reports whether there is anything left to judge.
@@ -77,8 +78,9 @@ func EpochOf(e uint32) uint32 { return max(e, 1) }
 
 // Change is a setting that a revision changes.
 type Change struct {
-	Key      string `json:"key"` // as in a job file, with a dot before a section's
-	From, To string
+	Key  string `json:"key"` // as in a job file; a section's with its name and a dot before
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // String says it for people.

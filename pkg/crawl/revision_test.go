@@ -155,3 +155,24 @@ func TestPerRevisionMakesOnce(t *testing.T) {
 		t.Error("an error of make is lost")
 	}
 }
+
+// TestEverySettingHasItsKey: stores, changes and messages go by the keys of the job file.
+func TestEverySettingHasItsKey(t *testing.T) {
+	var walk func(t *testing.T, of reflect.Type)
+	walk = func(t *testing.T, of reflect.Type) {
+		for i := range of.NumField() {
+			f := of.Field(i)
+			json, yaml := f.Tag.Get("json"), f.Tag.Get("yaml")
+			if json == "" || json != yaml && f.Name != "BlacklistEntries" {
+				t.Errorf("%s.%s: json:%q and yaml:%q", of.Name(), f.Name, json, yaml)
+			}
+			switch elem := f.Type; {
+			case elem.Kind() == reflect.Struct:
+				walk(t, elem)
+			case elem.Kind() == reflect.Slice && elem.Elem().Kind() == reflect.Struct:
+				walk(t, elem.Elem())
+			}
+		}
+	}
+	walk(t, reflect.TypeFor[crawl.Job]())
+}

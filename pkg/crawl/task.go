@@ -67,6 +67,8 @@ type Task struct {
 	Epoch uint32
 	// Feed marks a KindSitemap task whose URL a page named: scope and patterns bind it, as they bind pages.
 	Feed bool
+	// Paid says that the budgets which the task falls under were charged for it before: it was left out after that, and is let in again.
+	Paid bool
 	// more are fields of a newer version, as they came: a program of this version passes them on.
 	more string
 }

@@ -79,7 +79,7 @@ func taskMask(t, before *Task, numbers [7]int64, texts [3]string) (mask uint64) 
 	set(isRepeat, t.Repeat)
 	set(isSeed, t.Seed)
 	set(isTracked, t.Tracked)
-	set(hasExtensions, t.Epoch > 1 || t.Feed || t.more != "")
+	set(hasExtensions, t.extended())
 	return mask
 }
 
@@ -115,7 +115,7 @@ func appendTask(b []byte, t, before *Task) []byte {
 		b = wire.AppendText(b, t.Referrer.String())
 	}
 	if mask&hasExtensions != 0 {
-		b = wire.AppendBytes(b, append(appendFeed(appendEpoch(nil, t.Epoch), t.Feed), t.more...))
+		b = wire.AppendBytes(b, appendTaskExtensions(nil, t))
 	}
 	return b
 }
@@ -166,7 +166,7 @@ func readTask(r *wire.Reader, t, before *Task) error {
 		t.Referrer, err = parseURL(r.Bytes())
 	}
 	if mask&hasExtensions != 0 {
-		t.more = readExtensions(r, epochInto(&t.Epoch), extension{extFeed, func(*wire.Reader) { t.Feed = true }})
+		t.more = readExtensions(r, epochInto(&t.Epoch), markInto(extFeed, &t.Feed), markInto(extPaid, &t.Paid))
 	}
 	if r.Bad || err != nil || numbers[0] < 0 || numbers[0] > math.MaxUint8 {
 		return errors.Join(errTask, err)

@@ -62,7 +62,7 @@ func New(deps Deps) *Handler {
 
 // Handle claims a batch.
 func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, error) {
-	job, err := h.deps.Jobs.Job(ctx, c.Job)
+	job, err := h.deps.Jobs.JobAt(ctx, c.Job, c.Epoch)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d stage.Delivery, t
 	asked := make([]crawl.Task, 0, len(tasks))
 	marks := make([]uint64, 0, len(tasks))
 	for _, t := range tasks {
-		if m := mark(t.URL.Key(), salt); d.Repeat || !h.cache.has(m) {
+		if m := mark(t.URL.Key(), salt); d.Repeat || t.Repeat || !h.cache.has(m) {
 			asked, marks = append(asked, t), append(marks, m)
 		}
 	}
@@ -155,51 +155,54 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d stage.Delivery, t
 		}
 		t := asked[i]
 		t.Repeat = t.Repeat || a == crawl.Repeat
-		reason, err := h.overBudget(ctx, job, &t)
-		if err != nil {
-			return nil, err
+		reason, rule := "", ""
+		if a != crawl.Repeat && !t.Paid { // that one was paid for before
+			if reason, rule, err = h.overBudget(ctx, job, &t); err != nil {
+				return nil, err
+			}
 		}
 		if reason == "" {
 			fresh = append(fresh, t)
-		} else if err := h.dismiss(ctx, job, &t, reason); err != nil {
+		} else if err := h.dismiss(ctx, job, &t, reason, rule); err != nil {
 			return nil, err
 		}
 	}
 	return fresh, nil
 }
 
-// overBudget spends the budgets that t falls under, and names the one that is spent. A repeat was paid for before.
-func (h *Handler) overBudget(ctx context.Context, job *crawl.Job, t *crawl.Task) (reason string, err error) {
+// overBudget spends the budgets that t falls under, and names the one that is spent, with its rule. A repeat was paid for before.
+func (h *Handler) overBudget(ctx context.Context, job *crawl.Job, t *crawl.Task) (reason, rule string, err error) {
 	switch {
 	case t.Repeat || t.Seed:
-		return "", nil
+		return "", "", nil
 	case t.Kind != crawl.KindPage:
-		return h.overSitemaps(ctx, job, t)
+		reason, err = h.overSitemaps(ctx, job, t)
+		return reason, "", err
 	}
 	perHost, perDomain := limits(job)
 	if perHost > 0 {
 		if ok, err := h.spend(ctx, job, "h"+t.URL.HostKey(), perHost); !ok {
-			return crawl.ReasonHostBudget, err
+			return crawl.ReasonHostBudget, fmt.Sprint("pages_per_host ", perHost), err
 		}
 	}
 	if perDomain > 0 {
 		if ok, err := h.spend(ctx, job, "d"+t.URL.RegistrableDomain(), perDomain); !ok {
-			return crawl.ReasonDomainBudget, err
+			return crawl.ReasonDomainBudget, fmt.Sprint("pages_per_domain ", perDomain), err
 		}
 	}
 	if job.PagesPerLevel > 0 {
 		if ok, err := h.spend(ctx, job, "l"+strconv.Itoa(t.Depth), job.PagesPerLevel); !ok {
-			return crawl.ReasonLevelBudget, err
+			return crawl.ReasonLevelBudget, fmt.Sprint("pages_per_level ", job.PagesPerLevel), err
 		}
 	}
 	if job.QueryVariants > 0 {
 		if key, some := traps.VariantKey(t.URL); some {
 			if ok, err := h.spend(ctx, job, "q"+key, job.QueryVariants); !ok {
-				return crawl.ReasonVariantBudget, err
+				return crawl.ReasonVariantBudget, fmt.Sprint("query_variants ", job.QueryVariants), err
 			}
 		}
 	}
-	return "", nil
+	return "", "", nil
 }
 
 func (h *Handler) spend(ctx context.Context, job *crawl.Job, key string, limit int) (bool, error) {
@@ -212,15 +215,16 @@ func (h *Handler) spend(ctx context.Context, job *crawl.Job, key string, limit i
 
 // dismiss ends the story of a URL that was claimed and is over a budget: it stays claimed, so that no other link to it is
 // asked again.
-func (h *Handler) dismiss(ctx context.Context, job *crawl.Job, t *crawl.Task, reason string) error {
+func (h *Handler) dismiss(ctx context.Context, job *crawl.Job, t *crawl.Task, reason, rule string) error {
 	now := time.Now()
+	left := crawl.LeftOut{Task: *t, Reason: reason, Rule: rule, Dismissed: true}
 	entry := crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Verdict: crawl.VerdictExcluded, Kind: t.Kind,
-		Reason: reason, At: now}
+		Reason: reason, At: now, Epoch: t.Epoch, Left: &left}
 	if err := h.deps.Ledger.Finish(ctx, job.ID, entry); err != nil {
 		return fmt.Errorf("exclude %s: %w", t.URL, err)
 	}
 	return h.deps.Attempts.Append(ctx, crawl.LogLine{Job: t.Job, At: now, URL: t.URL, Kind: t.Kind, Verdict: crawl.VerdictExcluded,
-		Reason: reason, Depth: t.Depth, Referrer: t.Referrer})
+		Reason: reason, Detail: rule, Depth: t.Depth, Referrer: t.Referrer, Epoch: t.Epoch})
 }
 
 // excluded sets the marks of excluded URLs apart from those of claimed ones.
@@ -249,7 +253,7 @@ func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d stage.Delivery,
 		h.cache.add(marks[i])
 		if x := asked[i]; a != crawl.Known {
 			lines = append(lines, crawl.LogLine{Job: job.ID, At: now, URL: x.URL, Verdict: crawl.VerdictExcluded, Reason: x.Reason,
-				Depth: x.Depth, Referrer: x.Referrer})
+				Detail: x.Rule, Kind: x.Kind, Depth: x.Depth, Referrer: x.Referrer, Epoch: x.Epoch})
 		}
 	}
 	if len(lines) == 0 {

@@ -43,7 +43,7 @@ func (h *Handler) Close() { h.transports.close() }
 // Handle implements stage.Handler. The last event is the outcome; a *crawl.Page, or the *crawl.Links of a redirect, may
 // come before it.
 func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, error) {
-	job, err := h.deps.Jobs.Job(ctx, f.Task.Job)
+	job, err := h.deps.Jobs.JobAt(ctx, f.Task.Job, f.Task.Epoch)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 	}

@@ -99,12 +99,18 @@ func parseBlacklist(r io.Reader) (*Blacklist, error) {
 
 // Has reports whether u is on the list.
 func (b *Blacklist) Has(u weburl.URL) bool {
+	_, on := b.Entry(u)
+	return on
+}
+
+// Entry returns the entry by which u is on the list.
+func (b *Blacklist) Entry(u weburl.URL) (entry string, on bool) {
 	if b == nil {
-		return false
+		return "", false
 	}
 	for name := u.Hostname(); ; {
 		if b.names[name] {
-			return true
+			return name, true
 		}
 		_, parent, more := strings.Cut(name, ".")
 		if !more {
@@ -114,8 +120,8 @@ func (b *Blacklist) Has(u weburl.URL) bool {
 	}
 	for _, p := range b.prefixes {
 		if strings.HasPrefix(u.String(), p) {
-			return true
+			return p, true
 		}
 	}
-	return false
+	return "", false
 }

@@ -78,7 +78,7 @@ func TestAJobCarriesItsBlacklistToProgramsWithoutTheFile(t *testing.T) {
 		for raw, want := range map[string]string{"http://www.bad.test/": crawl.ReasonBlacklist, "http://half.test/": "",
 			"http://half.test/private/x": crawl.ReasonBlacklist} {
 			u, err := weburl.Parse(raw)
-			if got := r.Judge(&crawl.Task{URL: u}, time.Now()); err != nil || got != want {
+			if got, _ := r.Judge(&crawl.Task{URL: u}, time.Now()); err != nil || got != want {
 				t.Errorf("%s: %s is judged %q, %v; want %q", name, raw, got, err, want)
 			}
 		}

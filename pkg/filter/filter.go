@@ -15,8 +15,6 @@ package filter
 import (
 	"context"
 	"fmt"
-	"reflect"
-	"sync"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -31,32 +29,33 @@ type Robots interface {
 
 // Handler is the URL filter's logic. It implements stage.Handler[*crawl.Links].
 type Handler struct {
-	jobs   crawl.Jobs
 	robots Robots // nil: not asked
-
-	mu    sync.Mutex
-	rules map[crawl.JobID]compiled
-}
-
-// compiled are the rules of a job. It may be submitted again with other settings, and then is another value; it may be another
-// value, too, because it was read again from where it is kept.
-type compiled struct {
-	asked *crawl.Job // the last answer for the job
-	rules *Rules
+	rules  *crawl.PerRevision[*Rules]
 }
 
 // New returns a filter.
 func New(jobs crawl.Jobs, robots Robots) *Handler {
-	return &Handler{jobs: jobs, robots: robots, rules: map[crawl.JobID]compiled{}}
+	return &Handler{robots: robots, rules: compiledBy(jobs)}
 }
 
-// Handle filters the links of one page.
+// compiledBy compiles the rules of jobs as they are asked for. Rules that cannot be compiled are a permanent error.
+func compiledBy(jobs crawl.Jobs) *crawl.PerRevision[*Rules] {
+	return crawl.NewPerRevision(jobs, func(j *crawl.Job) (*Rules, error) {
+		r, err := Compile(j)
+		if err != nil {
+			err = crawl.Permanent(fmt.Errorf("job %s: %w", j.ID, err))
+		}
+		return r, err
+	})
+}
+
+// Handle filters the links of one page, by the revision of the job under which the page was fetched.
 func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, error) {
-	rules, err := h.rulesOf(ctx, in.Task.Job)
+	_, rules, err := h.rules.At(ctx, in.Task.Job, in.Task.Epoch)
 	if err != nil {
 		return nil, err
 	}
-	out := &crawl.Split{Batch: crawl.Batch{Job: in.Task.Job, Tasks: make([]crawl.Task, 0, len(in.Links))}}
+	out := &crawl.Split{Batch: crawl.Batch{Job: in.Task.Job, Epoch: in.Task.Epoch, Tasks: make([]crawl.Task, 0, len(in.Links))}}
 	seen := make(map[weburl.URL]struct{}, len(in.Links)+1)
 	seen[rules.Canonical(in.Task.URL)] = struct{}{}
 	now, strangers := time.Now(), 0
@@ -72,17 +71,16 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 		if has(seen, t.URL) {
 			continue
 		}
-		reason := rules.judgeSitemap(in, &t, l, &strangers)
+		reason, rule := rules.judgeSitemap(in, &t, l, &strangers), ""
 		if reason == "" {
-			if reason, err = h.judge(ctx, rules, &t, l, now); err != nil {
+			if reason, rule, err = h.judge(ctx, rules, &t, l, now); err != nil {
 				return nil, err
 			}
 		}
 		if reason == "" {
 			out.Tasks = append(out.Tasks, t)
 		} else {
-			out.Exclusions = append(out.Exclusions,
-				crawl.Exclusion{URL: t.URL, Reason: reason, Referrer: t.Referrer, Depth: t.Depth})
+			out.Exclusions = append(out.Exclusions, crawl.Exclude(&t, reason, rule))
 		}
 	}
 	if in.Task.Tracked {
@@ -100,46 +98,22 @@ func has(seen map[weburl.URL]struct{}, u weburl.URL) bool {
 	return again
 }
 
-func (h *Handler) judge(ctx context.Context, r *Rules, t *crawl.Task, l *crawl.Link, now time.Time) (string, error) {
-	if reason := r.judgeLink(l, t.URL); reason != "" {
-		return reason, nil
+func (h *Handler) judge(ctx context.Context, r *Rules, t *crawl.Task, l *crawl.Link, now time.Time) (reason, rule string, err error) {
+	if reason = r.judgeLink(l); reason != "" {
+		return reason, "", nil
 	}
-	if reason := r.Judge(t, now); reason != "" {
-		return reason, nil
+	if reason, rule = r.Judge(t, now); reason != "" {
+		return reason, rule, nil
 	}
 	if h.robots == nil || r.job.IgnoreRobots {
-		return "", nil
+		return "", "", nil
 	}
 	allowed, known, err := h.robots.Allowed(ctx, r.agent, t.URL)
 	if err != nil {
-		return "", fmt.Errorf("robots.txt for %s: %w", t.URL, err)
+		return "", "", fmt.Errorf("robots.txt for %s: %w", t.URL, err)
 	}
 	if known && !allowed {
-		return crawl.ReasonRobots, nil
+		return crawl.ReasonRobots, "", nil
 	}
-	return "", nil
-}
-
-// rulesOf returns the compiled rules of a job as it is now.
-func (h *Handler) rulesOf(ctx context.Context, id crawl.JobID) (*Rules, error) {
-	job, err := h.jobs.Job(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	h.mu.Lock()
-	known := h.rules[id]
-	h.mu.Unlock()
-	if known.asked == job {
-		return known.rules, nil
-	}
-	if known.rules == nil || !reflect.DeepEqual(known.rules.job, job) {
-		if known.rules, err = Compile(job); err != nil {
-			return nil, crawl.Permanent(fmt.Errorf("job %s: %w", id, err))
-		}
-	}
-	known.asked = job
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.rules[id] = known
-	return known.rules, nil
+	return "", "", nil
 }

@@ -25,13 +25,20 @@ type Rules struct {
 	exclude   []*regexp.Regexp
 	blacklist *Blacklist
 	traps     traps.Config
+	scopeRule string // the rules as they are told; those of the first revision are not: it is kept, and so are they
+	depthRule string
+	names     bool // tell them
+	seeds     map[weburl.URL]bool
 }
 
 // Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name the pattern or
 // the file.
 func Compile(job *crawl.Job) (*Rules, error) {
 	r := &Rules{job: job, agent: robotscache.AgentOf(job), canon: Canonicalizer(job), domains: map[string]bool{}, hosts: map[string]bool{},
-		traps: traps.Default()}
+		traps: traps.Default(), seeds: map[weburl.URL]bool{}, names: job.Epoch > 1}
+	if r.names {
+		r.scopeRule, r.depthRule = "scope "+string(job.Scope), fmt.Sprintf("max_depth %d", job.MaxDepth)
+	}
 	seeds, err := job.SeedURLs()
 	if err != nil {
 		return nil, err
@@ -40,6 +47,7 @@ func Compile(job *crawl.Job) (*Rules, error) {
 		s = r.canon.Canonical(s)
 		r.domains[s.RegistrableDomain()] = true
 		r.hosts[s.HostKey()] = true
+		r.seeds[s] = true
 		r.prefixes = append(r.prefixes, directory(s))
 	}
 	var errInc, errExc error
@@ -83,7 +91,7 @@ func (r *Rules) Canonical(u weburl.URL) weburl.URL { return r.canon.Canonical(u)
 // robots.txt names; every other link is a hop deeper, the sitemaps of an index too, so that a chain of them ends.
 func (r *Rules) task(in *crawl.Links, l *crawl.Link) crawl.Task {
 	t := crawl.Task{Job: in.Task.Job, URL: r.canon.Canonical(l.URL), Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
-		Priority: priority(l.Weight)}
+		Priority: priority(l.Weight), Epoch: in.Task.Epoch}
 	switch l.Tag {
 	case crawl.TagRedirect:
 		t.Depth, t.Redirects, t.Kind, t.Priority = in.Task.Depth, in.Task.Redirects+1, in.Task.Kind, in.Task.Priority
@@ -93,7 +101,7 @@ func (r *Rules) task(in *crawl.Links, l *crawl.Link) crawl.Task {
 		}
 		t.Kind, t.Priority = crawl.KindSitemap, crawl.MaxPriority-1
 	case crawl.TagFeedSource:
-		t.Kind = crawl.KindSitemap
+		t.Kind, t.Feed = crawl.KindSitemap, true
 	}
 	return t
 }
@@ -106,57 +114,62 @@ func priority(weight int) int {
 	return crawl.MinPriority + (min(weight, 9)-1)*(crawl.MaxPriority-crawl.MinPriority)/8
 }
 
-// judgeLink says why a link is not to be followed because of what it is. A feed is named by a page, unlike a sitemap: what
-// binds pages binds it too.
-func (r *Rules) judgeLink(l *crawl.Link, u weburl.URL) string {
+// judgeLink says why a link is not to be followed because of what it is.
+func (r *Rules) judgeLink(l *crawl.Link) (reason string) {
 	switch {
 	case l.NoFollow() && !r.job.IgnoreMeta:
 		return crawl.ReasonNoFollow
-	case l.Tag != crawl.TagFeedSource:
-		return ""
-	case !r.job.Sitemaps:
+	case l.Tag == crawl.TagFeedSource && !r.job.Sitemaps:
 		return crawl.ReasonNoFeeds
 	}
-	return r.judgeWanted(u, u.String())
+	return ""
 }
 
-// Judge says why a candidate is not to be fetched; empty: it is. It does not ask robots.txt. A sitemap may lie on another
-// host than the pages it lists, so scope and patterns do not bind it here (see judgeSitemap); its links are judged like all others.
-func (r *Rules) Judge(t *crawl.Task, now time.Time) string {
+// Judge says why a candidate is not to be fetched, and by which rule; empty: it is. It does not ask robots.txt. A sitemap may lie on another
+// host than the pages it lists, so scope and patterns do not bind it here (see judgeSitemap); its links are judged like all others. A feed is
+// named by a page, unlike a sitemap: what binds pages binds it too. The rule is told where it is not that of the job's first revision.
+func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 	href := t.URL.String()
-	if r.blacklist.Has(t.URL) {
-		return crawl.ReasonBlacklist
+	if entry, on := r.blacklist.Entry(t.URL); on {
+		return crawl.ReasonBlacklist, r.name(entry)
 	}
-	if t.Kind == crawl.KindPage {
-		if reason := r.judgeWanted(t.URL, href); reason != "" {
-			return reason
+	if t.Kind == crawl.KindPage || t.Feed {
+		if reason, rule := r.judgeWanted(t.URL, href); reason != "" {
+			return reason, rule
 		}
 	}
 	if r.job.MaxDepth >= 0 && t.Depth > r.job.MaxDepth {
-		return crawl.ReasonDepth
+		return crawl.ReasonDepth, r.depthRule
 	}
-	return r.traps.Check(t.URL, now)
+	return r.traps.Check(t.URL, now), ""
 }
 
 // judgeWanted applies scope and patterns.
-func (r *Rules) judgeWanted(u weburl.URL, href string) string {
+func (r *Rules) judgeWanted(u weburl.URL, href string) (reason, rule string) {
 	if !r.InScope(u) {
-		return crawl.ReasonScope
+		return crawl.ReasonScope, r.scopeRule
 	}
 	for _, re := range r.exclude {
 		if re.MatchString(href) {
-			return crawl.ReasonExclude
+			return crawl.ReasonExclude, r.name(re.String())
 		}
 	}
 	if len(r.include) == 0 {
-		return ""
+		return "", ""
 	}
 	for _, re := range r.include {
 		if re.MatchString(href) {
-			return ""
+			return "", ""
 		}
 	}
-	return crawl.ReasonInclude
+	return crawl.ReasonInclude, ""
+}
+
+func (r *Rules) name(rule string) string {
+	if r.names {
+		return rule
+	}
+	return ""
 }
 
 // InScope reports whether u lies in the job's scope.

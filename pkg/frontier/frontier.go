@@ -28,6 +28,7 @@ type Deps struct {
 	Jobs     crawl.Jobs
 	Attempts crawl.AttemptLog
 	Bus      bus.Bus
+	Judge    Judge    // nil: what was queued is wanted
 	Resolver Resolver // nil: no host's address is known beforehand
 	// Ring tells which hosts are this node's; nil: all are. With it, Following is told of the pages whose links are on their way.
 	Ring      Ring
@@ -95,11 +96,11 @@ type lease struct {
 
 // jobState counts what a job spends.
 type jobState struct {
-	job     *crawl.Job
-	pages   int     // answered with 2xx
-	leased  int     // page leases under way
-	held    bool    // nothing of it is leased: see Hold
-	blocked []*host // hosts whose next task waits for room in the budget
+	job     *crawl.Job // the revision that applies; see jobNow
+	pages   int        // answered with 2xx
+	leased  int        // page leases under way
+	held    bool       // nothing of it is leased: see Hold
+	blocked []*host    // hosts whose next task waits for room in the budget
 }
 
 // New returns a frontier that knows nothing yet.
@@ -228,8 +229,13 @@ func (f *Frontier) signal() {
 func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error) {
 	f.mu.Lock()
 	js := f.jobs[id]
+	var known *crawl.Job
+	if js != nil {
+		known = js.job
+	}
 	f.mu.Unlock()
 	if js != nil {
+		f.follow(ctx, js, known)
 		return js, nil
 	}
 	job, err := f.deps.Jobs.Job(ctx, id)

@@ -26,6 +26,7 @@ type choice struct {
 	refresh   bool             // the host's record is to be read again
 	away      []crawl.Delivery // the whole buffer, which belongs to another node
 	dismissal *dismissal       // conclude it without a fetch
+	judged    *dismissal       // the job does not want the task any more
 }
 
 // leaseReady leases the tasks of the hosts whose time has come.
@@ -94,7 +95,13 @@ func (f *Frontier) decideAll(ctx context.Context, hosts []*host, now time.Time) 
 			f.undo([]choice{{host: h}}, now)
 			continue
 		}
-		choices = append(choices, choice{host: h, js: js})
+		c := choice{host: h, js: js}
+		if err := f.rejudge(ctx, &c); err != nil {
+			errs = append(errs, err)
+			f.undo([]choice{c}, now)
+			continue
+		}
+		choices = append(choices, c)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,7 +121,7 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 	if !f.decidePlace(c, task) {
 		return
 	}
-	if c.dismissal = h.dismissal(task, job, now); c.dismissal != nil {
+	if c.dismissal = f.dismissalOf(c, task, job, now); c.dismissal != nil {
 		c.fromBuf = true
 		return
 	}
@@ -183,6 +190,7 @@ func (f *Frontier) takeAway(ctx context.Context, choices []choice, now time.Time
 func (f *Frontier) reserve(c *choice) {
 	f.leases++
 	c.lease, c.delivery.Task.Lease, c.delivery.Task.Tracked = true, f.leases, f.deps.Following != nil
+	c.delivery.Task.Epoch = epochOf(c.js.job)
 	f.inflight[c.id] = lease{host: c.host, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now(), place: c.host.place}
 	switch task := &c.delivery.Task; {
 	case task.Kind == crawl.KindPage:

@@ -50,7 +50,7 @@ func (f *Frontier) takeBack(ctx context.Context, r *result, leased bool) (stale 
 		return false, wait
 	}
 	r.counted = done && isPage(e.Kind, e.Verdict, e.Status)
-	if r.Task.Attempt >= r.js.job.Retry.Max+maxLost {
+	if r.Task.Attempt >= f.jobNow(r.js).Retry.Max+maxLost {
 		r.Verdict = crawl.VerdictFailed
 	}
 	return false, f.reopen(ctx, r)

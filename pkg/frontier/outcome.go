@@ -39,7 +39,7 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 		return nil, err
 	}
 	if out.Task.Kind == crawl.KindRobots && f.place(out.Task.URL).Node != "" && !f.leased(out) {
-		return nil, f.foreignRobots(ctx, out, js.job)
+		return nil, f.foreignRobots(ctx, out, f.jobNow(js))
 	}
 	r := &result{Outcome: *out, id: out.Task.ID(), js: js, now: time.Now()}
 	f.mu.Lock()
@@ -48,10 +48,10 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	if r.ours && r.Verdict == crawl.VerdictFailed {
 		r.Verdict, r.Robots = crawl.VerdictRetry, nil
 	}
-	if !r.ours && r.Verdict == crawl.VerdictRetry && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= js.job.Retry.Max {
+	if !r.ours && r.Verdict == crawl.VerdictRetry && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= f.jobNow(js).Retry.Max {
 		r.Verdict = crawl.VerdictFailed
 	}
-	if leaseLost(out) && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= js.job.Retry.Max+maxLost {
+	if leaseLost(out) && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= f.jobNow(js).Retry.Max+maxLost {
 		r.Verdict = crawl.VerdictFailed
 	}
 	if stale, err := f.weigh(ctx, r); stale || err != nil {
@@ -188,7 +188,7 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 		if t := &out.Task; out.Verdict.Final() && t.Kind != crawl.KindRobots {
 			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: t.Kind,
 				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: t.Attempt + 1,
-				First: first[i] && !t.Repeat && t.Visit == 0})
+				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && !t.Repeat && t.Visit == 0})
 		}
 	}
 	for job, es := range entries {
@@ -239,7 +239,7 @@ func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {
 	line := crawl.LogLine{Job: t.Job, At: out.Started, URL: t.URL, Kind: t.Kind, Verdict: out.Verdict, Status: out.Status,
 		Reason: out.Reason, Detail: out.Detail, Bytes: out.Bytes, FirstByte: out.FirstByte, Attempt: t.Attempt + 1,
 		Depth: t.Depth, ContentType: out.ContentType, Digest: out.Digest, Addr: out.Addr, Referrer: t.Referrer,
-		Location: out.Location}
+		Location: out.Location, Epoch: t.Epoch}
 	if line.At.IsZero() {
 		line.At = now
 	}
@@ -259,9 +259,9 @@ func (f *Frontier) again(ctx context.Context, r *result) error {
 	case t.Kind == crawl.KindRobots:
 		return nil // robotsOutcome sees to it
 	case r.Verdict == crawl.VerdictRetry:
-		return f.putAside(ctx, t, r.js.job, r.now, r.ours)
+		return f.putAside(ctx, t, f.jobNow(r.js), r.now, r.ours)
 	case shuts(&r.Outcome):
-		return f.shut(ctx, t, r.js.job, r.now)
+		return f.shut(ctx, t, f.jobNow(r.js), r.now)
 	case r.Verdict == crawl.VerdictInterrupted:
 		if lost(&r.Outcome) || leaseLost(&r.Outcome) {
 			t.Attempt++

@@ -28,6 +28,8 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 		js = next
 	}
 	switch {
+	case js == nil && h.busy > 0: // whoever ends the lease lets it wait again
+		return
 	case js == nil: // the dispatcher will see whose turn it is
 		f.bench.add(h, now)
 		return

@@ -58,7 +58,7 @@ func (f *Frontier) shutAll(ctx context.Context, outs []*crawl.Outcome, now time.
 		}
 		js, err := f.jobOf(ctx, out.Task.Job)
 		if err == nil {
-			err = f.shut(ctx, out.Task, js.job, now)
+			err = f.shut(ctx, out.Task, f.jobNow(js), now)
 		}
 		if err != nil {
 			return err

@@ -24,6 +24,8 @@ type world struct {
 	t      *testing.T
 	disk   *disk
 	jobs   crawl.StaticJobs
+	source crawl.Jobs // in place of jobs; nil: those
+	judge  frontier.Judge
 	cfg    frontier.Config
 	addrs  int // hosts are spread over so many addresses; 0: none is known
 	answer func(w *world, f *crawl.Fetch) reply
@@ -128,7 +130,11 @@ func (w *world) begin() {
 	w.mu.Lock()
 	reports := slices.Clone(w.lost)
 	w.mu.Unlock()
-	f, err := frontier.New(w.cfg, frontier.Deps{Queues: p, Ledger: p, Hosts: p, Jobs: w.jobs, Attempts: p, Bus: p,
+	jobs := w.source
+	if jobs == nil {
+		jobs = w.jobs
+	}
+	f, err := frontier.New(w.cfg, frontier.Deps{Queues: p, Ledger: p, Hosts: p, Jobs: jobs, Attempts: p, Bus: p, Judge: w.judge,
 		Resolver: w, Log: slog.New(slog.DiscardHandler), Ring: w.ring, Following: w.expect})
 	if err != nil {
 		w.t.Fatal(err)

@@ -14,7 +14,7 @@ func (e *Explanation) answer() string {
 	case crawl.StateOpen.String():
 		return e.answerOpen()
 	case crawl.StateExcluded.String():
-		return "It was left out: " + e.Ledger.Text + "."
+		return leftOutText(&e.Ledger, e.epoch)
 	}
 	return e.answerDone()
 }
@@ -56,26 +56,10 @@ func (e *Explanation) answerOpen() string {
 	return text
 }
 
-// verdictTexts says what a final verdict means for a URL.
-var verdictTexts = map[string]string{
-	crawl.VerdictGone.String():     "It is gone",
-	crawl.VerdictBlocked.String():  "The site does not want it fetched",
-	crawl.VerdictRefused.String():  "It was refused",
-	crawl.VerdictFailed.String():   "It failed as often as the job retries",
-	crawl.VerdictExcluded.String(): "It was left out",
-}
-
 func (e *Explanation) answerDone() string {
 	l := &e.Ledger
 	if l.Verdict != crawl.VerdictDone.String() {
-		text := verdictTexts[l.Verdict]
-		switch {
-		case l.Status != 0 && (l.Reason == "" || l.Reason == crawl.ReasonStatus):
-			text += ": the server answered " + statusText(l.Status)
-		case l.Reason != "":
-			text += ": " + l.Text
-		}
-		return text + "."
+		return outcomeText(l, e.why)
 	}
 	switch {
 	case l.Status/100 == 3:

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,9 +76,35 @@ func (c *Client) Stop(ctx context.Context) error {
 	return c.ask(ctx, http.MethodPost, pathStop, new(done))
 }
 
+// Job returns the job as it is now.
+func (c *Client) Job(ctx context.Context) (*crawl.Job, error) {
+	var current struct {
+		Epoch uint32          `json:"epoch"`
+		Job   json.RawMessage `json:"job"`
+	}
+	if err := c.ask(ctx, http.MethodGet, pathJob, &current); err != nil {
+		return nil, err
+	}
+	return crawl.DecodeJob(current.Job, current.Epoch)
+}
+
+// Revise makes a specification of the job the one that applies from the next lease on.
+func (c *Client) Revise(ctx context.Context, job *crawl.Job) (*Revised, error) {
+	data, err := crawl.EncodeJob(job)
+	if err != nil {
+		return nil, err
+	}
+	r := new(Revised)
+	return r, c.send(ctx, http.MethodPost, pathJob, bytes.NewReader(data), r)
+}
+
 func (c *Client) ask(ctx context.Context, method, path string, answer any) error {
+	return c.send(ctx, method, path, nil, answer)
+}
+
+func (c *Client) send(ctx context.Context, method, path string, content io.Reader, answer any) error {
 	// The host of the URL is not looked up: every request goes to the socket.
-	req, err := http.NewRequestWithContext(ctx, method, "http://whirlpool"+path, nil)
+	req, err := http.NewRequestWithContext(ctx, method, "http://whirlpool"+path, content)
 	if err != nil {
 		return err
 	}

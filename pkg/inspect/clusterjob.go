@@ -21,7 +21,7 @@ type ClusterJob struct {
 
 func (c *Cluster) job(info postgres.JobInfo) *ClusterJob {
 	j := &ClusterJob{Cluster: c, Info: info, records: c.src.Records(info.ID)}
-	j.story = story{job: info.Job, ledger: c.src.Ledger, hosts: c.src.Hosts, robots: c.src.Robots, pages: j.records, now: c.now,
+	j.story = story{job: info.Job, left: c.src.Left, history: historyOf(info.Job, c.src.Revisions), ledger: c.src.Ledger, hosts: c.src.Hosts, robots: c.src.Robots, pages: j.records, now: c.now,
 		running: info.State == postgres.JobRunning || info.State == postgres.JobEnded, where: j.find, fingerprint: j.known}
 	j.story.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) {
 		return c.src.Attempts.Attempts(ctx, info.ID, u.Key(), maxAttempts)
@@ -88,6 +88,9 @@ func (j *ClusterJob) Status(ctx context.Context) (*Status, error) {
 	s := &Status{Cluster: j.src.Name, Job: j.Info.ID, Seeds: spec.Seeds, State: before.State, Time: j.now(), Started: j.Info.Created,
 		Ended: j.Info.Ended, Pages: tally.Pages, MaxPages: spec.MaxPages, Claimed: tally.Claimed, Open: openOf(tally),
 		Verdicts: tally.Verdicts, Statuses: tally.Statuses, Excluded: tally.Excluded}
+	if err := j.story.history.tell(ctx, s); err != nil {
+		return nil, err
+	}
 	if d := s.Time.Sub(begin); d >= sampleTime/2 {
 		s.Rate = float64(s.Pages-before.Pages) / d.Seconds()
 	}

@@ -48,6 +48,8 @@ type Auditor interface {
 type Sources struct {
 	Dir     string // of the crawl: pages.jsonl, crawl.log
 	Job     *crawl.Job
+	Jobs    crawl.JobStore // the revisions of the job; nil: there is none but Job
+	Left    crawl.LeftOuts // nil: no more than the ledger says is known of what was left out
 	Ledger  crawl.Ledger
 	Hosts   crawl.Hosts
 	Robots  crawl.RobotsStore
@@ -86,7 +88,7 @@ func New(src Sources) (*Crawl, error) {
 		return nil, errors.New("inspect a crawl: a source is missing")
 	}
 	c := &Crawl{src: src}
-	c.story = story{job: src.Job, ledger: src.Ledger, hosts: src.Hosts, robots: src.Robots, pages: src.Pages, running: src.Live != nil,
+	c.story = story{job: src.Job, left: src.Left, history: historyOf(src.Job, src.Jobs), ledger: src.Ledger, hosts: src.Hosts, robots: src.Robots, pages: src.Pages, running: src.Live != nil,
 		now: time.Now, where: c.find}
 	c.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) { return attempts(ctx, src.Dir, u) }
 	return c, nil

@@ -30,6 +30,8 @@ type Explanation struct {
 	record  *crawl.Record   // of Content
 	lines   []crawl.LogLine // of Attempts
 	running bool
+	epoch   uint32 // of the job's revision that applies
+	why     string // of a robots.txt that could not be had
 }
 
 // LedgerEntry is the state in which the ledger has a URL.
@@ -39,7 +41,9 @@ type LedgerEntry struct {
 	Verdict  string    `json:"verdict,omitempty"`
 	Status   int       `json:"status,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
-	Text     string    `json:"text,omitempty"` // the reason for people
+	Text     string    `json:"text,omitempty"`     // the reason for people, by the revision that gave it
+	Rule     string    `json:"rule,omitempty"`     // that left it out, as the user wrote it
+	Revision uint32    `json:"revision,omitempty"` // of the job, by which it came about; of an open URL it is not known
 	Attempts int       `json:"attempts,omitempty"`
 	At       time.Time `json:"at,omitzero"`
 }
@@ -55,6 +59,7 @@ type Attempt struct {
 	Depth    int        `json:"depth"`
 	Referrer weburl.URL `json:"referrer,omitzero"`
 	Location weburl.URL `json:"location,omitzero"`
+	Revision uint32     `json:"revision,omitempty"` // of the job, where it is not the first
 }
 
 // Content is what is stored of a page.
@@ -68,6 +73,9 @@ type Content struct {
 	DuplicateOf weburl.URL `json:"duplicate_of,omitzero"`
 	Similarity  string     `json:"similarity,omitempty"` // exact or near
 	Truncated   string     `json:"truncated,omitempty"`
+	Revision    uint32     `json:"revision"` // of the job, by whose extraction rules the record was made
+	// OlderRules says that those rules are not the job's present ones.
+	OlderRules bool `json:"older_rules,omitempty"`
 }
 
 // Fingerprint is what content-seen noted of a page: stored before its record, and kept for copies too.
@@ -82,11 +90,15 @@ type Fingerprint struct {
 
 // Explain implements View.
 func (s *story) Explain(ctx context.Context, raw string) (*Explanation, error) {
+	s, err := s.present(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("explain %s: %w", raw, err)
+	}
 	rules, err := filter.Compile(s.job)
 	if err != nil {
 		return nil, fmt.Errorf("explain %s: rules of the job: %w", raw, err)
 	}
-	e := &Explanation{Given: raw, Time: s.now(), Attempts: []Attempt{}, running: s.running}
+	e := &Explanation{Given: raw, Time: s.now(), Attempts: []Attempt{}, running: s.running, epoch: crawl.EpochOf(s.job.Epoch)}
 	if e.URL, e.Rewritten, err = canonical(rules, raw); err != nil {
 		return nil, err
 	}
@@ -105,7 +117,7 @@ func (s *story) explainAttempts(ctx context.Context, e *Explanation) (err error)
 	e.lines, err = s.attempts(ctx, e.URL)
 	for _, l := range e.lines {
 		e.Attempts = append(e.Attempts, Attempt{At: l.At, Verdict: l.Verdict.String(), Status: l.Status, Reason: l.Reason,
-			Detail: l.Detail, Number: l.Attempt, Depth: l.Depth, Referrer: l.Referrer, Location: l.Location})
+			Detail: l.Detail, Number: l.Attempt, Depth: l.Depth, Referrer: l.Referrer, Location: l.Location, Revision: l.Epoch})
 	}
 	return err
 }
@@ -120,11 +132,8 @@ func (s *story) explainLedger(ctx context.Context, e *Explanation) error {
 	if l.Verdict != crawl.VerdictNone {
 		e.Ledger.Verdict = l.Verdict.String()
 	}
-	if l.Reason != "" {
-		e.Ledger.Text = reasonText(s.job, l.Reason, e.URL.String())
-	}
 	if l.State != crawl.StateOpen {
-		return nil
+		return s.explainWhy(ctx, e, &l)
 	}
 	e.Ledger.Where, err = s.where(ctx, e.URL)
 	return err
@@ -147,6 +156,11 @@ func (s *story) explainContent(ctx context.Context, e *Explanation) error {
 	}
 	e.record = r
 	e.Content = &Content{Title: r.Title, Bytes: r.Bytes, ContentType: r.ContentType, FetchedAt: r.FetchedAt, Links: len(r.Links),
-		Fields: len(r.Fields), DuplicateOf: r.DuplicateOf, Similarity: r.Similarity, Truncated: r.Truncated}
-	return nil
+		Fields: len(r.Fields), DuplicateOf: r.DuplicateOf, Similarity: r.Similarity, Truncated: r.Truncated,
+		Revision: crawl.EpochOf(r.Epoch)}
+	then, err := s.history.at(ctx, r.Epoch)
+	if err == nil {
+		e.Content.OlderRules = !crawl.SameRecords(then, s.job)
+	}
+	return err
 }

@@ -88,7 +88,7 @@ func (e *Explanation) ledgerText() string {
 	case crawl.StateOpen.String():
 		return fmt.Sprintf("open, %s; since %s", cmp.Or(l.Where, "queued or in flight"), moment(l.At, e.Time))
 	case crawl.StateExcluded.String():
-		return fmt.Sprintf("excluded [%s]: %s; %s", l.Reason, l.Text, moment(l.At, e.Time))
+		return fmt.Sprintf("excluded [%s]: %s; %s%s", l.Reason, l.Text, moment(l.At, e.Time), e.revisionText(l.Revision))
 	}
 	text := fmt.Sprintf("done: %s", l.Verdict)
 	if l.Status != 0 {
@@ -97,7 +97,7 @@ func (e *Explanation) ledgerText() string {
 	if l.Reason != "" {
 		text += fmt.Sprintf(" [%s]", l.Reason)
 	}
-	return text + fmt.Sprintf(", %s, %s", plural(l.Attempts, "attempt"), moment(l.At, e.Time))
+	return text + fmt.Sprintf(", %s, %s%s", plural(l.Attempts, "attempt"), moment(l.At, e.Time), e.revisionText(l.Revision))
 }
 
 func statusText(code int) string {
@@ -124,6 +124,9 @@ func (a *Attempt) text() string {
 	}
 	if a.Detail != "" {
 		parts = append(parts, a.Detail)
+	}
+	if a.Revision > 1 {
+		parts = append(parts, fmt.Sprintf("revision %d", a.Revision))
 	}
 	if !a.Location.IsZero() {
 		parts = append(parts, "to "+a.Location.String())
@@ -154,6 +157,9 @@ func (e *Explanation) contentText() string {
 	}
 	if c.Truncated != "" {
 		text += fmt.Sprintf("; the body was cut [%s]", c.Truncated)
+	}
+	if c.OlderRules {
+		text += fmt.Sprintf("; by the extraction rules of revision %d, which were others than today's", c.Revision)
 	}
 	return text
 }

@@ -41,7 +41,7 @@ func (s *story) judge(rules *filter.Rules, e *Explanation) RulesVerdict {
 		v.Allowed, v.Text = true, "a seed: scope and patterns do not bind it"
 		return v
 	}
-	v.Reason = rules.Judge(&t, e.Time)
+	v.Reason, _ = rules.Judge(&t, e.Time)
 	v.Allowed = v.Reason == ""
 	v.Text = "within " + s.bounds(v.Depth)
 	if !v.Allowed {
@@ -100,6 +100,14 @@ func reasonText(j *crawl.Job, reason, url string) string {
 		return fmt.Sprintf("matches none of the %d include patterns", len(j.Include))
 	case crawl.ReasonBlacklist:
 		return "on the blacklist " + j.Blacklist
+	case crawl.ReasonLevelBudget:
+		return fmt.Sprintf("its depth has as many URLs as pages_per_level %d allows", j.PagesPerLevel)
+	case crawl.ReasonHostBudget:
+		if j.PagesPerHost > 0 {
+			return fmt.Sprintf("its host has as many URLs as pages_per_host %d allows", j.PagesPerHost)
+		}
+	case crawl.ReasonVariantBudget:
+		return fmt.Sprintf("more than query_variants %d URLs differ from it in the value of one query key only", j.QueryVariants)
 	case crawl.ReasonDepth:
 		return fmt.Sprintf("deeper than max_depth %d", j.MaxDepth)
 	}
@@ -119,38 +127,40 @@ func firstMatch(patterns []string, url string) string {
 }
 
 var reasonTexts = map[string]string{
-	crawl.ReasonLevelBudget:     "its depth has as many URLs as pages_per_level allows",
-	crawl.ReasonHostBudget:      "its host has as many URLs as pages_per_host allows",
-	crawl.ReasonDomainBudget:    "its registrable domain has as many URLs as pages_per_domain allows",
-	crawl.ReasonSitemapBudget:   "its host, its domain or the job has as many sitemaps and feeds as its page limit allows",
-	crawl.ReasonVariantBudget:   "too many URLs differ from it in the value of one query key only (query_variants)",
-	crawl.ReasonPageBudget:      "the crawl has as many pages as max_pages allows",
-	crawl.ReasonNoFollow:        "the links to it are marked nofollow",
-	crawl.ReasonNoFeeds:         "a feed, and the job reads neither sitemaps nor feeds",
-	crawl.ReasonRobots:          "robots.txt forbids it",
-	crawl.ReasonRobotsDown:      "robots.txt could not be had, so nothing of its origin may be fetched",
-	crawl.ReasonCrawlDelay:      "robots.txt asks for a longer Crawl-delay than politeness.max_crawl_delay",
-	crawl.ReasonRedirects:       "a chain of more redirects than limits.redirects",
-	crawl.ReasonRedirectLoop:    "its redirects lead back to it",
-	crawl.ReasonRedirectTarget:  "a redirect that leads nowhere",
-	crawl.ReasonMediaType:       "its media type is not among media_types",
-	crawl.ReasonPrivateAddress:  "its host has a private address; --allow-private permits that (on a cluster, where fetch.allow_private_jobs does)",
-	crawl.ReasonDNS:             "the name of its host could not be looked up",
-	crawl.ReasonNoSuchHost:      "its host does not exist",
-	crawl.ReasonConnect:         "no connection to its host",
-	crawl.ReasonHostDown:        "its host failed so often in a row that it was given up",
-	crawl.ReasonTLS:             "the certificate or the TLS handshake failed",
-	crawl.ReasonOpenFiles:       "the crawler could open no more files; it is tried again",
-	crawl.ReasonTimeout:         "the answer did not come in time",
-	crawl.ReasonTooSlow:         "the answer came slower than limits.min_rate",
-	crawl.ReasonBroken:          "the answer was no HTTP, or ended early",
-	crawl.ReasonHeaderTooLarge:  "the answer's header is longer than limits.max_header",
-	crawl.ReasonEncoding:        "the answer's Content-Encoding could not be undone",
-	crawl.ReasonStatus:          "the server answered with an error status",
-	crawl.ReasonInterrupted:     "the fetcher stopped in the middle of it",
-	crawl.ReasonBodyLost:        "it was fetched, and its body lost before it was parsed",
-	traps.ReasonURLLength:       "a trap by its look: the URL is too long",
-	traps.ReasonPathDepth:       "a trap by its look: too many path segments",
-	traps.ReasonRepeatedSegment: "a trap by its look: path segments repeat",
-	traps.ReasonCalendar:        "a trap by its look: a calendar page far from today",
+	crawl.ReasonLevelBudget:      "its depth has as many URLs as pages_per_level allows",
+	crawl.ReasonHostBudget:       "its host has as many URLs as pages_per_host allows",
+	crawl.ReasonDomainBudget:     "its registrable domain has as many URLs as pages_per_domain allows",
+	crawl.ReasonSitemapBudget:    "its host, its domain or the job has as many sitemaps and feeds as its page limit allows",
+	crawl.ReasonVariantBudget:    "too many URLs differ from it in the value of one query key only (query_variants)",
+	crawl.ReasonPageBudget:       "the crawl has as many pages as max_pages allows",
+	crawl.ReasonNoFollow:         "the links to it are marked nofollow",
+	crawl.ReasonNoFeeds:          "a feed, and the job reads neither sitemaps nor feeds",
+	crawl.ReasonRobots:           "robots.txt forbids it",
+	crawl.ReasonRobotsDown:       "robots.txt could not be had, so nothing of its origin may be fetched",
+	crawl.ReasonCrawlDelay:       "robots.txt asks for a longer Crawl-delay than politeness.max_crawl_delay",
+	crawl.ReasonRedirects:        "a chain of more redirects than limits.redirects",
+	crawl.ReasonRedirectLoop:     "its redirects lead back to it",
+	crawl.ReasonRedirectTarget:   "a redirect that leads nowhere",
+	crawl.ReasonMediaType:        "its media type is not among media_types",
+	crawl.ReasonPrivateAddress:   "its host has a private address; --allow-private permits that (on a cluster, where fetch.allow_private_jobs does)",
+	crawl.ReasonDNS:              "the name of its host could not be looked up",
+	crawl.ReasonNoSuchHost:       "its host does not exist",
+	crawl.ReasonConnect:          "no connection to its host",
+	crawl.ReasonHostDown:         "its host failed so often in a row that it was given up",
+	crawl.ReasonTLS:              "the certificate or the TLS handshake failed",
+	crawl.ReasonOpenFiles:        "the crawler could open no more files; it is tried again",
+	crawl.ReasonTimeout:          "the answer did not come in time",
+	crawl.ReasonTooSlow:          "the answer came slower than limits.min_rate",
+	crawl.ReasonBroken:           "the answer was no HTTP, or ended early",
+	crawl.ReasonHeaderTooLarge:   "the answer's header is longer than limits.max_header",
+	crawl.ReasonEncoding:         "the answer's Content-Encoding could not be undone",
+	crawl.ReasonStatus:           "the server answered with an error status",
+	crawl.ReasonInterrupted:      "the fetcher stopped in the middle of it",
+	crawl.ReasonBodyLost:         "it was fetched, and its body lost before it was parsed",
+	traps.ReasonURLLength:        "a trap by its look: the URL is too long",
+	traps.ReasonPathDepth:        "a trap by its look: too many path segments",
+	traps.ReasonRepeatedSegment:  "a trap by its look: path segments repeat",
+	traps.ReasonCalendar:         "a trap by its look: a calendar page far from today",
+	crawl.ReasonScheme:           "its scheme is not http or https",
+	crawl.ReasonTruncatedMaxBody: "the body is longer than limits.max_body",
 }

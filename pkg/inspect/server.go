@@ -10,12 +10,25 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // Controls change the course of a crawl that runs.
 type Controls struct {
 	Pause func(paused bool) // leases nothing more, or goes on
 	Stop  func()            // finishes what is in flight, then ends
+	// Job returns the specification that applies; nil: it cannot be told.
+	Job func(ctx context.Context) (*crawl.Job, error)
+	// Revise makes a specification the one that applies from the next lease on, and returns its epoch and what it changes; nil: it cannot be done.
+	Revise func(ctx context.Context, job *crawl.Job) (*Revised, error)
+}
+
+// Revised is what a revision of a job changed. Nothing: it was the same specification.
+type Revised struct {
+	Job     crawl.JobID    `json:"job"`
+	Epoch   uint32         `json:"epoch"`
+	Changes []crawl.Change `json:"changes"`
 }
 
 // Paths of the API. GET answers questions, POST changes the course.
@@ -27,6 +40,7 @@ const (
 	pathPause   = "/pause"
 	pathResume  = "/resume"
 	pathStop    = "/stop"
+	pathJob     = "/job"
 )
 
 // failure is the body of an answer that is none.
@@ -58,7 +72,44 @@ func Handler(v View, c Controls) http.Handler {
 	post(pathPause, "paused", func() { c.Pause(true) })
 	post(pathResume, "running", func() { c.Pause(false) })
 	post(pathStop, "stopping", c.Stop)
+	if c.Job != nil {
+		get(pathJob, func(r *http.Request) (any, error) { return specOf(r.Context(), c) })
+	}
+	if c.Revise != nil {
+		mux.HandleFunc("POST "+pathJob, func(w http.ResponseWriter, r *http.Request) {
+			reply(w, r, func(r *http.Request) (any, error) { return revise(r, c) })
+		})
+	}
 	return mux
+}
+
+// spec is a job with its epoch.
+type spec struct {
+	Epoch uint32     `json:"epoch"`
+	Job   *crawl.Job `json:"job"`
+}
+
+func specOf(ctx context.Context, c Controls) (*spec, error) {
+	job, err := c.Job(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &spec{Epoch: crawl.EpochOf(job.Epoch), Job: job}, nil
+}
+
+// maxJob bounds a specification: a blacklist may be long.
+const maxJob = 64 << 20
+
+func revise(r *http.Request, c Controls) (*Revised, error) {
+	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxJob))
+	if err != nil {
+		return nil, err
+	}
+	job, err := crawl.DecodeJob(data, 0)
+	if err != nil {
+		return nil, err
+	}
+	return c.Revise(r.Context(), job)
 }
 
 func reply(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (any, error)) {

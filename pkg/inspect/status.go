@@ -27,19 +27,20 @@ const (
 
 // Status is a crawl at a moment.
 type Status struct {
-	Directory string      `json:"directory,omitempty"`
-	Cluster   string      `json:"cluster,omitempty"` // instead of a directory
-	Job       crawl.JobID `json:"job"`
-	Seeds     []string    `json:"seeds"`
-	State     State       `json:"state"`
-	Time      time.Time   `json:"time"`
-	Started   time.Time   `json:"started,omitzero"` // of the process that runs it; of a cluster's job, when it was submitted
-	Ended     time.Time   `json:"ended,omitzero"`   // of a cluster's job
-	Pages     int64       `json:"pages"`
-	MaxPages  int         `json:"max_pages"` // 0: no limit
-	Rate      float64     `json:"pages_per_second,omitempty"`
-	Claimed   int64       `json:"claimed"` // URLs that were to be fetched, ever
-	Open      int64       `json:"open"`    // of them, those without outcome: queued or in flight
+	Directory string          `json:"directory,omitempty"`
+	Cluster   string          `json:"cluster,omitempty"` // instead of a directory
+	Job       crawl.JobID     `json:"job"`
+	Seeds     []string        `json:"seeds"`
+	State     State           `json:"state"`
+	Time      time.Time       `json:"time"`
+	Started   time.Time       `json:"started,omitzero"` // of the process that runs it; of a cluster's job, when it was submitted
+	Ended     time.Time       `json:"ended,omitzero"`   // of a cluster's job
+	Pages     int64           `json:"pages"`
+	MaxPages  int             `json:"max_pages"`          // 0: no limit
+	Revision  *RevisionStatus `json:"revision,omitempty"` // nil: the job was never revised
+	Rate      float64         `json:"pages_per_second,omitempty"`
+	Claimed   int64           `json:"claimed"` // URLs that were to be fetched, ever
+	Open      int64           `json:"open"`    // of them, those without outcome: queued or in flight
 	// Queued, InFlight, ActiveHosts, Waiting and DeadLetters of a cluster are those of all jobs: a broker does not count by jobs.
 	Queued      int64            `json:"queued"`    // retries that wait included
 	InFlight    int64            `json:"in_flight"` // of a stopped crawl: leased again when it goes on
@@ -74,13 +75,20 @@ type File struct {
 
 // Status implements View.
 func (c *Crawl) Status(ctx context.Context) (*Status, error) {
+	now, err := c.present(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+	}
 	tally, err := c.src.Ledger.Tally(ctx, c.src.Job.ID)
 	if err != nil {
 		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
 	}
-	s := &Status{Directory: c.src.Dir, Job: c.src.Job.ID, Seeds: c.src.Job.Seeds, Time: c.now(), Pages: tally.Pages,
-		MaxPages: c.src.Job.MaxPages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts, Statuses: tally.Statuses,
+	s := &Status{Directory: c.src.Dir, Job: now.job.ID, Seeds: now.job.Seeds, Time: c.now(), Pages: tally.Pages,
+		MaxPages: now.job.MaxPages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts, Statuses: tally.Statuses,
 		Excluded: tally.Excluded}
+	if err := c.history.tell(ctx, s); err != nil {
+		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+	}
 	if s.DeadLetters, err = c.src.Dead.Count(ctx); err != nil {
 		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
 	}
@@ -127,7 +135,8 @@ func (c *Crawl) stopped(ctx context.Context, s *Status) error {
 	})
 	s.State = StateStopped
 	spent := s.MaxPages > 0 && s.Pages >= int64(s.MaxPages)
-	if messages == 0 && s.Claimed > 0 && (s.Queued == 0 || spent) {
+	swept := s.Revision == nil || !s.Revision.due
+	if messages == 0 && s.Claimed > 0 && (s.Queued == 0 && swept || spent) {
 		s.State = StateFinished
 	}
 	return err

@@ -25,6 +25,9 @@ func (s *Status) WriteText(w io.Writer) error {
 	line("directory", "%s", s.Directory)
 	line("job", "%s", s.jobText())
 	line("state", "%s", s.stateText())
+	if s.Revision != nil {
+		s.Revision.writeText(line, s.Time)
+	}
 	line("pages", "%s", s.pagesText())
 	line("queued", "%d, of them %d retries that wait", s.Queued, s.Waiting)
 	line("in flight", "%s", s.flightText())
@@ -49,6 +52,9 @@ func (s *Status) writeJob(b *strings.Builder, line func(name, format string, arg
 	line("cluster", "%s", s.Cluster)
 	line("job", "%s", s.jobText())
 	line("state", "%s", s.stateText())
+	if s.Revision != nil {
+		s.Revision.writeText(line, s.Time)
+	}
 	if s.RecordsUnknown == "" {
 		line("pages", "%s, %d records stored", s.pagesText(), s.Records)
 	} else {

@@ -15,7 +15,9 @@ type PageLines interface {
 
 // story is what the story of a URL is told from, of a crawl in a directory and of a cluster's job alike.
 type story struct {
-	job     *crawl.Job
+	job     *crawl.Job // the revision that applies; see present
+	history history
+	left    crawl.LeftOuts // nil: not known
 	ledger  crawl.Ledger
 	hosts   crawl.Hosts
 	robots  crawl.RobotsStore

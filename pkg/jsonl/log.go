@@ -30,6 +30,7 @@ func AppendLogLine(dst []byte, l *crawl.LogLine) []byte {
 	}
 	dst = appendText(dst, `,"referrer":`, l.Referrer.String())
 	dst = appendText(dst, `,"location":`, l.Location.String())
+	dst = appendEpoch(dst, l.Epoch)
 	return append(dst, "}\n"...)
 }
 

@@ -29,6 +29,7 @@ type logJSON struct {
 	Addr        netip.Addr `json:"addr"`
 	Referrer    href       `json:"referrer"`
 	Location    href       `json:"location"`
+	Epoch       uint32     `json:"epoch"`
 }
 
 // ParseLogLine reads one line of crawl.log; the newline may be missing. Keys that it does not know are passed over; kinds
@@ -50,7 +51,7 @@ func ParseLogLine(line []byte) (*crawl.LogLine, error) {
 		At: j.Time.UTC(), URL: weburl.URL(j.URL), Kind: kind, Verdict: verdict, Status: j.Status, Reason: j.Reason,
 		Detail: j.Detail, Bytes: j.Bytes, Duration: millis(j.Millis), FirstByte: millis(j.FirstByte), Attempt: j.Attempt,
 		Depth: j.Depth, ContentType: j.ContentType, Digest: crawl.Digest(j.Digest), Addr: j.Addr,
-		Referrer: weburl.URL(j.Referrer), Location: weburl.URL(j.Location),
+		Referrer: weburl.URL(j.Referrer), Location: weburl.URL(j.Location), Epoch: j.Epoch,
 	}, nil
 }
 

@@ -36,12 +36,21 @@ func AppendRecord(dst []byte, r *crawl.Record) []byte {
 	if len(r.Cut) > 0 {
 		dst = appendList(append(dst, `,"cut":`...), r.Cut, appendString)
 	}
+	dst = appendEpoch(dst, r.Epoch)
 	return append(dst, "}\n"...)
 }
 
 func appendURL(dst []byte, u weburl.URL) []byte { return appendString(dst, u.String()) }
 
 func appendInt(dst []byte, v int64) []byte { return strconv.AppendInt(dst, v, 10) }
+
+// appendEpoch appends the epoch of a revision of the job, unless it is the first.
+func appendEpoch(dst []byte, epoch uint32) []byte {
+	if epoch <= 1 {
+		return dst
+	}
+	return appendInt(append(dst, `,"epoch":`...), int64(epoch))
+}
 
 // appendText appends key and s, or nothing when s is empty.
 func appendText(dst []byte, key, s string) []byte {

@@ -115,6 +115,9 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 	if len(r.Cut) > 0 {
 		appendList(w, "cut", r.Cut, w.text)
 	}
+	if r.Epoch > 1 {
+		w.integer("epoch", int64(r.Epoch))
+	}
 	w.date("created_at", now)
 	w.end()
 	return w.b

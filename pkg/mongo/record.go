@@ -65,6 +65,10 @@ func assign(r *crawl.Record, key string, v bson.RawValue) (err error) {
 		r.Assets, err = listOf(v, textOf)
 	case "cut":
 		r.Cut, err = listOf(v, textOf)
+	case "epoch":
+		var n int
+		n, err = intOf(v)
+		r.Epoch = uint32(max(n, 0))
 	case "fields":
 		r.Fields, err = fieldsOf(v)
 	default:

@@ -72,6 +72,10 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 		go func() { stop(land.Run(working, n.frontier)) }()
 	}
 	w := c.jobWatch(n.frontier, &deps, land)
+	r := &jobRevisions{jobs: c.postgres.Jobs(), frontier: n.frontier, log: c.p.Log, sweeper: &sweeper{jobs: c.postgres.Jobs(),
+		left: c.postgres.URLs(), look: c.postgres.URLs(), bus: deps.Bus, judge: n.judge, log: c.p.Log}}
+	w.concluded = r.concluded
+	go r.run(working)
 	go w.run(working)
 	c.lead(n.frontier)
 	defer c.lead(nil)

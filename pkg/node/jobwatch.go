@@ -32,8 +32,10 @@ type jobWatch struct {
 	// takeBack has all nodes' pages fetched again whose links seem to be lost.
 	takeBack func()
 	patience time.Duration // of the ring: see patience
-	log      *slog.Logger
-	looked   map[crawl.JobID]standstill
+	// concluded reports whether no revision of a job lets in more than it has had.
+	concluded func(ctx context.Context, job crawl.JobID) (bool, error)
+	log       *slog.Logger
+	looked    map[crawl.JobID]standstill
 }
 
 // standstill is since when a job's figures are what they are.
@@ -132,6 +134,9 @@ func (w *jobWatch) follow(ctx context.Context, j postgres.JobInfo) (left int64, 
 		w.log.Info("the job goes on: it has new URLs", "job", j.ID, "open", open)
 		return left, w.jobs.SetState(ctx, j.ID, postgres.JobRunning)
 	case j.State == postgres.JobRunning && over && time.Since(j.Created) > newborn && w.finished(ctx, j, last):
+		if done, err := w.concluded(ctx, j.ID); err != nil || !done {
+			return left, err
+		}
 		w.log.Info("the job has ended", "job", j.ID, "pages", tally.Pages, "urls", tally.Claimed)
 		return 0, w.jobs.SetState(ctx, j.ID, postgres.JobEnded)
 	}

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -37,7 +36,10 @@ type Local struct {
 	*Node
 	Store   *local.Store
 	Job     *crawl.Job
-	Resumed bool // the directory held a crawl before
+	Resumed bool           // the directory held a crawl before
+	Changes []crawl.Change // what this run changes of the job that the directory holds
+	sweeper *sweeper
+	revised chan struct{} // has one when a sweep may be due
 	bus     *membus.Bus
 	archive *warc.Writer
 	brake   brake
@@ -55,9 +57,6 @@ func DefaultLocal(dir string, job *crawl.Job, log *slog.Logger) LocalOptions {
 // diskLimit is the part of the disk at which a crawl pauses (as Zeno and Browsertrix do).
 const diskLimit = 0.90
 
-// jobMeta is where a directory remembers its job.
-const jobMeta = "job"
-
 // OpenLocal opens the directory and prepares the crawl that it holds, or a new one.
 func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err := opt.Job.Validate(); err != nil {
@@ -67,7 +66,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Local{Store: store, Job: opt.Job}
+	l := &Local{Store: store, revised: make(chan struct{}, 1)}
 	l.disk = run.DiskGuard{Paths: []string{opt.Dir}, Limit: diskLimit, Log: opt.Log, Registry: opt.Metrics,
 		Pause: func(full bool) { l.hold(&l.brake.disk, full) }}
 	defer func() {
@@ -75,7 +74,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	if l.Resumed, err = l.remember(ctx, opt.Dir); err != nil {
+	if err := l.remember(ctx, opt.Dir, opt.Job); err != nil {
 		return nil, err
 	}
 	if opt.WARC {
@@ -93,13 +92,14 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if l.Node, err = New(opt.Node, deps); err != nil {
 		return nil, err
 	}
+	l.sweeper = &sweeper{jobs: store.Jobs(), left: store.URLs(), look: store.URLs(), bus: l.bus, judge: l.judge, log: opt.Log}
 	return l, l.Recover(ctx, l.Resumed)
 }
 
 // deps wires the local adapters.
 func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
-	d := Deps{Bus: l.bus, Outstanding: l.bus.Outstanding, Jobs: crawl.StaticJobs{opt.Job.ID: opt.Job}, Log: opt.Log, Registry: opt.Metrics,
+	d := Deps{Bus: l.bus, Outstanding: l.bus.Outstanding, Jobs: s.Jobs(), Log: opt.Log, Registry: opt.Metrics,
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
 			Bodies: s.Bodies()}}
@@ -114,37 +114,6 @@ func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	return d, nil
 }
 
-// remember stores the job in a new directory, and compares it with the one that an old directory holds. The settings of a job
-// may change between two runs; its id may not.
-func (l *Local) remember(ctx context.Context, dir string) (resumed bool, err error) {
-	former, found, err := StoredJob(ctx, l.Store)
-	if err != nil {
-		return false, err
-	}
-	if found && former.ID != l.Job.ID {
-		return false, fmt.Errorf("%s holds the crawl %q, not %q: choose another directory with -o, or discard it with --fresh",
-			dir, former.ID, l.Job.ID)
-	}
-	data, err := json.Marshal(l.Job)
-	if err != nil {
-		return false, fmt.Errorf("remember the job: %w", err)
-	}
-	return found, l.Store.Meta().Put(ctx, jobMeta, data)
-}
-
-// StoredJob returns the job that a store belongs to.
-func StoredJob(ctx context.Context, s *local.Store) (*crawl.Job, bool, error) {
-	data, found, err := s.Meta().Get(ctx, jobMeta)
-	if err != nil || !found {
-		return nil, false, err
-	}
-	job := new(crawl.Job)
-	if err := json.Unmarshal(data, job); err != nil {
-		return nil, false, fmt.Errorf("the job stored in the crawl directory: %w", err)
-	}
-	return job, true, nil
-}
-
 // Crawl seeds the job and runs it until it has ended or ctx is done. It reports whether the job has ended.
 func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	running, stop := context.WithCancel(ctx)
@@ -155,6 +124,7 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	if _, err := Seed(running, l.bus, l.Store.URLs(), l.Store.Hosts(), l.Job); err != nil {
 		return false, err
 	}
+	l.sweepSoon()
 	ended := make(chan bool, 1)
 	go func() {
 		defer stop()
@@ -162,6 +132,7 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	}()
 	var guard sync.WaitGroup
 	guard.Go(func() { l.disk.Run(running) })
+	guard.Go(func() { l.sweep(running) })
 	err = l.Run(running)
 	stop()
 	guard.Wait()

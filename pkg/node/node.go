@@ -79,6 +79,7 @@ type Node struct {
 	deps     Deps
 	frontier *frontier.Frontier // nil: another program's
 	fetcher  *fetch.Handler     // nil: another program's
+	judge    *filter.Judge      // of revisions; the frontier's
 	metrics  *stage.Metrics
 	stages   []func(context.Context) error
 	log      *slog.Logger
@@ -160,7 +161,8 @@ func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
 		addStage(n, r, crawl.TopicDUE, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets, Attempts: s.Attempts, Jobs: d.Jobs,
 			Owners: d.Owners, Following: s.Following}))
 	case Frontier:
-		n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts, Jobs: d.Jobs,
+		n.judge = filter.NewJudge(d.Jobs)
+		n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts, Jobs: d.Jobs,
 			Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following})
 		if err == nil {
 			addStage(n, r, crawl.TopicFrontierIn, n.frontier.In())

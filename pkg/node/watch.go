@@ -18,7 +18,7 @@ func (l *Local) watch(ctx context.Context) bool {
 			return false
 		case <-tick.C:
 		}
-		if l.Finished(l.Job.ID) {
+		if l.Finished(l.Job.ID) && l.concluded(ctx) {
 			return true
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"reflect"
 	"sync"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -18,26 +17,15 @@ import (
 
 // Handler is the parser stage's logic.
 type Handler struct {
-	jobs    crawl.Jobs
 	bodies  crawl.Bodies
 	log     *slog.Logger
 	buffers sync.Pool
 	large   chan struct{} // has room for the pages above largePage that are parsed at once
 
-	mu    sync.Mutex
-	rules map[crawl.JobID]compiled
+	rules *crawl.PerRevision[*Rules]
 }
 
 var _ stage.Handler[*crawl.Page] = (*Handler)(nil)
-
-// compiled are the rules of a job with the source that they were made from.
-type compiled struct {
-	source []crawl.SiteRule
-	rules  *Rules
-}
-
-// maxJobs is how many jobs' rules are remembered.
-const maxJobs = 256
 
 // largePage is where pages are parsed one after the other, in bytes. Parsing takes up to ten times a page's size, so that a
 // few workers with hostile pages of limits.max_body would take more memory than the rest of a crawl.
@@ -45,7 +33,7 @@ const largePage = 1 << 20
 
 // NewHandler returns the logic of a parser that reads bodies from a spool.
 func NewHandler(jobs crawl.Jobs, bodies crawl.Bodies, log *slog.Logger) *Handler {
-	return &Handler{jobs: jobs, bodies: bodies, log: log, rules: map[crawl.JobID]compiled{}, large: make(chan struct{}, 1),
+	return &Handler{bodies: bodies, log: log, rules: crawl.NewPerRevision(jobs, rulesOf), large: make(chan struct{}, 1),
 		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }}}
 }
 
@@ -53,13 +41,9 @@ func NewHandler(jobs crawl.Jobs, bodies crawl.Bodies, log *slog.Logger) *Handler
 // wholly before, as content-seen releases it last: then there is nothing to publish. Of a body that was lost it makes a
 // crawl.Outcome: the frontier has the page fetched again.
 func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, error) {
-	job, err := h.jobs.Job(ctx, p.Task.Job)
+	job, rules, err := h.rules.At(ctx, p.Task.Job, p.Task.Epoch)
 	if err != nil {
 		return nil, fmt.Errorf("parse %s: job %s: %w", p.Task.URL, p.Task.Job, err)
-	}
-	rules, err := h.rulesOf(job)
-	if err != nil {
-		return nil, crawl.Permanent(fmt.Errorf("parse %s: job %s: %w", p.Task.URL, p.Task.Job, err))
 	}
 	if p.Bytes > largePage {
 		select {
@@ -141,24 +125,14 @@ func (r *Result) document(p *crawl.Page) *crawl.Document {
 		Canonical: r.Canonical, Links: r.Links, NoIndex: r.NoIndex, NoFollow: r.NoFollow, Cut: r.Cut, Assets: r.Assets}
 }
 
-// rulesOf compiles a job's rules once. Jobs that come from a store are copies of one another: their rules are compared.
-func (h *Handler) rulesOf(job *crawl.Job) (*Rules, error) {
+// rulesOf compiles the site rules of a job; nil where it has none.
+func rulesOf(job *crawl.Job) (*Rules, error) {
 	if len(job.Rules) == 0 {
 		return nil, nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	c, ok := h.rules[job.ID]
-	if ok && (&c.source[0] == &job.Rules[0] && len(c.source) == len(job.Rules) || reflect.DeepEqual(c.source, job.Rules)) {
-		return c.rules, nil
-	}
 	rules, err := CompileRules(job.Rules)
 	if err != nil {
-		return nil, err
+		return nil, crawl.Permanent(err)
 	}
-	if len(h.rules) >= maxJobs {
-		clear(h.rules)
-	}
-	h.rules[job.ID] = compiled{job.Rules, rules}
 	return rules, nil
 }

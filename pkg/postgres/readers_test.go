@@ -120,7 +120,7 @@ func TestAttemptsComeBackInOrder(t *testing.T) {
 	u := manyURLs(t, 0, 2, 1)
 	full := crawl.LogLine{Job: job, At: aTime, URL: u[0], Kind: crawl.KindPage, Verdict: crawl.VerdictRetry, Status: 503, Reason: "status",
 		Detail: "come back later", Bytes: 12, Duration: 3 * time.Second, FirstByte: 2 * time.Millisecond, Attempt: 1, Depth: 4,
-		ContentType: "text/html", Digest: crawl.Digest{1, 2}, Addr: netip.MustParseAddr("2001:db8::7"), Referrer: u[1], Location: u[1]}
+		ContentType: "text/html", Digest: crawl.Digest{1, 2}, Addr: netip.MustParseAddr("2001:db8::7"), Referrer: u[1], Location: u[1], Epoch: 3}
 	var want []crawl.LogLine
 	for i := range 5 {
 		l := full

@@ -44,7 +44,7 @@ func New(st Stores, log *slog.Logger) *Handler {
 // Handle judges, stores and passes on one document. Done again it gives the same answer, whether or not the body is still
 // there.
 func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event, error) {
-	job, err := h.st.Jobs.Job(ctx, d.Page.Task.Job)
+	job, err := h.st.Jobs.JobAt(ctx, d.Page.Task.Job, d.Page.Task.Epoch)
 	if err != nil {
 		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
 	}
@@ -120,7 +120,7 @@ func metadata(d *crawl.Document, simhash uint64) *crawl.Record {
 	return &crawl.Record{
 		Job: p.Task.Job, URL: p.Task.URL, FinalURL: p.Task.URL, Canonical: d.Canonical, Status: p.Status, FetchedAt: p.FetchedAt,
 		Depth: p.Task.Depth, Referrer: p.Task.Referrer, ContentType: d.ContentType, Charset: d.Charset, Bytes: p.Bytes,
-		Digest: p.Digest, Simhash: simhash, Title: d.Title, Lang: d.Lang, Truncated: p.Truncated, Cut: d.Cut,
+		Digest: p.Digest, Simhash: simhash, Title: d.Title, Lang: d.Lang, Truncated: p.Truncated, Cut: d.Cut, Epoch: p.Task.Epoch,
 	}
 }
 

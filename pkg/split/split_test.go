@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -136,5 +137,25 @@ func TestTrackedPagesAreSplitIntoShares(t *testing.T) {
 				t.Errorf("claims %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestWhatIsSaidOfABatchIsSaidOfEachShare: a field of a batch that the splitter does not know would be lost here.
+func TestWhatIsSaidOfABatchIsSaidOfEachShare(t *testing.T) {
+	in := &crawl.Split{Batch: crawl.Batch{Job: "j", Page: urlOf(t, 1, 1), Again: true, Epoch: 3,
+		Tasks: []crawl.Task{{Job: "j", URL: urlOf(t, 1, 2)}, {Job: "j", URL: urlOf(t, 2, 2)}}}}
+	events, err := split.New(ring{}).Handle(context.Background(), in)
+	if err != nil || len(events) < 2 {
+		t.Fatalf("%d events, error %v", len(events), err)
+	}
+	for _, e := range events {
+		got := e.(*crawl.Claim).Batch
+		want := reflect.ValueOf(in.Batch)
+		for i := range want.NumField() {
+			name := want.Type().Field(i).Name
+			if want.Field(i).Kind() != reflect.Slice && !reflect.DeepEqual(reflect.ValueOf(got).Field(i).Interface(), want.Field(i).Interface()) {
+				t.Errorf("%s is %v in a share, want %v", name, reflect.ValueOf(got).Field(i), want.Field(i))
+			}
+		}
 	}
 }

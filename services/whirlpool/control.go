@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 )
@@ -25,7 +26,9 @@ func serveControl(ctx context.Context, l *node.Local, dir string, log *slog.Logg
 	view, err := inspect.New(src)
 	var srv *inspect.Server
 	if err == nil {
-		srv, err = inspect.Serve(ctx, dir, inspect.Handler(view, inspect.Controls{Pause: l.Pause, Stop: stop}))
+		srv, err = inspect.Serve(ctx, dir, inspect.Handler(view, inspect.Controls{Pause: l.Pause, Stop: stop,
+			Job:    func(ctx context.Context) (*crawl.Job, error) { return l.Store.Jobs().Job(ctx, l.Job.ID) },
+			Revise: func(ctx context.Context, job *crawl.Job) (*inspect.Revised, error) { return reviseRunning(ctx, l, job) }}))
 	}
 	if err != nil {
 		log.Error("status and explain cannot ask this crawl while it runs", "error", err)
@@ -40,6 +43,19 @@ func serveControl(ctx context.Context, l *node.Local, dir string, log *slog.Logg
 			log.Error("control socket", "error", err)
 		}
 	}
+}
+
+// reviseRunning revises the job of a crawl that runs.
+func reviseRunning(ctx context.Context, l *node.Local, job *crawl.Job) (*inspect.Revised, error) {
+	changes, err := l.Revise(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	current, err := l.Store.Jobs().Job(ctx, l.Job.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &inspect.Revised{Job: job.ID, Epoch: current.Epoch, Changes: changes}, nil
 }
 
 // monitor watches a crawl that runs.

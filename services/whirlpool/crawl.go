@@ -30,7 +30,7 @@ type crawlFlags struct {
 func newCrawl() *cobra.Command {
 	job, f := crawl.DefaultJob(), &crawlFlags{}
 	cmd := &cobra.Command{
-		Use:   "crawl URL...",
+		Use:   "crawl [URL...]",
 		Short: "Crawl here and now, with nothing else installed",
 		Long: `Crawl starts at the URLs and follows the links that lie in the scope. The directory holds what it found:
 
@@ -39,7 +39,9 @@ func newCrawl() *cobra.Command {
   warc/         the raw exchanges, with --warc
   state/        what a resumed crawl needs
 
-Ctrl-C finishes what is in flight and stops; the same command goes on where it stopped. It may be killed at any instant.
+Ctrl-C finishes what is in flight and stops; the same command goes on where it stopped, and so does "whirlpool crawl -o DIR". It may be killed at
+any instant. With other settings the crawl goes on under these: it is narrowed or widened in place, after saying what changes. "whirlpool set" does
+that while it runs.
 
 With -o - the records go to standard output as JSON lines, and progress to standard error. Such a crawl cannot go on once it was stopped: what it
 has to remember lies in a temporary directory, which it removes at its end.
@@ -53,7 +55,10 @@ failed or no page could be fetched.`,
 	}
 	f.register(cmd, &job)
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
-		final, err := f.job(cmd, job, args)
+		final, ok, err := f.goOn(cmd, job, args)
+		if err == nil && !ok {
+			final, err = f.job(cmd, job, args)
+		}
 		if err == nil {
 			err = f.check()
 		}

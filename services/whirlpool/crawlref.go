@@ -105,7 +105,7 @@ func (c *cluster) view() (*inspect.Cluster, error) {
 	if len(c.cfg.ZooKeeper.Addresses) > 0 {
 		ring = c.readRing
 	}
-	return inspect.NewCluster(inspect.ClusterSources{Name: c.name(), Jobs: db.Jobs(), Ledger: db.URLs(), Fingerprints: db.ContentSet(),
+	return inspect.NewCluster(inspect.ClusterSources{Name: c.name(), Jobs: db.Jobs(), Revisions: db.Jobs(), Left: db.URLs(), Ledger: db.URLs(), Fingerprints: db.ContentSet(),
 		Hosts: db.Hosts(), Robots: db.Hosts(), Attempts: db.AttemptLog(), Broker: c.bus, Ring: ring, Following: db.Following(),
 		Records: func(id crawl.JobID) inspect.Records { return c.mongo.Job(id) }})
 }

@@ -59,7 +59,11 @@ type progress struct {
 
 func (v *view) begin(l *node.Local, dir string) {
 	v.dir, v.started = dir, time.Now()
-	if v.quiet || v.json {
+	if v.quiet {
+		return
+	}
+	tellChanges(v.screen, l.Job, l.Changes)
+	if v.json {
 		return
 	}
 	verb, where, after := "crawling", "into "+dir, "the same command goes on"
@@ -70,6 +74,17 @@ func (v *view) begin(l *node.Local, dir string) {
 		where, after = "to standard output", "it cannot go on after that"
 	}
 	fmt.Fprintf(v.screen, "%s %s %s (Ctrl-C stops; %s)\n", verb, seedNames(l.Job), where, after)
+}
+
+// tellChanges says what a revision of a job changes.
+func tellChanges(w io.Writer, job *crawl.Job, changes []crawl.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "revision %d of %s changes:\n", job.Epoch, job.ID)
+	for _, c := range changes {
+		fmt.Fprintf(w, "  %s\n", c)
+	}
 }
 
 func seedNames(job *crawl.Job) string {

@@ -66,9 +66,12 @@ before --allow-private or media_types permitted it.`,
 		if err := errors.Join(checkPrivate(c.cfg, job), c.bus.Reach(cmd.Context())); err != nil {
 			return err
 		}
-		if err := c.postgres.Jobs().Put(cmd.Context(), job); err != nil {
+		current, changes, err := node.Revise(cmd.Context(), c.postgres.Jobs(), job)
+		if err != nil {
 			return err
 		}
+		tellChanges(cmd.OutOrStdout(), current, changes)
+		job = current
 		n, err := node.Seed(cmd.Context(), c.bus, c.postgres.URLs(), c.postgres.Hosts(), job)
 		if err != nil {
 			return err

@@ -1,0 +1,122 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// A job may be revised while it runs. From the next lease on the frontier goes by the new revision: its delays, budgets and retries, and the
+// epoch that the lease carries, by which whatever grows from it is handled. Nothing is drained and nothing queued anew. A task that was queued under an
+// older revision is judged again when its turn comes (Deps.Judge), and concluded without a fetch where the new rules do not want it.
+//
+// A longer delay counts at once, from the end of the last request; a shorter one from the next end of a request, for what a host
+// was promised it gets. A rest that a host asked for is not shortened by either.
+
+// Judge says why a job does not want a task that was queued under an older revision of it, and by which rule; empty: it does.
+type Judge func(job *crawl.Job, t *crawl.Task) (reason, rule string, err error)
+
+// SetJob makes a revision of a job the one that applies. Without it the frontier sees the revision when it next has to do with the job; with it
+// hosts that wait need not wait in vain.
+func (f *Frontier) SetJob(job *crawl.Job) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if js := f.jobs[job.ID]; js != nil {
+		f.setJob(js, job)
+	}
+}
+
+// setJob lets everybody who waits reckon anew. mu is held.
+func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
+	if js.job == job {
+		return
+	}
+	js.job = job
+	now := time.Now()
+	f.retrieve()
+	for _, h := range f.hosts {
+		if h.work() && !h.blocked {
+			f.rejoin(h, nil, now)
+		}
+	}
+	f.pacer.reset()
+	f.signal()
+}
+
+// follow makes sure that the state is that of the job as it is now. What a store cannot say at the moment stays as it was.
+func (f *Frontier) follow(ctx context.Context, js *jobState, known *crawl.Job) {
+	job, err := f.deps.Jobs.Job(ctx, known.ID)
+	if err != nil || job == known {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if crawl.EpochOf(job.Epoch) >= crawl.EpochOf(js.job.Epoch) {
+		f.setJob(js, job)
+	}
+}
+
+// jobNow is the job as it is now.
+func (f *Frontier) jobNow(js *jobState) *crawl.Job {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return js.job
+}
+
+// rejudge judges the choice's task, if an older revision let it in. One that has its outcome already is left to dropRepeats.
+func (f *Frontier) rejudge(ctx context.Context, c *choice) error {
+	if f.deps.Judge == nil || c.js == nil || len(c.host.buf) == 0 {
+		return nil
+	}
+	task, job := &c.host.buf[0].Task, f.jobNow(c.js)
+	if task.JobEpoch() >= crawl.EpochOf(job.Epoch) {
+		return nil
+	}
+	reason, rule, err := f.deps.Judge(job, task)
+	if err != nil {
+		return fmt.Errorf("frontier: judge %s by revision %d of job %s: %w", task.URL, job.Epoch, job.ID, err)
+	}
+	if reason == "" {
+		return nil
+	}
+	if task.Repeat {
+		e, err := f.lookup(ctx, task)
+		if err != nil || e.State == crawl.StateDone {
+			return err
+		}
+	}
+	c.judged = &dismissal{crawl.VerdictExcluded, reason, rule}
+	return nil
+}
+
+// dismissalOf says why the choice's task is not to be fetched; nil: it is.
+func (f *Frontier) dismissalOf(c *choice, task *crawl.Task, job *crawl.Job, now time.Time) *dismissal {
+	if c.judged != nil {
+		if _, underWay := f.inflight[task.ID()]; !underWay {
+			task.Epoch = epochOf(job)
+			return c.judged
+		}
+	}
+	return c.host.dismissal(task, job, now)
+}
+
+// epochOf is the epoch of a job as tasks carry it: none is the first.
+func epochOf(job *crawl.Job) uint32 {
+	if job.Epoch == 1 {
+		return 0
+	}
+	return job.Epoch
+}
+
+// leftOut is what is kept of a task that was dismissed because the job does not want it; nil where it was concluded for another reason.
+// Whatever budget it fell under was charged when it was claimed.
+func leftOut(out *crawl.Outcome) *crawl.LeftOut {
+	if out.Verdict != crawl.VerdictExcluded {
+		return nil
+	}
+	t := out.Task
+	t.Repeat, t.Attempt, t.NotBefore, t.Paid = false, 0, time.Time{}, true
+	return &crawl.LeftOut{Task: t, Reason: out.Reason, Rule: out.Detail, Dismissed: true}
+}

@@ -1,0 +1,108 @@
+package node
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/local"
+)
+
+// StoredJob returns the job that a store belongs to, as it is now.
+func StoredJob(ctx context.Context, s *local.Store) (*crawl.Job, bool, error) {
+	known := s.Jobs().Known()
+	if len(known) == 0 {
+		return nil, false, nil
+	}
+	job, err := s.Jobs().Job(ctx, known[0])
+	return job, err == nil, err
+}
+
+// remember stores the job in a new directory, or as a revision of the one that an old directory holds. The settings of a job
+// may change; its id may not, nor those by which its URLs and pages are known.
+func (l *Local) remember(ctx context.Context, dir string, job *crawl.Job) error {
+	former, found, err := StoredJob(ctx, l.Store)
+	if err != nil {
+		return err
+	}
+	if found && former.ID != job.ID {
+		return fmt.Errorf("%s holds the crawl %q, not %q: choose another directory with -o, or discard it with --fresh",
+			dir, former.ID, job.ID)
+	}
+	l.Resumed = found
+	l.Job, l.Changes, err = Revise(ctx, l.Store.Jobs(), job)
+	return err
+}
+
+// Revise makes a specification the one that applies, and returns it with what it changes. The lines of its blacklist become part of it: the file may
+// change without it.
+func Revise(ctx context.Context, jobs crawl.JobStore, job *crawl.Job) (*crawl.Job, []crawl.Change, error) {
+	next := *job
+	if next.Blacklist != "" && next.BlacklistEntries == nil {
+		var err error
+		if next.BlacklistEntries, err = filter.BlacklistLines(next.Blacklist); err != nil {
+			return nil, nil, err
+		}
+	}
+	current, added, err := jobs.AddRevision(ctx, &next)
+	if err != nil || !added || current.Epoch == 1 {
+		return current, nil, err
+	}
+	before, err := jobs.JobAt(ctx, job.ID, current.Epoch-1)
+	if err != nil {
+		return nil, nil, err
+	}
+	return current, crawl.Changes(before, current), nil
+}
+
+// Revise makes a revision of the job that runs, and returns what it changes. From the next lease on it applies.
+func (l *Local) Revise(ctx context.Context, job *crawl.Job) ([]crawl.Change, error) {
+	if job.ID != l.Job.ID {
+		return nil, fmt.Errorf("the crawl is %q, not %q", l.Job.ID, job.ID)
+	}
+	current, changes, err := Revise(ctx, l.Store.Jobs(), job)
+	if err != nil || len(changes) == 0 {
+		return changes, err
+	}
+	l.frontier.SetJob(current)
+	if _, err := Seed(ctx, l.bus, l.Store.URLs(), l.Store.Hosts(), current); err != nil {
+		return changes, err
+	}
+	l.sweepSoon()
+	return changes, nil
+}
+
+func (l *Local) sweepSoon() {
+	select {
+	case l.revised <- struct{}{}:
+	default:
+	}
+}
+
+// sweep lets in what revisions of the job let in, as they come.
+func (l *Local) sweep(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.revised:
+		}
+		if _, err := l.sweeper.pass(ctx, l.Job.ID, false); err != nil && ctx.Err() == nil {
+			l.log.Error("URLs that were left out may have to wait for the end of the crawl", "error", err)
+		}
+	}
+}
+
+// concluded reports whether a crawl of which nothing is queued or under way has ended, or lets in more that older revisions left out.
+// Where the page budget is spent that is for another revision to ask.
+func (l *Local) concluded(ctx context.Context) bool {
+	if l.frontier.Exhausted(l.Job.ID) {
+		return true
+	}
+	n, err := l.sweeper.pass(ctx, l.Job.ID, true)
+	if err != nil && ctx.Err() == nil {
+		l.log.Error("URLs that were left out are looked at again when the crawl goes on", "error", err)
+	}
+	return n == 0 && ctx.Err() == nil
+}
