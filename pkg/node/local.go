@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"sync"
 
@@ -92,6 +93,11 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	deps, err := l.deps(opt)
 	if err != nil {
 		return nil, err
+	}
+	if limits := opt.Node.Limits; limits[Fetcher] > 0 { // a fetch that its job permits is not stuck
+		limits = maps.Clone(limits)
+		limits[Fetcher] = max(limits[Fetcher], 2*opt.Job.Limits.Total.D())
+		opt.Node.Limits = limits
 	}
 	if l.Node, err = New(opt.Node, deps); err != nil {
 		return nil, err
