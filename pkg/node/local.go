@@ -108,7 +108,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 // deps wires the local adapters.
 func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
-	d := Deps{Bus: l.bus, Outstanding: l.bus.Outstanding, Jobs: crawl.StaticJobs{opt.Job.ID: opt.Job}, Log: opt.Log, Registry: opt.Metrics,
+	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Jobs: crawl.StaticJobs{opt.Job.ID: opt.Job}, Log: opt.Log, Registry: opt.Metrics,
 		Stores: Stores{URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
 			Bodies: s.Bodies()}}
@@ -154,6 +154,14 @@ func StoredJob(ctx context.Context, s *local.Store) (*crawl.Job, bool, error) {
 	return job, true, nil
 }
 
+// outstanding is how many messages are not wholly handled. Over a store that broke, none will be: nobody is to wait for them.
+func (l *Local) outstanding() int64 {
+	if l.Store.Err() != nil {
+		return 0
+	}
+	return l.bus.Outstanding()
+}
+
 // Crawl seeds the job and runs it until it has ended or ctx is done. It reports whether the job has ended.
 func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	running, stop := context.WithCancel(ctx)
@@ -164,6 +172,13 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	if _, err := Seed(running, l.bus, l.Store.URLs(), l.Store.Hosts(), l.Job); err != nil {
 		return false, err
 	}
+	go func() {
+		select {
+		case <-l.Store.Broken():
+			stop()
+		case <-running.Done():
+		}
+	}()
 	ended := make(chan bool, 1)
 	go func() {
 		defer stop()
@@ -174,7 +189,11 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	err = l.Run(running)
 	stop()
 	guard.Wait()
-	return <-ended, err
+	finished = <-ended
+	if broken := l.Store.Err(); broken != nil { // it is why everything else failed
+		return false, broken
+	}
+	return finished, err
 }
 
 // Close closes the stores. Call it when Crawl has returned.

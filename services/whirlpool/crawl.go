@@ -13,6 +13,7 @@ import (
 	"runtime/pprof"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -222,9 +223,14 @@ func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	defer endIfBroken(l.Store, stderr)()
 	finished, err := crawlAndWatch(ctx, l, view)
 	stopProfile()
 	endControl()
+	if broken := l.Store.Err(); broken != nil { // all other errors come from it
+		_ = l.Close()
+		return broken
+	}
 	tally, errTally := l.Store.URLs().Tally(context.WithoutCancel(ctx), job.ID)
 	if err = errors.Join(err, errTally, l.Close()); err != nil {
 		return err
@@ -234,6 +240,29 @@ func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.
 		return fmt.Errorf("no page could be fetched: %s says why, URL by URL", filepath.Join(f.out, "crawl.log"))
 	}
 	return nil
+}
+
+// brokenPatience is how long a crawl whose directory cannot be written any more may take to stop in order.
+const brokenPatience = 2 * time.Second
+
+// endIfBroken ends the process where a crawl whose store broke does not come to its end: some of it may wait for the store for ever. That
+// loses nothing that is not lost.
+func endIfBroken(s *local.Store, stderr io.Writer) (done func()) {
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case <-ended:
+			return
+		case <-s.Broken():
+		}
+		select {
+		case <-ended:
+		case <-time.After(brokenPatience):
+			fmt.Fprintln(stderr, "whirlpool:", s.Err())
+			os.Exit(exitFailure)
+		}
+	}()
+	return func() { close(ended) }
 }
 
 // sayDiscarded says what --fresh removed, and what it left.
