@@ -156,6 +156,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonEncoding:         "the answer's Content-Encoding could not be undone",
 	crawl.ReasonStatus:           "the server answered with an error status",
 	crawl.ReasonInterrupted:      "the fetcher stopped in the middle of it",
+	crawl.ReasonLeaseLost:        "its lease, or what came of it, was lost with a queue; it is leased again",
 	crawl.ReasonBodyLost:         "it was fetched, and its body lost before it was parsed",
 	traps.ReasonURLLength:        "a trap by its look: the URL is too long",
 	traps.ReasonPathDepth:        "a trap by its look: too many path segments",

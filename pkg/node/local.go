@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"sync"
 
@@ -77,6 +78,9 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err := l.remember(ctx, opt.Dir, opt.Job); err != nil {
 		return nil, err
 	}
+	if err := store.TakeBack(ctx); err != nil {
+		return nil, err
+	}
 	if opt.WARC {
 		w := warc.Options{Log: opt.Log, Info: []warc.Field{{Name: "http-header-user-agent", Value: opt.Job.Agent()}}}
 		if l.archive, err = warc.Open(filepath.Join(opt.Dir, "warc"), w); err != nil {
@@ -89,6 +93,11 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if limits := opt.Node.Limits; limits[Fetcher] > 0 { // a fetch that its job permits is not stuck
+		limits = maps.Clone(limits)
+		limits[Fetcher] = max(limits[Fetcher], 2*opt.Job.Limits.Total.D())
+		opt.Node.Limits = limits
+	}
 	if l.Node, err = New(opt.Node, deps); err != nil {
 		return nil, err
 	}
@@ -99,7 +108,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 // deps wires the local adapters.
 func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
-	d := Deps{Bus: l.bus, Outstanding: l.bus.Outstanding, Jobs: s.Jobs(), Log: opt.Log, Registry: opt.Metrics,
+	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Jobs: s.Jobs(), Log: opt.Log, Registry: opt.Metrics,
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
 			Bodies: s.Bodies()}}
@@ -114,6 +123,14 @@ func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	return d, nil
 }
 
+// outstanding is how many messages are not wholly handled. Over a store that broke, none will be: nobody is to wait for them.
+func (l *Local) outstanding() int64 {
+	if l.Store.Err() != nil {
+		return 0
+	}
+	return l.bus.Outstanding()
+}
+
 // Crawl seeds the job and runs it until it has ended or ctx is done. It reports whether the job has ended.
 func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	running, stop := context.WithCancel(ctx)
@@ -125,6 +142,13 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 		return false, err
 	}
 	l.sweepSoon()
+	go func() {
+		select {
+		case <-l.Store.Broken():
+			stop()
+		case <-running.Done():
+		}
+	}()
 	ended := make(chan bool, 1)
 	go func() {
 		defer stop()
@@ -136,7 +160,11 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	err = l.Run(running)
 	stop()
 	guard.Wait()
-	return <-ended, err
+	finished = <-ended
+	if broken := l.Store.Err(); broken != nil { // it is why everything else failed
+		return false, broken
+	}
+	return finished, err
 }
 
 // Close closes the stores. Call it when Crawl has returned.

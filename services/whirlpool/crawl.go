@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -231,9 +232,11 @@ func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.
 		return f.runToStdout(ctx, opt, view)
 	}
 	if f.fresh {
-		if err := local.Discard(f.out); err != nil {
+		d, err := local.Discard(f.out)
+		if err != nil {
 			return fmt.Errorf("--fresh: %w", err)
 		}
+		f.sayDiscarded(&d, stderr)
 	}
 	return f.runIn(ctx, opt, view, nil)
 }
@@ -255,10 +258,15 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 		return errors.Join(err, l.Close())
 	}
 	endStream := out.start(l, stopByControl)
+	defer endIfBroken(l.Store, view.screen)()
 	finished, err := crawlAndWatch(ctx, l, view)
 	stopProfile()
 	errStream := endStream()
 	endControl()
+	if broken := l.Store.Err(); broken != nil { // all other errors come from it
+		_ = l.Close()
+		return broken
+	}
 	end, errEnd := endOf(context.WithoutCancel(ctx), l, view, finished)
 	if err = errors.Join(err, errEnd, l.Close()); err != nil {
 		return err
@@ -268,6 +276,40 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 		return errStream
 	}
 	return end.verdict(opt.Dir, out == nil)
+}
+
+// brokenPatience is how long a crawl whose directory cannot be written any more may take to stop in order.
+const brokenPatience = 2 * time.Second
+
+// endIfBroken ends the process where a crawl whose store broke does not come to its end: some of it may wait for the store for ever. That
+// loses nothing that is not lost.
+func endIfBroken(s *local.Store, stderr io.Writer) (done func()) {
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case <-ended:
+			return
+		case <-s.Broken():
+		}
+		select {
+		case <-ended:
+		case <-time.After(brokenPatience):
+			fmt.Fprintln(stderr, "whirlpool:", s.Err())
+			os.Exit(exitFailure)
+		}
+	}()
+	return func() { close(ended) }
+}
+
+// sayDiscarded says what --fresh removed, and what it left.
+func (f *crawlFlags) sayDiscarded(d *local.Discarded, stderr io.Writer) {
+	if f.quiet || len(d.Names)+len(d.Kept) == 0 {
+		return
+	}
+	fmt.Fprintf(stderr, "whirlpool: --fresh discarded %d records, %d bytes in all, in %s: %s\n", d.Records, d.Bytes, f.out, strings.Join(d.Names, ", "))
+	for _, name := range d.Kept {
+		fmt.Fprintf(stderr, "whirlpool: --fresh left %s, which is not whirlpool's\n", name)
+	}
 }
 
 // profile starts the CPU profile, if one was asked for.
