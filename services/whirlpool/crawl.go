@@ -26,6 +26,7 @@ type crawlFlags struct {
 	concurrency                            int
 	warc, fresh, quiet, json, allowPrivate bool
 	noSitemaps, verbose, keepNoFollow      bool
+	temporary                              bool // the directory goes when the command ends
 }
 
 func newCrawl() *cobra.Command {
@@ -252,7 +253,10 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 	defer stop()
 	ctx, stopByControl := context.WithCancel(ctx)
 	defer stopByControl()
-	endControl := serveControl(ctx, l, opt.Dir, opt.Log, func() { view.stopping(); stopByControl() })
+	endControl := func() {}
+	if out == nil { // nobody knows the directory otherwise
+		endControl = serveControl(ctx, l, opt.Dir, opt.Log, func() { view.stopping(); stopByControl() })
+	}
 	stopProfile, err := f.profile()
 	if err != nil {
 		return errors.Join(err, l.Close())

@@ -104,13 +104,13 @@ func (v *view) end(e crawlEnd) {
 	switch {
 	case e.finished:
 		fmt.Fprintf(v.screen, "done: %d pages in %v (%.1f/s)\n", e.records, took.Round(time.Millisecond), v.rate.overall(e.records, took))
-	case v.stream:
+	case v.stream || v.temporary:
 		fmt.Fprintf(v.screen, "stopped at %d pages; nothing is kept to go on with\n", e.records)
 	default:
 		fmt.Fprintf(v.screen, "stopped at %d pages; the same command goes on\n", e.records)
 	}
 	fmt.Fprintf(v.screen, "  %s\n", e.urls())
-	if !v.stream {
+	if !v.stream && !v.temporary {
 		fmt.Fprintf(v.screen, "  %s/pages.jsonl  the pages\n  %s/crawl.log    every attempt and every skipped URL, with the reason\n", v.dir, v.dir)
 	}
 }

@@ -35,7 +35,8 @@ func runDemo(cmd *cobra.Command, out string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, srv.Close()) }()
-	if out == "" {
+	temporary := out == ""
+	if temporary {
 		tmp, err := os.MkdirTemp("", "whirlpool-demo-")
 		if err != nil {
 			return err
@@ -48,7 +49,7 @@ func runDemo(cmd *cobra.Command, out string) (err error) {
 	job.PagesPerHost = 500 // one host is a trap without end
 	job.Politeness.Delay = crawl.Duration(20 * time.Millisecond)
 	job.Retry.Base, job.Retry.SlowMin = crawl.Duration(200*time.Millisecond), crawl.Duration(200*time.Millisecond)
-	f := &crawlFlags{out: out, dns: srv.DNSAddr(), allowPrivate: true, concurrency: 64}
+	f := &crawlFlags{out: out, dns: srv.DNSAddr(), allowPrivate: true, concurrency: 64, temporary: temporary}
 	fmt.Fprintf(cmd.ErrOrStderr(), "a synthetic web of %d hosts on this machine, 20 ms between requests to a host\n",
 		cfg.Hosts)
 	return f.run(cmd.Context(), &job, cmd.OutOrStdout(), cmd.ErrOrStderr())

@@ -17,7 +17,8 @@ var flagOfKey = map[string]string{"scope": "scope", "include": "include", "exclu
 	"max_pages": "max-pages", "max_depth": "max-depth", "pages_per_level": "pages-per-level", "pages_per_host": "pages-per-host",
 	"limits.max_body": "max-body", "politeness.delay": "delay", "politeness.ip_delay": "ip-delay",
 	"politeness.host_connections": "host-connections", "user_agent": "user-agent", "contact": "contact",
-	"ignore_robots": "ignore-robots", "near_duplicate": "near-duplicate"}
+	"ignore_robots": "ignore-robots", "near_duplicate": "near-duplicate",
+	"robots.agent": "robots-agent", "pages_per_domain": "pages-per-domain"}
 
 // checkJob finds every fault of a job before anything starts: settings, patterns, blacklist, site rules.
 func checkJob(job *crawl.Job) error {

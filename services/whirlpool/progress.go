@@ -18,6 +18,7 @@ import (
 type view struct {
 	quiet, json bool
 	stream      bool // records go to standard output, and nothing stays
+	temporary   bool // the directory goes when the command ends
 	out         io.Writer
 	screen      *screen
 	every       time.Duration
@@ -28,7 +29,7 @@ type view struct {
 }
 
 func newView(f *crawlFlags, out, err io.Writer) *view {
-	v := &view{quiet: f.quiet, json: f.json, out: out, screen: newScreen(err), every: 10 * time.Second}
+	v := &view{quiet: f.quiet, json: f.json, temporary: f.temporary, out: out, screen: newScreen(err), every: 10 * time.Second}
 	switch {
 	case v.json:
 		v.screen.live, v.every = false, time.Second
@@ -70,8 +71,11 @@ func (v *view) begin(l *node.Local, dir string) {
 	if l.Resumed {
 		verb = "going on with"
 	}
-	if v.stream {
+	switch {
+	case v.stream:
 		where, after = "to standard output", "it cannot go on after that"
+	case v.temporary:
+		where, after = "into a temporary directory", "-o DIR keeps what it finds"
 	}
 	fmt.Fprintf(v.screen, "%s %s %s (Ctrl-C stops; %s)\n", verb, seedNames(l.Job), where, after)
 }
@@ -186,7 +190,7 @@ func (p *progress) parts() []part {
 	count(6, p.Refused, "refused")
 	count(5, p.Gone, "gone")
 	count(8, p.Waiting, "to retry")
-	if p.ETASeconds > 0 {
+	if p.ETASeconds >= 1 {
 		parts = append(parts, part{10, "~" + shortTime(time.Duration(p.ETASeconds)*time.Second) + " to go"})
 	}
 	return parts
@@ -207,8 +211,8 @@ func shortTime(d time.Duration) string {
 func (v *view) stopping() {
 	switch {
 	case v.quiet || v.json:
-	case v.stream:
-		fmt.Fprintf(v.screen, "finishing what is in flight, at most %v; Ctrl-C again ends at once\n", streamDrain)
+	case v.stream || v.temporary:
+		fmt.Fprintln(v.screen, "finishing what is in flight; Ctrl-C again ends at once")
 	default:
 		fmt.Fprintln(v.screen, "finishing what is in flight, at most 30 s; Ctrl-C again ends at once and loses nothing")
 	}
