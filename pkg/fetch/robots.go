@@ -245,6 +245,27 @@ func (h *Handler) robotsRecord(ctx context.Context, a *attempt, state crawl.Robo
 	return nil
 }
 
+// keepRules lets the rules that are there stand for another while where they could not be asked for again: they are good for a day (RFC 9309,
+// 2.4). It reports whether there are any.
+func (h *Handler) keepRules(ctx context.Context, a *attempt, now time.Time) (bool, error) {
+	rec, found, err := h.deps.Robots.File(ctx, originOf(a.task))
+	last := rec.FetchedAt.Add(crawl.MaxRobotsRefresh)
+	if err != nil || !found || rec.State == crawl.RobotsDisallowAll || !now.Before(last) {
+		return false, err
+	}
+	rec.Origin, rec.Expires = originOf(a.task), now.Add(robotsDown)
+	if rec.Expires.After(last) {
+		rec.Expires = last
+	}
+	agent := robotscache.AgentOf(a.job)
+	if err := h.deps.Robots.Put(ctx, rec, agent); err != nil {
+		return false, err
+	}
+	delay, _ := robotscache.Compile(&rec, agent).CrawlDelay()
+	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires, CrawlDelay: delay}
+	return true, nil
+}
+
 // noRobots deals with a robots.txt that could not be had: it is asked for again while the job has retries, and where
 // that is of no use nothing of the origin may be fetched for a while.
 func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
@@ -257,6 +278,8 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 	now, rest := time.Now(), robotsDown
 	if a.out.Reason == crawl.ReasonPrivateAddress {
 		rest = robotsRefused
+	} else if kept, err := h.keepRules(ctx, a, now); kept || err != nil {
+		return err
 	}
 	rec := crawl.Robots{Origin: originOf(a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now, Expires: now.Add(rest)}
 	if err := h.deps.Robots.Put(ctx, rec, robotscache.AgentOf(a.job)); err != nil {

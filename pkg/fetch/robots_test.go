@@ -52,6 +52,33 @@ func TestRobotsTxtIsGoodForAsLongAsTheJobSays(t *testing.T) {
 	}
 }
 
+// Rules that cannot be asked for again stand until they are a day old.
+func TestRulesOutliveAServerThatIsDown(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500) })
+	b := newBench(t, nil)
+	b.job.Retry.Max = 0
+	for _, tt := range []struct {
+		age, good time.Duration
+		state     crawl.RobotsState
+	}{
+		{7 * time.Hour, time.Hour, crawl.RobotsRules}, {23*time.Hour + 50*time.Minute, 10 * time.Minute, crawl.RobotsRules},
+		{25 * time.Hour, time.Hour, crawl.RobotsDisallowAll},
+	} {
+		file := []byte("User-agent: *\nCrawl-delay: 2\n")
+		b.mem.robots[url] = crawl.Robots{Origin: url, Body: file, FetchedAt: time.Now().Add(-tt.age), Expires: time.Now().Add(-time.Hour)}
+		r := b.get(url+"/robots.txt", asRobots)
+		r.want(t, crawl.VerdictFailed, crawl.ReasonStatus)
+		rec := b.mem.robots[url]
+		left := time.Until(rec.Expires)
+		if rec.State != tt.state || left > tt.good || left < tt.good-time.Minute || !rec.Expires.Equal(r.Outcome.Robots.Expires) {
+			t.Errorf("%v old: %+v, good for %v", tt.age, rec, left)
+		}
+		if kept := tt.state == crawl.RobotsRules; kept != (r.Outcome.Robots.CrawlDelay == 2*time.Second) {
+			t.Errorf("%v old: %+v", tt.age, r.Outcome.Robots)
+		}
+	}
+}
+
 // The group that counts is that of the agent that is sent, or of the one that the job names.
 func TestRobotsTxtIsReadForTheAgentThatIsSent(t *testing.T) {
 	const file = "User-agent: mybot\nDisallow: /mybot\nCrawl-delay: 7\n\nUser-agent: *\nDisallow: /all\n\n" +

@@ -3,7 +3,7 @@
 // Its duties, in order:
 //
 //  1. Parse: cut the file into lines and groups, keeping every parseable line (RFC 9309, section 2.3.1.5).
-//  2. Agent: merge the groups of one product token and compile their rules.
+//  2. Agent: merge the groups for one name and compile their rules. Product finds the name in a User-Agent header.
 //  3. Match: find the most specific rule for a path, in time linear in the path for each rule.
 //
 // It never fails on foreign bytes, never takes time exponential in a pattern, never fetches anything and never
@@ -24,10 +24,9 @@
 //
 // The length that decides between rules is the number of octets of the pattern in this form, `*` and `$` counted.
 //
-// # Where other parsers differ
+// # Beyond the letter
 //
-// Google's parser is laxer than the RFC. We follow the RFC: a line needs its colon; "useragent", "dissallow" and
-// other misspellings are unknown records; a key is compared whole; "Allow: /index.html" says nothing about "/"; an
-// encoded unreserved octet in a pattern is decoded. We go beyond the letter in three places, always on the site's
-// side: a pattern may start with `*`, "User-agent: * anything" is read as `*`, and Crawl-delay is understood.
+// What a site plainly meant is obeyed where the RFC leaves room: keys are compared by their letters (record.go), line ends
+// and encodings are bridged (text.go), names are compared whole before their letters (agent.go). docs/robots.md lists
+// what Google's parser answers otherwise, and differences_test.go holds that list.
 package robots
