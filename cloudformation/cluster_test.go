@@ -59,7 +59,7 @@ type answer struct {
 
 // render fills in a policy.
 func render(text string) string {
-	return strings.NewReplacer("@ACCOUNT@", fakeaws.Account, "@REGION@", fakeaws.Region, "@CLUSTER@", cluster, "@BUCKET@", bucket).Replace(text)
+	return strings.NewReplacer("@PARTITION@", "aws", "@ACCOUNT@", fakeaws.Account, "@REGION@", fakeaws.Region, "@CLUSTER@", cluster, "@BUCKET@", bucket).Replace(text)
 }
 
 func read(t *testing.T, path string) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -169,6 +170,23 @@ programs may be stopped. Started anew, they join again.`,
 	return cmd
 }
 
+// hasLeft reports whether a node that was asked to leave is gone; an error where it cannot go, for nobody is left who would take over what it owns.
+func hasLeft(t *ring.Table, name string) (bool, error) {
+	n, known := t.Node(name)
+	switch {
+	case !known || n.State == ring.Gone:
+		return true, nil
+	case n.State != ring.Draining:
+		return false, fmt.Errorf("node %s is to stay after all: the others that would have taken over are gone (%w)", name, ring.ErrLast)
+	}
+	for _, other := range t.Nodes() {
+		if other.State == ring.Active || other.State == ring.Joining {
+			return false, nil
+		}
+	}
+	return false, fmt.Errorf("node %s: all nodes are leaving: %w", name, ring.ErrLast)
+}
+
 // awaitGone waits until a node owns nothing and has handed on everything.
 func awaitGone(ctx context.Context, s member.Session, name string) error {
 	for {
@@ -177,8 +195,8 @@ func awaitGone(ctx context.Context, s member.Session, name string) error {
 			return err
 		}
 		if err == nil && v.Table != nil {
-			if n, known := v.Table.Node(name); !known || n.State == ring.Gone {
-				return nil
+			if gone, err := hasLeft(v.Table, name); gone || err != nil {
+				return err
 			}
 		}
 		select {

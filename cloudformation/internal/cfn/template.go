@@ -27,7 +27,7 @@ type Resource struct {
 	Properties     map[string]any
 	CreationPolicy map[string]any
 	UpdatePolicy   map[string]any
-	DeletionPolicy string // Delete, Retain or Snapshot
+	DeletionPolicy string // Delete, Retain, RetainExceptOnCreate or Snapshot
 }
 
 // Output is one output; Value is not evaluated.
@@ -151,7 +151,7 @@ func resource(name string, v any) (*Resource, error) {
 		return nil, fmt.Errorf("resource name %q: only letters and digits", name)
 	case !strings.HasPrefix(r.Type, "AWS::"):
 		return nil, fmt.Errorf("resource %s has no type", name)
-	case !slices.Contains([]string{"Delete", "Retain", "Snapshot"}, r.DeletionPolicy):
+	case !slices.Contains([]string{"Delete", "Retain", "RetainExceptOnCreate", "Snapshot"}, r.DeletionPolicy):
 		return nil, fmt.Errorf("resource %s: DeletionPolicy %s", name, r.DeletionPolicy)
 	case r.DeletionPolicy == "Snapshot" && !snapshots[r.Type]:
 		return nil, fmt.Errorf("resource %s: %s has no snapshots", name, r.Type)

@@ -160,15 +160,15 @@ func firstFailure(st *stack) string {
 	return st.reason
 }
 
-// removeAll deletes a stack's resources in the reverse of the order they were made. Rolling back deletes also what a policy would retain,
-// as AWS does for what was just made.
+// removeAll deletes a stack's resources in the reverse of the order they were made. Rolling back a creation deletes also
+// what RetainExceptOnCreate would retain, and keeps what Retain does.
 func (s *Server) removeAll(st *stack, rollback bool) error {
 	for _, name := range slices.Backward(st.order) {
 		m := st.resources[name]
 		if m == nil || m.id == "" || m.status == "DELETE_COMPLETE" {
 			continue
 		}
-		if m.policy == "Retain" && !rollback {
+		if m.policy == "Retain" || m.policy == "RetainExceptOnCreate" && !rollback {
 			st.note(m, "DELETE_SKIPPED", "")
 			continue
 		}

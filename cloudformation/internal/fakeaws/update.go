@@ -3,6 +3,7 @@ package fakeaws
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/cloudformation/internal/cfn"
 	"github.com/whirlpool-crawler/whirlpool/cloudformation/internal/spec"
@@ -195,7 +196,7 @@ func differences(before, after map[string]any) []string {
 // clean deletes what an update left over. A failure is noted and does not fail the update, as at AWS.
 func (s *Server) clean(st *stack, left []*made) {
 	for _, m := range left {
-		if m.policy == "Retain" || m.id == "" {
+		if strings.HasPrefix(m.policy, "Retain") || m.id == "" {
 			continue
 		}
 		st.note(m, "DELETE_IN_PROGRESS", "")
