@@ -71,6 +71,7 @@ func TestABrokenClusterIsRefused(t *testing.T) {
 		"template that is not uploaded":      {edit{"whirlpool.yml", "/cloudformation/alarms.yml", "/cloudformation/alarm.yml"}, "S3 error"},
 		"action that the service role lacks": {edit{"service-role.json", "\"ec2:CreateVpcEndpoint\",\n", ""}, "ec2:CreateVpcEndpoint"},
 		"role that may not be passed":        {edit{"service-role.json", "ec2.amazonaws.com", "ec3.amazonaws.com"}, "iam:PassRole"},
+		"no option group":        {edit{"service-role.json", `        "arn:@PARTITION@:rds:@REGION@:@ACCOUNT@:og:*",` + "\n", ""}, "rds:CreateDBInstance"},
 		"secret of another name":             {edit{"access.yml", "Name: !Sub \"${Cluster}/pages\"", "Name: !Sub \"x/pages\""}, "secretsmanager:CreateSecret"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -97,6 +97,11 @@ func (s *Server) permitted(st *stack, kind, what, id string, properties map[stri
 			resource = "*"
 		}
 		keys = append(keys, "aws:ResourceTag/aws:cloudformation:stack-name", st.name)
+		if action == "rds:CreateDBInstance" { // it is asked about at the option group, too, which is the default one where the template names none
+			if err := s.roleMay(st, action, under("rds", "og:")("default:postgres-15"), keys...); err != nil {
+				return err
+			}
+		}
 		if err := s.roleMay(st, action, resource, keys...); err != nil {
 			return err
 		}
