@@ -69,7 +69,7 @@ down: ## stop whatever any of the compose files started; what it knows stays in 
 logs: ## follow the logs of the node's programs
 	$(COMPOSE) logs -f --tail 20 fetcher parser contentseen urlfilter hostsplitter due frontier
 
-dev: ## run a node from the source, which is built again at each change
+dev: ## run a node from the source, which is built once for all programs, and again at each change
 	$(COMPOSE) -f docker-compose.yml -f docker-compose.dev.yml up --build
 
 tag-prod: ## give the images their names in REGISTRY (registry.example.com/crawler), with VERSION

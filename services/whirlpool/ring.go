@@ -170,23 +170,34 @@ programs may be stopped. Started anew, they join again.`,
 	return cmd
 }
 
-// awaitGone waits until a node owns nothing and has handed on everything. Where all its heirs leave or die meanwhile the drain is called off, which is an error.
+// hasLeft reports whether a node that was asked to leave is gone; an error where it cannot go, for nobody is left who would take over what it owns.
+func hasLeft(t *ring.Table, name string) (bool, error) {
+	n, known := t.Node(name)
+	switch {
+	case !known || n.State == ring.Gone:
+		return true, nil
+	case n.State != ring.Draining:
+		return false, fmt.Errorf("node %s is to stay after all: the others that would have taken over are gone (%w)", name, ring.ErrLast)
+	}
+	for _, other := range t.Nodes() {
+		if other.State == ring.Active || other.State == ring.Joining {
+			return false, nil
+		}
+	}
+	return false, fmt.Errorf("node %s: all nodes are leaving: %w", name, ring.ErrLast)
+}
+
+// awaitGone waits until a node owns nothing and has handed on everything.
 func awaitGone(ctx context.Context, s member.Session, name string) error {
-	drained := false
 	for {
 		v, err := s.Read(ctx)
 		if errors.Is(err, member.ErrEnded) || ctx.Err() != nil {
 			return err
 		}
 		if err == nil && v.Table != nil {
-			n, known := v.Table.Node(name)
-			switch {
-			case !known || n.State == ring.Gone:
-				return nil
-			case drained && n.State == ring.Active:
-				return fmt.Errorf("node %s stays: no other node is left that takes what it owns", name)
+			if gone, err := hasLeft(v.Table, name); gone || err != nil {
+				return err
 			}
-			drained = drained || n.State == ring.Draining
 		}
 		select {
 		case <-s.Changed():
