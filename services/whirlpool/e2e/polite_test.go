@@ -183,7 +183,7 @@ func TestNegativeControlHurriedHosts(t *testing.T) {
 	t.Parallel()
 	web := func(delay time.Duration) fakeweb.Config {
 		cfg := patientWeb(8, delay)
-		cfg.Pages, cfg.Addresses, cfg.Delay = 120, 3, 10*time.Millisecond
+		cfg.Pages, cfg.Addresses, cfg.Delay = 200, 3, 10*time.Millisecond
 		return cfg
 	}
 	delay := hurriedDelay(t, web(0))
@@ -243,7 +243,9 @@ func TestNegativeControlForgottenHosts(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			cfg := patientWeb(10, delay)
-			cfg.Pages, cfg.Unavailable = 200, 0.1
+			// What hosts ask for outlasts a restart, however slow.
+			slowness := process.Slowness(t)
+			cfg.Pages, cfg.Unavailable, cfg.RetryAfter = 200, 0.1, process.Times(slowness-1, 2*time.Second)
 			want := ""
 			if fault != faultNone {
 				want = string(fakeweb.TooImpatient)
@@ -251,11 +253,13 @@ func TestNegativeControlForgottenHosts(t *testing.T) {
 			var kills, unknowable int
 			faults, found := harmed(want, func() (faults []string) {
 				srv := serve(t, cfg, 0)
-				c := newCrawler(t, srv, politeJob(srv, delay))
+				job := politeJob(srv, delay)
+				job.Retry.SlowMax = crawl.Duration(process.Times(slowness, 5*time.Second))
+				c := newCrawler(t, srv, job)
 				c.exe, c.env = self, []string{faultVariable + "=" + fault}
-				runs := restless(t, c, 6, time.Second)
+				runs := restless(t, c, 6, process.Times(slowness, time.Second))
 				kills += len(runs) - 1
-				faults, unknowable = impolite(srv, runs, delay, process.Slowness(t))
+				faults, unknowable = impolite(srv, runs, delay, max(slowness, process.Slowness(t)))
 				return faults
 			})
 			if fault == faultNone {
