@@ -63,8 +63,8 @@ func impolite(srv *fakeweb.Server, runs []*life, delay time.Duration, slowness f
 	return faults, unknowable
 }
 
-// ofTheLiving is a server's log without what the dead did: a busy server takes its time to read what a process sent before it was killed, and
-// to notice that it has gone. All requests of a run have ended when the process has.
+// ofTheLiving is a server's log without what the dead did: a busy server takes its time to read what a process sent
+// before it was killed, and to notice that it has gone. All requests of a run have ended when the process has.
 func ofTheLiving(entries []fakeweb.Entry, runs []*life) []fakeweb.Entry {
 	dead := map[string]int64{}
 	for _, p := range runs {
@@ -147,8 +147,8 @@ func patienceAsked(entries []fakeweb.Entry, web *fakeweb.Web) (refused, delayed 
 	return refused, delayed
 }
 
-// hurriedDelay is a delay that no crawler keeps by itself on this machine, because it is slow: ten times the mean time that one without any
-// leaves between two requests to a host, alone where several share the machine later.
+// hurriedDelay is a delay that no crawler keeps by itself on this machine, because it is slow: ten times the mean
+// time that one without any leaves between two requests to a host, alone where several share the machine later.
 func hurriedDelay(t *testing.T, cfg fakeweb.Config) time.Duration {
 	t.Helper()
 	srv := serve(t, cfg, 0)
@@ -176,8 +176,8 @@ func hurriedDelay(t *testing.T, cfg fakeweb.Config) time.Duration {
 	return max(100*time.Millisecond, 10*mean)
 }
 
-// The controls of the test above: crawlers that are told to be impolite are caught, each of what it does wrong. Each does it by force, however
-// slow the machine is.
+// The controls of the test above: crawlers that are told to be impolite are caught, each of what it does wrong. Each
+// does it by force, however slow the machine is.
 func TestNegativeControlHurriedHosts(t *testing.T) {
 	long(t)
 	t.Parallel()
