@@ -9,7 +9,8 @@ import (
 // waitsEvery is how often it is said, at most, that messages wait for what is expected.
 const waitsEvery = time.Minute
 
-// Waits says that messages wait for what is expected (IsExpected): one line for those of a minute. The zero value is ready.
+// Waits says that messages wait for what is expected (IsExpected): one line for those of a minute. The zero value is
+// ready.
 type Waits struct {
 	mu      sync.Mutex
 	last    time.Time

@@ -176,7 +176,7 @@ func (w *Web) missingStatus(r pageRef) int {
 // refusal is how often, with which status and which Retry-After in seconds an unavailable page refuses.
 func (w *Web) refusal(r pageRef) (visits, status, retryAfter int) {
 	u := w.draw(purposeRetry, r)
-	return 1 + int(u%2), [...]int{503, 429}[u>>8%2], 1 + int(u>>16%3)
+	return 1 + int(u%2), [...]int{503, 429}[u>>8%2], 1 + int(u>>16%3) + int(w.cfg.RetryAfter/time.Second)
 }
 
 // appendGzip appends data as one gzip member.

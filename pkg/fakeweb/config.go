@@ -22,6 +22,7 @@ type Config struct {
 	Redirects       float64       `help:"share of pages that redirect to another page"`
 	Errors404       float64       `help:"share of pages that are linked but gone (404, some 410)"`
 	Unavailable     float64       `help:"share of pages that answer 503 or 429 with Retry-After the first one or two times"`
+	RetryAfter      time.Duration `help:"how much longer than 1 to 3 s those ask to wait, in whole seconds"`
 	Changing        float64       `help:"share of pages whose text changes with time"`
 	ChangeEvery     time.Duration `help:"median time between two changes of a changing page"`
 

@@ -149,8 +149,8 @@ func (c *conn) write(body []byte) (int, error) {
 	return sent + max(int(n)-len(c.head), 0), err
 }
 
-// last notes the end of the request before the last bytes are handed over and not after: by the time this goroutine runs again, the client
-// may have had them for long, asked for more, or looked into the log.
+// last notes the end of the request before the last bytes are handed over and not after: by the time this goroutine
+// runs again, the client may have had them for long, asked for more, or looked into the log.
 func (c *conn) last(sent int) {
 	c.end = c.srv.log.now()
 	c.logged = c.srv.log.begin(c.entry(sent, false))

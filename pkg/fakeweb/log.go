@@ -94,7 +94,8 @@ type pending struct {
 	kept  int // its index in Log.kept, where that is kept
 }
 
-// begin puts a request into the log before its client can have the whole answer, so that who has it finds the request there.
+// begin puts a request into the log before its client can have the whole answer, so that who has it finds the request
+// there.
 func (l *Log) begin(e Entry) pending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,8 +127,8 @@ func (l *Log) end(p pending, e Entry) {
 	}
 }
 
-// Entries is a copy of the finished requests in the order they ended: of all whose answer a client has, among them. It is empty when the
-// server keeps none.
+// Entries is a copy of the finished requests in the order they ended: of all whose answer a client has, among them.
+// It is empty when the server keeps none.
 func (l *Log) Entries() []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -88,8 +88,8 @@ func (c *lookingConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Who has an answer finds the request in the log, however late the server's goroutine runs again. What was written before it was known that
-// the client had gone is put right.
+// Who has an answer finds the request in the log, however late the server's goroutine runs again. What was written
+// before it was known that the client had gone is put right.
 func TestRequestIsInTheLogBeforeItsLastBytesGoOut(t *testing.T) {
 	cfg := Plain(1, 30)
 	cfg.Addresses, cfg.PageBytes = 1, 8<<20

@@ -227,7 +227,11 @@ func TestDelaysGrowWithTheNodesThatShareAHost(t *testing.T) {
 
 // A lease says under which registration it was made and is tracked; its links are expected before its outcome is recorded.
 func TestLeasesOfANodeInARingAreTracked(t *testing.T) {
-	ringed(t, func(t *testing.T, w *world, l *land) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, aJob("a"))
+		w.ring, w.expect = newLand(), &expected{disk: w.disk}
+		w.begin()
+		defer func() { w.stop() }()
 		w.add(pages(t, "a", 1, 1)...)
 		w.finish()
 		w.mu.Lock()
@@ -241,9 +245,17 @@ func TestLeasesOfANodeInARingAreTracked(t *testing.T) {
 // expected notes what was in the ledger when pages were expected.
 type expected struct {
 	crawl.Following
-	disk  *disk
-	tasks []crawl.Task
-	late  int
+	disk    *disk
+	tasks   []crawl.Task
+	claimed int // pages whose links, none, are claimed at once
+	late    int
+}
+
+func (e *expected) Claimed(context.Context, crawl.JobID, weburl.URL, crawl.Share) error {
+	e.disk.mu.Lock()
+	defer e.disk.mu.Unlock()
+	e.claimed++
+	return nil
 }
 
 func (e *expected) Expect(_ context.Context, tasks ...crawl.Task) error {
@@ -272,8 +284,8 @@ func TestLinksAreExpectedBeforeTheOutcomeIsRecorded(t *testing.T) {
 		defer func() { w.stop() }()
 		w.add(pages(t, "a", 2, 2)...)
 		w.finish()
-		if len(e.tasks) != 2 || e.late != 0 {
-			t.Errorf("%d pages expected, want 2; %d after their outcome", len(e.tasks), e.late)
+		if len(e.tasks) != 2 || e.claimed != 2 || e.late != 0 {
+			t.Errorf("%d pages expected, %d without links, want 2 of each; %d after their outcome", len(e.tasks), e.claimed, e.late)
 		}
 	})
 }

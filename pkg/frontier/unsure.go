@@ -8,9 +8,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// A push that is cut short leaves tasks in queues that nobody has counted: such as were said to have failed, and such as a broker got twice because its
-// confirm was lost with the connection. They would hide those behind them, which were counted: once the count is spent, nobody draws any more. So a
-// frontier that has nothing else to do looks into the queues again, until all that it has filled are empty.
+// A push that is cut short leaves tasks in queues that nobody has counted: such as were said to have failed, and such
+// as a broker got twice because its confirm was lost with the connection. They would hide those behind them, which
+// were counted: once the count is spent, nobody draws any more. So a frontier that has nothing else to do looks into
+// the queues again, until all that it has filled are empty.
 
 // unsureEvery is how often it does, at most.
 const unsureEvery = 5 * time.Second
@@ -21,7 +22,8 @@ func (f *Frontier) push(ctx context.Context, items []crawl.Queued) error {
 	return f.deps.Queues.Push(ctx, items...)
 }
 
-// probe looks for tasks that were not counted, where nothing else is left to do and queues were filled since it last did.
+// probe looks for tasks that were not counted, where nothing else is left to do and queues were filled since it last
+// did.
 func (f *Frontier) probe(ctx context.Context, now time.Time) (bool, error) {
 	f.mu.Lock()
 	_, waits := f.bench.due()
@@ -67,7 +69,8 @@ func (f *Frontier) probeBacks(ctx context.Context) error {
 	return nil
 }
 
-// drew notes that so many tasks were drawn from a front queue. Where these are more than were counted, they may be there twice.
+// drew notes that so many tasks were drawn from a front queue. Where these are more than were counted, they may be
+// there twice.
 func (f *Frontier) drew(front *jobFronts, priority int, ds []crawl.Delivery) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,7 +85,8 @@ func (f *Frontier) drew(front *jobFronts, priority int, ds []crawl.Delivery) {
 	}
 }
 
-// recount makes good counts that more was drawn from than was counted, has all front queues looked into, and returns how many tasks they hold.
+// recount makes good counts that more was drawn from than was counted, has all front queues looked into, and returns
+// how many tasks they hold.
 func (f *fronts) recount() (queued int64) {
 	for _, j := range f.all {
 		for p := range j.lengths {

@@ -49,8 +49,8 @@ func (t *Territory) Run(ctx context.Context, f Frontier) error {
 	}
 }
 
-// sayWhy tells people what has to be tried again. A refusal by the fence is no fault: the node has lost its place for the moment, which its
-// membership has said.
+// sayWhy tells people what has to be tried again. A refusal by the fence is no fault: the node has lost its place for
+// the moment, which its membership has said.
 func (t *Territory) sayWhy(ctx context.Context, err error) {
 	level := slog.LevelWarn
 	if errors.Is(err, ring.ErrFenced) {

@@ -30,9 +30,9 @@ type hostileWeb struct {
 	robots map[string]string // host name: the case that its robots.txt is
 }
 
-func serveHostile(t *testing.T) *hostileWeb {
+func serveHostile(t *testing.T, slowness float64) *hostileWeb {
 	t.Helper()
-	w := &hostileWeb{cases: fakeweb.NewHostile(100 * time.Millisecond), robots: map[string]string{}}
+	w := &hostileWeb{cases: fakeweb.NewHostile(process.Times(slowness, 100*time.Millisecond)), robots: map[string]string{}}
 	for _, path := range []string{"/bomb/gzip", "/bomb/zstd", "/endless/body", "/endless/headers", "/slow/never", "/broken/closed"} {
 		w.robots["robots-"+hostLabel(path)+hostileSuffix] = path
 	}
@@ -95,16 +95,17 @@ func (w *hostileWeb) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 func TestHostileServersDoNoHarm(t *testing.T) {
 	long(t)
 	const memory = 300 << 20
+	slowness := min(process.Slowness(t), 6) // all times of both sides grow alike
 	good := serve(t, goodWeb(), 0)
-	calm := runHostile(t, good, goodJob(good))
-	hostile := serveHostile(t)
-	job := goodJob(good)
+	calm := runHostile(t, good, goodJob(good, slowness))
+	hostile := serveHostile(t, slowness)
+	job := goodJob(good, slowness)
 	job.Seeds = append(job.Seeds, hostile.url("index", "/"))
 	// No test leaves loopback (private_test.go is about these addresses), nor needs 60 missing pages of one host.
 	job.Exclude = []string{`^http://(169\.254\.|\[::ffff:)`, `/l/\d\d`}
 	got := runHostile(t, good, job)
 	within(t, "the crawl with hostile hosts", got.peak, memory)
-	if limit := calm.took + hostileTime; got.took > limit {
+	if limit := calm.took + process.Times(slowness, hostileTime); got.took > limit {
 		t.Errorf("the crawl took %v with hostile hosts and %v without: want at most %v", got.took, calm.took, limit)
 	}
 	got.wantOutcomes(t, hostile)
@@ -186,9 +187,9 @@ func goodWeb() fakeweb.Config {
 }
 
 // goodJob crawls the well-behaved web with little patience for others. Its delay leaves the processors time.
-func goodJob(srv *fakeweb.Server) *crawl.Job {
+func goodJob(srv *fakeweb.Server, slowness float64) *crawl.Job {
 	job := jobFor(srv)
-	const ms = crawl.Duration(time.Millisecond)
+	ms := crawl.Duration(process.Times(slowness, time.Millisecond))
 	job.Politeness.Delay, job.Politeness.DownloadFactor = 400*ms, 0
 	job.Retry.Max = 1
 	l := &job.Limits

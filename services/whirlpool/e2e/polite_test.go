@@ -63,8 +63,8 @@ func impolite(srv *fakeweb.Server, runs []*life, delay time.Duration, slowness f
 	return faults, unknowable
 }
 
-// ofTheLiving is a server's log without what the dead did: a busy server takes its time to read what a process sent before it was killed, and
-// to notice that it has gone. All requests of a run have ended when the process has.
+// ofTheLiving is a server's log without what the dead did: a busy server takes its time to read what a process sent
+// before it was killed, and to notice that it has gone. All requests of a run have ended when the process has.
 func ofTheLiving(entries []fakeweb.Entry, runs []*life) []fakeweb.Entry {
 	dead := map[string]int64{}
 	for _, p := range runs {
@@ -147,8 +147,8 @@ func patienceAsked(entries []fakeweb.Entry, web *fakeweb.Web) (refused, delayed 
 	return refused, delayed
 }
 
-// hurriedDelay is a delay that no crawler keeps by itself on this machine, because it is slow: ten times the mean time that one without any
-// leaves between two requests to a host, alone where several share the machine later.
+// hurriedDelay is a delay that no crawler keeps by itself on this machine, because it is slow: ten times the mean
+// time that one without any leaves between two requests to a host, alone where several share the machine later.
 func hurriedDelay(t *testing.T, cfg fakeweb.Config) time.Duration {
 	t.Helper()
 	srv := serve(t, cfg, 0)
@@ -176,14 +176,14 @@ func hurriedDelay(t *testing.T, cfg fakeweb.Config) time.Duration {
 	return max(100*time.Millisecond, 10*mean)
 }
 
-// The controls of the test above: crawlers that are told to be impolite are caught, each of what it does wrong. Each does it by force, however
-// slow the machine is.
+// The controls of the test above: crawlers that are told to be impolite are caught, each of what it does wrong. Each
+// does it by force, however slow the machine is.
 func TestNegativeControlHurriedHosts(t *testing.T) {
 	long(t)
 	t.Parallel()
 	web := func(delay time.Duration) fakeweb.Config {
 		cfg := patientWeb(8, delay)
-		cfg.Pages, cfg.Addresses, cfg.Delay = 120, 3, 10*time.Millisecond
+		cfg.Pages, cfg.Addresses, cfg.Delay = 200, 3, 10*time.Millisecond
 		return cfg
 	}
 	delay := hurriedDelay(t, web(0))
@@ -243,7 +243,9 @@ func TestNegativeControlForgottenHosts(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			cfg := patientWeb(10, delay)
-			cfg.Pages, cfg.Unavailable = 200, 0.1
+			// What hosts ask for outlasts a restart, however slow.
+			slowness := process.Slowness(t)
+			cfg.Pages, cfg.Unavailable, cfg.RetryAfter = 200, 0.1, process.Times(slowness-1, 2*time.Second)
 			want := ""
 			if fault != faultNone {
 				want = string(fakeweb.TooImpatient)
@@ -251,11 +253,13 @@ func TestNegativeControlForgottenHosts(t *testing.T) {
 			var kills, unknowable int
 			faults, found := harmed(want, func() (faults []string) {
 				srv := serve(t, cfg, 0)
-				c := newCrawler(t, srv, politeJob(srv, delay))
+				job := politeJob(srv, delay)
+				job.Retry.SlowMax = crawl.Duration(process.Times(slowness, 5*time.Second))
+				c := newCrawler(t, srv, job)
 				c.exe, c.env = self, []string{faultVariable + "=" + fault}
-				runs := restless(t, c, 6, time.Second)
+				runs := restless(t, c, 6, process.Times(slowness, time.Second))
 				kills += len(runs) - 1
-				faults, unknowable = impolite(srv, runs, delay, process.Slowness(t))
+				faults, unknowable = impolite(srv, runs, delay, max(slowness, process.Slowness(t)))
 				return faults
 			})
 			if fault == faultNone {

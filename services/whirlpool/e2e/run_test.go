@@ -19,7 +19,7 @@ type ran struct {
 }
 
 // runPatience bounds a command that does not crawl for long.
-const runPatience = 2 * time.Minute
+const runPatience = 10 * time.Minute
 
 // run runs the program in an empty directory without standard input.
 func run(t *testing.T, args ...string) ran {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // inFile writes a file for a tool.
@@ -100,6 +102,7 @@ func TestToolsBearHugeAndMalformedHTML(t *testing.T) {
 		bytes, depth = 100<<20, 1_000_000
 	}
 	units := bytes / len(malformedUnit)
+	slowness := process.Slowness(t)
 	for _, c := range []struct {
 		name  string
 		file  string
@@ -112,7 +115,7 @@ func TestToolsBearHugeAndMalformedHTML(t *testing.T) {
 	} {
 		file := inFile(t, "page.html", c.file)
 		// A second a MB and ten times the file beside the program itself: what is measured is a tenth and a half of that.
-		patience := 10*time.Second + time.Duration(len(c.file)>>20)*time.Second
+		patience := process.Times(slowness, 10*time.Second+time.Duration(len(c.file)>>20)*time.Second)
 		memory := int64(100<<20 + 10*len(c.file))
 		for _, args := range [][]string{{"links", "--base", "http://h.test/"}, {"text"}, {"simhash"}} {
 			lines := &lineCounter{}

@@ -7,8 +7,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 )
 
-// EndWithTheClient corrects a server's log by what it cannot know: an answer that was cut because the client was killed ended at the death, and
-// not when a busy server noticed. deaths are those of the clients that may have made a request.
+// EndWithTheClient corrects a server's log by what it cannot know: an answer that was cut because the client was
+// killed ended at the death, and not when a busy server noticed. deaths are those of the clients that may have made a
+// request.
 func EndWithTheClient(log []fakeweb.Entry, deaths func(fakeweb.Entry) []time.Time) []fakeweb.Entry {
 	for i, e := range log {
 		if !e.Cut {
