@@ -92,6 +92,7 @@ type lease struct {
 	task   crawl.Task
 	at     time.Time
 	place  grade // of the window
+	job    crawl.JobID
 }
 
 // jobState counts what a job spends.
