@@ -33,7 +33,8 @@ func isGuard(err error) bool {
 // diagnose turns the error of a request or of its body into a fault. The order matters: wrapped errors come before
 // their wrappers.
 func diagnose(err error) fault {
-	for _, test := range []func(error) (fault, bool){diagnoseFiles, diagnoseName, diagnoseTime, diagnoseTLS, diagnoseConnect, diagnoseAnswer} {
+	for _, test := range []func(error) (fault, bool){diagnoseFiles, diagnoseName, diagnoseTime, diagnoseTLS, diagnoseConnect,
+		diagnoseAnswer} {
 		if f, ok := test(err); ok {
 			return f
 		}
@@ -41,12 +42,14 @@ func diagnose(err error) fault {
 	return fault{crawl.VerdictRetry, crawl.ReasonBroken, "the answer cannot be read: " + plain(err)}
 }
 
-// diagnoseFiles knows that this process can open no more files, which is no host's fault. The resolver's error has only a text.
+// diagnoseFiles knows that this process can open no more files, which is no host's fault. The resolver's error has only a
+// text.
 func diagnoseFiles(err error) (fault, bool) {
 	if !noFiles(err) {
 		return fault{}, false
 	}
-	return fault{crawl.VerdictRetry, crawl.ReasonOpenFiles, "this crawler can open no more files: raise the limit (ulimit -n) or ask for less at once"}, true
+	return fault{crawl.VerdictRetry, crawl.ReasonOpenFiles,
+		"this crawler can open no more files: raise the limit (ulimit -n) or ask for less at once"}, true
 }
 
 func noFiles(err error) bool {

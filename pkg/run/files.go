@@ -2,10 +2,12 @@ package run
 
 import "golang.org/x/sys/unix"
 
-// filesOfRest is what a program needs open files for besides stores and requests: logs, sockets of its own, name servers.
+// filesOfRest is what a program needs open files for besides stores and requests: logs, sockets of its own, name
+// servers.
 const filesOfRest = 64
 
-// filesOfRequest is what a request needs at most: its connection, the file of its body, and a connection that waits for the next.
+// filesOfRequest is what a request needs at most: its connection, the file of its body, and a connection that waits
+// for the next.
 const filesOfRequest = 3
 
 // OpenFiles raises the number of files that this process may open as far as the system lets it, and returns it.

@@ -148,7 +148,8 @@ func TestADomainDoesNotTakeTheCrawl(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, "<title>%s%s</title><p>Page of %s%s.", host, path, host, path)
 		for i := range 75 {
-			fmt.Fprintf(w, "<a href=%s>x</a>\n", v.url(fmt.Sprintf("n%d.trap.test", (len(host)*31+i*7+len(path)*len(host)+int(host[1])*i)%1500), fmt.Sprintf("/%s%d", host[:2], i)))
+			to := (len(host)*31 + i*7 + len(path)*len(host) + int(host[1])*i) % 1500
+			fmt.Fprintf(w, "<a href=%s>x</a>\n", v.url(fmt.Sprintf("n%d.trap.test", to), fmt.Sprintf("/%s%d", host[:2], i)))
 		}
 	})
 	seeds := []string{v.url("n0.trap.test", "/")}
