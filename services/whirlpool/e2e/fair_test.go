@@ -20,10 +20,10 @@ import (
 type village struct {
 	port string
 	mu   sync.Mutex
-	log  []visit
+	log  []call
 }
 
-type visit struct {
+type call struct {
 	at         time.Time
 	host, path string
 }
@@ -38,7 +38,7 @@ func newVillage(t *testing.T, answer func(v *village, w http.ResponseWriter, hos
 			host = r.Host
 		}
 		v.mu.Lock()
-		v.log = append(v.log, visit{time.Now(), host, r.URL.Path})
+		v.log = append(v.log, call{time.Now(), host, r.URL.Path})
 		v.mu.Unlock()
 		answer(v, w, host, r.URL.Path)
 	}))
@@ -51,7 +51,7 @@ func newVillage(t *testing.T, answer func(v *village, w http.ResponseWriter, hos
 func (v *village) url(host, path string) string { return "http://" + host + ":" + v.port + path }
 
 // visits are the requests that want is true of, in the order of their times.
-func (v *village) visits(want func(visit) bool) (out []visit) {
+func (v *village) visits(want func(call) bool) (out []call) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, x := range v.log {
@@ -116,13 +116,13 @@ func TestSilentHostsDoNotSlowTheOthers(t *testing.T) {
 		seeds = append(seeds, fmt.Sprintf("http://s%d.silent%d.test:%s/", i, i, silent))
 	}
 	pace := func(seeds ...string) (first, span time.Duration) {
-		before := len(v.visits(func(visit) bool { return true }))
+		before := len(v.visits(func(call) bool { return true }))
 		p := crawlerOf(t, v.names(t), fairJob(delay, seeds...), "--concurrency", "256").start(t)
 		p.poll(t, "pages of the host that answers", func() bool {
-			return len(v.visits(func(visit) bool { return true })) >= before+pages
+			return len(v.visits(func(call) bool { return true })) >= before+pages
 		})
 		p.kill(t)
-		log := v.visits(func(visit) bool { return true })[before:]
+		log := v.visits(func(call) bool { return true })[before:]
 		return log[0].at.Sub(p.began), log[pages-1].at.Sub(log[0].at)
 	}
 	_, alone := pace(v.url("good.test", "/"))
@@ -198,12 +198,12 @@ func TestSitemapsAreBoundedAndLeadToNoStrangers(t *testing.T) {
 	job := fairJob(0, v.url("a.test", "/"))
 	job.MaxPages = 20
 	crawlerOf(t, v.names(t), job).start(t).wait(t)
-	sitemaps := v.visits(func(x visit) bool { return strings.HasSuffix(x.path, ".xml") })
+	sitemaps := v.visits(func(x call) bool { return strings.HasSuffix(x.path, ".xml") })
 	if len(sitemaps) > 30 {
 		t.Errorf("%d sitemaps were asked for, with 20 pages to be had", len(sitemaps))
 	}
 	strangers := map[string]bool{}
-	for _, x := range v.visits(func(x visit) bool { return x.host != "a.test" }) {
+	for _, x := range v.visits(func(x call) bool { return x.host != "a.test" }) {
 		strangers[x.host] = true
 		if x.path == "/sitemap.xml" {
 			t.Errorf("%s was asked for a sitemap that nobody named", x.host)
