@@ -48,8 +48,8 @@ type Fetch struct {
 	Addr netip.Addr `cbor:"2,keyasint,omitempty"`
 	// Tenure is the registration in the ring under which it was leased; 0: there is no ring. A fetcher makes no request under another.
 	Tenure uint64 `cbor:"3,keyasint,omitempty"`
-	// FirstWait bounds the time until there is a connection, and from then until the answer begins, for a host of which little or nothing was
-	// heard; the whole fetch may take three times as long. 0: the job's limits alone count.
+	// FirstWait bounds the time until there is a connection, and from then until the answer begins, for a host of which
+	// little or nothing was heard; the whole fetch may take three times as long. 0: the job's limits alone count.
 	FirstWait time.Duration `cbor:"4,keyasint,omitempty"`
 }
 

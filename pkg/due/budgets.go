@@ -6,8 +6,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// broadHostBudget and broadDomainBudget are the number of URLs that a host and a registrable domain may have in a crawl without scope,
-// where the job sets none (as in IRLbot and BUbiNG, an order of magnitude more generous).
+// broadHostBudget and broadDomainBudget are the number of URLs that a host and a registrable domain may have in a
+// crawl without scope, where the job sets none (as in IRLbot and BUbiNG, an order of magnitude more generous).
 const (
 	broadHostBudget   = 10_000
 	broadDomainBudget = 50_000
@@ -27,8 +27,8 @@ func limits(job *crawl.Job) (perHost, perDomain int) {
 	return perHost, perDomain
 }
 
-// Sitemaps and feeds are no pages, so they have budgets of their own, in proportion to the pages that may come of them: sitemapsMin,
-// and one for every pagesPerSitemap pages; sitemapsMax where there is no limit of pages.
+// Sitemaps and feeds are no pages, so they have budgets of their own, in proportion to the pages that may come of
+// them: sitemapsMin, and one for every pagesPerSitemap pages; sitemapsMax where there is no limit of pages.
 const (
 	sitemapsMin     = 20
 	pagesPerSitemap = 10
@@ -43,8 +43,8 @@ func sitemapsFor(pages int) int {
 	return min(sitemapsMin+pages/pagesPerSitemap, sitemapsMax)
 }
 
-// overSitemaps spends the budgets of sitemaps and feeds: a host has half of what its domain may have, and that half of the job's, so
-// that no site takes what others need.
+// overSitemaps spends the budgets of sitemaps and feeds: a host has half of what its domain may have, and that half
+// of the job's, so that no site takes what others need.
 func (h *Handler) overSitemaps(ctx context.Context, job *crawl.Job, t *crawl.Task) (reason string, err error) {
 	perHost, perDomain := limits(job)
 	all := sitemapsFor(job.MaxPages)

@@ -8,8 +8,8 @@
 //  2. Claim the rest in one batch. A claim remembers the message that made it, so a message handled again gets the same
 //     answer, and what was claimed by it but perhaps not published is published again, marked Repeat. The message of a tracked
 //     page is the page: it may come another way.
-//  3. Spend the job's budgets (a host, a registrable domain, a level, variants of one query, sitemaps) on the new ones; what is over
-//     budget is excluded.
+//  3. Spend the job's budgets (a host, a registrable domain, a level, variants of one query, sitemaps) on the new ones;
+//     what is over budget is excluded.
 //  4. Note the exclusions, and write the line of each new one.
 //  5. Send each new one to the node that owns it by the table of that moment, which is no older than the one under which it was claimed: who
 //     has come to own a URL since reads the claim from the ledger, or gets the task.

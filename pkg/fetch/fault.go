@@ -33,12 +33,29 @@ func isGuard(err error) bool {
 // diagnose turns the error of a request or of its body into a fault. The order matters: wrapped errors come before
 // their wrappers.
 func diagnose(err error) fault {
-	for _, test := range []func(error) (fault, bool){diagnoseName, diagnoseTime, diagnoseTLS, diagnoseConnect, diagnoseAnswer} {
+	for _, test := range []func(error) (fault, bool){diagnoseFiles, diagnoseName, diagnoseTime, diagnoseTLS, diagnoseConnect,
+		diagnoseAnswer} {
 		if f, ok := test(err); ok {
 			return f
 		}
 	}
 	return fault{crawl.VerdictRetry, crawl.ReasonBroken, "the answer cannot be read: " + plain(err)}
+}
+
+// diagnoseFiles knows that this process can open no more files, which is no host's fault. The resolver's error has only a
+// text.
+func diagnoseFiles(err error) (fault, bool) {
+	if !noFiles(err) {
+		return fault{}, false
+	}
+	return fault{crawl.VerdictRetry, crawl.ReasonOpenFiles,
+		"this crawler can open no more files: raise the limit (ulimit -n) or ask for less at once"}, true
+}
+
+func noFiles(err error) bool {
+	var d *dnscache.Error
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) ||
+		errors.As(err, &d) && strings.Contains(d.Detail, syscall.EMFILE.Error())
 }
 
 // diagnoseName knows what is wrong with a host before it is connected to.

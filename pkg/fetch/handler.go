@@ -94,6 +94,11 @@ func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch) (
 		err = context.Cause(ctx) // the shutdown is why it failed
 	}
 	a.finish()
+	if err != nil && noFiles(err) && ctx.Err() == nil { // the spool's, say
+		diagnose(err).apply(a.out)
+		a.out.Robots = nil
+		return a.out, nil, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -270,7 +270,7 @@ func (h *Handler) keepRules(ctx context.Context, a *attempt, now time.Time) (boo
 // that is of no use nothing of the origin may be fetched for a while.
 func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 	if a.out.Verdict == crawl.VerdictRetry {
-		if a.task.Attempt < a.job.Retry.Max {
+		if a.task.Attempt < a.job.Retry.Max || a.out.Reason == crawl.ReasonOpenFiles {
 			return nil
 		}
 		a.out.Verdict = crawl.VerdictFailed

@@ -5,12 +5,13 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// maxElsewhere is how many sitemaps outside the scope a robots.txt may name. By sitemaps.org it may: naming them is the proof that they
-// are the site's. But it must not send the crawl to any number of hosts that have nothing to do with it.
+// maxElsewhere is how many sitemaps outside the scope a robots.txt may name. By sitemaps.org it may: naming them is
+// the proof that they are the site's. But it must not send the crawl to any number of hosts that have nothing to do
+// with it.
 const maxElsewhere = 3
 
-// judgeSitemap says why a sitemap is not to be read because of where it lies. elsewhere counts those outside the scope that the same
-// file named before.
+// judgeSitemap says why a sitemap is not to be read because of where it lies. elsewhere counts those outside the
+// scope that the same file named before.
 func (r *Rules) judgeSitemap(in *crawl.Links, t *crawl.Task, l *crawl.Link, elsewhere *int) string {
 	if t.Kind != crawl.KindSitemap || l.Tag == crawl.TagFeedSource {
 		return ""

@@ -10,7 +10,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// byDomain crawls subdomains of crowd.test and good hosts of domains of their own for a while, and counts the pages of both.
+// byDomain crawls subdomains of crowd.test and good hosts of domains of their own for a while, and counts the pages
+// of both.
 func byDomain(t *testing.T, subdomains, good, maxActive int) (crowd, others int) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, aJob("a"))

@@ -7,8 +7,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// fronts counts the tasks in the front queues. Jobs have queues of their own, from which draws take in turn, so that the tasks of a
-// small job do not wait behind those of a large one. The queues that name no job are those of the job that came first.
+// fronts counts the tasks in the front queues. Jobs have queues of their own, from which draws take in turn, so that
+// the tasks of a small job do not wait behind those of a large one. The queues that name no job are those of the job
+// that came first.
 type fronts struct {
 	all   []*jobFronts
 	owner crawl.JobID // of the queues without a job

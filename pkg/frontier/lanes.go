@@ -2,7 +2,8 @@ package frontier
 
 import "github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 
-// lane is the tasks of one job that wait at a host. The jobs of a host take turns, so that none waits for all tasks of another.
+// lane is the tasks of one job that wait at a host. The jobs of a host take turns, so that none waits for all tasks
+// of another.
 type lane struct {
 	job     crawl.JobID
 	queue   string           // its back queue; empty while all its tasks are in buf
@@ -49,7 +50,8 @@ func (h *host) next() {
 	h.others[len(h.others)-1] = former
 }
 
-// turn makes it the turn of a job that has a task here that may be leased, if there is one; else of one that has a task.
+// turn makes it the turn of a job that has a task here that may be leased, if there is one; else of one that has a
+// task.
 func (f *Frontier) turn(h *host) {
 	for range h.others {
 		if h.lane.work() && !f.kept(h.job) {

@@ -1,6 +1,7 @@
 package frontier
 
-// line is hosts that are ready and wait for a place, the first come first. A host waits in one line at most, and not on the workbench.
+// line is hosts that are ready and wait for a place, the first come first. A host waits in one line at most, and not
+// on the workbench.
 type line struct {
 	hosts []*host
 	gone  int // of hosts, from the beginning

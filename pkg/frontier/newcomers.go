@@ -6,10 +6,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// A host that says nothing holds a fetcher until a time limit ends its request. Hundreds of them would hold all fetchers, and hosts
-// that answer would wait for them. So what is known of a host decides how much of the window it may share in: hosts that answer
-// may use all of it. Newcomers, of which nothing or little was heard, and laggards hold half of it at most, and of that half laggards
-// hold at most half. And a newcomer gets less time for its first requests.
+// A host that says nothing holds a fetcher until a time limit ends its request. Hundreds of them would hold all
+// fetchers, and hosts that answer would wait for them. So what is known of a host decides how much of the window it
+// may share in: hosts that answer may use all of it. Newcomers, of which nothing or little was heard, and laggards
+// hold half of it at most, and of that half laggards hold at most half. And a newcomer gets less time for its first
+// requests.
 
 // grade is what a host's last requests showed.
 type grade uint8
@@ -28,8 +29,8 @@ const proof = 3
 // slowExchange is how long a request takes that makes a host a laggard.
 const slowExchange = 5 * time.Second
 
-// Bounds of the time that a newcomer has for its first request: to connect, for the TLS handshake and until the answer begins.
-// It is doubled with each failure, and the last attempt has what the job allows.
+// Bounds of the time that a newcomer has for its first request: to connect, for the TLS handshake and until the
+// answer begins. It is doubled with each failure, and the last attempt has what the job allows.
 const (
 	firstWaitMin = time.Second
 	firstWaitMax = 5 * time.Second
@@ -138,5 +139,6 @@ func (n *newcomers) note(h *host, answers int64) {
 	h.answers = answers
 }
 
-// answers is how often the host answered, as far as its record tells: each request that it did not answer since it last did is a failure.
+// answers is how often the host answered, as far as its record tells: each request that it did not answer since it
+// last did is a failure.
 func answers(rec *crawl.Host) int64 { return max(rec.Requests-int64(rec.Failures), 0) }

@@ -106,7 +106,8 @@ func TestSilentHostsAreInNobodysWay(t *testing.T) {
 	}
 }
 
-// A host that needs longer than the first wait is heard in the end: each attempt waits longer, and the last as long as the job allows.
+// A host that needs longer than the first wait is heard in the end: each attempt waits longer, and the last as long
+// as the job allows.
 func TestAHostThatIsSlowAtFirstIsHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, aJob("a"))

@@ -48,12 +48,17 @@ func (f *Frontier) Idle() bool {
 		return false
 	}
 	kept := f.aside
+	for n, q := range f.later {
+		if isShut(n) {
+			kept += q.count // their URLs have outcomes
+		}
+	}
 	for _, h := range f.hosts {
 		if h.busy > 0 {
 			return false
 		}
 		if task := h.head(); h.blocked && task != nil {
-			kept += int64(len(h.buf)) + h.backlog
+			h.eachLane(func(l *lane) { kept += int64(len(l.buf)) + l.backlog })
 		}
 	}
 	return f.queued <= kept

@@ -8,9 +8,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// A URL whose robots.txt could not be had, or whose host failed so often that the URL was not tried, has an outcome: no crawl waits for
-// it. But it stays queued, and when the host may be asked again its outcome is taken back and it is tried again, by a crawl that
-// still runs or by the same command later.
+// A URL whose robots.txt could not be had, or whose host failed so often that the URL was not tried, has an outcome:
+// no crawl waits for it. But it stays queued, and when the host may be asked again its outcome is taken back and it
+// is tried again, by a crawl that still runs or by the same command later.
 const (
 	shutMin = time.Hour // as long as the fetcher believes that a robots.txt is not to be had
 	shutMax = 24 * time.Hour
@@ -67,7 +67,8 @@ func (f *Frontier) shutAll(ctx context.Context, outs []*crawl.Outcome, now time.
 	return nil
 }
 
-// releaseTask queues a task whose time has come. One that had an outcome for the time being is tried again, unless it got another since.
+// releaseTask queues a task whose time has come. One that had an outcome for the time being is tried again, unless it
+// got another since.
 func (f *Frontier) releaseTask(ctx context.Context, number int, t crawl.Task) error {
 	if !isShut(number) {
 		return f.enqueue(ctx, false, t)

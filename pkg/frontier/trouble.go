@@ -10,19 +10,21 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// Where nobody can be reached the trouble is mostly our own: a network that is down, a name server that is away. No site can help it,
-// so what fails meanwhile is not counted against anybody, nothing but a probe now and then is leased, and the crawl goes on by itself when
-// somebody answers.
+// Where nobody can be reached the trouble is mostly our own: a network that is down, a name server that is away. No
+// site can help it, so what fails meanwhile is not counted against anybody, nothing but a probe now and then is
+// leased, and the crawl goes on by itself when somebody answers.
 const (
-	// troubleDomains registrable domains must have failed, one after the other and for troubleAfter, and nobody answered in between.
+	// troubleDomains registrable domains must have failed, one after the other and for troubleAfter, and nobody
+	// answered in between.
 	troubleDomains = 3
 	troubleAfter   = 3 * time.Second
-	// checkPatience is how long a host that answered before, and is asked again to know whose trouble it is, has for that; checkEvery is the
-	// least time between two such requests.
+	// checkPatience is how long a host that answered before, and is asked again to know whose trouble it is, has for
+	// that; checkEvery is the least time between two such requests.
 	checkPatience = 20 * time.Second
 	checkEvery    = time.Minute
 	probeEvery    = 2 * time.Second
-	// troublePatience is for how long failures are excused where nobody was ever heard from: then they are the sites' after all.
+	// troublePatience is for how long failures are excused where nobody was ever heard from: then they are the sites'
+	// after all.
 	troublePatience = 10 * time.Minute
 	// troubleLongest is for how long where somebody was.
 	troubleLongest = 24 * time.Hour
@@ -114,7 +116,8 @@ func (t *trouble) noFiles(now time.Time, log *slog.Logger) {
 	t.files = now.Add(filesPause)
 	if now.Sub(t.filesSaid) > time.Minute {
 		t.filesSaid = now
-		log.Warn("this process may open no more files, so it leases less; no URL fails by it: raise the limit (ulimit -n) or ask for less at once (--concurrency)")
+		log.Warn("this process may open no more files, so it leases less; no URL fails by it: raise the limit (ulimit -n) " +
+			"or ask for less at once (--concurrency)")
 	}
 }
 

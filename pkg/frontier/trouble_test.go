@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// network answers as a fetcher does over a network that may be down for hosts: with a robots.txt for every origin, pages, and, where
-// robots.txt was asked for as often as the job allows, without pages for an hour.
+// network answers as a fetcher does over a network that may be down for hosts: with a robots.txt for every origin,
+// pages, and, where robots.txt was asked for as often as the job allows, without pages for an hour.
 type network struct {
 	w     *world
 	down  func(host string) bool
@@ -107,7 +107,8 @@ func TestAnOutageOfOurOwnCostsNoPage(t *testing.T) {
 	}
 }
 
-// Hosts that are dead while others answer, or answered, have their failures counted as ever: they keep no crawl from its end.
+// Hosts that are dead while others answer, or answered, have their failures counted as ever: they keep no crawl from
+// its end.
 func TestDeadHostsAreNoTroubleOfOurs(t *testing.T) {
 	for name, tc := range map[string]struct {
 		good   int

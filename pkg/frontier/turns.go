@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// nextHost takes the host whose time came first from the workbench and gives it a place of the window; nil: no host may be contacted
-// now. Hosts for which there is no place wait in a line of their grade or their domain, so that they are in nobody's way.
+// nextHost takes the host whose time came first from the workbench and gives it a place of the window; nil: no host
+// may be contacted now. Hosts for which there is no place wait in a line of their grade or their domain, so that they
+// are in nobody's way.
 func (f *Frontier) nextHost(ctx context.Context, now time.Time) *host {
 	most := f.domains.most(f.newcomers.active)
 	for {

@@ -85,7 +85,7 @@ func pebbleOptions(opt Options, fs vfs.FS, log pebbleLogger) *pebble.Options {
 		Cache: pebble.NewCache(opt.CacheBytes), MemTableSize: opt.MemTable, MemTableStopWritesThreshold: 4,
 		L0CompactionThreshold: 8, L0StopWritesThreshold: 32, LBaseMaxBytes: 512 << 20,
 		CompactionConcurrencyRange: func() (int, int) { return 1, 2 },
-		MaxOpenFiles:               500,
+		MaxOpenFiles:               openFiles(opt),
 		// The newest format before WAL sync chunks: those promise that what lies before them was fsync'ed, which a log whose
 		// fsync is put off (walFS) may belie after a power failure, and Pebble would call a torn tail corruption.
 		FormatMajorVersion: pebble.FormatColumnarBlocks,
@@ -98,6 +98,15 @@ func pebbleOptions(opt Options, fs vfs.FS, log pebbleLogger) *pebble.Options {
 		l.Compression = func() *sstable.CompressionProfile { return block.SnappyCompression }
 	}
 	return o
+}
+
+// openFiles is how many files Pebble may keep open: fewer where the process may open few.
+func openFiles(opt Options) int {
+	const most = 500
+	if opt.OpenFiles <= 0 {
+		return most
+	}
+	return min(opt.OpenFiles, most)
 }
 
 // fatalError is what broke Pebble for good.

@@ -26,6 +26,7 @@ type Options struct {
 	MemTable    uint64        // bytes of a memtable; up to four wait to be flushed
 	SyncEvery   time.Duration // longest time between a commit and its fsync
 	SpoolMemory int64         // bytes of small bodies kept in memory
+	OpenFiles   int           // of Pebble at once, at most; 0: 500
 	Repair      bool          // for Repair: leave pages.jsonl as it is, although it does not fit to its index
 }
 

@@ -293,7 +293,9 @@ func (c *cluster) config() Config {
 	out.Fetch.MaxIdleConns = in.Fetch.IdleConnections
 	out.Fetch.Proxy = in.Fetch.Proxy.Reveal()
 	w := in.Workers
-	for role, most := range map[Role]int{Fetcher: in.Fetch.Concurrency, Parser: w.Parser, ContentSeen: w.ContentSeen,
+	files := run.OpenFiles()
+	out.Fetch.MaxIdleConns = run.FitFiles(out.Fetch.MaxIdleConns, files)
+	for role, most := range map[Role]int{Fetcher: run.FitFiles(in.Fetch.Concurrency, files), Parser: w.Parser, ContentSeen: w.ContentSeen,
 		URLFilter: w.URLFilter, HostSplitter: w.HostSplitter, DUE: w.DUE, Frontier: w.Frontier} {
 		out.Workers[role] = bus.Workers{Min: 1, Max: most}
 	}

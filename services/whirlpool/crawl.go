@@ -18,6 +18,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 )
 
 // crawlFlags are the flags of `whirlpool crawl` that are no settings of the job.
@@ -276,6 +277,7 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 		return err
 	}
 	view.end(end)
+	view.shut(l, finished)
 	if errStream != nil {
 		return errStream
 	}
@@ -339,7 +341,7 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	opt := node.DefaultLocal(f.out, job, log)
 	opt.WARC = f.warc
-	opt.Node.SetWindow(f.concurrency)
+	f.fit(&opt, stderr)
 	opt.Node.Frontier.ShareAddresses = f.proxy == ""
 	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.proxy, f.allowPrivate, true
 	opt.DNS.Server = f.dns
@@ -354,6 +356,18 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 		return opt, exitStatus{exitUsage, err}
 	}
 	return opt, nil
+}
+
+// fit sets how many requests are under way at once: no more than the process has files for.
+func (f *crawlFlags) fit(opt *node.LocalOptions, stderr io.Writer) {
+	files := run.OpenFiles()
+	n := run.FitFiles(f.concurrency, files)
+	if n < f.concurrency && !f.quiet {
+		fmt.Fprintf(stderr, "whirlpool: this process may open %d files, so %d requests are made at once and not %d (ulimit -n raises it)\n", files, n, f.concurrency)
+	}
+	opt.Node.SetWindow(n)
+	opt.Node.Fetch.MaxIdleConns = run.FitFiles(opt.Node.Fetch.MaxIdleConns, files)
+	opt.Store.OpenFiles = run.StoreFiles(files)
 }
 
 // warn asks for a contact where the crawl goes beyond one site: whoever is crawled should know whom to write to.

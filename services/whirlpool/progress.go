@@ -26,6 +26,7 @@ type view struct {
 	started     time.Time
 	rate        rate
 	records     recordCount
+	trouble     string // that was said last
 }
 
 func newView(f *crawlFlags, out, err io.Writer) *view {
@@ -48,6 +49,8 @@ type progress struct {
 	InFlight   int       `json:"in_flight"`
 	Hosts      int       `json:"active_hosts"`
 	Waiting    int64     `json:"retries_waiting"`
+	Shut       int64     `json:"shut,omitempty"`    // wait until a host that could not be had is asked again
+	Trouble    string    `json:"trouble,omitempty"` // why nothing goes on
 	Failed     int64     `json:"failed"`
 	Gone       int64     `json:"gone"`
 	Blocked    int64     `json:"blocked"`
@@ -140,11 +143,10 @@ func (v *view) look(ctx context.Context, l *node.Local) (progress, error) {
 	}
 	s, now := l.Frontier().Stats(), time.Now()
 	p := progressOf(tally, pages, now)
-	p.Queued, p.InFlight, p.Hosts, p.Waiting, p.Rate = s.Queued, s.InFlight, s.ActiveHosts, s.Waiting, v.rate.add(now, pages)
+	p.Queued, p.Shut, p.Trouble = s.Queued-s.Shut, s.Shut, s.Trouble
+	p.InFlight, p.Hosts, p.Waiting, p.Rate = s.InFlight, s.ActiveHosts, s.Waiting, v.rate.add(now, pages)
 	if left := int64(l.Job.MaxPages) - tally.Pages; l.Job.MaxPages > 0 && left > 0 && p.Rate > 0 {
-		if s.Queued < left {
-			left = s.Queued // what is known so far
-		}
+		left = min(left, p.Queued) // what is known so far
 		p.ETASeconds = float64(left) / p.Rate
 	}
 	return p, nil
@@ -166,6 +168,7 @@ func excluded(t crawl.Tally) int64 {
 }
 
 func (v *view) show(p progress) {
+	v.complain(p.Trouble)
 	switch {
 	case v.json:
 		_ = json.NewEncoder(v.out).Encode(p)
@@ -174,6 +177,26 @@ func (v *view) show(p progress) {
 	default:
 		fmt.Fprintln(v.screen, fit(p.parts(), 1<<10))
 	}
+}
+
+// complain says once why nothing goes on.
+func (v *view) complain(trouble string) {
+	if trouble == v.trouble {
+		return
+	}
+	if v.trouble = trouble; trouble != "" && !v.json {
+		fmt.Fprintln(v.screen, "whirlpool: "+trouble+"; it goes on by itself")
+	}
+}
+
+// shut says which URLs the crawl did not wait for.
+func (v *view) shut(l *node.Local, finished bool) {
+	s := l.Frontier().Stats()
+	if s.Shut == 0 || v.quiet || v.json || v.stream || !finished {
+		return
+	}
+	fmt.Fprintf(v.screen, "  %d URLs wait, because their robots.txt or their host could not be had: the same command asks again, "+
+		"from %s on\n", s.Shut, s.ShutUntil.Local().Format(time.DateTime))
 }
 
 // parts are the progress in words. Which failed matters more than how many hosts there are.

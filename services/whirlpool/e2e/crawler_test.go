@@ -56,6 +56,12 @@ type crawler struct {
 // newCrawler is the real program on a new directory, which `go test -artifacts` keeps.
 func newCrawler(t *testing.T, srv *fakeweb.Server, job *crawl.Job, flags ...string) crawler {
 	t.Helper()
+	return crawlerOf(t, srv.DNSAddr(), job, flags...)
+}
+
+// crawlerOf is newCrawler with a name server of its own.
+func crawlerOf(t *testing.T, dns string, job *crawl.Job, flags ...string) crawler {
+	t.Helper()
 	tmp, err := os.MkdirTemp(t.ArtifactDir(), "crawl-")
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +72,7 @@ func newCrawler(t *testing.T, srv *fakeweb.Server, job *crawl.Job, flags ...stri
 		t.Fatal(err)
 	}
 	c := crawler{exe: program, dir: filepath.Join(tmp, "out")}
-	c.args = append([]string{"crawl", "-c", file, "-o", c.dir, "--dns", srv.DNSAddr(), "--allow-private", "--quiet",
+	c.args = append([]string{"crawl", "-c", file, "-o", c.dir, "--dns", dns, "--allow-private", "--quiet",
 		"--concurrency", "64"}, flags...)
 	return c
 }
