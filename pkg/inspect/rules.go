@@ -157,8 +157,6 @@ var reasonTexts = map[string]string{
 	crawl.ReasonStatus:           "the server answered with an error status",
 	crawl.ReasonInterrupted:      "the fetcher stopped in the middle of it",
 	crawl.ReasonLeaseLost:        "the message of its lease, or of its outcome, was deleted from the queues",
-	crawl.ReasonScheme:           "its scheme is not http or https",
-	crawl.ReasonTruncatedMaxBody: "the body is longer than limits.max_body",
 	crawl.ReasonBodyLost:         "it was fetched, and its body lost before it was parsed",
 	traps.ReasonURLLength:        "a trap by its look: the URL is too long",
 	traps.ReasonPathDepth:        "a trap by its look: too many path segments",
