@@ -170,9 +170,9 @@ func CheckChange(from, to *Job) error {
 	return Permanent(errors.Join(errs...))
 }
 
-// widening are the settings by which URLs are left out. A revision that changes none of them lets in nothing that was left out.
-var widening = []string{"seeds", "scope", "include", "exclude", "blacklist", "blacklist_entries", "max_depth", "pages_per_level", "pages_per_host",
-	"query_variants", "ignore_robots", "ignore_nofollow", "sitemaps"}
+// widening are the settings by which URLs are left out: max_pages because it bounds the sitemaps. A revision that changes none of them lets in nothing that was left out.
+var widening = []string{"seeds", "scope", "include", "exclude", "blacklist", "blacklist_entries", "max_depth", "max_pages", "pages_per_level",
+	"pages_per_host", "pages_per_domain", "query_variants", "ignore_robots", "ignore_nofollow", "sitemaps"}
 
 // MayWiden reports whether a revision may let in what was left out.
 func MayWiden(from, to *Job) bool {

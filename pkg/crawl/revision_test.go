@@ -121,7 +121,7 @@ func TestWhatCannotChangeIsNamed(t *testing.T) {
 
 func TestOnlyRulesWiden(t *testing.T) {
 	from, slower, wider := oldJob(), oldJob(), oldJob()
-	slower.Politeness.Delay, slower.MaxPages, slower.Rules = 0, 0, nil
+	slower.Politeness.Delay, slower.Retry.Max, slower.Rules = 0, 0, nil
 	wider.PagesPerHost = 9
 	if crawl.MayWiden(&from, &slower) || !crawl.MayWiden(&from, &wider) {
 		t.Error("a delay widens, or a budget does not")

@@ -170,10 +170,10 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d stage.Delivery, t
 	return fresh, nil
 }
 
-// overBudget spends the budgets that t falls under, and names the one that is spent, with its rule. A repeat was paid for before.
+// overBudget spends the budgets that t falls under, and names the one that is spent, with its rule.
 func (h *Handler) overBudget(ctx context.Context, job *crawl.Job, t *crawl.Task) (reason, rule string, err error) {
 	switch {
-	case t.Repeat || t.Seed:
+	case t.Seed:
 		return "", "", nil
 	case t.Kind != crawl.KindPage:
 		reason, err = h.overSitemaps(ctx, job, t)

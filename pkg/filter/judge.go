@@ -2,6 +2,7 @@ package filter
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -56,7 +57,8 @@ func (j *Judge) LetIn(ctx context.Context, jobs crawl.Jobs, job *crawl.Job, l *c
 
 // isBudget reports whether a URL was left out because a budget was spent.
 func isBudget(reason string) bool {
-	return reason == crawl.ReasonLevelBudget || reason == crawl.ReasonHostBudget || reason == crawl.ReasonVariantBudget
+	return slices.Contains([]string{crawl.ReasonLevelBudget, crawl.ReasonHostBudget, crawl.ReasonDomainBudget, crawl.ReasonSitemapBudget,
+		crawl.ReasonVariantBudget}, reason)
 }
 
 // reconsidered reports whether a reason that does not come of a URL may hold no more.
@@ -72,6 +74,11 @@ func reconsidered(reason string, then, now *crawl.Job) bool {
 		return now.PagesPerLevel != then.PagesPerLevel
 	case crawl.ReasonHostBudget:
 		return now.PagesPerHost != then.PagesPerHost || now.Scope != then.Scope
+	case crawl.ReasonDomainBudget:
+		return now.PagesPerDomain != then.PagesPerDomain || now.Scope != then.Scope
+	case crawl.ReasonSitemapBudget:
+		return now.MaxPages != then.MaxPages || now.PagesPerHost != then.PagesPerHost || now.PagesPerDomain != then.PagesPerDomain ||
+			now.Scope != then.Scope
 	case crawl.ReasonVariantBudget:
 		return now.QueryVariants != then.QueryVariants
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ type sweeper struct {
 	bus   bus.Bus
 	judge *filter.Judge
 	log   *slog.Logger
+	// patience is how long a chunk is waited for until it is published again; 0: claimPatience.
+	patience time.Duration
 
 	mu sync.Mutex // held by a pass
 }
@@ -37,7 +40,7 @@ type sweeper struct {
 // Bounds of a sweep.
 const (
 	sweepChunk = 512
-	// claimPatience is how long a chunk is waited for until it is published again, sweepTries times.
+	// claimPatience is how long a chunk is waited for, which is published sweepTries times at most.
 	claimPatience = 30 * time.Second
 	sweepTries    = 3
 	claimLook     = 2 * time.Millisecond // doubled up to claimLookMax
@@ -159,7 +162,7 @@ func (s *sweeper) taken(ctx context.Context, job *crawl.Job, tasks []crawl.Task)
 	for i := range tasks {
 		keys[i] = tasks[i].URL.Key()
 	}
-	deadline := time.Now().Add(claimPatience)
+	deadline := time.Now().Add(cmp.Or(s.patience, claimPatience))
 	for wait := claimLook; ; wait = min(2*wait, claimLookMax) {
 		entries, err := s.look.Lookup(ctx, job.ID, keys...)
 		if err != nil {

@@ -1,6 +1,15 @@
 package postgres
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
 
 // Statements whose plans are tested.
 var (
@@ -40,3 +49,29 @@ var NearArgs = nearArgs
 // NearByColumnSQL is a look-up by the job and the halves, as the store must not make it.
 const NearByColumnSQL = `SELECT url FROM fingerprints WHERE job = $1 AND page_type = 0 AND sketch IS NOT NULL AND page_id <> $2 AND simhash <> $3 AND
 	(simhash >> 32)::integer = ANY ($4::integer[])`
+
+// DownTo takes migrations back, as an operator might before he starts programs of a former version.
+func DownTo(ctx context.Context, url string, version int64) error {
+	cc, err := pgx.ParseConfig(url)
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDB(*cc)
+	defer db.Close()
+	p, err := newProvider(db, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	_, err = p.DownTo(ctx, version)
+	return err
+}
+
+// KeyColumns are the columns of a URL's key.
+func KeyColumns(k weburl.Key) (host int64, hash string) {
+	h := hashOf(k)
+	return hostOf(k), uuid(h.Bytes)
+}
+
+func uuid(b [16]byte) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

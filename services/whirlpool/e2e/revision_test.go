@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -215,4 +216,67 @@ func TestSettingsChangeWhileACrawlRuns(t *testing.T) {
 			t.Errorf("%s is explained as\n%s", path, r.stdout)
 		}
 	}
+}
+
+// TestWhatWasDecidedIsToldByTheRulesOfThen: explain and status tell what was decided by the revision that decided it.
+func TestWhatWasDecidedIsToldByTheRulesOfThen(t *testing.T) {
+	long(t)
+	t.Parallel()
+	s := newTree(t)
+	c := s.crawler(t, "--delay", "0s")
+	c.start(t, "--max-depth", "2", "--exclude", "/-3").wait(t)
+	rules := filepath.Join(t.TempDir(), "rules.yml")
+	if err := os.WriteFile(rules, []byte("max_depth: 1\nrules: [{name: r, fields: [{name: heading, css: title}]}]\npoliteness: {delay: 0s}\nsitemaps: false\nnear_duplicate: -1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, "set", "-o", c.dir, "-c", rules); r.exit != 0 || !strings.Contains(r.stdout, "max_depth: 2 → 1") || !strings.Contains(r.stdout, "rules: [] → [r]") {
+		t.Fatalf("exit status %d\n%s%s", r.exit, r.stdout, r.stderr)
+	}
+	for _, tt := range []struct {
+		path  string
+		wants []string
+	}{
+		{"/-1-1-1", []string{"deeper than max_depth 2", "by revision 1, the job is at 2 now"}},
+		{"/-3", []string{`exclude pattern "/-3"`, "by revision 1"}},
+		{"/-1", []string{"stored", "by the extraction rules of revision 1"}},
+	} {
+		r := run(t, "explain", "-o", c.dir, s.URL+tt.path)
+		for _, want := range tt.wants {
+			if r.exit != 0 || !strings.Contains(r.stdout, want) {
+				t.Errorf("%q is not in the explanation of %s:\n%s%s", want, tt.path, r.stdout, r.stderr)
+			}
+		}
+	}
+	r := run(t, "status", "-o", c.dir)
+	for _, want := range []string{"revision       2", "max_depth: 2 → 1", "revision 1 (epoch) were made by other extraction rules"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("%q is not in\n%s", want, r.stdout)
+		}
+	}
+	// What is made from now on is made by the new rules, and says so.
+	if r := run(t, "crawl", "-o", c.dir, "--allow-private", "--quiet", "--max-depth", "3"); r.exit != 0 {
+		t.Fatalf("exit status %d\n%s%s", r.exit, r.stdout, r.stderr)
+	}
+	for u, line := range linesOf(t, filepath.Join(c.dir, "pages.jsonl")) {
+		deep := strings.Count(u, "-") > 2
+		if strings.Contains(line, `"epoch":3`) != (deep || strings.Contains(u, "/-3")) || strings.Contains(line, `"heading"`) != (deep || strings.Contains(u, "/-3")) {
+			t.Errorf("the record of %s: %s", u, line)
+		}
+	}
+}
+
+// linesOf returns the records of a file by their URLs.
+func linesOf(t *testing.T, file string) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]string{}
+	for line := range strings.Lines(string(data)) {
+		_, rest, _ := strings.Cut(line, `"url":"`)
+		u, _, _ := strings.Cut(rest, `"`)
+		lines[u] = line
+	}
+	return lines
 }
