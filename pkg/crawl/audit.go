@@ -23,13 +23,31 @@ type AuditReport struct {
 	StrayPages  int64 `json:"stray_pages"`  // records whose URL nobody claimed
 	TallyOff    int64 `json:"tally_off"`    // counters that differ from what was counted
 	DeadLetters int64 `json:"dead_letters"` // messages waiting for a replay
+	Unreadable  int64 `json:"unreadable"`   // of them, those that this program cannot read
 
-	Cluster *ClusterAudit `json:"cluster,omitempty"` // nil: a crawl in a directory
+	Directory *DirectoryAudit `json:"directory,omitempty"` // nil: a job of a cluster
+	Cluster   *ClusterAudit   `json:"cluster,omitempty"`   // nil: a crawl in a directory
 
 	Faults   []string `json:"faults,omitempty"`   // what is wrong, a sentence each
 	Unproven []string `json:"unproven,omitempty"` // what could be neither proven nor refuted, a sentence each; of a cluster see Cluster, too
 	// Examples holds up to MaxExamples URLs (keys, where only the key is known) for each kind of finding.
 	Examples map[string][]string `json:"examples,omitempty"`
+}
+
+// DirectoryAudit is what only an audit of a directory finds. A record is damaged where its line is not what was stored, missing where there is
+// no line of its URL, extra where the index does not lead to its line, moved where it stands elsewhere than the index says, and early
+// where its URL has no outcome, or another one than a page.
+type DirectoryAudit struct {
+	PageURLs int64 `json:"page_urls"` // URLs whose outcome is a page, answered with 2xx
+	Unstored int64 `json:"unstored"`  // of them, those without a record: noindex
+	Damaged  int64 `json:"damaged"`
+	Missing  int64 `json:"missing"`
+	Extra    int64 `json:"extra"`
+	Moved    int64 `json:"moved"`
+	Early    int64 `json:"early"`
+	Unsummed int64 `json:"unsummed"`      // written by the first release, without a checksum: only their form can be checked
+	BadLines int64 `json:"bad_log_lines"` // of crawl.log
+	BadFiles int64 `json:"bad_archives"`  // files under warc/ that are damaged
 }
 
 // ClusterAudit is what only an audit of a cluster's job finds. Queued, InFlight and DeadLetters beside it are those of all jobs: a

@@ -80,6 +80,13 @@ func (l *AttemptLog) writeLines(b *bytes.Buffer) error {
 	return nil
 }
 
+// length is that of the lines that were written.
+func (l *AttemptLog) length() int64 {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	return l.end
+}
+
 func (l *AttemptLog) close() error {
 	if l == nil {
 		return nil

@@ -1,10 +1,11 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -12,26 +13,38 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// Audit counts, from the stores alone, whether every URL that was discovered is in exactly one state. It reads one
-// moment's state, also while the crawl runs; memory stays below 64 MB, beyond that keys are sorted in files under state/.
+// Audit counts, from the stores alone, whether every URL that was discovered is in exactly one state, and whether every page that was
+// fetched has the record that was stored, and no other. It reads one moment's state, also while the crawl runs; memory stays below
+// 64 MB, beyond that keys are sorted in files under state/.
 func (s *Store) Audit(ctx context.Context) (_ crawl.AuditReport, err error) {
-	if err := s.flush(); err != nil {
+	s.pages.moving.RLock()
+	defer s.pages.moving.RUnlock()
+	a, done, err := s.newAudit()
+	if err != nil {
 		return crawl.AuditReport{}, err
 	}
-	a := &audit{s: s, at: s.db.NewSnapshot()}
-	a.Examples = map[string][]string{}
-	defer func() { err = errors.Join(err, a.at.Close()) }()
-	if a.sorter, err = newSorter(s.path("state")); err != nil {
-		return crawl.AuditReport{}, fmt.Errorf("audit %s: %w", s.dir, err)
-	}
-	defer func() { err = errors.Join(err, a.sorter.close()) }()
-	for _, step := range []func(context.Context) error{a.readQueues, a.readJournal, a.readDead, a.match, a.readPages} {
+	defer func() { err = errors.Join(err, done()) }()
+	for _, step := range []func(context.Context) error{a.readQueues, a.readJournal, a.readDead, a.match, a.readPages, a.nameThem} {
 		if err := step(ctx); err != nil {
 			return a.AuditReport, fmt.Errorf("audit %s: %w", s.dir, err)
 		}
 	}
 	a.judge()
 	return a.AuditReport, nil
+}
+
+// newAudit prepares an audit of this moment's state. done ends it.
+func (s *Store) newAudit() (_ *audit, done func() error, err error) {
+	if err := s.flush(); err != nil {
+		return nil, nil, err
+	}
+	a := &audit{s: s, at: s.db.NewSnapshot(), underWay: map[weburl.Key]bool{}, unnamed: map[weburl.Key]bool{},
+		finding: func(string, crawl.JobID, jobNum, weburl.Key) {}}
+	a.Examples, a.Directory = map[string][]string{}, &crawl.DirectoryAudit{}
+	if a.sorter, err = newSorter(s.path("state"), rawMark); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("audit %s: %w", s.dir, err), a.at.Close())
+	}
+	return a, func() error { return errors.Join(a.sorter.close(), a.at.Close()) }, nil
 }
 
 // Where a mark was met. A robots.txt is queued without a claim, so it is told apart.
@@ -42,11 +55,21 @@ const (
 	inDead
 )
 
+// mark is a URL's key in the database and where it was met.
+type mark [urlKeyLen + 1]byte
+
+func rawMark(m *mark) []byte { return m[:] }
+
 type audit struct {
 	crawl.AuditReport
-	s      *Store
-	at     *pebble.Snapshot
-	sorter *sorter
+	s        *Store
+	at       *pebble.Snapshot
+	sorter   *sorter[mark]
+	pages    *pebble.Iterator    // over the index of pages.jsonl
+	underWay map[weburl.Key]bool // URLs in messages that are on their way, or in dead letters
+	unnamed  map[weburl.Key]bool // keys among the examples
+	// finding is told of each URL that is lost or unclaimed.
+	finding func(what string, job crawl.JobID, num jobNum, k weburl.Key)
 }
 
 func (a *audit) readQueues(ctx context.Context) error {
@@ -68,10 +91,17 @@ func (a *audit) mark(t *crawl.Task, where byte) error {
 		if where == inQueue {
 			a.Unclaimed++
 			a.Example("unclaimed", t.URL.String())
+			a.finding("unclaimed", t.Job, 0, t.URL.Key())
 		}
 		return nil
 	}
-	return a.sorter.add(makeURLKey(job, t.URL.Key()), where)
+	if where == inJournal || where == inDead {
+		a.underWay[t.URL.Key()] = true
+	}
+	k, m := makeURLKey(job, t.URL.Key()), mark{}
+	copy(m[:], k[:])
+	m[urlKeyLen] = where
+	return a.sorter.add(m)
 }
 
 func (a *audit) readJournal(ctx context.Context) error {
@@ -85,7 +115,7 @@ func (a *audit) readJournal(ctx context.Context) error {
 }
 
 func (a *audit) markAll(e crawl.Event, where byte) error {
-	for _, t := range crawl.TasksOf(e) {
+	for _, t := range tasksOf(e) {
 		if err := a.mark(t, where); err != nil {
 			return err
 		}
@@ -93,15 +123,30 @@ func (a *audit) markAll(e crawl.Event, where byte) error {
 	return nil
 }
 
+// tasksOf returns the tasks that a message, or its replay, goes on with. A page that is replayed is fetched again.
+func tasksOf(e crawl.Event) []*crawl.Task {
+	switch e := e.(type) {
+	case *crawl.Page:
+		return []*crawl.Task{&e.Task}
+	case *crawl.Document:
+		return []*crawl.Task{&e.Page.Task}
+	}
+	return crawl.TasksOf(e)
+}
+
 // places says how often a URL was met where.
 type places struct{ queue, robots, journal, dead int }
 
 // match walks through the URLs and the sorted marks side by side.
-func (a *audit) match(ctx context.Context) error {
+func (a *audit) match(ctx context.Context) (err error) {
 	next, err := a.sorter.merged()
 	if err != nil {
 		return err
 	}
+	if a.pages, err = a.at.NewIter(&pebble.IterOptions{LowerBound: []byte{kindPage}, UpperBound: []byte{kindPage + 1}}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.pages.Close()) }()
 	m, ok, err := next()
 	if err != nil {
 		return err
@@ -113,8 +158,7 @@ func (a *audit) match(ctx context.Context) error {
 			if string(m[:urlKeyLen]) == string(key) {
 				p.add(m[urlKeyLen])
 			} else if m[urlKeyLen] == inQueue {
-				a.Unclaimed++
-				a.Example("unclaimed", (*urlKey)(m[:urlKeyLen]).key().String())
+				a.unclaimed((*urlKey)(m[:urlKeyLen]))
 			}
 			m, ok, err = next()
 		}
@@ -125,9 +169,9 @@ func (a *audit) match(ctx context.Context) error {
 		if err := e.decode(v); err != nil || len(k) != urlKeyLen {
 			return fmt.Errorf("entry %x: %w", k, errEntry)
 		}
-		a.countEntry(count, jobNum(k[1])<<8|jobNum(k[2]), &e)
+		a.countEntry(count, (*urlKey)(k).job(), &e)
 		p, err := upTo(k)
-		a.place(&e, p, (*urlKey)(k).key())
+		a.place(&e, p, (*urlKey)(k))
 		return err
 	})
 	if err == nil {
@@ -152,24 +196,33 @@ func (p *places) add(where byte) {
 	}
 }
 
-func (a *audit) place(e *entry, p places, k weburl.Key) {
+// unclaimed notes a URL that is queued without a claim.
+func (a *audit) unclaimed(uk *urlKey) {
+	a.Unclaimed++
+	a.example("unclaimed", uk.key())
+	job, _ := a.s.jobs.name(uk.job())
+	a.finding("unclaimed", job, uk.job(), uk.key())
+}
+
+func (a *audit) place(e *entry, p places, uk *urlKey) {
+	k := uk.key()
 	if p.queue > 1 {
 		a.Doubled++
-		a.Example("doubled", k.String())
+		a.example("doubled", k)
 	}
 	switch e.state {
 	case crawl.StateExcluded:
 		a.Excluded++
 		if p.queue > 0 {
-			a.Unclaimed++
-			a.Example("unclaimed", k.String())
+			a.unclaimed(uk)
 		}
 		return
 	case crawl.StateDone:
 		a.Done++
+		a.findRecord(e, p, k)
 		if p.queue > 0 {
 			a.Stale++
-			a.Example("stale", k.String())
+			a.example("stale", k)
 		}
 	default:
 		a.Open++
@@ -180,10 +233,11 @@ func (a *audit) place(e *entry, p places, k weburl.Key) {
 			a.InFlight++
 		case p.dead > 0:
 			a.Buried++
-			a.Example("buried", k.String())
+			a.example("buried", k)
 		default:
 			a.Lost++
-			a.Example("lost", k.String())
+			a.example("lost", k)
+			a.finding("lost", "", uk.job(), k)
 		}
 	}
 	a.Claimed++
@@ -218,46 +272,44 @@ func (a *audit) compareTally(ctx context.Context, count map[string]int64) error 
 	return err
 }
 
-func (a *audit) readPages(ctx context.Context) error {
-	var end, sum int64
-	err := scanRange(ctx, a.at, []byte{kindPage}, []byte{kindPage + 1}, func(k, v []byte) error {
-		at, length, err := decodePage(v)
-		if err != nil || len(k) != 1+len(weburl.Key{}) {
-			return fmt.Errorf("index entry %x of pages.jsonl is damaged", k)
-		}
-		a.Pages++
-		sum, end = sum+length, max(end, at+length)
-		known, err := a.known(weburl.Key(k[1:]))
-		if !known {
-			a.StrayPages++
-			a.Example("stray page", weburl.Key(k[1:]).String())
-		}
-		return err
-	})
-	a.PageBytes = sum
-	if sum != end {
-		a.Faults = append(a.Faults, fmt.Sprintf("the index of pages.jsonl leads to %d bytes, but its last record ends at byte %d", sum, end))
+// findRecord looks for the record of a page that was fetched.
+func (a *audit) findRecord(e *entry, p places, k weburl.Key) {
+	if !e.isPage() {
+		return
 	}
-	info, statErr := os.Stat(a.s.path("pages.jsonl"))
-	if statErr == nil {
-		a.FileBytes = info.Size()
+	a.Directory.PageURLs++
+	key := pageKey(k)
+	if !(a.pages.SeekGE(key) && bytes.Equal(a.pages.Key(), key)) && p.journal+p.dead == 0 {
+		a.Directory.Unstored++
 	}
-	return errors.Join(err, statErr)
 }
 
-// known reports whether any job has an entry of the URL.
-func (a *audit) known(k weburl.Key) (bool, error) {
-	for job := range a.s.jobs.count() {
-		uk := makeURLKey(jobNum(job), k)
-		_, closer, err := a.at.Get(uk[:])
-		if err == nil {
-			return true, closer.Close()
-		}
-		if !errors.Is(err, pebble.ErrNotFound) {
-			return false, err
-		}
+// example notes a URL of which only the key is known.
+func (a *audit) example(kind string, k weburl.Key) {
+	if len(a.Examples[kind]) < crawl.MaxExamples {
+		a.unnamed[k] = true
 	}
-	return false, nil
+	a.Example(kind, k.String())
+}
+
+// nameThem replaces keys among the examples by the URLs that crawl.log has for them. One that was never asked for stands nowhere.
+func (a *audit) nameThem(ctx context.Context) error {
+	if len(a.unnamed) == 0 {
+		return nil
+	}
+	return a.s.eachLogged(ctx, func(u weburl.URL, _ []byte) error {
+		k := u.Key()
+		if !a.unnamed[k] {
+			return nil
+		}
+		delete(a.unnamed, k)
+		for _, list := range a.Examples {
+			for i := range list {
+				list[i] = strings.ReplaceAll(list[i], k.String(), u.String())
+			}
+		}
+		return nil
+	})
 }
 
 func (a *audit) readDead(ctx context.Context) error {
@@ -265,7 +317,9 @@ func (a *audit) readDead(ctx context.Context) error {
 		a.DeadLetters++
 		l, err := decodeDead(k, v)
 		if err != nil {
-			return err
+			a.Unreadable++
+			a.Example("dead letter that cannot be read", fmt.Sprintf("%x", k[1:]))
+			return nil
 		}
 		return a.markAll(l.Message.Event, inDead)
 	})
@@ -278,9 +332,25 @@ func (a *audit) judge() {
 			a.Faults = append(a.Faults, fmt.Sprintf(format, n))
 		}
 	}
-	fault(a.Lost, "%d claimed URLs are neither queued nor in flight nor buried: they are lost")
+	d := a.Directory
+	lost := "%d claimed URLs are neither queued nor in flight nor buried: they are lost"
+	if a.Unreadable > 0 { // they may be in these
+		a.Unproven = append(a.Unproven, fmt.Sprintf("%d dead letters cannot be read: `whirlpool replay --list` says why; whether URLs are lost cannot be told",
+			a.Unreadable))
+		if a.Lost > 0 {
+			a.Unproven = append(a.Unproven, fmt.Sprintf("%d claimed URLs are in none of the queues and messages that can be read", a.Lost))
+		}
+	} else {
+		fault(a.Lost, lost)
+	}
 	fault(a.Unclaimed, "%d queued URLs were never claimed")
 	fault(a.StrayPages, "%d records are of URLs that nobody claimed")
+	fault(d.Early, "%d records are of URLs whose outcome is no page")
+	fault(d.Damaged, "%d lines of pages.jsonl are damaged")
+	fault(d.Missing, "%d records are missing in pages.jsonl")
+	fault(d.Extra, "%d lines of pages.jsonl are not in its index: copies, or somebody else's")
+	fault(d.Moved, "%d records stand elsewhere in pages.jsonl than its index says")
+	fault(d.BadLines, "%d lines of crawl.log are damaged")
 	fault(a.TallyOff, "%d counters of the tally are wrong")
 	fault(a.PageBytes-a.FileBytes, "pages.jsonl lacks %d bytes that its index leads to")
 }

@@ -56,7 +56,7 @@ func TestAuditOfASoundStore(t *testing.T) {
 	got, err := s.Audit(context.Background())
 	must(t, err)
 	want := crawl.AuditReport{Claimed: 4, Done: 1, Excluded: 1, Open: 3, Queued: 1, InFlight: 1, Buried: 1, Pages: 1, DeadLetters: 1,
-		PageBytes: got.FileBytes, FileBytes: got.FileBytes, Examples: map[string][]string{"buried": got.Examples["buried"]}}
+		PageBytes: got.FileBytes, FileBytes: got.FileBytes, Directory: &crawl.DirectoryAudit{PageURLs: 1}, Examples: map[string][]string{"buried": got.Examples["buried"]}}
 	if !reflect.DeepEqual(got, want) || got.FileBytes == 0 {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -114,17 +114,17 @@ func TestAuditFindsWhatIsWrong(t *testing.T) {
 
 // TestSorterSpills compares marks merged from many files with those sorted in memory.
 func TestSorterSpills(t *testing.T) {
-	s, err := newSorter(t.TempDir())
+	s, err := newSorter(t.TempDir(), rawMark)
 	must(t, err)
 	s.limit = 10
 	rng := rand.New(rand.NewPCG(1, 1))
 	want := map[mark]int{}
 	for range 1003 {
 		k := makeURLKey(jobNum(rng.IntN(2)), weburl.Key{byte(rng.IntN(50))})
-		must(t, s.add(k, inQueue))
 		var m mark
 		copy(m[:], k[:])
 		m[urlKeyLen] = inQueue
+		must(t, s.add(m))
 		want[m]++
 	}
 	next, err := s.merged()

@@ -1,44 +1,207 @@
 package local
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // lockName is the file under state/ that an open directory holds locked.
 const lockName = "lock"
 
+// Discarded is what Discard removed.
+type Discarded struct {
+	Records int64    // lines of pages.jsonl
+	Bytes   int64    // of all files
+	Names   []string // what was removed: pages.jsonl, crawl.log, warc/, state/
+	Kept    []string // files in warc/ and state/ that are not whirlpool's
+}
+
 // Discard removes what a crawl left in dir, and nothing else. It refuses while a process has the directory open: that one
-// would go on writing into files that are gone. The lock file stays, so that no two processes can ever lock different ones.
-func Discard(dir string) (err error) {
+// would go on writing into files that are gone. It refuses, too, where something there is not a crawl's: that is somebody's own, and
+// stays. The lock file stays, so that no two processes can ever lock different ones.
+func Discard(dir string) (out Discarded, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("discard the crawl in %s: %w", dir, err)
 		}
 	}()
-	parts, err := os.ReadDir(filepath.Join(dir, "state"))
-	switch {
-	case err == nil:
+	state, warc := filepath.Join(dir, "state"), filepath.Join(dir, warcName)
+	if err := checkOurs(dir); err != nil {
+		return out, err
+	}
+	if _, err := os.Stat(state); err == nil {
 		lock, err := lockDir(dir)
+		if err != nil {
+			return out, err
+		}
+		defer func() { _ = lock.Close() }()
+	}
+	if out.Records, err = countLines(filepath.Join(dir, pagesName)); err != nil {
+		return out, err
+	}
+	for _, name := range []string{pagesName, logName} {
+		if err := out.remove(dir, name); err != nil {
+			return out, err
+		}
+	}
+	if err := out.empty(dir, warc, isArchiveName); err != nil {
+		return out, err
+	}
+	if err := out.empty(dir, state, func(name string) bool { return name != lockName && isStateName(name) }); err != nil {
+		return out, err
+	}
+	if len(out.Kept) == 0 { // an empty one is nobody's
+		_ = os.Remove(warc)
+	}
+	return out, nil
+}
+
+// remove removes a file or a directory, and counts it.
+func (d *Discarded) remove(dir, name string) error {
+	path := filepath.Join(dir, name)
+	n, err := sizeOf(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d.Bytes += n
+	d.Names = append(d.Names, name)
+	return os.RemoveAll(path)
+}
+
+// empty removes what is ours in a directory.
+func (d *Discarded) empty(dir, sub string, ours func(name string) bool) error {
+	entries, err := os.ReadDir(sub)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var one Discarded
+	for _, e := range entries {
+		switch {
+		case ours(e.Name()):
+			if err := one.remove(sub, e.Name()); err != nil {
+				return err
+			}
+		case e.Name() != lockName:
+			d.Kept = append(d.Kept, filepath.Join(sub, e.Name()))
+		}
+	}
+	if len(one.Names) > 0 {
+		d.Bytes += one.Bytes
+		d.Names = append(d.Names, filepath.Base(sub)+string(filepath.Separator))
+	}
+	return nil
+}
+
+// checkOurs finds what is somebody else's under the names of a crawl's files.
+func checkOurs(dir string) error {
+	for name, start := range map[string]string{pagesName: `{"url":"`, logName: `{"time":"`} {
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return err
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("%s is no file but %s: remove it yourself, or choose another directory with -o", path, kindOf(info.Mode()))
+		}
+		head, err := headOf(path, len(start))
 		if err != nil {
 			return err
 		}
-		defer func() { _ = lock.Close() }()
-	case !errors.Is(err, os.ErrNotExist):
+		if _, ours := os.Stat(filepath.Join(dir, "state", formatName)); ours != nil && !strings.HasPrefix(start, head) {
+			return fmt.Errorf("%s is not whirlpool's (it does not begin with %s): move it away, or choose another directory with -o", path, start)
+		}
+	}
+	strangers, err := strangersIn(filepath.Join(dir, "state"), isStateName)
+	if err != nil {
 		return err
 	}
-	doomed := []string{"pages.jsonl", "crawl.log", "warc"}
-	for _, p := range parts {
-		if p.Name() != lockName {
-			doomed = append(doomed, filepath.Join("state", p.Name()))
-		}
-	}
-	for _, name := range doomed {
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			return err
-		}
+	switch format, err := os.ReadFile(filepath.Join(dir, "state", formatName)); {
+	case err == nil && !strings.HasPrefix(string(format), formatFamily):
+		return fmt.Errorf("%s is not whirlpool's: choose another directory with -o", filepath.Join(dir, "state"))
+	case errors.Is(err, fs.ErrNotExist) && len(strangers) > 0:
+		return fmt.Errorf("%s is not whirlpool's: it holds %s: move it away, or choose another directory with -o", filepath.Join(dir, "state"), strangers[0])
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
 	return nil
+}
+
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case m.IsDir():
+		return "a directory"
+	}
+	return "something else"
+}
+
+// headOf returns the first bytes of a file, at most n.
+func headOf(name string, n int) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	buf := make([]byte, n)
+	got, err := io.ReadFull(f, buf)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return string(buf[:got]), err
+}
+
+// countLines counts the lines of a file; none where there is no file.
+func countLines(name string) (n int64, err error) {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	buf := make([]byte, 1<<16)
+	for {
+		got, err := f.Read(buf)
+		n += int64(bytes.Count(buf[:got], []byte("\n")))
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
+
+// sizeOf is the size of a file, or of all files in a directory.
+func sizeOf(path string) (n int64, err error) {
+	if _, err := os.Lstat(path); err != nil {
+		return 0, err
+	}
+	err = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() {
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
 }

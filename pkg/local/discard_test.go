@@ -20,7 +20,7 @@ func TestDiscardLeavesNothingOfTheCrawlAndEverythingElse(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mine"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := local.Discard(dir); err != nil {
+	if _, err := local.Discard(dir); err != nil {
 		t.Fatal(err)
 	}
 	var left []string
@@ -40,7 +40,7 @@ func TestDiscardLeavesNothingOfTheCrawlAndEverythingElse(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := local.Discard(filepath.Join(dir, "nothing")); err != nil {
+	if _, err := local.Discard(filepath.Join(dir, "nothing")); err != nil {
 		t.Errorf("nothing to discard: %v", err)
 	}
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -17,46 +19,48 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// format is the version of everything in state/ and of pages.jsonl's index. A program opens only the formats it lists.
+// format is the version of everything in state/ and of pages.jsonl's index. A program opens only this one and the one before, which it brings
+// up to date (convert.go).
 const format = "whirlpool-state 3"
+
+const (
+	formatName   = "format" // under state/
+	formatFamily = "whirlpool-state "
+)
 
 // lockDir takes the directory for this process.
 func lockDir(dir string) (io.Closer, error) {
 	name := filepath.Join(dir, "state", lockName)
 	l, err := vfs.Default.Lock(name)
-	if err == nil {
+	switch {
+	case err == nil:
 		return l, nil
+	case !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EROFS):
+		return nil, fmt.Errorf("crawl directory %s is in use by another process (%s: %w): wait for it to end, stop it, or choose "+
+			"another directory with --out", dir, name, err)
 	}
-	return nil, fmt.Errorf("crawl directory %s is in use by another process (%s: %w): wait for it to end, stop it, or choose "+
-		"another directory with --out", dir, name, err)
+	return nil, fmt.Errorf("crawl directory %s cannot be locked (%s): %w", dir, name, err)
 }
 
-// checkFormat refuses a directory that another version of the program wrote, and marks a new one. It reports whether the directory has the
-// format before, which is to be converted.
-func checkFormat(dir string) (before bool, err error) {
-	name := filepath.Join(dir, "state", "format")
-	got, err := os.ReadFile(name)
-	if errors.Is(err, os.ErrNotExist) {
-		if _, err := os.Stat(filepath.Join(dir, "state", "db")); err == nil {
-			return false, fmt.Errorf("crawl directory %s holds a state without %s: it is no state of whirlpool's; choose another directory "+
-				"with --out", dir, name)
-		}
-		return false, writeFormat(dir)
-	}
-	if err != nil {
-		return false, fmt.Errorf("read the format of crawl directory %s: %w", dir, err)
-	}
-	v := strings.TrimSpace(string(got))
-	if v != format && v != formatBefore {
-		return false, fmt.Errorf("crawl directory %s has the format %.40q, this program knows %q: use the program that wrote it, or start "+
+// formatOf returns the format of a directory's state, empty where there is none; one that another version of the program wrote is refused.
+func formatOf(dir string) (string, error) {
+	got, err := os.ReadFile(filepath.Join(dir, "state", formatName))
+	switch v := strings.TrimSpace(string(got)); {
+	case errors.Is(err, os.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("read the format of crawl directory %s: %w", dir, err)
+	case v != format && v != formatBefore:
+		return "", fmt.Errorf("crawl directory %s has the format %.40q, this program knows %q: use the program that wrote it, or start "+
 			"over with --fresh", dir, v, format)
+	default:
+		return v, nil
 	}
-	return v == formatBefore, nil
 }
 
 // writeFormat marks a directory as one of the present format.
 func writeFormat(dir string) error {
-	return writeFileAtomic(filepath.Join(dir, "state", "format"), []byte(format+"\n"))
+	return writeFileAtomic(filepath.Join(dir, "state", formatName), []byte(format+"\n"))
 }
 
 // writeFileAtomic writes a small file that is either whole or not there.

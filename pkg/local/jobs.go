@@ -62,6 +62,18 @@ func (j *jobs) number(ctx context.Context, id crawl.JobID) (jobNum, error) {
 	return n, err
 }
 
+// name returns the name of a job's number.
+func (j *jobs) name(n jobNum) (crawl.JobID, bool) {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	for id, have := range j.by {
+		if have == n {
+			return id, true
+		}
+	}
+	return "", false
+}
+
 // count is the number of jobs; their numbers are below it.
 func (j *jobs) count() int {
 	j.mu.RLock()

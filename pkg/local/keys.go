@@ -20,8 +20,9 @@ import (
 //	kindJournal  sequence(8)                        CBOR message
 //	kindMeta     name                               the caller's bytes
 //	kindHoles    queue name                         uvarint: settled tasks behind its oldest one (queues.go)
-//	kindPage     URL key(24)                        uvarint offset, uvarint length in pages.jsonl
+//	kindPage     URL key(24)                        place in pages.jsonl, with a checksum (pageindex.go)
 //	kindPageEnd  -                                  uvarint: committed length of pages.jsonl
+//	kindPageMove -                                  a removal of records that is under way (forget.go)
 //	kindQueue    queue name, 0, sequence(8)         a task (taskcodec.go)
 //	kindRedirect job(2) URL key(24)                 the URL that it redirects to
 //	kindRobots   origin                             CBOR crawl.Robots
@@ -42,6 +43,7 @@ const (
 	kindHoles    = 'o'
 	kindPage     = 'p'
 	kindPageEnd  = 'P'
+	kindPageMove = 'M'
 	kindQueue    = 'q'
 	kindRedirect = 'R'
 	kindRobots   = 'r'
@@ -66,6 +68,8 @@ func makeURLKey(job jobNum, k weburl.Key) (out urlKey) {
 	copy(out[3:], k[:])
 	return out
 }
+
+func (k *urlKey) job() jobNum { return jobNum(binary.BigEndian.Uint16(k[1:])) }
 
 func (k *urlKey) key() weburl.Key { return weburl.Key(k[3:]) }
 

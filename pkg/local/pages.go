@@ -21,14 +21,16 @@ import (
 )
 
 // Pages keeps pages.jsonl and its index. Records that come together are appended with one write, fsync'ed, and only then
-// committed to the index with the file's new length: what the index says is in the file, even after a power failure. What
-// lies behind the committed length was never promised to anybody, and is cut when the directory is opened.
+// committed to the index with the file's new length: what the index says is in the file, even after a power failure. The
+// index keeps a checksum of each line.
 type Pages struct {
 	s    *Store
 	file *os.File
 	size atomic.Int64 // committed length of the file
 	groups[*pageBatch]
 	lastSync time.Time // guarded by the leader's turn
+
+	moving sync.RWMutex // held for writing while records change their places
 
 	mu      sync.Mutex
 	pending map[weburl.Key]struct{} // in a group that is not committed
@@ -42,14 +44,11 @@ const pageInterval = 5 * time.Millisecond
 
 type pageBatch struct {
 	lines []byte
-	index []pageAt
+	index []pageAt // offsets in lines
 }
 
-type pageAt struct {
-	key    weburl.Key
-	offset int // in lines
-	length int
-}
+// pagesName is the file of records in a crawl's directory.
+const pagesName = "pages.jsonl"
 
 // Pages returns the content store.
 func (s *Store) Pages() *Pages { return s.pages }
@@ -57,15 +56,19 @@ func (s *Store) Pages() *Pages { return s.pages }
 func openPages(s *Store) (p *Pages, err error) {
 	p = &Pages{s: s, pending: map[weburl.Key]struct{}{}}
 	p.fresh, p.write, p.pace = p.freshBatch, p.writeBatch, p.gather
-	committed, err := p.committedSize()
-	if err != nil {
-		return nil, err
-	}
-	name := s.path("pages.jsonl")
+	name := s.path(pagesName)
 	if p.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
-	if committed, err = p.recover(name, committed); err != nil {
+	err = p.finishMove()
+	var committed int64
+	if err == nil {
+		committed, err = p.committedSize()
+	}
+	if err == nil && !s.opt.Repair {
+		err = p.recover(name, committed)
+	}
+	if err != nil {
 		return nil, errors.Join(err, p.file.Close())
 	}
 	p.size.Store(committed)
@@ -81,66 +84,6 @@ func (p *Pages) committedSize() (n int64, err error) {
 		return nil
 	})
 	return n, err
-}
-
-// recover brings the file to the committed length.
-func (p *Pages) recover(name string, committed int64) (int64, error) {
-	info, err := p.file.Stat()
-	if err != nil {
-		return 0, err
-	}
-	switch size := info.Size(); {
-	case size > committed:
-		p.s.log.Warn("cut records that were not committed when the last run ended", "file", name, "bytes", size-committed)
-		return committed, p.file.Truncate(committed)
-	case size < committed && !p.s.opt.Repair:
-		return 0, fmt.Errorf("%s has %d bytes, but records up to byte %d were committed: put the whole file back, or open with "+
-			"repair to forget the records that are gone", name, size, committed)
-	case size < committed:
-		return p.repair(name, size)
-	}
-	return committed, nil
-}
-
-// repair forgets the records that a file of the size does not hold.
-func (p *Pages) repair(name string, size int64) (end int64, err error) {
-	b, lost := p.s.db.NewBatch(), 0
-	err = p.each(context.Background(), func(k weburl.Key, at, length int64) error {
-		if at+length <= size {
-			end = max(end, at+length)
-			return nil
-		}
-		lost++
-		return b.Delete(pageKey(k), nil)
-	})
-	if err == nil {
-		err = b.Set([]byte{kindPageEnd}, binary.AppendUvarint(nil, uint64(end)), nil)
-	}
-	if err == nil {
-		err = b.Commit(pebble.Sync)
-	}
-	p.s.log.Warn("forgot records that are missing from the file", "file", name, "records", lost)
-	return end, errors.Join(err, b.Close(), p.file.Truncate(end))
-}
-
-// each yields the place of every committed record, in the order of the URLs' keys.
-func (p *Pages) each(ctx context.Context, yield func(k weburl.Key, at, length int64) error) error {
-	return p.s.scan(ctx, []byte{kindPage}, func(k, v []byte) error {
-		at, length, err := decodePage(v)
-		if err != nil || len(k) != 25 {
-			return fmt.Errorf("index entry %x of pages.jsonl is damaged", k)
-		}
-		return yield(weburl.Key(k[1:]), at, length)
-	})
-}
-
-func decodePage(v []byte) (at, length int64, err error) {
-	r := wire.Reader{B: v}
-	at, length = int64(r.Uvarint(math.MaxInt64/2)), int64(r.Uvarint(math.MaxInt64/2))
-	if r.Bad {
-		return 0, 0, errors.New("the index entry is damaged")
-	}
-	return at, length, nil
 }
 
 var lineBuffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -179,7 +122,7 @@ func (p *Pages) stage(b *pageBatch, key weburl.Key, line []byte) error {
 		return err
 	}
 	p.pending[key] = struct{}{}
-	b.index = append(b.index, pageAt{key, len(b.lines), len(line)})
+	b.index = append(b.index, pageAt{key, place{at: int64(len(b.lines)), length: int64(len(line)), sum: checksum(line), summed: true}})
 	b.lines = append(b.lines, line...)
 	return nil
 }
@@ -210,10 +153,10 @@ func (p *Pages) writeBatch(b *pageBatch) error {
 	p.lastSync = time.Now()
 	end := start + int64(len(b.lines))
 	err := p.s.do(context.Background(), func(batch *pebble.Batch) {
-		var v [2 * binary.MaxVarintLen64]byte
-		for _, at := range b.index {
-			val := binary.AppendUvarint(v[:0], uint64(start)+uint64(at.offset))
-			_ = batch.Set(pageKey(at.key), binary.AppendUvarint(val, uint64(at.length)), nil)
+		var v [maxPlace]byte
+		for _, r := range b.index {
+			r.at += start
+			_ = batch.Set(pageKey(r.key), r.append(v[:0]), nil)
 		}
 		_ = batch.Set([]byte{kindPageEnd}, binary.AppendUvarint(v[:0], uint64(end)), nil)
 	})
@@ -226,8 +169,8 @@ func (p *Pages) writeBatch(b *pageBatch) error {
 func (p *Pages) settle(b *pageBatch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, at := range b.index {
-		delete(p.pending, at.key)
+	for i := range b.index {
+		delete(p.pending, b.index[i].key)
 	}
 	if cap(b.lines) <= maxSpare {
 		p.spare = b.lines[:0]
@@ -247,19 +190,22 @@ func (p *Pages) freshBatch() *pageBatch {
 
 // PageLine returns the line of a URL's record, without the line's end; found is false where none is stored.
 func (p *Pages) PageLine(_ context.Context, key weburl.Key) (line []byte, found bool, err error) {
-	var at, length int64
-	found, err = p.s.get(pageKey(key), func(v []byte) (err error) {
-		at, length, err = decodePage(v)
-		return err
-	})
-	if err != nil || !found || length < 1 {
+	p.moving.RLock()
+	defer p.moving.RUnlock()
+	var pl place
+	found, err = p.s.get(pageKey(key), func(v []byte) error { return pl.decode(v) })
+	if err != nil || !found || pl.length < 1 {
 		return nil, false, err
 	}
-	line = make([]byte, length)
-	if _, err := p.file.ReadAt(line, at); err != nil {
-		return nil, false, fmt.Errorf("read record %s from pages.jsonl at byte %d: %w", key, at, err)
+	line = make([]byte, pl.length)
+	if _, err := p.file.ReadAt(line, pl.at); err != nil {
+		return nil, false, fmt.Errorf("read record %s from %s at byte %d: %w", key, p.file.Name(), pl.at, err)
 	}
-	return line[:length-1], true, nil
+	if pl.summed && checksum(line) != pl.sum {
+		return nil, false, fmt.Errorf("record %s in %s at byte %d is damaged: `whirlpool repair -o %s` sets it aside and has the page fetched again",
+			key, p.file.Name(), pl.at, p.s.dir)
+	}
+	return line[:pl.length-1], true, nil
 }
 
 // Lines reads the records committed so far, one a line. It lasts until the store is closed.

@@ -74,33 +74,6 @@ func TestUncommittedRecordsAreCutAndSaidSo(t *testing.T) {
 	}
 }
 
-func TestMissingRecordsAreAnErrorUnlessRepaired(t *testing.T) {
-	dir := t.TempDir()
-	s := openStore(t, dir)
-	putPages(t, s.Pages(), 0, 5)
-	closeStore(t, s)
-	name := filepath.Join(dir, "pages.jsonl")
-	lines := strings.SplitAfter(readFile(t, name), "\n")
-	writeFile(t, name, lines[0]+lines[1]+lines[2][:20])
-	if _, err := Open(dir, Default()); err == nil || !strings.Contains(err.Error(), name) {
-		t.Fatalf("opened a short file: error %v", err)
-	}
-	opt := Default()
-	opt.Repair = true
-	s, err := Open(dir, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closeStore(t, s)
-	if got := len(records(t, s.Pages())); got != 2 {
-		t.Fatalf("%d records after the repair, want 2", got)
-	}
-	putPages(t, s.Pages(), 0, 5)
-	if got := len(records(t, s.Pages())); got != 5 {
-		t.Errorf("%d records, want all 5 again", got)
-	}
-}
-
 func TestTornLogLineIsCut(t *testing.T) {
 	for _, torn := range []string{"", "x", strings.Repeat("long ", 40_000)} {
 		for _, whole := range []string{"", "{}\n{}\n"} {

@@ -12,26 +12,25 @@ import (
 	"slices"
 )
 
-// mark is a URL's key in the database and where it was met.
-type mark [urlKeyLen + 1]byte
-
-// sorter sorts more marks than memory should hold: full chunks are sorted and spilled to files, which are merged at the
-// end. It holds at most maxMarks marks (28 MB) and a buffer for each file.
-type sorter struct {
+// sorter sorts more items than memory should hold: full chunks are sorted and spilled to files, which are merged at the
+// end. It holds at most limit items and a buffer for each file. T is an array of bytes, and raw returns it as a slice.
+type sorter[T any] struct {
 	dir   string
 	limit int
-	chunk []mark
+	raw   func(*T) []byte
+	chunk []T
 	files []*os.File
 }
 
-const maxMarks = 1 << 20
+// sorterBytes is what a sorter holds at most.
+const sorterBytes = 28 << 20
 
-func newSorter(dir string) (*sorter, error) {
+func newSorter[T any](dir string, raw func(*T) []byte) (*sorter[T], error) {
 	tmp, err := os.MkdirTemp(dir, "audit-")
 	if err != nil {
 		return nil, err
 	}
-	return &sorter{dir: tmp, limit: maxMarks}, nil
+	return &sorter[T]{dir: tmp, limit: sorterBytes / len(raw(new(T))), raw: raw}, nil
 }
 
 // sweepAudits removes what an audit left whose process was killed.
@@ -43,21 +42,18 @@ func sweepAudits(dir string) error {
 	return err
 }
 
-func (s *sorter) add(k urlKey, where byte) error {
-	var m mark
-	copy(m[:], k[:])
-	m[urlKeyLen] = where
-	if s.chunk = append(s.chunk, m); len(s.chunk) < s.limit {
+func (s *sorter[T]) add(item T) error {
+	if s.chunk = append(s.chunk, item); len(s.chunk) < s.limit {
 		return nil
 	}
 	return s.spill()
 }
 
-func (s *sorter) sortChunk() {
-	slices.SortFunc(s.chunk, func(a, b mark) int { return bytes.Compare(a[:], b[:]) })
+func (s *sorter[T]) sortChunk() {
+	slices.SortFunc(s.chunk, func(a, b T) int { return bytes.Compare(s.raw(&a), s.raw(&b)) })
 }
 
-func (s *sorter) spill() error {
+func (s *sorter[T]) spill() error {
 	f, err := os.CreateTemp(s.dir, "marks-")
 	if err != nil {
 		return err
@@ -66,7 +62,7 @@ func (s *sorter) spill() error {
 	s.sortChunk()
 	w := bufio.NewWriterSize(f, 1<<16)
 	for i := range s.chunk {
-		if _, err := w.Write(s.chunk[i][:]); err != nil {
+		if _, err := w.Write(s.raw(&s.chunk[i])); err != nil {
 			return fmt.Errorf("write %s: %w", f.Name(), err)
 		}
 	}
@@ -78,23 +74,23 @@ func (s *sorter) spill() error {
 	return err
 }
 
-// merged returns the marks in order, one a call; ok is false at the end.
-func (s *sorter) merged() (next func() (m mark, ok bool, err error), err error) {
+// merged returns the items in order, one a call; ok is false at the end.
+func (s *sorter[T]) merged() (next func() (item T, ok bool, err error), err error) {
 	s.sortChunk()
-	h := &markHeap{}
+	h := &itemHeap[T]{raw: s.raw}
 	rest := s.chunk
-	sources := []func() (mark, error){func() (m mark, err error) {
+	sources := []func() (T, error){func() (item T, err error) {
 		if len(rest) == 0 {
-			return m, io.EOF
+			return item, io.EOF
 		}
-		m, rest = rest[0], rest[1:]
-		return m, nil
+		item, rest = rest[0], rest[1:]
+		return item, nil
 	}}
 	for _, f := range s.files {
 		r := bufio.NewReaderSize(f, 1<<16)
-		sources = append(sources, func() (m mark, err error) {
-			_, err = io.ReadFull(r, m[:])
-			return m, err
+		sources = append(sources, func() (item T, err error) {
+			_, err = io.ReadFull(r, s.raw(&item))
+			return item, err
 		})
 	}
 	for _, src := range sources {
@@ -102,16 +98,16 @@ func (s *sorter) merged() (next func() (m mark, ok bool, err error), err error) 
 			return nil, err
 		}
 	}
-	return func() (m mark, ok bool, err error) {
+	return func() (item T, ok bool, err error) {
 		if h.Len() == 0 {
-			return m, false, nil
+			return item, false, nil
 		}
-		top := heap.Pop(h).(sourcedMark)
-		return top.mark, true, h.refill(top.src)
+		top := heap.Pop(h).(sourced[T])
+		return top.item, true, h.refill(top.src)
 	}, nil
 }
 
-func (s *sorter) close() error {
+func (s *sorter[T]) close() error {
 	var errs []error
 	for _, f := range s.files {
 		errs = append(errs, f.Close())
@@ -119,42 +115,46 @@ func (s *sorter) close() error {
 	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
 }
 
-type sourcedMark struct {
-	mark mark
-	src  func() (mark, error)
+type sourced[T any] struct {
+	item T
+	src  func() (T, error)
 }
 
-// markHeap has the smallest mark of each source.
-type markHeap []sourcedMark
+// itemHeap has the smallest item of each source.
+type itemHeap[T any] struct {
+	raw   func(*T) []byte
+	items []sourced[T]
+}
 
-func (h *markHeap) refill(src func() (mark, error)) error {
-	m, err := src()
+func (h *itemHeap[T]) refill(src func() (T, error)) error {
+	item, err := src()
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	heap.Push(h, sourcedMark{m, src})
+	heap.Push(h, sourced[T]{item, src})
 	return nil
 }
 
 // Len implements heap.Interface.
-func (h markHeap) Len() int { return len(h) }
+func (h *itemHeap[T]) Len() int { return len(h.items) }
 
 // Less implements heap.Interface.
-func (h markHeap) Less(i, j int) bool { return bytes.Compare(h[i].mark[:], h[j].mark[:]) < 0 }
+func (h *itemHeap[T]) Less(i, j int) bool {
+	return bytes.Compare(h.raw(&h.items[i].item), h.raw(&h.items[j].item)) < 0
+}
 
 // Swap implements heap.Interface.
-func (h markHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *itemHeap[T]) Swap(i, j int) { h.items[i], h.items[j] = h.items[j], h.items[i] }
 
 // Push implements heap.Interface.
-func (h *markHeap) Push(x any) { *h = append(*h, x.(sourcedMark)) }
+func (h *itemHeap[T]) Push(x any) { h.items = append(h.items, x.(sourced[T])) }
 
 // Pop implements heap.Interface.
-func (h *markHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
+func (h *itemHeap[T]) Pop() any {
+	last := h.items[len(h.items)-1]
+	h.items = h.items[:len(h.items)-1]
+	return last
 }

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -24,7 +26,7 @@ type Options struct {
 	MemTable    uint64        // bytes of a memtable; up to four wait to be flushed
 	SyncEvery   time.Duration // longest time between a commit and its fsync
 	SpoolMemory int64         // bytes of small bodies kept in memory
-	Repair      bool          // open although pages.jsonl lacks committed records; they are forgotten
+	Repair      bool          // for Repair: leave pages.jsonl as it is, although it does not fit to its index
 }
 
 // Default returns the options that were measured best: with smaller memtables the URL set reads faster, with larger ones the
@@ -88,23 +90,33 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 			err = errors.Join(err, s.release())
 		}
 	}()
+	if _, err := checkState(dir); err != nil { // before anything is made
+		return nil, writable(dir, err)
+	}
 	if err := os.MkdirAll(s.path("state"), 0o755); err != nil {
-		return nil, fmt.Errorf("make crawl directory %s: %w", dir, err)
+		return nil, writable(dir, fmt.Errorf("make crawl directory %s: %w", dir, err))
 	}
 	if s.lock, err = lockDir(dir); err != nil {
-		return nil, err
+		return nil, writable(dir, err)
 	}
-	before, err := checkFormat(dir)
+	fresh, err := checkState(dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.openDB(); err != nil {
-		return nil, err
+	before, err := formatOf(dir)
+	if err == nil && before == "" {
+		err = writeFormat(dir)
+	}
+	if err != nil {
+		return nil, writable(dir, err)
+	}
+	if err := s.openDB(fresh); err != nil {
+		return nil, writable(dir, err)
 	}
 	if err := s.openParts(); err != nil {
 		return nil, err
 	}
-	if before {
+	if before == formatBefore {
 		if err := s.convert(context.Background()); err != nil {
 			return nil, fmt.Errorf("bring the state of crawl directory %s up to date: %w; it is as it was, and the command can be given again", dir, err)
 		}
@@ -125,13 +137,24 @@ func (s *Store) path(elem ...string) string {
 	return filepath.Join(append([]string{s.dir}, elem...)...)
 }
 
-func (s *Store) openDB() (err error) {
+// writable says what to do about a directory that cannot be written.
+func writable(dir string, err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%w: whirlpool must be able to write in %s: change its permissions or its file system's, or choose another directory "+
+			"with -o", err, dir)
+	}
+	return err
+}
+
+// openDB opens the database. fresh says that it may be new: else one that is not there was deleted.
+func (s *Store) openDB(fresh bool) (err error) {
 	s.fs = newWALFS(vfs.Default, s.log, s.stop)
 	opts := pebbleOptions(s.opt, s.fs, pebbleLogger{s.log, s.dir})
 	defer opts.Cache.Unref()
+	opts.ErrorIfNotExists = !fresh
 	if s.db, err = pebble.Open(s.path("state", "db"), opts); err != nil {
-		return fmt.Errorf("open the state of crawl directory %s: %w; if it is damaged, start over with --fresh or restore a copy",
-			s.dir, err)
+		return fmt.Errorf("open the state of crawl directory %s: %w; if it is damaged or parts of it were deleted, restore a copy of %s; the records "+
+			"that %s holds are good: move it away before you start over with --fresh", s.dir, err, s.path("state"), s.path(pagesName))
 	}
 	s.fresh, s.write = func() *pebble.Batch { return s.db.NewBatch() }, s.commitBatch
 	return nil
@@ -161,7 +184,7 @@ func (s *Store) openParts() (err error) {
 	if s.pages, err = openPages(s); err != nil {
 		return err
 	}
-	if s.attempt, err = openAttemptLog(s.path("crawl.log"), s.log); err != nil {
+	if s.attempt, err = openAttemptLog(s.path(logName), s.log); err != nil {
 		return err
 	}
 	if err := sweepAudits(s.path("state")); err != nil {

@@ -182,3 +182,27 @@ func fillTally(out *crawl.Tally, kind byte, arg string, n int64) {
 		out.Excluded[arg] = n
 	}
 }
+
+// correct sets the counters to what was counted, and returns how many were wrong. Reasons beyond the limit share a counter: they are left
+// as they are. It must be called from a committer's fill.
+func (t *tallies) correct(count map[string]int64) (wrong int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	set := func(key string, n int64) {
+		if c := t.at([]byte(key)); c.n != n {
+			wrong++
+			t.add(c.key, n-c.n)
+		}
+	}
+	for key := range t.count {
+		if key[3] != countExcluded {
+			set(key, count[key])
+		}
+	}
+	for key, n := range count {
+		if key[3] != countExcluded {
+			set(key, n)
+		}
+	}
+	return wrong
+}

@@ -78,6 +78,9 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if l.Resumed, err = l.remember(ctx, opt.Dir); err != nil {
 		return nil, err
 	}
+	if err := store.TakeBack(ctx); err != nil {
+		return nil, err
+	}
 	if opt.WARC {
 		w := warc.Options{Log: opt.Log, Info: []warc.Field{{Name: "http-header-user-agent", Value: opt.Job.Agent()}}}
 		if l.archive, err = warc.Open(filepath.Join(opt.Dir, "warc"), w); err != nil {

@@ -110,7 +110,7 @@ func openDirectory(ctx context.Context, named string) (*directory, error) {
 	}
 }
 
-func locked(err error) bool { return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) }
+func locked(err error) bool { return errors.Is(err, syscall.EAGAIN) }
 
 func openStopped(ctx context.Context, dir string, store *local.Store) (*directory, error) {
 	d := &directory{dir: dir, store: store}

@@ -226,9 +226,11 @@ func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.
 		return f.runToStdout(ctx, opt, view)
 	}
 	if f.fresh {
-		if err := local.Discard(f.out); err != nil {
+		d, err := local.Discard(f.out)
+		if err != nil {
 			return fmt.Errorf("--fresh: %w", err)
 		}
+		f.sayDiscarded(&d, stderr)
 	}
 	return f.runIn(ctx, opt, view, nil)
 }
@@ -263,6 +265,17 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 		return errStream
 	}
 	return end.verdict(opt.Dir, out == nil)
+}
+
+// sayDiscarded says what --fresh removed, and what it left.
+func (f *crawlFlags) sayDiscarded(d *local.Discarded, stderr io.Writer) {
+	if f.quiet || len(d.Names)+len(d.Kept) == 0 {
+		return
+	}
+	fmt.Fprintf(stderr, "whirlpool: --fresh discarded %d records, %d bytes in all, in %s: %s\n", d.Records, d.Bytes, f.out, strings.Join(d.Names, ", "))
+	for _, name := range d.Kept {
+		fmt.Fprintf(stderr, "whirlpool: --fresh left %s, which is not whirlpool's\n", name)
+	}
 }
 
 // profile starts the CPU profile, if one was asked for.

@@ -1,0 +1,97 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// logName and warcName are the other results in a crawl's directory.
+const (
+	logName  = "crawl.log"
+	warcName = "warc"
+)
+
+// content returns the results that a directory holds: files that are not empty.
+func content(dir string) (found []string, err error) {
+	for _, name := range []string{pagesName, logName} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		case info.IsDir() || info.Size() > 0:
+			found = append(found, name)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, warcName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return found, nil
+	}
+	if len(entries) > 0 {
+		found = append(found, warcName+string(filepath.Separator))
+	}
+	return found, err
+}
+
+// checkState refuses a directory whose state is not ours, of another version, or missing where there are results: these would be lost, or
+// mixed with others. fresh says that nothing was ever stored.
+func checkState(dir string) (fresh bool, err error) {
+	results, err := content(dir)
+	if err != nil {
+		return false, fmt.Errorf("look into crawl directory %s: %w", dir, err)
+	}
+	strangers, err := strangersIn(filepath.Join(dir, "state"), isStateName)
+	if err != nil {
+		return false, fmt.Errorf("look into crawl directory %s: %w", dir, err)
+	}
+	have, err := formatOf(dir)
+	if err != nil {
+		return false, err
+	}
+	_, err = os.Stat(filepath.Join(dir, "state", "db"))
+	known, missing := have != "", errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !missing:
+		return false, fmt.Errorf("look into crawl directory %s: %w", dir, err)
+	case !known && (len(strangers) > 0 || !missing):
+		return false, fmt.Errorf("%s is no state of whirlpool's (there is no %s in it): choose another directory with -o", filepath.Join(dir, "state"),
+			formatName)
+	case (!known || missing) && len(results) > 0:
+		return false, fmt.Errorf("%s holds %s, and no state of the crawl that wrote it: put %s back, move the files away, choose another directory with "+
+			"-o, or discard them with --fresh", dir, strings.Join(results, ", "), filepath.Join(dir, "state"))
+	}
+	return len(results) == 0, nil
+}
+
+// strangersIn returns what is in a directory and has no name of ours.
+func strangersIn(dir string, ours func(name string) bool) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if !ours(e.Name()) {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	return names, err
+}
+
+// isStateName reports whether a file under state/ is one that whirlpool makes.
+func isStateName(name string) bool {
+	switch name {
+	case lockName, formatName, formatName + ".tmp", "db", "spool", tailName, "control.sock", "control.path":
+		return true
+	}
+	return strings.HasPrefix(name, "audit-")
+}
+
+// isArchiveName reports whether a file under warc/ is one that whirlpool makes.
+func isArchiveName(name string) bool {
+	name = strings.TrimSuffix(name, ".open")
+	return strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc")
+}

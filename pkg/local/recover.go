@@ -1,0 +1,127 @@
+package local
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// recover brings the file to the committed length. What lies behind it was never promised: records of pages that are fetched again are
+// cut, as is a last line without an end. Every other line is set aside, and a file that is not the crawl's at all is refused.
+func (p *Pages) recover(name string, committed int64) error {
+	info, err := p.file.Stat()
+	if err != nil {
+		return err
+	}
+	size := info.Size()
+	switch {
+	case size < committed:
+		return fmt.Errorf("%s has %d bytes, but records up to byte %d were stored: put the whole file back, or have `whirlpool repair -o %s` "+
+			"queue the missing pages again", name, size, committed, p.s.dir)
+	case size == committed:
+		return nil
+	}
+	aside := p.s.newAside()
+	if err := p.sortTail(committed, size, aside); err != nil {
+		return errors.Join(err, aside.close())
+	}
+	if err := aside.close(); err != nil {
+		return err
+	}
+	if aside.lines > 0 {
+		p.s.log.Error("lines that this crawl did not store were found behind its records; they are set aside", "file", name, "byte", committed,
+			"lines", aside.lines, "in", aside.name)
+	}
+	p.s.log.Warn("cut records that were not committed when the last run ended", "file", name, "bytes", size-committed)
+	return p.file.Truncate(committed)
+}
+
+// sortTail sets aside the lines between two offsets that are not to be cut.
+func (p *Pages) sortTail(from, to int64, aside *aside) error {
+	flying, err := p.s.flying()
+	if err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(io.NewSectionReader(p.file, from, to-from), 1<<16)
+	for at := from; at < to; {
+		line, err := r.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read %s: %w", p.file.Name(), err)
+		}
+		cut, err := p.isUnfinished(line, flying)
+		if err != nil {
+			return err
+		}
+		if !cut && at == 0 {
+			return fmt.Errorf("%s is not this crawl's (its first line is %.60q): move it away, choose another directory with -o, or have "+
+				"`whirlpool repair -o %s` set its %d bytes aside", p.file.Name(), line, p.s.dir, to)
+		}
+		if !cut {
+			if err := aside.add(line); err != nil {
+				return err
+			}
+		}
+		at += int64(len(line))
+	}
+	return nil
+}
+
+// recordStart begins every record.
+var recordStart = []byte(`{"url":"`)
+
+// isUnfinished reports whether a line behind the committed length is one that this crawl was about to store: of a page that is fetched
+// again.
+func (p *Pages) isUnfinished(line []byte, flying map[weburl.Key]bool) (bool, error) {
+	if !bytes.HasSuffix(line, []byte("\n")) {
+		n := min(len(line), len(recordStart))
+		return bytes.Equal(line[:n], recordStart[:n]) || len(bytes.Trim(line, "\x00")) == 0, nil // zeros are what a power failure leaves
+	}
+	r, err := jsonl.ParseRecord(line)
+	if err != nil {
+		return false, nil
+	}
+	key := r.URL.Key()
+	indexed, err := p.s.get(pageKey(key), func([]byte) error { return nil })
+	if err != nil || indexed {
+		return false, err
+	}
+	open, err := p.s.isOpen(key)
+	return open || flying[key], err
+}
+
+// flying are the URLs whose fetches were under way when the last process ended.
+func (s *Store) flying() (map[weburl.Key]bool, error) {
+	out := map[weburl.Key]bool{}
+	err := s.journal.Load(context.Background(), func(_ uint64, m bus.Message) error {
+		if f, ok := m.Event.(*crawl.Fetch); ok {
+			out[f.Task.URL.Key()] = true
+		}
+		return nil
+	})
+	return out, err
+}
+
+// isOpen reports whether a URL of any job is open.
+func (s *Store) isOpen(k weburl.Key) (open bool, err error) {
+	for job := range s.jobs.count() {
+		uk := makeURLKey(jobNum(job), k)
+		_, err := s.get(uk[:], func(v []byte) error {
+			var e entry
+			err := e.decode(v)
+			open = open || e.state == crawl.StateOpen
+			return err
+		})
+		if open || err != nil {
+			return open, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,287 @@
+package local
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// kept is a line of pages.jsonl that stays: offset(8) line. They sort in the order of the file.
+type kept [8 + len(line{})]byte
+
+func rawKept(k *kept) []byte { return k[:] }
+
+func (k *kept) line() *line { return (*line)(k[8:]) }
+
+// pages builds pages.jsonl and its index anew where they do not fit: every line that is the record of a page stays, the others are set
+// aside, and pages without a line are queued again.
+func (r *repair) pages(ctx context.Context) (err error) {
+	lines, err := newSorter(r.s.path("state"), rawLine)
+	if err != nil {
+		return err
+	}
+	stay, err := newSorter(r.s.path("state"), rawKept)
+	if err != nil {
+		return errors.Join(err, lines.close())
+	}
+	defer func() { err = errors.Join(err, lines.close(), stay.close()) }()
+	sound, err := r.readLines(ctx, lines)
+	if err != nil {
+		return err
+	}
+	if err := r.choose(ctx, lines, stay, &sound); err != nil || sound {
+		return err
+	}
+	if err := r.queue(ctx); err != nil { // before the index forgets which pages are missing
+		return err
+	}
+	return r.rewrite(ctx, stay)
+}
+
+// readLines gathers the lines of the file. It reports whether all of them look like records and lie within the committed length.
+func (r *repair) readLines(ctx context.Context, lines *sorter[line]) (sound bool, err error) {
+	p := r.s.pages
+	info, err := p.file.Stat()
+	if err != nil {
+		return false, err
+	}
+	sound = info.Size() == p.size.Load()
+	return sound, eachLine(ctx, p.file, pagesName, info.Size(), func(at int64, text []byte) error {
+		u, ok := jsonl.URLOf(text)
+		if !ok || !bytes.HasSuffix(text, []byte("\n")) {
+			sound = false
+			return nil
+		}
+		return lines.add(makeLine(u.Key(), place{at: at, length: int64(len(text)), sum: checksum(text)}, isRecord(text)))
+	})
+}
+
+// choose decides which lines stay. sound becomes false where the file or the index must change.
+func (r *repair) choose(ctx context.Context, lines *sorter[line], stay *sorter[kept], sound *bool) error {
+	next, err := lines.merged()
+	if err != nil {
+		return err
+	}
+	l, ok, err := next()
+	keep := func(l *line) error {
+		var k kept
+		binary.BigEndian.PutUint64(k[:], uint64(l.place().at))
+		copy(k[8:], l[:])
+		return stay.add(k)
+	}
+	unindexed := func(last *weburl.Key) error {
+		*sound = false
+		k := l.key()
+		if k == *last || !l.whole() {
+			return nil
+		}
+		page, _, err := r.s.isPage(k)
+		if err == nil && page {
+			*last = k
+			r.Indexed++
+			return keep(&l)
+		}
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	var last weburl.Key
+	err = r.s.scan(ctx, []byte{kindPage}, func(k, v []byte) error {
+		want, err := decodePage(k, v)
+		if err != nil { // a line of its URL is one that the index does not lead to
+			*sound = false
+			r.broken = append(r.broken, bytes.Clone(k))
+			return nil
+		}
+		var same []line
+		for ok && err == nil && bytes.Compare(l[:len(last)], want.key[:]) <= 0 {
+			if l.key() != want.key {
+				err = unindexed(&last)
+			} else if len(same) < maxCopies {
+				same = append(same, l)
+			}
+			if err == nil {
+				l, ok, err = next()
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return r.chooseOne(&want, same, keep, sound)
+	})
+	for ok && err == nil {
+		if err = unindexed(&last); err == nil {
+			l, ok, err = next()
+		}
+	}
+	return err
+}
+
+// chooseOne decides which line of an indexed URL stays.
+func (r *repair) chooseOne(want *pageAt, lines []line, keep func(*line) error, sound *bool) error {
+	page, job, err := r.s.isPage(want.key)
+	if err != nil {
+		return err
+	}
+	best := -1
+	for i := range lines {
+		if l := &lines[i]; l.is(&want.place) && (best < 0 || l.place().at == want.at) {
+			best = i
+		}
+	}
+	flying, err := r.flying(want.key)
+	switch {
+	case err != nil:
+		return err
+	case !page && !flying: // its record is nobody's
+	case best >= 0:
+		if len(lines) > 1 || lines[best].place().at != want.at || !want.summed {
+			*sound = false
+			if lines[best].place().at != want.at {
+				r.Indexed++
+			}
+		}
+		return keep(&lines[best])
+	case page:
+		r.wants(job, want.key)
+	}
+	*sound = false
+	r.gone = append(r.gone, want.key)
+	r.Forgotten++
+	return nil
+}
+
+// flying reports whether the fetch of a URL is under way: its record is taken back when the crawl goes on.
+func (r *repair) flying(k weburl.Key) (bool, error) {
+	if r.air == nil {
+		var err error
+		if r.air, err = r.s.flying(); err != nil {
+			return false, err
+		}
+	}
+	return r.air[k], nil
+}
+
+// isPage reports whether a URL's outcome is a page, and of which job.
+func (s *Store) isPage(k weburl.Key) (page bool, job jobNum, err error) {
+	for n := range s.jobs.count() {
+		uk := makeURLKey(jobNum(n), k)
+		_, err := s.get(uk[:], func(v []byte) error {
+			var e entry
+			err := e.decode(v)
+			page = err == nil && e.isPage()
+			return err
+		})
+		if page || err != nil {
+			return page, jobNum(n), err
+		}
+	}
+	return false, 0, nil
+}
+
+// rewrite writes the lines that stay into a new file, sets the others aside, and builds the index anew.
+func (r *repair) rewrite(ctx context.Context, stay *sorter[kept]) error {
+	p := r.s.pages
+	name := r.s.path(pagesName)
+	next, err := stay.merged()
+	if err != nil {
+		return err
+	}
+	k, ok, err := next()
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(name + ".new")
+	if err != nil {
+		return err
+	}
+	w, size := bufio.NewWriterSize(f, 1<<18), int64(0)
+	index, err := newSorter(r.s.path("state"), rawLine)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	defer func() { _ = index.close() }()
+	info, err := p.file.Stat()
+	if err == nil {
+		err = eachLine(ctx, p.file, pagesName, info.Size(), func(at int64, text []byte) error {
+			if !ok || k.line().place().at != at {
+				return r.aside.add(text)
+			}
+			pl := k.line().place()
+			pl.at = size
+			size += pl.length
+			_, err := w.Write(text)
+			err = errors.Join(err, index.add(makeLine(k.line().key(), pl, true)))
+			if err == nil {
+				k, ok, err = next()
+			}
+			return err
+		})
+	}
+	if err = errors.Join(err, w.Flush(), f.Sync(), f.Close(), r.aside.flush()); err != nil {
+		return fmt.Errorf("write %s: %w", f.Name(), err)
+	}
+	return r.replace(ctx, f.Name(), size, index)
+}
+
+// replace puts the new file in the old one's place and commits its index. A process that dies in between leaves a file that does not fit:
+// the repair is run again then.
+func (r *repair) replace(ctx context.Context, file string, size int64, index *sorter[line]) error {
+	p := r.s.pages
+	if err := r.s.do(ctx, func(b *pebble.Batch) { // before the new entries: a line may be indexed under the key of a broken one
+		for _, k := range r.broken {
+			_ = b.Delete(k, nil)
+		}
+	}); err != nil {
+		return err
+	}
+	if err := os.Rename(file, r.s.path(pagesName)); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(r.s.path(pagesName), os.O_RDWR, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := p.file.Close(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	p.file = f
+	next, err := index.merged()
+	if err != nil {
+		return err
+	}
+	for l, ok, err := next(); ok; l, ok, err = next() {
+		if err != nil {
+			return err
+		}
+		pl := l.place()
+		if err := r.s.later(func(b *pebble.Batch) { _ = b.Set(pageKey(l.key()), pl.append(nil), nil) }); err != nil {
+			return err
+		}
+		if r.written++; r.written%moveBatch == 0 {
+			if err := r.s.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	err = r.s.do(ctx, func(b *pebble.Batch) {
+		for _, k := range r.gone {
+			if !r.wanted(k) { // what could not be queued stays missing
+				_ = b.Delete(pageKey(k), nil)
+			}
+		}
+		_ = b.Set([]byte{kindPageEnd}, binary.AppendUvarint(nil, uint64(size)), nil)
+	})
+	p.size.Store(size)
+	return err
+}

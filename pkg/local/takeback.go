@@ -1,0 +1,35 @@
+package local
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+)
+
+// TakeBack takes back what the fetches brought that were under way when the last process ended: they are made again, so their URLs are
+// open and have no records. It is called before a crawl goes on: else a page that was counted and stored and is fetched again, or not
+// any more because the budget is spent otherwise, would leave a record too many.
+func (s *Store) TakeBack(ctx context.Context) error {
+	keys := map[crawl.JobID][]weburl.Key{}
+	err := s.journal.Load(ctx, func(_ uint64, m bus.Message) error {
+		if f, ok := m.Event.(*crawl.Fetch); ok && f.Task.Kind != crawl.KindRobots {
+			keys[f.Task.Job] = append(keys[f.Task.Job], f.Task.URL.Key())
+		}
+		return nil
+	})
+	for job, ks := range keys {
+		if err == nil {
+			err = s.pages.Forget(ctx, ks...)
+		}
+		if err == nil {
+			err = s.urls.Reopen(ctx, job, ks...) // after its record: a URL that is open must have none
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("take back the fetches that were under way in %s: %w", s.dir, err)
+	}
+	return nil
+}
