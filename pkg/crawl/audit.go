@@ -39,7 +39,8 @@ type AuditReport struct {
 // where its URL has no outcome, or another one than a page.
 type DirectoryAudit struct {
 	PageURLs int64 `json:"page_urls"` // URLs whose outcome is a page, answered with 2xx
-	Unstored int64 `json:"unstored"`  // of them, those without a record: noindex
+	Unstored int64 `json:"unstored"`  // of them, those without a record for a reason that is noted: noindex
+	Gone     int64 `json:"gone"`      // of them, those with neither record nor reason
 	Damaged  int64 `json:"damaged"`
 	Missing  int64 `json:"missing"`
 	Extra    int64 `json:"extra"`

@@ -17,6 +17,9 @@ func (c *Crawl) Audit(ctx context.Context) (*crawl.AuditReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.src.Live != nil {
+		r.Unproven = append(r.Unproven, "the crawl is running: what it has in hand is proven when it has ended or stopped")
+	}
 	return &r, nil
 }
 
@@ -30,9 +33,20 @@ func WriteAudit(w io.Writer, r *crawl.AuditReport) error {
 	check(r.Lost, "every URL is queued, in flight, done or left out", "%d claimed: %d done, %d queued, %d in flight, %d lost; %d left out",
 		r.Claimed, r.Done, r.Queued, r.InFlight, r.Lost, r.Excluded)
 	check(r.Unclaimed, "every queued URL was claimed", "%d were not", r.Unclaimed)
-	check(max(r.StrayPages, r.PageBytes-r.FileBytes), "pages.jsonl holds what its index says",
-		"%d pages, %d bytes in the index, %d in the file, %d pages of unknown URLs", r.Pages, r.PageBytes, r.FileBytes, r.StrayPages)
+	d := r.Directory
+	if d == nil { // of a process that was there before this command
+		d = &crawl.DirectoryAudit{}
+	}
+	check(d.Gone, "every page that was fetched has its record", "%d pages: %d without a record for a reason that is noted, %d without record and reason",
+		d.PageURLs, d.Unstored, d.Gone)
+	check(max(r.StrayPages, d.Early), "every record is of a page that was fetched", "%d records: %d of unknown URLs, %d of URLs whose outcome is no page",
+		r.Pages, r.StrayPages, d.Early)
+	check(max(d.Damaged, d.Missing, d.Extra, d.Moved, r.PageBytes-r.FileBytes), "pages.jsonl holds what was stored",
+		"%d bytes in the index, %d in the file; lines: %d damaged, %d missing, %d not in the index, %d moved", r.PageBytes, r.FileBytes, d.Damaged,
+		d.Missing, d.Extra, d.Moved)
+	check(max(d.BadLines, d.BadFiles), "crawl.log and warc/ are whole", "%d damaged lines, %d damaged files", d.BadLines, d.BadFiles)
 	check(r.TallyOff, "the counters are right", "%d are off", r.TallyOff)
+	note(d.Unsummed, "%d records are of the first release, without checksums: only their form was checked; `whirlpool repair` adds checksums")
 	note(r.Doubled, "%d URLs stand in the queues twice after a crash; each is fetched once", r.Doubled)
 	note(r.Stale, "%d queued URLs have their outcome already, after a crash; they are passed over", r.Stale)
 	note(r.Buried, "%d URLs are open only in dead letters; `whirlpool replay` brings them back", r.Buried)

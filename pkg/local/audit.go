@@ -172,7 +172,7 @@ func (a *audit) match(ctx context.Context) (err error) {
 		a.countEntry(count, (*urlKey)(k).job(), &e)
 		p, err := upTo(k)
 		a.place(&e, p, (*urlKey)(k))
-		return err
+		return errors.Join(err, a.findRecord(&e, p, (*urlKey)(k)))
 	})
 	if err == nil {
 		_, err = upTo([]byte{kindURL + 1})
@@ -219,7 +219,6 @@ func (a *audit) place(e *entry, p places, uk *urlKey) {
 		return
 	case crawl.StateDone:
 		a.Done++
-		a.findRecord(e, p, k)
 		if p.queue > 0 {
 			a.Stale++
 			a.example("stale", k)
@@ -272,16 +271,29 @@ func (a *audit) compareTally(ctx context.Context, count map[string]int64) error 
 	return err
 }
 
-// findRecord looks for the record of a page that was fetched.
-func (a *audit) findRecord(e *entry, p places, k weburl.Key) {
+// findRecord looks for the record of a page that was fetched, or for the reason why it has none.
+func (a *audit) findRecord(e *entry, p places, uk *urlKey) error {
 	if !e.isPage() {
-		return
+		return nil
 	}
-	a.Directory.PageURLs++
+	d, k := a.Directory, uk.key()
+	d.PageURLs++
 	key := pageKey(k)
-	if !(a.pages.SeekGE(key) && bytes.Equal(a.pages.Key(), key)) && p.journal+p.dead == 0 {
-		a.Directory.Unstored++
+	if a.pages.SeekGE(key) && bytes.Equal(a.pages.Key(), key) || p.journal+p.dead > 0 {
+		return a.pages.Error()
 	}
+	_, closer, err := a.at.Get(makeUnkeptKey(uk.job(), k))
+	switch {
+	case err == nil:
+		d.Unstored++
+		return closer.Close()
+	case !errors.Is(err, pebble.ErrNotFound):
+		return err
+	}
+	d.Gone++
+	a.example("page without a record", k)
+	a.finding("lost", "", uk.job(), k)
+	return nil
 }
 
 // example notes a URL of which only the key is known.
@@ -345,6 +357,7 @@ func (a *audit) judge() {
 	}
 	fault(a.Unclaimed, "%d queued URLs were never claimed")
 	fault(a.StrayPages, "%d records are of URLs that nobody claimed")
+	fault(d.Gone, "%d pages that were fetched have neither a record nor a reason for having none: they are lost")
 	fault(d.Early, "%d records are of URLs whose outcome is no page")
 	fault(d.Damaged, "%d lines of pages.jsonl are damaged")
 	fault(d.Missing, "%d records are missing in pages.jsonl")

@@ -42,6 +42,9 @@ func (s *Store) convert(ctx context.Context) error {
 	if err := s.leftOutOfLog(ctx, job.ID); err != nil {
 		return err
 	}
+	if err := s.explainUnkept(ctx, num); err != nil {
+		return err
+	}
 	if data, err = crawl.EncodeJob(job); err != nil {
 		return err
 	}
@@ -57,6 +60,33 @@ func (s *Store) convert(ctx context.Context) error {
 		s.revisions, err = openRevisions(s)
 	}
 	return err
+}
+
+// reasonNotNoted stands for the reason why a page has no record that formatBefore did not keep: it asks not to be indexed, mostly.
+const reasonNotNoted = "not-noted"
+
+// explainUnkept notes of every page without a record that its reason was not kept: an audit takes what has neither for lost.
+func (s *Store) explainUnkept(ctx context.Context, job jobNum) error {
+	flying, err := s.flying()
+	if err != nil {
+		return err
+	}
+	err = s.scan(ctx, appendJob(nil, kindURL, job), func(k, v []byte) error {
+		var e entry
+		if e.decode(v) != nil || len(k) != urlKeyLen {
+			return fmt.Errorf("entry %x: %w", k, errEntry)
+		}
+		key := (*urlKey)(k).key()
+		if !e.isPage() || flying[key] {
+			return nil
+		}
+		stored, err := s.get(pageKey(key), func([]byte) error { return nil })
+		if stored || err != nil {
+			return err
+		}
+		return s.later(func(b *pebble.Batch) { _ = b.Set(makeUnkeptKey(job, key), []byte(reasonNotNoted), nil) })
+	})
+	return errors.Join(err, s.flush())
 }
 
 // convertBatch is how many lines of crawl.log are looked up at once.

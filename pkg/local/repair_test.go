@@ -160,6 +160,10 @@ func TestRepairOfStates(t *testing.T) {
 			func(r *crawl.RepairReport) int64 { return r.Queued }},
 		"a lost URL that stands nowhere": {func(s *Store) error { claim(t, s, "b", "http://b.test/"); return nil }, "are lost", "are lost",
 			func(r *crawl.RepairReport) int64 { return r.Queued + 1 }},
+		"a page without record and reason": {func(s *Store) error {
+			u := claim(t, s, "b", "http://a.test/6")[0]
+			return s.URLs().Finish(ctx, testJob, crawl.Entry{Key: u.Key(), Verdict: crawl.VerdictDone, Status: 200})
+		}, "neither a record nor a reason", "", func(r *crawl.RepairReport) int64 { return r.Queued }},
 		"a queued URL without a claim": {func(s *Store) error {
 			return s.Queues().Push(ctx, crawl.Queued{Queue: "back.1", Task: crawl.Task{Job: testJob, URL: mustURL(t, "http://q.test/")}})
 		}, "never claimed", "", func(r *crawl.RepairReport) int64 { return r.Claimed }},

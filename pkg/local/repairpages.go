@@ -84,10 +84,11 @@ func (r *repair) choose(ctx context.Context, lines *sorter[line], stay *sorter[k
 		if k == *last || !l.whole() {
 			return nil
 		}
-		page, _, err := r.s.isPage(k)
+		page, job, err := r.s.isPage(k)
 		if err == nil && page {
 			*last = k
 			r.Indexed++
+			delete(r.want[job], k)
 			return keep(&l)
 		}
 		return err
