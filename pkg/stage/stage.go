@@ -32,6 +32,9 @@ type Config struct {
 	Name    string // fetcher, parser, …: it stands in ids, logs and metrics
 	Topic   string // what it consumes
 	Workers bus.Workers
+	// Limit is how long a handler may take for one message; 0: for ever. Then its context ends, and the message is tried again; after the third
+	// time it is buried. How long its outputs wait for room is not limited.
+	Limit   time.Duration
 	Log     *slog.Logger
 	Metrics *Metrics // nil: none
 }
@@ -58,7 +61,8 @@ func WithDelivery(ctx context.Context, d Delivery) context.Context {
 
 // Run consumes the stage's topic until ctx is done. It returns when the handlers have returned.
 func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[In]) error {
-	r := &runner[In]{cfg: cfg, bus: b, handler: h, figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
+	r := &runner[In]{cfg: cfg, bus: b, handler: h, calls: newCallers(cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
+	defer r.calls.close()
 	if err := b.Consume(ctx, cfg.Topic, cfg.Workers, r.deliver); err != nil {
 		return fmt.Errorf("stage %s: %w", cfg.Name, err)
 	}
@@ -69,6 +73,7 @@ type runner[In crawl.Event] struct {
 	cfg     Config
 	bus     bus.Bus
 	handler Handler[In]
+	calls   *callers[In]
 	figures *figures
 	waits   bus.Waits
 }
@@ -123,16 +128,18 @@ func about(e crawl.Event) []any {
 	return []any{"job", s.Job, "url", s.URL}
 }
 
-// handle runs the handler and publishes what it returned. A panic of the handler is an error of this one message: it is
-// buried with its reason, and the other messages go on.
+// handle runs the handler and publishes what it returned.
 func (r *runner[In]) handle(ctx context.Context, in In, m bus.Message) (n int, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = crawl.Permanent(fmt.Errorf("stage %s panicked: %v", r.cfg.Name, p))
+			n, err = 0, panicked(r.cfg.Name, p)
 		}
 	}()
-	out, err := r.handler.Handle(ctx, in)
-	if err == nil && len(out) > 0 {
+	out, err := r.calls.call(ctx, in, m.ID)
+	if err != nil {
+		return 0, r.cutOff(err, m.Attempt)
+	}
+	if len(out) > 0 {
 		err = r.publish(ctx, m.ID, out)
 	}
 	if s, ok := r.handler.(Settler[In]); ok && err == nil {

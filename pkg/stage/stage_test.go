@@ -276,3 +276,118 @@ func TestSettlersAreToldAfterTheOutputsArePublished(t *testing.T) {
 		})
 	}
 }
+
+// A panic is told with its stack, in the log and in the reason that goes into the dead letter.
+func TestAPanicKeepsItsStack(t *testing.T) {
+	for name, limit := range map[string]time.Duration{"called directly": 0, "with a limit": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Limit: limit, Log: slog.New(slog.NewTextHandler(&out, nil))}
+			s := &script{deliver: []bus.Message{message()}}
+			h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { return poisoned(nil), nil })
+			if err := stage.Run(t.Context(), s, cfg, h); err != nil {
+				t.Fatal(err)
+			}
+			for where, text := range map[string]string{"the error": s.results[0].Error(), "the log": out.String()} {
+				if !strings.Contains(text, "stage test panicked") || !strings.Contains(text, "poisoned") || !strings.Contains(text, "stage_test.go:") {
+					t.Errorf("%s says %q, want the stage and the stack", where, text)
+				}
+			}
+		})
+	}
+}
+
+//go:noinline
+func poisoned(m map[string]int) []crawl.Event {
+	m["poison"]++
+	return nil
+}
+
+// A handler that goes by its context is cut off at the limit, tried again and then buried; one that does not is left to itself, and its message
+// is not handled again while it runs. Other messages go on.
+func TestAHandlerThatNeverEndsIsCutOff(t *testing.T) {
+	for name, obeys := range map[string]bool{"it goes by its context": true, "it does not": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stuck, calls, open := message(), 0, make(chan struct{})
+				var good bus.Message
+				good.ID, good.Event = stuck.ID.Child("other", 0), &crawl.Fetch{}
+				s := &script{}
+				for attempt := range 3 {
+					stuck.Attempt = attempt
+					s.deliver = append(s.deliver, stuck, good)
+				}
+				h := handler(func(ctx context.Context, _ *crawl.Fetch) ([]crawl.Event, error) {
+					if stage.DeliveryOf(ctx).ID == good.ID {
+						return []crawl.Event{&crawl.Outcome{}}, nil
+					}
+					calls++
+					if obeys {
+						<-ctx.Done()
+						return nil, ctx.Err()
+					}
+					<-open
+					return []crawl.Event{&crawl.Page{}}, nil
+				})
+				var out bytes.Buffer
+				cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Limit: time.Minute, Log: slog.New(slog.NewTextHandler(&out, nil))}
+				began := time.Now()
+				if err := stage.Run(t.Context(), s, cfg, h); err != nil {
+					t.Fatal(err)
+				}
+				took := time.Since(began)
+				for i := 0; i < len(s.results); i += 2 {
+					err := s.results[i]
+					again, _ := bus.Disposition(err, i/2)
+					if err == nil || !strings.Contains(err.Error(), "stage test: cut off after 1m0s") || again != (i < 4) || s.results[i+1] != nil {
+						t.Errorf("delivery %d: error %v (again: %v); of the other message %v", i/2, err, again, s.results[i+1])
+					}
+				}
+				if want := map[bool]int{true: 3, false: 1}[obeys]; calls != want || took > 4*time.Minute || len(s.published) != 3 {
+					t.Errorf("%d calls in %v, %d outputs; want %d calls, and those of the other message", calls, took, len(s.published), want)
+				}
+				close(open) // what it returns now is nobody's
+				synctest.Wait()
+				if len(s.published) != 3 {
+					t.Errorf("published %+v", s.published)
+				}
+			})
+		})
+	}
+}
+
+// When the stage stops, a handler that does not go by its context holds nobody up for ever.
+func TestAStopDoesNotWaitForAHandlerThatNeverEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		open := make(chan struct{})
+		s := &script{deliver: []bus.Message{message()}}
+		h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { stop(); <-open; return nil, nil })
+		cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Limit: time.Hour, Log: slog.New(slog.DiscardHandler)}
+		began := time.Now()
+		if err := stage.Run(ctx, s, cfg, h); err != nil || time.Since(began) > time.Minute || s.results[0] == nil {
+			t.Errorf("stopped after %v with %v, of the message %v", time.Since(began), err, s.results)
+		}
+		close(open)
+		synctest.Wait()
+	})
+}
+
+// A limit costs a call a goroutine that is there already and a timer.
+func BenchmarkDeliver(b *testing.B) {
+	for name, limit := range map[string]time.Duration{"without a limit": 0, "with a limit": time.Minute} {
+		b.Run(name, func(b *testing.B) {
+			s := &script{deliver: make([]bus.Message, b.N)}
+			for i := range s.deliver {
+				s.deliver[i] = message()
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Limit: limit, Log: slog.New(slog.DiscardHandler)}
+			h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { return nil, nil })
+			if err := stage.Run(b.Context(), s, cfg, h); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
