@@ -38,6 +38,7 @@ type AuditReport struct {
 // no line of its URL, extra where the index does not lead to its line, moved where it stands elsewhere than the index says, and early
 // where its URL has no outcome, or another one than a page.
 type DirectoryAudit struct {
+	UnderWay int64 `json:"under_way"` // messages that are not wholly handled
 	PageURLs int64 `json:"page_urls"` // URLs whose outcome is a page, answered with 2xx
 	Unstored int64 `json:"unstored"`  // of them, those without a record for a reason that is noted: noindex
 	Gone     int64 `json:"gone"`      // of them, those with neither record nor reason

@@ -17,8 +17,9 @@ func (c *Crawl) Audit(ctx context.Context) (*crawl.AuditReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.src.Live != nil {
-		r.Unproven = append(r.Unproven, "the crawl is running: what it has in hand is proven when it has ended or stopped")
+	if d := r.Directory; c.src.Live != nil && d != nil && d.UnderWay > 0 {
+		r.Unproven = append(r.Unproven, fmt.Sprintf("the crawl is running, and has %d messages in hand: all of it is proven when it has ended, is "+
+			"stopped, or is paused for a while", d.UnderWay))
 	}
 	return &r, nil
 }

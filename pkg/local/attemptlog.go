@@ -15,8 +15,10 @@ import (
 
 // AttemptLog appends to crawl.log. Lines that come together share one write; the file is fsync'ed when it is closed.
 type AttemptLog struct {
-	file *os.File
-	end  int64 // guarded by the leader's turn
+	file   *os.File
+	end    int64                                       // guarded by the leader's turn
+	full   func(name string, write func() error) error // waits while the disk is full
+	broken func(error) error                           // notes that the log cannot be written
 	groups[*bytes.Buffer]
 }
 
@@ -25,13 +27,21 @@ var _ crawl.AttemptLog = (*AttemptLog)(nil)
 // AttemptLog returns crawl.log.
 func (s *Store) AttemptLog() *AttemptLog { return s.attempt }
 
-// openAttemptLog opens the log and cuts a last line without an end.
+// openAttemptLog opens the log of a store.
+func (s *Store) openAttemptLog() (l *AttemptLog, err error) {
+	if l, err = openAttemptLog(s.path(logName), s.log); err == nil {
+		l.full, l.broken = s.whileFull, s.orBreak
+	}
+	return l, err
+}
+
+// openAttemptLog opens a log and cuts a last line without an end.
 func openAttemptLog(name string, log *slog.Logger) (*AttemptLog, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	l := &AttemptLog{file: f}
+	l := &AttemptLog{file: f, full: func(_ string, write func() error) error { return write() }, broken: func(err error) error { return err }}
 	l.fresh, l.write = func() *bytes.Buffer { return new(bytes.Buffer) }, l.writeLines
 	size, err := f.Seek(0, io.SeekEnd)
 	if err == nil {
@@ -73,8 +83,9 @@ func (l *AttemptLog) Append(ctx context.Context, lines ...crawl.LogLine) error {
 }
 
 func (l *AttemptLog) writeLines(b *bytes.Buffer) error {
-	if _, err := l.file.WriteAt(b.Bytes(), l.end); err != nil {
-		return fmt.Errorf("append to crawl.log: %w", err)
+	err := l.full(l.file.Name(), func() error { _, err := l.file.WriteAt(b.Bytes(), l.end); return err })
+	if err != nil {
+		return l.broken(fmt.Errorf("append to %s: %w", l.file.Name(), err))
 	}
 	l.end += int64(b.Len())
 	return nil

@@ -110,6 +110,7 @@ func (a *audit) readJournal(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		a.Directory.UnderWay++
 		return a.markAll(m.Event, inJournal)
 	})
 }

@@ -56,7 +56,7 @@ func TestAuditOfASoundStore(t *testing.T) {
 	got, err := s.Audit(context.Background())
 	must(t, err)
 	want := crawl.AuditReport{Claimed: 4, Done: 1, Excluded: 1, Open: 3, Queued: 1, InFlight: 1, Buried: 1, Pages: 1, DeadLetters: 1,
-		PageBytes: got.FileBytes, FileBytes: got.FileBytes, Directory: &crawl.DirectoryAudit{PageURLs: 1}, Examples: map[string][]string{"buried": got.Examples["buried"]}}
+		PageBytes: got.FileBytes, FileBytes: got.FileBytes, Directory: &crawl.DirectoryAudit{PageURLs: 1, UnderWay: 1}, Examples: map[string][]string{"buried": got.Examples["buried"]}}
 	if !reflect.DeepEqual(got, want) || got.FileBytes == 0 {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -17,7 +18,8 @@ type groups[B any] struct {
 	fresh func() B
 	seal  func(B) // may be nil; called with mu held when a group is closed to further operations
 	write func(B) error
-	pace  func() // may be nil; called by the leader before it closes its group, to let more operations join
+	pace  func()          // may be nil; called by the leader before it closes its group, to let more operations join
+	gone  <-chan struct{} // closed when no group will be written any more, not even one that is being written; may be nil
 
 	mu   sync.Mutex
 	open *group[B]
@@ -100,11 +102,27 @@ func (t ticket[B]) wait() error {
 	}
 	if t.lead {
 		t.of.leadGroup(t.g)
-	} else {
-		<-t.g.done
+		return t.g.err
 	}
-	return t.g.err
+	select {
+	case <-t.g.done:
+		return t.g.err
+	case <-t.of.gone:
+		return t.of.failure()
+	}
 }
+
+// failure is what broke the store.
+func (c *groups[B]) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		return errBroken // it is being said
+	}
+	return c.err
+}
+
+var errBroken = errors.New("the store is broken")
 
 func (c *groups[B]) leadGroup(g *group[B]) {
 	c.turn.Lock()
@@ -140,26 +158,13 @@ func (c *groups[B]) fail(err error) {
 // committer writes groups of operations to Pebble.
 type committer = groups[*pebble.Batch]
 
-// commitBatch commits a group's batch. Pebble reports a failed commit through Logger.Fatalf, which panics with a fatalError
-// here; the database must not be used after that.
-func (s *Store) commitBatch(b *pebble.Batch) (err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case fatalError:
-			err = r
-		default:
-			panic(r)
-		}
-		if err != nil {
-			s.fail(err)
-		}
-	}()
+// commitBatch commits a group's batch. A commit that Pebble cannot survive does not return: see pebbleLogger.Fatalf.
+func (s *Store) commitBatch(b *pebble.Batch) error {
 	if b.Empty() {
 		return b.Close()
 	}
 	if err := b.Commit(pebble.Sync); err != nil {
-		return fmt.Errorf("commit %d bytes to the state of %s: %w", b.Len(), s.dir, err)
+		return s.orBreak(fmt.Errorf("commit %d bytes to the state of %s: %w", b.Len(), s.dir, err))
 	}
 	return b.Close()
 }

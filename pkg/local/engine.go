@@ -107,8 +107,9 @@ func (e fatalError) Error() string { return e.msg }
 
 // pebbleLogger passes Pebble's errors on and drops its chatter.
 type pebbleLogger struct {
-	log *slog.Logger
-	dir string
+	store *Store
+	log   *slog.Logger
+	dir   string
 }
 
 // Infof implements pebble.Logger.
@@ -119,17 +120,10 @@ func (l pebbleLogger) Errorf(format string, args ...any) {
 	l.log.Error("crawl state", "dir", l.dir, "error", fmt.Sprintf(format, args...))
 }
 
-// Fatalf implements pebble.Logger. Pebble cannot go on after it. In a commit the committer recovers, and all further
-// operations fail; in one of Pebble's own goroutines the process ends, which loses nothing that was committed.
-func (l pebbleLogger) Fatalf(format string, args ...any) {
-	l.Errorf(format, args...)
-	panic(fatalError{fmt.Sprintf("state of crawl directory "+l.dir+": "+format, args...)})
-}
-
 func (l pebbleLogger) listener() *pebble.EventListener {
 	return &pebble.EventListener{
 		BackgroundError: func(err error) {
-			if !errors.Is(err, context.Canceled) {
+			if !errors.Is(err, context.Canceled) && l.store.missing() == "" { // else it is said once, and better
 				l.Errorf("in the background: %v", err)
 			}
 		},

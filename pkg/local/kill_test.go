@@ -70,8 +70,8 @@ func storeAll(s *Store, w int, u weburl.URL, promised func(kind string)) error {
 		kind string
 		run  func() error
 	}{
-		{"journal", func() error { // as the bus does, so that a claim cut short is not lost
-			e := &crawl.Claim{Batch: crawl.Batch{Job: testJob, Tasks: []crawl.Task{task}}}
+		{"journal", func() error { // as the bus does, so that what is cut short is done again
+			e := &crawl.Fetch{Task: task}
 			_, err := s.Journal().Append(ctx, bus.Message{ID: task.ID(), Event: e})
 			return err
 		}},
@@ -166,7 +166,7 @@ func checkPromises(t *testing.T, s *Store, promised map[string][]string) {
 	}
 	have := map[string]bool{}
 	must(t, s.Journal().Load(ctx, func(_ uint64, m bus.Message) error {
-		have["journal "+m.Event.(*crawl.Claim).Tasks[0].URL.String()] = true
+		have["journal "+m.Event.(*crawl.Fetch).Task.URL.String()] = true
 		return nil
 	}))
 	for _, r := range records(t, s.Pages()) {

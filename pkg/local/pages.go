@@ -55,7 +55,7 @@ func (s *Store) Pages() *Pages { return s.pages }
 
 func openPages(s *Store) (p *Pages, err error) {
 	p = &Pages{s: s, pending: map[weburl.Key]struct{}{}}
-	p.fresh, p.write, p.pace = p.freshBatch, p.writeBatch, p.gather
+	p.fresh, p.write, p.pace, p.gone = p.freshBatch, p.writeBatch, p.gather, s.broken.ended
 	name := s.path(pagesName)
 	if p.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
@@ -142,17 +142,16 @@ func (p *Pages) writeBatch(b *pageBatch) error {
 		return nil
 	}
 	start := p.size.Load()
-	if _, err := p.file.WriteAt(b.lines, start); err != nil {
-		return fmt.Errorf("append to pages.jsonl: %w", err)
+	err := p.s.whileFull(p.file.Name(), func() error { _, err := p.file.WriteAt(b.lines, start); return err })
+	if err != nil {
+		return p.s.orBreak(fmt.Errorf("append to %s: %w", p.file.Name(), err))
 	}
-	if err := p.file.Sync(); err != nil {
-		err = fmt.Errorf("sync pages.jsonl: %w", err)
-		p.fail(err) // what a failed fsync left on the platter is unknown: stop here
-		return err
+	if err := p.file.Sync(); err != nil { // what a failed fsync left on the platter is unknown: stop here
+		return p.s.orBreak(fmt.Errorf("sync %s: %w", p.file.Name(), err))
 	}
 	p.lastSync = time.Now()
 	end := start + int64(len(b.lines))
-	err := p.s.do(context.Background(), func(batch *pebble.Batch) {
+	err = p.s.do(context.Background(), func(batch *pebble.Batch) {
 		var v [maxPlace]byte
 		for _, r := range b.index {
 			r.at += start

@@ -56,11 +56,11 @@ func (p *Pages) sortTail(from, to int64, aside *aside) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read %s: %w", p.file.Name(), err)
 		}
-		cut, err := p.isUnfinished(line, flying)
+		cut, known, err := p.isUnfinished(line, flying)
 		if err != nil {
 			return err
 		}
-		if !cut && at == 0 {
+		if !known && at == 0 {
 			return fmt.Errorf("%s is not this crawl's (its first line is %.60q): move it away, choose another directory with -o, or have "+
 				"`whirlpool repair -o %s` set its %d bytes aside", p.file.Name(), line, p.s.dir, to)
 		}
@@ -77,24 +77,25 @@ func (p *Pages) sortTail(from, to int64, aside *aside) error {
 // recordStart begins every record.
 var recordStart = []byte(`{"url":"`)
 
-// isUnfinished reports whether a line behind the committed length is one that this crawl was about to store: of a page that is fetched
-// again.
-func (p *Pages) isUnfinished(line []byte, flying map[weburl.Key]bool) (bool, error) {
+// isUnfinished reports whether a line behind the committed length is one that this crawl was about to store, of a page that is fetched
+// again: it is cut. known says that the crawl knows the line's URL, or that it cannot be told whose it is.
+func (p *Pages) isUnfinished(line []byte, flying map[weburl.Key]bool) (cut, known bool, err error) {
 	if !bytes.HasSuffix(line, []byte("\n")) {
 		n := min(len(line), len(recordStart))
-		return bytes.Equal(line[:n], recordStart[:n]) || len(bytes.Trim(line, "\x00")) == 0, nil // zeros are what a power failure leaves
+		torn := bytes.Equal(line[:n], recordStart[:n]) || len(bytes.Trim(line, "\x00")) == 0 // zeros are what a power failure leaves
+		return torn, torn, nil
 	}
 	r, err := jsonl.ParseRecord(line)
 	if err != nil {
-		return false, nil
+		return false, false, nil
 	}
 	key := r.URL.Key()
 	indexed, err := p.s.get(pageKey(key), func([]byte) error { return nil })
 	if err != nil || indexed {
-		return false, err
+		return false, true, err
 	}
-	open, err := p.s.isOpen(key)
-	return open || flying[key], err
+	state, err := p.s.stateOf(key)
+	return state == crawl.StateOpen || flying[key], state != crawl.StateUnknown || flying[key], err
 }
 
 // flying are the URLs whose fetches were under way when the last process ended.
@@ -109,19 +110,21 @@ func (s *Store) flying() (map[weburl.Key]bool, error) {
 	return out, err
 }
 
-// isOpen reports whether a URL of any job is open.
-func (s *Store) isOpen(k weburl.Key) (open bool, err error) {
+// stateOf returns the state of a URL in whatever job knows it; open where one has it open.
+func (s *Store) stateOf(k weburl.Key) (state crawl.State, err error) {
 	for job := range s.jobs.count() {
 		uk := makeURLKey(jobNum(job), k)
 		_, err := s.get(uk[:], func(v []byte) error {
 			var e entry
 			err := e.decode(v)
-			open = open || e.state == crawl.StateOpen
+			if state != crawl.StateOpen {
+				state = e.state
+			}
 			return err
 		})
-		if open || err != nil {
-			return open, err
+		if err != nil {
+			return state, err
 		}
 	}
-	return false, nil
+	return state, nil
 }

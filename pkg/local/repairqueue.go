@@ -150,7 +150,10 @@ func (r *repair) log(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	old := l.file
-	l.file, l.end = f, size
-	return old.Close()
+	if err := errors.Join(f.Close(), l.file.Close()); err != nil {
+		return err
+	}
+	l.file, err = os.OpenFile(name, os.O_RDWR, 0o644)
+	l.end = size
+	return err
 }

@@ -74,6 +74,7 @@ type Store struct {
 	spool     *Spool
 	content   *ContentSet
 
+	broken breakage
 	stop   chan struct{}
 	ticker sync.WaitGroup
 	closed sync.Once
@@ -84,7 +85,7 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, opt: opt, log: opt.Logger, stop: make(chan struct{})}
+	s := &Store{dir: dir, opt: opt, log: opt.Logger, stop: make(chan struct{}), broken: breakage{ended: make(chan struct{})}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.release())
@@ -149,14 +150,14 @@ func writable(dir string, err error) error {
 // openDB opens the database. fresh says that it may be new: else one that is not there was deleted.
 func (s *Store) openDB(fresh bool) (err error) {
 	s.fs = newWALFS(vfs.Default, s.log, s.stop)
-	opts := pebbleOptions(s.opt, s.fs, pebbleLogger{s.log, s.dir})
+	opts := pebbleOptions(s.opt, s.fs, pebbleLogger{s, s.log, s.dir})
 	defer opts.Cache.Unref()
 	opts.ErrorIfNotExists = !fresh
 	if s.db, err = pebble.Open(s.path("state", "db"), opts); err != nil {
 		return fmt.Errorf("open the state of crawl directory %s: %w; if it is damaged or parts of it were deleted, restore a copy of %s; the records "+
 			"that %s holds are good: move it away before you start over with --fresh", s.dir, err, s.path("state"), s.path(pagesName))
 	}
-	s.fresh, s.write = func() *pebble.Batch { return s.db.NewBatch() }, s.commitBatch
+	s.fresh, s.write, s.gone = func() *pebble.Batch { return s.db.NewBatch() }, s.commitBatch, s.broken.ended
 	return nil
 }
 
@@ -184,7 +185,7 @@ func (s *Store) openParts() (err error) {
 	if s.pages, err = openPages(s); err != nil {
 		return err
 	}
-	if s.attempt, err = openAttemptLog(s.path(logName), s.log); err != nil {
+	if s.attempt, err = s.openAttemptLog(); err != nil {
 		return err
 	}
 	if err := sweepAudits(s.path("state")); err != nil {
@@ -202,10 +203,15 @@ func (s *Store) tick() {
 		select {
 		case <-s.stop:
 			return
+		case <-s.broken.ended:
+			return
 		case <-t.C:
+			if gone := s.missing(); gone != "" {
+				s.breakBy(fs.ErrNotExist, false)
+				return
+			}
 			if err := s.Sync(); err != nil {
-				s.log.Error("the state of the crawl could not be synced", "dir", s.dir, "error", err)
-				s.fail(fmt.Errorf("state of %s: %w", s.dir, err))
+				s.breakBy(fmt.Errorf("sync the state: %w", err), false)
 				return
 			}
 		}
@@ -225,11 +231,28 @@ func (s *Store) Close() (err error) {
 	s.closed.Do(func() {
 		close(s.stop)
 		s.ticker.Wait()
+		if s.Err() == nil && s.missing() != "" { // it was deleted within the last second
+			s.breakBy(fs.ErrNotExist, false)
+		}
+		if s.Err() != nil {
+			err = errors.Join(s.Err(), s.letGo())
+			return
+		}
 		err = errors.Join(s.pages.close(), s.attempt.close(), s.spool.close(), s.flush())
 		s.fail(fmt.Errorf("the store of %s is closed", s.dir))
 		err = errors.Join(err, s.release())
 	})
 	return err
+}
+
+// letGo closes what a broken store has open, as far as it lets itself be closed. What is said of it is what it broke by.
+func (s *Store) letGo() error {
+	_, _ = s.pages.file.Close(), s.attempt.file.Close()
+	if s.broken.fatal {
+		return s.lock.Close() // who asks Pebble to close waits for ever
+	}
+	_ = s.release()
+	return nil
 }
 
 // release undoes Open as far as it came.

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -139,10 +138,10 @@ func (p *patientFile) Write(b []byte) (int, error) {
 	for {
 		n, err := p.File.Write(b[written:])
 		written += n
-		if !errors.Is(err, syscall.ENOSPC) {
+		if !isFull(err) {
 			return written, err
 		}
-		p.fs.log.Error("the disk is full: the crawl waits until there is space", "file", p.name)
+		p.fs.log.Error(diskFull, "file", p.name)
 		select {
 		case <-p.fs.stop:
 			return written, err

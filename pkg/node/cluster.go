@@ -297,6 +297,11 @@ func (c *cluster) config() Config {
 		URLFilter: w.URLFilter, HostSplitter: w.HostSplitter, DUE: w.DUE, Frontier: w.Frontier} {
 		out.Workers[role] = bus.Workers{Min: 1, Max: most}
 	}
+	h := in.Handlers
+	for role, limit := range map[Role]crawl.Duration{Fetcher: h.Fetcher, Parser: h.Parser, ContentSeen: h.ContentSeen, URLFilter: h.URLFilter,
+		HostSplitter: h.HostSplitter, DUE: h.DUE, Frontier: h.Frontier} {
+		out.Limits[role] = limit.D()
+	}
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"sync"
 
@@ -93,6 +94,11 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if limits := opt.Node.Limits; limits[Fetcher] > 0 { // a fetch that its job permits is not stuck
+		limits = maps.Clone(limits)
+		limits[Fetcher] = max(limits[Fetcher], 2*opt.Job.Limits.Total.D())
+		opt.Node.Limits = limits
+	}
 	if l.Node, err = New(opt.Node, deps); err != nil {
 		return nil, err
 	}
@@ -102,7 +108,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 // deps wires the local adapters.
 func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
-	d := Deps{Bus: l.bus, Outstanding: l.bus.Outstanding, Jobs: crawl.StaticJobs{opt.Job.ID: opt.Job}, Log: opt.Log, Registry: opt.Metrics,
+	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Jobs: crawl.StaticJobs{opt.Job.ID: opt.Job}, Log: opt.Log, Registry: opt.Metrics,
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
 			Bodies: s.Bodies()}}
@@ -148,6 +154,14 @@ func StoredJob(ctx context.Context, s *local.Store) (*crawl.Job, bool, error) {
 	return job, true, nil
 }
 
+// outstanding is how many messages are not wholly handled. Over a store that broke, none will be: nobody is to wait for them.
+func (l *Local) outstanding() int64 {
+	if l.Store.Err() != nil {
+		return 0
+	}
+	return l.bus.Outstanding()
+}
+
 // Crawl seeds the job and runs it until it has ended or ctx is done. It reports whether the job has ended.
 func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	running, stop := context.WithCancel(ctx)
@@ -158,6 +172,13 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	if _, err := Seed(running, l.bus, l.Store.URLs(), l.Store.Hosts(), l.Job); err != nil {
 		return false, err
 	}
+	go func() {
+		select {
+		case <-l.Store.Broken():
+			stop()
+		case <-running.Done():
+		}
+	}()
 	ended := make(chan bool, 1)
 	go func() {
 		defer stop()
@@ -168,7 +189,11 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	err = l.Run(running)
 	stop()
 	guard.Wait()
-	return <-ended, err
+	finished = <-ended
+	if broken := l.Store.Err(); broken != nil { // it is why everything else failed
+		return false, broken
+	}
+	return finished, err
 }
 
 // Close closes the stores. Call it when Crawl has returned.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -54,6 +55,7 @@ type Config struct {
 	Frontier frontier.Config
 	Fetch    fetch.Config
 	Workers  map[Role]bus.Workers
+	Limits   map[Role]time.Duration // how long a handler may take for one message; none: for ever
 	// Drain is how long a stop waits for what is in flight, where the bus would forget it.
 	Drain time.Duration
 }
@@ -62,9 +64,25 @@ type Config struct {
 func Default() Config {
 	cpu, store := bus.Workers{Min: 1, Max: 8}, bus.Workers{Min: 2, Max: 64} // stages that compute, and those that wait for stores
 	f := frontier.Default()
-	return Config{Frontier: f, Fetch: fetch.Default(), Drain: 30 * time.Second, Workers: map[Role]bus.Workers{
+	return Config{Frontier: f, Fetch: fetch.Default(), Drain: 30 * time.Second, Limits: defaultLimits(), Workers: map[Role]bus.Workers{
 		Fetcher: {Min: 1, Max: f.Window}, Parser: cpu, ContentSeen: store, URLFilter: cpu, HostSplitter: cpu, DUE: store,
 		Frontier: store}}
+}
+
+// handlerLimit is how long a handler may take for one message: minutes more than the largest page and a store that was away for a while take.
+// A fetch has the limits of its job, so the stage's is only for one that is stuck.
+const (
+	handlerLimit = 10 * time.Minute
+	fetchLimit   = 25 * time.Minute
+)
+
+func defaultLimits() map[Role]time.Duration {
+	out := map[Role]time.Duration{}
+	for _, r := range Roles() {
+		out[r] = handlerLimit
+	}
+	out[Fetcher] = fetchLimit
+	return out
 }
 
 // SetWindow sets how many fetches are under way at once.
@@ -178,7 +196,7 @@ func addStage[In crawl.Event](n *Node, r Role, topic string, h stage.Handler[In]
 	if r == Frontier {
 		name = topic
 	}
-	cfg := stage.Config{Name: name, Topic: topic, Workers: n.cfg.Workers[r], Log: n.log, Metrics: n.metrics}
+	cfg := stage.Config{Name: name, Topic: topic, Workers: n.cfg.Workers[r], Limit: n.cfg.Limits[r], Log: n.log, Metrics: n.metrics}
 	n.stages = append(n.stages, func(ctx context.Context) error { return stage.Run(ctx, n.deps.Bus, cfg, h) })
 }
 
@@ -220,7 +238,13 @@ func (n *Node) Run(ctx context.Context) error {
 }
 
 // dispatch runs the frontier, where it is this node's, until ctx is done.
-func (n *Node) dispatch(ctx context.Context) error {
+func (n *Node) dispatch(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			n.log.Error("the frontier panicked: this node stops, and loses nothing; please report it", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("the frontier panicked: %v; the log has the stack: please report it; the same command goes on", p)
+		}
+	}()
 	if n.frontier == nil {
 		<-ctx.Done()
 		return nil

@@ -103,6 +103,9 @@ func (c *Config) validateRing(k *checker) {
 
 func (c *Config) validateBounds(k *checker) {
 	for _, s := range settings(c) {
+		if d, ok := s.value.Interface().(crawl.Duration); ok && strings.HasPrefix(s.key, "handlers.") {
+			k.want(d > 0, s.key, d, "a time such as 10m")
+		}
 		if n, ok := s.value.Interface().(int); ok && s.key != "log.limit" {
 			k.want(n >= 1, s.key, n, "at least 1")
 		}

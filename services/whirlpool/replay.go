@@ -194,9 +194,18 @@ func listReadable(cmd *cobra.Command, letters []inspect.Letter) error {
 	fmt.Fprintln(w, node("NODE")+"ID\tJOB\tTOPIC\tKEY\tAGE\tREASON")
 	for _, l := range letters {
 		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%v\t%s\n", node(l.Node), l.ID, l.Job, l.Topic, l.Key, time.Since(l.At).Round(time.Second),
-			strings.ReplaceAll(l.Reason, "\n", "; "))
+			shortReason(l.Reason))
 	}
 	return w.Flush()
+}
+
+// shortReason is a reason in one line. That of a panic has its stack behind the first line: --json shows it.
+func shortReason(reason string) string {
+	first, rest, _ := strings.Cut(reason, "\n")
+	if strings.HasPrefix(rest, "goroutine ") {
+		return first
+	}
+	return strings.ReplaceAll(reason, "\n", "; ")
 }
 
 // putBack moves letters to the journal, from which a crawl that goes on delivers them. Interrupted between the two steps, a

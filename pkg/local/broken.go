@@ -1,0 +1,138 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+)
+
+// breakage is what a store broke by, for good: its directory was deleted, or can no longer be written. What was promised before lies on the
+// disk, if that is still there; nothing more is promised.
+type breakage struct {
+	once  sync.Once
+	ended chan struct{} // closed when it broke
+	err   error
+	fatal bool // Pebble stopped half-way, and holds its locks
+}
+
+// Broken is closed when the store broke for good. Err says why, and what to do. Whoever runs a crawl stops it then.
+func (s *Store) Broken() <-chan struct{} { return s.broken.ended }
+
+// Err returns what the store broke by; nil while it works.
+func (s *Store) Err() error {
+	select {
+	case <-s.broken.ended:
+		return s.broken.err
+	default:
+		return nil
+	}
+}
+
+// breakBy makes every further operation fail with err.
+func (s *Store) breakBy(err error, fatal bool) {
+	s.broken.once.Do(func() {
+		s.broken.err, s.broken.fatal = s.explain(err), fatal
+		refusal := &bus.RetryError{After: time.Minute, Err: s.broken.err, Expected: true} // of each message in hand
+		close(s.broken.ended)
+		s.fail(refusal)
+		if s.pages != nil {
+			s.pages.fail(refusal)
+		}
+		if s.attempt != nil {
+			s.attempt.fail(refusal)
+		}
+	})
+}
+
+// explain says what happened to the directory and what to do.
+func (s *Store) explain(err error) error {
+	gone := s.missing()
+	if s.pages != nil && gone == s.pages.file.Name() {
+		return fmt.Errorf("%s was deleted or moved while the crawl ran: put it back, or have `whirlpool repair -o %s` queue its pages again; then give "+
+			"the same command again to go on", gone, s.dir)
+	}
+	if gone != "" {
+		return fmt.Errorf("%s was deleted or moved while the crawl ran: what it had stored there is gone with it, if nobody has it elsewhere; put "+
+			"the directory %s back and give the same command again to go on, or begin anew in another one", gone, s.dir)
+	}
+	what := "look after the disk"
+	switch {
+	case errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), syscall.EROFS.Error()) ||
+		strings.Contains(err.Error(), syscall.EACCES.Error()):
+		what = "make the directory writable again"
+	case isFull(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error()):
+		what = "make room on the disk"
+	}
+	return fmt.Errorf("crawl directory %s can no longer be written: %w: %s, and give the same command again: it goes on where it stopped", s.dir, err, what)
+}
+
+// isFull reports whether there is no room, or the user may take no more of it.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+
+// missing returns which of the files that the store works with is no longer at its place; empty where all are.
+func (s *Store) missing() string {
+	for _, name := range []string{s.dir, s.path("state"), s.path("state", formatName), s.path("state", "db")} {
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			return name
+		}
+	}
+	if s.pages == nil || s.attempt == nil {
+		return ""
+	}
+	for _, f := range []*os.File{s.pages.file, s.attempt.file} {
+		mine, err := f.Stat()
+		if err != nil {
+			continue
+		}
+		if there, err := os.Stat(f.Name()); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(mine, there) {
+			return f.Name()
+		}
+	}
+	return ""
+}
+
+// Fatalf implements pebble.Logger. Pebble cannot go on after it, does not expect it to return, and holds locks that a panic would try to let go
+// of twice. So whoever comes here stays here: the store is broken, and the process ends.
+func (l pebbleLogger) Fatalf(format string, args ...any) {
+	l.store.breakBy(fatalError{fmt.Sprintf(format, args...)}, true)
+	select {}
+}
+
+const diskFull = "the disk is full: the crawl waits until there is space; make room, or stop it: it loses nothing"
+
+// patience is how long a file waits between two tries for space.
+const patience = 2 * time.Second
+
+// whileFull calls write until it fails for another reason than a full disk, or the store is closed.
+func (s *Store) whileFull(name string, write func() error) error {
+	for {
+		err := write()
+		if !isFull(err) {
+			return err
+		}
+		s.log.Error(diskFull, "file", name)
+		select {
+		case <-s.stop:
+			return err
+		case <-s.broken.ended:
+			return err
+		case <-time.After(patience):
+		}
+	}
+}
+
+// orBreak breaks the store by an error that trying again cannot mend.
+func (s *Store) orBreak(err error) error {
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, os.ErrClosed) {
+		s.breakBy(err, false)
+	}
+	return err
+}
