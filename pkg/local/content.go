@@ -93,7 +93,7 @@ func isStateName(name string) bool {
 
 // isArchiveName reports whether a file under warc/ is one that whirlpool makes.
 func isArchiveName(name string) bool {
-	name = strings.TrimSuffix(name, ".open")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".open"), ".damaged")
 	return strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc")
 }
 
