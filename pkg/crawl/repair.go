@@ -6,6 +6,7 @@ type RepairReport struct {
 	Forgotten int64    `json:"forgotten"`                // entries of the index whose records are gone, or damaged
 	SetAside  int64    `json:"set_aside"`                // lines, records and letters that were set aside
 	AsideFile string   `json:"set_aside_file,omitempty"` // where they lie now
+	Archives  int64    `json:"archives"`                 // damaged files under warc/ that were renamed to *.damaged
 	Queued    int64    `json:"queued"`                   // URLs that were queued again
 	Claimed   int64    `json:"claimed"`                  // queued URLs that had no claim and have one now
 	Counters  int64    `json:"counters"`                 // counters of the tally that were wrong
@@ -14,5 +15,5 @@ type RepairReport struct {
 
 // Changed reports whether the repair changed anything.
 func (r *RepairReport) Changed() bool {
-	return r.Indexed+r.Forgotten+r.SetAside+r.Queued+r.Claimed+r.Counters > 0
+	return r.Indexed+r.Forgotten+r.SetAside+r.Archives+r.Queued+r.Claimed+r.Counters > 0
 }

@@ -26,6 +26,7 @@ func WriteRepair(w io.Writer, r *crawl.RepairReport) error {
 	line(r.Indexed, "%d records are indexed anew")
 	line(r.Forgotten, "%d entries of the index led to no record, or to a damaged one, and are gone")
 	line(r.SetAside, "%d lines were set aside in %s", r.AsideFile)
+	line(r.Archives, "%d damaged files under warc/ are named *.damaged now")
 	line(r.Queued, "%d URLs are queued again: the next run fetches them")
 	line(r.Claimed, "%d queued URLs are claimed now")
 	line(r.Counters, "%d counters are right now")

@@ -76,3 +76,21 @@ func FuzzParseLogLine(f *testing.F) {
 		}
 	})
 }
+
+// FuzzURLOf finds lines that it and ParseRecord take for records of different URLs.
+func FuzzURLOf(f *testing.F) {
+	f.Add([]byte(`{"url":"http://a.test/","status":200}`))
+	f.Add([]byte(`{"url":"http://a.test/\u0041"}`))
+	f.Add([]byte(`{"url":""}`))
+	f.Add([]byte(`{"time":"2026-01-01T00:00:00.000Z","url":"http://a.test/","kind":"page","verdict":"done"}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		u, ok := jsonl.URLOf(line)
+		once := bytes.Count(bytes.ToLower(line), []byte("url")) == 1 && bytes.IndexByte(line, '\\') < 0 // of two the last counts
+		if r, err := jsonl.ParseRecord(line); ok && once && err == nil && r.URL != u {
+			t.Errorf("%q: %v, ParseRecord says %v", line, u, r.URL)
+		}
+		if u, ok := jsonl.LogURLOf(line); ok && u.IsZero() {
+			t.Errorf("%q: a line of nothing", line)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -92,6 +93,23 @@ func isStateName(name string) bool {
 
 // isArchiveName reports whether a file under warc/ is one that whirlpool makes.
 func isArchiveName(name string) bool {
-	name = strings.TrimSuffix(name, ".open")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".open"), ".damaged")
 	return strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc")
+}
+
+// isDBName reports whether a file under state/db/ is one that Pebble makes.
+func isDBName(name string) bool {
+	for _, start := range []string{"CURRENT", "LOCK", "MANIFEST-", "OPTIONS-", "REMOTE-OBJ-CATALOG-", "marker.", "temporary."} {
+		if strings.HasPrefix(name, start) {
+			return true
+		}
+	}
+	number, kind, _ := strings.Cut(name, ".")
+	_, err := strconv.ParseUint(number, 10, 64)
+	return err == nil && (kind == "sst" || kind == "blob" || kind == "dbtmp" || strings.HasSuffix(kind, "log"))
+}
+
+// isBodyName reports whether a file under state/spool/ is a body.
+func isBodyName(name string) bool {
+	return strings.HasPrefix(name, "f") && !strings.Contains(name, ".")
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -53,7 +54,17 @@ func Discard(dir string) (out Discarded, err error) {
 	if err := out.empty(dir, warc, isArchiveName); err != nil {
 		return out, err
 	}
-	if err := out.empty(dir, state, func(name string) bool { return name != lockName && isStateName(name) }); err != nil {
+	for sub, ours := range map[string]func(string) bool{"db": isDBName, "spool": isBodyName} {
+		if err := out.empty(dir, filepath.Join(state, sub), ours); err != nil {
+			return out, err
+		}
+		_ = os.Remove(filepath.Join(state, sub)) // it stays where it holds something else
+	}
+	out.Names = slices.DeleteFunc(out.Names, func(n string) bool { return n == "db/" || n == "spool/" })
+	ours := func(name string) bool {
+		return name != lockName && name != "db" && name != "spool" && isStateName(name)
+	}
+	if err := out.empty(dir, state, ours); err != nil {
 		return out, err
 	}
 	if len(out.Kept) == 0 { // an empty one is nobody's
@@ -93,7 +104,7 @@ func (d *Discarded) empty(dir, sub string, ours func(name string) bool) error {
 			if err := one.remove(sub, e.Name()); err != nil {
 				return err
 			}
-		case e.Name() != lockName:
+		case e.Name() != lockName && !(e.IsDir() && isStateName(e.Name())): // what is in ours is named there
 			d.Kept = append(d.Kept, filepath.Join(sub, e.Name()))
 		}
 	}

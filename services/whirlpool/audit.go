@@ -33,18 +33,22 @@ or a dead letter cannot be read. ` + "`whirlpool repair`" + ` puts right what is
 	}
 	ref := refFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	audit := func(cmd *cobra.Command, v inspect.View, wrong string) error {
-		r, err := v.Audit(cmd.Context())
+	cmd.RunE = ref.over(func(cmd *cobra.Command, _ []string, d *directory) error {
+		r, err := d.Audit(cmd.Context())
+		if err == nil {
+			err = auditArchives(cmd.Context(), d.dir, r)
+		}
 		if err != nil {
 			return err
 		}
-		return judged(cmd, r, *asJSON, wrong)
-	}
-	cmd.RunE = ref.over(func(cmd *cobra.Command, _ []string, d *directory) error {
-		return audit(cmd, d, fmt.Sprintf("%s is not sound: copy the directory before anything else; `whirlpool repair -o %s` puts right what "+
+		return judged(cmd, r, *asJSON, fmt.Sprintf("%s is not sound: copy the directory before anything else; `whirlpool repair -o %s` puts right what "+
 			"is wrong, and --fresh starts over", d.dir, d.dir))
 	}, func(cmd *cobra.Command, _ []string, j *clusterJob) error {
-		return audit(cmd, j, fmt.Sprintf("job %s is not sound: report this output; the records that are stored are good, and `whirlpool seed` "+
+		r, err := j.Audit(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return judged(cmd, r, *asJSON, fmt.Sprintf("job %s is not sound: report this output; the records that are stored are good, and `whirlpool seed` "+
 			"under another --job starts over", j.Info.ID))
 	})
 	return cmd

@@ -238,7 +238,7 @@ func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.
 		if err != nil {
 			return fmt.Errorf("--fresh: %w", err)
 		}
-		f.sayDiscarded(&d, stderr)
+		f.sayDiscarded(&d, view.screen)
 	}
 	return f.runIn(ctx, opt, view, nil)
 }

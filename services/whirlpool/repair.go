@@ -22,7 +22,8 @@ func newRepair() *cobra.Command {
 out of it: records that are whole are indexed again, pages whose records are missing or damaged are queued again, URLs that were
 lost are queued again, counters are counted again.
 
-Nothing is deleted: lines of pages.jsonl that are no records of this crawl, or are damaged, are set aside in a file beside it.
+Nothing is deleted: lines of pages.jsonl that are no records of this crawl, or are damaged, are set aside in a file beside it, and a
+damaged file under warc/ is renamed.
 
 The crawl must not run. Run it again afterwards: it fetches what was queued. The exit status is 1 when something is left that
 could not be put right.`,
@@ -43,7 +44,21 @@ func repairDirectory(cmd *cobra.Command, named string, asJSON bool) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return repaired(cmd, store, asJSON, dir)
+	return repaired(cmd, withArchives{store, dir}, asJSON, dir)
+}
+
+// withArchives repairs the archives of a directory besides its stores.
+type withArchives struct {
+	stores inspect.Repairer
+	dir    string
+}
+
+// Repair implements inspect.Repairer.
+func (w withArchives) Repair(ctx context.Context) (r crawl.RepairReport, err error) {
+	if r, err = w.stores.Repair(ctx); err == nil {
+		r.Archives, err = setArchivesAside(w.dir)
+	}
+	return r, err
 }
 
 // repaired runs a repair and prints what it did.
