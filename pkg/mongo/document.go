@@ -116,6 +116,7 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 		appendList(w, "cut", r.Cut, w.text)
 	}
 	w.date("created_at", now)
+	w.sum()
 	w.end()
 	return w.b
 }

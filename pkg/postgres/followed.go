@@ -108,6 +108,15 @@ func (f *Followed) note(ctx context.Context, pages []claimedShare) error {
 	})
 }
 
+// Missing hands the task of every page of a job to each that was fetched before a time, and of whose links some are not claimed.
+func (f *Followed) Missing(ctx context.Context, job crawl.JobID, before time.Time, each func(crawl.Task) error) error {
+	number, known, err := f.s.jobs.find(ctx, job)
+	if err != nil || !known {
+		return err
+	}
+	return f.missed(ctx, JobInfo{ID: job, Number: number}, before, each)
+}
+
 // Unfollowed implements crawl.Following, of jobs that run.
 func (f *Followed) Unfollowed(ctx context.Context, before time.Time, each func(crawl.Task) error) error {
 	jobs, err := f.s.jobs.List(ctx)
