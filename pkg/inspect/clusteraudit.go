@@ -54,10 +54,18 @@ type clusterAudit struct {
 	found func(kind finding, p *place)
 }
 
-// Audit implements View. It reads the whole job: some seconds for a million URLs.
+// Audit implements View. It reads the whole job: some seconds for a million URLs, and the records besides.
 func (j *ClusterJob) Audit(ctx context.Context) (*crawl.AuditReport, error) {
+	return j.newAudit().run(ctx)
+}
+
+func (j *ClusterJob) newAudit() *clusterAudit {
 	a := &clusterAudit{j: j, job: j.Info.ID, ClusterAudit: &crawl.ClusterAudit{Job: j.Info.ID}, dead: map[weburl.Key]bool{}}
 	a.Cluster = a.ClusterAudit
+	return a
+}
+
+func (a *clusterAudit) run(ctx context.Context) (*crawl.AuditReport, error) {
 	err := a.recount(ctx)
 	var before, after look
 	if err == nil {

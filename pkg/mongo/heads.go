@@ -3,9 +3,12 @@ package mongo
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
@@ -40,6 +43,31 @@ func headOf(doc bson.Raw) (h Head) {
 	h.Unsummed = !summed
 	h.Damaged = h.Damaged || summed && sum != doc.Lookup(sumKey).StringValue()
 	return h
+}
+
+// asideSuffix stands behind the name of the collection into which records of a job are set aside.
+const asideSuffix = ".aside"
+
+// SetAside moves the record under a key into a collection beside the job's, and returns its name; empty where there is none.
+func (j *Job) SetAside(ctx context.Context, key weburl.Key) (where string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, j.s.cfg.Timeout)
+	defer cancel()
+	filter := bson.D{{Key: "_id", Value: idOf(key)}}
+	doc, err := j.coll.FindOne(ctx, filter).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return "", nil
+	}
+	aside := j.coll.Database().Collection(j.coll.Name() + asideSuffix)
+	if err == nil {
+		_, err = aside.ReplaceOne(ctx, filter, doc, options.Replace().SetUpsert(true))
+	}
+	if err == nil {
+		_, err = j.coll.DeleteOne(ctx, filter)
+	}
+	if err != nil {
+		return "", fmt.Errorf("set record %s of job %s aside: %w", key, j.id, err)
+	}
+	return "collection " + aside.Name() + " of mongodb", nil
 }
 
 // keyOf is the key of a URL that a document's _id stands for.

@@ -103,6 +103,41 @@ func (u *URLs) Recount(ctx context.Context, job crawl.JobID) (counted, stood cra
 	return counted, stood, err
 }
 
+// CountAgain makes a job's counters those of its rows: for repairs, while nothing moves.
+func (u *URLs) CountAgain(ctx context.Context, job crawl.JobID) error {
+	return u.s.do(ctx, fmt.Sprintf("count the URLs of job %q again", job), func(ctx context.Context) error {
+		number, known, err := u.s.jobs.find(ctx, job)
+		if err != nil || !known {
+			return err
+		}
+		return pgx.BeginFunc(ctx, u.s.pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, `SET LOCAL enable_seqscan = on; LOCK TABLE tallies IN SHARE ROW EXCLUSIVE MODE`, pgx.QueryExecModeSimpleProtocol); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, `DELETE FROM tallies WHERE job = $1`, number); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `INSERT INTO tallies (job, shard, counter, arg, n) SELECT $1, 0, c.* FROM (`+recountSQL+`) AS c (counter, arg, n)`, number)
+			return err
+		})
+	})
+}
+
+// Forget forgets what is kept of pages, as if nobody had seen them: for repairs.
+func (c *ContentSet) Forget(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error {
+	ids := make([][]byte, len(keys))
+	for i := range keys {
+		ids[i] = keys[i][:]
+	}
+	return c.s.do(ctx, fmt.Sprintf("forget %d fingerprints of job %q", len(keys), job), func(ctx context.Context) error {
+		number, known, err := c.s.jobs.find(ctx, job)
+		if err == nil && known {
+			_, err = c.s.pool.Exec(ctx, `DELETE FROM fingerprints WHERE job = $1 AND page_id = ANY ($2::bytea[])`, number, ids)
+		}
+		return err
+	})
+}
+
 // Fingerprint is what is kept of a page, also of one whose content was dropped.
 type Fingerprint struct {
 	URL      weburl.URL

@@ -44,8 +44,8 @@ or a dead letter cannot be read. ` + "`whirlpool repair`" + ` puts right what is
 		return audit(cmd, d, fmt.Sprintf("%s is not sound: copy the directory before anything else; `whirlpool repair -o %s` puts right what "+
 			"is wrong, and --fresh starts over", d.dir, d.dir))
 	}, func(cmd *cobra.Command, _ []string, j *clusterJob) error {
-		return audit(cmd, j, fmt.Sprintf("job %s is not sound: report this output; the records that are stored are good, and `whirlpool seed` "+
-			"under another --job starts over", j.Info.ID))
+		return audit(cmd, j, fmt.Sprintf("job %s is not sound: keep this output; `whirlpool repair --cluster --job %s` puts right what is wrong", j.Info.ID,
+			j.Info.ID))
 	})
 	return cmd
 }

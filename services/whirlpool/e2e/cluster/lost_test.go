@@ -125,8 +125,9 @@ func (c *cluster) lose(prefix, how string) (n int) {
 	return n
 }
 
-// A control of the test above: where pages are not followed, a page whose message is deleted is lost, and the same checks find it.
-func TestNegativeControlPagesThatNobodyFollows(t *testing.T) {
+// A control of the test above: where pages are not followed, a page whose message is deleted is lost, and the same checks find it. So does the audit, by its
+// exit status and by name, and repair brings back what it found.
+func TestNegativeControlPagesThatNobodyFollowsAreRepaired(t *testing.T) {
 	w := serve(t)
 	c := newCluster(t, w.srv, w.job())
 	c.startSeven()
@@ -136,16 +137,21 @@ func TestNegativeControlPagesThatNobodyFollows(t *testing.T) {
 	p.Freeze(t)
 	within(1500*time.Millisecond, func() bool { return c.messages(crawl.TopicParse) > 20 })
 	c.sql(`INSERT INTO followed_since SELECT number, now() + interval '1 hour' FROM jobs
-			ON CONFLICT (job) DO UPDATE SET since = excluded.since`) // as if they were followed elsewhere
-	if c.lose(crawl.TopicParse, "purged") == 0 {
-		t.Fatal("no message was lost: the test proves nothing")
-	}
+		ON CONFLICT (job) DO UPDATE SET since = excluded.since`) // as if they were followed elsewhere
+	lost := c.lose(crawl.TopicParse, "purged")
 	p.Thaw(t)
 	c.wait()
-	if faults := c.faults(w); !slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, "lost") }) {
-		t.Errorf("pages were lost, and the checks found %q", faults)
+	faults := c.faults(w)
+	if lost == 0 || !slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, "stored false") }) {
+		t.Fatalf("%d messages were lost, and the checks found %d faults", lost, len(faults))
 	}
-	if code := c.exitCode("audit", "--cluster", "--job", string(c.job.ID)); code != 1 {
-		t.Errorf("audit ends with %d where pages were lost, want 1", code)
+	code, text := c.exitCode("audit", "--cluster", "--job", string(c.job.ID))
+	if code != 1 || !strings.Contains(text, "neither a record nor a reason") || !strings.Contains(text, "page without record and reason: http://") {
+		t.Errorf("audit ends with %d where pages were lost, want 1 and their names:\n%s", code, text)
 	}
+	if code, text := c.exitCode("repair", "--cluster", "--job", string(c.job.ID)); code != 0 {
+		t.Errorf("repair ends with %d:\n%s", code, text)
+	}
+	until(t, patience, "end of the repaired crawl", func() bool { return c.ended() && len(c.faults(w)) == 0 })
+	c.judge(w)
 }
