@@ -20,7 +20,7 @@ func TestPagesOfEarlierBuildsHaveAReason(t *testing.T) {
 	_, err := s.ContentSet().Claim(ctx, crawl.Fingerprint{Job: "job", URL: u[0], Digest: crawl.Digest{1}}, -1, nil)
 	check(t, err)
 	s.Close()
-	execute(t, url, `DROP TABLE unkept; DELETE FROM goose_db_version WHERE version_id = 6`)
+	execute(t, url, `DROP TABLE unkept, followed, followed_since; DELETE FROM goose_db_version WHERE version_id >= 6`)
 	got, err := openAt(t, url).Unkept().Reasons(ctx, "job", keys...)
 	check(t, err)
 	if want := []string{"", "earlier-build", ""}; !slices.Equal(got, want) {
