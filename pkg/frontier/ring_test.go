@@ -258,6 +258,9 @@ func (e *expected) Expect(_ context.Context, tasks ...crawl.Task) error {
 	return nil
 }
 
+// Claimed is told of the answers that have no links although they look so.
+func (e *expected) Claimed(context.Context, crawl.JobID, weburl.URL, crawl.Share) error { return nil }
+
 func TestLinksAreExpectedBeforeTheOutcomeIsRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, aJob("a"))
