@@ -24,8 +24,8 @@ type Followed struct {
 
 var _ crawl.Following = (*Followed)(nil)
 
-// linger is how long the first of some notes waits for others: the message of each is settled afterwards, and nobody waits for that. A DUE notes
-// 64 pages at once, so 2,500 a second.
+// linger is how long the first of some notes waits for others, and four times as long where few come: the message of each is settled afterwards, and nobody waits for that. A
+// DUE notes 64 pages at once, so 2,500 a second.
 const linger = 25 * time.Millisecond
 
 func newFollowed(f *Following) *Followed {
