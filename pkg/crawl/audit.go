@@ -64,13 +64,19 @@ type ClusterAudit struct {
 	LostOfAll int64 `json:"lost_of_all_jobs"`
 	BadStates int64 `json:"bad_states"` // URLs in none of the three states, or done without a final verdict
 
-	Fetched   int64 `json:"fetched"`   // pages that were answered with 2xx
-	Unstored  int64 `json:"unstored"`  // of them, those of which nothing is kept: noindex
-	Originals int64 `json:"originals"` // fingerprints
-	Copies    int64 `json:"copies"`
+	Fetched  int64 `json:"fetched"`  // pages that were answered with 2xx
+	Unstored int64 `json:"unstored"` // of them, those that have no record for a reason
+	// Reasons counts those by reason, and Vanished the ones that have neither record nor reason.
+	Reasons   map[string]int64 `json:"reasons,omitempty"`
+	Vanished  int64            `json:"vanished"`
+	Damaged   int64            `json:"damaged"`   // records that are not what was stored
+	Unsummed  int64            `json:"unsummed"`  // records of earlier builds, which have no checksum
+	Originals int64            `json:"originals"` // fingerprints
+	Copies    int64            `json:"copies"`
 
-	// Waiting counts the pages whose links are on their way to their claims. Of a ring of nodes only.
-	Waiting int64 `json:"waiting"`
+	// Waiting counts the pages whose content or links have not come to their end, BuriedPages those of which a dead letter would bring them.
+	Waiting     int64 `json:"waiting"`
+	BuriedPages int64 `json:"buried_pages"`
 
 	Missing   int64 `json:"missing"`    // fingerprints whose record is not stored
 	Unprinted int64 `json:"unprinted"`  // records without fingerprint

@@ -22,6 +22,7 @@ type disk struct {
 	finals  map[weburl.Key]int // outcomes less those taken back
 	hosts   map[string]crawl.Host
 	journal map[uint64]bus.Message
+	phantom map[string]int64 // lengths that queues are said to have besides
 }
 
 type stored struct {
@@ -167,6 +168,7 @@ func (p *process) Lengths(context.Context) (map[string]int64, error) {
 			out[name] = int64(len(q))
 		}
 	}
+	maps.Copy(out, p.disk.phantom)
 	return out, nil
 }
 

@@ -189,7 +189,7 @@ func (f *Frontier) takeAway(ctx context.Context, choices []choice, now time.Time
 // reserve notes the lease before it is published, for its outcome may be faster than Publish returns.
 func (f *Frontier) reserve(c *choice) {
 	f.leases++
-	c.lease, c.delivery.Task.Lease, c.delivery.Task.Tracked = true, f.leases, f.deps.Following != nil
+	c.lease, c.delivery.Task.Lease, c.delivery.Task.Tracked = true, f.leases, f.deps.Ring != nil || f.deps.Following != nil
 	c.delivery.Task.Epoch = epochOf(c.js.job)
 	f.inflight[c.id] = lease{host: c.host, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now(), place: c.host.place}
 	switch task := &c.delivery.Task; {

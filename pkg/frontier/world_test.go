@@ -32,9 +32,10 @@ type world struct {
 	early  bool // hazard: outcomes are reported before the request has ended
 	lie    bool // hazard: outcomes say that the request ended long ago
 	fault  float64
-	unsure float64 // hazard: so many pushes arrive twice, and as many arrive and fail
-	copies int     // hazard: outcomes come so many times more, at once
-	doubt  bool    // hazard: with the outcome of a first attempt comes another that says that nobody knows how it ended
+	unsure float64                   // hazard: so many pushes arrive twice, and as many arrive and fail
+	copies int                       // hazard: outcomes come so many times more, at once
+	doubt  bool                      // hazard: with the outcome of a first attempt comes another that says that nobody knows how it ended
+	drop   func(f *crawl.Fetch) bool // hazard: the message of a lease is deleted
 	ring   frontier.Ring
 	expect crawl.Following
 	away   outbox
@@ -192,6 +193,10 @@ func (w *world) deliver(ctx context.Context, p *process, f *frontier.Frontier, m
 		if w.report(ctx, f, m, &out) {
 			p.handled(m)
 		}
+		return
+	}
+	if w.drop != nil && w.drop(fetch) {
+		p.handled(m)
 		return
 	}
 	w.note(fetch)

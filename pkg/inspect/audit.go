@@ -67,21 +67,35 @@ func writeClusterAudit(w io.Writer, r *crawl.AuditReport) error {
 		r.Excluded)
 	check(max(r.Lost, c.LostOfAll), "every open URL is queued or under way", "%d open, %d of all jobs: %d tasks queued, %d messages under way, %d buried, %d lost",
 		r.Open, c.OpenOfAll, r.Queued, r.InFlight, r.Buried, r.Lost)
+	check(max(c.Vanished, c.Waiting), "every page that was fetched came to its end", "%d pages fetched: %d without record and reason, %d whose links are missing",
+		c.Fetched, c.Vanished, c.Waiting)
 	check(c.Missing, "every fingerprint has its record", "%d originals, %d copies; %d records are missing", c.Originals, c.Copies, c.Missing)
 	check(max(c.Unprinted, r.StrayPages, c.Misfiled), "every record has its URL and its fingerprint",
 		"%d records: %d without fingerprint, %d of unknown URLs, %d under a wrong key", r.Pages, c.Unprinted, r.StrayPages, c.Misfiled)
+	check(c.Damaged, "every record is what was stored", "%d checksums are wrong", c.Damaged)
 	check(c.Orphans, "every copy has its original", "%d originals are missing", c.Orphans)
 	check(r.TallyOff, "the counters are right", "%d are off", r.TallyOff)
 	for _, u := range c.Unproven {
-		fmt.Fprintf(&b, "later  not proven yet: %s\n", u)
+		fmt.Fprintf(&b, "later  not proven: %s\n", u)
 	}
-	note(c.Unstored, "of %d pages that were fetched, %d are not stored: they ask not to be indexed", c.Fetched, c.Unstored)
+	note(c.Unstored, "of %d pages that were fetched, %d have no record for a reason: %s", c.Fetched, c.Unstored, reasonCounts(c.Reasons))
+	note(c.Unsummed, "%d records of earlier builds have no checksum: only their form was checked", c.Unsummed)
+	note(c.BuriedPages, "%d pages have not come to their end, and are in dead letters; `whirlpool replay --cluster` brings them back", c.BuriedPages)
 	note(r.Buried, "%d URLs are open only in dead letters; `whirlpool replay --cluster` brings them back", r.Buried)
 	note(r.DeadLetters, "%d dead letters of all jobs; `whirlpool replay --cluster --list` shows them", r.DeadLetters)
 	if !c.Still {
 		b.WriteString("note   messages moved while the stores were read\n")
 	}
 	return finishAudit(w, &b, r)
+}
+
+// reasonCounts lists reasons with their counts.
+func reasonCounts(reasons map[string]int64) string {
+	var parts []string
+	for _, r := range slices.Sorted(maps.Keys(reasons)) {
+		parts = append(parts, fmt.Sprintf("%s %d", r, reasons[r]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // marks returns the functions that write a check and a note.

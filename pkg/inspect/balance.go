@@ -171,13 +171,7 @@ func (a *clusterAudit) judge() {
 	if a.OnTheWay > 0 {
 		a.unproven("the records of %d fingerprints are stored; they may be on their way", a.OnTheWay)
 	}
-	switch {
-	case a.Waiting == 0:
-	case a.Still && a.away == "":
-		a.unproven("the links of %d pages are claimed; nothing moves: a frontier fetches these pages again when it starts, or when a node has left the ring", a.Waiting)
-	default:
-		a.unproven("the links of %d pages are claimed; they are on their way", a.Waiting)
-	}
+	a.doubtPages()
 	if a.LostOfAll > 0 {
 		for _, u := range a.Examples["open"] {
 			a.Example("open, the lost among them", u)
@@ -193,6 +187,10 @@ func (a *clusterAudit) judge() {
 	if a.Lost == 0 {
 		fault(a.LostOfAll, "%d open URLs of this or another job are in no queue, no message and no dead letter: they are lost")
 	}
+	fault(a.Vanished, "%d pages were fetched, and have neither a record nor a reason why not: they are lost")
+	fault(a.Waiting, "%d pages were fetched, and their content or links have not come to their end, though nothing moves: links are lost; a node that runs "+
+		"fetches them again by itself")
+	fault(a.Damaged, "%d stored records are not what was stored: their checksums are wrong")
 	fault(a.BadStates, "%d URLs are in none of the states open, done and left out")
 	fault(a.Missing, "%d pages have a fingerprint, but their records are not stored")
 	fault(a.Unprinted, "%d stored records have no fingerprint")
@@ -200,4 +198,23 @@ func (a *clusterAudit) judge() {
 	fault(a.Misfiled, "%d records stand under the key of another URL")
 	fault(a.Orphans, "%d copies name an original that has no fingerprint")
 	fault(a.TallyOff, "%d counters are wrong")
+}
+
+// doubtPages makes doubts of pages that may be on their way, or in a dead letter that nobody can read.
+func (a *clusterAudit) doubtPages() {
+	why := ""
+	switch {
+	case !a.Still:
+		why = "they may be on their way"
+	case a.unreadable > 0:
+		why = fmt.Sprintf("%d dead letters cannot be read", a.unreadable)
+	}
+	if a.Vanished > 0 && why != "" && (a.Still || a.fresh == a.Vanished) {
+		a.unproven("%d pages that were fetched have a record, or a reason why not; %s", a.Vanished, why)
+		a.Vanished = 0
+	}
+	if a.Waiting > 0 && why != "" {
+		a.unproven("the content and the links of %d pages have come to their end; %s", a.Waiting, why)
+		a.Waiting = 0
+	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
@@ -52,18 +53,18 @@ type Broker interface {
 	Alarms(ctx context.Context) ([]rabbit.Alarm, error)
 }
 
-// Following knows the pages whose links are on their way to their claims.
+// Following knows the pages whose content or links have not come to their end.
 type Following interface {
-	// Waiting returns how many of a job's pages are expected and not yet forgotten.
-	Waiting(ctx context.Context, job crawl.JobID) (int64, error)
+	// Missing hands the task of every such page of a job to each that was fetched before a time.
+	Missing(ctx context.Context, job crawl.JobID, before time.Time, each func(crawl.Task) error) error
 }
 
 // Records are the stored pages of one job.
 type Records interface {
 	PageLines
 	Count(ctx context.Context) (int64, error)
-	// Heads yields the key under which each record is stored, and its URL, in the order of the keys.
-	Heads(ctx context.Context, yield func(k weburl.Key, u weburl.URL) error) error
+	// Heads reads every record, and yields the key under which it is stored and what it is, in the order of the keys.
+	Heads(ctx context.Context, yield func(k weburl.Key, h mongo.Head) error) error
 }
 
 // ClusterSources are what a cluster is inspected through.
@@ -81,8 +82,10 @@ type ClusterSources struct {
 	Records      func(crawl.JobID) Records
 	// Ring returns the nodes of the cluster as they are now, whose brokers are asked instead of Broker; nil: a node on its own.
 	Ring func(ctx context.Context) (*Ring, error)
-	// Following counts the pages whose links are on their way; nil: nobody tracks them.
+	// Following tells of the pages that have not come to their end.
 	Following Following
+	// Unkept tells why pages have no record.
+	Unkept crawl.Unkept
 }
 
 // Cluster inspects a cluster: its pipeline and its jobs. It is safe for concurrent use if its sources are.
@@ -96,7 +99,7 @@ type Cluster struct {
 // NewCluster returns the view of a cluster. Every source is needed.
 func NewCluster(src ClusterSources) (*Cluster, error) {
 	if src.Jobs == nil || src.Ledger == nil || src.Fingerprints == nil || src.Hosts == nil || src.Robots == nil || src.Attempts == nil ||
-		src.Broker == nil && src.Ring == nil || src.Records == nil {
+		src.Broker == nil && src.Ring == nil || src.Records == nil || src.Following == nil || src.Unkept == nil {
 		return nil, errors.New("inspect a cluster: a source is missing")
 	}
 	return &Cluster{src: src, now: time.Now, pause: sleep}, nil

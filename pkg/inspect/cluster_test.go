@@ -73,7 +73,11 @@ func TestClusterAuditNamesWhatIsWrong(t *testing.T) {
 		url  string
 	}{
 		"missing record": {func(f *fakeCluster) { delete(f.records, mustURL(t, twin).Key()) }, "records are not stored", twin},
-		"no fingerprint": {func(f *fakeCluster) { delete(f.prints, mustURL(t, twin).Key()) }, "have no fingerprint", twin},
+		"neither record nor reason": {func(f *fakeCluster) { f.keepNot(mustURL(t, "http://a.test/noindex"), "") }, "neither a record nor a reason",
+			"http://a.test/noindex"},
+		"links that are missing": {func(f *fakeCluster) { f.unfinished(t, 1) }, "links are lost", "http://a.test/0"},
+		"damaged":                {func(f *fakeCluster) { f.damaged = map[weburl.Key]bool{mustURL(t, twin).Key(): true} }, "checksums are wrong", twin},
+		"no fingerprint":         {func(f *fakeCluster) { delete(f.prints, mustURL(t, twin).Key()) }, "have no fingerprint", twin},
 		"orphan": {func(f *fakeCluster) {
 			p := f.prints[mustURL(t, twin).Key()]
 			p.Of = weburl.URL{}
@@ -146,6 +150,23 @@ func TestAMovingClusterIsNotAccused(t *testing.T) {
 			f.put(otherJob, mustURL(t, "http://d.test/"), crawl.Entry{State: crawl.StateOpen})
 			f.queue()
 		}, 0, 0},
+		"a page that may be on its way": {func(f *fakeCluster) {
+			f.queue(moving...)
+			f.vanish(mustURL(t, "http://a.test/fresh"), time.Minute)
+		}, 2, 0},
+		"a page that would long be there": {func(f *fakeCluster) {
+			f.queue(moving...)
+			f.vanish(mustURL(t, "http://a.test/old"), 2*settled)
+		}, 1, 1},
+		"a page in a dead letter": {func(f *fakeCluster) {
+			f.vanish(mustURL(t, "http://d.test/"), time.Minute)
+			f.unfinished(t, 1)
+			f.dead = append(f.dead, letter(t, "http://d.test/"), letter(t, "http://a.test/0"))
+		}, 0, 0},
+		"a page perhaps in a dead letter": {func(f *fakeCluster) {
+			f.vanish(mustURL(t, "http://d.test/"), time.Minute)
+			f.dead = append(f.dead, rabbit.Letter{Body: []byte("?")})
+		}, 1, 0},
 		"in a dead letter":         {func(f *fakeCluster) { lost(f); f.dead = append(f.dead, letter(t, "http://d.test/")) }, 0, 0},
 		"perhaps in a dead letter": {func(f *fakeCluster) { lost(f); f.dead = append(f.dead, rabbit.Letter{Body: []byte("?")}) }, 1, 0},
 	} {

@@ -8,12 +8,30 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
 // settled is the age of a fingerprint beyond which its record is stored or lost: retries of a message take minutes.
 const settled = 30 * time.Minute
+
+// finding is what is wrong with a page, for a repair.
+type finding int
+
+const (
+	unfinished finding = iota // its content or its links have not come to their end
+	vanished                  // it has no record, or a record without fingerprint
+	badRecord                 // its record is damaged, or another URL's
+	orphan                    // it is a copy of what nobody has
+	stray                     // nobody claimed it
+)
+
+func (a *clusterAudit) tell(kind finding, p *place) {
+	if a.found != nil {
+		a.found(kind, p)
+	}
+}
 
 // clusterAudit is an audit on its way.
 //
@@ -31,12 +49,23 @@ type clusterAudit struct {
 	unreadable  int64               // dead letters that may hold more
 	away        string              // nodes whose brokers did not answer, at any look
 	uncounted   int64               // open URLs of the job that its counters do not know of
+	fresh       int64               // of Vanished, those that were fetched a moment ago
+	// found is told of every URL that a repair has to do with; nil: nobody repairs.
+	found func(kind finding, p *place)
 }
 
-// Audit implements View. It reads the whole job: some seconds for a million URLs.
+// Audit implements View. It reads the whole job: some seconds for a million URLs, and the records besides.
 func (j *ClusterJob) Audit(ctx context.Context) (*crawl.AuditReport, error) {
+	return j.newAudit().run(ctx)
+}
+
+func (j *ClusterJob) newAudit() *clusterAudit {
 	a := &clusterAudit{j: j, job: j.Info.ID, ClusterAudit: &crawl.ClusterAudit{Job: j.Info.ID}, dead: map[weburl.Key]bool{}}
 	a.Cluster = a.ClusterAudit
+	return a
+}
+
+func (a *clusterAudit) run(ctx context.Context) (*crawl.AuditReport, error) {
 	err := a.recount(ctx)
 	var before, after look
 	if err == nil {
@@ -92,12 +121,18 @@ func (a *clusterAudit) readLetters(ctx context.Context) error {
 	return nil
 }
 
-// countWaiting counts the pages whose links are on their way.
-func (a *clusterAudit) countWaiting(ctx context.Context) (err error) {
-	if f := a.j.src.Following; f != nil {
-		a.Waiting, err = f.Waiting(ctx, a.job)
-	}
-	return err
+// countWaiting counts the pages whose content or links have not come to their end, but for those in dead letters.
+func (a *clusterAudit) countWaiting(ctx context.Context) error {
+	return a.j.src.Following.Missing(ctx, a.job, a.j.now(), func(t crawl.Task) error {
+		if a.dead[t.URL.Key()] {
+			a.BuriedPages++
+			return nil
+		}
+		a.Waiting++
+		a.Example("page that has not come to its end", t.URL.String())
+		a.tell(unfinished, &place{key: t.URL.Key(), task: &t})
+		return nil
+	})
 }
 
 // countOpen counts those of the URLs that have no outcome.
@@ -118,13 +153,10 @@ func (a *clusterAudit) countOpen(ctx context.Context, job crawl.JobID, keys []we
 
 // urlsOf are the URLs whose story an event goes on with.
 func urlsOf(e crawl.Event) []weburl.URL {
-	switch e := e.(type) {
-	case *crawl.Page:
-		return []weburl.URL{e.Task.URL}
-	case *crawl.Document:
-		return []weburl.URL{e.Page.Task.URL}
-	}
 	var out []weburl.URL
+	if _, page, ok := crawl.PageOf(e); ok {
+		out = append(out, page)
+	}
 	for _, t := range crawl.TasksOf(e) {
 		out = append(out, t.URL)
 	}
@@ -147,7 +179,7 @@ func (a *clusterAudit) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	records, err := startWalk("records", func(yield func(weburl.Key, weburl.URL) error) error {
+	records, err := startWalk("records", func(yield func(weburl.Key, mongo.Head) error) error {
 		return a.j.records.Heads(ctx, yield)
 	})
 	defer records.close()
@@ -180,7 +212,8 @@ type place struct {
 	key    weburl.Key
 	entry  *postgres.Row
 	print  *postgres.Fingerprint
-	record *weburl.URL
+	record *mongo.Head
+	task   *crawl.Task // of a page that has not come to its end
 }
 
 // name is the URL, where a store knows it.
@@ -190,8 +223,8 @@ func (p *place) name() string {
 		return p.entry.URL.String()
 	case p.print != nil:
 		return p.print.URL.String()
-	case p.record != nil:
-		return p.record.String()
+	case p.record != nil && !p.record.URL.IsZero():
+		return p.record.URL.String()
 	}
 	return p.key.String()
 }
@@ -199,17 +232,15 @@ func (p *place) name() string {
 // visit counts what is under a key, and what is wrong there.
 func (a *clusterAudit) visit(ctx context.Context, p *place) error {
 	if p.entry != nil {
-		a.countEntry(p)
+		if err := a.countEntry(ctx, p); err != nil {
+			return err
+		}
 	}
 	if p.print != nil {
 		a.countPrint(p)
 	}
 	if p.record != nil {
-		a.Pages++
-		if p.record.Key() != p.key {
-			a.Misfiled++
-			a.Example("misfiled record", fmt.Sprintf("%s under the key of %s", p.record, p.name()))
-		}
+		a.countRecord(p)
 	}
 	if err := a.checkKnown(ctx, p); err != nil {
 		return err
@@ -223,7 +254,24 @@ func (a *clusterAudit) visit(ctx context.Context, p *place) error {
 	return nil
 }
 
-func (a *clusterAudit) countEntry(p *place) {
+// countRecord counts a record, and those that are not what was stored.
+func (a *clusterAudit) countRecord(p *place) {
+	a.Pages++
+	switch r := p.record; {
+	case !r.URL.IsZero() && r.URL.Key() != p.key:
+		a.Misfiled++
+		a.Example("misfiled record", fmt.Sprintf("%s under the key of %s", r.URL, p.name()))
+		a.tell(badRecord, p)
+	case r.Damaged:
+		a.Damaged++
+		a.Example("damaged record", p.name())
+		a.tell(badRecord, p)
+	case r.Unsummed:
+		a.Unsummed++
+	}
+}
+
+func (a *clusterAudit) countEntry(ctx context.Context, p *place) error {
 	e := p.entry
 	switch {
 	case e.State == crawl.StateOpen:
@@ -237,12 +285,48 @@ func (a *clusterAudit) countEntry(p *place) {
 		a.BadStates++
 		a.Example("bad state", p.name())
 	}
-	if e.State == crawl.StateDone && e.Kind == crawl.KindPage && e.Verdict == crawl.VerdictDone && e.Status/100 == 2 {
-		a.Fetched++
-		if p.print == nil && p.record == nil {
-			a.Unstored++
-		}
+	if e.State != crawl.StateDone || e.Kind != crawl.KindPage || e.Status/100 != 2 || !crawl.HasLinks(e.Kind, e.Verdict, e.Status) {
+		return nil
 	}
+	a.Fetched++
+	switch {
+	case p.print != nil || p.record != nil:
+		return nil
+	case e.Unkept != "":
+		a.Unstored++
+		if a.Reasons == nil {
+			a.Reasons = map[string]int64{}
+		}
+		a.Reasons[e.Unkept]++
+		return nil
+	}
+	return a.checkVanished(ctx, p)
+}
+
+// checkVanished finds pages that were fetched and have neither a record nor a reason why not. They may be on their way, or in a dead letter.
+func (a *clusterAudit) checkVanished(ctx context.Context, p *place) error {
+	if a.dead[p.key] {
+		return nil
+	}
+	_, found, err := a.j.src.Fingerprints.Fingerprint(ctx, a.job, p.key)
+	if err != nil || found {
+		return err
+	}
+	reasons, err := a.j.src.Unkept.Reasons(ctx, a.job, p.key)
+	if err != nil || reasons[0] != "" {
+		return err
+	}
+	entries, err := a.j.src.Ledger.Lookup(ctx, a.job, p.key)
+	if err != nil || entries[0].State != crawl.StateDone {
+		return err
+	}
+	a.Vanished++
+	if a.j.now().Sub(p.entry.At) < settled {
+		a.fresh++
+	}
+	a.Example("page without record and reason", p.name())
+	a.tell(vanished, p)
+	return nil
 }
 
 func (a *clusterAudit) countPrint(p *place) {
@@ -253,6 +337,7 @@ func (a *clusterAudit) countPrint(p *place) {
 	a.Copies++
 	if p.print.Of.IsZero() {
 		a.Orphans++
+		a.tell(orphan, p)
 		a.Example("copy without original", p.name())
 	}
 }
@@ -269,6 +354,7 @@ func (a *clusterAudit) checkKnown(ctx context.Context, p *place) error {
 	}
 	if s := entries[0].State; s == crawl.StateUnknown || s == crawl.StateExcluded {
 		a.StrayPages++
+		a.tell(stray, p)
 		a.Example("content that nobody claimed", p.name())
 	}
 	return nil
@@ -288,6 +374,7 @@ func (a *clusterAudit) checkMissing(ctx context.Context, p *place) error {
 		a.Missing++
 		a.Example("missing record", p.name())
 	}
+	a.tell(vanished, p)
 	return nil
 }
 
@@ -298,6 +385,7 @@ func (a *clusterAudit) checkUnprinted(ctx context.Context, p *place) error {
 		return err
 	}
 	a.Unprinted++
+	a.tell(vanished, p)
 	a.Example("record without fingerprint", p.name())
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
@@ -21,14 +22,15 @@ type fakeCluster struct {
 	off       map[crawl.JobID]int64 // by which the counter of claimed URLs is wrong
 	prints    map[weburl.Key]postgres.Fingerprint
 	records   map[weburl.Key]weburl.URL
+	damaged   map[weburl.Key]bool
+	missing   []crawl.Task // pages that have not come to their end
 	depths    func() []rabbit.Depth
 	dead      []rabbit.Letter
 	alarms    []rabbit.Alarm
 	broken    bool  // the walks are out of order
 	uncounted error // of the page store when it is to count
 
-	ring      func(context.Context) (*Ring, error)
-	following Following
+	ring func(context.Context) (*Ring, error)
 }
 
 const (
@@ -70,6 +72,7 @@ func soundCluster(t testing.TB) *fakeCluster {
 	page("http://a.test/", "")
 	page("http://a.test/copy", "http://a.test/")
 	f.put(fakeJob, mustURL(t, "http://a.test/noindex"), crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200})
+	f.keepNot(mustURL(t, "http://a.test/noindex"), crawl.ReasonNoIndex)
 	f.put(fakeJob, mustURL(t, "http://b.test/waits"), crawl.Entry{State: crawl.StateOpen})
 	f.put(fakeJob, mustURL(t, "http://c.test/"), crawl.Entry{State: crawl.StateExcluded, Verdict: crawl.VerdictExcluded, Reason: "scope"})
 	f.queue(rabbit.Depth{Queue: "back.7", Ready: 1}, rabbit.Depth{Queue: "frontier.owner"})
@@ -81,13 +84,25 @@ func (f *fakeCluster) put(job crawl.JobID, u weburl.URL, e crawl.Entry) {
 	f.rows[job][e.Key] = postgres.Row{Entry: e, URL: u}
 }
 
+// keepNot notes why a page has no record.
+func (f *fakeCluster) keepNot(u weburl.URL, reason string) {
+	row := f.rows[fakeJob][u.Key()]
+	row.Unkept = reason
+	f.rows[fakeJob][u.Key()] = row
+}
+
+// vanish makes a page that was fetched and has neither record nor reason.
+func (f *fakeCluster) vanish(u weburl.URL, age time.Duration) {
+	f.put(fakeJob, u, crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200, At: fakeNow.Add(-age)})
+}
+
 func (f *fakeCluster) queue(ds ...rabbit.Depth) { f.depths = func() []rabbit.Depth { return ds } }
 
 // open returns the view of the cluster.
 func (f *fakeCluster) open(t testing.TB) *Cluster {
 	t.Helper()
 	c, err := NewCluster(ClusterSources{Name: "fake", Jobs: fakeJobs{f}, Ledger: fakeLedger{f}, Fingerprints: fakePrints{f}, Hosts: fakeHosts{},
-		Robots: fakeHosts{}, Attempts: fakeHosts{}, Broker: fakeBroker{f}, Ring: f.ring, Following: f.following,
+		Robots: fakeHosts{}, Attempts: fakeHosts{}, Broker: fakeBroker{f}, Ring: f.ring, Following: f, Unkept: fakeUnkept{f},
 		Records: func(crawl.JobID) Records { return fakeRecords{f} }})
 	if err != nil {
 		t.Fatal(err)
@@ -177,8 +192,35 @@ func (r fakeRecords) PageLine(_ context.Context, k weburl.Key) ([]byte, bool, er
 func (r fakeRecords) Count(context.Context) (int64, error) {
 	return int64(len(r.f.records)), r.f.uncounted
 }
-func (r fakeRecords) Heads(_ context.Context, yield func(weburl.Key, weburl.URL) error) error {
-	return inOrder(r.f, r.f.records, yield)
+func (r fakeRecords) Heads(_ context.Context, yield func(weburl.Key, mongo.Head) error) error {
+	return inOrder(r.f, r.f.records, func(k weburl.Key, u weburl.URL) error {
+		return yield(k, mongo.Head{URL: u, Damaged: r.f.damaged[k]})
+	})
+}
+
+// Missing implements Following.
+func (f *fakeCluster) Missing(_ context.Context, job crawl.JobID, _ time.Time, each func(crawl.Task) error) error {
+	for _, t := range f.missing {
+		if t.Job == job {
+			if err := each(t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type fakeUnkept struct{ f *fakeCluster }
+
+func (fakeUnkept) Note(context.Context, crawl.JobID, weburl.URL, string) error {
+	panic("it is read only")
+}
+func (u fakeUnkept) Reasons(_ context.Context, job crawl.JobID, keys ...weburl.Key) ([]string, error) {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = u.f.rows[job][k].Unkept
+	}
+	return out, nil
 }
 
 type fakeBroker struct{ f *fakeCluster }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -93,10 +94,12 @@ func TestARingOfWhichNobodyAnswersIsAnError(t *testing.T) {
 	}
 }
 
-// waitingPages are pages whose links are on their way.
-type waitingPages int64
-
-func (n waitingPages) Waiting(context.Context, crawl.JobID) (int64, error) { return int64(n), nil }
+// unfinished makes pages that have not come to their end.
+func (f *fakeCluster) unfinished(t *testing.T, n int) {
+	for i := range n {
+		f.missing = append(f.missing, crawl.Task{Job: fakeJob, URL: mustURL(t, fmt.Sprint("http://a.test/", i))}, crawl.Task{Job: otherJob})
+	}
+}
 
 func TestAuditOfARing(t *testing.T) {
 	lose := func(f *fakeCluster) {
@@ -116,11 +119,11 @@ func TestAuditOfARing(t *testing.T) {
 		"copies hide what is lost": {func(f *fakeCluster, _ *Ring, a, _ *nodeBroker) {
 			a.depths = []rabbit.Depth{{Queue: "front.1", Ready: 2}}
 		}, []string{"2 tasks more than the open URLs"}, 0},
-		"links wait, and nothing moves": {func(f *fakeCluster, _ *Ring, _, _ *nodeBroker) { f.following = waitingPages(4) }, []string{"links of 4 pages are claimed; nothing moves"}, 0},
+		"links wait, and nothing moves": {func(f *fakeCluster, _ *Ring, _, _ *nodeBroker) { f.unfinished(t, 4) }, nil, 1},
 		"links wait, and messages move": {func(f *fakeCluster, _ *Ring, a, _ *nodeBroker) {
-			f.following = waitingPages(4)
+			f.unfinished(t, 4)
 			a.depths = append(a.depths, rabbit.Depth{Queue: crawl.TopicDUE, Ready: 1})
-		}, []string{"messages move", "links of 4 pages are claimed; they are on their way"}, 0},
+		}, []string{"messages move", "links of 4 pages have come to their end; they may be on their way"}, 0},
 		"a letter at another node": {func(f *fakeCluster, _ *Ring, _, b *nodeBroker) {
 			lose(f)
 			b.dead = append(b.dead, letter(t, "http://d.test/"))

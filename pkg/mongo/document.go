@@ -119,6 +119,7 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 		w.integer("epoch", int64(r.Epoch))
 	}
 	w.date("created_at", now)
+	w.sum()
 	w.end()
 	return w.b
 }

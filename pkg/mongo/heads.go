@@ -3,27 +3,71 @@ package mongo
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// Heads yields the key under which each record is stored and the URL that the record is of, in the order of the keys. An error of
-// yield ends it.
-func (j *Job) Heads(ctx context.Context, yield func(k weburl.Key, u weburl.URL) error) error {
-	return j.each(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "url", Value: 1}}, func(doc bson.Raw) error {
+// Head is what an audit wants to know of a record.
+type Head struct {
+	URL     weburl.URL // zero where it cannot be read
+	Damaged bool       // the document is not what was stored
+	// Unsummed says that it was stored by a build that kept no checksums: only its form was checked.
+	Unsummed bool
+}
+
+// Heads reads every record wholly and yields the key under which it is stored and what it is, in the order of the keys. An error of yield ends it.
+func (j *Job) Heads(ctx context.Context, yield func(k weburl.Key, h Head) error) error {
+	return j.each(ctx, nil, func(doc bson.Raw) error {
 		k, err := keyOf(doc)
 		if err != nil {
 			return err
 		}
-		u, err := urlOf(doc.Lookup("url"))
-		if err != nil {
-			return fmt.Errorf("document %s: its url: %w", doc.Lookup("_id"), err)
-		}
-		return yield(k, u)
+		return yield(k, headOf(doc))
 	})
+}
+
+func headOf(doc bson.Raw) (h Head) {
+	r, err := record(doc)
+	if h.Damaged = err != nil; !h.Damaged {
+		h.URL = r.URL
+	} else if u, err := urlOf(doc.Lookup("url")); err == nil {
+		h.URL = u
+	}
+	sum, summed := sumOf(doc)
+	h.Unsummed = !summed
+	h.Damaged = h.Damaged || summed && sum != doc.Lookup(sumKey).StringValue()
+	return h
+}
+
+// asideSuffix stands behind the name of the collection into which records of a job are set aside.
+const asideSuffix = ".aside"
+
+// SetAside moves the record under a key into a collection beside the job's, and returns its name; empty where there is none.
+func (j *Job) SetAside(ctx context.Context, key weburl.Key) (where string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, j.s.cfg.Timeout)
+	defer cancel()
+	filter := bson.D{{Key: "_id", Value: idOf(key)}}
+	doc, err := j.coll.FindOne(ctx, filter).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return "", nil
+	}
+	aside := j.coll.Database().Collection(j.coll.Name() + asideSuffix)
+	if err == nil {
+		_, err = aside.ReplaceOne(ctx, filter, doc, options.Replace().SetUpsert(true))
+	}
+	if err == nil {
+		_, err = j.coll.DeleteOne(ctx, filter)
+	}
+	if err != nil {
+		return "", fmt.Errorf("set record %s of job %s aside: %w", key, j.id, err)
+	}
+	return "collection " + aside.Name() + " of mongodb", nil
 }
 
 // keyOf is the key of a URL that a document's _id stands for.

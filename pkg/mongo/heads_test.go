@@ -20,7 +20,11 @@ func TestHeadsSayWhichURLStandsUnderWhichKey(t *testing.T) {
 	}
 	var last weburl.Key
 	right, misfiled := 0, 0
-	err := s.Job("job").Heads(context.Background(), func(k weburl.Key, u weburl.URL) error {
+	err := s.Job("job").Heads(context.Background(), func(k weburl.Key, h Head) error {
+		u := h.URL
+		if h.Unsummed || h.Damaged != (k != u.Key()) {
+			t.Errorf("%s: %+v", k, h)
+		}
 		if bytes.Compare(k[:], last[:]) <= 0 {
 			t.Errorf("key %s after %s", k, last)
 		}

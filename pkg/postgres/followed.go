@@ -24,8 +24,8 @@ type Followed struct {
 
 var _ crawl.Following = (*Followed)(nil)
 
-// linger is how long the first of some notes waits for others: the message of each is settled afterwards, and nobody waits for that. A DUE notes
-// 64 pages at once, so 2,500 a second.
+// linger is how long the first of some notes waits for others, and four times as long where few come: the message of each is settled afterwards, and nobody waits for that. A
+// DUE notes 64 pages at once, so 2,500 a second.
 const linger = 25 * time.Millisecond
 
 func newFollowed(f *Following) *Followed {
@@ -46,8 +46,12 @@ const (
 			AND u.changed >= coalesce((SELECT since FROM followed_since WHERE job = $1), '-infinity')
 			AND NOT EXISTS (SELECT FROM followed f, unnest(f.hosts, f.hashes) AS a (host, hash)
 				WHERE f.job = $1 AND a.host = u.host AND a.hash = u.hash)`
-	missedSQL      = `SELECT u.url, u.kind, u.task ` + missed
-	countMissedSQL = `SELECT count(*) ` + missed
+	// unsaid are the robots.txt files of job $1 that were expected before $2 of which nothing was noted since; a note may come minutes before.
+	unsaid = `
+		FROM following r WHERE r.job = $1 AND r.expected < $2 AND NOT EXISTS (SELECT FROM followed f, unnest(f.hosts, f.hashes) AS a (host, hash)
+			WHERE f.job = $1 AND f.noted > r.expected - interval '10 minutes' AND a.host = r.host AND a.hash = r.hash)`
+	missedSQL      = `SELECT u.url, u.kind, u.task ` + missed + ` UNION ALL SELECT r.url, r.kind, r.task ` + unsaid
+	countMissedSQL = `SELECT (SELECT count(*) ` + missed + `) + (SELECT count(*) ` + unsaid + `)`
 	elsewhereSQL   = `INSERT INTO followed_since (job, since) SELECT number, now() FROM jobs
 		ON CONFLICT (job) DO UPDATE SET since = excluded.since`
 )
@@ -63,15 +67,10 @@ func (f *Followed) Expect(ctx context.Context, tasks ...crawl.Task) error {
 	return f.Following.Expect(ctx, robots...)
 }
 
-// Claimed implements crawl.Following. It cannot tell a robots.txt from a page that is called so.
+// Claimed implements crawl.Following.
 func (f *Followed) Claimed(ctx context.Context, job crawl.JobID, page weburl.URL, s crawl.Share) error {
 	if err := s.Validate(); err != nil {
 		return fmt.Errorf("links of %s: %w", page, err)
-	}
-	if page.Path() == "/robots.txt" {
-		if err := f.Following.Claimed(ctx, job, page, s); err != nil {
-			return err
-		}
 	}
 	return f.g.do(ctx, []claimedShare{{job, page, s}})
 }
@@ -109,11 +108,17 @@ func (f *Followed) note(ctx context.Context, pages []claimedShare) error {
 	})
 }
 
-// Unfollowed implements crawl.Following, of jobs that run.
-func (f *Followed) Unfollowed(ctx context.Context, before time.Time, each func(crawl.Task) error) error {
-	if err := f.Following.Unfollowed(ctx, before, each); err != nil {
+// Missing hands the task of every page of a job to each that was fetched before a time, and of whose links some are not claimed.
+func (f *Followed) Missing(ctx context.Context, job crawl.JobID, before time.Time, each func(crawl.Task) error) error {
+	number, known, err := f.s.jobs.find(ctx, job)
+	if err != nil || !known {
 		return err
 	}
+	return f.missed(ctx, JobInfo{ID: job, Number: number}, before, each)
+}
+
+// Unfollowed implements crawl.Following, of jobs that run.
+func (f *Followed) Unfollowed(ctx context.Context, before time.Time, each func(crawl.Task) error) error {
 	jobs, err := f.s.jobs.List(ctx)
 	for _, j := range jobs {
 		if err == nil && j.State == JobRunning {
@@ -152,20 +157,15 @@ func (f *Followed) Forget(ctx context.Context, job crawl.JobID, keys ...weburl.K
 }
 
 // Waiting implements crawl.Following.
-func (f *Followed) Waiting(ctx context.Context, job crawl.JobID) (int64, error) {
-	n, err := f.Following.Waiting(ctx, job)
-	if err != nil {
-		return 0, err
-	}
+func (f *Followed) Waiting(ctx context.Context, job crawl.JobID) (n int64, err error) {
 	number, known, err := f.s.jobs.find(ctx, job)
 	if err != nil || !known {
-		return n, err
+		return 0, err
 	}
-	var missed int64
 	err = f.s.report(ctx, fmt.Sprintf("count the pages of job %q whose links are missing", job), func(ctx context.Context, tx pgx.Tx) error {
-		return tx.QueryRow(ctx, countMissedSQL, number, time.Now()).Scan(&missed)
+		return tx.QueryRow(ctx, countMissedSQL, number, time.Now()).Scan(&n)
 	})
-	return n + missed, err
+	return n, err
 }
 
 // Elsewhere says that the pages that have been fetched so far are followed by a table of another kind: a ring calls it now and then, so that a node that is

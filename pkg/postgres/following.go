@@ -258,6 +258,16 @@ func (f *Following) Unfollowed(ctx context.Context, before time.Time, each func(
 	})
 }
 
+// Missing hands the task of every page of a job to each that was fetched before a time, and of whose links some are not claimed.
+func (f *Following) Missing(ctx context.Context, job crawl.JobID, before time.Time, each func(crawl.Task) error) error {
+	return f.Unfollowed(ctx, before, func(t crawl.Task) error {
+		if t.Job != job {
+			return nil
+		}
+		return each(t)
+	})
+}
+
 // Forget implements crawl.Following.
 func (f *Following) Forget(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error {
 	if len(keys) == 0 {

@@ -90,12 +90,18 @@ func (g *gather[T]) run() {
 	}
 }
 
+// A group that lingers waits again until it has enough items, so often at most.
+const enough, lingers = 16, 4
+
 // wait lets the group that fills linger, where there is one.
 func (g *gather[T]) wait() {
-	g.mu.Lock()
-	pause := g.linger > 0 && g.next != nil && !g.closed
-	g.mu.Unlock()
-	if pause {
+	for range lingers {
+		g.mu.Lock()
+		pause := g.linger > 0 && g.next != nil && len(g.next.items) < enough && !g.closed
+		g.mu.Unlock()
+		if !pause {
+			return
+		}
 		time.Sleep(g.linger)
 	}
 }

@@ -16,7 +16,8 @@ import (
 // Row is an entry of the ledger with its URL.
 type Row struct {
 	crawl.Entry
-	URL weburl.URL // zero where an outcome came for a URL that nobody claimed
+	URL    weburl.URL // zero where an outcome came for a URL that nobody claimed
+	Unkept string     // why its page has no record (crawl.Unkept); empty: nothing was noted
 }
 
 // report runs long queries over one moment's state. The planner may choose as it likes: such a query reads most of a table. It
@@ -43,7 +44,9 @@ func (s *Store) report(ctx context.Context, what string, query func(ctx context.
 const reportSettings = `SET LOCAL plan_cache_mode = auto; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on;
 	SET LOCAL enable_mergejoin = on; SET LOCAL max_parallel_workers_per_gather = 2`
 
-const entriesSQL = `SELECT host, hash, url, ` + entryColumns + ` FROM urls WHERE job = $1 ORDER BY host, hash`
+const entriesSQL = `SELECT u.host, u.hash, url, ` + entryColumns + `, k.unkept FROM urls u
+	LEFT JOIN (SELECT host, hash, reason FROM unkept WHERE job = $1) AS k (host, hash, unkept) ON k.host = u.host AND k.hash = u.hash
+	WHERE u.job = $1 ORDER BY u.host, u.hash`
 
 // Entries hands every entry of a job to each, in the order of the keys, as they stood at one moment. It holds one row at a
 // time. An error of each ends it.
@@ -59,10 +62,10 @@ func (u *URLs) Entries(ctx context.Context, job crawl.JobID, each func(Row) erro
 		}
 		var host int64
 		var hash pgtype.UUID
-		var url *string
+		var url, unkept *string
 		var e entryRow
-		_, err = pgx.ForEachRow(rows, append([]any{&host, &hash, &url}, e.fields()...), func() error {
-			row := Row{Entry: e.public(keyOf(host, hash))}
+		_, err = pgx.ForEachRow(rows, append(append([]any{&host, &hash, &url}, e.fields()...), &unkept), func() error {
+			row := Row{Entry: e.public(keyOf(host, hash)), Unkept: text(unkept)}
 			if err := row.URL.UnmarshalText([]byte(text(url))); err != nil {
 				return err
 			}
@@ -98,6 +101,41 @@ func (u *URLs) Recount(ctx context.Context, job crawl.JobID) (counted, stood cra
 		return err
 	})
 	return counted, stood, err
+}
+
+// CountAgain makes a job's counters those of its rows: for repairs, while nothing moves.
+func (u *URLs) CountAgain(ctx context.Context, job crawl.JobID) error {
+	return u.s.do(ctx, fmt.Sprintf("count the URLs of job %q again", job), func(ctx context.Context) error {
+		number, known, err := u.s.jobs.find(ctx, job)
+		if err != nil || !known {
+			return err
+		}
+		return pgx.BeginFunc(ctx, u.s.pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, `SET LOCAL enable_seqscan = on; LOCK TABLE tallies IN SHARE ROW EXCLUSIVE MODE`, pgx.QueryExecModeSimpleProtocol); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, `DELETE FROM tallies WHERE job = $1`, number); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `INSERT INTO tallies (job, shard, counter, arg, n) SELECT $1, 0, c.* FROM (`+recountSQL+`) AS c (counter, arg, n)`, number)
+			return err
+		})
+	})
+}
+
+// Forget forgets what is kept of pages, as if nobody had seen them: for repairs.
+func (c *ContentSet) Forget(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error {
+	ids := make([][]byte, len(keys))
+	for i := range keys {
+		ids[i] = keys[i][:]
+	}
+	return c.s.do(ctx, fmt.Sprintf("forget %d fingerprints of job %q", len(keys), job), func(ctx context.Context) error {
+		number, known, err := c.s.jobs.find(ctx, job)
+		if err == nil && known {
+			_, err = c.s.pool.Exec(ctx, `DELETE FROM fingerprints WHERE job = $1 AND page_id = ANY ($2::bytea[])`, number, ids)
+		}
+		return err
+	})
 }
 
 // Fingerprint is what is kept of a page, also of one whose content was dropped.

@@ -99,7 +99,8 @@ func openAt(t testing.TB, url string) *postgres.Store {
 
 const emptySQL = `DELETE FROM urls; DELETE FROM tallies; DELETE FROM budgets; DELETE FROM fingerprints; DELETE FROM hosts; DELETE FROM robots;
 	DELETE FROM attempts; DELETE FROM members WHERE node <> ''; UPDATE members SET floor = 0;
-	DELETE FROM following; DELETE FROM unkept; DELETE FROM redirects; UPDATE jobs SET spec = NULL, state = 'running', ended = NULL, epoch = 1, sweep = NULL; DELETE FROM job_revisions`
+	DELETE FROM following; DELETE FROM unkept; DELETE FROM followed; DELETE FROM followed_since;
+	DELETE FROM redirects; UPDATE jobs SET spec = NULL, state = 'running', ended = NULL, epoch = 1, sweep = NULL; DELETE FROM job_revisions`
 
 // open returns an empty store.
 func open(t testing.TB) *postgres.Store {

@@ -48,8 +48,8 @@ or a dead letter cannot be read. ` + "`whirlpool repair`" + ` puts right what is
 		if err != nil {
 			return err
 		}
-		return judged(cmd, r, *asJSON, fmt.Sprintf("job %s is not sound: report this output; the records that are stored are good, and `whirlpool seed` "+
-			"under another --job starts over", j.Info.ID))
+		return judged(cmd, r, *asJSON, fmt.Sprintf("job %s is not sound: keep this output; `whirlpool repair --cluster --job %s` puts right what is wrong",
+			j.Info.ID, j.Info.ID))
 	})
 	return cmd
 }

@@ -102,11 +102,13 @@ func (c *cluster) job(ctx context.Context, id crawl.JobID) (*clusterJob, error) 
 func (c *cluster) view() (*inspect.Cluster, error) {
 	db := c.postgres
 	var ring func(context.Context) (*inspect.Ring, error) // nil: a node on its own
+	var following inspect.Following = db.Followed()
 	if len(c.cfg.ZooKeeper.Addresses) > 0 {
-		ring = c.readRing
+		ring, following = c.readRing, db.Following()
 	}
 	return inspect.NewCluster(inspect.ClusterSources{Name: c.name(), Jobs: db.Jobs(), Revisions: db.Jobs(), Left: db.URLs(), Ledger: db.URLs(), Fingerprints: db.ContentSet(),
-		Hosts: db.Hosts(), Robots: db.Hosts(), Attempts: db.AttemptLog(), Broker: c.bus, Ring: ring, Following: db.Following(),
+		Hosts: db.Hosts(), Robots: db.Hosts(), Attempts: db.AttemptLog(), Broker: c.bus, Ring: ring, Following: following,
+		Unkept:  db.Unkept(),
 		Records: func(id crawl.JobID) inspect.Records { return c.mongo.Job(id) }})
 }
 

@@ -25,17 +25,39 @@ lost are queued again, counters are counted again.
 Nothing is deleted: lines of pages.jsonl that are no records of this crawl, or are damaged, are set aside in a file beside it, and a
 damaged file under warc/ is renamed.
 
-The crawl must not run. Run it again afterwards: it fetches what was queued. The exit status is 1 when something is left that
-could not be put right.`,
+The crawl in a directory must not run. Run it again afterwards: it fetches what was queued. Of a cluster's job nothing may be under way:
+pause the job, or wait until it stands still; what is queued is fetched when it goes on. Records that are damaged are set aside in a collection
+beside the job's.
+
+The exit status is 1 when something is left that could not be put right.`,
 		Example: `  whirlpool audit -o crawl-example.com || whirlpool repair -o crawl-example.com
-  whirlpool repair -o crawl-example.com && whirlpool crawl https://example.com/ && whirlpool audit`,
+  whirlpool repair -o crawl-example.com && whirlpool crawl https://example.com/ && whirlpool audit
+  whirlpool repair --cluster=node.yml --job example-com`,
 		Args: cobra.NoArgs,
 	}
-	var out string
-	dirFlag(cmd, &out)
+	ref := refFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error { return repairDirectory(cmd, out, *asJSON) })
+	cluster := ref.over(nil, func(cmd *cobra.Command, _ []string, j *clusterJob) error {
+		return repaired(cmd, clusterRepairer{j}, *asJSON, "job "+string(j.Info.ID))
+	})
+	directory := failing(func(cmd *cobra.Command, _ []string) error { return repairDirectory(cmd, ref.out, *asJSON) })
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if ref.cluster.asked() || ref.job != "" {
+			return cluster(cmd, args)
+		}
+		return directory(cmd, args)
+	}
 	return cmd
+}
+
+// clusterRepairer repairs a job of a cluster.
+type clusterRepairer struct{ *clusterJob }
+
+// Repair implements inspect.Repairer.
+func (r clusterRepairer) Repair(ctx context.Context) (crawl.RepairReport, error) {
+	db := r.c.postgres
+	return r.ClusterJob.Repair(ctx, inspect.ClusterStores{URLs: db.URLs(), Ledger: db.URLs(), Content: db.ContentSet(),
+		Records: r.c.mongo.Job(r.Info.ID), Publish: r.c.bus.Publish})
 }
 
 func repairDirectory(cmd *cobra.Command, named string, asJSON bool) (err error) {

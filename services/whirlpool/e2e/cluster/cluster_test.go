@@ -151,6 +151,20 @@ func (c *cluster) whirlpool(args ...string) string {
 	return string(out)
 }
 
+// exitCode runs a command of the real program, and returns its exit status and what it said.
+func (c *cluster) exitCode(args ...string) (code int, text string) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(programs, "whirlpool"), args...)
+	cmd.Env, cmd.Dir = c.env, c.dir
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		c.t.Fatalf("whirlpool %s: %v", strings.Join(args, " "), err)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
 // seed gives the cluster its job.
 func (c *cluster) seed() {
 	c.t.Helper()

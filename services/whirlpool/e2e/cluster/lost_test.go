@@ -1,0 +1,159 @@
+package cluster_test
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// lostQueues are the queues of a node, or the part of their names before a number, and who takes messages from them.
+var lostQueues = []struct{ queue, program string }{
+	{crawl.TopicFetch, "fetcher"},
+	{crawl.TopicParse, "parser"},
+	{crawl.TopicContentSeen, "contentseen"},
+	{crawl.TopicURLFilter, "urlfilter"},
+	{crawl.TopicHostSplit, "hostsplitter"},
+	{crawl.TopicDUE, "due"},
+	{crawl.TopicFrontierIn, "frontier"},
+	{crawl.TopicOutcome, "frontier"},
+	{"front.", "frontier"},
+	{"back.", "frontier"},
+	{"later.", "frontier"},
+	{"", "frontier"}, // all, retries and dead letters too
+}
+
+// Somebody deletes or purges a queue by the management API in the middle of a crawl: what was in it is fetched again by the node itself, and the job does not
+// end before.
+func TestQueuesAreDeletedAndPurged(t *testing.T) {
+	for i, q := range lostQueues {
+		for k, how := range []string{"deleted", "purged"} {
+			if (i+k)%2 == 1 && os.Getenv("WHIRLPOOL_E2E_QUEUES") != "all" {
+				continue // the other of the two, for the time that it takes
+			}
+			name := q.queue
+			if strings.HasSuffix(name, ".") || name == "" {
+				name += "*"
+			}
+			t.Run(name+" "+how, func(t *testing.T) { loseQueues(t, q.queue, q.program, how) })
+		}
+	}
+}
+
+func loseQueues(t *testing.T, prefix, program, how string) {
+	w := serve(t)
+	job := w.job()
+	job.Limits.Total = crawl.Duration(3 * time.Second) // a lease whose message is gone is waited for as long as a fetch may take
+	c := newCluster(t, w.srv, job)
+	c.startSeven()
+	c.seed()
+	lost, times := 0, 0
+	for part := 1; part < 14 && times < 2; part++ { // until it was done twice while messages waited there
+		until(t, patience, "requests", func() bool { return w.srv.Log().Count() > w.requests*part/16 || c.stuck() })
+		c.during(fmt.Sprintf("%s* %s", prefix, how), func() {
+			p := c.program(program)
+			p.Freeze(t)
+			defer p.Thaw(t)
+			within(time.Second, func() bool { return c.messages(prefix) > 20 })
+			if n := c.lose(prefix, how); n > 0 {
+				lost, times = lost+n, times+1
+			}
+		})
+	}
+	c.wait()
+	c.judge(w)
+	t.Logf("%d messages were %s", lost, how)
+	if lost == 0 && prefix != "later." {
+		t.Error("no message was lost: the test proves nothing")
+	}
+}
+
+// management returns a client of the management API that may do everything.
+func (c *cluster) management() *rabbithole.Client {
+	c.t.Helper()
+	u, err := url.Parse(c.services.env["WHIRLPOOL_TEST_RABBITMQ_API"])
+	check(c.t, err)
+	password, _ := u.User.Password()
+	client, err := rabbithole.NewClient(u.Scheme+"://"+u.Host, u.User.Username(), password)
+	check(c.t, err)
+	return client
+}
+
+// queues lists the queues whose names begin so, but for the one that says who has the frontier's.
+func (c *cluster) queues(prefix string) (out []rabbithole.QueueInfo) {
+	c.t.Helper()
+	for _, vhost := range []string{c.config().RabbitMQ.Subsystems.Vhost, c.config().RabbitMQ.Frontier.Vhost} {
+		all, err := c.management().ListQueuesWithParametersIn(vhost, url.Values{"disable_stats": {"true"}, "enable_queue_totals": {"true"}})
+		check(c.t, err)
+		out = append(out, slices.DeleteFunc(all, func(q rabbithole.QueueInfo) bool {
+			named := q.Name == prefix || prefix == "" || strings.HasSuffix(prefix, ".") && strings.HasPrefix(q.Name, prefix)
+			return !named || q.Name == "frontier.owner"
+		})...)
+	}
+	return out
+}
+
+// messages counts what waits in them.
+func (c *cluster) messages(prefix string) (n int) {
+	for _, q := range c.queues(prefix) {
+		n += q.MessagesReady
+	}
+	return n
+}
+
+// lose deletes or purges queues, and returns how many messages waited there.
+func (c *cluster) lose(prefix, how string) (n int) {
+	c.t.Helper()
+	client := c.management()
+	for _, q := range c.queues(prefix) {
+		n += q.MessagesReady
+		var err error
+		if how == "deleted" {
+			_, err = client.DeleteQueue(q.Vhost, q.Name)
+		} else {
+			_, err = client.PurgeQueue(q.Vhost, q.Name)
+		}
+		if err != nil && !strings.Contains(err.Error(), "404") { // its consumer may have gone since
+			c.t.Errorf("queue %s %s: %v", q.Name, how, err)
+		}
+	}
+	return n
+}
+
+// A control of the test above: where pages are not followed, a page whose message is deleted is lost, and the same checks find it. So does the audit, by its
+// exit status and by name, and repair brings back what it found.
+func TestNegativeControlPagesThatNobodyFollowsAreRepaired(t *testing.T) {
+	w := serve(t)
+	c := newCluster(t, w.srv, w.job())
+	c.startSeven()
+	c.seed()
+	until(t, patience, "requests", func() bool { return w.srv.Log().Count() > w.requests/8 || c.stuck() })
+	p := c.program("parser")
+	p.Freeze(t)
+	until(t, patience, "pages to be parsed", func() bool { return c.messages(crawl.TopicParse) > 5 })
+	c.sql(`INSERT INTO followed_since SELECT number, now() + interval '1 hour' FROM jobs
+		ON CONFLICT (job) DO UPDATE SET since = excluded.since`) // as if they were followed elsewhere
+	lost := c.lose(crawl.TopicParse, "purged")
+	p.Thaw(t)
+	c.wait()
+	faults := c.faults(w)
+	if lost == 0 || !slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, "stored false") }) {
+		t.Fatalf("%d messages were lost, and the checks found %d faults", lost, len(faults))
+	}
+	code, text := c.exitCode("audit", "--cluster", "--job", string(c.job.ID))
+	if code != 1 || !strings.Contains(text, "neither a record nor a reason") || !strings.Contains(text, "page without record and reason: http://") {
+		t.Errorf("audit ends with %d where pages were lost, want 1 and their names:\n%s", code, text)
+	}
+	if code, text := c.exitCode("repair", "--cluster", "--job", string(c.job.ID)); code != 0 {
+		t.Errorf("repair ends with %d:\n%s", code, text)
+	}
+	until(t, patience, "end of the repaired crawl", func() bool { return c.ended() && len(c.faults(w)) == 0 })
+	c.judge(w)
+}
