@@ -16,13 +16,13 @@ var (
 // MarshalText returns the URL's text; the zero URL is the empty text.
 func (u URL) MarshalText() ([]byte, error) { return []byte(u.href), nil }
 
-// UnmarshalText is ParseStored, and reads the empty text as the zero URL.
+// UnmarshalText is Parse, and reads the empty text as the zero URL.
 func (u *URL) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*u = URL{}
 		return nil
 	}
-	parsed, err := ParseStored(text)
+	parsed, err := Parse(string(text))
 	if err != nil {
 		return err
 	}
