@@ -194,7 +194,7 @@ func appendExclusionExtensions(b []byte, x, before *Exclusion) []byte {
 func (l *ExclusionList) UnmarshalCBOR(data []byte) error {
 	before := &Exclusion{}
 	return readList(data, l, extendedVersion, func(version byte, r *wire.Reader, x *Exclusion) (err error) {
-		if x.URL, err = readNamed(r, before.URL); err != nil {
+		if x.URL, err = readURL(r, before.URL); err != nil {
 			return err
 		}
 		if x.Referrer = before.Referrer; !repeats(r, before.Referrer) {

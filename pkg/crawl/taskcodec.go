@@ -211,20 +211,6 @@ func appendURL(b []byte, u, before weburl.URL) []byte {
 	return wire.AppendText(binary.AppendUvarint(b, uint64(n)), s[n:])
 }
 
-// readNamed is readURL for a URL that may be foreign.
-func readNamed(r *wire.Reader, before weburl.URL) (weburl.URL, error) {
-	at := *r
-	u, err := readURL(r, before)
-	if err == nil || r.Bad {
-		return u, err
-	}
-	n := at.Uvarint(uint64(len(before.String())))
-	if foreign, ok := weburl.ParseForeign(before.String()[:n] + string(at.Bytes())); ok {
-		return foreign, nil
-	}
-	return u, err
-}
-
 func readURL(r *wire.Reader, before weburl.URL) (weburl.URL, error) {
 	p := before.String()
 	n := r.Uvarint(uint64(len(p)))

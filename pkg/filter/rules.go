@@ -130,6 +130,9 @@ func (r *Rules) judgeLink(l *crawl.Link) (reason string) {
 // named by a page, unlike a sitemap: what binds pages binds it too. The rule is told where it is not that of the job's first revision.
 func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 	href := t.URL.String()
+	if t.URL.IsForeign() {
+		return crawl.ReasonScheme, ""
+	}
 	if entry, on := r.blacklist.Entry(t.URL); on {
 		return crawl.ReasonBlacklist, r.name(entry)
 	}

@@ -16,7 +16,7 @@ func TestJobsShareAHostEvenly(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, 1, aJob("a"), aJob("b"))
 				w.begin()
-				w.add(pages(t, "a", 3, 5000)...)
+				w.add(pages(t, "a", 3, 600)...)
 				time.Sleep(10 * time.Second)
 				var small []crawl.Task
 				for i := range 40 {
@@ -30,7 +30,7 @@ func TestJobsShareAHostEvenly(t *testing.T) {
 					w.crash()
 					w.begin()
 				}
-				before := len(w.fetches)
+				before := w.fetched()
 				time.Sleep(30 * time.Second)
 				w.stop()
 				of := map[crawl.JobID]int{}
@@ -54,7 +54,7 @@ func TestAJobThatWaitsIsInNobodysWay(t *testing.T) {
 		w.add(pages(t, "a", 2, 1000)...)
 		time.Sleep(5 * time.Second)
 		w.f.Hold("a", true)
-		before := len(w.fetches)
+		before := w.fetched()
 		for i := range 10 {
 			w.add(page(t, "b", fmt.Sprintf("http://h%d.test/b%d", i%2, i)))
 		}
@@ -68,4 +68,11 @@ func TestAJobThatWaitsIsInNobodysWay(t *testing.T) {
 			t.Errorf("leases by job: %v, want the 10 of b", of)
 		}
 	})
+}
+
+// fetched is how many leases were fetched so far.
+func (w *world) fetched() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.fetches)
 }

@@ -95,8 +95,8 @@ func TestSilentHostsAreInNobodysWay(t *testing.T) {
 	for _, c := range crowds() {
 		for _, good := range []int{1, 20} {
 			t.Run(fmt.Sprintf("%d good beside %s", good, c.name), func(t *testing.T) {
-				alone := pagesInTime(t, crowd{}, good, 75*time.Second)
-				beside := pagesInTime(t, c, good, 75*time.Second)
+				alone := pagesInTime(t, crowd{}, good, 90*time.Second)
+				beside := pagesInTime(t, c, good, 90*time.Second)
 				t.Logf("%d pages alone, %d beside", alone, beside)
 				if float64(beside) < c.least*float64(alone) {
 					t.Errorf("%d pages beside the others, %d alone: want %v of them at least", beside, alone, c.least)

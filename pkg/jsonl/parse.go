@@ -101,7 +101,7 @@ type anyHref weburl.URL
 func (n *anyHref) UnmarshalText(text []byte) (err error) {
 	var u weburl.URL
 	if len(text) > 0 {
-		u, err = weburl.ParseNamed(text)
+		u, err = weburl.ParseStored(text)
 	}
 	*n = anyHref(u)
 	return err

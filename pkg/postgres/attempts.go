@@ -151,6 +151,14 @@ func (l *AttemptLog) Attempts(ctx context.Context, job crawl.JobID, k weburl.Key
 	return lines, err
 }
 
+// storedURL reads a URL from its column, which may be of another scheme; the zero URL from none.
+func storedURL(s *string) (weburl.URL, error) {
+	if text(s) == "" {
+		return weburl.URL{}, nil
+	}
+	return weburl.ParseStored([]byte(*s))
+}
+
 func scanLine(row pgx.CollectableRow) (crawl.LogLine, error) {
 	var l crawl.LogLine
 	var kind, verdict int16
@@ -176,7 +184,7 @@ func scanLine(row pgx.CollectableRow) (crawl.LogLine, error) {
 		}
 	}
 	for of, s := range map[*weburl.URL]*string{&l.URL: url, &l.Referrer: referrer, &l.Location: location} {
-		if err := of.UnmarshalText([]byte(text(s))); err != nil {
+		if *of, err = storedURL(s); err != nil {
 			return l, err
 		}
 	}

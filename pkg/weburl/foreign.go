@@ -23,14 +23,3 @@ func ParseForeign(raw string) (u URL, ok bool) {
 
 // IsForeign reports whether u is of another scheme than http and https.
 func (u URL) IsForeign() bool { return !u.IsZero() && u.off.host == uint32(len(u.href)) }
-
-// ParseNamed is ParseStored for a text that may be of a foreign URL: what only names URLs takes those too.
-func ParseNamed(text []byte) (URL, error) {
-	u, err := ParseStored(text)
-	if err != nil {
-		if foreign, ok := ParseForeign(string(text)); ok {
-			return foreign, nil
-		}
-	}
-	return u, err
-}

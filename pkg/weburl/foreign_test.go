@@ -14,14 +14,14 @@ func TestForeign(t *testing.T) {
 		if u.HostKey()+u.Hostname()+u.Path()+u.Query()+u.Port()+u.Origin()+u.RegistrableDomain()+u.Fragment()+u.RequestURI() != "" {
 			t.Errorf("%q: it has a part that can be fetched", raw)
 		}
-		if again, err := ParseNamed([]byte(u.String())); ok && (err != nil || again != u || again.Key() != u.Key()) {
+		if again, err := ParseStored([]byte(u.String())); ok && (err != nil || again != u || again.Key() != u.Key()) {
 			t.Errorf("%q: read again as %q, %v", raw, again, err)
 		}
 	}
-	if u, err := ParseNamed([]byte("http://a.test/x")); err != nil || u.IsForeign() || u.Path() != "/x" {
+	if u, err := ParseStored([]byte("http://a.test/x")); err != nil || u.IsForeign() || u.Path() != "/x" {
 		t.Errorf("got %q, %v", u, err)
 	}
-	if _, err := ParseNamed([]byte("a/b")); err == nil {
+	if _, err := ParseStored([]byte("a/b")); err == nil {
 		t.Error("a relative reference names nothing")
 	}
 }
@@ -35,7 +35,7 @@ func FuzzForeign(f *testing.F) {
 		if !ok {
 			return
 		}
-		if again, err := ParseNamed([]byte(u.String())); err != nil || again != u {
+		if again, err := ParseStored([]byte(u.String())); err != nil || again != u {
 			t.Errorf("%q became %q, which became %q, %v", s, u, again, err)
 		}
 		if u.Scheme() == "" || u.HostKey() != "" || u.Origin() != "" {

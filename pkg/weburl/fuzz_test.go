@@ -50,7 +50,7 @@ func checkFastPath(t *testing.T, ref string, base URL) {
 	}
 }
 
-// FuzzSplice: a URL put together from the start of another and a tail is what Parse makes of the text, whatever the text is.
+// FuzzSplice: a URL put together from the start of another and a tail is what Parse makes of the text, or ParseForeign, whatever the text is.
 func FuzzSplice(f *testing.F) {
 	for i, p := range seedPairs {
 		f.Add(p[1], i, p[0])
@@ -68,6 +68,9 @@ func FuzzSplice(f *testing.F) {
 		}
 		n = min(n, len(u.href))
 		want, wantErr := Parse(u.href[:n] + tail)
+		if foreign, ok := ParseForeign(u.href[:n] + tail); ok {
+			want, wantErr = foreign, nil
+		}
 		got, err := u.Splice(n, []byte(tail))
 		if got != want || (err == nil) != (wantErr == nil) {
 			t.Fatalf("%q.Splice(%d, %q) = %+v, %v; Parse says %+v, %v", u.href, n, tail, got, err, want, wantErr)

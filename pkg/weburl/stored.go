@@ -3,7 +3,7 @@ package weburl
 import "strings"
 
 // ParseStored is Parse for a text that URL.String gave once, from bytes that it does not keep. Its result is that of Parse for any
-// text; for such a one it costs one allocation and one pass.
+// text, and that of ParseForeign for what Parse does not take; for a text of Parse's it costs one allocation and one pass.
 func ParseStored(text []byte) (URL, error) { return URL{}.Splice(0, text) }
 
 // Splice is Parse for the first n bytes of u and tail behind them, where both are parts of texts that URL.String gave: how a list of URLs of
@@ -13,7 +13,13 @@ func (u URL) Splice(n int, tail []byte) (URL, error) {
 	if v, ok := u.spliceFast(n, s); ok && len(s) <= MaxInput {
 		return v, nil
 	}
-	return Parse(s)
+	v, err := Parse(s)
+	if err != nil {
+		if foreign, ok := ParseForeign(s); ok {
+			return foreign, nil
+		}
+	}
+	return v, err
 }
 
 // spliceFast takes the parts before the path from u, where s shares them, and looks only at what follows.
