@@ -8,8 +8,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// A queue gives fewer tasks than were put there when somebody has deleted or purged it. The counts are made right then, so that nobody waits for tasks that
-// are gone. Their URLs are open in the ledger: where it can be asked for them (package recovery) they are queued again once nothing else is left to do.
+// A queue gives fewer tasks than were put there when somebody has deleted or purged it. The counts are made right then,
+// so that nobody waits for tasks that are gone. Their URLs are open in the ledger: where it can be asked for them
+// (package recovery) they are queued again once nothing else is left to do.
 
 // tellShort says that a queue has lost tasks. f.mu is held.
 func (f *Frontier) tellShort(queue string, tasks int64) {
@@ -39,8 +40,8 @@ func (f *Frontier) laterShort(number int, n int64) {
 	}
 }
 
-// Idle reports whether nothing is under way and no task is queued that could be leased, now or later: what is left belongs to jobs that are held or have
-// spent their budgets. An open URL of any other job is nowhere then.
+// Idle reports whether nothing is under way and no task is queued that could be leased, now or later: what is left
+// belongs to jobs that are held or have spent their budgets. An open URL of any other job is nowhere then.
 func (f *Frontier) Idle() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,9 +87,9 @@ func (f *Frontier) Overdue() bool {
 	return !f.unsaid.Load() && len(f.overdueLeases(time.Now())) > 0
 }
 
-// EndOverdue ends the leases that are overdue, as attempts of which nobody knows how they went: their hosts wait their delay from now on, and the
-// URLs are leased again. It is called when the bus holds no lease and no outcome: then somebody has deleted their messages, or buried them. A URL whose
-// lease gets lost again and again fails.
+// EndOverdue ends the leases that are overdue, as attempts of which nobody knows how they went: their hosts wait their
+// delay from now on, and the URLs are leased again. It is called when the bus holds no lease and no outcome: then
+// somebody has deleted their messages, or buried them. A URL whose lease gets lost again and again fails.
 func (f *Frontier) EndOverdue(ctx context.Context) (ended int, err error) {
 	f.mu.Lock()
 	tasks := f.overdueLeases(time.Now())

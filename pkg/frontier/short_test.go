@@ -11,7 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// purge takes away what waits in the queues whose names begin so, but for what was pulled, and returns how many tasks that were.
+// purge takes away what waits in the queues whose names begin so, but for what was pulled, and returns how many tasks
+// that were.
 func (d *disk) purge(prefix string) (n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -34,8 +35,8 @@ func (w *world) idle() {
 	}
 }
 
-// Somebody purges queues while they are full: the frontier goes on with what is left, says so, and is idle when that is done. What was lost is queued again then,
-// with all the rest, as the ledger gives it, and each page is fetched once.
+// Somebody purges queues while they are full: the frontier goes on with what is left, says so, and is idle when that is
+// done. What was lost is queued again then, with all the rest, as the ledger gives it, and each page is fetched once.
 func TestQueuesThatArePurgedStopNothing(t *testing.T) {
 	for _, prefix := range []string{"front.", "back.", "later.", ""} {
 		t.Run(prefix, func(t *testing.T) {
@@ -95,8 +96,8 @@ func TestAFrontierStartsOverQueuesThatArePurged(t *testing.T) {
 	})
 }
 
-// A lease whose message was deleted ends when no fetch can take as long; its host has waited its delay by then and waits it once more, and a lease whose fetch still
-// runs is left alone. A URL whose lease is always lost fails.
+// A lease whose message was deleted ends when no fetch can take as long; its host has waited its delay by then and
+// waits it once more, and a lease whose fetch still runs is left alone. A URL whose lease is always lost fails.
 func TestLeasesWhoseMessagesAreDeletedEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		job := aJob("a")

@@ -31,8 +31,9 @@ type ClusterStores struct {
 	Publish func(ctx context.Context, msgs ...bus.Message) error
 }
 
-// Repair puts right what an audit of the job finds: pages that were lost are fetched again, URLs that were lost are queued again, records that are
-// damaged are set aside, counters are counted again. It may be interrupted and run again. It does nothing while messages move: what seems lost may be on its way.
+// Repair puts right what an audit of the job finds: pages that were lost are fetched again, URLs that were lost are
+// queued again, records that are damaged are set aside, counters are counted again. It may be interrupted and run
+// again. It does nothing while messages move: what seems lost may be on its way.
 func (j *ClusterJob) Repair(ctx context.Context, to ClusterStores) (out crawl.RepairReport, err error) {
 	var found []finding
 	var places []*place
@@ -133,8 +134,8 @@ func (m *mender) claim(ctx context.Context, p *place) error {
 // perMessage is how many tasks travel in one message.
 const perMessage = 200
 
-// requeue opens the pages that are to be fetched again, and queues them, and with them all that is open where URLs are lost: what is queued already is dropped
-// when its turn comes.
+// requeue opens the pages that are to be fetched again, and queues them, and with them all that is open where URLs are
+// lost: what is queued already is dropped when its turn comes.
 func (m *mender) requeue(ctx context.Context, lost bool) error {
 	keys := make([]weburl.Key, 0, len(m.again))
 	for k := range m.again {

@@ -7,7 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// sumKey is the last key of a document that we write: a checksum (CRC-32C) of the elements before it. What people add comes behind it.
+// sumKey is the last key of a document that we write: a checksum (CRC-32C) of the elements before it. What people add
+// comes behind it.
 const sumKey = "checksum"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

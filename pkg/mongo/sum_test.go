@@ -10,7 +10,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// What anybody changes in a record is found; what people add behind it is not its affair; a record of an earlier build has no checksum.
+// What anybody changes in a record is found; what people add behind it is not its affair; a record of an earlier build
+// has no checksum.
 func TestHeadsFindRecordsThatAreNotWhatWasStored(t *testing.T) {
 	ctx, s := context.Background(), open(t)
 	for i := range 4 {

@@ -10,15 +10,16 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// When the last URL of a job has its outcome, its page may still be on its way: to be parsed, to be stored, or its links to their claims. What is on its way is
-// in the broker of some node; what is nowhere was lost, and is fetched again. So a job has ended when every page has come to its end, and never before.
+// When the last URL of a job has its outcome, its page may still be on its way: to be parsed, to be stored, or its
+// links to their claims. What is on its way is in the broker of some node; what is nowhere was lost, and is fetched
+// again. So a job has ended when every page has come to its end, and never before.
 
 const (
-	// stillFor is how long a job's figures stand still before a page in a dead letter holds up its end no longer, on a ring: the longest fetch and the
-	// retries of a store that restarts take less.
+	// stillFor is how long a job's figures stand still before a page in a dead letter holds up its end no longer, on a
+	// ring: the longest fetch and the retries of a store that restarts take less.
 	stillFor = 10 * time.Minute
-	// stuckFor times the patience of the ring is how long a job's figures stand still until the pages whose links are on their way are fetched
-	// again, at first: a page may be one that a stage fails of, and then the pauses grow.
+	// stuckFor times the patience of the ring is how long a job's figures stand still until the pages whose links are
+	// on their way are fetched again, at first: a page may be one that a stage fails of, and then the pauses grow.
 	stuckFor = 3
 	// onTheWay is what a message takes at most, while other jobs keep the pipeline busy.
 	onTheWay = 2 * time.Minute
@@ -26,7 +27,8 @@ const (
 	firstPause, longestPause = 4 * time.Second, 10 * time.Minute
 )
 
-// finished reports whether nothing of a job is left to do, whose URLs have their outcomes and whose figures are such. It has fetched again what was lost.
+// finished reports whether nothing of a job is left to do, whose URLs have their outcomes and whose figures are such.
+// It has fetched again what was lost.
 func (w *jobWatch) finished(ctx context.Context, j postgres.JobInfo, s standstill) bool {
 	if time.Now().Before(s.next) {
 		return false
@@ -56,7 +58,8 @@ func (s *standstill) later(pause time.Duration) {
 	s.tries++
 }
 
-// alone tells of a node of its own. Where its broker is quiet, whatever is missing was lost; while other jobs keep it busy, what is missing for long.
+// alone tells of a node of its own. Where its broker is quiet, whatever is missing was lost; while other jobs keep it
+// busy, what is missing for long.
 func (w *jobWatch) alone(ctx context.Context, j postgres.JobInfo, s *standstill) (bool, error) {
 	began := time.Now()
 	if !w.lost.Quiet(ctx, Topics()...) {
@@ -91,8 +94,9 @@ func (w *jobWatch) recountPages(ctx context.Context, job crawl.JobID) error {
 	return err
 }
 
-// among tells of a node of a ring: pages that are missing may be on their way in any node's broker, so each node waits, and then has its own fetched again. A
-// node in whose dead letters such a page is may say that the job has ended without it.
+// among tells of a node of a ring: pages that are missing may be on their way in any node's broker, so each node waits,
+// and then has its own fetched again. A node in whose dead letters such a page is may say that the job has ended
+// without it.
 func (w *jobWatch) among(ctx context.Context, j postgres.JobInfo, s *standstill) (bool, error) {
 	if s.claimed == 0 { // seeds that nobody has claimed yet are in this node's broker, if anywhere
 		return w.lost.Quiet(ctx, Topics()...), nil
@@ -128,7 +132,8 @@ func (w *jobWatch) buried(ctx context.Context, job crawl.JobID) (found bool, err
 	return found, err
 }
 
-// seeded reports whether the ledger knows every seed. Those that it does not know were lost on their way there: they are sent again.
+// seeded reports whether the ledger knows every seed. Those that it does not know were lost on their way there: they
+// are sent again.
 func (w *jobWatch) seeded(ctx context.Context, job *crawl.Job) (bool, error) {
 	scope, err := filter.Compile(job)
 	if err != nil {

@@ -34,7 +34,8 @@ func missing(t *testing.T, s *postgres.Store, job crawl.JobID, before time.Time)
 	return out
 }
 
-// The store sees the same outcomes as those that links follow as the domain does, whatever their kind, verdict and status.
+// The store sees the same outcomes as those that links follow as the domain does, whatever their kind, verdict and
+// status.
 func TestFollowedMissesWhatLinksFollow(t *testing.T) {
 	ctx, s := context.Background(), open(t)
 	submit(t, s, "job")

@@ -1,8 +1,9 @@
-// Package recovery brings back what a crawl has lost from its broker: URLs that are open in the ledger and in no queue, leases whose messages are gone, and
-// pages that were fetched and whose content or links have not come to their end. It is the same for a node of its own and for one of a ring.
+// Package recovery brings back what a crawl has lost from its broker: URLs that are open in the ledger and in no queue,
+// leases whose messages are gone, and pages that were fetched and whose content or links have not come to their end. It
+// is the same for a node of its own and for one of a ring.
 //
-// Nothing can be lost by a program that dies: see docs/design. But somebody may delete or purge a queue, and a broker may lose its disk. The stores know
-// what is left to do, so that nobody need know what was lost, or how.
+// Nothing can be lost by a program that dies: see docs/design. But somebody may delete or purge a queue, and a broker
+// may lose its disk. The stores know what is left to do, so that nobody need know what was lost, or how.
 package recovery
 
 import (
@@ -40,8 +41,8 @@ type Recovery struct {
 
 func (r *Recovery) mine(u weburl.URL) bool { return r.Mine == nil || r.Mine(u) }
 
-// Open queues every open URL that owned accepts, of the jobs that wanted accepts (nil: all), as a repeat: those that are queued already are dropped when their
-// turn comes. It returns their number.
+// Open queues every open URL that owned accepts, of the jobs that wanted accepts (nil: all), as a repeat: those that
+// are queued already are dropped when their turn comes. It returns their number.
 func (r *Recovery) Open(ctx context.Context, q Queuer, owned func(weburl.URL) bool, wanted func(crawl.JobID) bool) (n int, err error) {
 	b := batches{q: q}
 	err = r.Ledger.Open(ctx, owned, func(t crawl.Task) error {

@@ -53,8 +53,8 @@ func (w *Watch) Leases(ctx context.Context) error {
 	return err
 }
 
-// Tasks queues URLs of this node that are open and nowhere in its broker. open is how many URLs are open, on all nodes, of each job that goes on. It returns
-// how many were queued.
+// Tasks queues URLs of this node that are open and nowhere in its broker. open is how many URLs are open, on all nodes,
+// of each job that goes on. It returns how many were queued.
 //
 // It looks where nothing goes on only, for the ledger does not tell what is queued.
 func (w *Watch) Tasks(ctx context.Context, open map[crawl.JobID]int64) (n int, err error) {
@@ -81,8 +81,9 @@ func (w *Watch) Tasks(ctx context.Context, open map[crawl.JobID]int64) (n int, e
 	return n, nil
 }
 
-// Pages has the node's pages of a job fetched again whose content or links were lost: of those that were expected before a time some links are not claimed, and no
-// dead letter would bring them. It returns how many those are, and how many are buried.
+// Pages has the node's pages of a job fetched again whose content or links were lost: of those that were expected
+// before a time some links are not claimed, and no dead letter would bring them. It returns how many those are, and how
+// many are buried.
 func (w *Watch) Pages(ctx context.Context, job crawl.JobID, before time.Time) (lost, buried int, err error) {
 	pages, err := w.Unfollowed(ctx, before)
 	if err != nil || len(pages) == 0 {

@@ -107,7 +107,8 @@ func TestOpenURLsComeBackWhereNothingGoesOn(t *testing.T) {
 	}
 }
 
-// The ledger is read rarely where what is open is other nodes' affair, and soon again once this node had something to do.
+// The ledger is read rarely where what is open is other nodes' affair, and soon again once this node had something to
+// do.
 func TestTheLedgerIsReadRarelyForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &node{t: t, idle: true, quiet: true}

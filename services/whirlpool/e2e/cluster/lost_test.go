@@ -30,8 +30,8 @@ var lostQueues = []struct{ queue, program string }{
 	{"", "frontier"}, // all, retries and dead letters too
 }
 
-// Somebody deletes or purges a queue by the management API in the middle of a crawl: what was in it is fetched again by the node itself, and the job does not
-// end before.
+// Somebody deletes or purges a queue by the management API in the middle of a crawl: what was in it is fetched again by
+// the node itself, and the job does not end before.
 func TestQueuesAreDeletedAndPurged(t *testing.T) {
 	for i, q := range lostQueues {
 		for k, how := range []string{"deleted", "purged"} {
@@ -127,8 +127,8 @@ func (c *cluster) lose(prefix, how string) (n int) {
 	return n
 }
 
-// A control of the test above: where pages are not followed, a page whose message is deleted is lost, and the same checks find it. So does the audit, by its
-// exit status and by name, and repair brings back what it found.
+// A control of the test above: where pages are not followed, a page whose message is deleted is lost, and the same
+// checks find it. So does the audit, by its exit status and by name, and repair brings back what it found.
 func TestNegativeControlPagesThatNobodyFollowsAreRepaired(t *testing.T) {
 	w := serve(t)
 	c := newCluster(t, w.srv, w.job())

@@ -10,8 +10,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Somebody deletes, or purges, all queues of a node by the management API of its broker, one node after the other, in the middle of a crawl. The nodes fetch again what
-// was in them, each its own hosts', and the job does not end before.
+// Somebody deletes, or purges, all queues of a node by the management API of its broker, one node after the other, in
+// the middle of a crawl. The nodes fetch again what was in them, each its own hosts', and the job does not end before.
 func TestQueuesOfNodesAreDeletedAndPurged(t *testing.T) {
 	p := calm(t)
 	w := serve(t, 600*time.Millisecond)
