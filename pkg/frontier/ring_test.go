@@ -270,9 +270,6 @@ func (e *expected) Expect(_ context.Context, tasks ...crawl.Task) error {
 	return nil
 }
 
-// Claimed implements crawl.Following: of the pages without links.
-func (e *expected) Claimed(context.Context, crawl.JobID, weburl.URL, crawl.Share) error { return nil }
-
 func TestLinksAreExpectedBeforeTheOutcomeIsRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, aJob("a"))
