@@ -176,7 +176,7 @@ func scanLine(row pgx.CollectableRow) (crawl.LogLine, error) {
 		}
 	}
 	for of, s := range map[*weburl.URL]*string{&l.URL: url, &l.Referrer: referrer, &l.Location: location} {
-		if err := of.UnmarshalText([]byte(text(s))); err != nil {
+		if *of, err = named(s); err != nil {
 			return l, err
 		}
 	}

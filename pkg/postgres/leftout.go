@@ -20,7 +20,8 @@ const leftOutColumns = `
 	) l ON u.task IS NULL
 	WHERE u.job = $1 AND u.url IS NOT NULL AND (u.state = 3 OR u.state = 2 AND u.verdict = 7) AND `
 
-const leftOutSQL = leftOutColumns + `(u.host, u.hash) > ($2, $3) ORDER BY u.host, u.hash LIMIT $4`
+// leftOutSQL passes over URLs of other schemes, which nothing admits.
+const leftOutSQL = leftOutColumns + `u.left_out IS DISTINCT FROM '` + crawl.ReasonScheme + `' AND (u.host, u.hash) > ($2, $3) ORDER BY u.host, u.hash LIMIT $4`
 
 const whyLeftOutSQL = leftOutColumns + `u.host = $2 AND u.hash = $3`
 
@@ -76,7 +77,7 @@ func collectLeftOut(job crawl.JobID, rows pgx.Rows) (list []crawl.LeftOut, err e
 	var rule, reason, referrer *string
 	var depth *int32
 	_, err = pgx.ForEachRow(rows, []any{&url, &kind, &stored, &dismissed, &epoch, &rule, &reason, &depth, &referrer}, func() error {
-		at, err := weburl.ParseStored([]byte(url))
+		at, err := named(&url)
 		if err != nil {
 			return err
 		}

@@ -66,7 +66,8 @@ func (u *URLs) Entries(ctx context.Context, job crawl.JobID, each func(Row) erro
 		var e entryRow
 		_, err = pgx.ForEachRow(rows, append(append([]any{&host, &hash, &url}, e.fields()...), &unkept), func() error {
 			row := Row{Entry: e.public(keyOf(host, hash)), Unkept: text(unkept)}
-			if err := row.URL.UnmarshalText([]byte(text(url))); err != nil {
+			var err error
+			if row.URL, err = named(url); err != nil {
 				return err
 			}
 			return each(row)

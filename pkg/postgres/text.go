@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
 // Lengths in bytes beyond which text is cut.
@@ -52,4 +54,12 @@ func text(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// named reads a URL that is told, not fetched: it may be of another scheme than http and https. Null is the zero URL.
+func named(s *string) (weburl.URL, error) {
+	if text(s) == "" {
+		return weburl.URL{}, nil
+	}
+	return weburl.ParseNamed([]byte(*s))
 }
