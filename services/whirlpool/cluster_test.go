@@ -221,7 +221,7 @@ func checkJobControl(t *testing.T, c *clusterUnderTest) {
 		t.Errorf("state %s, want running", s.State)
 	}
 	c.must("stop", "--cluster", "--job", "slow")
-	if r := c.run("status", "--cluster", "--job", "slow", "--wait"); r.exit != exitFailure || !strings.Contains(r.stderr, "slow: stopped") {
+	if r := c.run("status", "--cluster", "--job", "slow", "--wait"); r.exit != exitStopped || !strings.Contains(r.stderr, "slow: stopped") {
 		t.Errorf("waiting for a stopped job: exit status %d, %s", r.exit, r.stderr)
 	}
 }
