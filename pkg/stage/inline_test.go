@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,13 +27,14 @@ func TestAHandlerThatNeverReturnsHoldsNobody(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				dead, open, stuck := make(graves, 1), make(chan struct{}), message()
 				b := membus.New(membus.Config{Capacity: 8, Dead: dead, Log: slog.New(slog.DiscardHandler)})
-				calls, done := 0, make(chan struct{}, 8)
+				var calls atomic.Int64
+				done := make(chan struct{}, 8)
 				h := handler(func(ctx context.Context, _ *crawl.Fetch) ([]crawl.Event, error) {
 					if stage.DeliveryOf(ctx).ID != stuck.ID {
 						done <- struct{}{}
 						return nil, nil
 					}
-					calls++
+					calls.Add(1)
 					if obeys {
 						<-ctx.Done()
 						return nil, context.Cause(ctx)
@@ -55,8 +57,8 @@ func TestAHandlerThatNeverReturnsHoldsNobody(t *testing.T) {
 					t.Errorf("buried %+v", letter)
 				}
 				synctest.Wait()
-				if want := map[bool]int{true: 3, false: 1}[obeys]; calls != want || b.Outstanding() != 0 {
-					t.Errorf("%d calls, want %d; %d messages outstanding", calls, want, b.Outstanding())
+				if want := map[bool]int64{true: 3, false: 1}[obeys]; calls.Load() != want || b.Outstanding() != 0 {
+					t.Errorf("%d calls, want %d; %d messages outstanding", calls.Load(), want, b.Outstanding())
 				}
 				stop()
 				if err := <-ended; err != nil {
