@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,12 @@ const (
 // RunPool handles what arrives in queue by w.Min to w.Max goroutines until ctx is done, and returns when they have
 // ended. The number doubles at each look that finds messages waiting, and falls by one when none came for two seconds.
 func RunPool[T any](ctx context.Context, w Workers, queue <-chan T, h func(T)) {
+	RunDetachable(ctx, w, queue, func(v T, _ func()) { h(v) })
+}
+
+// RunDetachable is RunPool for handlers that may never return. While one runs, detach lets another goroutine take its place, and nobody waits
+// for it any more; it may be called once, by anybody.
+func RunDetachable[T any](ctx context.Context, w Workers, queue <-chan T, h func(v T, detach func())) {
 	p := &pool[T]{queue: queue, handle: h, quit: make(chan struct{})}
 	p.grow(ctx, w.Min)
 	look := time.NewTimer(poolTick)
@@ -46,7 +53,7 @@ func RunPool[T any](ctx context.Context, w Workers, queue <-chan T, h func(T)) {
 
 type pool[T any] struct {
 	queue  <-chan T
-	handle func(T)
+	handle func(v T, detach func())
 	quit   chan struct{}
 	size   int
 	wg     sync.WaitGroup
@@ -55,7 +62,8 @@ type pool[T any] struct {
 func (p *pool[T]) grow(ctx context.Context, n int) {
 	for range n {
 		p.size++
-		p.wg.Go(func() { p.work(ctx) })
+		p.wg.Add(1)
+		go p.work(ctx)
 	}
 }
 
@@ -68,15 +76,26 @@ func (p *pool[T]) shrink() {
 	}
 }
 
+// work handles messages until it is to end, or was detached: then the goroutine that took its place is waited for.
 func (p *pool[T]) work(ctx context.Context) {
-	for {
+	var gone atomic.Bool
+	defer func() {
+		if !gone.Load() {
+			p.wg.Done()
+		}
+	}()
+	detach := func() {
+		gone.Store(true)
+		go p.work(ctx)
+	}
+	for !gone.Load() {
 		select {
 		case <-ctx.Done():
 			return
 		case <-p.quit:
 			return
 		case v := <-p.queue:
-			p.handle(v)
+			p.handle(v, detach)
 		}
 	}
 }

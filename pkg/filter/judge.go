@@ -14,7 +14,8 @@ type Judge struct{ rules *crawl.PerRevision[*Rules] }
 // NewJudge returns a judge of the revisions of jobs.
 func NewJudge(jobs crawl.Jobs) *Judge { return &Judge{compiledBy(jobs)} }
 
-// Task says why the job, a revision, does not want a queued task, and by which rule; empty: it does. Nothing binds what the user named.
+// Task says why the job, a revision, does not want a queued task, and by which rule; empty: it does. Nothing binds what
+// the user named.
 func (j *Judge) Task(job *crawl.Job, t *crawl.Task) (reason, rule string, err error) {
 	if t.Seed || t.Kind == crawl.KindRobots {
 		return "", "", nil
@@ -30,8 +31,8 @@ func (j *Judge) Task(job *crawl.Job, t *crawl.Task) (reason, rule string, err er
 	return reason, rule, nil
 }
 
-// LetIn returns the task of a URL that was left out, if the job, a revision, lets it in. Whether there is room for it in a budget
-// is not asked here, but whether the budget is another than it was.
+// LetIn returns the task of a URL that was left out, if the job, a revision, lets it in. Whether there is room for it in
+// a budget is not asked here, but whether the budget is another than it was.
 func (j *Judge) LetIn(ctx context.Context, jobs crawl.Jobs, job *crawl.Job, l *crawl.LeftOut) (t crawl.Task, in bool, err error) {
 	t = l.Task
 	then, err := jobs.JobAt(ctx, job.ID, t.Epoch)

@@ -92,7 +92,6 @@ type lease struct {
 	task   crawl.Task
 	at     time.Time
 	place  grade // of the window
-	job    crawl.JobID
 }
 
 // jobState counts what a job spends.

@@ -8,18 +8,20 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// A job may be revised while it runs. From the next lease on the frontier goes by the new revision: its delays, budgets and retries, and the
-// epoch that the lease carries, by which whatever grows from it is handled. Nothing is drained and nothing queued anew. A task that was queued under an
-// older revision is judged again when its turn comes (Deps.Judge), and concluded without a fetch where the new rules do not want it.
+// A job may be revised while it runs. From the next lease on the frontier goes by the new revision: its delays, budgets
+// and retries, and the epoch that the lease carries, by which whatever grows from it is handled. Nothing is drained and
+// nothing queued anew. A task that was queued under an older revision is judged again when its turn comes (Deps.Judge),
+// and concluded without a fetch where the new rules do not want it.
 //
-// A longer delay counts at once, from the end of the last request; a shorter one from the next end of a request, for what a host
-// was promised it gets. A rest that a host asked for is not shortened by either.
+// A longer delay counts at once, from the end of the last request; a shorter one from the next end of a request, for
+// what a host was promised it gets. A rest that a host asked for is not shortened by either.
 
-// Judge says why a job does not want a task that was queued under an older revision of it, and by which rule; empty: it does.
+// Judge says why a job does not want a task that was queued under an older revision of it, and by which rule; empty: it
+// does.
 type Judge func(job *crawl.Job, t *crawl.Task) (reason, rule string, err error)
 
-// SetJob makes a revision of a job the one that applies. Without it the frontier sees the revision when it next has to do with the job; with it
-// hosts that wait need not wait in vain.
+// SetJob makes a revision of a job the one that applies. Without it the frontier sees the revision when it next has to
+// do with the job; with it hosts that wait need not wait in vain.
 func (f *Frontier) SetJob(job *crawl.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -45,7 +47,8 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	f.signal()
 }
 
-// follow makes sure that the state is that of the job as it is now. What a store cannot say at the moment stays as it was.
+// follow makes sure that the state is that of the job as it is now. What a store cannot say at the moment stays as it
+// was.
 func (f *Frontier) follow(ctx context.Context, js *jobState, known *crawl.Job) {
 	job, err := f.deps.Jobs.Job(ctx, known.ID)
 	if err != nil || job == known {
@@ -65,7 +68,8 @@ func (f *Frontier) jobNow(js *jobState) *crawl.Job {
 	return js.job
 }
 
-// rejudge judges the choice's task, if an older revision let it in. One that has its outcome already is left to dropRepeats.
+// rejudge judges the choice's task, if an older revision let it in. One that has its outcome already is left to
+// dropRepeats.
 func (f *Frontier) rejudge(ctx context.Context, c *choice) error {
 	if f.deps.Judge == nil || c.js == nil || len(c.host.buf) == 0 {
 		return nil
@@ -110,8 +114,8 @@ func epochOf(job *crawl.Job) uint32 {
 	return job.Epoch
 }
 
-// leftOut is what is kept of a task that was dismissed because the job does not want it; nil where it was concluded for another reason.
-// Whatever budget it fell under was charged when it was claimed.
+// leftOut is what is kept of a task that was dismissed because the job does not want it; nil where it was concluded for
+// another reason. Whatever budget it fell under was charged when it was claimed.
 func leftOut(out *crawl.Outcome) *crawl.LeftOut {
 	if out.Verdict != crawl.VerdictExcluded {
 		return nil

@@ -53,7 +53,8 @@ type RevisionStatus struct {
 	Changes []crawl.Change `json:"changes"` // from the one before
 	// Sweeping says that what older revisions left out is still being looked at.
 	Sweeping bool `json:"sweeping,omitempty"`
-	// OlderRecords are the revisions whose extraction rules were others: records of these epochs were made by them. RulesSince is when the present ones began.
+	// OlderRecords are the revisions whose extraction rules were others: records of these epochs were made by them.
+	// RulesSince is when the present ones began.
 	OlderRecords []uint32  `json:"older_records,omitempty"`
 	RulesSince   time.Time `json:"rules_since,omitzero"`
 

@@ -15,7 +15,8 @@ func leftOutText(l *LedgerEntry, now uint32) string {
 	return text
 }
 
-// outcomeText says what an outcome means that brought no page. why is what kept us from a robots.txt, if that is the reason.
+// outcomeText says what an outcome means that brought no page. why is what kept us from a robots.txt, if that is the
+// reason.
 func outcomeText(l *LedgerEntry, why string) string {
 	because := l.Text
 	if l.Status != 0 && (l.Reason == "" || l.Reason == crawl.ReasonStatus) {

@@ -18,14 +18,15 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// formatBefore is the format that Open makes into the present one: its job had no revisions, and of a URL that was left out it kept no text.
+// formatBefore is the format that Open makes into the present one: its job had no revisions, and of a URL that was left
+// out it kept no text.
 const formatBefore = "whirlpool-state 2"
 
 // jobBefore is the named value where formatBefore kept the job.
 const jobBefore = "job"
 
-// convert brings a state of formatBefore up to date. It may be killed anywhere and done again. The text of what was left out stands in crawl.log;
-// what is no longer there stays left out.
+// convert brings a state of formatBefore up to date. It may be killed anywhere and done again. The text of what was left
+// out stands in crawl.log; what is no longer there stays left out.
 func (s *Store) convert(ctx context.Context) error {
 	data, found, err := s.Meta().Get(ctx, jobBefore)
 	if err != nil || !found {
@@ -62,10 +63,12 @@ func (s *Store) convert(ctx context.Context) error {
 	return err
 }
 
-// reasonNotNoted stands for the reason why a page has no record that formatBefore did not keep: it asks not to be indexed, mostly.
+// reasonNotNoted stands for the reason why a page has no record that formatBefore did not keep: it asks not to be
+// indexed, mostly.
 const reasonNotNoted = "not-noted"
 
-// explainUnkept notes of every page without a record that its reason was not kept: an audit takes what has neither for lost.
+// explainUnkept notes of every page without a record that its reason was not kept: an audit takes what has neither for
+// lost.
 func (s *Store) explainUnkept(ctx context.Context, job jobNum) error {
 	flying, err := s.flying()
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
-// An entry has a URL's key and not its text, which is what most of the state would be else. Of a URL that is left out the text is kept beside it, with the
-// task that it would have been: a revision of the job may let it in. It goes when the URL is claimed.
+// An entry has a URL's key and not its text, which is what most of the state would be else. Of a URL that is left out
+// the text is kept beside it, with the task that it would have been: a revision of the job may let it in. It goes when
+// the URL is claimed.
 //
 // On disk: reason and rule, each with its length before it, and the task without its job (taskcodec.go).
 

@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 )
 
-// jobRevisions tells a cluster's frontier which revisions of the jobs apply, and sees to it that what they let in is let in: on a ring by one of the
-// nodes, for whoever sweeps a job holds its lock in the database.
+// jobRevisions tells a cluster's frontier which revisions of the jobs apply, and sees to it that what they let in is let
+// in: on a ring by one of the nodes, for whoever sweeps a job holds its lock in the database.
 type jobRevisions struct {
 	jobs     *postgres.Jobs
 	frontier *frontier.Frontier
@@ -26,7 +26,8 @@ type jobRevisions struct {
 }
 
 const (
-	// revisionLook is how long a revision may be unknown here. Programs other than the frontier learn of it by the tasks that carry its epoch.
+	// revisionLook is how long a revision may be unknown here. Programs other than the frontier learn of it by the tasks
+	// that carry its epoch.
 	revisionLook = time.Second
 	// sweepLook is how long another node's sweep, or a store that is away, is waited for.
 	sweepLook = 5 * time.Second

@@ -19,8 +19,8 @@ func StoredJob(ctx context.Context, s *local.Store) (*crawl.Job, bool, error) {
 	return job, err == nil, err
 }
 
-// remember stores the job in a new directory, or as a revision of the one that an old directory holds. The settings of a job
-// may change; its id may not, nor those by which its URLs and pages are known.
+// remember stores the job in a new directory, or as a revision of the one that an old directory holds. The settings of a
+// job may change; its id may not, nor those by which its URLs and pages are known.
 func (l *Local) remember(ctx context.Context, dir string, job *crawl.Job) error {
 	former, found, err := StoredJob(ctx, l.Store)
 	if err != nil {
@@ -35,8 +35,8 @@ func (l *Local) remember(ctx context.Context, dir string, job *crawl.Job) error 
 	return err
 }
 
-// Revise makes a specification the one that applies, and returns it with what it changes. The lines of its blacklist become part of it: the file may
-// change without it.
+// Revise makes a specification the one that applies, and returns it with what it changes. The lines of its blacklist
+// become part of it: the file may change without it.
 func Revise(ctx context.Context, jobs crawl.JobStore, job *crawl.Job) (*crawl.Job, []crawl.Change, error) {
 	next := *job
 	if next.Blacklist != "" && next.BlacklistEntries == nil {
@@ -94,8 +94,8 @@ func (l *Local) sweep(ctx context.Context) {
 	}
 }
 
-// concluded reports whether a crawl of which nothing is queued or under way has ended, or lets in more that older revisions left out.
-// Where the page budget is spent that is for another revision to ask.
+// concluded reports whether a crawl of which nothing is queued or under way has ended, or lets in more that older
+// revisions left out. Where the page budget is spent that is for another revision to ask.
 func (l *Local) concluded(ctx context.Context) bool {
 	if l.frontier.Exhausted(l.Job.ID) {
 		return true

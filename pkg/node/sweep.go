@@ -18,12 +18,13 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// sweeper lets in what older revisions of a job left out and the one that applies does not. It walks what was left out in the order of
-// the keys, a chunk at a time: judges it, publishes what is let in as the filter would, and waits until that was claimed before it notes how far
-// it is. So it may be killed anywhere, and goes on with the chunk; what was published twice is claimed once.
+// sweeper lets in what older revisions of a job left out and the one that applies does not. It walks what was left out
+// in the order of the keys, a chunk at a time: judges it, publishes what is let in as the filter would, and waits until
+// that was claimed before it notes how far it is. So it may be killed anywhere, and goes on with the chunk; what was
+// published twice is claimed once.
 //
-// A page of an older revision may still be under way when the sweep passes by the URLs that its links name. So a sweep is done only
-// when a pass over everything, with nothing of the job under way, lets in nothing: at the end of the job.
+// A page of an older revision may still be under way when the sweep passes by the URLs that its links name. So a sweep
+// is done only when a pass over everything, with nothing of the job under way, lets in nothing: at the end of the job.
 type sweeper struct {
 	jobs  crawl.JobStore
 	left  crawl.LeftOuts
@@ -47,8 +48,8 @@ const (
 	claimLookMax  = 250 * time.Millisecond
 )
 
-// pass goes on with the sweep of a job, if one is due, up to the last URL, and returns how many URLs it let in. With nothing under way the
-// sweep is done by a pass that lets in none.
+// pass goes on with the sweep of a job, if one is due, up to the last URL, and returns how many URLs it let in. With
+// nothing under way the sweep is done by a pass that lets in none.
 func (s *sweeper) pass(ctx context.Context, id crawl.JobID, still bool) (letIn int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +62,8 @@ func (s *sweeper) pass(ctx context.Context, id crawl.JobID, still bool) (letIn i
 		return 0, err
 	}
 	for whole := false; !whole && err == nil; {
-		whole = !still || state.After == weburl.Key{} // else it goes on where an earlier pass was cut off, and what lies before is still to be looked at
+		// Where it goes on with a pass that was cut off, what lies before is still to be looked at.
+		whole = !still || state.After == weburl.Key{}
 		var n int
 		n, err = s.walk(ctx, job, &state)
 		letIn += n

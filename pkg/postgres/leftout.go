@@ -12,7 +12,8 @@ import (
 
 var _ crawl.LeftOuts = (*URLs)(nil)
 
-// leftOutColumns are what scanLeftOut reads. The version before kept no task of what was excluded: what its line in the log says must do.
+// leftOutColumns are what scanLeftOut reads. The version before kept no task of what was excluded: what its line in the
+// log says must do.
 const leftOutColumns = `
 	SELECT u.url, u.kind, u.task, u.state = 2, u.epoch, u.rule, CASE u.state WHEN 3 THEN u.left_out ELSE u.reason END, l.depth, l.referrer
 	FROM urls u LEFT JOIN LATERAL (

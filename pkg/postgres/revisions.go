@@ -21,8 +21,8 @@ type specKey struct {
 	epoch uint32
 }
 
-// specSQL selects a revision: $2 is its epoch; null: the one that applies. A program of the version before may have submitted a job that has no
-// revisions yet.
+// specSQL selects a revision: $2 is its epoch; null: the one that applies. A program of the version before may have
+// submitted a job that has no revisions yet.
 const specSQL = `
 	SELECT coalesce($2, j.epoch), coalesce(r.spec, CASE WHEN coalesce($2, j.epoch) = j.epoch THEN j.spec END)::text
 	FROM jobs j LEFT JOIN job_revisions r ON r.job = j.number AND r.epoch = coalesce($2, j.epoch) WHERE j.id = $1`
@@ -102,7 +102,8 @@ func revisionOf(ctx context.Context, q rowQuerier, key specKey) (*crawl.Job, err
 	return decodeSpec(key.id, *data, epoch)
 }
 
-// decodeSpec decodes a stored specification. Its errors are not permanent: a program that is too old for it leaves its messages to others.
+// decodeSpec decodes a stored specification. Its errors are not permanent: a program that is too old for it leaves its
+// messages to others.
 func decodeSpec(id crawl.JobID, data string, epoch int32) (*crawl.Job, error) {
 	job, err := crawl.DecodeJob([]byte(data), uint32(epoch))
 	if err != nil {

@@ -34,6 +34,8 @@ type callers[In crawl.Event] struct {
 
 	mu   sync.Mutex
 	lost map[crawl.MessageID]time.Time // calls that were left to themselves, and when they began
+	// active are the calls that the watch looks after: see inline.
+	active map[*watched]struct{}
 }
 
 // caller is a goroutine that calls a handler for one message after the other: a new one for each would grow its stack anew.
@@ -53,7 +55,8 @@ type answer struct {
 }
 
 func newCallers[In crawl.Event](stage string, h Handler[In], limit time.Duration) *callers[In] {
-	return &callers[In]{stage: stage, handler: h, limit: limit, grace: grace, idle: make(chan *caller[In], maxIdle), lost: map[crawl.MessageID]time.Time{}}
+	return &callers[In]{stage: stage, handler: h, limit: limit, grace: grace, idle: make(chan *caller[In], maxIdle), lost: map[crawl.MessageID]time.Time{},
+		active: map[*watched]struct{}{}}
 }
 
 // close ends the callers that wait. Nothing may be called after.
@@ -73,6 +76,9 @@ func (c *callers[In]) call(ctx context.Context, in In, id crawl.MessageID) ([]cr
 	if c.limit <= 0 {
 		a := c.handle(ctx, in)
 		return a.out, a.err
+	}
+	if abandon, ok := ctx.Value(bus.AbandonKey{}).(func(error) bool); ok {
+		return c.inline(ctx, in, id, abandon)
 	}
 	if began, lost := c.isLost(id); lost {
 		return nil, &cutError{fmt.Errorf("its handler was called %v ago and has not returned", time.Since(began).Round(time.Second))}

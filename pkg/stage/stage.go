@@ -63,10 +63,22 @@ func WithDelivery(ctx context.Context, d Delivery) context.Context {
 func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[In]) error {
 	r := &runner[In]{cfg: cfg, bus: b, handler: h, calls: newCallers(cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
 	defer r.calls.close()
+	if cfg.Limit > 0 {
+		stop := make(chan struct{})
+		defer close(stop)
+		go r.calls.watch(ctx, stop, r.giveUp)
+	}
 	if err := b.Consume(ctx, cfg.Topic, cfg.Workers, r.deliver); err != nil {
 		return fmt.Errorf("stage %s: %w", cfg.Name, err)
 	}
 	return nil
+}
+
+// giveUp lets the bus do without the return of a handler.
+func (r *runner[In]) giveUp(w *watched, err error) {
+	err = r.cutOff(err, w.attempt)
+	r.cfg.Log.Error("a handler does not return: its message is given up", "stage", r.cfg.Name, "id", w.id, "attempt", w.attempt, "error", err)
+	w.abandon(err)
 }
 
 type runner[In crawl.Event] struct {

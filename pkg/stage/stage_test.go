@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -309,7 +310,8 @@ func TestAHandlerThatNeverEndsIsCutOff(t *testing.T) {
 	for name, obeys := range map[string]bool{"it goes by its context": true, "it does not": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				stuck, calls, open := message(), 0, make(chan struct{})
+				var calls atomic.Int64
+				stuck, open := message(), make(chan struct{})
 				var good bus.Message
 				good.ID, good.Event = stuck.ID.Child("other", 0), &crawl.Fetch{}
 				s := &script{}
@@ -321,7 +323,7 @@ func TestAHandlerThatNeverEndsIsCutOff(t *testing.T) {
 					if stage.DeliveryOf(ctx).ID == good.ID {
 						return []crawl.Event{&crawl.Outcome{}}, nil
 					}
-					calls++
+					calls.Add(1)
 					if obeys {
 						<-ctx.Done()
 						return nil, ctx.Err()
@@ -343,8 +345,8 @@ func TestAHandlerThatNeverEndsIsCutOff(t *testing.T) {
 						t.Errorf("delivery %d: error %v (again: %v); of the other message %v", i/2, err, again, s.results[i+1])
 					}
 				}
-				if want := map[bool]int{true: 3, false: 1}[obeys]; calls != want || took > 4*time.Minute || len(s.published) != 3 {
-					t.Errorf("%d calls in %v, %d outputs; want %d calls, and those of the other message", calls, took, len(s.published), want)
+				if want := map[bool]int64{true: 3, false: 1}[obeys]; calls.Load() != want || took > 4*time.Minute || len(s.published) != 3 {
+					t.Errorf("%d calls in %v, %d outputs; want %d calls, and those of the other message", calls.Load(), took, len(s.published), want)
 				}
 				close(open) // what it returns now is nobody's
 				synctest.Wait()

@@ -23,11 +23,13 @@ func newSet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set [URL...]",
 		Short: "Change the settings of a crawl, while it runs or between two runs",
-		Long: `Set makes a new revision of a crawl's job: the settings that the flags name, or those of a whole job file with -c. URLs are further seeds. It
-says what changes. From the next request on the new settings apply. What waits in the queues is judged by them when its turn comes; what was left out
-before, and is not any more, is fetched. What was fetched stays.
+		Long: `Set makes a new revision of a crawl's job: the settings that the flags name, or those of a whole job file with -c.
+URLs are further seeds. It says what changes. From the next request on the new settings apply. What waits in the
+queues is judged by them when its turn comes; what was left out before, and is not any more, is fetched. What was
+fetched stays.
 
-A longer delay counts at once, a shorter one from the end of the next request to a host. id, keep_params and near_duplicate cannot change.`,
+A longer delay counts at once, a shorter one from the end of the next request to a host. id, keep_params and
+near_duplicate cannot change.`,
 		Example: `  whirlpool set -o crawl-example.com --max-depth 3
   whirlpool set -o crawl-example.com --delay 60s --exclude /calendar/
   whirlpool set --cluster --job example-com -c crawl.yml`,
@@ -47,8 +49,8 @@ A longer delay counts at once, a shorter one from the end of the next request to
 	return cmd
 }
 
-// goOn is the job of a directory's crawl, which goes on with the settings that it has, but for the flags that were given. ok is false where the
-// command says itself what to crawl.
+// goOn is the job of a directory's crawl, which goes on with the settings that it has, but for the flags that were
+// given. ok is false where the command says itself what to crawl.
 func (f *crawlFlags) goOn(cmd *cobra.Command, flags crawl.Job, args []string) (job *crawl.Job, ok bool, err error) {
 	if len(args) > 0 || f.config != "" || f.fresh || f.out == "" || !holdsCrawl(f.out) {
 		return nil, false, nil

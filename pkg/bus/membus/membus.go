@@ -216,12 +216,45 @@ func (b *Bus) Consume(ctx context.Context, name string, w bus.Workers, h bus.Han
 		return err
 	}
 	t := b.topic(name)
-	bus.RunPool(ctx, w, t.queue, func(d delivery) { b.handle(ctx, t, d, h) })
+	bus.RunDetachable(ctx, w, t.queue, func(d delivery, detach func()) { b.handle(ctx, t, d, h, detach) })
 	return nil
 }
 
-func (b *Bus) handle(ctx context.Context, t *topic, d delivery, h bus.Handler) {
-	err := h(context.WithValue(ctx, rootKey{}, d.root), d.msg)
+// handling is the context of a handler. It knows the root of its message, and how to do without its return.
+type handling struct {
+	context.Context
+	root    *root
+	abandon func(error) bool
+}
+
+// Value implements context.Context.
+func (h *handling) Value(key any) any {
+	switch key.(type) {
+	case rootKey:
+		return h.root
+	case bus.AbandonKey:
+		return h.abandon
+	}
+	return h.Context.Value(key)
+}
+
+func (b *Bus) handle(ctx context.Context, t *topic, d delivery, h bus.Handler, detach func()) {
+	var ended atomic.Bool
+	err := h(&handling{ctx, d.root, func(err error) bool {
+		if !ended.CompareAndSwap(false, true) {
+			return false
+		}
+		detach()
+		b.dispose(ctx, t, d, err)
+		return true
+	}}, d.msg)
+	if ended.CompareAndSwap(false, true) {
+		b.dispose(ctx, t, d, err)
+	}
+}
+
+// dispose does with a message what its handler's error asks for.
+func (b *Bus) dispose(ctx context.Context, t *topic, d delivery, err error) {
 	if err == nil {
 		b.settle(ctx, d.root)
 		return

@@ -97,10 +97,16 @@ func silentPort(t *testing.T) string {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
+		var held []net.Conn // a connection that nobody holds would be closed
 		for {
-			if _, err := l.Accept(); err != nil {
+			c, err := l.Accept()
+			if err != nil {
+				for _, c := range held {
+					_ = c.Close()
+				}
 				return
 			}
+			held = append(held, c)
 		}
 	}()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
