@@ -49,6 +49,11 @@ func (f *Frontier) Idle() bool {
 		return false
 	}
 	kept := f.aside
+	for number, q := range f.later {
+		if isShut(number) { // they have their outcomes, for the time being
+			kept += q.count
+		}
+	}
 	for n, q := range f.later {
 		if isShut(n) {
 			kept += q.count // their URLs have outcomes

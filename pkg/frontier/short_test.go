@@ -143,3 +143,21 @@ func TestLeasesWhoseMessagesAreDeletedEnd(t *testing.T) {
 		}
 	})
 }
+
+// Tasks that lie there for hours, of URLs that have their outcomes for the time being, keep nobody from seeing that others were lost.
+func TestAFrontierIsIdleBesideURLsThatHaveAnOutcomeForTheTimeBeing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, aJob("a"))
+		w.answer = func(*world, *crawl.Fetch) reply {
+			return reply{unasked: true, outcome: crawl.Outcome{Verdict: crawl.VerdictBlocked, Reason: crawl.ReasonRobotsDown}}
+		}
+		w.begin()
+		w.add(pages(t, "a", 2, 2)...)
+		began := time.Now()
+		w.idle()
+		if s := w.f.Stats(); time.Since(began) > time.Minute || s.Queued != 4 {
+			t.Errorf("idle after %v with %d tasks, want 4 that wait", time.Since(began), s.Queued)
+		}
+		w.stop()
+	})
+}
