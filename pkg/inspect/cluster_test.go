@@ -96,6 +96,9 @@ func TestClusterAuditNamesWhatIsWrong(t *testing.T) {
 			f.put(fakeJob, mustURL(t, original), crawl.Entry{State: crawl.StateOpen})
 			f.off[fakeJob] = -1
 		}, "they are lost", original},
+		"lost beside tasks that have an outcome for the time being": {func(f *fakeCluster) {
+			f.queue(rabbit.Depth{Queue: "later.1099515227776", Ready: 50})
+		}, "they are lost", "http://b.test/waits"},
 		"counter": {func(f *fakeCluster) { f.off[fakeJob] = 1 }, "counters are wrong", "claimed: 5, counted 4"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
@@ -41,7 +42,9 @@ type FrontierQueues struct {
 	Back       int64 `json:"back"`
 	BackQueues int64 `json:"back_queues"` // that are not empty
 	Later      int64 `json:"later"`       // retries that wait
-	Held       int64 `json:"held"`        // of all these, those that the frontier has in memory
+	// Shut counts tasks of URLs that have their outcomes for the time being, and are tried again hours later: no crawl waits for them.
+	Shut int64 `json:"shut,omitempty"`
+	Held int64 `json:"held"` // of all these, those that the frontier has in memory
 }
 
 // Tasks is how many tasks wait.
@@ -172,6 +175,8 @@ func (f *FrontierQueues) add(d rabbit.Depth) {
 		if n > 0 {
 			f.BackQueues++
 		}
+	case isShut(d.Queue):
+		f.Shut += n
 	case strings.HasPrefix(d.Queue, laterQueues):
 		f.Later += n
 	default:
@@ -198,4 +203,13 @@ func (p *Pipeline) in(names ...string) (n int64) {
 		}
 	}
 	return n
+}
+
+// shutMark tells the queues of URLs that have their outcomes for the time being from those of retries (frontier/shut.go).
+const shutMark = 1 << 40
+
+func isShut(queue string) bool {
+	number, found := strings.CutPrefix(queue, laterQueues)
+	n, err := strconv.ParseInt(number, 10, 64)
+	return found && err == nil && n >= shutMark
 }

@@ -160,6 +160,7 @@ func (p *Pipeline) add(q *Pipeline) {
 	}
 	f, g := &p.Frontier, &q.Frontier
 	f.Front, f.Back, f.BackQueues, f.Later, f.Held = f.Front+g.Front, f.Back+g.Back, f.BackQueues+g.BackQueues, f.Later+g.Later, f.Held+g.Held
+	f.Shut += g.Shut
 	p.DeadLetters += q.DeadLetters
 }
 

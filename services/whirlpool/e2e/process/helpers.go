@@ -4,6 +4,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -75,4 +76,12 @@ func Report(t testing.TB, what string, faults []string) {
 		}
 		t.Errorf("%s: %s", what, f)
 	}
+}
+
+// Shut reports whether a queue holds URLs that have their outcomes for the time being: a crawl that has ended leaves them there, to be tried again
+// hours later.
+func Shut(queue string) bool {
+	number, ok := strings.CutPrefix(queue, "later.")
+	n, err := strconv.Atoi(number)
+	return ok && err == nil && n >= 1<<40
 }
