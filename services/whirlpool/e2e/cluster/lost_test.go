@@ -51,7 +51,7 @@ func loseQueues(t *testing.T, prefix, program, how string) {
 	w := serve(t)
 	job := w.job()
 	job.Limits.Total = crawl.Duration(3 * time.Second) // a lease whose message is gone is waited for as long as a fetch may take
-	c := newCluster(t, w.srv, job)
+	c := newCluster(t, w.srv, job, "WHIRLPOOL_FRONTIER_HELD_TASKS=20") // so that tasks lie in the queues
 	c.startSeven()
 	c.seed()
 	lost, times := 0, 0
@@ -61,7 +61,7 @@ func loseQueues(t *testing.T, prefix, program, how string) {
 			p := c.program(program)
 			p.Freeze(t)
 			defer p.Thaw(t)
-			within(time.Second, func() bool { return c.messages(prefix) > 20 })
+			within(3*time.Second, func() bool { return c.messages(prefix) > 20 })
 			if n := c.lose(prefix, how); n > 0 {
 				lost, times = lost+n, times+1
 			}
