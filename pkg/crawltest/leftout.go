@@ -25,6 +25,7 @@ func LeftOuts(t *testing.T, open func(t *testing.T) LeftOutSet) {
 	t.Run("what is released can be claimed, and is excluded till then", func(t *testing.T) { release(t, open(t)) })
 	t.Run("nothing else can be released", func(t *testing.T) { releaseNothing(t, open(t)) })
 	t.Run("an outcome tells its epoch", func(t *testing.T) { epochOfOutcome(t, open(t)) })
+	t.Run("a URL of another scheme is told by nobody", func(t *testing.T) { leftOutScheme(t, open(t)) })
 	t.Run("the first exclusion is the one that is told", func(t *testing.T) { leftOutFirst(t, open(t)) })
 }
 
@@ -186,6 +187,22 @@ func epochOfOutcome(t *testing.T, l LeftOutSet) {
 	got := lookup(t, l, u...)
 	if crawl.EpochOf(got[0].Epoch) != 1 || got[1].Epoch != 70_000 || got[1].Status != 404 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// leftOutScheme leaves out what is no URL that can be crawled: no revision lets it in.
+func leftOutScheme(t *testing.T, l LeftOutSet) {
+	u, ok := weburl.ParseForeign("tel:+4930123456")
+	if !ok {
+		t.Fatal("tel: is no scheme")
+	}
+	x := anExclusion(t, "http://a.test/1")
+	exclude(t, l, "one", crawl.Exclusion{URL: u, Reason: crawl.ReasonScheme}, x)
+	if got := leftOut(t, l, weburl.Key{}, 10); len(got) != 1 || got[0].Task.URL != x.URL {
+		t.Errorf("got %+v", got)
+	}
+	if _, found, err := l.WhyLeftOut(context.Background(), job, u.Key()); found || err != nil {
+		t.Errorf("found %v, error %v", found, err)
 	}
 }
 

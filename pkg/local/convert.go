@@ -114,7 +114,7 @@ func (s *Store) leftOutOfLog(ctx context.Context, job crawl.JobID) error {
 			continue
 		}
 		l, err := jsonl.ParseLogLine(lines.Bytes())
-		if err != nil || l.Verdict != crawl.VerdictExcluded {
+		if err != nil || l.Verdict != crawl.VerdictExcluded || l.Reason == crawl.ReasonScheme {
 			continue // the last line may have been cut off
 		}
 		list = append(list, crawl.LeftOut{Reason: l.Reason, Task: crawl.Task{URL: l.URL, Kind: l.Kind, Depth: l.Depth, Referrer: l.Referrer}})

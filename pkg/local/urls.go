@@ -79,7 +79,10 @@ func (u *URLs) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID,
 			left := x.LeftOut(job)
 			sl.after = entry{state: crawl.StateExcluded, by: me, at: now, verdict: crawl.VerdictExcluded,
 				reason: x.Reason[:min(len(x.Reason), maxReason)], epoch: epoch(x.Epoch)}
-			sl.write, sl.left = true, &left
+			sl.write = true
+			if x.Reason != crawl.ReasonScheme { // no revision lets it in
+				sl.left = &left
+			}
 			return crawl.New
 		case b.state == crawl.StateExcluded && b.by == me:
 			return crawl.Repeat

@@ -133,12 +133,27 @@ func (r *jobRevisions) sweep(ctx context.Context, id crawl.JobID) (over bool, er
 	if err != nil || !ran && state.Due() && !state.Passed {
 		return false, err
 	}
+	if err := r.goOn(ctx, id, state); err != nil {
+		return false, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if state.Epoch >= r.known[id] {
 		r.due[id] = false
 	}
 	return true, nil
+}
+
+// goOn lets a job run that had ended and has a sweep that is not done: its end is to be found anew, by a last pass.
+func (r *jobRevisions) goOn(ctx context.Context, id crawl.JobID, s crawl.Sweep) error {
+	if !s.Due() {
+		return nil
+	}
+	now, err := r.jobs.State(ctx, id)
+	if err != nil || now != postgres.JobEnded {
+		return err
+	}
+	return r.jobs.SetState(ctx, id, postgres.JobRunning)
 }
 
 // concluded reports whether a job of which nothing is under way lets in nothing more that older revisions left out.
