@@ -54,13 +54,27 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	if leaseLost(out) && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= f.jobNow(js).Retry.Max+maxLost {
 		r.Verdict = crawl.VerdictFailed
 	}
-	if stale, err := f.weigh(ctx, r); stale || err != nil {
+	switch stale, err := f.weigh(ctx, r); {
+	case err != nil:
 		return nil, err
+	case stale:
+		return nil, f.restAfter(ctx, r)
 	}
 	if err := f.gather.do(r, func(rs []*result) { f.digest(ctx, rs) }); err != nil {
 		return nil, err
 	}
 	return f.tellOwner(out), nil
+}
+
+// restAfter gives a host its rest after an attempt about which nothing else is left to do: the request may have been made all the same, for a job
+// more patient than the next.
+func (f *Frontier) restAfter(ctx context.Context, r *result) error {
+	if r.Verdict != crawl.VerdictInterrupted {
+		return nil
+	}
+	attempt := *r
+	attempt.Task.Kind = crawl.KindPage // of a robots.txt nothing but the request counts
+	return f.moveClocks(ctx, []*result{&attempt})
 }
 
 // leased reports whether the outcome ends a lease that is under way here: its host may have become another node's meanwhile.
