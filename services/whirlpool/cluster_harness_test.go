@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ type clusterUnderTest struct {
 	pages     *mongo.Database
 	subsystem string    // AMQP address of its vhost
 	node      *exec.Cmd // nil: none runs
-	log       bytes.Buffer
+	log       safeBuffer
 }
 
 func newCluster(t *testing.T) *clusterUnderTest {
@@ -199,4 +200,24 @@ func (c *clusterUnderTest) buryBytes(id byte, topic string, body []byte) {
 	if !confirm.Wait() {
 		c.t.Fatal("the broker did not take a dead letter")
 	}
+}
+
+// safeBuffer keeps what a program that runs writes, for whoever reads it meanwhile.
+type safeBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+// String is what was written so far.
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }

@@ -126,7 +126,7 @@ func checkClusterExport(t *testing.T, c *clusterUnderTest, dir string) {
 func checkSoundAudit(t *testing.T, c *clusterUnderTest) {
 	t.Helper()
 	text := c.must("audit", "--cluster", "--job", "test")
-	if strings.Contains(text, "WRONG") || strings.Count(text, "ok ") != 6 || strings.Contains(text, "not proven") {
+	if strings.Contains(text, "WRONG") || strings.Count(text, "ok ") != 8 || strings.Contains(text, "not proven") {
 		t.Errorf("audit says\n%s", text)
 	}
 	r := decode[crawl.AuditReport](t, c.must("audit", "--cluster", "--json"))
