@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"regexp"
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
@@ -45,4 +46,28 @@ func TestDeployedDefinitionsAreThoseOfTheCode(t *testing.T) {
 			t.Errorf("%s in deploy/rabbitmq/definitions.json differ from the code's:\n%v\nwant\n%v", key, got[key], want[key])
 		}
 	}
+}
+
+// The frontier's user may use the queues that the frontier names, those of a second job too, and no others.
+func TestTheFrontiersUserMayUseItsQueues(t *testing.T) {
+	var d struct {
+		Permissions []struct{ Vhost, Configure, Write, Read string }
+	}
+	check(t, json.Unmarshal(must(rabbit.Definitions(rabbit.Default().MaxLength, nil))(t), &d))
+	for _, p := range d.Permissions {
+		if p.Vhost != "wh_urlfrontier_vhost" {
+			continue
+		}
+		for _, expression := range []string{p.Configure, p.Write, p.Read} {
+			may := regexp.MustCompile(expression)
+			for name, want := range map[string]bool{"front.0": true, "front.2": true, "front.2.a-job-7": true, "back.17": true, "later.1099515227776": true,
+				"frontier.in": true, "front.": false, "front.2.": false, "front.x": false, "back.1.a": false, "frontier.other": false} {
+				if may.MatchString(name) != want {
+					t.Errorf("%s: permitted %v, want %v by %s", name, !want, want, expression)
+				}
+			}
+		}
+		return
+	}
+	t.Error("there are no permissions of the frontier's vhost")
 }

@@ -95,7 +95,7 @@ func (l layout) permission() string {
 	}
 	names = append(names, l.exchange, deadQueue)
 	if l.pulled {
-		names = append(names, regexp.QuoteMeta(ownerQueue), `(front|back|later)\.[0-9]+`)
+		names = append(names, regexp.QuoteMeta(ownerQueue), `(back|later)\.[0-9]+`, `front\.[0-9]+(\.[a-z0-9-]+)?`)
 	}
 	return "^(" + strings.Join(names, "|") + ")$"
 }
