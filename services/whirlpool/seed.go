@@ -30,6 +30,7 @@ before --allow-private or media_types permitted it.`,
 	f.addJob(cmd, &flags)
 	id := cmd.Flags().String("job", "", "`id` of the job: 1 to 64 of a-z, 0-9 and - (default: the job file's, or the first seed's host)")
 	cmd.Flags().BoolVar(&flags.AllowPrivate, "allow-private", false, "permit loopback and private addresses to this job, where the nodes do (fetch.allow_private_jobs)")
+	fresh := cmd.Flags().Bool("fresh", false, "delete the job first, if there is one, as `whirlpool delete --force` does")
 	again := &retryFlag{}
 	again.add(cmd)
 	ref := clusterFlag(cmd)
@@ -49,6 +50,11 @@ before --allow-private or media_types permitted it.`,
 			return err
 		}
 		defer c.close()
+		if *fresh {
+			if err := errors.Join(checkPrivate(c.cfg, job), c.bus.Reach(cmd.Context()), c.deleteIfKnown(cmd.Context(), cmd.OutOrStdout(), job.ID)); err != nil {
+				return err
+			}
+		}
 		if job, err = f.added(cmd, c, job, flags, args); err != nil {
 			return err
 		}
