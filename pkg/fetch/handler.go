@@ -44,6 +44,11 @@ func (h *Handler) Close() { h.transports.close() }
 // come before it.
 func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, error) {
 	job, err := h.deps.Jobs.JobAt(ctx, f.Task.Job, f.Task.Epoch)
+	if errors.Is(err, crawl.ErrDiscarded) { // the frontier frees the host
+		out := interrupted(f)
+		out.Detail = "its job was deleted"
+		return []crawl.Event{out}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 	}

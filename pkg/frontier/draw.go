@@ -93,7 +93,7 @@ func (f *Frontier) pullFront(ctx context.Context, front *jobFronts, priority int
 
 // distribute gives drawn tasks to their hosts. Tasks whose hosts find no place are kept for the next draw.
 func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
-	batch, orphans := f.orphans(ctx, batch)
+	batch, orphans := f.orphans(ctx, f.dropDiscarded(ctx, batch))
 	if err := f.shelve(ctx, orphans); err != nil {
 		f.drawn = append(batch, orphans...)
 		return err

@@ -43,6 +43,7 @@ func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 		}
 	}
 	none := len(ds) == 0
+	ds = f.dropDiscarded(ctx, ds)
 	ds, strays := f.orphans(ctx, ds)
 	own := ds[:0]
 	for _, d := range ds {

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -87,6 +88,7 @@ type Frontier struct {
 // lease is a task on its way.
 type lease struct {
 	host   *host
+	js     *jobState // of its life
 	number int64
 	vnode  int
 	task   crawl.Task
@@ -100,6 +102,7 @@ type jobState struct {
 	pages   int        // answered with 2xx
 	leased  int        // page leases under way
 	held    bool       // nothing of it is leased: see Hold
+	dead    bool       // it was deleted
 	blocked []*host    // hosts whose next task waits for room in the budget
 }
 
@@ -202,10 +205,10 @@ func (f *Frontier) Exhausted(id crawl.JobID) bool {
 
 // room is how many pages may be leased besides those under way, which may all become pages.
 func (js *jobState) room() int {
-	if js.held {
+	if js.held && !js.dead {
 		return 0
 	}
-	if js.job.MaxPages <= 0 {
+	if js.job.MaxPages <= 0 || js.dead {
 		return math.MaxInt
 	}
 	return max(js.job.MaxPages-js.pages-js.leased, 0)
@@ -235,11 +238,18 @@ func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error)
 		known = js.job
 	}
 	f.mu.Unlock()
-	if js != nil {
-		f.follow(ctx, js, known)
+	if js != nil && f.follow(ctx, js, known) {
 		return js, nil
 	}
 	job, err := f.deps.Jobs.Job(ctx, id)
+	if errors.Is(err, crawl.ErrDiscarded) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.jobs[id] == nil {
+			f.jobs[id] = deadJob(id)
+		}
+		return f.jobs[id], nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
 	}

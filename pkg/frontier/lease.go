@@ -121,6 +121,9 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 	if !f.decidePlace(c, task) {
 		return
 	}
+	if c.fromBuf = c.js.discarded(task); c.fromBuf {
+		return
+	}
 	if c.dismissal = f.dismissalOf(c, task, job, now); c.dismissal != nil {
 		c.fromBuf = true
 		return
@@ -144,7 +147,10 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 		}
 	}
 	c.id = c.delivery.Task.ID()
-	if _, underWay := f.inflight[c.id]; underWay { // the same URL twice: this one is settled
+	if l, underWay := f.inflight[c.id]; underWay && l.js != c.js { // a former life of the job has it still
+		c.fromBuf = false
+		return
+	} else if underWay { // the same URL twice: this one is settled
 		c.fromBuf = c.fromBuf && task.Kind != crawl.KindRobots
 		return
 	}
@@ -191,7 +197,7 @@ func (f *Frontier) reserve(c *choice) {
 	f.leases++
 	c.lease, c.delivery.Task.Lease, c.delivery.Task.Tracked = true, f.leases, f.deps.Ring != nil || f.deps.Following != nil
 	c.delivery.Task.Epoch = epochOf(c.js.job)
-	f.inflight[c.id] = lease{host: c.host, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now(), place: c.host.place}
+	f.inflight[c.id] = lease{host: c.host, js: c.js, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now(), place: c.host.place}
 	switch task := &c.delivery.Task; {
 	case task.Kind == crawl.KindPage:
 		c.js.leased++

@@ -25,6 +25,7 @@ type result struct {
 	now     time.Time
 	known   bool // its lease is under way
 	repeat  bool // it may have been handled before
+	gone    bool // its job was deleted: nothing of it is recorded
 	counted bool // its page was counted before
 	ours    bool // its failure is our own trouble: see trouble
 	err     error
@@ -43,6 +44,7 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	}
 	r := &result{Outcome: *out, id: out.Task.ID(), js: js, now: time.Now()}
 	f.mu.Lock()
+	r.gone = js.discarded(&out.Task)
 	r.ours = f.trouble.note(out, js.job, r.now, f.deps.Log)
 	f.mu.Unlock()
 	if r.ours && r.Verdict == crawl.VerdictFailed {
@@ -60,8 +62,14 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	case stale:
 		return nil, f.restAfter(ctx, r)
 	}
+	if r.gone && !r.known && r.Verdict == crawl.VerdictInterrupted {
+		return nil, nil
+	}
 	if err := f.gather.do(r, func(rs []*result) { f.digest(ctx, rs) }); err != nil {
 		return nil, err
+	}
+	if r.gone {
+		return nil, nil
 	}
 	return f.tellOwner(out), nil
 }
@@ -93,28 +101,31 @@ func (f *Frontier) digest(ctx context.Context, rs []*result) {
 	if len(all) == 0 {
 		return
 	}
-	outs, first := make([]*crawl.Outcome, len(all)), make([]bool, len(rs))
+	var expected, recorded []*crawl.Outcome
+	var first []bool
 	for i, r := range all {
-		outs[i] = &r.Outcome
-	}
-	for i, r := range rs {
-		first[i] = r.known && !r.repeat
+		if r.gone {
+			continue
+		}
+		if expected = append(expected, &r.Outcome); i < len(rs) {
+			recorded, first = append(recorded, &r.Outcome), append(first, r.known && !r.repeat)
+		}
 	}
 	// What tells a node that comes after this one to do nothing is stored after what it would have to do: that links are on their way before a host's
 	// record says that its robots.txt was fetched, or the ledger that the page was; the rest that a host asked for before the outcome.
-	err := f.expect(ctx, outs)
+	err := f.expect(ctx, expected)
 	if err == nil {
 		err = f.moveClocks(ctx, all)
 	}
 	for _, r := range copies {
 		r.err = err
 	}
-	if err == nil && len(rs) > 0 {
-		err = f.record(ctx, outs[:len(rs)], first, rs[0].now)
+	if err == nil && len(recorded) > 0 {
+		err = f.record(ctx, recorded, first, rs[0].now)
 	}
 	done := make([]*result, 0, len(rs))
 	for _, r := range rs {
-		if r.err = err; r.err == nil {
+		if r.err = err; r.err == nil && !r.gone {
 			r.err = f.again(ctx, r)
 		}
 		if r.err == nil {
@@ -170,6 +181,9 @@ func (f *Frontier) weigh(ctx context.Context, r *result) (stale bool, err error)
 	f.mu.Unlock()
 	d := stage.DeliveryOf(ctx)
 	r.repeat = d.Repeat
+	if r.gone {
+		return false, nil
+	}
 	interrupted := r.Verdict == crawl.VerdictInterrupted
 	switch {
 	case lost(&r.Outcome):
@@ -206,7 +220,7 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 		}
 	}
 	for job, es := range entries {
-		if err := f.deps.Ledger.Finish(ctx, job, es...); err != nil {
+		if err := wasDiscarded(f.deps.Ledger.Finish(ctx, job, es...)); err != nil {
 			return fmt.Errorf("frontier: %d outcomes, the first of %s: %w", len(outs), outs[0].Task.URL, err)
 		}
 	}
@@ -380,14 +394,14 @@ func (f *Frontier) free(rs []*result) {
 	defer f.signal()
 	for _, r := range rs {
 		page := r.Task.Kind == crawl.KindPage
-		if isPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted {
+		if isPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted && !r.gone {
 			r.js.pages++
 		}
 		if r.known {
 			l := f.inflight[r.id]
 			delete(f.inflight, r.id)
 			if page {
-				r.js.leased--
+				l.js.leased--
 			}
 			l.host.busy--
 			f.newcomers.held[l.place]--

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,7 +26,7 @@ type Judge func(job *crawl.Job, t *crawl.Task) (reason, rule string, err error)
 func (f *Frontier) SetJob(job *crawl.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if js := f.jobs[job.ID]; js != nil {
+	if js := f.jobs[job.ID]; js != nil && !f.succeeds(js, job) {
 		f.setJob(js, job)
 	}
 }
@@ -47,18 +48,25 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	f.signal()
 }
 
-// follow makes sure that the state is that of the job as it is now. What a store cannot say at the moment stays as it
-// was.
-func (f *Frontier) follow(ctx context.Context, js *jobState, known *crawl.Job) {
+// follow makes sure that the state is that of the job as it is now; false: another life of the job has begun. What a store
+// cannot say at the moment stays as it was.
+func (f *Frontier) follow(ctx context.Context, js *jobState, known *crawl.Job) bool {
 	job, err := f.deps.Jobs.Job(ctx, known.ID)
+	if errors.Is(err, crawl.ErrDiscarded) {
+		f.Discard(known.ID)
+	}
 	if err != nil || job == known {
-		return
+		return true
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.succeeds(js, job) {
+		return false
+	}
 	if crawl.EpochOf(job.Epoch) >= crawl.EpochOf(js.job.Epoch) {
 		f.setJob(js, job)
 	}
+	return true
 }
 
 // jobNow is the job as it is now.
@@ -75,6 +83,9 @@ func (f *Frontier) rejudge(ctx context.Context, c *choice) error {
 		return nil
 	}
 	task, job := &c.host.buf[0].Task, f.jobNow(c.js)
+	if f.isDiscarded(ctx, task) {
+		return nil
+	}
 	if task.JobEpoch() >= crawl.EpochOf(job.Epoch) {
 		return nil
 	}

@@ -70,6 +70,9 @@ func (f *Frontier) shutAll(ctx context.Context, outs []*crawl.Outcome, now time.
 // releaseTask queues a task whose time has come. One that had an outcome for the time being is tried again, unless it
 // got another since.
 func (f *Frontier) releaseTask(ctx context.Context, number int, t crawl.Task) error {
+	if f.isDiscarded(ctx, &t) {
+		return nil
+	}
 	if !isShut(number) {
 		return f.enqueue(ctx, false, t)
 	}

@@ -122,7 +122,7 @@ var (
 	ErrWhichJob = errors.New("name a job with --job")
 )
 
-// Jobs returns the jobs that were submitted, the oldest first.
+// Jobs returns the jobs that were submitted and are not being deleted, the oldest first.
 func (c *Cluster) Jobs(ctx context.Context) ([]postgres.JobInfo, error) {
 	all, err := c.src.Jobs.List(ctx)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *Cluster) Jobs(ctx context.Context) ([]postgres.JobInfo, error) {
 	}
 	var out []postgres.JobInfo
 	for _, j := range all {
-		if j.Job != nil {
+		if j.Job != nil && j.Deleted.IsZero() {
 			out = append(out, j)
 		}
 	}

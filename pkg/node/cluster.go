@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -354,19 +353,5 @@ func (c *cluster) deps() Deps {
 	return d
 }
 
-// epochs tells the lives of jobs apart for the cache of claimed URLs. A job's number and creation never change.
-func (c *cluster) epochs() memcached.Epoch {
-	var known sync.Map
-	return func(ctx context.Context, job crawl.JobID) (string, error) {
-		if epoch, ok := known.Load(job); ok {
-			return epoch.(string), nil
-		}
-		info, err := c.postgres.Jobs().Info(ctx, job)
-		if err != nil {
-			return "", err
-		}
-		epoch := fmt.Sprintf("%d-%d", info.Number, info.Created.UnixMicro())
-		known.Store(job, epoch)
-		return epoch, nil
-	}
-}
+// epochs tells the lives of jobs apart for the cache of claimed URLs.
+func (c *cluster) epochs() memcached.Epoch { return c.postgres.Jobs().Life }

@@ -63,10 +63,17 @@ func (r *jobRevisions) look(ctx context.Context) error {
 		r.mu.Lock()
 		before, seen := r.known[id]
 		r.mu.Unlock()
-		if before == epoch {
+		if seen && before == epoch {
 			continue
 		}
 		r.jobs.Refresh(id)
+		if epoch == 0 {
+			r.frontier.Discard(id)
+			r.mu.Lock()
+			r.known[id], r.due[id] = 0, false
+			r.mu.Unlock()
+			continue
+		}
 		job, err := r.jobs.Job(ctx, id)
 		if err != nil { // of this job: others go on
 			errs = append(errs, err)

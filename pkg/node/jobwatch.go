@@ -82,6 +82,11 @@ func (w *jobWatch) look(ctx context.Context) error {
 	}
 	goOn := map[crawl.JobID]int64{}
 	for _, j := range jobs {
+		if !j.Deleted.IsZero() {
+			w.frontier.Hold(j.ID, false)
+			delete(w.looked, j.ID)
+			continue
+		}
 		held := j.State == postgres.JobPaused || j.State == postgres.JobStopped
 		if w.frontier.Hold(j.ID, held) {
 			w.log.Info("the job's state changed", "job", j.ID, "state", j.State)

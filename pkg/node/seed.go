@@ -28,7 +28,7 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.Robot
 	if err != nil {
 		return 0, err
 	}
-	batch := crawl.Batch{Job: job.ID}
+	batch := crawl.Batch{Job: job.ID, Epoch: lifeEpoch(job)}
 	seen := map[weburl.URL]bool{}
 	for _, u := range seeds {
 		u = scope.Canonical(u)
@@ -40,12 +40,12 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.Robot
 			continue
 		}
 		seen[u] = true
-		batch.Tasks = append(batch.Tasks, crawl.Task{Job: job.ID, URL: u, Kind: kindOf(u), Seed: true, Priority: crawl.DefaultPriority + 1})
+		batch.Tasks = append(batch.Tasks, crawl.Task{Job: job.ID, URL: u, Kind: kindOf(u), Seed: true, Epoch: batch.Epoch, Priority: crawl.DefaultPriority + 1})
 	}
 	if len(batch.Tasks) == 0 {
 		return 0, nil
 	}
-	id := crawl.MessageID(xxh3.HashString128(string(job.ID) + "\n" + strings.Join(job.Seeds, "\n")).Bytes())
+	id := crawl.MessageID(xxh3.HashString128(string(job.ID) + lifeText(job) + "\n" + strings.Join(job.Seeds, "\n")).Bytes())
 	msgs := []bus.Message{{ID: id, Event: &crawl.Split{Batch: batch}}}
 	known, err := knownSitemaps(ctx, rules, job, batch.Tasks)
 	if err != nil {
@@ -58,6 +58,22 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.Robot
 		return 0, fmt.Errorf("seed job %s: %w", job.ID, err)
 	}
 	return len(batch.Tasks), nil
+}
+
+// lifeEpoch is the epoch of a job's seeds: none where the job was never deleted.
+func lifeEpoch(job *crawl.Job) uint32 {
+	if job.First == 0 {
+		return 0
+	}
+	return job.Epoch
+}
+
+// lifeText tells the messages of a job's lives apart.
+func lifeText(job *crawl.Job) string {
+	if job.First == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" from %d", job.First)
 }
 
 // kindOf is what a seed is by its name: sitemaps and feeds are read for the pages that they list. One that is not named so is found out when
@@ -92,7 +108,7 @@ func knownSitemaps(ctx context.Context, rules crawl.RobotsStore, job *crawl.Job,
 		if !found || err != nil {
 			continue
 		}
-		task := crawl.Task{Job: job.ID, URL: u, Kind: crawl.KindRobots, For: origin, Seed: true}
+		task := crawl.Task{Job: job.ID, URL: u, Kind: crawl.KindRobots, For: origin, Seed: true, Epoch: lifeEpoch(job)}
 		out = append(out, fetch.StoredSitemaps(job, &task, &rec)...)
 	}
 	return out, nil

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -45,8 +46,8 @@ const appendSQL = `
 
 func (l *AttemptLog) write(ctx context.Context, lines []crawl.LogLine) error {
 	return l.s.do(ctx, fmt.Sprintf("write %d log lines, the first of %s", len(lines), lines[0].URL), func(ctx context.Context) error {
-		jobs, err := l.numbers(ctx, lines)
-		if err != nil {
+		lines, jobs, err := l.numbers(ctx, lines)
+		if err != nil || len(lines) == 0 {
 			return err
 		}
 		_, err = l.s.pool.Exec(ctx, appendSQL, append([]any{jobs}, lineArgs(lines)...)...)
@@ -54,15 +55,19 @@ func (l *AttemptLog) write(ctx context.Context, lines []crawl.LogLine) error {
 	})
 }
 
-func (l *AttemptLog) numbers(ctx context.Context, lines []crawl.LogLine) ([]int32, error) {
-	jobs := make([]int32, len(lines))
+// numbers returns the numbers of the lines' jobs, and the lines without those of jobs that were deleted.
+func (l *AttemptLog) numbers(ctx context.Context, lines []crawl.LogLine) (kept []crawl.LogLine, jobs []int32, err error) {
 	for i := range lines {
-		var err error
-		if jobs[i], err = l.s.jobs.number(ctx, lines[i].Job); err != nil {
-			return nil, err
+		n, err := l.s.jobs.number(ctx, lines[i].Job)
+		switch {
+		case errors.Is(err, crawl.ErrDiscarded):
+		case err != nil:
+			return nil, nil, err
+		default:
+			kept, jobs = append(kept, lines[i]), append(jobs, n)
 		}
 	}
-	return jobs, nil
+	return kept, jobs, nil
 }
 
 // lineArgs are the columns of appendSQL from host on.

@@ -19,7 +19,7 @@ type Budgets struct {
 }
 
 type budgetKey struct {
-	job crawl.JobID
+	job int32 // its number, which another life does not have
 	key string
 }
 
@@ -46,7 +46,11 @@ func (b *Budgets) Spend(ctx context.Context, job crawl.JobID, key string, n, lim
 	if n <= 0 || limit <= 0 {
 		return 0, nil
 	}
-	k := budgetKey{job, key}
+	number, err := b.number(ctx, job)
+	if err != nil {
+		return 0, err
+	}
+	k := budgetKey{number, key}
 	for {
 		l, err := b.lease(ctx, k)
 		if err != nil {
@@ -59,6 +63,18 @@ func (b *Budgets) Spend(ctx context.Context, job crawl.JobID, key string, n, lim
 		}
 		l.mu.Unlock()
 	}
+}
+
+// number is that of a job.
+func (b *Budgets) number(ctx context.Context, job crawl.JobID) (n int32, err error) {
+	if l, ok := b.s.jobs.believed(job); ok && !l.dead {
+		return l.number, nil
+	}
+	err = b.s.do(ctx, fmt.Sprintf("job %q", job), func(ctx context.Context) error {
+		n, err = b.s.jobs.number(ctx, job)
+		return err
+	})
+	return n, err
 }
 
 // spend takes n from what is left of the lease and then from the database. l is locked.
@@ -86,12 +102,8 @@ const takeSQL = `
 	RETURNING lease, spent`
 
 func (b *Budgets) take(ctx context.Context, k budgetKey, n, limit int64) (lent, spent int64, err error) {
-	err = b.s.do(ctx, fmt.Sprintf("budget %q of job %q", k.key, k.job), func(ctx context.Context) error {
-		number, err := b.s.jobs.number(ctx, k.job)
-		if err != nil {
-			return err
-		}
-		return b.s.pool.QueryRow(ctx, takeSQL, number, indexed(k.key), n, limit).Scan(&lent, &spent)
+	err = b.s.do(ctx, fmt.Sprintf("budget %q of job %d", k.key, k.job), func(ctx context.Context) error {
+		return b.s.pool.QueryRow(ctx, takeSQL, k.job, indexed(k.key), n, limit).Scan(&lent, &spent)
 	})
 	return lent, spent, err
 }
@@ -131,13 +143,7 @@ func (b *Budgets) giveBack(ctx context.Context) error {
 		if n == 0 {
 			continue
 		}
-		number, known, err := b.s.jobs.find(ctx, k.job)
-		if err != nil {
-			return err
-		}
-		if known {
-			jobs, keys, left = append(jobs, number), append(keys, indexed(k.key)), append(left, n)
-		}
+		jobs, keys, left = append(jobs, k.job), append(keys, indexed(k.key)), append(left, n)
 	}
 	clear(b.keys)
 	if len(jobs) == 0 {

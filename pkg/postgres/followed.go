@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -91,6 +92,9 @@ func (f *Followed) note(ctx context.Context, pages []claimedShare) error {
 		jobs := map[int32]*row{}
 		for _, p := range pages {
 			number, err := f.s.jobs.number(ctx, p.job)
+			if errors.Is(err, crawl.ErrDiscarded) {
+				continue
+			}
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -110,6 +111,9 @@ func (f *Following) Expect(ctx context.Context, tasks ...crawl.Task) error {
 		last := make(map[followKey]*crawl.Task, len(tasks))
 		for i := range tasks {
 			number, err := f.s.jobs.number(ctx, tasks[i].Job)
+			if errors.Is(err, crawl.ErrDiscarded) {
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -192,6 +196,9 @@ func (f *Following) claimed(ctx context.Context, shares []claimedShare) error {
 		pages := make(map[followKey][]crawl.Share, len(shares))
 		for _, s := range shares {
 			number, err := f.s.jobs.number(ctx, s.job)
+			if errors.Is(err, crawl.ErrDiscarded) {
+				continue
+			}
 			if err != nil {
 				return err
 			}

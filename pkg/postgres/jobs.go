@@ -33,23 +33,25 @@ type JobInfo struct {
 	Ended   time.Time  // when it was stopped or ended; zero before
 	Job     *crawl.Job // as it is now; nil: programs know its id, but nobody submitted it, or Fault
 	Fault   error      // why the specification cannot be read; of List
+	Deleted time.Time  // when its deletion began, which has not come to its end; else zero
 }
 
-// Jobs is the jobs of the cluster, with their revisions. Which one applies is believed for Config.JobExpiry; numbers never change.
+// Jobs is the jobs of the cluster, with their revisions. What it knows of a job is believed for Config.JobExpiry: then it sees another revision, and that
+// the job was deleted.
 type Jobs struct {
-	s       *Store
-	mu      sync.Mutex
-	numbers map[crawl.JobID]int32
-	specs   map[specKey]spec
+	s     *Store
+	mu    sync.Mutex
+	lives map[crawl.JobID]life
+	specs map[specKey]spec
 }
 
 type spec struct {
-	job   *crawl.Job
+	job   *crawl.Job // nil: discarded
 	until time.Time
 }
 
 func newJobs(s *Store) *Jobs {
-	return &Jobs{s: s, numbers: map[crawl.JobID]int32{}, specs: map[specKey]spec{}}
+	return &Jobs{s: s, lives: map[crawl.JobID]life{}, specs: map[specKey]spec{}}
 }
 
 // SetState says what a job is to do from now on. The job must be known.
@@ -58,7 +60,7 @@ func (j *Jobs) SetState(ctx context.Context, id crawl.JobID, state JobState) err
 		return crawl.Permanent(fmt.Errorf("job %q: no state is called %q", id, state))
 	}
 	return j.s.do(ctx, fmt.Sprintf("job %q to be %s", id, state), func(ctx context.Context) error {
-		const sql = `UPDATE jobs SET state = $2, ended = CASE WHEN $2 IN ('stopped', 'ended') THEN coalesce(ended, now()) END WHERE id = $1`
+		const sql = `UPDATE jobs SET state = $2, ended = CASE WHEN $2 IN ('stopped', 'ended') THEN coalesce(ended, now()) END WHERE id = $1 AND deleted IS NULL`
 		tag, err := j.s.pool.Exec(ctx, sql, indexed(string(id)), string(state))
 		if err == nil && tag.RowsAffected() == 0 {
 			return unknownJob(id)
@@ -74,13 +76,13 @@ func (j *Jobs) State(ctx context.Context, id crawl.JobID) (JobState, error) {
 }
 
 const infoSQL = `
-	SELECT j.id, j.number, j.state, j.created, j.ended, j.epoch, coalesce(r.spec, j.spec)::text
+	SELECT j.id, j.number, j.state, j.created, j.ended, j.epoch, coalesce(r.spec, j.spec)::text, j.deleted, j.first_epoch
 	FROM jobs j LEFT JOIN job_revisions r ON r.job = j.number AND r.epoch = j.epoch `
 
 // Info returns what the database knows of a job now.
 func (j *Jobs) Info(ctx context.Context, id crawl.JobID) (info JobInfo, err error) {
 	err = j.s.do(ctx, fmt.Sprintf("job %q", id), func(ctx context.Context) error {
-		rows, err := j.s.pool.Query(ctx, infoSQL+`WHERE j.id = $1`, indexed(string(id)))
+		rows, err := j.s.pool.Query(ctx, infoSQL+`WHERE j.id = $1 AND NOT j.gone`, indexed(string(id)))
 		if err != nil {
 			return err
 		}
@@ -93,10 +95,10 @@ func (j *Jobs) Info(ctx context.Context, id crawl.JobID) (info JobInfo, err erro
 	return info, err
 }
 
-// List returns all jobs, the oldest first.
+// List returns all jobs, the oldest first, with those that are being deleted.
 func (j *Jobs) List(ctx context.Context) (jobs []JobInfo, err error) {
 	err = j.s.do(ctx, "list the jobs", func(ctx context.Context) error {
-		rows, err := j.s.pool.Query(ctx, infoSQL+`ORDER BY j.number`)
+		rows, err := j.s.pool.Query(ctx, infoSQL+`WHERE NOT j.gone ORDER BY j.number`)
 		if err != nil {
 			return err
 		}
@@ -108,75 +110,26 @@ func (j *Jobs) List(ctx context.Context) (jobs []JobInfo, err error) {
 
 func scanJob(row pgx.CollectableRow) (JobInfo, error) {
 	var info JobInfo
-	var ended *time.Time
-	var epoch int32
+	var ended, deleted *time.Time
+	var epoch, first int32
 	var data *string
-	if err := row.Scan(&info.ID, &info.Number, &info.State, &info.Created, &ended, &epoch, &data); err != nil {
+	if err := row.Scan(&info.ID, &info.Number, &info.State, &info.Created, &ended, &epoch, &data, &deleted, &first); err != nil {
 		return info, err
 	}
 	if ended != nil {
 		info.Ended = *ended
 	}
+	if deleted != nil {
+		info.Deleted = *deleted
+	}
 	if data != nil {
-		info.Job, info.Fault = decodeSpec(info.ID, *data, epoch)
+		info.Job, info.Fault = decodeSpec(info.ID, *data, epoch, first)
 	}
 	return info, nil
 }
 
 func unknownJob(id crawl.JobID) error {
 	return crawl.Permanent(fmt.Errorf("job %q is unknown to this database", id))
-}
-
-// find returns a job's number; false for one never heard of.
-func (j *Jobs) find(ctx context.Context, id crawl.JobID) (int32, bool, error) {
-	j.mu.Lock()
-	n, ok := j.numbers[id]
-	j.mu.Unlock()
-	if ok {
-		return n, true, nil
-	}
-	err := j.s.pool.QueryRow(ctx, "SELECT number FROM jobs WHERE id = $1", indexed(string(id))).Scan(&n)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, false, nil
-	}
-	if err != nil {
-		return 0, false, err
-	}
-	j.remember(id, n)
-	return n, true, nil
-}
-
-func (j *Jobs) remember(id crawl.JobID, n int32) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.numbers[id] = n
-}
-
-// number returns a job's number, giving it one, and its partition of the attempts, the first time.
-func (j *Jobs) number(ctx context.Context, id crawl.JobID) (int32, error) {
-	n, ok, err := j.find(ctx, id)
-	if ok || err != nil {
-		return n, err
-	}
-	err = pgx.BeginFunc(ctx, j.s.pool, func(tx pgx.Tx) error {
-		// One at a time: of two that attach partitions at once one would be a deadlock's victim.
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(jobLock)); err != nil {
-			return err
-		}
-		err := tx.QueryRow(ctx, "INSERT INTO jobs (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING number", indexed(string(id))).Scan(&n)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return tx.QueryRow(ctx, "SELECT number FROM jobs WHERE id = $1", indexed(string(id))).Scan(&n)
-		}
-		if err != nil {
-			return err
-		}
-		return addPartition(ctx, tx, n)
-	})
-	if err != nil {
-		return 0, err
-	}
-	j.remember(id, n)
-	return n, nil
 }
 
 // jobLock is the advisory lock of whoever gives a job its number.

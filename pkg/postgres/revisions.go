@@ -24,7 +24,7 @@ type specKey struct {
 // specSQL selects a revision: $2 is its epoch; null: the one that applies. A program of the version before may have
 // submitted a job that has no revisions yet.
 const specSQL = `
-	SELECT coalesce($2, j.epoch), coalesce(r.spec, CASE WHEN coalesce($2, j.epoch) = j.epoch THEN j.spec END)::text
+	SELECT coalesce($2, j.epoch), j.first_epoch, j.deleted IS NOT NULL, coalesce(r.spec, CASE WHEN coalesce($2, j.epoch) = j.epoch THEN j.spec END)::text
 	FROM jobs j LEFT JOIN job_revisions r ON r.job = j.number AND r.epoch = coalesce($2, j.epoch) WHERE j.id = $1`
 
 // Job implements crawl.Jobs. A job that nobody submitted is a permanent error.
@@ -54,10 +54,14 @@ func (j *Jobs) spec(ctx context.Context, key specKey) (*crawl.Job, error) {
 	known, ok := j.specs[key]
 	j.mu.Unlock()
 	if now := time.Now(); ok && now.Before(known.until) {
+		if known.job == nil {
+			return nil, discarded(key.id)
+		}
 		return known.job, nil
 	}
+	asked := time.Now()
 	job, err := j.read(ctx, key)
-	if err != nil || job == nil {
+	if gone := errors.Is(err, crawl.ErrDiscarded); !gone && (err != nil || job == nil) {
 		return nil, err
 	}
 	if ok && reflect.DeepEqual(known.job, job) {
@@ -68,8 +72,8 @@ func (j *Jobs) spec(ctx context.Context, key specKey) (*crawl.Job, error) {
 	if len(j.specs) >= maxSpecs {
 		clear(j.specs)
 	}
-	j.specs[key] = spec{job: job, until: time.Now().Add(j.s.cfg.JobExpiry)}
-	return job, nil
+	j.specs[key] = spec{job: job, until: asked.Add(j.s.cfg.JobExpiry)}
+	return job, err
 }
 
 func (j *Jobs) read(ctx context.Context, key specKey) (job *crawl.Job, err error) {
@@ -90,24 +94,31 @@ func revisionOf(ctx context.Context, q rowQuerier, key specKey) (*crawl.Job, err
 		e := int32(key.epoch)
 		asked = &e
 	}
-	var epoch int32
+	var epoch, first int32
+	var dead bool
 	var data *string
-	err := q.QueryRow(ctx, specSQL, indexed(string(key.id)), asked).Scan(&epoch, &data)
+	err := q.QueryRow(ctx, specSQL, indexed(string(key.id)), asked).Scan(&epoch, &first, &dead, &data)
+	if err == nil && (dead || epoch < first) {
+		return nil, discarded(key.id)
+	}
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && data == nil {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return decodeSpec(key.id, *data, epoch)
+	return decodeSpec(key.id, *data, epoch, first)
 }
 
 // decodeSpec decodes a stored specification. Its errors are not permanent: a program that is too old for it leaves its
 // messages to others.
-func decodeSpec(id crawl.JobID, data string, epoch int32) (*crawl.Job, error) {
+func decodeSpec(id crawl.JobID, data string, epoch, first int32) (*crawl.Job, error) {
 	job, err := crawl.DecodeJob([]byte(data), uint32(epoch))
 	if err != nil {
 		return nil, fmt.Errorf("specification of job %q: %w", id, err)
+	}
+	if first > 1 {
+		job.First = uint32(first)
 	}
 	return job, nil
 }
@@ -115,6 +126,9 @@ func decodeSpec(id crawl.JobID, data string, epoch int32) (*crawl.Job, error) {
 // Current returns the revision of a job that applies, as it is at this moment; false where nobody submitted the job.
 func (j *Jobs) Current(ctx context.Context, id crawl.JobID) (*crawl.Job, bool, error) {
 	job, err := j.read(ctx, specKey{id: id})
+	if errors.Is(err, crawl.ErrDiscarded) {
+		return nil, false, nil
+	}
 	return job, job != nil && err == nil, err
 }
 
@@ -130,6 +144,10 @@ func (j *Jobs) AddRevision(ctx context.Context, job *crawl.Job) (current *crawl.
 		return nil, false, crawl.Permanent(fmt.Errorf("submit job %q: %w", job.ID, err))
 	}
 	err = j.s.do(ctx, fmt.Sprintf("submit job %q", job.ID), func(ctx context.Context) error {
+		if err := j.revive(ctx, job.ID); err != nil {
+			return err
+		}
+		j.forgetLife(job.ID)
 		number, err := j.number(ctx, job.ID)
 		if err != nil {
 			return err
@@ -147,7 +165,7 @@ func (j *Jobs) AddRevision(ctx context.Context, job *crawl.Job) (current *crawl.
 }
 
 func addRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job) (*crawl.Job, bool, error) {
-	sweep, err := lockJob(ctx, tx, number)
+	first, sweep, err := lockJob(ctx, tx, number)
 	if err != nil {
 		return nil, false, err
 	}
@@ -155,7 +173,7 @@ func addRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job) (
 	if err != nil {
 		return nil, false, err
 	}
-	epoch := uint32(1)
+	epoch := first
 	if last != nil {
 		if len(crawl.Changes(last, job)) == 0 {
 			return last, false, nil
@@ -174,6 +192,9 @@ func addRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job) (
 	if err != nil {
 		return nil, false, crawl.Permanent(err)
 	}
+	if next.First = 0; first > 1 {
+		next.First = first
+	}
 	before, err := crawl.EncodeJobBefore(job)
 	if err != nil {
 		return nil, false, crawl.Permanent(err)
@@ -191,27 +212,29 @@ func addRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job) (
 }
 
 // lockJob keeps others from revising a job until the transaction ends, and returns the state of its sweep.
-func lockJob(ctx context.Context, tx pgx.Tx, number int32) (s crawl.Sweep, err error) {
+func lockJob(ctx context.Context, tx pgx.Tx, number int32) (first uint32, s crawl.Sweep, err error) {
 	var state *string
-	if err := tx.QueryRow(ctx, `SELECT sweep::text FROM jobs WHERE number = $1 FOR UPDATE`, number).Scan(&state); err != nil || state == nil {
-		return s, err
+	var epoch int32
+	if err := tx.QueryRow(ctx, `SELECT first_epoch, sweep::text FROM jobs WHERE number = $1 FOR UPDATE`, number).Scan(&epoch, &state); err != nil || state == nil {
+		return uint32(epoch), s, err
 	}
-	return s, json.Unmarshal([]byte(*state), &s)
+	return uint32(epoch), s, json.Unmarshal([]byte(*state), &s)
 }
 
 // Revisions implements crawl.JobStore.
 func (j *Jobs) Revisions(ctx context.Context, id crawl.JobID) (list []crawl.Revision, err error) {
 	err = j.s.do(ctx, fmt.Sprintf("revisions of job %q", id), func(ctx context.Context) error {
-		const sql = `SELECT r.epoch, r.at, r.spec::text FROM job_revisions r JOIN jobs j ON j.number = r.job WHERE j.id = $1 ORDER BY r.epoch`
+		const sql = `SELECT r.epoch, j.first_epoch, r.at, r.spec::text FROM job_revisions r JOIN jobs j ON j.number = r.job
+			WHERE j.id = $1 AND j.deleted IS NULL ORDER BY r.epoch`
 		rows, err := j.s.pool.Query(ctx, sql, indexed(string(id)))
 		if err != nil {
 			return err
 		}
 		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r crawl.Revision, err error) {
-			var epoch int32
+			var epoch, first int32
 			var data string
-			if err = row.Scan(&epoch, &r.At, &data); err == nil {
-				r.Job, err = decodeSpec(id, data, epoch)
+			if err = row.Scan(&epoch, &first, &r.At, &data); err == nil {
+				r.Job, err = decodeSpec(id, data, epoch, first)
 			}
 			return r, err
 		})
@@ -220,10 +243,10 @@ func (j *Jobs) Revisions(ctx context.Context, id crawl.JobID) (list []crawl.Revi
 	return list, err
 }
 
-// Epochs returns the epochs of the revisions that apply, of all jobs: one look instead of one a job.
+// Epochs returns the epochs of the revisions that apply, of all jobs: one look instead of one a job. 0: the job was deleted, or is being deleted.
 func (j *Jobs) Epochs(ctx context.Context) (epochs map[crawl.JobID]uint32, err error) {
 	err = j.s.do(ctx, "epochs of the jobs", func(ctx context.Context) error {
-		rows, err := j.s.pool.Query(ctx, `SELECT id, epoch FROM jobs WHERE spec IS NOT NULL`)
+		rows, err := j.s.pool.Query(ctx, `SELECT id, CASE WHEN deleted IS NULL THEN epoch ELSE 0 END FROM jobs WHERE spec IS NOT NULL OR deleted IS NOT NULL`)
 		if err != nil {
 			return err
 		}
@@ -237,7 +260,7 @@ func (j *Jobs) Epochs(ctx context.Context) (epochs map[crawl.JobID]uint32, err e
 }
 
 // Refresh makes the next look at a job see its last revision.
-func (j *Jobs) Refresh(id crawl.JobID) { j.forget(id) }
+func (j *Jobs) Refresh(id crawl.JobID) { j.forgetLife(id) }
 
 func (j *Jobs) forget(id crawl.JobID) {
 	j.mu.Lock()
@@ -268,7 +291,7 @@ func (j *Jobs) SetSweep(ctx context.Context, id crawl.JobID, s crawl.Sweep) erro
 		return crawl.Permanent(err)
 	}
 	return j.s.do(ctx, fmt.Sprintf("sweep of job %q", id), func(ctx context.Context) error {
-		tag, err := j.s.pool.Exec(ctx, `UPDATE jobs SET sweep = $3 WHERE id = $1 AND epoch = $2`, indexed(string(id)), int32(s.Epoch), string(state))
+		tag, err := j.s.pool.Exec(ctx, `UPDATE jobs SET sweep = $3 WHERE id = $1 AND epoch = $2 AND deleted IS NULL`, indexed(string(id)), int32(s.Epoch), string(state))
 		if err == nil && tag.RowsAffected() == 0 {
 			return crawl.ErrSweepOver
 		}

@@ -10,9 +10,9 @@ import (
 
 // Metrics are the figures of a node's stages, by the label stage. How deep a stage's queue is, the bus knows.
 type Metrics struct {
-	in, out, retried, dead *prometheus.CounterVec
-	latency                *prometheus.HistogramVec
-	busy, limit            *prometheus.GaugeVec
+	in, out, retried, dead, discarded *prometheus.CounterVec
+	latency                           *prometheus.HistogramVec
+	busy, limit                       *prometheus.GaugeVec
 }
 
 // NewMetrics registers the metrics of stages.
@@ -29,10 +29,11 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		return g
 	}
 	m := &Metrics{
-		in:      counter("messages_in_total", "Messages handled, repeats included."),
-		out:     counter("messages_out_total", "Messages published."),
-		retried: counter("messages_retried_total", "Messages whose handler failed for now."),
-		dead:    counter("messages_dead_total", "Messages whose handler failed for good."),
+		in:        counter("messages_in_total", "Messages handled, repeats included."),
+		out:       counter("messages_out_total", "Messages published."),
+		retried:   counter("messages_retried_total", "Messages whose handler failed for now."),
+		dead:      counter("messages_dead_total", "Messages whose handler failed for good."),
+		discarded: counter("messages_discarded_total", "Messages of jobs that were deleted."),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "whirlpool", Subsystem: "stage",
 			Name: "handle_seconds", Help: "Time from delivery until the outputs were published.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10)}, labels),
@@ -45,9 +46,9 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 
 // figures are the metrics of one stage. They exist from its start, so that a rate over them is known from the first message.
 type figures struct {
-	in, out, retried, dead prometheus.Counter
-	latency                prometheus.Observer
-	busy                   prometheus.Gauge
+	in, out, retried, dead, discarded prometheus.Counter
+	latency                           prometheus.Observer
+	busy                              prometheus.Gauge
 }
 
 // of returns the figures of a stage with so many workers; nil where m is.
@@ -57,13 +58,21 @@ func (m *Metrics) of(stage string, workers bus.Workers) *figures {
 	}
 	m.limit.WithLabelValues(stage).Set(float64(workers.Max))
 	return &figures{in: m.in.WithLabelValues(stage), out: m.out.WithLabelValues(stage), retried: m.retried.WithLabelValues(stage),
-		dead: m.dead.WithLabelValues(stage), latency: m.latency.WithLabelValues(stage), busy: m.busy.WithLabelValues(stage)}
+		dead: m.dead.WithLabelValues(stage), discarded: m.discarded.WithLabelValues(stage),
+		latency: m.latency.WithLabelValues(stage), busy: m.busy.WithLabelValues(stage)}
 }
 
 // began notes that a worker took up a message.
 func (f *figures) began() {
 	if f != nil {
 		f.busy.Inc()
+	}
+}
+
+// letGo notes that a message belonged to a job that was deleted.
+func (f *figures) letGo() {
+	if f != nil {
+		f.discarded.Inc()
 	}
 }
 

@@ -7,6 +7,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -16,7 +17,7 @@ import (
 )
 
 // Handler is the logic of one stage. It may be called by many goroutines at once. An error brings the event back later,
-// unless it is marked by crawl.Permanent.
+// unless it is marked by crawl.Permanent; crawl.ErrDiscarded lets go of it.
 type Handler[In crawl.Event] interface {
 	Handle(ctx context.Context, in In) ([]crawl.Event, error)
 }
@@ -106,6 +107,10 @@ func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
 	}
 	d := Delivery{ID: m.ID, Repeat: m.Redelivered || m.Attempt > 0, Attempt: m.Attempt}
 	n, err := r.handle(WithDelivery(ctx, d), in, m)
+	if errors.Is(err, crawl.ErrDiscarded) { // nobody waits for it any more
+		r.figures.letGo()
+		err = nil
+	}
 	r.figures.ended(n, m.Attempt, time.Since(start), err, ctx.Err() != nil)
 	if err != nil && ctx.Err() == nil {
 		r.failed(ctx, m, err)

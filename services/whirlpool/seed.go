@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 )
@@ -19,7 +18,8 @@ func newSeed() *cobra.Command {
 		Use:   "seed [URL...] --cluster[=FILE]",
 		Short: "Give a job to a cluster",
 		Long: `Seed submits a job to a cluster and queues its seeds. The job is made as "whirlpool crawl" makes it: a job file, flags, URLs.
-Submitting the same job again changes its settings and queues the seeds that are new; nothing is fetched twice for it.
+A job that exists gets the URLs as further seeds and keeps its settings, but for those that flags name, or all of them with -c. What changes
+is said. Nothing is fetched twice for it.
 
 With --retry and no URL it queues those URLs of the job again that ended so, by the settings that flags give it now: what was refused, say,
 before --allow-private or media_types permitted it.`,
@@ -30,6 +30,7 @@ before --allow-private or media_types permitted it.`,
 	f.addJob(cmd, &flags)
 	id := cmd.Flags().String("job", "", "`id` of the job: 1 to 64 of a-z, 0-9 and - (default: the job file's, or the first seed's host)")
 	cmd.Flags().BoolVar(&flags.AllowPrivate, "allow-private", false, "permit loopback and private addresses to this job, where the nodes do (fetch.allow_private_jobs)")
+	fresh := cmd.Flags().Bool("fresh", false, "delete the job first, if there is one, as `whirlpool delete --force` does")
 	again := &retryFlag{}
 	again.add(cmd)
 	ref := clusterFlag(cmd)
@@ -40,29 +41,23 @@ before --allow-private or media_types permitted it.`,
 		if again.asked() && len(args) == 0 && f.config == "" {
 			return again.run(cmd, ref, crawl.JobID(*id), &flags)
 		}
-		job, err := f.job(cmd, flags, args)
+		job, err := f.seeded(cmd, flags, args, crawl.JobID(*id))
 		if err != nil {
 			return err
-		}
-		if *id != "" {
-			job.ID = crawl.JobID(*id)
-			if err := job.Validate(); err != nil {
-				return exitStatus{exitUsage, err}
-			}
-		}
-		if cmd.Flags().Changed("allow-private") {
-			job.AllowPrivate = flags.AllowPrivate
-		}
-		if job.Blacklist != "" { // the cluster's programs do not have the file
-			if job.BlacklistEntries, err = filter.BlacklistLines(job.Blacklist); err != nil {
-				return exitStatus{exitUsage, err}
-			}
 		}
 		c, err := ref.open(cmd.Context())
 		if err != nil {
 			return err
 		}
 		defer c.close()
+		if *fresh {
+			if err := errors.Join(checkPrivate(c.cfg, job), c.bus.Reach(cmd.Context()), c.deleteIfKnown(cmd.Context(), cmd.OutOrStdout(), job.ID)); err != nil {
+				return err
+			}
+		}
+		if job, err = f.added(cmd, c, job, flags, args); err != nil {
+			return err
+		}
 		if err := errors.Join(checkPrivate(c.cfg, job), c.bus.Reach(cmd.Context())); err != nil {
 			return err
 		}

@@ -1,0 +1,98 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// A job that is deleted leaves tasks in queues and leases under way, and another job of the same id may begin meanwhile. Tasks of a former life are known
+// by their epoch: they are dropped where they come to hand. The lease of one frees its host and moves its clocks as any other, and nothing is recorded.
+
+// Discard lets go of a job that was deleted.
+func (f *Frontier) Discard(id crawl.JobID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if js := f.jobs[id]; js != nil && !js.dead {
+		js.dead = true
+		f.endLife(js)
+	}
+}
+
+// endLife lets hosts that wait for a job's budget go on. mu is held.
+func (f *Frontier) endLife(js *jobState) {
+	now := time.Now()
+	blocked := js.blocked
+	js.blocked = nil
+	for _, h := range blocked {
+		h.blocked = false
+	}
+	f.retrieve()
+	for _, h := range f.hosts {
+		if h.work() && !h.blocked {
+			f.rejoin(h, js, now)
+		}
+	}
+	f.pacer.reset()
+	f.signal()
+}
+
+// succeeds reports whether a job is another life than that of the state, which ends then: jobOf makes the new one. mu is held.
+func (f *Frontier) succeeds(js *jobState, job *crawl.Job) bool {
+	if !js.dead && job.First == js.job.First || job.First < js.job.First {
+		return false
+	}
+	js.dead = true
+	delete(f.jobs, job.ID)
+	f.endLife(js)
+	return true
+}
+
+// discarded reports whether a task belongs to a job that was deleted, or to a former life of it. mu is held.
+func (js *jobState) discarded(t *crawl.Task) bool {
+	return js.dead || t.JobEpoch() < js.job.First
+}
+
+// isDiscarded is discarded of a task whose job need not be loaded.
+func (f *Frontier) isDiscarded(ctx context.Context, t *crawl.Task) bool {
+	js, err := f.jobOf(ctx, t.Job)
+	if err != nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return js.discarded(t)
+}
+
+// dropDiscarded takes what was discarded out of tasks that were pulled, and settles it.
+func (f *Frontier) dropDiscarded(ctx context.Context, ds []crawl.Delivery) []crawl.Delivery {
+	kept := ds[:0:0]
+	for i := range ds {
+		if f.isDiscarded(ctx, &ds[i].Task) {
+			f.unsettled = append(f.unsettled, ds[i])
+		} else {
+			kept = append(kept, ds[i])
+		}
+	}
+	f.mu.Lock()
+	f.queued -= int64(len(ds) - len(kept))
+	f.mu.Unlock()
+	return kept
+}
+
+// deadJob stands for a job that was deleted and of which nothing is known any more: its hosts keep their clocks.
+func deadJob(id crawl.JobID) *jobState {
+	job := crawl.DefaultJob()
+	job.ID = id
+	return &jobState{job: &job, dead: true}
+}
+
+// wasDiscarded is the error of a store, unless it says that the job was deleted meanwhile.
+func wasDiscarded(err error) error {
+	if errors.Is(err, crawl.ErrDiscarded) {
+		return nil
+	}
+	return err
+}

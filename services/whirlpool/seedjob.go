@@ -1,0 +1,48 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
+)
+
+// seeded puts together the job that seed names, as if it were new.
+func (f *crawlFlags) seeded(cmd *cobra.Command, flags crawl.Job, args []string, id crawl.JobID) (*crawl.Job, error) {
+	job, err := f.job(cmd, flags, args)
+	if err != nil {
+		return nil, err
+	}
+	if id != "" {
+		job.ID = id
+		if err := job.Validate(); err != nil {
+			return nil, exitStatus{exitUsage, err}
+		}
+	}
+	if cmd.Flags().Changed("allow-private") {
+		job.AllowPrivate = flags.AllowPrivate
+	}
+	if job.Blacklist != "" { // the cluster's programs do not have the file
+		if job.BlacklistEntries, err = filter.BlacklistLines(job.Blacklist); err != nil {
+			return nil, exitStatus{exitUsage, err}
+		}
+	}
+	return job, nil
+}
+
+// added is a job that the cluster knows, with further seeds. Its settings stay, but for those that flags name; with -c all are those of the file. A
+// job that the cluster does not know is taken as it is.
+func (f *crawlFlags) added(cmd *cobra.Command, c *cluster, job *crawl.Job, flags crawl.Job, args []string) (*crawl.Job, error) {
+	current, known, err := c.postgres.Jobs().Current(cmd.Context(), job.ID)
+	if err != nil || !known || f.config != "" {
+		return job, err
+	}
+	args = slices.DeleteFunc(slices.Clone(args), func(seed string) bool { return slices.Contains(current.Seeds, seed) })
+	next, err := f.revised(cmd, current, flags, args)
+	if err == nil && cmd.Flags().Changed("allow-private") {
+		next.AllowPrivate = flags.AllowPrivate
+	}
+	return next, err
+}
