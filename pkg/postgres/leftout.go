@@ -19,7 +19,8 @@ const leftOutColumns = `
 	FROM urls u LEFT JOIN LATERAL (
 		SELECT depth, referrer FROM attempts a WHERE a.job = $1 AND a.host = u.host AND a.hash = u.hash AND a.verdict = 7 ORDER BY at LIMIT 1
 	) l ON u.task IS NULL
-	WHERE u.job = $1 AND u.url IS NOT NULL AND (u.state = 3 OR u.state = 2 AND u.verdict = 7) AND `
+	WHERE u.job = $1 AND u.url IS NOT NULL AND (u.state = 3 OR u.state = 2 AND u.verdict = 7)
+		AND u.left_out IS DISTINCT FROM '` + crawl.ReasonScheme + `' AND `
 
 // leftOutSQL passes over URLs of other schemes, which nothing admits.
 const leftOutSQL = leftOutColumns + `u.left_out IS DISTINCT FROM '` + crawl.ReasonScheme + `' AND (u.host, u.hash) > ($2, $3) ORDER BY u.host, u.hash LIMIT $4`
