@@ -39,7 +39,7 @@ func TestURLsOfOtherSchemesAreReadBack(t *testing.T) {
 	if err != nil || len(left) != 1 || left[0].Task.URL != page {
 		t.Errorf("what may be admitted: %+v, %v; want %s alone", left, err, page)
 	}
-	if why, ok, err := s.URLs().WhyLeftOut(ctx, "job", foreign.Key()); err != nil || !ok || why.Reason != crawl.ReasonScheme {
-		t.Errorf("why it was left out: %+v, %v, %v", why, ok, err)
+	if _, ok, err := s.URLs().WhyLeftOut(ctx, "job", foreign.Key()); err != nil || ok { // its log line says all
+		t.Errorf("kept to be judged again: %v, %v", ok, err)
 	}
 }
