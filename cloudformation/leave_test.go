@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestANodeLeavesByWhatBecomesOfItsStack runs deploy/aws/leave with stand-ins of what it calls. Where the whole cluster goes nobody is an heir: a drain
-// would hold the deletion up for the 13 minutes that it is given.
+// TestANodeLeavesByWhatBecomesOfItsStack runs deploy/aws/leave with stand-ins of what it calls. Where the whole cluster
+// goes nobody is an heir: a drain would hold the deletion up for the 13 minutes that it is given.
 func TestANodeLeavesByWhatBecomesOfItsStack(t *testing.T) {
 	t.Parallel()
 	for status, drains := range map[string]bool{"UPDATE_IN_PROGRESS": true, "CREATE_COMPLETE": true, "": true,

@@ -11,7 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/cloudformation/internal/cfn"
 )
 
-// userData are the user data of the machines that a crawler's release must leave alone, by the machine's name in its template.
+// userData are the user data of the machines that a crawler's release must leave alone, by the machine's name in its
+// template.
 func userData(a *account) map[string]string {
 	out := map[string]string{}
 	for _, o := range a.Objects("AWS::EC2::Instance") {
@@ -22,8 +23,8 @@ func userData(a *account) map[string]string {
 	return out
 }
 
-// TestAReleaseStopsNoBaseMachine upgrades to a release whose crawlers start in another way. AWS stops a machine whose user data change, and NAT,
-// MongoDB and three ZooKeepers at once are an outage.
+// TestAReleaseStopsNoBaseMachine upgrades to a release whose crawlers start in another way. AWS stops a machine whose
+// user data change, and NAT, MongoDB and three ZooKeepers at once are an outage.
 func TestAReleaseStopsNoBaseMachine(t *testing.T) {
 	t.Parallel()
 	a := open(t, nil)
@@ -64,8 +65,9 @@ func TestAReleaseStopsNoBaseMachine(t *testing.T) {
 	}
 }
 
-// TestBaseUserDataStayAsTheyAre: what stands here was given to machines that run. Who changes a text stops NAT, MongoDB and all ZooKeepers of every
-// cluster at its next upgrade: see the comment above `User` in whirlpool.yml for what to do instead.
+// TestBaseUserDataStayAsTheyAre: what stands here was given to machines that run. Who changes a text stops NAT, MongoDB
+// and all ZooKeepers of every cluster at its next upgrade: see the comment above `User` in whirlpool.yml for what to do
+// instead.
 func TestBaseUserDataStayAsTheyAre(t *testing.T) {
 	parsed := func(path string) *cfn.Template {
 		tpl, err := cfn.Parse([]byte(read(t, path)))

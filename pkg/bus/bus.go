@@ -41,8 +41,9 @@ type Bus interface {
 	Consume(ctx context.Context, topic string, w Workers, h Handler) error
 }
 
-// AbandonKey is under which the context of a handler has a func(error), where the bus can do without the handler's return: it treats the message as
-// if the handler had returned the error, and takes no notice of what it returns later. It reports whether it was in time.
+// AbandonKey is under which the context of a handler has a func(error), where the bus can do without the handler's
+// return: it treats the message as if the handler had returned the error, and takes no notice of what it returns later.
+// It reports whether it was in time.
 type AbandonKey struct{}
 
 // ErrBusy says that a broker was reached and took no message: the topic was full, or its memory or disk. Who waits longer may be served.
@@ -74,8 +75,9 @@ type DeadLetter struct {
 type RetryError struct {
 	After time.Duration
 	Err   error
-	// Expected says that this is how the system works, and no fault: the node has lost its place in the ring for the moment, or another
-	// node is out of reach. Whoever found that out has said so; that messages wait for it is worth one line for all of them.
+	// Expected says that this is how the system works, and no fault: the node has lost its place in the ring for the
+	// moment, or another node is out of reach. Whoever found that out has said so; that messages wait for it is worth
+	// one line for all of them.
 	Expected bool
 }
 

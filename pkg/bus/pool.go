@@ -21,8 +21,8 @@ func RunPool[T any](ctx context.Context, w Workers, queue <-chan T, h func(T)) {
 	RunDetachable(ctx, w, queue, func(v T, _ func()) { h(v) })
 }
 
-// RunDetachable is RunPool for handlers that may never return. While one runs, detach lets another goroutine take its place, and nobody waits
-// for it any more; it may be called once, by anybody.
+// RunDetachable is RunPool for handlers that may never return. While one runs, detach lets another goroutine take its
+// place, and nobody waits for it any more; it may be called once, by anybody.
 func RunDetachable[T any](ctx context.Context, w Workers, queue <-chan T, h func(v T, detach func())) {
 	p := &pool[T]{queue: queue, handle: h, quit: make(chan struct{})}
 	p.grow(ctx, w.Min)

@@ -34,9 +34,9 @@ type AuditReport struct {
 	Examples map[string][]string `json:"examples,omitempty"`
 }
 
-// DirectoryAudit is what only an audit of a directory finds. A record is damaged where its line is not what was stored, missing where there is
-// no line of its URL, extra where the index does not lead to its line, moved where it stands elsewhere than the index says, and early
-// where its URL has no outcome, or another one than a page.
+// DirectoryAudit is what only an audit of a directory finds. A record is damaged where its line is not what was stored,
+// missing where there is no line of its URL, extra where the index does not lead to its line, moved where it stands
+// elsewhere than the index says, and early where its URL has no outcome, or another one than a page.
 type DirectoryAudit struct {
 	UnderWay int64 `json:"under_way"` // messages that are not wholly handled
 	PageURLs int64 `json:"page_urls"` // URLs whose outcome is a page, answered with 2xx
@@ -74,7 +74,8 @@ type ClusterAudit struct {
 	Originals int64            `json:"originals"` // fingerprints
 	Copies    int64            `json:"copies"`
 
-	// Waiting counts the pages whose content or links have not come to their end, BuriedPages those of which a dead letter would bring them.
+	// Waiting counts the pages whose content or links have not come to their end, BuriedPages those of which a dead
+	// letter would bring them.
 	Waiting     int64 `json:"waiting"`
 	BuriedPages int64 `json:"buried_pages"`
 

@@ -9,8 +9,8 @@ var ErrNoBody = errors.New("body is not in the spool")
 // volume, or because fetcher and parser do not share one. It will not come back; the page is to be fetched again.
 var ErrBodyLost = errors.New("the body was lost before it was released")
 
-// ErrDiscarded says that a job was deleted, or that something belongs to a former life of it. Whoever has anything of it left lets it go: nothing of it
-// is fetched, stored or buried.
+// ErrDiscarded says that a job was deleted, or that something belongs to a former life of it. Whoever has anything of
+// it left lets it go: nothing of it is fetched, stored or buried.
 var ErrDiscarded = errors.New("it belongs to a job that was deleted")
 
 type permanentError struct{ err error }

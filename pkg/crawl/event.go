@@ -128,8 +128,8 @@ type Batch struct {
 	Exclusions ExclusionList `cbor:"3,keyasint,omitempty"` // links that were left out, each URL once
 	// Page is the tracked page whose links they are; zero: none waits for them.
 	Page weburl.URL `cbor:"4,keyasint,omitempty"`
-	// Foreign are links of other schemes than http and https, each once: excluded like the Exclusions. They stand apart because earlier
-	// versions cannot read their URLs, and belong to the owner of their page's host, having none.
+	// Foreign are links of other schemes than http and https, each once: excluded like the Exclusions. They stand apart
+	// because earlier versions cannot read their URLs, and belong to the owner of their page's host, having none.
 	Foreign ExclusionList `cbor:"15,keyasint,omitempty"`
 	// Again says that the tracked page may have been fetched before, and that its links may have been lost on any part of their way.
 	Again bool `cbor:"6,keyasint,omitempty"`
@@ -143,7 +143,8 @@ type Exclusion struct {
 	Reason   string // a short token: scope, exclude, robots, depth, trap-… ; see Reason constants
 	Referrer weburl.URL
 	Depth    int
-	// Rule is the rule that left it out, as the user wrote it: a pattern, "max_depth 3", a line of the blacklist. Empty where the reason says all.
+	// Rule is the rule that left it out, as the user wrote it: a pattern, "max_depth 3", a line of the blacklist. Empty
+	// where the reason says all.
 	Rule string
 	// Epoch is the revision of the job that the rule stands in; 0 is the first.
 	Epoch uint32

@@ -35,7 +35,8 @@ func Scopes() []Scope { return []Scope{ScopeDomain, ScopeHost, ScopePrefix, Scop
 type Job struct {
 	// Epoch is the number of the revision that this is, from 1. Stores set it; 0 where none was stored.
 	Epoch uint32 `json:"-" yaml:"-"`
-	// First is the epoch with which the job's present life began: what carries an older one is left of a job that was deleted. 0 is 1. Stores set it.
+	// First is the epoch with which the job's present life began: what carries an older one is left of a job that was
+	// deleted. 0 is 1. Stores set it.
 	First uint32 `json:"-" yaml:"-"`
 
 	ID        JobID    `json:"id" yaml:"id"`               // name of the job: 1 to 64 of a-z, 0-9 and -; empty: made of the first seed's host

@@ -63,7 +63,8 @@ func checkSeeds(seeds []string) (errs []error) {
 	return errs
 }
 
-// userinfo finds user and password in a text that is meant as a URL: scheme and slashes of either kind before them are optional.
+// userinfo finds user and password in a text that is meant as a URL: scheme and slashes of either kind before them are
+// optional.
 var userinfo = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*:)?([/\\]*)[^/?#\\]*@`)
 
 // maskUserinfo leaves user and password out of a text for people.

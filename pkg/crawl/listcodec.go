@@ -152,7 +152,8 @@ func readLink(r *wire.Reader, l, before *Link) (err error) {
 	return nil
 }
 
-// extendedVersion is the version of a list of exclusions each of which ends with its extensions. A list that needs none is written without.
+// extendedVersion is the version of a list of exclusions each of which ends with its extensions. A list that needs none
+// is written without.
 const extendedVersion = 2
 
 // MarshalCBOR implements cbor.Marshaler.

@@ -63,7 +63,8 @@ type Outcome struct {
 	Robots      *RobotsOutcome `cbor:"16,keyasint,omitempty"`
 	// Follows says, of a tracked task, that its links are on their way.
 	Follows bool `cbor:"17,keyasint,omitempty"`
-	// CrawlDelay is what the robots.txt of a page's origin asks of the job's own agent: another job's agent may have fetched the file.
+	// CrawlDelay is what the robots.txt of a page's origin asks of the job's own agent: another job's agent may have
+	// fetched the file.
 	CrawlDelay time.Duration `cbor:"18,keyasint,omitempty"`
 	// Node is the node whose frontier waits for a robots.txt that another node's host had; empty: this one's. It addresses the message and is no
 	// part of it.

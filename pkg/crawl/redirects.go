@@ -6,8 +6,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// Redirects remembers where a job's URLs redirect to. Each target is a URL of its own, so nobody else sees that a chain of redirects leads
-// back to where it began.
+// Redirects remembers where a job's URLs redirect to. Each target is a URL of its own, so nobody else sees that a chain
+// of redirects leads back to where it began.
 type Redirects interface {
 	// Redirect notes that from redirects to to; of several notes the last counts. It is durable when it returns.
 	Redirect(ctx context.Context, job JobID, from, to weburl.URL) error

@@ -30,8 +30,8 @@ type JobStore interface {
 	Revisions(ctx context.Context, id JobID) ([]Revision, error)
 	// Sweep returns how far the sweep of a job has come; zero: none was begun.
 	Sweep(ctx context.Context, id JobID) (Sweep, error)
-	// SetSweep notes how far the sweep has come. It is refused with ErrSweepOver where its epoch is not that of the last
-	// revision.
+	// SetSweep notes how far the sweep has come. It is refused with ErrSweepOver where its epoch is not that of the
+	// last revision.
 	SetSweep(ctx context.Context, id JobID, s Sweep) error
 }
 
@@ -49,8 +49,8 @@ type Sweep struct {
 // Due reports whether there is anything left to judge.
 func (s Sweep) Due() bool { return s.Epoch > 1 && !s.Done }
 
-// Next is the sweep's state once a revision of the epoch has come: a sweep is due if that may let in more, or if one was
-// under way.
+// Next is the sweep's state once a revision of the epoch has come: a sweep is due if that may let in more, or if one
+// was under way.
 func (s Sweep) Next(from, to *Job, epoch uint32) Sweep {
 	return Sweep{Epoch: epoch, Done: !s.Due() && !MayWiden(from, to)}
 }
@@ -71,8 +71,8 @@ type LeftOuts interface {
 	LeftOut(ctx context.Context, job JobID, after weburl.Key, n int) ([]LeftOut, error)
 	// WhyLeftOut returns why a URL is left out; found is false where it is not.
 	WhyLeftOut(ctx context.Context, job JobID, k weburl.Key) (l LeftOut, found bool, err error)
-	// Release takes back that URLs were dismissed: they are only excluded then, for the same reason, and can be claimed.
-	// Others are left alone.
+	// Release takes back that URLs were dismissed: they are only excluded then, for the same reason, and can be
+	// claimed. Others are left alone.
 	Release(ctx context.Context, job JobID, keys ...weburl.Key) error
 }
 

@@ -73,7 +73,8 @@ type Entry struct {
 	First bool
 	// Epoch is that of the revision of the job by which the outcome came about; 0 is the first.
 	Epoch uint32
-	// Left says, of VerdictExcluded, what it takes to judge the URL again; nil: nothing is kept. Lookup does not return it.
+	// Left says, of VerdictExcluded, what it takes to judge the URL again; nil: nothing is kept. Lookup does not return
+	// it.
 	Left *LeftOut
 }
 
@@ -245,8 +246,8 @@ type Archive interface {
 type Jobs interface {
 	// Job returns the job as it is now.
 	Job(ctx context.Context, id JobID) (*Job, error)
-	// JobAt returns the job as it was in an epoch (EpochOf). One that is not kept, or not known yet, is a permanent error: what was begun under a
-	// revision is never finished under another.
+	// JobAt returns the job as it was in an epoch (EpochOf). One that is not kept, or not known yet, is a permanent
+	// error: what was begun under a revision is never finished under another.
 	JobAt(ctx context.Context, id JobID, epoch uint32) (*Job, error)
 }
 

@@ -62,12 +62,13 @@ type Task struct {
 	// Tracked asks every stage to pass the task's links on even where there are none, up to the DUE that notes them as claimed: see
 	// [Following]. The frontier of a node in a ring sets it.
 	Tracked bool
-	// Epoch is the revision of the job under which the task was claimed, and from its lease on the one under which it is handled: whatever
-	// grows from the lease is judged by it. 0 is the first, as 1 is: see [Task.JobEpoch].
+	// Epoch is the revision of the job under which the task was claimed, and from its lease on the one under which it
+	// is handled: whatever grows from the lease is judged by it. 0 is the first, as 1 is: see [Task.JobEpoch].
 	Epoch uint32
 	// Feed marks a KindSitemap task whose URL a page named: scope and patterns bind it, as they bind pages.
 	Feed bool
-	// Paid says that the budgets which the task falls under were charged for it before: it was left out after that, and is let in again.
+	// Paid says that the budgets which the task falls under were charged for it before: it was left out after that, and
+	// is let in again.
 	Paid bool
 	// more are fields of a newer version, as they came: a program of this version passes them on.
 	more string

@@ -18,8 +18,8 @@ import (
 // since 1970, texts, referrer. Texts have their length before them as uvarint. In a list a task leaves out the job and the
 // referrer that it shares with the task before it, and the start of its URL.
 //
-// Last stands a byte string of extensions, if there are any: see extensions. A new field of a task is an extension and never a new bit,
-// so that the version before reads the task and passes the field on.
+// Last stands a byte string of extensions, if there are any: see extensions. A new field of a task is an extension and
+// never a new bit, so that the version before reads the task and passes the field on.
 const taskVersion = 1
 
 // The bits of the fields. They are on disk, and complete: see above.

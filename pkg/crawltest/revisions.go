@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// JobStore checks the promises of crawl.JobStore. Each subtest gets a store of its own, and again opens it once more, as
-// the next process does.
+// JobStore checks the promises of crawl.JobStore. Each subtest gets a store of its own, and again opens it once more,
+// as the next process does.
 func JobStore(t *testing.T, open func(t *testing.T) (s crawl.JobStore, again func() crawl.JobStore)) {
 	for name, check := range map[string]func(t *testing.T, s crawl.JobStore, again func() crawl.JobStore){
 		"a job is what its last revision says":              latestRevision,

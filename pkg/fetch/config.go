@@ -73,7 +73,8 @@ type Deps struct {
 	Robots  *robotscache.Cache
 	DNS     Resolver
 	Archive crawl.Archive // nil: none
-	// Redirects, Ledger and Attempts are there for loops of redirects. Without them only a URL that redirects to itself is found out.
+	// Redirects, Ledger and Attempts are there for loops of redirects. Without them only a URL that redirects to itself
+	// is found out.
 	Redirects crawl.Redirects
 	Ledger    crawl.Ledger
 	Attempts  crawl.AttemptLog

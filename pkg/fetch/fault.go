@@ -42,8 +42,8 @@ func diagnose(err error) fault {
 	return fault{crawl.VerdictRetry, crawl.ReasonBroken, "the answer cannot be read: " + plain(err)}
 }
 
-// diagnoseFiles knows that this process can open no more files, which is no host's fault. The resolver's error has only a
-// text.
+// diagnoseFiles knows that this process can open no more files, which is no host's fault. The resolver's error has only
+// a text.
 func diagnoseFiles(err error) (fault, bool) {
 	if !noFiles(err) {
 		return fault{}, false

@@ -18,7 +18,8 @@ func (noFilesFor) Put(context.Context, io.Reader) (crawl.BodyRef, error) {
 	return "", &net.OpError{Op: "open", Err: syscall.EMFILE}
 }
 
-// A crawler that can open no more files says so, and blames no host: nothing of it is final, the rules of a robots.txt least of all.
+// A crawler that can open no more files says so, and blames no host: nothing of it is final, the rules of a robots.txt
+// least of all.
 func TestNoFilesIsNoHostsFault(t *testing.T) {
 	page := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

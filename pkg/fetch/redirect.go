@@ -13,8 +13,8 @@ import (
 // maxLoop is how many URLs the loops have that are looked for; limits.redirects ends longer chains.
 const maxLoop = 20
 
-// redirect makes the target of a redirect a link: it is a URL of its own, to be checked and leased like any other. An error is a fault of
-// ours.
+// redirect makes the target of a redirect a link: it is a URL of its own, to be checked and leased like any other. An
+// error is a fault of ours.
 func (h *Handler) redirect(ctx context.Context, a *attempt) ([]crawl.Event, error) {
 	refuse := func(reason, format string, args ...any) {
 		a.out.Verdict, a.out.Reason, a.out.Detail = crawl.VerdictRefused, reason, fmt.Sprintf(format, args...)
@@ -39,9 +39,9 @@ func (h *Handler) redirect(ctx context.Context, a *attempt) ([]crawl.Event, erro
 	return []crawl.Event{&crawl.Links{Task: *a.task, Links: []crawl.Link{{URL: target, Tag: crawl.TagRedirect}}}}, nil
 }
 
-// loop notes a redirect, and returns the URLs of the loop that it closes, this one first; nil: none. It notes first, so that of those who close a
-// loop at the same time one sees it. The target is in the form that the URL filter gives it: it is this URL again where only what the filter
-// strips is different, as session ids are.
+// loop notes a redirect, and returns the URLs of the loop that it closes, this one first; nil: none. It notes first, so
+// that of those who close a loop at the same time one sees it. The target is in the form that the URL filter gives it:
+// it is this URL again where only what the filter strips is different, as session ids are.
 func (h *Handler) loop(ctx context.Context, a *attempt, target weburl.URL) ([]weburl.URL, error) {
 	self := a.task.URL
 	if target == self {
@@ -67,8 +67,8 @@ func (h *Handler) loop(ctx context.Context, a *attempt, target weburl.URL) ([]we
 	return nil, nil
 }
 
-// failLoop ends the stories of the others in a loop as it ends for this one: while they were fetched, nobody could know. Each has one line
-// more in crawl.log.
+// failLoop ends the stories of the others in a loop as it ends for this one: while they were fetched, nobody could
+// know. Each has one line more in crawl.log.
 func (h *Handler) failLoop(ctx context.Context, a *attempt, loop []weburl.URL) error {
 	if len(loop) == 1 || h.deps.Ledger == nil {
 		return nil

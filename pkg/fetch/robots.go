@@ -14,16 +14,17 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// How long an origin rests whose robots.txt cannot be had. Where it is our own setting that forbids the address, nobody was asked, and it
-// is likely to be changed soon.
+// How long an origin rests whose robots.txt cannot be had. Where it is our own setting that forbids the address, nobody
+// was asked, and it is likely to be changed soon.
 const (
 	robotsDown    = time.Hour
 	robotsRefused = 10 * time.Second
 )
 
-// goodFor is how long rules are good: as long as the job says, RFC 9309 (2.4) permits 24 hours, yet so long that some pages come between two
-// requests for them, the next of which may wait for took, too. A longer Cache-Control does not extend it and a shorter one is not heeded: it would have some servers asked for their
-// robots.txt more often than for their pages.
+// goodFor is how long rules are good: as long as the job says, RFC 9309 (2.4) permits 24 hours, yet so long that some
+// pages come between two requests for them, the next of which may wait for took, too. A longer Cache-Control does not
+// extend it and a shorter one is not heeded: it would have some servers asked for their robots.txt more often than for
+// their pages.
 func goodFor(job *crawl.Job, crawlDelay, took time.Duration) time.Duration {
 	const pages = 10
 	p := &job.Politeness
@@ -245,8 +246,8 @@ func (h *Handler) robotsRecord(ctx context.Context, a *attempt, state crawl.Robo
 	return nil
 }
 
-// keepRules lets the rules that are there stand for another while where they could not be asked for again: they are good for a day (RFC 9309,
-// 2.4). It reports whether there are any.
+// keepRules lets the rules that are there stand for another while where they could not be asked for again: they are
+// good for a day (RFC 9309, 2.4). It reports whether there are any.
 func (h *Handler) keepRules(ctx context.Context, a *attempt, now time.Time) (bool, error) {
 	rec, found, err := h.deps.Robots.File(ctx, originOf(a.task))
 	last := rec.FetchedAt.Add(crawl.MaxRobotsRefresh)

@@ -35,7 +35,8 @@ func TestRobotsTxtIsKeptWithWhatItSays(t *testing.T) {
 	}
 }
 
-// Rules are asked for again when the job says, at most a day later (RFC 9309, 2.4), and not before some pages were fetched under them.
+// Rules are asked for again when the job says, at most a day later (RFC 9309, 2.4), and not before some pages were
+// fetched under them.
 func TestRobotsTxtIsGoodForAsLongAsTheJobSays(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "User-agent: *\nCrawl-delay: 240\n") })
 	const h = crawl.Duration(time.Hour)

@@ -31,8 +31,8 @@ func (j *Judge) Task(job *crawl.Job, t *crawl.Task) (reason, rule string, err er
 	return reason, rule, nil
 }
 
-// LetIn returns the task of a URL that was left out, if the job, a revision, lets it in. Whether there is room for it in
-// a budget is not asked here, but whether the budget is another than it was.
+// LetIn returns the task of a URL that was left out, if the job, a revision, lets it in. Whether there is room for it
+// in a budget is not asked here, but whether the budget is another than it was.
 func (j *Judge) LetIn(ctx context.Context, jobs crawl.Jobs, job *crawl.Job, l *crawl.LeftOut) (t crawl.Task, in bool, err error) {
 	t = l.Task
 	then, err := jobs.JobAt(ctx, job.ID, t.Epoch)

@@ -125,9 +125,10 @@ func (r *Rules) judgeLink(l *crawl.Link) (reason string) {
 	return ""
 }
 
-// Judge says why a candidate is not to be fetched, and by which rule; empty: it is. It does not ask robots.txt. A sitemap may lie on another
-// host than the pages it lists, so scope and patterns do not bind it here (see judgeSitemap); its links are judged like all others. A feed is
-// named by a page, unlike a sitemap: what binds pages binds it too. The rule is told where it is not that of the job's first revision.
+// Judge says why a candidate is not to be fetched, and by which rule; empty: it is. It does not ask robots.txt. A
+// sitemap may lie on another host than the pages it lists, so scope and patterns do not bind it here (see
+// judgeSitemap); its links are judged like all others. A feed is named by a page, unlike a sitemap: what binds pages
+// binds it too. The rule is told where it is not that of the job's first revision.
 func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 	href := t.URL.String()
 	if t.URL.IsForeign() {

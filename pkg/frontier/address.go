@@ -21,12 +21,12 @@ func ipDelay(j *crawl.Job) crawl.Duration { return min(j.Politeness.IPDelay, j.P
 // maxResolving bounds the look-ups under way and waiting: while there are so many, no hosts are drawn.
 func (f *Frontier) maxResolving() int { return 4 * f.cfg.Resolvers }
 
-// resolvePatience is how long the frontier waits for an address: name servers that say nothing would keep the names of other
-// hosts waiting.
+// resolvePatience is how long the frontier waits for an address: name servers that say nothing would keep the names of
+// other hosts waiting.
 const resolvePatience = time.Second
 
-// waitsUnresolved lets a host of a crowded domain wait for its turn before its address is looked up, so that the names of
-// one domain do not keep all others waiting. mu is held.
+// waitsUnresolved lets a host of a crowded domain wait for its turn before its address is looked up, so that the names
+// of one domain do not keep all others waiting. mu is held.
 func (f *Frontier) waitsUnresolved(h *host) bool {
 	d := h.domain
 	if d.hosts <= domainTurns {
@@ -37,8 +37,8 @@ func (f *Frontier) waitsUnresolved(h *host) bool {
 	return true
 }
 
-// resolveNext looks up the address of a host whose turn came; where enough are looked up already it reports false. mu is
-// held.
+// resolveNext looks up the address of a host whose turn came; where enough are looked up already it reports false. mu
+// is held.
 func (f *Frontier) resolveNext(ctx context.Context, h *host) bool {
 	js := f.jobs[h.job]
 	if js == nil || f.resolving >= f.cfg.Resolvers {

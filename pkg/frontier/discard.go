@@ -8,8 +8,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// A job that is deleted leaves tasks in queues and leases under way, and another job of the same id may begin meanwhile. Tasks of a former life are known
-// by their epoch: they are dropped where they come to hand. The lease of one frees its host and moves its clocks as any other, and nothing is recorded.
+// A job that is deleted leaves tasks in queues and leases under way, and another job of the same id may begin
+// meanwhile. Tasks of a former life are known by their epoch: they are dropped where they come to hand. The lease of
+// one frees its host and moves its clocks as any other, and nothing is recorded.
 
 // Discard lets go of a job that was deleted.
 func (f *Frontier) Discard(id crawl.JobID) {
@@ -39,7 +40,8 @@ func (f *Frontier) endLife(js *jobState) {
 	f.signal()
 }
 
-// succeeds reports whether a job is another life than that of the state, which ends then: jobOf makes the new one. mu is held.
+// succeeds reports whether a job is another life than that of the state, which ends then: jobOf makes the new one. mu
+// is held.
 func (f *Frontier) succeeds(js *jobState, job *crawl.Job) bool {
 	if !js.dead && job.First == js.job.First || job.First < js.job.First {
 		return false

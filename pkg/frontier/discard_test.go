@@ -30,8 +30,8 @@ func (m *mortal) JobAt(ctx context.Context, id crawl.JobID, _ uint32) (*crawl.Jo
 	return m.Job(ctx, id)
 }
 
-// Tasks of a job that was deleted are dropped wherever they are, its leases free their hosts and keep the delay, and nothing of them is recorded. The next
-// life of the job fetches all of its own, the same URLs too.
+// Tasks of a job that was deleted are dropped wherever they are, its leases free their hosts and keep the delay, and
+// nothing of them is recorded. The next life of the job fetches all of its own, the same URLs too.
 func TestADeletedJobIsDropped(t *testing.T) {
 	for name, told := range map[string]bool{"told": true, "seen": false} {
 		for budget := range 2 {

@@ -56,7 +56,8 @@ type process struct {
 	disk  *disk
 	dead  bool // guarded by disk.mu
 	fault func() bool
-	// unsure is a push during which the connection is lost: what arrived is sent again, or an error says that nobody knows whether it arrived.
+	// unsure is a push during which the connection is lost: what arrived is sent again, or an error says that nobody
+	// knows whether it arrived.
 	unsure func() (again, fails bool)
 	leads  chan bus.Message
 	away   *outbox

@@ -105,8 +105,8 @@ func (f *Frontier) shelve(ctx context.Context, ds []crawl.Delivery) error {
 	return nil
 }
 
-// sendBack moves tasks that lie in the back queue of another host or job to the front queues. A crash leaves some there when a queue
-// changed hands and what was settled before came back.
+// sendBack moves tasks that lie in the back queue of another host or job to the front queues. A crash leaves some there
+// when a queue changed hands and what was settled before came back.
 func (f *Frontier) sendBack(ctx context.Context, ds []crawl.Delivery) error {
 	if ds = append(f.strays, ds...); len(ds) == 0 {
 		return nil

@@ -131,8 +131,8 @@ type Stats struct {
 	Waiting     int64     // retries whose time has not come
 	NextDue     time.Time // when the next host may be contacted; zero: none waits
 	Leases      int64     // number of the last lease: it grows by one with each
-	// Shut counts the tasks that wait for a host to be asked again which could not be had; the first is due at ShutUntil. A
-	// crawl need not wait for them.
+	// Shut counts the tasks that wait for a host to be asked again which could not be had; the first is due at
+	// ShutUntil. A crawl need not wait for them.
 	Shut      int64
 	ShutUntil time.Time
 	Trouble   string // for people: why nothing is leased though there is work; empty: there is no reason
@@ -217,8 +217,8 @@ func (js *jobState) room() int {
 // full reports whether no further page may be leased.
 func (js *jobState) full() bool { return js.room() == 0 }
 
-// keeps reports whether a task must wait for the job's budget, or for the job to go on. Sitemaps and robots.txt files wait as
-// well: a budget that is spent needs no more of them.
+// keeps reports whether a task must wait for the job's budget, or for the job to go on. Sitemaps and robots.txt files
+// wait as well: a budget that is spent needs no more of them.
 func (js *jobState) keeps(*crawl.Task) bool { return js.full() }
 
 // signal wakes the dispatcher.

@@ -84,8 +84,8 @@ func (h *host) setOrigin(o crawl.Origin) {
 	}
 }
 
-// raiseCrawlDelay heeds what robots.txt asks of the agent of a page's job, where the job that fetched the file has another agent. The
-// longest counts.
+// raiseCrawlDelay heeds what robots.txt asks of the agent of a page's job, where the job that fetched the file has
+// another agent. The longest counts.
 func (h *host) raiseCrawlDelay(out *crawl.Outcome, now time.Time) {
 	if out.CrawlDelay <= 0 {
 		return

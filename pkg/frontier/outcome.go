@@ -74,8 +74,8 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	return f.tellOwner(out), nil
 }
 
-// restAfter gives a host its rest after an attempt about which nothing else is left to do: the request may have been made all the same, for a job
-// more patient than the next.
+// restAfter gives a host its rest after an attempt about which nothing else is left to do: the request may have been
+// made all the same, for a job more patient than the next.
 func (f *Frontier) restAfter(ctx context.Context, r *result) error {
 	if r.Verdict != crawl.VerdictInterrupted {
 		return nil

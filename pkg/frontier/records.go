@@ -57,8 +57,8 @@ func (f *Frontier) readRecords(ctx context.Context, into map[string]crawl.Host) 
 	return nil
 }
 
-// activate puts a host of the domain on the workbench, without tasks; rec is what is stored of it. After a restart its clock
-// starts anew: a request may have been under way when the program ended.
+// activate puts a host of the domain on the workbench, without tasks; rec is what is stored of it. After a restart its
+// clock starts anew: a request may have been under way when the program ended.
 func (f *Frontier) activate(rec record, domain string) *host {
 	h := &host{rec: rec.Host, index: -1, since: rec.since}
 	if newer, ok := f.leaving[rec.Key]; ok {

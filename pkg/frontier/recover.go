@@ -71,8 +71,8 @@ func splitName(name string) (prefix string, number int, job crawl.JobID, err err
 	return "", 0, "", fmt.Errorf("frontier: queue %s is none of the frontier's", name)
 }
 
-// recoverFront counts a front queue's tasks, and finds out whose the queues are that name no job: the job's of the first
-// task.
+// recoverFront counts a front queue's tasks, and finds out whose the queues are that name no job: the job's of the
+// first task.
 func (f *Frontier) recoverFront(ctx context.Context, name string, number int, job crawl.JobID, n int64) error {
 	var first []crawl.Delivery
 	if job == "" && number > 0 {
@@ -125,8 +125,8 @@ func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now ti
 	return f.start(ctx, ds, now)
 }
 
-// emptyBack moves a second back queue of a host and job to the front queues: a crash leaves one when what was settled came
-// back.
+// emptyBack moves a second back queue of a host and job to the front queues: a crash leaves one when what was settled
+// came back.
 func (f *Frontier) emptyBack(ctx context.Context, name string, ds []crawl.Delivery) error {
 	for len(ds) > 0 {
 		if err := f.sendBack(ctx, ds); err != nil {

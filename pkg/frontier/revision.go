@@ -48,8 +48,8 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	f.signal()
 }
 
-// follow makes sure that the state is that of the job as it is now; false: another life of the job has begun. What a store
-// cannot say at the moment stays as it was.
+// follow makes sure that the state is that of the job as it is now; false: another life of the job has begun. What a
+// store cannot say at the moment stays as it was.
 func (f *Frontier) follow(ctx context.Context, js *jobState, known *crawl.Job) bool {
 	job, err := f.deps.Jobs.Job(ctx, known.ID)
 	if errors.Is(err, crawl.ErrDiscarded) {

@@ -144,7 +144,8 @@ func TestLeasesWhoseMessagesAreDeletedEnd(t *testing.T) {
 	})
 }
 
-// Tasks that lie there for hours, of URLs that have their outcomes for the time being, keep nobody from seeing that others were lost.
+// Tasks that lie there for hours, of URLs that have their outcomes for the time being, keep nobody from seeing that
+// others were lost.
 func TestAFrontierIsIdleBesideURLsThatHaveAnOutcomeForTheTimeBeing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, aJob("a"))

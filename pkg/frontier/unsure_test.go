@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// A broker that is lost in the middle of a push may hold tasks twice, and such as were said to have failed. They are counted nowhere, and must not
-// hide those that are: all queues are empty in the end, without a restart.
+// A broker that is lost in the middle of a push may hold tasks twice, and such as were said to have failed. They are
+// counted nowhere, and must not hide those that are: all queues are empty in the end, without a restart.
 func TestTasksThatNobodyCountedHideNoOthers(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

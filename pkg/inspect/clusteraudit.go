@@ -303,7 +303,8 @@ func (a *clusterAudit) countEntry(ctx context.Context, p *place) error {
 	return a.checkVanished(ctx, p)
 }
 
-// checkVanished finds pages that were fetched and have neither a record nor a reason why not. They may be on their way, or in a dead letter.
+// checkVanished finds pages that were fetched and have neither a record nor a reason why not. They may be on their way,
+// or in a dead letter.
 func (a *clusterAudit) checkVanished(ctx context.Context, p *place) error {
 	if a.dead[p.key] {
 		return nil

@@ -42,7 +42,8 @@ type FrontierQueues struct {
 	Back       int64 `json:"back"`
 	BackQueues int64 `json:"back_queues"` // that are not empty
 	Later      int64 `json:"later"`       // retries that wait
-	// Shut counts tasks of URLs that have their outcomes for the time being, and are tried again hours later: no crawl waits for them.
+	// Shut counts tasks of URLs that have their outcomes for the time being, and are tried again hours later: no crawl
+	// waits for them.
 	Shut int64 `json:"shut,omitempty"`
 	Held int64 `json:"held"` // of all these, those that the frontier has in memory
 }
@@ -205,7 +206,8 @@ func (p *Pipeline) in(names ...string) (n int64) {
 	return n
 }
 
-// shutMark tells the queues of URLs that have their outcomes for the time being from those of retries (frontier/shut.go).
+// shutMark tells the queues of URLs that have their outcomes for the time being from those of retries
+// (frontier/shut.go).
 const shutMark = 1 << 40
 
 func isShut(queue string) bool {

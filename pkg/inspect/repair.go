@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Repairer puts right what an audit finds wrong in the stores of a crawl that does not run. What it takes out of a store it sets aside.
-// It may be interrupted at any instant and run again.
+// Repairer puts right what an audit finds wrong in the stores of a crawl that does not run. What it takes out of a
+// store it sets aside. It may be interrupted at any instant and run again.
 type Repairer interface {
 	Repair(ctx context.Context) (crawl.RepairReport, error)
 }

@@ -20,7 +20,8 @@ type Controls struct {
 	Stop  func()            // finishes what is in flight, then ends
 	// Job returns the specification that applies; nil: it cannot be told.
 	Job func(ctx context.Context) (*crawl.Job, error)
-	// Revise makes a specification the one that applies from the next lease on, and returns its epoch and what it changes; nil: it cannot be done.
+	// Revise makes a specification the one that applies from the next lease on, and returns its epoch and what it
+	// changes; nil: it cannot be done.
 	Revise func(ctx context.Context, job *crawl.Job) (*Revised, error)
 }
 

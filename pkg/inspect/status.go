@@ -56,7 +56,8 @@ type Status struct {
 	// RecordsUnknown says why Records is not known; empty: it is.
 	RecordsUnknown string    `json:"records_unknown,omitempty"`
 	Pipeline       *Pipeline `json:"pipeline,omitempty"`
-	// Reasons tells outcomes and exclusions apart by verdict and reason, the most frequent first; only where they were asked for.
+	// Reasons tells outcomes and exclusions apart by verdict and reason, the most frequent first; only where they were
+	// asked for.
 	Reasons []Reason `json:"reasons,omitempty"`
 }
 

@@ -49,7 +49,8 @@ func TestEveryReasonIsSaidInWords(t *testing.T) {
 	}
 }
 
-// wishes are the outcomes by which a site says that it does not want a URL fetched. For no other does the answer say so.
+// wishes are the outcomes by which a site says that it does not want a URL fetched. For no other does the answer say
+// so.
 func wishes(v crawl.Verdict, reason string, status int) bool {
 	return v == crawl.VerdictBlocked && (reason == crawl.ReasonRobots || reason == crawl.ReasonCrawlDelay || reason == crawl.ReasonStatus && status > 0)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// explain finds the keys for which a file cannot be read into a job, with their lines. What the library said, which names Go's types, is the
-// answer only where nothing better is found.
+// explain finds the keys for which a file cannot be read into a job, with their lines. What the library said, which
+// names Go's types, is the answer only where nothing better is found.
 func explain(data []byte, err error) error {
 	var doc yaml.Node
 	if e := yaml.Unmarshal(data, &doc); e != nil || len(doc.Content) == 0 {

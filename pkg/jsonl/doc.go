@@ -11,7 +11,8 @@
 //
 // Always present, in this order: url, final_url, status, fetched_at, depth, referrer, content_type, charset, bytes,
 // digest, simhash, title, lang, text, links, assets (only when there are any), fields, duplicate_of. Then, when set:
-// similarity, canonical, truncated, cut, and epoch: the revision of the job by which the record was made, unless it is the first.
+// similarity, canonical, truncated, cut, and epoch: the revision of the job by which the record was made, unless it is
+// the first.
 //
 //   - Times are RFC 3339 in UTC with milliseconds.
 //   - digest is "sha256:" and 64 hexadecimal digits, or "" when there is none; simhash is 16 hexadecimal digits.
@@ -23,8 +24,8 @@
 // # Fields of a log line
 //
 // time, url, kind, verdict, status, then, when not empty: reason, detail, bytes, ms, first_byte_ms, attempt, depth,
-// content_type, digest, addr, referrer, location, epoch (as in a record). ms and first_byte_ms are milliseconds, exact to the microsecond. A
-// skipped URL has the verdict "excluded" or "blocked", its reason, and the status 0.
+// content_type, digest, addr, referrer, location, epoch (as in a record). ms and first_byte_ms are milliseconds, exact
+// to the microsecond. A skipped URL has the verdict "excluded" or "blocked", its reason, and the status 0.
 //
 // The package never writes a byte that is not valid UTF-8, whatever the page held: each invalid byte becomes U+FFFD.
 package jsonl

@@ -9,7 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// TestTheEpochOfARevisionIsTold: that of the first is not, so that the files of a job that was never revised are what they were.
+// TestTheEpochOfARevisionIsTold: that of the first is not, so that the files of a job that was never revised are what
+// they were.
 func TestTheEpochOfARevisionIsTold(t *testing.T) {
 	u, err := weburl.Parse("http://a.test/")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 
 var recordHead = []byte(`{"url":"`)
 
-// URLOf returns the URL of a record's line without reading the rest of the line, which may be damaged; ok is false where the line does
-// not begin as a record does.
+// URLOf returns the URL of a record's line without reading the rest of the line, which may be damaged; ok is false
+// where the line does not begin as a record does.
 func URLOf(line []byte) (u weburl.URL, ok bool) {
 	rest, ok := bytes.CutPrefix(line, recordHead)
 	if !ok {

@@ -13,9 +13,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// Audit counts, from the stores alone, whether every URL that was discovered is in exactly one state, and whether every page that was
-// fetched has the record that was stored, and no other. It reads one moment's state, also while the crawl runs; memory stays below
-// 64 MB, beyond that keys are sorted in files under state/.
+// Audit counts, from the stores alone, whether every URL that was discovered is in exactly one state, and whether every
+// page that was fetched has the record that was stored, and no other. It reads one moment's state, also while the crawl
+// runs; memory stays below 64 MB, beyond that keys are sorted in files under state/.
 func (s *Store) Audit(ctx context.Context) (_ crawl.AuditReport, err error) {
 	s.pages.moving.RLock()
 	defer s.pages.moving.RUnlock()
@@ -305,7 +305,8 @@ func (a *audit) example(kind string, k weburl.Key) {
 	a.Example(kind, k.String())
 }
 
-// nameThem replaces keys among the examples by the URLs that crawl.log has for them. One that was never asked for stands nowhere.
+// nameThem replaces keys among the examples by the URLs that crawl.log has for them. One that was never asked for
+// stands nowhere.
 func (a *audit) nameThem(ctx context.Context) error {
 	if len(a.unnamed) == 0 {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
-// breakage is what a store broke by, for good: its directory was deleted, or can no longer be written. What was promised before lies on the
-// disk, if that is still there; nothing more is promised.
+// breakage is what a store broke by, for good: its directory was deleted, or can no longer be written. What was
+// promised before lies on the disk, if that is still there; nothing more is promised.
 type breakage struct {
 	once  sync.Once
 	ended chan struct{} // closed when it broke
@@ -99,8 +99,8 @@ func (s *Store) missing() string {
 	return ""
 }
 
-// Fatalf implements pebble.Logger. Pebble cannot go on after it, does not expect it to return, and holds locks that a panic would try to let go
-// of twice. So whoever comes here stays here: the store is broken, and the process ends.
+// Fatalf implements pebble.Logger. Pebble cannot go on after it, does not expect it to return, and holds locks that a
+// panic would try to let go of twice. So whoever comes here stays here: the store is broken, and the process ends.
 func (l pebbleLogger) Fatalf(format string, args ...any) {
 	l.store.breakBy(fatalError{fmt.Sprintf(format, args...)}, true)
 	select {}

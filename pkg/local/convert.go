@@ -25,8 +25,8 @@ const formatBefore = "whirlpool-state 2"
 // jobBefore is the named value where formatBefore kept the job.
 const jobBefore = "job"
 
-// convert brings a state of formatBefore up to date. It may be killed anywhere and done again. The text of what was left
-// out stands in crawl.log; what is no longer there stays left out.
+// convert brings a state of formatBefore up to date. It may be killed anywhere and done again. The text of what was
+// left out stands in crawl.log; what is no longer there stays left out.
 func (s *Store) convert(ctx context.Context) error {
 	data, found, err := s.Meta().Get(ctx, jobBefore)
 	if err != nil || !found {

@@ -17,7 +17,8 @@ import (
 // specBefore is a job as formatBefore kept it.
 const specBefore = `{"ID":"old","Seeds":["http://a.test/"],"Scope":"host","MaxPages":7,"MaxDepth":1,"Politeness":{"Delay":"1.5s","HostConnections":1},"IgnoreMeta":true}`
 
-// stateBefore makes a directory of formatBefore: its entries are what they are today, but it kept no revisions and no text of what was left out.
+// stateBefore makes a directory of formatBefore: its entries are what they are today, but it kept no revisions and no
+// text of what was left out.
 func stateBefore(t *testing.T) (dir string, left, dismissed, open weburl.URL) {
 	t.Helper()
 	dir, ctx := t.TempDir(), context.Background()

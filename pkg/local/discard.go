@@ -24,8 +24,8 @@ type Discarded struct {
 }
 
 // Discard removes what a crawl left in dir, and nothing else. It refuses while a process has the directory open: that one
-// would go on writing into files that are gone. It refuses, too, where something there is not a crawl's: that is somebody's own, and
-// stays. The lock file stays, so that no two processes can ever lock different ones.
+// would go on writing into files that are gone. It refuses, too, where something there is not a crawl's: that is
+// somebody's own, and stays. The lock file stays, so that no two processes can ever lock different ones.
 func Discard(dir string) (out Discarded, err error) {
 	defer func() {
 		if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// format is the version of everything in state/ and of pages.jsonl's index. A program opens only this one and the one before, which it brings
-// up to date (convert.go).
+// format is the version of everything in state/ and of pages.jsonl's index. A program opens only this one and the one
+// before, which it brings up to date (convert.go).
 const format = "whirlpool-state 3"
 
 const (
@@ -42,7 +42,8 @@ func lockDir(dir string) (io.Closer, error) {
 	return nil, fmt.Errorf("crawl directory %s cannot be locked (%s): %w", dir, name, err)
 }
 
-// formatOf returns the format of a directory's state, empty where there is none; one that another version of the program wrote is refused.
+// formatOf returns the format of a directory's state, empty where there is none; one that another version of the
+// program wrote is refused.
 func formatOf(dir string) (string, error) {
 	got, err := os.ReadFile(filepath.Join(dir, "state", formatName))
 	switch v := strings.TrimSpace(string(got)); {

@@ -14,9 +14,10 @@ import (
 
 // entry is what the store knows of a URL. It serves the URL set and the ledger alike.
 //
-// On disk: state in the lower two bits, kind above them, and the highest bit where an epoch follows (1), by(8), uvarint ms since 1970; in the
-// states done and excluded also uvarint epoch unless it is the first, verdict(1), uvarint status, uvarint attempts, reason code(1) and, for code
-// 255, the reason's text to the end. An open URL takes 15 bytes, a done one about 20.
+// On disk: state in the lower two bits, kind above them, and the highest bit where an epoch follows (1), by(8), uvarint
+// ms since 1970; in the states done and excluded also uvarint epoch unless it is the first, verdict(1), uvarint status,
+// uvarint attempts, reason code(1) and, for code 255, the reason's text to the end. An open URL takes 15 bytes, a done
+// one about 20.
 type entry struct {
 	state    crawl.State
 	kind     crawl.Kind // of the outcome

@@ -18,8 +18,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
-// move is the removal of records from pages.jsonl while it is under way: those behind them close up. It is kept in the state until it is
-// finished, so that a process that dies in between is followed by one that finishes it.
+// move is the removal of records from pages.jsonl while it is under way: those behind them close up. It is kept in the
+// state until it is finished, so that a process that dies in between is followed by one that finishes it.
 //
 //  1. The lines behind the first removed one that stay are copied to a file beside the state.
 //  2. The move is committed, with the removed entries of the index, and synced.
@@ -165,7 +165,8 @@ func (p *Pages) beginMove(ctx context.Context, m *move, keys []weburl.Key) error
 	return p.s.Sync() // the file is changed next
 }
 
-// finishMove does the steps after the commit, if there is a move. Who calls it while the store is open holds turn and moving.
+// finishMove does the steps after the commit, if there is a move. Who calls it while the store is open holds turn and
+// moving.
 func (p *Pages) finishMove() error {
 	var m move
 	found, err := p.s.get([]byte{kindPageMove}, m.decode)

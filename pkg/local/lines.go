@@ -13,7 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// line is a line of pages.jsonl as it was found: key(24) offset(8) length(8) checksum(4) whole(1). Lines sort by URL and then by offset.
+// line is a line of pages.jsonl as it was found: key(24) offset(8) length(8) checksum(4) whole(1). Lines sort by URL
+// and then by offset.
 type line [24 + 8 + 8 + 4 + 1]byte
 
 func makeLine(k weburl.Key, p place, whole bool) (l line) {
@@ -51,7 +52,8 @@ func isRecord(text []byte) bool {
 	return err == nil && bytes.HasSuffix(text, []byte("\n"))
 }
 
-// eachLine calls use for each line of a file up to an offset. text has its end, except for a last one without, and lasts for the call.
+// eachLine calls use for each line of a file up to an offset. text has its end, except for a last one without, and
+// lasts for the call.
 func eachLine(ctx context.Context, f io.ReaderAt, name string, to int64, use func(at int64, text []byte) error) error {
 	r, long := bufio.NewReaderSize(io.NewSectionReader(f, 0, to), 1<<18), []byte(nil)
 	for at := int64(0); ; {

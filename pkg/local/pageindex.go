@@ -13,8 +13,8 @@ import (
 
 // place is where a record stands in pages.jsonl, and what its line must be.
 //
-// On disk: uvarint offset, uvarint length, and the CRC-32C of the line, its end included (4). Records written by the first release
-// have no checksum.
+// On disk: uvarint offset, uvarint length, and the CRC-32C of the line, its end included (4). Records written by the
+// first release have no checksum.
 type place struct {
 	at, length int64
 	sum        uint32

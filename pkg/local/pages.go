@@ -21,8 +21,8 @@ import (
 )
 
 // Pages keeps pages.jsonl and its index. Records that come together are appended with one write, fsync'ed, and only then
-// committed to the index with the file's new length: what the index says is in the file, even after a power failure. The
-// index keeps a checksum of each line.
+// committed to the index with the file's new length: what the index says is in the file, even after a power failure.
+// The index keeps a checksum of each line.
 type Pages struct {
 	s    *Store
 	file *os.File

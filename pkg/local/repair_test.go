@@ -71,7 +71,8 @@ func queuedAgain(t *testing.T, dir string) (urls []string) {
 	return urls
 }
 
-// Whatever is done to the lines of pages.jsonl, an audit names it with URL and byte, and a repair puts it right without deleting anything.
+// Whatever is done to the lines of pages.jsonl, an audit names it with URL and byte, and a repair puts it right without
+// deleting anything.
 func TestHarmToRecordsIsFoundAndMended(t *testing.T) {
 	at := func(lines []string, i int) int { return len(strings.Join(lines[:i], "")) }
 	for name, c := range map[string]struct {

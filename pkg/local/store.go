@@ -246,7 +246,8 @@ func (s *Store) Close() (err error) {
 	return err
 }
 
-// letGo closes what a broken store has open, as far as it lets itself be closed. What is said of it is what it broke by.
+// letGo closes what a broken store has open, as far as it lets itself be closed. What is said of it is what it broke
+// by.
 func (s *Store) letGo() error {
 	_, _ = s.pages.file.Close(), s.attempt.file.Close()
 	if s.broken.fatal {

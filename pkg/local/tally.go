@@ -183,8 +183,8 @@ func fillTally(out *crawl.Tally, kind byte, arg string, n int64) {
 	}
 }
 
-// correct sets the counters to what was counted, and returns how many were wrong. Reasons beyond the limit share a counter: they are left
-// as they are. It must be called from a committer's fill.
+// correct sets the counters to what was counted, and returns how many were wrong. Reasons beyond the limit share a
+// counter: they are left as they are. It must be called from a committer's fill.
 func (t *tallies) correct(count map[string]int64) (wrong int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -34,7 +34,8 @@ type urls struct {
 // URLs puts the cache before a URL set.
 func (c *Client) URLs(next crawl.URLSet, epoch Epoch) crawl.URLSet { return urls{c, next, epoch} }
 
-// Claim implements crawl.URLSet. A task that is marked as a repeat may have been let go of since it was claimed: the set itself is asked.
+// Claim implements crawl.URLSet. A task that is marked as a repeat may have been let go of since it was claimed: the
+// set itself is asked.
 func (s urls) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, list []crawl.Task) ([]crawl.Claimed, error) {
 	keys := s.keys(ctx, job, len(list), func(i int) weburl.URL { return list[i].URL })
 	out, open := s.known(ctx, by, keys, len(list), func(i int) bool { return list[i].Repeat })
@@ -72,8 +73,8 @@ func (s urls) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, 
 	return out, nil
 }
 
-// known answers for n URLs: Known where the cache has a claim of another message. open are the places of the others, and of
-// those that are to be asked for whatever it says.
+// known answers for n URLs: Known where the cache has a claim of another message. open are the places of the others,
+// and of those that are to be asked for whatever it says.
 func (s urls) known(ctx context.Context, by crawl.MessageID, keys []string, n int, ask func(i int) bool) (out []crawl.Claimed, open []int) {
 	var cached map[string]*memcache.Item
 	if keys != nil {

@@ -127,7 +127,8 @@ func (j *Job) Drop(ctx context.Context) error {
 	return nil
 }
 
-// counts reports whether the server keeps the number of documents of a collection. FerretDB reads them all, bodies included.
+// counts reports whether the server keeps the number of documents of a collection. FerretDB reads them all, bodies
+// included.
 func (s *Store) counts(ctx context.Context) (bool, error) {
 	raw, err := s.db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Raw()
 	if err != nil {

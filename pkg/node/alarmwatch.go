@@ -10,11 +10,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 )
 
-// alarmEvery is how often the broker is asked for its alarms: it raises them by its own look at memory and disk, every few seconds.
+// alarmEvery is how often the broker is asked for its alarms: it raises them by its own look at memory and disk, every
+// few seconds.
 const alarmEvery = 5 * time.Second
 
-// alarmWatch says in the log and in a metric when the node's broker takes no messages for want of memory or disk. The connections themselves learn
-// of that only when they publish, and then only that they wait.
+// alarmWatch says in the log and in a metric when the node's broker takes no messages for want of memory or disk. The
+// connections themselves learn of that only when they publish, and then only that they wait.
 type alarmWatch struct {
 	broker interface {
 		Alarms(ctx context.Context) ([]rabbit.Alarm, error)

@@ -15,8 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 )
 
-// site is a web site by path: "301 /x" redirects, "206 …" and the like answer with that status, what starts with "<?xml" is XML, anything else
-// is HTML.
+// site is a web site by path: "301 /x" redirects, "206 …" and the like answer with that status, what starts with
+// "<?xml" is XML, anything else is HTML.
 type site map[string]string
 
 func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -149,7 +149,8 @@ func TestLinksOfOtherSchemesAreLogged(t *testing.T) {
 	}
 }
 
-// The pages of a sitemap or feed that is a seed are crawled, whatever its name is and whether or not the site's own sitemaps are read.
+// The pages of a sitemap or feed that is a seed are crawled, whatever its name is and whether or not the site's own
+// sitemaps are read.
 func TestSitemapsAsSeeds(t *testing.T) {
 	s := site{"/1": "one", "/2": "two", "/3": "three"}
 	srv := httptest.NewServer(s)

@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 )
 
-// jobRevisions tells a cluster's frontier which revisions of the jobs apply, and sees to it that what they let in is let
-// in: on a ring by one of the nodes, for whoever sweeps a job holds its lock in the database.
+// jobRevisions tells a cluster's frontier which revisions of the jobs apply, and sees to it that what they let in is
+// let in: on a ring by one of the nodes, for whoever sweeps a job holds its lock in the database.
 type jobRevisions struct {
 	jobs     *postgres.Jobs
 	frontier *frontier.Frontier
@@ -26,8 +26,8 @@ type jobRevisions struct {
 }
 
 const (
-	// revisionLook is how long a revision may be unknown here. Programs other than the frontier learn of it by the tasks
-	// that carry its epoch.
+	// revisionLook is how long a revision may be unknown here. Programs other than the frontier learn of it by the
+	// tasks that carry its epoch.
 	revisionLook = time.Second
 	// sweepLook is how long another node's sweep, or a store that is away, is waited for.
 	sweepLook = 5 * time.Second
@@ -127,7 +127,8 @@ func (r *jobRevisions) dueNow() (ids []crawl.JobID) {
 	return ids
 }
 
-// sweep lets in what a job lets in now; over: there is no more to do until the job is about to end, or is revised again.
+// sweep lets in what a job lets in now; over: there is no more to do until the job is about to end, or is revised
+// again.
 func (r *jobRevisions) sweep(ctx context.Context, id crawl.JobID) (over bool, err error) {
 	ran, err := r.jobs.Sweeping(ctx, id, func(ctx context.Context) error {
 		_, err := r.sweeper.pass(ctx, id, false)

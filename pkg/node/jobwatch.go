@@ -14,8 +14,9 @@ import (
 
 // jobWatch tells the frontier which jobs the users let run, and says when a job has ended.
 //
-// A job has ended when every URL that was claimed has its outcome, or its page budget is spent, and the content and the links of every page that was fetched
-// have come to their end (crawl.Following): see jobend.go. Should a URL turn up after all, the job runs again.
+// A job has ended when every URL that was claimed has its outcome, or its page budget is spent, and the content and the
+// links of every page that was fetched have come to their end (crawl.Following): see jobend.go. Should a URL turn up
+// after all, the job runs again.
 //
 // It also looks whether something was lost from the queues, and has that brought back.
 type jobWatch struct {
@@ -109,7 +110,8 @@ func (w *jobWatch) look(ctx context.Context) error {
 	return err
 }
 
-// follow notes the end of a running job, or the new life of one that had ended. It returns how many URLs are left to be fetched.
+// follow notes the end of a running job, or the new life of one that had ended. It returns how many URLs are left to be
+// fetched.
 func (w *jobWatch) follow(ctx context.Context, j postgres.JobInfo) (left int64, err error) {
 	tally, err := w.ledger.Tally(ctx, j.ID)
 	if err != nil {

@@ -123,7 +123,8 @@ func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	return d, nil
 }
 
-// outstanding is how many messages are not wholly handled. Over a store that broke, none will be: nobody is to wait for them.
+// outstanding is how many messages are not wholly handled. Over a store that broke, none will be: nobody is to wait for
+// them.
 func (l *Local) outstanding() int64 {
 	if l.Store.Err() != nil {
 		return 0

@@ -69,8 +69,8 @@ func Default() Config {
 		Frontier: store}}
 }
 
-// handlerLimit is how long a handler may take for one message: minutes more than the largest page and a store that was away for a while take.
-// A fetch has the limits of its job, so the stage's is only for one that is stuck.
+// handlerLimit is how long a handler may take for one message: minutes more than the largest page and a store that was
+// away for a while take. A fetch has the limits of its job, so the stage's is only for one that is stuck.
 const (
 	handlerLimit = 10 * time.Minute
 	fetchLimit   = 25 * time.Minute

@@ -76,8 +76,8 @@ func lifeText(job *crawl.Job) string {
 	return fmt.Sprintf(" from %d", job.First)
 }
 
-// kindOf is what a seed is by its name: sitemaps and feeds are read for the pages that they list. One that is not named so is found out when
-// it answers.
+// kindOf is what a seed is by its name: sitemaps and feeds are read for the pages that they list. One that is not named
+// so is found out when it answers.
 func kindOf(seed weburl.URL) crawl.Kind {
 	name := strings.ToLower(path.Base(seed.Path()))
 	for _, ending := range []string{".xml", ".xml.gz", ".rss", ".atom", ".rdf"} {

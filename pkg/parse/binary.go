@@ -32,8 +32,8 @@ func isPlain(mt string) bool {
 // sniffed is how much of a body http.DetectContentType looks at.
 const sniffed = 512
 
-// looksBinary reports whether a body that is said to be text has the signature of something else. A signature alone does not tell: "BM" begins
-// a bitmap and many a text, but no text has control characters.
+// looksBinary reports whether a body that is said to be text has the signature of something else. A signature alone
+// does not tell: "BM" begins a bitmap and many a text, but no text has control characters.
 func looksBinary(body []byte) bool {
 	head := body[:min(len(body), sniffed)]
 	if bytes.HasPrefix(head, []byte("%PDF-")) {

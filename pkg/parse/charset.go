@@ -19,8 +19,8 @@ const prescanBytes = 1024
 
 // decode returns body as valid UTF-8, with the name of the encoding it had. Valid UTF-8 is returned as it is, without a
 // copy. The encoding is that of the byte order mark, else of the Content-Type header, else of the first declaration in
-// the body whose name is known, else UTF-8 where the body is valid UTF-8, else windows-1252. enc is nil for UTF-8 and UTF-16, as then
-// the queries of links are in UTF-8 too (URL Standard, 4.5).
+// the body whose name is known, else UTF-8 where the body is valid UTF-8, else windows-1252. enc is nil for UTF-8 and
+// UTF-16, as then the queries of links are in UTF-8 too (URL Standard, 4.5).
 func decode(body []byte, contentType string) (text []byte, name string, enc encoding.Encoding) {
 	e, name, bom := findEncoding(body, contentType)
 	body = body[bom:]
@@ -79,7 +79,8 @@ func inMarkup(e encoding.Encoding, name string) (encoding.Encoding, string, int)
 	return e, name, 0
 }
 
-// knownCharset returns the first encoding that s names and the standard knows, by "charset=…"; e is nil where there is none.
+// knownCharset returns the first encoding that s names and the standard knows, by "charset=…"; e is nil where there is
+// none.
 func knownCharset(s string) (e encoding.Encoding, name string) {
 	for label, rest := charsetIn(s); label != ""; label, rest = charsetIn(rest) {
 		if e, name = charset.Lookup(label); e != nil {
@@ -89,8 +90,8 @@ func knownCharset(s string) (e encoding.Encoding, name string) {
 	return nil, ""
 }
 
-// charsetIn finds "charset=…" in the content of a meta element (HTML Standard, 2.6.4) or in the parameters of a header. rest
-// is what follows.
+// charsetIn finds "charset=…" in the content of a meta element (HTML Standard, 2.6.4) or in the parameters of a header.
+// rest is what follows.
 func charsetIn(s string) (label, rest string) {
 	lower := strings.ToLower(s)
 	for {
@@ -141,8 +142,9 @@ func declared(head []byte) (e encoding.Encoding, name string) {
 	return nil, ""
 }
 
-// declaredLate is declared for a whole body, whose first 1,024 bytes declare nothing: a browser that meets a declaration
-// later starts again with it (HTML Standard, 13.2.3.5). What is no declaration by its look is not read twice.
+// declaredLate is declared for a whole body, whose first 1,024 bytes declare nothing: a browser that meets a
+// declaration later starts again with it (HTML Standard, 13.2.3.5). What is no declaration by its look is not read
+// twice.
 func declaredLate(body []byte) (e encoding.Encoding, name string) {
 	for at := prescanBytes - len("<meta charset=x"); at < len(body); at++ {
 		i := bytes.IndexByte(body[max(at, 0):], '<')

@@ -32,7 +32,8 @@ func (r *Result) linkHeaders(values []string, page weburl.URL, maxLinks int) {
 	}
 }
 
-// refreshHeader adds the link of a Refresh header, which browsers read like a meta element's (HTML Standard, 7.4.2.4.1).
+// refreshHeader adds the link of a Refresh header, which browsers read like a meta element's (HTML Standard,
+// 7.4.2.4.1).
 func (r *Result) refreshHeader(value string, page weburl.URL, maxLinks int) {
 	ref := string(refreshURL([]byte(value)))
 	if ref == "" {

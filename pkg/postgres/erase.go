@@ -21,8 +21,9 @@ type Erased struct {
 var ofJobs = []Erased{{Table: "urls"}, {Table: "fingerprints"}, {Table: "unkept"}, {Table: "followed"}, {Table: "followed_since"}, {Table: "following"},
 	{Table: "redirects"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "job_revisions"}}
 
-// BeginDelete marks a job as deleted: programs let go of what they have of it as soon as they look, within Config.JobExpiry. age is how long ago that was
-// asked for first. A job that is not known, or was deleted, is a permanent error.
+// BeginDelete marks a job as deleted: programs let go of what they have of it as soon as they look, within
+// Config.JobExpiry. age is how long ago that was asked for first. A job that is not known, or was deleted, is a
+// permanent error.
 func (j *Jobs) BeginDelete(ctx context.Context, id crawl.JobID) (age time.Duration, err error) {
 	err = j.s.do(ctx, fmt.Sprintf("delete job %q", id), func(ctx context.Context) error {
 		const sql = `UPDATE jobs SET deleted = coalesce(deleted, now()) WHERE id = $1 AND NOT gone RETURNING now() - deleted`
@@ -36,8 +37,8 @@ func (j *Jobs) BeginDelete(ctx context.Context, id crawl.JobID) (age time.Durati
 	return age, err
 }
 
-// Erase removes everything that the database has of a job whose deletion has begun, and ends the deletion. Where it is interrupted it goes on when it
-// is repeated. It says what it removed.
+// Erase removes everything that the database has of a job whose deletion has begun, and ends the deletion. Where it is
+// interrupted it goes on when it is repeated. It says what it removed.
 func (j *Jobs) Erase(ctx context.Context, id crawl.JobID) (erased []Erased, err error) {
 	var number int32
 	err = j.s.do(ctx, fmt.Sprintf("delete job %q", id), func(ctx context.Context) error {
@@ -113,8 +114,8 @@ func (j *Jobs) eraseSome(ctx context.Context, table string, number int32) (n int
 	return n, err
 }
 
-// dropPatience is how long a job's partition of the attempts is waited for: it needs the table for itself for a moment, and whoever comes meanwhile waits
-// behind it.
+// dropPatience is how long a job's partition of the attempts is waited for: it needs the table for itself for a moment,
+// and whoever comes meanwhile waits behind it.
 const dropPatience = "2s"
 
 // dropAttempts drops a job's partition of the attempts, and returns how many lines it had.

@@ -265,7 +265,8 @@ func (f *Following) Unfollowed(ctx context.Context, before time.Time, each func(
 	})
 }
 
-// Missing hands the task of every page of a job to each that was fetched before a time, and of whose links some are not claimed.
+// Missing hands the task of every page of a job to each that was fetched before a time, and of whose links some are not
+// claimed.
 func (f *Following) Missing(ctx context.Context, job crawl.JobID, before time.Time, each func(crawl.Task) error) error {
 	return f.Unfollowed(ctx, before, func(t crawl.Task) error {
 		if t.Job != job {

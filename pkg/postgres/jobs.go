@@ -36,8 +36,8 @@ type JobInfo struct {
 	Deleted time.Time  // when its deletion began, which has not come to its end; else zero
 }
 
-// Jobs is the jobs of the cluster, with their revisions. What it knows of a job is believed for Config.JobExpiry: then it sees another revision, and that
-// the job was deleted.
+// Jobs is the jobs of the cluster, with their revisions. What it knows of a job is believed for Config.JobExpiry: then
+// it sees another revision, and that the job was deleted.
 type Jobs struct {
 	s     *Store
 	mu    sync.Mutex

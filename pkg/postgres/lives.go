@@ -78,7 +78,8 @@ func (j *Jobs) find(ctx context.Context, id crawl.JobID) (int32, bool, error) {
 	return l.number, known && !l.dead, err
 }
 
-// number returns a job's number, giving it one, and its partition of the attempts, the first time. A job that was deleted has none.
+// number returns a job's number, giving it one, and its partition of the attempts, the first time. A job that was
+// deleted has none.
 func (j *Jobs) number(ctx context.Context, id crawl.JobID) (int32, error) {
 	l, known, err := j.life(ctx, id)
 	switch {

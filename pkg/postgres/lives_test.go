@@ -24,7 +24,8 @@ func submitJob(t *testing.T, s *postgres.Store, job *crawl.Job) *crawl.Job {
 	return current
 }
 
-// A job that was deleted leaves nothing, and its next life begins with nothing: other programs see that as soon as they look again.
+// A job that was deleted leaves nothing, and its next life begins with nothing: other programs see that as soon as they
+// look again.
 func TestADeletedJobBeginsAnew(t *testing.T) {
 	ctx, url := context.Background(), newDatabase(t)
 	cfg := config(url)

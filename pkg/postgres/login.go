@@ -11,7 +11,8 @@ import (
 // ErrRefused says that the server answers and does not let this user in: waiting will not help, a setting will.
 var ErrRefused = errors.New("the server refuses the login")
 
-// loginError is err, marked where the server was reached and refused the user: class 28 and 3D000 (PostgreSQL manual, appendix A).
+// loginError is err, marked where the server was reached and refused the user: class 28 and 3D000 (PostgreSQL manual,
+// appendix A).
 func loginError(cc *pgx.ConnConfig, err error) error {
 	var pg *pgconn.PgError
 	switch {

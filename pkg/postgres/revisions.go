@@ -243,7 +243,8 @@ func (j *Jobs) Revisions(ctx context.Context, id crawl.JobID) (list []crawl.Revi
 	return list, err
 }
 
-// Epochs returns the epochs of the revisions that apply, of all jobs: one look instead of one a job. 0: the job was deleted, or is being deleted.
+// Epochs returns the epochs of the revisions that apply, of all jobs: one look instead of one a job. 0: the job was
+// deleted, or is being deleted.
 func (j *Jobs) Epochs(ctx context.Context) (epochs map[crawl.JobID]uint32, err error) {
 	err = j.s.do(ctx, "epochs of the jobs", func(ctx context.Context) error {
 		rows, err := j.s.pool.Query(ctx, `SELECT id, CASE WHEN deleted IS NULL THEN epoch ELSE 0 END FROM jobs WHERE spec IS NOT NULL OR deleted IS NOT NULL`)

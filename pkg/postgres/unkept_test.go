@@ -10,7 +10,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
-// Of pages that were fetched before reasons were kept nobody knows why they have no record: they are not taken for lost.
+// Of pages that were fetched before reasons were kept nobody knows why they have no record: they are not taken for
+// lost.
 func TestPagesOfEarlierBuildsHaveAReason(t *testing.T) {
 	ctx, url := context.Background(), newDatabase(t)
 	s := openAt(t, url)

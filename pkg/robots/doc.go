@@ -26,7 +26,7 @@
 //
 // # Beyond the letter
 //
-// What a site plainly meant is obeyed where the RFC leaves room: keys are compared by their letters (record.go), line ends
-// and encodings are bridged (text.go), names are compared whole before their letters (agent.go). docs/robots.md lists
-// what Google's parser answers otherwise, and differences_test.go holds that list.
+// What a site plainly meant is obeyed where the RFC leaves room: keys are compared by their letters (record.go), line
+// ends and encodings are bridged (text.go), names are compared whole before their letters (agent.go). docs/robots.md
+// lists what Google's parser answers otherwise, and differences_test.go holds that list.
 package robots

@@ -30,10 +30,10 @@ func (r *reader) text(alphabet string) string {
 	return b.String()
 }
 
-// writeFile makes a robots.txt of what we and Google's parser should read alike. Left out is what docs/robots.md says we
-// read otherwise: encoded unreserved octets, reserved octets both raw and encoded, octets beyond ASCII in a URL, lines
-// over 16 KiB, /robots.txt itself, names that only share their letters, keys that only we take for misspelt, other
-// records with a key that starts like a rule's and a value that is no path.
+// writeFile makes a robots.txt of what we and Google's parser should read alike. Left out is what docs/robots.md says
+// we read otherwise: encoded unreserved octets, reserved octets both raw and encoded, octets beyond ASCII in a URL,
+// lines over 16 KiB, /robots.txt itself, names that only share their letters, keys that only we take for misspelt,
+// other records with a key that starts like a rule's and a value that is no path.
 func writeFile(r *reader) string {
 	var b strings.Builder
 	b.WriteString(r.pick("", "", "\xef", "\xef\xbb", "\uFEFF", "\xef\x11"))
@@ -57,7 +57,8 @@ func writeFile(r *reader) string {
 	return b.String()
 }
 
-// colonFor keeps the colon where the value or the key may be of two words: without one we read more than Google's parser.
+// colonFor keeps the colon where the value or the key may be of two words: without one we read more than Google's
+// parser.
 func colonFor(r *reader, colon string) string {
 	if !strings.Contains(colon, ":") {
 		return r.pick(":", " : ")

@@ -2,7 +2,8 @@
 //
 // Its duties, in order:
 //
-//  1. [Cache.Rules] returns the rules of an origin for a job's agent, compiled once an agent, for as long as the record says.
+//  1. [Cache.Rules] returns the rules of an origin for a job's agent, compiled once an agent, for as long as the record
+//     says.
 //  2. [Cache.Put] stores a record and makes it known here at once. Other processes see it when theirs has expired, which
 //     is the promise of a record's Expires.
 //
@@ -62,7 +63,8 @@ type entry struct {
 // maxAgents is for how many agents an origin's rules are kept: jobs mostly share one.
 const maxAgents = 16
 
-// AgentOf is the name that robots.txt files know a job's crawler by: the one that the job says, or that of its User-Agent.
+// AgentOf is the name that robots.txt files know a job's crawler by: the one that the job says, or that of its
+// User-Agent.
 func AgentOf(job *crawl.Job) string {
 	if job.Robots.Agent != "" {
 		return job.Robots.Agent

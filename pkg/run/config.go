@@ -132,8 +132,9 @@ type Workers struct {
 	Frontier     int `yaml:"frontier"`
 }
 
-// Handlers bounds how long a stage handles one message. One that takes longer is cut off and tried again, and becomes a dead letter at the third
-// time. The fetcher's must be more than limits.total of any job, and all of them less than the broker's consumer_timeout (30 minutes).
+// Handlers bounds how long a stage handles one message. One that takes longer is cut off and tried again, and becomes a
+// dead letter at the third time. The fetcher's must be more than limits.total of any job, and all of them less than the
+// broker's consumer_timeout (30 minutes).
 type Handlers struct {
 	Fetcher      crawl.Duration `yaml:"fetcher"`
 	Parser       crawl.Duration `yaml:"parser"`

@@ -154,7 +154,8 @@ func TestTheDevelopmentStackBuildsOnce(t *testing.T) {
 	}
 }
 
-// A machine of a cluster of several: its broker and stores can be reached at its address, and the programs tell the ring so.
+// A machine of a cluster of several: its broker and stores can be reached at its address, and the programs tell the
+// ring so.
 func TestANodeOfSeveralMachines(t *testing.T) {
 	const address = "10.9.8.7"
 	services := composed(t, []string{"ADDRESS=" + address}, "-f", "docker-compose.yml", "-f", "deploy/cluster.yml", "--profile", "tools", "--profile", "cluster").Services

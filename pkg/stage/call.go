@@ -21,10 +21,12 @@ const maxCuts = 3
 // maxIdle bounds the callers that wait for work: others end.
 const maxIdle = 32
 
-// callers call handlers on goroutines of their own, so that one that never returns costs its stage a goroutine and not a worker.
+// callers call handlers on goroutines of their own, so that one that never returns costs its stage a goroutine and not
+// a worker.
 //
-// A message whose call was left to itself is not handled again while that call is under way: the effects of a handler may be repeated, but not
-// made by two at once that know nothing of each other. When it has come so often it is buried all the same, and nobody waits for it any more.
+// A message whose call was left to itself is not handled again while that call is under way: the effects of a handler
+// may be repeated, but not made by two at once that know nothing of each other. When it has come so often it is buried
+// all the same, and nobody waits for it any more.
 type callers[In crawl.Event] struct {
 	stage   string
 	handler Handler[In]
@@ -38,7 +40,8 @@ type callers[In crawl.Event] struct {
 	active map[*watched]struct{}
 }
 
-// caller is a goroutine that calls a handler for one message after the other: a new one for each would grow its stack anew.
+// caller is a goroutine that calls a handler for one message after the other: a new one for each would grow its stack
+// anew.
 type caller[In crawl.Event] struct {
 	work chan call[In]
 	done chan answer
@@ -170,7 +173,8 @@ func (c *callers[In]) isLost(id crawl.MessageID) (began time.Time, lost bool) {
 	return began, lost
 }
 
-// handle calls the handler. A panic is an error of this one message: it is buried with its reason, and the other messages go on.
+// handle calls the handler. A panic is an error of this one message: it is buried with its reason, and the other
+// messages go on.
 func (c *callers[In]) handle(ctx context.Context, in In) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {

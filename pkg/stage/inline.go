@@ -9,8 +9,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Over a bus that can do without a handler's return, the handler is called by the bus's own worker: handing each message to another goroutine
-// and back costs more than most handlers. A watch looks after the calls that are under way.
+// Over a bus that can do without a handler's return, the handler is called by the bus's own worker: handing each
+// message to another goroutine and back costs more than most handlers. A watch looks after the calls that are under
+// way.
 
 // watched is a call that is under way.
 type watched struct {
@@ -56,8 +57,8 @@ var errGiven = errors.New("the message was given up before its handler returned"
 // watchParts is into how many parts of its limit the watch divides its looks.
 const watchParts = 16
 
-// watch cuts off the calls that take longer than the limit, and gives up those that do not return then, until stop is closed. When ctx has ended, it gives
-// up whatever does not return within the grace.
+// watch cuts off the calls that take longer than the limit, and gives up those that do not return then, until stop is
+// closed. When ctx has ended, it gives up whatever does not return within the grace.
 func (c *callers[In]) watch(ctx context.Context, stop <-chan struct{}, giveUp func(w *watched, err error)) {
 	tick := time.NewTicker(max(c.limit/watchParts, time.Millisecond))
 	defer tick.Stop()

@@ -20,7 +20,8 @@ type graves chan bus.DeadLetter
 
 func (g graves) Bury(_ context.Context, d bus.DeadLetter) error { g <- d; return nil }
 
-// Over the bus of one process, too, a handler that never returns holds neither its stage nor the end of the crawl, and its message is buried.
+// Over the bus of one process, too, a handler that never returns holds neither its stage nor the end of the crawl, and
+// its message is buried.
 func TestAHandlerThatNeverReturnsHoldsNobody(t *testing.T) {
 	for name, obeys := range map[string]bool{"it goes by its context": true, "it does not": false} {
 		t.Run(name, func(t *testing.T) {

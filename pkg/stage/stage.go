@@ -33,8 +33,8 @@ type Config struct {
 	Name    string // fetcher, parser, …: it stands in ids, logs and metrics
 	Topic   string // what it consumes
 	Workers bus.Workers
-	// Limit is how long a handler may take for one message; 0: for ever. Then its context ends, and the message is tried again; after the third
-	// time it is buried. How long its outputs wait for room is not limited.
+	// Limit is how long a handler may take for one message; 0: for ever. Then its context ends, and the message is
+	// tried again; after the third time it is buried. How long its outputs wait for room is not limited.
 	Limit   time.Duration
 	Log     *slog.Logger
 	Metrics *Metrics // nil: none

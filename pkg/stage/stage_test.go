@@ -169,7 +169,8 @@ func TestAFailureIsLoggedWithJobAndURL(t *testing.T) {
 	}
 }
 
-// A refusal by the fence, say, concerns each message that a node has in hand: that is one line and no alarm, however often they come back.
+// A refusal by the fence, say, concerns each message that a node has in hand: that is one line and no alarm, however
+// often they come back.
 func TestExpectedRefusalsAreOneLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -304,8 +305,8 @@ func poisoned(m map[string]int) []crawl.Event {
 	return nil
 }
 
-// A handler that goes by its context is cut off at the limit, tried again and then buried; one that does not is left to itself, and its message
-// is not handled again while it runs. Other messages go on.
+// A handler that goes by its context is cut off at the limit, tried again and then buried; one that does not is left to
+// itself, and its message is not handled again while it runs. Other messages go on.
 func TestAHandlerThatNeverEndsIsCutOff(t *testing.T) {
 	for name, obeys := range map[string]bool{"it goes by its context": true, "it does not": false} {
 		t.Run(name, func(t *testing.T) {

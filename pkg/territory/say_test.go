@@ -12,7 +12,8 @@ import (
 	ringmember "github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
 )
 
-// A part of a move that the fence refuses is tried again like any other that fails, but is no fault that people must look at.
+// A part of a move that the fence refuses is tried again like any other that fails, but is no fault that people must
+// look at.
 func TestARefusalByTheFenceIsNoWarning(t *testing.T) {
 	for _, tt := range []struct {
 		err  error

@@ -1,7 +1,7 @@
 package weburl
 
-// ParseForeign reads an absolute URL of another scheme than http and https, such as mailto:a@b.c, as something to name, not to fetch: all its
-// accessors but String, Key and Scheme return "". ok is false for every other text.
+// ParseForeign reads an absolute URL of another scheme than http and https, such as mailto:a@b.c, as something to name,
+// not to fetch: all its accessors but String, Key and Scheme return "". ok is false for every other text.
 func ParseForeign(raw string) (u URL, ok bool) {
 	if len(raw) > MaxInput {
 		return URL{}, false

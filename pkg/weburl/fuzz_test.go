@@ -50,7 +50,8 @@ func checkFastPath(t *testing.T, ref string, base URL) {
 	}
 }
 
-// FuzzSplice: a URL put together from the start of another and a tail is what Parse makes of the text, or ParseForeign, whatever the text is.
+// FuzzSplice: a URL put together from the start of another and a tail is what Parse makes of the text, or ParseForeign,
+// whatever the text is.
 func FuzzSplice(f *testing.F) {
 	for i, p := range seedPairs {
 		f.Add(p[1], i, p[0])

@@ -3,7 +3,8 @@ package weburl
 import "strings"
 
 // ParseStored is Parse for a text that URL.String gave once, from bytes that it does not keep. Its result is that of Parse for any
-// text, and that of ParseForeign for what Parse does not take; for a text of Parse's it costs one allocation and one pass.
+// text, and that of ParseForeign for what Parse does not take; for a text of Parse's it costs one allocation and one
+// pass.
 func ParseStored(text []byte) (URL, error) { return URL{}.Splice(0, text) }
 
 // Splice is Parse for the first n bytes of u and tail behind them, where both are parts of texts that URL.String gave: how a list of URLs of

@@ -5,8 +5,8 @@ import (
 )
 
 // URL is an absolute http or https URL in the serialisation of the URL Standard. It is an immutable value: two URLs are
-// equal by == when their text is, and it may be a map key. The zero URL is no URL; its accessors return "". What names URLs
-// and does not fetch them may hold a foreign one, of another scheme: see ParseForeign.
+// equal by == when their text is, and it may be a map key. The zero URL is no URL; its accessors return "". What names
+// URLs and does not fetch them may hold a foreign one, of another scheme: see ParseForeign.
 //
 // A URL owns its text: it never keeps the page it was found on in memory.
 type URL struct {

@@ -54,7 +54,8 @@ or a dead letter cannot be read. ` + "`whirlpool repair`" + ` puts right what is
 	return cmd
 }
 
-// judged prints what an audit found, and makes its verdict the exit status. wrong is what to say of a crawl that is not sound.
+// judged prints what an audit found, and makes its verdict the exit status. wrong is what to say of a crawl that is not
+// sound.
 func judged(cmd *cobra.Command, r *crawl.AuditReport, asJSON bool, wrong string) error {
 	write := inspect.WriteAudit
 	if asJSON {

@@ -13,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
 )
 
-// auditArchives checks the finished files under warc/: each record has a length and each member a checksum. One that is being written has
-// the suffix .open, and is not read.
+// auditArchives checks the finished files under warc/: each record has a length and each member a checksum. One that is
+// being written has the suffix .open, and is not read.
 func auditArchives(ctx context.Context, dir string, r *crawl.AuditReport) error {
 	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
 	if err != nil || r.Directory == nil {

@@ -40,8 +40,8 @@ var (
 // takesFile finds the commands whose arguments are files.
 var takesFile = regexp.MustCompile(`(^| )\[?FILE`)
 
-// complete makes the shell complete the values of flags and arguments of a command and all below it: those that it knows, files only where files
-// are wanted.
+// complete makes the shell complete the values of flags and arguments of a command and all below it: those that it
+// knows, files only where files are wanted.
 func complete(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		complete(c)

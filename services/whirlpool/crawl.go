@@ -287,8 +287,8 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 // brokenPatience is how long a crawl whose directory cannot be written any more may take to stop in order.
 const brokenPatience = 2 * time.Second
 
-// endIfBroken ends the process where a crawl whose store broke does not come to its end: some of it may wait for the store for ever. That
-// loses nothing that is not lost.
+// endIfBroken ends the process where a crawl whose store broke does not come to its end: some of it may wait for the
+// store for ever. That loses nothing that is not lost.
 func endIfBroken(s *local.Store, stderr io.Writer) (done func()) {
 	ended := make(chan struct{})
 	go func() {

@@ -42,8 +42,8 @@ again; nothing of the former job gets into the new one.`,
 	return cmd
 }
 
-// letGo is how long programs may work with what they knew of a job before it was deleted: they look again within postgres.Config.JobExpiry, and finish
-// what they have in hand.
+// letGo is how long programs may work with what they knew of a job before it was deleted: they look again within
+// postgres.Config.JobExpiry, and finish what they have in hand.
 const letGo = 2 * specExpiry
 
 // deleteIfKnown deletes a job, if there is one.

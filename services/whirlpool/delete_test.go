@@ -30,7 +30,8 @@ func (c *clusterUnderTest) jobsNow() []jobLine {
 	return decode[[]jobLine](c.t, c.must("jobs", "--cluster", "--json"))
 }
 
-// A job that is deleted while it runs leaves nothing, and the next one of that id finds what it would have found without it.
+// A job that is deleted while it runs leaves nothing, and the next one of that id finds what it would have found
+// without it.
 func TestAJobIsDeletedInMidCrawlAndBegunAnew(t *testing.T) {
 	c := newCluster(t)
 	c.startNode()

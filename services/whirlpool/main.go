@@ -13,7 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Exit statuses: as asked, failure, bad usage, and not to the end: a crawl that was stopped before its end, an audit that could not prove everything.
+// Exit statuses: as asked, failure, bad usage, and not to the end: a crawl that was stopped before its end, an audit
+// that could not prove everything.
 const (
 	exitOK       = 0
 	exitFailure  = 1

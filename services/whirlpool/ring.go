@@ -170,7 +170,8 @@ programs may be stopped. Started anew, they join again.`,
 	return cmd
 }
 
-// hasLeft reports whether a node that was asked to leave is gone; an error where it cannot go, for nobody is left who would take over what it owns.
+// hasLeft reports whether a node that was asked to leave is gone; an error where it cannot go, for nobody is left who
+// would take over what it owns.
 func hasLeft(t *ring.Table, name string) (bool, error) {
 	n, known := t.Node(name)
 	switch {

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// screen is where people watch: a terminal, on which the last line renews itself, or a file. It may be used by many goroutines.
+// screen is where people watch: a terminal, on which the last line renews itself, or a file. It may be used by many
+// goroutines.
 type screen struct {
 	w     io.Writer
 	live  bool       // it is a terminal that understands escape sequences
@@ -39,7 +40,8 @@ func newScreen(w io.Writer) *screen {
 // usualWidth is that of a terminal that does not tell.
 const usualWidth = 80
 
-// renew shows a line instead of the last that it showed. The last column stays free: what stands there makes some terminals go to the next line.
+// renew shows a line instead of the last that it showed. The last column stays free: what stands there makes some
+// terminals go to the next line.
 func (s *screen) renew(line func(columns int) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

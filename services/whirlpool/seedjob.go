@@ -32,8 +32,8 @@ func (f *crawlFlags) seeded(cmd *cobra.Command, flags crawl.Job, args []string, 
 	return job, nil
 }
 
-// added is a job that the cluster knows, with further seeds. Its settings stay, but for those that flags name; with -c all are those of the file. A
-// job that the cluster does not know is taken as it is.
+// added is a job that the cluster knows, with further seeds. Its settings stay, but for those that flags name; with -c
+// all are those of the file. A job that the cluster does not know is taken as it is.
 func (f *crawlFlags) added(cmd *cobra.Command, c *cluster, job *crawl.Job, flags crawl.Job, args []string) (*crawl.Job, error) {
 	current, known, err := c.postgres.Jobs().Current(cmd.Context(), job.ID)
 	if err != nil || !known || f.config != "" {

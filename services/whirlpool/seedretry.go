@@ -19,7 +19,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 )
 
-// retryable are the verdicts that --retry names. The others are no failure, or are judged anew whenever the job changes.
+// retryable are the verdicts that --retry names. The others are no failure, or are judged anew whenever the job
+// changes.
 var retryable = map[string]crawl.Verdict{}
 
 func init() {
@@ -71,7 +72,8 @@ func (r *retryFlag) run(cmd *cobra.Command, ref *clusterRef, id crawl.JobID, fla
 	return r.retry(cmd, c, id, flags)
 }
 
-// retry opens a job's URLs again, by the settings that the flags give it (nil: those that were stored just now), and says how many.
+// retry opens a job's URLs again, by the settings that the flags give it (nil: those that were stored just now), and
+// says how many.
 func (r *retryFlag) retry(cmd *cobra.Command, c *cluster, id crawl.JobID, flags *crawl.Job) error {
 	ctx, jobs := cmd.Context(), c.postgres.Jobs()
 	j, err := c.job(ctx, id)

@@ -13,7 +13,8 @@ func (c *clusterUnderTest) set(name, value string) {
 	c.env = append(slices.DeleteFunc(c.env, func(s string) bool { return strings.HasPrefix(s, name+"=") }), name+"="+value)
 }
 
-// A job that was refused private addresses gets them by a flag, without any change of the node, and what was refused is fetched.
+// A job that was refused private addresses gets them by a flag, without any change of the node, and what was refused is
+// fetched.
 func TestRefusedURLsAreTriedAgainAfterASettingChanged(t *testing.T) {
 	c := newCluster(t)
 	c.set("WHIRLPOOL_FETCH_ALLOW_PRIVATE", "false")

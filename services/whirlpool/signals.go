@@ -7,8 +7,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 )
 
-// signals returns a context that the first signal to stop ends; the second ends the process at once, which loses nothing of what a directory
-// holds. abandon is called before that.
+// signals returns a context that the first signal to stop ends; the second ends the process at once, which loses
+// nothing of what a directory holds. abandon is called before that.
 func signals(ctx context.Context, stopping, abandon func()) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	c, stop := run.StopSignals()

@@ -160,7 +160,8 @@ func firstFailure(st *stack) string {
 	return st.reason
 }
 
-// removeAll deletes a stack's resources in the reverse of the order they were made, but for those that their policy retains.
+// removeAll deletes a stack's resources in the reverse of the order they were made, but for those that their policy
+// retains.
 func (s *Server) removeAll(st *stack, rollback bool) error {
 	for _, name := range slices.Backward(st.order) {
 		m := st.resources[name]
@@ -181,8 +182,8 @@ func (s *Server) removeAll(st *stack, rollback bool) error {
 	return nil
 }
 
-// retained reports whether the resource outlives its deletion. RetainExceptOnCreate is for what a failed operation has just made, which goes; what has
-// the policy Retain stays even then.
+// retained reports whether the resource outlives its deletion. RetainExceptOnCreate is for what a failed operation has
+// just made, which goes; what has the policy Retain stays even then.
 func (m *made) retained(rollback bool) bool {
 	return m.policy == "Retain" || m.policy == "RetainExceptOnCreate" && !rollback
 }

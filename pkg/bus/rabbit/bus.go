@@ -75,7 +75,8 @@ func (b *Bus) Declare(ctx context.Context) error {
 	return b.DeclareFor(ctx, all...)
 }
 
-// DeclareFor is Declare for the vhosts that hold one of the topics: a program that uses no other vhost needs no access to it.
+// DeclareFor is Declare for the vhosts that hold one of the topics: a program that uses no other vhost needs no access
+// to it.
 func (b *Bus) DeclareFor(ctx context.Context, topics ...string) error {
 	for _, v := range b.vhosts {
 		if !slices.ContainsFunc(topics, v.has) {

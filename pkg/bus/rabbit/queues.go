@@ -295,7 +295,8 @@ func (q *Queues) Lengths(ctx context.Context) (map[string]int64, error) {
 	return out, nil
 }
 
-// Lost is closed when the receipts are void, because the connection or one of its channels is gone: whoever works on pulled tasks may stop.
+// Lost is closed when the receipts are void, because the connection or one of its channels is gone: whoever works on
+// pulled tasks may stop.
 func (q *Queues) Lost() <-chan struct{} { return q.gone }
 
 func (q *Queues) lost() bool {

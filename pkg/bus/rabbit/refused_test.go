@@ -42,7 +42,8 @@ func with(t *testing.T, address string, change func(u *url.URL)) string {
 	return u.String()
 }
 
-// A broker that answers and lets nobody in is not out of reach: the log, Reach and the management API name the user and what to check.
+// A broker that answers and lets nobody in is not out of reach: the log, Reach and the management API name the user and
+// what to check.
 func TestARefusedLoginIsNotABrokerOutOfReach(t *testing.T) {
 	wrong := func(u *url.URL) { u.User = url.UserPassword(u.User.Username(), "wrong") }
 	for name, change := range map[string]func(u *url.URL){

@@ -115,8 +115,8 @@ var examples = map[string]string{
 	"rules.links.weight":          "9",
 }
 
-// example is a line of a job file's YAML without its indentation. Keys that somebody adds have their default for an example until they get a
-// better one.
+// example is a line of a job file's YAML without its indentation. Keys that somebody adds have their default for an
+// example until they get a better one.
 func (k *Key) example() string {
 	if text, ok := examples[k.Path]; ok {
 		return k.Name + ": " + text

@@ -18,7 +18,8 @@ type summary struct {
 	warc.Summary
 }
 
-// Run checks the file ("-": standard input) and prints to w. ok says that it has no fault; a file that cannot be read to its end is an error.
+// Run checks the file ("-": standard input) and prints to w. ok says that it has no fault; a file that cannot be read
+// to its end is an error.
 func Run(file string, w io.Writer) (ok bool, err error) {
 	f := os.Stdin
 	if file != "-" {

@@ -17,8 +17,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
-// A crawl that is killed around the end of its page budget has at no time more records than the budget, and in the end a record
-// of each page that it fetched, and of no other.
+// A crawl that is killed around the end of its page budget has at no time more records than the budget, and in the end
+// a record of each page that it fetched, and of no other.
 func TestKilledAroundThePageBudget(t *testing.T) {
 	long(t)
 	t.Parallel()

@@ -11,7 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
-// A directory that is deleted, or moved away, under a running crawl ends it: with one error that names it, and without a stack trace.
+// A directory that is deleted, or moved away, under a running crawl ends it: with one error that names it, and without
+// a stack trace.
 func TestADirectoryThatIsDeletedEndsTheCrawl(t *testing.T) {
 	long(t)
 	t.Parallel()

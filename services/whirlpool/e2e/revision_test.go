@@ -20,8 +20,8 @@ import (
 // part is what the tests exclude: the pages of about half of the hosts.
 const part = `^https?://[^/]*[02468]\.`
 
-// TestNarrowedAndWidenedInPlace crawls a web, is killed, goes on without half of the hosts to the end, and then with them again, killed
-// in the sweep: what it has in the end is what a crawl has that was never revised.
+// TestNarrowedAndWidenedInPlace crawls a web, is killed, goes on without half of the hosts to the end, and then with
+// them again, killed in the sweep: what it has in the end is what a crawl has that was never revised.
 func TestNarrowedAndWidenedInPlace(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -68,7 +68,8 @@ func TestNarrowedAndWidenedInPlace(t *testing.T) {
 	}
 }
 
-// tree is a site whose pages have four links each, five levels deep. The depth of a page does not depend on the order of the crawl.
+// tree is a site whose pages have four links each, five levels deep. The depth of a page does not depend on the order
+// of the crawl.
 type tree struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -133,7 +134,8 @@ func pagesOf(t *testing.T, c crawler) (urls []string) {
 	return urls
 }
 
-// TestEveryBoundCanBeWidened: a crawl that ended by a bound and goes on under a wider one has what a crawl has that began with it.
+// TestEveryBoundCanBeWidened: a crawl that ended by a bound and goes on under a wider one has what a crawl has that
+// began with it.
 func TestEveryBoundCanBeWidened(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -165,7 +167,8 @@ func TestEveryBoundCanBeWidened(t *testing.T) {
 	}
 }
 
-// TestSettingsChangeWhileACrawlRuns changes delay, scope, depth and budget of a crawl that runs; server's log and explain agree.
+// TestSettingsChangeWhileACrawlRuns changes delay, scope, depth and budget of a crawl that runs; server's log and
+// explain agree.
 func TestSettingsChangeWhileACrawlRuns(t *testing.T) {
 	long(t)
 	t.Parallel()

@@ -25,8 +25,8 @@ const (
 // memory, and go on by themselves.
 func TestProgramsWaitAndGoOnByThemselves(t *testing.T) {
 	long(t)
-	// The broker's tool takes seconds until it has set an alarm, and more on a slow machine. A host is asked thirty times and more, half of
-	// that after the last trouble has begun.
+	// The broker's tool takes seconds until it has set an alarm, and more on a slow machine. A host is asked thirty
+	// times and more, half of that after the last trouble has begun.
 	w := serveSlowly(t, ready(t).toolTime(t)/5)
 	disk := filepath.Join(t.TempDir(), "disk")
 	mounted := mount(t, disk)

@@ -50,7 +50,7 @@ func TestQueuesAreDeletedAndPurged(t *testing.T) {
 func loseQueues(t *testing.T, prefix, program, how string) {
 	w := serve(t)
 	job := w.job()
-	job.Limits.Total = crawl.Duration(3 * time.Second) // a lease whose message is gone is waited for as long as a fetch may take
+	job.Limits.Total = crawl.Duration(3 * time.Second)                 // a lease whose message is gone is waited for as long as a fetch may take
 	c := newCluster(t, w.srv, job, "WHIRLPOOL_FRONTIER_HELD_TASKS=20") // so that tasks lie in the queues
 	c.startSeven()
 	c.seed()

@@ -9,8 +9,9 @@ import (
 // evenHosts are the pages of about half of the hosts.
 const evenHosts = `^https?://[^/]*[02468]\.`
 
-// TestAJobIsNarrowedAndWidenedInPlace gives the cluster a job, narrows it to half of the hosts while it runs, lets it end, and widens it again, with the
-// frontier and the DUE killed in the sweep: what it has in the end is what an undisturbed crawl has that was never revised.
+// TestAJobIsNarrowedAndWidenedInPlace gives the cluster a job, narrows it to half of the hosts while it runs, lets it
+// end, and widens it again, with the frontier and the DUE killed in the sweep: what it has in the end is what an
+// undisturbed crawl has that was never revised.
 func TestAJobIsNarrowedAndWidenedInPlace(t *testing.T) {
 	w := serve(t)
 	c := newCluster(t, w.srv, w.job())

@@ -75,7 +75,8 @@ func (c *cluster) leftovers() (faults []string) {
 	return faults
 }
 
-// tolerance is what the server takes to notice that a client has given up: the answers it was sending end that late. A slower machine takes longer.
+// tolerance is what the server takes to notice that a client has given up: the answers it was sending end that late. A
+// slower machine takes longer.
 const tolerance = 3 * time.Millisecond
 
 // impolite lists the violations in the server's log, but for a number that no crawler could have avoided.

@@ -67,8 +67,8 @@ func (c *cluster) sound(job crawl.JobID) {
 	c.stuck()
 }
 
-// audit fails where the audit finds something wrong, or cannot prove it for another reason than that it cannot ask the brokers of the other nodes, which
-// have other ports here: queued looks into these.
+// audit fails where the audit finds something wrong, or cannot prove it for another reason than that it cannot ask the
+// brokers of the other nodes, which have other ports here: queued looks into these.
 func (c *cluster) audit(m *machine, job crawl.JobID) {
 	c.t.Helper()
 	out, err := c.command(m, "audit", "--cluster", "--job", string(job), "--json")
@@ -110,7 +110,8 @@ func (c *cluster) results(job crawl.JobID) *e2e.Results {
 	return r
 }
 
-// tolerance is what the server takes to notice that a client has given up: the answers it was sending end that late. A slower machine takes longer.
+// tolerance is what the server takes to notice that a client has given up: the answers it was sending end that late. A
+// slower machine takes longer.
 const tolerance = 3 * time.Millisecond
 
 // impolite lists the violations in the server's log, but for a number that no crawler could have avoided.

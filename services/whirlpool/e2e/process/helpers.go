@@ -78,8 +78,8 @@ func Report(t testing.TB, what string, faults []string) {
 	}
 }
 
-// Shut reports whether a queue holds URLs that have their outcomes for the time being: a crawl that has ended leaves them there, to be tried again
-// hours later.
+// Shut reports whether a queue holds URLs that have their outcomes for the time being: a crawl that has ended leaves
+// them there, to be tried again hours later.
 func Shut(queue string) bool {
 	number, ok := strings.CutPrefix(queue, "later.")
 	n, err := strconv.Atoi(number)
