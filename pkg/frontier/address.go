@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"slices"
 	"time"
@@ -21,9 +22,10 @@ func ipDelay(j *crawl.Job) crawl.Duration { return min(j.Politeness.IPDelay, j.P
 // maxResolving bounds the look-ups under way and waiting: while there are so many, no hosts are drawn.
 func (f *Frontier) maxResolving() int { return 4 * f.cfg.Resolvers }
 
-// resolvePatience is how long the frontier waits for an address: name servers that say nothing would keep the names of
-// other hosts waiting.
-const resolvePatience = time.Second
+// resolvePatiences is how long the frontier waits for an address, at first and once more: name servers that say nothing
+// would keep the names of other hosts waiting. The second time is for a program that was stopped for a moment, and for
+// servers that are slow.
+var resolvePatiences = []time.Duration{time.Second, 3 * time.Second}
 
 // waitsUnresolved lets a host of a crowded domain wait for its turn before its address is looked up, so that the names
 // of one domain do not keep all others waiting. mu is held.
@@ -48,22 +50,18 @@ func (f *Frontier) resolveNext(ctx context.Context, h *host) bool {
 	return true
 }
 
-// resolve finds the host's address in the background and then lets it wait for its time. A host whose name cannot be
-// resolved, or not soon, waits alone: the fetcher will say what is wrong with it. mu is held.
+// resolve finds the host's address in the background and then lets it wait for its time. Where no answer comes soon, the
+// address of the last time counts. A host whose name cannot be resolved, and that has none, waits alone: the fetcher will
+// say what is wrong with it. mu is held.
 func (f *Frontier) resolve(ctx context.Context, h *host, js *jobState) {
 	h.resolving = true
 	f.resolving++
 	name := hostname(h.rec.Key)
 	f.resolves.Go(func() {
-		select {
-		case f.resolveSlots <- struct{}{}:
-		case <-ctx.Done():
+		addrs, err := f.lookupPatiently(ctx, name)
+		if ctx.Err() != nil {
 			return
 		}
-		patient, cancel := context.WithTimeout(ctx, resolvePatience)
-		addrs, err := f.deps.Resolver.Lookup(patient, name)
-		cancel()
-		<-f.resolveSlots
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		h.resolving = false
@@ -72,11 +70,35 @@ func (f *Frontier) resolve(ctx context.Context, h *host, js *jobState) {
 		if err == nil && len(addrs) > 0 {
 			h.rec.Addr = choose(h.rec.Addr, addrs)
 			key = h.rec.Addr.String()
+		} else if errors.Is(err, context.DeadlineExceeded) && h.rec.Addr.IsValid() {
+			key = h.rec.Addr.String()
 		}
 		f.bench.join(h, key)
 		f.rejoin(h, js, time.Now())
 		f.signal()
 	})
+}
+
+// lookupPatiently looks a name up, a second time where the first gave no answer in time.
+func (f *Frontier) lookupPatiently(ctx context.Context, name string) (addrs []netip.Addr, err error) {
+	for _, patience := range resolvePatiences {
+		select {
+		case f.resolveSlots <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		patient, cancel := context.WithTimeout(ctx, patience)
+		addrs, err = f.deps.Resolver.Lookup(patient, name)
+		if patient.Err() != nil && err != nil { // whatever the resolver makes of it
+			err = context.DeadlineExceeded
+		}
+		cancel()
+		<-f.resolveSlots
+		if !errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
+	}
+	return addrs, err
 }
 
 // choose prefers the address used before, so that a host with several stays in its unit.
