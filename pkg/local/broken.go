@@ -111,6 +111,10 @@ const diskFull = "the disk is full: the crawl waits until there is space; make r
 // patience is how long a file waits between two tries for space.
 const patience = 2 * time.Second
 
+// AwaitsSpace reports whether something waits for space on the disk. Whoever limits how long an operation may take
+// stops the clock meanwhile.
+func (s *Store) AwaitsSpace() bool { return s.fs.waiting.Load() > 0 }
+
 // whileFull calls write until it fails for another reason than a full disk, or the store is closed.
 func (s *Store) whileFull(name string, write func() error) error {
 	for {
@@ -118,13 +122,9 @@ func (s *Store) whileFull(name string, write func() error) error {
 		if !isFull(err) {
 			return err
 		}
-		s.log.Error(diskFull, "file", name)
-		select {
-		case <-s.stop:
+		s.log.Error(diskFull, "file", name, "error", err)
+		if !s.fs.waitForSpace(patience, s.broken.ended) {
 			return err
-		case <-s.broken.ended:
-			return err
-		case <-time.After(patience):
 		}
 	}
 }

@@ -256,7 +256,8 @@ func TestAFullDiskIsWaitedForAndSaidSo(t *testing.T) {
 	if n, err := p.Write([]byte("abcdef")); n != 6 || err != nil || string(full.got) != "abcdef" {
 		t.Errorf("wrote %d bytes, %q, error %v", n, full.got, err)
 	}
-	if !strings.Contains(log.String(), "000007.sst") || !strings.Contains(log.String(), "disk is full") {
+	if !strings.Contains(log.String(), "000007.sst") || !strings.Contains(log.String(), "disk is full") ||
+		!strings.Contains(log.String(), syscall.ENOSPC.Error()) {
 		t.Errorf("log: %q", log.String())
 	}
 	fs.wait = time.Hour

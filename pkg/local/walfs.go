@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -23,6 +24,8 @@ type walFS struct {
 	log  *slog.Logger
 	stop <-chan struct{} // ends the wait for space
 	wait time.Duration   // between two tries for space
+
+	waiting atomic.Int64 // writes that wait for space
 
 	mu   sync.Mutex
 	logs map[*walFile]struct{}
@@ -141,11 +144,24 @@ func (p *patientFile) Write(b []byte) (int, error) {
 		if !isFull(err) {
 			return written, err
 		}
-		p.fs.log.Error(diskFull, "file", p.name)
-		select {
-		case <-p.fs.stop:
+		p.fs.log.Error(diskFull, "file", p.name, "error", err)
+		if !p.fs.waitForSpace(p.fs.wait, nil) {
 			return written, err
-		case <-time.After(p.fs.wait):
 		}
+	}
+}
+
+// waitForSpace waits before the next try for space. It reports false when there shall be none: the store is closed, or
+// ended is.
+func (fs *walFS) waitForSpace(wait time.Duration, ended <-chan struct{}) bool {
+	fs.waiting.Add(1)
+	defer fs.waiting.Add(-1)
+	select {
+	case <-fs.stop:
+		return false
+	case <-ended:
+		return false
+	case <-time.After(wait):
+		return true
 	}
 }

@@ -108,7 +108,8 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 // deps wires the local adapters.
 func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
-	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Jobs: s.Jobs(), Log: opt.Log, Registry: opt.Metrics,
+	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: opt.Log,
+		Registry: opt.Metrics,
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
 			Bodies: s.Bodies()}}

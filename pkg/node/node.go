@@ -115,6 +115,8 @@ type Deps struct {
 	// Outstanding returns how many messages are not wholly handled, their descendants included; nil where the bus keeps them
 	// when the program ends, so that nobody need wait.
 	Outstanding func() int64
+	// Held reports whether the handlers wait for something that people have to mend: see stage.Config. nil: never.
+	Held func() bool
 	// Owners and Ring say whose URLs are; nil: all are this node's. Fetching may replace the fetcher by one that asks the ring; nil: it does not.
 	Owners   split.Owners
 	Ring     frontier.Ring
@@ -198,7 +200,8 @@ func addStage[In crawl.Event](n *Node, r Role, topic string, h stage.Handler[In]
 	if r == Frontier {
 		name = topic
 	}
-	cfg := stage.Config{Name: name, Topic: topic, Workers: n.cfg.Workers[r], Limit: n.cfg.Limits[r], Log: n.log, Metrics: n.metrics}
+	cfg := stage.Config{Name: name, Topic: topic, Workers: n.cfg.Workers[r], Limit: n.cfg.Limits[r],
+		Held: n.deps.Held, Log: n.log, Metrics: n.metrics}
 	n.stages = append(n.stages, func(ctx context.Context) error { return stage.Run(ctx, n.deps.Bus, cfg, h) })
 }
 

@@ -58,12 +58,14 @@ var errGiven = errors.New("the message was given up before its handler returned"
 const watchParts = 16
 
 // watch cuts off the calls that take longer than the limit, and gives up those that do not return then, until stop is
-// closed. When ctx has ended, it gives up whatever does not return within the grace.
-func (c *callers[In]) watch(ctx context.Context, stop <-chan struct{}, giveUp func(w *watched, err error)) {
+// closed. When ctx has ended, it gives up whatever does not return within the grace. Time in which the calls are
+// held does not count, but after the end of ctx it does.
+func (c *callers[In]) watch(ctx context.Context, stop <-chan struct{}, held func() bool, giveUp func(*watched, error)) {
 	tick := time.NewTicker(max(c.limit/watchParts, time.Millisecond))
 	defer tick.Stop()
 	ended := ctx.Done()
 	var stopped time.Time
+	looked := time.Now()
 	for {
 		select {
 		case <-stop:
@@ -75,8 +77,23 @@ func (c *callers[In]) watch(ctx context.Context, stop <-chan struct{}, giveUp fu
 		case <-tick.C:
 		}
 		now := time.Now()
+		if held != nil && held() {
+			c.forgive(now, now.Sub(looked))
+		}
+		looked = now
 		for _, w := range c.overdue(now, stopped) {
 			giveUp(w, &cutError{fmt.Errorf("its handler did not return %v after its context had ended", c.grace)})
+		}
+	}
+}
+
+// forgive takes time off the age of the calls that are under way.
+func (c *callers[In]) forgive(now time.Time, d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for w := range c.active {
+		if w.began = w.began.Add(d); w.began.After(now) {
+			w.began = now
 		}
 	}
 }

@@ -94,3 +94,47 @@ func TestAStopOfTheBusDoesNotWaitForEver(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// Time in which handlers wait for people, such as for room on a disk, does not count against the limit; time after that
+// does.
+func TestHeldTimeDoesNotCountAgainstTheLimit(t *testing.T) {
+	for name, mended := range map[string]bool{"it goes on": true, "it stays stuck": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dead, open := make(graves, 1), make(chan struct{})
+				b := membus.New(membus.Config{Capacity: 8, Dead: dead, Log: slog.New(slog.DiscardHandler)})
+				ctx, stop := context.WithCancel(t.Context())
+				var held atomic.Bool
+				held.Store(true)
+				h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { <-open; return nil, nil })
+				cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1},
+					Limit: time.Minute, Held: held.Load, Log: slog.New(slog.DiscardHandler)}
+				ended := make(chan error, 1)
+				go func() { ended <- stage.Run(ctx, b, cfg, h) }()
+				if err := b.Publish(ctx, message()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Hour) // of the bubble
+				if len(dead) > 0 || b.Outstanding() != 1 {
+					t.Errorf("after an hour: %d buried, %d outstanding", len(dead), b.Outstanding())
+				}
+				held.Store(false)
+				if mended {
+					close(open)
+				}
+				time.Sleep(time.Hour)
+				if want := map[bool]int{true: 0, false: 1}[mended]; len(dead) != want || b.Outstanding() != 0 {
+					t.Errorf("%d buried, want %d; %d outstanding", len(dead), want, b.Outstanding())
+				}
+				stop()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+				if !mended {
+					close(open)
+				}
+				synctest.Wait()
+			})
+		})
+	}
+}

@@ -35,7 +35,11 @@ type Config struct {
 	Workers bus.Workers
 	// Limit is how long a handler may take for one message; 0: for ever. Then its context ends, and the message is
 	// tried again; after the third time it is buried. How long its outputs wait for room is not limited.
-	Limit   time.Duration
+	Limit time.Duration
+	// Held reports whether the handlers wait for something that people have to mend, such as a full disk: that time
+	// does not count against Limit. It is asked over a bus that can do without a handler's return (bus.AbandonKey);
+	// nil: never.
+	Held    func() bool
 	Log     *slog.Logger
 	Metrics *Metrics // nil: none
 }
@@ -67,7 +71,7 @@ func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[I
 	if cfg.Limit > 0 {
 		stop := make(chan struct{})
 		defer close(stop)
-		go r.calls.watch(ctx, stop, r.giveUp)
+		go r.calls.watch(ctx, stop, cfg.Held, r.giveUp)
 	}
 	if err := b.Consume(ctx, cfg.Topic, cfg.Workers, r.deliver); err != nil {
 		return fmt.Errorf("stage %s: %w", cfg.Name, err)

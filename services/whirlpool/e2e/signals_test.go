@@ -154,8 +154,8 @@ func TestDirectoryOfAnotherCrawlIsRefused(t *testing.T) {
 	refused(t, exec.Command(c.exe, c.args...), c.dir, "another process")
 	refused(t, exec.Command(c.exe, slices.Concat(c.args, []string{"--fresh"})...), c.dir, "another process") // even so nothing may be deleted under it
 	interrupt(t, p, patience)
-	if p.err != nil {
-		t.Errorf("the first crawl: %v\n%s", p.err, p.out.String())
+	if code := p.cmd.ProcessState.ExitCode(); code != 3 {
+		t.Errorf("the first crawl was stopped: exit status %d, want 3\n%s", code, p.out.String())
 	}
 	if r := audit(t, c.dir); len(r.Faults) > 0 || r.Pages == 0 {
 		t.Errorf("the first crawl was harmed: %+v", r)
