@@ -100,9 +100,9 @@ func (l *Local) concluded(ctx context.Context) bool {
 	if l.frontier.Exhausted(l.Job.ID) {
 		return true
 	}
-	n, err := l.sweeper.pass(ctx, l.Job.ID, true)
+	ended, err := l.sweeper.conclude(ctx, l.Job.ID, func() bool { return l.Finished(l.Job.ID) })
 	if err != nil && ctx.Err() == nil {
 		l.log.Error("URLs that were left out are looked at again when the crawl goes on", "error", err)
 	}
-	return n == 0 && ctx.Err() == nil
+	return ended && ctx.Err() == nil
 }

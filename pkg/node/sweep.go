@@ -53,6 +53,23 @@ const (
 func (s *sweeper) pass(ctx context.Context, id crawl.JobID, still bool) (letIn int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.passLocked(ctx, id, still)
+}
+
+// conclude makes the last pass of a job of which nothing is under way, and reports whether the job has ended. Another
+// pass may have let URLs in while this one waited for it: so idle is asked when no other pass runs, and once more at
+// the end. Where the pass fails, the rest is for the next run.
+func (s *sweeper) conclude(ctx context.Context, id crawl.JobID, idle func() bool) (ended bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !idle() {
+		return false, nil
+	}
+	letIn, err := s.passLocked(ctx, id, true)
+	return letIn == 0 && idle(), err
+}
+
+func (s *sweeper) passLocked(ctx context.Context, id crawl.JobID, still bool) (letIn int, err error) {
 	state, err := s.jobs.Sweep(ctx, id)
 	if err != nil || !state.Due() || state.Passed && !still {
 		return 0, err

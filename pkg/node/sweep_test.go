@@ -178,6 +178,23 @@ func TestTheSweepLetsInWhatARevisionWants(t *testing.T) {
 	}
 }
 
+// TestAPassThatWaitedForAnotherEndsNoJob: what the other let in is under way when the last pass has its turn.
+func TestAPassThatWaitedForAnotherEndsNoJob(t *testing.T) {
+	s := newSwept(t, func(j *crawl.Job) { j.MaxDepth, j.PagesPerLevel = 2, 0 })
+	if n, err := s.pass(t.Context(), "j", false); n == 0 || err != nil {
+		t.Fatalf("%d let in, error %v", n, err)
+	}
+	if ended, err := s.conclude(t.Context(), "j", func() bool { return false }); ended || err != nil {
+		t.Errorf("ended %v, error %v with URLs under way", ended, err)
+	}
+	if sweep, err := s.jobs.Sweep(t.Context(), "j"); err != nil || !sweep.Due() {
+		t.Errorf("the sweep is %+v, %v: it is not done while pages are under way", sweep, err)
+	}
+	if ended, err := s.conclude(t.Context(), "j", func() bool { return true }); !ended || err != nil {
+		t.Errorf("ended %v, error %v with nothing under way", ended, err)
+	}
+}
+
 // TestTheSweepGoesOnWhereItWasCutOff lets it fail after each publication in turn: everything is let in, and nothing is
 // claimed twice.
 func TestTheSweepGoesOnWhereItWasCutOff(t *testing.T) {

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -50,36 +49,48 @@ func crawlBroken(fault string, args []string) (err error) {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	job, err := jobfile.Load(*file)
+	spec, err := jobfile.Load(*file)
 	if err != nil {
 		return err
 	}
-	job.UserAgent = *agent
-	_, err = os.Stat(filepath.Join(*dir, "state"))
-	resumed := err == nil
+	spec.UserAgent = *agent
 	store, err := local.Open(*dir, local.Default())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	data, err := json.Marshal(job)
-	if err = errors.Join(err, store.Meta().Put(context.Background(), "job", data)); err != nil { // the audit asks whose it is
-		return err
-	}
-	b, n, err := assemble(fault, *dir, &job, store, *dns, *window)
+	return crawlStored(fault, *dir, &spec, store, *dns, *window)
+}
+
+// crawlStored begins or goes on as node.OpenLocal does. Commands find the job of a directory in the store's revisions.
+func crawlStored(fault, dir string, spec *crawl.Job, store *local.Store, dns string, window int) error {
+	ctx := context.Background()
+	_, resumed, err := node.StoredJob(ctx, store)
 	if err != nil {
 		return err
 	}
-	return runNode(b, n, store, &job, resumed)
+	job, _, err := node.Revise(ctx, store.Jobs(), spec)
+	if err != nil {
+		return err
+	}
+	if err := store.TakeBack(ctx); err != nil {
+		return err
+	}
+	b, n, err := assemble(fault, dir, store, dns, window)
+	if err != nil {
+		return err
+	}
+	return runNode(b, n, store, job, resumed)
 }
 
 // assemble joins a node as node.OpenLocal does, but with a broken part.
-func assemble(fault, dir string, job *crawl.Job, s *local.Store, dns string, window int) (*membus.Bus, *node.Node, error) {
+func assemble(fault, dir string, s *local.Store, dns string, window int) (*membus.Bus, *node.Node, error) {
 	log := slog.New(slog.DiscardHandler)
 	wires := membus.Default()
 	wires.Journal, wires.Dead, wires.Log = s.Journal(), s.DeadLetters(), log
 	stores := node.Stores{URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
-		Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Attempts: s.AttemptLog(), Bodies: s.Bodies()}
+		Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(), Bodies: s.Bodies(),
+		Redirects: s.Redirects()}
 	stores.URLs = lateClaims{s.URLs()} // in the sound crawler, too
 	switch fault {
 	case faultNone:
@@ -104,7 +115,8 @@ func assemble(fault, dir string, job *crawl.Job, s *local.Store, dns string, win
 	cfg.SetWindow(window)
 	cfg.Fetch.AllowPrivate = true
 	b := membus.New(wires)
-	n, err := node.New(cfg, node.Deps{Bus: b, Outstanding: b.Outstanding, Stores: stores, Jobs: crawl.StaticJobs{job.ID: job}, Resolver: resolver, Log: log})
+	n, err := node.New(cfg, node.Deps{Bus: b, Outstanding: b.Outstanding, Stores: stores, Jobs: s.Jobs(), Resolver: resolver,
+		Log: log})
 	return b, n, err
 }
 
