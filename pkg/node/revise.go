@@ -88,7 +88,7 @@ func (l *Local) sweep(ctx context.Context) {
 			return
 		case <-l.revised:
 		}
-		if _, err := l.sweeper.pass(ctx, l.Job.ID, false); err != nil && ctx.Err() == nil {
+		if err := l.sweeper.pass(ctx, l.Job.ID); err != nil && ctx.Err() == nil {
 			l.log.Error("URLs that were left out may have to wait for the end of the crawl", "error", err)
 		}
 	}
@@ -100,9 +100,9 @@ func (l *Local) concluded(ctx context.Context) bool {
 	if l.frontier.Exhausted(l.Job.ID) {
 		return true
 	}
-	n, err := l.sweeper.pass(ctx, l.Job.ID, true)
+	done, err := l.sweeper.lastPass(ctx, l.Job.ID, func(context.Context) (bool, error) { return l.Finished(l.Job.ID), nil })
 	if err != nil && ctx.Err() == nil {
 		l.log.Error("URLs that were left out are looked at again when the crawl goes on", "error", err)
 	}
-	return n == 0 && ctx.Err() == nil
+	return done && ctx.Err() == nil
 }

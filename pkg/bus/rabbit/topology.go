@@ -95,7 +95,8 @@ func (l layout) permission() string {
 	}
 	names = append(names, l.exchange, deadQueue)
 	if l.pulled {
-		names = append(names, regexp.QuoteMeta(ownerQueue), `(front|back|later)\.[0-9]+`)
+		jobs := `front\.[0-9]+\.[a-z0-9-]+` // the front queues of a job, by its id
+		names = append(names, regexp.QuoteMeta(ownerQueue), `(front|back|later)\.[0-9]+`, jobs)
 	}
 	return "^(" + strings.Join(names, "|") + ")$"
 }
