@@ -131,8 +131,7 @@ func (r *jobRevisions) dueNow() (ids []crawl.JobID) {
 // again.
 func (r *jobRevisions) sweep(ctx context.Context, id crawl.JobID) (over bool, err error) {
 	ran, err := r.jobs.Sweeping(ctx, id, func(ctx context.Context) error {
-		_, err := r.sweeper.pass(ctx, id, false)
-		return err
+		return r.sweeper.pass(ctx, id)
 	})
 	if err != nil {
 		return false, err
@@ -165,15 +164,15 @@ func (r *jobRevisions) goOn(ctx context.Context, id crawl.JobID, s crawl.Sweep) 
 }
 
 // concluded reports whether a job of which nothing is under way lets in nothing more that older revisions left out.
-func (r *jobRevisions) concluded(ctx context.Context, id crawl.JobID) (bool, error) {
+// still tells, while nobody else sweeps the job, whether nothing is under way yet.
+func (r *jobRevisions) concluded(ctx context.Context, id crawl.JobID, still func(context.Context) (bool, error)) (done bool, err error) {
 	state, err := r.jobs.Sweep(ctx, id)
 	if err != nil || !state.Due() || r.frontier.Exhausted(id) {
 		return err == nil, err
 	}
-	n := 0
-	ran, err := r.jobs.Sweeping(ctx, id, func(ctx context.Context) (err error) {
-		n, err = r.sweeper.pass(ctx, id, true)
+	_, err = r.jobs.Sweeping(ctx, id, func(ctx context.Context) (err error) {
+		done, err = r.sweeper.lastPass(ctx, id, still)
 		return err
 	})
-	return ran && n == 0 && err == nil, err
+	return done && err == nil, err
 }

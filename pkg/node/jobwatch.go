@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
@@ -33,8 +34,9 @@ type jobWatch struct {
 	// takeBack has all nodes' pages fetched again whose links seem to be lost.
 	takeBack func()
 	patience time.Duration // of the ring: see patience
-	// concluded reports whether no revision of a job lets in more than it has had.
-	concluded func(ctx context.Context, job crawl.JobID) (bool, error)
+	// concluded reports whether no revision of a job lets in more than it has had. It asks still whether that is so yet,
+	// when nobody else can let in anything.
+	concluded func(ctx context.Context, job crawl.JobID, still func(context.Context) (bool, error)) (bool, error)
 	log       *slog.Logger
 	looked    map[crawl.JobID]standstill
 }
@@ -141,11 +143,19 @@ func (w *jobWatch) follow(ctx context.Context, j postgres.JobInfo) (left int64, 
 		w.log.Info("the job goes on: it has new URLs", "job", j.ID, "open", open)
 		return left, w.jobs.SetState(ctx, j.ID, postgres.JobRunning)
 	case j.State == postgres.JobRunning && over && time.Since(j.Created) > newborn && w.finished(ctx, j, last):
-		if done, err := w.concluded(ctx, j.ID); err != nil || !done {
+		if done, err := w.concluded(ctx, j.ID, w.unchanged(j.ID, tally)); err != nil || !done {
 			return left, err
 		}
 		w.log.Info("the job has ended", "job", j.ID, "pages", tally.Pages, "urls", tally.Claimed)
 		return 0, w.jobs.SetState(ctx, j.ID, postgres.JobEnded)
 	}
 	return left, nil
+}
+
+// unchanged asks whether a job's figures are still what they were: what a sweep let in meanwhile is to be fetched first.
+func (w *jobWatch) unchanged(id crawl.JobID, was crawl.Tally) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		now, err := w.ledger.Tally(ctx, id)
+		return err == nil && now.Claimed == was.Claimed && maps.Equal(now.Verdicts, was.Verdicts), err
+	}
 }

@@ -19,8 +19,8 @@ func StoredJob(ctx context.Context, s *local.Store) (*crawl.Job, bool, error) {
 	return job, err == nil, err
 }
 
-// remember stores the job in a new directory, or as a revision of the one that an old directory holds. The settings of
-// a job may change; its id may not, nor those by which its URLs and pages are known.
+// remember stores the job in a new directory, or as a revision of the one that an old directory holds. The settings of a
+// job may change; its id may not, nor those by which its URLs and pages are known.
 func (l *Local) remember(ctx context.Context, dir string, job *crawl.Job) error {
 	former, found, err := StoredJob(ctx, l.Store)
 	if err != nil {
@@ -46,7 +46,7 @@ func Revise(ctx context.Context, jobs crawl.JobStore, job *crawl.Job) (*crawl.Jo
 		}
 	}
 	current, added, err := jobs.AddRevision(ctx, &next)
-	if err != nil || !added || current.Epoch == max(1, current.First) {
+	if err != nil || !added || current.Epoch == 1 {
 		return current, nil, err
 	}
 	before, err := jobs.JobAt(ctx, job.ID, current.Epoch-1)
@@ -88,7 +88,7 @@ func (l *Local) sweep(ctx context.Context) {
 			return
 		case <-l.revised:
 		}
-		if _, err := l.sweeper.pass(ctx, l.Job.ID, false); err != nil && ctx.Err() == nil {
+		if err := l.sweeper.pass(ctx, l.Job.ID); err != nil && ctx.Err() == nil {
 			l.log.Error("URLs that were left out may have to wait for the end of the crawl", "error", err)
 		}
 	}
@@ -100,9 +100,9 @@ func (l *Local) concluded(ctx context.Context) bool {
 	if l.frontier.Exhausted(l.Job.ID) {
 		return true
 	}
-	ended, err := l.sweeper.conclude(ctx, l.Job.ID, func() bool { return l.Finished(l.Job.ID) })
+	done, err := l.sweeper.lastPass(ctx, l.Job.ID, func(context.Context) (bool, error) { return l.Finished(l.Job.ID), nil })
 	if err != nil && ctx.Err() == nil {
 		l.log.Error("URLs that were left out are looked at again when the crawl goes on", "error", err)
 	}
-	return ended && ctx.Err() == nil
+	return done && ctx.Err() == nil
 }

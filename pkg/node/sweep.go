@@ -48,36 +48,41 @@ const (
 	claimLookMax  = 250 * time.Millisecond
 )
 
-// pass goes on with the sweep of a job, if one is due, up to the last URL, and returns how many URLs it let in. With
-// nothing under way the sweep is done by a pass that lets in none.
-func (s *sweeper) pass(ctx context.Context, id crawl.JobID, still bool) (letIn int, err error) {
+// pass goes on with the sweep of a job, if one is due, up to the last URL.
+func (s *sweeper) pass(ctx context.Context, id crawl.JobID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.passLocked(ctx, id, still)
-}
-
-// conclude makes the last pass of a job of which nothing is under way, and reports whether the job has ended. Another
-// pass may have let URLs in while this one waited for it: so idle is asked when no other pass runs, and once more at
-// the end. Where the pass fails, the rest is for the next run.
-func (s *sweeper) conclude(ctx context.Context, id crawl.JobID, idle func() bool) (ended bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !idle() {
-		return false, nil
-	}
-	letIn, err := s.passLocked(ctx, id, true)
-	return letIn == 0 && idle(), err
-}
-
-func (s *sweeper) passLocked(ctx context.Context, id crawl.JobID, still bool) (letIn int, err error) {
 	state, err := s.jobs.Sweep(ctx, id)
-	if err != nil || !state.Due() || state.Passed && !still {
-		return 0, err
+	if err != nil || !state.Due() || state.Passed {
+		return err
 	}
+	_, err = s.over(ctx, id, state, false)
+	return err
+}
+
+// lastPass reports whether the sweep of a job is done: nothing of the job is under way, and a pass over everything lets
+// in nothing. Whether something is under way is asked while no other pass runs: what such a pass let in is.
+func (s *sweeper) lastPass(ctx context.Context, id crawl.JobID, still func(context.Context) (bool, error)) (done bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ok, err := still(ctx); err != nil || !ok {
+		return false, err
+	}
+	state, err := s.jobs.Sweep(ctx, id)
+	if err != nil || !state.Due() {
+		return err == nil, err
+	}
+	return s.over(ctx, id, state, true)
+}
+
+// over walks a job's URLs, with mu held. done: nothing is under way, nothing was let in, and no newer revision asks for
+// a sweep of its own.
+func (s *sweeper) over(ctx context.Context, id crawl.JobID, state crawl.Sweep, still bool) (done bool, err error) {
 	job, err := s.jobs.JobAt(ctx, id, state.Epoch)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
+	letIn := 0
 	for whole := false; !whole && err == nil; {
 		// Where it goes on with a pass that was cut off, what lies before is still to be looked at.
 		whole = !still || state.After == weburl.Key{}
@@ -91,12 +96,13 @@ func (s *sweeper) passLocked(ctx context.Context, id crawl.JobID, still bool) (l
 	}
 	switch {
 	case errors.Is(err, crawl.ErrSweepOver): // a newer revision begins anew
+		return false, nil
 	case err != nil:
-		return letIn, fmt.Errorf("what job %s left out, judged by its revision %d: %w", id, job.Epoch, err)
+		return false, fmt.Errorf("what job %s left out, judged by its revision %d: %w", id, job.Epoch, err)
 	case letIn > 0:
 		s.log.Info("URLs that were left out are let in", "job", id, "revision", job.Epoch, "urls", letIn)
 	}
-	return letIn, nil
+	return state.Done, nil
 }
 
 // walk judges the URLs from the state's place to the last.

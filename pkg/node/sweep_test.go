@@ -138,6 +138,8 @@ func (s *swept) let(t *testing.T) (kinds [4]int) {
 	return kinds
 }
 
+func nothingUnderWay(context.Context) (bool, error) { return true, nil }
+
 func TestTheSweepLetsInWhatARevisionWants(t *testing.T) {
 	const fourth = sweptURLs / 4
 	for name, tt := range map[string]struct {
@@ -155,13 +157,12 @@ func TestTheSweepLetsInWhatARevisionWants(t *testing.T) {
 			t.Parallel()
 			s := newSwept(t, tt.change)
 			for range 3 { // done again, it lets in nothing more
-				if _, err := s.pass(context.Background(), "j", false); err != nil {
+				if err := s.pass(context.Background(), "j"); err != nil {
 					t.Fatal(err)
 				}
 			}
-			n, err := s.pass(context.Background(), "j", true)
-			if err != nil || n > 0 {
-				t.Errorf("at the end of the job %d are let in, error %v", n, err)
+			if done, err := s.lastPass(context.Background(), "j", nothingUnderWay); err != nil || !done {
+				t.Errorf("at the end of the job more are let in, error %v", err)
 			}
 			got := s.let(t)
 			if tt.want[1] < 0 { // which URLs get the budget is chance
@@ -178,25 +179,7 @@ func TestTheSweepLetsInWhatARevisionWants(t *testing.T) {
 	}
 }
 
-// TestAPassThatWaitedForAnotherEndsNoJob: what the other let in is under way when the last pass has its turn.
-func TestAPassThatWaitedForAnotherEndsNoJob(t *testing.T) {
-	s := newSwept(t, func(j *crawl.Job) { j.MaxDepth, j.PagesPerLevel = 2, 0 })
-	if n, err := s.pass(t.Context(), "j", false); n == 0 || err != nil {
-		t.Fatalf("%d let in, error %v", n, err)
-	}
-	if ended, err := s.conclude(t.Context(), "j", func() bool { return false }); ended || err != nil {
-		t.Errorf("ended %v, error %v with URLs under way", ended, err)
-	}
-	if sweep, err := s.jobs.Sweep(t.Context(), "j"); err != nil || !sweep.Due() {
-		t.Errorf("the sweep is %+v, %v: it is not done while pages are under way", sweep, err)
-	}
-	if ended, err := s.conclude(t.Context(), "j", func() bool { return true }); !ended || err != nil {
-		t.Errorf("ended %v, error %v with nothing under way", ended, err)
-	}
-}
-
-// TestTheSweepGoesOnWhereItWasCutOff lets it fail after each publication in turn: everything is let in, and nothing is
-// claimed twice.
+// TestTheSweepGoesOnWhereItWasCutOff lets it fail after each publication in turn: everything is let in, and nothing is claimed twice.
 func TestTheSweepGoesOnWhereItWasCutOff(t *testing.T) {
 	for cut := range 5 {
 		t.Run(fmt.Sprint("after ", cut), func(t *testing.T) {
@@ -204,22 +187,22 @@ func TestTheSweepGoesOnWhereItWasCutOff(t *testing.T) {
 			s := newSwept(t, func(j *crawl.Job) { j.MaxDepth, j.Exclude, j.Scope, j.PagesPerLevel = -1, nil, crawl.ScopeAny, 0 })
 			ctx, stop := context.WithCancel(context.Background())
 			s.look = &cutLedger{Ledger: s.store.URLs(), left: cut, stop: stop}
-			_, err := s.pass(ctx, "j", false)
+			err := s.pass(ctx, "j")
 			before := s.let(t)
 			if err == nil && cut < 3 {
 				t.Fatal("it was not cut off")
 			}
 			s.look = s.store.URLs()
 			s.bus.fail = 1
-			if _, err := s.pass(context.Background(), "j", true); err == nil && cut < 2 { // later there may be nothing left to send
+			if _, err := s.lastPass(context.Background(), "j", nothingUnderWay); err == nil && cut < 2 { // later there may be nothing left to send
 				t.Fatal("a broker that is away is no error")
 			}
 			s.bus.drop = 1 // and a message is lost
-			if _, err := s.pass(context.Background(), "j", true); err != nil {
+			if _, err := s.lastPass(context.Background(), "j", nothingUnderWay); err != nil {
 				t.Fatal(err)
 			}
-			if n, err := s.pass(context.Background(), "j", true); n > 0 || err != nil {
-				t.Errorf("%d more at the end, error %v", n, err)
+			if done, err := s.lastPass(context.Background(), "j", nothingUnderWay); !done || err != nil {
+				t.Errorf("more at the end, error %v", err)
 			}
 			const fourth = sweptURLs / 4
 			if got := s.let(t); got != [4]int{fourth, fourth, fourth, fourth} {

@@ -50,6 +50,17 @@ func TestTasksHeldForLongAreRenewed(t *testing.T) {
 	wantTasks(t, pull(t, openQueues(t, cfg), "back.1", 99), 1, 2, 4, 5, 6, 7, 8, 10, 11)
 }
 
+// The frontier's user may make, fill and read the front queues of jobs.
+func TestJobsHaveFrontQueuesOfTheirOwn(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	q := openQueues(t, cfg)
+	name := "front.2." + strings.Repeat("a-job-9-", 8)
+	fill(t, q, name, 3)
+	wantTasks(t, pull(t, q, name, 9), 0, 1, 2)
+	check(t, q.Close())
+	wantTasks(t, pull(t, openQueues(t, cfg), name, 9), 0, 1, 2)
+}
+
 // After the connection is lost every call says so, and new queues hold everything that was not settled.
 func TestALostConnectionVoidsTheReceipts(t *testing.T) {
 	direct := rabbittest.Config(t)

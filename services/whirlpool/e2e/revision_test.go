@@ -184,7 +184,8 @@ func TestSettingsChangeWhileACrawlRuns(t *testing.T) {
 		}
 		return r.stdout + r.stderr
 	}
-	if text := set(0, "--delay", "1h"); !strings.Contains(text, "politeness.delay: 50ms → 1h0m0s") {
+	// A request that ends under the long delay has its host rest so long, whatever is set later: hence no hour.
+	if text := set(0, "--delay", "30s"); !strings.Contains(text, "politeness.delay: 50ms → 30s") {
 		t.Errorf("set says %q", text)
 	}
 	at := time.Now()
@@ -194,7 +195,7 @@ func TestSettingsChangeWhileACrawlRuns(t *testing.T) {
 	set(0, "--exclude", "/-1", "--max-depth", "3", "--max-pages", "0")
 	time.Sleep(2 * time.Second) // longer than forty delays
 	if paths := s.since(at); len(paths) > 1 {
-		t.Errorf("%q were asked for after the delay had been raised to an hour", paths)
+		t.Errorf("%q were asked for after the delay had been raised", paths)
 	}
 	at = time.Now()
 	set(0, "--delay", "0s")
