@@ -50,9 +50,9 @@ func (f *Frontier) resolveNext(ctx context.Context, h *host) bool {
 	return true
 }
 
-// resolve finds the host's address in the background and then lets it wait for its time. Where no answer comes soon, the
-// address of the last time counts. A host whose name cannot be resolved, and that has none, waits alone: the fetcher will
-// say what is wrong with it. mu is held.
+// resolve finds the host's address in the background and then lets it wait for its time. Where no answer comes soon,
+// the address of the last time counts. A host whose name cannot be resolved, and that has none, waits alone: the
+// fetcher will say what is wrong with it. mu is held.
 func (f *Frontier) resolve(ctx context.Context, h *host, js *jobState) {
 	h.resolving = true
 	f.resolving++

@@ -34,8 +34,8 @@ type jobWatch struct {
 	// takeBack has all nodes' pages fetched again whose links seem to be lost.
 	takeBack func()
 	patience time.Duration // of the ring: see patience
-	// concluded reports whether no revision of a job lets in more than it has had. It asks still whether that is so yet,
-	// when nobody else can let in anything.
+	// concluded reports whether no revision of a job lets in more than it has had. It asks still whether that is so
+	// yet, when nobody else can let in anything.
 	concluded func(ctx context.Context, job crawl.JobID, still func(context.Context) (bool, error)) (bool, error)
 	log       *slog.Logger
 	looked    map[crawl.JobID]standstill
@@ -152,7 +152,8 @@ func (w *jobWatch) follow(ctx context.Context, j postgres.JobInfo) (left int64, 
 	return left, nil
 }
 
-// unchanged asks whether a job's figures are still what they were: what a sweep let in meanwhile is to be fetched first.
+// unchanged asks whether a job's figures are still what they were: what a sweep let in meanwhile is to be fetched
+// first.
 func (w *jobWatch) unchanged(id crawl.JobID, was crawl.Tally) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		now, err := w.ledger.Tally(ctx, id)

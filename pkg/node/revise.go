@@ -19,8 +19,8 @@ func StoredJob(ctx context.Context, s *local.Store) (*crawl.Job, bool, error) {
 	return job, err == nil, err
 }
 
-// remember stores the job in a new directory, or as a revision of the one that an old directory holds. The settings of a
-// job may change; its id may not, nor those by which its URLs and pages are known.
+// remember stores the job in a new directory, or as a revision of the one that an old directory holds. The settings of
+// a job may change; its id may not, nor those by which its URLs and pages are known.
 func (l *Local) remember(ctx context.Context, dir string, job *crawl.Job) error {
 	former, found, err := StoredJob(ctx, l.Store)
 	if err != nil {

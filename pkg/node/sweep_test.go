@@ -179,7 +179,8 @@ func TestTheSweepLetsInWhatARevisionWants(t *testing.T) {
 	}
 }
 
-// TestTheSweepGoesOnWhereItWasCutOff lets it fail after each publication in turn: everything is let in, and nothing is claimed twice.
+// TestTheSweepGoesOnWhereItWasCutOff lets it fail after each publication in turn: everything is let in, and nothing is
+// claimed twice.
 func TestTheSweepGoesOnWhereItWasCutOff(t *testing.T) {
 	for cut := range 5 {
 		t.Run(fmt.Sprint("after ", cut), func(t *testing.T) {

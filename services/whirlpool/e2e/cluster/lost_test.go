@@ -14,8 +14,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// lostQueues are the queues of a node, or the part of their names before a number, who takes messages from them, and what
-// is done to them where there is no time for both.
+// lostQueues are the queues of a node, or the part of their names before a number, who takes messages from them, and
+// what is done to them where there is no time for both.
 var lostQueues = []struct{ queue, program, how string }{
 	{crawl.TopicFetch, "fetcher", "deleted"},
 	{crawl.TopicParse, "parser", "purged"},
