@@ -46,7 +46,7 @@ func Revise(ctx context.Context, jobs crawl.JobStore, job *crawl.Job) (*crawl.Jo
 		}
 	}
 	current, added, err := jobs.AddRevision(ctx, &next)
-	if err != nil || !added || current.Epoch == 1 {
+	if err != nil || !added || current.Epoch == max(1, current.First) {
 		return current, nil, err
 	}
 	before, err := jobs.JobAt(ctx, job.ID, current.Epoch-1)

@@ -210,8 +210,9 @@ func checkJobControl(t *testing.T, c *clusterUnderTest) {
 	}
 	var r crawl.AuditReport
 	poll(t, "a quiet pipeline, in which all is proven", func() bool { // the frontier hears of the pause within two seconds
-		r = decode[crawl.AuditReport](t, c.must("audit", "--cluster", "--job", "slow", "--json"))
-		return r.Cluster.Still && len(r.Cluster.Unproven) == 0
+		audit := c.run("audit", "--cluster", "--job", "slow", "--json")
+		r = decode[crawl.AuditReport](t, audit.stdout)
+		return audit.exit == exitOK && r.Cluster.Still && len(r.Cluster.Unproven) == 0
 	})
 	if r.Open == 0 || r.Queued < r.Open {
 		t.Errorf("audit of a paused job: %+v, %+v", r, r.Cluster)
