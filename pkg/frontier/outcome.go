@@ -60,7 +60,8 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	case err != nil:
 		return nil, err
 	case stale:
-		return nil, f.restAfter(ctx, r)
+		f.restAfter(r)
+		return nil, nil
 	}
 	if r.gone && !r.known && r.Verdict == crawl.VerdictInterrupted {
 		return nil, nil
@@ -74,15 +75,18 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	return f.tellOwner(out), nil
 }
 
-// restAfter gives a host its rest after an attempt about which nothing else is left to do: the request may have been
-// made all the same, for a job more patient than the next.
-func (f *Frontier) restAfter(ctx context.Context, r *result) error {
-	if r.Verdict != crawl.VerdictInterrupted {
-		return nil
+// restAfter gives an active host its rest after an attempt about which nothing else is left to do: the request may have
+// been made all the same, for a job more patient than the next.
+func (f *Frontier) restAfter(r *result) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h := f.hosts[r.Task.URL.HostKey()]
+	if h == nil || r.Verdict != crawl.VerdictInterrupted {
+		return
 	}
-	attempt := *r
-	attempt.Task.Kind = crawl.KindPage // of a robots.txt nothing but the request counts
-	return f.moveClocks(ctx, []*result{&attempt})
+	h.rec.LastContact = later(h.rec.LastContact, r.now)
+	h.rest(r.now.Add(h.gap(r.js.job)))
+	h.dirty = true
 }
 
 // leased reports whether the outcome ends a lease that is under way here: its host may have become another node's meanwhile.
