@@ -41,9 +41,14 @@ type Bus interface {
 	Consume(ctx context.Context, topic string, w Workers, h Handler) error
 }
 
-// AbandonKey is under which the context of a handler has a func(error), where the bus can do without the handler's
-// return: it treats the message as if the handler had returned the error, and takes no notice of what it returns later.
-// It reports whether it was in time.
+// Abandoner does without the return of a handler.
+type Abandoner interface {
+	// Abandon treats the message as if its handler had returned the error, and takes no notice of what it returns
+	// later. It reports whether it was in time.
+	Abandon(err error) bool
+}
+
+// AbandonKey is under which the context of a handler has its Abandoner, where the bus has one.
 type AbandonKey struct{}
 
 // ErrBusy says that a broker was reached and took no message: the topic was full, or its memory or disk. Who waits longer may be served.

@@ -264,6 +264,18 @@ func BenchmarkFold(b *testing.B) {
 	}
 }
 
+// BenchmarkFoldOnce folds as many words that occur once.
+func BenchmarkFoldOnce(b *testing.B) {
+	features := plainFeatures(plainWords(randomText(1, 2_000, 1_000)))
+	for b.Loop() {
+		var f fold
+		for _, x := range features {
+			f.addOnce(x.Sum())
+		}
+		mfonda.Fingerprint(f.vector())
+	}
+}
+
 func BenchmarkVectorize(b *testing.B) {
 	features := plainFeatures(plainWords(randomText(1, 2_000, 1_000)))
 	for b.Loop() {

@@ -36,8 +36,10 @@ type callers[In crawl.Event] struct {
 
 	mu   sync.Mutex
 	lost map[crawl.MessageID]time.Time // calls that were left to themselves, and when they began
-	// active are the calls that the watch looks after: see inline.
-	active map[*watched]struct{}
+	// active are the calls that the watch looks after, leashes those that wait for the next call: see inline.
+	active  map[*watched]struct{}
+	leashes []leash
+	base    context.Context // that of the stage
 }
 
 // caller is a goroutine that calls a handler for one message after the other: a new one for each would grow its stack
@@ -57,8 +59,8 @@ type answer struct {
 	err error
 }
 
-func newCallers[In crawl.Event](stage string, h Handler[In], limit time.Duration) *callers[In] {
-	return &callers[In]{stage: stage, handler: h, limit: limit, grace: grace, idle: make(chan *caller[In], maxIdle), lost: map[crawl.MessageID]time.Time{},
+func newCallers[In crawl.Event](ctx context.Context, stage string, h Handler[In], limit time.Duration) *callers[In] {
+	return &callers[In]{base: ctx, stage: stage, handler: h, limit: limit, grace: grace, idle: make(chan *caller[In], maxIdle), lost: map[crawl.MessageID]time.Time{},
 		active: map[*watched]struct{}{}}
 }
 
@@ -80,8 +82,8 @@ func (c *callers[In]) call(ctx context.Context, in In, id crawl.MessageID) ([]cr
 		a := c.handle(ctx, in)
 		return a.out, a.err
 	}
-	if abandon, ok := ctx.Value(bus.AbandonKey{}).(func(error) bool); ok {
-		return c.inline(ctx, in, id, abandon)
+	if a, ok := ctx.Value(bus.AbandonKey{}).(bus.Abandoner); ok {
+		return c.inline(ctx, in, id, a)
 	}
 	if began, lost := c.isLost(id); lost {
 		return nil, &cutError{fmt.Errorf("its handler was called %v ago and has not returned", time.Since(began).Round(time.Second))}
@@ -93,7 +95,7 @@ func (c *callers[In]) call(ctx context.Context, in In, id crawl.MessageID) ([]cr
 	one.work <- call[In]{ctx, in}
 	a, ok := one.wait(ctx, c.grace)
 	if !ok {
-		c.leave(one, id, began)
+		c.leaveAlone(one, id, began)
 		return nil, &cutError{fmt.Errorf("its handler did not return %v after its context had ended (%w)", c.grace, context.Cause(ctx))}
 	}
 	c.give(one)
@@ -152,8 +154,8 @@ func (c *callers[In]) give(one *caller[In]) {
 	}
 }
 
-// leave leaves a call to itself until it returns.
-func (c *callers[In]) leave(one *caller[In], id crawl.MessageID, began time.Time) {
+// leaveAlone leaves a call to itself until it returns.
+func (c *callers[In]) leaveAlone(one *caller[In], id crawl.MessageID, began time.Time) {
 	c.mu.Lock()
 	c.lost[id] = began
 	c.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
@@ -13,42 +14,75 @@ import (
 // message to another goroutine and back costs more than most handlers. A watch looks after the calls that are under
 // way.
 
-// watched is a call that is under way.
+// watched is a call that is under way, and the context of its handler.
 type watched struct {
-	id      crawl.MessageID
+	leash
+	values context.Context // of the delivery
+	id     crawl.MessageID
+
 	attempt int
 	began   time.Time
-	cancel  context.CancelCauseFunc
-	abandon func(error) bool
+	abandon bus.Abandoner
 	given   bool // it was left to itself
 }
 
+// leash is a context that the watch can end. One serves many calls, one after the other: making one for each would take
+// the lock of the stage's context twice a message.
+type leash struct {
+	context.Context
+	cancel context.CancelCauseFunc
+}
+
+// Value returns that of the leash first: package context knows its own by a value.
+func (w *watched) Value(key any) any {
+	if v := w.leash.Value(key); v != nil {
+		return v
+	}
+	return w.values.Value(key)
+}
+
 // inline calls the handler on the caller's goroutine.
-func (c *callers[In]) inline(ctx context.Context, in In, id crawl.MessageID, abandon func(error) bool) ([]crawl.Event, error) {
+func (c *callers[In]) inline(ctx context.Context, in In, id crawl.MessageID, abandon bus.Abandoner) ([]crawl.Event, error) {
 	if began, lost := c.isLost(id); lost {
 		return nil, &cutError{fmt.Errorf("its handler was called %v ago and has not returned", time.Since(began).Round(time.Second))}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	w := &watched{id: id, attempt: DeliveryOf(ctx).Attempt, began: time.Now(), cancel: cancel, abandon: abandon}
-	c.mu.Lock()
-	c.active[w] = struct{}{}
-	c.mu.Unlock()
-	a := c.handle(ctx, in)
-	c.mu.Lock()
-	delete(c.active, w)
-	if w.given {
-		delete(c.lost, id)
-	}
-	given := w.given
-	c.mu.Unlock()
+	w := &watched{values: ctx, id: id, attempt: DeliveryOf(ctx).Attempt, began: time.Now(), abandon: abandon}
+	c.enter(w)
+	a := c.handle(w, in)
+	given := c.leave(w)
 	switch {
 	case given:
 		return nil, errGiven
-	case a.err != nil && errors.Is(context.Cause(ctx), errLimit):
+	case a.err != nil && errors.Is(context.Cause(w.Context), errLimit):
 		return nil, &cutError{a.err}
 	}
 	return a.out, a.err
+}
+
+// enter gives a call its leash, and the watch the call.
+func (c *callers[In]) enter(w *watched) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if last := len(c.leashes) - 1; last >= 0 {
+		w.leash, c.leashes = c.leashes[last], c.leashes[:last]
+	} else {
+		w.Context, w.cancel = context.WithCancelCause(c.base)
+	}
+	c.active[w] = struct{}{}
+}
+
+// leave ends a call, and reports whether it was given up.
+func (c *callers[In]) leave(w *watched) (given bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.active, w)
+	if w.given {
+		delete(c.lost, w.id)
+	}
+	if w.Err() == nil {
+		c.leashes = append(c.leashes, w.leash)
+	}
+	return w.given
 }
 
 // errGiven is returned by a call that nobody waits for any more.

@@ -66,7 +66,7 @@ func WithDelivery(ctx context.Context, d Delivery) context.Context {
 
 // Run consumes the stage's topic until ctx is done. It returns when the handlers have returned.
 func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[In]) error {
-	r := &runner[In]{cfg: cfg, bus: b, handler: h, calls: newCallers(cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
+	r := &runner[In]{cfg: cfg, bus: b, handler: h, calls: newCallers(ctx, cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
 	defer r.calls.close()
 	if cfg.Limit > 0 {
 		stop := make(chan struct{})
@@ -83,7 +83,7 @@ func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[I
 func (r *runner[In]) giveUp(w *watched, err error) {
 	err = r.cutOff(err, w.attempt)
 	r.cfg.Log.Error("a handler does not return: its message is given up", "stage", r.cfg.Name, "id", w.id, "attempt", w.attempt, "error", err)
-	w.abandon(err)
+	w.abandon.Abandon(err)
 }
 
 type runner[In crawl.Event] struct {

@@ -223,32 +223,38 @@ func (b *Bus) Consume(ctx context.Context, name string, w bus.Workers, h bus.Han
 // handling is the context of a handler. It knows the root of its message, and how to do without its return.
 type handling struct {
 	context.Context
-	root    *root
-	abandon func(error) bool
+	bus    *Bus
+	topic  *topic
+	d      delivery
+	detach func()
+	ended  atomic.Bool
 }
 
 // Value implements context.Context.
 func (h *handling) Value(key any) any {
 	switch key.(type) {
 	case rootKey:
-		return h.root
+		return h.d.root
 	case bus.AbandonKey:
-		return h.abandon
+		return h
 	}
 	return h.Context.Value(key)
 }
 
+// Abandon implements bus.Abandoner.
+func (h *handling) Abandon(err error) bool {
+	if !h.ended.CompareAndSwap(false, true) {
+		return false
+	}
+	h.detach()
+	h.bus.dispose(h.Context, h.topic, h.d, err)
+	return true
+}
+
 func (b *Bus) handle(ctx context.Context, t *topic, d delivery, h bus.Handler, detach func()) {
-	var ended atomic.Bool
-	err := h(&handling{ctx, d.root, func(err error) bool {
-		if !ended.CompareAndSwap(false, true) {
-			return false
-		}
-		detach()
-		b.dispose(ctx, t, d, err)
-		return true
-	}}, d.msg)
-	if ended.CompareAndSwap(false, true) {
+	one := &handling{Context: ctx, bus: b, topic: t, d: d, detach: detach}
+	err := h(one, d.msg)
+	if one.ended.CompareAndSwap(false, true) {
 		b.dispose(ctx, t, d, err)
 	}
 }
