@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -39,7 +40,7 @@ func looksBinary(body []byte) bool {
 	if bytes.HasPrefix(head, []byte("%PDF-")) {
 		return true
 	}
-	if bytes.IndexFunc(head, isBinaryByte) < 0 {
+	if !slices.ContainsFunc(head, isBinaryByte) {
 		return false
 	}
 	found := http.DetectContentType(head)
@@ -47,6 +48,6 @@ func looksBinary(body []byte) bool {
 }
 
 // isBinaryByte reports what the WHATWG calls a binary data byte (MIME Sniffing, section 3).
-func isBinaryByte(c rune) bool {
+func isBinaryByte(c byte) bool {
 	return c <= 0x08 || c == 0x0b || 0x0e <= c && c <= 0x1a || 0x1c <= c && c <= 0x1f
 }

@@ -14,8 +14,10 @@ func ParseForeign(raw string) (u URL, ok bool) {
 	if err != nil {
 		return URL{}, false
 	}
-	if again, err := ParseAny(href, ""); err != nil || again != href {
-		return URL{}, false // it would be another URL once it was stored and read
+	if href != raw {
+		if again, err := ParseAny(href, ""); err != nil || again != href {
+			return URL{}, false // it would be another URL once it was stored and read
+		}
 	}
 	n := uint32(len(href))
 	return URL{href: href, off: offsets{n, n, n, n, n}}, true
