@@ -2,6 +2,7 @@ package run
 
 import (
 	"os"
+	"os/signal"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -38,6 +39,7 @@ func TestOnlyTheFirstHangupCounts(t *testing.T) {
 }
 
 func TestHangupReachesTheProgram(t *testing.T) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // it is ignored where the tests run under nohup
 	c, stop := StopSignals()
 	defer stop()
 	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -54,6 +55,9 @@ func TestCommandsReachACrawlThatRuns(t *testing.T) {
 }
 
 func TestAStoppedCrawlResumedEndsLikeAnUndisturbedOne(t *testing.T) {
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, syscall.SIGHUP) // where the tests run under nohup, the crawl would inherit that it is ignored
+	defer signal.Stop(ignored)
 	for name, sig := range map[string]os.Signal{"Ctrl-C": os.Interrupt, "terminated": syscall.SIGTERM, "hang-up": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) { stopAndResume(t, sig) })
 	}
