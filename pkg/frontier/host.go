@@ -25,6 +25,7 @@ type host struct {
 
 	answers   int64 // requests that it answered
 	slowed    bool  // its last request took long
+	graded    grade // under which it is counted
 	place     grade // under which its turn or its only lease counts
 	domain    *domain
 	turn      bool  // it is one of its domain's hosts that take turns

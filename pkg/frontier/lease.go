@@ -67,6 +67,7 @@ func (f *Frontier) takeReady(ctx context.Context, now time.Time) []*host {
 		return nil
 	}
 	f.unblock(now)
+	f.newcomers.connections = f.connections()
 	f.recall(ctx)
 	var hosts []*host
 	n := min(f.cfg.Window-len(f.inflight), f.cfg.Batch)

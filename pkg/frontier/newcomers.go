@@ -8,9 +8,11 @@ import (
 
 // A host that says nothing holds a fetcher until a time limit ends its request. Hundreds of them would hold all
 // fetchers, and hosts that answer would wait for them. So what is known of a host decides how much of the window it
-// may share in: hosts that answer may use all of it. Newcomers, of which nothing or little was heard, and laggards
-// hold half of it at most, and of that half laggards hold at most half. And a newcomer gets less time for its first
-// requests.
+// may share in: hosts that answer may use all of it. For as many as there are, up to half of the window, places are
+// kept free of all others. Of the rest, places are kept in the same way for hosts that answered, but not often yet:
+// what they need, up to half of it. Newcomers, which were never heard from, and laggards have what is left, but for
+// an eighth of the window that is kept for hosts whose next URLs are not found yet, and laggards a quarter of it at
+// most. And a newcomer gets less time for its first requests.
 
 // grade is what a host's last requests showed.
 type grade uint8
@@ -39,13 +41,15 @@ const (
 // mostlyHeard is the share of silent newcomers below which nobody needs to hurry them.
 const mostlyHeard = 0.25
 
-// newcomers counts the hosts that were never heard from, and the leases by grade.
+// newcomers counts the hosts on the workbench and their leases by grade.
 type newcomers struct {
-	window  int          // Config.Window
-	active  int          // hosts on the workbench that are not proven
-	held    [grades]int  // leases
-	waiting [grades]line // ready hosts for which there was no place
-	silence float64      // the share of first requests that ended without an answer, of the last ones
+	window      int          // Config.Window
+	connections int          // leases that a host may have at once, by the job that allows most
+	active      int          // hosts on the workbench that are not proven
+	hosts       [grades]int  // on the workbench
+	held        [grades]int  // leases
+	waiting     [grades]line // ready hosts for which there was no place
+	silence     float64      // the share of first requests that ended without an answer, of the last ones
 }
 
 func (h *host) grade() grade {
@@ -62,17 +66,32 @@ func (h *host) grade() grade {
 
 // room is how many more leases hosts of the grade may have.
 func (n *newcomers) room(g grade) int {
-	free := n.half() - n.held[unproven] - n.held[newcomer] - n.held[laggard]
+	silent := n.held[newcomer] + n.held[laggard]
+	free := n.others() - n.held[unproven] - silent
 	switch g {
 	case prompt:
 		return n.window
+	case unproven:
+		return free
 	case laggard:
-		return min(free, max(n.window/4, 1)-n.held[laggard])
+		free = min(free, max(n.window/4, 1)-n.held[laggard])
 	}
-	return free
+	return min(free, n.unheard()-silent)
 }
 
-func (n *newcomers) half() int { return max(n.window/2, 1) }
+// others is how many leases hosts that are not prompt may have.
+func (n *newcomers) others() int { return n.window - min(n.need(prompt), n.half()) }
+
+// unheard is how many leases hosts may have that were never heard from or did not answer their last request.
+func (n *newcomers) unheard() int {
+	others := n.others()
+	return max(min(others-min(n.need(unproven), others/2), n.window-max(n.window/8, 1)), 1)
+}
+
+func (n *newcomers) half() int { return n.window / 2 }
+
+// need is how many leases all hosts of the grade could have at once.
+func (n *newcomers) need(g grade) int { return n.hosts[g] * max(n.connections, 1) }
 
 // soon reports whether hosts wait for places that will soon be free: most newcomers answer.
 func (n *newcomers) soon() bool {
@@ -81,27 +100,39 @@ func (n *newcomers) soon() bool {
 
 // recall hands the hosts to each for which there are places again: those of which more is known first.
 func (n *newcomers) recall(each func(*host)) {
-	gone := 0
+	held := n.held
 	for g := unproven; g < grades; g++ {
-		for room := n.room(g) - gone; room > 0 && n.waiting[g].len() > 0; room-- {
+		for n.waiting[g].len() > 0 && n.room(g) > 0 {
 			each(n.waiting[g].pop())
-			gone++
+			n.held[g]++ // it will soon; the next must not count on the same place
 		}
 	}
+	n.held = held
 }
 
 // firstWait is the time that a host has to begin its answer; 0: what the job allows.
 func (n *newcomers) firstWait(h *host, t *crawl.Task, j *crawl.Job) time.Duration {
 	wait, before := firstWaitMax, max(h.rec.Failures, t.Attempt)
 	switch {
-	case before >= j.Retry.Max, h.answers > 0 && n.active <= n.half() && n.held[prompt] <= n.half():
+	case before >= j.Retry.Max, h.answers > 0 && n.active <= n.unheard() && n.held[prompt] <= n.half():
 		return 0
 	case h.answers >= proof:
 		wait *= 2
-	case n.active > n.half() && n.silence >= mostlyHeard:
-		wait = max(firstWaitMax*time.Duration(n.half())/time.Duration(n.active), firstWaitMin)
+	case n.silence >= mostlyHeard:
+		wait = n.hurry()
 	}
 	return wait << min(before, 16)
+}
+
+// hurry is the time that a host has where most say nothing: the least where there are more hosts than places, and
+// otherwise the less the more places are taken, so that there are some left for those that come one after the other.
+func (n *newcomers) hurry() time.Duration {
+	places := n.unheard()
+	if n.active > places {
+		return firstWaitMin
+	}
+	free := 1 - float64(n.held[newcomer]+n.held[laggard]-1)/float64(places) // but for its own
+	return min(max(time.Duration(free*free*float64(firstWaitMax)), firstWaitMin), firstWaitMax)
 }
 
 // learn notes what became of a newcomer's request.
@@ -119,13 +150,43 @@ func (f *Frontier) hear(h *host, out *crawl.Outcome) {
 		return
 	}
 	heard := out.Status != 0
-	h.slowed = out.Ended.Sub(out.Started) > slowExchange
+	h.slowed = out.Ended.Sub(out.Started) > slowExchange || cutOff(out)
 	if h.answers < proof {
 		f.newcomers.learn(heard)
 	}
 	if heard {
 		f.newcomers.note(h, h.answers+1)
 	}
+}
+
+// cutOff reports whether an answer began and was too slow for the time that it had, however short that was.
+func cutOff(out *crawl.Outcome) bool {
+	return out.Status != 0 && out.Verdict != crawl.VerdictDone &&
+		(out.Reason == crawl.ReasonTimeout || out.Reason == crawl.ReasonTooSlow)
+}
+
+// join counts a host that was put on the workbench.
+func (n *newcomers) join(h *host) {
+	h.graded = h.grade()
+	n.hosts[h.graded]++
+	if h.answers < proof {
+		n.active++
+	}
+}
+
+// leave takes a host off the counts.
+func (n *newcomers) leave(h *host) {
+	n.hosts[h.graded]--
+	if h.answers < proof {
+		n.active--
+	}
+}
+
+// regrade counts a host on the workbench by what is known of it now.
+func (n *newcomers) regrade(h *host) {
+	n.hosts[h.graded]--
+	h.graded = h.grade()
+	n.hosts[h.graded]++
 }
 
 // note notes how often a host on the workbench answered.

@@ -128,3 +128,112 @@ func TestAHostThatIsSlowAtFirstIsHeard(t *testing.T) {
 		}
 	})
 }
+
+// besideSilence crawls good hosts among silent ones, which come after them or before, and hands the good hosts'
+// requests to each, by host and in the order of their times.
+func besideSilence(t *testing.T, goodFirst, spread bool, each func(t *testing.T, began time.Time, requests []request)) {
+	const good, silentHosts = 20, 700
+	synctest.Test(t, func(t *testing.T) {
+		job := aJob("a")
+		job.Politeness.Delay = crawl.Duration(500 * time.Millisecond)
+		job.Politeness.IPDelay = 0
+		if spread {
+			job.Politeness.IPDelay = 1 // the hosts come one after the other, as their addresses are found
+		}
+		w, began := newWorld(t, 1, job), time.Now()
+		name := func(i int) string { return fmt.Sprintf("h%d.test", i) }
+		known := map[string]bool{}
+		for i := range good {
+			known[name(i)] = true
+		}
+		w.answer = func(w *world, f *crawl.Fetch) reply {
+			if known[f.Task.URL.HostKey()] {
+				return fine(w, f)
+			}
+			return silent(f)
+		}
+		w.begin()
+		var first, last []crawl.Task
+		for i := range good * 40 {
+			first = append(first, page(t, "a", fmt.Sprintf("http://%s/%d", name(i%good), i/good)))
+		}
+		for i := range silentHosts {
+			last = append(last, page(t, "a", "http://"+name(good+i)+"/"))
+		}
+		if !goodFirst {
+			first, last = last, first
+		}
+		w.add(append(first, last...)...)
+		time.Sleep(20 * time.Second)
+		w.stop()
+		by := map[string][]request{}
+		for _, r := range w.log {
+			if known[r.host] {
+				by[r.host] = append(by[r.host], r)
+			}
+		}
+		if len(by) != good {
+			t.Fatalf("%d hosts that answer were asked, want %d", len(by), good)
+		}
+		for _, requests := range by {
+			each(t, began, requests)
+		}
+	})
+}
+
+// A host that answered, once or often, waits for none that says nothing: places are kept for it.
+func TestAHostThatAnsweredWaitsForNoStranger(t *testing.T) {
+	for _, v := range []struct{ first, spread bool }{{}, {true, false}, {false, true}, {true, true}} {
+		t.Run(fmt.Sprintf("%+v", v), func(t *testing.T) {
+			longest := time.Duration(0)
+			besideSilence(t, v.first, v.spread, func(_ *testing.T, _ time.Time, requests []request) {
+				for i := range requests[1:] {
+					longest = max(longest, requests[i+1].start.Sub(requests[i].end))
+				}
+			})
+			if longest > 600*time.Millisecond {
+				t.Errorf("a host that answered waited %v for its next request, its delay is 500 ms", longest)
+			}
+		})
+	}
+}
+
+// Places that no host needs which answered are the newcomers': of 720, the last is asked when the others had the least
+// time that a first request gets three times over, for 256 are asked at once.
+func TestNewcomersHaveThePlacesThatNobodyNeeds(t *testing.T) {
+	for _, v := range []struct {
+		spread bool
+		bound  time.Duration
+	}{{false, 3 * time.Second}, {true, 4500 * time.Millisecond}} { // to find the addresses takes 3.4 s
+		latest := time.Duration(0)
+		besideSilence(t, false, v.spread, func(_ *testing.T, began time.Time, requests []request) {
+			latest = max(latest, requests[0].start.Sub(began))
+		})
+		if latest > v.bound {
+			t.Errorf("a newcomer was first asked after %v, want %v at most (one after the other: %v)", latest, v.bound, v.spread)
+		}
+	}
+}
+
+// An answer that was cut off because it came too slowly is no proof that its host is prompt, however short its time was.
+func TestASlowAnswerIsNoProof(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, aJob("a"))
+		w.answer = func(*world, *crawl.Fetch) reply {
+			return reply{took: 3 * time.Second, outcome: crawl.Outcome{Verdict: crawl.VerdictRetry, Status: 200,
+				Reason: crawl.ReasonTimeout}}
+		}
+		w.begin()
+		w.add(pages(t, "a", 300, 20)...)
+		time.Sleep(time.Minute) // each was asked several times
+		most := 0
+		for range 30 {
+			time.Sleep(time.Second)
+			most = max(most, w.f.Stats().InFlight)
+		}
+		w.stop()
+		if most > w.cfg.Window/4 {
+			t.Errorf("hosts whose answers were all too slow hold %d of %d places", most, w.cfg.Window)
+		}
+	})
+}

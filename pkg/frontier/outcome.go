@@ -356,6 +356,9 @@ func (f *Frontier) applyAll(rs []*result, strangers map[string]*host) (recs []cr
 		h := f.hostOf(r, strangers)
 		store := h.apply(&r.Outcome, r.js.job, r.now, f.leastGap(h), r.ours) || h.stranger
 		f.hear(h, &r.Outcome)
+		if !h.stranger {
+			f.newcomers.regrade(h)
+		}
 		if r.Task.Kind == crawl.KindRobots {
 			store = true
 			owner := f.hosts[originHost(r.Task.For)]

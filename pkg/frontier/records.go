@@ -68,8 +68,8 @@ func (f *Frontier) activate(rec record, domain string) *host {
 	h.rec.LastContact = later(h.rec.LastContact, later(h.since, f.resumedAt))
 	f.hosts[rec.Key] = h
 	f.domains.join(h, domain)
-	f.newcomers.active++
-	f.newcomers.note(h, answers(&h.rec))
+	h.answers = answers(&h.rec)
+	f.newcomers.join(h)
 	return h
 }
 

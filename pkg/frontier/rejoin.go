@@ -124,9 +124,7 @@ func (f *Frontier) deactivate(h *host, now time.Time) {
 	f.bench.leave(h, now)
 	delete(f.hosts, h.rec.Key)
 	f.domains.leave(h)
-	if h.answers < proof {
-		f.newcomers.active--
-	}
+	f.newcomers.leave(h)
 	if h.dirty {
 		f.leaving[h.rec.Key] = h.rec
 	}

@@ -141,6 +141,7 @@ func (f *Frontier) refresh(ctx context.Context, choices []choice, now time.Time)
 			}
 			h.since, h.dirty = c.place.Since, false
 			f.newcomers.note(h, answers(&h.rec))
+			f.newcomers.regrade(h)
 		}
 	}
 	return nil
