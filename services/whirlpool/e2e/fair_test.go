@@ -113,52 +113,6 @@ func silentPort(t *testing.T) string {
 	return port
 }
 
-// Hosts that answer keep their pace beside 600 that accept connections and say nothing.
-func TestSilentHostsDoNotSlowTheOthers(t *testing.T) {
-	long(t)
-	const delay, good, requests = 500 * time.Millisecond, 20, 20 * 60
-	v := newVillage(t, func(v *village, w http.ResponseWriter, host, path string) {
-		if host != "door.test" || path == "/robots.txt" {
-			longSite(w, path, 400)
-			return
-		}
-		w.Header().Set("Content-Type", "text/html")
-		for i := range good { // they are found when the silent hosts are asked already
-			fmt.Fprintf(w, "<a href=%s>x</a>\n", v.url(fmt.Sprintf("www.good%d.test", i), "/"))
-		}
-	})
-	silent := silentPort(t)
-	var seeds []string
-	for i := range 600 {
-		seeds = append(seeds, fmt.Sprintf("http://s%d.silent%d.test:%s/", i, i, silent))
-	}
-	begin := func(seeds ...string) (took, last time.Duration) {
-		before := len(v.calls())
-		job := fairJob(delay, seeds...)
-		job.Scope = crawl.ScopeAny
-		p := crawlerOf(t, v.names(t), job, "--concurrency", "256").start(t)
-		p.poll(t, "requests to the hosts that answer", func() bool { return len(v.calls()) >= before+requests })
-		p.kill(t)
-		log, first := v.calls()[before:], map[string]time.Time{}
-		for _, c := range log {
-			if first[c.host].IsZero() {
-				first[c.host] = c.at
-				last = c.at.Sub(p.began)
-			}
-		}
-		return log[requests-1].at.Sub(p.began), last
-	}
-	door := v.url("door.test", "/")
-	alone, _ := begin(door)
-	beside, last := begin(append(seeds, door)...)
-	t.Logf("%d requests took %v alone and %v beside 600 silent hosts; the last host was first asked after %v", requests, alone,
-		beside, last)
-	if last > 20*time.Second || beside > 2*alone {
-		t.Errorf("%d requests took %v beside silent hosts and %v alone, the first to the last host came after %v", requests, beside,
-			alone, last)
-	}
-}
-
 // A domain gets its share of a page budget and no more, however many hosts it makes up.
 func TestADomainDoesNotTakeTheCrawl(t *testing.T) {
 	long(t)
