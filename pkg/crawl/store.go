@@ -69,7 +69,8 @@ type Entry struct {
 	At       time.Time // of the last change
 	Attempts int
 	// First tells Finish that the URL was claimed and has no outcome yet: a store need not look before it writes, and may forget
-	// which message claimed the URL.
+	// which message claimed the URL. Where queues may get a task twice by themselves, as a broker's do when a connection is
+	// lost, nobody can promise it: the stores beside a broker look all the same.
 	First bool
 	// Epoch is that of the revision of the job by which the outcome came about; 0 is the first.
 	Epoch uint32

@@ -200,6 +200,9 @@ func (f *Frontier) putOff(ctx context.Context, ds []crawl.Delivery, now time.Tim
 		tasks[i] = ds[i].Task
 	}
 	if err := f.delay(ctx, tasks, crowdPause, now); err != nil {
+		for i := range ds {
+			ds[i].Task.Repeat = true // what failed may have been done all the same
+		}
 		f.drawn = append(f.drawn, ds...)
 		return fmt.Errorf("frontier: tasks of crowded domains: %w", err)
 	}

@@ -23,6 +23,9 @@ type disk struct {
 	hosts   map[string]crawl.Host
 	journal map[uint64]bus.Message
 	phantom map[string]int64 // lengths that queues are said to have besides
+	// mistaken are the outcomes of which the frontier said that they are the first, and which are not: the local store
+	// believes it, and would count them twice.
+	mistaken []crawl.Entry
 }
 
 type stored struct {
@@ -59,8 +62,10 @@ type process struct {
 	// unsure is a push during which the connection is lost: what arrived is sent again, or an error says that nobody
 	// knows whether it arrived.
 	unsure func() (again, fails bool)
-	leads  chan bus.Message
-	away   *outbox
+	// appends is asked about lines of the log; nil: they are stored.
+	appends func([]crawl.LogLine) error
+	leads   chan bus.Message
+	away    *outbox
 }
 
 // outbox is where tasks of other nodes go.
@@ -180,6 +185,9 @@ func (p *process) Finish(_ context.Context, _ crawl.JobID, entries ...crawl.Entr
 	}
 	defer p.leave()
 	for _, e := range entries {
+		if e.First && p.disk.ledger[e.Key].State == crawl.StateDone {
+			p.disk.mistaken = append(p.disk.mistaken, e)
+		}
 		if p.disk.ledger[e.Key].State != crawl.StateDone {
 			p.disk.ledger[e.Key] = e
 			p.disk.finals[e.Key]++
@@ -260,7 +268,14 @@ func (p *process) PutHosts(_ context.Context, hosts ...crawl.Host) error {
 }
 
 // Append implements crawl.AttemptLog.
-func (p *process) Append(context.Context, ...crawl.LogLine) error { return nil }
+func (p *process) Append(_ context.Context, lines ...crawl.LogLine) error {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	if p.appends == nil {
+		return nil
+	}
+	return p.appends(lines)
+}
 
 // Publish implements bus.Bus: leases are journaled before they are delivered.
 func (p *process) Publish(_ context.Context, msgs ...bus.Message) error {

@@ -66,6 +66,7 @@ type Frontier struct {
 	pacer     pacer
 	newcomers newcomers
 	domains   domains
+	doubted   doubted
 	trouble   trouble
 	paused    bool
 	random    *rand.Rand

@@ -95,6 +95,7 @@ func (f *Frontier) decideAll(ctx context.Context, hosts []*host, now time.Time) 
 			f.undo([]choice{{host: h}}, now)
 			continue
 		}
+		f.markDoubted(h)
 		c := choice{host: h, js: js}
 		if err := f.rejudge(ctx, &c); err != nil {
 			errs = append(errs, err)
@@ -122,6 +123,9 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 		return
 	}
 	if c.fromBuf = c.js.discarded(task); c.fromBuf {
+		return
+	}
+	if c.fromBuf = f.copyUnderWay(c, task); c.fromBuf {
 		return
 	}
 	if c.dismissal = f.dismissalOf(c, task, job, now); c.dismissal != nil {
@@ -155,6 +159,15 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 		return
 	}
 	f.reserve(c)
+}
+
+// copyUnderWay reports whether another copy of the task is leased: this one is settled, whatever else would become of it.
+func (f *Frontier) copyUnderWay(c *choice, task *crawl.Task) bool {
+	if !task.Repeat || task.Kind == crawl.KindRobots {
+		return false
+	}
+	l, underWay := f.inflight[task.ID()]
+	return underWay && l.js == c.js
 }
 
 // decidePlace decides whether this node may do anything with the task. A buffer of another node's tasks goes away as a whole.
@@ -334,7 +347,8 @@ func (f *Frontier) send(ctx context.Context) error {
 	return nil
 }
 
-// undo frees the hosts of choices that came to nothing, and lets them wait a little.
+// undo frees the hosts of choices that came to nothing, and lets them wait a little. What was to be stored of their tasks
+// may be stored all the same.
 func (f *Frontier) undo(choices []choice, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -342,6 +356,9 @@ func (f *Frontier) undo(choices []choice, now time.Time) {
 		c := &choices[i]
 		if c.lease {
 			f.release(c)
+		}
+		if c.fromBuf && len(c.host.buf) > 0 {
+			c.host.buf[0].Task.Repeat = true
 		}
 		f.pass(c.host)
 		f.bench.add(c.host, now.Add(errorPause))

@@ -23,7 +23,7 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 		if t := &out.Task; out.Verdict.Final() && t.Kind != crawl.KindRobots {
 			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: t.Kind,
 				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: t.Attempt + 1,
-				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && !t.Repeat && t.Visit == 0})
+				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.sureFirst(t)})
 		}
 	}
 	for job, es := range entries {
@@ -87,7 +87,7 @@ func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {
 // again queues the task once more where the attempt was not the last.
 func (f *Frontier) again(ctx context.Context, r *result) error {
 	t := r.Task
-	t.Repeat = t.Repeat || r.repeat
+	t.Repeat = t.Repeat || r.repeat || !r.known // where its lease ended otherwise, it was queued for that
 	switch {
 	case t.Kind == crawl.KindRobots && t.Repeat && r.Verdict == crawl.VerdictInterrupted:
 		return f.enqueue(ctx, true, t) // it was queued for its links: perhaps no task of the host needs it
