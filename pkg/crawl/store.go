@@ -108,6 +108,14 @@ type Following interface {
 	Waiting(ctx context.Context, job JobID) (int64, error)
 }
 
+// Places remembers which pages were taken back and keep their places in the page budget, because their records may be
+// stored and stay. Every method may be called again with the same arguments.
+type Places interface {
+	KeepPlaces(ctx context.Context, job JobID, keys ...weburl.Key) error
+	LeavePlaces(ctx context.Context, job JobID, keys ...weburl.Key) error
+	Places(ctx context.Context, job JobID) ([]weburl.Key, error)
+}
+
 // Tally counts a job's URLs.
 type Tally struct {
 	Claimed  int64            // ever claimed; Claimed - sum of Verdicts = queued or in flight

@@ -26,6 +26,8 @@ type disk struct {
 	// mistaken are the outcomes of which the frontier said that they are the first, and which are not: the local store
 	// believes it, and would count them twice.
 	mistaken []crawl.Entry
+	records  map[weburl.Key]bool // of pages, wherever they are stored
+	kept     map[weburl.Key]bool // see crawl.Places
 }
 
 type stored struct {
@@ -36,7 +38,7 @@ type stored struct {
 
 func newDisk() *disk {
 	return &disk{queues: map[string][]*stored{}, ledger: map[weburl.Key]crawl.Entry{}, finals: map[weburl.Key]int{},
-		hosts: map[string]crawl.Host{}, journal: map[uint64]bus.Message{}}
+		hosts: map[string]crawl.Host{}, journal: map[uint64]bus.Message{}, records: map[weburl.Key]bool{}, kept: map[weburl.Key]bool{}}
 }
 
 // crash forgets what a process knew.
@@ -311,4 +313,43 @@ func (p *process) handled(m bus.Message) {
 	maps.DeleteFunc(p.disk.journal, func(_ uint64, j bus.Message) bool {
 		return j.ID == m.ID && j.Event.(*crawl.Fetch).Task.Lease == lease
 	})
+}
+
+// putRecord stores the record of a page that a fetcher has sent on.
+func (d *disk) putRecord(p *process, k weburl.Key) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !p.dead {
+		d.records[k] = true
+	}
+}
+
+// keptPlaces are a disk's crawl.Places.
+type keptPlaces struct{ *disk }
+
+// KeepPlaces implements crawl.Places.
+func (d keptPlaces) KeepPlaces(_ context.Context, _ crawl.JobID, keys ...weburl.Key) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, k := range keys {
+		d.kept[k] = true
+	}
+	return nil
+}
+
+// LeavePlaces implements crawl.Places.
+func (d keptPlaces) LeavePlaces(_ context.Context, _ crawl.JobID, keys ...weburl.Key) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, k := range keys {
+		delete(d.kept, k)
+	}
+	return nil
+}
+
+// Places implements crawl.Places.
+func (d keptPlaces) Places(context.Context, crawl.JobID) ([]weburl.Key, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Keys(d.kept)), nil
 }

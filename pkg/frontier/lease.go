@@ -210,7 +210,12 @@ func (f *Frontier) reserve(c *choice) {
 	f.leases++
 	c.lease, c.delivery.Task.Lease, c.delivery.Task.Tracked = true, f.leases, f.deps.Ring != nil || f.deps.Following != nil
 	c.delivery.Task.Epoch = epochOf(c.js.job)
-	f.inflight[c.id] = lease{host: c.host, js: c.js, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now(), place: c.host.place}
+	placed := c.js.places.has(&c.delivery.Task)
+	f.inflight[c.id] = lease{host: c.host, js: c.js, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now(),
+		place: c.host.place, placed: placed}
+	if placed {
+		c.js.places.leased++
+	}
 	switch task := &c.delivery.Task; {
 	case task.Kind == crawl.KindPage:
 		c.js.leased++
@@ -222,6 +227,9 @@ func (f *Frontier) reserve(c *choice) {
 // release takes back what reserve noted.
 func (f *Frontier) release(c *choice) {
 	c.lease = false
+	if f.inflight[c.id].placed {
+		c.js.places.leased--
+	}
 	delete(f.inflight, c.id)
 	switch task := &c.delivery.Task; {
 	case task.Kind == crawl.KindPage:
@@ -278,6 +286,13 @@ func (f *Frontier) dismiss(ctx context.Context, choices []choice, now time.Time)
 	if err := f.record(ctx, outs, first, now); err != nil {
 		return err
 	}
+	f.mu.Lock()
+	for _, out := range outs {
+		if js := f.jobs[out.Task.Job]; js != nil {
+			f.leavePlace(js, &out.Task)
+		}
+	}
+	f.mu.Unlock()
 	return f.shutAll(ctx, outs, now)
 }
 

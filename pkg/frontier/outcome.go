@@ -200,9 +200,15 @@ func (f *Frontier) free(rs []*result) {
 		if isPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted && !r.gone {
 			r.js.pages++
 		}
+		if r.Verdict.Final() {
+			f.leavePlace(r.js, &r.Task)
+		}
 		if r.known {
 			l := f.inflight[r.id]
 			delete(f.inflight, r.id)
+			if l.placed {
+				l.js.places.leased--
+			}
 			if page {
 				l.js.leased--
 			}

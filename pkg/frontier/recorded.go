@@ -34,7 +34,7 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 	if err := f.deps.Attempts.Append(ctx, lines...); err != nil {
 		return fmt.Errorf("frontier: %d log lines, the first of %s: %w", len(outs), outs[0].Task.URL, err)
 	}
-	return nil
+	return f.leavePlaces(ctx, outs)
 }
 
 // expect notes the pages and robots.txt files whose links are on their way. A robots.txt that was queued because its links were
@@ -114,6 +114,9 @@ func (f *Frontier) again(ctx context.Context, r *result) error {
 // reopen takes back the outcome of an attempt that got as far as that, but whose messages did not all: the URL's story is open
 // again.
 func (f *Frontier) reopen(ctx context.Context, r *result) error {
+	if err := f.KeepPlaces(ctx, r.Task); err != nil {
+		return err
+	}
 	if err := f.deps.Ledger.Reopen(ctx, r.Task.Job, r.Task.URL.Key()); err != nil {
 		return fmt.Errorf("frontier: reopen %s: %w", r.Task.URL, err)
 	}

@@ -38,6 +38,8 @@ type world struct {
 	drop   func(f *crawl.Fetch) bool // hazard: the message of a lease is deleted
 	ring   frontier.Ring
 	expect crawl.Following
+	places crawl.Places
+	sends  bool // pages are sent on, and stored, in the middle of a fetch: before the outcome
 	away   outbox
 
 	fetches []crawl.Fetch
@@ -150,7 +152,7 @@ func (w *world) begin() {
 		jobs = w.jobs
 	}
 	f, err := frontier.New(w.cfg, frontier.Deps{Queues: p, Ledger: p, Hosts: p, Jobs: jobs, Attempts: p, Bus: p, Judge: w.judge,
-		Resolver: w, Log: slog.New(slog.DiscardHandler), Ring: w.ring, Following: w.expect})
+		Resolver: w, Log: slog.New(slog.DiscardHandler), Ring: w.ring, Following: w.expect, Places: w.places})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -168,6 +170,13 @@ func (w *world) begin() {
 		}
 	}
 	var wg sync.WaitGroup
+	if w.sends { // as the programs of a cluster, it leases nothing before the leases of its predecessor have their outcomes
+		for _, m := range again {
+			wg.Go(func() { w.deliver(ctx, p, f, m) })
+		}
+		wg.Wait()
+		again = nil
+	}
 	wg.Go(func() { _ = f.Run(ctx) })
 	wg.Go(func() {
 		for _, m := range again {
@@ -216,6 +225,10 @@ func (w *world) deliver(ctx context.Context, p *process, f *frontier.Frontier, m
 	w.note(fetch)
 	r := w.answer(w, fetch)
 	out := r.outcome
+	if w.sends && out.Verdict == crawl.VerdictDone && out.Status/100 == 2 {
+		store := time.AfterFunc(r.took/4, func() { w.disk.putRecord(p, fetch.Task.URL.Key()) })
+		defer store.Stop()
+	}
 	out.Task = fetch.Task
 	if r.lost {
 		var parser sync.WaitGroup
