@@ -18,8 +18,8 @@ func marked(t crawl.Task) crawl.Task {
 	return t
 }
 
-// troubled answers URLs by their names: /down… does not connect, /slow… takes three hours, and a first attempt at /later…
-// or /marked… is asked to come again, with the copy that is not marked or the one that is.
+// troubled answers URLs by their names: /down… does not connect, /slow… takes three hours, and a first attempt at
+// /later… or /marked… is asked to come again, with the copy that is not marked or the one that is.
 func troubled(w *world, f *crawl.Fetch) reply {
 	switch url := f.Task.URL.String(); {
 	case strings.Contains(url, "/down"):

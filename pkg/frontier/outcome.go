@@ -30,8 +30,8 @@ type result struct {
 	err     error
 }
 
-// Handle implements stage.Handler. First what must not be lost is stored: the outcome, the retry, the host's clock. Then
-// the host is freed. Outcomes that come at the same time share the commits.
+// Handle implements stage.Handler. First what must not be lost is stored: the outcome, the retry, the host's clock.
+// Then the host is freed. Outcomes that come at the same time share the commits.
 func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event, error) {
 	f := o.f
 	js, err := f.jobOf(ctx, out.Task.Job)
@@ -74,7 +74,8 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	return f.tellOwner(out), nil
 }
 
-// leased reports whether the outcome ends a lease that is under way here: its host may have become another node's meanwhile.
+// leased reports whether the outcome ends a lease that is under way here: its host may have become another node's
+// meanwhile.
 func (f *Frontier) leased(out *crawl.Outcome) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,8 +83,8 @@ func (f *Frontier) leased(out *crawl.Outcome) bool {
 	return underWay && l.number == out.Task.Lease
 }
 
-// digest handles a batch of outcomes and leaves in each what became of it. What queues tasks comes last, for it is what must
-// not be done twice.
+// digest handles a batch of outcomes and leaves in each what became of it. What queues tasks comes last, for it is
+// what must not be done twice.
 func (f *Frontier) digest(ctx context.Context, rs []*result) {
 	rs, copies := f.sortOut(rs)
 	all := slices.Concat(rs, copies)
@@ -100,8 +101,9 @@ func (f *Frontier) digest(ctx context.Context, rs []*result) {
 			recorded, first = append(recorded, &r.Outcome), append(first, r.known && !r.repeat)
 		}
 	}
-	// What tells a node that comes after this one to do nothing is stored after what it would have to do: that links are on their way before a host's
-	// record says that its robots.txt was fetched, or the ledger that the page was; the rest that a host asked for before the outcome.
+	// What tells a node that comes after this one to do nothing is stored after what it would have to do: that links
+	// are on their way before a host's record says that its robots.txt was fetched, or the ledger that the page was;
+	// the rest that a host asked for before the outcome.
 	err := f.expect(ctx, expected)
 	if err == nil {
 		err = f.moveClocks(ctx, all)
@@ -124,9 +126,10 @@ func (f *Frontier) digest(ctx context.Context, rs []*result) {
 	f.free(done)
 }
 
-// sortOut tells results from copies: those whose lease was ended by another one since they were weighed, which was handled in the batch before or is in
-// this one. About a copy's URL nothing is left to do. What an answer said about its host holds all the same, and so do the links it brought, for the one that ended
-// the lease may only have said that nobody knows whether there was an answer. Of the two in one batch the answer counts.
+// sortOut tells results from copies: those whose lease was ended by another one since they were weighed, which was
+// handled in the batch before or is in this one. About a copy's URL nothing is left to do. What an answer said about
+// its host holds all the same, and so do the links it brought, for the one that ended the lease may only have said
+// that nobody knows whether there was an answer. Of the two in one batch the answer counts.
 func (f *Frontier) sortOut(all []*result) (rs, copies []*result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -161,8 +164,9 @@ func interruption(r *result) int {
 	return 0
 }
 
-// weigh finds out whether the outcome ends a lease that is under way, and whether there is nothing to do about it any more:
-// the attempt was interrupted before a restart, and its task, which came back from its queue, is fetched again already.
+// weigh finds out whether the outcome ends a lease that is under way, and whether there is nothing to do about it any
+// more: the attempt was interrupted before a restart, and its task, which came back from its queue, is fetched again
+// already.
 func (f *Frontier) weigh(ctx context.Context, r *result) (stale bool, err error) {
 	f.mu.Lock()
 	l, again := f.inflight[r.id]

@@ -11,7 +11,8 @@ import (
 
 // steady answers a URL as it did before: one in four is gone, and one in four a page at the second attempt.
 func steady(w *world, f *crawl.Fetch) reply {
-	r := reply{took: time.Duration(1+w.roll(2000)) * time.Millisecond, outcome: crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200}}
+	r := reply{took: time.Duration(1+w.roll(2000)) * time.Millisecond}
+	r.outcome = crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200}
 	switch k := f.Task.URL.Key(); {
 	case k[9]%4 == 0:
 		r.outcome = crawl.Outcome{Verdict: crawl.VerdictGone, Status: 404}
@@ -50,8 +51,8 @@ func TestNoRecordMoreThanThePageBudget(t *testing.T) {
 				if n := w.disk.pages(); n > job.MaxPages || len(w.disk.records) > job.MaxPages {
 					t.Errorf("%d pages and %d records, the budget is %d", n, len(w.disk.records), job.MaxPages)
 				} else if n < job.MaxPages || !w.f.Exhausted("a") || len(w.disk.kept) > 0 {
-					t.Errorf("%d pages, %d records, the budget is %d; exhausted: %v; %d places are kept", n, len(w.disk.records), job.MaxPages,
-						w.f.Exhausted("a"), len(w.disk.kept))
+					t.Errorf("%d pages, %d records, the budget is %d; exhausted: %v; %d places are kept", n, len(w.disk.records),
+						job.MaxPages, w.f.Exhausted("a"), len(w.disk.kept))
 				}
 				w.stop()
 			})

@@ -13,8 +13,8 @@ func isPage(k crawl.Kind, v crawl.Verdict, status int) bool {
 	return k == crawl.KindPage && v == crawl.VerdictDone && status/100 == 2
 }
 
-// record writes a line for each attempt, and final outcomes into the ledger. A robots.txt is no URL of the ledger's. first says
-// of which outcomes it is sure that they were not recorded before, unless their tasks were queued twice.
+// record writes a line for each attempt, and final outcomes into the ledger. A robots.txt is no URL of the ledger's.
+// first says of which outcomes it is sure that they were not recorded before, unless their tasks were queued twice.
 func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bool, now time.Time) error {
 	entries := map[crawl.JobID][]crawl.Entry{}
 	lines := make([]crawl.LogLine, len(outs))
@@ -37,8 +37,8 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 	return f.leavePlaces(ctx, outs)
 }
 
-// expect notes the pages and robots.txt files whose links are on their way. A robots.txt that was queued because its links were
-// lost is expected already: where it has none now it is forgotten.
+// expect notes the pages and robots.txt files whose links are on their way. A robots.txt that was queued because its
+// links were lost is expected already: where it has none now it is forgotten.
 func (f *Frontier) expect(ctx context.Context, outs []*crawl.Outcome) error {
 	if f.deps.Following == nil {
 		return nil
@@ -111,8 +111,8 @@ func (f *Frontier) again(ctx context.Context, r *result) error {
 	return nil
 }
 
-// reopen takes back the outcome of an attempt that got as far as that, but whose messages did not all: the URL's story is open
-// again.
+// reopen takes back the outcome of an attempt that got as far as that, but whose messages did not all: the URL's
+// story is open again.
 func (f *Frontier) reopen(ctx context.Context, r *result) error {
 	if err := f.KeepPlaces(ctx, r.Task); err != nil {
 		return err

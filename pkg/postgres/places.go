@@ -42,7 +42,8 @@ func (p *Places) change(ctx context.Context, what, sql string, job crawl.JobID, 
 		return nil
 	}
 	b := makeBatch(len(keys), func(i int) weburl.Key { return keys[i] })
-	return p.s.do(ctx, fmt.Sprintf("%s the places of %d pages, the first %s", what, len(keys), keys[0]), func(ctx context.Context) error {
+	what = fmt.Sprintf("%s the places of %d pages, the first %s", what, len(keys), keys[0])
+	return p.s.do(ctx, what, func(ctx context.Context) error {
 		number, err := p.s.jobs.number(ctx, job)
 		if err == nil {
 			_, err = p.s.pool.Exec(ctx, sql, number, b.hosts, b.hashes)
