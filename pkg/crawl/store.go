@@ -69,7 +69,8 @@ type Entry struct {
 	At       time.Time // of the last change
 	Attempts int
 	// First tells Finish that the URL was claimed and has no outcome yet: a store need not look before it writes, and may forget
-	// which message claimed the URL.
+	// which message claimed the URL. Where queues may get a task twice by themselves, as a broker's do when a connection is
+	// lost, nobody can promise it: the stores beside a broker look all the same.
 	First bool
 	// Epoch is that of the revision of the job by which the outcome came about; 0 is the first.
 	Epoch uint32
@@ -105,6 +106,14 @@ type Following interface {
 	Forget(ctx context.Context, job JobID, keys ...weburl.Key) error
 	// Waiting returns of how many of a job's pages, which were expected, a share is missing.
 	Waiting(ctx context.Context, job JobID) (int64, error)
+}
+
+// Places remembers which pages were taken back and keep their places in the page budget, because their records may be
+// stored and stay. Every method may be called again with the same arguments.
+type Places interface {
+	KeepPlaces(ctx context.Context, job JobID, keys ...weburl.Key) error
+	LeavePlaces(ctx context.Context, job JobID, keys ...weburl.Key) error
+	Places(ctx context.Context, job JobID) ([]weburl.Key, error)
 }
 
 // Tally counts a job's URLs.

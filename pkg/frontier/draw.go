@@ -145,7 +145,7 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 func (f *Frontier) take(h *host, d crawl.Delivery) bool {
 	l := h.laneOf(d.Task.Job)
 	switch {
-	case d.Task.Kind == crawl.KindRobots:
+	case d.Task.Kind == crawl.KindRobots || f.keepsPlace(&d.Task): // others may wait for the budget, before it and behind
 		l.buf = slices.Insert(l.buf, 0, d)
 	case l.backlog == 0 && len(l.buf) < hostBuffer && f.held < f.cfg.MaxHeld:
 		l.buf = append(l.buf, d)
@@ -200,6 +200,9 @@ func (f *Frontier) putOff(ctx context.Context, ds []crawl.Delivery, now time.Tim
 		tasks[i] = ds[i].Task
 	}
 	if err := f.delay(ctx, tasks, crowdPause, now); err != nil {
+		for i := range ds {
+			ds[i].Task.Repeat = true // what failed may have been done all the same
+		}
 		f.drawn = append(f.drawn, ds...)
 		return fmt.Errorf("frontier: tasks of crowded domains: %w", err)
 	}

@@ -23,6 +23,11 @@ type disk struct {
 	hosts   map[string]crawl.Host
 	journal map[uint64]bus.Message
 	phantom map[string]int64 // lengths that queues are said to have besides
+	// mistaken are the outcomes of which the frontier said that they are the first, and which are not: the local store
+	// believes it, and would count them twice.
+	mistaken []crawl.Entry
+	records  map[weburl.Key]bool // of pages, wherever they are stored
+	kept     map[weburl.Key]bool // see crawl.Places
 }
 
 type stored struct {
@@ -33,7 +38,7 @@ type stored struct {
 
 func newDisk() *disk {
 	return &disk{queues: map[string][]*stored{}, ledger: map[weburl.Key]crawl.Entry{}, finals: map[weburl.Key]int{},
-		hosts: map[string]crawl.Host{}, journal: map[uint64]bus.Message{}}
+		hosts: map[string]crawl.Host{}, journal: map[uint64]bus.Message{}, records: map[weburl.Key]bool{}, kept: map[weburl.Key]bool{}}
 }
 
 // crash forgets what a process knew.
@@ -59,8 +64,10 @@ type process struct {
 	// unsure is a push during which the connection is lost: what arrived is sent again, or an error says that nobody
 	// knows whether it arrived.
 	unsure func() (again, fails bool)
-	leads  chan bus.Message
-	away   *outbox
+	// appends is asked about lines of the log; nil: they are stored.
+	appends func([]crawl.LogLine) error
+	leads   chan bus.Message
+	away    *outbox
 }
 
 // outbox is where tasks of other nodes go.
@@ -180,6 +187,9 @@ func (p *process) Finish(_ context.Context, _ crawl.JobID, entries ...crawl.Entr
 	}
 	defer p.leave()
 	for _, e := range entries {
+		if e.First && p.disk.ledger[e.Key].State == crawl.StateDone {
+			p.disk.mistaken = append(p.disk.mistaken, e)
+		}
 		if p.disk.ledger[e.Key].State != crawl.StateDone {
 			p.disk.ledger[e.Key] = e
 			p.disk.finals[e.Key]++
@@ -260,7 +270,14 @@ func (p *process) PutHosts(_ context.Context, hosts ...crawl.Host) error {
 }
 
 // Append implements crawl.AttemptLog.
-func (p *process) Append(context.Context, ...crawl.LogLine) error { return nil }
+func (p *process) Append(_ context.Context, lines ...crawl.LogLine) error {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	if p.appends == nil {
+		return nil
+	}
+	return p.appends(lines)
+}
 
 // Publish implements bus.Bus: leases are journaled before they are delivered.
 func (p *process) Publish(_ context.Context, msgs ...bus.Message) error {
@@ -296,4 +313,43 @@ func (p *process) handled(m bus.Message) {
 	maps.DeleteFunc(p.disk.journal, func(_ uint64, j bus.Message) bool {
 		return j.ID == m.ID && j.Event.(*crawl.Fetch).Task.Lease == lease
 	})
+}
+
+// putRecord stores the record of a page that a fetcher has sent on.
+func (d *disk) putRecord(p *process, k weburl.Key) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !p.dead {
+		d.records[k] = true
+	}
+}
+
+// keptPlaces are a disk's crawl.Places.
+type keptPlaces struct{ *disk }
+
+// KeepPlaces implements crawl.Places.
+func (d keptPlaces) KeepPlaces(_ context.Context, _ crawl.JobID, keys ...weburl.Key) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, k := range keys {
+		d.kept[k] = true
+	}
+	return nil
+}
+
+// LeavePlaces implements crawl.Places.
+func (d keptPlaces) LeavePlaces(_ context.Context, _ crawl.JobID, keys ...weburl.Key) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, k := range keys {
+		delete(d.kept, k)
+	}
+	return nil
+}
+
+// Places implements crawl.Places.
+func (d keptPlaces) Places(context.Context, crawl.JobID) ([]weburl.Key, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Keys(d.kept)), nil
 }

@@ -34,7 +34,10 @@ type Deps struct {
 	// Ring tells which hosts are this node's; nil: all are. With it, Following is told of the pages whose links are on their way.
 	Ring      Ring
 	Following crawl.Following
-	Log       *slog.Logger
+	// Places remembers the pages that were taken back where their records may be stored and stay; nil: the store of the
+	// records takes these back.
+	Places crawl.Places
+	Log    *slog.Logger
 }
 
 // Frontier schedules fetches. Make it with New, call Recover, then Run; In and Outcomes are its handlers.
@@ -66,6 +69,7 @@ type Frontier struct {
 	pacer     pacer
 	newcomers newcomers
 	domains   domains
+	doubted   doubted
 	trouble   trouble
 	paused    bool
 	random    *rand.Rand
@@ -94,6 +98,7 @@ type lease struct {
 	task   crawl.Task
 	at     time.Time
 	place  grade // of the window
+	placed bool  // the page keeps a place in the budget besides: see places
 }
 
 // jobState counts what a job spends.
@@ -101,6 +106,7 @@ type jobState struct {
 	job     *crawl.Job // the revision that applies; see jobNow
 	pages   int        // answered with 2xx
 	leased  int        // page leases under way
+	places  places     // of pages that were taken back
 	held    bool       // nothing of it is leased: see Hold
 	dead    bool       // it was deleted
 	blocked []*host    // hosts whose next task waits for room in the budget
@@ -200,7 +206,7 @@ func (f *Frontier) Exhausted(id crawl.JobID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	js := f.jobs[id]
-	return js != nil && js.full() && js.leased == 0
+	return js != nil && js.full() && js.leased == 0 && js.places.waiting() == 0
 }
 
 // room is how many pages may be leased besides those under way, which may all become pages.
@@ -211,15 +217,17 @@ func (js *jobState) room() int {
 	if js.job.MaxPages <= 0 || js.dead {
 		return math.MaxInt
 	}
-	return max(js.job.MaxPages-js.pages-js.leased, 0)
+	return max(js.job.MaxPages-js.pages-js.leased-js.places.waiting(), 0)
 }
 
 // full reports whether no further page may be leased.
 func (js *jobState) full() bool { return js.room() == 0 }
 
 // keeps reports whether a task must wait for the job's budget, or for the job to go on. Sitemaps and robots.txt files
-// wait as well: a budget that is spent needs no more of them.
-func (js *jobState) keeps(*crawl.Task) bool { return js.full() }
+// wait as well: a budget that is spent needs no more of them. A page that was taken back has its place.
+func (js *jobState) keeps(t *crawl.Task) bool {
+	return js.full() && (js.held || !js.places.has(t))
+}
 
 // signal wakes the dispatcher.
 func (f *Frontier) signal() {
@@ -257,10 +265,14 @@ func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error)
 	if err != nil {
 		return nil, fmt.Errorf("frontier: tally of job %s: %w", id, err)
 	}
+	kept, err := f.placesOf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if js = f.jobs[id]; js == nil {
-		js = &jobState{job: job, pages: int(tally.Pages), held: f.heldJobs[id]}
+		js = &jobState{job: job, pages: int(tally.Pages), held: f.heldJobs[id], places: kept}
 		f.jobs[id] = js
 	}
 	return js, nil

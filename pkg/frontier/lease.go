@@ -96,6 +96,7 @@ func (f *Frontier) decideAll(ctx context.Context, hosts []*host, now time.Time) 
 			f.undo([]choice{{host: h}}, now)
 			continue
 		}
+		f.markDoubted(h)
 		c := choice{host: h, js: js}
 		if err := f.rejudge(ctx, &c); err != nil {
 			errs = append(errs, err)
@@ -123,6 +124,9 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 		return
 	}
 	if c.fromBuf = c.js.discarded(task); c.fromBuf {
+		return
+	}
+	if c.fromBuf = f.copyUnderWay(c, task); c.fromBuf {
 		return
 	}
 	if c.dismissal = f.dismissalOf(c, task, job, now); c.dismissal != nil {
@@ -156,6 +160,15 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 		return
 	}
 	f.reserve(c)
+}
+
+// copyUnderWay reports whether another copy of the task is leased: this one is settled, whatever else would become of it.
+func (f *Frontier) copyUnderWay(c *choice, task *crawl.Task) bool {
+	if !task.Repeat || task.Kind == crawl.KindRobots {
+		return false
+	}
+	l, underWay := f.inflight[task.ID()]
+	return underWay && l.js == c.js
 }
 
 // decidePlace decides whether this node may do anything with the task. A buffer of another node's tasks goes away as a whole.
@@ -198,7 +211,12 @@ func (f *Frontier) reserve(c *choice) {
 	f.leases++
 	c.lease, c.delivery.Task.Lease, c.delivery.Task.Tracked = true, f.leases, f.deps.Ring != nil || f.deps.Following != nil
 	c.delivery.Task.Epoch = epochOf(c.js.job)
-	f.inflight[c.id] = lease{host: c.host, js: c.js, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now(), place: c.host.place}
+	placed := c.js.places.has(&c.delivery.Task)
+	f.inflight[c.id] = lease{host: c.host, js: c.js, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now(),
+		place: c.host.place, placed: placed}
+	if placed {
+		c.js.places.leased++
+	}
 	switch task := &c.delivery.Task; {
 	case task.Kind == crawl.KindPage:
 		c.js.leased++
@@ -210,6 +228,9 @@ func (f *Frontier) reserve(c *choice) {
 // release takes back what reserve noted.
 func (f *Frontier) release(c *choice) {
 	c.lease = false
+	if f.inflight[c.id].placed {
+		c.js.places.leased--
+	}
 	delete(f.inflight, c.id)
 	switch task := &c.delivery.Task; {
 	case task.Kind == crawl.KindPage:
@@ -266,6 +287,13 @@ func (f *Frontier) dismiss(ctx context.Context, choices []choice, now time.Time)
 	if err := f.record(ctx, outs, first, now); err != nil {
 		return err
 	}
+	f.mu.Lock()
+	for _, out := range outs {
+		if js := f.jobs[out.Task.Job]; js != nil {
+			f.leavePlace(js, &out.Task)
+		}
+	}
+	f.mu.Unlock()
 	return f.shutAll(ctx, outs, now)
 }
 
@@ -335,7 +363,8 @@ func (f *Frontier) send(ctx context.Context) error {
 	return nil
 }
 
-// undo frees the hosts of choices that came to nothing, and lets them wait a little.
+// undo frees the hosts of choices that came to nothing, and lets them wait a little. What was to be stored of their tasks
+// may be stored all the same.
 func (f *Frontier) undo(choices []choice, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -343,6 +372,9 @@ func (f *Frontier) undo(choices []choice, now time.Time) {
 		c := &choices[i]
 		if c.lease {
 			f.release(c)
+		}
+		if c.fromBuf && len(c.host.buf) > 0 {
+			c.host.buf[0].Task.Repeat = true
 		}
 		f.pass(c.host)
 		f.bench.add(c.host, now.Add(errorPause))

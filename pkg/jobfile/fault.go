@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/nearest"
 )
 
 // explain finds the keys for which a file cannot be read into a job, with their lines. What the library said, which
@@ -122,36 +123,9 @@ func text(n *yaml.Node) string {
 
 // suggest names the key that was probably meant, else all of them.
 func suggest(key string, names []string) string {
-	best, least := "", 3
-	for _, name := range names {
-		if d := distance(strings.ReplaceAll(strings.ToLower(key), "-", "_"), name); d < least {
-			best, least = name, d
-		}
-	}
-	if best != "" {
+	if best := nearest.To(strings.ReplaceAll(strings.ToLower(key), "-", "_"), names, 2); best != "" {
 		return "did you mean " + best + "?"
 	}
 	slices.Sort(names)
 	return "there are " + strings.Join(names, ", ")
-}
-
-// distance is how many letters have to change, come or go to make b of a (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -34,24 +34,23 @@ func crawled(t *testing.T, pages int) (dir string) {
 
 func auditOf(t *testing.T, dir string) crawl.AuditReport {
 	t.Helper()
-	opt := Default()
-	opt.Repair = true
-	s, err := Open(dir, opt)
-	must(t, err)
-	defer closeStore(t, s)
-	r, err := s.Audit(context.Background())
-	must(t, err)
-	return r
+	return reportOf(t, dir, (*Store).Audit)
 }
 
 func repairOf(t *testing.T, dir string) crawl.RepairReport {
+	t.Helper()
+	return reportOf(t, dir, (*Store).Repair)
+}
+
+// reportOf opens a directory that may be damaged, and returns what the store says of it.
+func reportOf[R any](t *testing.T, dir string, ask func(*Store, context.Context) (R, error)) R {
 	t.Helper()
 	opt := Default()
 	opt.Repair = true
 	s, err := Open(dir, opt)
 	must(t, err)
 	defer closeStore(t, s)
-	r, err := s.Repair(context.Background())
+	r, err := ask(s, context.Background())
 	must(t, err)
 	return r
 }

@@ -46,6 +46,8 @@ type Stores struct {
 	Archive  crawl.Archive // nil: no WARC files
 	// Redirects is where loops of redirects are found.
 	Redirects crawl.Redirects
+	// Places is which pages keep their places in the page budget; nil: Pages forgets the records of pages that are taken back.
+	Places crawl.Places
 	// Following is used on a ring of nodes; nil: nobody waits for the links of pages.
 	Following crawl.Following
 }
@@ -183,7 +185,8 @@ func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
 	case Frontier:
 		n.judge = filter.NewJudge(d.Jobs)
 		n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts, Jobs: d.Jobs,
-			Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following})
+			Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following,
+			Places: s.Places})
 		if err == nil {
 			addStage(n, r, crawl.TopicFrontierIn, n.frontier.In())
 			addStage(n, r, crawl.TopicOutcome, n.frontier.Outcomes())

@@ -19,7 +19,7 @@ type Erased struct {
 
 // ofJobs are the tables whose rows belong to jobs, with a name for people.
 var ofJobs = []Erased{{Table: "urls"}, {Table: "fingerprints"}, {Table: "unkept"}, {Table: "followed"}, {Table: "followed_since"}, {Table: "following"},
-	{Table: "redirects"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "job_revisions"}}
+	{Table: "redirects"}, {Table: "places"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "job_revisions"}}
 
 // BeginDelete marks a job as deleted: programs let go of what they have of it as soon as they look, within
 // Config.JobExpiry. age is how long ago that was asked for first. A job that is not known, or was deleted, is a

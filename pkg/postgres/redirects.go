@@ -27,11 +27,16 @@ const (
 
 // Redirect implements crawl.Redirects.
 func (r *Redirects) Redirect(ctx context.Context, job crawl.JobID, from, to weburl.URL) error {
-	return r.s.do(ctx, fmt.Sprintf("note where %s redirects to", from), func(ctx context.Context) error {
-		number, err := r.s.jobs.number(ctx, job)
+	return r.s.note(ctx, fmt.Sprintf("note where %s redirects to", from), redirectSQL, job, from, to.String())
+}
+
+// note writes a text about a URL into a table of the key's columns and the text's.
+func (s *Store) note(ctx context.Context, what, sql string, job crawl.JobID, about weburl.URL, text string) error {
+	return s.do(ctx, what, func(ctx context.Context) error {
+		number, err := s.jobs.number(ctx, job)
 		if err == nil {
-			k := from.Key()
-			_, err = r.s.pool.Exec(ctx, redirectSQL, number, hostOf(k), hashOf(k), to.String())
+			k := about.Key()
+			_, err = s.pool.Exec(ctx, sql, number, hostOf(k), hashOf(k), text)
 		}
 		return err
 	})

@@ -100,7 +100,8 @@ func openAt(t testing.TB, url string) *postgres.Store {
 const emptySQL = `DELETE FROM urls; DELETE FROM tallies; DELETE FROM budgets; DELETE FROM fingerprints; DELETE FROM hosts; DELETE FROM robots;
 	DELETE FROM attempts; DELETE FROM members WHERE node <> ''; UPDATE members SET floor = 0;
 	DELETE FROM following; DELETE FROM unkept; DELETE FROM followed; DELETE FROM followed_since;
-	DELETE FROM redirects; UPDATE jobs SET spec = NULL, state = 'running', ended = NULL, epoch = 1, sweep = NULL; DELETE FROM job_revisions`
+	DELETE FROM redirects; DELETE FROM places;
+	UPDATE jobs SET spec = NULL, state = 'running', ended = NULL, epoch = 1, sweep = NULL; DELETE FROM job_revisions`
 
 // open returns an empty store.
 func open(t testing.TB) *postgres.Store {
@@ -178,6 +179,12 @@ func TestRobots(t *testing.T) {
 func TestRedirects(t *testing.T) {
 	crawltest.Redirects(t, func(t *testing.T) (crawl.Redirects, func() crawl.Redirects) {
 		return open(t).Redirects(), func() crawl.Redirects { return openAt(t, sharedDatabase(t)).Redirects() }
+	})
+}
+
+func TestPlaces(t *testing.T) {
+	crawltest.Places(t, func(t *testing.T) (crawl.Places, func() crawl.Places) {
+		return open(t).Places(), func() crawl.Places { return openAt(t, sharedDatabase(t)).Places() }
 	})
 }
 

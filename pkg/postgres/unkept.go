@@ -32,14 +32,7 @@ func (u *Unkept) Note(ctx context.Context, job crawl.JobID, url weburl.URL, reas
 	if reason = clean(reason, maxReason); reason == "" {
 		return crawl.Permanent(errors.New("note why " + url.String() + " has no record: no reason was given"))
 	}
-	return u.s.do(ctx, fmt.Sprintf("note why %s has no record", url), func(ctx context.Context) error {
-		number, err := u.s.jobs.number(ctx, job)
-		if err == nil {
-			k := url.Key()
-			_, err = u.s.pool.Exec(ctx, noteSQL, number, hostOf(k), hashOf(k), reason)
-		}
-		return err
-	})
+	return u.s.note(ctx, fmt.Sprintf("note why %s has no record", url), noteSQL, job, url, reason)
 }
 
 // Reasons implements crawl.Unkept.

@@ -26,6 +26,8 @@ type Ledger interface {
 // Queuer is the frontier that queues what is brought back.
 type Queuer interface {
 	Queue(ctx context.Context, tasks ...crawl.Task) error
+	// KeepPlaces keeps the places of pages in the page budget that are to be taken back: their records may be stored.
+	KeepPlaces(ctx context.Context, tasks ...crawl.Task) error
 	// StopWaiting lets hosts ask again for robots.txt files that others were to bring.
 	StopWaiting()
 }
@@ -113,6 +115,9 @@ func (r *Recovery) FetchAgain(ctx context.Context, q Queuer, pages ...crawl.Task
 func (r *Recovery) fetchAgain(ctx context.Context, q Queuer, t crawl.Task) error {
 	if t.Kind == crawl.KindRobots {
 		return q.Queue(ctx, t) // in no ledger, it stays expected until the frontier has its outcome
+	}
+	if err := q.KeepPlaces(ctx, t); err != nil {
+		return err
 	}
 	if err := r.Ledger.Reopen(ctx, t.Job, t.URL.Key()); err != nil {
 		return err

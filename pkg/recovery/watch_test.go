@@ -35,6 +35,10 @@ func (n *node) Queue(_ context.Context, tasks ...crawl.Task) error {
 	}
 	return n.err
 }
+func (n *node) KeepPlaces(_ context.Context, tasks ...crawl.Task) error {
+	n.said = append(n.said, fmt.Sprintf("keep %d places", len(tasks)))
+	return nil
+}
 func (n *node) StopWaiting()                { n.said = append(n.said, "stop waiting") }
 func (n *node) Idle() bool                  { return n.idle }
 func (n *node) Overdue() bool               { return n.overdue }
@@ -163,7 +167,7 @@ func TestPagesThatWereLostAreFetchedAgain(t *testing.T) {
 	if lost != 1 || buried != 1 || err != nil || !slices.Equal(n.queued, []string{"http://h.test/lost"}) {
 		t.Errorf("%d lost, %d buried, queued %q, error %v", lost, buried, n.queued, err)
 	}
-	if want := []string{"reopen 1 of a", "stop waiting"}; !slices.Equal(n.said, want) {
+	if want := []string{"keep 1 places", "reopen 1 of a", "stop waiting"}; !slices.Equal(n.said, want) {
 		t.Errorf("did %q, want %q", n.said, want)
 	}
 	if lost, buried, _ := w.Pages(ctx, "a", time.Now().Add(time.Second)); lost != 0 || buried != 1 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/nearest"
 )
 
 // envPrefix begins the name of every variable of ours.
@@ -94,13 +96,8 @@ func (s setting) setList(items []string) {
 // suggest returns words about the candidate nearest to name: by its letters, else one with the same last name in another
 // section. Where nothing is near it returns none.
 func suggest(name string, candidates []string) string {
-	best, least := "", max(2, len(name)/4)+1
+	best := nearest.To(name, candidates, max(2, len(name)/4))
 	last := "." + name[strings.LastIndexByte(name, '.')+1:]
-	for _, c := range candidates {
-		if d := distance(name, c); d < least {
-			best, least = c, d
-		}
-	}
 	if i := slices.IndexFunc(candidates, func(c string) bool { return strings.HasSuffix(c, last) }); best == "" && i >= 0 {
 		best = candidates[i]
 	}
@@ -108,27 +105,6 @@ func suggest(name string, candidates []string) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %s?", best)
-}
-
-// distance is the number of letters to insert, delete or replace to make b of a (Levenshtein 1966).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // find returns the setting of a key.

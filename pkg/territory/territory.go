@@ -43,6 +43,7 @@ type Frontier interface {
 	Unsent() bool
 	Flush(ctx context.Context) error
 	Queue(ctx context.Context, tasks ...crawl.Task) error
+	KeepPlaces(ctx context.Context, tasks ...crawl.Task) error
 	StopWaiting()
 }
 

@@ -153,7 +153,9 @@ func (n *node) Flush(context.Context) error { return n.note("flush") }
 func (n *node) Queue(_ context.Context, tasks ...crawl.Task) error {
 	return n.note("queue %d", len(tasks))
 }
-func (n *node) StopWaiting() { _ = n.note("stop waiting") }
+
+func (n *node) KeepPlaces(context.Context, ...crawl.Task) error { return nil }
+func (n *node) StopWaiting()                                    { _ = n.note("stop waiting") }
 
 const vnodes = 16
 

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -164,19 +165,88 @@ func (p *life) poll(t *testing.T, what string, done func() bool) bool {
 	return true
 }
 
-// audit runs `whirlpool audit` on a directory. A directory with faults makes it exit with status 1.
+// audit runs `whirlpool audit` on a directory of which no process has the crawl in hand, and returns what is wrong with
+// it. What could not be proven fails the test: nothing moves there any more.
 func audit(t *testing.T, dir string) (r crawl.AuditReport) {
 	t.Helper()
 	out, err := exec.Command(program, "audit", "--json", "-o", dir).Output()
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
-		t.Fatalf("audit: %v", err)
+	exit, stderr := exitOf(err)
+	if exit < 0 {
+		t.Fatalf("audit of %s: %v", dir, err)
 	}
-	if errJSON := json.Unmarshal(out, &r); errJSON != nil {
-		t.Fatalf("audit: %v in %q, %v", errJSON, out, err)
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatalf("audit of %s ended with %d: %v in %q; it said %q", dir, exit, err, out, stderr)
 	}
-	if (err != nil) != (len(r.Faults) > 0) {
-		t.Errorf("audit: exit status %v with faults %q", err, r.Faults)
+	if complaint := contradiction(exit, &r); complaint != "" {
+		t.Errorf("audit of %s: %s", dir, complaint)
 	}
 	return r
+}
+
+// exitOf is the exit status of a command by its error, and what it said; -1: it did not run to its end.
+func exitOf(err error) (status int, stderr string) {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0, ""
+	case errors.As(err, &exit):
+		return exit.ExitCode(), string(exit.Stderr)
+	}
+	return -1, ""
+}
+
+// The exit statuses of `whirlpool audit`.
+const (
+	auditProven   = 0
+	auditWrong    = 1
+	auditUnproven = 3
+)
+
+// contradiction says what is wrong with the exit status of an audit, going by its report; empty: nothing is. An audit
+// that could not prove something is no sound one, and no unsound one either: it says so.
+func contradiction(exit int, r *crawl.AuditReport) string {
+	want := auditProven
+	switch {
+	case len(r.Faults) > 0:
+		want = auditWrong
+	case len(r.Doubts()) > 0:
+		want = auditUnproven
+	}
+	switch {
+	case exit != want:
+		return fmt.Sprintf("exit status %d, want %d by its report: faults %q, not proven %q", exit, want, r.Faults, r.Doubts())
+	case exit == auditUnproven:
+		return fmt.Sprintf("nothing wrong was found, but not everything could be proven (exit status %d), though no process has "+
+			"the crawl: %q", exit, r.Doubts())
+	}
+	return ""
+}
+
+func TestAnAuditIsReadByItsExitStatus(t *testing.T) {
+	wrong := crawl.AuditReport{Faults: []string{"a page is lost"}}
+	moving := crawl.AuditReport{Unproven: []string{"the crawl is running"}}
+	both := crawl.AuditReport{Faults: wrong.Faults, Unproven: moving.Unproven}
+	for _, tc := range []struct {
+		name string
+		exit int
+		r    crawl.AuditReport
+		want string // in the complaint; empty: none
+	}{
+		{"proven", 0, crawl.AuditReport{}, ""},
+		{"wrong", 1, wrong, ""},
+		{"wrong and moving", 1, both, ""},
+		{"moving", 3, moving, "not everything could be proven"},
+		{"wrong, and said to be proven", 0, wrong, "want 1"},
+		{"moving, and said to be proven", 0, moving, "want 3"},
+		{"moving, and said to be wrong", 1, moving, "want 3"},
+		{"proven, and said to be moving", 3, crawl.AuditReport{}, "want 0"},
+		{"another status", 2, crawl.AuditReport{}, "want 0"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := contradiction(tc.exit, &tc.r)
+			if (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
+				t.Errorf("got %q, want %q in it", got, tc.want)
+			}
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -134,6 +135,9 @@ func unfinished(t *testing.T, c crawler) []string {
 	t.Helper()
 	r := audit(t, c.dir)
 	faults := r.Faults
+	if len(faults) > 0 {
+		faults = append(faults, fmt.Sprintf("examples of the audit: %q", r.Examples))
+	}
 	if r.Open > 0 || r.DeadLetters > 0 || r.Queued > 0 {
 		faults = append(faults, "the crawl ended with URLs that are open, queued or in dead letters")
 	}

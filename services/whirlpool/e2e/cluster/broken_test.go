@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 )
@@ -21,6 +22,7 @@ const (
 	faultNone  = "none"  // the control of the controls
 	faultTwice = "twice" // no fault of the node: its bus delivers each message twice, in any order
 	faultAck   = "ack"   // messages are acknowledged before their effects
+	faultGap   = "gap"   // no fault: between a page and its outcome passes a time in which the page is stored
 	faultHaste = "haste" // a frontier does not wait for what its predecessor leased
 )
 
@@ -29,6 +31,7 @@ func runBroken(fault string, args []string) int {
 		faultNone:  func(*node.Deps) {},
 		faultTwice: func(d *node.Deps) { d.Bus = &stutter{Bus: d.Bus, seen: map[string]bool{}} },
 		faultAck:   func(d *node.Deps) { d.Bus = hurry{d.Bus} },
+		faultGap:   func(d *node.Deps) { d.Bus = gap{d.Bus} },
 		faultHaste: func(d *node.Deps) { d.BeforeRecover, d.BeforeLease = nil, nil },
 	}[fault]
 	if !ok {
@@ -78,6 +81,25 @@ func (s *stutter) first(id string) bool {
 	known := s.seen[id]
 	s.seen[id] = true
 	return !known
+}
+
+// gap is a bus that sends pages on, and the outcomes behind them a while later: as long as a busy machine may take.
+type gap struct{ bus.Bus }
+
+func (g gap) Publish(ctx context.Context, msgs ...bus.Message) error {
+	page := slices.IndexFunc(msgs, func(m bus.Message) bool { return m.Event.Topic() == crawl.TopicParse })
+	if page < 0 {
+		return g.Bus.Publish(ctx, msgs...)
+	}
+	if err := g.Bus.Publish(ctx, msgs[:page+1]...); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(200 * time.Millisecond):
+	}
+	return g.Bus.Publish(ctx, msgs[page+1:]...)
 }
 
 // hurry is a bus that acknowledges a message when it comes, and has it handled a moment later.

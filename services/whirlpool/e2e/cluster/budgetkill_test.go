@@ -1,0 +1,92 @@
+package cluster_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+)
+
+// A node that is killed around the end of the page budget, mostly between pages and their outcomes, leaves at no time
+// more records than the budget. In the end each is of a page of the ledger.
+func TestNodeIsKilledAroundThePageBudget(t *testing.T) {
+	long(t)
+	ready(t)
+	t.Parallel()
+	const budget, killsARound = 60, 5
+	kills, wanted := 0, process.Number(t, "WHIRLPOOL_E2E_BUDGET_KILLS", 20)
+	for round := 0; kills < wanted && round < wanted; round++ {
+		w := &world{srv: listen(t, budgetWeb(), 0), delay: 5 * time.Millisecond}
+		job := w.job()
+		job.MaxPages, job.Politeness.HostConnections = budget, 4
+		c := newCluster(t, w.srv, job)
+		p := c.startBroken(faultGap)
+		c.seed()
+		for range killsARound {
+			target := w.srv.Log().Count() + 1 + rand.IntN(budget/2)
+			until(t, patience, "requests", func() bool { return w.srv.Log().Count() >= target || c.ended() || c.stuck() })
+			if t.Failed() || c.ended() {
+				break
+			}
+			<-time.After(rand.N(150 * time.Millisecond))
+			p.Kill(t)
+			kills++
+			c.withinBudget(budget)
+			p.Start(t)
+		}
+		c.wait()
+		c.withinBudget(budget)
+		c.spent(budget)
+		p.Stop(t)
+		if t.Failed() {
+			t.Fatalf("after %d rounds, %d kills", round+1, kills)
+		}
+	}
+	t.Logf("%d kills", kills)
+	if kills < wanted {
+		t.Errorf("only %d of %d kills came before the crawls had ended", kills, wanted)
+	}
+}
+
+// budgetWeb has more pages than the budget, and every page stays what it is.
+func budgetWeb() (cfg fakeweb.Config) {
+	cfg = webOf(400, 5*time.Millisecond)
+	cfg.Changing, cfg.Unavailable, cfg.DeadHosts, cfg.NXHosts = 0, 0, 0, 0
+	return cfg
+}
+
+// withinBudget fails the test where more records are stored than the budget allows.
+func (c *cluster) withinBudget(budget int64) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	n := int64(0)
+	check(c.t, c.mongo.Job(c.job.ID).Each(ctx, func(*crawl.Record) error { n++; return nil }))
+	if n > budget {
+		c.t.Errorf("%d records, the budget is %d", n, budget)
+	}
+}
+
+// spent fails the test where the budget is not spent to the last page, or a record is of no page of the ledger.
+func (c *cluster) spent(budget int64) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	tally, err := c.postgres.URLs().Tally(ctx, c.job.ID)
+	check(c.t, err)
+	places, err := c.postgres.Places().Places(ctx, c.job.ID)
+	check(c.t, err)
+	if tally.Pages != budget || len(places) > 0 {
+		c.t.Errorf("%d pages, and %d places are kept; the budget is %d", tally.Pages, len(places), budget)
+	}
+	r := c.results()
+	for u := range r.Pages {
+		if o := r.Outcomes[u]; o.Status != 200 {
+			c.t.Errorf("%s has a record, and the ledger says %v", u, o)
+		}
+	}
+}
