@@ -1,0 +1,69 @@
+package frontier
+
+import (
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// gap is the time to keep between the end of any request and the start of one of job j: the job's delay, or a longer
+// Crawl-delay.
+func (h *host) gap(j *crawl.Job) time.Duration {
+	return time.Duration(max(h.factor, 1)) * max(j.Politeness.Delay.D(), h.crawlDelay(j))
+}
+
+// crawlDelay is the longest Crawl-delay of the host's origins that job j heeds.
+func (h *host) crawlDelay(j *crawl.Job) (d time.Duration) {
+	if j.IgnoreRobots {
+		return 0
+	}
+	for i := range h.rec.Origins {
+		d = max(d, h.rec.Origins[i].CrawlDelay)
+	}
+	return d
+}
+
+// adaptive is the rest after a request that took so long: factor × download time, bounded (Heydon and Najork 1999). With a delay
+// of 0 there is none.
+func adaptive(j *crawl.Job, took time.Duration) time.Duration {
+	p := &j.Politeness
+	if p.Delay <= 0 {
+		return 0
+	}
+	return min(time.Duration(p.DownloadFactor*float64(took)), p.MaxAdaptive.D())
+}
+
+// earliest is when a request for job j may start.
+func (f *Frontier) earliest(h *host, j *crawl.Job) time.Time {
+	t := later(h.rec.Next, f.restEnd(h))
+	if !h.rec.LastContact.IsZero() {
+		t = later(t, h.rec.LastContact.Add(h.gap(j)))
+	}
+	return t
+}
+
+// restEnd is when the rest ends that the job of the last request gives the host. It goes by the job as it is now: a
+// delay that was raised by mistake binds no longer than it stands. Where the job is not known it is what it was then.
+func (f *Frontier) restEnd(h *host) time.Time {
+	r := &h.rec.Rest
+	js := f.jobs[r.Job]
+	if js == nil || js.dead || r.Ended.IsZero() {
+		return r.End()
+	}
+	return r.Ended.Add(h.restOf(js.job, r))
+}
+
+// restOf is how long a host rests by job j.
+func (h *host) restOf(j *crawl.Job, r *crawl.Rest) time.Duration {
+	return max(time.Duration(max(r.Gaps, 1))*h.gap(j), adaptive(j, r.Took))
+}
+
+// restFor lets the host rest from all jobs after a request for job j, and returns for how long. Where it rests longer
+// after an earlier one, of several that were under way, that stays.
+func (f *Frontier) restFor(h *host, j *crawl.Job, r crawl.Rest) time.Duration {
+	r.Job, r.Least = j.ID, h.restOf(j, &r)
+	if r.Least > 0 && r.End().After(f.restEnd(h)) {
+		h.rec.Rest = r
+	}
+	return r.Least
+}
