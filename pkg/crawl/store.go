@@ -212,6 +212,17 @@ type Origin struct {
 	CrawlDelay time.Duration `cbor:"3,keyasint,omitempty"`
 }
 
+// By is how long the rest lasts by job j as it is now, whose delay at the host is gap: at least factor × download time,
+// bounded (Heydon and Najork 1999), but with a delay of 0.
+func (r *Rest) By(j *Job, gap time.Duration) time.Duration {
+	p := &j.Politeness
+	gap *= time.Duration(max(r.Gaps, 1))
+	if p.Delay <= 0 {
+		return gap
+	}
+	return max(gap, min(time.Duration(p.DownloadFactor*float64(r.Took)), p.MaxAdaptive.D()))
+}
+
 // Hosts keeps host records, over all jobs.
 type Hosts interface {
 	// Hosts returns the records in the order of keys. Of a host that was never put it has the key and nothing else.

@@ -23,16 +23,6 @@ func (h *host) crawlDelay(j *crawl.Job) (d time.Duration) {
 	return d
 }
 
-// adaptive is the rest after a request that took so long: factor × download time, bounded (Heydon and Najork 1999). With a delay
-// of 0 there is none.
-func adaptive(j *crawl.Job, took time.Duration) time.Duration {
-	p := &j.Politeness
-	if p.Delay <= 0 {
-		return 0
-	}
-	return min(time.Duration(p.DownloadFactor*float64(took)), p.MaxAdaptive.D())
-}
-
 // earliest is when a request for job j may start.
 func (f *Frontier) earliest(h *host, j *crawl.Job) time.Time {
 	t := later(h.rec.Next, f.restEnd(h))
@@ -50,18 +40,13 @@ func (f *Frontier) restEnd(h *host) time.Time {
 	if js == nil || js.dead || r.Ended.IsZero() {
 		return r.End()
 	}
-	return r.Ended.Add(h.restOf(js.job, r))
-}
-
-// restOf is how long a host rests by job j.
-func (h *host) restOf(j *crawl.Job, r *crawl.Rest) time.Duration {
-	return max(time.Duration(max(r.Gaps, 1))*h.gap(j), adaptive(j, r.Took))
+	return r.Ended.Add(r.By(js.job, h.gap(js.job)))
 }
 
 // restFor lets the host rest from all jobs after a request for job j, and returns for how long. Where it rests longer
 // after an earlier one, of several that were under way, that stays.
 func (f *Frontier) restFor(h *host, j *crawl.Job, r crawl.Rest) time.Duration {
-	r.Job, r.Least = j.ID, h.restOf(j, &r)
+	r.Job, r.Least = j.ID, r.By(j, h.gap(j))
 	if r.Least > 0 && r.End().After(f.restEnd(h)) {
 		h.rec.Rest = r
 	}
