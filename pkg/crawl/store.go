@@ -176,7 +176,7 @@ type Bodies interface {
 // Host is what is remembered of a host between the times it is active.
 type Host struct {
 	Key         string        `cbor:"1,keyasint"`
-	Next        time.Time     `cbor:"2,keyasint,omitempty"` // what the host asked for, and back-off: no request may start earlier
+	Next        time.Time     `cbor:"2,keyasint,omitempty"` // no request may start earlier: what the host asked for, back-off
 	LastContact time.Time     `cbor:"3,keyasint,omitempty"` // end of the last request
 	SlowedAt    time.Time     `cbor:"4,keyasint,omitempty"` // when it last asked for rest
 	Backoff     time.Duration `cbor:"5,keyasint,omitempty"` // current rest, doubled each time
