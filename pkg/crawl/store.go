@@ -185,7 +185,7 @@ type Bodies interface {
 // Host is what is remembered of a host between the times it is active.
 type Host struct {
 	Key         string        `cbor:"1,keyasint"`
-	Next        time.Time     `cbor:"2,keyasint,omitempty"` // no request may start earlier
+	Next        time.Time     `cbor:"2,keyasint,omitempty"` // no request may start earlier: what the host asked for, back-off
 	LastContact time.Time     `cbor:"3,keyasint,omitempty"` // end of the last request
 	SlowedAt    time.Time     `cbor:"4,keyasint,omitempty"` // when it last asked for rest
 	Backoff     time.Duration `cbor:"5,keyasint,omitempty"` // current rest, doubled each time
@@ -193,6 +193,25 @@ type Host struct {
 	Addr        netip.Addr    `cbor:"7,keyasint,omitempty"` // last known address
 	Requests    int64         `cbor:"8,keyasint,omitempty"`
 	Origins     []Origin      `cbor:"9,keyasint,omitempty"` // at most two: http and https
+	Rest        Rest          `cbor:"10,keyasint,omitzero"` // what the job of a request gave the host afterwards
+}
+
+// Rest is the rest that a job gives a host after a request, from all jobs. Whoever knows the job reckons it by the delay
+// that the job has now.
+type Rest struct {
+	Job   JobID         `cbor:"1,keyasint,omitempty"`
+	Ended time.Time     `cbor:"2,keyasint,omitempty"` // the request
+	Took  time.Duration `cbor:"3,keyasint,omitempty"` // the request, where a longer one asks for a longer rest
+	Gaps  uint8         `cbor:"4,keyasint,omitempty"` // the job's delay counts so many times; 0: once
+	Least time.Duration `cbor:"5,keyasint,omitempty"` // as it was when the request ended, for those who do not know the job
+}
+
+// End is when the rest ends for those who do not know the job.
+func (r *Rest) End() time.Time {
+	if r.Ended.IsZero() {
+		return time.Time{}
+	}
+	return r.Ended.Add(r.Least)
 }
 
 // Origin is what the frontier remembers of an origin's robots.txt.
@@ -200,6 +219,17 @@ type Origin struct {
 	Name       string        `cbor:"1,keyasint"` // scheme://host[:port]
 	Expires    time.Time     `cbor:"2,keyasint"`
 	CrawlDelay time.Duration `cbor:"3,keyasint,omitempty"`
+}
+
+// By is how long the rest lasts by job j as it is now, whose delay at the host is gap: at least factor × download time,
+// bounded (Heydon and Najork 1999), but with a delay of 0.
+func (r *Rest) By(j *Job, gap time.Duration) time.Duration {
+	p := &j.Politeness
+	gap *= time.Duration(max(r.Gaps, 1))
+	if p.Delay <= 0 {
+		return gap
+	}
+	return max(gap, min(time.Duration(p.DownloadFactor*float64(r.Took)), p.MaxAdaptive.D()))
 }
 
 // Hosts keeps host records, over all jobs.

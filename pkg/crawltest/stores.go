@@ -35,7 +35,8 @@ func Hosts(t *testing.T, open func(t *testing.T) crawl.Hosts) {
 		s := open(t)
 		want := crawl.Host{Key: "a.test:81", Next: aTime, LastContact: aTime.Add(-time.Second), SlowedAt: aTime.Add(-time.Minute),
 			Backoff: time.Hour, Failures: 3, Addr: netip.MustParseAddr("192.0.2.7"), Requests: 12,
-			Origins: []crawl.Origin{{Name: "http://a.test:81", Expires: aTime, CrawlDelay: time.Second}}}
+			Origins: []crawl.Origin{{Name: "http://a.test:81", Expires: aTime, CrawlDelay: time.Second}},
+			Rest:    crawl.Rest{Job: "a", Ended: aTime, Took: time.Second, Gaps: 2, Least: time.Minute}}
 		check(t, s.PutHosts(ctx, crawl.Host{Key: "a.test:81", Failures: 9}, crawl.Host{Key: "b.test"}))
 		check(t, s.PutHosts(ctx, want))
 		check(t, s.PutHosts(ctx))
@@ -45,7 +46,7 @@ func Hosts(t *testing.T, open func(t *testing.T) crawl.Hosts) {
 		if len(got.Origins) != 1 {
 			t.Fatalf("got %+v", got)
 		}
-		for _, at := range []*time.Time{&got.Next, &got.LastContact, &got.SlowedAt, &got.Origins[0].Expires} {
+		for _, at := range []*time.Time{&got.Next, &got.LastContact, &got.SlowedAt, &got.Origins[0].Expires, &got.Rest.Ended} {
 			*at = at.UTC().Round(time.Microsecond)
 		}
 		if !reflect.DeepEqual(got, want) {

@@ -63,7 +63,8 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 		l := &in.Links[i]
 		if l.URL.IsZero() {
 			if u, ok := weburl.ParseForeign(l.Raw); ok && !has(seen, u) {
-				out.Foreign = append(out.Foreign, crawl.Exclusion{URL: u, Reason: crawl.ReasonScheme, Referrer: in.Task.URL, Depth: in.Task.Depth + 1})
+				out.Foreign = append(out.Foreign, crawl.Exclusion{URL: u, Reason: crawl.ReasonScheme, Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
+					Epoch: in.Task.Epoch})
 			}
 			continue // there is nothing to fetch
 		}

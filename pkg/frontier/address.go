@@ -117,12 +117,10 @@ func (f *Frontier) endRequest(h *host, out *crawl.Outcome, j *crawl.Job, now tim
 		next = out.Ended.Add(ipDelay(j).D())
 	}
 	f.bench.done(h.unit, next)
-	if h.busy > 0 || !out.Addr.IsValid() || !f.sharesAddress(j) {
-		return
+	if h.busy == 0 && out.Addr.IsValid() && f.sharesAddress(j) && out.Addr.String() != h.unit.key {
+		f.bench.move(h, out.Addr.String(), next, now)
 	}
-	if key := out.Addr.String(); key != h.unit.key {
-		f.bench.move(h, key, next, now)
-	}
+	h.unit.restsFor(j.ID, out.Ended, next)
 }
 
 // hostname is the host key without a port.

@@ -17,7 +17,7 @@ func (f *Frontier) restAfter(r *result) {
 		return
 	}
 	h.rec.LastContact = later(h.rec.LastContact, r.now)
-	h.rest(r.now.Add(h.gap(r.js.job)))
+	f.restFor(h, r.js.job, crawl.Rest{Ended: r.now})
 	h.dirty = true
 }
 
@@ -52,7 +52,7 @@ func (f *Frontier) applyAll(rs []*result, strangers map[string]*host) (recs []cr
 	defer f.mu.Unlock()
 	for _, r := range rs {
 		h := f.hostOf(r, strangers)
-		store := h.apply(&r.Outcome, r.js.job, r.now, f.leastGap(h), r.ours) || h.stranger
+		store := f.apply(h, &r.Outcome, r.js.job, r.now, r.ours) || h.stranger
 		f.hear(h, &r.Outcome)
 		if !h.stranger {
 			f.newcomers.regrade(h)

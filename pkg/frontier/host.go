@@ -103,42 +103,6 @@ func (h *host) expireOrigin(name string, now time.Time) {
 	}
 }
 
-// gap is the time to keep between the end of any request and the start of one of job j: the job's delay, or a longer
-// Crawl-delay.
-func (h *host) gap(j *crawl.Job) time.Duration {
-	return time.Duration(max(h.factor, 1)) * max(j.Politeness.Delay.D(), h.crawlDelay(j))
-}
-
-// crawlDelay is the longest Crawl-delay of the host's origins that job j heeds.
-func (h *host) crawlDelay(j *crawl.Job) (d time.Duration) {
-	if j.IgnoreRobots {
-		return 0
-	}
-	for i := range h.rec.Origins {
-		d = max(d, h.rec.Origins[i].CrawlDelay)
-	}
-	return d
-}
-
-// adaptive is the rest after a request that took so long: factor × download time, bounded (Heydon and Najork 1999). With a delay
-// of 0 there is none.
-func adaptive(j *crawl.Job, took time.Duration) time.Duration {
-	p := &j.Politeness
-	if p.Delay <= 0 {
-		return 0
-	}
-	return min(time.Duration(p.DownloadFactor*float64(took)), p.MaxAdaptive.D())
-}
-
-// earliest is when a request for job j may start.
-func (h *host) earliest(j *crawl.Job) time.Time {
-	t := h.rec.Next
-	if !h.rec.LastContact.IsZero() {
-		t = later(t, h.rec.LastContact.Add(h.gap(j)))
-	}
-	return t
-}
-
 // dismissal is why a task is concluded without a fetch.
 type dismissal struct {
 	verdict crawl.Verdict

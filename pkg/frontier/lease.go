@@ -138,7 +138,7 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 		c.fromBuf = c.aside
 		return
 	}
-	if h.earliest(job).After(now) { // the task belongs to a job more patient than the last
+	if f.earliest(h, job).After(now) { // the task belongs to a job more patient than the last
 		return
 	}
 	c.fromBuf = true

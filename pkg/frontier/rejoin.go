@@ -45,7 +45,7 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 
 // readyAt is when something can be done about the host's next task; hold: when somebody else has acted.
 func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Time) (at time.Time, hold bool) {
-	at = h.earliest(js.job)
+	at = f.earliest(h, js.job)
 	if task == nil && h.foreign {
 		return now, false
 	}
@@ -70,7 +70,7 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 			return now, false
 		}
 		if other := f.otherTurn(h); other != nil {
-			return h.earliest(other.job), false
+			return f.earliest(h, other.job), false
 		}
 		js.block(h)
 		return at, true

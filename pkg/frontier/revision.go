@@ -14,8 +14,8 @@ import (
 // nothing queued anew. A task that was queued under an older revision is judged again when its turn comes (Deps.Judge),
 // and concluded without a fetch where the new rules do not want it.
 //
-// A longer delay counts at once, from the end of the last request; a shorter one from the next end of a request, for
-// what a host was promised it gets. A rest that a host asked for is not shortened by either.
+// A delay counts at once, be it longer or shorter: from the end of the last request. A rest that a host asked for is
+// not shortened by it.
 
 // Judge says why a job does not want a task that was queued under an older revision of it, and by which rule; empty: it
 // does.
@@ -39,6 +39,7 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	js.job = job
 	now := time.Now()
 	f.retrieve()
+	f.bench.reckon(job.ID, ipDelay(job).D())
 	for _, h := range f.hosts {
 		if h.work() && !h.blocked {
 			f.rejoin(h, nil, now)

@@ -86,20 +86,6 @@ func TestAChangedJobReachesTheNextLease(t *testing.T) {
 			})
 		})
 	}
-	t.Run("a shorter delay counts from the next end of a request", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, r := running(t, pages(t, "a", 1, 200), func(_ *world, j *crawl.Job) { j.Politeness.Delay = 60 * second })
-			time.Sleep(10 * time.Second)
-			at := time.Now()
-			w.f.SetJob(r.revise(func(j *crawl.Job) { j.Politeness.Delay = second }))
-			time.Sleep(90 * time.Second)
-			after := w.since(at)
-			w.stop()
-			if len(after) < 20 || after[0] < 45*time.Second {
-				t.Errorf("%d requests, the first after %v: the host was promised 60 s, and then 1 s", len(after), after)
-			}
-		})
-	})
 	t.Run("no revision shortens what a host asked for", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, r := running(t, pages(t, "a", 1, 20), func(w *world, _ *crawl.Job) {

@@ -3,6 +3,8 @@ package frontier
 import (
 	"container/heap"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // workbench holds the active hosts in the order in which they may be contacted. It is a heap of units, each a heap of hosts:
@@ -18,6 +20,8 @@ type unit struct {
 	key    string
 	shared bool      // hosts share an address: one request at once, next holds for all
 	next   time.Time // no host of the unit may be contacted earlier
+	ended  time.Time // the request after which that holds, for the job by
+	by     crawl.JobID
 	busy   int
 	size   int // hosts that belong to it, waiting or not
 	hosts  hostHeap
@@ -133,6 +137,23 @@ func (w *workbench) done(u *unit, next time.Time) {
 		u.next = next
 	}
 	w.place(u)
+}
+
+// restsFor notes for which job, and after which request, nobody of the unit is contacted before next.
+func (u *unit) restsFor(job crawl.JobID, ended, next time.Time) {
+	if next.Equal(u.next) {
+		u.by, u.ended = job, ended
+	}
+}
+
+// reckon makes the rests that a job gave to addresses end d after the requests.
+func (w *workbench) reckon(job crawl.JobID, d time.Duration) {
+	for _, u := range w.byKey {
+		if u.by == job && !u.ended.IsZero() {
+			u.next = u.ended.Add(d)
+			w.place(u)
+		}
+	}
 }
 
 // due returns when the first host may be contacted; ok is false where none waits.

@@ -88,6 +88,13 @@ func (s *story) explainHost(ctx context.Context, e *Explanation) error {
 	h.Known, h.LastContact, h.Failures, h.Requests = true, rec.LastContact, rec.Failures, rec.Requests
 	h.Backoff = crawl.Duration(rec.Backoff)
 	h.NotBefore = rec.Next
+	end := rec.Rest.End()
+	if rec.Rest.Job == s.job.ID && !end.IsZero() {
+		end = rec.Rest.Ended.Add(rec.Rest.By(s.job, delay))
+	}
+	if end.After(h.NotBefore) {
+		h.NotBefore = end
+	}
 	if after := rec.LastContact.Add(delay); !rec.LastContact.IsZero() && after.After(h.NotBefore) {
 		h.NotBefore = after
 	}

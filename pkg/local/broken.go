@@ -115,6 +115,9 @@ const patience = 2 * time.Second
 // stops the clock meanwhile.
 func (s *Store) AwaitsSpace() bool { return s.fs.waiting.Load() > 0 }
 
+// Full reports whether something waits for space on the disk, or gave up waiting because the store was closed.
+func (s *Store) Full() bool { return s.AwaitsSpace() || s.fs.gaveUp.Load() }
+
 // whileFull calls write until it fails for another reason than a full disk, or the store is closed.
 func (s *Store) whileFull(name string, write func() error) error {
 	for {

@@ -14,7 +14,8 @@ func TestEveryFieldOfAHostIsKept(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 	full := crawl.Host{Next: at, LastContact: at.Add(1e6), SlowedAt: at.Add(2e6), Backoff: time.Hour, Failures: 3,
 		Addr: netip.MustParseAddr("fe80::1%eth0"), Requests: 1 << 40, Origins: []crawl.Origin{{Name: "http://a.test", Expires: at,
-			CrawlDelay: 1500 * time.Millisecond}, {Name: "https://a.test"}}}
+			CrawlDelay: 1500 * time.Millisecond}, {Name: "https://a.test"}},
+		Rest: crawl.Rest{Job: "a", Ended: at, Took: time.Second, Gaps: 2, Least: time.Minute}}
 	v := reflect.ValueOf(full)
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); v.Field(i).IsZero() != (f.Name == "Key") {

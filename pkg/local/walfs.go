@@ -26,6 +26,7 @@ type walFS struct {
 	wait time.Duration   // between two tries for space
 
 	waiting atomic.Int64 // writes that wait for space
+	gaveUp  atomic.Bool  // a write that waited for space failed because the store was closed
 
 	mu   sync.Mutex
 	logs map[*walFile]struct{}
@@ -158,6 +159,7 @@ func (fs *walFS) waitForSpace(wait time.Duration, ended <-chan struct{}) bool {
 	defer fs.waiting.Add(-1)
 	select {
 	case <-fs.stop:
+		fs.gaveUp.Store(true)
 		return false
 	case <-ended:
 		return false

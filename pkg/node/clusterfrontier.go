@@ -64,7 +64,7 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 	go func() {
 		select {
 		case <-queues.Lost():
-			stop(rabbit.ErrLost)
+			stop(queues.Cause())
 		case <-working.Done():
 		}
 	}()

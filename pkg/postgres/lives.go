@@ -14,6 +14,7 @@ import (
 // life is a job between its submission and its deletion.
 type life struct {
 	number  int32
+	first   uint32 // epoch
 	created time.Time
 	dead    bool // it was deleted, or is being deleted
 	until   time.Time
@@ -29,8 +30,8 @@ func (j *Jobs) life(ctx context.Context, id crawl.JobID) (l life, known bool, er
 	}
 	asked := time.Now()
 	l = life{}
-	err = j.s.pool.QueryRow(ctx, `SELECT number, created, deleted IS NOT NULL FROM jobs WHERE id = $1`, indexed(string(id))).
-		Scan(&l.number, &l.created, &l.dead)
+	err = j.s.pool.QueryRow(ctx, `SELECT number, first_epoch, created, deleted IS NOT NULL FROM jobs WHERE id = $1`, indexed(string(id))).
+		Scan(&l.number, &l.first, &l.created, &l.dead)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return life{}, false, nil
 	}
@@ -109,6 +110,21 @@ func (j *Jobs) number(ctx context.Context, id crawl.JobID) (int32, error) {
 		return 0, err
 	}
 	return j.number(ctx, id)
+}
+
+// numberSince is number for something that grew at an epoch of the job: nothing of a former life gets into the present
+// one, however late it comes. A row under the number of a former life is nobody's.
+func (j *Jobs) numberSince(ctx context.Context, id crawl.JobID, epoch uint32) (int32, error) {
+	number, err := j.number(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	if l, _, err := j.life(ctx, id); err != nil {
+		return 0, err
+	} else if l.dead || l.number != number || epoch < l.first {
+		return 0, discarded(id)
+	}
+	return number, nil
 }
 
 // revive begins another life of a job that was deleted. It fails where the deletion has not come to its end.

@@ -91,7 +91,18 @@ func TestADeletedJobBeginsAnew(t *testing.T) {
 	if got, err := other.Jobs().JobAt(ctx, job.ID, 2); err != nil || got.First != 2 {
 		t.Errorf("the second life's revision: %v, %v", got, err)
 	}
-	got, err := claim(other, "three")
+	if _, err := claim(other, "three"); !errors.Is(err, crawl.ErrDiscarded) {
+		t.Errorf("URLs that the first life found were claimed for the second: %v", err)
+	}
+	late := []crawl.Exclusion{{URL: urls[0], Reason: crawl.ReasonScope, Epoch: 1}}
+	if _, err := other.URLs().Exclude(ctx, job.ID, id("four"), late); !errors.Is(err, crawl.ErrDiscarded) {
+		t.Errorf("what the first life left out was left out of the second: %v", err)
+	}
+	tasks := crawltest.Tasks(job.ID, urls...)
+	for i := range tasks {
+		tasks[i].Epoch = next.Epoch
+	}
+	got, err := other.URLs().Claim(ctx, job.ID, id("three"), tasks)
 	check(t, err)
 	for i := range got {
 		if got[i] != crawl.New {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -71,7 +72,11 @@ func answered(taken string) string {
 // Claim implements crawl.URLSet. The rows can bring the tasks back: see Open.
 func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
 	url := func(i int) weburl.URL { return tasks[i].URL }
-	return u.answer(ctx, job, by, len(tasks), crawl.StateOpen, url, claimSQL, func(b *batch) []any {
+	epoch := uint32(math.MaxUint32)
+	for i := range tasks {
+		epoch = min(epoch, tasks[i].JobEpoch())
+	}
+	return u.answer(ctx, job, epoch, by, len(tasks), crawl.StateOpen, url, claimSQL, func(b *batch) []any {
 		var buf []byte
 		return []any{column(b, func(i int) string { return tasks[i].URL.String() }),
 			column(b, func(i int) int16 { return int16(tasks[i].Kind) }),
@@ -82,14 +87,18 @@ func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, t
 // Exclude implements crawl.URLSet.
 func (u *URLs) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
 	url := func(i int) weburl.URL { return excl[i].URL }
-	return u.answer(ctx, job, by, len(excl), crawl.StateExcluded, url, excludeSQL, func(b *batch) []any {
+	epoch := uint32(0) // they are of one message; of links with other schemes an older filter does not say it
+	for i := range excl {
+		epoch = max(epoch, crawl.EpochOf(excl[i].Epoch))
+	}
+	return u.answer(ctx, job, epoch, by, len(excl), crawl.StateExcluded, url, excludeSQL, func(b *batch) []any {
 		return append([]any{column(b, func(i int) string { return url(i).String() }),
 			column(b, func(i int) string { return clean(excl[i].Reason, maxReason) })}, leftOutArgs(b, job, excl)...)
 	})
 }
 
 // answer sends one of the statements above. URLs that stand in the call again are Known.
-func (u *URLs) answer(ctx context.Context, job crawl.JobID, by crawl.MessageID, n int, to crawl.State, url func(i int) weburl.URL,
+func (u *URLs) answer(ctx context.Context, job crawl.JobID, epoch uint32, by crawl.MessageID, n int, to crawl.State, url func(i int) weburl.URL,
 	sql string, columns func(*batch) []any) ([]crawl.Claimed, error) {
 	out := make([]crawl.Claimed, n)
 	if n == 0 {
@@ -99,7 +108,7 @@ func (u *URLs) answer(ctx context.Context, job crawl.JobID, by crawl.MessageID, 
 	args := append([]any{int32(0), b.hosts, b.hashes, claimantOf(by), time.Now()}, columns(b)...)
 	var a answers
 	err := u.s.do(ctx, fmt.Sprintf("claim %d URLs, the first %s", n, url(0)), func(ctx context.Context) error {
-		number, err := u.s.jobs.number(ctx, job)
+		number, err := u.s.jobs.numberSince(ctx, job, epoch)
 		if err != nil {
 			return err
 		}

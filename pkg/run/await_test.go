@@ -156,3 +156,23 @@ func TestSuperviseEndsWithOtherErrorsAndWithTheContext(t *testing.T) {
 		}
 	})
 }
+
+// patient is an error that wants to be waited for.
+type patient struct{ error }
+
+func (patient) Pause() time.Duration { return time.Hour }
+
+func TestSuperviseWaitsAsLongAsAnErrorAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, calls := time.Now(), 0
+		err := Supervise(t.Context(), (&journal{}).logger(), "x", func(context.Context) error {
+			if calls++; calls == 3 {
+				return nil
+			}
+			return fmt.Errorf("%w: %w", ErrRebuild, patient{errors.New("denied")})
+		})
+		if took := time.Since(began); err != nil || took != 2*time.Hour {
+			t.Errorf("error %v after %v, want none after two pauses of an hour", err, took)
+		}
+	})
+}

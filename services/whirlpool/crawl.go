@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -263,6 +262,7 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 		return errors.Join(err, l.Close())
 	}
 	endStream := out.start(l, stopByControl)
+	defer endIfFull(ctx, l.Store, view.screen, out.abandon)()
 	defer endIfBroken(l.Store, view.screen)()
 	finished, err := crawlAndWatch(ctx, l, view)
 	stopProfile()
@@ -270,11 +270,11 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 	endControl()
 	if broken := l.Store.Err(); broken != nil { // all other errors come from it
 		_ = l.Close()
-		return broken
+		return orStoppedFull(ctx, l.Store, broken)
 	}
 	end, errEnd := endOf(context.WithoutCancel(ctx), l, view, finished)
 	if err = errors.Join(err, errEnd, l.Close()); err != nil {
-		return err
+		return orStoppedFull(ctx, l.Store, err)
 	}
 	view.end(end)
 	view.shut(l, finished)
@@ -282,29 +282,6 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 		return errStream
 	}
 	return end.verdict(opt.Dir, out == nil)
-}
-
-// brokenPatience is how long a crawl whose directory cannot be written any more may take to stop in order.
-const brokenPatience = 2 * time.Second
-
-// endIfBroken ends the process where a crawl whose store broke does not come to its end: some of it may wait for the
-// store for ever. That loses nothing that is not lost.
-func endIfBroken(s *local.Store, stderr io.Writer) (done func()) {
-	ended := make(chan struct{})
-	go func() {
-		select {
-		case <-ended:
-			return
-		case <-s.Broken():
-		}
-		select {
-		case <-ended:
-		case <-time.After(brokenPatience):
-			fmt.Fprintln(stderr, "whirlpool:", s.Err())
-			os.Exit(exitFailure)
-		}
-	}()
-	return func() { close(ended) }
 }
 
 // sayDiscarded says what --fresh removed, and what it left.

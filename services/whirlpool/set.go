@@ -28,7 +28,7 @@ URLs are further seeds. It says what changes. From the next request on the new s
 queues is judged by them when its turn comes; what was left out before, and is not any more, is fetched. What was
 fetched stays.
 
-A longer delay counts at once, a shorter one from the end of the next request to a host. id, keep_params and
+A delay counts at once, from the end of the last request to a host; what the host asked for is kept. id, keep_params and
 near_duplicate cannot change.`,
 		Example: `  whirlpool set -o crawl-example.com --max-depth 3
   whirlpool set -o crawl-example.com --delay 60s --exclude /calendar/

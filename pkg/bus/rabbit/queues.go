@@ -39,6 +39,7 @@ type Queues struct {
 	closing sync.Once
 	gone    chan struct{} // closed when the receipts are void
 	voided  sync.Once
+	why     error // set before gone is closed, where the broker said why
 }
 
 var _ crawl.Queues = (*Queues)(nil)
@@ -61,7 +62,7 @@ func OpenQueues(ctx context.Context, cfg Config) (*Queues, error) {
 		v.publishing.link.close()
 		v.consuming.close()
 		q.api.close()
-		return nil, fmt.Errorf("rabbit: open the frontier's queues: %w", err)
+		return nil, fmt.Errorf("rabbit: open the frontier's queues: %w", v.denial(err))
 	}
 	running, end := context.WithCancel(context.Background())
 	q.end = end
@@ -99,9 +100,14 @@ func (q *Queues) open(ctx context.Context) (err error) {
 func (q *Queues) watch(ch *amqp.Channel) {
 	closed := ch.NotifyClose(make(chan *amqp.Error, 1))
 	go func() {
-		for range closed {
+		var why error
+		for err := range closed {
+			why = err
 		}
-		q.voided.Do(func() { close(q.gone) })
+		q.voided.Do(func() {
+			q.why = why
+			close(q.gone)
+		})
 	}()
 }
 
@@ -299,6 +305,19 @@ func (q *Queues) Lengths(ctx context.Context) (map[string]int64, error) {
 // pulled tasks may stop.
 func (q *Queues) Lost() <-chan struct{} { return q.gone }
 
+// Cause is ErrLost with what the broker said, once Lost is closed.
+func (q *Queues) Cause() error {
+	select {
+	case <-q.gone:
+	default:
+		return ErrLost
+	}
+	if q.why == nil {
+		return ErrLost
+	}
+	return fmt.Errorf("%w: %w", ErrLost, q.v.denial(q.why))
+}
+
 func (q *Queues) lost() bool {
 	if q.session.conn.IsClosed() || q.setup != nil && q.setup.IsClosed() {
 		return true
@@ -313,6 +332,7 @@ func (q *Queues) lost() bool {
 
 // orLost is ErrLost where that is the cause.
 func (q *Queues) orLost(err error) error {
+	err = q.v.denial(err)
 	if q.lost() && !errors.Is(err, ErrLost) {
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	}

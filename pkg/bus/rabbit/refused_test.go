@@ -12,9 +12,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
 )
 
 // logged is a log that tests look into.
@@ -121,4 +125,40 @@ func TestAlarms(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A user that the broker lets in, but not to a job's queues, as that of a cluster which was set up by an older version:
+// whoever loses the queues by it is told which queue, vhost and user, and what to run.
+func TestADeniedQueueNamesWhatToDo(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	user, vhost := parse(t, cfg.Frontier).User.Username(), strings.Trim(parse(t, cfg.Frontier).Path, "/")
+	client := must(rabbithole.NewClient(cfg.Management, admin(t).User.Username(), password(admin(t))))(t)
+	narrow := rabbithole.Permissions{Configure: `^(?!front\.[0-9]+\.)`, Read: ".*", Write: ".*"}
+	answer := must(client.UpdatePermissionsIn(vhost, user, narrow))(t)
+	check(t, answer.Body.Close())
+	q := openQueues(t, cfg)
+	const name = "front.2.a-job"
+	_, err := q.Pull(within(t), name, 1)
+	await(t, q.Lost(), "notice of the loss")
+	for what, err := range map[string]error{"Pull": err, "Cause": q.Cause()} {
+		var denied *rabbit.Denied
+		if !errors.As(err, &denied) || !errors.Is(err, rabbit.ErrLost) || denied.Pause() < 10*time.Second {
+			t.Fatalf("%s: %v; want a denial by which the queues are lost, and some patience", what, err)
+		}
+		for _, want := range []string{name, user, vhost, "whirlpool setup"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s does not name %s: %v", what, want, err)
+			}
+		}
+	}
+	check(t, q.Close())
+	check(t, rabbit.Setup(within(t), servicetest.RabbitMQAPI(t), cfg))
+	fill(t, openQueues(t, cfg), name, 1)
+}
+
+func admin(t *testing.T) *url.URL { return parse(t, servicetest.RabbitMQAPI(t)) }
+
+func password(u *url.URL) string {
+	p, _ := u.User.Password()
+	return p
 }
