@@ -52,7 +52,7 @@ bench-large: build ## the same at 10^8 URLs and 10^6 hosts (an hour, 20 GB of di
 	$(BIN)/whirlpool bench frontier --urls 1e7 --hosts 1e6
 
 simulate: ## a cluster of 1 to 1,000 nodes in virtual time (five minutes, 3.2 GB), and what it costs: docs/scale.md
-	$(GO) test ./pkg/sim -count=1 -v -timeout 3h -run 'Linear|AChange' -sim.nodes 1,3,10,30,100,300,1000 -sim.warm 20s -sim.measure 10s -sim.window 8 -sim.moves 10,30,100
+	$(GO) test ./pkg/testkit/simulation -count=1 -v -timeout 3h -run 'Linear|AChange' -sim.nodes 1,3,10,30,100,300,1000 -sim.warm 20s -sim.measure 10s -sim.window 8 -sim.moves 10,30,100
 	awk -f docs/scale.awk
 
 quick-up: prod-build up ## build the images and start a complete node on this machine

@@ -20,7 +20,7 @@ var (
 	adapters = []string{"pkg/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/postgres", "pkg/mongo", "pkg/memcached", "pkg/spool", "pkg/zookeeper"}
 	// narrow libraries know the domain at most, and stages may use them.
 	narrow = []string{"pkg/robots", "pkg/robotscache", "pkg/sitemap", "pkg/traps", "pkg/dnscache", "pkg/guard", "pkg/lru",
-		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/fakeweb", "pkg/run", "pkg/nearest", "pkg/parse/htmlscan", "pkg/ring", "pkg/ring/member", "pkg/ring/memstore"}
+		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/testkit/fakeweb", "pkg/run", "pkg/nearest", "pkg/parse/htmlscan", "pkg/ring", "pkg/ring/member", "pkg/ring/memstore"}
 )
 
 type listed struct {

@@ -77,7 +77,7 @@ choose_ports() {
     die "found no eight free ports in a row between 20000 and 32000"
 }
 
-# write_env: DIR/env, the addresses as pkg/servicetest wants them
+# write_env: DIR/env, the addresses as pkg/testkit/servicetest wants them
 write_env() {
     local auth="$USER_NAME:$PASSWORD@$address"
     # shellcheck disable=SC2154 # the ports come from DIR/ports

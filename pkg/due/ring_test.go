@@ -8,9 +8,9 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/due"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -105,7 +105,7 @@ func TestAShareIsClaimedOnceItsTasksArePublished(t *testing.T) {
 		"another page was claimed": {share: &crawl.Share{Index: 1, Of: 3}, waits: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := crawltest.NewFollowing()
+			f := storetest.NewFollowing()
 			if err := f.Expect(t.Context(), page); err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func TestAShareIsClaimedOnceItsTasksArePublished(t *testing.T) {
 func TestAShareThatCannotBeNotedComesBack(t *testing.T) {
 	c := claim(t)
 	c.Page, c.Share = claim(t, "http://p.test/").Tasks[0].URL, &crawl.Share{Index: 3, Of: 1}
-	if err := newMemory().dueOf(nil, crawltest.NewFollowing()).Published(t.Context(), c); err == nil {
+	if err := newMemory().dueOf(nil, storetest.NewFollowing()).Published(t.Context(), c); err == nil {
 		t.Error("no error")
 	}
 	if err := newMemory().dueOf(nil, nil).Published(t.Context(), c); err != nil {

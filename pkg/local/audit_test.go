@@ -12,7 +12,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -30,7 +30,7 @@ func claim(t testing.TB, s *Store, by string, raw ...string) (us []weburl.URL) {
 	for _, r := range raw {
 		us = append(us, mustURL(t, r))
 	}
-	_, err := s.URLs().Claim(context.Background(), testJob, crawl.MessageID{}.Child(by, 0), crawltest.Tasks(testJob, us...))
+	_, err := s.URLs().Claim(context.Background(), testJob, crawl.MessageID{}.Child(by, 0), storetest.Tasks(testJob, us...))
 	must(t, err)
 	return us
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -31,7 +31,7 @@ func openContent(t testing.TB, dir string) *Store {
 }
 
 func TestContentSet(t *testing.T) {
-	crawltest.ContentSet(t, func(t *testing.T) crawl.ContentSet { return openContent(t, t.TempDir()).ContentSet() })
+	storetest.ContentSet(t, func(t *testing.T) crawl.ContentSet { return openContent(t, t.TempDir()).ContentSet() })
 }
 
 func fingerprintOf(t testing.TB, n uint64, simhash uint64) crawl.Fingerprint {

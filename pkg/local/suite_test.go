@@ -6,8 +6,8 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -31,23 +31,23 @@ func openStore(t testing.TB, dir string) *Store {
 }
 
 func TestURLSet(t *testing.T) {
-	crawltest.URLSet(t, func(t *testing.T) crawl.URLSet { return openStore(t, t.TempDir()).URLs() })
+	storetest.URLSet(t, func(t *testing.T) crawl.URLSet { return openStore(t, t.TempDir()).URLs() })
 }
 
 func TestLedger(t *testing.T) {
-	crawltest.Ledger(t, func(t *testing.T) crawltest.LedgerSet { return openStore(t, t.TempDir()).URLs() })
+	storetest.Ledger(t, func(t *testing.T) storetest.LedgerSet { return openStore(t, t.TempDir()).URLs() })
 }
 
 func TestHosts(t *testing.T) {
-	crawltest.Hosts(t, func(t *testing.T) crawl.Hosts { return openStore(t, t.TempDir()).Hosts() })
+	storetest.Hosts(t, func(t *testing.T) crawl.Hosts { return openStore(t, t.TempDir()).Hosts() })
 }
 
 func TestRobots(t *testing.T) {
-	crawltest.Robots(t, func(t *testing.T) crawl.RobotsStore { return openStore(t, t.TempDir()).Hosts() })
+	storetest.Robots(t, func(t *testing.T) crawl.RobotsStore { return openStore(t, t.TempDir()).Hosts() })
 }
 
 func TestRedirects(t *testing.T) {
-	crawltest.Redirects(t, func(t *testing.T) (crawl.Redirects, func() crawl.Redirects) {
+	storetest.Redirects(t, func(t *testing.T) (crawl.Redirects, func() crawl.Redirects) {
 		dir := t.TempDir()
 		s := openStore(t, dir)
 		return s.Redirects(), func() crawl.Redirects {
@@ -61,15 +61,15 @@ func TestRedirects(t *testing.T) {
 }
 
 func TestBudgets(t *testing.T) {
-	crawltest.Budgets(t, func(t *testing.T) crawl.Budgets { return openStore(t, t.TempDir()).Budgets() })
+	storetest.Budgets(t, func(t *testing.T) crawl.Budgets { return openStore(t, t.TempDir()).Budgets() })
 }
 
 func TestBodies(t *testing.T) {
-	crawltest.Bodies(t, func(t *testing.T) crawl.Bodies { return openStore(t, t.TempDir()).Bodies() })
+	storetest.Bodies(t, func(t *testing.T) crawl.Bodies { return openStore(t, t.TempDir()).Bodies() })
 }
 
 func TestQueues(t *testing.T) {
-	crawltest.Queues(t, func(t *testing.T) (crawl.Queues, func() crawl.Queues) {
+	storetest.Queues(t, func(t *testing.T) (crawl.Queues, func() crawl.Queues) {
 		dir := t.TempDir()
 		s := openStore(t, dir)
 		return s.Queues(), func() crawl.Queues {
@@ -83,11 +83,11 @@ func TestQueues(t *testing.T) {
 }
 
 func TestUnkept(t *testing.T) {
-	crawltest.Unkept(t, func(t *testing.T) (crawltest.UnkeptLedger, func() crawltest.UnkeptLedger) {
+	storetest.Unkept(t, func(t *testing.T) (storetest.UnkeptLedger, func() storetest.UnkeptLedger) {
 		dir := t.TempDir()
 		s := openStore(t, dir)
-		of := func() crawltest.UnkeptLedger { return crawltest.UnkeptLedger{Unkept: s.Unkept(), Ledger: s.URLs()} }
-		return of(), func() crawltest.UnkeptLedger {
+		of := func() storetest.UnkeptLedger { return storetest.UnkeptLedger{Unkept: s.Unkept(), Ledger: s.URLs()} }
+		return of(), func() storetest.UnkeptLedger {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func TestUnkept(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	crawltest.Pages(t, func(t *testing.T) (crawl.Pages, func(weburl.URL) []string) {
+	storetest.Pages(t, func(t *testing.T) (crawl.Pages, func(weburl.URL) []string) {
 		p := openStore(t, t.TempDir()).Pages()
 		return p, func(u weburl.URL) []string { return titlesOf(t, p, u) }
 	})
@@ -125,7 +125,7 @@ func titlesOf(t *testing.T, p *Pages, u weburl.URL) (titles []string) {
 }
 
 func TestJobStore(t *testing.T) {
-	crawltest.JobStore(t, func(t *testing.T) (crawl.JobStore, func() crawl.JobStore) {
+	storetest.JobStore(t, func(t *testing.T) (crawl.JobStore, func() crawl.JobStore) {
 		dir := t.TempDir()
 		s := openStore(t, dir)
 		return s.Jobs(), func() crawl.JobStore {
@@ -139,5 +139,5 @@ func TestJobStore(t *testing.T) {
 }
 
 func TestLeftOuts(t *testing.T) {
-	crawltest.LeftOuts(t, func(t *testing.T) crawltest.LeftOutSet { return openStore(t, t.TempDir()).URLs() })
+	storetest.LeftOuts(t, func(t *testing.T) storetest.LeftOutSet { return openStore(t, t.TempDir()).URLs() })
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -20,7 +20,7 @@ func TestTheFilterOfAReopenedStoreKnowsEveryURL(t *testing.T) {
 	}
 	claim := func(s *Store, by byte, urls []weburl.URL, want crawl.Claimed) {
 		t.Helper()
-		got, err := s.URLs().Claim(ctx, testJob, crawl.MessageID{by}, crawltest.Tasks(testJob, urls...))
+		got, err := s.URLs().Claim(ctx, testJob, crawl.MessageID{by}, storetest.Tasks(testJob, urls...))
 		must(t, err)
 		for i := range got {
 			if got[i] != want {

@@ -17,7 +17,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -41,19 +41,19 @@ func ways(t *testing.T, run func(t *testing.T, client func(t *testing.T) *Client
 
 func TestURLSet(t *testing.T) {
 	ways(t, func(t *testing.T, client func(t *testing.T) *Client) {
-		crawltest.URLSet(t, func(t *testing.T) crawl.URLSet { return client(t).URLs(newStore(), epoch) })
+		storetest.URLSet(t, func(t *testing.T) crawl.URLSet { return client(t).URLs(newStore(), epoch) })
 	})
 }
 
 func TestRobots(t *testing.T) {
 	ways(t, func(t *testing.T, client func(t *testing.T) *Client) {
-		crawltest.Robots(t, func(t *testing.T) crawl.RobotsStore { return client(t).Robots(newStore()) })
+		storetest.Robots(t, func(t *testing.T) crawl.RobotsStore { return client(t).Robots(newStore()) })
 	})
 }
 
 func claim(t *testing.T, s crawl.URLSet, by string, list ...weburl.URL) []crawl.Claimed {
 	t.Helper()
-	got, err := s.Claim(context.Background(), "job", id(by), crawltest.Tasks("job", list...))
+	got, err := s.Claim(context.Background(), "job", id(by), storetest.Tasks("job", list...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestWithoutEpochTheCacheIsNotUsed(t *testing.T) {
 func TestAClaimThatFailedIsNotCached(t *testing.T) {
 	c, next, a := open(t), newStore(), mustURL(t, "http://a.test/")
 	next.err = errors.New("no store")
-	if _, err := c.URLs(next, epoch).Claim(context.Background(), "job", id("one"), crawltest.Tasks("job", a)); !errors.Is(err, next.err) {
+	if _, err := c.URLs(next, epoch).Claim(context.Background(), "job", id("one"), storetest.Tasks("job", a)); !errors.Is(err, next.err) {
 		t.Fatalf("error %v, want the store's", err)
 	}
 	want(t, claim(t, c.URLs(newStore(), epoch), "two", a), crawl.New)
@@ -222,7 +222,7 @@ func TestClaimsDoNotWaitForTheirStoring(t *testing.T) {
 	s := c.URLs(newStore(), epoch)
 	const more = 7
 	for i := range maxWaiting + more {
-		got, err := s.Claim(context.Background(), "job", id("one"), crawltest.Tasks("job", mustURL(t, fmt.Sprintf("http://h.test/%d", i))))
+		got, err := s.Claim(context.Background(), "job", id("one"), storetest.Tasks("job", mustURL(t, fmt.Sprintf("http://h.test/%d", i))))
 		if want(t, got, crawl.New); err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +244,7 @@ func TestAClosedClientStillAnswers(t *testing.T) {
 		by   string
 		want crawl.Claimed
 	}{{"one", crawl.New}, {"two", crawl.Known}, {"one", crawl.Repeat}} {
-		if got, err := s.Claim(context.Background(), "job", id(w.by), crawltest.Tasks("job", a)); err != nil || got[0] != w.want {
+		if got, err := s.Claim(context.Background(), "job", id(w.by), storetest.Tasks("job", a)); err != nil || got[0] != w.want {
 			t.Errorf("%s: %v, error %v; want %v", w.by, got, err, w.want)
 		}
 	}
@@ -265,7 +265,7 @@ func TestAServerThatDiesMidwayAndComesBackLosesNothing(t *testing.T) {
 					p.cut(i%20 == 5)
 				}
 				u := mustURL(t, fmt.Sprintf("http://h.test/%d", i))
-				got, err := s.Claim(context.Background(), "job", id(fmt.Sprint(w, i)), crawltest.Tasks("job", u))
+				got, err := s.Claim(context.Background(), "job", id(fmt.Sprint(w, i)), storetest.Tasks("job", u))
 				if err != nil {
 					t.Error(err)
 					return

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 

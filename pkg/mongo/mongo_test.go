@@ -19,9 +19,9 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/export"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -38,7 +38,7 @@ func (p ofJob) Put(ctx context.Context, r *crawl.Record) error {
 }
 
 func TestPages(t *testing.T) {
-	crawltest.Pages(t, func(t *testing.T) (crawl.Pages, func(weburl.URL) []string) {
+	storetest.Pages(t, func(t *testing.T) (crawl.Pages, func(weburl.URL) []string) {
 		s := open(t)
 		return ofJob{s.Pages(), "suite"}, func(u weburl.URL) (titles []string) {
 			err := s.Job("suite").Each(context.Background(), func(r *crawl.Record) error {

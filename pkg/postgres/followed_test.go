@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -72,7 +72,7 @@ func TestFollowedPages(t *testing.T) {
 	submit(t, s, "job")
 	f := s.Followed()
 	u := manyURLs(t, 0, 6, 2)
-	_, err := s.URLs().Claim(ctx, "job", id("one"), crawltest.Tasks("job", u...))
+	_, err := s.URLs().Claim(ctx, "job", id("one"), storetest.Tasks("job", u...))
 	check(t, err)
 	for _, u := range u[:5] { // the last is open
 		check(t, s.URLs().Finish(ctx, "job", crawl.Entry{Key: u.Key(), Verdict: crawl.VerdictDone, Status: 200}))
@@ -137,7 +137,7 @@ func TestFollowedRobots(t *testing.T) {
 func TestCountAgainMakesTheCountersThoseOfTheRows(t *testing.T) {
 	ctx, s := context.Background(), open(t)
 	u := manyURLs(t, 0, 3, 2)
-	_, err := s.URLs().Claim(ctx, "job", id("one"), crawltest.Tasks("job", u...))
+	_, err := s.URLs().Claim(ctx, "job", id("one"), storetest.Tasks("job", u...))
 	check(t, err)
 	check(t, s.URLs().Finish(ctx, "job", crawl.Entry{Key: u[0].Key(), Verdict: crawl.VerdictDone, Status: 200}))
 	right, err := s.URLs().Tally(ctx, "job")

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 )
 
 // Rows go some time after their pages are whole, and those that nobody saw to after a day; a page that somebody waits for never does.
@@ -14,7 +14,7 @@ func TestRowsOfFollowedPagesGo(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	url, f := sharedDatabase(t), s.Following()
 	u := manyURLs(t, 0, 40, 5)
-	check(t, f.Expect(ctx, crawltest.Tasks(job, u...)...))
+	check(t, f.Expect(ctx, storetest.Tasks(job, u...)...))
 	for _, page := range u[:30] {
 		check(t, f.Claimed(ctx, job, page, crawl.Share{Of: 1}))
 	}

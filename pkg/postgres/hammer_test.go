@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -82,7 +82,7 @@ func hammer(s *postgres.Store, rnd *rand.Rand, all []weburl.URL, by crawl.Messag
 	var err error
 	switch rnd.IntN(5) {
 	case 0, 1:
-		_, err = s.URLs().Claim(ctx, "job", by, crawltest.Tasks("job", some...))
+		_, err = s.URLs().Claim(ctx, "job", by, storetest.Tasks("job", some...))
 	case 2:
 		_, err = s.URLs().Exclude(ctx, "job", by, excl)
 	case 3:
@@ -130,7 +130,7 @@ func TestLostConnectionsLoseNothing(t *testing.T) {
 				from := (w*120 + i*31) % (len(all) - 100)
 				part, by := all[from:from+100], fmt.Sprint(w, " ", i)
 				got := insist(t, &failures, func() ([]crawl.Claimed, error) {
-					return s.URLs().Claim(ctx, "job", id(by), crawltest.Tasks("job", part...))
+					return s.URLs().Claim(ctx, "job", id(by), storetest.Tasks("job", part...))
 				})
 				mu.Lock()
 				for j, c := range got {
@@ -218,7 +218,7 @@ func TestOneMessageTwiceAtOnceKnowsNothingAsForeign(t *testing.T) {
 			done.Go(func() {
 				start.Wait()
 				var err error
-				if answers[i], err = s.URLs().Claim(ctx, "job", id(fmt.Sprint(round)), crawltest.Tasks("job", u...)); err != nil {
+				if answers[i], err = s.URLs().Claim(ctx, "job", id(fmt.Sprint(round)), storetest.Tasks("job", u...)); err != nil {
 					t.Error(err)
 				}
 			})

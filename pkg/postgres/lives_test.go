@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 )
 
 func mortal(t *testing.T) *crawl.Job {
@@ -43,7 +43,7 @@ func TestADeletedJobBeginsAnew(t *testing.T) {
 	}
 	urls := manyURLs(t, 0, 9, 2)
 	claim := func(s *postgres.Store, by string) ([]crawl.Claimed, error) {
-		return s.URLs().Claim(ctx, job.ID, id(by), crawltest.Tasks(job.ID, urls...))
+		return s.URLs().Claim(ctx, job.ID, id(by), storetest.Tasks(job.ID, urls...))
 	}
 	_, err := claim(s, "one")
 	check(t, err)
@@ -98,7 +98,7 @@ func TestADeletedJobBeginsAnew(t *testing.T) {
 	if _, err := other.URLs().Exclude(ctx, job.ID, id("four"), late); !errors.Is(err, crawl.ErrDiscarded) {
 		t.Errorf("what the first life left out was left out of the second: %v", err)
 	}
-	tasks := crawltest.Tasks(job.ID, urls...)
+	tasks := storetest.Tasks(job.ID, urls...)
 	for i := range tasks {
 		tasks[i].Epoch = next.Epoch
 	}

@@ -16,9 +16,9 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 )
 
 // aRing is a ring of nodes a, b, …, whose incarnations are those given.
@@ -76,7 +76,7 @@ func writes(t testing.TB, s *postgres.Store) map[string]func() error {
 	ctx, u := context.Background(), mustParse(t, "http://a.test/written")
 	return map[string]func() error{
 		"claim": func() error {
-			_, err := s.URLs().Claim(ctx, job, id("x"), crawltest.Tasks(job, u))
+			_, err := s.URLs().Claim(ctx, job, id("x"), storetest.Tasks(job, u))
 			return err
 		},
 		"exclude": func() error {
@@ -244,7 +244,7 @@ func raiseBesideAWrite(t *testing.T, url string, table *ring.Table, who string) 
 	s := writer(t, url, &current)
 	check(t, s.Members().Enter(ctx, k))
 	u := mustParse(t, "http://"+who+".test/held-up")
-	_, err := s.URLs().Claim(ctx, job, id("first"), crawltest.Tasks(job, mustParse(t, "http://"+who+".test/"))) // the job has its number
+	_, err := s.URLs().Claim(ctx, job, id("first"), storetest.Tasks(job, mustParse(t, "http://"+who+".test/"))) // the job has its number
 	check(t, err)
 	// Somebody has the row, and does not say whether it will stay.
 	holder := connect(t, url)
@@ -256,7 +256,7 @@ func raiseBesideAWrite(t *testing.T, url string, table *ring.Table, who string) 
 	check(t, err)
 	claimed, raised := make(chan error, 1), make(chan error, 1)
 	go func() {
-		_, err := s.URLs().Claim(ctx, job, id("second"), crawltest.Tasks(job, u))
+		_, err := s.URLs().Claim(ctx, job, id("second"), storetest.Tasks(job, u))
 		claimed <- err
 	}()
 	until := time.Now().Add(time.Minute)
@@ -311,7 +311,7 @@ func raiseUnderLoad(t *testing.T, url string, table *ring.Table, round int) (*ri
 				case started <- struct{}{}:
 				default: // enough have
 				}
-				_, err := s.URLs().Claim(ctx, job, id(fmt.Sprint(round, w, i)), crawltest.Tasks(job, u...))
+				_, err := s.URLs().Claim(ctx, job, id(fmt.Sprint(round, w, i)), storetest.Tasks(job, u...))
 				switch {
 				case errors.Is(err, ring.ErrFenced):
 					return

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -32,7 +32,7 @@ func TestOpenTasksComeBackWhole(t *testing.T) {
 	}
 	_, err := s.URLs().Claim(ctx, job, id("a"), tasks)
 	check(t, err)
-	_, err = s.URLs().Claim(ctx, job, id("b"), crawltest.Tasks(job, u[3:]...))
+	_, err = s.URLs().Claim(ctx, job, id("b"), storetest.Tasks(job, u[3:]...))
 	check(t, err)
 	check(t, s.URLs().Finish(ctx, job, crawl.Entry{Key: u[2].Key(), Verdict: crawl.VerdictDone, Status: 200}))
 	want := []crawl.Task{tasks[0], tasks[1], {Job: job, URL: u[3]}}
@@ -41,7 +41,7 @@ func TestOpenTasksComeBackWhole(t *testing.T) {
 	check(t, s.URLs().Reopen(ctx, job, u[2].Key()))
 	want = append(want, tasks[2])
 	wantOpen(t, s, all, want)
-	_, err = s.URLs().Claim(ctx, "another", id("c"), crawltest.Tasks("another", u[1]))
+	_, err = s.URLs().Claim(ctx, "another", id("c"), storetest.Tasks("another", u[1]))
 	check(t, err)
 	_, err = s.URLs().Exclude(ctx, "another", id("c"), []crawl.Exclusion{{URL: u[0], Reason: crawl.ReasonScope}})
 	check(t, err)
@@ -77,7 +77,7 @@ func wantOpen(t *testing.T, s *postgres.Store, owned func(weburl.URL) bool, want
 func TestEntriesComeInTheOrderOfTheirKeys(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	u := manyURLs(t, 0, 3000, 100)
-	_, err := s.URLs().Claim(ctx, job, id("a"), crawltest.Tasks(job, u[:2000]...))
+	_, err := s.URLs().Claim(ctx, job, id("a"), storetest.Tasks(job, u[:2000]...))
 	check(t, err)
 	var excl []crawl.Exclusion
 	for _, u := range u[2000:] {

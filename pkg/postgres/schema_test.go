@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 )
 
 func TestProgramsThatStartAtOnceMigrateOnce(t *testing.T) {
@@ -27,7 +27,7 @@ func TestProgramsThatStartAtOnceMigrateOnce(t *testing.T) {
 				return
 			}
 			defer s.Close()
-			_, err = s.URLs().Claim(context.Background(), "job", id("x"), crawltest.Tasks("job", manyURLs(t, 0, 3, 1)...))
+			_, err = s.URLs().Claim(context.Background(), "job", id("x"), storetest.Tasks("job", manyURLs(t, 0, 3, 1)...))
 			if err != nil {
 				t.Error(err)
 			}
@@ -46,9 +46,9 @@ func TestProgramsThatStartAtOnceMigrateOnce(t *testing.T) {
 func TestOpenAgainKeepsWhatIsThere(t *testing.T) {
 	url := newDatabase(t)
 	u := manyURLs(t, 0, 5, 2)
-	_, err := openAt(t, url).URLs().Claim(context.Background(), "job", id("x"), crawltest.Tasks("job", u...))
+	_, err := openAt(t, url).URLs().Claim(context.Background(), "job", id("x"), storetest.Tasks("job", u...))
 	check(t, err)
-	got, err := openAt(t, url).URLs().Claim(context.Background(), "job", id("x"), crawltest.Tasks("job", u...))
+	got, err := openAt(t, url).URLs().Claim(context.Background(), "job", id("x"), storetest.Tasks("job", u...))
 	check(t, err)
 	for i := range got {
 		if got[i] != crawl.Repeat {

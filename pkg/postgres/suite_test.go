@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
-	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -161,61 +161,61 @@ func manyURLs(t testing.TB, from, n, hosts int) []weburl.URL {
 func id(name string) crawl.MessageID { return crawl.MessageID{}.Child(name, 0) }
 
 func TestURLSet(t *testing.T) {
-	crawltest.URLSet(t, func(t *testing.T) crawl.URLSet { return open(t).URLs() })
+	storetest.URLSet(t, func(t *testing.T) crawl.URLSet { return open(t).URLs() })
 }
 
 func TestLedger(t *testing.T) {
-	crawltest.Ledger(t, func(t *testing.T) crawltest.LedgerSet { return open(t).URLs() })
+	storetest.Ledger(t, func(t *testing.T) storetest.LedgerSet { return open(t).URLs() })
 }
 
 func TestHosts(t *testing.T) {
-	crawltest.Hosts(t, func(t *testing.T) crawl.Hosts { return open(t).Hosts() })
+	storetest.Hosts(t, func(t *testing.T) crawl.Hosts { return open(t).Hosts() })
 }
 
 func TestRobots(t *testing.T) {
-	crawltest.Robots(t, func(t *testing.T) crawl.RobotsStore { return open(t).Hosts() })
+	storetest.Robots(t, func(t *testing.T) crawl.RobotsStore { return open(t).Hosts() })
 }
 
 func TestRedirects(t *testing.T) {
-	crawltest.Redirects(t, func(t *testing.T) (crawl.Redirects, func() crawl.Redirects) {
+	storetest.Redirects(t, func(t *testing.T) (crawl.Redirects, func() crawl.Redirects) {
 		return open(t).Redirects(), func() crawl.Redirects { return openAt(t, sharedDatabase(t)).Redirects() }
 	})
 }
 
 func TestPlaces(t *testing.T) {
-	crawltest.Places(t, func(t *testing.T) (crawl.Places, func() crawl.Places) {
+	storetest.Places(t, func(t *testing.T) (crawl.Places, func() crawl.Places) {
 		return open(t).Places(), func() crawl.Places { return openAt(t, sharedDatabase(t)).Places() }
 	})
 }
 
 func TestBudgets(t *testing.T) {
-	crawltest.Budgets(t, func(t *testing.T) crawl.Budgets { return open(t).Budgets() })
+	storetest.Budgets(t, func(t *testing.T) crawl.Budgets { return open(t).Budgets() })
 }
 
 func TestContentSet(t *testing.T) {
-	crawltest.ContentSet(t, func(t *testing.T) crawl.ContentSet { return open(t).ContentSet() })
+	storetest.ContentSet(t, func(t *testing.T) crawl.ContentSet { return open(t).ContentSet() })
 }
 
 func TestFollowing(t *testing.T) {
-	crawltest.Following(t, func(t *testing.T) crawl.Following { return open(t).Following() })
+	storetest.Following(t, func(t *testing.T) crawl.Following { return open(t).Following() })
 }
 
 func TestUnkept(t *testing.T) {
-	crawltest.Unkept(t, func(t *testing.T) (crawltest.UnkeptLedger, func() crawltest.UnkeptLedger) {
-		of := func(s *postgres.Store) crawltest.UnkeptLedger {
-			return crawltest.UnkeptLedger{Unkept: s.Unkept(), Ledger: s.URLs()}
+	storetest.Unkept(t, func(t *testing.T) (storetest.UnkeptLedger, func() storetest.UnkeptLedger) {
+		of := func(s *postgres.Store) storetest.UnkeptLedger {
+			return storetest.UnkeptLedger{Unkept: s.Unkept(), Ledger: s.URLs()}
 		}
-		return of(open(t)), func() crawltest.UnkeptLedger { return of(openAt(t, sharedDatabase(t))) }
+		return of(open(t)), func() storetest.UnkeptLedger { return of(openAt(t, sharedDatabase(t))) }
 	})
 }
 
 func TestJobStore(t *testing.T) {
-	crawltest.JobStore(t, func(t *testing.T) (crawl.JobStore, func() crawl.JobStore) {
+	storetest.JobStore(t, func(t *testing.T) (crawl.JobStore, func() crawl.JobStore) {
 		s := open(t)
 		return s.Jobs(), func() crawl.JobStore { return openAt(t, sharedDatabase(t)).Jobs() }
 	})
 }
 
 func TestLeftOuts(t *testing.T) {
-	crawltest.LeftOuts(t, func(t *testing.T) crawltest.LeftOutSet { return open(t).URLs() })
+	storetest.LeftOuts(t, func(t *testing.T) storetest.LeftOutSet { return open(t).URLs() })
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 
@@ -24,7 +24,7 @@ type node struct {
 	idle    bool
 	quiet   bool
 	overdue bool
-	pages   *crawltest.Followed
+	pages   *storetest.Followed
 	letters map[crawl.JobID]map[weburl.Key]bool
 	err     error
 }
@@ -150,7 +150,7 @@ func TestLeasesEndWhereTheirMessagesAreGone(t *testing.T) {
 
 func TestPagesThatWereLostAreFetchedAgain(t *testing.T) {
 	ctx := t.Context()
-	n := &node{t: t, pages: crawltest.NewFollowing()}
+	n := &node{t: t, pages: storetest.NewFollowing()}
 	all := tasks(t, "a", "http://h.test/lost", "http://h.test/claimed", "http://h.test/buried", "http://other.test/")
 	if err := n.pages.Expect(ctx, append(all, tasks(t, "b", "http://h.test/another job")...)...); err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestPagesThatWereLostAreFetchedAgain(t *testing.T) {
 
 // A page stays expected until its task is queued: a crash in between repeats it.
 func TestAPageIsForgottenOnceItIsQueued(t *testing.T) {
-	n := &node{t: t, pages: crawltest.NewFollowing(), err: errors.New("the broker is away")}
+	n := &node{t: t, pages: storetest.NewFollowing(), err: errors.New("the broker is away")}
 	page := tasks(t, "a", "http://h.test/lost")
 	if err := n.pages.Expect(t.Context(), page...); err != nil {
 		t.Fatal(err)

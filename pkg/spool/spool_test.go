@@ -19,7 +19,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -67,7 +67,7 @@ func bodies(t testing.TB, s *Spool) []string {
 }
 
 func TestBodies(t *testing.T) {
-	crawltest.Bodies(t, func(t *testing.T) crawl.Bodies { return open(t, t.TempDir()) })
+	storetest.Bodies(t, func(t *testing.T) crawl.Bodies { return open(t, t.TempDir()) })
 }
 
 func TestProgramsShareADirectory(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring/membertest"
-	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/membertest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/zookeeper"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
 // newBench groups the benchmarks. Each prints the command that reproduces it.

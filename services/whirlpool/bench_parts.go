@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/net/html"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
-	"github.com/whirlpool-crawler/whirlpool/pkg/frontier/frontierbench"
-	"github.com/whirlpool-crawler/whirlpool/pkg/local/localbench"
 	"github.com/whirlpool-crawler/whirlpool/pkg/parse"
-	"github.com/whirlpool-crawler/whirlpool/pkg/seen/seenbench"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/frontierbench"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/localbench"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/seenbench"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 

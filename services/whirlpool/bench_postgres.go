@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/postgres/postgresbench"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/postgresbench"
 )
 
 // benchPostgres is a benchmark of PostgreSQL at growing sizes of its tables.

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring/ringbench"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/ringbench"
 )
 
 func benchRing() *cobra.Command {

@@ -21,9 +21,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
 
 // clusterUnderTest is a cluster on the real services, with vhosts and databases of its own.

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
 // program is the real binary, built once.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
 func newDemo() *cobra.Command {

@@ -17,7 +17,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
-	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/zookeeper"
 )
 

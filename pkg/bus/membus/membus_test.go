@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/bustest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bustest"
 )
 
 // disk is a journal that a crash leaves as it is. It is shared by a bus and its successors.

@@ -19,9 +19,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
-	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/split"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 

@@ -17,9 +17,9 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
 
 // pipeline publishes n messages, passes them through a stage, and returns when each has come out at the other end. at is called

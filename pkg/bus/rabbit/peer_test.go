@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/bustest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/peers"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bustest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 )
 
 func openPublisher(t *testing.T, cfg rabbit.Config) *rabbit.Publisher {

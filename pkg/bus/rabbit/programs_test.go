@@ -8,8 +8,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 )
 
 func TestConnectedProgramsAreNamed(t *testing.T) {

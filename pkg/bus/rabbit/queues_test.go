@@ -11,8 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 )
 
 func wantTasks(t *testing.T, ds []crawl.Delivery, want ...int) {

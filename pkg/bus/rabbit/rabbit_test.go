@@ -8,12 +8,12 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/bustest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawltest"
-	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bustest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -69,7 +69,7 @@ func TestQueuesConformance(t *testing.T) {
 		"killed": func(q *rabbit.Queues) { q.Kill() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			crawltest.Queues(t, func(t *testing.T) (crawl.Queues, func() crawl.Queues) {
+			storetest.Queues(t, func(t *testing.T) (crawl.Queues, func() crawl.Queues) {
 				cfg := administered(t)
 				q := openQueues(t, cfg)
 				return q, func() crawl.Queues {

@@ -17,8 +17,8 @@ import (
 	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit/rabbittest"
-	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
 
 // logged is a log that tests look into.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring/membertest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring/memstore"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/membertest"
 )
 
 const timeout = 10 * time.Second

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // A crawl that is killed around the end of its page budget has at no time more records than the budget, and in the end
@@ -23,7 +23,7 @@ func TestKilledAroundThePageBudget(t *testing.T) {
 	long(t)
 	t.Parallel()
 	const budget, killsARound = 60, 4
-	kills, wanted := 0, process.Number(t, "WHIRLPOOL_E2E_BUDGET_KILLS", 20)
+	kills, wanted := 0, harness.Number(t, "WHIRLPOOL_E2E_BUDGET_KILLS", 20)
 	for round := 0; kills < wanted && round < 3*wanted; round++ {
 		cfg := variedWeb(400)
 		cfg.Delay = 5 * time.Millisecond

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // The controls of TestKilledAnywhere: each crawler is broken in one thing that the promises rest on, and the same
@@ -33,7 +33,7 @@ func TestNegativeControlBrokenCrawlers(t *testing.T) {
 				return slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c))
 			})
 			if want == "" {
-				process.Report(t, "sound crawler", faults)
+				harness.Report(t, "sound crawler", faults)
 			} else if !found {
 				t.Errorf("%d kills did no harm that the checks would see: %q", kills, faults)
 			}

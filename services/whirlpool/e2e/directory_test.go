@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // A directory that is deleted, or moved away, under a running crawl ends it: with one error that names it, and without
@@ -74,7 +74,7 @@ func TestResultsWithoutStateAreKept(t *testing.T) {
 		t.Errorf("with --fresh: %s", out)
 	}
 	got := readResults(t, c.dir)
-	process.Report(t, "after --fresh", slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c)))
+	harness.Report(t, "after --fresh", slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c)))
 }
 
 // Damage is found by the audit, and put right by a repair and another run.
@@ -101,5 +101,5 @@ func TestARepairedCrawlGoesOn(t *testing.T) {
 	}
 	c.start(t).wait(t)
 	got := readResults(t, c.dir)
-	process.Report(t, "after the repair", slices.Concat(got.Untrue(srv.Web()), unfinished(t, c)))
+	harness.Report(t, "after the repair", slices.Concat(got.Untrue(srv.Web()), unfinished(t, c)))
 }

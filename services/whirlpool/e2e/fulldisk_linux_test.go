@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // Ctrl-C on a full disk ends the crawl in seconds with exit status 3, and the same command goes on when there is room:
@@ -32,7 +32,7 @@ func TestCtrlCOnAFullDiskEndsTheCrawlAndLosesNothing(t *testing.T) {
 	if !p.poll(t, "a full disk", func() bool { return strings.Contains(p.out.String(), "the disk is full") }) {
 		t.Fatalf("the crawl ended: %s", p.out.String())
 	}
-	took := interrupt(t, p, process.Times(process.Slowness(t), 10*time.Second))
+	took := interrupt(t, p, harness.Times(harness.Slowness(t), 10*time.Second))
 	if code := p.cmd.ProcessState.ExitCode(); code != 3 || !strings.Contains(p.out.String(), "stopped on a full disk") {
 		t.Errorf("exit status %d after %v: want 3, and what happened:\n%s", code, took, p.out.String())
 	}
@@ -41,7 +41,7 @@ func TestCtrlCOnAFullDiskEndsTheCrawlAndLosesNothing(t *testing.T) {
 	}
 	c.start(t).wait(t)
 	got := readResults(t, c.dir)
-	process.Report(t, "after a full disk", append(got.Untrue(srv.Web()), unfinished(t, c)...))
+	harness.Report(t, "after a full disk", append(got.Untrue(srv.Web()), unfinished(t, c)...))
 	if r := audit(t, c.dir); r.Open > 0 || len(r.Faults) > 0 {
 		t.Errorf("in the end: %+v", r)
 	}

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // hostileSuffix ends the names of the hostile hosts: one a case, so that each has its own connection and politeness.
@@ -32,7 +32,7 @@ type hostileWeb struct {
 
 func serveHostile(t *testing.T, slowness float64) *hostileWeb {
 	t.Helper()
-	w := &hostileWeb{cases: fakeweb.NewHostile(process.Times(slowness, 100*time.Millisecond)), robots: map[string]string{}}
+	w := &hostileWeb{cases: fakeweb.NewHostile(harness.Times(slowness, 100*time.Millisecond)), robots: map[string]string{}}
 	for _, path := range []string{"/bomb/gzip", "/bomb/zstd", "/endless/body", "/endless/headers", "/slow/never", "/broken/closed"} {
 		w.robots["robots-"+hostLabel(path)+hostileSuffix] = path
 	}
@@ -95,7 +95,7 @@ func (w *hostileWeb) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 func TestHostileServersDoNoHarm(t *testing.T) {
 	long(t)
 	const memory = 300 << 20
-	slowness := min(process.Slowness(t), 6) // all times of both sides grow alike
+	slowness := min(harness.Slowness(t), 6) // all times of both sides grow alike
 	good := serve(t, goodWeb(), 0)
 	calm := runHostile(t, good, goodJob(good, slowness))
 	hostile := serveHostile(t, slowness)
@@ -105,7 +105,7 @@ func TestHostileServersDoNoHarm(t *testing.T) {
 	job.Exclude = []string{`^http://(169\.254\.|\[::ffff:)`, `/l/\d\d`}
 	got := runHostile(t, good, job)
 	within(t, "the crawl with hostile hosts", got.peak, memory)
-	if limit := calm.took + process.Times(slowness, hostileTime); got.took > limit {
+	if limit := calm.took + harness.Times(slowness, hostileTime); got.took > limit {
 		t.Errorf("the crawl took %v with hostile hosts and %v without: want at most %v", got.took, calm.took, limit)
 	}
 	got.wantOutcomes(t, hostile)
@@ -159,7 +159,7 @@ func (r *crawled) wantGoodPages(t *testing.T, web *fakeweb.Web) {
 			delete(res.Pages, u)
 		}
 	}
-	process.Report(t, "well-behaved hosts", res.Untrue(web))
+	harness.Report(t, "well-behaved hosts", res.Untrue(web))
 	if a := audit(t, r.dir); len(a.Faults) > 0 || a.Open > 0 {
 		t.Errorf("audit: %d open, faults %q", a.Open, a.Faults)
 	}
@@ -189,7 +189,7 @@ func goodWeb() fakeweb.Config {
 // goodJob crawls the well-behaved web with little patience for others. Its delay leaves the processors time.
 func goodJob(srv *fakeweb.Server, slowness float64) *crawl.Job {
 	job := jobFor(srv)
-	ms := crawl.Duration(process.Times(slowness, time.Millisecond))
+	ms := crawl.Duration(harness.Times(slowness, time.Millisecond))
 	job.Politeness.Delay, job.Politeness.DownloadFactor = 400*ms, 0
 	job.Retry.Max = 1
 	l := &job.Limits

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // variedWeb has everything but hosts without end: redirects, missing pages, refusals, robots.txt of all kinds, copies, pages
@@ -96,14 +96,14 @@ func (m *torment) measure(log []fakeweb.Entry) {
 func TestKilledAnywhere(t *testing.T) {
 	long(t)
 	t.Parallel()
-	pages, kills := process.Number(t, "WHIRLPOOL_E2E_PAGES", 3000), process.Number(t, "WHIRLPOOL_E2E_KILLS", 12)
+	pages, kills := harness.Number(t, "WHIRLPOOL_E2E_PAGES", 3000), harness.Number(t, "WHIRLPOOL_E2E_KILLS", 12)
 	srv := serve(t, variedWeb(pages), 0)
 	c := newCrawler(t, srv, jobFor(srv))
 	began := time.Now()
 	c.start(t).wait(t)
 	took, requests := time.Since(began), srv.Log().Count()
 	calm := readResults(t, c.dir)
-	process.Report(t, "undisturbed", slices.Concat(calm.Untrue(srv.Web()), calm.Unsound(), unfinished(t, c)))
+	harness.Report(t, "undisturbed", slices.Concat(calm.Untrue(srv.Web()), calm.Unsound(), unfinished(t, c)))
 	if err := srv.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +113,8 @@ func TestKilledAnywhere(t *testing.T) {
 	began = time.Now()
 	m := tormented(t, c, srv, kills, requests)
 	got := readResults(t, c.dir)
-	process.Report(t, "killed", slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c)))
-	process.Report(t, "compared", got.Differs(calm, srv.Web()))
+	harness.Report(t, "killed", slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c)))
+	harness.Report(t, "compared", got.Differs(calm, srv.Web()))
 	t.Logf("%d kills (%d before the first request), %d resumes, slowest %v to its first request; %d pages stored, %d outcomes; "+
 		"%d requests in %v, undisturbed %d in %v; %d attempts interrupted", m.kills, m.early, len(m.resumes), m.slowest(), len(got.Pages),
 		len(got.Outcomes), srv.Log().Count(), time.Since(began).Round(time.Millisecond), requests, took.Round(time.Millisecond),
@@ -122,7 +122,7 @@ func TestKilledAnywhere(t *testing.T) {
 	if m.kills < kills*3/4 {
 		t.Errorf("only %d of %d kills came before the crawl had ended", m.kills, kills)
 	}
-	if limit := process.Times(process.Slowness(t), maxResume); m.slowest() > limit {
+	if limit := harness.Times(harness.Slowness(t), maxResume); m.slowest() > limit {
 		t.Errorf("a resume took %v to its first request, want at most %v", m.slowest(), limit)
 	}
 }

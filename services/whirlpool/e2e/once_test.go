@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // A URL that two pages name at the same instant is still claimed by one of them, however many requests run at once.
@@ -36,6 +36,6 @@ func TestNoURLIsFetchedTwice(t *testing.T) {
 		t.Errorf("only %d requests ran while another to their host did: the test proves nothing", busiest)
 	}
 	got := readResults(t, c.dir)
-	process.Report(t, "results", append(got.Untrue(srv.Web()), got.Unsound()...))
+	harness.Report(t, "results", append(got.Untrue(srv.Web()), got.Unsound()...))
 	t.Logf("%d URLs, each fetched once; %d requests overlapped with another to their host", len(times), busiest)
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // patientWeb has hosts that ask for patience in every way there is, several of them at each address.
@@ -33,15 +33,15 @@ func politeJob(srv *fakeweb.Server, delay time.Duration) *crawl.Job {
 func TestNoHostIsHurried(t *testing.T) {
 	long(t)
 	t.Parallel()
-	hosts, delay := process.Number(t, "WHIRLPOOL_E2E_HOSTS", 60), process.Duration(t, "WHIRLPOOL_E2E_DELAY", 200*time.Millisecond)
+	hosts, delay := harness.Number(t, "WHIRLPOOL_E2E_HOSTS", 60), harness.Duration(t, "WHIRLPOOL_E2E_DELAY", 200*time.Millisecond)
 	srv := serve(t, patientWeb(hosts, delay), 0)
 	c := newCrawler(t, srv, politeJob(srv, delay), "--concurrency", "256")
 	began := time.Now()
 	runs := restless(t, c, 8, 10*delay)
 	entries := srv.Log().Entries()
-	faults, unknowable := impolite(srv, runs, delay, process.Slowness(t))
-	process.Report(t, "impolite", faults)
-	process.Report(t, "audit", unfinished(t, c))
+	faults, unknowable := impolite(srv, runs, delay, harness.Slowness(t))
+	harness.Report(t, "impolite", faults)
+	harness.Report(t, "audit", unfinished(t, c))
 	t.Logf("%d requests to %d hosts in %v, %d kills: %d violations, %d more that no crawler could have avoided", len(entries), hosts,
 		time.Since(began).Round(time.Millisecond), len(runs)-1, len(faults), unknowable)
 	if refused, delayed := patienceAsked(entries, srv.Web()); refused == 0 || delayed == 0 || len(runs) < 4 {
@@ -52,7 +52,7 @@ func TestNoHostIsHurried(t *testing.T) {
 
 // impolite lists the violations in a server's log, but for a number that no crawler could have avoided.
 func impolite(srv *fakeweb.Server, runs []*life, delay time.Duration, slowness float64) (faults []string, unknowable int) {
-	late := process.Times(slowness, toldTooLate)
+	late := harness.Times(slowness, toldTooLate)
 	for _, v := range fakeweb.CheckPoliteness(ofTheLiving(srv.Log().Entries(), runs), srv.Web().Rules(delay, delay/2, 0)) {
 		if cannotBeKnown(v, runs, delay, late) {
 			unknowable++
@@ -244,8 +244,8 @@ func TestNegativeControlForgottenHosts(t *testing.T) {
 			t.Parallel()
 			cfg := patientWeb(10, delay)
 			// What hosts ask for outlasts a restart, however slow.
-			slowness := process.Slowness(t)
-			cfg.Pages, cfg.Unavailable, cfg.RetryAfter = 200, 0.1, process.Times(slowness-1, 2*time.Second)
+			slowness := harness.Slowness(t)
+			cfg.Pages, cfg.Unavailable, cfg.RetryAfter = 200, 0.1, harness.Times(slowness-1, 2*time.Second)
 			want := ""
 			if fault != faultNone {
 				want = string(fakeweb.TooImpatient)
@@ -254,16 +254,16 @@ func TestNegativeControlForgottenHosts(t *testing.T) {
 			faults, found := harmed(want, func() (faults []string) {
 				srv := serve(t, cfg, 0)
 				job := politeJob(srv, delay)
-				job.Retry.SlowMax = crawl.Duration(process.Times(slowness, 5*time.Second))
+				job.Retry.SlowMax = crawl.Duration(harness.Times(slowness, 5*time.Second))
 				c := newCrawler(t, srv, job)
 				c.exe, c.env = self, []string{faultVariable + "=" + fault}
-				runs := restless(t, c, 6, process.Times(slowness, time.Second))
+				runs := restless(t, c, 6, harness.Times(slowness, time.Second))
 				kills += len(runs) - 1
-				faults, unknowable = impolite(srv, runs, delay, max(slowness, process.Slowness(t)))
+				faults, unknowable = impolite(srv, runs, delay, max(slowness, harness.Slowness(t)))
 				return faults
 			})
 			if fault == faultNone {
-				process.Report(t, "sound crawler", faults)
+				harness.Report(t, "sound crawler", faults)
 			} else if !found {
 				t.Errorf("%d kills, and the check complains of nothing but %q", kills, faults)
 			}

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
 // Record is what the tests compare of a stored page.

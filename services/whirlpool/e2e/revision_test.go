@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // part is what the tests exclude: the pages of about half of the hosts.
@@ -25,7 +25,7 @@ const part = `^https?://[^/]*[02468]\.`
 func TestNarrowedAndWidenedInPlace(t *testing.T) {
 	long(t)
 	t.Parallel()
-	pages, kills := process.Number(t, "WHIRLPOOL_E2E_PAGES", 2000), process.Number(t, "WHIRLPOOL_E2E_KILLS", 6)
+	pages, kills := harness.Number(t, "WHIRLPOOL_E2E_PAGES", 2000), harness.Number(t, "WHIRLPOOL_E2E_KILLS", 6)
 	srv := serve(t, variedWeb(pages), 0)
 	c := newCrawler(t, srv, jobFor(srv))
 	c.start(t).wait(t)
@@ -60,8 +60,8 @@ func TestNarrowedAndWidenedInPlace(t *testing.T) {
 	}
 	c.start(t).wait(t)
 	got := readResults(t, c.dir)
-	process.Report(t, "revised", slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c)))
-	process.Report(t, "compared", got.Differs(calm, srv.Web()))
+	harness.Report(t, "revised", slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c)))
+	harness.Report(t, "compared", got.Differs(calm, srv.Web()))
 	t.Logf("%d pages without the excluded part, %d in the end", narrow, len(got.Pages))
 	if narrow >= len(got.Pages) {
 		t.Error("nothing was let in: the test shows nothing")

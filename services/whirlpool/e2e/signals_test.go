@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // slowly is a crawl that takes its time: a delay between requests, and so long for each answer.
@@ -78,14 +78,14 @@ func TestCtrlCFinishesWhatIsInFlightAndTheSameCommandGoesOn(t *testing.T) {
 		t.Errorf("%d outcomes, then %d, %d attempts interrupted: a crawl that was stopped well repeats nothing", len(stopped.Outcomes),
 			len(got.Outcomes), got.Interrupted)
 	}
-	process.Report(t, "after going on", append(got.Untrue(srv.Web()), unfinished(t, c)...))
+	harness.Report(t, "after going on", append(got.Untrue(srv.Web()), unfinished(t, c)...))
 	t.Logf("Ctrl-C took %v with %d of %d outcomes known", took.Round(time.Millisecond), len(stopped.Outcomes), len(got.Outcomes))
 }
 
 func TestSecondCtrlCEndsAtOnceAndLosesNothing(t *testing.T) {
 	long(t)
 	t.Parallel()
-	c, srv := slowly(t, process.Times(process.Slowness(t), 2*time.Second))
+	c, srv := slowly(t, harness.Times(harness.Slowness(t), 2*time.Second))
 	p := c.start(t, "--quiet=false")
 	begun(t, p, srv, 8) // robots.txt files; what comes next takes as long
 	p.poll(t, "a page is asked for", func() bool { return srv.Running() > 0 })
@@ -94,7 +94,7 @@ func TestSecondCtrlCEndsAtOnceAndLosesNothing(t *testing.T) {
 	}
 	p.poll(t, "the first signal is noticed", func() bool { return p.out.says("finishing what is in flight") })
 	interrupt(t, p, patience)
-	process.Until(t, patience, "the server to notice", func() bool { return srv.Running() == 0 })
+	harness.Until(t, patience, "the server to notice", func() bool { return srv.Running() == 0 })
 	if !slices.ContainsFunc(srv.Log().Entries(), func(e fakeweb.Entry) bool { return e.Cut }) {
 		t.Error("the second Ctrl-C waited for the answers that were on their way")
 	}
@@ -120,7 +120,7 @@ func TestFreshDiscardsTheEarlierCrawl(t *testing.T) {
 	before := srv.Log().Count()
 	c.start(t, "--fresh").wait(t)
 	got := readResults(t, c.dir)
-	process.Report(t, "fresh", append(got.Untrue(srv.Web()), unfinished(t, c)...))
+	harness.Report(t, "fresh", append(got.Untrue(srv.Web()), unfinished(t, c)...))
 	if n := srv.Log().Count() - before; got.Interrupted > 0 || n < len(got.Pages) {
 		t.Errorf("%d requests, %d interrupted for %d pages: something of the earlier crawl was left", n, got.Interrupted, len(got.Pages))
 	}
@@ -172,5 +172,5 @@ func TestDirectoryOfAnotherCrawlIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(t, exec.Command(c.exe, slices.Concat(c.args, []string{"-c", file})...), c.dir, `"other"`, `"e2e"`, "--fresh")
-	process.Report(t, "after the refusals", audit(t, c.dir).Faults)
+	harness.Report(t, "after the refusals", audit(t, c.dir).Faults)
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // inFile writes a file for a tool.
@@ -102,7 +102,7 @@ func TestToolsBearHugeAndMalformedHTML(t *testing.T) {
 		bytes, depth = 100<<20, 1_000_000
 	}
 	units := bytes / len(malformedUnit)
-	slowness := process.Slowness(t)
+	slowness := harness.Slowness(t)
 	for _, c := range []struct {
 		name  string
 		file  string
@@ -115,7 +115,7 @@ func TestToolsBearHugeAndMalformedHTML(t *testing.T) {
 	} {
 		file := inFile(t, "page.html", c.file)
 		// A second a MB and ten times the file beside the program itself: what is measured is a tenth and a half of that.
-		patience := process.Times(slowness, 10*time.Second+time.Duration(len(c.file)>>20)*time.Second)
+		patience := harness.Times(slowness, 10*time.Second+time.Duration(len(c.file)>>20)*time.Second)
 		memory := int64(100<<20 + 10*len(c.file))
 		for _, args := range [][]string{{"links", "--base", "http://h.test/"}, {"text"}, {"simhash"}} {
 			lines := &lineCounter{}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // What a wait may cost: memory of a program beyond what it held before, and lines in its log.
@@ -37,7 +37,7 @@ func TestProgramsWaitAndGoOnByThemselves(t *testing.T) {
 		until(t, patience, "requests", func() bool { return float64(w.srv.Log().Count()) > part*float64(w.requests) || c.stuck() })
 	}
 	at(0.2)
-	t.Run("broker away", func(t *testing.T) { c.brokerAway(t, w, process.Duration(t, "WHIRLPOOL_E2E_AWAY", 20*time.Second)) })
+	t.Run("broker away", func(t *testing.T) { c.brokerAway(t, w, harness.Duration(t, "WHIRLPOOL_E2E_AWAY", 20*time.Second)) })
 	at(0.4)
 	t.Run("memory alarm", func(t *testing.T) { c.memoryAlarm(t, w) })
 	at(0.6)
@@ -59,16 +59,16 @@ func (c *cluster) brokerAway(t *testing.T, w *world, away time.Duration) {
 		if within(away, func() bool { return c.stuck() || time.Now().After(deadline) }); t.Failed() {
 			return
 		}
-		if n := w.srv.Log().Count(); !within(process.Times(c.slowness, 2*time.Second), func() bool { return w.srv.Log().Count() > n }) {
+		if n := w.srv.Log().Count(); !within(harness.Times(c.slowness, 2*time.Second), func() bool { return w.srv.Log().Count() > n }) {
 			t.Logf("no request after %d", n)
 		} else {
 			t.Error("requests are made without a broker")
 		}
-		c.wantSaid(t, process.Names, "connection to RabbitMQ lost")
+		c.wantSaid(t, harness.Names, "connection to RabbitMQ lost")
 		c.wantCheap(t, before)
 		c.services.do(t, "start", rabbitmq)
 	})
-	c.untilSaid(t, process.Names, "connected to RabbitMQ again")
+	c.untilSaid(t, harness.Names, "connected to RabbitMQ again")
 }
 
 func (c *cluster) memoryAlarm(t *testing.T, w *world) {
@@ -80,10 +80,10 @@ func (c *cluster) memoryAlarm(t *testing.T, w *world) {
 	const blocked, open = "RabbitMQ takes no messages", "RabbitMQ takes messages again"
 	// The broker tells only those who publish. The frontier always does; who got nothing more from it may not have had to.
 	c.untilSaid(t, []string{"frontier"}, blocked)
-	c.standstill(w.srv, process.Times(c.slowness, 3*time.Second))
+	c.standstill(w.srv, harness.Times(c.slowness, 3*time.Second))
 	c.wantCheap(t, before)
 	var told []string
-	for _, name := range process.Names {
+	for _, name := range harness.Names {
 		if c.program(name).Said(blocked) {
 			told = append(told, name)
 		}
@@ -98,7 +98,7 @@ func (c *cluster) diskFull(t *testing.T, w *world, disk string) {
 	filler := filepath.Join(disk, "filler")
 	check(t, fill(filler))
 	c.untilSaid(t, []string{"frontier"}, "paused: the disk is nearly full")
-	c.standstill(w.srv, process.Times(c.slowness, 3*time.Second))
+	c.standstill(w.srv, harness.Times(c.slowness, 3*time.Second))
 	c.wantCheap(t, before)
 	check(t, os.Remove(filler))
 	c.untilSaid(t, []string{"frontier"}, "goes on: there is room on the disk")

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // A node that is killed around the end of the page budget, mostly between pages and their outcomes, leaves at no time
@@ -18,7 +18,7 @@ func TestNodeIsKilledAroundThePageBudget(t *testing.T) {
 	ready(t)
 	t.Parallel()
 	const budget, killsARound = 60, 5
-	kills, wanted := 0, process.Number(t, "WHIRLPOOL_E2E_BUDGET_KILLS", 20)
+	kills, wanted := 0, harness.Number(t, "WHIRLPOOL_E2E_BUDGET_KILLS", 20)
 	for round := 0; kills < wanted && round < wanted; round++ {
 		w := &world{srv: listen(t, budgetWeb(), 0), delay: 5 * time.Millisecond}
 		job := w.job()

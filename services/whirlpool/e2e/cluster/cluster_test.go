@@ -18,13 +18,13 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // cluster is a node of programs with vhosts, databases and a spool that no test before it has used.
@@ -35,7 +35,7 @@ type cluster struct {
 	dir      string
 	env      []string // of the programs
 	job      *crawl.Job
-	programs []*process.Process
+	programs []*harness.Process
 
 	postgres *postgres.Store
 	mongo    *mongo.Store
@@ -55,7 +55,7 @@ func newCluster(t *testing.T, srv *fakeweb.Server, job *crawl.Job, settings ...s
 	s := ready(t)
 	dir, err := os.MkdirTemp(t.ArtifactDir(), "cluster-")
 	check(t, err)
-	c := &cluster{t: t, slowness: process.Slowness(t), services: s, dir: dir, job: job, env: os.Environ()}
+	c := &cluster{t: t, slowness: harness.Slowness(t), services: s, dir: dir, job: job, env: os.Environ()}
 	database := "e2e_" + strings.ToLower(rand.Text()[:10])
 	pg, err := url.Parse(s.env["WHIRLPOOL_TEST_POSTGRES"])
 	check(t, err)
@@ -175,8 +175,8 @@ func (c *cluster) seed() {
 }
 
 // add adds a program; it does not run yet.
-func (c *cluster) add(name, exe string, args []string, env ...string) *process.Process {
-	p := &process.Process{Name: name, Exe: exe, Args: args, Env: append(c.env[:len(c.env):len(c.env)], env...),
+func (c *cluster) add(name, exe string, args []string, env ...string) *harness.Process {
+	p := &harness.Process{Name: name, Exe: exe, Args: args, Env: append(c.env[:len(c.env):len(c.env)], env...),
 		Log: filepath.Join(c.dir, name+".log")}
 	c.programs = append(c.programs, p)
 	c.t.Cleanup(p.CleanUp)
@@ -186,7 +186,7 @@ func (c *cluster) add(name, exe string, args []string, env ...string) *process.P
 // startSeven starts the seven programs, or those of them whose names are given.
 func (c *cluster) startSeven(some ...string) {
 	if len(some) == 0 {
-		some = process.Names
+		some = harness.Names
 	}
 	for _, name := range some {
 		c.add(name, filepath.Join(programs, name), nil).Start(c.t)
@@ -194,14 +194,14 @@ func (c *cluster) startSeven(some ...string) {
 }
 
 // startNode starts the program that does what the seven do.
-func (c *cluster) startNode() *process.Process {
+func (c *cluster) startNode() *harness.Process {
 	p := c.add("node", filepath.Join(programs, "whirlpool"), []string{"node"})
 	p.Start(c.t)
 	return p
 }
 
 // program returns the program with the name.
-func (c *cluster) program(name string) *process.Process {
+func (c *cluster) program(name string) *harness.Process {
 	for _, p := range c.programs {
 		if p.Name == name {
 			return p

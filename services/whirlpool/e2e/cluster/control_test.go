@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // standstill waits until the server has seen no request for so long.
@@ -40,7 +40,7 @@ func TestNegativeControlAckBeforeTheEffect(t *testing.T) {
 		until(t, patience, "requests", func() bool { return w.srv.Log().Count() > (i+1)*pages/10 || c.stuck() })
 		c.killed(faultAck, p)
 	}
-	c.standstill(w.srv, process.Times(c.slowness, 6*time.Second))
+	c.standstill(w.srv, harness.Times(c.slowness, 6*time.Second))
 	faults := slices.Concat(c.results().Untrue(w.srv.Web()), c.leftovers())
 	lost := 0
 	for _, f := range faults {
@@ -74,7 +74,7 @@ func TestNegativeControlFrontierThatDoesNotWait(t *testing.T) {
 			t.Parallel()
 			const hosts, delay = 40, 200 * time.Millisecond
 			cfg := fakeweb.Plain(hosts, 10*hosts)
-			cfg.Delay, cfg.PageBytes = min(process.Times(process.Slowness(t), 2*time.Second), 20*time.Second), 4<<10
+			cfg.Delay, cfg.PageBytes = min(harness.Times(harness.Slowness(t), 2*time.Second), 20*time.Second), 4<<10
 			w := &world{srv: listen(t, cfg, 0), delay: delay}
 			job := w.job()
 			job.Politeness.IPDelay, job.IgnoreRobots = 0, true // a robots.txt is one more request a host
@@ -88,7 +88,7 @@ func TestNegativeControlFrontierThatDoesNotWait(t *testing.T) {
 			until(t, patience, "the leases of two frontiers", func() bool { return w.srv.Log().Count() > 2*hosts || c.stuck() })
 			p.CleanUp()
 			found := map[fakeweb.ViolationKind]int{}
-			for _, v := range fakeweb.CheckPoliteness(process.EndWithTheClient(w.srv.Log().Entries(), c.deaths), w.srv.Web().Rules(delay, 0, process.Times(c.slowness, tolerance))) {
+			for _, v := range fakeweb.CheckPoliteness(harness.EndWithTheClient(w.srv.Log().Entries(), c.deaths), w.srv.Web().Rules(delay, 0, harness.Times(c.slowness, tolerance))) {
 				found[v.Kind]++
 			}
 			t.Logf("violations %v", found)

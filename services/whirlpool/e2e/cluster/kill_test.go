@@ -12,7 +12,7 @@ import (
 
 	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // tormented does act so many times during a crawl, mostly at random instants: when the server has seen a random part of the requests
@@ -37,7 +37,7 @@ func (c *cluster) tormented(w *world, times int, act func(i int)) {
 
 // stuck reports whether a program has ended by itself: the crawl cannot go on.
 func (c *cluster) stuck() bool {
-	i := slices.IndexFunc(c.programs, (*process.Process).Dead)
+	i := slices.IndexFunc(c.programs, (*harness.Process).Dead)
 	if i >= 0 {
 		p := c.programs[i]
 		c.t.Errorf("%s ended by itself: %s", p.Name, p.LastWords())
@@ -46,7 +46,7 @@ func (c *cluster) stuck() bool {
 }
 
 // killed kills programs, all at once, and starts them again.
-func (c *cluster) killed(what string, ps ...*process.Process) {
+func (c *cluster) killed(what string, ps ...*harness.Process) {
 	c.t.Helper()
 	c.during(what+" killed", func() {
 		for _, p := range ps {
@@ -65,9 +65,9 @@ func TestProgramsAreKilledAnywhere(t *testing.T) {
 	c.startSeven()
 	c.seed()
 	const all = "all programs"
-	victims := append(slices.Clone(process.Names), all)
+	victims := append(slices.Clone(harness.Names), all)
 	rand.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
-	c.tormented(w, process.Number(t, "WHIRLPOOL_E2E_KILLS", len(victims)), func(i int) {
+	c.tormented(w, harness.Number(t, "WHIRLPOOL_E2E_KILLS", len(victims)), func(i int) {
 		if name := victims[i%len(victims)]; name == all {
 			c.killed(name, c.programs...)
 		} else {
@@ -75,7 +75,7 @@ func TestProgramsAreKilledAnywhere(t *testing.T) {
 		}
 	})
 	c.judge(w)
-	if len(c.troubles) < len(process.Names)/2 {
+	if len(c.troubles) < len(harness.Names)/2 {
 		t.Errorf("only %d kills came before the job had ended: the test proves nothing", len(c.troubles))
 	}
 }
@@ -86,7 +86,7 @@ func TestNodeIsKilledAnywhere(t *testing.T) {
 	c := newCluster(t, w.srv, w.job())
 	p := c.startNode()
 	c.seed()
-	c.tormented(w, max(process.Number(t, "WHIRLPOOL_E2E_KILLS", 8)/2, 2), func(i int) {
+	c.tormented(w, max(harness.Number(t, "WHIRLPOOL_E2E_KILLS", 8)/2, 2), func(i int) {
 		if i%4 == 1 {
 			c.during("node stopped", func() { p.Stop(t); p.Start(t) })
 			return
@@ -110,7 +110,7 @@ func TestServicesAreKilledAnywhere(t *testing.T) {
 			func() { c.during(name+" restarted", func() { s.do(t, "restart", name) }) })
 	}
 	rand.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
-	c.tormented(w, process.Number(t, "WHIRLPOOL_E2E_KILLS", len(acts)), func(i int) { acts[i%len(acts)]() })
+	c.tormented(w, harness.Number(t, "WHIRLPOOL_E2E_KILLS", len(acts)), func(i int) { acts[i%len(acts)]() })
 	c.judge(w)
 	if len(c.troubles) < len(acts)/2 {
 		t.Errorf("only %d restarts came before the job had ended: the test proves nothing", len(c.troubles))
@@ -125,11 +125,11 @@ func TestConnectionsAreCutAnywhere(t *testing.T) {
 	c.startSeven()
 	until(t, patience, "list of connections", func() bool {
 		_, all := c.connections()
-		return len(all) >= len(process.Names) || c.stuck()
+		return len(all) >= len(harness.Names) || c.stuck()
 	})
 	c.seed()
 	cut := map[string]int{}
-	c.tormented(w, 3*process.Number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {
+	c.tormented(w, 3*harness.Number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {
 		c.during("connection cut", func() {
 			if name := c.cut(); name != "" {
 				cut[name]++
@@ -186,7 +186,7 @@ func TestEveryMessageComesTwiceInAnyOrder(t *testing.T) {
 }
 
 // startBroken starts a node in one program, the test's own, with a fault.
-func (c *cluster) startBroken(fault string) *process.Process {
+func (c *cluster) startBroken(fault string) *harness.Process {
 	self, err := os.Executable()
 	check(c.t, err)
 	p := c.add(fault, self, nil, faultVariable+"="+fault)

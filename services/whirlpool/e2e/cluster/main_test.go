@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
 
 // programs is the directory of the real programs, built once.
@@ -50,4 +50,4 @@ func long(t *testing.T) {
 }
 
 // What the end-to-end tests of all packages do, by short names.
-var check, until, within, report = process.Check, process.Until, process.Within, process.Report
+var check, until, within, report = harness.Check, harness.Until, harness.Within, harness.Report

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // mutePart is in the name of the connection over which a frontier leases.
@@ -136,11 +136,11 @@ func TestConfirmsOfLeasesAreLost(t *testing.T) {
 	w := serve(t)
 	c := newCluster(t, w.srv, w.job())
 	m := newMute(t, strings.TrimPrefix(string(c.config().RabbitMQ.URL), "amqp://"))
-	c.startSeven(slices.DeleteFunc(slices.Clone(process.Names), func(name string) bool { return name == "frontier" })...)
+	c.startSeven(slices.DeleteFunc(slices.Clone(harness.Names), func(name string) bool { return name == "frontier" })...)
 	c.add("frontier", filepath.Join(programs, "frontier"), nil, "WHIRLPOOL_RABBITMQ_URL=amqp://"+m.listener.Addr().String()).Start(t)
 	c.seed()
 	struck := 0
-	c.tormented(w, 2*process.Number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {
+	c.tormented(w, 2*harness.Number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {
 		c.during("confirms lost", func() {
 			if m.strike() {
 				struck++

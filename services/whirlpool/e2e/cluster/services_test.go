@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // scripts start and stop services (see deploy/services/up).
@@ -47,7 +47,7 @@ func ready(t *testing.T) *services {
 	s.once.Do(func() {
 		began := time.Now()
 		built := make(chan error, 1)
-		go func() { built <- process.Build(programs, "../../..") }()
+		go func() { built <- harness.Build(programs, "../../..") }()
 		s.err = errors.Join(s.start(), <-built)
 		t.Logf("services started and programs built in %v", time.Since(began).Round(time.Millisecond))
 	})

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // results reads what the crawl left: pages in MongoDB, outcomes in PostgreSQL.
@@ -60,7 +60,7 @@ func (c *cluster) leftovers() (faults []string) {
 	depths, err := c.bus.Depths(ctx)
 	check(c.t, err)
 	for _, d := range depths {
-		if d.Ready+d.Unacked > 0 && !process.Shut(d.Queue) {
+		if d.Ready+d.Unacked > 0 && !harness.Shut(d.Queue) {
 			say("queue %s holds %d messages, and %d that are being handled", d.Queue, d.Ready, d.Unacked)
 		}
 	}
@@ -81,8 +81,8 @@ const tolerance = 3 * time.Millisecond
 
 // impolite lists the violations in the server's log, but for a number that no crawler could have avoided.
 func (c *cluster) impolite(w *world) (faults []string, unknowable int) {
-	rules := w.srv.Web().Rules(w.delay, w.delay/2, process.Times(c.slowness, tolerance))
-	for _, v := range fakeweb.CheckPoliteness(process.EndWithTheClient(w.srv.Log().Entries(), c.deaths), rules) {
+	rules := w.srv.Web().Rules(w.delay, w.delay/2, harness.Times(c.slowness, tolerance))
+	for _, v := range fakeweb.CheckPoliteness(harness.EndWithTheClient(w.srv.Log().Entries(), c.deaths), rules) {
 		if c.cannotBeKnown(v, w.delay) {
 			unknowable++
 			continue
@@ -95,7 +95,7 @@ func (c *cluster) impolite(w *world) (faults []string, unknowable int) {
 // deaths are those of the programs that make requests.
 func (c *cluster) deaths(fakeweb.Entry) (all []time.Time) {
 	for _, p := range c.programs {
-		if p.Name == "fetcher" || !slices.Contains(process.Names, p.Name) { // all stages in one program
+		if p.Name == "fetcher" || !slices.Contains(harness.Names, p.Name) { // all stages in one program
 			all = append(all, p.Deaths...)
 		}
 	}
@@ -111,12 +111,12 @@ const toldTooLate = 250 * time.Millisecond
 func (c *cluster) cannotBeKnown(v fakeweb.Violation, delay time.Duration) bool {
 	if !slices.ContainsFunc(c.troubles, func(tr trouble) bool {
 		end := time.Unix(0, v.Previous.End)
-		return end.After(tr.from.Add(-process.Times(c.slowness, toldTooLate))) && end.Before(tr.to)
+		return end.After(tr.from.Add(-harness.Times(c.slowness, toldTooLate))) && end.Before(tr.to)
 	}) {
 		return false
 	}
 	robots := v.Previous.Path == "/robots.txt" && v.Request.Path == "/robots.txt"
-	return v.Kind == fakeweb.TooImpatient || v.Kind == fakeweb.TooSoon && robots && v.Got >= delay-process.Times(c.slowness, tolerance)
+	return v.Kind == fakeweb.TooImpatient || v.Kind == fakeweb.TooSoon && robots && v.Got >= delay-harness.Times(c.slowness, tolerance)
 }
 
 // around says what went on when a violation happened.

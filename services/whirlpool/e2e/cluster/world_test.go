@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // world is a synthetic web being served, and what one machine found in it undisturbed.
@@ -55,7 +55,7 @@ func serveSlowly(t *testing.T, least time.Duration) *world {
 	t.Helper()
 	long(t)
 	ready(t)
-	delay, pages := process.Duration(t, "WHIRLPOOL_E2E_DELAY", 40*time.Millisecond), process.Number(t, "WHIRLPOOL_E2E_PAGES", 1000)
+	delay, pages := harness.Duration(t, "WHIRLPOOL_E2E_DELAY", 40*time.Millisecond), harness.Number(t, "WHIRLPOOL_E2E_PAGES", 1000)
 	u := &undisturbed
 	u.once.Do(func() { u.crawl(t, webOf(pages, delay), delay) })
 	if u.calm == nil {

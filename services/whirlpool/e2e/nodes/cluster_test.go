@@ -19,13 +19,13 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 const vnodes = 1536 // 512 for each of three nodes, 384 for each of four
@@ -44,16 +44,16 @@ const mostSession = time.Minute
 
 // quick is a pace at which silent nodes are dead soon, and those that the machine keeps waiting are not.
 func quick(t *testing.T) pace {
-	s := process.Slowness(t)
-	p := pace{slowness: s, session: min(process.Times(s, 2*time.Second), mostSession)}
+	s := harness.Slowness(t)
+	p := pace{slowness: s, session: min(harness.Times(s, 2*time.Second), mostSession)}
 	p.grace = 3 * p.session / 2
 	return p
 }
 
 // calm is a pace for tests in which no node is to die.
 func calm(t *testing.T) pace {
-	s := process.Slowness(t)
-	return pace{slowness: s, session: min(process.Times(s, 5*time.Second), mostSession), grace: max(process.Times(s, 30*time.Second), mostSession)}
+	s := harness.Slowness(t)
+	return pace{slowness: s, session: min(harness.Times(s, 5*time.Second), mostSession), grace: max(harness.Times(s, 30*time.Second), mostSession)}
 }
 
 // cluster is a set of nodes of one ring, with vhosts, databases, spools and a ring that no test before it has used.
@@ -79,7 +79,7 @@ type machine struct {
 	n        int
 	name     string
 	env      []string
-	programs []*process.Process
+	programs []*harness.Process
 	gone     bool // it left or was killed, for good
 }
 
@@ -250,7 +250,7 @@ func (c *cluster) startSeven(ns ...int) {
 	c.t.Helper()
 	for _, n := range ns {
 		m := c.node(n)
-		for _, name := range process.Names {
+		for _, name := range harness.Names {
 			c.add(m, name, filepath.Join(programs, name), nil).Start(c.t)
 		}
 	}
@@ -268,8 +268,8 @@ func (c *cluster) startBroken(fault string, ns ...int) {
 }
 
 // add adds a program to a node; it does not run yet.
-func (c *cluster) add(m *machine, name, exe string, args []string, env ...string) *process.Process {
-	p := &process.Process{Name: m.name + " " + name, Exe: exe, Args: args, Env: slices.Concat(m.env, env),
+func (c *cluster) add(m *machine, name, exe string, args []string, env ...string) *harness.Process {
+	p := &harness.Process{Name: m.name + " " + name, Exe: exe, Args: args, Env: slices.Concat(m.env, env),
 		Log: filepath.Join(c.dir, m.name, name+".log"), Command: networkOf(m.n)}
 	m.programs = append(m.programs, p)
 	c.t.Cleanup(p.CleanUp)
@@ -353,7 +353,7 @@ func (c *cluster) queued() (held []string) {
 		depths, err := bus.Depths(ctx)
 		check(c.t, errors.Join(err, bus.Close()))
 		for _, d := range depths {
-			if d.Ready+d.Unacked > 0 && !process.Shut(d.Queue) {
+			if d.Ready+d.Unacked > 0 && !harness.Shut(d.Queue) {
 				held = append(held, fmt.Sprintf("%s: queue %s holds %d messages, and %d that are being handled", m.name, d.Queue, d.Ready, d.Unacked))
 			}
 		}

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // The control of the cut-offs: of two nodes one is cut off from ZooKeeper until the other has taken over all it had. If it does not fence itself, and
@@ -22,7 +22,7 @@ func TestNegativeControlNodeThatIgnoresItsFence(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			cut, stays := 2*i+1, 2*i+2                               // the two run at the same time
-			delay := process.Times(p.slowness, 300*time.Millisecond) // so that the crawl outlasts the session
+			delay := harness.Times(p.slowness, 300*time.Millisecond) // so that the crawl outlasts the session
 			cfg := fakeweb.Plain(40, 40*60)
 			cfg.PageBytes, cfg.Links = 2<<10, 15
 			w := &world{srv: listen(t, cfg, 0), delay: delay}

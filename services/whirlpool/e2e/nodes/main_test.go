@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/servicetest"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
 
 // programs is the directory of the real programs, built once, before there is no network any more.
@@ -45,7 +45,7 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(home)
 	programs, shared.dir = filepath.Join(home, "bin"), filepath.Join(home, "services")
-	if err := errors.Join(os.Chmod(home, 0o711), process.Build(programs, "../../..")); err != nil {
+	if err := errors.Join(os.Chmod(home, 0o711), harness.Build(programs, "../../..")); err != nil {
 		return failed(err)
 	}
 	if noSpace = canMakeSpace(); noSpace == nil {
@@ -76,4 +76,4 @@ func long(t *testing.T) {
 }
 
 // What the end-to-end tests of all packages do, by short names.
-var check, until, within, report = process.Check, process.Until, process.Within, process.Report
+var check, until, within, report = harness.Check, harness.Until, harness.Within, harness.Report

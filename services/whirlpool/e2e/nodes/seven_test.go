@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // Each of a node's seven programs is killed, and started again at once: within the grace time nothing of the ring moves.
@@ -18,8 +18,8 @@ func TestProgramOfANodeIsKilledAndNothingMoves(t *testing.T) {
 	first := c.history.now()
 	c.seed(w.job())
 	kills := 0
-	for i, p := range rand.Perm(len(process.Names)) {
-		target := (i + 1) * w.requests / (len(process.Names) + 3)
+	for i, p := range rand.Perm(len(harness.Names)) {
+		target := (i + 1) * w.requests / (len(harness.Names) + 3)
 		until(t, patience, "requests", func() bool { return w.srv.Log().Count() >= target || c.ended("e2e") || c.stuck() })
 		if c.ended("e2e") || t.Failed() {
 			break
@@ -35,7 +35,7 @@ func TestProgramOfANodeIsKilledAndNothingMoves(t *testing.T) {
 	if m.Moved > 0 {
 		t.Errorf("%d virtual nodes moved because programs were restarted", m.Moved)
 	}
-	if kills < len(process.Names) {
+	if kills < len(harness.Names) {
 		t.Errorf("only %d programs were killed before the job had ended", kills)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
 // Three nodes of one ring share 500 hosts and a site of documents: together they find what one machine finds, each host is fetched by its

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // The troubles of nodes.
@@ -50,7 +50,7 @@ func TestNodesJoinLeaveDieAndAreCutOff(t *testing.T) {
 		seed, err = strconv.ParseUint(text, 10, 64)
 		check(t, err)
 	}
-	for i := range process.Number(t, "WHIRLPOOL_E2E_RUNS", 1) {
+	for i := range harness.Number(t, "WHIRLPOOL_E2E_RUNS", 1) {
 		t.Run(fmt.Sprint(seed+uint64(i)), func(t *testing.T) { troubled(t, seed+uint64(i)) })
 	}
 }
@@ -71,7 +71,7 @@ type tormentor struct {
 
 func troubled(t *testing.T, seed uint64) {
 	p := quick(t)
-	w := serve(t, process.Times(p.slowness, 1200*time.Millisecond)) // so that there is time for all troubles
+	w := serve(t, harness.Times(p.slowness, 1200*time.Millisecond)) // so that there is time for all troubles
 	c := newCluster(t, w.srv, p)
 	c.start(1, 2, 3)
 	until(t, patience, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
@@ -236,7 +236,7 @@ func (tor *tormentor) wantRecovery() {
 	}
 	took := first.Sub(tor.killedAt)
 	tor.t.Logf("the first host of %s was fetched by another %v after its death", tor.killed.name, took.Round(time.Millisecond))
-	if limit := process.Times(tor.pace.slowness, time.Minute); took > limit {
+	if limit := harness.Times(tor.pace.slowness, time.Minute); took > limit {
 		tor.t.Errorf("recovery began %v after the death of %s, want within %v", took, tor.killed.name, limit)
 	}
 }

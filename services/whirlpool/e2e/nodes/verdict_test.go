@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e"
-	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/process"
 )
 
 // judge fails the test for everything that is wrong with a crawl of the web that has ended.
@@ -116,8 +116,8 @@ const tolerance = 3 * time.Millisecond
 
 // impolite lists the violations in the server's log, but for a number that no crawler could have avoided.
 func (c *cluster) impolite(w *world) (faults []string, unknowable int) {
-	rules := w.srv.Web().Rules(w.delay, 0, process.Times(c.pace.slowness, tolerance))
-	for _, v := range fakeweb.CheckPoliteness(process.EndWithTheClient(w.srv.Log().Entries(), c.deaths), rules) {
+	rules := w.srv.Web().Rules(w.delay, 0, harness.Times(c.pace.slowness, tolerance))
+	for _, v := range fakeweb.CheckPoliteness(harness.EndWithTheClient(w.srv.Log().Entries(), c.deaths), rules) {
 		if c.cannotBeKnown(v, w.delay) {
 			unknowable++
 			continue
@@ -151,12 +151,12 @@ const toldTooLate = 250 * time.Millisecond
 func (c *cluster) cannotBeKnown(v fakeweb.Violation, delay time.Duration) bool {
 	if !slices.ContainsFunc(c.troubles, func(tr trouble) bool {
 		end := time.Unix(0, v.Previous.End)
-		return end.After(tr.from.Add(-process.Times(c.pace.slowness, toldTooLate))) && end.Before(tr.to)
+		return end.After(tr.from.Add(-harness.Times(c.pace.slowness, toldTooLate))) && end.Before(tr.to)
 	}) {
 		return false
 	}
 	robots := v.Previous.Path == "/robots.txt" && v.Request.Path == "/robots.txt"
-	return v.Kind == fakeweb.TooImpatient || v.Kind == fakeweb.TooSoon && robots && v.Got >= delay-process.Times(c.pace.slowness, tolerance)
+	return v.Kind == fakeweb.TooImpatient || v.Kind == fakeweb.TooSoon && robots && v.Got >= delay-harness.Times(c.pace.slowness, tolerance)
 }
 
 // around says what went on when a violation happened.
@@ -200,7 +200,7 @@ func (c *cluster) trespasses(w *world) (faults []string) {
 			v = vnodeOf(c.t, tables[0].Table, fmt.Sprintf("http://%s:%d/", e.Host, w.srv.Port())).Index
 			vnodes[e.Host] = v
 		}
-		if who := asker(e); !mayAsk(tables, who, v, time.Unix(0, e.Start), process.Times(c.pace.slowness, hearsay)) {
+		if who := asker(e); !mayAsk(tables, who, v, time.Unix(0, e.Start), harness.Times(c.pace.slowness, hearsay)) {
 			faults = append(faults, fmt.Sprintf("%s%s was fetched by %s at %s: %s", e.Host, e.Path, who, time.Unix(0, e.Start).Format("15:04:05.000"), story(tables, v)))
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e"
 )
 
