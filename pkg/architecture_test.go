@@ -14,13 +14,13 @@ const module = "github.com/whirlpool-crawler/whirlpool/"
 
 // Packages by their part in the architecture (docs/design/architecture.md).
 var (
-	domain   = []string{"pkg/weburl", "pkg/wire", "pkg/crawl"}
+	domain   = []string{"pkg/web/weburl", "pkg/wire", "pkg/crawl"}
 	runtime  = []string{"pkg/bus", "pkg/bus/peers", "pkg/stage"}
 	stages   = []string{"pkg/fetch", "pkg/parse", "pkg/seen", "pkg/filter", "pkg/split", "pkg/due", "pkg/frontier"}
 	adapters = []string{"pkg/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/postgres", "pkg/mongo", "pkg/memcached", "pkg/spool", "pkg/zookeeper"}
 	// narrow libraries know the domain at most, and stages may use them.
-	narrow = []string{"pkg/robots", "pkg/robotscache", "pkg/sitemap", "pkg/traps", "pkg/dnscache", "pkg/guard", "pkg/lru",
-		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/testkit/fakeweb", "pkg/run", "pkg/nearest", "pkg/parse/htmlscan", "pkg/ring", "pkg/ring/member", "pkg/ring/memstore"}
+	narrow = []string{"pkg/web/robots", "pkg/robotscache", "pkg/web/sitemap", "pkg/web/traps", "pkg/web/dnscache", "pkg/web/netguard", "pkg/web/lru",
+		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/testkit/fakeweb", "pkg/run", "pkg/nearest", "pkg/web/htmlscan", "pkg/ring", "pkg/ring/member", "pkg/ring/memstore"}
 )
 
 type listed struct {
@@ -75,9 +75,9 @@ func violations(all []listed) []string {
 func forbidden(from, to string) string {
 	in := slices.Contains[[]string]
 	switch {
-	case from == "pkg/weburl", from == "pkg/wire":
+	case from == "pkg/web/weburl", from == "pkg/wire":
 		return "weburl and wire import no package of ours"
-	case from == "pkg/crawl" && to != "pkg/weburl" && to != "pkg/wire":
+	case from == "pkg/crawl" && to != "pkg/web/weburl" && to != "pkg/wire":
 		return "crawl imports weburl and wire alone"
 	case in(stages, from) && in(adapters, to):
 		return "a stage knows no adapter"
@@ -114,14 +114,14 @@ func TestImportRules(t *testing.T) {
 // Each rule is broken on purpose once; all must be noticed.
 func TestNegativeControlImportRules(t *testing.T) {
 	broken := []listed{
-		{"pkg/weburl", []string{"pkg/crawl"}},
+		{"pkg/web/weburl", []string{"pkg/crawl"}},
 		{"pkg/crawl", []string{"pkg/bus"}},
 		{"pkg/fetch", []string{"pkg/local"}},
 		{"pkg/parse", []string{"pkg/fetch"}},
 		{"pkg/bus/membus", []string{"pkg/local"}},
 		{"pkg/local", []string{"pkg/due"}},
 		{"pkg/stage", []string{"pkg/frontier"}},
-		{"pkg/robots", []string{"pkg/fetch"}},
+		{"pkg/web/robots", []string{"pkg/fetch"}},
 		{"pkg/seen", []string{"pkg/node"}},
 	}
 	if got := violations(broken); len(got) != len(broken) {

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Event is what travels on the bus. Events are pointers, and nobody changes an event after publishing it.

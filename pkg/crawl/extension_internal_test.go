@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // oldTask is a task as the version before extensions wrote it, with every field set that there was.

@@ -1,6 +1,6 @@
 package crawl
 
-import "github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+import "github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 
 // HasLinks reports whether an outcome is one that links follow: a page, a sitemap, or a redirect, whose target is a
 // link. A robots.txt is in no ledger.

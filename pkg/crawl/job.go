@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Version is the version of the program; it stands in the User-Agent.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Verdict is what an attempt means for the URL.

@@ -3,7 +3,7 @@ package crawl
 import (
 	"context"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Owners knows which nodes own URLs.

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Record is one line of pages.jsonl, or one document of the content store. A copy carries DuplicateOf and no text,

@@ -3,7 +3,7 @@ package crawl
 import (
 	"context"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Redirects remembers where a job's URLs redirect to. Each target is a URL of its own, so nobody else sees that a chain

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Revision is the specification of a job from a moment on. Its epoch is Job.Epoch: the first is 1.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Digest is a SHA-256.

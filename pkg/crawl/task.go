@@ -3,7 +3,7 @@ package crawl
 import (
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Kind says what a URL is fetched for.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 

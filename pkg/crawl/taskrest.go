@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 

@@ -3,7 +3,7 @@ package crawl
 import (
 	"context"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Unkept remembers why pages that were fetched have no record. A page that was fetched has a record, or a reason here,

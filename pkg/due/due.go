@@ -28,7 +28,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
-	"github.com/whirlpool-crawler/whirlpool/pkg/traps"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/traps"
 )
 
 // Deps are what a DUE works with.

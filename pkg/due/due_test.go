@@ -10,7 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/due"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // memory is the stores that a DUE works with. asked counts the URLs it was asked about.

@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/due"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // nodes own hosts by their first letter; this node is a.

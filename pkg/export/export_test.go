@@ -15,7 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/export"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 func mustURL(tb testing.TB, s string) weburl.URL {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
 
 // maxDialled bounds how many addresses of a host are tried, and minDial is the least time each gets while there is any.
@@ -43,7 +43,7 @@ func newDialer(dns Resolver, allowPrivate bool) *dialer {
 // control stands between the choice of an address and the connection to it.
 func (d *dialer) control(ctx context.Context, network, address string, conn syscall.RawConn) error {
 	if !d.allowPrivate {
-		if err := guard.Control(ctx, network, address, conn); err != nil {
+		if err := netguard.Control(ctx, network, address, conn); err != nil {
 			return err
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"syscall"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
-	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
 
 // fault is what kept an answer from us, as an outcome says it.
@@ -26,7 +26,7 @@ func (f fault) apply(out *crawl.Outcome) {
 }
 
 func isGuard(err error) bool {
-	var g *guard.Error
+	var g *netguard.Error
 	return errors.As(err, &g)
 }
 
@@ -60,7 +60,7 @@ func noFiles(err error) bool {
 
 // diagnoseName knows what is wrong with a host before it is connected to.
 func diagnoseName(err error) (fault, bool) {
-	var g *guard.Error
+	var g *netguard.Error
 	var d *dnscache.Error
 	switch {
 	case errors.As(err, &g):

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
 
 // Handler is the logic of the fetcher stage. It is safe for concurrent use; each call holds at most one connection.
@@ -141,5 +141,5 @@ func (h *Handler) reachable(job *crawl.Job, task *crawl.Task) error {
 	if h.transports.proxy == nil || h.private(job) {
 		return nil
 	}
-	return guard.CheckHost(task.URL.Hostname())
+	return netguard.CheckHost(task.URL.Hostname())
 }

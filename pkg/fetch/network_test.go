@@ -19,8 +19,8 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
 
 func TestHostsThatCannotBeReached(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
-	"github.com/whirlpool-crawler/whirlpool/pkg/robots"
 	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // How long an origin rests whose robots.txt cannot be had. Where it is our own setting that forbids the address, nobody
@@ -90,7 +90,7 @@ func (h *Handler) unreachable(ctx context.Context, host string, private bool) er
 		if private {
 			return nil
 		}
-		return guard.CheckHost(host)
+		return netguard.CheckHost(host)
 	}
 	addrs, err := h.deps.DNS.Lookup(ctx, host)
 	if err != nil || private {
@@ -98,7 +98,7 @@ func (h *Handler) unreachable(ctx context.Context, host string, private bool) er
 	}
 	var refused error
 	for _, addr := range addrs {
-		if refused = guard.Check(addr); refused == nil {
+		if refused = netguard.Check(addr); refused == nil {
 			return nil
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/robots"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
 )
 
 func asRobots(f *crawl.Fetch) { f.Task.Kind = crawl.KindRobots }

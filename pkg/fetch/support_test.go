@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // memory is the spool, the robots store and the archive of a test.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Blacklist holds hosts, registrable domains and URL prefixes that are never fetched. A nil Blacklist is empty.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
-	"github.com/whirlpool-crawler/whirlpool/pkg/traps"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/traps"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Rules are what a job says about URLs, compiled.

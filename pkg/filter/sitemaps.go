@@ -2,7 +2,7 @@ package filter
 
 import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // maxElsewhere is how many sitemaps outside the scope a robots.txt may name. By sitemaps.org it may: naming them is

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // A task that is marked Repeat may have a copy in the queues that is not marked: the one that was queued first. Mostly

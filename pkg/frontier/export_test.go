@@ -1,6 +1,6 @@
 package frontier
 
-import "github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+import "github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 
 // Held is the number of tasks in memory.
 func (f *Frontier) Held() int {

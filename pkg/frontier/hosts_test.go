@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // runAll runs a world until it is done and returns how long that took.

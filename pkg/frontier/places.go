@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // A page that is taken back may have its record already: a fetcher that dies behind the page and before the outcome has

@@ -16,7 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // world is a frontier over a disk, fetchers that answer as they like, and the log of every request they made.

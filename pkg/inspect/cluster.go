@@ -10,7 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Jobs lists the jobs of a cluster.

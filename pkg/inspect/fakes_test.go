@@ -12,7 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // fakeCluster is a cluster in memory: every source of a Cluster.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // ErrURL is returned for a text that is no http or https URL.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
-	"github.com/whirlpool-crawler/whirlpool/pkg/traps"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/traps"
 )
 
 // RulesVerdict is what the job's own rules say: scope, patterns, blacklist, depth, traps.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/traps"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/traps"
 )
 
 // reasons are all reasons that the domain names, read from its source, and those of the traps.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // walk goes through a sorted stream of a store one entry at a time, so that several can be walked side by side in memory that

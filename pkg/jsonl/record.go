@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // AppendRecord appends r to dst as one line of pages.jsonl, newline included, and returns the longer slice. It allocates

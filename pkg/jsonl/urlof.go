@@ -3,7 +3,7 @@ package jsonl
 import (
 	"bytes"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 var recordHead = []byte(`{"url":"`)

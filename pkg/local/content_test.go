@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // files returns the content of every file in a directory that is not under state/db, by its path there.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 

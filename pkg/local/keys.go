@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // The layout of the key space. The first byte of a key says what it keeps; numbers are big endian, so that keys sort by

@@ -10,7 +10,7 @@ import (
 	"io"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // line is a line of pages.jsonl as it was found: key(24) offset(8) length(8) checksum(4) whole(1). Lines sort by URL

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // URLs is the URL set and the ledger: one entry a URL and job.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/bradfitz/gomemcache/memcache"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
-	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
 
 // dnsKind names the format of the values: a byte for its version, the end of the answer's life in milliseconds since 1970 (8
@@ -56,7 +56,7 @@ func (s source) Resolve(ctx context.Context, name string) (addrs []netip.Addr, t
 // public reports whether all addresses are of the public internet.
 func public(addrs []netip.Addr) bool {
 	for _, a := range addrs {
-		if guard.Check(a) != nil {
+		if netguard.Check(a) != nil {
 			return false
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/bradfitz/gomemcache/memcache"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Epoch names the present life of a job: text that no other job has, nor a former job with the same id, such as its number

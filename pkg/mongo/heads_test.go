@@ -5,7 +5,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 func TestHeadsSayWhichURLStandsUnderWhichKey(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/export"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // ofJob names the job of records that do not.

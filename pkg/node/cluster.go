@@ -12,7 +12,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/memcached"
 	"github.com/whirlpool-crawler/whirlpool/pkg/mongo"
@@ -22,6 +21,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/spool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
 
 // RunCluster plays the roles, all of them where none is named, over the services that the program's configuration names, until

@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/recovery"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/territory"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // runFrontier builds a frontier over queues of its own and runs it until ctx is done or the queues are lost (rabbit.ErrLost).

@@ -7,7 +7,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // When the last URL of a job has its outcome, its page may still be on its way: to be parsed, to be stored, or its

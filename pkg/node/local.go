@@ -13,10 +13,10 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
 
 // LocalOptions say how a crawl on one machine runs.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/fetch"
-	"github.com/whirlpool-crawler/whirlpool/pkg/lru"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/lru"
 )
 
 // addressBook keeps the addresses by which a ring that is partitioned by ip places hosts. The first answer of DNS that any node got holds for all nodes

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
 
 // names is a DNS whose answers vary, and the store that keeps the first.

@@ -12,7 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/fetch"
 	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Seed hands the job's seeds to the DUE, those that the ledger does not know. The same seeds make the same message, so

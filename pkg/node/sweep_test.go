@@ -16,7 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // claimer is a bus that hands every batch to a DUE, which shares the store, and keeps what it lets through.

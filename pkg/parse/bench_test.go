@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse/htmlscan"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 )
 
 // page makes a page of about 30 KB with 40 links, the measure of the crawler's contract.

@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/parse"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 func picture(t *testing.T) string {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/unicode"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse/htmlscan"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 )
 
 const utf8Name = "utf-8"

@@ -1,6 +1,6 @@
 package parse
 
-import "github.com/whirlpool-crawler/whirlpool/pkg/parse/htmlscan"
+import "github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 
 // flags are what the open elements say about the text inside.
 type flags uint16

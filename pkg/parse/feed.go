@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/sitemap"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/sitemap"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Feed makes a Result of a sitemap, a sitemap index or a feed: it has links only. What is none of them, or broken, has

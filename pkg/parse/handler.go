@@ -11,8 +11,8 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
-	"github.com/whirlpool-crawler/whirlpool/pkg/sitemap"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/sitemap"
 )
 
 // Handler is the parser stage's logic.

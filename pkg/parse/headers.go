@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 const tagHeader = "header"

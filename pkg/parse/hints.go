@@ -3,7 +3,7 @@ package parse
 import (
 	"bytes"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse/htmlscan"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 )
 
 // hints adds to f what the attributes of a block element say about its content.

@@ -4,8 +4,8 @@ import (
 	"sync"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse/htmlscan"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // HTML makes a Result of an HTML or XHTML document. It never fails: whatever the bytes are, a browser would make

@@ -3,8 +3,8 @@ package parse
 import (
 	"golang.org/x/text/encoding"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse/htmlscan"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // maxInner is how deep documents are read that stand in the srcdoc attributes of frames.

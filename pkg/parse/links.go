@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/encoding"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse/htmlscan"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // maxLinkText bounds a link's text, in bytes.

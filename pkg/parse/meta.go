@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse/htmlscan"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 )
 
 // metaAttrs are the raw attributes of a meta element; nil where it has none.

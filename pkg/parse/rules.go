@@ -10,7 +10,7 @@ import (
 	"github.com/antchfx/xpath"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Rules are a job's site rules, ready for use by many goroutines.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse/htmlscan"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 )
 
 // textState collects the document's text: all of it, in one buffer, in blocks that are judged at the end.

@@ -14,7 +14,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // ContentSet decides exact and near duplicates.

@@ -17,7 +17,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 func contains(s, part string) bool { return strings.Contains(s, part) }

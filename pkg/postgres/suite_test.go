@@ -16,7 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // databases are those that this test binary made; they are dropped at its end.

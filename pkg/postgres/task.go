@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // storeTask encodes what stands in no other column of a task's row: not its job, URL and kind. It appends to buf, of which the rows of a

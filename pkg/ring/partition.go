@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Partition says what the ring's keys are: URLs of one key belong to one node. It is a property of the ring, fixed at its creation.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 func TestKeysOfPartitions(t *testing.T) {

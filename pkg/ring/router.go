@@ -3,7 +3,7 @@ package ring
 import (
 	"context"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Router answers whose a URL is, from the current table.

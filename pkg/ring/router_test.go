@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 func TestTheRouterAnswersFromTheCurrentTable(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/lru"
-	"github.com/whirlpool-crawler/whirlpool/pkg/robots"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/lru"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
 )
 
 // Config bounds the cache.

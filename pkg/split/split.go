@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Owners and View are the domain's: the duplicate URL eliminator asks the same.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/recovery"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 const (

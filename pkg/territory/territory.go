@@ -15,7 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/recovery"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Member is this node's membership (member.Member).

@@ -18,7 +18,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/localbench"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/seenbench"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // count is a number of things that also reads as 1e7.

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
-	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // How many seeds' names are resolved before a crawl begins, how many at once, and how long that may take. It only tells
@@ -69,7 +69,7 @@ func privateSeeds(ctx context.Context, seeds []weburl.URL, lookup func(context.C
 	var g errgroup.Group
 	g.SetLimit(seedLookups)
 	for i, s := range seeds {
-		found[i] = guard.CheckHost(s.Hostname())
+		found[i] = netguard.CheckHost(s.Hostname())
 		if found[i] == nil && i < maxSeedLookups {
 			g.Go(func() error {
 				addrs, err := lookup(ctx, s.Hostname())
@@ -86,7 +86,7 @@ func privateSeeds(ctx context.Context, seeds []weburl.URL, lookup func(context.C
 			continue
 		}
 		text := err.Error()
-		if e := (*guard.Error)(nil); errors.As(err, &e) && e.Addr.IsValid() && e.Addr.String() != strings.Trim(seeds[i].Hostname(), "[]") {
+		if e := (*netguard.Error)(nil); errors.As(err, &e) && e.Addr.IsValid() && e.Addr.String() != strings.Trim(seeds[i].Hostname(), "[]") {
 			text = fmt.Sprintf("%s has the address %v, which is %s", seeds[i].Hostname(), e.Addr, e.Kind)
 		}
 		private = append(private, fmt.Sprintf("seed %s: %s", seeds[i], text))
@@ -97,7 +97,7 @@ func privateSeeds(ctx context.Context, seeds []weburl.URL, lookup func(context.C
 // allPrivate returns what is wrong with the first address, where none is public.
 func allPrivate(addrs []netip.Addr) (first error) {
 	for _, a := range addrs {
-		err := guard.Check(a)
+		err := netguard.Check(a)
 		if err == nil {
 			return nil
 		}

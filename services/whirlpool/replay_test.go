@@ -10,7 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 func parseURL(t *testing.T, s string) weburl.URL {

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
 
 // retryable are the verdicts that --retry names. The others are no failure, or are judged anew whenever the job
@@ -160,7 +160,7 @@ func checkPrivate(cfg *run.Config, job *crawl.Job) error {
 		return err
 	}
 	for _, u := range seeds {
-		if err := guard.CheckHost(u.Hostname()); err != nil {
+		if err := netguard.CheckHost(u.Hostname()); err != nil {
 			return usage("seed %s: %w; --allow-private permits that", u, err)
 		}
 	}

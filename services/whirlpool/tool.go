@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/parse/parsetool"
-	"github.com/whirlpool-crawler/whirlpool/pkg/robots/robotstool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/seen/seentool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/warc/warctool"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl/urltool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots/robotstool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl/urltool"
 )
 
 // newTool groups the tools for one step of the crawler, so that others can test it.

@@ -22,7 +22,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/split"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 const patience = 5 * time.Minute

@@ -20,7 +20,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // cpu is processor time that was used so far, by this process and by the broker (where that runs on this machine).

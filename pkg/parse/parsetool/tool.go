@@ -13,7 +13,7 @@ import (
 	"os"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/parse"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Link is one line of RunLinks.

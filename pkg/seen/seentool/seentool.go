@@ -18,7 +18,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/parse"
 	"github.com/whirlpool-crawler/whirlpool/pkg/seen"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Simhash is one line of RunSimhash.

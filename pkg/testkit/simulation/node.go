@@ -17,7 +17,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/split"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 	"github.com/whirlpool-crawler/whirlpool/pkg/territory"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Node is a broker and the programs beside it, which share one membership of the ring.

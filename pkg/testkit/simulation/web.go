@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // web is hosts, their pages and links, made by a seeded function: nothing of it is kept but where each host's pages begin.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Places checks the promises of crawl.Places. again opens the store once more, and may close the first.

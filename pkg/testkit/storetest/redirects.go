@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Redirects checks the promises of crawl.Redirects. again opens the store once more, and may close the first.

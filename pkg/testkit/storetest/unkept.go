@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // UnkeptLedger is why pages have no record, with the ledger of the same store.

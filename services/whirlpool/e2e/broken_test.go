@@ -14,10 +14,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/dnscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
 
 // faultVariable makes the test binary a crawler of its own that is broken in the way it names. It takes the arguments of

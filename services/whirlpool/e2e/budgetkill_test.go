@@ -14,7 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // A crawl that is killed around the end of its page budget has at no time more records than the budget, and in the end

@@ -25,7 +25,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // jobID is the job that the URLs belong to.

@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // openPart is one in how many rows is open when the open ones are read.

@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/split"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // links is how many links the pages have whose splitting is measured.

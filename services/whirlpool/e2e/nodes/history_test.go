@@ -9,7 +9,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/zookeeper"
 )
 

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/robots"
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // answer is the line that is printed.

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/lru"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/lru"
 )
 
 func TestForgetsTheLeastRecentlyUsed(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // VariantKey returns the key under which URLs are variants of one page: same host, same path, same names of query

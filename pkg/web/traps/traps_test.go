@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 var now = time.Date(2025, 6, 15, 0, 0, 0, 0, time.UTC)

@@ -1,4 +1,4 @@
-package guard
+package netguard
 
 import "net/netip"
 

@@ -11,7 +11,7 @@ import (
 	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/lru"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/lru"
 )
 
 // Cache answers lookups. It is safe for concurrent use.

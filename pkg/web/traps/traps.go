@@ -13,7 +13,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // The reasons Check gives. They stand in logs and job files and do not change.

@@ -1,4 +1,4 @@
-package guard_test
+package netguard_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/guard"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
 
 func TestKindOfAddress(t *testing.T) {
@@ -30,11 +30,11 @@ func TestKindOfAddress(t *testing.T) {
 		"::7f00:1": "not globally routed", "64:ff9b:1::a00:1": "not globally routed", "100::1": "not globally routed",
 		"5f00::1": "not globally routed",
 	} {
-		if got := guard.Kind(netip.MustParseAddr(addr)); got != want {
+		if got := netguard.Kind(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("Kind(%s) = %q, want %q", addr, got, want)
 		}
 	}
-	if guard.Kind(netip.Addr{}) == "" {
+	if netguard.Kind(netip.Addr{}) == "" {
 		t.Error("the zero address is public")
 	}
 }
@@ -45,7 +45,7 @@ func TestHostThatIsPrivateByItsText(t *testing.T) {
 		"localhost": false, "LOCALHOST.": false, "a.localhost": false, "127.0.0.1": false, "[::1]": false, "::1": false,
 		"169.254.169.254": false, "[::ffff:7f00:1]": false,
 	} {
-		err := guard.CheckHost(host)
+		err := netguard.CheckHost(host)
 		if (err == nil) != public {
 			t.Errorf("CheckHost(%q) = %v, want public = %v", host, err, public)
 		}
@@ -67,9 +67,9 @@ func TestDialerRefusesPrivateAddressOfAName(t *testing.T) {
 	}
 	conn.Close()
 
-	guarded := net.Dialer{ControlContext: guard.Control}
+	guarded := net.Dialer{ControlContext: netguard.Control}
 	_, err = guarded.DialContext(context.Background(), "tcp", net.JoinHostPort("localhost", port))
-	var refused *guard.Error
+	var refused *netguard.Error
 	if !errors.As(err, &refused) || refused.Kind != "loopback" {
 		t.Fatalf("dial = %v, want a guard error about loopback", err)
 	}
@@ -77,11 +77,11 @@ func TestDialerRefusesPrivateAddressOfAName(t *testing.T) {
 
 func TestControlRefusesWhatItCannotRead(t *testing.T) {
 	for _, address := range []string{"", "example.com:80", "8.8.8.8", "/tmp/socket"} {
-		if guard.Control(context.Background(), "tcp", address, nil) == nil {
+		if netguard.Control(context.Background(), "tcp", address, nil) == nil {
 			t.Errorf("Control(%q) lets it pass", address)
 		}
 	}
-	if err := guard.Control(context.Background(), "tcp6", "[2600::1]:443", nil); err != nil {
+	if err := netguard.Control(context.Background(), "tcp6", "[2600::1]:443", nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -89,6 +89,6 @@ func TestControlRefusesWhatItCannotRead(t *testing.T) {
 func BenchmarkKind(b *testing.B) {
 	addr := netip.MustParseAddr("93.184.216.34")
 	for b.Loop() {
-		guard.Kind(addr)
+		netguard.Kind(addr)
 	}
 }

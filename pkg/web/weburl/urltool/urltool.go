@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // maxLine bounds a line, in bytes: the longest input of weburl with every byte escaped as \uXXXX, and room for a base.

@@ -1,4 +1,4 @@
-// Package guard keeps a crawler out of networks that are nobody's public web: the machine itself, the local network,
+// Package netguard keeps a crawler out of networks that are nobody's public web: the machine itself, the local network,
 // the metadata service of a cloud (server-side request forgery, OWASP).
 //
 // Its duties, in order:
@@ -9,7 +9,7 @@
 //  3. [CheckHost] does what can be done about a host that a proxy will resolve.
 //
 // It must never resolve a name, and never let an address pass that it cannot read.
-package guard
+package netguard
 
 import (
 	"context"
