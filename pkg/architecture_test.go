@@ -14,13 +14,13 @@ const module = "github.com/whirlpool-crawler/whirlpool/"
 
 // Packages by their part in the architecture (docs/design/architecture.md).
 var (
-	domain   = []string{"pkg/web/weburl", "pkg/wire", "pkg/crawl"}
+	domain   = []string{"pkg/web/weburl", "pkg/crawl/codec", "pkg/crawl"}
 	runtime  = []string{"pkg/bus", "pkg/bus/peers", "pkg/stage"}
 	stages   = []string{"pkg/fetch", "pkg/parse", "pkg/seen", "pkg/filter", "pkg/split", "pkg/due", "pkg/frontier"}
 	adapters = []string{"pkg/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/postgres", "pkg/mongo", "pkg/memcached", "pkg/spool", "pkg/zookeeper"}
 	// narrow libraries know the domain at most, and stages may use them.
 	narrow = []string{"pkg/web/robots", "pkg/robotscache", "pkg/web/sitemap", "pkg/web/traps", "pkg/web/dnscache", "pkg/web/netguard", "pkg/web/lru",
-		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/testkit/fakeweb", "pkg/run", "pkg/nearest", "pkg/web/htmlscan", "pkg/ring", "pkg/ring/member", "pkg/ring/memstore"}
+		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/testkit/fakeweb", "pkg/run", "pkg/crawl/nearest", "pkg/web/htmlscan", "pkg/ring", "pkg/ring/member", "pkg/ring/memstore"}
 )
 
 type listed struct {
@@ -75,9 +75,9 @@ func violations(all []listed) []string {
 func forbidden(from, to string) string {
 	in := slices.Contains[[]string]
 	switch {
-	case from == "pkg/web/weburl", from == "pkg/wire":
+	case from == "pkg/web/weburl", from == "pkg/crawl/codec":
 		return "weburl and wire import no package of ours"
-	case from == "pkg/crawl" && to != "pkg/web/weburl" && to != "pkg/wire":
+	case from == "pkg/crawl" && to != "pkg/web/weburl" && to != "pkg/crawl/codec":
 		return "crawl imports weburl and wire alone"
 	case in(stages, from) && in(adapters, to):
 		return "a stage knows no adapter"

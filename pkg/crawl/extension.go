@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 )
 
 // Extensions are how the compact forms grow. They are a byte string of pairs: tag as uvarint, value as a byte string. A
@@ -23,12 +23,12 @@ const (
 // extension is a tag and what reads its value.
 type extension struct {
 	tag  uint64
-	read func(value *wire.Reader)
+	read func(value *codec.Reader)
 }
 
 // appendPair appends one extension.
 func appendPair(b []byte, tag uint64, value []byte) []byte {
-	return wire.AppendBytes(binary.AppendUvarint(b, tag), value)
+	return codec.AppendBytes(binary.AppendUvarint(b, tag), value)
 }
 
 // appendEpoch appends the extension of an epoch; that of the first is not written.
@@ -49,7 +49,7 @@ func appendMark(b []byte, tag uint64, set bool) []byte {
 
 // markInto notes that an extension without a value is set.
 func markInto(tag uint64, to *bool) extension {
-	return extension{tag, func(*wire.Reader) { *to = true }}
+	return extension{tag, func(*codec.Reader) { *to = true }}
 }
 
 // appendTaskExtensions appends the extensions of a task.
@@ -75,7 +75,7 @@ func appendWhat(b []byte, x *Exclusion) []byte {
 }
 
 func whatInto(x *Exclusion) extension {
-	return extension{extWhat, func(v *wire.Reader) {
+	return extension{extWhat, func(v *codec.Reader) {
 		x.Kind, x.Priority, x.Redirects = Kind(v.Byte()), int(v.Varint()), int(v.Varint())
 		x.Feed = !v.Bad && len(v.B) > 0 && v.Byte() == 1
 	}}
@@ -83,7 +83,7 @@ func whatInto(x *Exclusion) extension {
 
 // epochInto reads an epoch into to. The first is 0, however it was written.
 func epochInto(to *uint32) extension {
-	return extension{extEpoch, func(v *wire.Reader) {
+	return extension{extEpoch, func(v *codec.Reader) {
 		if *to = uint32(v.Uvarint(math.MaxUint32)); *to == 1 {
 			*to = 0
 		}
@@ -92,11 +92,11 @@ func epochInto(to *uint32) extension {
 
 // readExtensions reads a byte string of extensions, hands the values of those that are known to them, and returns the
 // others as they stand.
-func readExtensions(r *wire.Reader, known ...extension) (unknown string) {
+func readExtensions(r *codec.Reader, known ...extension) (unknown string) {
 	var rest []byte
-	for in := (wire.Reader{B: r.Bytes()}); len(in.B) > 0 && !r.Bad; r.Bad = r.Bad || in.Bad {
+	for in := (codec.Reader{B: r.Bytes()}); len(in.B) > 0 && !r.Bad; r.Bad = r.Bad || in.Bad {
 		pair := in.B
-		tag, value := in.Uvarint(1<<64-1), wire.Reader{}
+		tag, value := in.Uvarint(1<<64-1), codec.Reader{}
 		value.B = in.Bytes()
 		i := 0
 		for i < len(known) && known[i].tag != tag {

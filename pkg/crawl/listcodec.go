@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
 // TaskList is a list of tasks that encodes compactly: see AppendTask.
@@ -54,7 +54,7 @@ func (l TaskList) MarshalCBOR() ([]byte, error) {
 // UnmarshalCBOR implements cbor.Unmarshaler.
 func (l *TaskList) UnmarshalCBOR(data []byte) error {
 	before := &Task{}
-	return readList(data, l, listVersion, func(_ byte, r *wire.Reader, t *Task) error {
+	return readList(data, l, listVersion, func(_ byte, r *codec.Reader, t *Task) error {
 		defer func() { before = t }()
 		return readTask(r, t, before)
 	})
@@ -106,7 +106,7 @@ func appendLink(b []byte, l, before *Link) []byte {
 	b = appendURL(append(b, mask), l.URL, before.URL)
 	for i, s := range texts {
 		if mask&bits[i] != 0 {
-			b = wire.AppendText(b, s)
+			b = codec.AppendText(b, s)
 		}
 	}
 	if l.Weight != 0 {
@@ -118,13 +118,13 @@ func appendLink(b []byte, l, before *Link) []byte {
 // UnmarshalCBOR implements cbor.Unmarshaler.
 func (l *LinkList) UnmarshalCBOR(data []byte) error {
 	before := &Link{}
-	return readList(data, l, listVersion, func(_ byte, r *wire.Reader, k *Link) error {
+	return readList(data, l, listVersion, func(_ byte, r *codec.Reader, k *Link) error {
 		defer func() { before = k }()
 		return readLink(r, k, before)
 	})
 }
 
-func readLink(r *wire.Reader, l, before *Link) (err error) {
+func readLink(r *codec.Reader, l, before *Link) (err error) {
 	mask := r.Byte()
 	if mask >= 1<<linkBits {
 		return errList
@@ -169,9 +169,9 @@ func (l ExclusionList) MarshalCBOR() ([]byte, error) {
 		for i := range l {
 			x := &l[i]
 			b = appendURL(appendURL(b, x.URL, before.URL), x.Referrer, before.Referrer)
-			b = wire.AppendText(binary.AppendVarint(b, int64(x.Depth)), x.Reason)
+			b = codec.AppendText(binary.AppendVarint(b, int64(x.Depth)), x.Reason)
 			if extended {
-				b = wire.AppendBytes(b, appendExclusionExtensions(nil, x, before))
+				b = codec.AppendBytes(b, appendExclusionExtensions(nil, x, before))
 			}
 			before = x
 		}
@@ -194,7 +194,7 @@ func appendExclusionExtensions(b []byte, x, before *Exclusion) []byte {
 // UnmarshalCBOR implements cbor.Unmarshaler.
 func (l *ExclusionList) UnmarshalCBOR(data []byte) error {
 	before := &Exclusion{}
-	return readList(data, l, extendedVersion, func(version byte, r *wire.Reader, x *Exclusion) (err error) {
+	return readList(data, l, extendedVersion, func(version byte, r *codec.Reader, x *Exclusion) (err error) {
 		if x.URL, err = readURL(r, before.URL); err != nil {
 			return err
 		}
@@ -205,8 +205,8 @@ func (l *ExclusionList) UnmarshalCBOR(data []byte) error {
 		if version == extendedVersion {
 			x.more = readExtensions(r,
 				epochInto(&x.Epoch), whatInto(x),
-				extension{extRule, func(v *wire.Reader) { x.Rule, v.B = string(v.B), nil }},
-				extension{extSameRule, func(*wire.Reader) { x.Rule = before.Rule }})
+				extension{extRule, func(v *codec.Reader) { x.Rule, v.B = string(v.B), nil }},
+				extension{extSameRule, func(*codec.Reader) { x.Rule = before.Rule }})
 		}
 		before = x
 		return err
@@ -214,7 +214,7 @@ func (l *ExclusionList) UnmarshalCBOR(data []byte) error {
 }
 
 // repeats takes a URL off r that is the whole of before and nothing more, if that is what comes next: it need not be parsed again.
-func repeats(r *wire.Reader, before weburl.URL) bool {
+func repeats(r *codec.Reader, before weburl.URL) bool {
 	n, size := binary.Uvarint(r.B)
 	if size <= 0 || n != uint64(len(before.String())) || len(r.B) <= size || r.B[size] != 0 {
 		return false
@@ -229,12 +229,12 @@ const listVersion = 1
 func listHead(b []byte, n int) []byte { return binary.AppendUvarint(append(b, listVersion), uint64(n)) }
 
 // readList reads the elements of a list, of version newest or an older one, one after the other.
-func readList[L ~[]E, E any](data []byte, l *L, newest byte, read func(version byte, r *wire.Reader, e *E) error) error {
+func readList[L ~[]E, E any](data []byte, l *L, newest byte, read func(version byte, r *codec.Reader, e *E) error) error {
 	b, err := bytesOf(data)
 	if err != nil {
 		return err
 	}
-	r := wire.Reader{B: b}
+	r := codec.Reader{B: b}
 	version := r.Byte()
 	if version < listVersion || version > newest {
 		return fmt.Errorf("%w: it has no version that this program knows", errList)

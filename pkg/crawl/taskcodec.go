@@ -7,8 +7,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
 // Tasks, links and exclusions are most of what travels and waits in queues, so they have a compact form of their own, which
@@ -91,10 +91,10 @@ func appendTask(b []byte, t, before *Task) []byte {
 	mask := taskMask(t, before, numbers, texts)
 	b = binary.AppendUvarint(b, mask)
 	if mask&sameJob == 0 {
-		b = wire.AppendText(b, string(t.Job))
+		b = codec.AppendText(b, string(t.Job))
 	}
 	if before == nil {
-		b = wire.AppendText(b, t.URL.String())
+		b = codec.AppendText(b, t.URL.String())
 	} else {
 		b = appendURL(b, t.URL, before.URL)
 	}
@@ -108,21 +108,21 @@ func appendTask(b []byte, t, before *Task) []byte {
 	}
 	for _, s := range texts {
 		if s != "" {
-			b = wire.AppendText(b, s)
+			b = codec.AppendText(b, s)
 		}
 	}
 	if mask&hasReferrer != 0 {
-		b = wire.AppendText(b, t.Referrer.String())
+		b = codec.AppendText(b, t.Referrer.String())
 	}
 	if mask&hasExtensions != 0 {
-		b = wire.AppendBytes(b, appendTaskExtensions(nil, t))
+		b = codec.AppendBytes(b, appendTaskExtensions(nil, t))
 	}
 	return b
 }
 
 // DecodeTask reads what AppendTask appended, and nothing else, into t.
 func DecodeTask(b []byte, t *Task) error {
-	r := wire.Reader{B: b}
+	r := codec.Reader{B: b}
 	if r.Byte() != taskVersion {
 		return fmt.Errorf("%w: it has no version that this program knows", errTask)
 	}
@@ -135,7 +135,7 @@ func DecodeTask(b []byte, t *Task) error {
 	return nil
 }
 
-func readTask(r *wire.Reader, t, before *Task) error {
+func readTask(r *codec.Reader, t, before *Task) error {
 	mask := r.Uvarint(1<<taskBits - 1)
 	if before == nil && mask&(sameJob|sameReferrer) != 0 {
 		return errTask
@@ -176,7 +176,7 @@ func readTask(r *wire.Reader, t, before *Task) error {
 	return nil
 }
 
-func readTaskNames(r *wire.Reader, t, before *Task, mask uint64) (err error) {
+func readTaskNames(r *codec.Reader, t, before *Task, mask uint64) (err error) {
 	if t.Job = JobID(""); mask&sameJob != 0 {
 		t.Job = before.Job
 	} else {
@@ -208,10 +208,10 @@ func appendURL(b []byte, u, before weburl.URL) []byte {
 	for n < len(s) && n < len(p) && s[n] == p[n] {
 		n++
 	}
-	return wire.AppendText(binary.AppendUvarint(b, uint64(n)), s[n:])
+	return codec.AppendText(binary.AppendUvarint(b, uint64(n)), s[n:])
 }
 
-func readURL(r *wire.Reader, before weburl.URL) (weburl.URL, error) {
+func readURL(r *codec.Reader, before weburl.URL) (weburl.URL, error) {
 	p := before.String()
 	n := r.Uvarint(uint64(len(p)))
 	rest := r.Bytes()

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
 // AppendTaskRest appends the compact form of t without its job and URL, for a store that has these in columns of their own. The referrer
@@ -23,7 +23,7 @@ func AppendTaskRest(b []byte, t *Task) []byte {
 // DecodeTaskRest reads what AppendTaskRest appended, and nothing else, into t, whose job and URL are set.
 func DecodeTaskRest(b []byte, t *Task) error {
 	job, url := t.Job, t.URL
-	r := wire.Reader{B: b}
+	r := codec.Reader{B: b}
 	if r.Byte() != taskVersion {
 		return fmt.Errorf("%w: it has no version that this program knows", errTask)
 	}

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/nearest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/nearest"
 )
 
 // explain finds the keys for which a file cannot be read into a job, with their lines. What the library said, which

@@ -12,9 +12,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
 // readPages compares the index of pages.jsonl with the ledger, and the file with the index.
@@ -137,7 +137,7 @@ func (a *audit) committed() (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	r := wire.Reader{B: v}
+	r := codec.Reader{B: v}
 	n = int64(r.Uvarint(math.MaxInt64))
 	return n, closer.Close()
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
 // entry is what the store knows of a URL. It serves the URL set and the ledger alike.
@@ -88,7 +88,7 @@ func (e *entry) decode(b []byte) error {
 		return errEntry
 	}
 	e.state, e.kind, e.by = crawl.State(b[0]&3), crawl.Kind(b[0]&^hasEpoch>>2), claimant(b[1:9])
-	r := wire.Reader{B: b[9:]}
+	r := codec.Reader{B: b[9:]}
 	e.at = int64(r.Uvarint(math.MaxInt64))
 	if e.state != crawl.StateOpen {
 		if b[0]&hasEpoch != 0 {
@@ -105,7 +105,7 @@ func (e *entry) decode(b []byte) error {
 	return nil
 }
 
-func decodeReason(r *wire.Reader) string {
+func decodeReason(r *codec.Reader) string {
 	code := r.Byte()
 	switch {
 	case int(code) < len(reasonCodes):

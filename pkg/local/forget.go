@@ -14,8 +14,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
 // move is the removal of records from pages.jsonl while it is under way: those behind them close up. It is kept in the
@@ -66,7 +66,7 @@ func (m *move) encode() []byte {
 }
 
 func (m *move) decode(v []byte) error {
-	r := wire.Reader{B: v}
+	r := codec.Reader{B: v}
 	m.size = int64(r.Uvarint(math.MaxInt64 / 2))
 	for range r.Uvarint(maxMoveKeys) {
 		m.gone = append(m.gone, place{at: int64(r.Uvarint(math.MaxInt64 / 2)), length: int64(r.Uvarint(math.MaxInt64 / 2))})

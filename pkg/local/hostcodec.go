@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 )
 
 // A host record on disk: version(1), then Next, LastContact, SlowedAt (varints: microseconds since 1970, 0 for none),
@@ -29,24 +29,24 @@ func appendHost(b []byte, h *crawl.Host) []byte {
 	b = binary.AppendUvarint(b, uint64(max(h.Failures, 0)))
 	b = binary.AppendUvarint(b, uint64(max(h.Requests, 0)))
 	addr, _ := h.Addr.MarshalBinary() // it has no errors
-	b = wire.AppendText(b, string(addr))
+	b = codec.AppendText(b, string(addr))
 	b = binary.AppendUvarint(b, uint64(len(h.Origins)))
 	for i := range h.Origins {
 		o := &h.Origins[i]
-		b = binary.AppendVarint(appendTime(wire.AppendText(b, o.Name), o.Expires), int64(o.CrawlDelay))
+		b = binary.AppendVarint(appendTime(codec.AppendText(b, o.Name), o.Expires), int64(o.CrawlDelay))
 	}
 	return appendRest(b, &h.Rest)
 }
 
 func appendRest(b []byte, r *crawl.Rest) []byte {
-	b = appendTime(wire.AppendText(b, string(r.Job)), r.Ended)
+	b = appendTime(codec.AppendText(b, string(r.Job)), r.Ended)
 	if r.Ended.IsZero() {
 		return b
 	}
 	return binary.AppendVarint(append(binary.AppendVarint(b, int64(r.Took)), r.Gaps), int64(r.Least))
 }
 
-func readRest(r *wire.Reader) (rest crawl.Rest) {
+func readRest(r *codec.Reader) (rest crawl.Rest) {
 	rest.Job, rest.Ended = crawl.JobID(r.Text()), readTime(r)
 	if !rest.Ended.IsZero() {
 		rest.Took, rest.Gaps, rest.Least = time.Duration(r.Varint()), r.Byte(), time.Duration(r.Varint())
@@ -56,7 +56,7 @@ func readRest(r *wire.Reader) (rest crawl.Rest) {
 
 // decodeHost reads a record into h, whose key it leaves alone.
 func decodeHost(b []byte, h *crawl.Host) error {
-	r := wire.Reader{B: b}
+	r := codec.Reader{B: b}
 	version := r.Byte()
 	if version < 1 || version > hostVersion {
 		return errHost
@@ -91,7 +91,7 @@ func appendTime(b []byte, t time.Time) []byte {
 	return binary.AppendVarint(b, t.UnixMicro())
 }
 
-func readTime(r *wire.Reader) time.Time {
+func readTime(r *codec.Reader) time.Time {
 	if us := r.Varint(); us != 0 {
 		return time.UnixMicro(us).UTC()
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 )
 
 // Journal keeps the in-process bus's messages.
@@ -97,7 +97,7 @@ func appendMessage(dst []byte, m *bus.Message) ([]byte, error) {
 	}
 	topic := m.Event.Topic()
 	dst = binary.AppendUvarint(append(dst, m.ID[:]...), uint64(m.Attempt))
-	return append(wire.AppendText(dst, topic), event...), nil
+	return append(codec.AppendText(dst, topic), event...), nil
 }
 
 func decodeMessage(b []byte) (m bus.Message, err error) {
@@ -105,7 +105,7 @@ func decodeMessage(b []byte) (m bus.Message, err error) {
 		return m, errors.New("the message is damaged: too short")
 	}
 	m.ID = crawl.MessageID(b[:16])
-	r := wire.Reader{B: b[16:]}
+	r := codec.Reader{B: b[16:]}
 	m.Attempt = int(r.Uvarint(math.MaxInt32))
 	topic := r.Text()
 	if r.Bad {

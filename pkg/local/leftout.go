@@ -8,8 +8,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
 // An entry has a URL's key and not its text, which is what most of the state would be else. Of a URL that is left out
@@ -47,12 +47,12 @@ func (u *URLs) keepLeftOut(b *pebble.Batch, sl *slot) {
 func appendLeftOut(b []byte, l *crawl.LeftOut) []byte {
 	t := l.Task
 	t.Job, t.Lease = "", 0
-	b = wire.AppendText(wire.AppendText(b, l.Reason), l.Rule)
+	b = codec.AppendText(codec.AppendText(b, l.Reason), l.Rule)
 	return crawl.AppendTask(b, &t)
 }
 
 func decodeLeftOut(b []byte, job crawl.JobID, l *crawl.LeftOut) error {
-	r := wire.Reader{B: b}
+	r := codec.Reader{B: b}
 	*l = crawl.LeftOut{Reason: r.Text(), Rule: r.Text()}
 	if r.Bad {
 		return errLeftOut

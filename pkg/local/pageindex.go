@@ -7,8 +7,8 @@ import (
 	"hash/crc32"
 	"math"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
 // place is where a record stands in pages.jsonl, and what its line must be.
@@ -46,7 +46,7 @@ func (p *place) append(dst []byte) []byte {
 }
 
 func (p *place) decode(v []byte) error {
-	r := wire.Reader{B: v}
+	r := codec.Reader{B: v}
 	*p = place{at: int64(r.Uvarint(math.MaxInt64 / 2)), length: int64(r.Uvarint(math.MaxInt64 / 2))}
 	switch {
 	case r.Bad:

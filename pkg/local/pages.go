@@ -15,9 +15,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
 )
 
 // Pages keeps pages.jsonl and its index. Records that come together are appended with one write, fsync'ed, and only then
@@ -77,7 +77,7 @@ func openPages(s *Store) (p *Pages, err error) {
 
 func (p *Pages) committedSize() (n int64, err error) {
 	_, err = p.s.get([]byte{kindPageEnd}, func(v []byte) error {
-		r := wire.Reader{B: v}
+		r := codec.Reader{B: v}
 		if n = int64(r.Uvarint(math.MaxInt64)); r.Bad {
 			return errors.New("the length of pages.jsonl in the state is damaged")
 		}

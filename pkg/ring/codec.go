@@ -9,7 +9,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/wire"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 )
 
 // MaxEncoded bounds an encoded table in octets: a node of ZooKeeper holds 1,048,575 with the packet around it (its jute.maxbuffer).
@@ -60,7 +60,7 @@ func (t *Table) plain() []byte {
 	b = binary.AppendUvarint(b, uint64(len(t.owner)))
 	b = binary.AppendUvarint(b, uint64(len(t.nodes)))
 	for _, n := range t.nodes {
-		b = wire.AppendText(wire.AppendText(b, n.Name), n.Address)
+		b = codec.AppendText(codec.AppendText(b, n.Name), n.Address)
 		b = binary.AppendUvarint(b, uint64(n.Weight))
 		b = append(b, byte(n.State))
 		b = binary.AppendUvarint(b, n.Incarnation)
@@ -125,7 +125,7 @@ func Decode(b []byte) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	r := &reader{Reader: wire.Reader{B: plain}}
+	r := &reader{Reader: codec.Reader{B: plain}}
 	t := r.table()
 	if !r.Done() {
 		return nil, fmt.Errorf("%w: its values do not fit", ErrFormat)
@@ -136,7 +136,7 @@ func Decode(b []byte) (*Table, error) {
 	return t, nil
 }
 
-type reader struct{ wire.Reader }
+type reader struct{ codec.Reader }
 
 // take returns the next n octets; none once the reader is bad.
 func (r *reader) take(n int) []byte {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/nearest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/nearest"
 )
 
 // envPrefix begins the name of every variable of ours.

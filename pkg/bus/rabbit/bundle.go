@@ -9,7 +9,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	values "github.com/whirlpool-crawler/whirlpool/pkg/wire"
+	values "github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 )
 
 // A bundle is a message that holds several events of one topic. What a broker does for a message hardly depends on its size, so that

@@ -1,6 +1,6 @@
-// Package wire reads and writes the numbers and texts that compact formats are made of. A Reader never reads past its bytes and never
+// Package codec reads and writes the numbers and texts that compact formats are made of. A Reader never reads past its bytes and never
 // panics, whatever they are: it goes bad, and stays so. The package knows nothing of what it carries.
-package wire
+package codec
 
 import "encoding/binary"
 
