@@ -15,7 +15,7 @@ const module = "github.com/whirlpool-crawler/whirlpool/"
 // Packages by their part in the architecture (docs/design/architecture.md).
 var (
 	domain   = []string{"pkg/web/weburl", "pkg/crawl/codec", "pkg/crawl"}
-	runtime  = []string{"pkg/bus", "pkg/bus/peers", "pkg/stage"}
+	runtime  = []string{"pkg/bus", "pkg/bus/peers", "pkg/pipeline"}
 	stages   = []string{"pkg/fetch", "pkg/parse", "pkg/seen", "pkg/filter", "pkg/split", "pkg/due", "pkg/frontier"}
 	adapters = []string{"pkg/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/postgres", "pkg/mongo", "pkg/memcached", "pkg/spool", "pkg/zookeeper"}
 	// narrow libraries know the domain at most, and stages may use them.
@@ -91,9 +91,9 @@ func forbidden(from, to string) string {
 		return "bus and stage know the domain alone"
 	case in(narrow, from) && !in(domain, to) && !in(narrow, to):
 		return "a narrow library knows the domain and other narrow libraries"
-	case from == "pkg/territory" && !in(domain, to) && to != "pkg/frontier" && to != "pkg/ring" && to != "pkg/recovery":
+	case from == "pkg/territory" && !in(domain, to) && to != "pkg/frontier" && to != "pkg/ring" && to != "pkg/pipeline/recovery":
 		return "a territory knows the frontier, the ring and what brings back alone"
-	case from == "pkg/recovery" && !in(domain, to):
+	case from == "pkg/pipeline/recovery" && !in(domain, to):
 		return "what brings back knows the domain alone"
 	case to == "pkg/node" && !strings.HasPrefix(from, "services/") && !strings.HasPrefix(from, "pkg/node"):
 		return "only programs know a whole node"
@@ -120,7 +120,7 @@ func TestNegativeControlImportRules(t *testing.T) {
 		{"pkg/parse", []string{"pkg/fetch"}},
 		{"pkg/bus/membus", []string{"pkg/local"}},
 		{"pkg/local", []string{"pkg/due"}},
-		{"pkg/stage", []string{"pkg/frontier"}},
+		{"pkg/pipeline", []string{"pkg/frontier"}},
 		{"pkg/web/robots", []string{"pkg/fetch"}},
 		{"pkg/seen", []string{"pkg/node"}},
 	}

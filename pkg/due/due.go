@@ -27,7 +27,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/traps"
 )
 
@@ -49,7 +49,7 @@ type Deps struct {
 // cacheBits makes a cache of 2^20 recent URLs, 8 MiB.
 const cacheBits = 20
 
-// Handler is the DUE's logic. It implements stage.Handler[*crawl.Claim] and stage.Settler[*crawl.Claim].
+// Handler is the DUE's logic. It implements pipeline.Handler[*crawl.Claim] and pipeline.Settler[*crawl.Claim].
 type Handler struct {
 	deps  Deps
 	cache *cache
@@ -81,7 +81,7 @@ func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, er
 	return h.address(ctx, fresh)
 }
 
-// Published implements stage.Settler: the page, or this share of its links, is followed no further.
+// Published implements pipeline.Settler: the page, or this share of its links, is followed no further.
 func (h *Handler) Published(ctx context.Context, c *crawl.Claim) error {
 	if h.deps.Following == nil || c.Share == nil {
 		return nil
@@ -121,8 +121,8 @@ func (h *Handler) address(ctx context.Context, fresh []crawl.Task) ([]crawl.Even
 // deliveryOf returns the delivery in whose name c is claimed. The links of a tracked page are claimed in the name of the page, however they
 // are split: when it is fetched again, because its links were lost with a node, what was claimed for it and never queued is fresh for it again, whichever
 // node is asked now.
-func deliveryOf(ctx context.Context, c *crawl.Claim) stage.Delivery {
-	d := stage.DeliveryOf(ctx)
+func deliveryOf(ctx context.Context, c *crawl.Claim) pipeline.Delivery {
+	d := pipeline.DeliveryOf(ctx)
 	if c.Share != nil {
 		d.ID = crawl.VisitID(c.Job, crawl.KindPage, c.Page.Key(), 0).Child("links", 0)
 		d.Repeat = d.Repeat || c.Again
@@ -131,7 +131,7 @@ func deliveryOf(ctx context.Context, c *crawl.Claim) stage.Delivery {
 }
 
 // claim returns the tasks that are to be queued.
-func (h *Handler) claim(ctx context.Context, job *crawl.Job, d stage.Delivery, tasks []crawl.Task) ([]crawl.Task, error) {
+func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery, tasks []crawl.Task) ([]crawl.Task, error) {
 	salt := xxh3.HashString(string(job.ID))
 	asked := make([]crawl.Task, 0, len(tasks))
 	marks := make([]uint64, 0, len(tasks))
@@ -231,7 +231,7 @@ func (h *Handler) dismiss(ctx context.Context, job *crawl.Job, t *crawl.Task, re
 const excluded = 0x9e3779b97f4a7c15
 
 // exclude notes exclusions and writes a line for each that is new.
-func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d stage.Delivery, all []crawl.Exclusion) error {
+func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d pipeline.Delivery, all []crawl.Exclusion) error {
 	salt := xxh3.HashString(string(job.ID)) ^ excluded
 	asked := make([]crawl.Exclusion, 0, len(all))
 	marks := make([]uint64, 0, len(all))

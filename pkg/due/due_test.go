@@ -9,7 +9,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/due"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -108,7 +108,7 @@ func claim(t *testing.T, raw ...string) *crawl.Claim {
 // handle lets h handle c as the message with the name, and returns the URLs of the fresh tasks; those of repeats with a +.
 func handle(t *testing.T, h *due.Handler, name string, repeat bool, c *crawl.Claim) []string {
 	t.Helper()
-	ctx := stage.WithDelivery(context.Background(), stage.Delivery{ID: crawl.MessageID{}.Child(name, 0), Repeat: repeat})
+	ctx := pipeline.WithDelivery(context.Background(), pipeline.Delivery{ID: crawl.MessageID{}.Child(name, 0), Repeat: repeat})
 	events, err := h.Handle(ctx, c)
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestTheCacheHoldsOnlyWhatIsStored(t *testing.T) {
 	c := claim(t, "http://a.test/")
 	c.Exclusions = []crawl.Exclusion{{URL: claim(t, "http://x.test/").Tasks[0].URL, Reason: crawl.ReasonScope}}
 	m.err = errors.New("no store")
-	ctx := stage.WithDelivery(context.Background(), stage.Delivery{ID: crawl.MessageID{}.Child("one", 0)})
+	ctx := pipeline.WithDelivery(context.Background(), pipeline.Delivery{ID: crawl.MessageID{}.Child("one", 0)})
 	if _, err := h.Handle(ctx, c); !errors.Is(err, m.err) {
 		t.Fatalf("error %v, want the store's", err)
 	}
@@ -257,7 +257,7 @@ func TestNoExclusionGoesUnlogged(t *testing.T) {
 	h := m.due(aJob())
 	c := &crawl.Claim{Batch: crawl.Batch{Job: "j", Exclusions: []crawl.Exclusion{{URL: claim(t, "http://x.test/").Tasks[0].URL}}}}
 	m.broken = true
-	ctx := stage.WithDelivery(context.Background(), stage.Delivery{ID: crawl.MessageID{}.Child("one", 0)})
+	ctx := pipeline.WithDelivery(context.Background(), pipeline.Delivery{ID: crawl.MessageID{}.Child("one", 0)})
 	if _, err := h.Handle(ctx, c); err == nil {
 		t.Fatal("no error")
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/due"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -42,7 +42,7 @@ func (m *memory) dueOf(owners crawl.Owners, following crawl.Following) *due.Hand
 }
 
 func delivered(name string) context.Context {
-	return stage.WithDelivery(context.Background(), stage.Delivery{ID: crawl.MessageID{}.Child(name, 0)})
+	return pipeline.WithDelivery(context.Background(), pipeline.Delivery{ID: crawl.MessageID{}.Child(name, 0)})
 }
 
 func TestFreshTasksGoToTheirOwners(t *testing.T) {
@@ -115,8 +115,8 @@ func TestAShareIsClaimedOnceItsTasksArePublished(t *testing.T) {
 			if tt.fails {
 				b.refuse = errors.New("the owner's broker is away")
 			}
-			cfg := stage.Config{Name: "due", Topic: crawl.TopicDUE, Workers: bus.Workers{Min: 1, Max: 1}, Log: slog.New(slog.DiscardHandler)}
-			if err := stage.Run[*crawl.Claim](t.Context(), b, cfg, newMemory().dueOf(nil, f)); err != nil {
+			cfg := pipeline.Config{Name: "due", Topic: crawl.TopicDUE, Workers: bus.Workers{Min: 1, Max: 1}, Log: slog.New(slog.DiscardHandler)}
+			if err := pipeline.Run[*crawl.Claim](t.Context(), b, cfg, newMemory().dueOf(nil, f)); err != nil {
 				t.Fatal(err)
 			}
 			if n, err := f.Waiting(t.Context(), page.Job); n != tt.waits || err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
 
@@ -20,7 +20,7 @@ type Handler struct {
 	hands      *hands
 }
 
-var _ stage.Handler[*crawl.Fetch] = (*Handler)(nil)
+var _ pipeline.Handler[*crawl.Fetch] = (*Handler)(nil)
 
 // New returns a handler. Close it when no call is under way any more.
 func New(cfg Config, deps Deps) (*Handler, error) {
@@ -40,7 +40,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 // Close closes idle connections.
 func (h *Handler) Close() { h.transports.close() }
 
-// Handle implements stage.Handler. The last event is the outcome; a *crawl.Page, or the *crawl.Links of a redirect, may
+// Handle implements pipeline.Handler. The last event is the outcome; a *crawl.Page, or the *crawl.Links of a redirect, may
 // come before it.
 func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, error) {
 	job, err := h.deps.Jobs.JobAt(ctx, f.Task.Job, f.Task.Epoch)
@@ -57,7 +57,7 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 	}
 	defer release()
-	if again || stage.DeliveryOf(ctx).Repeat {
+	if again || pipeline.DeliveryOf(ctx).Repeat {
 		before, err := h.sitemapsAgain(ctx, job, f)
 		if err != nil {
 			return nil, fmt.Errorf("fetch %s again: %w", f.Task.URL, err)

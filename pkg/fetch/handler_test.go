@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 )
 
 func TestPageIsSpooledHashedAndReported(t *testing.T) {
@@ -198,7 +198,7 @@ func TestRepeatedLeaseMakesNoRequest(t *testing.T) {
 	url := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was made") })
 	b := newBench(t, nil)
 	u := parse(t, url)
-	ctx := stage.WithDelivery(t.Context(), stage.Delivery{Repeat: true})
+	ctx := pipeline.WithDelivery(t.Context(), pipeline.Delivery{Repeat: true})
 	events, err := b.h.Handle(ctx, &crawl.Fetch{Task: crawl.Task{Job: "test", URL: u}})
 	if err != nil || len(events) != 1 {
 		t.Fatalf("events %v, %v", events, err)
@@ -250,7 +250,7 @@ func TestRepeatedLeaseWaitsForItsRequest(t *testing.T) {
 			t.Error("the copy of a lease ended before its request")
 		}
 	}()
-	b.read(handle(stage.WithDelivery(t.Context(), stage.Delivery{Repeat: true}), 8)).want(t, crawl.VerdictInterrupted, crawl.ReasonInterrupted)
+	b.read(handle(pipeline.WithDelivery(t.Context(), pipeline.Delivery{Repeat: true}), 8)).want(t, crawl.VerdictInterrupted, crawl.ReasonInterrupted)
 	<-copied.waits // or else the copy may come when the request is over, and be a lease like any other
 	ended.Store(true)
 	close(answer)
@@ -264,7 +264,7 @@ func TestRepeatedRobotsLeaseNamesTheSitemapsAgain(t *testing.T) {
 	b := newBench(t, nil)
 	u := parse(t, url+"/robots.txt")
 	lease := &crawl.Fetch{Task: crawl.Task{Job: "test", URL: u, Kind: crawl.KindRobots, For: u.Origin()}}
-	repeated := stage.WithDelivery(t.Context(), stage.Delivery{Repeat: true})
+	repeated := pipeline.WithDelivery(t.Context(), pipeline.Delivery{Repeat: true})
 	if events, err := b.h.Handle(repeated, lease); err != nil || len(events) != 1 {
 		t.Fatalf("before the rules are known: events %v, %v; want the outcome alone", events, err)
 	}

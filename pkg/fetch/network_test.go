@@ -19,7 +19,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
 
@@ -256,7 +256,7 @@ func TestManyFetchesAtOnce(t *testing.T) {
 		go func() {
 			errs <- func() error {
 				for range 20 {
-					ctx := stage.WithDelivery(context.Background(), stage.Delivery{})
+					ctx := pipeline.WithDelivery(context.Background(), pipeline.Delivery{})
 					events, err := b.h.Handle(ctx, &crawl.Fetch{Task: crawl.Task{Job: "test", URL: u, Lease: int64(i)}})
 					if err != nil {
 						return err

@@ -27,7 +27,7 @@ type Robots interface {
 	Allowed(ctx context.Context, agent string, u weburl.URL) (allowed, known bool, err error)
 }
 
-// Handler is the URL filter's logic. It implements stage.Handler[*crawl.Links].
+// Handler is the URL filter's logic. It implements pipeline.Handler[*crawl.Links].
 type Handler struct {
 	robots Robots // nil: not asked
 	rules  *crawl.PerRevision[*Rules]

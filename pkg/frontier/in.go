@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 )
 
 // In is the handler of frontier.in: it stores fresh tasks in the front queues.
@@ -14,11 +14,11 @@ type In struct{ f *Frontier }
 // In returns the handler of new tasks.
 func (f *Frontier) In() In { return In{f} }
 
-// Handle implements stage.Handler. The tasks of a message that was delivered before may be queued already. Those of hosts of other nodes go
+// Handle implements pipeline.Handler. The tasks of a message that was delivered before may be queued already. Those of hosts of other nodes go
 // on to these.
 func (in In) Handle(ctx context.Context, e *crawl.Fresh) ([]crawl.Event, error) {
 	own, others := in.f.byOwner(e.Tasks)
-	if err := in.f.enqueue(ctx, stage.DeliveryOf(ctx).Repeat, own...); err != nil {
+	if err := in.f.enqueue(ctx, pipeline.DeliveryOf(ctx).Repeat, own...); err != nil {
 		return nil, err
 	}
 	return others, nil

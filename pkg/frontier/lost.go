@@ -7,7 +7,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 )
 
 // maxLost is how often a page is fetched again, beyond the job's retries, because its body was lost. More is no accident: the
@@ -31,7 +31,7 @@ func leaseLost(out *crawl.Outcome) bool {
 // is stale where that happened before: the attempt tells. Where the fetch has no outcome yet, that is waited for, since it
 // would end the story anew; but not for ever, as the URL may be queued again already.
 func (f *Frontier) takeBack(ctx context.Context, r *result, leased bool) (stale bool, err error) {
-	attempt := stage.DeliveryOf(ctx).Attempt
+	attempt := pipeline.DeliveryOf(ctx).Attempt
 	wait := &bus.RetryError{After: bus.Backoff(attempt), Err: errFetchUnderWay}
 	switch {
 	case r.known: // the fetcher's outcome moves the host's clocks and ends the lease

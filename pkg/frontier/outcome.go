@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 )
 
 // Outcomes is the handler of frontier.outcome.
@@ -30,7 +30,7 @@ type result struct {
 	err     error
 }
 
-// Handle implements stage.Handler. First what must not be lost is stored: the outcome, the retry, the host's clock.
+// Handle implements pipeline.Handler. First what must not be lost is stored: the outcome, the retry, the host's clock.
 // Then the host is freed. Outcomes that come at the same time share the commits.
 func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event, error) {
 	f := o.f
@@ -172,7 +172,7 @@ func (f *Frontier) weigh(ctx context.Context, r *result) (stale bool, err error)
 	l, again := f.inflight[r.id]
 	r.known = again && l.number == r.Task.Lease
 	f.mu.Unlock()
-	d := stage.DeliveryOf(ctx)
+	d := pipeline.DeliveryOf(ctx)
 	r.repeat = d.Repeat
 	if r.gone {
 		return false, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -281,8 +281,8 @@ func stamped(w *world, out crawl.Outcome, took time.Duration) *crawl.Outcome {
 // report reports an outcome until the frontier takes it.
 func (w *world) report(ctx context.Context, f *frontier.Frontier, m bus.Message, out *crawl.Outcome) bool {
 	for attempt := 0; ctx.Err() == nil; attempt++ {
-		d := stage.Delivery{ID: m.ID.Child("fetcher", 0), Attempt: attempt, Repeat: attempt > 0}
-		_, err := f.Outcomes().Handle(stage.WithDelivery(ctx, d), out)
+		d := pipeline.Delivery{ID: m.ID.Child("fetcher", 0), Attempt: attempt, Repeat: attempt > 0}
+		_, err := f.Outcomes().Handle(pipeline.WithDelivery(ctx, d), out)
 		if err == nil {
 			return true
 		}
@@ -331,8 +331,8 @@ func (w *world) note(fetch *crawl.Fetch) {
 func (w *world) add(tasks ...crawl.Task) {
 	w.t.Helper()
 	for attempt := 0; ; attempt++ {
-		d := stage.Delivery{Attempt: attempt, Repeat: attempt > 0}
-		_, err := w.f.In().Handle(stage.WithDelivery(context.Background(), d), &crawl.Fresh{Tasks: tasks})
+		d := pipeline.Delivery{Attempt: attempt, Repeat: attempt > 0}
+		_, err := w.f.In().Handle(pipeline.WithDelivery(context.Background(), d), &crawl.Fresh{Tasks: tasks})
 		switch {
 		case err == nil:
 			return

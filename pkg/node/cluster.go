@@ -15,11 +15,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/memcached"
 	"github.com/whirlpool-crawler/whirlpool/pkg/mongo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/spool"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
@@ -91,7 +91,7 @@ type cluster struct {
 	spool     *spool.Spool
 	archive   *warc.Writer
 	resolver  *dnscache.Cache
-	metrics   *stage.Metrics
+	metrics   *pipeline.Metrics
 	member    *member.Member // nil: a node on its own
 	wires     bus.Bus        // bus, and those of the other nodes of the ring
 	book      *addressBook   // of a ring that is partitioned by ip; nil: it is not
@@ -109,7 +109,7 @@ func (c *cluster) plays(roles ...Role) bool {
 
 // open opens what the roles need, in the order of the needs.
 func (c *cluster) open(ctx context.Context) error {
-	c.metrics = stage.NewMetrics(c.p.Registry)
+	c.metrics = pipeline.NewMetrics(c.p.Registry)
 	if err := c.openRing(); err != nil {
 		return err
 	}

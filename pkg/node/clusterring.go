@@ -10,11 +10,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/peers"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/split"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 	"github.com/whirlpool-crawler/whirlpool/pkg/territory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/zookeeper"
 )
@@ -153,7 +153,7 @@ func (c *cluster) alive() (incarnation uint64, ok bool) {
 }
 
 // fenced makes a fetcher's requests end with the node's registration.
-func (c *cluster) fenced(h stage.Handler[*crawl.Fetch]) stage.Handler[*crawl.Fetch] {
+func (c *cluster) fenced(h pipeline.Handler[*crawl.Fetch]) pipeline.Handler[*crawl.Fetch] {
 	c.tenure = newTenure(h, c.alive)
 	return c.tenure
 }

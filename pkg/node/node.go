@@ -24,10 +24,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/parse"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/seen"
 	"github.com/whirlpool-crawler/whirlpool/pkg/split"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 )
 
 // Stores are the stores that the stages work on. A role needs some of them only.
@@ -100,7 +100,7 @@ type Node struct {
 	frontier *frontier.Frontier // nil: another program's
 	fetcher  *fetch.Handler     // nil: another program's
 	judge    *filter.Judge      // of revisions; the frontier's
-	metrics  *stage.Metrics
+	metrics  *pipeline.Metrics
 	stages   []func(context.Context) error
 	log      *slog.Logger
 }
@@ -113,16 +113,16 @@ type Deps struct {
 	Resolver fetch.Resolver
 	Log      *slog.Logger
 	Registry prometheus.Registerer // nil: no metrics
-	Metrics  *stage.Metrics        // of the stages; nil: those of Registry
+	Metrics  *pipeline.Metrics     // of the stages; nil: those of Registry
 	// Outstanding returns how many messages are not wholly handled, their descendants included; nil where the bus keeps them
 	// when the program ends, so that nobody need wait.
 	Outstanding func() int64
-	// Held reports whether the handlers wait for something that people have to mend: see stage.Config. nil: never.
+	// Held reports whether the handlers wait for something that people have to mend: see pipeline.Config. nil: never.
 	Held func() bool
 	// Owners and Ring say whose URLs are; nil: all are this node's. Fetching may replace the fetcher by one that asks the ring; nil: it does not.
 	Owners   split.Owners
 	Ring     frontier.Ring
-	Fetching func(stage.Handler[*crawl.Fetch]) stage.Handler[*crawl.Fetch]
+	Fetching func(pipeline.Handler[*crawl.Fetch]) pipeline.Handler[*crawl.Fetch]
 	// BeforeRecover is waited for before the frontier's queues are read; nil: nothing.
 	BeforeRecover func(ctx context.Context) error
 	// BeforeLease is waited for when the handlers run, before the frontier leases anything; nil: nothing.
@@ -136,7 +136,7 @@ func New(cfg Config, d Deps, roles ...Role) (*Node, error) {
 	}
 	n := &Node{cfg: cfg, deps: d, metrics: d.Metrics, log: d.Log}
 	if n.metrics == nil && d.Registry != nil {
-		n.metrics = stage.NewMetrics(d.Registry)
+		n.metrics = pipeline.NewMetrics(d.Registry)
 	}
 	rules, err := rulesOf(d.Stores, roles)
 	if err != nil {
@@ -165,7 +165,7 @@ func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
 	case Fetcher:
 		n.fetcher, err = fetch.New(n.cfg.Fetch, fetch.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
 			DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts})
-		var h stage.Handler[*crawl.Fetch] = n.fetcher
+		var h pipeline.Handler[*crawl.Fetch] = n.fetcher
 		if err == nil && d.Fetching != nil {
 			h = d.Fetching(h)
 		}
@@ -198,14 +198,14 @@ func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
 }
 
 // addStage adds a stage that handles a topic. Its name is the role's, or the topic's where a role has several.
-func addStage[In crawl.Event](n *Node, r Role, topic string, h stage.Handler[In]) {
+func addStage[In crawl.Event](n *Node, r Role, topic string, h pipeline.Handler[In]) {
 	name := string(r)
 	if r == Frontier {
 		name = topic
 	}
-	cfg := stage.Config{Name: name, Topic: topic, Workers: n.cfg.Workers[r], Limit: n.cfg.Limits[r],
+	cfg := pipeline.Config{Name: name, Topic: topic, Workers: n.cfg.Workers[r], Limit: n.cfg.Limits[r],
 		Held: n.deps.Held, Log: n.log, Metrics: n.metrics}
-	n.stages = append(n.stages, func(ctx context.Context) error { return stage.Run(ctx, n.deps.Bus, cfg, h) })
+	n.stages = append(n.stages, func(ctx context.Context) error { return pipeline.Run(ctx, n.deps.Bus, cfg, h) })
 }
 
 // Frontier returns the node's frontier.

@@ -15,7 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/due"
 	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -43,7 +43,7 @@ func (c *claimer) Publish(ctx context.Context, msgs ...bus.Message) error {
 			c.drop--
 			continue
 		}
-		events, err := c.due.Handle(stage.WithDelivery(ctx, stage.Delivery{ID: m.ID}), &crawl.Claim{Batch: m.Event.(*crawl.Split).Batch})
+		events, err := c.due.Handle(pipeline.WithDelivery(ctx, pipeline.Delivery{ID: m.ID}), &crawl.Claim{Batch: m.Event.(*crawl.Split).Batch})
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 )
 
 // errFenced ends a request that this node has no right to any more.
@@ -15,7 +15,7 @@ var errFenced = errors.New("this node's place in the ring is not certain any mor
 
 // tenure makes requests only while the node's registration, under which they were leased, stands: the others take over its hosts when it is gone.
 type tenure struct {
-	fetcher stage.Handler[*crawl.Fetch]
+	fetcher pipeline.Handler[*crawl.Fetch]
 	// alive returns the node's registration; false where it is gone, or where this program has not heard of it for so long that it may be.
 	alive func() (incarnation uint64, ok bool)
 
@@ -25,7 +25,7 @@ type tenure struct {
 	end         context.CancelCauseFunc
 }
 
-func newTenure(h stage.Handler[*crawl.Fetch], alive func() (uint64, bool)) *tenure {
+func newTenure(h pipeline.Handler[*crawl.Fetch], alive func() (uint64, bool)) *tenure {
 	t := &tenure{fetcher: h, alive: alive, end: func(error) {}}
 	return t
 }
@@ -64,7 +64,7 @@ func (t *tenure) look() (context.Context, uint64) {
 	return t.ctx, t.incarnation
 }
 
-// Handle implements stage.Handler. A lease of another registration is not fetched: its outcome is interrupted, as that of a request
+// Handle implements pipeline.Handler. A lease of another registration is not fetched: its outcome is interrupted, as that of a request
 // that is ended on the way.
 func (t *tenure) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, error) {
 	held, now := t.look()

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/sitemap"
 )
 
@@ -25,7 +25,7 @@ type Handler struct {
 	rules *crawl.PerRevision[*Rules]
 }
 
-var _ stage.Handler[*crawl.Page] = (*Handler)(nil)
+var _ pipeline.Handler[*crawl.Page] = (*Handler)(nil)
 
 // largePage is where pages are parsed one after the other, in bytes. Parsing takes up to ten times a page's size, so that a
 // few workers with hostile pages of limits.max_body would take more memory than the rest of a crawl.

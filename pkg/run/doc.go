@@ -30,7 +30,7 @@
 //			defer db.Close()
 //			p.Check("postgres", db.Ping)
 //			p.Ready()
-//			return stage.Run(ctx, …)
+//			return pipeline.Run(ctx, …)
 //		})
 //	}
 //

@@ -21,7 +21,7 @@ type Stores struct {
 	Metrics prometheus.Registerer // nil: none
 }
 
-// Handler is the stage's logic: a stage.Handler of *crawl.Document.
+// Handler is the stage's logic: a pipeline.Handler of *crawl.Document.
 type Handler struct {
 	st    Stores
 	log   *slog.Logger

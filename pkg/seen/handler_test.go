@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-var _ stage.Handler[*crawl.Document] = (*Handler)(nil)
+var _ pipeline.Handler[*crawl.Document] = (*Handler)(nil)
 
 // stores are the handler's surroundings, which remember what was asked of them, in order.
 type stores struct {

@@ -30,7 +30,7 @@ func (OneNode) Owner(context.Context, weburl.URL) (string, error) { return "", n
 // Epoch implements View.
 func (OneNode) Epoch() uint64 { return 0 }
 
-// Handler is the host splitter's logic. It implements stage.Handler[*crawl.Split].
+// Handler is the host splitter's logic. It implements pipeline.Handler[*crawl.Split].
 type Handler struct{ owners Owners }
 
 // New returns a splitter over a ring.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/recovery"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline/recovery"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )

@@ -18,9 +18,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/split"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -164,7 +164,7 @@ type counting struct {
 }
 
 func (c *counting) Handle(ctx context.Context, s *crawl.Split) ([]crawl.Event, error) {
-	if n := int64(stage.DeliveryOf(ctx).Attempt); n > c.most.Load() {
+	if n := int64(pipeline.DeliveryOf(ctx).Attempt); n > c.most.Load() {
 		c.most.Store(n)
 	}
 	return c.Handler.Handle(ctx, s)
@@ -189,7 +189,7 @@ func TestLinksWaitForABrokerThatIsStopped(t *testing.T) {
 	all := a.bus(t, map[string]*machine{"b": b})
 	h := &counting{Handler: split.New(halves{})}
 	consume(t, func(ctx context.Context) error {
-		return stage.Run(ctx, all, stage.Config{Name: "hostsplitter", Topic: crawl.TopicHostSplit, Workers: bus.Workers{Min: 1, Max: 8},
+		return pipeline.Run(ctx, all, pipeline.Config{Name: "hostsplitter", Topic: crawl.TopicHostSplit, Workers: bus.Workers{Min: 1, Max: 8},
 			Log: slog.New(slog.DiscardHandler)}, h)
 	})
 	publish := func(from, n int) {

@@ -5,18 +5,18 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 )
 
 // fetcher stands in for a node's fetcher. It makes requests to the simulated web, ends them when the node is fenced, and makes none whose
 // lease it may have had before.
 type fetcher struct{ node *Node }
 
-// Handle implements stage.Handler.
+// Handle implements pipeline.Handler.
 func (f fetcher) Handle(ctx context.Context, e *crawl.Fetch) ([]crawl.Event, error) {
 	out := &crawl.Outcome{Task: e.Task, Started: time.Now()}
-	if held, _ := f.node.tenure(); stage.DeliveryOf(ctx).Repeat || e.Tenure != held {
-		return interrupted(out, stage.DeliveryOf(ctx).Repeat), nil
+	if held, _ := f.node.tenure(); pipeline.DeliveryOf(ctx).Repeat || e.Tenure != held {
+		return interrupted(out, pipeline.DeliveryOf(ctx).Repeat), nil
 	}
 	w := f.node.cluster.web
 	page, host := uint32(0), hostNumber(e.Task.URL.HostKey())
@@ -77,7 +77,7 @@ func (f fetcher) request(ctx context.Context, host int, took time.Duration) bool
 // reader stands in for parser, content-seen and URL filter: from a page to its links.
 type reader struct{ node *Node }
 
-// Handle implements stage.Handler.
+// Handle implements pipeline.Handler.
 func (r reader) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, error) {
 	c := r.node.cluster
 	if !sleep(ctx, tick(c.cfg.Work)) {

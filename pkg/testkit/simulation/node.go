@@ -11,11 +11,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/due"
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring/memstore"
 	"github.com/whirlpool-crawler/whirlpool/pkg/split"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
 	"github.com/whirlpool-crawler/whirlpool/pkg/territory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -74,9 +74,9 @@ func (n *Node) run(ctx context.Context, programs ...func(context.Context) error)
 	}
 }
 
-func stageOf[In crawl.Event](n *Node, name, topic string, most int, h stage.Handler[In]) func(context.Context) error {
+func stageOf[In crawl.Event](n *Node, name, topic string, most int, h pipeline.Handler[In]) func(context.Context) error {
 	return func(ctx context.Context) error {
-		return stage.Run(ctx, n.bus, stage.Config{Name: name, Topic: topic, Workers: bus.Workers{Min: 1, Max: most}, Log: n.cluster.log}, h)
+		return pipeline.Run(ctx, n.bus, pipeline.Config{Name: name, Topic: topic, Workers: bus.Workers{Min: 1, Max: most}, Log: n.cluster.log}, h)
 	}
 }
 

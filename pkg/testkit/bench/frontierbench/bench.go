@@ -24,7 +24,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -122,7 +122,7 @@ func (b *bench) hostOf(i int) uint64 {
 // fetch answers every lease at once.
 type fetch struct{}
 
-// Handle implements stage.Handler.
+// Handle implements pipeline.Handler.
 func (fetch) Handle(_ context.Context, f *crawl.Fetch) ([]crawl.Event, error) {
 	now := time.Now()
 	return []crawl.Event{&crawl.Outcome{Task: f.Task, Verdict: crawl.VerdictDone, Status: 200, Started: now, Ended: now,
@@ -136,7 +136,7 @@ type counted struct {
 	full func()
 }
 
-// Handle implements stage.Handler.
+// Handle implements pipeline.Handler.
 func (c counted) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event, error) {
 	events, err := c.Outcomes.Handle(ctx, out)
 	if err == nil && c.b.done.Add(1) == int64(c.b.urls) {
@@ -150,12 +150,12 @@ func (b *bench) drain(ctx context.Context) error {
 	run, stop := context.WithCancel(ctx)
 	defer stop()
 	g, run := errgroup.WithContext(run)
-	cfg := func(name, topic string, most int) stage.Config {
-		return stage.Config{Name: name, Topic: topic, Workers: bus.Workers{Min: most, Max: most}, Log: slog.Default()}
+	cfg := func(name, topic string, most int) pipeline.Config {
+		return pipeline.Config{Name: name, Topic: topic, Workers: bus.Workers{Min: most, Max: most}, Log: slog.Default()}
 	}
-	g.Go(func() error { return stage.Run(run, b.bus, cfg("fetcher", crawl.TopicFetch, 4), fetch{}) })
+	g.Go(func() error { return pipeline.Run(run, b.bus, cfg("fetcher", crawl.TopicFetch, 4), fetch{}) })
 	g.Go(func() error {
-		return stage.Run(run, b.bus, cfg("frontier.outcome", crawl.TopicOutcome, outcomeWorkers), counted{b.f.Outcomes(), b, stop})
+		return pipeline.Run(run, b.bus, cfg("frontier.outcome", crawl.TopicOutcome, outcomeWorkers), counted{b.f.Outcomes(), b, stop})
 	})
 	g.Go(func() error { return b.f.Run(run) })
 	err := g.Wait()

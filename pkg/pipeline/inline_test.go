@@ -1,4 +1,4 @@
-package stage_test
+package pipeline_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 )
 
 // graves keeps dead letters.
@@ -31,7 +31,7 @@ func TestAHandlerThatNeverReturnsHoldsNobody(t *testing.T) {
 				var calls atomic.Int64
 				done := make(chan struct{}, 8)
 				h := handler(func(ctx context.Context, _ *crawl.Fetch) ([]crawl.Event, error) {
-					if stage.DeliveryOf(ctx).ID != stuck.ID {
+					if pipeline.DeliveryOf(ctx).ID != stuck.ID {
 						done <- struct{}{}
 						return nil, nil
 					}
@@ -45,9 +45,9 @@ func TestAHandlerThatNeverReturnsHoldsNobody(t *testing.T) {
 				})
 				ctx, stop := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
-				cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1}, Limit: time.Minute,
+				cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1}, Limit: time.Minute,
 					Log: slog.New(slog.DiscardHandler)}
-				go func() { ended <- stage.Run(ctx, b, cfg, h) }()
+				go func() { ended <- pipeline.Run(ctx, b, cfg, h) }()
 				good := bus.Message{ID: stuck.ID.Child("other", 0), Event: &crawl.Fetch{}}
 				if err := b.Publish(ctx, stuck, good); err != nil {
 					t.Fatal(err)
@@ -82,12 +82,12 @@ func TestAStopOfTheBusDoesNotWaitForEver(t *testing.T) {
 		b := membus.New(membus.Config{Capacity: 8, Dead: dead, Log: slog.New(slog.DiscardHandler)})
 		ctx, stop := context.WithCancel(t.Context())
 		h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { stop(); <-open; return nil, nil })
-		cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 2}, Limit: time.Hour, Log: slog.New(slog.DiscardHandler)}
+		cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 2}, Limit: time.Hour, Log: slog.New(slog.DiscardHandler)}
 		if err := b.Publish(ctx, message()); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if err := stage.Run(ctx, b, cfg, h); err != nil || time.Since(began) > time.Minute || len(dead) > 0 || b.Outstanding() != 1 {
+		if err := pipeline.Run(ctx, b, cfg, h); err != nil || time.Since(began) > time.Minute || len(dead) > 0 || b.Outstanding() != 1 {
 			t.Errorf("stopped after %v with %v; %d buried, %d outstanding", time.Since(began), err, len(dead), b.Outstanding())
 		}
 		close(open)
@@ -107,10 +107,10 @@ func TestHeldTimeDoesNotCountAgainstTheLimit(t *testing.T) {
 				var held atomic.Bool
 				held.Store(true)
 				h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { <-open; return nil, nil })
-				cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1},
+				cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1},
 					Limit: time.Minute, Held: held.Load, Log: slog.New(slog.DiscardHandler)}
 				ended := make(chan error, 1)
-				go func() { ended <- stage.Run(ctx, b, cfg, h) }()
+				go func() { ended <- pipeline.Run(ctx, b, cfg, h) }()
 				if err := b.Publish(ctx, message()); err != nil {
 					t.Fatal(err)
 				}

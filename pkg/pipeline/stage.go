@@ -1,9 +1,9 @@
-// Package stage runs the logic of a stage over a bus: deliver, handle, publish the outputs, confirm, settle.
+// Package pipeline runs the logic of a stage over a bus: deliver, handle, publish the outputs, confirm, settle.
 //
 // A stage's logic is a [Handler]: a function from an event to events. It knows neither the bus nor the stores'
 // technology. [Run] gives each output its deterministic id, so that a message handled twice publishes the same messages
 // twice, and turns errors into retries or dead letters. It must never drop a message on its own account.
-package stage
+package pipeline
 
 import (
 	"context"

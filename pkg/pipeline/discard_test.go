@@ -1,4 +1,4 @@
-package stage_test
+package pipeline_test
 
 import (
 	"context"
@@ -9,14 +9,14 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 )
 
 // What is left of a job that was deleted is acknowledged, and counted apart: it is neither tried again nor buried.
 func TestWhatWasDiscardedIsLetGo(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	s := &script{deliver: []bus.Message{message()}}
-	run(t, s, stage.NewMetrics(reg), func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
+	run(t, s, pipeline.NewMetrics(reg), func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
 		return nil, fmt.Errorf("job: %w", crawl.ErrDiscarded)
 	})
 	got := gather(t, reg)

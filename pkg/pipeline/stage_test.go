@@ -1,4 +1,4 @@
-package stage_test
+package pipeline_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -46,11 +46,11 @@ type handler func(context.Context, *crawl.Fetch) ([]crawl.Event, error)
 
 func (h handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, error) { return h(ctx, f) }
 
-func run(t *testing.T, s *script, m *stage.Metrics, h handler) {
+func run(t *testing.T, s *script, m *pipeline.Metrics, h handler) {
 	t.Helper()
-	cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1},
+	cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1},
 		Log: slog.New(slog.DiscardHandler), Metrics: m}
-	if err := stage.Run(t.Context(), s, cfg, h); err != nil {
+	if err := pipeline.Run(t.Context(), s, cfg, h); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -77,16 +77,16 @@ func TestTheSameMessagePublishesTheSameMessages(t *testing.T) {
 func TestHandlerKnowsWhetherTheMessageMayBeARepeat(t *testing.T) {
 	again, retried := message(), message()
 	again.Redelivered, retried.Attempt = true, 2
-	var got []stage.Delivery
+	var got []pipeline.Delivery
 	run(t, &script{deliver: []bus.Message{message(), again, retried}}, nil,
 		func(ctx context.Context, _ *crawl.Fetch) ([]crawl.Event, error) {
-			got = append(got, stage.DeliveryOf(ctx))
+			got = append(got, pipeline.DeliveryOf(ctx))
 			return nil, nil
 		})
 	if got[0].Repeat || !got[1].Repeat || !got[2].Repeat || got[2].Attempt != 2 || got[0].ID.IsZero() {
 		t.Errorf("deliveries %+v", got)
 	}
-	if d := stage.DeliveryOf(t.Context()); d != (stage.Delivery{}) {
+	if d := pipeline.DeliveryOf(t.Context()); d != (pipeline.Delivery{}) {
 		t.Errorf("delivery %+v outside a handler", d)
 	}
 }
@@ -154,10 +154,10 @@ func TestAFailureIsLoggedWithJobAndURL(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Log: slog.New(slog.NewTextHandler(&out, nil))}
+			cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Log: slog.New(slog.NewTextHandler(&out, nil))}
 			s := &script{deliver: []bus.Message{{ID: task.ID(), Event: tt.event, Attempt: tt.attempt}}}
 			h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { return nil, tt.err })
-			if err := stage.Run(t.Context(), s, cfg, h); err != nil || s.results[0] == nil {
+			if err := pipeline.Run(t.Context(), s, cfg, h); err != nil || s.results[0] == nil {
 				t.Fatalf("error %v, of the message %v", err, s.results[0])
 			}
 			for _, want := range tt.want {
@@ -174,7 +174,7 @@ func TestAFailureIsLoggedWithJobAndURL(t *testing.T) {
 func TestExpectedRefusalsAreOneLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Log: slog.New(slog.NewTextHandler(&out, nil))}
+		cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Log: slog.New(slog.NewTextHandler(&out, nil))}
 		refusal := &bus.RetryError{After: time.Second, Err: errors.New("fenced"), Expected: true}
 		s := &script{}
 		for attempt := range 40 {
@@ -189,7 +189,7 @@ func TestExpectedRefusalsAreOneLine(t *testing.T) {
 			}
 			return nil, fmt.Errorf("store: %w", refusal)
 		})
-		if err := stage.Run(t.Context(), s, cfg, h); err != nil || len(s.results) != 40 || !bus.IsExpected(s.results[0]) {
+		if err := pipeline.Run(t.Context(), s, cfg, h); err != nil || len(s.results) != 40 || !bus.IsExpected(s.results[0]) {
 			t.Fatalf("error %v, of the messages %v", err, s.results)
 		}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -209,7 +209,7 @@ func TestExpectedRefusalsAreOneLine(t *testing.T) {
 func TestMetricsCountWhatHappened(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	n := 0
-	run(t, &script{deliver: []bus.Message{message(), message(), message()}}, stage.NewMetrics(reg),
+	run(t, &script{deliver: []bus.Message{message(), message(), message()}}, pipeline.NewMetrics(reg),
 		func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
 			switch n++; n {
 			case 1:
@@ -265,8 +265,8 @@ func TestSettlersAreToldAfterTheOutputsArePublished(t *testing.T) {
 			s := &settler{bus: b, err: tt.noted, handler: func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
 				return make([]crawl.Event, tt.outputs), tt.handled
 			}}
-			cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1}, Log: slog.New(slog.DiscardHandler)}
-			if err := stage.Run[*crawl.Fetch](t.Context(), b, cfg, s); err != nil {
+			cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1}, Log: slog.New(slog.DiscardHandler)}
+			if err := pipeline.Run[*crawl.Fetch](t.Context(), b, cfg, s); err != nil {
 				t.Fatal(err)
 			}
 			if len(s.seen) != tt.told || tt.told > 0 && s.seen[0] != tt.outputs {
@@ -284,10 +284,10 @@ func TestAPanicKeepsItsStack(t *testing.T) {
 	for name, limit := range map[string]time.Duration{"called directly": 0, "with a limit": time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Limit: limit, Log: slog.New(slog.NewTextHandler(&out, nil))}
+			cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Limit: limit, Log: slog.New(slog.NewTextHandler(&out, nil))}
 			s := &script{deliver: []bus.Message{message()}}
 			h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { return poisoned(nil), nil })
-			if err := stage.Run(t.Context(), s, cfg, h); err != nil {
+			if err := pipeline.Run(t.Context(), s, cfg, h); err != nil {
 				t.Fatal(err)
 			}
 			for where, text := range map[string]string{"the error": s.results[0].Error(), "the log": out.String()} {
@@ -321,7 +321,7 @@ func TestAHandlerThatNeverEndsIsCutOff(t *testing.T) {
 					s.deliver = append(s.deliver, stuck, good)
 				}
 				h := handler(func(ctx context.Context, _ *crawl.Fetch) ([]crawl.Event, error) {
-					if stage.DeliveryOf(ctx).ID == good.ID {
+					if pipeline.DeliveryOf(ctx).ID == good.ID {
 						return []crawl.Event{&crawl.Outcome{}}, nil
 					}
 					calls.Add(1)
@@ -333,9 +333,9 @@ func TestAHandlerThatNeverEndsIsCutOff(t *testing.T) {
 					return []crawl.Event{&crawl.Page{}}, nil
 				})
 				var out bytes.Buffer
-				cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Limit: time.Minute, Log: slog.New(slog.NewTextHandler(&out, nil))}
+				cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Limit: time.Minute, Log: slog.New(slog.NewTextHandler(&out, nil))}
 				began := time.Now()
-				if err := stage.Run(t.Context(), s, cfg, h); err != nil {
+				if err := pipeline.Run(t.Context(), s, cfg, h); err != nil {
 					t.Fatal(err)
 				}
 				took := time.Since(began)
@@ -366,9 +366,9 @@ func TestAStopDoesNotWaitForAHandlerThatNeverEnds(t *testing.T) {
 		open := make(chan struct{})
 		s := &script{deliver: []bus.Message{message()}}
 		h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { stop(); <-open; return nil, nil })
-		cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Limit: time.Hour, Log: slog.New(slog.DiscardHandler)}
+		cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Limit: time.Hour, Log: slog.New(slog.DiscardHandler)}
 		began := time.Now()
-		if err := stage.Run(ctx, s, cfg, h); err != nil || time.Since(began) > time.Minute || s.results[0] == nil {
+		if err := pipeline.Run(ctx, s, cfg, h); err != nil || time.Since(began) > time.Minute || s.results[0] == nil {
 			t.Errorf("stopped after %v with %v, of the message %v", time.Since(began), err, s.results)
 		}
 		close(open)
@@ -386,9 +386,9 @@ func BenchmarkDeliver(b *testing.B) {
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
-			cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Limit: limit, Log: slog.New(slog.DiscardHandler)}
+			cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Limit: limit, Log: slog.New(slog.DiscardHandler)}
 			h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { return nil, nil })
-			if err := stage.Run(b.Context(), s, cfg, h); err != nil {
+			if err := pipeline.Run(b.Context(), s, cfg, h); err != nil {
 				b.Fatal(err)
 			}
 		})

@@ -1,4 +1,4 @@
-package stage_test
+package pipeline_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stage"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 )
 
 // gather returns the counters and gauges by name, those of the only stage.
@@ -31,7 +31,7 @@ func gather(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 func TestBusyWorkersAreCountedWhileTheyWork(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	var during map[string]float64
-	run(t, &script{deliver: []bus.Message{message()}}, stage.NewMetrics(reg), func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
+	run(t, &script{deliver: []bus.Message{message()}}, pipeline.NewMetrics(reg), func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
 		during = gather(t, reg)
 		return nil, nil
 	})
@@ -43,7 +43,7 @@ func TestBusyWorkersAreCountedWhileTheyWork(t *testing.T) {
 
 func TestFiguresStandBeforeTheFirstMessage(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
-	run(t, &script{}, stage.NewMetrics(reg), nil)
+	run(t, &script{}, pipeline.NewMetrics(reg), nil)
 	got := gather(t, reg)
 	for _, name := range []string{"in", "out", "retried", "dead"} {
 		if _, ok := got["whirlpool_stage_messages_"+name+"_total"]; !ok {
@@ -78,9 +78,9 @@ func TestFailuresCountAsTheBusTreatsThem(t *testing.T) {
 				}
 				return nil, tt.err
 			})
-			cfg := stage.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1},
-				Log: slog.New(slog.DiscardHandler), Metrics: stage.NewMetrics(reg)}
-			if err := stage.Run(ctx, &script{deliver: []bus.Message{tt.message}}, cfg, h); err != nil {
+			cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1},
+				Log: slog.New(slog.DiscardHandler), Metrics: pipeline.NewMetrics(reg)}
+			if err := pipeline.Run(ctx, &script{deliver: []bus.Message{tt.message}}, cfg, h); err != nil {
 				t.Fatal(err)
 			}
 			got := gather(t, reg)
