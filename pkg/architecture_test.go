@@ -16,10 +16,10 @@ const module = "github.com/whirlpool-crawler/whirlpool/"
 var (
 	domain   = []string{"pkg/web/weburl", "pkg/crawl/codec", "pkg/crawl"}
 	runtime  = []string{"pkg/bus", "pkg/bus/peers", "pkg/pipeline"}
-	stages   = []string{"pkg/fetch", "pkg/parse", "pkg/seen", "pkg/filter", "pkg/split", "pkg/due", "pkg/frontier"}
+	stages   = []string{"pkg/stages/fetch", "pkg/stages/parse", "pkg/stages/contentseen", "pkg/stages/urlfilter", "pkg/stages/hostsplitter", "pkg/stages/due", "pkg/stages/frontier"}
 	adapters = []string{"pkg/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/postgres", "pkg/mongo", "pkg/memcached", "pkg/spool", "pkg/zookeeper"}
 	// narrow libraries know the domain at most, and stages may use them.
-	narrow = []string{"pkg/web/robots", "pkg/robotscache", "pkg/web/sitemap", "pkg/web/traps", "pkg/web/dnscache", "pkg/web/netguard", "pkg/web/lru",
+	narrow = []string{"pkg/web/robots", "pkg/stages/robotscache", "pkg/web/sitemap", "pkg/web/traps", "pkg/web/dnscache", "pkg/web/netguard", "pkg/web/lru",
 		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/testkit/fakeweb", "pkg/run", "pkg/crawl/nearest", "pkg/web/htmlscan", "pkg/ring", "pkg/ring/member", "pkg/ring/memstore"}
 )
 
@@ -91,7 +91,7 @@ func forbidden(from, to string) string {
 		return "bus and stage know the domain alone"
 	case in(narrow, from) && !in(domain, to) && !in(narrow, to):
 		return "a narrow library knows the domain and other narrow libraries"
-	case from == "pkg/territory" && !in(domain, to) && to != "pkg/frontier" && to != "pkg/ring" && to != "pkg/pipeline/recovery":
+	case from == "pkg/territory" && !in(domain, to) && to != "pkg/stages/frontier" && to != "pkg/ring" && to != "pkg/pipeline/recovery":
 		return "a territory knows the frontier, the ring and what brings back alone"
 	case from == "pkg/pipeline/recovery" && !in(domain, to):
 		return "what brings back knows the domain alone"
@@ -116,13 +116,13 @@ func TestNegativeControlImportRules(t *testing.T) {
 	broken := []listed{
 		{"pkg/web/weburl", []string{"pkg/crawl"}},
 		{"pkg/crawl", []string{"pkg/bus"}},
-		{"pkg/fetch", []string{"pkg/local"}},
-		{"pkg/parse", []string{"pkg/fetch"}},
+		{"pkg/stages/fetch", []string{"pkg/local"}},
+		{"pkg/stages/parse", []string{"pkg/stages/fetch"}},
 		{"pkg/bus/membus", []string{"pkg/local"}},
-		{"pkg/local", []string{"pkg/due"}},
-		{"pkg/pipeline", []string{"pkg/frontier"}},
-		{"pkg/web/robots", []string{"pkg/fetch"}},
-		{"pkg/seen", []string{"pkg/node"}},
+		{"pkg/local", []string{"pkg/stages/due"}},
+		{"pkg/pipeline", []string{"pkg/stages/frontier"}},
+		{"pkg/web/robots", []string{"pkg/stages/fetch"}},
+		{"pkg/stages/contentseen", []string{"pkg/node"}},
 	}
 	if got := violations(broken); len(got) != len(broken) {
 		t.Errorf("%d of %d broken rules were noticed: %q", len(got), len(broken), got)

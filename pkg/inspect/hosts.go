@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 )
 
 // RobotsVerdict is what the robots.txt of a URL's origin says about it.

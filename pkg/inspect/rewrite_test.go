@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
 
-func testRules(t testing.TB) *filter.Rules {
+func testRules(t testing.TB) *urlfilter.Rules {
 	t.Helper()
 	job := crawl.DefaultJob()
 	job.ID, job.Seeds = "test", []string{"http://example.com/"}
-	rules, err := filter.Compile(&job)
+	rules, err := urlfilter.Compile(&job)
 	if err != nil {
 		t.Fatal(err)
 	}

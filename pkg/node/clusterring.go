@@ -14,7 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
-	"github.com/whirlpool-crawler/whirlpool/pkg/split"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/territory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/zookeeper"
 )
@@ -87,8 +87,8 @@ func (c *cluster) peered() (*peers.Bus, error) {
 // owners answers the host splitter and the DUE from the newest table.
 type owners struct{ router ring.Router }
 
-// View implements split.Owners. A message waits while there is no table.
-func (o owners) View() (split.View, error) {
+// View implements hostsplitter.Owners. A message waits while there is no table.
+func (o owners) View() (hostsplitter.View, error) {
 	v, err := o.router.View()
 	if err != nil {
 		return nil, &bus.RetryError{After: ringRetry, Err: err, Expected: true}
@@ -96,7 +96,7 @@ func (o owners) View() (split.View, error) {
 	return v, nil
 }
 
-func (c *cluster) owners() split.Owners {
+func (c *cluster) owners() hostsplitter.Owners {
 	return owners{ring.Router{Self: c.p.Config.Node, Current: c.member.Table, Addresses: c.addresses()}}
 }
 

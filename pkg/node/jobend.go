@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -135,7 +135,7 @@ func (w *jobWatch) buried(ctx context.Context, job crawl.JobID) (found bool, err
 // seeded reports whether the ledger knows every seed. Those that it does not know were lost on their way there: they
 // are sent again.
 func (w *jobWatch) seeded(ctx context.Context, job *crawl.Job) (bool, error) {
-	scope, err := filter.Compile(job)
+	scope, err := urlfilter.Compile(job)
 	if err != nil {
 		return false, err
 	}

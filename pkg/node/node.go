@@ -19,15 +19,15 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/due"
-	"github.com/whirlpool-crawler/whirlpool/pkg/fetch"
-	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
-	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
-	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
-	"github.com/whirlpool-crawler/whirlpool/pkg/seen"
-	"github.com/whirlpool-crawler/whirlpool/pkg/split"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/due"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetch"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
 
 // Stores are the stores that the stages work on. A role needs some of them only.
@@ -99,7 +99,7 @@ type Node struct {
 	deps     Deps
 	frontier *frontier.Frontier // nil: another program's
 	fetcher  *fetch.Handler     // nil: another program's
-	judge    *filter.Judge      // of revisions; the frontier's
+	judge    *urlfilter.Judge   // of revisions; the frontier's
 	metrics  *pipeline.Metrics
 	stages   []func(context.Context) error
 	log      *slog.Logger
@@ -120,7 +120,7 @@ type Deps struct {
 	// Held reports whether the handlers wait for something that people have to mend: see pipeline.Config. nil: never.
 	Held func() bool
 	// Owners and Ring say whose URLs are; nil: all are this node's. Fetching may replace the fetcher by one that asks the ring; nil: it does not.
-	Owners   split.Owners
+	Owners   hostsplitter.Owners
 	Ring     frontier.Ring
 	Fetching func(pipeline.Handler[*crawl.Fetch]) pipeline.Handler[*crawl.Fetch]
 	// BeforeRecover is waited for before the frontier's queues are read; nil: nothing.
@@ -173,17 +173,17 @@ func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
 	case Parser:
 		addStage(n, r, crawl.TopicParse, parse.NewHandler(d.Jobs, s.Bodies, d.Log))
 	case ContentSeen:
-		addStage(n, r, crawl.TopicContentSeen, seen.New(seen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept,
+		addStage(n, r, crawl.TopicContentSeen, contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept,
 			Bodies: s.Bodies, Metrics: d.Registry}, d.Log))
 	case URLFilter:
-		addStage(n, r, crawl.TopicURLFilter, filter.New(d.Jobs, known{rules}))
+		addStage(n, r, crawl.TopicURLFilter, urlfilter.New(d.Jobs, known{rules}))
 	case HostSplitter:
-		addStage(n, r, crawl.TopicHostSplit, split.New(cmp.Or[split.Owners](d.Owners, split.OneNode{})))
+		addStage(n, r, crawl.TopicHostSplit, hostsplitter.New(cmp.Or[hostsplitter.Owners](d.Owners, hostsplitter.OneNode{})))
 	case DUE:
 		addStage(n, r, crawl.TopicDUE, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets, Attempts: s.Attempts, Jobs: d.Jobs,
 			Owners: d.Owners, Following: s.Following}))
 	case Frontier:
-		n.judge = filter.NewJudge(d.Jobs)
+		n.judge = urlfilter.NewJudge(d.Jobs)
 		n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts, Jobs: d.Jobs,
 			Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following,
 			Places: s.Places})

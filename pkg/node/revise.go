@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
 
 // StoredJob returns the job that a store belongs to, as it is now.
@@ -41,7 +41,7 @@ func Revise(ctx context.Context, jobs crawl.JobStore, job *crawl.Job) (*crawl.Jo
 	next := *job
 	if next.Blacklist != "" && next.BlacklistEntries == nil {
 		var err error
-		if next.BlacklistEntries, err = filter.BlacklistLines(next.Blacklist); err != nil {
+		if next.BlacklistEntries, err = urlfilter.BlacklistLines(next.Blacklist); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/fetch"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetch"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/lru"
 )

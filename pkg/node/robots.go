@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/robotscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // known answers the URL filter from the robots.txt files that are known.
 type known struct{ rules *robotscache.Cache }
 
-// Allowed implements filter.Robots.
+// Allowed implements urlfilter.Robots.
 func (k known) Allowed(ctx context.Context, agent string, u weburl.URL) (allowed, found bool, err error) {
 	rules, rec, found, err := k.rules.Rules(ctx, u.Origin(), agent)
 	if err != nil || !found || rec.State == crawl.RobotsDisallowAll {

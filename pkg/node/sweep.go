@@ -14,7 +14,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -30,7 +30,7 @@ type sweeper struct {
 	left  crawl.LeftOuts
 	look  crawl.Ledger
 	bus   bus.Bus
-	judge *filter.Judge
+	judge *urlfilter.Judge
 	log   *slog.Logger
 	// patience is how long a chunk is waited for until it is published again; 0: claimPatience.
 	patience time.Duration

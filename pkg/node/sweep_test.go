@@ -12,10 +12,10 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/due"
-	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/due"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -103,7 +103,7 @@ func newSwept(t *testing.T, change func(*crawl.Job)) *swept {
 	}
 	s := &swept{store: store, bus: &claimer{fresh: map[string]int{}, due: due.New(due.Deps{URLs: store.URLs(), Ledger: store.URLs(),
 		Budgets: store.Budgets(), Attempts: store.AttemptLog(), Jobs: store.Jobs()})}}
-	s.sweeper = &sweeper{jobs: store.Jobs(), left: store.URLs(), look: store.URLs(), bus: s.bus, judge: filter.NewJudge(store.Jobs()),
+	s.sweeper = &sweeper{jobs: store.Jobs(), left: store.URLs(), look: store.URLs(), bus: s.bus, judge: urlfilter.NewJudge(store.Jobs()),
 		log: slog.New(slog.DiscardHandler), patience: 50 * time.Millisecond}
 	return s
 }

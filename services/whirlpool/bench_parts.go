@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/net/html"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/frontierbench"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/localbench"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/seenbench"

@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/filter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
 
 // newSet returns the command that changes the settings of a crawl, running or not.
@@ -94,7 +94,7 @@ func (f *crawlFlags) revised(cmd *cobra.Command, job *crawl.Job, flags crawl.Job
 		next.BlacklistEntries = nil
 		if next.Blacklist != "" { // whoever runs the crawl may not have the file
 			var err error
-			if next.BlacklistEntries, err = filter.BlacklistLines(next.Blacklist); err != nil {
+			if next.BlacklistEntries, err = urlfilter.BlacklistLines(next.Blacklist); err != nil {
 				return nil, exitStatus{exitUsage, err}
 			}
 		}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse/parsetool"
-	"github.com/whirlpool-crawler/whirlpool/pkg/seen/seentool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen/seentool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse/parsetool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/warc/warctool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots/robotstool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"

@@ -20,7 +20,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
-	"github.com/whirlpool-crawler/whirlpool/pkg/split"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -148,8 +148,8 @@ func count(m *sync.Map, host string) (n int) {
 // halves gives hosts that begin with b to node b.
 type halves struct{}
 
-func (halves) View() (split.View, error) { return halves{}, nil }
-func (halves) Epoch() uint64             { return 1 }
+func (halves) View() (hostsplitter.View, error) { return halves{}, nil }
+func (halves) Epoch() uint64                    { return 1 }
 func (halves) Owner(_ context.Context, u weburl.URL) (string, error) {
 	if strings.HasPrefix(u.HostKey(), "b") {
 		return "b", nil
@@ -159,7 +159,7 @@ func (halves) Owner(_ context.Context, u weburl.URL) (string, error) {
 
 // counting counts how often messages are handled.
 type counting struct {
-	*split.Handler
+	*hostsplitter.Handler
 	most atomic.Int64 // attempts of one message
 }
 
@@ -187,7 +187,7 @@ func TestLinksWaitForABrokerThatIsStopped(t *testing.T) {
 	a, b := start(t, "a"), start(t, "b")
 	atA, atB := a.consumed(t), b.consumed(t)
 	all := a.bus(t, map[string]*machine{"b": b})
-	h := &counting{Handler: split.New(halves{})}
+	h := &counting{Handler: hostsplitter.New(halves{})}
 	consume(t, func(ctx context.Context) error {
 		return pipeline.Run(ctx, all, pipeline.Config{Name: "hostsplitter", Topic: crawl.TopicHostSplit, Workers: bus.Workers{Min: 1, Max: 8},
 			Log: slog.New(slog.DiscardHandler)}, h)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
-	"github.com/whirlpool-crawler/whirlpool/pkg/parse"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse"
 )
 
 const root = "../../.."

@@ -9,13 +9,13 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/due"
-	"github.com/whirlpool-crawler/whirlpool/pkg/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring/memstore"
-	"github.com/whirlpool-crawler/whirlpool/pkg/split"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/due"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/territory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -63,7 +63,7 @@ func (n *Node) start() error {
 		n.lead,
 		stageOf(n, "fetcher", crawl.TopicFetch, c.cfg.Window, fetcher{n}),
 		stageOf(n, "urlfilter", crawl.TopicParse, 16, reader{n}),
-		stageOf(n, "hostsplitter", crawl.TopicHostSplit, 8, split.New(whose)),
+		stageOf(n, "hostsplitter", crawl.TopicHostSplit, 8, hostsplitter.New(whose)),
 		stageOf(n, "due", crawl.TopicDUE, 8, claims))
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/pkg/split"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -20,7 +20,7 @@ const links = 40
 // splits measures what the host splitter takes for a URL, all of Handle, in nanoseconds of CPU time: of pages of which ten links lead to five other hosts, and of pages
 // whose links all lead to hosts of their own.
 func (s *web) splits(t *ring.Table, r *Result) error {
-	h := split.New(routerOf(t))
+	h := hostsplitter.New(routerOf(t))
 	for _, c := range []struct {
 		others int
 		to     *float64
@@ -38,7 +38,7 @@ func (s *web) splits(t *ring.Table, r *Result) error {
 }
 
 // handleAll is the median of rounds.
-func handleAll(h *split.Handler, pages []*crawl.Split) (perURL, shares float64, err error) {
+func handleAll(h *hostsplitter.Handler, pages []*crawl.Split) (perURL, shares float64, err error) {
 	const rounds = 7
 	var took []float64
 	n := 0
@@ -100,5 +100,5 @@ func routerOf(t *ring.Table) router {
 	return router{ring.Router{Self: t.Nodes()[0].Name, Current: func() *ring.Table { return t }}}
 }
 
-// View implements split.Owners.
-func (r router) View() (split.View, error) { return r.Router.View() }
+// View implements hostsplitter.Owners.
+func (r router) View() (hostsplitter.View, error) { return r.Router.View() }

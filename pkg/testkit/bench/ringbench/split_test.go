@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/split"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
 )
 
 // What the host splitter takes for a page of 40 links, on clusters of several sizes: -count several, and the least of each, for machines drift.
@@ -22,7 +22,7 @@ func BenchmarkSplit(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			h := split.New(routerOf(t))
+			h := hostsplitter.New(routerOf(t))
 			b.Run(fmt.Sprintf("hosts=%d/nodes=%d", others, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for i := range b.N {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/local"
-	"github.com/whirlpool-crawler/whirlpool/pkg/seen"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -23,7 +23,7 @@ const (
 	crowd      = 200   // copies claimed at once
 	sample     = 2_000 // claims that are timed
 	fillers    = 64    // goroutines that fill the set: claims at once share a write
-	sketchSize = seen.SketchSize
+	sketchSize = contentseen.SketchSize
 )
 
 // claims measures the content set of one machine in a directory of its own.

@@ -10,8 +10,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/seen"
-	"github.com/whirlpool-crawler/whirlpool/pkg/seen/seentool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen/seentool"
 )
 
 const (
@@ -33,7 +33,7 @@ func run(w io.Writer, sizes []uint64, files []string) error {
 	}
 	r := report{w: w}
 	r.line("reproduce: whirlpool bench simhash %s", source(files))
-	r.line("texts: %d of at least %d words", len(pages), seen.MinFeatures)
+	r.line("texts: %d of at least %d words", len(pages), contentseen.MinFeatures)
 	r.speed(pages)
 	r.recall(Recall(pages, editedShare, editRounds))
 	r.pairs(FalsePairs(pages))
@@ -62,13 +62,13 @@ func load(files []string) ([]Page, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, sketch, _ := seen.Fingerprint(text); sketch != nil && !have[text] {
+		if _, sketch, _ := contentseen.Fingerprint(text); sketch != nil && !have[text] {
 			have[text] = true
 			pages = append(pages, Page{Name: file, Text: text})
 		}
 	}
 	if len(pages) == 0 {
-		return nil, fmt.Errorf("none of %d files has a main text of %d words", len(files), seen.MinFeatures)
+		return nil, fmt.Errorf("none of %d files has a main text of %d words", len(files), contentseen.MinFeatures)
 	}
 	return pages, nil
 }
@@ -92,7 +92,7 @@ func (r *report) speed(pages []Page) {
 		start := cpuTime()
 		size = 0
 		for _, p := range pages {
-			seen.Fingerprint(p.Text)
+			contentseen.Fingerprint(p.Text)
 			size += len(p.Text)
 		}
 		best = min(best, cpuTime()-start)
@@ -117,15 +117,15 @@ func Recall(pages []Page, share float64, rounds int) (n Recognised) {
 	rnd := rand.New(rand.NewPCG(2, 0))
 	pool := Words(pages)
 	for _, p := range pages {
-		simhash, sketch, _ := seen.Fingerprint(p.Text)
+		simhash, sketch, _ := contentseen.Fingerprint(p.Text)
 		for range rounds {
-			copied, itsSketch, _ := seen.Fingerprint(Edit(rnd, p.Text, share, pool))
+			copied, itsSketch, _ := contentseen.Fingerprint(Edit(rnd, p.Text, share, pool))
 			n.Copies++
-			if seen.Distance(simhash, copied) > near {
+			if contentseen.Distance(simhash, copied) > near {
 				continue
 			}
 			n.Near++
-			if seen.Similarity(sketch, itsSketch) >= seen.Resemblance {
+			if contentseen.Similarity(sketch, itsSketch) >= contentseen.Resemblance {
 				n.Confirmed++
 			}
 		}
@@ -149,14 +149,14 @@ type Pairs struct {
 func FalsePairs(pages []Page) (n Pairs) {
 	simhashes, sketches := make([]uint64, len(pages)), make([][]byte, len(pages))
 	for i, p := range pages {
-		simhashes[i], sketches[i], _ = seen.Fingerprint(p.Text)
+		simhashes[i], sketches[i], _ = contentseen.Fingerprint(p.Text)
 		for j := range i {
 			n.All++
-			if seen.Distance(simhashes[i], simhashes[j]) > near {
+			if contentseen.Distance(simhashes[i], simhashes[j]) > near {
 				continue
 			}
 			n.Near++
-			if seen.Similarity(sketches[i], sketches[j]) >= seen.Resemblance {
+			if contentseen.Similarity(sketches[i], sketches[j]) >= contentseen.Resemblance {
 				n.False = append(n.False, [2]string{pages[j].Name, p.Name})
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/seen"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
 )
 
 // Contract: of pages with 1 % of their words changed at least 80 % are recognised, and no two distinct pages are taken for
@@ -15,7 +15,7 @@ func TestEditedCopiesAreRecognisedAndDistinctPagesAreNot(t *testing.T) {
 	for _, seed := range []uint64{1, 2} {
 		pages := Corpus(seed, 200)
 		for _, p := range pages {
-			if _, sketch, _ := seen.Fingerprint(p.Text); sketch == nil {
+			if _, sketch, _ := contentseen.Fingerprint(p.Text); sketch == nil {
 				t.Fatalf("%s of seed %d is too short to be measured", p.Name, seed)
 			}
 		}

@@ -1,0 +1,147 @@
+package contentseen
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/zeebo/xxh3"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Stores are what the stage works with. All but Metrics are needed.
+type Stores struct {
+	Jobs    crawl.Jobs
+	Content crawl.ContentSet
+	Pages   crawl.Pages
+	Unkept  crawl.Unkept // why pages are not among Pages
+	Bodies  crawl.Bodies
+	Metrics prometheus.Registerer // nil: none
+}
+
+// Handler is the stage's logic: a pipeline.Handler of *crawl.Document.
+type Handler struct {
+	st    Stores
+	log   *slog.Logger
+	pages *prometheus.CounterVec
+}
+
+// New returns a handler over the stores.
+func New(st Stores, log *slog.Logger) *Handler {
+	h := &Handler{st: st, log: log, pages: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "seen",
+		Name: "pages_total", Help: "Pages stored, by what they were: new, or a copy of another one; repeats included."}, []string{"result"})}
+	for _, s := range []crawl.Sameness{crawl.Original, crawl.ExactCopy, crawl.NearCopy} {
+		h.pages.WithLabelValues(resultName(s)) // a series exists from the start
+	}
+	if st.Metrics != nil {
+		st.Metrics.MustRegister(h.pages)
+	}
+	return h
+}
+
+// Handle judges, stores and passes on one document. Done again it gives the same answer, whether or not the body is still
+// there.
+func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event, error) {
+	job, err := h.st.Jobs.JobAt(ctx, d.Page.Task.Job, d.Page.Task.Epoch)
+	if err != nil {
+		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
+	}
+	verdict := crawl.Seen{}
+	switch reason := unkept(job, d); {
+	case d.Page.Task.Kind != crawl.KindPage: // no page of the ledger's: nobody looks for its record
+	case reason != "":
+		err = h.st.Unkept.Note(ctx, job.ID, d.Page.Task.URL, reason)
+	default:
+		verdict, err = h.store(ctx, job, d)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
+	}
+	if err := h.st.Bodies.Release(ctx, d.Page.Body); err != nil {
+		return nil, fmt.Errorf("release the body of %s: %w", d.Page.Task.URL, err)
+	}
+	return links(job, d, verdict), nil
+}
+
+// unkept is why the document may not be stored; empty: it may.
+func unkept(job *crawl.Job, d *crawl.Document) string {
+	if d.NoIndex && !job.IgnoreMeta {
+		return crawl.ReasonNoIndex
+	}
+	return ""
+}
+
+// store claims the document's content and stores what is new in it.
+func (h *Handler) store(ctx context.Context, job *crawl.Job, d *crawl.Document) (crawl.Seen, error) {
+	simhash, sketch, _ := Fingerprint(d.Text)
+	fp := crawl.Fingerprint{
+		Job: job.ID, URL: d.Page.Task.URL, Digest: d.Page.Digest, LinkSum: linkSum(d.Links), Simhash: simhash, Sketch: sketch,
+	}
+	verdict, err := h.st.Content.Claim(ctx, fp, job.NearDuplicate, resemble)
+	if err != nil {
+		return verdict, err
+	}
+	r := metadata(d, simhash)
+	if verdict.Sameness == crawl.Original {
+		r.Text, r.Fields, r.Links, r.Assets = d.Text, d.Fields, d.Links, d.Assets
+	} else {
+		r.DuplicateOf, r.Similarity = verdict.Of, similarityName(verdict.Sameness)
+		h.log.Debug("copy", "url", fp.URL, "of", verdict.Of, "similarity", r.Similarity, "distance", verdict.Distance)
+	}
+	if err := h.st.Pages.Put(ctx, r); err != nil {
+		return verdict, fmt.Errorf("store its record: %w", err)
+	}
+	h.pages.WithLabelValues(resultName(verdict.Sameness)).Inc()
+	return verdict, nil
+}
+
+func resemble(mine, theirs []byte) bool { return Similarity(mine, theirs) >= Resemblance }
+
+// resultName is the label of a page in the metrics.
+func resultName(s crawl.Sameness) string {
+	if s == crawl.Original {
+		return "new"
+	}
+	return similarityName(s)
+}
+
+func similarityName(s crawl.Sameness) string {
+	if s == crawl.ExactCopy {
+		return "exact"
+	}
+	return "near"
+}
+
+// metadata is the part of a record that copies have as well.
+func metadata(d *crawl.Document, simhash uint64) *crawl.Record {
+	p := &d.Page
+	return &crawl.Record{
+		Job: p.Task.Job, URL: p.Task.URL, FinalURL: p.Task.URL, Canonical: d.Canonical, Status: p.Status, FetchedAt: p.FetchedAt,
+		Depth: p.Task.Depth, Referrer: p.Task.Referrer, ContentType: d.ContentType, Charset: d.Charset, Bytes: p.Bytes,
+		Digest: p.Digest, Simhash: simhash, Title: d.Title, Lang: d.Lang, Truncated: p.Truncated, Cut: d.Cut, Epoch: p.Task.Epoch,
+	}
+}
+
+// links is the event that passes the document's links on; none if there is nothing to follow or it was said before, and nobody waits to hear it.
+func links(job *crawl.Job, d *crawl.Document, verdict crawl.Seen) []crawl.Event {
+	switch {
+	case len(d.Links) == 0, d.NoFollow && !job.IgnoreMeta, verdict.Sameness == crawl.ExactCopy && verdict.SameLinks:
+		if d.Page.Task.Tracked {
+			return []crawl.Event{&crawl.Links{Task: d.Page.Task}}
+		}
+		return nil
+	}
+	return []crawl.Event{&crawl.Links{Task: d.Page.Task, Links: d.Links}}
+}
+
+// linkSum hashes the URLs that the links resolve to, in order. The same bytes at another place can mean other URLs.
+func linkSum(links []crawl.Link) uint64 {
+	const odd = 0x9e3779b97f4a7c15
+	var sum uint64
+	for i := range links {
+		sum = (sum ^ xxh3.HashString(links[i].URL.String())) * odd
+	}
+	return sum
+}

@@ -1,0 +1,251 @@
+package contentseen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+var _ pipeline.Handler[*crawl.Document] = (*Handler)(nil)
+
+// stores are the handler's surroundings, which remember what was asked of them, in order.
+type stores struct {
+	did     []string
+	verdict crawl.Seen
+	claimed crawl.Fingerprint
+	near    int
+	confirm func(mine, theirs []byte) bool
+	record  *crawl.Record
+	putErr  error
+	noteErr error
+	relErr  error
+}
+
+func (s *stores) Note(_ context.Context, job crawl.JobID, u weburl.URL, reason string) error {
+	s.did = append(s.did, fmt.Sprintf("note %s %s %s", job, u, reason))
+	return s.noteErr
+}
+
+func (s *stores) Reasons(context.Context, crawl.JobID, ...weburl.Key) ([]string, error) {
+	return nil, nil
+}
+
+func (s *stores) Claim(_ context.Context, fp crawl.Fingerprint, near int, confirm func(_, _ []byte) bool) (crawl.Seen, error) {
+	s.did = append(s.did, "claim")
+	s.claimed, s.near, s.confirm = fp, near, confirm
+	return s.verdict, nil
+}
+
+func (s *stores) Put(_ context.Context, r *crawl.Record) error {
+	s.did = append(s.did, "put")
+	s.record = r
+	return s.putErr
+}
+
+// bodies is the spool; apart from stores because both have a Put.
+type bodies struct {
+	crawl.Bodies
+	s *stores
+}
+
+func (b bodies) Release(context.Context, crawl.BodyRef) error {
+	b.s.did = append(b.s.did, "release")
+	return b.s.relErr
+}
+
+func (s *stores) handler(job crawl.Job) *Handler {
+	jobs := crawl.StaticJobs{job.ID: &job}
+	return New(Stores{Jobs: jobs, Content: s, Pages: s, Unkept: s, Bodies: bodies{s: s}}, slog.New(slog.DiscardHandler))
+}
+
+func mustURL(t *testing.T, s string) weburl.URL {
+	t.Helper()
+	u, err := weburl.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func testJob() crawl.Job {
+	job := crawl.DefaultJob()
+	job.ID = "test"
+	return job
+}
+
+func document(t *testing.T) *crawl.Document {
+	t.Helper()
+	task := crawl.Task{Job: "test", URL: mustURL(t, "http://a.example/x"), Depth: 2, Referrer: mustURL(t, "http://a.example/")}
+	return &crawl.Document{
+		Page: crawl.Page{Task: task, Status: 200, FetchedAt: time.Unix(1, 0), Body: "body", Bytes: 12, Digest: crawl.Digest{1},
+			Truncated: "length"},
+		Title: "Title", Text: strings.Repeat("some words that are the text ", 50), Lang: "en", Charset: "utf-8",
+		ContentType: "text/html", Canonical: "http://a.example/c", Fields: []crawl.Field{{Name: "f", Value: "v"}},
+		Links: []crawl.Link{{URL: mustURL(t, "http://a.example/y")}}, Assets: []string{"http://a.example/i.png"}, Cut: []string{"links"},
+	}
+}
+
+func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
+	of := crawl.Seen{Of: mustURL(t, "http://b.example/")}
+	exact, near := of, of
+	exact.Sameness, near.Sameness = crawl.ExactCopy, crawl.NearCopy
+	same := exact
+	same.SameLinks = true
+	page, dropped := []string{"claim", "put", "release"}, []string{"note test http://a.example/x noindex", "release"}
+	for name, c := range map[string]struct {
+		verdict crawl.Seen
+		change  func(d *crawl.Document, j *crawl.Job)
+		did     []string
+		links   bool
+		whole   bool
+		similar string
+	}{
+		"original":                       {did: page, links: true, whole: true},
+		"exact copy, the same links":     {verdict: same, did: page, similar: "exact"},
+		"exact copy, other links":        {verdict: exact, did: page, links: true, similar: "exact"},
+		"near copy":                      {verdict: near, did: page, links: true, similar: "near"},
+		"no links":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.Links = nil }, did: page, whole: true},
+		"noindex":                        {change: func(d *crawl.Document, _ *crawl.Job) { d.NoIndex = true }, did: dropped, links: true},
+		"nofollow":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.NoFollow = true }, did: page, whole: true},
+		"noindex and nofollow, ignored":  {change: robotsTags(true), did: page, links: true, whole: true},
+		"noindex and nofollow, honoured": {change: robotsTags(false), did: dropped},
+		"noindex of a sitemap": {change: func(d *crawl.Document, _ *crawl.Job) {
+			d.Page.Task.Kind, d.NoIndex = crawl.KindSitemap, true
+		}, did: page[2:], links: true},
+		"sitemap": {change: func(d *crawl.Document, _ *crawl.Job) { d.Page.Task.Kind = crawl.KindSitemap }, did: page[2:],
+			links: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, job, s := document(t), testJob(), &stores{verdict: c.verdict}
+			if c.change != nil {
+				c.change(d, &job)
+			}
+			events, err := s.handler(job).Handle(context.Background(), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(s.did, c.did) {
+				t.Errorf("did %v, want %v", s.did, c.did)
+			}
+			var want []crawl.Event
+			if c.links {
+				want = []crawl.Event{&crawl.Links{Task: d.Page.Task, Links: d.Links}}
+			}
+			if !reflect.DeepEqual(events, want) {
+				t.Errorf("events %v, want %v", events, want)
+			}
+			if len(c.did) == len(page) {
+				checkRecord(t, d, s.record, c.whole, c.verdict.Of, c.similar)
+			}
+		})
+	}
+}
+
+func robotsTags(ignored bool) func(*crawl.Document, *crawl.Job) {
+	return func(d *crawl.Document, j *crawl.Job) { d.NoIndex, d.NoFollow, j.IgnoreMeta = true, true, ignored }
+}
+
+func checkRecord(t *testing.T, d *crawl.Document, got *crawl.Record, whole bool, of weburl.URL, similar string) {
+	t.Helper()
+	simhash, _, _ := Fingerprint(d.Text)
+	want := &crawl.Record{Job: "test",
+		URL: d.Page.Task.URL, FinalURL: d.Page.Task.URL, Canonical: d.Canonical, Status: 200, FetchedAt: time.Unix(1, 0), Depth: 2,
+		Referrer: d.Page.Task.Referrer, ContentType: "text/html", Charset: "utf-8", Bytes: 12, Digest: crawl.Digest{1},
+		Simhash: simhash, Title: "Title", Lang: "en", DuplicateOf: of, Similarity: similar, Truncated: "length", Cut: d.Cut,
+	}
+	if whole {
+		want.Text, want.Fields, want.Links, want.Assets = d.Text, d.Fields, d.Links, d.Assets
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("record\n%+v, want\n%+v", got, want)
+	}
+}
+
+func TestHandlerClaimsWithTheJobsDistanceAndTheSketchesResemblance(t *testing.T) {
+	job, s, d := testJob(), &stores{}, document(t)
+	job.NearDuplicate = 5
+	if _, err := s.handler(job).Handle(context.Background(), d); err != nil {
+		t.Fatal(err)
+	}
+	simhash, sketch, _ := Fingerprint(d.Text)
+	want := crawl.Fingerprint{Job: "test", URL: d.Page.Task.URL, Digest: d.Page.Digest, LinkSum: linkSum(d.Links),
+		Simhash: simhash, Sketch: sketch}
+	if s.near != 5 || !reflect.DeepEqual(s.claimed, want) {
+		t.Errorf("claimed %+v within %d, want %+v within 5", s.claimed, s.near, want)
+	}
+	_, other, _ := Fingerprint(randomText(1, 400, 300))
+	if !s.confirm(sketch, sketch) || s.confirm(sketch, other) {
+		t.Error("the sketches are not asked for their resemblance")
+	}
+}
+
+// What fails is done again, wholly; the body stays until everything is stored.
+func TestHandlerKeepsTheBodyUntilTheRecordIsStored(t *testing.T) {
+	s := &stores{putErr: errors.New("disk full")}
+	h, d := s.handler(testJob()), document(t)
+	if _, err := h.Handle(context.Background(), d); !errors.Is(err, s.putErr) || !strings.Contains(err.Error(), d.Page.Task.URL.String()) {
+		t.Errorf("error %v, want one that names the URL and wraps %v", err, s.putErr)
+	}
+	if got := strings.Join(s.did, " "); got != "claim put" {
+		t.Errorf("did %s, want the body kept", got)
+	}
+	s.putErr, s.relErr = nil, errors.New("spool gone")
+	if _, err := h.Handle(context.Background(), d); !errors.Is(err, s.relErr) {
+		t.Errorf("error %v, want %v", err, s.relErr)
+	}
+	s.relErr = nil
+	first, err := h.Handle(context.Background(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := h.Handle(context.Background(), d); err != nil || !reflect.DeepEqual(again, first) || len(again) != 1 {
+		t.Errorf("a repeated message got %v, %v; want %v", again, err, first)
+	}
+}
+
+// Why a page has no record is noted before its body goes.
+func TestHandlerKeepsTheBodyUntilTheReasonIsNoted(t *testing.T) {
+	s := &stores{noteErr: errors.New("store away")}
+	h, d := s.handler(testJob()), document(t)
+	d.NoIndex = true
+	if _, err := h.Handle(context.Background(), d); !errors.Is(err, s.noteErr) || len(s.did) != 1 {
+		t.Errorf("did %q, error %v; want the note alone and its error", s.did, err)
+	}
+}
+
+func TestHandlerRefusesAnUnknownJobForGood(t *testing.T) {
+	d := document(t)
+	d.Page.Task.Job = "unknown"
+	if _, err := (&stores{}).handler(testJob()).Handle(context.Background(), d); !crawl.IsPermanent(err) {
+		t.Errorf("error %v, want a permanent one", err)
+	}
+}
+
+func TestLinkSumTellsLinksApart(t *testing.T) {
+	link := func(urls ...string) (links []crawl.Link) {
+		for _, u := range urls {
+			links = append(links, crawl.Link{URL: mustURL(t, u)})
+		}
+		return links
+	}
+	sums := map[uint64]int{}
+	for i, l := range [][]crawl.Link{
+		nil, link("http://a/"), link("http://b/"), link("http://a/", "http://b/"), link("http://a/", "http://a/"),
+		link("http://a/b"), link("http://a/", "http://b/", "http://c/"),
+	} {
+		sum := linkSum(l)
+		if other, twice := sums[sum]; twice {
+			t.Errorf("lists %d and %d have the sum %x", other, i, sum)
+		}
+		sums[sum] = i
+	}
+}

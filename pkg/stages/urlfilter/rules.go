@@ -1,0 +1,197 @@
+package urlfilter
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/traps"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// Rules are what a job says about URLs, compiled.
+type Rules struct {
+	job       *crawl.Job
+	agent     string // that robots.txt files know the job's crawler by
+	canon     *weburl.Canonicalizer
+	domains   map[string]bool // scope domain: the seeds' registrable domains
+	hosts     map[string]bool // scope host: the seeds' host keys
+	prefixes  []string        // scope prefix: the seeds' directories, http and https alike
+	include   []*regexp.Regexp
+	exclude   []*regexp.Regexp
+	blacklist *Blacklist
+	traps     traps.Config
+	scopeRule string // the rules as they are told; those of the first revision are not: it is kept, and so are they
+	depthRule string
+	names     bool // tell them
+	seeds     map[weburl.URL]bool
+}
+
+// Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name the pattern or
+// the file.
+func Compile(job *crawl.Job) (*Rules, error) {
+	r := &Rules{job: job, agent: robotscache.AgentOf(job), canon: Canonicalizer(job), domains: map[string]bool{}, hosts: map[string]bool{},
+		traps: traps.Default(), seeds: map[weburl.URL]bool{}, names: job.Epoch > 1}
+	if r.names {
+		r.scopeRule, r.depthRule = "scope "+string(job.Scope), fmt.Sprintf("max_depth %d", job.MaxDepth)
+	}
+	seeds, err := job.SeedURLs()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range seeds {
+		s = r.canon.Canonical(s)
+		r.domains[s.RegistrableDomain()] = true
+		r.hosts[s.HostKey()] = true
+		r.seeds[s] = true
+		r.prefixes = append(r.prefixes, directory(s))
+	}
+	var errInc, errExc error
+	r.include, errInc = patterns("include", job.Include)
+	r.exclude, errExc = patterns("exclude", job.Exclude)
+	if err := errors.Join(errInc, errExc); err != nil {
+		return nil, err
+	}
+	if r.blacklist, err = blacklistOf(job); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Canonicalizer returns the canonicalizer that the job asks for.
+func Canonicalizer(job *crawl.Job) *weburl.Canonicalizer { return job.Canonicalizer() }
+
+func patterns(name string, list []string) ([]*regexp.Regexp, error) {
+	var out []*regexp.Regexp
+	for _, p := range list {
+		re, err := regexp.Compile(p)
+		if err != nil {
+			return nil, fmt.Errorf("%s pattern %q: %w", name, p, err)
+		}
+		out = append(out, re)
+	}
+	return out, nil
+}
+
+// directory is host and path of a URL up to the last slash: /a/b.html and /a/ have the directory /a/. The scheme does not
+// count: a seed named without one is taken for http, and most sites redirect that to https.
+func directory(u weburl.URL) string {
+	path := u.Path()
+	return u.HostKey() + path[:strings.LastIndexByte(path, '/')+1]
+}
+
+// Canonical returns the canonical form of u as the job wants it.
+func (r *Rules) Canonical(u weburl.URL) weburl.URL { return r.canon.Canonical(u) }
+
+// task makes the task that a link stands for. The target of a redirect is as deep as its source, and so is a sitemap that
+// robots.txt names; every other link is a hop deeper, the sitemaps of an index too, so that a chain of them ends.
+func (r *Rules) task(in *crawl.Links, l *crawl.Link) crawl.Task {
+	t := crawl.Task{Job: in.Task.Job, URL: r.canon.Canonical(l.URL), Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
+		Priority: priority(l.Weight), Epoch: in.Task.Epoch}
+	switch l.Tag {
+	case crawl.TagRedirect:
+		t.Depth, t.Redirects, t.Kind, t.Priority = in.Task.Depth, in.Task.Redirects+1, in.Task.Kind, in.Task.Priority
+	case crawl.TagSitemapIndex:
+		if in.Task.Kind != crawl.KindSitemap {
+			t.Depth = in.Task.Depth
+		}
+		t.Kind, t.Priority = crawl.KindSitemap, crawl.MaxPriority-1
+	case crawl.TagFeedSource:
+		t.Kind, t.Feed = crawl.KindSitemap, true
+	}
+	return t
+}
+
+// priority maps the weights 1 to 9 of site rules to the front queues; 0, no rule, to the default.
+func priority(weight int) int {
+	if weight <= 0 {
+		return crawl.DefaultPriority
+	}
+	return crawl.MinPriority + (min(weight, 9)-1)*(crawl.MaxPriority-crawl.MinPriority)/8
+}
+
+// judgeLink says why a link is not to be followed because of what it is.
+func (r *Rules) judgeLink(l *crawl.Link) (reason string) {
+	switch {
+	case l.NoFollow() && !r.job.IgnoreMeta:
+		return crawl.ReasonNoFollow
+	case l.Tag == crawl.TagFeedSource && !r.job.Sitemaps:
+		return crawl.ReasonNoFeeds
+	}
+	return ""
+}
+
+// Judge says why a candidate is not to be fetched, and by which rule; empty: it is. It does not ask robots.txt. A
+// sitemap may lie on another host than the pages it lists, so scope and patterns do not bind it here (see
+// judgeSitemap); its links are judged like all others. A feed is named by a page, unlike a sitemap: what binds pages
+// binds it too. The rule is told where it is not that of the job's first revision.
+func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
+	href := t.URL.String()
+	if t.URL.IsForeign() {
+		return crawl.ReasonScheme, ""
+	}
+	if entry, on := r.blacklist.Entry(t.URL); on {
+		return crawl.ReasonBlacklist, r.name(entry)
+	}
+	if t.Kind == crawl.KindPage || t.Feed {
+		if reason, rule := r.judgeWanted(t.URL, href); reason != "" {
+			return reason, rule
+		}
+	}
+	if r.job.MaxDepth >= 0 && t.Depth > r.job.MaxDepth {
+		return crawl.ReasonDepth, r.depthRule
+	}
+	return r.traps.Check(t.URL, now), ""
+}
+
+// judgeWanted applies scope and patterns.
+func (r *Rules) judgeWanted(u weburl.URL, href string) (reason, rule string) {
+	if !r.InScope(u) {
+		return crawl.ReasonScope, r.scopeRule
+	}
+	for _, re := range r.exclude {
+		if re.MatchString(href) {
+			return crawl.ReasonExclude, r.name(re.String())
+		}
+	}
+	if len(r.include) == 0 {
+		return "", ""
+	}
+	for _, re := range r.include {
+		if re.MatchString(href) {
+			return "", ""
+		}
+	}
+	return crawl.ReasonInclude, ""
+}
+
+func (r *Rules) name(rule string) string {
+	if r.names {
+		return rule
+	}
+	return ""
+}
+
+// InScope reports whether u lies in the job's scope.
+func (r *Rules) InScope(u weburl.URL) bool {
+	switch r.job.Scope {
+	case crawl.ScopeAny:
+		return true
+	case crawl.ScopeHost:
+		return r.hosts[u.HostKey()]
+	case crawl.ScopePrefix:
+		place := u.HostKey() + u.Path()
+		for _, p := range r.prefixes {
+			if strings.HasPrefix(place, p) {
+				return true
+			}
+		}
+		return false
+	default:
+		return r.domains[u.RegistrableDomain()]
+	}
+}

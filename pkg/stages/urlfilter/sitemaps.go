@@ -1,0 +1,49 @@
+package urlfilter
+
+import (
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// maxElsewhere is how many sitemaps outside the scope a robots.txt may name. By sitemaps.org it may: naming them is
+// the proof that they are the site's. But it must not send the crawl to any number of hosts that have nothing to do
+// with it.
+const maxElsewhere = 3
+
+// judgeSitemap says why a sitemap is not to be read because of where it lies. elsewhere counts those outside the
+// scope that the same file named before.
+func (r *Rules) judgeSitemap(in *crawl.Links, t *crawl.Task, l *crawl.Link, elsewhere *int) string {
+	if t.Kind != crawl.KindSitemap || l.Tag == crawl.TagFeedSource {
+		return ""
+	}
+	source := in.Task.URL
+	robots := in.Task.Kind == crawl.KindRobots
+	if robots && in.Task.For != "" {
+		if origin, err := weburl.Parse(in.Task.For); err == nil {
+			source = origin
+		}
+	}
+	switch near := source.RegistrableDomain() == t.URL.RegistrableDomain(); {
+	case robots && !r.hostInScope(source):
+		return crawl.ReasonScope // a host that is asked for a sitemap only: its own sitemaps are not asked for
+	case near || r.job.Scope != crawl.ScopeAny && r.hostInScope(t.URL):
+		return ""
+	case !robots || *elsewhere >= maxElsewhere:
+		return crawl.ReasonScope
+	}
+	*elsewhere++
+	return ""
+}
+
+// hostInScope reports whether pages of u's host may lie in the job's scope.
+func (r *Rules) hostInScope(u weburl.URL) bool {
+	if r.job.Scope != crawl.ScopePrefix {
+		return r.InScope(u)
+	}
+	for _, p := range r.prefixes {
+		if host := u.HostKey() + "/"; len(p) >= len(host) && p[:len(host)] == host {
+			return true
+		}
+	}
+	return false
+}
