@@ -17,7 +17,7 @@ var (
 	domain   = []string{"pkg/web/weburl", "pkg/crawl/codec", "pkg/crawl"}
 	runtime  = []string{"pkg/bus", "pkg/bus/peers", "pkg/pipeline"}
 	stages   = []string{"pkg/stages/fetch", "pkg/stages/parse", "pkg/stages/contentseen", "pkg/stages/urlfilter", "pkg/stages/hostsplitter", "pkg/stages/due", "pkg/stages/frontier"}
-	adapters = []string{"pkg/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/postgres", "pkg/mongo", "pkg/memcached", "pkg/spool", "pkg/zookeeper"}
+	adapters = []string{"pkg/stores/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/stores/postgres", "pkg/stores/mongo", "pkg/stores/memcached", "pkg/stores/spool", "pkg/zookeeper"}
 	// narrow libraries know the domain at most, and stages may use them.
 	narrow = []string{"pkg/web/robots", "pkg/stages/robotscache", "pkg/web/sitemap", "pkg/web/traps", "pkg/web/dnscache", "pkg/web/netguard", "pkg/web/lru",
 		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/testkit/fakeweb", "pkg/run", "pkg/crawl/nearest", "pkg/web/htmlscan", "pkg/ring", "pkg/ring/member", "pkg/ring/memstore"}
@@ -116,10 +116,10 @@ func TestNegativeControlImportRules(t *testing.T) {
 	broken := []listed{
 		{"pkg/web/weburl", []string{"pkg/crawl"}},
 		{"pkg/crawl", []string{"pkg/bus"}},
-		{"pkg/stages/fetch", []string{"pkg/local"}},
+		{"pkg/stages/fetch", []string{"pkg/stores/local"}},
 		{"pkg/stages/parse", []string{"pkg/stages/fetch"}},
-		{"pkg/bus/membus", []string{"pkg/local"}},
-		{"pkg/local", []string{"pkg/stages/due"}},
+		{"pkg/bus/membus", []string{"pkg/stores/local"}},
+		{"pkg/stores/local", []string{"pkg/stages/due"}},
 		{"pkg/pipeline", []string{"pkg/stages/frontier"}},
 		{"pkg/web/robots", []string{"pkg/stages/fetch"}},
 		{"pkg/stages/contentseen", []string{"pkg/node"}},

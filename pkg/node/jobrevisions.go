@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // jobRevisions tells a cluster's frontier which revisions of the jobs apply, and sees to it that what they let in is

@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline/recovery"
-	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // jobWatch tells the frontier which jobs the users let run, and says when a job has ended.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/spool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/spool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
 // StoredJob returns the job that a store belongs to, as it is now.

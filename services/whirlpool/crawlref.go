@@ -12,7 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
-	"github.com/whirlpool-crawler/whirlpool/pkg/mongo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
 )
 
 // crawlRef is what a command is about: the crawl in a directory, or a job of a cluster.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
 // brokenPatience is how long a crawl whose directory cannot be written any more may take to stop in order.

@@ -11,10 +11,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
-	"github.com/whirlpool-crawler/whirlpool/pkg/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // newSet returns the command that changes the settings of a crawl, running or not.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
 func TestDiscardLeavesNothingOfTheCrawlAndEverythingElse(t *testing.T) {

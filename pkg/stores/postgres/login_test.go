@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 func TestARefusedLoginIsNotAServerOutOfReach(t *testing.T) {
