@@ -17,10 +17,10 @@ var (
 	domain   = []string{"pkg/web/weburl", "pkg/crawl/codec", "pkg/crawl"}
 	runtime  = []string{"pkg/bus", "pkg/bus/peers", "pkg/pipeline"}
 	stages   = []string{"pkg/stages/fetch", "pkg/stages/parse", "pkg/stages/contentseen", "pkg/stages/urlfilter", "pkg/stages/hostsplitter", "pkg/stages/due", "pkg/stages/frontier"}
-	adapters = []string{"pkg/stores/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/stores/postgres", "pkg/stores/mongo", "pkg/stores/memcached", "pkg/stores/spool", "pkg/zookeeper"}
+	adapters = []string{"pkg/stores/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/stores/postgres", "pkg/stores/mongo", "pkg/stores/memcached", "pkg/stores/spool", "pkg/cluster/zookeeper"}
 	// narrow libraries know the domain at most, and stages may use them.
 	narrow = []string{"pkg/web/robots", "pkg/stages/robotscache", "pkg/web/sitemap", "pkg/web/traps", "pkg/web/dnscache", "pkg/web/netguard", "pkg/web/lru",
-		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/testkit/fakeweb", "pkg/run", "pkg/crawl/nearest", "pkg/web/htmlscan", "pkg/ring", "pkg/ring/member", "pkg/ring/memstore"}
+		"pkg/jsonl", "pkg/warc", "pkg/export", "pkg/jobfile", "pkg/testkit/fakeweb", "pkg/run", "pkg/crawl/nearest", "pkg/web/htmlscan", "pkg/cluster/ring", "pkg/cluster/ring/member", "pkg/cluster/ring/memstore"}
 )
 
 type listed struct {
@@ -91,7 +91,7 @@ func forbidden(from, to string) string {
 		return "bus and stage know the domain alone"
 	case in(narrow, from) && !in(domain, to) && !in(narrow, to):
 		return "a narrow library knows the domain and other narrow libraries"
-	case from == "pkg/territory" && !in(domain, to) && to != "pkg/stages/frontier" && to != "pkg/ring" && to != "pkg/pipeline/recovery":
+	case from == "pkg/cluster/handover" && !in(domain, to) && to != "pkg/stages/frontier" && to != "pkg/cluster/ring" && to != "pkg/pipeline/recovery":
 		return "a territory knows the frontier, the ring and what brings back alone"
 	case from == "pkg/pipeline/recovery" && !in(domain, to):
 		return "what brings back knows the domain alone"

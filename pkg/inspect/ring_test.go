@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 )
 
 // nodeBroker is the broker of one node.

@@ -9,14 +9,14 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/peers"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/handover"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
-	"github.com/whirlpool-crawler/whirlpool/pkg/territory"
-	"github.com/whirlpool-crawler/whirlpool/pkg/zookeeper"
 )
 
 // ringRetry is how long a message waits for a table of the ring, or for this node's place in it.
@@ -170,14 +170,14 @@ func (c *cluster) followRing(ctx context.Context) error {
 }
 
 // enterRing waits until the node is a member of the ring, and returns what its frontier may do.
-func (c *cluster) enterRing(ctx context.Context) (*territory.Territory, error) {
+func (c *cluster) enterRing(ctx context.Context) (*handover.Territory, error) {
 	c.p.Log.Info("waiting for this node's place in the ring", "node", c.p.Config.Node, "ring", c.p.Config.Ring.Name)
-	cfg := territory.Config{Node: c.p.Config.Node, Patience: patience(c.p.Config), Quiet: c.leasesQuiet, Log: c.p.Log}
+	cfg := handover.Config{Node: c.p.Config.Node, Patience: patience(c.p.Config), Quiet: c.leasesQuiet, Log: c.p.Log}
 	if c.book != nil {
 		cfg.Addresses, cfg.Recall = c.book.Find, c.book.Recall
 	}
-	t, err := territory.Begin(ctx, cfg,
-		territory.Deps{Member: c.member, Members: c.postgres.Members(), Ledger: c.postgres.URLs(), Following: c.postgres.Following()})
+	t, err := handover.Begin(ctx, cfg,
+		handover.Deps{Member: c.member, Members: c.postgres.Members(), Ledger: c.postgres.URLs(), Following: c.postgres.Following()})
 	if errors.Is(err, ring.ErrFenced) {
 		err = fmt.Errorf("%w; was the ring made anew? then stop all nodes and run `whirlpool ring forget --cluster`", err)
 	}

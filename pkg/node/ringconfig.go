@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
-	"github.com/whirlpool-crawler/whirlpool/pkg/zookeeper"
 )
 
 // PeerConfig is RabbitConfig for a publisher to the broker of another node of the ring, whose address is addr, host:port. Vhosts, users, passwords and

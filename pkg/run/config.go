@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 )
 
 // Config is the configuration of the programs of one node. All of them read the same file; each takes what concerns it.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 )
 
 // checker gathers what is wrong with a configuration.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 )
 
 func newRingCreate() *cobra.Command {

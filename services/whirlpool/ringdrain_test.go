@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 )
 
 // Where all nodes leave at once, as when a cluster is deleted, a drain ends with that instead of waiting for heirs.

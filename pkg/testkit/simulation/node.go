@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/handover"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/memstore"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring/memstore"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/due"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
-	"github.com/whirlpool-crawler/whirlpool/pkg/territory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -83,7 +83,7 @@ func stageOf[In crawl.Event](n *Node, name, topic string, most int, h pipeline.H
 // lead runs a frontier for each registration of the node, one after the other.
 func (n *Node) lead(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if err := n.leadOnce(ctx); err != nil && !errors.Is(err, territory.ErrOver) && ctx.Err() == nil {
+		if err := n.leadOnce(ctx); err != nil && !errors.Is(err, handover.ErrOver) && ctx.Err() == nil {
 			return err
 		}
 		n.queues.restart()
@@ -99,11 +99,11 @@ func (n *Node) leadOnce(ctx context.Context) error {
 		return nil
 	}
 	l := fencedLedger{c.ledger, n}
-	t, err := territory.Begin(ctx, territory.Config{Node: n.Name, Patience: c.cfg.Patience, Log: c.log,
+	t, err := handover.Begin(ctx, handover.Config{Node: n.Name, Patience: c.cfg.Patience, Log: c.log,
 		Quiet: func(context.Context) bool {
 			return n.broker.depth(crawl.TopicFetch)+n.broker.depth(crawl.TopicOutcome) == 0
 		}},
-		territory.Deps{Member: n.member, Members: c.members, Ledger: l, Following: c.following})
+		handover.Deps{Member: n.member, Members: c.members, Ledger: l, Following: c.following})
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (n *Node) leadOnce(ctx context.Context) error {
 	return n.leadBy(ctx, t, f)
 }
 
-func (n *Node) ring(t *territory.Territory) frontier.Ring {
+func (n *Node) ring(t *handover.Territory) frontier.Ring {
 	if n.cluster.cfg.Broken.NoSince {
 		return timeless{t}
 	}
@@ -139,7 +139,7 @@ func (r timeless) Place(u weburl.URL) frontier.Place {
 	return p
 }
 
-func (n *Node) leadBy(ctx context.Context, t *territory.Territory, f *frontier.Frontier) error {
+func (n *Node) leadBy(ctx context.Context, t *handover.Territory, f *frontier.Frontier) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 )
 
 // Verdict is what came of a crawl that has ended.

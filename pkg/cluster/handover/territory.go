@@ -1,8 +1,8 @@
-// Package territory is what a node's frontier may do by the ring: whose a URL is, which hosts this node may contact and since when, and the
+// Package handover is what a node's frontier may do by the ring: whose a URL is, which hosts this node may contact and since when, and the
 // node's part in moves of virtual nodes from one node to another.
 //
 // It knows no technology. What it relies on, and why nothing is lost with a node: docs/design/nodes.md.
-package territory
+package handover
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline/recovery"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )

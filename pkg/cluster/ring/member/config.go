@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 )
 
 // Config says who is a member, and of what.

@@ -1,4 +1,4 @@
-package territory
+package handover
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline/recovery"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 

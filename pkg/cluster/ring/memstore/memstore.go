@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 )
 
 // Server holds one ring.

@@ -1,4 +1,4 @@
-package territory
+package handover
 
 import (
 	"bytes"
@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	ringmember "github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
+	ringmember "github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 )
 
 // A part of a move that the fence refuses is tried again like any other that fails, but is no fault that people must

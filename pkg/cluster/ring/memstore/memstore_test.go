@@ -5,8 +5,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring/memstore"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/memstore"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/membertest"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 )
 
 // Store is where the table of one ring and the registrations of its nodes are kept.

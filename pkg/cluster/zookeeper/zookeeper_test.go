@@ -12,11 +12,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring"
-	"github.com/whirlpool-crawler/whirlpool/pkg/ring/member"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/membertest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
-	"github.com/whirlpool-crawler/whirlpool/pkg/zookeeper"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
