@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
 // site is a web site by path: "301 /x" redirects, "206 …" and the like answer with that status, what starts with

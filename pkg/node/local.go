@@ -13,9 +13,9 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
-	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 )
 
 // auditArchives checks the finished files under warc/: each record has a length and each member a checksum. One that is

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/export"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
 )
 
 // exportFlags are the flags of `whirlpool export`.

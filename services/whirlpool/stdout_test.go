@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
 // toStdout is a crawl of the synthetic web to standard output, whose temporary directory lies in tmp.

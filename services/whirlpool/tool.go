@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc/warctool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen/seentool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse/parsetool"
-	"github.com/whirlpool-crawler/whirlpool/pkg/warc/warctool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots/robotstool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl/urltool"

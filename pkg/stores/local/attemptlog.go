@@ -10,7 +10,7 @@ import (
 	"os"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
 // AttemptLog appends to crawl.log. Lines that come together share one write; the file is fsync'ed when it is closed.

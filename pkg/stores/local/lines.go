@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/nlnwa/gowarc"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 )
 
 // reference reads the file with another implementation, in its strictest mode, and counts the records.

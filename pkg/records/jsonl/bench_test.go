@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
 func BenchmarkAppendRecord(b *testing.B) {

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/export"
-	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/nlnwa/gowarc"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 )
 
 // minimal is a record in the form of the standard's own examples.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 )
 
 const openName = "WHIRLPOOL-20260102T030405Z-00001-crawler1.warc.gz.open"

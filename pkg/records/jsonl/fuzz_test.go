@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
 // FuzzStringsEqualEncodingJSON holds the escaper against the standard library, byte for byte.

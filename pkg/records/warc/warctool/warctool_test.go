@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/warc/warctool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc/warctool"
 )
 
 const good = "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Record-ID: <urn:x:1>\r\n" +

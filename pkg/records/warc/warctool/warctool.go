@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 )
 
 // summary is the last line that Run prints.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/warc"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 )
 
 // articles are pages of about 40 KB that compress like HTML does, to a quarter or so.
