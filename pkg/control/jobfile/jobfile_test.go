@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
 )
 
 func TestWhatTheFileLeavesOutKeepsItsDefault(t *testing.T) {

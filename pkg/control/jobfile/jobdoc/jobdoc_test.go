@@ -11,8 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse"
 )
 
@@ -26,7 +26,7 @@ func TestTheDescriptionsAreFresh(t *testing.T) {
 	for name, want := range files {
 		got, err := os.ReadFile(name)
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what crawl.Job says (%v): run `go generate ./pkg/jobfile` and commit it", strings.TrimPrefix(name, root+"/"), err)
+			t.Errorf("%s is not what crawl.Job says (%v): run `go generate ./pkg/control/jobfile` and commit it", strings.TrimPrefix(name, root+"/"), err)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func TestJobFilesInTheDocumentsAreTaken(t *testing.T) {
 // A key without a comment is named, with what to do.
 func TestAKeyWithoutCommentIsNamed(t *testing.T) {
 	_, err := Keys([]byte("package crawl\ntype Job struct { ID string // name\n}"))
-	if err == nil || !strings.Contains(err.Error(), "seeds") || !strings.Contains(err.Error(), "go generate ./pkg/jobfile") {
+	if err == nil || !strings.Contains(err.Error(), "seeds") || !strings.Contains(err.Error(), "go generate ./pkg/control/jobfile") {
 		t.Errorf("error %v", err)
 	}
 }

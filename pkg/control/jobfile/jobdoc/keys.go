@@ -1,5 +1,5 @@
 // Package jobdoc describes the job file: docs/jobfile.md for people and a JSON Schema for editors, both made of the
-// struct crawl.Job, its comments, its defaults and its bounds. `go generate ./pkg/jobfile` writes them; a test says
+// struct crawl.Job, its comments, its defaults and its bounds. `go generate ./pkg/control/jobfile` writes them; a test says
 // when they are stale.
 package jobdoc
 
@@ -41,7 +41,7 @@ func Keys(source []byte) ([]Key, error) {
 	d := describer{comments: comments}
 	keys := d.section(reflect.TypeFor[crawl.Job](), reflect.ValueOf(crawl.DefaultJob()), "")
 	if len(d.missing) > 0 {
-		return nil, fmt.Errorf("no comment in pkg/crawl/job.go says what these keys mean: %s; write one, then `go generate ./pkg/jobfile`",
+		return nil, fmt.Errorf("no comment in pkg/crawl/job.go says what these keys mean: %s; write one, then `go generate ./pkg/control/jobfile`",
 			strings.Join(d.missing, ", "))
 	}
 	return keys, nil

@@ -1,11 +1,11 @@
-// Command write writes docs/jobfile.md and pkg/jobfile/schema.json. `go generate ./pkg/jobfile` runs it in pkg/jobfile.
+// Command write writes docs/jobfile.md and pkg/control/jobfile/schema.json. `go generate ./pkg/control/jobfile` runs it in pkg/control/jobfile.
 package main
 
 import (
 	"fmt"
 	"os"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/jobfile/jobdoc"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile/jobdoc"
 )
 
 func main() {
