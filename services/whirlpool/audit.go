@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 func newAudit() *cobra.Command {
@@ -57,9 +57,9 @@ or a dead letter cannot be read. ` + "`whirlpool repair`" + ` puts right what is
 // judged prints what an audit found, and makes its verdict the exit status. wrong is what to say of a crawl that is not
 // sound.
 func judged(cmd *cobra.Command, r *crawl.AuditReport, asJSON bool, wrong string) error {
-	write := inspect.WriteAudit
+	write := report.WriteAudit
 	if asJSON {
-		write = func(w io.Writer, r *crawl.AuditReport) error { return inspect.WriteJSON(w, r) }
+		write = func(w io.Writer, r *crawl.AuditReport) error { return report.WriteJSON(w, r) }
 	}
 	if err := write(cmd.OutOrStdout(), r); err != nil {
 		return err

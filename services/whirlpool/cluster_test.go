@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 // The commands answer about a cluster's job as they do about a directory.
@@ -37,8 +37,8 @@ func TestCommandsOverACluster(t *testing.T) {
 	}{
 		{"status", func(t *testing.T) { checkClusterStatus(t, c, dir) }},
 		{"explain", func(t *testing.T) {
-			checkExplanations(t, func(t *testing.T, url string) inspect.Explanation {
-				return decode[inspect.Explanation](t, c.must("explain", "--cluster", "--json", url))
+			checkExplanations(t, func(t *testing.T, url string) report.Explanation {
+				return decode[report.Explanation](t, c.must("explain", "--cluster", "--json", url))
 			})
 		}},
 		{"explain a copy", func(t *testing.T) { checkClusterCopy(t, c) }},
@@ -64,8 +64,8 @@ func TestCommandsOverACluster(t *testing.T) {
 
 func checkClusterStatus(t *testing.T, c *clusterUnderTest, dir string) {
 	want := statusOf(t, dir)
-	got := decode[inspect.Status](t, c.must("status", "--cluster", "--job", "test", "--json"))
-	if got.State != inspect.StateFinished || got.Open != 0 || got.Queued != 0 || got.InFlight != 0 || got.DeadLetters != 0 || got.Ended.IsZero() {
+	got := decode[report.Status](t, c.must("status", "--cluster", "--job", "test", "--json"))
+	if got.State != report.StateFinished || got.Open != 0 || got.Queued != 0 || got.InFlight != 0 || got.DeadLetters != 0 || got.Ended.IsZero() {
 		t.Errorf("%s, %d open, %d queued, %d in flight, %d dead letters, ended %v; want a finished job", got.State, got.Open, got.Queued,
 			got.InFlight, got.DeadLetters, got.Ended)
 	}
@@ -88,7 +88,7 @@ func checkClusterStatus(t *testing.T, c *clusterUnderTest, dir string) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	all := decode[inspect.ClusterStatus](t, c.must("status", "--cluster", "--json"))
+	all := decode[report.ClusterStatus](t, c.must("status", "--cluster", "--json"))
 	if len(all.Jobs) != 1 || all.Jobs[0].Job != "test" || all.Jobs[0].Pages != got.Pages || len(all.Pipeline.Topics) != 8 ||
 		all.Pipeline.Hosts == 0 || all.Pipeline.Topics[0].Consumers != 1 {
 		t.Errorf("status of the cluster: %+v", all)
@@ -98,7 +98,7 @@ func checkClusterStatus(t *testing.T, c *clusterUnderTest, dir string) {
 func checkClusterCopy(t *testing.T, c *clusterUnderTest) {
 	url := c.text("SELECT url FROM fingerprints WHERE page_type = 1 LIMIT 1")
 	of := c.text("SELECT o.url FROM fingerprints f JOIN fingerprints o ON o.page_id = f.content_id WHERE f.url = $1", url)
-	e := decode[inspect.Explanation](t, c.must("explain", "--cluster", "--json", url))
+	e := decode[report.Explanation](t, c.must("explain", "--cluster", "--json", url))
 	if e.Content == nil || e.Content.DuplicateOf.String() != of || e.Fingerprint == nil || e.Fingerprint.DuplicateOf.String() != of ||
 		!strings.Contains(e.Answer, of) || len(e.Attempts) == 0 {
 		t.Errorf("%s, a copy of %s, is explained as %+v", url, of, e)
@@ -144,7 +144,7 @@ func checkClusterReplay(t *testing.T, c *clusterUnderTest) {
 	c.bury(2, &crawl.Page{Task: page, Status: 200, ContentType: "text/html", Body: "swept"})
 	c.bury(3, &crawl.Claim{Batch: crawl.Batch{Job: "another", Tasks: []crawl.Task{unseen}}})
 	c.buryBytes(4, crawl.TopicFetch, []byte("no event"))
-	letters := decode[[]inspect.Letter](t, c.must("replay", "--cluster", "--list", "--json"))
+	letters := decode[[]report.Letter](t, c.must("replay", "--cluster", "--list", "--json"))
 	if len(letters) != 4 || letters[0].Job != "test" || letters[0].Reason != "planted 1" || string(letters[3].Event) != "null" {
 		t.Fatalf("dead letters %+v", letters)
 	}
@@ -158,20 +158,20 @@ func checkClusterReplay(t *testing.T, c *clusterUnderTest) {
 	if r := c.run("replay", "--cluster", "ffff"); r.exit != exitFailure || !strings.Contains(r.stderr, "ffff") {
 		t.Errorf("a letter that is not there: exit status %d, %s", r.exit, r.stderr)
 	}
-	before := len(decode[inspect.Explanation](t, c.must("explain", "--cluster", "--json", seed.String())).Attempts)
+	before := len(decode[report.Explanation](t, c.must("explain", "--cluster", "--json", seed.String())).Attempts)
 	if r := c.run("replay", "--cluster", "--job", "test"); r.exit != exitOK || !strings.Contains(r.stderr, "2 of 3") {
 		t.Errorf("replay: exit status %d, %s", r.exit, r.stderr)
 	}
 	c.must("status", "--cluster", "--wait")
-	e := decode[inspect.Explanation](t, c.must("explain", "--cluster", "--json", unseen.URL.String()))
+	e := decode[report.Explanation](t, c.must("explain", "--cluster", "--json", unseen.URL.String()))
 	if e.Ledger.State != "done" || e.Ledger.Status != 404 {
 		t.Errorf("what was claimed by a replayed message was not fetched: %+v", e.Ledger)
 	}
-	e = decode[inspect.Explanation](t, c.must("explain", "--cluster", "--json", seed.String()))
+	e = decode[report.Explanation](t, c.must("explain", "--cluster", "--json", seed.String()))
 	if len(e.Attempts) <= before || e.Ledger.State != "done" || e.Content == nil {
 		t.Errorf("the page that was not parsed was not fetched again: %d attempts before, %+v", before, e)
 	}
-	letters = decode[[]inspect.Letter](t, c.must("replay", "--cluster", "--list", "--json"))
+	letters = decode[[]report.Letter](t, c.must("replay", "--cluster", "--list", "--json"))
 	if len(letters) != 2 || letters[0].Job != "another" || string(letters[1].Event) != "null" {
 		t.Errorf("dead letters that are left: %+v", letters)
 	}
@@ -200,12 +200,12 @@ func checkJobControl(t *testing.T, c *clusterUnderTest) {
 	if r := c.run("explain", "--cluster", "--job", "nobody", seeds[0]); r.exit != exitFailure || !strings.Contains(r.stderr, "slow, test") {
 		t.Errorf("a job that is not there: exit status %d, %s", r.exit, r.stderr)
 	}
-	slow := func() inspect.Status {
-		return decode[inspect.Status](t, c.must("status", "--cluster", "--job", "slow", "--json"))
+	slow := func() report.Status {
+		return decode[report.Status](t, c.must("status", "--cluster", "--job", "slow", "--json"))
 	}
 	poll(t, "a page of the slow job", func() bool { s := slow(); return s.Pages > 0 && s.Open > 0 })
 	c.must("pause", "--cluster", "--job", "slow")
-	if s := slow(); s.State != inspect.StatePaused {
+	if s := slow(); s.State != report.StatePaused {
 		t.Errorf("state %s, want paused", s.State)
 	}
 	var r crawl.AuditReport
@@ -218,7 +218,7 @@ func checkJobControl(t *testing.T, c *clusterUnderTest) {
 		t.Errorf("audit of a paused job: %+v, %+v", r, r.Cluster)
 	}
 	c.must("resume", "--cluster", "--job", "slow")
-	if s := slow(); s.State != inspect.StateRunning {
+	if s := slow(); s.State != report.StateRunning {
 		t.Errorf("state %s, want running", s.State)
 	}
 	c.must("stop", "--cluster", "--job", "slow")

@@ -9,8 +9,8 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 )
 
@@ -62,7 +62,7 @@ func (c *cluster) broker(n ring.Node) (*rabbit.Bus, error) {
 }
 
 // readRing reads the ring. Before its first node has joined, the broker that the configuration names is all there is.
-func (c *cluster) readRing(ctx context.Context) (*inspect.Ring, error) {
+func (c *cluster) readRing(ctx context.Context) (*report.Ring, error) {
 	v, err := openRing(ctx, c.cfg, c.nodes.log)
 	if err != nil {
 		return nil, fmt.Errorf("read the ring: without it nobody knows which brokers there are: %w", err)
@@ -70,13 +70,13 @@ func (c *cluster) readRing(ctx context.Context) (*inspect.Ring, error) {
 	if err := v.session.Close(); err != nil {
 		return nil, err
 	}
-	out := &inspect.Ring{Name: c.cfg.Ring.Name}
+	out := &report.Ring{Name: c.cfg.Ring.Name}
 	if v.Table != nil {
 		out.Epoch, out.Vnodes, out.Moving = v.Table.Epoch(), v.Table.Len(), len(v.Table.Moving())
 		counts := v.Table.Counts()
 		for i, n := range v.Table.Nodes() {
 			_, registered := v.Present[n.Name]
-			r := inspect.RingNode{Node: n, Registered: registered, Vnodes: counts[i]}
+			r := report.RingNode{Node: n, Registered: registered, Vnodes: counts[i]}
 			if n.State != ring.Gone || n.Incarnation != 0 {
 				b, err := c.broker(n)
 				if err != nil {
@@ -89,7 +89,7 @@ func (c *cluster) readRing(ctx context.Context) (*inspect.Ring, error) {
 	}
 	if len(out.Nodes) == 0 {
 		own := ring.Node{Name: c.cfg.Node, Address: c.cfg.BrokerAddress(), State: ring.Joining}
-		out.Nodes = []inspect.RingNode{{Node: own, Broker: c.bus}}
+		out.Nodes = []report.RingNode{{Node: own, Broker: c.bus}}
 	}
 	return out, nil
 }

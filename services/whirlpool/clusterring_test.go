@@ -14,8 +14,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
@@ -100,7 +100,7 @@ func TestCommandsOverTwoNodes(t *testing.T) {
 	c.bury(2, claim("far"))
 	c.bury(3, claim("farther"))
 
-	all := decode[inspect.ClusterStatus](t, c.must("status", "--cluster", "--json")).Pipeline
+	all := decode[report.ClusterStatus](t, c.must("status", "--cluster", "--json")).Pipeline
 	if len(all.Ring.Nodes) != 2 || all.Ring.Nodes[0].Dead != 1 || all.Ring.Nodes[1].Dead != 2 || all.DeadLetters != 3 || !all.Ring.Nodes[1].Registered ||
 		all.Ring.Nodes[0].UnderWay == 0 || all.Ring.Nodes[1].UnderWay != 0 || all.Ring.Vnodes != 60 {
 		t.Errorf("%d dead letters, ring %+v", all.DeadLetters, all.Ring)
@@ -112,7 +112,7 @@ func TestCommandsOverTwoNodes(t *testing.T) {
 	if r := c.run("replay", "--cluster", crawl.MessageID{2}.String()); r.exit != exitOK || !strings.Contains(r.stderr, "1 of 1") {
 		t.Errorf("replay of a letter of b: exit status %d, %s", r.exit, r.stderr)
 	}
-	all = decode[inspect.ClusterStatus](t, c.must("status", "--cluster", "--json")).Pipeline
+	all = decode[report.ClusterStatus](t, c.must("status", "--cluster", "--json")).Pipeline
 	if n := all.Ring.Nodes; n[1].Dead != 1 || n[1].Retrying != 1 || n[0].Dead != 1 {
 		t.Errorf("after it was replayed: %+v", n)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 // sampleEvery is how often the rate of a running crawl is sampled.
@@ -23,12 +23,12 @@ func serveControl(ctx context.Context, l *node.Local, dir string, log *slog.Logg
 	m := &monitor{l: l, started: time.Now()}
 	src := sources(l.Store, l.Job, dir)
 	src.Live = m.moment
-	view, err := inspect.New(src)
-	var srv *inspect.Server
+	view, err := report.New(src)
+	var srv *report.Server
 	if err == nil {
-		srv, err = inspect.Serve(ctx, dir, inspect.Handler(view, inspect.Controls{Pause: l.Pause, Stop: stop,
+		srv, err = report.Serve(ctx, dir, report.Handler(view, report.Controls{Pause: l.Pause, Stop: stop,
 			Job:    func(ctx context.Context) (*crawl.Job, error) { return l.Store.Jobs().Job(ctx, l.Job.ID) },
-			Revise: func(ctx context.Context, job *crawl.Job) (*inspect.Revised, error) { return reviseRunning(ctx, l, job) }}))
+			Revise: func(ctx context.Context, job *crawl.Job) (*report.Revised, error) { return reviseRunning(ctx, l, job) }}))
 	}
 	if err != nil {
 		log.Error("status and explain cannot ask this crawl while it runs", "error", err)
@@ -46,7 +46,7 @@ func serveControl(ctx context.Context, l *node.Local, dir string, log *slog.Logg
 }
 
 // reviseRunning revises the job of a crawl that runs.
-func reviseRunning(ctx context.Context, l *node.Local, job *crawl.Job) (*inspect.Revised, error) {
+func reviseRunning(ctx context.Context, l *node.Local, job *crawl.Job) (*report.Revised, error) {
 	changes, err := l.Revise(ctx, job)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func reviseRunning(ctx context.Context, l *node.Local, job *crawl.Job) (*inspect
 	if err != nil {
 		return nil, err
 	}
-	return &inspect.Revised{Job: job.ID, Epoch: current.Epoch, Changes: changes}, nil
+	return &report.Revised{Job: job.ID, Epoch: current.Epoch, Changes: changes}, nil
 }
 
 // monitor watches a crawl that runs.
@@ -85,15 +85,15 @@ func (m *monitor) sample(ctx context.Context) {
 	}
 }
 
-func (m *monitor) moment() inspect.Moment {
+func (m *monitor) moment() report.Moment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return inspect.Moment{Frontier: m.l.Frontier().Stats(), Paused: m.l.Paused(), Started: m.started, Rate: m.latest}
+	return report.Moment{Frontier: m.l.Frontier().Stats(), Paused: m.l.Paused(), Started: m.started, Rate: m.latest}
 }
 
 // newControls returns the commands that change the course of a crawl that runs.
 func newControls() []*cobra.Command {
-	order := func(name, short, long, done string, act func(context.Context, *inspect.Client) error) *cobra.Command {
+	order := func(name, short, long, done string, act func(context.Context, *report.Client) error) *cobra.Command {
 		cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: cobra.NoArgs,
 			Example: "  whirlpool " + name + " -o crawl-example.com\n  whirlpool " + name + " --cluster --job example-com"}
 		ref := refFlags(cmd)
@@ -108,7 +108,7 @@ func newControls() []*cobra.Command {
 			if err != nil {
 				return err
 			}
-			client, err := inspect.Dial(cmd.Context(), dir)
+			client, err := report.Dial(cmd.Context(), dir)
 			if err != nil {
 				return err
 			}
@@ -124,12 +124,12 @@ func newControls() []*cobra.Command {
 		order("pause", "Let a running crawl finish what is in flight and lease nothing more",
 			"Pause keeps the crawl's process alive, but no further request begins until `whirlpool resume`. Of a cluster's job, too, what is "+
 				"under way is finished and nothing more is leased; other jobs go on.", "paused",
-			func(ctx context.Context, c *inspect.Client) error { return c.Pause(ctx, true) }),
+			func(ctx context.Context, c *report.Client) error { return c.Pause(ctx, true) }),
 		order("resume", "Let a paused crawl go on", "Resume undoes `whirlpool pause`, and on a cluster `whirlpool stop`.", "running",
-			func(ctx context.Context, c *inspect.Client) error { return c.Pause(ctx, false) }),
+			func(ctx context.Context, c *report.Client) error { return c.Pause(ctx, false) }),
 		order("stop", "Stop a running crawl as Ctrl-C does",
 			"Stop lets the crawl finish what is in flight, at most 30 s, and end. The same `whirlpool crawl` goes on with it. "+
 				"A cluster's job keeps its queues and goes on with `whirlpool resume`.",
-			"stopping", func(ctx context.Context, c *inspect.Client) error { return c.Stop(ctx) }),
+			"stopping", func(ctx context.Context, c *report.Client) error { return c.Stop(ctx) }),
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
@@ -89,14 +89,14 @@ func decode[T any](t *testing.T, text string) T {
 	return v
 }
 
-func statusOf(t *testing.T, dir string) inspect.Status {
+func statusOf(t *testing.T, dir string) report.Status {
 	t.Helper()
-	return decode[inspect.Status](t, must(t, "status", "--json", "-o", dir))
+	return decode[report.Status](t, must(t, "status", "--json", "-o", dir))
 }
 
-func explain(t *testing.T, dir, url string) inspect.Explanation {
+func explain(t *testing.T, dir, url string) report.Explanation {
 	t.Helper()
-	return decode[inspect.Explanation](t, must(t, "explain", "--json", "-o", dir, url))
+	return decode[report.Explanation](t, must(t, "explain", "--json", "-o", dir, url))
 }
 
 // web is a small synthetic web, served while the tests run.
@@ -195,7 +195,7 @@ func start(t *testing.T, tg target, args ...string) *running {
 			t.Fatalf("the crawl ended at once: %v\n%s", err, r.stderr)
 		default:
 		}
-		c, err := inspect.Dial(t.Context(), tg.dir)
+		c, err := report.Dial(t.Context(), tg.dir)
 		if err != nil {
 			return false
 		}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 func TestCommandsReachACrawlThatRuns(t *testing.T) {
@@ -18,7 +18,7 @@ func TestCommandsReachACrawlThatRuns(t *testing.T) {
 	seed := web.Web().Seeds()[0]
 	r := start(t, tg, "--delay", "1h") // robots.txt at once, the first pages in an hour
 	s := statusOf(t, tg.dir)
-	if s.State != inspect.StateRunning || s.Pages != 0 || s.Started.IsZero() {
+	if s.State != report.StateRunning || s.Pages != 0 || s.Started.IsZero() {
 		t.Errorf("status of a crawl that runs: %+v", s)
 	}
 	poll(t, "the robots.txt of the seed", func() bool { return explain(t, tg.dir, seed).Robots.State != "unknown" })
@@ -35,18 +35,18 @@ func TestCommandsReachACrawlThatRuns(t *testing.T) {
 		t.Errorf("a second crawl into the directory: exit status %d, %s", r.exit, r.stderr)
 	}
 	must(t, "pause", "-o", tg.dir)
-	if s := statusOf(t, tg.dir); s.State != inspect.StatePaused {
+	if s := statusOf(t, tg.dir); s.State != report.StatePaused {
 		t.Errorf("state %s after pause", s.State)
 	}
 	must(t, "resume", "-o", tg.dir)
-	if s := statusOf(t, tg.dir); s.State != inspect.StateRunning {
+	if s := statusOf(t, tg.dir); s.State != report.StateRunning {
 		t.Errorf("state %s after resume", s.State)
 	}
 	must(t, "stop", "-o", tg.dir)
 	if exit := r.wait(t); exit != exitStopped {
 		t.Errorf("exit status %d after stop, want %d", exit, exitStopped)
 	}
-	if s := statusOf(t, tg.dir); s.State != inspect.StateStopped || s.Queued+s.InFlight == 0 {
+	if s := statusOf(t, tg.dir); s.State != report.StateStopped || s.Queued+s.InFlight == 0 {
 		t.Errorf("status after stop: %+v", s)
 	}
 	if _, err := os.Lstat(filepath.Join(tg.dir, "state", "control.sock")); !os.IsNotExist(err) {
@@ -74,7 +74,7 @@ func stopAndResume(t *testing.T, sig os.Signal) {
 	}
 	must(t, tg.args...)
 	got, want := statusOf(t, tg.dir), statusOf(t, crawled(t))
-	if got.State != inspect.StateFinished || got.Pages != want.Pages || got.Claimed != want.Claimed {
+	if got.State != report.StateFinished || got.Pages != want.Pages || got.Claimed != want.Claimed {
 		t.Errorf("resumed: %s with %d pages of %d claimed URLs; undisturbed: %d of %d", got.State, got.Pages, got.Claimed, want.Pages,
 			want.Claimed)
 	}
@@ -88,7 +88,7 @@ func TestKilledCrawlLeavesASocketThatBothSidesPassOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-r.ended
-	if s := statusOf(t, tg.dir); s.State != inspect.StateStopped {
+	if s := statusOf(t, tg.dir); s.State != report.StateStopped {
 		t.Errorf("state %s after a kill", s.State)
 	}
 	r = start(t, tg, "--delay", "1h")

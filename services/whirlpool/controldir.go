@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
@@ -59,7 +59,7 @@ func holdsCrawl(dir string) bool {
 
 // directory is a crawl's directory in use by a command: through the process that runs the crawl, or by itself.
 type directory struct {
-	inspect.View
+	report.View
 	dir   string
 	store *local.Store // nil: the crawl runs
 	job   *crawl.Job   // nil: the crawl runs
@@ -88,11 +88,11 @@ func openDirectory(ctx context.Context, named string) (*directory, error) {
 		return nil, err
 	}
 	for deadline := time.Now().Add(lockPatience); ; {
-		client, err := inspect.Dial(ctx, dir)
+		client, err := report.Dial(ctx, dir)
 		if err == nil {
 			return &directory{View: client, dir: dir}, nil
 		}
-		if !errors.Is(err, inspect.ErrNotRunning) {
+		if !errors.Is(err, report.ErrNotRunning) {
 			return nil, err
 		}
 		store, err := local.Open(dir, local.Default())
@@ -120,7 +120,7 @@ func openStopped(ctx context.Context, dir string, store *local.Store) (*director
 	}
 	if err == nil {
 		d.job = job
-		d.View, err = inspect.New(sources(store, job, dir))
+		d.View, err = report.New(sources(store, job, dir))
 	}
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -129,8 +129,8 @@ func openStopped(ctx context.Context, dir string, store *local.Store) (*director
 }
 
 // sources are what a crawl on this machine is inspected through.
-func sources(s *local.Store, job *crawl.Job, dir string) inspect.Sources {
-	return inspect.Sources{Dir: dir, Job: job, Jobs: s.Jobs(), Left: s.URLs(), Ledger: s.URLs(), Hosts: s.Hosts(), Robots: s.Hosts(), Queues: s.Queues(),
+func sources(s *local.Store, job *crawl.Job, dir string) report.Sources {
+	return report.Sources{Dir: dir, Job: job, Jobs: s.Jobs(), Left: s.URLs(), Ledger: s.URLs(), Hosts: s.Hosts(), Robots: s.Hosts(), Queues: s.Queues(),
 		Pages: s.Pages(), Journal: s.Journal(), Dead: s.DeadLetters(), Auditor: s}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
 )
 
@@ -71,14 +71,14 @@ func (r *crawlRef) overCluster(dir func(*cobra.Command, []string, *directory) er
 }
 
 // overView runs a command over either, where it asks nothing but the view.
-func (r *crawlRef) overView(run func(*cobra.Command, []string, inspect.View) error) func(*cobra.Command, []string) error {
+func (r *crawlRef) overView(run func(*cobra.Command, []string, report.View) error) func(*cobra.Command, []string) error {
 	return r.over(func(cmd *cobra.Command, args []string, d *directory) error { return run(cmd, args, d) },
 		func(cmd *cobra.Command, args []string, j *clusterJob) error { return run(cmd, args, j) })
 }
 
 // clusterJob is a job of a cluster in use by a command.
 type clusterJob struct {
-	*inspect.ClusterJob
+	*report.ClusterJob
 	c *cluster
 }
 
@@ -89,7 +89,7 @@ func (c *cluster) job(ctx context.Context, id crawl.JobID) (*clusterJob, error) 
 		return nil, err
 	}
 	j, err := view.Job(ctx, id)
-	if errors.Is(err, inspect.ErrWhichJob) {
+	if errors.Is(err, report.ErrWhichJob) {
 		return nil, exitStatus{exitUsage, err}
 	}
 	if err != nil {
@@ -99,22 +99,22 @@ func (c *cluster) job(ctx context.Context, id crawl.JobID) (*clusterJob, error) 
 }
 
 // view is the cluster for inspection.
-func (c *cluster) view() (*inspect.Cluster, error) {
+func (c *cluster) view() (*report.Cluster, error) {
 	db := c.postgres
-	var ring func(context.Context) (*inspect.Ring, error) // nil: a node on its own
-	var following inspect.Following = db.Followed()
+	var ring func(context.Context) (*report.Ring, error) // nil: a node on its own
+	var following report.Following = db.Followed()
 	if len(c.cfg.ZooKeeper.Addresses) > 0 {
 		ring, following = c.readRing, db.Following()
 	}
-	return inspect.NewCluster(inspect.ClusterSources{Name: c.name(), Jobs: db.Jobs(), Revisions: db.Jobs(), Left: db.URLs(), Ledger: db.URLs(), Fingerprints: db.ContentSet(),
+	return report.NewCluster(report.ClusterSources{Name: c.name(), Jobs: db.Jobs(), Revisions: db.Jobs(), Left: db.URLs(), Ledger: db.URLs(), Fingerprints: db.ContentSet(),
 		Hosts: db.Hosts(), Robots: db.Hosts(), Attempts: db.AttemptLog(), Broker: c.bus, Ring: ring, Following: following,
 		Unkept:  db.Unkept(),
-		Records: func(id crawl.JobID) inspect.Records { return c.mongo.Job(id) }})
+		Records: func(id crawl.JobID) report.Records { return c.mongo.Job(id) }})
 }
 
 var (
-	_ inspect.Broker  = (*rabbit.Bus)(nil)
-	_ inspect.Records = (*mongo.Job)(nil)
+	_ report.Broker  = (*rabbit.Bus)(nil)
+	_ report.Records = (*mongo.Job)(nil)
 )
 
 // name says which cluster it is: where its broker and its database are, without passwords.

@@ -9,7 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 // asked is how many paths were asked for.
@@ -58,7 +58,7 @@ func TestAJobIsDeletedInMidCrawlAndBegunAnew(t *testing.T) {
 	if list := c.jobsNow(); len(list) != 1 || list[0].ID != "again" || list[0].State != "ended" || list[0].Pages != 85 || list[0].Open != 0 || list[0].Epoch != 2 {
 		t.Errorf("jobs: %+v", list)
 	}
-	if s := decode[inspect.ClusterStatus](t, c.must("status", "--cluster", "--json")); s.Pipeline.DeadLetters != 0 {
+	if s := decode[report.ClusterStatus](t, c.must("status", "--cluster", "--json")); s.Pipeline.DeadLetters != 0 {
 		t.Errorf("%d dead letters", s.Pipeline.DeadLetters)
 	}
 }
@@ -106,6 +106,6 @@ func TestAJobThatEndedByItsBudgetIsDeleted(t *testing.T) {
 
 func (c *clusterUnderTest) queued() int64 {
 	c.t.Helper()
-	s := decode[inspect.ClusterStatus](c.t, c.must("status", "--cluster", "--json"))
+	s := decode[report.ClusterStatus](c.t, c.must("status", "--cluster", "--json"))
 	return s.Pipeline.Frontier.Front + s.Pipeline.Frontier.Back + s.Pipeline.Frontier.Later
 }

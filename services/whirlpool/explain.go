@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 func newExplain() *cobra.Command {
@@ -32,20 +32,20 @@ It works while the crawl runs, too. The exit status is 0 whatever became of the 
 	}
 	ref := refFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	explain := ref.overView(func(cmd *cobra.Command, args []string, v inspect.View) error {
+	explain := ref.overView(func(cmd *cobra.Command, args []string, v report.View) error {
 		e, err := v.Explain(cmd.Context(), args[0])
 		switch {
-		case errors.Is(err, inspect.ErrURL):
+		case errors.Is(err, report.ErrURL):
 			return exitStatus{exitUsage, err}
 		case err != nil:
 			return err
 		case *asJSON:
-			return inspect.WriteJSON(cmd.OutOrStdout(), e)
+			return report.WriteJSON(cmd.OutOrStdout(), e)
 		}
 		return e.WriteText(cmd.OutOrStdout())
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if _, err := inspect.ParseURL(args[0]); err != nil {
+		if _, err := report.ParseURL(args[0]); err != nil {
 			return exitStatus{exitUsage, err}
 		}
 		return explain(cmd, args)

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
@@ -30,11 +30,11 @@ func pageWhere(t *testing.T, what string, want func(p fakeweb.Page) bool) fakewe
 
 func TestExplainFollowsAURLThroughEveryStep(t *testing.T) {
 	dir := crawled(t)
-	checkExplanations(t, func(t *testing.T, url string) inspect.Explanation { return explain(t, dir, url) })
+	checkExplanations(t, func(t *testing.T, url string) report.Explanation { return explain(t, dir, url) })
 }
 
 // checkExplanations asks about URLs of every kind in a finished crawl of the test's web.
-func checkExplanations(t *testing.T, explain func(t *testing.T, url string) inspect.Explanation) {
+func checkExplanations(t *testing.T, explain func(t *testing.T, url string) report.Explanation) {
 	plain := pageWhere(t, "plain", func(p fakeweb.Page) bool {
 		return p.Status == 200 && p.Fetched() && !p.NoIndex && p.DuplicateOf == "" && p.NearDuplicateOf == "" && p.Depth > 0
 	})
@@ -44,33 +44,33 @@ func checkExplanations(t *testing.T, explain func(t *testing.T, url string) insp
 	outside := web.Web().Seeds()[len(web.Web().Seeds())-1]
 	for _, tt := range []struct {
 		name, url, answer string
-		check             func(e *inspect.Explanation) bool
+		check             func(e *report.Explanation) bool
 	}{
-		{"fetched", plain.URL, "fetched and stored", func(e *inspect.Explanation) bool {
+		{"fetched", plain.URL, "fetched and stored", func(e *report.Explanation) bool {
 			return e.Ledger.State == "done" && e.Ledger.Status == 200 && e.Content != nil && e.Robots.Allowed && e.Rules.Allowed &&
 				len(e.Attempts) > 0 && e.Host.Known && len(e.Rewritten) == 0
 		}},
-		{"fetched, spelled otherwise", plain.URL + "#part", "fetched and stored", func(e *inspect.Explanation) bool {
+		{"fetched, spelled otherwise", plain.URL + "#part", "fetched and stored", func(e *report.Explanation) bool {
 			return e.URL.String() == plain.URL && len(e.Rewritten) > 0
 		}},
-		{"redirect", redirect.URL, redirect.RedirectTo, func(e *inspect.Explanation) bool {
+		{"redirect", redirect.URL, redirect.RedirectTo, func(e *report.Explanation) bool {
 			return e.Ledger.Status/100 == 3 && e.Content == nil
 		}},
-		{"gone", gone.URL, "404", func(e *inspect.Explanation) bool { return e.Ledger.Verdict == "gone" && e.Content == nil }},
-		{"forbidden", forbidden.URL, "robots.txt forbids it", func(e *inspect.Explanation) bool {
+		{"gone", gone.URL, "404", func(e *report.Explanation) bool { return e.Ledger.Verdict == "gone" && e.Content == nil }},
+		{"forbidden", forbidden.URL, "robots.txt forbids it", func(e *report.Explanation) bool {
 			return !e.Robots.Allowed && e.Robots.Line > 0 && strings.HasPrefix(e.Robots.Rule, "Disallow: ") && e.Robots.Status == 200
 		}},
-		{"out of scope", outside, "outside scope", func(e *inspect.Explanation) bool {
+		{"out of scope", outside, "outside scope", func(e *report.Explanation) bool {
 			return e.Ledger.State == "excluded" && e.Ledger.Reason == "scope" && !e.Rules.Allowed
 		}},
-		{"never met", web.Web().Seeds()[0] + "nobody-links-here", "would be fetched", func(e *inspect.Explanation) bool {
+		{"never met", web.Web().Seeds()[0] + "nobody-links-here", "would be fetched", func(e *report.Explanation) bool {
 			return e.Ledger.State == "unknown" && e.Rules.Allowed && e.Rules.Depth == -1
 		}},
-		{"never met, out of scope", "http://elsewhere.invalid/", "would be left out", func(e *inspect.Explanation) bool {
+		{"never met, out of scope", "http://elsewhere.invalid/", "would be left out", func(e *report.Explanation) bool {
 			return e.Ledger.State == "unknown" && !e.Rules.Allowed && e.Robots.State == "unknown"
 		}},
-		{"seed", web.Web().Seeds()[0], "fetched and stored", func(e *inspect.Explanation) bool { return e.Rules.Seed }},
-		{"robots.txt", web.Web().Seeds()[0] + "robots.txt", "for its rules", func(e *inspect.Explanation) bool { return true }},
+		{"seed", web.Web().Seeds()[0], "fetched and stored", func(e *report.Explanation) bool { return e.Rules.Seed }},
+		{"robots.txt", web.Web().Seeds()[0] + "robots.txt", "for its rules", func(e *report.Explanation) bool { return true }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := explain(t, tt.url)

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 // checkClusterLog compares what log, status --reasons and status say of URLs that were left out or failed.
 func checkClusterLog(t *testing.T, c *clusterUnderTest) {
-	s := decode[inspect.Status](t, c.must("status", "--cluster", "--json", "--job", "test", "--reasons"))
+	s := decode[report.Status](t, c.must("status", "--cluster", "--json", "--job", "test", "--reasons"))
 	checkReasons(t, &s)
 	excluded := c.must("log", "--cluster", "--job", "test", "--verdict", "excluded")
 	if n := strings.Count(excluded, "\n"); int64(n) < excludedOf(&s) || n != strings.Count(excluded, `"verdict":"excluded"`) {
@@ -27,7 +27,7 @@ func checkClusterLog(t *testing.T, c *clusterUnderTest) {
 }
 
 // checkReasons wants the counts by reason to add up to those by verdict.
-func checkReasons(t *testing.T, s *inspect.Status) {
+func checkReasons(t *testing.T, s *report.Status) {
 	t.Helper()
 	sum := map[string]int64{}
 	for _, r := range s.Reasons {
@@ -45,7 +45,7 @@ func checkReasons(t *testing.T, s *inspect.Status) {
 
 func TestLogAndReasonsOfADirectory(t *testing.T) {
 	dir := crawled(t)
-	s := decode[inspect.Status](t, must(t, "status", "-o", dir, "--json", "--reasons"))
+	s := decode[report.Status](t, must(t, "status", "-o", dir, "--json", "--reasons"))
 	checkReasons(t, &s)
 	all, gone := must(t, "log", "-o", dir), must(t, "log", "-o", dir, "--verdict", "gone")
 	if n := strings.Count(gone, "\n"); int64(n) != s.Verdicts["gone"] || strings.Count(all, "\n") <= n {

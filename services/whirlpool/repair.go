@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
@@ -53,10 +53,10 @@ The exit status is 1 when something is left that could not be put right.`,
 // clusterRepairer repairs a job of a cluster.
 type clusterRepairer struct{ *clusterJob }
 
-// Repair implements inspect.Repairer.
+// Repair implements report.Repairer.
 func (r clusterRepairer) Repair(ctx context.Context) (crawl.RepairReport, error) {
 	db := r.c.postgres
-	return r.ClusterJob.Repair(ctx, inspect.ClusterStores{URLs: db.URLs(), Ledger: db.URLs(), Content: db.ContentSet(),
+	return r.ClusterJob.Repair(ctx, report.ClusterStores{URLs: db.URLs(), Ledger: db.URLs(), Content: db.ContentSet(),
 		Records: r.c.mongo.Job(r.Info.ID), Publish: r.c.bus.Publish})
 }
 
@@ -71,11 +71,11 @@ func repairDirectory(cmd *cobra.Command, named string, asJSON bool) (err error) 
 
 // withArchives repairs the archives of a directory besides its stores.
 type withArchives struct {
-	stores inspect.Repairer
+	stores report.Repairer
 	dir    string
 }
 
-// Repair implements inspect.Repairer.
+// Repair implements report.Repairer.
 func (w withArchives) Repair(ctx context.Context) (r crawl.RepairReport, err error) {
 	if r, err = w.stores.Repair(ctx); err == nil {
 		r.Archives, err = setArchivesAside(w.dir)
@@ -84,14 +84,14 @@ func (w withArchives) Repair(ctx context.Context) (r crawl.RepairReport, err err
 }
 
 // repaired runs a repair and prints what it did.
-func repaired(cmd *cobra.Command, what inspect.Repairer, asJSON bool, name string) error {
+func repaired(cmd *cobra.Command, what report.Repairer, asJSON bool, name string) error {
 	r, err := what.Repair(cmd.Context())
 	if err != nil {
 		return err
 	}
-	write := inspect.WriteRepair
+	write := report.WriteRepair
 	if asJSON {
-		write = func(w io.Writer, r *crawl.RepairReport) error { return inspect.WriteJSON(w, r) }
+		write = func(w io.Writer, r *crawl.RepairReport) error { return report.WriteJSON(w, r) }
 	}
 	if err := write(cmd.OutOrStdout(), &r); err != nil {
 		return err
@@ -110,11 +110,11 @@ func openToRepair(ctx context.Context, named string) (dir string, _ *local.Store
 	opt := local.Default()
 	opt.Repair = true
 	for deadline := time.Now().Add(lockPatience); ; {
-		_, err := inspect.Dial(ctx, dir)
+		_, err := report.Dial(ctx, dir)
 		if err == nil {
 			return "", nil, fmt.Errorf("the crawl in %s is running: stop it (`whirlpool stop -o %s`) before it is repaired", dir, dir)
 		}
-		if !errors.Is(err, inspect.ErrNotRunning) {
+		if !errors.Is(err, report.ErrNotRunning) {
 			return "", nil, err
 		}
 		store, err := local.Open(dir, opt)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 func newReplay() *cobra.Command {
@@ -60,7 +60,7 @@ Mend the cause first: a letter that fails again comes back to the dead letters.`
 		return err
 	}, func(cmd *cobra.Command, args []string, c *cluster) error {
 		all, away := c.letters(cmd.Context(), crawl.JobID(ref.job))
-		if away != nil && !errors.Is(away, inspect.ErrUnreachable) {
+		if away != nil && !errors.Is(away, report.ErrUnreachable) {
 			return away
 		}
 		if away != nil {
@@ -93,16 +93,16 @@ type replayFlags struct {
 }
 
 // choose picks the letters that are meant, and shows them where that is all that was asked for.
-func (f *replayFlags) choose(cmd *cobra.Command, all []inspect.Letter, ids []string) (letters []inspect.Letter, done bool, err error) {
+func (f *replayFlags) choose(cmd *cobra.Command, all []report.Letter, ids []string) (letters []report.Letter, done bool, err error) {
 	if letters, err = choose(all, ids); err != nil {
 		return nil, false, err
 	}
 	if f.topic != "" {
-		letters = slices.DeleteFunc(slices.Clone(letters), func(l inspect.Letter) bool { return l.Topic != f.topic })
+		letters = slices.DeleteFunc(slices.Clone(letters), func(l report.Letter) bool { return l.Topic != f.topic })
 	}
 	switch {
 	case f.json:
-		return nil, true, inspect.WriteJSON(cmd.OutOrStdout(), letters)
+		return nil, true, report.WriteJSON(cmd.OutOrStdout(), letters)
 	case f.list:
 		return nil, true, listLetters(cmd, letters)
 	}
@@ -110,29 +110,29 @@ func (f *replayFlags) choose(cmd *cobra.Command, all []inspect.Letter, ids []str
 }
 
 // choose picks the letters whose ids begin with one of the given; all of them if none is given.
-func choose(all []inspect.Letter, ids []string) ([]inspect.Letter, error) {
+func choose(all []report.Letter, ids []string) ([]report.Letter, error) {
 	if len(ids) == 0 {
 		return all, nil
 	}
-	chosen := []inspect.Letter{}
+	chosen := []report.Letter{}
 	for _, id := range ids {
-		match := slices.DeleteFunc(slices.Clone(all), func(l inspect.Letter) bool {
+		match := slices.DeleteFunc(slices.Clone(all), func(l report.Letter) bool {
 			return !strings.HasPrefix(l.ID.String(), strings.ToLower(id))
 		})
-		others := slices.ContainsFunc(match, func(l inspect.Letter) bool { return l.ID != match[0].ID }) // nodes may have one each of one id
+		others := slices.ContainsFunc(match, func(l report.Letter) bool { return l.ID != match[0].ID }) // nodes may have one each of one id
 		switch {
 		case id == "" || len(match) == 0:
 			return nil, fmt.Errorf("no dead letter has the id %q: `whirlpool replay --list` shows them", id)
 		case others:
 			return nil, fmt.Errorf("%d dead letters have an id that begins with %q: give more of it", len(match), id)
-		case !slices.ContainsFunc(chosen, func(l inspect.Letter) bool { return l.ID == match[0].ID }):
+		case !slices.ContainsFunc(chosen, func(l report.Letter) bool { return l.ID == match[0].ID }):
 			chosen = append(chosen, match...)
 		}
 	}
 	return chosen, nil
 }
 
-func listLetters(cmd *cobra.Command, letters []inspect.Letter) error {
+func listLetters(cmd *cobra.Command, letters []report.Letter) error {
 	if len(letters) == 0 {
 		cmd.PrintErrln("no dead letters")
 		return nil
@@ -145,7 +145,7 @@ func listLetters(cmd *cobra.Command, letters []inspect.Letter) error {
 }
 
 // split tells the letters that can be replayed from those that nobody can read.
-func split(letters []inspect.Letter) (readable, unreadable []inspect.Letter) {
+func split(letters []report.Letter) (readable, unreadable []report.Letter) {
 	for _, l := range letters {
 		if l.Event != nil {
 			readable = append(readable, l)
@@ -157,13 +157,13 @@ func split(letters []inspect.Letter) (readable, unreadable []inspect.Letter) {
 }
 
 // listUnreadable lists letters by what is known of them: where they lie, when they came, and how long they are.
-func listUnreadable(cmd *cobra.Command, letters []inspect.Letter, more bool) error {
+func listUnreadable(cmd *cobra.Command, letters []report.Letter, more bool) error {
 	out := cmd.OutOrStdout()
 	if more {
 		fmt.Fprintln(out)
 	}
 	fmt.Fprintf(out, "%d cannot be read, so they are not replayed and stay where they are:\n", len(letters))
-	slices.SortStableFunc(letters, func(a, b inspect.Letter) int {
+	slices.SortStableFunc(letters, func(a, b report.Letter) int {
 		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Topic, b.Topic), a.At.Compare(b.At), cmp.Compare(a.Bytes, b.Bytes))
 	})
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
@@ -179,12 +179,12 @@ func listUnreadable(cmd *cobra.Command, letters []inspect.Letter, more bool) err
 	return w.Flush()
 }
 
-func listReadable(cmd *cobra.Command, letters []inspect.Letter) error {
+func listReadable(cmd *cobra.Command, letters []report.Letter) error {
 	if len(letters) == 0 {
 		return nil
 	}
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
-	ring := slices.ContainsFunc(letters, func(l inspect.Letter) bool { return l.Node != "" })
+	ring := slices.ContainsFunc(letters, func(l report.Letter) bool { return l.Node != "" })
 	node := func(name string) string {
 		if !ring {
 			return ""
@@ -210,7 +210,7 @@ func shortReason(reason string) string {
 
 // putBack moves letters to the journal, from which a crawl that goes on delivers them. Interrupted between the two steps, a
 // letter is in both places: replayed twice it does no harm.
-func putBack(ctx context.Context, d *directory, letters []inspect.Letter) (n int, err error) {
+func putBack(ctx context.Context, d *directory, letters []report.Letter) (n int, err error) {
 	wanted := map[crawl.MessageID]bool{}
 	for _, l := range letters {
 		wanted[l.ID] = true
@@ -220,7 +220,7 @@ func putBack(ctx context.Context, d *directory, letters []inspect.Letter) (n int
 	dead := d.store.DeadLetters()
 	err = dead.List(ctx, func(l bus.DeadLetter) error {
 		if wanted[l.Message.ID] {
-			msgs, ids = append(msgs, inspect.Revive(l)), append(ids, l.Message.ID)
+			msgs, ids = append(msgs, report.Revive(l)), append(ids, l.Message.ID)
 		}
 		return nil
 	})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -54,21 +54,21 @@ func TestReplayedMessagesOfEveryTopicAreHandledWhenTheCrawlGoesOn(t *testing.T) 
 		&crawl.Page{Task: page, Status: 200, ContentType: "text/html", Body: "m1"},
 		&crawl.Fetch{Task: unseen("from-fetch")},
 	)
-	letters := decode[[]inspect.Letter](t, must(t, "replay", "--list", "--json", "-o", tg.dir))
+	letters := decode[[]report.Letter](t, must(t, "replay", "--list", "--json", "-o", tg.dir))
 	if len(letters) != 4 || letters[0].Reason != "the test says so" || !strings.Contains(string(letters[0].Event), "from-hostsplit") {
 		t.Fatalf("dead letters %+v", letters)
 	}
 	if text := must(t, "replay", "--list", "-o", tg.dir); strings.Count(text, "the test says so") != 4 {
 		t.Errorf("list:\n%s", text)
 	}
-	if s := statusOf(t, tg.dir); s.DeadLetters != 4 || s.State != inspect.StateFinished {
+	if s := statusOf(t, tg.dir); s.DeadLetters != 4 || s.State != report.StateFinished {
 		t.Errorf("status before the replay: %+v", s)
 	}
 	before := len(explain(t, tg.dir, seed.String()).Attempts)
 
 	must(t, "replay", "-o", tg.dir, letters[0].ID.String()[:4])
 	must(t, "replay", "-o", tg.dir)
-	if s := statusOf(t, tg.dir); s.DeadLetters != 0 || s.State != inspect.StateStopped {
+	if s := statusOf(t, tg.dir); s.DeadLetters != 0 || s.State != report.StateStopped {
 		t.Errorf("status after the replay: %d dead letters, %s; want none and work to do", s.DeadLetters, s.State)
 	}
 	must(t, tg.args...)
@@ -80,7 +80,7 @@ func TestReplayedMessagesOfEveryTopicAreHandledWhenTheCrawlGoesOn(t *testing.T) 
 	if e := explain(t, tg.dir, seed.String()); len(e.Attempts) <= before || e.Ledger.State != "done" {
 		t.Errorf("the page that was not parsed was not fetched again: %+v", e)
 	}
-	if s := statusOf(t, tg.dir); s.State != inspect.StateFinished || s.DeadLetters != 0 {
+	if s := statusOf(t, tg.dir); s.State != report.StateFinished || s.DeadLetters != 0 {
 		t.Errorf("status at the end: %+v", s)
 	}
 	must(t, "audit", "-o", tg.dir)

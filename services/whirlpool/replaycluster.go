@@ -8,12 +8,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 // letters lists the dead letters of a job; of all jobs, where none is named. Where the brokers of some nodes do not answer it returns those of
-// the others, and inspect.ErrUnreachable.
-func (c *cluster) letters(ctx context.Context, job crawl.JobID) ([]inspect.Letter, error) {
+// the others, and report.ErrUnreachable.
+func (c *cluster) letters(ctx context.Context, job crawl.JobID) ([]report.Letter, error) {
 	if len(c.cfg.ZooKeeper.Addresses) == 0 {
 		if _, err := c.bus.Depths(ctx); err != nil { // says what is wrong, where the bus would wait for the broker
 			return nil, err
@@ -40,8 +40,8 @@ type letterName struct {
 }
 
 // replay puts letters back into the queues that they come from. What cannot be read stays.
-func (c *cluster) replay(ctx context.Context, letters []inspect.Letter) (n int, err error) {
-	byNode := map[string][]inspect.Letter{}
+func (c *cluster) replay(ctx context.Context, letters []report.Letter) (n int, err error) {
+	byNode := map[string][]report.Letter{}
 	for _, l := range letters {
 		byNode[l.Node] = append(byNode[l.Node], l)
 	}
@@ -66,7 +66,7 @@ func ofNode(name string) string {
 }
 
 // brokersOf returns the brokers of nodes by name; the node on its own has none.
-func (c *cluster) brokersOf(ctx context.Context, nodes map[string][]inspect.Letter) (map[string]*rabbit.Bus, error) {
+func (c *cluster) brokersOf(ctx context.Context, nodes map[string][]report.Letter) (map[string]*rabbit.Bus, error) {
 	out := map[string]*rabbit.Bus{}
 	if _, alone := nodes[""]; alone || len(nodes) == 0 {
 		out[""] = c.bus
@@ -94,7 +94,7 @@ func (c *cluster) brokersOf(ctx context.Context, nodes map[string][]inspect.Lett
 
 // replayOn puts letters back on one broker. A page's body may be gone from the spool, and then its message would count as handled: so a page is
 // fetched again, when its host's turn comes.
-func (c *cluster) replayOn(ctx context.Context, b *rabbit.Bus, letters []inspect.Letter) (int, error) {
+func (c *cluster) replayOn(ctx context.Context, b *rabbit.Bus, letters []report.Letter) (int, error) {
 	wanted := map[letterName]bool{}
 	for _, l := range letters {
 		wanted[letterName{l.Vhost, l.Topic, l.ID}] = l.Event != nil
@@ -107,7 +107,7 @@ func (c *cluster) replayOn(ctx context.Context, b *rabbit.Bus, letters []inspect
 		page, ok := meant(l)
 		return ok && page == nil
 	})
-	if err != nil || !slices.ContainsFunc(letters, func(l inspect.Letter) bool { return l.Topic == crawl.TopicParse }) {
+	if err != nil || !slices.ContainsFunc(letters, func(l report.Letter) bool { return l.Topic == crawl.TopicParse }) {
 		return n, err
 	}
 	fetched, err := b.Take(ctx, func(l rabbit.Letter) (bool, error) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 // tree is a site whose pages have four links each. The depth of a page does not depend on the order of the crawl.
@@ -54,21 +54,21 @@ func (s *tree) since(at time.Time) (paths []string) {
 	return paths
 }
 
-func (c *clusterUnderTest) statusOf(job string) inspect.Status {
+func (c *clusterUnderTest) statusOf(job string) report.Status {
 	c.t.Helper()
-	return decode[inspect.Status](c.t, c.must("status", "--cluster", "--json", "--job", job))
+	return decode[report.Status](c.t, c.must("status", "--cluster", "--json", "--job", job))
 }
 
 // awaitPages waits until a job is finished with so many pages.
 func (c *clusterUnderTest) awaitPages(job string, pages int64) {
 	c.t.Helper()
-	var s inspect.Status
+	var s report.Status
 	for deadline := time.Now().Add(2 * patience); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		if s = c.statusOf(job); s.State == inspect.StateFinished && s.Pages >= pages {
+		if s = c.statusOf(job); s.State == report.StateFinished && s.Pages >= pages {
 			break
 		}
 	}
-	if s.State != inspect.StateFinished || s.Pages != pages {
+	if s.State != report.StateFinished || s.Pages != pages {
 		c.t.Fatalf("job %s is %s with %d pages, want it finished with %d\nnode:\n%s", job, s.State, s.Pages, pages, c.log.String())
 	}
 }
@@ -162,7 +162,7 @@ func checkSetWhileRunning(t *testing.T, c *clusterUnderTest) {
 	}
 	at = time.Now()
 	c.revise("live", "--delay", "0s")
-	for deadline := time.Now().Add(2 * patience); c.statusOf("live").State != inspect.StateFinished; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * patience); c.statusOf("live").State != report.StateFinished; time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the job does not end\nnode:\n%s", c.log.String())
 		}

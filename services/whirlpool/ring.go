@@ -13,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 )
 
@@ -60,7 +60,7 @@ func ringCommand(cmd *cobra.Command, answer func(*cobra.Command, []string, *ring
 			return err
 		}
 		if *asJSON {
-			return inspect.WriteJSON(cmd.OutOrStdout(), a)
+			return report.WriteJSON(cmd.OutOrStdout(), a)
 		}
 		return a.WriteText(cmd.OutOrStdout())
 	})

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 // set gives the programs that start from now on another value of a variable.
@@ -30,8 +30,8 @@ func TestRefusedURLsAreTriedAgainAfterASettingChanged(t *testing.T) {
 	c.startNode()
 	c.must(seed...)
 	c.must("status", "--cluster", "--wait")
-	status := func() inspect.Status {
-		return decode[inspect.Status](t, c.must("status", "--cluster", "--json", "--job", "test"))
+	status := func() report.Status {
+		return decode[report.Status](t, c.must("status", "--cluster", "--json", "--job", "test"))
 	}
 	if s := status(); s.Verdicts["refused"] == 0 || s.Pages != 0 {
 		t.Fatalf("%d pages, %v; want URLs that were refused\n%s", s.Pages, s.Verdicts, c.log.String())
@@ -44,7 +44,7 @@ func TestRefusedURLsAreTriedAgainAfterASettingChanged(t *testing.T) {
 		t.Errorf("seed --retry says %q", text)
 	}
 	c.must("status", "--cluster", "--wait")
-	if s := status(); s.Pages == 0 || s.State != inspect.StateFinished || s.Verdicts["refused"] > s.Pages/2 {
+	if s := status(); s.Pages == 0 || s.State != report.StateFinished || s.Verdicts["refused"] > s.Pages/2 {
 		t.Errorf("%s, %d pages, %v after --retry; want the pages\n%s", s.State, s.Pages, s.Verdicts, c.log.String())
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
@@ -115,7 +115,7 @@ func setDirectory(ctx context.Context, out string, stdout io.Writer, change func
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	client, running := d.View.(*inspect.Client)
+	client, running := d.View.(*report.Client)
 	job := d.job
 	if running {
 		if job, err = client.Job(ctx); err != nil {
@@ -137,7 +137,7 @@ func setDirectory(ctx context.Context, out string, stdout io.Writer, change func
 	if err != nil {
 		return err
 	}
-	return tellRevised(stdout, &inspect.Revised{Job: current.ID, Epoch: current.Epoch, Changes: changes},
+	return tellRevised(stdout, &report.Revised{Job: current.ID, Epoch: current.Epoch, Changes: changes},
 		"it applies when the crawl goes on: `whirlpool crawl -o "+d.dir+"`")
 }
 
@@ -165,7 +165,7 @@ func setCluster(cmd *cobra.Command, ref *crawlRef, change func(*crawl.Job) (*cra
 }
 
 // revise makes a revision of a job and queues the seeds that are new.
-func (c *cluster) revise(ctx context.Context, job *crawl.Job) (*inspect.Revised, error) {
+func (c *cluster) revise(ctx context.Context, job *crawl.Job) (*report.Revised, error) {
 	current, changes, err := node.Revise(ctx, c.postgres.Jobs(), job)
 	if err != nil {
 		return nil, err
@@ -178,11 +178,11 @@ func (c *cluster) revise(ctx context.Context, job *crawl.Job) (*inspect.Revised,
 	if err == nil && n > 0 && info.State == postgres.JobEnded {
 		err = c.postgres.Jobs().SetState(ctx, job.ID, postgres.JobRunning) // the frontier would, some seconds later
 	}
-	return &inspect.Revised{Job: job.ID, Epoch: current.Epoch, Changes: changes}, err
+	return &report.Revised{Job: job.ID, Epoch: current.Epoch, Changes: changes}, err
 }
 
 // tellRevised says what a revision changed, and when it applies.
-func tellRevised(w io.Writer, r *inspect.Revised, when string) error {
+func tellRevised(w io.Writer, r *report.Revised, when string) error {
 	if len(r.Changes) == 0 {
 		_, err := fmt.Fprintf(w, "%s: nothing changes; it is at revision %d\n", r.Job, r.Epoch)
 		return err

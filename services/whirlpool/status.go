@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 func newStatus() *cobra.Command {
@@ -42,7 +42,7 @@ and 3 where one was stopped.`,
 		case err != nil:
 			return err
 		case *asJSON:
-			return inspect.WriteJSON(cmd.OutOrStdout(), s)
+			return report.WriteJSON(cmd.OutOrStdout(), s)
 		}
 		return s.WriteText(cmd.OutOrStdout())
 	}

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
 func TestStatusOfAFinishedCrawlCountsWhatItLeft(t *testing.T) {
 	dir := crawled(t)
 	s := statusOf(t, dir)
-	if s.State != inspect.StateFinished || s.Queued != 0 || s.InFlight != 0 || s.DeadLetters != 0 {
+	if s.State != report.StateFinished || s.Queued != 0 || s.InFlight != 0 || s.DeadLetters != 0 {
 		t.Errorf("state %s, %d queued, %d in flight, %d dead letters; want a finished crawl", s.State, s.Queued, s.InFlight, s.DeadLetters)
 	}
 	if s.Statuses[200] != s.Pages || s.Verdicts["gone"] == 0 || s.Statuses[404] == 0 || s.Excluded["scope"] == 0 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 // jobLog is which job asked, request by request: each has a User-Agent of its own.
@@ -58,8 +58,8 @@ func TestTwoJobsOnOneHostShareIt(t *testing.T) {
 	seed("small")
 	before := len(log.since(0))
 	poll(t, "the end of the small job", func() bool {
-		s := decode[inspect.Status](t, c.must("status", "--cluster", "--job", "small", "--json"))
-		return s.State == inspect.StateFinished
+		s := decode[report.Status](t, c.must("status", "--cluster", "--job", "small", "--json"))
+		return s.State == report.StateFinished
 	})
 	ended := time.Since(log.last["small"])
 	asked := log.since(before)

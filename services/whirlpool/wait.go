@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/inspect"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
 // How often a crawl that is waited for is looked at, and how often a line says how far it is where none renews itself.
@@ -111,13 +111,13 @@ func waitForJobs(cmd *cobra.Command, c *cluster, id crawl.JobID) error {
 	})
 }
 
-func (s *sighting) add(name string, l *inspect.JobLine) {
+func (s *sighting) add(name string, l *report.JobLine) {
 	s.pages, s.open, s.left = s.pages+l.Pages, s.open+l.Open, s.left+l.Excluded
 	switch l.State {
-	case inspect.StateFinished:
-	case inspect.StateStopped:
+	case report.StateFinished:
+	case report.StateStopped:
 		s.stopped = append(s.stopped, name)
-	case inspect.StatePaused:
+	case report.StatePaused:
 		s.running = append(s.running, name+" (paused)")
 	default:
 		s.running = append(s.running, name)
@@ -141,9 +141,9 @@ func waitForDirectory(cmd *cobra.Command, ref *crawlRef) error {
 		if err != nil {
 			return out, err
 		}
-		out.add(d.dir, &inspect.JobLine{State: s.State, Pages: s.Pages, Open: s.Open, Excluded: excludedOf(s)})
+		out.add(d.dir, &report.JobLine{State: s.State, Pages: s.Pages, Open: s.Open, Excluded: excludedOf(s)})
 		return out, nil
 	})
 }
 
-func excludedOf(s *inspect.Status) int64 { return excluded(crawl.Tally{Excluded: s.Excluded}) }
+func excludedOf(s *report.Status) int64 { return excluded(crawl.Tally{Excluded: s.Excluded}) }

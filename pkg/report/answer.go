@@ -1,0 +1,84 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// answer draws the conclusion.
+func (e *Explanation) answer() string {
+	switch e.Ledger.State {
+	case crawl.StateUnknown.String():
+		return e.answerUnknown()
+	case crawl.StateOpen.String():
+		return e.answerOpen()
+	case crawl.StateExcluded.String():
+		return leftOutText(&e.Ledger, e.epoch)
+	}
+	return e.answerDone()
+}
+
+func (e *Explanation) answerUnknown() string {
+	if e.URL.Path() == "/robots.txt" && e.Robots.State != robotsUnknown && e.Robots.State != robotsIgnored {
+		return "It was fetched for its rules. It is no page of the crawl."
+	}
+	const never = "The crawl has not met it: no page that was read links to it, and it is no seed."
+	switch {
+	case !e.Rules.Allowed:
+		return never + " It would be left out: " + e.Rules.Text + "."
+	case !e.Robots.Allowed:
+		return never + " It would not be fetched: robots.txt forbids it."
+	case e.Robots.State == robotsUnknown:
+		return never + " It would be fetched if its origin's robots.txt allows it."
+	}
+	return never + " It would be fetched."
+}
+
+func (e *Explanation) answerOpen() string {
+	text := "It waits for its turn."
+	switch {
+	case e.Ledger.Where == "" && e.running:
+		text = "It waits for its turn, or is being fetched."
+	case e.Ledger.Where == whereInFlight && e.running:
+		text = "It is being fetched."
+	case e.Ledger.Where == whereInFlight:
+		text = "It was being fetched when the crawl stopped, and is fetched again when it goes on."
+	case !e.running:
+		text = "It waits for its turn when the crawl goes on."
+	}
+	if n := len(e.lines); n > 0 && e.lines[n-1].Verdict == crawl.VerdictRetry {
+		text += fmt.Sprintf(" Attempt %d failed [%s]; there will be another.", e.lines[n-1].Attempt, e.lines[n-1].Reason)
+	}
+	if e.Host.NotBefore.After(e.Time) {
+		text += fmt.Sprintf(" Its host is contacted again %s.", moment(e.Host.NotBefore, e.Time))
+	}
+	return text
+}
+
+func (e *Explanation) answerDone() string {
+	l := &e.Ledger
+	if l.Verdict != crawl.VerdictDone.String() {
+		return outcomeText(l, e.why)
+	}
+	switch {
+	case l.Status/100 == 3:
+		return e.answerRedirect()
+	case e.Content == nil && e.Fingerprint != nil:
+		return "It was fetched, and its fingerprint noted; its record is on its way to the store or was lost there: `whirlpool audit` tells which."
+	case e.Content == nil:
+		return "It was fetched, but nothing is stored of it: it is no page, or asks not to be indexed (noindex)."
+	case !e.Content.DuplicateOf.IsZero():
+		return fmt.Sprintf("It was fetched and is a copy (%s) of %s.", e.Content.Similarity, e.Content.DuplicateOf)
+	}
+	return "It was fetched and stored."
+}
+
+func (e *Explanation) answerRedirect() string {
+	for i := len(e.lines) - 1; i >= 0; i-- {
+		if to := e.lines[i].Location; !to.IsZero() {
+			return fmt.Sprintf("It redirects to %s, which is a URL of its own: ask for that one.", to)
+		}
+	}
+	return "It redirects to another URL."
+}

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// WriteText writes the cluster's status for people.
+func (s *ClusterStatus) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cluster        %s\n\n", s.Name)
+	if len(s.Jobs) == 0 {
+		b.WriteString("no jobs: `whirlpool seed` gives the cluster one\n")
+	} else {
+		s.writeJobs(&b)
+	}
+	b.WriteByte('\n')
+	s.Pipeline.writeText(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s *ClusterStatus) writeJobs(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "JOB\tSTATE\tPAGES\tPAGES/S\tOPEN\tDONE\tLEFT OUT\tAGE")
+	for i := range s.Jobs {
+		j := &s.Jobs[i]
+		fmt.Fprintf(t, "%s\t%s\t%d\t%.1f\t%d\t%d\t%d\t%s\n", j.Job, j.State, j.Pages, j.Rate, j.Open, j.Done, j.Excluded,
+			span(s.Time.Sub(j.Created).Round(time.Second)))
+	}
+	_ = t.Flush() // a strings.Builder takes everything
+	for i := range s.Jobs {
+		if j := &s.Jobs[i]; j.Note != "" {
+			fmt.Fprintf(w, "%s: %s\n", j.Job, j.Note)
+		}
+	}
+}
+
+// alarmHelp says what to do about an alarm.
+var alarmHelp = map[string]string{
+	"disk":   "Give its disk room; it goes on by itself",
+	"memory": "It ends when consumers catch up; else give the broker more memory",
+}
+
+func (p *Pipeline) writeText(w io.Writer) {
+	p.Ring.writeText(w)
+	for _, a := range p.Alarms {
+		fmt.Fprintf(w, "ALARM          %s: the broker takes no messages, and all who publish wait. %s\n", a, alarmHelp[a.Resource])
+	}
+	if len(p.Alarms) > 0 {
+		fmt.Fprintln(w)
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "QUEUE\tREADY\tUNACKED\tRETRYING\tIN/S\tOUT/S\tCONSUMERS")
+	for i := range p.Topics {
+		q := &p.Topics[i]
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f\t%.1f\t%d\n", q.Name, q.Ready, q.Unacked, q.Retrying, q.In, q.Out, q.Consumers)
+	}
+	_ = t.Flush() // a strings.Builder takes everything
+	f := &p.Frontier
+	fmt.Fprintf(w, "\n%-14s %s wait: %d in front queues, %d in the back queues of %s, %d retries; %d of them in memory\n", "frontier",
+		plural(int(f.Tasks()), "task"), f.Front, f.Back, plural(int(f.BackQueues), "host"), f.Later, f.Held)
+	fmt.Fprintf(w, "%-14s %d known\n", "hosts", p.Hosts)
+	fmt.Fprintf(w, "%-14s %s\n", "programs", p.programsText())
+	fmt.Fprintf(w, "%-14s %s\n", "dead letters", deadText(p.DeadLetters, "whirlpool replay --cluster --list"))
+}
+
+// writeText writes the nodes of the ring; nothing where there is none.
+func (r *RingLine) writeText(w io.Writer) {
+	if r == nil {
+		return
+	}
+	fmt.Fprintf(w, "ring           %s, epoch %d, %s, %s", r.Name, r.Epoch, plural(len(r.Nodes), "node"), plural(r.Vnodes, "virtual node"))
+	if r.Moving > 0 {
+		fmt.Fprintf(w, ", %d of them on their way", r.Moving)
+	}
+	fmt.Fprint(w, "\n\n")
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "NODE\tADDRESS\tSTATE\tREGISTERED\tVIRTUAL NODES\tTASKS\tUNDER WAY\tRETRYING\tDEAD LETTERS")
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		registered := "yes"
+		if !n.Registered {
+			registered = "no"
+		}
+		figures := fmt.Sprintf("%d\t%d\t%d\t%d", n.Tasks, n.UnderWay, n.Retrying, n.Dead)
+		if n.Error != "" {
+			figures = "?\t?\t?\t?"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", n.Node, n.Address, n.State, registered, n.Vnodes, figures)
+	}
+	_ = t.Flush() // a strings.Builder takes everything
+	for _, n := range r.Nodes {
+		switch {
+		case n.Error == deadNode:
+			fmt.Fprintf(w, "%s is %s\n", n.Node, n.Error)
+		case n.Error != "":
+			fmt.Fprintf(w, "%s's broker does not answer, and the sums below lack what it holds; links to its hosts wait on the other nodes: %s\n", n.Node, n.Error)
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// programsText lists the programs by host.
+func (p *Pipeline) programsText() string {
+	if len(p.Programs) == 0 {
+		return "none is connected: start `whirlpool node`, or the seven programs"
+	}
+	var parts []string
+	host := ""
+	for _, g := range p.Programs {
+		if len(parts) > 0 && g.Host == host {
+			parts[len(parts)-1] += " " + g.Name
+			continue
+		}
+		host = g.Host
+		parts = append(parts, host+": "+g.Name)
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,180 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// State says what a crawl does at the moment.
+type State string
+
+// The states of a crawl.
+const (
+	StateRunning  State = "running"
+	StatePaused   State = "paused"   // it runs, but leases nothing
+	StateStopped  State = "stopped"  // no process runs it; there is work left
+	StateFinished State = "finished" // no process runs it; nothing is left, or the page budget is spent
+)
+
+// Status is a crawl at a moment.
+type Status struct {
+	Directory string          `json:"directory,omitempty"`
+	Cluster   string          `json:"cluster,omitempty"` // instead of a directory
+	Job       crawl.JobID     `json:"job"`
+	Seeds     []string        `json:"seeds"`
+	State     State           `json:"state"`
+	Time      time.Time       `json:"time"`
+	Started   time.Time       `json:"started,omitzero"` // of the process that runs it; of a cluster's job, when it was submitted
+	Ended     time.Time       `json:"ended,omitzero"`   // of a cluster's job
+	Pages     int64           `json:"pages"`
+	MaxPages  int             `json:"max_pages"`          // 0: no limit
+	Revision  *RevisionStatus `json:"revision,omitempty"` // nil: the job was never revised
+	Rate      float64         `json:"pages_per_second,omitempty"`
+	Claimed   int64           `json:"claimed"` // URLs that were to be fetched, ever
+	Open      int64           `json:"open"`    // of them, those without outcome: queued or in flight
+	// Queued, InFlight, ActiveHosts, Waiting and DeadLetters of a cluster are those of all jobs: a broker does not count by jobs.
+	Queued      int64            `json:"queued"`    // retries that wait included
+	InFlight    int64            `json:"in_flight"` // of a stopped crawl: leased again when it goes on
+	ActiveHosts int              `json:"active_hosts"`
+	Waiting     int64            `json:"retries_waiting"`
+	NextDue     time.Time        `json:"next_due,omitzero"` // when the next waiting host may be contacted
+	Verdicts    map[string]int64 `json:"verdicts"`          // final outcomes
+	Statuses    map[int]int64    `json:"statuses"`          // final outcomes by HTTP status; 0: no answer
+	Excluded    map[string]int64 `json:"excluded"`          // URLs left out, by reason
+	DeadLetters int64            `json:"dead_letters"`
+	Files       []File           `json:"files,omitempty"`
+	Records     int64            `json:"records,omitempty"` // that the page store of a cluster holds
+	// RecordsUnknown says why Records is not known; empty: it is.
+	RecordsUnknown string    `json:"records_unknown,omitempty"`
+	Pipeline       *Pipeline `json:"pipeline,omitempty"`
+	// Reasons tells outcomes and exclusions apart by verdict and reason, the most frequent first; only where they were
+	// asked for.
+	Reasons []Reason `json:"reasons,omitempty"`
+}
+
+// Reason counts URLs that ended in one way for one reason.
+type Reason struct {
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason,omitempty"`
+	URLs    int64  `json:"urls"`
+}
+
+// File is an output of the crawl with its size; that of a directory is the sum of its files'.
+type File struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Status implements View.
+func (c *Crawl) Status(ctx context.Context) (*Status, error) {
+	now, err := c.present(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+	}
+	tally, err := c.src.Ledger.Tally(ctx, c.src.Job.ID)
+	if err != nil {
+		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+	}
+	s := &Status{Directory: c.src.Dir, Job: now.job.ID, Seeds: now.job.Seeds, Time: c.now(), Pages: tally.Pages,
+		MaxPages: now.job.MaxPages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts, Statuses: tally.Statuses,
+		Excluded: tally.Excluded}
+	if err := c.history.tell(ctx, s); err != nil {
+		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+	}
+	if s.DeadLetters, err = c.src.Dead.Count(ctx); err != nil {
+		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+	}
+	if c.src.Live != nil {
+		s.live(c.src.Live())
+	} else if err := c.stopped(ctx, s); err != nil {
+		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+	}
+	s.Files, err = outputs(c.src.Dir)
+	return s, err
+}
+
+func (s *Status) live(m Moment) {
+	s.State, s.Started, s.Rate = StateRunning, m.Started, m.Rate
+	if m.Paused {
+		s.State = StatePaused
+	}
+	f := m.Frontier
+	s.Queued, s.InFlight, s.ActiveHosts, s.Waiting, s.NextDue = f.Queued, int64(f.InFlight), f.ActiveHosts, f.Waiting, f.NextDue
+}
+
+// laterQueues is how the frontier names its queues of retries.
+const laterQueues = "later."
+
+// stopped fills in what a crawl that does not run will find when it goes on.
+func (c *Crawl) stopped(ctx context.Context, s *Status) error {
+	lengths, err := c.src.Queues.Lengths(ctx)
+	if err != nil {
+		return err
+	}
+	for name, n := range lengths {
+		s.Queued += n
+		if strings.HasPrefix(name, laterQueues) {
+			s.Waiting += n
+		}
+	}
+	messages := 0
+	err = c.src.Journal.Load(ctx, func(_ uint64, m bus.Message) error {
+		messages++
+		if m.Event.Topic() == crawl.TopicFetch {
+			s.InFlight++
+		}
+		return nil
+	})
+	s.State = StateStopped
+	spent := s.MaxPages > 0 && s.Pages >= int64(s.MaxPages)
+	swept := s.Revision == nil || !s.Revision.due
+	if messages == 0 && s.Claimed > 0 && (s.Queued == 0 && swept || spent) {
+		s.State = StateFinished
+	}
+	return err
+}
+
+// outputs lists what the directory holds.
+func outputs(dir string) ([]File, error) {
+	var files []File
+	for _, name := range []string{"pages.jsonl", "crawl.log", "warc", "state"} {
+		n, err := treeSize(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("size of %s: %w", filepath.Join(dir, name), err)
+		}
+		files = append(files, File{Name: name, Bytes: n})
+	}
+	return files, nil
+}
+
+// treeSize adds up the files under a path. Those that vanish meanwhile do not count.
+func treeSize(root string) (n int64, err error) {
+	if _, err := os.Lstat(root); err != nil {
+		return 0, err
+	}
+	err = filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			var info fs.FileInfo
+			if info, err = d.Info(); err == nil {
+				n += info.Size()
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return n, err
+}
