@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/cloudformation/internal/fakeaws"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
 // common is what holds for every machine: it says what it did, and no secret.
@@ -92,7 +92,7 @@ func (b *boots) crawler(a *account, m *fakeaws.Machine) {
 	if config == nil || pages == nil {
 		return
 	}
-	if config.Node != m.ID || config.Ring.Address != m.Address+":5672" || config.Postgres.Address() != run.URL("postgres://whirlpool:"+secret("database")+"@"+m.Settings["DATABASE"]+":5432/whirlpool?sslmode=require") ||
+	if config.Node != m.ID || config.Ring.Address != m.Address+":5672" || config.Postgres.Address() != process.URL("postgres://whirlpool:"+secret("database")+"@"+m.Settings["DATABASE"]+":5432/whirlpool?sslmode=require") ||
 		len(config.ZooKeeper.Addresses) != 3 || string(pages.MongoDB.Password) != secret("pages") || config.MongoDB.Password != "" || string(config.RabbitMQ.Frontier.Password) != secret("broker") ||
 		config.Memcached.Addresses[0] != m.Settings["CACHE"] || config.Postgres.Connections != 4 {
 		b.t.Errorf("the programs' settings: %+v", config)
@@ -144,7 +144,7 @@ func (b *boots) leaves(a *account, m *fakeaws.Machine) {
 }
 
 // settings are those of a program of a crawler, its passwords as the machine has them.
-func (b *boots) settings(name string) *run.Config {
+func (b *boots) settings(name string) *process.Config {
 	b.t.Helper()
 	var environ []string
 	environment, _ := b.service(name)["environment"].(map[string]any)
@@ -152,7 +152,7 @@ func (b *boots) settings(name string) *run.Config {
 		value := strings.Replace(fmt.Sprint(v), "/run/secrets/", filepath.Join(b.dir, "opt/whirlpool/secrets")+"/", 1)
 		environ = append(environ, k+"="+value)
 	}
-	config, err := run.Load("../deploy/node.yml", environ)
+	config, err := process.Load("../deploy/node.yml", environ)
 	if err != nil {
 		b.t.Errorf("%s refuses its settings: %v", name, err)
 	}

@@ -20,7 +20,7 @@ var (
 	adapters = []string{"pkg/stores/local", "pkg/bus/membus", "pkg/bus/rabbit", "pkg/stores/postgres", "pkg/stores/mongo", "pkg/stores/memcached", "pkg/stores/spool", "pkg/cluster/zookeeper"}
 	// narrow libraries know the domain at most, and stages may use them.
 	narrow = []string{"pkg/web/robots", "pkg/stages/robotscache", "pkg/web/sitemap", "pkg/web/traps", "pkg/web/dnscache", "pkg/web/netguard", "pkg/web/lru",
-		"pkg/records/jsonl", "pkg/records/warc", "pkg/records/export", "pkg/control/jobfile", "pkg/testkit/fakeweb", "pkg/run", "pkg/crawl/nearest", "pkg/web/htmlscan", "pkg/cluster/ring", "pkg/cluster/ring/member", "pkg/cluster/ring/memstore"}
+		"pkg/records/jsonl", "pkg/records/warc", "pkg/records/export", "pkg/control/jobfile", "pkg/testkit/fakeweb", "pkg/process", "pkg/crawl/nearest", "pkg/web/htmlscan", "pkg/cluster/ring", "pkg/cluster/ring/member", "pkg/cluster/ring/memstore"}
 )
 
 type listed struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/memcached"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
@@ -26,7 +26,7 @@ import (
 
 // RunCluster plays the roles, all of them where none is named, over the services that the program's configuration names, until
 // ctx is done. It waits for services that are not there yet, and rebuilds the frontier when its queues are lost.
-func RunCluster(ctx context.Context, p *run.Program, roles ...Role) error {
+func RunCluster(ctx context.Context, p *process.Program, roles ...Role) error {
 	return Cluster{}.Run(ctx, p, roles...)
 }
 
@@ -39,7 +39,7 @@ type Cluster struct {
 }
 
 // Run is described at RunCluster.
-func (r Cluster) Run(ctx context.Context, p *run.Program, roles ...Role) (err error) {
+func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (err error) {
 	switch len(roles) {
 	case 0:
 		roles = Roles()
@@ -80,7 +80,7 @@ func (r Cluster) Run(ctx context.Context, p *run.Program, roles ...Role) (err er
 
 // cluster is what a program has open: what its roles need.
 type cluster struct {
-	p         *run.Program
+	p         *process.Program
 	roles     []Role
 	decorate  func(*Deps)                     // nil: leaves them alone
 	ringStore func(member.Store) member.Store // nil: leaves it alone
@@ -262,21 +262,21 @@ func (c *cluster) openBus(ctx context.Context) (err error) {
 }
 
 // PostgresConfig, MongoConfig and RabbitConfig translate the settings of a node's programs for the adapters.
-func PostgresConfig(cfg *run.Config) postgres.Config {
+func PostgresConfig(cfg *process.Config) postgres.Config {
 	out := postgres.Default()
 	out.URL, out.MaxConns = cfg.Postgres.Address().Reveal(), cfg.Postgres.Connections
 	return out
 }
 
 // MongoConfig is described at PostgresConfig.
-func MongoConfig(cfg *run.Config) mongo.Config {
+func MongoConfig(cfg *process.Config) mongo.Config {
 	out := mongo.Default()
 	out.URL, out.Database = cfg.MongoDB.Address().Reveal(), cfg.MongoDB.Database
 	return out
 }
 
 // RabbitConfig is described at PostgresConfig.
-func RabbitConfig(cfg *run.Config) rabbit.Config {
+func RabbitConfig(cfg *process.Config) rabbit.Config {
 	out, r := rabbit.Default(), cfg.RabbitMQ
 	out.Subsystems = r.Address(r.Subsystems).Reveal()
 	out.Frontier = r.Address(r.Frontier).Reveal()
@@ -293,9 +293,9 @@ func (c *cluster) config() Config {
 	out.Fetch.MaxIdleConns = in.Fetch.IdleConnections
 	out.Fetch.Proxy = in.Fetch.Proxy.Reveal()
 	w := in.Workers
-	files := run.OpenFiles()
-	out.Fetch.MaxIdleConns = run.FitFiles(out.Fetch.MaxIdleConns, files)
-	for role, most := range map[Role]int{Fetcher: run.FitFiles(in.Fetch.Concurrency, files), Parser: w.Parser, ContentSeen: w.ContentSeen,
+	files := process.OpenFiles()
+	out.Fetch.MaxIdleConns = process.FitFiles(out.Fetch.MaxIdleConns, files)
+	for role, most := range map[Role]int{Fetcher: process.FitFiles(in.Fetch.Concurrency, files), Parser: w.Parser, ContentSeen: w.ContentSeen,
 		URLFilter: w.URLFilter, HostSplitter: w.HostSplitter, DUE: w.DUE, Frontier: w.Frontier} {
 		out.Workers[role] = bus.Workers{Min: 1, Max: most}
 	}

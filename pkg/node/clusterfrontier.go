@@ -9,7 +9,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/handover"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline/recovery"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -149,7 +149,7 @@ func again(err error) error {
 	if crawl.IsPermanent(err) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", run.ErrRebuild, err)
+	return fmt.Errorf("%w: %w", process.ErrRebuild, err)
 }
 
 // stopped is err, unless it came of ctx.

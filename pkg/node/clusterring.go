@@ -15,7 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
 )
 
@@ -49,7 +49,7 @@ func (c *cluster) openRing() error {
 }
 
 // MemberConfig translates the settings of a node's programs for its membership. An observer has no name.
-func MemberConfig(cfg *run.Config, registers bool) (member.Config, error) {
+func MemberConfig(cfg *process.Config, registers bool) (member.Config, error) {
 	out := member.Default()
 	out.Grace, out.Vnodes, out.Clock = cfg.Ring.Grace.D(), cfg.Ring.Vnodes, member.BootClock
 	var err error
@@ -194,4 +194,4 @@ func (c *cluster) leasesQuiet(ctx context.Context) bool {
 
 // patience is how long the links of a page may be on their way after a node was lost. Those that are not lost take a second or two, and more
 // behind a long queue; a page that is fetched again for nothing does no harm.
-func patience(cfg *run.Config) time.Duration { return 2 * cfg.ZooKeeper.SessionTimeout.D() }
+func patience(cfg *process.Config) time.Duration { return 2 * cfg.ZooKeeper.SessionTimeout.D() }

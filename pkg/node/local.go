@@ -13,8 +13,8 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
@@ -44,7 +44,7 @@ type Local struct {
 	bus     *membus.Bus
 	archive *warc.Writer
 	brake   brake
-	disk    run.DiskGuard
+	disk    process.DiskGuard
 }
 
 // DefaultLocal returns the options of `whirlpool crawl` without flags.
@@ -68,7 +68,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 		return nil, err
 	}
 	l := &Local{Store: store, revised: make(chan struct{}, 1)}
-	l.disk = run.DiskGuard{Paths: []string{opt.Dir}, Limit: diskLimit, Log: opt.Log, Registry: opt.Metrics,
+	l.disk = process.DiskGuard{Paths: []string{opt.Dir}, Limit: diskLimit, Log: opt.Log, Registry: opt.Metrics,
 		Pause: func(full bool) { l.hold(&l.brake.disk, full) }}
 	defer func() {
 		if err != nil {

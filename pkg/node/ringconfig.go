@@ -8,16 +8,16 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
 // PeerConfig is RabbitConfig for a publisher to the broker of another node of the ring, whose address is addr, host:port. Vhosts, users, passwords and
 // the scheme, amqp or amqps, are the same on all nodes.
-func PeerConfig(cfg *run.Config, addr string) rabbit.Config {
+func PeerConfig(cfg *process.Config, addr string) rabbit.Config {
 	there := *cfg
 	if u, err := url.Parse(string(cfg.RabbitMQ.URL)); err == nil {
 		u.Host = addr
-		there.RabbitMQ.URL = run.URL(u.String())
+		there.RabbitMQ.URL = process.URL(u.String())
 	}
 	out := RabbitConfig(&there)
 	out.Management = ""
@@ -27,7 +27,7 @@ func PeerConfig(cfg *run.Config, addr string) rabbit.Config {
 
 // NodeConfig is RabbitConfig for a command that asks the broker of another node of the ring. Its management API is on the same host at the port of
 // this node's, unless ring.management says otherwise; user and password are the same.
-func NodeConfig(cfg *run.Config, name, addr string) rabbit.Config {
+func NodeConfig(cfg *process.Config, name, addr string) rabbit.Config {
 	there := *cfg
 	m := &there.RabbitMQ.Management
 	out := PeerConfig(cfg, addr)
@@ -37,12 +37,12 @@ func NodeConfig(cfg *run.Config, name, addr string) rabbit.Config {
 				host = net.JoinHostPort(host, port)
 			}
 			u.Host = host
-			m.URL = run.URL(u.String())
+			m.URL = process.URL(u.String())
 		}
 	}
 	for _, entry := range cfg.Ring.Management {
 		if node, raw, ok := strings.Cut(entry, "="); ok && node == name {
-			m.URL = run.URL(raw)
+			m.URL = process.URL(raw)
 		}
 	}
 	out.Management = m.Address().Reveal()
@@ -50,7 +50,7 @@ func NodeConfig(cfg *run.Config, name, addr string) rabbit.Config {
 }
 
 // ZooKeeperConfig translates the settings of a node's programs for the adapter.
-func ZooKeeperConfig(cfg *run.Config) zookeeper.Config {
+func ZooKeeperConfig(cfg *process.Config) zookeeper.Config {
 	out, z := zookeeper.Default(), cfg.ZooKeeper
 	out.Servers, out.Root, out.Ring, out.Timeout = z.Addresses, z.Root, cfg.Ring.Name, time.Duration(z.SessionTimeout)
 	out.User, out.Password = z.User, z.Password.Reveal()

@@ -3,7 +3,7 @@ package node
 import (
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
 func TestWhereAnotherNodesBrokerIs(t *testing.T) {
@@ -19,10 +19,10 @@ func TestWhereAnotherNodesBrokerIs(t *testing.T) {
 		"an address of IPv6":   {"amqp://[::1]:5672", "http://[::1]:15672", nil, "[fd00::2]:5672", "amqp://u:p@[fd00::2]:5672/v", "http://m:q@[fd00::2]:15672"},
 		"the usual port, left": {"amqp://a", "http://a:15672", nil, "b:5672", "amqp://u:p@b:5672/v", "http://m:q@b:15672"},
 	} {
-		cfg := run.Default()
-		cfg.Node, cfg.RabbitMQ.URL, cfg.Ring.Management = "n1", run.URL(c.own), c.entries
-		cfg.RabbitMQ.Management = run.Management{URL: run.URL(c.management), User: "m", Password: "q"}
-		cfg.RabbitMQ.Subsystems = run.Login{Vhost: "v", User: "u", Password: "p"}
+		cfg := process.Default()
+		cfg.Node, cfg.RabbitMQ.URL, cfg.Ring.Management = "n1", process.URL(c.own), c.entries
+		cfg.RabbitMQ.Management = process.Management{URL: process.URL(c.management), User: "m", Password: "q"}
+		cfg.RabbitMQ.Subsystems = process.Login{Vhost: "v", User: "u", Password: "p"}
 		peer, asked := PeerConfig(&cfg, c.addr), NodeConfig(&cfg, "n2", c.addr)
 		if peer.Subsystems != c.amqp || peer.Management != "" || peer.Program != "peer n1" {
 			t.Errorf("%s: a publisher's is %s, %q, %q; want %s", name, peer.Subsystems, peer.Management, peer.Program, c.amqp)
@@ -30,7 +30,7 @@ func TestWhereAnotherNodesBrokerIs(t *testing.T) {
 		if asked.Subsystems != c.amqp || asked.Management != c.api {
 			t.Errorf("%s: it is asked at %s and %s, want %s and %s", name, asked.Subsystems, asked.Management, c.amqp, c.api)
 		}
-		if own := RabbitConfig(&cfg); own.Subsystems == c.amqp || cfg.RabbitMQ.URL != run.URL(c.own) {
+		if own := RabbitConfig(&cfg); own.Subsystems == c.amqp || cfg.RabbitMQ.URL != process.URL(c.own) {
 			t.Errorf("%s: the own configuration became another", name)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"context"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
 func main() {
-	run.Main("due", func(ctx context.Context, p *run.Program) error {
+	process.Main("due", func(ctx context.Context, p *process.Program) error {
 		return node.RunCluster(ctx, p, node.DUE)
 	})
 }

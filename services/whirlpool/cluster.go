@@ -10,7 +10,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
@@ -20,7 +20,7 @@ import (
 func clusterFlag(cmd *cobra.Command) *clusterRef {
 	ref := &clusterRef{}
 	cmd.Flags().StringVar(&ref.file, "cluster", "", "ask the cluster that this node configuration `file` names (without =FILE: "+
-		"WHIRLPOOL_* variables, WHIRLPOOL_CONFIG or "+run.DefaultFile+")")
+		"WHIRLPOOL_* variables, WHIRLPOOL_CONFIG or "+process.DefaultFile+")")
 	cmd.Flags().Lookup("cluster").NoOptDefVal = clusterFromEnvironment
 	ref.cmd = cmd
 	return ref
@@ -39,7 +39,7 @@ func (r *clusterRef) asked() bool { return r.cmd.Flags().Changed("cluster") }
 
 // cluster is what commands reach a cluster through.
 type cluster struct {
-	cfg      *run.Config
+	cfg      *process.Config
 	postgres *postgres.Store
 	mongo    *mongo.Store
 	bus      *rabbit.Bus
@@ -47,12 +47,12 @@ type cluster struct {
 }
 
 // config reads the configuration of the node's programs.
-func (r *clusterRef) config() (*run.Config, error) {
+func (r *clusterRef) config() (*process.Config, error) {
 	file := r.file
 	if file == clusterFromEnvironment {
 		file = ""
 	}
-	cfg, err := run.Load(file, os.Environ())
+	cfg, err := process.Load(file, os.Environ())
 	if err != nil {
 		return nil, exitStatus{exitUsage, err}
 	}

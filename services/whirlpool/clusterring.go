@@ -10,8 +10,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 )
 
 // nodes are ways to the brokers of other nodes, each opened when first needed.
@@ -23,7 +23,7 @@ type nodes struct {
 }
 
 // at returns the broker of a node.
-func (n *nodes) at(cfg *run.Config, name, addr string) (*rabbit.Bus, error) {
+func (n *nodes) at(cfg *process.Config, name, addr string) (*rabbit.Bus, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if b := n.open[addr]; b != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
 
@@ -42,7 +42,7 @@ func on(t *testing.T, raw, host string) string {
 }
 
 // join registers a node until the test ends.
-func join(t *testing.T, cfg *run.Config, name, address string) *member.Member {
+func join(t *testing.T, cfg *process.Config, name, address string) *member.Member {
 	t.Helper()
 	zc, mc := node.ZooKeeperConfig(cfg), member.Default()
 	zc.Log, mc.Log = slog.New(slog.DiscardHandler), slog.New(slog.DiscardHandler)
@@ -74,7 +74,7 @@ func TestCommandsOverTwoNodes(t *testing.T) {
 	address, api := hostOf(t, far.Address(t, "AMQP")), hostOf(t, far.Address(t, "RABBITMQ_API"))
 	c.env = append(c.env, "WHIRLPOOL_NODE=a", "WHIRLPOOL_ZOOKEEPER_ADDRESSES="+servicetest.ZooKeeper(t), "WHIRLPOOL_ZOOKEEPER_ROOT=/test/"+rand.Text(),
 		"WHIRLPOOL_RING_MANAGEMENT=b=http://"+api)
-	cfg, err := run.Load("", c.env)
+	cfg, err := process.Load("", c.env)
 	c.check(err)
 	theirs := node.NodeConfig(cfg, "b", address)
 	theirs.Log = slog.New(slog.DiscardHandler)

@@ -16,7 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
@@ -337,14 +337,14 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 
 // fit sets how many requests are under way at once: no more than the process has files for.
 func (f *crawlFlags) fit(opt *node.LocalOptions, stderr io.Writer) {
-	files := run.OpenFiles()
-	n := run.FitFiles(f.concurrency, files)
+	files := process.OpenFiles()
+	n := process.FitFiles(f.concurrency, files)
 	if n < f.concurrency && !f.quiet {
 		fmt.Fprintf(stderr, "whirlpool: this process may open %d files, so %d requests are made at once and not %d (ulimit -n raises it)\n", files, n, f.concurrency)
 	}
 	opt.Node.SetWindow(n)
-	opt.Node.Fetch.MaxIdleConns = run.FitFiles(opt.Node.Fetch.MaxIdleConns, files)
-	opt.Store.OpenFiles = run.StoreFiles(files)
+	opt.Node.Fetch.MaxIdleConns = process.FitFiles(opt.Node.Fetch.MaxIdleConns, files)
+	opt.Store.OpenFiles = process.StoreFiles(files)
 }
 
 // warn asks for a contact where the crawl goes beyond one site: whoever is crawled should know whom to write to.

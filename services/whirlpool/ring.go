@@ -14,8 +14,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
 )
 
 // ringTime bounds a command's work with ZooKeeper: a command does not wait for services.
@@ -44,7 +44,7 @@ The table is in ZooKeeper; the configuration of the node's programs says where (
 // ringView is a ring as a command sees it.
 type ringView struct {
 	session member.Session
-	cfg     *run.Config
+	cfg     *process.Config
 	member.View
 }
 
@@ -89,7 +89,7 @@ func overRing(cmd *cobra.Command, work func(*cobra.Command, []string, *ringView)
 }
 
 // openRing reads the ring that a configuration names.
-func openRing(ctx context.Context, cfg *run.Config, log *slog.Logger) (*ringView, error) {
+func openRing(ctx context.Context, cfg *process.Config, log *slog.Logger) (*ringView, error) {
 	zc := node.ZooKeeperConfig(cfg)
 	zc.Log = log
 	store, err := zookeeper.New(zc)

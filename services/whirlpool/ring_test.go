@@ -17,7 +17,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
 
@@ -25,7 +25,7 @@ import (
 type ringUnderTest struct {
 	t   *testing.T
 	env []string
-	cfg *run.Config
+	cfg *process.Config
 }
 
 func newRingUnderTest(t *testing.T) *ringUnderTest {
@@ -36,7 +36,7 @@ func newRingUnderTest(t *testing.T) *ringUnderTest {
 	r := &ringUnderTest{t: t, env: append(os.Environ(), "WHIRLPOOL_CONFIG=", "WHIRLPOOL_NODE=test", "WHIRLPOOL_ZOOKEEPER_ADDRESSES="+servicetest.ZooKeeper(t),
 		"WHIRLPOOL_ZOOKEEPER_ROOT=/test/"+rand.Text(), "WHIRLPOOL_RING_NAME=west", "WHIRLPOOL_ZOOKEEPER_SESSION_TIMEOUT=3s")}
 	var err error
-	if r.cfg, err = run.Load("", r.env); err != nil {
+	if r.cfg, err = process.Load("", r.env); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -25,7 +25,7 @@ func TestEverySampleJobIsValid(t *testing.T) {
 	}
 	for _, file := range files {
 		if filepath.Base(file) == "node.yml" {
-			continue // a node's configuration; pkg/run tests it
+			continue // a node's configuration; pkg/process tests it
 		}
 		job, err := jobfile.Load(file)
 		if err == nil {

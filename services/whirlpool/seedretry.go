@@ -14,7 +14,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
@@ -146,7 +146,7 @@ func waitFor(ctx context.Context, d time.Duration) error {
 }
 
 // checkPrivate refuses a job whose seeds can be seen to be out of reach, and says which setting is missing.
-func checkPrivate(cfg *run.Config, job *crawl.Job) error {
+func checkPrivate(cfg *process.Config, job *crawl.Job) error {
 	permitted := cfg.Fetch.AllowPrivate || cfg.Fetch.PrivateJobs
 	if job.AllowPrivate && !permitted {
 		return usage("the job asks for private addresses, and this configuration does not permit them: fetch.allow_private_jobs: true " +

@@ -19,7 +19,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -53,7 +53,7 @@ func until(t testing.TB, what string, ok func() bool) {
 // machine is a node with a broker of its own.
 type machine struct {
 	server *servicetest.Own
-	cfg    *run.Config
+	cfg    *process.Config
 	admin  string
 	own    *rabbit.Bus
 }
@@ -68,8 +68,8 @@ func start(t *testing.T, name string) *machine {
 	amqp, err := url.Parse(m.server.Address(t, "AMQP"))
 	check(t, err)
 	api.User, amqp.User = nil, nil
-	cfg := run.Default()
-	cfg.Node, cfg.RabbitMQ.URL, cfg.RabbitMQ.Management.URL = name, run.URL(amqp.String()), run.URL(api.String())
+	cfg := process.Default()
+	cfg.Node, cfg.RabbitMQ.URL, cfg.RabbitMQ.Management.URL = name, process.URL(amqp.String()), process.URL(api.String())
 	cfg.RabbitMQ.Subsystems.Password, cfg.RabbitMQ.Frontier.Password = "one", "two"
 	m.cfg = &cfg
 	check(t, rabbit.Setup(within(t), m.admin, m.rabbit()))

@@ -12,7 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
 // faultVariable makes the test binary a node that differs from `whirlpool node` in the way it names.
@@ -38,7 +38,7 @@ func runBroken(fault string, args []string) int {
 		fmt.Fprintf(os.Stderr, "fault %q is unknown\n", fault)
 		return 2
 	}
-	return run.Run("node", args, func(ctx context.Context, p *run.Program) error {
+	return process.Run("node", args, func(ctx context.Context, p *process.Program) error {
 		return node.Cluster{Decorate: decorate}.Run(ctx, p)
 	})
 }

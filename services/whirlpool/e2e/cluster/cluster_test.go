@@ -20,7 +20,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
@@ -107,9 +107,9 @@ func (c *cluster) setup() {
 	})
 }
 
-func (c *cluster) config() *run.Config {
+func (c *cluster) config() *process.Config {
 	c.t.Helper()
-	cfg, err := run.Load("", c.env)
+	cfg, err := process.Load("", c.env)
 	check(c.t, err)
 	return cfg
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
 // faultVariable makes the test binary a node that differs from `whirlpool node` in the way it names.
@@ -29,7 +29,7 @@ func runBroken(fault string, args []string) int {
 		fmt.Fprintf(os.Stderr, "fault %q is unknown\n", fault)
 		return 2
 	}
-	return run.Run("node", args, func(ctx context.Context, p *run.Program) error { return cluster.Run(ctx, p) })
+	return process.Run("node", args, func(ctx context.Context, p *process.Program) error { return cluster.Run(ctx, p) })
 }
 
 // believer is a store of the ring whose sessions never end, and whose signs of life are its own.

@@ -21,7 +21,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
@@ -145,7 +145,7 @@ func (c *cluster) sql(server, statement string) {
 // open connects the test with the services, to see what the nodes leave there.
 func (c *cluster) open() {
 	c.t.Helper()
-	cfg, err := run.Load("", c.settings)
+	cfg, err := process.Load("", c.settings)
 	check(c.t, err)
 	pg, mg := node.PostgresConfig(cfg), node.MongoConfig(cfg)
 	pg.Log, mg.Log = slog.New(slog.DiscardHandler), slog.New(slog.DiscardHandler)
@@ -201,7 +201,7 @@ func (c *cluster) alive() []*machine {
 
 func (c *cluster) rabbitConfig(m *machine) rabbit.Config {
 	c.t.Helper()
-	cfg, err := run.Load("", m.env)
+	cfg, err := process.Load("", m.env)
 	check(c.t, err)
 	out := node.RabbitConfig(cfg)
 	out.Program, out.Log = "e2e", slog.New(slog.DiscardHandler)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
-	"github.com/whirlpool-crawler/whirlpool/pkg/run"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -27,7 +27,7 @@ type version struct {
 // observe writes history until the test ends.
 func observe(t *testing.T, settings []string) *history {
 	t.Helper()
-	cfg, err := run.Load("", settings)
+	cfg, err := process.Load("", settings)
 	check(t, err)
 	zk := zookeeper.Default()
 	zk.Servers, zk.Root, zk.Ring, zk.Log = cfg.ZooKeeper.Addresses, cfg.ZooKeeper.Root, cfg.Ring.Name, slog.New(slog.DiscardHandler)

@@ -1,0 +1,221 @@
+package process
+
+import (
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Config is the configuration of the programs of one node. All of them read the same file; each takes what concerns it.
+//
+// A setting's key is the path of its names, as in fetch.allow_private. The file nests by section; the variable is the key in
+// upper case with WHIRLPOOL_ before it and _ between the names: WHIRLPOOL_FETCH_ALLOW_PRIVATE. Lists are separated by commas
+// there. Settings that hold a password can be read from a file that a variable with _FILE at its end names.
+type Config struct {
+	Node      string    `yaml:"node"` // name of this node in logs; empty: the host's name
+	RabbitMQ  RabbitMQ  `yaml:"rabbitmq"`
+	Postgres  Postgres  `yaml:"postgres"`
+	MongoDB   MongoDB   `yaml:"mongodb"`
+	Memcached Addresses `yaml:"memcached"` // no addresses: nothing is cached outside the program
+	ZooKeeper ZooKeeper `yaml:"zookeeper"` // no addresses: a node on its own
+	Ring      Ring      `yaml:"ring"`
+	Disk      Disk      `yaml:"disk"`
+	Fetch     Fetch     `yaml:"fetch"`
+	Frontier  Frontier  `yaml:"frontier"`
+	Workers   Workers   `yaml:"workers"`
+	Handlers  Handlers  `yaml:"handlers"`
+	Log       Log       `yaml:"log"`
+	HTTP      Listen    `yaml:"http"`  // health and metrics
+	Pprof     Listen    `yaml:"pprof"` // profiles, on loopback; empty: off
+	Shutdown  Shutdown  `yaml:"shutdown"`
+}
+
+// RabbitMQ is the node's broker, with the users of its two vhosts.
+type RabbitMQ struct {
+	URL        URL        `yaml:"url"` // amqp or amqps, without user and vhost
+	Subsystems Login      `yaml:"subsystems"`
+	Frontier   Login      `yaml:"frontier"`
+	Management Management `yaml:"management"`
+}
+
+// Login is a vhost and its user.
+type Login struct {
+	Vhost    string `yaml:"vhost"`
+	User     string `yaml:"user"`
+	Password Secret `yaml:"password"`
+}
+
+// Management is the broker's HTTP API.
+type Management struct {
+	URL      URL    `yaml:"url"`
+	User     string `yaml:"user"` // empty: the user of the vhost that is asked about
+	Password Secret `yaml:"password"`
+}
+
+// Postgres is the database of URLs, hosts, fingerprints and jobs.
+type Postgres struct {
+	URL         URL    `yaml:"url"`
+	Password    Secret `yaml:"password"`    // wins over the URL's
+	Connections int    `yaml:"connections"` // of one program
+}
+
+// MongoDB is the store of pages.
+type MongoDB struct {
+	URL      URL    `yaml:"url"`
+	Password Secret `yaml:"password"` // wins over the URL's
+	Database string `yaml:"database"`
+}
+
+// Addresses are those of a service's servers, host:port.
+type Addresses struct {
+	Addresses []string `yaml:"addresses"`
+}
+
+// ZooKeeper keeps the ring of nodes.
+type ZooKeeper struct {
+	Addresses      []string       `yaml:"addresses"`
+	SessionTimeout crawl.Duration `yaml:"session_timeout"` // without a sign of life; a node that is cut off stops after two thirds of it
+	Root           string         `yaml:"root"`            // path below which the ring is
+	User           string         `yaml:"user"`            // empty: everybody who reaches ZooKeeper may change the ring
+	Password       Secret         `yaml:"password"`
+}
+
+// Ring is this node's place among the nodes.
+type Ring struct {
+	Name    string `yaml:"name"`    // of the ring, the same on all its nodes
+	Address string `yaml:"address"` // host:port under which other nodes reach this node's broker; empty: rabbitmq.url's
+	// Management is where the management APIs of other nodes' brokers are that do not listen at the port of this node's, NODE=URL each; for the
+	// commands that ask all nodes.
+	Management []string       `yaml:"management"`
+	Weight     float64        `yaml:"weight"`    // power of this machine; 1: an ordinary one
+	Grace      crawl.Duration `yaml:"grace"`     // how long a node may be away, as for a restart, before the others take over
+	Partition  string         `yaml:"partition"` // what belongs together: host, domain, ip or url; the same on all nodes
+	Vnodes     int            `yaml:"vnodes"`    // virtual nodes of a ring that the first node creates; fixed from then on
+}
+
+// Disk is what the node's programs keep on disk.
+type Disk struct {
+	Spool string  `yaml:"spool"` // directory of bodies between fetcher and content-seen, shared by the node's programs
+	WARC  string  `yaml:"warc"`  // directory of WARC files; empty: none
+	Limit float64 `yaml:"limit"` // part of the disk, 0 to 1, at which fetching pauses
+}
+
+// Fetch says how the fetcher reaches the web.
+type Fetch struct {
+	Concurrency     int  `yaml:"concurrency"`        // requests at once of one fetcher, over all hosts
+	IdleConnections int  `yaml:"idle_connections"`   // connections kept open, over all hosts
+	AllowPrivate    bool `yaml:"allow_private"`      // to every job
+	PrivateJobs     bool `yaml:"allow_private_jobs"` // to the jobs that ask for it
+	// Proxy is the URL of an http, https or socks5 proxy, DNS the host:port of a name server; empty: none, and the system's.
+	Proxy URL    `yaml:"proxy"`
+	DNS   string `yaml:"dns"`
+}
+
+// Frontier bounds the frontier.
+type Frontier struct {
+	Window      int `yaml:"window"`       // leases at once, over all fetchers of the node
+	ActiveHosts int `yaml:"active_hosts"` // hosts on the workbench
+	HeldTasks   int `yaml:"held_tasks"`   // tasks in memory
+}
+
+// Workers bounds the messages that a stage handles at once. The fetcher's bound is fetch.concurrency.
+type Workers struct {
+	Parser       int `yaml:"parser"`
+	ContentSeen  int `yaml:"contentseen"`
+	URLFilter    int `yaml:"urlfilter"`
+	HostSplitter int `yaml:"hostsplitter"`
+	DUE          int `yaml:"due"`
+	Frontier     int `yaml:"frontier"`
+}
+
+// Handlers bounds how long a stage handles one message. One that takes longer is cut off and tried again, and becomes a
+// dead letter at the third time. The fetcher's must be more than limits.total of any job, and all of them less than the
+// broker's consumer_timeout (30 minutes).
+type Handlers struct {
+	Fetcher      crawl.Duration `yaml:"fetcher"`
+	Parser       crawl.Duration `yaml:"parser"`
+	ContentSeen  crawl.Duration `yaml:"contentseen"`
+	URLFilter    crawl.Duration `yaml:"urlfilter"`
+	HostSplitter crawl.Duration `yaml:"hostsplitter"`
+	DUE          crawl.Duration `yaml:"due"`
+	Frontier     crawl.Duration `yaml:"frontier"`
+}
+
+// Log says what is logged and how.
+type Log struct {
+	Level  string `yaml:"level"`  // debug, info, warn or error
+	Format string `yaml:"format"` // json, text, or auto: text on a terminal
+	Limit  int    `yaml:"limit"`  // lines with the same message a second; 0: no limit
+}
+
+// Listen is an address to serve on, host:port.
+type Listen struct {
+	Listen string `yaml:"listen"`
+}
+
+// Shutdown bounds how long a stop takes.
+type Shutdown struct {
+	Timeout crawl.Duration `yaml:"timeout"`
+}
+
+// Address returns the URL of one of the broker's vhosts, with its user and password.
+func (r RabbitMQ) Address(l Login) URL {
+	return URL(strings.TrimRight(string(r.URL.With(l.User, l.Password)), "/") + "/" + url.PathEscape(l.Vhost))
+}
+
+// Address returns the URL of the management API, with user and password where they are set.
+func (m Management) Address() URL { return m.URL.With(m.User, m.Password) }
+
+// Address returns the URL of the database, with the password.
+func (p Postgres) Address() URL { return p.URL.With("", p.Password) }
+
+// Address returns the URL of the server, with the password.
+func (m MongoDB) Address() URL { return m.URL.With("", m.Password) }
+
+// BrokerAddress returns the host:port under which other nodes reach this node's broker.
+func (c *Config) BrokerAddress() string {
+	if c.Ring.Address != "" {
+		return c.Ring.Address
+	}
+	u, err := url.Parse(string(c.RabbitMQ.URL))
+	if err != nil {
+		return ""
+	}
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "amqps":
+		port = "5671"
+	default:
+		port = "5672"
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+const minute = crawl.Duration(time.Minute)
+
+// Default returns the configuration of a node all of whose services run on this machine. It lacks the passwords.
+func Default() Config {
+	return Config{
+		RabbitMQ: RabbitMQ{URL: "amqp://127.0.0.1:5672", Subsystems: Login{Vhost: "wh_subsystems_vhost", User: "wh_subsystems_user"},
+			Frontier: Login{Vhost: "wh_urlfrontier_vhost", User: "wh_urlfrontier_user"}, Management: Management{URL: "http://127.0.0.1:15672"}},
+		Postgres:  Postgres{URL: "postgres://whirlpool@127.0.0.1:5432/whirlpool", Connections: 8},
+		MongoDB:   MongoDB{URL: "mongodb://127.0.0.1:27017", Database: "whirlpool"},
+		Memcached: Addresses{[]string{"127.0.0.1:11211"}},
+		ZooKeeper: ZooKeeper{Addresses: []string{}, SessionTimeout: crawl.Duration(10 * time.Second), Root: "/whirlpool"},
+		Ring:      Ring{Name: "main", Management: []string{}, Weight: 1, Grace: crawl.Duration(15 * time.Second), Partition: ring.ByHost.String(), Vnodes: ring.DefaultVnodes},
+		Disk:      Disk{Spool: "spool", Limit: 0.90},
+		Fetch:     Fetch{Concurrency: 256, IdleConnections: 512},
+		Frontier:  Frontier{Window: 256, ActiveHosts: 65_536, HeldTasks: 16_384},
+		Workers:   Workers{Parser: 8, ContentSeen: 64, URLFilter: 8, HostSplitter: 8, DUE: 64, Frontier: 64},
+		Handlers:  Handlers{Fetcher: 25 * minute, Parser: 10 * minute, ContentSeen: 10 * minute, URLFilter: 10 * minute, HostSplitter: 10 * minute, DUE: 10 * minute, Frontier: 10 * minute},
+		Log:       Log{Level: "info", Format: "auto", Limit: 10},
+		HTTP:      Listen{"127.0.0.1:8080"},
+		Pprof:     Listen{"127.0.0.1:6060"},
+		Shutdown:  Shutdown{crawl.Duration(30 * time.Second)},
+	}
+}

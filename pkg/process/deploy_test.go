@@ -1,0 +1,178 @@
+package process
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// composeDefault is a variable of docker compose with its default, as in ${NAME:-default}.
+var composeDefault = regexp.MustCompile(`\$\{\w+(?::-([^}]*))?\}`)
+
+// composeFile is what the tests read of docker-compose.yml.
+type composeFile struct {
+	Services map[string]composeService
+	Secrets  map[string]struct{ File string }
+}
+
+type composeService struct {
+	Environment    map[string]string
+	Secrets        []string
+	ReadOnly       bool     `yaml:"read_only"`
+	CapDrop        []string `yaml:"cap_drop"`
+	SecurityOpt    []string `yaml:"security_opt"`
+	User, Hostname string
+	Healthcheck    struct{ Test []string }
+}
+
+func readCompose(t *testing.T) composeFile {
+	t.Helper()
+	data, err := os.ReadFile("../../docker-compose.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c composeFile
+	if err := yaml.Unmarshal(data, &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// secretsOnDisk finds the passwords of the repository where containers have them mounted.
+func secretsOnDisk(value string) string {
+	return strings.Replace(value, "/run/secrets/", "../../deploy/secrets/", 1)
+}
+
+func (s composeService) environ() (out []string) {
+	for name, value := range s.Environment {
+		if strings.HasPrefix(name, envPrefix) {
+			out = append(out, name+"="+secretsOnDisk(composeDefault.ReplaceAllString(value, "$1")))
+		}
+	}
+	return out
+}
+
+// passwords are the settings that each program of the compose file needs, and so the only secrets that it gets.
+var passwords = map[string][]string{
+	"fetcher":      {"rabbitmq.subsystems.password", "rabbitmq.frontier.password", "postgres.password"},
+	"parser":       {"rabbitmq.subsystems.password", "rabbitmq.frontier.password", "postgres.password"},
+	"contentseen":  {"rabbitmq.subsystems.password", "postgres.password", "mongodb.password"},
+	"urlfilter":    {"rabbitmq.subsystems.password", "postgres.password"},
+	"hostsplitter": {"rabbitmq.subsystems.password"},
+	"due":          {"rabbitmq.subsystems.password", "rabbitmq.frontier.password", "postgres.password"},
+	"frontier":     {"rabbitmq.subsystems.password", "rabbitmq.frontier.password", "postgres.password"},
+	"whirlpool":    {"rabbitmq.subsystems.password", "rabbitmq.frontier.password", "postgres.password", "mongodb.password"},
+}
+
+func TestEachProgramOfTheComposeFileHasItsOwnSecretsOnly(t *testing.T) {
+	compose := readCompose(t)
+	for program, want := range passwords {
+		s := compose.Services[program]
+		c, err := Load("../../deploy/node.yml", s.environ())
+		if err != nil {
+			t.Errorf("%s: %v", program, err)
+			continue
+		}
+		if err := c.Require(append(want, "postgres.url", "mongodb.url")...); err != nil {
+			t.Errorf("%s lacks something: %v", program, err)
+		}
+		for _, set := range settings(c) {
+			if set.secret && strings.HasSuffix(set.key, ".password") && !set.value.IsZero() != slices.Contains(want, set.key) {
+				t.Errorf("%s: %s is given: %v; want %v", program, set.key, !set.value.IsZero(), slices.Contains(want, set.key))
+			}
+		}
+		if len(s.Secrets) != len(want) {
+			t.Errorf("%s: secrets %v are mounted for %v", program, s.Secrets, want)
+		}
+	}
+	for name, s := range compose.Services {
+		for key, value := range s.Environment {
+			if file := strings.HasSuffix(key, fileSuffix); strings.Contains(key, "PASSWORD") && (!file || !strings.HasPrefix(value, "/run/secrets/")) {
+				t.Errorf("%s: %s holds a password, or the name of a file that is no secret", name, key)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(compose.Secrets)) {
+		if data, err := os.ReadFile("../../deploy/secrets/" + name); err != nil || strings.TrimSpace(string(data)) == "" {
+			t.Errorf("secret %s of a fresh clone: %q, %v", name, data, err)
+		}
+	}
+}
+
+// What cannot be so is named here, with the reason in the compose file.
+func TestServicesOfTheComposeFileMayNothingThatTheyNeedNot(t *testing.T) {
+	writes := []string{"zookeeper"}
+	for name, s := range readCompose(t).Services {
+		if s.ReadOnly == slices.Contains(writes, name) || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Equal(s.SecurityOpt, []string{"no-new-privileges:true"}) {
+			t.Errorf("%s: read-only %v, capabilities dropped %v, %v", name, s.ReadOnly, s.CapDrop, s.SecurityOpt)
+		}
+		if strings.Contains(strings.Join(s.Healthcheck.Test, " "), "/5672") {
+			t.Errorf("%s: the health check opens a connection to the broker each time", name)
+		}
+	}
+}
+
+// composed is what docker compose makes of files.
+func composed(t *testing.T, environ []string, args ...string) (out struct {
+	Services map[string]struct {
+		Build       *struct{ Target string }
+		Environment map[string]string
+		Ports       []struct {
+			HostIP string `json:"host_ip"`
+			Target int
+		}
+	}
+}) {
+	t.Helper()
+	if err := exec.Command("docker", "compose", "version").Run(); err != nil {
+		t.Skip("docker compose is not installed")
+	}
+	cmd := exec.Command("docker", append(append([]string{"compose"}, args...), "config", "--format", "json")...)
+	cmd.Dir, cmd.Env = "../..", append(os.Environ(), environ...)
+	text, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		t.Fatalf("docker compose config: %v", err)
+	}
+	return out
+}
+
+func TestTheDevelopmentStackBuildsOnce(t *testing.T) {
+	for name, s := range composed(t, nil, "-f", "docker-compose.yml", "-f", "docker-compose.dev.yml", "--profile", "tools").Services {
+		if (s.Build != nil) != (name == "builder") {
+			t.Errorf("%s builds an image: %+v", name, s.Build)
+		}
+	}
+}
+
+// A machine of a cluster of several: its broker and stores can be reached at its address, and the programs tell the
+// ring so.
+func TestANodeOfSeveralMachines(t *testing.T) {
+	const address = "10.9.8.7"
+	services := composed(t, []string{"ADDRESS=" + address}, "-f", "docker-compose.yml", "-f", "deploy/cluster.yml", "--profile", "tools", "--profile", "cluster").Services
+	for program := range passwords {
+		if got := services[program].Environment["WHIRLPOOL_RING_ADDRESS"]; got != address+":5672" {
+			t.Errorf("%s: ring address %q", program, got)
+		}
+	}
+	for name, want := range map[string][]int{"rabbitmq": {5672, 15672}, "postgres": {5432}, "mongodb": {27017}, "memcached": {11211}, "zookeeper": {2181}} {
+		var got []int
+		for _, p := range services[name].Ports {
+			if p.HostIP == address {
+				got = append(got, p.Target)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Errorf("%s: %v can be reached from other machines, want %v", name, got, want)
+		}
+	}
+}

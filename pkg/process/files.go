@@ -1,0 +1,38 @@
+package process
+
+import "golang.org/x/sys/unix"
+
+// filesOfRest is what a program needs open files for besides stores and requests: logs, sockets of its own, name
+// servers.
+const filesOfRest = 64
+
+// filesOfRequest is what a request needs at most: its connection, the file of its body, and a connection that waits
+// for the next.
+const filesOfRequest = 3
+
+// OpenFiles raises the number of files that this process may open as far as the system lets it, and returns it.
+func OpenFiles() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	if limit.Cur < limit.Max {
+		raised := limit
+		raised.Cur = limit.Max
+		if unix.Setrlimit(unix.RLIMIT_NOFILE, &raised) == nil {
+			limit = raised
+		}
+	}
+	return int(min(uint64(limit.Cur), 1<<30))
+}
+
+// StoreFiles is how many of so many files a store may keep open; 0: nothing is known.
+func StoreFiles(files int) int { return files / 4 }
+
+// FitFiles is how many of n requests at once the process has files for, of the number that OpenFiles returned.
+func FitFiles(n, files int) int {
+	if files <= 0 {
+		return n
+	}
+	return min(n, max((files-StoreFiles(files)-filesOfRest)/filesOfRequest, 1))
+}
