@@ -175,7 +175,7 @@ func TestMetricsAndProfilesAreServedApart(t *testing.T) {
 				t.Errorf("/metrics lacks %s", want)
 			}
 		}
-		if status, body := get(t, profiles+"/debug/pprof/goroutine?debug=1"); status != http.StatusOK || !strings.Contains(body, "run.TestMetrics") {
+		if status, body := get(t, profiles+"/debug/pprof/goroutine?debug=1"); status != http.StatusOK || !strings.Contains(body, "process.TestMetrics") {
 			t.Errorf("profile: %d %q", status, body)
 		}
 		if status, _ := get(t, health+"/debug/pprof/"); status != http.StatusNotFound {

@@ -97,5 +97,5 @@ func (o *Own) readEnv(t testing.TB) {
 // scripts is deploy/services, beside this package's source.
 func scripts() string {
 	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "../../deploy/services")
+	return filepath.Join(filepath.Dir(file), "../../../deploy/services")
 }

@@ -154,6 +154,7 @@ func TestADomainDoesNotTakeTheCrawl(t *testing.T) {
 
 // Sitemaps without end are bounded by the page budget, and they lead to no strangers.
 func TestSitemapsAreBoundedAndLeadToNoStrangers(t *testing.T) {
+	long(t)
 	v := newVillage(t, func(v *village, w http.ResponseWriter, host, path string) {
 		switch {
 		case path == "/robots.txt" && host == "a.test":
@@ -234,6 +235,7 @@ func TestAnOutageIsWaitedFor(t *testing.T) {
 
 // A process that may open few files fails no URL.
 func TestFewOpenFilesFailNoURL(t *testing.T) {
+	long(t)
 	v := newVillage(t, func(_ *village, w http.ResponseWriter, _, path string) {
 		time.Sleep(20 * time.Millisecond) // so that requests are under way together
 		longSite(w, path, 5)

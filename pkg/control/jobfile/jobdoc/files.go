@@ -21,5 +21,5 @@ func Files(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	return map[string][]byte{filepath.Join(root, "docs", "jobfile.md"): Markdown(keys),
-		filepath.Join(root, "pkg", "jobfile", "schema.json"): schema}, nil
+		filepath.Join(root, "pkg", "control", "jobfile", "schema.json"): schema}, nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse"
 )
 
-const root = "../../.."
+const root = "../../../.."
 
 func TestTheDescriptionsAreFresh(t *testing.T) {
 	files, err := Files(root)

@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	if err := write("../.."); err != nil {
+	if err := write("../../.."); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
