@@ -34,11 +34,11 @@ type Config struct {
 	Topic   string // what it consumes
 	Workers bus.Workers
 	// Limit is how long a handler may take for one message; 0: for ever. Then its context ends, and the message is
-	// tried again; after the third time it is buried. How long its outputs wait for room is not limited.
+	// tried again; after the third time it is buried. How long its outputs wait for room is not limited. A bus that
+	// cannot do without a handler's return (bus.AbandonKey) knows no limit.
 	Limit time.Duration
 	// Held reports whether the handlers wait for something that people have to mend, such as a full disk: that time
-	// does not count against Limit. It is asked over a bus that can do without a handler's return (bus.AbandonKey);
-	// nil: never.
+	// does not count against Limit; nil: never.
 	Held    func() bool
 	Log     *slog.Logger
 	Metrics *Metrics // nil: none
@@ -66,12 +66,11 @@ func WithDelivery(ctx context.Context, d Delivery) context.Context {
 
 // Run consumes the stage's topic until ctx is done. It returns when the handlers have returned.
 func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[In]) error {
-	r := &runner[In]{cfg: cfg, bus: b, handler: h, calls: newCallers(ctx, cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
-	defer r.calls.close()
+	r := &runner[In]{cfg: cfg, bus: b, handler: h, calls: newCalls(cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
 	if cfg.Limit > 0 {
 		stop := make(chan struct{})
 		defer close(stop)
-		go r.calls.watch(ctx, stop, cfg.Held, r.giveUp)
+		go r.calls.watch(stop, cfg.Held, r.abandon)
 	}
 	if err := b.Consume(ctx, cfg.Topic, cfg.Workers, r.deliver); err != nil {
 		return fmt.Errorf("stage %s: %w", cfg.Name, err)
@@ -79,18 +78,18 @@ func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[I
 	return nil
 }
 
-// giveUp lets the bus do without the return of a handler.
-func (r *runner[In]) giveUp(w *watched, err error) {
+// abandon lets the bus do without the return of a handler.
+func (r *runner[In]) abandon(w *call, err error) {
 	err = r.cutOff(err, w.attempt)
-	r.cfg.Log.Error("a handler does not return: its message is given up", "stage", r.cfg.Name, "id", w.id, "attempt", w.attempt, "error", err)
-	w.abandon.Abandon(err)
+	r.cfg.Log.Error("a handler does not return: its message is abandoned", "stage", r.cfg.Name, "id", w.id, "attempt", w.attempt, "error", err)
+	w.by.Abandon(err)
 }
 
 type runner[In crawl.Event] struct {
 	cfg     Config
 	bus     bus.Bus
 	handler Handler[In]
-	calls   *callers[In]
+	calls   *calls[In]
 	figures *figures
 	waits   bus.Waits
 }
