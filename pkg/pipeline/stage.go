@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
@@ -30,8 +31,10 @@ type Settler[In crawl.Event] interface {
 
 // Config says how a stage runs.
 type Config struct {
-	Name    string // fetcher, parser, …: it stands in ids, logs and metrics
-	Topic   string // what it consumes
+	Name  string // fetcher, parser, …: it stands in ids, logs and metrics
+	Topic string // what it consumes
+	// Routes says where events go that are not for their own topics, by their types; see crawl.Stage.Routes.
+	Routes  map[reflect.Type]string
 	Workers bus.Workers
 	// Limit is how long a handler may take for one message; 0: for ever. Then its context ends, and the message is
 	// tried again; after the third time it is buried. How long its outputs wait for room is not limited. A bus that
@@ -175,6 +178,9 @@ func (r *runner[In]) publish(ctx context.Context, parent crawl.MessageID, out []
 	msgs := make([]bus.Message, len(out))
 	for i, e := range out {
 		msgs[i] = bus.Message{ID: parent.Child(r.cfg.Name, i), Event: e}
+		if len(r.cfg.Routes) > 0 {
+			msgs[i].To = r.cfg.Routes[reflect.TypeOf(e)]
+		}
 	}
 	if err := r.bus.Publish(ctx, msgs...); err != nil {
 		return fmt.Errorf("publish %d events of stage %s: %w", len(msgs), r.cfg.Name, err)
