@@ -129,6 +129,14 @@ func newOf[E any, P interface {
 // Stages returns the stages of the pipeline, in the order of a URL's story. Nobody changes them.
 func Stages() []Stage { return table }
 
+// StageNames returns the names of the stages, in the order of a URL's story.
+func StageNames() (out []string) {
+	for i := range table {
+		out = append(out, table[i].Name)
+	}
+	return out
+}
+
 // StageNamed returns the stage of a name.
 func StageNamed(name string) (Stage, bool) {
 	i := slices.IndexFunc(table, func(s Stage) bool { return s.Name == name })

@@ -19,8 +19,8 @@ const (
 
 // Roles returns all roles, in the order of a URL's story.
 func Roles() (out []Role) {
-	for _, s := range crawl.Stages() {
-		out = append(out, Role(s.Name))
+	for _, name := range crawl.StageNames() {
+		out = append(out, Role(name))
 	}
 	return out
 }
