@@ -92,12 +92,12 @@ var table = []Stage{
 	{
 		Name:    "urlfilter",
 		Takes:   []Topic{{Name: TopicURLFilter, Event: newOf[Links], Bounded: true}},
-		Gives:   []string{TopicHostSplit},
+		Gives:   []string{TopicHostSplitter},
 		Workers: computes, Limit: handlerLimit,
 	},
 	{
 		Name:    "hostsplitter",
-		Takes:   []Topic{{Name: TopicHostSplit, Event: newOf[Split], Bounded: true}},
+		Takes:   []Topic{{Name: TopicHostSplitter, Event: newOf[Filtered], Bounded: true}},
 		Gives:   []string{TopicDUE},
 		Workers: computes, Limit: handlerLimit,
 	},

@@ -17,7 +17,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetch"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
@@ -49,7 +49,7 @@ type Stores struct {
 // Config says how a node runs.
 type Config struct {
 	Frontier frontier.Config
-	Fetch    fetch.Config
+	Fetch    fetcher.Config
 	Workers  map[Role]bus.Workers
 	Limits   map[Role]time.Duration // how long a handler may take for one message; none: for ever
 	// Drain is how long a stop waits for what is in flight, where the bus would forget it.
@@ -58,7 +58,7 @@ type Config struct {
 
 // Default returns the configuration of one machine: workers and limits are those of the pipeline's table.
 func Default() Config {
-	c := Config{Frontier: frontier.Default(), Fetch: fetch.Default(), Drain: 30 * time.Second, Workers: map[Role]bus.Workers{},
+	c := Config{Frontier: frontier.Default(), Fetch: fetcher.Default(), Drain: 30 * time.Second, Workers: map[Role]bus.Workers{},
 		Limits: map[Role]time.Duration{}}
 	for _, s := range crawl.Stages() {
 		c.Workers[Role(s.Name)] = bus.Workers{Min: s.Workers.Min, Max: s.Workers.Max}
@@ -79,7 +79,7 @@ type Node struct {
 	cfg      Config
 	deps     Deps
 	frontier *frontier.Frontier // nil: another program's
-	fetcher  *fetch.Handler     // nil: another program's
+	fetcher  *fetcher.Handler   // nil: another program's
 	judge    *urlfilter.Judge   // of revisions; the frontier's
 	rules    *robotscache.Cache // nil: no stage asked for it
 	metrics  *pipeline.Metrics
@@ -92,7 +92,7 @@ type Deps struct {
 	Bus      bus.Bus
 	Stores   Stores
 	Jobs     crawl.Jobs
-	Resolver fetch.Resolver
+	Resolver fetcher.Resolver
 	Log      *slog.Logger
 	Registry prometheus.Registerer // nil: no metrics
 	Metrics  *pipeline.Metrics     // of the stages; nil: those of Registry

@@ -10,10 +10,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/due"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetch"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
@@ -98,7 +98,7 @@ func makeFetcher(n *Node) error {
 		return err
 	}
 	d, s := &n.deps, &n.deps.Stores
-	n.fetcher, err = fetch.New(n.cfg.Fetch, fetch.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
+	n.fetcher, err = fetcher.New(n.cfg.Fetch, fetcher.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
 		DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts})
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func makeFetcher(n *Node) error {
 }
 
 func makeParser(n *Node) error {
-	handle(n, crawl.TopicParse, parse.NewHandler(n.deps.Jobs, n.deps.Stores.Bodies, n.log))
+	handle(n, crawl.TopicParse, parser.NewHandler(n.deps.Jobs, n.deps.Stores.Bodies, n.log))
 	return nil
 }
 
@@ -132,7 +132,7 @@ func makeURLFilter(n *Node) error {
 }
 
 func makeHostSplitter(n *Node) error {
-	handle(n, crawl.TopicHostSplit, hostsplitter.New(cmp.Or[hostsplitter.Owners](n.deps.Owners, hostsplitter.OneNode{})))
+	handle(n, crawl.TopicHostSplitter, hostsplitter.New(cmp.Or[hostsplitter.Owners](n.deps.Owners, hostsplitter.OneNode{})))
 	return nil
 }
 
