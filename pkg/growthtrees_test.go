@@ -127,7 +127,8 @@ func TestWriteDefinitions(t *testing.T) {
 }
 `
 
-// languageCrawl crawls a synthetic web with the stage. No document keeps a blank language, and every page is stored once.
+// languageCrawl crawls a synthetic web with the stage. No document keeps a blank language, and every page is stored
+// once.
 const languageCrawl = `package node_test
 
 import (

@@ -8,9 +8,9 @@ import (
 
 // Stage is a row of the pipeline's table: what a stage is called, what it consumes and what it publishes.
 //
-// Its name is the one name of the stage: of its folder under pkg/stages, of its program under services, of its service in
-// docker-compose.yml, of its role on a node and of its settings (workers.NAME, handlers.NAME). It also stands in message
-// ids and metrics.
+// Its name is the one name of the stage: of its folder under pkg/stages, of its program under services, of its
+// service in docker-compose.yml, of its role on a node and of its settings (workers.NAME, handlers.NAME). It also
+// stands in message ids and metrics.
 type Stage struct {
 	Name string
 	// Takes are the topics that it consumes. No other stage consumes them.
@@ -31,12 +31,13 @@ type Topic struct {
 	Event func() Event
 	// Bounded says that publishers wait while the topic is full.
 	Bounded bool
-	// Root says that the bus of one process stores the topic's messages in its journal. Other messages grow from them again.
+	// Root says that the bus of one process stores the topic's messages in its journal. Other messages grow from
+	// them again.
 	Root bool
 	// Single says that every message travels alone; those of other topics travel in bundles.
 	Single bool
-	// Independent says that a message means the same whatever becomes of those published with it. An outcome, say, does not:
-	// it stands for all that was to be published before it.
+	// Independent says that a message means the same whatever becomes of those published with it. An outcome, say,
+	// does not: it stands for all that was to be published before it.
 	Independent bool
 	// OfFrontier says that the topic lies with the frontier's own queues, in their vhost.
 	OfFrontier bool
@@ -55,21 +56,22 @@ var (
 	stores   = Workers{Min: 2, Max: 64}
 )
 
-// A limit is minutes more than the largest page and a store that was away for a while take. A fetch has the limits of its
-// job, so the stage's is only for one that is stuck.
+// A limit is minutes more than the largest page and a store that was away for a while take. A fetch has the limits
+// of its job, so the stage's is only for one that is stuck.
 const (
 	handlerLimit = 10 * time.Minute
 	fetcherLimit = 25 * time.Minute
 )
 
-// table is the pipeline, in the order of a URL's story. Codec, brokers, roles, settings, reports, deployment and documents
-// follow it: they read it, or a test compares them with it. pkg/node/stages.go says how each stage is made.
+// table is the pipeline, in the order of a URL's story. Codec, brokers, roles, settings, reports, deployment and
+// documents follow it: they read it, or a test compares them with it. pkg/node/stages.go says how each stage is
+// made.
 //
-// The topics between a fetch and a claim are bounded. What goes to the frontier is not: its handlers only store, so these
-// queues are short, and the cycle fetch → … → frontier → fetch cannot lock itself.
+// The topics between a fetch and a claim are bounded. What goes to the frontier is not: its handlers only store, so
+// these queues are short, and the cycle fetch → … → frontier → fetch cannot lock itself.
 //
-// Leases travel alone: while one fetch is slow, the broker would take the others of its bundle for unfinished, and give all
-// of them to somebody else when the fetcher dies.
+// Leases travel alone: while one fetch is slow, the broker would take the others of its bundle for unfinished, and
+// give all of them to somebody else when the fetcher dies.
 var table = []Stage{
 	{
 		Name:    "fetcher",
@@ -178,9 +180,9 @@ var topicsByName = func() map[string]Topic {
 	return out
 }()
 
-// Routes returns where the stage publishes events that go elsewhere than to their own topics (Event.Topic), by their types.
-// So a stage can be put between two others by the table alone: the first one's events go to it, and it passes on events of
-// the same type.
+// Routes returns where the stage publishes events that go elsewhere than to their own topics (Event.Topic), by
+// their types. So a stage can be put between two others by the table alone: the first one's events go to it, and it
+// passes on events of the same type.
 func (s Stage) Routes() map[reflect.Type]string {
 	out := map[reflect.Type]string{}
 	for _, name := range s.Gives {
