@@ -42,7 +42,7 @@ func (f *Frontier) waitsUnresolved(h *host) bool {
 // resolveNext looks up the address of a host whose turn came; where enough are looked up already it reports false. mu
 // is held.
 func (f *Frontier) resolveNext(ctx context.Context, h *host) bool {
-	js := f.jobs[h.job]
+	js := f.jobs.of(h.job)
 	if js == nil || f.resolving >= f.cfg.Resolvers {
 		return false
 	}

@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -9,19 +8,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// leastGap is the shortest rest that any job gives the host.
-func (f *Frontier) leastGap(h *host) time.Duration {
-	least := time.Duration(math.MaxInt64)
-	for _, js := range f.jobs {
-		least = min(least, h.gap(js.job))
-	}
-	return least
-}
-
 // apply moves the host's clocks by an outcome, and reports whether its record must be stored at once. A rest of no more than
 // leastGap need not be, because after a restart every job's delay starts anew. A failure that is ours is not the host's.
 func (f *Frontier) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time, ours bool) (urgent bool) {
-	r, least := &h.rec, f.leastGap(h)
+	r, least := &h.rec, f.jobs.leastGap(h)
 	h.raiseCrawlDelay(out, now)
 	if out.Contacted() {
 		r.Requests++

@@ -145,7 +145,7 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 func (f *Frontier) take(h *host, d crawl.Delivery) bool {
 	l := h.laneOf(d.Task.Job)
 	switch {
-	case d.Task.Kind == crawl.KindRobots || f.keepsPlace(&d.Task): // others may wait for the budget, before it and behind
+	case d.Task.Kind == crawl.KindRobots || f.jobs.keepsPlace(&d.Task): // others may wait for the budget, before it and behind
 		l.buf = slices.Insert(l.buf, 0, d)
 	case l.backlog == 0 && len(l.buf) < hostBuffer && f.held < f.cfg.MaxHeld:
 		l.buf = append(l.buf, d)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"math/rand/v2"
 	"net/netip"
 	"sync"
@@ -60,8 +59,7 @@ type Frontier struct {
 	backs     backQueues
 	inflight  map[crawl.MessageID]lease
 	leases    int64 // number of the last lease
-	jobs      map[crawl.JobID]*jobState
-	heldJobs  map[crawl.JobID]bool
+	jobs      jobs
 	queued    int64 // tasks in all queues and buffers
 	held      int   // tasks in buffers
 	resolving int   // hosts whose addresses are being looked up
@@ -101,17 +99,6 @@ type lease struct {
 	placed bool  // the page keeps a place in the budget besides: see places
 }
 
-// jobState counts what a job spends.
-type jobState struct {
-	job     *crawl.Job // the revision that applies; see jobNow
-	pages   int        // answered with 2xx
-	leased  int        // page leases under way
-	places  places     // of pages that were taken back
-	held    bool       // nothing of it is leased: see Hold
-	dead    bool       // it was deleted
-	blocked []*host    // hosts whose next task waits for room in the budget
-}
-
 // New returns a frontier that knows nothing yet.
 func New(cfg Config, deps Deps) (*Frontier, error) {
 	if err := cfg.Validate(); err != nil {
@@ -120,7 +107,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	return &Frontier{
 		cfg: cfg, deps: deps, wake: make(chan struct{}, 1),
 		bench: newWorkbench(), hosts: map[string]*host{}, leaving: map[string]crawl.Host{}, later: map[int]*laterQueue{},
-		inflight: map[crawl.MessageID]lease{}, jobs: map[crawl.JobID]*jobState{}, heldJobs: map[crawl.JobID]bool{},
+		inflight: map[crawl.MessageID]lease{}, jobs: newJobs(),
 		leases:       rand.Int64N(1 << 62), // leases of another process have other numbers
 		resolveSlots: make(chan struct{}, cfg.Resolvers),
 		newcomers:    newcomers{window: cfg.Window, silence: 1},
@@ -181,12 +168,8 @@ func (f *Frontier) Pause(paused bool) (changed bool) {
 func (f *Frontier) Hold(id crawl.JobID, held bool) (changed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if changed = f.heldJobs[id] != held; !changed {
+	if !f.jobs.hold(id, held) {
 		return false
-	}
-	f.heldJobs[id] = held
-	if js := f.jobs[id]; js != nil {
-		js.held = held
 	}
 	if !held {
 		f.retrieve()
@@ -205,28 +188,8 @@ func (f *Frontier) retrieve() {
 func (f *Frontier) Exhausted(id crawl.JobID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	js := f.jobs[id]
-	return js != nil && js.full() && js.leased == 0 && js.places.waiting() == 0
-}
-
-// room is how many pages may be leased besides those under way, which may all become pages.
-func (js *jobState) room() int {
-	if js.held && !js.dead {
-		return 0
-	}
-	if js.job.MaxPages <= 0 || js.dead {
-		return math.MaxInt
-	}
-	return max(js.job.MaxPages-js.pages-js.leased-js.places.waiting(), 0)
-}
-
-// full reports whether no further page may be leased.
-func (js *jobState) full() bool { return js.room() == 0 }
-
-// keeps reports whether a task must wait for the job's budget, or for the job to go on. Sitemaps and robots.txt files
-// wait as well: a budget that is spent needs no more of them. A page that was taken back has its place.
-func (js *jobState) keeps(t *crawl.Task) bool {
-	return js.full() && (js.held || !js.places.has(t))
+	js := f.jobs.of(id)
+	return js != nil && js.exhausted()
 }
 
 // signal wakes the dispatcher.
@@ -240,7 +203,7 @@ func (f *Frontier) signal() {
 // jobOf returns the state of a job, loading it at first sight.
 func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error) {
 	f.mu.Lock()
-	js := f.jobs[id]
+	js := f.jobs.of(id)
 	var known *crawl.Job
 	if js != nil {
 		known = js.job
@@ -253,10 +216,7 @@ func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error)
 	if errors.Is(err, crawl.ErrDiscarded) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if f.jobs[id] == nil {
-			f.jobs[id] = deadJob(id)
-		}
-		return f.jobs[id], nil
+		return f.jobs.meet(id, deadJob(id)), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
@@ -271,11 +231,7 @@ func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if js = f.jobs[id]; js == nil {
-		js = &jobState{job: job, pages: int(tally.Pages), held: f.heldJobs[id], places: kept}
-		f.jobs[id] = js
-	}
-	return js, nil
+	return f.jobs.meet(id, &jobState{job: job, pages: int(tally.Pages), places: kept}), nil
 }
 
 // backQueues hands out the names of back queues.

@@ -33,13 +33,13 @@ func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task
 	f.mu.Lock()
 	for i, t := range tasks {
 		t.Priority, t.Lease, t.Repeat = clampPriority(t.Priority), 0, t.Repeat || repeat
-		if f.keepsPlace(&t) {
+		if f.jobs.keepsPlace(&t) {
 			t.Priority = crawl.MaxPriority
 		}
 		items[i] = crawl.Queued{Queue: f.fronts.jobs(t.Job).queue(t.Priority), Task: t}
 	}
-	f.doubt(items)
 	f.mu.Unlock()
+	f.doubted.note(items)
 	if err := f.push(ctx, items); err != nil {
 		return fmt.Errorf("frontier: queue %d tasks, the first %s: %w", len(tasks), tasks[0].URL, err)
 	}

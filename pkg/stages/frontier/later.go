@@ -60,9 +60,7 @@ func (f *Frontier) pushLaterAs(ctx context.Context, number int, tasks ...crawl.T
 	for i, t := range tasks {
 		items[i] = crawl.Queued{Queue: laterName(number), Task: t}
 	}
-	f.mu.Lock()
-	f.doubt(items)
-	f.mu.Unlock()
+	f.doubted.note(items)
 	if err := f.push(ctx, items); err != nil {
 		return fmt.Errorf("frontier: put %d tasks, the first %s, aside: %w", len(tasks), tasks[0].URL, err)
 	}

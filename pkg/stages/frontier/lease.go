@@ -67,7 +67,7 @@ func (f *Frontier) takeReady(ctx context.Context, now time.Time) []*host {
 		return nil
 	}
 	f.unblock(now)
-	f.newcomers.connections = f.connections()
+	f.newcomers.connections = f.jobs.connections()
 	f.recall(ctx)
 	var hosts []*host
 	n := min(f.cfg.Window-len(f.inflight), f.cfg.Batch)
@@ -289,7 +289,7 @@ func (f *Frontier) dismiss(ctx context.Context, choices []choice, now time.Time)
 	}
 	f.mu.Lock()
 	for _, out := range outs {
-		if js := f.jobs[out.Task.Job]; js != nil {
+		if js := f.jobs.of(out.Task.Job); js != nil {
 			f.leavePlace(js, &out.Task)
 		}
 	}

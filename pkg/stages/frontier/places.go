@@ -13,26 +13,6 @@ import (
 // So where records stay (Deps.Places) a page that is taken back keeps its place until it has an outcome again. It waits
 // for no budget, and is the next of its host.
 
-// places are the pages of a job that keep theirs.
-type places struct {
-	kept   map[weburl.Key]bool
-	leased int // of them, those whose leases are under way: they count there
-}
-
-// waiting is how many places are kept besides those of leases.
-func (p *places) waiting() int { return max(len(p.kept)-p.leased, 0) }
-
-func (p *places) has(t *crawl.Task) bool {
-	return len(p.kept) > 0 && t.Kind == crawl.KindPage && p.kept[t.URL.Key()]
-}
-
-func (p *places) add(k weburl.Key) {
-	if p.kept == nil {
-		p.kept = map[weburl.Key]bool{}
-	}
-	p.kept[k] = true
-}
-
 // KeepPlaces notes that pages are to be taken back, before they are.
 func (f *Frontier) KeepPlaces(ctx context.Context, tasks ...crawl.Task) error {
 	if f.deps.Places == nil {
@@ -69,7 +49,7 @@ func (f *Frontier) leavePlaces(ctx context.Context, outs []*crawl.Outcome) error
 	left := map[crawl.JobID][]weburl.Key{}
 	f.mu.Lock()
 	for _, out := range outs {
-		if js := f.jobs[out.Task.Job]; js != nil && out.Verdict.Final() && js.places.has(&out.Task) {
+		if js := f.jobs.of(out.Task.Job); js != nil && out.Verdict.Final() && js.places.has(&out.Task) {
 			left[out.Task.Job] = append(left[out.Task.Job], out.Task.URL.Key())
 		}
 	}
@@ -93,12 +73,6 @@ func (f *Frontier) leavePlace(js *jobState, t *crawl.Task) {
 		l.placed = false
 		f.inflight[t.ID()] = l
 	}
-}
-
-// keepsPlace reports whether a page keeps its place. f.mu is held.
-func (f *Frontier) keepsPlace(t *crawl.Task) bool {
-	js := f.jobs[t.Job]
-	return js != nil && js.places.has(t)
 }
 
 // placesOf reads which pages of a job keep their places. Those that have an outcome have theirs by that.

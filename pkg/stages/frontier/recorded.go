@@ -23,7 +23,7 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 		if t := &out.Task; out.Verdict.Final() && t.Kind != crawl.KindRobots {
 			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: t.Kind,
 				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: t.Attempt + 1,
-				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.sureFirst(t)})
+				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.doubted.sureFirst(t)})
 		}
 	}
 	for job, es := range entries {

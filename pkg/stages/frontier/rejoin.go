@@ -21,10 +21,10 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 	}
 	task := h.head()
 	if task != nil {
-		if next := f.jobs[task.Job]; next != nil {
+		if next := f.jobs.of(task.Job); next != nil {
 			js = next
 		}
-	} else if next := f.jobs[h.job]; next != nil {
+	} else if next := f.jobs.of(h.job); next != nil {
 		js = next
 	}
 	switch {
@@ -82,31 +82,19 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 // setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks, which may wait for places on the
 // workbench: its budget is spent.
 func (f *Frontier) setsAside(js *jobState) bool {
-	return js.full() && js.leased == 0 && (len(f.jobs) > 1 || len(f.hosts) >= f.cfg.MaxActive)
-}
-
-// block keeps a host until the job's page budget may have room again.
-func (js *jobState) block(h *host) {
-	if !h.blocked {
-		h.blocked = true
-		js.blocked = append(js.blocked, h)
-	}
+	return js.full() && js.leased == 0 && (len(f.jobs.byID) > 1 || len(f.hosts) >= f.cfg.MaxActive)
 }
 
 // unblock lets as many blocked hosts wait again as the budgets have room for. The dispatcher does it at every look, so a
 // host that makes nothing of its chance takes nobody else's.
 func (f *Frontier) unblock(now time.Time) {
-	for _, js := range f.jobs {
+	for _, js := range f.jobs.byID {
 		room := len(js.blocked)
 		if !f.setsAside(js) {
 			room = min(room, js.room())
 		}
 		for range room {
-			last := len(js.blocked) - 1
-			h := js.blocked[last]
-			js.blocked = js.blocked[:last]
-			h.blocked = false
-			f.rejoin(h, js, now)
+			f.rejoin(js.unblock(), js, now)
 		}
 	}
 }

@@ -9,14 +9,21 @@ import (
 // gap is the time to keep between the end of any request and the start of one of job j: the job's delay, or a longer
 // Crawl-delay.
 func (h *host) gap(j *crawl.Job) time.Duration {
-	return time.Duration(max(h.factor, 1)) * max(j.Politeness.Delay.D(), h.crawlDelay(j))
+	return h.times(max(j.Politeness.Delay.D(), h.crawlDelay(j)))
 }
 
+// times is a delay as often as there are nodes that ask the host.
+func (h *host) times(d time.Duration) time.Duration { return time.Duration(max(h.factor, 1)) * d }
+
 // crawlDelay is the longest Crawl-delay of the host's origins that job j heeds.
-func (h *host) crawlDelay(j *crawl.Job) (d time.Duration) {
+func (h *host) crawlDelay(j *crawl.Job) time.Duration {
 	if j.IgnoreRobots {
 		return 0
 	}
+	return h.longestCrawlDelay()
+}
+
+func (h *host) longestCrawlDelay() (d time.Duration) {
 	for i := range h.rec.Origins {
 		d = max(d, h.rec.Origins[i].CrawlDelay)
 	}
@@ -36,7 +43,7 @@ func (f *Frontier) earliest(h *host, j *crawl.Job) time.Time {
 // delay that was raised by mistake binds no longer than it stands. Where the job is not known it is what it was then.
 func (f *Frontier) restEnd(h *host) time.Time {
 	r := &h.rec.Rest
-	js := f.jobs[r.Job]
+	js := f.jobs.of(r.Job)
 	if js == nil || js.dead || r.Ended.IsZero() {
 		return r.End()
 	}

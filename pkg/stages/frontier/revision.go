@@ -26,7 +26,7 @@ type Judge func(job *crawl.Job, t *crawl.Task) (reason, rule string, err error)
 func (f *Frontier) SetJob(job *crawl.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if js := f.jobs[job.ID]; js != nil && !f.succeeds(js, job) {
+	if js := f.jobs.of(job.ID); js != nil && !f.succeeds(js, job) {
 		f.setJob(js, job)
 	}
 }
@@ -36,7 +36,7 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	if js.job == job {
 		return
 	}
-	js.job = job
+	f.jobs.revise(js, job)
 	now := time.Now()
 	f.retrieve()
 	f.bench.reckon(job.ID, ipDelay(job).D())
@@ -83,11 +83,11 @@ func (f *Frontier) rejudge(ctx context.Context, c *choice) error {
 	if f.deps.Judge == nil || c.js == nil || len(c.host.buf) == 0 {
 		return nil
 	}
-	task, job := &c.host.buf[0].Task, f.jobNow(c.js)
-	if f.isDiscarded(ctx, task) {
-		return nil
-	}
-	if task.JobEpoch() >= crawl.EpochOf(job.Epoch) {
+	task := &c.host.buf[0].Task
+	f.mu.Lock()
+	job, discarded := c.js.job, c.js.discarded(task)
+	f.mu.Unlock()
+	if discarded || task.JobEpoch() >= crawl.EpochOf(job.Epoch) {
 		return nil
 	}
 	reason, rule, err := f.deps.Judge(job, task)

@@ -195,7 +195,7 @@ func (f *Frontier) Queue(ctx context.Context, tasks ...crawl.Task) error {
 func (f *Frontier) SetPages(id crawl.JobID, pages int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if js := f.jobs[id]; js != nil && js.pages != int(pages) {
+	if js := f.jobs.of(id); js != nil && js.pages != int(pages) {
 		js.pages = int(pages)
 		f.retrieve()
 		f.signal()

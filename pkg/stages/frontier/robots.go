@@ -133,7 +133,7 @@ func (f *Frontier) foreignRobots(ctx context.Context, out *crawl.Outcome, j *cra
 	}
 	_ = f.robotsOutcome(owner, out, j, now, false)
 	rec := clone(owner.rec)
-	f.rejoin(owner, f.jobs[out.Task.Job], now)
+	f.rejoin(owner, f.jobs.of(out.Task.Job), now)
 	f.mu.Unlock()
 	f.signal()
 	if err := f.deps.Hosts.PutHosts(ctx, rec); err != nil {

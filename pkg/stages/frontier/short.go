@@ -73,7 +73,7 @@ func (f *Frontier) Idle() bool {
 // overdueLeases are the leases that a fetcher should have ended by now, whatever the host did. f.mu is held.
 func (f *Frontier) overdueLeases(now time.Time) (out []crawl.Task) {
 	for _, l := range f.inflight {
-		if js := f.jobs[l.task.Job]; js != nil && now.Sub(l.at) > longestFetch(&js.job.Limits) {
+		if js := f.jobs.of(l.task.Job); js != nil && now.Sub(l.at) > longestFetch(&js.job.Limits) {
 			out = append(out, l.task)
 		}
 	}

@@ -31,14 +31,6 @@ func (f *Frontier) nextHost(ctx context.Context, now time.Time) *host {
 	}
 }
 
-// connections is how many leases a host may have at once, by the job that allows most.
-func (f *Frontier) connections() (most int) {
-	for _, js := range f.jobs {
-		most = max(most, js.job.Politeness.HostConnections)
-	}
-	return most
-}
-
 // pass ends the turn of a host that leases nothing.
 func (f *Frontier) pass(h *host) {
 	h.busy--
