@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -27,11 +26,7 @@ func (f *Frontier) endLife(js *jobState) {
 	now := time.Now()
 	js.unblockAll()
 	f.retrieve()
-	for _, h := range f.hosts {
-		if h.work() && !h.blocked {
-			f.rejoin(h, js, now)
-		}
-	}
+	f.hosts.each(func(h *host) { f.rejoin(h, js, now) })
 	f.pacer.reset()
 	f.signal()
 }
@@ -45,33 +40,6 @@ func (f *Frontier) succeeds(js *jobState, job *crawl.Job) bool {
 	f.jobs.forget(js)
 	f.endLife(js)
 	return true
-}
-
-// isDiscarded is discarded of a task whose job need not be loaded.
-func (f *Frontier) isDiscarded(ctx context.Context, t *crawl.Task) bool {
-	js, err := f.jobOf(ctx, t.Job)
-	if err != nil {
-		return false
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return js.discarded(t)
-}
-
-// dropDiscarded takes what was discarded out of tasks that were pulled, and settles it.
-func (f *Frontier) dropDiscarded(ctx context.Context, ds []crawl.Delivery) []crawl.Delivery {
-	kept := ds[:0:0]
-	for i := range ds {
-		if f.isDiscarded(ctx, &ds[i].Task) {
-			f.unsettled = append(f.unsettled, ds[i])
-		} else {
-			kept = append(kept, ds[i])
-		}
-	}
-	f.mu.Lock()
-	f.queued -= int64(len(ds) - len(kept))
-	f.mu.Unlock()
-	return kept
 }
 
 // wasDiscarded is the error of a store, unless it says that the job was deleted meanwhile.

@@ -46,7 +46,7 @@ const enoughHosts = 3
 // wantsMore reports whether tasks are to be drawn: there is room, and the fetchers might run out of hosts. Tasks that stay
 // in the front queues keep the order of their priorities and need not be moved twice.
 func (f *Frontier) wantsMore(now time.Time) bool {
-	if f.paused || len(f.inflight) >= f.cfg.Window || len(f.hosts) >= f.cfg.MaxActive || !f.pacer.ready(now) ||
+	if f.paused || len(f.inflight) >= f.cfg.Window || len(f.hosts.active) >= f.cfg.MaxActive || !f.pacer.ready(now) ||
 		f.resolving >= f.maxResolving() {
 		return false
 	}
@@ -116,10 +116,10 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 	f.mu.Lock()
 	for _, d := range batch {
 		key := d.Task.URL.HostKey()
-		h := f.hosts[key]
+		h := f.hosts.of(key)
 		if h == nil {
 			rec, read := records[key]
-			if !read || len(f.hosts) >= f.cfg.MaxActive { // it left the workbench just now, or there is no place for it
+			if !read || len(f.hosts.active) >= f.cfg.MaxActive { // it left the workbench just now, or there is no place for it
 				f.drawn = append(f.drawn, d)
 				continue
 			}
@@ -180,7 +180,7 @@ func (f *Frontier) moveBack(ctx context.Context, items []crawl.Queued, moved []c
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := range moved {
-		f.hosts[moved[i].Task.URL.HostKey()].laneOf(moved[i].Task.Job).backlog--
+		f.hosts.of(moved[i].Task.URL.HostKey()).laneOf(moved[i].Task.Job).backlog--
 		moved[i].Task.Repeat = true // what failed may have been done all the same
 	}
 	f.drawn = append(f.drawn, moved...)
@@ -217,13 +217,18 @@ func (f *Frontier) putOff(ctx context.Context, ds []crawl.Delivery, now time.Tim
 // by the dispatcher.
 func (f *Frontier) start(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
 	var errs []error
+	states := make([]*jobState, len(batch))
+	roll := rollCall{f: f}
 	for i := range batch {
-		js, err := f.jobOf(ctx, batch[i].Task.Job)
-		if err != nil {
+		var err error
+		if states[i], err = roll.of(ctx, &batch[i].Task); err != nil {
 			errs = append(errs, err)
 		}
-		f.mu.Lock()
-		h := f.hosts[batch[i].Task.URL.HostKey()]
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, js := range states {
+		h := f.hosts.of(batch[i].Task.URL.HostKey())
 		switch {
 		case h == nil || h.index >= 0 || h.resolving:
 		case h.unit != nil:
@@ -237,7 +242,6 @@ func (f *Frontier) start(ctx context.Context, batch []crawl.Delivery, now time.T
 			f.bench.join(h, "")
 			f.rejoin(h, js, now)
 		}
-		f.mu.Unlock()
 	}
 	return errors.Join(errs...)
 }

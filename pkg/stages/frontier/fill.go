@@ -3,7 +3,6 @@ package frontier
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -30,7 +29,7 @@ func (f *Frontier) fill(ctx context.Context, h *host) (*jobState, error) {
 // pullBack pulls the next tasks of a host from its back queue: fewer where many hosts are active.
 func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 	f.mu.Lock()
-	n := min(max((f.cfg.MaxHeld-f.held)/max(len(f.hosts), 1), 1), hostBuffer)
+	n := min(max((f.cfg.MaxHeld-f.held)/max(len(f.hosts.active), 1), 1), hostBuffer)
 	f.mu.Unlock()
 	ds, err := f.deps.Queues.Pull(ctx, h.queue, n)
 	if err != nil {
@@ -64,26 +63,6 @@ func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 	}
 	f.mu.Unlock()
 	return f.sendBack(ctx, strays)
-}
-
-// orphans tells apart the tasks whose jobs nobody knows: left from another database, or from a job that was removed.
-func (f *Frontier) orphans(ctx context.Context, ds []crawl.Delivery) (rest, orphans []crawl.Delivery) {
-	for i, d := range ds {
-		if _, err := f.jobOf(ctx, d.Task.Job); crawl.IsPermanent(err) {
-			if len(orphans) == 0 {
-				rest = slices.Clone(ds[:i])
-			}
-			orphans = append(orphans, d)
-		} else if len(orphans) > 0 {
-			rest = append(rest, d)
-		}
-	}
-	if len(orphans) == 0 {
-		return ds, nil
-	}
-	f.deps.Log.Error("tasks are set aside, because nobody knows their job: submit it again, and restart the frontier", "job",
-		orphans[0].Task.Job, "tasks", len(orphans), "first", orphans[0].Task.URL)
-	return rest, orphans
 }
 
 // shelve moves drawn tasks to front.0, where they lie until the frontier starts again.

@@ -51,8 +51,7 @@ type Frontier struct {
 	storing   sync.Mutex // held while records of hosts that left the workbench are stored
 	mu        sync.Mutex
 	bench     *workbench
-	hosts     map[string]*host
-	leaving   map[string]crawl.Host // records of hosts that left the workbench, to be stored
+	hosts     hosts
 	fronts    fronts
 	aside     int64               // tasks in front.0 whose job had spent its budget: not drawn again
 	later     map[int]*laterQueue // by number
@@ -63,7 +62,6 @@ type Frontier struct {
 	queued    int64 // tasks in all queues and buffers
 	held      int   // tasks in buffers
 	resolving int   // hosts whose addresses are being looked up
-	resumedAt time.Time
 	pacer     pacer
 	newcomers newcomers
 	domains   domains
@@ -104,16 +102,18 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Frontier{
+	f := &Frontier{
 		cfg: cfg, deps: deps, wake: make(chan struct{}, 1),
-		bench: newWorkbench(), hosts: map[string]*host{}, leaving: map[string]crawl.Host{}, later: map[int]*laterQueue{},
+		bench: newWorkbench(), later: map[int]*laterQueue{},
 		inflight: map[crawl.MessageID]lease{}, jobs: newJobs(),
 		leases:       rand.Int64N(1 << 62), // leases of another process have other numbers
 		resolveSlots: make(chan struct{}, cfg.Resolvers),
 		newcomers:    newcomers{window: cfg.Window, silence: 1},
 		domains:      newDomains(),
 		random:       rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-	}, nil
+	}
+	f.hosts = newHosts(&f.jobs)
+	return f, nil
 }
 
 // Stats is what a frontier holds at a moment.
@@ -135,7 +135,7 @@ type Stats struct {
 func (f *Frontier) Stats() Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := Stats{Queued: f.queued, InFlight: len(f.inflight), ActiveHosts: len(f.hosts), Leases: f.leases}
+	s := Stats{Queued: f.queued, InFlight: len(f.inflight), ActiveHosts: len(f.hosts.active), Leases: f.leases}
 	now := time.Now()
 	s.Trouble = f.trouble.says(now)
 	for n, q := range f.later {

@@ -138,7 +138,7 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 		c.fromBuf = c.aside
 		return
 	}
-	if f.earliest(h, job).After(now) { // the task belongs to a job more patient than the last
+	if f.hosts.earliest(h, job).After(now) { // the task belongs to a job more patient than the last
 		return
 	}
 	c.fromBuf = true

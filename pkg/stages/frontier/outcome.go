@@ -191,7 +191,7 @@ func (f *Frontier) weigh(ctx context.Context, r *result) (stale bool, err error)
 		return false, err
 	}
 	r.counted = e.State == crawl.StateDone && isPage(e.Kind, e.Verdict, e.Status)
-	return interrupted && !r.known && e.State == crawl.StateDone && e.At.After(f.resumedAt), nil
+	return interrupted && !r.known && e.State == crawl.StateDone && e.At.After(f.hosts.resumedAt), nil
 }
 
 // free ends the leases and lets the hosts wait for their next tasks.
@@ -222,7 +222,7 @@ func (f *Frontier) free(rs []*result) {
 			f.rejoin(l.host, r.js, r.now)
 		}
 		if r.Task.Kind == crawl.KindRobots {
-			if owner := f.hosts[originHost(r.Task.For)]; owner != nil {
+			if owner := f.hosts.of(originHost(r.Task.For)); owner != nil {
 				f.rejoin(owner, r.js, r.now)
 			}
 		}

@@ -21,6 +21,9 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 	for i, out := range outs {
 		lines[i] = logLine(out, now)
 		if t := &out.Task; out.Verdict.Final() && t.Kind != crawl.KindRobots {
+			if len(entries) == 0 { // mostly all are of one job
+				entries[t.Job] = make([]crawl.Entry, 0, len(outs)-i)
+			}
 			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: t.Kind,
 				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: t.Attempt + 1,
 				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.doubted.sureFirst(t)})

@@ -20,7 +20,7 @@ func (f *Frontier) Recover(ctx context.Context, resumed bool) error {
 	}
 	now := time.Now()
 	if resumed || len(lengths) > 0 {
-		f.resumedAt = now
+		f.hosts.resumedAt = now
 	}
 	for name, n := range lengths {
 		if err := f.recoverQueue(ctx, name, n, now); err != nil {
@@ -106,7 +106,7 @@ func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now ti
 	}
 	key := ds[0].Task.URL.HostKey()
 	job := ds[0].Task.Job
-	if _, err := f.jobOf(ctx, job); f.hosts[key] != nil && f.hosts[key].laneOf(job).work() || crawl.IsPermanent(err) {
+	if _, err := f.jobOf(ctx, job); f.hosts.of(key) != nil && f.hosts.of(key).laneOf(job).work() || crawl.IsPermanent(err) {
 		return f.emptyBack(ctx, name, ds)
 	}
 	records, err := f.records(ctx, ds)
@@ -114,7 +114,7 @@ func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now ti
 		return err
 	}
 	f.mu.Lock()
-	h := f.hosts[key]
+	h := f.hosts.of(key)
 	if h == nil {
 		h = f.activate(records[key], ds[0].Task.URL.RegistrableDomain())
 	}

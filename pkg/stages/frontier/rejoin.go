@@ -45,7 +45,7 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 
 // readyAt is when something can be done about the host's next task; hold: when somebody else has acted.
 func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Time) (at time.Time, hold bool) {
-	at = f.earliest(h, js.job)
+	at = f.hosts.earliest(h, js.job)
 	if task == nil && h.foreign {
 		return now, false
 	}
@@ -70,7 +70,7 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 			return now, false
 		}
 		if other := f.otherTurn(h); other != nil {
-			return f.earliest(h, other.job), false
+			return f.hosts.earliest(h, other.job), false
 		}
 		js.block(h)
 		return at, true
@@ -82,7 +82,7 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 // setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks, which may wait for places on the
 // workbench: its budget is spent.
 func (f *Frontier) setsAside(js *jobState) bool {
-	return js.full() && js.leased == 0 && (len(f.jobs.byID) > 1 || len(f.hosts) >= f.cfg.MaxActive)
+	return js.full() && js.leased == 0 && (len(f.jobs.byID) > 1 || len(f.hosts.active) >= f.cfg.MaxActive)
 }
 
 // unblock lets as many blocked hosts wait again as the budgets have room for. The dispatcher does it at every look, so a
@@ -110,11 +110,8 @@ func (f *Frontier) deactivate(h *host, now time.Time) {
 		}
 	})
 	f.bench.leave(h, now)
-	delete(f.hosts, h.rec.Key)
 	f.domains.leave(h)
 	f.newcomers.leave(h)
-	if h.dirty {
-		f.leaving[h.rec.Key] = h.rec
-	}
+	f.hosts.remove(h)
 	f.pacer.reset()
 }

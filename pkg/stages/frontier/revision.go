@@ -40,11 +40,7 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	now := time.Now()
 	f.retrieve()
 	f.bench.reckon(job.ID, ipDelay(job).D())
-	for _, h := range f.hosts {
-		if h.work() && !h.blocked {
-			f.rejoin(h, nil, now)
-		}
-	}
+	f.hosts.each(func(h *host) { f.rejoin(h, nil, now) })
 	f.pacer.reset()
 	f.signal()
 }

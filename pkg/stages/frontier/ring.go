@@ -102,47 +102,25 @@ func (f *Frontier) sendAway(ctx context.Context, ds []crawl.Delivery, now time.T
 	return nil
 }
 
-// splitForeign takes the tasks of other nodes' hosts out of ds.
-func (f *Frontier) splitForeign(ds []crawl.Delivery) (own, foreign []crawl.Delivery) {
-	if f.deps.Ring == nil {
-		return ds, nil
-	}
-	for _, d := range ds {
-		if f.place(d.Task.URL).Node == "" {
-			own = append(own, d)
-		} else {
-			foreign = append(foreign, d)
-		}
-	}
-	return own, foreign
-}
-
 // refresh reads again the records of hosts that became this node's after their records were read. It is called for ready hosts.
 func (f *Frontier) refresh(ctx context.Context, choices []choice, now time.Time) error {
-	stale := map[string]crawl.Host{}
+	var stale []*choice
+	var keys []string
 	for i := range choices {
 		if c := &choices[i]; c.refresh {
-			stale[c.host.rec.Key] = crawl.Host{}
+			stale, keys = append(stale, c), append(keys, c.host.rec.Key)
 		}
 	}
-	if err := f.readRecords(ctx, stale); err != nil {
+	recs, err := f.readRecords(ctx, keys)
+	if err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i := range choices {
-		if c := &choices[i]; c.refresh {
-			h := c.host
-			addr := h.rec.Addr
-			h.rec = stale[h.rec.Key]
-			h.rec.LastContact = later(h.rec.LastContact, later(c.place.Since, f.resumedAt))
-			if addr.IsValid() {
-				h.rec.Addr = addr // its unit goes by it
-			}
-			h.since, h.dirty = c.place.Since, false
-			f.newcomers.note(h, answers(&h.rec))
-			f.newcomers.regrade(h)
-		}
+	for i, c := range stale {
+		f.hosts.replace(c.host, &record{recs[i], c.place.Since})
+		f.newcomers.note(c.host, answers(&c.host.rec))
+		f.newcomers.regrade(c.host)
 	}
 	return nil
 }
@@ -160,31 +138,6 @@ func (f *Frontier) InFlight() map[int]int {
 
 // Unsent reports whether a lease was decided on that the bus has not taken yet.
 func (f *Frontier) Unsent() bool { return f.unsaid.Load() }
-
-// Flush stores the records of all hosts that are newer than what is stored. A host of which nothing is in flight has nothing newer afterwards.
-func (f *Frontier) Flush(ctx context.Context) error {
-	f.storing.Lock()
-	defer f.storing.Unlock()
-	f.mu.Lock()
-	recs := f.leavingRecords()
-	for _, h := range f.hosts {
-		if h.dirty {
-			recs = append(recs, clone(h.rec))
-		}
-	}
-	f.mu.Unlock()
-	if err := f.putRecords(ctx, recs); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range recs {
-		if h := f.hosts[recs[i].Key]; h != nil && h.rec.Requests == recs[i].Requests {
-			h.dirty = false
-		}
-	}
-	return nil
-}
 
 // Queue queues tasks that may be queued already: what the ledger holds open, and robots.txt files whose links were lost.
 func (f *Frontier) Queue(ctx context.Context, tasks ...crawl.Task) error {

@@ -126,7 +126,7 @@ func (f *Frontier) tellOwner(out *crawl.Outcome) []crawl.Event {
 func (f *Frontier) foreignRobots(ctx context.Context, out *crawl.Outcome, j *crawl.Job) error {
 	now := time.Now()
 	f.mu.Lock()
-	owner := f.hosts[originHost(out.Task.For)]
+	owner := f.hosts.of(originHost(out.Task.For))
 	if owner == nil {
 		f.mu.Unlock()
 		return nil
@@ -148,7 +148,7 @@ func (f *Frontier) StopWaiting() {
 	now := time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, h := range f.hosts {
+	for _, h := range f.hosts.active {
 		for origin, st := range h.robots {
 			if st.waiting.After(now) {
 				delete(h.robots, origin)

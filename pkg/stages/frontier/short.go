@@ -59,7 +59,7 @@ func (f *Frontier) Idle() bool {
 			kept += q.count // their URLs have outcomes
 		}
 	}
-	for _, h := range f.hosts {
+	for _, h := range f.hosts.active {
 		if h.busy > 0 {
 			return false
 		}

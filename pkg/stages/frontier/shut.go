@@ -36,11 +36,7 @@ func shuts(out *crawl.Outcome) bool {
 func (f *Frontier) shutFor(key string, j *crawl.Job) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	failures := 0
-	if h := f.hosts[key]; h != nil {
-		failures = h.rec.Failures
-	}
-	rounds := max(failures/(j.Retry.Max+1)-1, 0)
+	rounds := max(f.hosts.failures(key)/(j.Retry.Max+1)-1, 0)
 	return min(shutMin<<min(rounds, 8), shutMax)
 }
 

@@ -39,7 +39,7 @@ func (f *Frontier) probe(ctx context.Context, now time.Time) (bool, error) {
 		q.more = true
 		f.queued += q.count
 	}
-	for _, h := range f.hosts {
+	for _, h := range f.hosts.active {
 		h.eachLane(func(l *lane) { f.queued += int64(len(l.buf)) + l.backlog })
 	}
 	f.mu.Unlock()
