@@ -7,8 +7,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// split tells apart the tasks that are kept. Where all are, which is the rule, nothing is copied.
-func split(ds []crawl.Delivery, keep func(*crawl.Delivery) bool) (kept, others []crawl.Delivery) {
+// split tells apart what is kept. Where all are, which is the rule, nothing is copied.
+func split[T any](ds []T, keep func(*T) bool) (kept, others []T) {
 	for i := range ds {
 		switch {
 		case !keep(&ds[i]):
@@ -92,5 +92,5 @@ func (f *Frontier) orphans(ctx context.Context, ds []crawl.Delivery) (rest, orph
 
 // splitForeign takes the tasks of other nodes' hosts out of ds.
 func (f *Frontier) splitForeign(ds []crawl.Delivery) (own, foreign []crawl.Delivery) {
-	return split(ds, func(d *crawl.Delivery) bool { return f.place(d.Task.URL).Node == "" })
+	return split(ds, func(d *crawl.Delivery) bool { return f.duties.owns(d.Task.URL) })
 }

@@ -25,7 +25,8 @@ func (f *Frontier) restAfter(r *result) {
 }
 
 // moveClocks notes in the hosts' records what the attempts mean for the hosts, and stores the records where it matters.
-func (f *Frontier) moveClocks(ctx context.Context, rs []*result) error {
+func (f *Frontier) moveClocks(ctx context.Context, d *digest) error {
+	rs := d.all()
 	unknown := map[string]*crawl.Host{}
 	for _, r := range rs {
 		if !r.known { // the host need not be active
@@ -46,7 +47,11 @@ func (f *Frontier) moveClocks(ctx context.Context, rs []*result) error {
 			return fmt.Errorf("frontier: records of %d hosts, the first %s: %w", len(recs), recs[0].Key, err)
 		}
 	}
-	return f.enqueue(ctx, false, elsewhere...)
+	if err := f.enqueue(ctx, false, elsewhere...); err != nil {
+		return err
+	}
+	d.endCopies()
+	return nil
 }
 
 // applyAll moves the clocks. It returns the records to store, and tasks for robots.txt files that other hosts have.

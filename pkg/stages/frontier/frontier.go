@@ -44,9 +44,14 @@ type Deps struct {
 // mu guards the fields below it. The dispatcher (Run) alone draws, pulls, activates hosts and leases; outcomes free hosts
 // and take them off the workbench.
 type Frontier struct {
-	cfg  Config
-	deps Deps
-	wake chan struct{}
+	cfg    Config
+	deps   Deps
+	wake   chan struct{}
+	duties duties
+	links  links
+	places placeKeeper
+	// tracked asks the stages to pass on the links of every page, even where there are none: somebody may have to find those that are lost.
+	tracked bool
 
 	storing   sync.Mutex // held while records of hosts that left the workbench are stored
 	mu        sync.Mutex
@@ -113,6 +118,8 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 		random:       rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}
 	f.hosts = newHosts(&f.jobs)
+	f.duties, f.links, f.places = newDuties(deps.Ring), newLinks(deps.Following), newPlaceKeeper(f, deps.Places)
+	f.tracked = deps.Ring != nil || deps.Following != nil
 	return f, nil
 }
 
@@ -225,7 +232,7 @@ func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error)
 	if err != nil {
 		return nil, fmt.Errorf("frontier: tally of job %s: %w", id, err)
 	}
-	kept, err := f.placesOf(ctx, id)
+	kept, err := f.places.read(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -173,7 +173,7 @@ func (f *Frontier) copyUnderWay(c *choice, task *crawl.Task) bool {
 
 // decidePlace decides whether this node may do anything with the task. A buffer of another node's tasks goes away as a whole.
 func (f *Frontier) decidePlace(c *choice, task *crawl.Task) bool {
-	c.place = f.place(task.URL)
+	c.place = f.duties.place(task.URL)
 	h := c.host
 	switch {
 	case c.place.Node != "":
@@ -209,7 +209,7 @@ func (f *Frontier) takeAway(ctx context.Context, choices []choice, now time.Time
 // reserve notes the lease before it is published, for its outcome may be faster than Publish returns.
 func (f *Frontier) reserve(c *choice) {
 	f.leases++
-	c.lease, c.delivery.Task.Lease, c.delivery.Task.Tracked = true, f.leases, f.deps.Ring != nil || f.deps.Following != nil
+	c.lease, c.delivery.Task.Lease, c.delivery.Task.Tracked = true, f.leases, f.tracked
 	c.delivery.Task.Epoch = epochOf(c.js.job)
 	placed := c.js.places.has(&c.delivery.Task)
 	f.inflight[c.id] = lease{host: c.host, js: c.js, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now(),

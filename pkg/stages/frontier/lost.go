@@ -30,13 +30,13 @@ func leaseLost(out *crawl.Outcome) bool {
 // takeBack takes back the outcome of the fetch whose body was lost, so that the URL can be fetched again as its next attempt. It
 // is stale where that happened before: the attempt tells. Where the fetch has no outcome yet, that is waited for, since it
 // would end the story anew; but not for ever, as the URL may be queued again already.
-func (f *Frontier) takeBack(ctx context.Context, r *result, leased bool) (stale bool, err error) {
+func (f *Frontier) takeBack(ctx context.Context, r *result) (stale bool, err error) {
 	attempt := pipeline.DeliveryOf(ctx).Attempt
 	wait := &bus.RetryError{After: bus.Backoff(attempt), Err: errFetchUnderWay}
 	switch {
 	case r.known: // the fetcher's outcome moves the host's clocks and ends the lease
 		return false, wait
-	case leased:
+	case r.leased:
 		return true, nil
 	}
 	e, err := f.lookup(ctx, &r.Task)
@@ -50,7 +50,7 @@ func (f *Frontier) takeBack(ctx context.Context, r *result, leased bool) (stale 
 		return false, wait
 	}
 	r.counted = done && isPage(e.Kind, e.Verdict, e.Status)
-	if r.Task.Attempt >= f.jobNow(r.js).Retry.Max+maxLost {
+	if r.Task.Attempt >= r.job.Retry.Max+maxLost {
 		r.Verdict = crawl.VerdictFailed
 	}
 	return false, f.reopen(ctx, r)

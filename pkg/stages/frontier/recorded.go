@@ -37,39 +37,7 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 	if err := f.deps.Attempts.Append(ctx, lines...); err != nil {
 		return fmt.Errorf("frontier: %d log lines, the first of %s: %w", len(outs), outs[0].Task.URL, err)
 	}
-	return f.leavePlaces(ctx, outs)
-}
-
-// expect notes the pages and robots.txt files whose links are on their way. A robots.txt that was queued because its
-// links were lost is expected already: where it has none now it is forgotten.
-func (f *Frontier) expect(ctx context.Context, outs []*crawl.Outcome) error {
-	if f.deps.Following == nil {
-		return nil
-	}
-	var tasks []crawl.Task
-	for _, out := range outs {
-		if t := &out.Task; t.Kind == crawl.KindRobots && t.Repeat && !out.Follows && out.Verdict != crawl.VerdictInterrupted {
-			if err := f.deps.Following.Forget(ctx, t.Job, t.URL.Key()); err != nil {
-				return fmt.Errorf("frontier: %s has no links any more: %w", t.URL, err)
-			}
-		}
-		if out.Follows && out.Verdict.Final() {
-			t := out.Task
-			t.Lease, t.Attempt, t.NotBefore = 0, 0, time.Time{}
-			tasks = append(tasks, t)
-		} else if t := &out.Task; t.Tracked && crawl.HasLinks(t.Kind, out.Verdict, out.Status) { // the ledger will look as if links were on their way
-			if err := f.deps.Following.Claimed(ctx, t.Job, t.URL, crawl.Share{Of: 1}); err != nil {
-				return fmt.Errorf("frontier: %s has no links: %w", t.URL, err)
-			}
-		}
-	}
-	if len(tasks) == 0 {
-		return nil
-	}
-	if err := f.deps.Following.Expect(ctx, tasks...); err != nil {
-		return fmt.Errorf("frontier: expect the links of %d pages, the first %s: %w", len(tasks), tasks[0].URL, err)
-	}
-	return nil
+	return f.places.leave(ctx, outs)
 }
 
 func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {
@@ -97,9 +65,9 @@ func (f *Frontier) again(ctx context.Context, r *result) error {
 	case t.Kind == crawl.KindRobots:
 		return nil // robotsOutcome sees to it
 	case r.Verdict == crawl.VerdictRetry:
-		return f.putAside(ctx, t, f.jobNow(r.js), r.now, r.ours)
+		return f.putAside(ctx, t, r.job, r.now, r.ours)
 	case shuts(&r.Outcome):
-		return f.shut(ctx, t, f.jobNow(r.js), r.now)
+		return f.shut(ctx, t, r.job, r.now)
 	case r.Verdict == crawl.VerdictInterrupted:
 		if lost(&r.Outcome) || leaseLost(&r.Outcome) {
 			t.Attempt++

@@ -25,7 +25,7 @@ func (f *Frontier) records(ctx context.Context, batch []crawl.Delivery) (map[str
 			r = &record{}
 			missing[key], keys = r, append(keys, key)
 		}
-		if p := f.place(u); p.Lease {
+		if p := f.duties.place(u); p.Lease {
 			r.since = p.Since
 		}
 	}

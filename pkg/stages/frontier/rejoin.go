@@ -50,7 +50,7 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 		return now, false
 	}
 	if task != nil {
-		switch p := f.place(task.URL); {
+		switch p := f.duties.place(task.URL); {
 		case p.Node != "":
 			return now, false
 		case !p.Lease:

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -28,15 +29,22 @@ type Place struct {
 	Tenure uint64 // goes into the crawl.Fetch of a lease
 }
 
-// everywhere is the place of every URL where there is no ring.
-var everywhere = Place{Lease: true, Factor: 1}
+// alone is the ring of a node without one: every URL is its own.
+type alone struct{}
 
-func (f *Frontier) place(u weburl.URL) Place {
-	if f.deps.Ring == nil {
-		return everywhere
-	}
-	return f.deps.Ring.Place(u)
-}
+// Place implements Ring.
+func (alone) Place(weburl.URL) Place { return Place{Lease: true, Factor: 1} }
+
+// duties are what a frontier owes the other nodes: what is theirs goes on to them.
+type duties struct{ ring Ring }
+
+func newDuties(ring Ring) duties { return duties{cmp.Or[Ring](ring, alone{})} }
+
+// place is what this node may do with a URL.
+func (d duties) place(u weburl.URL) Place { return d.ring.Place(u) }
+
+// owns reports whether a URL is this node's.
+func (d duties) owns(u weburl.URL) bool { return d.place(u).Node == "" }
 
 // Wake makes the dispatcher look again: the ring has changed.
 func (f *Frontier) Wake() { f.signal() }
@@ -49,17 +57,18 @@ const (
 )
 
 // byOwner tells this node's tasks from those of others, which it marks: their owner may have them from the ledger already.
-func (f *Frontier) byOwner(tasks []crawl.Task) (own []crawl.Task, others []crawl.Event) {
-	if f.deps.Ring == nil {
-		return tasks, nil
-	}
-	events := map[string]*crawl.Fresh{}
-	for _, t := range tasks {
-		node := f.place(t.URL).Node
-		if node == "" {
-			own = append(own, t)
-			continue
+func (d duties) byOwner(tasks []crawl.Task) (own []crawl.Task, others []crawl.Event) {
+	var nodes []string
+	own, foreign := split(tasks, func(t *crawl.Task) bool {
+		node := d.place(t.URL).Node
+		if node != "" {
+			nodes = append(nodes, node)
 		}
+		return node == ""
+	})
+	events := make(map[string]*crawl.Fresh, len(nodes))
+	for i, t := range foreign {
+		node := nodes[i]
 		e := events[node]
 		if e == nil {
 			e = &crawl.Fresh{Node: node}
@@ -72,6 +81,22 @@ func (f *Frontier) byOwner(tasks []crawl.Task) (own []crawl.Task, others []crawl
 	return own, others
 }
 
+// tellOwner passes the outcome of a robots.txt on to the node that owns the origin that waits for it.
+func (d duties) tellOwner(r *result) []crawl.Event {
+	if r.gone || r.Task.Kind != crawl.KindRobots || r.Task.For == "" {
+		return nil
+	}
+	u, err := weburl.Parse(r.Task.For)
+	if err != nil {
+		return nil
+	}
+	told := *r.came
+	if told.Node = d.place(u).Node; told.Node == "" {
+		return nil
+	}
+	return []crawl.Event{&told}
+}
+
 // sendAway sends tasks of other nodes' hosts to their owners and settles them. Where an owner's broker is out of reach its tasks wait in a
 // queue of retries; nothing else waits for them.
 func (f *Frontier) sendAway(ctx context.Context, ds []crawl.Delivery, now time.Time) error {
@@ -79,7 +104,7 @@ func (f *Frontier) sendAway(ctx context.Context, ds []crawl.Delivery, now time.T
 	for i := range ds {
 		tasks[i] = ds[i].Task
 	}
-	own, others := f.byOwner(tasks) // the ring may have changed since somebody looked
+	own, others := f.duties.byOwner(tasks) // the ring may have changed since somebody looked
 	var stay []crawl.Task
 	for _, e := range others {
 		fresh := e.(*crawl.Fresh)

@@ -103,37 +103,23 @@ func (f *Frontier) robotsOutcome(h *host, out *crawl.Outcome, j *crawl.Job, now 
 	return nil
 }
 
-// tellOwner passes the outcome of a robots.txt on to the node that owns the origin that waits for it.
-func (f *Frontier) tellOwner(out *crawl.Outcome) []crawl.Event {
-	if f.deps.Ring == nil || out.Task.Kind != crawl.KindRobots || out.Task.For == "" {
-		return nil
-	}
-	u, err := weburl.Parse(out.Task.For)
-	if err != nil {
-		return nil
-	}
-	node := f.place(u).Node
-	if node == "" {
-		return nil
-	}
-	told := *out
-	told.Node = node
-	return []crawl.Event{&told}
-}
-
 // foreignRobots notes what another node's host said for an origin of this node's. The host that said it is no affair of this node; where a redirect
 // leads on, the other node follows it.
-func (f *Frontier) foreignRobots(ctx context.Context, out *crawl.Outcome, j *crawl.Job) error {
-	now := time.Now()
+func (f *Frontier) foreignRobots(ctx context.Context, r *result) error {
+	if !r.foreign {
+		return nil
+	}
+	r.over = true
+	out := &r.Outcome
 	f.mu.Lock()
 	owner := f.hosts.of(originHost(out.Task.For))
 	if owner == nil {
 		f.mu.Unlock()
 		return nil
 	}
-	_ = f.robotsOutcome(owner, out, j, now, false)
+	_ = f.robotsOutcome(owner, out, r.job, r.now, false)
 	rec := clone(owner.rec)
-	f.rejoin(owner, f.jobs.of(out.Task.Job), now)
+	f.rejoin(owner, f.jobs.of(out.Task.Job), r.now)
 	f.mu.Unlock()
 	f.signal()
 	if err := f.deps.Hosts.PutHosts(ctx, rec); err != nil {
