@@ -54,11 +54,6 @@ func (f *Frontier) Idle() bool {
 			kept += q.count
 		}
 	}
-	for n, q := range f.later {
-		if isShut(n) {
-			kept += q.count // their URLs have outcomes
-		}
-	}
 	for _, h := range f.hosts.active {
 		if h.busy > 0 {
 			return false
