@@ -75,7 +75,7 @@ func (f *Frontier) applyAll(rs []*result, unknown map[string]*crawl.Host) (recs 
 		if r.Task.Kind == crawl.KindRobots {
 			store = true
 			owner := f.hosts.of(originHost(r.Task.For))
-			if next := f.robotsOutcome(owner, &r.Outcome, r.js.job, r.now, r.ours); next != nil {
+			if next := f.robots.outcome(owner, &r.Outcome, r.js.job, r.now, r.ours); next != nil {
 				next.Repeat = next.Repeat || r.repeat
 				elsewhere = append(elsewhere, *next)
 			}

@@ -57,9 +57,9 @@ func (f *Frontier) pair(_ context.Context, d *digest) error {
 			d.rs = append(d.rs, r)
 			continue
 		}
-		l, underWay := f.inflight[r.id]
+		l := f.leases.of(r.id)
 		switch {
-		case underWay && l.number == r.Task.Lease && !ended[l.number]:
+		case l != nil && l.number == r.Task.Lease && !ended[l.number]:
 			ended[l.number] = true
 			d.rs = append(d.rs, r)
 		case ended[r.Task.Lease] || r.Verdict == crawl.VerdictInterrupted:
@@ -132,22 +132,14 @@ func (f *Frontier) free(_ context.Context, d *digest) error {
 	defer f.mu.Unlock()
 	for _, r := range d.rs {
 		r.err = nil
-		page := r.Task.Kind == crawl.KindPage
 		if isPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted && !r.gone {
 			r.js.pages++
 		}
 		if r.Verdict.Final() {
-			f.leavePlace(r.js, &r.Task)
+			f.leases.leavePlace(r.js, &r.Task)
 		}
 		if r.known {
-			l := f.inflight[r.id]
-			delete(f.inflight, r.id)
-			if l.placed {
-				l.js.places.leased--
-			}
-			if page {
-				l.js.leased--
-			}
+			l := f.leases.end(r.id)
 			l.host.busy--
 			f.newcomers.held[l.place]--
 			f.endRequest(l.host, &r.Outcome, r.js.job, r.now)

@@ -74,7 +74,7 @@ func (f *Frontier) pauseFor(now time.Time) time.Duration {
 	if at, ok := f.laterDue(); ok {
 		wait = min(wait, at.Sub(now))
 	}
-	if len(f.inflight) < f.cfg.Window {
+	if f.leases.len() < f.cfg.Window {
 		if at, ok := f.bench.due(); ok {
 			wait = min(wait, at.Sub(now))
 		}

@@ -46,7 +46,7 @@ const enoughHosts = 3
 // wantsMore reports whether tasks are to be drawn: there is room, and the fetchers might run out of hosts. Tasks that stay
 // in the front queues keep the order of their priorities and need not be moved twice.
 func (f *Frontier) wantsMore(now time.Time) bool {
-	if f.paused || len(f.inflight) >= f.cfg.Window || len(f.hosts.active) >= f.cfg.MaxActive || !f.pacer.ready(now) ||
+	if f.paused || f.leases.len() >= f.cfg.Window || len(f.hosts.active) >= f.cfg.MaxActive || !f.pacer.ready(now) ||
 		f.resolving >= f.maxResolving() {
 		return false
 	}

@@ -50,8 +50,6 @@ type Frontier struct {
 	duties duties
 	links  links
 	places placeKeeper
-	// tracked asks the stages to pass on the links of every page, even where there are none: somebody may have to find those that are lost.
-	tracked bool
 
 	storing   sync.Mutex // held while records of hosts that left the workbench are stored
 	mu        sync.Mutex
@@ -61,8 +59,8 @@ type Frontier struct {
 	aside     int64               // tasks in front.0 whose job had spent its budget: not drawn again
 	later     map[int]*laterQueue // by number
 	backs     backQueues
-	inflight  map[crawl.MessageID]lease
-	leases    int64 // number of the last lease
+	leases    leases
+	robots    robotsDesk
 	jobs      jobs
 	queued    int64 // tasks in all queues and buffers
 	held      int   // tasks in buffers
@@ -90,18 +88,6 @@ type Frontier struct {
 	probed    time.Time // when queues were last looked into
 }
 
-// lease is a task on its way.
-type lease struct {
-	host   *host
-	js     *jobState // of its life
-	number int64
-	vnode  int
-	task   crawl.Task
-	at     time.Time
-	place  grade // of the window
-	placed bool  // the page keeps a place in the budget besides: see places
-}
-
 // New returns a frontier that knows nothing yet.
 func New(cfg Config, deps Deps) (*Frontier, error) {
 	if err := cfg.Validate(); err != nil {
@@ -110,16 +96,20 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	f := &Frontier{
 		cfg: cfg, deps: deps, wake: make(chan struct{}, 1),
 		bench: newWorkbench(), later: map[int]*laterQueue{},
-		inflight: map[crawl.MessageID]lease{}, jobs: newJobs(),
-		leases:       rand.Int64N(1 << 62), // leases of another process have other numbers
+		jobs: newJobs(),
+		leases: leases{
+			byID:    map[crawl.MessageID]*lease{},
+			last:    rand.Int64N(1 << 62), // leases of another process have other numbers
+			tracked: deps.Ring != nil || deps.Following != nil,
+		},
 		resolveSlots: make(chan struct{}, cfg.Resolvers),
 		newcomers:    newcomers{window: cfg.Window, silence: 1},
 		domains:      newDomains(),
 		random:       rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}
 	f.hosts = newHosts(&f.jobs)
+	f.robots = robotsDesk{&f.leases, cfg.RobotsPatience}
 	f.duties, f.links, f.places = newDuties(deps.Ring), newLinks(deps.Following), newPlaceKeeper(f, deps.Places)
-	f.tracked = deps.Ring != nil || deps.Following != nil
 	return f, nil
 }
 
@@ -142,7 +132,7 @@ type Stats struct {
 func (f *Frontier) Stats() Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := Stats{Queued: f.queued, InFlight: len(f.inflight), ActiveHosts: len(f.hosts.active), Leases: f.leases}
+	s := Stats{Queued: f.queued, InFlight: f.leases.len(), ActiveHosts: len(f.hosts.active), Leases: f.leases.last}
 	now := time.Now()
 	s.Trouble = f.trouble.says(now)
 	for n, q := range f.later {

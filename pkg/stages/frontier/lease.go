@@ -70,7 +70,7 @@ func (f *Frontier) takeReady(ctx context.Context, now time.Time) []*host {
 	f.newcomers.connections = f.jobs.connections()
 	f.recall(ctx)
 	var hosts []*host
-	n := min(f.cfg.Window-len(f.inflight), f.cfg.Batch)
+	n := min(f.cfg.Window-f.leases.len(), f.cfg.Batch)
 	if _, some := f.bench.due(); some && (f.trouble.on || now.Before(f.trouble.files)) {
 		n = f.trouble.probes(n, now, f.deps.Log)
 	}
@@ -143,7 +143,7 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 	}
 	c.fromBuf = true
 	if !h.rulesKnown(task, job, now) {
-		if robots, ok := f.robotsNext(h, task, now); ok {
+		if robots, ok := f.robots.next(h, task, now); ok {
 			c.fromBuf = false
 			if robots == nil {
 				return
@@ -152,14 +152,14 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 		}
 	}
 	c.id = c.delivery.Task.ID()
-	if l, underWay := f.inflight[c.id]; underWay && l.js != c.js { // a former life of the job has it still
+	if l := f.leases.of(c.id); l != nil && l.js != c.js { // a former life of the job has it still
 		c.fromBuf = false
 		return
-	} else if underWay { // the same URL twice: this one is settled
+	} else if l != nil { // the same URL twice: this one is settled
 		c.fromBuf = c.fromBuf && task.Kind != crawl.KindRobots
 		return
 	}
-	f.reserve(c)
+	f.leases.reserve(c)
 }
 
 // copyUnderWay reports whether another copy of the task is leased: this one is settled, whatever else would become of it.
@@ -167,8 +167,8 @@ func (f *Frontier) copyUnderWay(c *choice, task *crawl.Task) bool {
 	if !task.Repeat || task.Kind == crawl.KindRobots {
 		return false
 	}
-	l, underWay := f.inflight[task.ID()]
-	return underWay && l.js == c.js
+	l := f.leases.of(task.ID())
+	return l != nil && l.js == c.js
 }
 
 // decidePlace decides whether this node may do anything with the task. A buffer of another node's tasks goes away as a whole.
@@ -206,42 +206,6 @@ func (f *Frontier) takeAway(ctx context.Context, choices []choice, now time.Time
 	return nil
 }
 
-// reserve notes the lease before it is published, for its outcome may be faster than Publish returns.
-func (f *Frontier) reserve(c *choice) {
-	f.leases++
-	c.lease, c.delivery.Task.Lease, c.delivery.Task.Tracked = true, f.leases, f.tracked
-	c.delivery.Task.Epoch = epochOf(c.js.job)
-	placed := c.js.places.has(&c.delivery.Task)
-	f.inflight[c.id] = lease{host: c.host, js: c.js, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now(),
-		place: c.host.place, placed: placed}
-	if placed {
-		c.js.places.leased++
-	}
-	switch task := &c.delivery.Task; {
-	case task.Kind == crawl.KindPage:
-		c.js.leased++
-	case !c.fromBuf:
-		c.host.robots[task.For].leased = true
-	}
-}
-
-// release takes back what reserve noted.
-func (f *Frontier) release(c *choice) {
-	c.lease = false
-	if f.inflight[c.id].placed {
-		c.js.places.leased--
-	}
-	delete(f.inflight, c.id)
-	switch task := &c.delivery.Task; {
-	case task.Kind == crawl.KindPage:
-		c.js.leased--
-	case !c.fromBuf:
-		if st := c.host.robots[task.For]; st != nil {
-			st.leased = false
-		}
-	}
-}
-
 // dropRepeats asks the ledger about tasks that may have been queued twice, and drops those that have their outcome.
 func (f *Frontier) dropRepeats(ctx context.Context, choices []choice) error {
 	keys := map[crawl.JobID][]weburl.Key{}
@@ -261,7 +225,7 @@ func (f *Frontier) dropRepeats(ctx context.Context, choices []choice) error {
 		f.mu.Lock()
 		for i, c := range cs {
 			if entries[i].State == crawl.StateDone {
-				f.release(c)
+				f.leases.release(c)
 			}
 		}
 		f.mu.Unlock()
@@ -290,7 +254,7 @@ func (f *Frontier) dismiss(ctx context.Context, choices []choice, now time.Time)
 	f.mu.Lock()
 	for _, out := range outs {
 		if js := f.jobs.of(out.Task.Job); js != nil {
-			f.leavePlace(js, &out.Task)
+			f.leases.leavePlace(js, &out.Task)
 		}
 	}
 	f.mu.Unlock()
@@ -371,7 +335,7 @@ func (f *Frontier) undo(choices []choice, now time.Time) {
 	for i := range choices {
 		c := &choices[i]
 		if c.lease {
-			f.release(c)
+			f.leases.release(c)
 		}
 		if c.fromBuf && len(c.host.buf) > 0 {
 			c.host.buf[0].Task.Repeat = true

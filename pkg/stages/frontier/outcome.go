@@ -79,8 +79,8 @@ func (f *Frontier) look(ctx context.Context, r *result) (err error) {
 	r.id, r.now, r.repeat = r.Task.ID(), time.Now(), pipeline.DeliveryOf(ctx).Repeat
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l, leased := f.inflight[r.id]
-	r.leased, r.known = leased, leased && l.number == r.Task.Lease
+	l := f.leases.of(r.id)
+	r.leased, r.known = l != nil, l != nil && l.number == r.Task.Lease
 	r.foreign = elsewhere && !r.known // its host may have become another node's while its lease was under way
 	r.job, r.gone = r.js.job, r.js.discarded(&r.Task)
 	if !r.foreign {

@@ -92,19 +92,6 @@ func (p *storedPlaces) leave(ctx context.Context, outs []*crawl.Outcome) error {
 	return nil
 }
 
-// leavePlace forgets that a page keeps its place. f.mu is held.
-func (f *Frontier) leavePlace(js *jobState, t *crawl.Task) {
-	if !js.places.has(t) {
-		return
-	}
-	delete(js.places.kept, t.URL.Key())
-	if l, underWay := f.inflight[t.ID()]; underWay && l.js == js && l.placed {
-		js.places.leased--
-		l.placed = false
-		f.inflight[t.ID()] = l
-	}
-}
-
 // read leaves out, and forgets, pages that have an outcome: they have their places by that.
 func (p *storedPlaces) read(ctx context.Context, id crawl.JobID) (kept places, err error) {
 	f := p.f

@@ -63,7 +63,7 @@ func (f *Frontier) again(ctx context.Context, r *result) error {
 	case t.Kind == crawl.KindRobots && t.Repeat && r.Verdict == crawl.VerdictInterrupted:
 		return f.enqueue(ctx, true, t) // it was queued for its links: perhaps no task of the host needs it
 	case t.Kind == crawl.KindRobots:
-		return nil // robotsOutcome sees to it
+		return nil // robotsDesk.outcome sees to it
 	case r.Verdict == crawl.VerdictRetry:
 		return f.putAside(ctx, t, r.job, r.now, r.ours)
 	case shuts(&r.Outcome):

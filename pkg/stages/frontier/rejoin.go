@@ -75,7 +75,7 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 		js.block(h)
 		return at, true
 	}
-	wait, hold := f.robotsWait(h, task, js.job, now)
+	wait, hold := f.robots.wait(h, task, js.job, now)
 	return later(at, wait), hold
 }
 

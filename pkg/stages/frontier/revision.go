@@ -106,7 +106,7 @@ func (f *Frontier) rejudge(ctx context.Context, c *choice) error {
 // dismissalOf says why the choice's task is not to be fetched; nil: it is.
 func (f *Frontier) dismissalOf(c *choice, task *crawl.Task, job *crawl.Job, now time.Time) *dismissal {
 	if c.judged != nil {
-		if _, underWay := f.inflight[task.ID()]; !underWay {
+		if f.leases.of(task.ID()) == nil {
 			task.Epoch = epochOf(job)
 			return c.judged
 		}

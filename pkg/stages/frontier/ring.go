@@ -154,11 +154,7 @@ func (f *Frontier) refresh(ctx context.Context, choices []choice, now time.Time)
 func (f *Frontier) InFlight() map[int]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := make(map[int]int)
-	for _, l := range f.inflight {
-		n[l.vnode]++
-	}
-	return n
+	return f.leases.byVnode()
 }
 
 // Unsent reports whether a lease was decided on that the bus has not taken yet.

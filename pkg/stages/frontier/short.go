@@ -45,7 +45,7 @@ func (f *Frontier) laterShort(number int, n int64) {
 func (f *Frontier) Idle() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.inflight) > 0 || f.resolving > 0 || f.unproven.Load() {
+	if f.leases.len() > 0 || f.resolving > 0 || f.unproven.Load() {
 		return false
 	}
 	kept := f.aside
@@ -65,26 +65,11 @@ func (f *Frontier) Idle() bool {
 	return f.queued <= kept
 }
 
-// overdueLeases are the leases that a fetcher should have ended by now, whatever the host did. f.mu is held.
-func (f *Frontier) overdueLeases(now time.Time) (out []crawl.Task) {
-	for _, l := range f.inflight {
-		if js := f.jobs.of(l.task.Job); js != nil && now.Sub(l.at) > longestFetch(&js.job.Limits) {
-			out = append(out, l.task)
-		}
-	}
-	return out
-}
-
-// fetchSlack is how much longer than its limit a fetch may take: the body is stored, and the outcome sent.
-const fetchSlack = 10 * time.Second
-
-func longestFetch(l *crawl.Limits) time.Duration { return l.Total.D() + fetchSlack }
-
 // Overdue reports whether a lease is under way for longer than any fetch of its job takes.
 func (f *Frontier) Overdue() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !f.unsaid.Load() && len(f.overdueLeases(time.Now())) > 0
+	return !f.unsaid.Load() && len(f.leases.overdue(&f.jobs, time.Now())) > 0
 }
 
 // EndOverdue ends the leases that are overdue, as attempts of which nobody knows how they went: their hosts wait their
@@ -92,7 +77,7 @@ func (f *Frontier) Overdue() bool {
 // somebody has deleted their messages, or buried them. A URL whose lease gets lost again and again fails.
 func (f *Frontier) EndOverdue(ctx context.Context) (ended int, err error) {
 	f.mu.Lock()
-	tasks := f.overdueLeases(time.Now())
+	tasks := f.leases.overdue(&f.jobs, time.Now())
 	f.mu.Unlock()
 	for _, t := range tasks {
 		out := &crawl.Outcome{Task: t, Verdict: crawl.VerdictInterrupted, Reason: crawl.ReasonLeaseLost, Started: time.Now(),
