@@ -35,7 +35,7 @@ func (f *Frontier) waitsUnresolved(h *host) bool {
 		return false
 	}
 	d.waiting.push(h)
-	f.domains.crowded[d] = true
+	f.bench.domains.crowded[d] = true
 	return true
 }
 

@@ -71,7 +71,7 @@ func (f *Frontier) dropDiscarded(ctx context.Context, ds []crawl.Delivery) []cra
 	}
 	f.unsettled = append(f.unsettled, gone...)
 	f.mu.Lock()
-	f.queued -= int64(len(gone))
+	f.stock.queued -= int64(len(gone))
 	f.mu.Unlock()
 	return kept
 }

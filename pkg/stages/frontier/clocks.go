@@ -68,9 +68,9 @@ func (f *Frontier) applyAll(rs []*result, unknown map[string]*crawl.Host) (recs 
 			strangers[key] = h
 		}
 		store := f.hosts.apply(h, &r.Outcome, r.js.job, r.now, r.ours) || h.stranger
-		f.hear(h, &r.Outcome)
+		f.bench.hear(h, &r.Outcome)
 		if !h.stranger {
-			f.newcomers.regrade(h)
+			f.bench.newcomers.regrade(h)
 		}
 		if r.Task.Kind == crawl.KindRobots {
 			store = true

@@ -140,8 +140,7 @@ func (f *Frontier) free(_ context.Context, d *digest) error {
 		}
 		if r.known {
 			l := f.leases.end(r.id)
-			l.host.busy--
-			f.newcomers.held[l.place]--
+			f.bench.vacate(l.host, l.place)
 			f.endRequest(l.host, &r.Outcome, r.js.job, r.now)
 			f.rejoin(l.host, r.js, r.now)
 		}

@@ -25,9 +25,9 @@ func (f *Frontier) Discard(id crawl.JobID) {
 func (f *Frontier) endLife(js *jobState) {
 	now := time.Now()
 	js.unblockAll()
-	f.retrieve()
+	f.stock.retrieve()
 	f.hosts.each(func(h *host) { f.rejoin(h, js, now) })
-	f.pacer.reset()
+	f.bench.pacer.reset()
 	f.signal()
 }
 

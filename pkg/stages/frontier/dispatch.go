@@ -71,15 +71,15 @@ func (f *Frontier) pauseFor(now time.Time) time.Duration {
 	if f.paused || f.trouble.on || now.Before(f.trouble.files) {
 		return wait
 	}
-	if at, ok := f.laterDue(); ok {
+	if at, ok := f.stock.laterDue(); ok {
 		wait = min(wait, at.Sub(now))
 	}
 	if f.leases.len() < f.cfg.Window {
 		if at, ok := f.bench.due(); ok {
 			wait = min(wait, at.Sub(now))
 		}
-		if !f.pacer.ready(now) {
-			wait = min(wait, f.pacer.until.Sub(now))
+		if !f.bench.pacer.ready(now) {
+			wait = min(wait, f.bench.pacer.until.Sub(now))
 		}
 	}
 	return max(wait, 0)

@@ -20,7 +20,7 @@ func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
 	var front *jobFronts
 	var priority int
 	if room && len(batch) == 0 {
-		front, priority = f.fronts.pick(f.random)
+		front, priority = f.stock.fronts.pick(f.random)
 	}
 	f.mu.Unlock()
 	if !room {
@@ -46,12 +46,12 @@ const enoughHosts = 3
 // wantsMore reports whether tasks are to be drawn: there is room, and the fetchers might run out of hosts. Tasks that stay
 // in the front queues keep the order of their priorities and need not be moved twice.
 func (f *Frontier) wantsMore(now time.Time) bool {
-	if f.paused || f.leases.len() >= f.cfg.Window || len(f.hosts.active) >= f.cfg.MaxActive || !f.pacer.ready(now) ||
+	if f.paused || f.leases.len() >= f.cfg.Window || len(f.hosts.active) >= f.cfg.MaxActive || !f.bench.pacer.ready(now) ||
 		f.resolving >= f.maxResolving() {
 		return false
 	}
 	at, some := f.bench.due()
-	return f.domains.hosts < enoughHosts*f.cfg.Window || (!some || at.After(now)) && !f.newcomers.soon()
+	return f.bench.domains.hosts < enoughHosts*f.cfg.Window || (!some || at.After(now)) && !f.bench.newcomers.soon()
 }
 
 // pickFront chooses a front queue that is not empty at random, each twice as likely as the one below it; -1: all are empty.
@@ -84,10 +84,12 @@ func (f *Frontier) pullFront(ctx context.Context, front *jobFronts, priority int
 	if err != nil {
 		return nil, fmt.Errorf("frontier: draw from front queue %s: %w", name, err)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if len(ds) == 0 {
-		f.frontShort(front, priority, counted)
+		f.stock.frontShort(front, priority, counted)
 	}
-	f.drew(front, priority, ds)
+	f.stock.drew(front, priority, ds)
 	return ds, nil
 }
 
@@ -124,18 +126,18 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 				continue
 			}
 			domain := d.Task.URL.RegistrableDomain()
-			if f.domains.full(domain, f.cfg.MaxActive) {
+			if f.bench.domains.full(domain, f.cfg.MaxActive) {
 				crowding = append(crowding, d)
 				continue
 			}
 			h = f.activate(rec, domain)
-			fresh = fresh || f.newcomers.waiting[newcomer].len() < enoughHosts*f.cfg.Window
+			fresh = fresh || f.bench.newcomers.waiting[newcomer].len() < enoughHosts*f.cfg.Window
 		}
 		if !f.take(h, d) {
 			moved, items = append(moved, d), append(items, f.assign(h, d))
 		}
 	}
-	f.pacer.note(now, fresh)
+	f.bench.pacer.note(now, fresh)
 	f.mu.Unlock()
 	return errors.Join(f.moveBack(ctx, items, moved), f.putOff(ctx, crowding, now), f.start(ctx, batch, now))
 }
@@ -147,12 +149,12 @@ func (f *Frontier) take(h *host, d crawl.Delivery) bool {
 	switch {
 	case d.Task.Kind == crawl.KindRobots || f.jobs.keepsPlace(&d.Task): // others may wait for the budget, before it and behind
 		l.buf = slices.Insert(l.buf, 0, d)
-	case l.backlog == 0 && len(l.buf) < hostBuffer && f.held < f.cfg.MaxHeld:
+	case l.backlog == 0 && len(l.buf) < hostBuffer && f.stock.held < f.cfg.MaxHeld:
 		l.buf = append(l.buf, d)
 	default:
 		return false
 	}
-	f.held++
+	f.stock.held++
 	return true
 }
 
@@ -160,7 +162,7 @@ func (f *Frontier) take(h *host, d crawl.Delivery) bool {
 func (f *Frontier) assign(h *host, d crawl.Delivery) crawl.Queued {
 	l := h.laneOf(d.Task.Job)
 	if l.queue == "" {
-		l.queue = f.backs.take()
+		l.queue = f.stock.backs.take()
 	}
 	l.backlog++
 	return crawl.Queued{Queue: l.queue, Task: d.Task}
@@ -207,7 +209,7 @@ func (f *Frontier) putOff(ctx context.Context, ds []crawl.Delivery, now time.Tim
 		return fmt.Errorf("frontier: tasks of crowded domains: %w", err)
 	}
 	f.mu.Lock()
-	f.queued -= int64(len(ds))
+	f.stock.queued -= int64(len(ds))
 	f.mu.Unlock()
 	f.unsettled = append(f.unsettled, ds...)
 	return nil

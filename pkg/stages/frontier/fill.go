@@ -29,7 +29,7 @@ func (f *Frontier) fill(ctx context.Context, h *host) (*jobState, error) {
 // pullBack pulls the next tasks of a host from its back queue: fewer where many hosts are active.
 func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 	f.mu.Lock()
-	n := min(max((f.cfg.MaxHeld-f.held)/max(len(f.hosts.active), 1), 1), hostBuffer)
+	n := min(max((f.cfg.MaxHeld-f.stock.held)/max(len(f.hosts.active), 1), 1), hostBuffer)
 	f.mu.Unlock()
 	ds, err := f.deps.Queues.Pull(ctx, h.queue, n)
 	if err != nil {
@@ -54,9 +54,9 @@ func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 	}
 	f.mu.Lock()
 	h.buf = append(h.buf[:0], own...)
-	f.held += len(own)
+	f.stock.held += len(own)
 	if h.backlog -= pulled; none && h.backlog > 0 {
-		f.tellShort(h.queue, h.backlog)
+		f.stock.short(h.queue, h.backlog)
 	}
 	if none || h.backlog < 0 {
 		h.backlog = 0
@@ -78,7 +78,7 @@ func (f *Frontier) shelve(ctx context.Context, ds []crawl.Delivery) error {
 		return fmt.Errorf("frontier: set %d tasks aside: %w", len(items), err)
 	}
 	f.mu.Lock()
-	f.aside += int64(len(items))
+	f.stock.aside += int64(len(items))
 	f.mu.Unlock()
 	f.unsettled = append(f.unsettled, ds...)
 	return nil
@@ -99,7 +99,7 @@ func (f *Frontier) sendBack(ctx context.Context, ds []crawl.Delivery) error {
 		return err
 	}
 	f.mu.Lock()
-	f.queued -= int64(len(ds))
+	f.stock.queued -= int64(len(ds))
 	f.mu.Unlock()
 	f.unsettled, f.strays = append(f.unsettled, ds...), nil
 	return nil

@@ -53,21 +53,13 @@ type Frontier struct {
 
 	storing   sync.Mutex // held while records of hosts that left the workbench are stored
 	mu        sync.Mutex
-	bench     *workbench
+	bench     workbench
 	hosts     hosts
-	fronts    fronts
-	aside     int64               // tasks in front.0 whose job had spent its budget: not drawn again
-	later     map[int]*laterQueue // by number
-	backs     backQueues
+	stock     stock
 	leases    leases
 	robots    robotsDesk
 	jobs      jobs
-	queued    int64 // tasks in all queues and buffers
-	held      int   // tasks in buffers
-	resolving int   // hosts whose addresses are being looked up
-	pacer     pacer
-	newcomers newcomers
-	domains   domains
+	resolving int // hosts whose addresses are being looked up
 	doubted   doubted
 	trouble   trouble
 	paused    bool
@@ -95,7 +87,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	}
 	f := &Frontier{
 		cfg: cfg, deps: deps, wake: make(chan struct{}, 1),
-		bench: newWorkbench(), later: map[int]*laterQueue{},
+		bench: newWorkbench(cfg.Window), stock: stock{later: map[int]*laterQueue{}, log: deps.Log},
 		jobs: newJobs(),
 		leases: leases{
 			byID:    map[crawl.MessageID]*lease{},
@@ -103,8 +95,6 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 			tracked: deps.Ring != nil || deps.Following != nil,
 		},
 		resolveSlots: make(chan struct{}, cfg.Resolvers),
-		newcomers:    newcomers{window: cfg.Window, silence: 1},
-		domains:      newDomains(),
 		random:       rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}
 	f.hosts = newHosts(&f.jobs)
@@ -132,19 +122,10 @@ type Stats struct {
 func (f *Frontier) Stats() Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := Stats{Queued: f.queued, InFlight: f.leases.len(), ActiveHosts: len(f.hosts.active), Leases: f.leases.last}
+	s := Stats{Queued: f.stock.queued, InFlight: f.leases.len(), ActiveHosts: len(f.hosts.active), Leases: f.leases.last}
 	now := time.Now()
 	s.Trouble = f.trouble.says(now)
-	for n, q := range f.later {
-		if isShut(n) && q.head != nil && q.head.Task.NotBefore.After(now) {
-			s.Shut += q.count
-			if at := q.head.Task.NotBefore; s.ShutUntil.IsZero() || at.Before(s.ShutUntil) {
-				s.ShutUntil = at
-			}
-			continue
-		}
-		s.Waiting += q.count
-	}
+	f.stock.waits(&s, now)
 	if at, ok := f.bench.due(); ok {
 		s.NextDue = at
 	}
@@ -169,16 +150,10 @@ func (f *Frontier) Hold(id crawl.JobID, held bool) (changed bool) {
 		return false
 	}
 	if !held {
-		f.retrieve()
+		f.stock.retrieve()
 	}
 	f.signal()
 	return true
-}
-
-// retrieve lets what was set aside be drawn again: there may be room for it.
-func (f *Frontier) retrieve() {
-	f.fronts.of("").lengths[0] += f.aside
-	f.aside = 0
 }
 
 // Exhausted reports whether a job has spent its page budget and none of its pages is under way.

@@ -36,7 +36,7 @@ func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task
 		if f.jobs.keepsPlace(&t) {
 			t.Priority = crawl.MaxPriority
 		}
-		items[i] = crawl.Queued{Queue: f.fronts.jobs(t.Job).queue(t.Priority), Task: t}
+		items[i] = crawl.Queued{Queue: f.stock.fronts.jobs(t.Job).queue(t.Priority), Task: t}
 	}
 	f.mu.Unlock()
 	f.doubted.note(items)
@@ -44,10 +44,7 @@ func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task
 		return fmt.Errorf("frontier: queue %d tasks, the first %s: %w", len(tasks), tasks[0].URL, err)
 	}
 	f.mu.Lock()
-	for i := range items {
-		f.fronts.add(&items[i])
-	}
-	f.queued += int64(len(items))
+	f.stock.queuedFronts(items)
 	f.mu.Unlock()
 	f.signal()
 	return nil

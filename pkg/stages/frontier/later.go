@@ -65,42 +65,16 @@ func (f *Frontier) pushLaterAs(ctx context.Context, number int, tasks ...crawl.T
 		return fmt.Errorf("frontier: put %d tasks, the first %s, aside: %w", len(tasks), tasks[0].URL, err)
 	}
 	f.mu.Lock()
-	q := f.later[number]
-	if q == nil {
-		q = &laterQueue{}
-		f.later[number] = q
-	}
-	q.count += int64(len(tasks))
-	f.queued += int64(len(tasks))
+	f.stock.queuedLater(number, len(tasks))
 	f.mu.Unlock()
 	f.signal()
 	return nil
 }
 
-// laterDue returns when the first retry that was looked at is due; at once where one was not looked at.
-func (f *Frontier) laterDue() (at time.Time, ok bool) {
-	for _, q := range f.later {
-		switch {
-		case q.count == 0 && !q.more:
-			continue
-		case q.head == nil:
-			return time.Time{}, true
-		case !ok || q.head.Task.NotBefore.Before(at):
-			at, ok = q.head.Task.NotBefore, true
-		}
-	}
-	return at, ok
-}
-
 // releaseLater moves the retries that are due to the front queues.
 func (f *Frontier) releaseLater(ctx context.Context, now time.Time) (bool, error) {
 	f.mu.Lock()
-	var numbers []int
-	for n, q := range f.later {
-		if (q.count > 0 || q.more) && (q.head == nil || !q.head.Task.NotBefore.After(now)) {
-			numbers = append(numbers, n)
-		}
-	}
+	numbers := f.stock.dueLater(now)
 	f.mu.Unlock()
 	for _, n := range numbers {
 		if err := f.releaseFrom(ctx, n, now); err != nil {
@@ -114,7 +88,7 @@ func (f *Frontier) releaseLater(ctx context.Context, now time.Time) (bool, error
 func (f *Frontier) releaseFrom(ctx context.Context, number int, now time.Time) error {
 	for {
 		f.mu.Lock()
-		q := f.later[number]
+		q := f.stock.later[number]
 		head, count, more := q.head, q.count, q.more
 		f.mu.Unlock()
 		switch {
@@ -126,7 +100,9 @@ func (f *Frontier) releaseFrom(ctx context.Context, number int, now time.Time) e
 				return fmt.Errorf("frontier: retries: %w", err)
 			}
 			if len(ds) == 0 {
-				f.laterShort(number, count)
+				f.mu.Lock()
+				f.stock.laterShort(number, count)
+				f.mu.Unlock()
 				return nil
 			}
 			f.setLaterHead(q, &ds[0], min(count-1, 0)) // one that was not counted is, now
@@ -148,7 +124,5 @@ func (f *Frontier) releaseFrom(ctx context.Context, number int, now time.Time) e
 func (f *Frontier) setLaterHead(q *laterQueue, d *crawl.Delivery, gone int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	q.head = d
-	q.count -= gone
-	f.queued -= gone
+	f.stock.setHead(q, d, gone)
 }

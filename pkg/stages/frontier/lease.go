@@ -67,19 +67,19 @@ func (f *Frontier) takeReady(ctx context.Context, now time.Time) []*host {
 		return nil
 	}
 	f.unblock(now)
-	f.newcomers.connections = f.jobs.connections()
-	f.recall(ctx)
+	f.bench.newcomers.connections = f.jobs.connections()
+	resolve := func(h *host) bool { return f.resolveNext(ctx, h) }
+	f.bench.recall(resolve)
 	var hosts []*host
 	n := min(f.cfg.Window-f.leases.len(), f.cfg.Batch)
 	if _, some := f.bench.due(); some && (f.trouble.on || now.Before(f.trouble.files)) {
 		n = f.trouble.probes(n, now, f.deps.Log)
 	}
 	for range n {
-		h := f.nextHost(ctx, now)
+		h := f.bench.next(now, resolve)
 		if h == nil {
 			break
 		}
-		h.busy++
 		hosts = append(hosts, h)
 	}
 	return hosts
@@ -198,7 +198,7 @@ func (f *Frontier) takeAway(ctx context.Context, choices []choice, now time.Time
 				return err
 			}
 			f.mu.Lock()
-			f.held -= len(c.away)
+			f.stock.held -= len(c.away)
 			c.host.buf = nil
 			f.mu.Unlock()
 		}
@@ -277,8 +277,8 @@ func (f *Frontier) setAside(ctx context.Context, choices []choice) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.aside += int64(len(items))
-	f.queued += int64(len(items))
+	f.stock.aside += int64(len(items))
+	f.stock.queued += int64(len(items))
 	return nil
 }
 
@@ -291,17 +291,16 @@ func (f *Frontier) advance(choices []choice, now time.Time) {
 		c := &choices[i]
 		if c.lease {
 			e := &crawl.Fetch{Task: c.delivery.Task, Addr: c.addr, Tenure: c.place.Tenure,
-				FirstWait: f.newcomers.firstWait(c.host, &c.delivery.Task, c.js.job)}
+				FirstWait: f.bench.newcomers.firstWait(c.host, &c.delivery.Task, c.js.job)}
 			f.unsent = append(f.unsent, bus.Message{ID: c.id, Event: e})
 			f.unsaid.Store(true)
 		} else {
-			f.pass(c.host)
+			f.bench.pass(c.host)
 		}
 		if c.fromBuf {
 			f.unsettled = append(f.unsettled, c.delivery)
 			c.host.buf = c.host.buf[1:]
-			f.held--
-			f.queued--
+			f.stock.took()
 			c.host.next()
 		}
 		f.rejoin(c.host, c.js, now)
@@ -340,7 +339,7 @@ func (f *Frontier) undo(choices []choice, now time.Time) {
 		if c.fromBuf && len(c.host.buf) > 0 {
 			c.host.buf[0].Task.Repeat = true
 		}
-		f.pass(c.host)
+		f.bench.pass(c.host)
 		f.bench.add(c.host, now.Add(errorPause))
 	}
 }

@@ -94,7 +94,7 @@ func (f *Frontier) reopen(ctx context.Context, r *result) error {
 	if r.counted {
 		f.mu.Lock()
 		r.js.pages--
-		f.retrieve()
+		f.stock.retrieve()
 		f.mu.Unlock()
 	}
 	return nil

@@ -54,8 +54,7 @@ func (f *Frontier) readRecords(ctx context.Context, keys []string) ([]crawl.Host
 // activate puts a host of the domain on the workbench, without tasks; rec is what is stored of it.
 func (f *Frontier) activate(rec *record, domain string) *host {
 	h := f.hosts.add(rec)
-	f.domains.join(h, domain)
-	f.newcomers.join(h)
+	f.bench.enter(h, domain)
 	return h
 }
 

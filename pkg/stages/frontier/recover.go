@@ -37,7 +37,7 @@ func (f *Frontier) recoverQueue(ctx context.Context, name string, n int64, now t
 		return err
 	}
 	f.mu.Lock()
-	f.queued += n
+	f.stock.queued += n
 	f.mu.Unlock()
 	switch prefix {
 	case frontPrefix:
@@ -46,9 +46,9 @@ func (f *Frontier) recoverQueue(ctx context.Context, name string, n int64, now t
 		}
 		return f.recoverFront(ctx, name, number, job, n)
 	case laterPrefix:
-		f.later[number] = &laterQueue{count: n}
+		f.stock.later[number] = &laterQueue{count: n}
 	case backPrefix:
-		f.backs.made = max(f.backs.made, number)
+		f.stock.backs.made = max(f.stock.backs.made, number)
 		return f.recoverBack(ctx, name, n, now)
 	}
 	return nil
@@ -83,9 +83,9 @@ func (f *Frontier) recoverFront(ctx context.Context, name string, number int, jo
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.fronts.of(job).lengths[number] += n - int64(len(first))
+	f.stock.fronts.of(job).lengths[number] += n - int64(len(first))
 	for i := range first {
-		f.fronts.owner = first[i].Task.Job
+		f.stock.fronts.owner = first[i].Task.Job
 	}
 	f.drawn = append(f.drawn, first...)
 	return nil
@@ -99,9 +99,9 @@ func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now ti
 	}
 	if len(ds) == 0 {
 		f.mu.Lock()
-		f.tellShort(name, n)
+		f.stock.short(name, n)
 		f.mu.Unlock()
-		f.backs.give(name)
+		f.stock.backs.give(name)
 		return nil
 	}
 	key := ds[0].Task.URL.HostKey()
@@ -120,7 +120,7 @@ func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now ti
 	}
 	l := h.laneOf(job)
 	l.queue, l.buf, l.backlog = name, ds, n-1
-	f.held++
+	f.stock.held++
 	f.mu.Unlock()
 	return f.start(ctx, ds, now)
 }
@@ -137,6 +137,6 @@ func (f *Frontier) emptyBack(ctx context.Context, name string, ds []crawl.Delive
 			return fmt.Errorf("frontier: queue %s: %w", name, err)
 		}
 	}
-	f.backs.give(name)
+	f.stock.backs.give(name)
 	return nil
 }

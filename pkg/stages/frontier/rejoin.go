@@ -106,12 +106,9 @@ func (f *Frontier) deactivate(h *host, now time.Time) {
 	}
 	h.eachLane(func(l *lane) {
 		if l.queue != "" {
-			f.backs.give(l.queue)
+			f.stock.backs.give(l.queue)
 		}
 	})
-	f.bench.leave(h, now)
-	f.domains.leave(h)
-	f.newcomers.leave(h)
+	f.bench.exit(h, now)
 	f.hosts.remove(h)
-	f.pacer.reset()
 }

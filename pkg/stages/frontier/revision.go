@@ -38,10 +38,10 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	}
 	f.jobs.revise(js, job)
 	now := time.Now()
-	f.retrieve()
+	f.stock.retrieve()
 	f.bench.reckon(job.ID, ipDelay(job).D())
 	f.hosts.each(func(h *host) { f.rejoin(h, nil, now) })
-	f.pacer.reset()
+	f.bench.pacer.reset()
 	f.signal()
 }
 

@@ -121,7 +121,7 @@ func (f *Frontier) sendAway(ctx context.Context, ds []crawl.Delivery, now time.T
 		return fmt.Errorf("frontier: tasks of other nodes: %w", err)
 	}
 	f.mu.Lock()
-	f.queued -= int64(len(ds))
+	f.stock.queued -= int64(len(ds))
 	f.mu.Unlock()
 	f.unsettled = append(f.unsettled, ds...)
 	return nil
@@ -144,8 +144,8 @@ func (f *Frontier) refresh(ctx context.Context, choices []choice, now time.Time)
 	defer f.mu.Unlock()
 	for i, c := range stale {
 		f.hosts.replace(c.host, &record{recs[i], c.place.Since})
-		f.newcomers.note(c.host, answers(&c.host.rec))
-		f.newcomers.regrade(c.host)
+		f.bench.newcomers.note(c.host, answers(&c.host.rec))
+		f.bench.newcomers.regrade(c.host)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (f *Frontier) SetPages(id crawl.JobID, pages int64) {
 	defer f.mu.Unlock()
 	if js := f.jobs.of(id); js != nil && js.pages != int(pages) {
 		js.pages = int(pages)
-		f.retrieve()
+		f.stock.retrieve()
 		f.signal()
 	}
 }

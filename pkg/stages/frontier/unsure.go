@@ -33,14 +33,9 @@ func (f *Frontier) probe(ctx context.Context, now time.Time) (bool, error) {
 		return false, nil
 	}
 	f.probed = now
-	f.queued = f.aside + f.fronts.recount()
-	for _, q := range f.later {
-		q.count = max(q.count, 0)
-		q.more = true
-		f.queued += q.count
-	}
+	f.stock.recount()
 	for _, h := range f.hosts.active {
-		h.eachLane(func(l *lane) { f.queued += int64(len(l.buf)) + l.backlog })
+		h.eachLane(func(l *lane) { f.stock.queued += int64(len(l.buf)) + l.backlog })
 	}
 	f.mu.Unlock()
 	return true, f.probeBacks(ctx)
@@ -51,11 +46,11 @@ func (f *Frontier) probeBacks(ctx context.Context) error {
 	if err := f.sendBack(ctx, nil); err != nil {
 		return err
 	}
-	for _, name := range f.backs.free {
+	for _, name := range f.stock.backs.free {
 		ds, err := f.deps.Queues.Pull(ctx, name, f.cfg.Batch)
 		for ; err == nil && len(ds) > 0; ds, err = f.deps.Queues.Pull(ctx, name, f.cfg.Batch) {
 			f.mu.Lock()
-			f.queued += int64(len(ds))
+			f.stock.queued += int64(len(ds))
 			f.mu.Unlock()
 			if err := f.sendBack(ctx, ds); err != nil {
 				return err
@@ -67,22 +62,6 @@ func (f *Frontier) probeBacks(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// drew notes that so many tasks were drawn from a front queue. Where these are more than were counted, they may be
-// there twice.
-func (f *Frontier) drew(front *jobFronts, priority int, ds []crawl.Delivery) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(ds) == 0 {
-		front.more[priority] = false
-		return
-	}
-	if front.lengths[priority] -= int64(len(ds)); front.lengths[priority] < 0 {
-		for i := range ds {
-			ds[i].Task.Repeat = true
-		}
-	}
 }
 
 // recount makes good counts that more was drawn from than was counted, has all front queues looked into, and returns
