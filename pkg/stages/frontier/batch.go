@@ -69,7 +69,7 @@ func (f *Frontier) dropDiscarded(ctx context.Context, ds []crawl.Delivery) []cra
 	if len(gone) == 0 {
 		return kept
 	}
-	f.unsettled = append(f.unsettled, gone...)
+	f.out.settle(gone...)
 	f.mu.Lock()
 	f.stock.queued -= int64(len(gone))
 	f.mu.Unlock()

@@ -18,7 +18,7 @@ const (
 func (f *Frontier) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	defer f.resolves.Wait()
+	defer f.addresses.running.Wait()
 	for ctx.Err() == nil {
 		now := time.Now()
 		busy, err := f.step(ctx, now)

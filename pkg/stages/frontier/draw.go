@@ -47,7 +47,7 @@ const enoughHosts = 3
 // in the front queues keep the order of their priorities and need not be moved twice.
 func (f *Frontier) wantsMore(now time.Time) bool {
 	if f.paused || f.leases.len() >= f.cfg.Window || len(f.hosts.active) >= f.cfg.MaxActive || !f.bench.pacer.ready(now) ||
-		f.resolving >= f.maxResolving() {
+		f.addresses.full() {
 		return false
 	}
 	at, some := f.bench.due()
@@ -176,7 +176,7 @@ func (f *Frontier) moveBack(ctx context.Context, items []crawl.Queued, moved []c
 	}
 	err := f.push(ctx, items)
 	if err == nil {
-		f.unsettled = append(f.unsettled, moved...)
+		f.out.settle(moved...)
 		return nil
 	}
 	f.mu.Lock()
@@ -211,7 +211,7 @@ func (f *Frontier) putOff(ctx context.Context, ds []crawl.Delivery, now time.Tim
 	f.mu.Lock()
 	f.stock.queued -= int64(len(ds))
 	f.mu.Unlock()
-	f.unsettled = append(f.unsettled, ds...)
+	f.out.settle(ds...)
 	return nil
 }
 
@@ -236,7 +236,7 @@ func (f *Frontier) start(ctx context.Context, batch []crawl.Delivery, now time.T
 		case h.unit != nil:
 			f.rejoin(h, js, now)
 		case h.line != nil:
-		case js != nil && f.sharesAddress(js.job):
+		case js != nil && f.addresses.share(js.job):
 			if !f.waitsUnresolved(h) {
 				f.resolve(ctx, h, js)
 			}

@@ -80,7 +80,7 @@ func (f *Frontier) shelve(ctx context.Context, ds []crawl.Delivery) error {
 	f.mu.Lock()
 	f.stock.aside += int64(len(items))
 	f.mu.Unlock()
-	f.unsettled = append(f.unsettled, ds...)
+	f.out.settle(ds...)
 	return nil
 }
 
@@ -101,6 +101,7 @@ func (f *Frontier) sendBack(ctx context.Context, ds []crawl.Delivery) error {
 	f.mu.Lock()
 	f.stock.queued -= int64(len(ds))
 	f.mu.Unlock()
-	f.unsettled, f.strays = append(f.unsettled, ds...), nil
+	f.out.settle(ds...)
+	f.strays = nil
 	return nil
 }

@@ -2,8 +2,6 @@ package frontier
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/netip"
@@ -41,43 +39,48 @@ type Deps struct {
 
 // Frontier schedules fetches. Make it with New, call Recover, then Run; In and Outcomes are its handlers.
 //
-// mu guards the fields below it. The dispatcher (Run) alone draws, pulls, activates hosts and leases; outcomes free hosts
-// and take them off the workbench.
+// It joins parts that own what they know: see parts and dispatcher. A method of Frontier is what takes several of them.
 type Frontier struct {
-	cfg    Config
-	deps   Deps
-	wake   chan struct{}
-	duties duties
-	links  links
-	places placeKeeper
+	cfg  Config
+	deps Deps
+	wake chan struct{}
 
-	storing   sync.Mutex // held while records of hosts that left the workbench are stored
+	duties  duties      // to other nodes
+	links   links       // that are on their way
+	places  placeKeeper // of pages that are taken back
+	doubted doubted     // URLs that may be queued twice
+	gather  gather      // of outcomes
+
+	storing  sync.Mutex  // held while records of hosts that left the workbench are stored
+	unproven atomic.Bool // queues were filled since the last probe
+
+	parts
+	dispatcher
+}
+
+// parts are what mu guards. The dispatcher alone draws, pulls, activates hosts and leases; outcomes free hosts and take
+// them off the workbench. No part calls a store: mu is never held while one answers.
+type parts struct {
 	mu        sync.Mutex
-	bench     workbench
-	hosts     hosts
-	stock     stock
-	leases    leases
-	robots    robotsDesk
-	jobs      jobs
-	resolving int // hosts whose addresses are being looked up
-	doubted   doubted
-	trouble   trouble
+	bench     workbench  // who is the next to be asked
+	hosts     hosts      // the active hosts, their records and their clocks
+	stock     stock      // the tasks that wait, counted
+	leases    leases     // the tasks that are under way
+	robots    robotsDesk // robots.txt files before pages
+	jobs      jobs       // budgets, and what is held
+	addresses addresses  // of hosts; its counter of look-ups is what mu guards
+	trouble   trouble    // our own
 	paused    bool
-	random    *rand.Rand
+}
 
-	gather       gather      // of outcomes
-	unsaid       atomic.Bool // there are leases in unsent
-	unproven     atomic.Bool // queues were filled since the last probe
-	resolves     sync.WaitGroup
-	resolveSlots chan struct{}
-
-	// The dispatcher's.
-	drawn     []crawl.Delivery // drawn, but their hosts found no place yet
-	unsent    []bus.Message    // leases to be published
-	unsettled []crawl.Delivery // to be settled, once what is unsent was published
-	strays    []crawl.Delivery // found in the back queues of others, to be moved
-	waits     bus.Waits
-	probed    time.Time // when queues were last looked into
+// dispatcher is what Run alone uses, and Recover before it. It needs no lock.
+type dispatcher struct {
+	out    outbox
+	drawn  []crawl.Delivery // drawn, but their hosts found no place yet
+	strays []crawl.Delivery // found in the back queues of others, to be moved
+	waits  bus.Waits
+	probed time.Time // when queues were last looked into
+	random *rand.Rand
 }
 
 // New returns a frontier that knows nothing yet.
@@ -85,21 +88,16 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	f := &Frontier{
-		cfg: cfg, deps: deps, wake: make(chan struct{}, 1),
-		bench: newWorkbench(cfg.Window), stock: stock{later: map[int]*laterQueue{}, log: deps.Log},
-		jobs: newJobs(),
-		leases: leases{
-			byID:    map[crawl.MessageID]*lease{},
-			last:    rand.Int64N(1 << 62), // leases of another process have other numbers
-			tracked: deps.Ring != nil || deps.Following != nil,
-		},
-		resolveSlots: make(chan struct{}, cfg.Resolvers),
-		random:       rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-	}
-	f.hosts = newHosts(&f.jobs)
-	f.robots = robotsDesk{&f.leases, cfg.RobotsPatience}
+	f := &Frontier{cfg: cfg, deps: deps, wake: make(chan struct{}, 1)}
 	f.duties, f.links, f.places = newDuties(deps.Ring), newLinks(deps.Following), newPlaceKeeper(f, deps.Places)
+	f.bench, f.jobs = newWorkbench(cfg.Window), newJobs()
+	f.hosts = newHosts(&f.jobs)
+	f.stock = stock{later: map[int]*laterQueue{}, log: deps.Log}
+	f.leases = newLeases(deps.Ring != nil || deps.Following != nil)
+	f.robots = robotsDesk{&f.leases, cfg.RobotsPatience}
+	f.addresses.init(&cfg, deps.Resolver)
+	f.out.bus, f.out.queues = deps.Bus, deps.Queues
+	f.random = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	return f, nil
 }
 
@@ -142,98 +140,10 @@ func (f *Frontier) Pause(paused bool) (changed bool) {
 	return changed
 }
 
-// Hold keeps one job's tasks from being leased, or lets them go on, and reports whether that is a change. Other jobs go on meanwhile.
-func (f *Frontier) Hold(id crawl.JobID, held bool) (changed bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.jobs.hold(id, held) {
-		return false
-	}
-	if !held {
-		f.stock.retrieve()
-	}
-	f.signal()
-	return true
-}
-
-// Exhausted reports whether a job has spent its page budget and none of its pages is under way.
-func (f *Frontier) Exhausted(id crawl.JobID) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	js := f.jobs.of(id)
-	return js != nil && js.exhausted()
-}
-
 // signal wakes the dispatcher.
 func (f *Frontier) signal() {
 	select {
 	case f.wake <- struct{}{}:
 	default:
 	}
-}
-
-// jobOf returns the state of a job, loading it at first sight.
-func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error) {
-	f.mu.Lock()
-	js := f.jobs.of(id)
-	var known *crawl.Job
-	if js != nil {
-		known = js.job
-	}
-	f.mu.Unlock()
-	if js != nil && f.follow(ctx, js, known) {
-		return js, nil
-	}
-	job, err := f.deps.Jobs.Job(ctx, id)
-	if errors.Is(err, crawl.ErrDiscarded) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		return f.jobs.meet(id, deadJob(id)), nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("frontier: %w", err)
-	}
-	tally, err := f.deps.Ledger.Tally(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("frontier: tally of job %s: %w", id, err)
-	}
-	kept, err := f.places.read(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.jobs.meet(id, &jobState{job: job, pages: int(tally.Pages), places: kept}), nil
-}
-
-// backQueues hands out the names of back queues.
-type backQueues struct {
-	free []string
-	made int
-}
-
-func (b *backQueues) take() string {
-	if n := len(b.free); n > 0 {
-		name := b.free[n-1]
-		b.free = b.free[:n-1]
-		return name
-	}
-	b.made++
-	return fmt.Sprintf("%s%d", backPrefix, b.made)
-}
-
-func (b *backQueues) give(name string) { b.free = append(b.free, name) }
-
-// Names of the frontier's queues. front.0 holds tasks that were set aside; a restart draws them again.
-const (
-	frontPrefix = "front."
-	backPrefix  = "back."
-	laterPrefix = "later."
-)
-
-func clampPriority(p int) int {
-	if p == 0 {
-		return crawl.DefaultPriority
-	}
-	return min(max(p, crawl.MinPriority), crawl.MaxPriority)
 }

@@ -31,7 +31,7 @@ type choice struct {
 
 // leaseReady leases the tasks of the hosts whose time has come.
 func (f *Frontier) leaseReady(ctx context.Context, now time.Time) (bool, error) {
-	if err := f.send(ctx); err != nil { // what could not be sent before
+	if err := f.out.send(ctx); err != nil { // what could not be sent before
 		return false, err
 	}
 	hosts := f.takeReady(ctx, now)
@@ -57,7 +57,7 @@ func (f *Frontier) leaseReady(ctx context.Context, now time.Time) (bool, error) 
 		return true, errors.Join(failed, err)
 	}
 	f.advance(choices, now)
-	return true, errors.Join(failed, f.send(ctx))
+	return true, errors.Join(failed, f.out.send(ctx))
 }
 
 func (f *Frontier) takeReady(ctx context.Context, now time.Time) []*host {
@@ -292,38 +292,18 @@ func (f *Frontier) advance(choices []choice, now time.Time) {
 		if c.lease {
 			e := &crawl.Fetch{Task: c.delivery.Task, Addr: c.addr, Tenure: c.place.Tenure,
 				FirstWait: f.bench.newcomers.firstWait(c.host, &c.delivery.Task, c.js.job)}
-			f.unsent = append(f.unsent, bus.Message{ID: c.id, Event: e})
-			f.unsaid.Store(true)
+			f.out.post(bus.Message{ID: c.id, Event: e})
 		} else {
 			f.bench.pass(c.host)
 		}
 		if c.fromBuf {
-			f.unsettled = append(f.unsettled, c.delivery)
+			f.out.settle(c.delivery)
 			c.host.buf = c.host.buf[1:]
 			f.stock.took()
 			c.host.next()
 		}
 		f.rejoin(c.host, c.js, now)
 	}
-}
-
-// send publishes the leases, and then settles their tasks in the queues they came from. What it cannot do it does when it is
-// called again.
-func (f *Frontier) send(ctx context.Context) error {
-	if len(f.unsent) > 0 {
-		if err := f.deps.Bus.Publish(ctx, f.unsent...); err != nil {
-			return fmt.Errorf("frontier: lease %d tasks: %w", len(f.unsent), err)
-		}
-		f.unsent = nil
-		f.unsaid.Store(false)
-	}
-	if len(f.unsettled) > 0 {
-		if err := f.deps.Queues.Settle(ctx, f.unsettled...); err != nil {
-			return fmt.Errorf("frontier: settle %d leased tasks: %w", len(f.unsettled), err)
-		}
-		f.unsettled = f.unsettled[:0]
-	}
-	return nil
 }
 
 // undo frees the hosts of choices that came to nothing, and lets them wait a little. What was to be stored of their tasks

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -24,6 +25,14 @@ type lease struct {
 	at     time.Time
 	place  grade // of the window
 	placed bool  // the page keeps a place in the budget besides: see places
+}
+
+func newLeases(tracked bool) leases {
+	return leases{
+		byID:    map[crawl.MessageID]*lease{},
+		last:    rand.Int64N(1 << 62), // leases of another process have other numbers
+		tracked: tracked,
+	}
 }
 
 // len is how many leases are under way.

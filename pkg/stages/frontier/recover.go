@@ -3,8 +3,6 @@ package frontier
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -52,23 +50,6 @@ func (f *Frontier) recoverQueue(ctx context.Context, name string, n int64, now t
 		return f.recoverBack(ctx, name, n, now)
 	}
 	return nil
-}
-
-// splitName reads the name of a queue. Only front queues may have a job.
-func splitName(name string) (prefix string, number int, job crawl.JobID, err error) {
-	for _, prefix := range []string{frontPrefix, backPrefix, laterPrefix} {
-		rest, ok := strings.CutPrefix(name, prefix)
-		if !ok {
-			continue
-		}
-		digits, of, _ := strings.Cut(rest, ".")
-		number, err := strconv.Atoi(digits)
-		if err != nil || number < 0 || of != "" && prefix != frontPrefix {
-			return "", 0, "", fmt.Errorf("frontier: queue %s has no number", name)
-		}
-		return prefix, number, crawl.JobID(of), nil
-	}
-	return "", 0, "", fmt.Errorf("frontier: queue %s is none of the frontier's", name)
 }
 
 // recoverFront counts a front queue's tasks, and finds out whose the queues are that name no job: the job's of the

@@ -2,7 +2,6 @@ package frontier
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -43,34 +42,6 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	f.hosts.each(func(h *host) { f.rejoin(h, nil, now) })
 	f.bench.pacer.reset()
 	f.signal()
-}
-
-// follow makes sure that the state is that of the job as it is now; false: another life of the job has begun. What a
-// store cannot say at the moment stays as it was.
-func (f *Frontier) follow(ctx context.Context, js *jobState, known *crawl.Job) bool {
-	job, err := f.deps.Jobs.Job(ctx, known.ID)
-	if errors.Is(err, crawl.ErrDiscarded) {
-		f.Discard(known.ID)
-	}
-	if err != nil || job == known {
-		return true
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.succeeds(js, job) {
-		return false
-	}
-	if crawl.EpochOf(job.Epoch) >= crawl.EpochOf(js.job.Epoch) {
-		f.setJob(js, job)
-	}
-	return true
-}
-
-// jobNow is the job as it is now.
-func (f *Frontier) jobNow(js *jobState) *crawl.Job {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return js.job
 }
 
 // rejudge judges the choice's task, if an older revision let it in. One that has its outcome already is left to

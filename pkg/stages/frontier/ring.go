@@ -123,7 +123,7 @@ func (f *Frontier) sendAway(ctx context.Context, ds []crawl.Delivery, now time.T
 	f.mu.Lock()
 	f.stock.queued -= int64(len(ds))
 	f.mu.Unlock()
-	f.unsettled = append(f.unsettled, ds...)
+	f.out.settle(ds...)
 	return nil
 }
 
@@ -158,20 +158,9 @@ func (f *Frontier) InFlight() map[int]int {
 }
 
 // Unsent reports whether a lease was decided on that the bus has not taken yet.
-func (f *Frontier) Unsent() bool { return f.unsaid.Load() }
+func (f *Frontier) Unsent() bool { return f.out.unsent.Load() }
 
 // Queue queues tasks that may be queued already: what the ledger holds open, and robots.txt files whose links were lost.
 func (f *Frontier) Queue(ctx context.Context, tasks ...crawl.Task) error {
 	return f.enqueue(ctx, true, tasks...)
-}
-
-// SetPages tells how many pages of a job have been fetched, by all nodes.
-func (f *Frontier) SetPages(id crawl.JobID, pages int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if js := f.jobs.of(id); js != nil && js.pages != int(pages) {
-		js.pages = int(pages)
-		f.stock.retrieve()
-		f.signal()
-	}
 }

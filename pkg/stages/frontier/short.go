@@ -13,7 +13,7 @@ import (
 func (f *Frontier) Idle() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.leases.len() > 0 || f.resolving > 0 || f.unproven.Load() {
+	if f.leases.len() > 0 || f.addresses.pending > 0 || f.unproven.Load() {
 		return false
 	}
 	kept := f.stock.concluded()
@@ -32,7 +32,7 @@ func (f *Frontier) Idle() bool {
 func (f *Frontier) Overdue() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !f.unsaid.Load() && len(f.leases.overdue(&f.jobs, time.Now())) > 0
+	return !f.out.unsent.Load() && len(f.leases.overdue(&f.jobs, time.Now())) > 0
 }
 
 // EndOverdue ends the leases that are overdue, as attempts of which nobody knows how they went: their hosts wait their

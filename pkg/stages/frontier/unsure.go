@@ -27,7 +27,7 @@ func (f *Frontier) push(ctx context.Context, items []crawl.Queued) error {
 func (f *Frontier) probe(ctx context.Context, now time.Time) (bool, error) {
 	f.mu.Lock()
 	_, waits := f.bench.due()
-	quiet := !waits && !f.paused && f.leases.len() == 0 && f.resolving == 0 && len(f.drawn) == 0 && len(f.unsent) == 0
+	quiet := !waits && !f.paused && f.leases.len() == 0 && f.addresses.pending == 0 && len(f.drawn) == 0 && len(f.out.messages) == 0
 	if !quiet || now.Sub(f.probed) < unsureEvery || !f.unproven.Swap(false) {
 		f.mu.Unlock()
 		return false, nil
