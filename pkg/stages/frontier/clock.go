@@ -8,8 +8,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// apply moves the host's clocks by an outcome, and reports whether its record must be stored at once. A rest of no more than
-// leastGap need not be, because after a restart every job's delay starts anew. A failure that is ours is not the host's.
+// apply moves the host's clocks by an outcome, and reports whether its record must be stored at once. A rest of no more
+// than leastGap need not be, because after a restart every job's delay starts anew. A failure that is ours is not the
+// host's.
 func (hs *hosts) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time, ours bool) (urgent bool) {
 	r, least := &h.rec, hs.jobs.leastGap(h)
 	h.raiseCrawlDelay(out, now)
@@ -59,8 +60,8 @@ func networkFailure(out *crawl.Outcome) bool {
 // rest keeps the host from being contacted before t.
 func (h *host) rest(t time.Time) { h.rec.Next = later(h.rec.Next, t) }
 
-// slow gives the host the rest it asked for: what Retry-After says, else a minute doubling to a day with 10 % jitter, starting
-// small again after a quiet time. An internal error (500) without Retry-After only doubles the delay.
+// slow gives the host the rest it asked for: what Retry-After says, else a minute doubling to a day with 10 % jitter,
+// starting small again after a quiet time. An internal error (500) without Retry-After only doubles the delay.
 func (hs *hosts) slow(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time) {
 	r, p := &h.rec, &j.Retry
 	if !r.SlowedAt.IsZero() && now.Sub(r.SlowedAt) > p.Forgive.D()+r.Backoff {

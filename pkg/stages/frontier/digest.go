@@ -25,7 +25,8 @@ func (d *digest) endCopies() {
 	d.copies = nil
 }
 
-// digest passes a batch of outcomes through the steps and leaves in each what became of it. A step that fails ends the batch.
+// digest passes a batch of outcomes through the steps and leaves in each what became of it. A step that fails ends the
+// batch.
 func (f *Frontier) digest(ctx context.Context, rs []*result) {
 	defer f.signal()
 	d := &digest{rs: slices.Clone(rs)}

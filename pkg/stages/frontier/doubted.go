@@ -14,7 +14,8 @@ import (
 // The other one must not be fetched again, and its outcome is not the first of its URL. So the frontier remembers of
 // which URLs it has queued marked copies, and asks the ledger about every copy of these.
 
-// doubted is a set of URLs that may say yes of one that it does not hold, never no of one that it does. It needs no lock.
+// doubted is a set of URLs that may say yes of one that it does not hold, never no of one that it does. It needs no
+// lock.
 type doubted struct {
 	bits atomic.Pointer[[doubtedWords]uint64]
 }

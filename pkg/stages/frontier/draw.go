@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// draw moves a batch of tasks from a front queue to the hosts, as long as fetchers are idle and there is room. It reports
-// whether it did anything.
+// draw moves a batch of tasks from a front queue to the hosts, as long as fetchers are idle and there is room. It
+// reports whether it did anything.
 func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
 	batch := f.drawn
 	f.mu.Lock()
@@ -39,12 +39,12 @@ func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
 	return true, f.distribute(ctx, batch, now)
 }
 
-// enoughHosts times the window is how many hosts are active before only need draws more: Mercator's back queues were three
-// times its fetchers. Of a domain only those count that may always take turns.
+// enoughHosts times the window is how many hosts are active before only need draws more: Mercator's back queues were
+// three times its fetchers. Of a domain only those count that may always take turns.
 const enoughHosts = 3
 
-// wantsMore reports whether tasks are to be drawn: there is room, and the fetchers might run out of hosts. Tasks that stay
-// in the front queues keep the order of their priorities and need not be moved twice.
+// wantsMore reports whether tasks are to be drawn: there is room, and the fetchers might run out of hosts. Tasks that
+// stay in the front queues keep the order of their priorities and need not be moved twice.
 func (f *Frontier) wantsMore(now time.Time) bool {
 	if f.paused || f.leases.len() >= f.cfg.Window || len(f.hosts.active) >= f.cfg.MaxActive || !f.bench.pacer.ready(now) ||
 		f.addresses.full() {
@@ -54,7 +54,8 @@ func (f *Frontier) wantsMore(now time.Time) bool {
 	return f.bench.domains.hosts < enoughHosts*f.cfg.Window || (!some || at.After(now)) && !f.bench.newcomers.soon()
 }
 
-// pickFront chooses a front queue that is not empty at random, each twice as likely as the one below it; -1: all are empty.
+// pickFront chooses a front queue that is not empty at random, each twice as likely as the one below it; -1: all are
+// empty.
 func pickFront(random *rand.Rand, lengths []int64) int {
 	total := 0
 	for p, n := range lengths {
@@ -142,12 +143,12 @@ func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now t
 	return errors.Join(f.moveBack(ctx, items, moved), f.putOff(ctx, crowding, now), f.start(ctx, batch, now))
 }
 
-// take puts a drawn task into the host's buffer while that is short and nothing waits behind it. A robots.txt, which another
-// host waits for, goes to the head.
+// take puts a drawn task into the host's buffer while that is short and nothing waits behind it. A robots.txt, which
+// another host waits for, goes to the head.
 func (f *Frontier) take(h *host, d crawl.Delivery) bool {
 	l := h.laneOf(d.Task.Job)
 	switch {
-	case d.Task.Kind == crawl.KindRobots || f.jobs.keepsPlace(&d.Task): // others may wait for the budget, before it and behind
+	case d.Task.Kind == crawl.KindRobots || f.jobs.keepsPlace(&d.Task): // others may wait for the budget before it
 		l.buf = slices.Insert(l.buf, 0, d)
 	case l.backlog == 0 && len(l.buf) < hostBuffer && f.stock.held < f.cfg.MaxHeld:
 		l.buf = append(l.buf, d)
@@ -168,8 +169,8 @@ func (f *Frontier) assign(h *host, d crawl.Delivery) crawl.Queued {
 	return crawl.Queued{Queue: l.queue, Task: d.Task}
 }
 
-// moveBack stores tasks in the back queues of their hosts and settles them where they came from. Where it cannot, the tasks
-// are tried again with the next draw.
+// moveBack stores tasks in the back queues of their hosts and settles them where they came from. Where it cannot, the
+// tasks are tried again with the next draw.
 func (f *Frontier) moveBack(ctx context.Context, items []crawl.Queued, moved []crawl.Delivery) error {
 	if len(moved) == 0 {
 		return nil
@@ -215,8 +216,8 @@ func (f *Frontier) putOff(ctx context.Context, ds []crawl.Delivery, now time.Tim
 	return nil
 }
 
-// start lets the batch's hosts that do not wait already wait for their time. A host whose job cannot be had now is tried again
-// by the dispatcher.
+// start lets the batch's hosts that do not wait already wait for their time. A host whose job cannot be had now is
+// tried again by the dispatcher.
 func (f *Frontier) start(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
 	var errs []error
 	states := make([]*jobState, len(batch))
@@ -248,8 +249,8 @@ func (f *Frontier) start(ctx context.Context, batch []crawl.Delivery, now time.T
 	return errors.Join(errs...)
 }
 
-// pacer spaces draws that bring no new host. When all front tasks belong to hosts that have work already, drawing more only
-// moves them about and takes away the order of their priorities; so such draws come ever more rarely.
+// pacer spaces draws that bring no new host. When all front tasks belong to hosts that have work already, drawing more
+// only moves them about and takes away the order of their priorities; so such draws come ever more rarely.
 type pacer struct {
 	pause time.Duration
 	until time.Time

@@ -28,7 +28,8 @@ type Deps struct {
 	Bus      bus.Bus
 	Judge    Judge    // nil: what was queued is wanted
 	Resolver Resolver // nil: no host's address is known beforehand
-	// Ring tells which hosts are this node's; nil: all are. With it, Following is told of the pages whose links are on their way.
+	// Ring tells which hosts are this node's; nil: all are. With it, Following is told of the pages whose links are on
+	// their way.
 	Ring      Ring
 	Following crawl.Following
 	// Places remembers the pages that were taken back where their records may be stored and stay; nil: the store of the

@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// hosts are the active hosts with their clocks (clock.go, rest.go), and the records of those that have left the workbench. Frontier.mu guards
-// it.
+// hosts are the active hosts with their clocks (clock.go, rest.go), and the records of those that have left the
+// workbench. Frontier.mu guards it.
 type hosts struct {
 	active    map[string]*host
 	leaving   map[string]crawl.Host // to be stored
@@ -30,8 +30,8 @@ type record struct {
 // of returns an active host; nil: it is not active.
 func (hs *hosts) of(key string) *host { return hs.active[key] }
 
-// add makes a host active that has no tasks yet; rec is what is stored of it. After a restart its clock starts anew: a request may have been
-// under way when the program ended.
+// add makes a host active that has no tasks yet; rec is what is stored of it. After a restart its clock starts anew: a
+// request may have been under way when the program ended.
 func (hs *hosts) add(rec *record) *host {
 	h := &host{rec: rec.Host, index: -1, since: rec.since}
 	if newer, ok := hs.leaving[rec.Key]; ok {

@@ -10,7 +10,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 )
 
-// A task that waits for a host to be asked again does not hide another one: the frontier is not idle while that is queued.
+// A task that waits for a host to be asked again does not hide another one: the frontier is not idle while that is
+// queued.
 func TestTasksOfShutHostsHideNoOthers(t *testing.T) {
 	const shut = 1<<40 + 3_600_000 // as shutMark + laterNumber(time.Hour)
 	for _, c := range []struct {

@@ -14,8 +14,8 @@ type In struct{ f *Frontier }
 // In returns the handler of new tasks.
 func (f *Frontier) In() In { return In{f} }
 
-// Handle implements pipeline.Handler. The tasks of a message that was delivered before may be queued already. Those of hosts of other nodes go
-// on to these.
+// Handle implements pipeline.Handler. The tasks of a message that was delivered before may be queued already. Those of
+// hosts of other nodes go on to these.
 func (in In) Handle(ctx context.Context, e *crawl.Fresh) ([]crawl.Event, error) {
 	own, others := in.f.duties.byOwner(e.Tasks)
 	if err := in.f.enqueue(ctx, pipeline.DeliveryOf(ctx).Repeat, own...); err != nil {

@@ -70,7 +70,8 @@ func (f *Frontier) jobNow(js *jobState) *crawl.Job {
 	return js.job
 }
 
-// Hold keeps one job's tasks from being leased, or lets them go on, and reports whether that is a change. Other jobs go on meanwhile.
+// Hold keeps one job's tasks from being leased, or lets them go on, and reports whether that is a change. Other jobs go
+// on meanwhile.
 func (f *Frontier) Hold(id crawl.JobID, held bool) (changed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -162,7 +162,8 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 	f.leases.reserve(c)
 }
 
-// copyUnderWay reports whether another copy of the task is leased: this one is settled, whatever else would become of it.
+// copyUnderWay reports whether another copy of the task is leased: this one is settled, whatever else would become of
+// it.
 func (f *Frontier) copyUnderWay(c *choice, task *crawl.Task) bool {
 	if !task.Repeat || task.Kind == crawl.KindRobots {
 		return false
@@ -171,7 +172,8 @@ func (f *Frontier) copyUnderWay(c *choice, task *crawl.Task) bool {
 	return l != nil && l.js == c.js
 }
 
-// decidePlace decides whether this node may do anything with the task. A buffer of another node's tasks goes away as a whole.
+// decidePlace decides whether this node may do anything with the task. A buffer of another node's tasks goes away as a
+// whole.
 func (f *Frontier) decidePlace(c *choice, task *crawl.Task) bool {
 	c.place = f.duties.place(task.URL)
 	h := c.host
@@ -261,7 +263,8 @@ func (f *Frontier) dismiss(ctx context.Context, choices []choice, now time.Time)
 	return f.shutAll(ctx, outs, now)
 }
 
-// setAside stores tasks of jobs that have spent their budgets where a restart, perhaps with a larger budget, finds them.
+// setAside stores tasks of jobs that have spent their budgets where a restart, perhaps with a larger budget, finds
+// them.
 func (f *Frontier) setAside(ctx context.Context, choices []choice) error {
 	var items []crawl.Queued
 	for i := range choices {
@@ -306,8 +309,8 @@ func (f *Frontier) advance(choices []choice, now time.Time) {
 	}
 }
 
-// undo frees the hosts of choices that came to nothing, and lets them wait a little. What was to be stored of their tasks
-// may be stored all the same.
+// undo frees the hosts of choices that came to nothing, and lets them wait a little. What was to be stored of their
+// tasks may be stored all the same.
 func (f *Frontier) undo(choices []choice, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -45,7 +45,7 @@ func (l followed) expect(ctx context.Context, outs []*crawl.Outcome) error {
 			expected := *t
 			expected.Lease, expected.Attempt, expected.NotBefore = 0, 0, time.Time{}
 			tasks = append(tasks, expected)
-		case t.Tracked && crawl.HasLinks(t.Kind, out.Verdict, out.Status): // the ledger will look as if links were on their way
+		case t.Tracked && crawl.HasLinks(t.Kind, out.Verdict, out.Status): // the ledger will look as if they came
 			if err := l.store.Claimed(ctx, t.Job, t.URL, crawl.Share{Of: 1}); err != nil {
 				return fmt.Errorf("frontier: %s has no links: %w", t.URL, err)
 			}

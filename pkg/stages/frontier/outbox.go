@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// outbox publishes leases, and then settles their tasks in the queues they came from: a crash in between makes a task come twice, and loses none. It
-// is the dispatcher's, but for unsent.
+// outbox publishes leases, and then settles their tasks in the queues they came from: a crash in between makes a task
+// come twice, and loses none. It is the dispatcher's, but for unsent.
 type outbox struct {
 	bus       bus.Bus
 	queues    crawl.Queues

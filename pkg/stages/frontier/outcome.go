@@ -33,27 +33,29 @@ type result struct {
 	err     error
 }
 
-// An outcome passes each step once, in this order. The first steps look at it alone; one that is over then goes no further. The others go on as
-// batches: outcomes that come at the same time share the commits of the stores.
+// An outcome passes each step once, in this order. The first steps look at it alone; one that is over then goes no
+// further. The others go on as batches: outcomes that come at the same time share the commits of the stores.
 //
-// Its message is settled when all steps are done: after a kill it comes again, marked as repeated, and passes them all once more. Completion markers
-// are written last, so that a successor repeats what was not finished. Beside each step stands what a kill right after it leaves behind.
+// Its message is settled when all steps are done: after a kill it comes again, marked as repeated, and passes them all
+// once more. Completion markers are written last, so that a successor repeats what was not finished. Beside each step
+// stands what a kill right after it leaves behind.
 var (
 	outcomeSteps = []func(*Frontier, context.Context, *result) error{
 		(*Frontier).look,          // nothing
 		(*Frontier).foreignRobots, // the origin's record has the rules; they are noted again
 		(*Frontier).judge,         // nothing
-		(*Frontier).weigh,         // where a body was lost: a kept place and an open entry; the task is queued when it comes again
+		(*Frontier).weigh,         // of a lost body: an open entry, and a place that is kept; its task is queued later
 	}
 	batchSteps = []func(*Frontier, context.Context, *digest) error{
 		(*Frontier).pair,        // nothing
 		(*Frontier).expectLinks, // a page is expected that is not concluded yet; it is expected again
-		(*Frontier).moveClocks,  // the host's record has the request, and may count it twice: the host rests longer, never shorter
+		(*Frontier).moveClocks,  // the host's record has the request and may count it twice: it rests longer
 		(*Frontier).recordAll,   // the ledger has the outcome, and counts it once; crawl.log may get a second line
-		(*Frontier).queueAgain,  // the task is queued; the second copy is marked Repeat, and the dispatcher drops one: see dropRepeats
+		(*Frontier).queueAgain,  // the task is queued; the second copy is marked, and dropRepeats drops one
 		(*Frontier).free,        // memory only: Recover builds it anew
 	}
-	// Then the pipeline publishes what tellOwner returns. After a kill it does so again, and the owner notes the same rules.
+	// Then the pipeline publishes what tellOwner returns. After a kill it does so again, and the owner notes the same
+	// rules.
 )
 
 // Handle implements pipeline.Handler.
@@ -70,7 +72,8 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	return o.f.duties.tellOwner(r), nil
 }
 
-// look finds out what the frontier knows about an outcome: its job, its lease, and whether its failure is our own trouble.
+// look finds out what the frontier knows about an outcome: its job, its lease, and whether its failure is our own
+// trouble.
 func (f *Frontier) look(ctx context.Context, r *result) (err error) {
 	if r.js, err = f.jobOf(ctx, r.Task.Job); err != nil {
 		return err
@@ -117,8 +120,9 @@ func (f *Frontier) weigh(ctx context.Context, r *result) error {
 	return err
 }
 
-// isStale reports whether nothing is left to do about the outcome: the attempt was interrupted before a restart, and its task, which came back from
-// its queue, is fetched again already. Where it has to ask the ledger it notes whether the page was counted before.
+// isStale reports whether nothing is left to do about the outcome: the attempt was interrupted before a restart, and
+// its task, which came back from its queue, is fetched again already. Where it has to ask the ledger it notes whether
+// the page was counted before.
 func (f *Frontier) isStale(ctx context.Context, r *result) (stale bool, err error) {
 	interrupted := r.Verdict == crawl.VerdictInterrupted
 	switch {

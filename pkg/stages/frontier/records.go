@@ -58,8 +58,8 @@ func (f *Frontier) activate(rec *record, domain string) *host {
 	return h
 }
 
-// storeLeaving stores the records of hosts that left the workbench, a batch at a time while the dispatcher is busy. A crash
-// before it costs no politeness: see hosts.add.
+// storeLeaving stores the records of hosts that left the workbench, a batch at a time while the dispatcher is busy. A
+// crash before it costs no politeness: see hosts.add.
 func (f *Frontier) storeLeaving(ctx context.Context, busy bool) error {
 	f.storing.Lock()
 	defer f.storing.Unlock()
@@ -72,7 +72,8 @@ func (f *Frontier) storeLeaving(ctx context.Context, busy bool) error {
 	return f.putRecords(ctx, recs)
 }
 
-// Flush stores the records of all hosts that are newer than what is stored. A host of which nothing is in flight has nothing newer afterwards.
+// Flush stores the records of all hosts that are newer than what is stored. A host of which nothing is in flight has
+// nothing newer afterwards.
 func (f *Frontier) Flush(ctx context.Context) error {
 	f.storing.Lock()
 	defer f.storing.Unlock()

@@ -8,9 +8,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Recover rebuilds the workbench from the queues and the host records. It is called once, before Run and before any message
-// is handled. resumed says that fetches may have been made before: then no host is contacted before its delay has passed
-// from now on.
+// Recover rebuilds the workbench from the queues and the host records. It is called once, before Run and before any
+// message is handled. resumed says that fetches may have been made before: then no host is contacted before its delay
+// has passed from now on.
 func (f *Frontier) Recover(ctx context.Context, resumed bool) error {
 	lengths, err := f.deps.Queues.Lengths(ctx)
 	if err != nil {

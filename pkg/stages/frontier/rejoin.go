@@ -79,14 +79,14 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 	return later(at, wait), hold
 }
 
-// setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks, which may wait for places on the
-// workbench: its budget is spent.
+// setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks, which may wait for places
+// on the workbench: its budget is spent.
 func (f *Frontier) setsAside(js *jobState) bool {
 	return js.full() && js.leased == 0 && (len(f.jobs.byID) > 1 || len(f.hosts.active) >= f.cfg.MaxActive)
 }
 
-// unblock lets as many blocked hosts wait again as the budgets have room for. The dispatcher does it at every look, so a
-// host that makes nothing of its chance takes nobody else's.
+// unblock lets as many blocked hosts wait again as the budgets have room for. The dispatcher does it at every look, so
+// a host that makes nothing of its chance takes nobody else's.
 func (f *Frontier) unblock(now time.Time) {
 	for _, js := range f.jobs.byID {
 		room := len(js.blocked)

@@ -11,7 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Ring tells a frontier which hosts are its own. It answers from memory and at once. When an answer changes somebody calls [Frontier.Wake].
+// Ring tells a frontier which hosts are its own. It answers from memory and at once. When an answer changes somebody
+// calls [Frontier.Wake].
 type Ring interface {
 	Place(u weburl.URL) Place
 }
@@ -20,7 +21,8 @@ type Ring interface {
 type Place struct {
 	Node  string // the owner; empty: this node
 	Lease bool   // this node may contact the host now
-	// Since is from when this node may: what others asked of the host ended before, and what they stored about it was stored before.
+	// Since is from when this node may: what others asked of the host ended before, and what they stored about it was
+	// stored before.
 	Since time.Time
 	// Vnode groups the hosts that move together.
 	Vnode int
@@ -56,7 +58,8 @@ const (
 	awayPause = 10 * time.Second
 )
 
-// byOwner tells this node's tasks from those of others, which it marks: their owner may have them from the ledger already.
+// byOwner tells this node's tasks from those of others, which it marks: their owner may have them from the ledger
+// already.
 func (d duties) byOwner(tasks []crawl.Task) (own []crawl.Task, others []crawl.Event) {
 	var nodes []string
 	own, foreign := split(tasks, func(t *crawl.Task) bool {
@@ -97,8 +100,8 @@ func (d duties) tellOwner(r *result) []crawl.Event {
 	return []crawl.Event{&told}
 }
 
-// sendAway sends tasks of other nodes' hosts to their owners and settles them. Where an owner's broker is out of reach its tasks wait in a
-// queue of retries; nothing else waits for them.
+// sendAway sends tasks of other nodes' hosts to their owners and settles them. Where an owner's broker is out of reach
+// its tasks wait in a queue of retries; nothing else waits for them.
 func (f *Frontier) sendAway(ctx context.Context, ds []crawl.Delivery, now time.Time) error {
 	tasks := make([]crawl.Task, len(ds))
 	for i := range ds {
@@ -127,7 +130,8 @@ func (f *Frontier) sendAway(ctx context.Context, ds []crawl.Delivery, now time.T
 	return nil
 }
 
-// refresh reads again the records of hosts that became this node's after their records were read. It is called for ready hosts.
+// refresh reads again the records of hosts that became this node's after their records were read. It is called for
+// ready hosts.
 func (f *Frontier) refresh(ctx context.Context, choices []choice, now time.Time) error {
 	var stale []*choice
 	var keys []string
@@ -160,7 +164,8 @@ func (f *Frontier) InFlight() map[int]int {
 // Unsent reports whether a lease was decided on that the bus has not taken yet.
 func (f *Frontier) Unsent() bool { return f.out.unsent.Load() }
 
-// Queue queues tasks that may be queued already: what the ledger holds open, and robots.txt files whose links were lost.
+// Queue queues tasks that may be queued already: what the ledger holds open, and robots.txt files whose links were
+// lost.
 func (f *Frontier) Queue(ctx context.Context, tasks ...crawl.Task) error {
 	return f.enqueue(ctx, true, tasks...)
 }

@@ -100,8 +100,8 @@ func (d robotsDesk) outcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.
 	return nil
 }
 
-// foreignRobots notes what another node's host said for an origin of this node's. The host that said it is no affair of this node; where a redirect
-// leads on, the other node follows it.
+// foreignRobots notes what another node's host said for an origin of this node's. The host that said it is no affair of
+// this node; where a redirect leads on, the other node follows it.
 func (f *Frontier) foreignRobots(ctx context.Context, r *result) error {
 	if !r.foreign {
 		return nil
@@ -125,8 +125,8 @@ func (f *Frontier) foreignRobots(ctx context.Context, r *result) error {
 	return nil
 }
 
-// StopWaiting lets hosts ask anew for a robots.txt that another host was to give: a node may have taken the request with it, and robots.txt files
-// are in no ledger. Where the answer is on its way after all, two requests are made.
+// StopWaiting lets hosts ask anew for a robots.txt that another host was to give: a node may have taken the request
+// with it, and robots.txt files are in no ledger. Where the answer is on its way after all, two requests are made.
 func (f *Frontier) StopWaiting() {
 	now := time.Now()
 	f.mu.Lock()

@@ -7,8 +7,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// schedule holds the active hosts in the order in which they may be contacted. It is a heap of units, each a heap of hosts:
-// a unit is what shares a politeness clock, an address or a single host. It does no input or output.
+// schedule holds the active hosts in the order in which they may be contacted. It is a heap of units, each a heap of
+// hosts: a unit is what shares a politeness clock, an address or a single host. It does no input or output.
 type schedule struct {
 	units unitHeap
 	byKey map[string]*unit // by address; units of single hosts are not listed
@@ -118,7 +118,8 @@ func (w *schedule) place(u *unit) {
 	}
 }
 
-// take removes and returns the host whose time came first, if it came by now; nil otherwise. The unit is busy until done.
+// take removes and returns the host whose time came first, if it came by now; nil otherwise. The unit is busy until
+// done.
 func (w *schedule) take(now time.Time) *host {
 	if len(w.units) == 0 || w.units[0].ready.After(now) {
 		return nil

@@ -106,7 +106,8 @@ func (s *stock) concluded() int64 {
 	return n
 }
 
-// recount makes the counts good where more came out of queues than was counted, and has all of them looked into. What hosts hold is not counted.
+// recount makes the counts good where more came out of queues than was counted, and has all of them looked into. What
+// hosts hold is not counted.
 func (s *stock) recount() {
 	s.queued = s.aside + s.fronts.recount()
 	for _, q := range s.later {

@@ -6,8 +6,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// workbench says which host is the next to be asked. A host waits in the schedule for its time, and once that has come, where there is no place for
-// it, in a line of its grade or its domain: there it is in nobody's way. Frontier.mu guards it.
+// workbench says which host is the next to be asked. A host waits in the schedule for its time, and once that has come,
+// where there is no place for it, in a line of its grade or its domain: there it is in nobody's way. Frontier.mu guards
+// it.
 type workbench struct {
 	*schedule
 	newcomers newcomers
@@ -36,8 +37,8 @@ func (w *workbench) exit(h *host, now time.Time) {
 // most is how many hosts of a domain may take turns now.
 func (w *workbench) most() int { return w.domains.most(w.newcomers.active) }
 
-// next takes the host whose time came first and gives it a place of the window; nil: no host may be contacted now. resolve is asked for the address
-// of a host that has none yet, when it is its domain's turn.
+// next takes the host whose time came first and gives it a place of the window; nil: no host may be contacted now.
+// resolve is asked for the address of a host that has none yet, when it is its domain's turn.
 func (w *workbench) next(now time.Time, resolve func(*host) bool) *host {
 	most := w.most()
 	for {
