@@ -27,11 +27,11 @@ func (d *digest) endCopies() {
 
 // digest passes a batch of outcomes through the steps and leaves in each what became of it. A step that fails ends the
 // batch.
-func (f *Frontier) digest(ctx context.Context, rs []*result) {
-	defer f.signal()
+func (o Outcomes) digest(ctx context.Context, rs []*result) {
+	defer o.f.signal()
 	d := &digest{rs: slices.Clone(rs)}
 	for _, step := range batchSteps {
-		err := step(f, ctx, d)
+		err := step(o, ctx, d)
 		if err == nil && len(d.rs)+len(d.copies) > 0 {
 			continue
 		}
@@ -46,9 +46,9 @@ func (f *Frontier) digest(ctx context.Context, rs []*result) {
 // handled in the batch before or is in this one. About a copy's URL nothing is left to do. What an answer said about
 // its host holds all the same, and so do the links it brought, for the one that ended the lease may only have said
 // that nobody knows whether there was an answer. Of the two in one batch the answer counts.
-func (f *Frontier) pair(_ context.Context, d *digest) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (o Outcomes) pair(_ context.Context, d *digest) error {
+	o.f.mu.Lock()
+	defer o.f.mu.Unlock()
 	all := d.rs
 	d.rs = make([]*result, 0, len(all))
 	slices.SortStableFunc(all, func(a, b *result) int { return cmp.Compare(interruption(a), interruption(b)) })
@@ -58,7 +58,7 @@ func (f *Frontier) pair(_ context.Context, d *digest) error {
 			d.rs = append(d.rs, r)
 			continue
 		}
-		l := f.leases.of(r.id)
+		l := o.f.leases.of(r.id)
 		switch {
 		case l != nil && l.number == r.Task.Lease && !ended[l.number]:
 			ended[l.number] = true
@@ -82,12 +82,12 @@ func interruption(r *result) int {
 }
 
 // expectLinks notes which pages have links on their way.
-func (f *Frontier) expectLinks(ctx context.Context, d *digest) error {
-	return f.links.expect(ctx, outcomesOf(d.all()))
+func (o Outcomes) expectLinks(ctx context.Context, d *digest) error {
+	return o.f.links.expect(ctx, outcomesOf(d.all()))
 }
 
 // recordAll writes what became of the URLs.
-func (f *Frontier) recordAll(ctx context.Context, d *digest) error {
+func (o Outcomes) recordAll(ctx context.Context, d *digest) error {
 	outs := outcomesOf(d.rs)
 	if len(outs) == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (f *Frontier) recordAll(ctx context.Context, d *digest) error {
 			first = append(first, r.known && !r.repeat)
 		}
 	}
-	return f.record(ctx, outs, first, d.rs[0].now)
+	return o.f.record(ctx, outs, first, d.rs[0].now)
 }
 
 // outcomesOf are the outcomes of jobs that are still there.
@@ -113,11 +113,11 @@ func outcomesOf(rs []*result) []*crawl.Outcome {
 }
 
 // queueAgain queues the tasks whose attempt was not the last. One that cannot be queued does not keep the others.
-func (f *Frontier) queueAgain(ctx context.Context, d *digest) error {
+func (o Outcomes) queueAgain(ctx context.Context, d *digest) error {
 	done := make([]*result, 0, len(d.rs))
 	for _, r := range d.rs {
 		if !r.gone {
-			r.err = f.again(ctx, r)
+			r.err = o.again(ctx, r)
 		}
 		if r.gone || r.err == nil {
 			done = append(done, r)
@@ -128,26 +128,26 @@ func (f *Frontier) queueAgain(ctx context.Context, d *digest) error {
 }
 
 // free ends the leases and lets the hosts wait for their next tasks.
-func (f *Frontier) free(_ context.Context, d *digest) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (o Outcomes) free(_ context.Context, d *digest) error {
+	o.f.mu.Lock()
+	defer o.f.mu.Unlock()
 	for _, r := range d.rs {
 		r.err = nil
 		if isPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted && !r.gone {
 			r.js.pages++
 		}
 		if r.Verdict.Final() {
-			f.leases.leavePlace(r.js, &r.Task)
+			o.f.leases.leavePlace(r.js, &r.Task)
 		}
 		if r.known {
-			l := f.leases.end(r.id)
-			f.bench.vacate(l.host, l.place)
-			f.endRequest(l.host, &r.Outcome, r.js.job, r.now)
-			f.rejoin(l.host, r.js, r.now)
+			l := o.f.leases.end(r.id)
+			o.f.bench.vacate(l.host, l.place)
+			o.f.endRequest(l.host, &r.Outcome, r.js.job, r.now)
+			o.f.rejoin(l.host, r.js, r.now)
 		}
 		if r.Task.Kind == crawl.KindRobots {
-			if owner := f.hosts.of(originHost(r.Task.For)); owner != nil {
-				f.rejoin(owner, r.js, r.now)
+			if owner := o.f.hosts.of(originHost(r.Task.For)); owner != nil {
+				o.f.rejoin(owner, r.js, r.now)
 			}
 		}
 	}

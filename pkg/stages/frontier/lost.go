@@ -30,7 +30,7 @@ func leaseLost(out *crawl.Outcome) bool {
 // takeBack takes back the outcome of the fetch whose body was lost, so that the URL can be fetched again as its next
 // attempt. It is stale where that happened before: the attempt tells. Where the fetch has no outcome yet, that is
 // waited for, since it would end the story anew; but not for ever, as the URL may be queued again already.
-func (f *Frontier) takeBack(ctx context.Context, r *result) (stale bool, err error) {
+func (o Outcomes) takeBack(ctx context.Context, r *result) (stale bool, err error) {
 	attempt := pipeline.DeliveryOf(ctx).Attempt
 	wait := &bus.RetryError{After: bus.Backoff(attempt), Err: errFetchUnderWay}
 	switch {
@@ -39,7 +39,7 @@ func (f *Frontier) takeBack(ctx context.Context, r *result) (stale bool, err err
 	case r.leased:
 		return true, nil
 	}
-	e, err := f.lookup(ctx, &r.Task)
+	e, err := o.f.lookup(ctx, &r.Task)
 	done := err == nil && e.State == crawl.StateDone
 	switch {
 	case err != nil:
@@ -53,7 +53,7 @@ func (f *Frontier) takeBack(ctx context.Context, r *result) (stale bool, err err
 	if r.Task.Attempt >= r.job.Retry.Max+maxLost {
 		r.Verdict = crawl.VerdictFailed
 	}
-	return false, f.reopen(ctx, r)
+	return false, o.reopen(ctx, r)
 }
 
 // lookup asks the ledger for a task's URL.

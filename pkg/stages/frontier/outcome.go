@@ -8,7 +8,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 )
 
-// Outcomes is the handler of frontier.outcome.
+// Outcomes is the handler of frontier.outcome. Its methods are the steps that an outcome passes.
 type Outcomes struct{ f *Frontier }
 
 // Outcomes returns the handler of outcomes.
@@ -40,19 +40,19 @@ type result struct {
 // once more. Completion markers are written last, so that a successor repeats what was not finished. Beside each step
 // stands what a kill right after it leaves behind.
 var (
-	outcomeSteps = []func(*Frontier, context.Context, *result) error{
-		(*Frontier).look,          // nothing
-		(*Frontier).foreignRobots, // the origin's record has the rules; they are noted again
-		(*Frontier).judge,         // nothing
-		(*Frontier).weigh,         // of a lost body: an open entry, and a place that is kept; its task is queued later
+	outcomeSteps = []func(Outcomes, context.Context, *result) error{
+		Outcomes.look,          // nothing
+		Outcomes.foreignRobots, // the origin's record has the rules; they are noted again
+		Outcomes.judge,         // nothing
+		Outcomes.weigh,         // of a lost body: an open entry, and a place that is kept; its task is queued later
 	}
-	batchSteps = []func(*Frontier, context.Context, *digest) error{
-		(*Frontier).pair,        // nothing
-		(*Frontier).expectLinks, // a page is expected that is not concluded yet; it is expected again
-		(*Frontier).moveClocks,  // the host's record has the request and may count it twice: it rests longer
-		(*Frontier).recordAll,   // the ledger has the outcome, and counts it once; crawl.log may get a second line
-		(*Frontier).queueAgain,  // the task is queued; the second copy is marked, and dropRepeats drops one
-		(*Frontier).free,        // memory only: Recover builds it anew
+	batchSteps = []func(Outcomes, context.Context, *digest) error{
+		Outcomes.pair,        // nothing
+		Outcomes.expectLinks, // a page is expected that is not concluded yet; it is expected again
+		Outcomes.moveClocks,  // the host's record has the request and may count it twice: it rests longer
+		Outcomes.recordAll,   // the ledger has the outcome, and counts it once; crawl.log may get a second line
+		Outcomes.queueAgain,  // the task is queued; the second copy is marked, and dropRepeats drops one
+		Outcomes.free,        // memory only: Recover builds it anew
 	}
 	// Then the pipeline publishes what tellOwner returns. After a kill it does so again, and the owner notes the same
 	// rules.
@@ -62,11 +62,11 @@ var (
 func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event, error) {
 	r := &result{Outcome: *out, came: out}
 	for _, step := range outcomeSteps {
-		if err := step(o.f, ctx, r); err != nil || r.over {
+		if err := step(o, ctx, r); err != nil || r.over {
 			return nil, err
 		}
 	}
-	if err := o.f.gather.do(r, func(rs []*result) { o.f.digest(ctx, rs) }); err != nil {
+	if err := o.f.gather.do(r, func(rs []*result) { o.digest(ctx, rs) }); err != nil {
 		return nil, err
 	}
 	return o.f.duties.tellOwner(r), nil
@@ -74,26 +74,26 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 
 // look finds out what the frontier knows about an outcome: its job, its lease, and whether its failure is our own
 // trouble.
-func (f *Frontier) look(ctx context.Context, r *result) (err error) {
-	if r.js, err = f.jobOf(ctx, r.Task.Job); err != nil {
+func (o Outcomes) look(ctx context.Context, r *result) (err error) {
+	if r.js, err = o.f.jobOf(ctx, r.Task.Job); err != nil {
 		return err
 	}
-	elsewhere := r.Task.Kind == crawl.KindRobots && !f.duties.owns(r.Task.URL)
+	elsewhere := r.Task.Kind == crawl.KindRobots && !o.f.duties.owns(r.Task.URL)
 	r.id, r.now, r.repeat = r.Task.ID(), time.Now(), pipeline.DeliveryOf(ctx).Repeat
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	l := f.leases.of(r.id)
+	o.f.mu.Lock()
+	defer o.f.mu.Unlock()
+	l := o.f.leases.of(r.id)
 	r.leased, r.known = l != nil, l != nil && l.number == r.Task.Lease
 	r.foreign = elsewhere && !r.known // its host may have become another node's while its lease was under way
 	r.job, r.gone = r.js.job, r.js.discarded(&r.Task)
 	if !r.foreign {
-		r.ours = f.trouble.note(r.came, r.job, r.now, f.deps.Log)
+		r.ours = o.f.trouble.note(r.came, r.job, r.now, o.f.deps.Log)
 	}
 	return nil
 }
 
 // judge decides whether an attempt that failed was the last. One that failed by our own trouble never is.
-func (f *Frontier) judge(_ context.Context, r *result) error {
+func (o Outcomes) judge(_ context.Context, r *result) error {
 	page := r.Task.Kind != crawl.KindRobots
 	switch {
 	case r.ours && r.Verdict == crawl.VerdictFailed:
@@ -107,14 +107,14 @@ func (f *Frontier) judge(_ context.Context, r *result) error {
 }
 
 // weigh ends the way of an outcome about which nothing is left to do, but to let its host rest.
-func (f *Frontier) weigh(ctx context.Context, r *result) error {
+func (o Outcomes) weigh(ctx context.Context, r *result) error {
 	if r.gone {
 		r.over = r.Verdict == crawl.VerdictInterrupted && !r.known
 		return nil
 	}
-	stale, err := f.isStale(ctx, r)
+	stale, err := o.isStale(ctx, r)
 	if stale && err == nil {
-		f.restAfter(r)
+		o.restAfter(r)
 		r.over = true
 	}
 	return err
@@ -123,20 +123,20 @@ func (f *Frontier) weigh(ctx context.Context, r *result) error {
 // isStale reports whether nothing is left to do about the outcome: the attempt was interrupted before a restart, and
 // its task, which came back from its queue, is fetched again already. Where it has to ask the ledger it notes whether
 // the page was counted before.
-func (f *Frontier) isStale(ctx context.Context, r *result) (stale bool, err error) {
+func (o Outcomes) isStale(ctx context.Context, r *result) (stale bool, err error) {
 	interrupted := r.Verdict == crawl.VerdictInterrupted
 	switch {
 	case lost(&r.Outcome):
-		return f.takeBack(ctx, r)
+		return o.takeBack(ctx, r)
 	case interrupted && !r.known && (r.leased || r.Task.Kind == crawl.KindRobots):
 		return true, nil // robots.txt is asked for whenever it is missing
 	case r.Task.Kind == crawl.KindRobots || !interrupted && (r.known || pipeline.DeliveryOf(ctx).Attempt > 0):
 		return false, nil
 	}
-	e, err := f.lookup(ctx, &r.Task)
+	e, err := o.f.lookup(ctx, &r.Task)
 	if err != nil {
 		return false, err
 	}
 	r.counted = e.State == crawl.StateDone && isPage(e.Kind, e.Verdict, e.Status)
-	return interrupted && !r.known && e.State == crawl.StateDone && e.At.After(f.hosts.resumedAt), nil
+	return interrupted && !r.known && e.State == crawl.StateDone && e.At.After(o.f.hosts.resumedAt), nil
 }

@@ -56,46 +56,46 @@ func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {
 }
 
 // again queues the task once more where the attempt was not the last.
-func (f *Frontier) again(ctx context.Context, r *result) error {
+func (o Outcomes) again(ctx context.Context, r *result) error {
 	t := r.Task
 	t.Repeat = t.Repeat || r.repeat || !r.known // where its lease ended otherwise, it was queued for that
 	switch {
 	case t.Kind == crawl.KindRobots && t.Repeat && r.Verdict == crawl.VerdictInterrupted:
-		return f.enqueue(ctx, true, t) // it was queued for its links: perhaps no task of the host needs it
+		return o.f.enqueue(ctx, true, t) // it was queued for its links: perhaps no task of the host needs it
 	case t.Kind == crawl.KindRobots:
 		return nil // robotsDesk.outcome sees to it
 	case r.Verdict == crawl.VerdictRetry:
-		return f.putAside(ctx, t, r.job, r.now, r.ours)
+		return o.f.putAside(ctx, t, r.job, r.now, r.ours)
 	case shuts(&r.Outcome):
-		return f.shut(ctx, t, r.job, r.now)
+		return o.f.shut(ctx, t, r.job, r.now)
 	case r.Verdict == crawl.VerdictInterrupted:
 		if lost(&r.Outcome) || leaseLost(&r.Outcome) {
 			t.Attempt++
 		}
 		if !lost(&r.Outcome) {
-			if err := f.reopen(ctx, r); err != nil {
+			if err := o.reopen(ctx, r); err != nil {
 				return err
 			}
 		}
-		return f.enqueue(ctx, true, t)
+		return o.f.enqueue(ctx, true, t)
 	}
 	return nil
 }
 
 // reopen takes back the outcome of an attempt that got as far as that, but whose messages did not all: the URL's
 // story is open again.
-func (f *Frontier) reopen(ctx context.Context, r *result) error {
-	if err := f.KeepPlaces(ctx, r.Task); err != nil {
+func (o Outcomes) reopen(ctx context.Context, r *result) error {
+	if err := o.f.KeepPlaces(ctx, r.Task); err != nil {
 		return err
 	}
-	if err := f.deps.Ledger.Reopen(ctx, r.Task.Job, r.Task.URL.Key()); err != nil {
+	if err := o.f.deps.Ledger.Reopen(ctx, r.Task.Job, r.Task.URL.Key()); err != nil {
 		return fmt.Errorf("frontier: reopen %s: %w", r.Task.URL, err)
 	}
 	if r.counted {
-		f.mu.Lock()
+		o.f.mu.Lock()
 		r.js.pages--
-		f.stock.retrieve()
-		f.mu.Unlock()
+		o.f.stock.retrieve()
+		o.f.mu.Unlock()
 	}
 	return nil
 }

@@ -102,24 +102,24 @@ func (d robotsDesk) outcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.
 
 // foreignRobots notes what another node's host said for an origin of this node's. The host that said it is no affair of
 // this node; where a redirect leads on, the other node follows it.
-func (f *Frontier) foreignRobots(ctx context.Context, r *result) error {
+func (o Outcomes) foreignRobots(ctx context.Context, r *result) error {
 	if !r.foreign {
 		return nil
 	}
 	r.over = true
 	out := &r.Outcome
-	f.mu.Lock()
-	owner := f.hosts.of(originHost(out.Task.For))
+	o.f.mu.Lock()
+	owner := o.f.hosts.of(originHost(out.Task.For))
 	if owner == nil {
-		f.mu.Unlock()
+		o.f.mu.Unlock()
 		return nil
 	}
-	_ = f.robots.outcome(owner, out, r.job, r.now, false)
+	_ = o.f.robots.outcome(owner, out, r.job, r.now, false)
 	rec := clone(owner.rec)
-	f.rejoin(owner, f.jobs.of(out.Task.Job), r.now)
-	f.mu.Unlock()
-	f.signal()
-	if err := f.deps.Hosts.PutHosts(ctx, rec); err != nil {
+	o.f.rejoin(owner, o.f.jobs.of(out.Task.Job), r.now)
+	o.f.mu.Unlock()
+	o.f.signal()
+	if err := o.f.deps.Hosts.PutHosts(ctx, rec); err != nil {
 		return fmt.Errorf("frontier: record of host %s: %w", rec.Key, err)
 	}
 	return nil
