@@ -45,43 +45,43 @@ var resolvePatiences = []time.Duration{time.Second, 3 * time.Second}
 
 // waitsUnresolved lets a host of a crowded domain wait for its turn before its address is looked up, so that the names
 // of one domain do not keep all others waiting. mu is held.
-func (f *Frontier) waitsUnresolved(h *host) bool {
+func (dp *dispatcher) waitsUnresolved(h *host) bool {
 	d := h.domain
 	if d.hosts <= domainTurns {
 		return false
 	}
 	d.waiting.push(h)
-	f.bench.domains.crowded[d] = true
+	dp.bench.domains.crowded[d] = true
 	return true
 }
 
 // resolveNext looks up the address of a host whose turn came; where enough are looked up already it reports false. mu
 // is held.
-func (f *Frontier) resolveNext(ctx context.Context, h *host) bool {
-	js := f.jobs.of(h.job)
-	if js == nil || f.addresses.pending >= f.addresses.most {
+func (dp *dispatcher) resolveNext(ctx context.Context, h *host) bool {
+	js := dp.jobs.of(h.job)
+	if js == nil || dp.addresses.pending >= dp.addresses.most {
 		return false
 	}
-	f.resolve(ctx, h, js)
+	dp.resolve(ctx, h, js)
 	return true
 }
 
 // resolve finds the host's address in the background and then lets it wait for its time. Where no answer comes soon,
 // the address of the last time counts. A host whose name cannot be resolved, and that has none, waits alone: the
 // fetcher will say what is wrong with it. mu is held.
-func (f *Frontier) resolve(ctx context.Context, h *host, js *jobState) {
+func (dp *dispatcher) resolve(ctx context.Context, h *host, js *jobState) {
 	h.resolving = true
-	f.addresses.pending++
+	dp.addresses.pending++
 	name := hostname(h.rec.Key)
-	f.addresses.running.Go(func() {
-		addrs, err := f.addresses.lookup(ctx, name)
+	dp.addresses.running.Go(func() {
+		addrs, err := dp.addresses.lookup(ctx, name)
 		if ctx.Err() != nil {
 			return
 		}
-		f.mu.Lock()
-		defer f.mu.Unlock()
+		dp.mu.Lock()
+		defer dp.mu.Unlock()
 		h.resolving = false
-		f.addresses.pending--
+		dp.addresses.pending--
 		key := ""
 		if err == nil && len(addrs) > 0 {
 			h.rec.Addr = choose(h.rec.Addr, addrs)
@@ -89,9 +89,9 @@ func (f *Frontier) resolve(ctx context.Context, h *host, js *jobState) {
 		} else if errors.Is(err, context.DeadlineExceeded) && h.rec.Addr.IsValid() {
 			key = h.rec.Addr.String()
 		}
-		f.bench.join(h, key)
-		f.rejoin(h, js, time.Now())
-		f.signal()
+		dp.bench.join(h, key)
+		dp.rejoin(h, js, time.Now())
+		dp.signal()
 	})
 }
 

@@ -58,39 +58,39 @@ func (r *rollCall) discarded(ctx context.Context, t *crawl.Task) bool {
 }
 
 // isDiscarded reports whether a task belongs to a job that was deleted, or to a former life of it.
-func (f *Frontier) isDiscarded(ctx context.Context, t *crawl.Task) bool {
-	return (&rollCall{f: f}).discarded(ctx, t)
+func (dp *dispatcher) isDiscarded(ctx context.Context, t *crawl.Task) bool {
+	return (&rollCall{f: dp.Frontier}).discarded(ctx, t)
 }
 
 // dropDiscarded takes what was discarded out of tasks that were pulled, and settles it.
-func (f *Frontier) dropDiscarded(ctx context.Context, ds []crawl.Delivery) []crawl.Delivery {
-	roll := rollCall{f: f}
+func (dp *dispatcher) dropDiscarded(ctx context.Context, ds []crawl.Delivery) []crawl.Delivery {
+	roll := rollCall{f: dp.Frontier}
 	kept, gone := split(ds, func(d *crawl.Delivery) bool { return !roll.discarded(ctx, &d.Task) })
 	if len(gone) == 0 {
 		return kept
 	}
-	f.out.settle(gone...)
-	f.mu.Lock()
-	f.stock.queued -= int64(len(gone))
-	f.mu.Unlock()
+	dp.out.settle(gone...)
+	dp.mu.Lock()
+	dp.stock.queued -= int64(len(gone))
+	dp.mu.Unlock()
 	return kept
 }
 
 // orphans tells apart the tasks whose jobs nobody knows: left from another database, or from a job that was removed.
-func (f *Frontier) orphans(ctx context.Context, ds []crawl.Delivery) (rest, orphans []crawl.Delivery) {
-	roll := rollCall{f: f}
+func (dp *dispatcher) orphans(ctx context.Context, ds []crawl.Delivery) (rest, orphans []crawl.Delivery) {
+	roll := rollCall{f: dp.Frontier}
 	rest, orphans = split(ds, func(d *crawl.Delivery) bool {
 		_, err := roll.of(ctx, &d.Task)
 		return !crawl.IsPermanent(err)
 	})
 	if len(orphans) > 0 {
-		f.deps.Log.Error("tasks are set aside, because nobody knows their job: submit it again, and restart the frontier", "job",
+		dp.deps.Log.Error("tasks are set aside, because nobody knows their job: submit it again, and restart the frontier", "job",
 			orphans[0].Task.Job, "tasks", len(orphans), "first", orphans[0].Task.URL)
 	}
 	return rest, orphans
 }
 
 // splitForeign takes the tasks of other nodes' hosts out of ds.
-func (f *Frontier) splitForeign(ds []crawl.Delivery) (own, foreign []crawl.Delivery) {
-	return split(ds, func(d *crawl.Delivery) bool { return f.duties.owns(d.Task.URL) })
+func (dp *dispatcher) splitForeign(ds []crawl.Delivery) (own, foreign []crawl.Delivery) {
+	return split(ds, func(d *crawl.Delivery) bool { return dp.duties.owns(d.Task.URL) })
 }

@@ -76,15 +76,15 @@ func (d *doubted) sureFirst(t *crawl.Task) bool {
 }
 
 // markDoubted marks the host's next task where there may be a marked copy of it. The dispatcher calls it.
-func (f *Frontier) markDoubted(h *host) {
+func (dp *dispatcher) markDoubted(h *host) {
 	if len(h.buf) == 0 {
 		return
 	}
 	t := &h.buf[0].Task
-	if t.Repeat || t.Kind == crawl.KindRobots || !f.doubted.holds(t) {
+	if t.Repeat || t.Kind == crawl.KindRobots || !dp.doubted.holds(t) {
 		return
 	}
-	f.mu.Lock()
+	dp.mu.Lock()
 	t.Repeat = true
-	f.mu.Unlock()
+	dp.mu.Unlock()
 }

@@ -56,7 +56,7 @@ type Frontier struct {
 	unproven atomic.Bool // queues were filled since the last probe
 
 	parts
-	dispatcher
+	run dispatcher
 }
 
 // parts are what mu guards. The dispatcher alone draws, pulls, activates hosts and leases; outcomes free hosts and take
@@ -74,8 +74,10 @@ type parts struct {
 	paused    bool
 }
 
-// dispatcher is what Run alone uses, and Recover before it. It needs no lock.
+// dispatcher draws tasks and leases them. Only Run calls its methods, and Recover before it: what is its own needs no
+// lock.
 type dispatcher struct {
+	*Frontier
 	out    outbox
 	drawn  []crawl.Delivery // drawn, but their hosts found no place yet
 	strays []crawl.Delivery // found in the back queues of others, to be moved
@@ -97,8 +99,8 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	f.leases = newLeases(deps.Ring != nil || deps.Following != nil)
 	f.robots = robotsDesk{&f.leases, cfg.RobotsPatience}
 	f.addresses.init(&cfg, deps.Resolver)
-	f.out.bus, f.out.queues = deps.Bus, deps.Queues
-	f.random = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	f.run.Frontier, f.run.out.bus, f.run.out.queues = f, deps.Bus, deps.Queues
+	f.run.random = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	return f, nil
 }
 

@@ -52,9 +52,9 @@ func (h *host) next() {
 
 // turn makes it the turn of a job that has a task here that may be leased, if there is one; else of one that has a
 // task.
-func (f *Frontier) turn(h *host) {
+func (dp *dispatcher) turn(h *host) {
 	for range h.others {
-		if h.lane.work() && !f.jobs.spent(h.job) {
+		if h.lane.work() && !dp.jobs.spent(h.job) {
 			return
 		}
 		h.next()

@@ -10,14 +10,14 @@ import (
 )
 
 // records reads what is remembered of the batch's hosts that are not active.
-func (f *Frontier) records(ctx context.Context, batch []crawl.Delivery) (map[string]*record, error) {
+func (dp *dispatcher) records(ctx context.Context, batch []crawl.Delivery) (map[string]*record, error) {
 	missing := map[string]*record{}
 	var keys []string
-	f.mu.Lock()
+	dp.mu.Lock()
 	for i := range batch {
 		u := batch[i].Task.URL
 		key := u.HostKey()
-		if f.hosts.of(key) != nil {
+		if dp.hosts.of(key) != nil {
 			continue
 		}
 		r := missing[key]
@@ -25,12 +25,12 @@ func (f *Frontier) records(ctx context.Context, batch []crawl.Delivery) (map[str
 			r = &record{}
 			missing[key], keys = r, append(keys, key)
 		}
-		if p := f.duties.place(u); p.Lease {
+		if p := dp.duties.place(u); p.Lease {
 			r.since = p.Since
 		}
 	}
-	f.mu.Unlock()
-	recs, err := f.readRecords(ctx, keys)
+	dp.mu.Unlock()
+	recs, err := dp.readRecords(ctx, keys)
 	for i, key := range keys {
 		if err == nil {
 			missing[key].Host = recs[i]
@@ -52,9 +52,9 @@ func (f *Frontier) readRecords(ctx context.Context, keys []string) ([]crawl.Host
 }
 
 // activate puts a host of the domain on the workbench, without tasks; rec is what is stored of it.
-func (f *Frontier) activate(rec *record, domain string) *host {
-	h := f.hosts.add(rec)
-	f.bench.enter(h, domain)
+func (dp *dispatcher) activate(rec *record, domain string) *host {
+	h := dp.hosts.add(rec)
+	dp.bench.enter(h, domain)
 	return h
 }
 

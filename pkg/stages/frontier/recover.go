@@ -21,7 +21,7 @@ func (f *Frontier) Recover(ctx context.Context, resumed bool) error {
 		f.hosts.resumedAt = now
 	}
 	for name, n := range lengths {
-		if err := f.recoverQueue(ctx, name, n, now); err != nil {
+		if err := f.run.recoverQueue(ctx, name, n, now); err != nil {
 			return err
 		}
 	}
@@ -29,95 +29,95 @@ func (f *Frontier) Recover(ctx context.Context, resumed bool) error {
 	return nil
 }
 
-func (f *Frontier) recoverQueue(ctx context.Context, name string, n int64, now time.Time) error {
+func (dp *dispatcher) recoverQueue(ctx context.Context, name string, n int64, now time.Time) error {
 	prefix, number, job, err := splitName(name)
 	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	f.stock.queued += n
-	f.mu.Unlock()
+	dp.mu.Lock()
+	dp.stock.queued += n
+	dp.mu.Unlock()
 	switch prefix {
 	case frontPrefix:
 		if number < 0 || number > crawl.MaxPriority {
 			return fmt.Errorf("frontier: queue %s: priorities end at %d", name, crawl.MaxPriority)
 		}
-		return f.recoverFront(ctx, name, number, job, n)
+		return dp.recoverFront(ctx, name, number, job, n)
 	case laterPrefix:
-		f.stock.later[number] = &laterQueue{count: n}
+		dp.stock.later[number] = &laterQueue{count: n}
 	case backPrefix:
-		f.stock.backs.made = max(f.stock.backs.made, number)
-		return f.recoverBack(ctx, name, n, now)
+		dp.stock.backs.made = max(dp.stock.backs.made, number)
+		return dp.recoverBack(ctx, name, n, now)
 	}
 	return nil
 }
 
 // recoverFront counts a front queue's tasks, and finds out whose the queues are that name no job: the job's of the
 // first task.
-func (f *Frontier) recoverFront(ctx context.Context, name string, number int, job crawl.JobID, n int64) error {
+func (dp *dispatcher) recoverFront(ctx context.Context, name string, number int, job crawl.JobID, n int64) error {
 	var first []crawl.Delivery
 	if job == "" && number > 0 {
 		var err error
-		if first, err = f.deps.Queues.Pull(ctx, name, 1); err != nil {
+		if first, err = dp.deps.Queues.Pull(ctx, name, 1); err != nil {
 			return fmt.Errorf("frontier: head of queue %s: %w", name, err)
 		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.stock.fronts.of(job).lengths[number] += n - int64(len(first))
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
+	dp.stock.fronts.of(job).lengths[number] += n - int64(len(first))
 	for i := range first {
-		f.stock.fronts.owner = first[i].Task.Job
+		dp.stock.fronts.owner = first[i].Task.Job
 	}
-	f.drawn = append(f.drawn, first...)
+	dp.drawn = append(dp.drawn, first...)
 	return nil
 }
 
 // recoverBack gives a back queue to the host of its head task.
-func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now time.Time) error {
-	ds, err := f.deps.Queues.Pull(ctx, name, 1)
+func (dp *dispatcher) recoverBack(ctx context.Context, name string, n int64, now time.Time) error {
+	ds, err := dp.deps.Queues.Pull(ctx, name, 1)
 	if err != nil {
 		return fmt.Errorf("frontier: head of queue %s: %w", name, err)
 	}
 	if len(ds) == 0 {
-		f.mu.Lock()
-		f.stock.short(name, n)
-		f.mu.Unlock()
-		f.stock.backs.give(name)
+		dp.mu.Lock()
+		dp.stock.short(name, n)
+		dp.mu.Unlock()
+		dp.stock.backs.give(name)
 		return nil
 	}
 	key := ds[0].Task.URL.HostKey()
 	job := ds[0].Task.Job
-	if _, err := f.jobOf(ctx, job); f.hosts.of(key) != nil && f.hosts.of(key).laneOf(job).work() || crawl.IsPermanent(err) {
-		return f.emptyBack(ctx, name, ds)
+	if _, err := dp.jobOf(ctx, job); dp.hosts.of(key) != nil && dp.hosts.of(key).laneOf(job).work() || crawl.IsPermanent(err) {
+		return dp.emptyBack(ctx, name, ds)
 	}
-	records, err := f.records(ctx, ds)
+	records, err := dp.records(ctx, ds)
 	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	h := f.hosts.of(key)
+	dp.mu.Lock()
+	h := dp.hosts.of(key)
 	if h == nil {
-		h = f.activate(records[key], ds[0].Task.URL.RegistrableDomain())
+		h = dp.activate(records[key], ds[0].Task.URL.RegistrableDomain())
 	}
 	l := h.laneOf(job)
 	l.queue, l.buf, l.backlog = name, ds, n-1
-	f.stock.held++
-	f.mu.Unlock()
-	return f.start(ctx, ds, now)
+	dp.stock.held++
+	dp.mu.Unlock()
+	return dp.start(ctx, ds, now)
 }
 
 // emptyBack moves a second back queue of a host and job to the front queues: a crash leaves one when what was settled
 // came back.
-func (f *Frontier) emptyBack(ctx context.Context, name string, ds []crawl.Delivery) error {
+func (dp *dispatcher) emptyBack(ctx context.Context, name string, ds []crawl.Delivery) error {
 	for len(ds) > 0 {
-		if err := f.sendBack(ctx, ds); err != nil {
+		if err := dp.sendBack(ctx, ds); err != nil {
 			return err
 		}
 		var err error
-		if ds, err = f.deps.Queues.Pull(ctx, name, f.cfg.Batch); err != nil {
+		if ds, err = dp.deps.Queues.Pull(ctx, name, dp.cfg.Batch); err != nil {
 			return fmt.Errorf("frontier: queue %s: %w", name, err)
 		}
 	}
-	f.stock.backs.give(name)
+	dp.stock.backs.give(name)
 	return nil
 }

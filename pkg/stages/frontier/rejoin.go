@@ -87,14 +87,14 @@ func (f *Frontier) setsAside(js *jobState) bool {
 
 // unblock lets as many blocked hosts wait again as the budgets have room for. The dispatcher does it at every look, so
 // a host that makes nothing of its chance takes nobody else's.
-func (f *Frontier) unblock(now time.Time) {
-	for _, js := range f.jobs.byID {
+func (dp *dispatcher) unblock(now time.Time) {
+	for _, js := range dp.jobs.byID {
 		room := len(js.blocked)
-		if !f.setsAside(js) {
+		if !dp.setsAside(js) {
 			room = min(room, js.room())
 		}
 		for range room {
-			f.rejoin(js.unblock(), js, now)
+			dp.rejoin(js.unblock(), js, now)
 		}
 	}
 }

@@ -46,18 +46,18 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 
 // rejudge judges the choice's task, if an older revision let it in. One that has its outcome already is left to
 // dropRepeats.
-func (f *Frontier) rejudge(ctx context.Context, c *choice) error {
-	if f.deps.Judge == nil || c.js == nil || len(c.host.buf) == 0 {
+func (dp *dispatcher) rejudge(ctx context.Context, c *choice) error {
+	if dp.deps.Judge == nil || c.js == nil || len(c.host.buf) == 0 {
 		return nil
 	}
 	task := &c.host.buf[0].Task
-	f.mu.Lock()
+	dp.mu.Lock()
 	job, discarded := c.js.job, c.js.discarded(task)
-	f.mu.Unlock()
+	dp.mu.Unlock()
 	if discarded || task.JobEpoch() >= crawl.EpochOf(job.Epoch) {
 		return nil
 	}
-	reason, rule, err := f.deps.Judge(job, task)
+	reason, rule, err := dp.deps.Judge(job, task)
 	if err != nil {
 		return fmt.Errorf("frontier: judge %s by revision %d of job %s: %w", task.URL, job.Epoch, job.ID, err)
 	}
@@ -65,7 +65,7 @@ func (f *Frontier) rejudge(ctx context.Context, c *choice) error {
 		return nil
 	}
 	if task.Repeat {
-		e, err := f.lookup(ctx, task)
+		e, err := dp.lookup(ctx, task)
 		if err != nil || e.State == crawl.StateDone {
 			return err
 		}
@@ -75,9 +75,9 @@ func (f *Frontier) rejudge(ctx context.Context, c *choice) error {
 }
 
 // dismissalOf says why the choice's task is not to be fetched; nil: it is.
-func (f *Frontier) dismissalOf(c *choice, task *crawl.Task, job *crawl.Job, now time.Time) *dismissal {
+func (dp *dispatcher) dismissalOf(c *choice, task *crawl.Task, job *crawl.Job, now time.Time) *dismissal {
 	if c.judged != nil {
-		if f.leases.of(task.ID()) == nil {
+		if dp.leases.of(task.ID()) == nil {
 			task.Epoch = epochOf(job)
 			return c.judged
 		}

@@ -102,37 +102,37 @@ func (d duties) tellOwner(r *result) []crawl.Event {
 
 // sendAway sends tasks of other nodes' hosts to their owners and settles them. Where an owner's broker is out of reach
 // its tasks wait in a queue of retries; nothing else waits for them.
-func (f *Frontier) sendAway(ctx context.Context, ds []crawl.Delivery, now time.Time) error {
+func (dp *dispatcher) sendAway(ctx context.Context, ds []crawl.Delivery, now time.Time) error {
 	tasks := make([]crawl.Task, len(ds))
 	for i := range ds {
 		tasks[i] = ds[i].Task
 	}
-	own, others := f.duties.byOwner(tasks) // the ring may have changed since somebody looked
+	own, others := dp.duties.byOwner(tasks) // the ring may have changed since somebody looked
 	var stay []crawl.Task
 	for _, e := range others {
 		fresh := e.(*crawl.Fresh)
 		id := fresh.Tasks[0].ID().Child("forward", len(fresh.Tasks))
-		if err := f.deps.Bus.Publish(ctx, bus.Message{ID: id, Event: e}); err != nil {
-			f.deps.Log.Debug("tasks of another node wait", "node", fresh.Node, "tasks", len(fresh.Tasks), "error", err)
+		if err := dp.deps.Bus.Publish(ctx, bus.Message{ID: id, Event: e}); err != nil {
+			dp.deps.Log.Debug("tasks of another node wait", "node", fresh.Node, "tasks", len(fresh.Tasks), "error", err)
 			stay = append(stay, fresh.Tasks...)
 		}
 	}
-	if err := f.enqueue(ctx, true, own...); err != nil {
+	if err := dp.enqueue(ctx, true, own...); err != nil {
 		return err
 	}
-	if err := f.delay(ctx, stay, awayPause, now); err != nil {
+	if err := dp.delay(ctx, stay, awayPause, now); err != nil {
 		return fmt.Errorf("frontier: tasks of other nodes: %w", err)
 	}
-	f.mu.Lock()
-	f.stock.queued -= int64(len(ds))
-	f.mu.Unlock()
-	f.out.settle(ds...)
+	dp.mu.Lock()
+	dp.stock.queued -= int64(len(ds))
+	dp.mu.Unlock()
+	dp.out.settle(ds...)
 	return nil
 }
 
 // refresh reads again the records of hosts that became this node's after their records were read. It is called for
 // ready hosts.
-func (f *Frontier) refresh(ctx context.Context, choices []choice, now time.Time) error {
+func (dp *dispatcher) refresh(ctx context.Context, choices []choice, now time.Time) error {
 	var stale []*choice
 	var keys []string
 	for i := range choices {
@@ -140,16 +140,16 @@ func (f *Frontier) refresh(ctx context.Context, choices []choice, now time.Time)
 			stale, keys = append(stale, c), append(keys, c.host.rec.Key)
 		}
 	}
-	recs, err := f.readRecords(ctx, keys)
+	recs, err := dp.readRecords(ctx, keys)
 	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
 	for i, c := range stale {
-		f.hosts.replace(c.host, &record{recs[i], c.place.Since})
-		f.bench.newcomers.note(c.host, answers(&c.host.rec))
-		f.bench.newcomers.regrade(c.host)
+		dp.hosts.replace(c.host, &record{recs[i], c.place.Since})
+		dp.bench.newcomers.note(c.host, answers(&c.host.rec))
+		dp.bench.newcomers.regrade(c.host)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (f *Frontier) InFlight() map[int]int {
 }
 
 // Unsent reports whether a lease was decided on that the bus has not taken yet.
-func (f *Frontier) Unsent() bool { return f.out.unsent.Load() }
+func (f *Frontier) Unsent() bool { return f.run.out.unsent.Load() }
 
 // Queue queues tasks that may be queued already: what the ledger holds open, and robots.txt files whose links were
 // lost.

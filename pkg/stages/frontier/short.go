@@ -32,7 +32,7 @@ func (f *Frontier) Idle() bool {
 func (f *Frontier) Overdue() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !f.out.unsent.Load() && len(f.leases.overdue(&f.jobs, time.Now())) > 0
+	return !f.run.out.unsent.Load() && len(f.leases.overdue(&f.jobs, time.Now())) > 0
 }
 
 // EndOverdue ends the leases that are overdue, as attempts of which nobody knows how they went: their hosts wait their
