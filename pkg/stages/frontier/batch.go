@@ -84,8 +84,8 @@ func (dp *dispatcher) orphans(ctx context.Context, ds []crawl.Delivery) (rest, o
 		return !crawl.IsPermanent(err)
 	})
 	if len(orphans) > 0 {
-		dp.deps.Log.Error("tasks are set aside, because nobody knows their job: submit it again, and restart the frontier", "job",
-			orphans[0].Task.Job, "tasks", len(orphans), "first", orphans[0].Task.URL)
+		dp.deps.Log.Error("tasks are set aside, because nobody knows their job: submit it again, and restart the frontier",
+			"job", orphans[0].Task.Job, "tasks", len(orphans), "first", orphans[0].Task.URL)
 	}
 	return rest, orphans
 }

@@ -55,7 +55,9 @@ func (dp *dispatcher) sayWhy(err error) {
 
 // step does one round. It reports whether it did anything.
 func (dp *dispatcher) step(ctx context.Context, now time.Time) (busy bool, err error) {
-	for _, act := range []func(context.Context, time.Time) (bool, error){dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.draw, dp.probe} {
+	for _, act := range []func(context.Context, time.Time) (bool, error){
+		dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.draw, dp.probe,
+	} {
 		did, err := act(ctx, now)
 		busy = busy || did
 		if err != nil {

@@ -46,8 +46,8 @@ const enoughHosts = 3
 // wantsMore reports whether tasks are to be drawn: there is room, and the fetchers might run out of hosts. Tasks that
 // stay in the front queues keep the order of their priorities and need not be moved twice.
 func (dp *dispatcher) wantsMore(now time.Time) bool {
-	if dp.paused || dp.leases.len() >= dp.cfg.Window || len(dp.hosts.active) >= dp.cfg.MaxActive || !dp.bench.pacer.ready(now) ||
-		dp.addresses.full() {
+	if dp.paused || dp.leases.len() >= dp.cfg.Window || len(dp.hosts.active) >= dp.cfg.MaxActive ||
+		!dp.bench.pacer.ready(now) || dp.addresses.full() {
 		return false
 	}
 	at, some := dp.bench.due()
@@ -113,34 +113,45 @@ func (dp *dispatcher) distribute(ctx context.Context, batch []crawl.Delivery, no
 		dp.drawn = batch
 		return err
 	}
-	var moved, crowding []crawl.Delivery
-	var items []crawl.Queued
-	fresh := len(foreign) > 0
+	b := allotment{fresh: len(foreign) > 0}
 	dp.mu.Lock()
+	dp.allot(batch, records, &b)
+	dp.bench.pacer.note(now, b.fresh)
+	dp.mu.Unlock()
+	return errors.Join(dp.moveBack(ctx, b.items, b.moved), dp.putOff(ctx, b.crowding, now), dp.start(ctx, batch, now))
+}
+
+// allotment is where drawn tasks go that no buffer takes.
+type allotment struct {
+	moved    []crawl.Delivery // to the back queues of their hosts
+	items    []crawl.Queued   // the same, as they are put there
+	crowding []crawl.Delivery // they wait, because their domain has too many active hosts
+	fresh    bool             // the batch brought hosts that were needed
+}
+
+// allot gives tasks to their hosts. Those whose hosts find no place are drawn once more. mu is held.
+func (dp *dispatcher) allot(batch []crawl.Delivery, records map[string]*record, b *allotment) {
 	for _, d := range batch {
 		key := d.Task.URL.HostKey()
 		h := dp.hosts.of(key)
 		if h == nil {
 			rec, read := records[key]
-			if !read || len(dp.hosts.active) >= dp.cfg.MaxActive { // it left the workbench just now, or there is no place for it
+			if !read || len(dp.hosts.active) >= dp.cfg.MaxActive { // it left the workbench just now, or there is no place
 				dp.drawn = append(dp.drawn, d)
 				continue
 			}
 			domain := d.Task.URL.RegistrableDomain()
 			if dp.bench.domains.full(domain, dp.cfg.MaxActive) {
-				crowding = append(crowding, d)
+				b.crowding = append(b.crowding, d)
 				continue
 			}
 			h = dp.activate(rec, domain)
-			fresh = fresh || dp.bench.newcomers.waiting[newcomer].len() < enoughHosts*dp.cfg.Window
+			b.fresh = b.fresh || dp.bench.newcomers.waiting[newcomer].len() < enoughHosts*dp.cfg.Window
 		}
 		if !dp.take(h, d) {
-			moved, items = append(moved, d), append(items, dp.assign(h, d))
+			b.moved, b.items = append(b.moved, d), append(b.items, dp.assign(h, d))
 		}
 	}
-	dp.bench.pacer.note(now, fresh)
-	dp.mu.Unlock()
-	return errors.Join(dp.moveBack(ctx, items, moved), dp.putOff(ctx, crowding, now), dp.start(ctx, batch, now))
 }
 
 // take puts a drawn task into the host's buffer while that is short and nothing waits behind it. A robots.txt, which

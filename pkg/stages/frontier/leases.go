@@ -51,8 +51,8 @@ func (ls *leases) reserve(c *choice) {
 	ls.last++
 	task := &c.delivery.Task
 	c.lease, task.Lease, task.Tracked, task.Epoch = true, ls.last, ls.tracked, epochOf(c.js.job)
-	l := &lease{host: c.host, js: c.js, number: ls.last, vnode: c.place.Vnode, task: *task, at: time.Now(), place: c.host.place,
-		placed: c.js.places.has(task)}
+	l := &lease{host: c.host, js: c.js, number: ls.last, vnode: c.place.Vnode, task: *task, at: time.Now(),
+		place: c.host.place, placed: c.js.places.has(task)}
 	ls.byID[c.id] = l
 	if l.placed {
 		c.js.places.leased++

@@ -87,7 +87,8 @@ func (dp *dispatcher) recoverBack(ctx context.Context, name string, n int64, now
 	}
 	key := ds[0].Task.URL.HostKey()
 	job := ds[0].Task.Job
-	if _, err := dp.jobOf(ctx, job); dp.hosts.of(key) != nil && dp.hosts.of(key).laneOf(job).work() || crawl.IsPermanent(err) {
+	_, err = dp.jobOf(ctx, job)
+	if h := dp.hosts.of(key); h != nil && h.laneOf(job).work() || crawl.IsPermanent(err) {
 		return dp.emptyBack(ctx, name, ds)
 	}
 	records, err := dp.records(ctx, ds)

@@ -27,7 +27,8 @@ func (f *Frontier) push(ctx context.Context, items []crawl.Queued) error {
 func (dp *dispatcher) probe(ctx context.Context, now time.Time) (bool, error) {
 	dp.mu.Lock()
 	_, waits := dp.bench.due()
-	quiet := !waits && !dp.paused && dp.leases.len() == 0 && dp.addresses.pending == 0 && len(dp.drawn) == 0 && len(dp.out.messages) == 0
+	quiet := !waits && !dp.paused && dp.leases.len() == 0 && dp.addresses.pending == 0 &&
+		len(dp.drawn) == 0 && len(dp.out.messages) == 0
 	if !quiet || now.Sub(dp.probed) < unsureEvery || !dp.unproven.Swap(false) {
 		dp.mu.Unlock()
 		return false, nil
