@@ -35,8 +35,6 @@ var mayImport = map[string][]string{
 
 // besides are imports beyond the rules: what has still to be cut, and why it stands.
 var besides = map[string][]string{
-	// It opens and closes the frontier's parts of a ring.
-	"pkg/cluster/handover": {"pkg/stages/frontier"},
 	// The reports of a cluster ask its stores and its broker by themselves.
 	"pkg/report": {"pkg/bus/rabbit", "pkg/stages/urlfilter", "pkg/stages/frontier", "pkg/stages/robotscache", "pkg/stores/mongo", "pkg/stores/postgres",
 		"pkg/cluster/ring"},
@@ -157,7 +155,7 @@ func TestNegativeControlImportRules(t *testing.T) {
 		{"pkg/records/warc", []string{"pkg/stores/local"}},
 		{"pkg/stores/local", []string{"pkg/stages/due"}},
 		{"pkg/stores/postgres", []string{"pkg/stores/mongo"}},
-		{"pkg/cluster/ring", []string{"pkg/stages/frontier"}},
+		{"pkg/cluster/handover", []string{"pkg/stages/frontier"}},
 		{"pkg/control", []string{"services/whirlpool"}},
 		{"pkg/report", []string{"pkg/node"}},
 		{"pkg/process", []string{"pkg/node"}},

@@ -126,15 +126,21 @@ func (n *Node) ring(t *handover.Territory) frontier.Ring {
 	if n.cluster.cfg.Broken.NoSince {
 		return timeless{t}
 	}
-	return t
+	return ringOf{t}
 }
 
+// ringOf is a territory as the frontier sees it.
+type ringOf struct{ *handover.Territory }
+
+// Place implements frontier.Ring.
+func (r ringOf) Place(u weburl.URL) frontier.Place { return frontier.Place(r.Territory.Place(u)) }
+
 // timeless forgets since when.
-type timeless struct{ frontier.Ring }
+type timeless struct{ *handover.Territory }
 
 // Place implements frontier.Ring.
 func (r timeless) Place(u weburl.URL) frontier.Place {
-	p := r.Ring.Place(u)
+	p := frontier.Place(r.Territory.Place(u))
 	p.Since = time.Time{}
 	return p
 }

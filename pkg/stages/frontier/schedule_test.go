@@ -10,9 +10,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// benchModel drives a workbench and keeps its own account of it.
+// benchModel drives a schedule and keeps its own account of it.
 type benchModel struct {
-	w       *workbench
+	w       *schedule
 	now     time.Time
 	hosts   []*host
 	waiting map[*host]time.Time
@@ -127,7 +127,7 @@ func (m *benchModel) done(t *rapid.T) {
 
 func TestWorkbenchGivesTheFirstReadyHostAndRestsAddresses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := &benchModel{w: newWorkbench(), now: time.Unix(0, 0), waiting: map[*host]time.Time{}, taken: map[*host]bool{},
+		m := &benchModel{w: newSchedule(), now: time.Unix(0, 0), waiting: map[*host]time.Time{}, taken: map[*host]bool{},
 			next: map[string]time.Time{}}
 		t.Repeat(map[string]func(*rapid.T){"join": m.join, "add": m.add, "remove": m.remove, "leave": m.leave, "pass": m.pass,
 			"take": m.take, "done": m.done})
@@ -136,7 +136,7 @@ func TestWorkbenchGivesTheFirstReadyHostAndRestsAddresses(t *testing.T) {
 
 // Addresses that no active host has must not stay in memory.
 func TestWorkbenchForgetsAddresses(t *testing.T) {
-	w, now := newWorkbench(), time.Unix(0, 0)
+	w, now := newSchedule(), time.Unix(0, 0)
 	for i := range 10_000 {
 		h := &host{index: -1}
 		w.join(h, fmt.Sprint("address ", i))
