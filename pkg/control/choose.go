@@ -28,7 +28,8 @@ func chooseIDs(all []report.Letter, ids []string) ([]report.Letter, error) {
 		match := slices.DeleteFunc(slices.Clone(all), func(l report.Letter) bool {
 			return !strings.HasPrefix(l.ID.String(), strings.ToLower(id))
 		})
-		others := slices.ContainsFunc(match, func(l report.Letter) bool { return l.ID != match[0].ID }) // nodes may have one each of one id
+		// Nodes may have one each of one id.
+		others := slices.ContainsFunc(match, func(l report.Letter) bool { return l.ID != match[0].ID })
 		switch {
 		case id == "" || len(match) == 0:
 			return nil, fmt.Errorf("no dead letter has the id %q: `whirlpool replay --list` shows them", id)

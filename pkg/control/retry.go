@@ -24,8 +24,8 @@ type Retried struct {
 	Queued int         `json:"queued"`
 }
 
-// retryable are the verdicts after which a URL may be queued again. The others are no failure, or are judged anew whenever
-// the job changes.
+// retryable are the verdicts after which a URL may be queued again. The others are no failure, or are judged anew
+// whenever the job changes.
 var retryable = []crawl.Verdict{crawl.VerdictRefused, crawl.VerdictFailed, crawl.VerdictBlocked, crawl.VerdictGone}
 
 // Retryable reports whether a URL that ended so may be queued again.

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -92,4 +93,10 @@ type Replayed struct {
 type Selection struct {
 	Verdicts []crawl.Verdict
 	Reasons  []string
+}
+
+// Has reports whether a line is meant.
+func (s *Selection) Has(l *crawl.LogLine) bool {
+	return (len(s.Verdicts) == 0 || slices.Contains(s.Verdicts, l.Verdict)) &&
+		(len(s.Reasons) == 0 || slices.Contains(s.Reasons, l.Reason))
 }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 )
 
@@ -50,29 +50,27 @@ func (r *crawlRef) check() error {
 	return nil
 }
 
-// service reaches what the command is about. Here, and nowhere else, it is chosen who does what is done with jobs.
-func (r *crawlRef) service(ctx context.Context) (control.Service, error) {
+// choose does one thing with a crawl's directory, or another with a cluster. It is the only place that asks which of
+// them a command is about.
+func (r *crawlRef) choose(ctx context.Context, dir func() error, over func(*cluster.Cluster) error) error {
 	if err := r.check(); err != nil {
-		return nil, err
+		return err
 	}
-	if r.cluster.asked() {
-		return r.cluster.open(ctx)
+	if !r.cluster.asked() {
+		return dir()
 	}
-	return directory.New(r.out), nil
+	c, err := r.cluster.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer shut(c)
+	return over(c)
 }
 
-// serve makes a command of what is done with a service.
-func (r *crawlRef) serve(do func(*cobra.Command, []string, control.Service) error) func(*cobra.Command, []string) error {
+// serve makes a command of what is done with jobs, by whichever service.
+func (r *crawlRef) serve(do func(*cobra.Command, []string, control.Service) error) command {
 	return failing(func(cmd *cobra.Command, args []string) error {
-		s, err := r.service(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer func() {
-			if err := s.Close(); err != nil { // what was asked for is done
-				slog.Warn("the connections to the cluster did not end well", "error", err)
-			}
-		}()
-		return do(cmd, args, s)
+		return r.choose(cmd.Context(), func() error { return do(cmd, args, directory.New(r.out)) },
+			func(c *cluster.Cluster) error { return do(cmd, args, c) })
 	})
 }

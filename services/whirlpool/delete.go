@@ -24,7 +24,8 @@ again; nothing of the former job gets into the new one.`,
   whirlpool delete example-com --cluster`,
 		Args: cobra.ExactArgs(1),
 	}
-	ref := clusterOnly(cmd, "delete removes a job of a cluster: say which with --cluster or --cluster=node.yml; the crawl of a directory goes with the directory")
+	ref := clusterOnly(cmd, "delete removes a job of a cluster: say which with --cluster or --cluster=node.yml; "+
+		"the crawl of a directory goes with the directory")
 	force := cmd.Flags().Bool("force", false, "delete it although it runs")
 	cmd.RunE = ref.serve(func(cmd *cobra.Command, args []string, s control.Service) error {
 		d, err := s.Delete(cmd.Context(), crawl.JobID(args[0]), *force)

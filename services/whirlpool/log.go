@@ -48,7 +48,8 @@ them.`,
 		}
 		return ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
 			out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
-			err := s.Events(cmd.Context(), crawl.JobID(ref.job), control.Selection{Verdicts: verdicts, Reasons: f.reasons}, func(line []byte) error {
+			meant := control.Selection{Verdicts: verdicts, Reasons: f.reasons}
+			err := s.Events(cmd.Context(), crawl.JobID(ref.job), meant, func(line []byte) error {
 				_, err := out.Write(line)
 				return err
 			})

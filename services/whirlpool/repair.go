@@ -37,16 +37,16 @@ The exit status is 1 when something is left that could not be put right.`,
 	}
 	ref := refFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	cluster := ref.over(nil, func(cmd *cobra.Command, _ []string, j *cluster.Job) error {
-		return repaired(cmd, clusterRepairer{j}, *asJSON, "job "+string(j.Info.ID))
+	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
+		directory := func() error { return repairDirectory(cmd, ref.out, *asJSON) }
+		return ref.choose(cmd.Context(), directory, func(c *cluster.Cluster) error {
+			j, err := c.Job(cmd.Context(), crawl.JobID(ref.job))
+			if err != nil {
+				return err
+			}
+			return repaired(cmd, clusterRepairer{j}, *asJSON, "job "+string(j.Info.ID))
+		})
 	})
-	directory := failing(func(cmd *cobra.Command, _ []string) error { return repairDirectory(cmd, ref.out, *asJSON) })
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if ref.cluster.asked() || ref.job != "" {
-			return cluster(cmd, args)
-		}
-		return directory(cmd, args)
-	}
 	return cmd
 }
 

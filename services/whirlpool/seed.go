@@ -39,8 +39,9 @@ before --allow-private or media_types permitted it.`,
 			return err
 		}
 		if again.asked() && len(args) == 0 && f.config == "" {
+			change := func(job *crawl.Job) (*crawl.Job, error) { return changed(cmd, job, &flags) }
 			return ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
-				return again.run(cmd, s, crawl.JobID(*id), func(job *crawl.Job) (*crawl.Job, error) { return changed(cmd, job, &flags) })
+				return again.run(cmd, s, crawl.JobID(*id), change)
 			})(cmd, args)
 		}
 		job, err := f.seeded(cmd, flags, args, crawl.JobID(*id))

@@ -33,7 +33,8 @@ near_duplicate cannot change.`,
 	ref := refFlags(cmd)
 	f.addJob(cmd, &flags)
 	cmd.RunE = ref.serve(func(cmd *cobra.Command, args []string, s control.Service) error {
-		r, err := s.Revise(cmd.Context(), crawl.JobID(ref.job), func(job *crawl.Job) (*crawl.Job, error) { return f.revised(cmd, job, flags, args) })
+		change := func(job *crawl.Job) (*crawl.Job, error) { return f.revised(cmd, job, flags, args) }
+		r, err := s.Revise(cmd.Context(), crawl.JobID(ref.job), change)
 		if err != nil {
 			return err
 		}

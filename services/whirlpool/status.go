@@ -55,23 +55,18 @@ and 3 where one was stopped.`,
 		}
 		return show(cmd, s, err)
 	}, func(cmd *cobra.Command, _ []string, c *cluster.Cluster) error {
-		if *wait {
-			if err := waitForJobs(cmd, c, crawl.JobID(ref.job)); err != nil {
-				return err
-			}
-		}
 		s, err := clusterStatus(cmd.Context(), c, crawl.JobID(ref.job), *why)
 		return show(cmd, s, err)
 	})
 	look := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *wait && !ref.cluster.asked() {
-			if err := failing(func(cmd *cobra.Command, _ []string) error { return waitForDirectory(cmd, ref) })(cmd, args); err != nil {
+	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
+		if *wait {
+			if err := ref.wait(cmd); err != nil {
 				return err
 			}
 		}
 		return look(cmd, args)
-	}
+	})
 	return cmd
 }
 

@@ -92,6 +92,12 @@ func (p *waiting) show(s sighting, last bool) {
 	}
 }
 
+// wait waits until what a command is about has ended.
+func (r *crawlRef) wait(cmd *cobra.Command) error {
+	return r.choose(cmd.Context(), func() error { return waitForDirectory(cmd, r.out) },
+		func(c *cluster.Cluster) error { return waitForJobs(cmd, c, crawl.JobID(r.job)) })
+}
+
 // waitForJobs waits until a job, or all of them where none is named, have ended.
 func waitForJobs(cmd *cobra.Command, c *cluster.Cluster, id crawl.JobID) error {
 	view, err := c.View()
@@ -128,12 +134,9 @@ func (s *sighting) add(name string, l *report.JobLine) {
 }
 
 // waitForDirectory waits until the crawl in a directory has ended.
-func waitForDirectory(cmd *cobra.Command, ref *crawlRef) error {
-	if err := ref.check(); err != nil {
-		return err
-	}
+func waitForDirectory(cmd *cobra.Command, named string) error {
 	return waitUntil(cmd, 1, func(ctx context.Context) (out sighting, err error) {
-		d, err := directory.Open(ctx, ref.out)
+		d, err := directory.Open(ctx, named)
 		if err != nil {
 			return out, err
 		}

@@ -1,5 +1,5 @@
-// Package cluster does with the jobs of a cluster what control.Service promises: through the stores that the nodes share,
-// and their brokers.
+// Package cluster does with the jobs of a cluster what control.Service promises: through the stores that the nodes
+// share, and their brokers.
 package cluster
 
 import (
@@ -26,8 +26,8 @@ type Cluster struct {
 
 var _ control.Service = (*Cluster)(nil)
 
-// Open connects to the cluster's services that a node's configuration names. It fails where one cannot be reached: nobody
-// waits for it.
+// Open connects to the cluster's services that a node's configuration names. It fails where one cannot be reached:
+// nobody waits for it.
 func Open(ctx context.Context, cfg *process.Config, log *slog.Logger) (_ *Cluster, err error) {
 	c := &Cluster{Config: cfg, nodes: nodes{log: log}}
 	defer func() {

@@ -30,7 +30,8 @@ func (c *Cluster) Delete(ctx context.Context, id crawl.JobID, force bool) (*cont
 		return nil, err
 	}
 	if info.State == postgres.JobRunning && info.Deleted.IsZero() && !force {
-		return nil, control.Misusef("job %s is running: `whirlpool stop --cluster --job %s` stops it; --force deletes it as it is", id, id)
+		return nil, control.Misusef("job %s is running: `whirlpool stop --cluster --job %s` stops it; "+
+			"--force deletes it as it is", id, id)
 	}
 	age, err := jobs.BeginDelete(ctx, id)
 	if err != nil {

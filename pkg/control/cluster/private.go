@@ -11,8 +11,9 @@ import (
 func checkPrivate(cfg *process.Config, job *crawl.Job) error {
 	permitted := cfg.Fetch.AllowPrivate || cfg.Fetch.PrivateJobs
 	if job.AllowPrivate && !permitted {
-		return control.Misusef("the job asks for private addresses, and this configuration does not permit them: fetch.allow_private_jobs: true " +
-			"in the configuration of every node (WHIRLPOOL_FETCH_ALLOW_PRIVATE_JOBS; with compose FETCH_ALLOW_PRIVATE_JOBS=true in .env)")
+		return control.Misusef("the job asks for private addresses, and this configuration does not permit them: " +
+			"fetch.allow_private_jobs: true in the configuration of every node (WHIRLPOOL_FETCH_ALLOW_PRIVATE_JOBS; " +
+			"with compose FETCH_ALLOW_PRIVATE_JOBS=true in .env)")
 	}
 	if cfg.Fetch.AllowPrivate || job.AllowPrivate {
 		return nil

@@ -42,8 +42,8 @@ func (c *Cluster) Replay(ctx context.Context, job crawl.JobID, choose control.Ch
 	return &control.Replayed{Put: n, Meant: len(letters)}, away
 }
 
-// letters lists the dead letters of a job; of all jobs, where none is named. Where the brokers of some nodes do not answer it returns those of
-// the others, and report.ErrUnreachable.
+// letters lists the dead letters of a job; of all jobs, where none is named. Where the brokers of some nodes do not
+// answer it returns those of the others, and report.ErrUnreachable.
 func (c *Cluster) letters(ctx context.Context, job crawl.JobID) ([]report.Letter, error) {
 	if len(c.Config.ZooKeeper.Addresses) == 0 {
 		if _, err := c.Bus.Depths(ctx); err != nil { // says what is wrong, where the bus would wait for the broker
@@ -123,8 +123,8 @@ func (c *Cluster) brokersOf(ctx context.Context, nodes map[string][]report.Lette
 	return out, nil
 }
 
-// replayOn puts letters back on one broker. A page's body may be gone from the spool, and then its message would count as handled: so a page is
-// fetched again, when its host's turn comes.
+// replayOn puts letters back on one broker. A page's body may be gone from the spool, and then its message would count
+// as handled: so a page is fetched again, when its host's turn comes.
 func (c *Cluster) replayOn(ctx context.Context, b *rabbit.Bus, letters []report.Letter) (int, error) {
 	wanted := map[letterName]bool{}
 	for _, l := range letters {
@@ -158,5 +158,6 @@ func (c *Cluster) fetchAgain(ctx context.Context, b *rabbit.Bus, letter crawl.Me
 		return fmt.Errorf("replay %s: %w", t.URL, err)
 	}
 	t.Repeat, t.Attempt = true, 0
-	return b.Publish(ctx, bus.Message{ID: letter.Child("replay", 0), Event: &crawl.Fresh{Tasks: []crawl.Task{t}}, Redelivered: true})
+	fresh := &crawl.Fresh{Tasks: []crawl.Task{t}}
+	return b.Publish(ctx, bus.Message{ID: letter.Child("replay", 0), Event: fresh, Redelivered: true})
 }

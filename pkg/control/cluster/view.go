@@ -44,8 +44,8 @@ func (c *Cluster) View() (*report.Cluster, error) {
 	if len(c.Config.ZooKeeper.Addresses) > 0 {
 		ring, following = c.readRing, db.Following()
 	}
-	return report.NewCluster(report.ClusterSources{Name: c.name(), Jobs: db.Jobs(), Revisions: db.Jobs(), Left: db.URLs(), Ledger: db.URLs(), Fingerprints: db.ContentSet(),
-		Hosts: db.Hosts(), Robots: db.Hosts(), Attempts: db.AttemptLog(), Broker: c.Bus, Ring: ring, Following: following,
+	return report.NewCluster(report.ClusterSources{Name: c.name(), Jobs: db.Jobs(), Revisions: db.Jobs(),
+		Left: db.URLs(), Ledger: db.URLs(), Fingerprints: db.ContentSet(), Hosts: db.Hosts(), Robots: db.Hosts(), Attempts: db.AttemptLog(), Broker: c.Bus, Ring: ring, Following: following,
 		Unkept:  db.Unkept(),
 		Records: func(id crawl.JobID) report.Records { return c.Mongo.Job(id) }})
 }

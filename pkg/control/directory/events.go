@@ -14,7 +14,7 @@ import (
 )
 
 // Events implements control.Service: it reads crawl.log, whether the crawl runs or not.
-func (s *Service) Events(ctx context.Context, id crawl.JobID, sel control.Selection, each func(line []byte) error) error {
+func (s *Service) Events(ctx context.Context, id crawl.JobID, sel control.Selection, each func([]byte) error) error {
 	dir, err := Find(s.named)
 	if err == nil && id != "" {
 		err = s.with(ctx, id, func(*Directory) error { return nil }) // it is that job
@@ -23,7 +23,7 @@ func (s *Service) Events(ctx context.Context, id crawl.JobID, sel control.Select
 		return err
 	}
 	return Lines(ctx, dir, func(l *crawl.LogLine, raw []byte) error {
-		if len(sel.Verdicts) > 0 && !slices.Contains(sel.Verdicts, l.Verdict) || len(sel.Reasons) > 0 && !slices.Contains(sel.Reasons, l.Reason) {
+		if !sel.Has(l) {
 			return nil
 		}
 		return each(append(raw, '\n'))

@@ -15,8 +15,8 @@ func Find(named string) (string, error) {
 		if Holds(named) {
 			return named, nil
 		}
-		return "", fmt.Errorf("%s holds no crawl (there is no %s): name the directory that `whirlpool crawl` wrote to, its -o or "+
-			"./crawl-<host>", named, filepath.Join(named, "state", "format"))
+		return "", fmt.Errorf("%s holds no crawl (there is no %s): name the directory that `whirlpool crawl` wrote to, "+
+			"its -o or ./crawl-<host>", named, filepath.Join(named, "state", "format"))
 	}
 	found, err := filepath.Glob("crawl-*")
 	if err != nil {
@@ -34,7 +34,8 @@ func Find(named string) (string, error) {
 	case 0:
 		return "", control.Misusef("name the directory of the crawl with -o: there is none here")
 	}
-	return "", control.Misusef("name the directory of the crawl with -o: there are %d here, %s", len(dirs), strings.Join(dirs, " "))
+	return "", control.Misusef("name the directory of the crawl with -o: there are %d here, %s", len(dirs),
+		strings.Join(dirs, " "))
 }
 
 // Holds reports whether a directory holds a crawl.

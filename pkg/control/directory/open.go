@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -65,7 +64,7 @@ func Open(ctx context.Context, named string) (*Directory, error) {
 		if err == nil {
 			return openStopped(ctx, dir, store)
 		}
-		if !locked(err) || time.Now().After(deadline) {
+		if !errors.Is(err, local.ErrInUse) || time.Now().After(deadline) {
 			return nil, err
 		}
 		select {
@@ -75,8 +74,6 @@ func Open(ctx context.Context, named string) (*Directory, error) {
 		}
 	}
 }
-
-func locked(err error) bool { return errors.Is(err, syscall.EAGAIN) }
 
 func openStopped(ctx context.Context, dir string, store *local.Store) (*Directory, error) {
 	d := &Directory{Dir: dir, Store: store}
@@ -96,8 +93,8 @@ func openStopped(ctx context.Context, dir string, store *local.Store) (*Director
 
 // sources are what a crawl on this machine is inspected through.
 func sources(s *local.Store, job *crawl.Job, dir string) report.Sources {
-	return report.Sources{Dir: dir, Job: job, Jobs: s.Jobs(), Left: s.URLs(), Ledger: s.URLs(), Hosts: s.Hosts(), Robots: s.Hosts(), Queues: s.Queues(),
-		Pages: s.Pages(), Journal: s.Journal(), Dead: s.DeadLetters(), Auditor: s}
+	return report.Sources{Dir: dir, Job: job, Jobs: s.Jobs(), Left: s.URLs(), Ledger: s.URLs(), Hosts: s.Hosts(),
+		Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Journal: s.Journal(), Dead: s.DeadLetters(), Auditor: s}
 }
 
 // OpenToRepair opens the directory of a crawl that does not run, also where its files do not fit together.
@@ -110,13 +107,14 @@ func OpenToRepair(ctx context.Context, named string) (dir string, _ *local.Store
 	for deadline := time.Now().Add(lockPatience); ; {
 		_, err := report.Dial(ctx, dir)
 		if err == nil {
-			return "", nil, fmt.Errorf("the crawl in %s is running: stop it (`whirlpool stop -o %s`) before it is repaired", dir, dir)
+			return "", nil, fmt.Errorf("the crawl in %s is running: stop it (`whirlpool stop -o %s`) before it is repaired",
+				dir, dir)
 		}
 		if !errors.Is(err, report.ErrNotRunning) {
 			return "", nil, err
 		}
 		store, err := local.Open(dir, opt)
-		if err == nil || !locked(err) || time.Now().After(deadline) {
+		if err == nil || !errors.Is(err, local.ErrInUse) || time.Now().After(deadline) {
 			return dir, store, err
 		}
 		select {

@@ -35,15 +35,16 @@ func (s *Service) Replay(ctx context.Context, id crawl.JobID, choose control.Cho
 		}
 		n, err := putBack(ctx, d, letters)
 		if err == nil {
-			r = &control.Replayed{Put: n, Meant: len(letters), Then: "they are handled when `whirlpool crawl` goes on in " + d.Dir}
+			then := "they are handled when `whirlpool crawl` goes on in " + d.Dir
+			r = &control.Replayed{Put: n, Meant: len(letters), Then: then}
 		}
 		return err
 	})
 	return r, err
 }
 
-// putBack moves letters to the journal, from which a crawl that goes on delivers them. Interrupted between the two steps, a
-// letter is in both places: replayed twice it does no harm.
+// putBack moves letters to the journal, from which a crawl that goes on delivers them. Interrupted between the two
+// steps, a letter is in both places: replayed twice it does no harm.
 func putBack(ctx context.Context, d *Directory, letters []report.Letter) (n int, err error) {
 	wanted := map[crawl.MessageID]bool{}
 	for _, l := range letters {

@@ -31,7 +31,8 @@ func (d *Directory) revise(ctx context.Context, next *crawl.Job) (*control.Revis
 		if err != nil {
 			return nil, err
 		}
-		return &control.Revised{Job: r.Job, Epoch: r.Epoch, Changes: r.Changes, Applies: "from the next request on it applies"}, nil
+		return &control.Revised{Job: r.Job, Epoch: r.Epoch, Changes: r.Changes,
+			Applies: "from the next request on it applies"}, nil
 	}
 	current, changes, err := node.Revise(ctx, d.Store.Jobs(), next)
 	if err != nil {

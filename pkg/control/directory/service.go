@@ -1,5 +1,5 @@
-// Package directory does with the crawl in a directory what control.Service promises: through the process that runs it, or
-// in its state where none does.
+// Package directory does with the crawl in a directory what control.Service promises: through the process that runs it,
+// or in its state where none does.
 package directory
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
-// Service is the service for one directory. It keeps nothing open between two calls, so that a crawl may begin meanwhile.
+// Service is the service for one directory. It keeps nothing open between two calls, so that a crawl may begin in it.
 type Service struct {
 	named string
 }
@@ -107,7 +107,8 @@ func (s *Service) List(ctx context.Context) (out []control.Listed, err error) {
 		if err != nil {
 			return err
 		}
-		out = []control.Listed{{ID: st.Job, State: string(st.State), Pages: st.Pages, Open: st.Open, Epoch: crawl.EpochOf(job.Epoch)}}
+		out = []control.Listed{{ID: st.Job, State: string(st.State), Pages: st.Pages, Open: st.Open,
+			Epoch: crawl.EpochOf(job.Epoch)}}
 		return nil
 	})
 	return out, err

@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
-// Submit implements control.Service. It needs a directory that was named. Where no process runs the crawl, the job waits
-// for one: `whirlpool crawl -o DIR`.
+// Submit implements control.Service. It needs a directory that was named. Where no process runs the crawl, the job
+// waits for one: `whirlpool crawl -o DIR`.
 func (s *Service) Submit(ctx context.Context, sub control.Submission) (*control.Submitted, error) {
 	out := &control.Submitted{}
 	if s.named == "" {
@@ -70,8 +70,8 @@ func (s *Service) Retry(context.Context, crawl.JobID, control.Retry) (*control.R
 	return nil, fmt.Errorf("URLs that have ended can be queued again in a cluster only: %w", errors.ErrUnsupported)
 }
 
-// Delete implements control.Service: it discards the crawl as `whirlpool crawl --fresh` does. Force does not help where a
-// process runs it: that one would go on writing.
+// Delete implements control.Service: it discards the crawl as `whirlpool crawl --fresh` does. Force does not help where
+// a process runs it: that one would go on writing.
 func (s *Service) Delete(ctx context.Context, id crawl.JobID, _ bool) (*control.Deleted, error) {
 	var dir string
 	err := s.with(ctx, id, func(d *Directory) error {
