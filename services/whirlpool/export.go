@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
 )
 
@@ -81,8 +83,8 @@ func (f *exportFlags) options(args []string) export.Options {
 	return opt
 }
 
-func (f *exportFlags) runDirectory(cmd *cobra.Command, args []string, d *directory) (err error) {
-	pages, closePages, err := d.pages()
+func (f *exportFlags) runDirectory(cmd *cobra.Command, args []string, d *directory.Directory) (err error) {
+	pages, closePages, err := pagesOf(d)
 	if err != nil {
 		return err
 	}
@@ -90,8 +92,8 @@ func (f *exportFlags) runDirectory(cmd *cobra.Command, args []string, d *directo
 	return f.run(cmd, args, func() io.ReadCloser { return io.NopCloser(pages()) })
 }
 
-func (f *exportFlags) runCluster(cmd *cobra.Command, args []string, j *clusterJob) error {
-	return f.run(cmd, args, func() io.ReadCloser { return j.c.mongo.Job(j.Info.ID).Lines(cmd.Context()) })
+func (f *exportFlags) runCluster(cmd *cobra.Command, args []string, j *cluster.Job) error {
+	return f.run(cmd, args, func() io.ReadCloser { return j.Cluster.Mongo.Job(j.Info.ID).Lines(cmd.Context()) })
 }
 
 // run writes the pages, which it may read twice, each time from the start.
@@ -150,11 +152,11 @@ func remove(name string) error {
 
 // pages returns a function that reads the pages from the start: those that the store knows, or, of a crawl that runs, the
 // whole lines of the file at this moment.
-func (d *directory) pages() (read func() io.Reader, done func() error, err error) {
-	if !d.running() {
-		return d.store.Pages().Lines, func() error { return nil }, nil
+func pagesOf(d *directory.Directory) (read func() io.Reader, done func() error, err error) {
+	if !d.Running() {
+		return d.Store.Pages().Lines, func() error { return nil }, nil
 	}
-	f, err := os.Open(filepath.Join(d.dir, "pages.jsonl"))
+	f, err := os.Open(filepath.Join(d.Dir, "pages.jsonl"))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,9 +1,9 @@
-package main
+package control
 
 import "time"
 
-// rate is a rate of pages over the last ten seconds.
-type rate struct {
+// Rate is a rate of pages over the last ten seconds.
+type Rate struct {
 	samples []sample
 	first   int64
 	begun   bool
@@ -14,7 +14,8 @@ type sample struct {
 	pages int64
 }
 
-func (r *rate) add(now time.Time, pages int64) float64 {
+// Add takes in how many pages there are now, and returns the rate in pages a second.
+func (r *Rate) Add(now time.Time, pages int64) float64 {
 	if !r.begun {
 		r.begun, r.first = true, pages
 	}
@@ -29,6 +30,7 @@ func (r *rate) add(now time.Time, pages int64) float64 {
 	return 0
 }
 
-func (r *rate) overall(pages int64, took time.Duration) float64 {
+// Overall is the rate since the first Add.
+func (r *Rate) Overall(pages int64, took time.Duration) float64 {
 	return float64(pages-r.first) / max(took.Seconds(), 1e-9)
 }
