@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
@@ -47,10 +47,10 @@ type Attempts interface {
 
 // Broker tells what waits in the queues.
 type Broker interface {
-	Depths(ctx context.Context) ([]rabbit.Depth, error)
-	Dead(ctx context.Context, limit int) ([]rabbit.Letter, error)
-	Programs(ctx context.Context) ([]rabbit.Program, error)
-	Alarms(ctx context.Context) ([]rabbit.Alarm, error)
+	Depths(ctx context.Context) ([]bus.Depth, error)
+	Dead(ctx context.Context, limit int) ([]bus.Letter, error)
+	Programs(ctx context.Context) ([]bus.Program, error)
+	Alarms(ctx context.Context) ([]bus.Alarm, error)
 }
 
 // Following knows the pages whose content or links have not come to their end.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
@@ -24,9 +24,9 @@ type fakeCluster struct {
 	records   map[weburl.Key]weburl.URL
 	damaged   map[weburl.Key]bool
 	missing   []crawl.Task // pages that have not come to their end
-	depths    func() []rabbit.Depth
-	dead      []rabbit.Letter
-	alarms    []rabbit.Alarm
+	depths    func() []bus.Depth
+	dead      []bus.Letter
+	alarms    []bus.Alarm
 	broken    bool  // the walks are out of order
 	uncounted error // of the page store when it is to count
 
@@ -75,7 +75,7 @@ func soundCluster(t testing.TB) *fakeCluster {
 	f.keepNot(mustURL(t, "http://a.test/noindex"), crawl.ReasonNoIndex)
 	f.put(fakeJob, mustURL(t, "http://b.test/waits"), crawl.Entry{State: crawl.StateOpen})
 	f.put(fakeJob, mustURL(t, "http://c.test/"), crawl.Entry{State: crawl.StateExcluded, Verdict: crawl.VerdictExcluded, Reason: "scope"})
-	f.queue(rabbit.Depth{Queue: "back.7", Ready: 1}, rabbit.Depth{Queue: "frontier.owner"})
+	f.queue(bus.Depth{Queue: "back.7", Ready: 1}, bus.Depth{Queue: "frontier.owner"})
 	return f
 }
 
@@ -96,7 +96,7 @@ func (f *fakeCluster) vanish(u weburl.URL, age time.Duration) {
 	f.put(fakeJob, u, crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200, At: fakeNow.Add(-age)})
 }
 
-func (f *fakeCluster) queue(ds ...rabbit.Depth) { f.depths = func() []rabbit.Depth { return ds } }
+func (f *fakeCluster) queue(ds ...bus.Depth) { f.depths = func() []bus.Depth { return ds } }
 
 // open returns the view of the cluster.
 func (f *fakeCluster) open(t testing.TB) *Cluster {
@@ -225,13 +225,13 @@ func (u fakeUnkept) Reasons(_ context.Context, job crawl.JobID, keys ...weburl.K
 
 type fakeBroker struct{ f *fakeCluster }
 
-func (b fakeBroker) Depths(context.Context) ([]rabbit.Depth, error)     { return b.f.depths(), nil }
-func (b fakeBroker) Dead(context.Context, int) ([]rabbit.Letter, error) { return b.f.dead, nil }
-func (b fakeBroker) Programs(context.Context) ([]rabbit.Program, error) {
-	return []rabbit.Program{{Name: "due", Host: "10.0.0.1"}, {Name: "parser", Host: "10.0.0.1"}, {Name: "due", Host: "10.0.0.2"}}, nil
+func (b fakeBroker) Depths(context.Context) ([]bus.Depth, error)     { return b.f.depths(), nil }
+func (b fakeBroker) Dead(context.Context, int) ([]bus.Letter, error) { return b.f.dead, nil }
+func (b fakeBroker) Programs(context.Context) ([]bus.Program, error) {
+	return []bus.Program{{Name: "due", Host: "10.0.0.1"}, {Name: "parser", Host: "10.0.0.1"}, {Name: "due", Host: "10.0.0.2"}}, nil
 }
 
-func (b fakeBroker) Alarms(context.Context) ([]rabbit.Alarm, error) { return b.f.alarms, nil }
+func (b fakeBroker) Alarms(context.Context) ([]bus.Alarm, error) { return b.f.alarms, nil }
 
 type fakeHosts struct{}
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 )
 
@@ -166,7 +166,7 @@ func (p *Pipeline) add(q *Pipeline) {
 
 // nodeLetter is a dead letter in a node's broker.
 type nodeLetter struct {
-	rabbit.Letter
+	bus.Letter
 	node string // empty: there is no ring
 }
 
@@ -177,7 +177,7 @@ func (c *Cluster) dead(ctx context.Context, limit int) ([]nodeLetter, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([][]rabbit.Letter, len(s.nodes))
+	all := make([][]bus.Letter, len(s.nodes))
 	err = s.ask(ctx, "dead letters", func(ctx context.Context, i int, b Broker) (err error) {
 		if s.ring != nil {
 			if _, err := b.Depths(ctx); err != nil { // says so at once, where Dead would wait for the broker
