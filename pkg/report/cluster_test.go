@@ -13,7 +13,6 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -222,7 +221,7 @@ func TestTheJobIsNamedUnlessThereIsOne(t *testing.T) {
 
 func TestStatusOfAClusterForPeople(t *testing.T) {
 	f := soundCluster(t)
-	f.jobs[1].State, f.jobs[1].Ended = postgres.JobEnded, fakeNow.Add(-time.Minute)
+	f.jobs[1].State, f.jobs[1].Ended = crawl.JobEnded, fakeNow.Add(-time.Minute)
 	f.queue(bus.Depth{Queue: "front.2", Ready: 40, Unacked: 3}, bus.Depth{Queue: "back.1"}, bus.Depth{Queue: "back.2", Ready: 7, Unacked: 2},
 		bus.Depth{Queue: "later.1", Ready: 5}, bus.Depth{Queue: crawl.TopicFetch, Ready: 12, Unacked: 256, Published: 310.21, Acked: 309.8, Consumers: 2},
 		bus.Depth{Queue: crawl.TopicParse + ".retry", Ready: 1, Unacked: 1}, bus.Depth{Queue: "dead", Ready: 1}, bus.Depth{Queue: "dead", Ready: 1},
