@@ -38,8 +38,7 @@ var besides = map[string][]string{
 	// It opens and closes the frontier's parts of a ring.
 	"pkg/cluster/handover": {"pkg/stages/frontier"},
 	// The reports of a cluster ask its stores and its broker by themselves.
-	"pkg/report": {"pkg/stages/urlfilter", "pkg/stages/frontier", "pkg/stages/robotscache",
-		"pkg/cluster/ring"},
+	"pkg/report": {"pkg/stages/urlfilter"},
 	// Tools take apart what a stage reads.
 	"pkg/stages/contentseen/seentool": {"pkg/stages/parse"},
 }

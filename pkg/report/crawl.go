@@ -8,7 +8,6 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -63,10 +62,19 @@ type Sources struct {
 
 // Moment is what only the process that runs a crawl knows.
 type Moment struct {
-	Frontier frontier.Stats
+	Frontier FrontierState
 	Paused   bool
 	Started  time.Time // of this process's part of the crawl
 	Rate     float64   // pages a second, lately
+}
+
+// FrontierState is what a running crawl's frontier holds.
+type FrontierState struct {
+	Queued      int64 // tasks that wait, retries included
+	InFlight    int   // leases without outcome
+	ActiveHosts int
+	Waiting     int64     // retries whose time has not come
+	NextDue     time.Time // when the next host may be contacted; zero: none waits
 }
 
 // Crawl inspects a crawl. It is safe for concurrent use if its sources are.

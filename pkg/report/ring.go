@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
-	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 )
 
 // Ring is the nodes of a cluster as the ring's table had them when somebody looked.
@@ -24,7 +23,9 @@ type Ring struct {
 
 // RingNode is a node, and the way to its broker.
 type RingNode struct {
-	ring.Node
+	Name       string
+	Address    string // host:port of its broker
+	State      string // joining, active, draining or gone
 	Registered bool
 	Vnodes     int
 	// Broker is nil where the node is dead: what waited there is read from the ledger by those who take over.
@@ -93,16 +94,16 @@ func partial(err error) error {
 
 // NodeLine is a node of the ring in a few figures.
 type NodeLine struct {
-	Node       string     `json:"node"`
-	Address    string     `json:"address"`
-	State      ring.State `json:"state"`
-	Registered bool       `json:"registered"`
-	Vnodes     int        `json:"vnodes"`
-	Tasks      int64      `json:"tasks"`     // of its frontier
-	UnderWay   int64      `json:"under_way"` // messages between stages, retries included
-	Retrying   int64      `json:"retrying"`
-	Dead       int64      `json:"dead_letters"`
-	Error      string     `json:"error,omitempty"` // its broker was not asked, or does not answer, and why
+	Node       string `json:"node"`
+	Address    string `json:"address"`
+	State      string `json:"state"`
+	Registered bool   `json:"registered"`
+	Vnodes     int    `json:"vnodes"`
+	Tasks      int64  `json:"tasks"`     // of its frontier
+	UnderWay   int64  `json:"under_way"` // messages between stages, retries included
+	Retrying   int64  `json:"retrying"`
+	Dead       int64  `json:"dead_letters"`
+	Error      string `json:"error,omitempty"` // its broker was not asked, or does not answer, and why
 }
 
 // RingLine is the ring in a few figures.

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
-	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
@@ -46,9 +45,9 @@ func ringed(f *fakeCluster) (r *Ring, a, b *nodeBroker) {
 		programs: []bus.Program{{Name: "frontier", Host: "10.0.0.1"}, {Name: bus.PeerProgram + "b", Host: "10.0.0.2"}}}
 	b = &nodeBroker{depths: []bus.Depth{{Queue: "back.1", Ready: 1}}, programs: []bus.Program{{Name: "due", Host: "10.0.0.2"}}}
 	r = &Ring{Name: "main", Epoch: 7, Vnodes: 300, Nodes: []RingNode{
-		{ring.Node{Name: "a", Address: "10.0.0.1:5672", State: ring.Active}, true, 150, a},
-		{ring.Node{Name: "b", Address: "10.0.0.2:5672", State: ring.Active}, true, 150, b},
-		{ring.Node{Name: "c", Address: "10.0.0.3:5672", State: ring.Gone}, false, 0, nil},
+		{"a", "10.0.0.1:5672", "active", true, 150, a},
+		{"b", "10.0.0.2:5672", "active", true, 150, b},
+		{"c", "10.0.0.3:5672", "gone", false, 0, nil},
 	}}
 	f.ring = func(context.Context) (*Ring, error) { return r, nil }
 	return r, a, b

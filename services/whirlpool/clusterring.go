@@ -54,11 +54,11 @@ func (n *nodes) close() error {
 }
 
 // broker returns the broker of a node of the ring: where it is this node's, as the configuration has it.
-func (c *cluster) broker(n ring.Node) (*rabbit.Bus, error) {
-	if n.Address == c.cfg.BrokerAddress() {
+func (c *cluster) broker(name, address string) (*rabbit.Bus, error) {
+	if address == c.cfg.BrokerAddress() {
 		return c.bus, nil
 	}
-	return c.nodes.at(c.cfg, n.Name, n.Address)
+	return c.nodes.at(c.cfg, name, address)
 }
 
 // readRing reads the ring. Before its first node has joined, the broker that the configuration names is all there is.
@@ -76,9 +76,10 @@ func (c *cluster) readRing(ctx context.Context) (*report.Ring, error) {
 		counts := v.Table.Counts()
 		for i, n := range v.Table.Nodes() {
 			_, registered := v.Present[n.Name]
-			r := report.RingNode{Node: n, Registered: registered, Vnodes: counts[i]}
+			r := nodeLine(n)
+			r.Registered, r.Vnodes = registered, counts[i]
 			if n.State != ring.Gone || n.Incarnation != 0 {
-				b, err := c.broker(n)
+				b, err := c.broker(n.Name, n.Address)
 				if err != nil {
 					return nil, err
 				}
@@ -89,7 +90,14 @@ func (c *cluster) readRing(ctx context.Context) (*report.Ring, error) {
 	}
 	if len(out.Nodes) == 0 {
 		own := ring.Node{Name: c.cfg.Node, Address: c.cfg.BrokerAddress(), State: ring.Joining}
-		out.Nodes = []report.RingNode{{Node: own, Broker: c.bus}}
+		r := nodeLine(own)
+		r.Broker = c.bus
+		out.Nodes = []report.RingNode{r}
 	}
 	return out, nil
+}
+
+// nodeLine is a node of the ring as a report shows it.
+func nodeLine(n ring.Node) report.RingNode {
+	return report.RingNode{Name: n.Name, Address: n.Address, State: n.State.String()}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/traps"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -34,7 +33,7 @@ type Rules struct {
 // Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name the pattern or
 // the file.
 func Compile(job *crawl.Job) (*Rules, error) {
-	r := &Rules{job: job, agent: robotscache.AgentOf(job), canon: Canonicalizer(job), domains: map[string]bool{}, hosts: map[string]bool{},
+	r := &Rules{job: job, agent: job.RobotsAgent(), canon: Canonicalizer(job), domains: map[string]bool{}, hosts: map[string]bool{},
 		traps: traps.Default(), seeds: map[weburl.URL]bool{}, names: job.Epoch > 1}
 	if r.names {
 		r.scopeRule, r.depthRule = "scope "+string(job.Scope), fmt.Sprintf("max_depth %d", job.MaxDepth)
