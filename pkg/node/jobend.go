@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -134,7 +134,7 @@ func (w *jobWatch) buried(ctx context.Context, job crawl.JobID) (found bool, err
 // seeded reports whether the ledger knows every seed. Those that it does not know were lost on their way there: they
 // are sent again.
 func (w *jobWatch) seeded(ctx context.Context, job *crawl.Job) (bool, error) {
-	scope, err := urlfilter.Compile(job)
+	scope, err := urlrules.Compile(job)
 	if err != nil {
 		return false, err
 	}
