@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -52,19 +51,7 @@ func (u *URLs) Entries(ctx context.Context, job crawl.JobID, each func(crawl.Led
 		if err != nil {
 			return err
 		}
-		var host int64
-		var hash pgtype.UUID
-		var url, unkept *string
-		var e entryRow
-		_, err = pgx.ForEachRow(rows, append(append([]any{&host, &hash, &url}, e.fields()...), &unkept), func() error {
-			row := crawl.LedgerRow{Entry: e.public(keyOf(host, hash)), Unkept: text(unkept)}
-			var err error
-			if row.URL, err = storedURL(url); err != nil {
-				return err
-			}
-			return each(row)
-		})
-		return err
+		return eachRow(rows, each)
 	})
 }
 
