@@ -45,13 +45,14 @@ type Auditor interface {
 
 // Sources are what a crawl is inspected through.
 type Sources struct {
-	Dir     string // of the crawl: pages.jsonl, crawl.log
+	Dir     string // of the crawl, whose files are told with their sizes
 	Job     *crawl.Job
 	Jobs    crawl.JobStore // the revisions of the job; nil: there is none but Job
 	Left    crawl.LeftOuts // nil: no more than the ledger says is known of what was left out
 	Ledger  crawl.Ledger
 	Hosts   crawl.Hosts
 	Robots  crawl.RobotsStore
+	Log     crawl.LogList
 	Queues  Lengths
 	Pages   PageLines
 	Journal Journal
@@ -91,14 +92,16 @@ var (
 
 // New returns the view of a crawl. Every source but Live is needed.
 func New(src Sources) (*Crawl, error) {
-	if src.Job == nil || src.Ledger == nil || src.Hosts == nil || src.Robots == nil || src.Queues == nil || src.Pages == nil ||
+	if src.Job == nil || src.Ledger == nil || src.Hosts == nil || src.Robots == nil || src.Log == nil || src.Queues == nil || src.Pages == nil ||
 		src.Journal == nil || src.Dead == nil || src.Auditor == nil {
 		return nil, errors.New("inspect a crawl: a source is missing")
 	}
 	c := &Crawl{src: src}
 	c.story = story{job: src.Job, left: src.Left, history: historyOf(src.Job, src.Jobs), ledger: src.Ledger, hosts: src.Hosts, robots: src.Robots, pages: src.Pages, running: src.Live != nil,
 		now: time.Now, where: c.find}
-	c.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) { return attempts(ctx, src.Dir, u) }
+	c.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) {
+		return lastAttempts(ctx, src.Log, src.Job.ID, u)
+	}
 	return c, nil
 }
 
