@@ -17,7 +17,8 @@ import (
 )
 
 // Handler is the logic of one stage. It may be called by many goroutines at once. An error brings the event back later,
-// unless it is marked by crawl.Permanent; crawl.ErrDiscarded lets go of it.
+// unless it is marked by crawl.Permanent; crawl.ErrDiscarded lets go of it, ErrHandled ends it. Where a page goes no
+// further the runner tells the DUE that it has no links.
 type Handler[In crawl.Event] interface {
 	Handle(ctx context.Context, in In) ([]crawl.Event, error)
 }
@@ -94,10 +95,6 @@ type runner[In crawl.Event] struct {
 	waits   bus.Waits
 }
 
-// loudAttempt is the attempt from which a failure is an error to people: a fault that passes by itself has passed by then,
-// and one that stays, such as a full disk, would stop the crawl without a word. A permanent failure is one at once.
-const loudAttempt = 3
-
 func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
 	start := time.Now()
 	r.figures.began()
@@ -121,33 +118,6 @@ func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
 	return err
 }
 
-// failed says that a message failed, and what it was about. Where the failure is expected, one line stands for many.
-func (r *runner[In]) failed(ctx context.Context, m bus.Message, err error) {
-	if bus.IsExpected(err) {
-		r.waits.Say(r.cfg.Log, "messages wait", "stage", r.cfg.Name, "reason", err)
-		return
-	}
-	level := slog.LevelWarn
-	if m.Attempt >= loudAttempt || crawl.IsPermanent(err) {
-		level = slog.LevelError
-	}
-	args := append([]any{"stage", r.cfg.Name, "id", m.ID}, about(m.Event)...)
-	r.cfg.Log.Log(ctx, level, "message failed", append(args, "attempt", m.Attempt, "error", err)...)
-}
-
-// about returns attributes that say what an event is about.
-func about(e crawl.Event) []any {
-	subjected, ok := e.(crawl.Subjected)
-	if !ok {
-		return nil
-	}
-	s := subjected.Subject()
-	if s.URL.IsZero() {
-		return []any{"job", s.Job, "urls", s.URLs}
-	}
-	return []any{"job", s.Job, "url", s.URL}
-}
-
 // handle runs the handler and publishes what it returned.
 func (r *runner[In]) handle(ctx context.Context, in In, m bus.Message) (n int, err error) {
 	defer func() {
@@ -156,9 +126,13 @@ func (r *runner[In]) handle(ctx context.Context, in In, m bus.Message) (n int, e
 		}
 	}()
 	out, err := r.calls.call(ctx, in, m.ID)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrHandled):
+		return 0, nil
+	case err != nil:
 		return 0, r.cutOff(err, m.Attempt)
 	}
+	out = followUp(m.Event, out)
 	if len(out) > 0 {
 		err = r.publish(ctx, m.ID, out)
 	}
@@ -169,15 +143,4 @@ func (r *runner[In]) handle(ctx context.Context, in In, m bus.Message) (n int, e
 		return 0, err
 	}
 	return len(out), nil
-}
-
-func (r *runner[In]) publish(ctx context.Context, parent crawl.MessageID, out []crawl.Event) error {
-	msgs := make([]bus.Message, len(out))
-	for i, e := range out {
-		msgs[i] = bus.Message{ID: parent.Child(r.cfg.Name, i), Event: e}
-	}
-	if err := r.bus.Publish(ctx, msgs...); err != nil {
-		return fmt.Errorf("publish %d events of stage %s: %w", len(msgs), r.cfg.Name, err)
-	}
-	return nil
 }
