@@ -11,16 +11,16 @@ import (
 
 // EntryList reads a job's ledger.
 type EntryList interface {
-	// EntriesAfter returns up to limit entries whose keys come behind after, in the order of the keys; the zero key comes
-	// before all. Fewer than limit: there are no more.
+	// EntriesAfter returns up to limit entries whose keys come behind after, in the order of the keys; the zero key
+	// comes before all. Fewer than limit: there are no more.
 	EntriesAfter(ctx context.Context, job JobID, after weburl.Key, limit int) ([]LedgerRow, error)
 }
 
-// LogList reads crawl.log about in the order in which it was written. An offset is the store's own number of a place in
-// the log; 0 is its beginning.
+// LogList reads crawl.log about in the order in which it was written. An offset is the store's own number of a
+// place in the log; 0 is its beginning.
 type LogList interface {
-	// LinesFrom returns up to limit lines of a job from an offset on, and the offset to go on from. Fewer than limit: there
-	// are no more for now.
+	// LinesFrom returns up to limit lines of a job from an offset on, and the offset to go on from. Fewer than limit:
+	// there are no more for now.
 	LinesFrom(ctx context.Context, job JobID, from int64, limit int) (lines []LogLine, next int64, err error)
 	// AttemptsFrom does so with the lines about one URL.
 	AttemptsFrom(ctx context.Context, job JobID, u weburl.URL, from int64, limit int) (lines []LogLine, next int64, err error)

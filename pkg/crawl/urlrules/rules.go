@@ -1,6 +1,6 @@
-// Package urlrules compiles what a job says about URLs, and answers for one URL: its canonical form, whether it lies in
-// the scope, and why it is not to be fetched, if it is not: blacklist, scope, patterns, depth, traps. The URL filter goes by
-// it, and so does whoever explains what the filter did.
+// Package urlrules compiles what a job says about URLs, and answers for one URL: its canonical form, whether it
+// lies in the scope, and why it is not to be fetched, if it is not: blacklist, scope, patterns, depth, traps. The
+// URL filter goes by it, and so does whoever explains what the filter did.
 package urlrules
 
 import (
@@ -33,8 +33,8 @@ type Rules struct {
 	seeds     map[weburl.URL]bool
 }
 
-// Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name the pattern or
-// the file.
+// Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name
+// the pattern or the file.
 func Compile(job *crawl.Job) (*Rules, error) {
 	r := &Rules{job: job, agent: job.RobotsAgent(), canon: job.Canonicalizer(), domains: map[string]bool{}, hosts: map[string]bool{},
 		traps: traps.Default(), seeds: map[weburl.URL]bool{}, names: job.Epoch > 1}
@@ -76,8 +76,8 @@ func patterns(name string, list []string) ([]*regexp.Regexp, error) {
 	return out, nil
 }
 
-// directory is host and path of a URL up to the last slash: /a/b.html and /a/ have the directory /a/. The scheme does not
-// count: a seed named without one is taken for http, and most sites redirect that to https.
+// directory is host and path of a URL up to the last slash: /a/b.html and /a/ have the directory /a/. The scheme
+// does not count: a seed named without one is taken for http, and most sites redirect that to https.
 func directory(u weburl.URL) string {
 	path := u.Path()
 	return u.HostKey() + path[:strings.LastIndexByte(path, '/')+1]
@@ -96,8 +96,8 @@ func (r *Rules) IsSeed(u weburl.URL) bool { return r.seeds[u] }
 func (r *Rules) Canonical(u weburl.URL) weburl.URL { return r.canon.Canonical(u) }
 
 // Judge says why a candidate is not to be fetched, and by which rule; empty: it is. It does not ask robots.txt. A
-// sitemap may lie on another host than the pages it lists, so scope and patterns do not bind it here (see
-// package urlfilter); its links are judged like all others. A feed is named by a page, unlike a sitemap: what binds pages
+// sitemap may lie on another host than the pages it lists, so scope and patterns do not bind it here (see package
+// urlfilter); its links are judged like all others. A feed is named by a page, unlike a sitemap: what binds pages
 // binds it too. The rule is told where it is not that of the job's first revision.
 func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 	href := t.URL.String()
