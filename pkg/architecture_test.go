@@ -45,7 +45,7 @@ var besides = map[string][]string{
 	// It opens and closes the frontier's parts of a ring.
 	"pkg/cluster/handover": {"pkg/stages/frontier"},
 	// Tools take apart what a stage reads.
-	"pkg/stages/contentseen/seentool": {"pkg/stages/parse"},
+	"pkg/stages/contentseen/simhashtool": {"pkg/stages/parser"},
 }
 
 type listed struct {
@@ -158,8 +158,8 @@ func TestNegativeControlImportRules(t *testing.T) {
 		{"pkg/crawl", []string{"pkg/bus"}},
 		{"pkg/bus/membus", []string{"pkg/stores/local"}},
 		{"pkg/pipeline", []string{"pkg/stages/frontier"}},
-		{"pkg/stages/fetch", []string{"pkg/stores/local"}},
-		{"pkg/stages/parse", []string{"pkg/stages/fetch"}},
+		{"pkg/stages/fetcher", []string{"pkg/stores/local"}},
+		{"pkg/stages/parser", []string{"pkg/stages/fetcher"}},
 		{"pkg/stages/contentseen", []string{"pkg/node"}},
 		{"pkg/stages/frontier", []string{"pkg/testkit/fakeweb"}},
 		{"pkg/records/warc", []string{"pkg/stores/local"}},

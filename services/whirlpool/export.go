@@ -28,7 +28,7 @@ func newExport() *cobra.Command {
 	f := &exportFlags{}
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
-		Short: "Write the pages as CSV, JSON Lines or Parquet",
+		Short: "Write the pages as " + export.Choice(export.Format.Title),
 		Long: `Export turns pages.jsonl, or the records of a cluster's job, into a table: a row a page, a column for each key of a record, and
 field.NAME for what site rules extracted. It works while the crawl runs: then it holds the pages stored so far.
 
@@ -45,7 +45,7 @@ the records as they are. Without FILE it writes to standard output.`,
 	}
 	ref := refFlags(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.format, "format", "", "csv, jsonl or parquet (default: by the end of FILE's name, else csv)")
+	fl.StringVar(&f.format, "format", "", export.Choice(export.Format.String)+" (default: by the end of FILE's name, else csv)")
 	fl.StringSliceVar(&f.columns, "columns", nil, "columns in their order, with commas between them")
 	fl.BoolVar(&f.originals, "originals", false, "leave out copies of other pages")
 	fl.BoolVar(&f.raw, "raw-text", false, "do not guard CSV cells that a spreadsheet would run as formulas")
@@ -76,15 +76,7 @@ func (f *exportFlags) options(args []string) export.Options {
 		opt.Keep = export.Originals
 	}
 	if f.format == "" {
-		opt.Format = export.CSV
-		if len(args) > 0 {
-			switch strings.ToLower(filepath.Ext(args[0])) {
-			case ".jsonl", ".ndjson", ".json":
-				opt.Format = export.JSONL
-			case ".parquet":
-				opt.Format = export.Parquet
-			}
-		}
+		opt.Format = export.FormatOf(strings.Join(args, ""))
 	}
 	return opt
 }
@@ -105,10 +97,10 @@ func (f *exportFlags) runCluster(cmd *cobra.Command, args []string, j *clusterJo
 // run writes the pages, which it may read twice, each time from the start.
 func (f *exportFlags) run(cmd *cobra.Command, args []string, pages func() io.ReadCloser) (err error) {
 	opt := f.options(args)
-	if file, ok := cmd.OutOrStdout().(*os.File); len(args) == 0 && ok && opt.Format == export.Parquet && term.IsTerminal(int(file.Fd())) {
-		return usage("Parquet is not for a terminal: name a FILE")
+	if file, ok := cmd.OutOrStdout().(*os.File); len(args) == 0 && ok && opt.Format.Binary() && term.IsTerminal(int(file.Fd())) {
+		return usage("%s is not for a terminal: name a FILE", opt.Format.Title())
 	}
-	if len(opt.Columns) == 0 && opt.Format != export.JSONL {
+	if len(opt.Columns) == 0 && !opt.Format.Whole() {
 		if opt.Fields, err = fieldNames(cmd.Context(), pages()); err != nil {
 			return fmt.Errorf("columns of the pages: %w", err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
 )
 
 // flagOfKey names the flags that set a key of the job.
@@ -22,7 +22,7 @@ var flagOfKey = map[string]string{"scope": "scope", "include": "include", "exclu
 
 // checkJob finds every fault of a job before anything starts: settings, patterns, blacklist, site rules.
 func checkJob(job *crawl.Job) error {
-	_, errRules := parse.CompileRules(job.Rules)
+	_, errRules := parser.CompileRules(job.Rules)
 	err := job.Validate()
 	if err == nil {
 		_, err = urlrules.Compile(job)

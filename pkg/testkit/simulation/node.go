@@ -63,7 +63,7 @@ func (n *Node) start() error {
 		n.lead,
 		stageOf(n, "fetcher", crawl.TopicFetch, c.cfg.Window, fetcher{n}),
 		stageOf(n, "urlfilter", crawl.TopicParse, 16, reader{n}),
-		stageOf(n, "hostsplitter", crawl.TopicHostSplit, 8, hostsplitter.New(whose)),
+		stageOf(n, "hostsplitter", crawl.TopicHostSplitter, 8, hostsplitter.New(whose)),
 		stageOf(n, "due", crawl.TopicDUE, 8, claims))
 	return nil
 }

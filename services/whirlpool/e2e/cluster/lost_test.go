@@ -21,7 +21,7 @@ var lostQueues = []struct{ queue, program, how string }{
 	{crawl.TopicParse, "parser", "purged"},
 	{crawl.TopicContentSeen, "contentseen", "deleted"},
 	{crawl.TopicURLFilter, "urlfilter", "purged"},
-	{crawl.TopicHostSplit, "hostsplitter", "deleted"},
+	{crawl.TopicHostSplitter, "hostsplitter", "deleted"},
 	{crawl.TopicDUE, "due", "purged"},
 	{crawl.TopicFrontierIn, "frontier", "deleted"},
 	{crawl.TopicOutcome, "frontier", "deleted"}, // few enough that the consumer holds them all: a purge finds none
@@ -71,7 +71,9 @@ func loseQueues(t *testing.T, prefix, program, how string) {
 	c.wait()
 	c.judge(w)
 	t.Logf("%d messages were %s", lost, how)
-	if lost == 0 && prefix != "later." && !(prefix == crawl.TopicOutcome && how == "purged") {
+	// Programs hold what these topics have, unacknowledged: a purge finds little there, or nothing.
+	held := how == "purged" && slices.Contains([]string{crawl.TopicFetch, crawl.TopicFrontierIn, crawl.TopicOutcome}, prefix)
+	if lost == 0 && prefix != "later." && !held {
 		t.Error("no message was lost: the test proves nothing")
 	}
 }
