@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -44,7 +43,7 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 		return true, nil
 	}
 	origin := task.URL.Origin()
-	rules, rec, found, err := h.deps.Robots.Rules(ctx, origin, robotscache.AgentOf(job))
+	rules, rec, found, err := h.deps.Robots.Rules(ctx, origin, job.RobotsAgent())
 	switch {
 	case err != nil:
 		return false, err
@@ -233,7 +232,7 @@ func originOf(task *crawl.Task) string {
 
 // robotsRecord stores what an answer says.
 func (h *Handler) robotsRecord(ctx context.Context, a *attempt, state crawl.RobotsState, text []byte) error {
-	now, agent, file := time.Now(), robotscache.AgentOf(a.job), robots.Parse(text)
+	now, agent, file := time.Now(), a.job.RobotsAgent(), robots.Parse(text)
 	delay, _ := file.Agent(agent).CrawlDelay()
 	started, _ := a.contact.seen()
 	rec := crawl.Robots{Origin: originOf(a.task), State: state, Status: a.out.Status, Body: text, FetchedAt: now,
@@ -258,11 +257,11 @@ func (h *Handler) keepRules(ctx context.Context, a *attempt, now time.Time) (boo
 	if rec.Expires.After(last) {
 		rec.Expires = last
 	}
-	agent := robotscache.AgentOf(a.job)
+	agent := a.job.RobotsAgent()
 	if err := h.deps.Robots.Put(ctx, rec, agent); err != nil {
 		return false, err
 	}
-	delay, _ := robotscache.Compile(&rec, agent).CrawlDelay()
+	delay, _ := rec.Rules(agent).CrawlDelay()
 	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires, CrawlDelay: delay}
 	return true, nil
 }
@@ -283,7 +282,7 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 		return err
 	}
 	rec := crawl.Robots{Origin: originOf(a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now, Expires: now.Add(rest)}
-	if err := h.deps.Robots.Put(ctx, rec, robotscache.AgentOf(a.job)); err != nil {
+	if err := h.deps.Robots.Put(ctx, rec, a.job.RobotsAgent()); err != nil {
 		return err
 	}
 	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires}

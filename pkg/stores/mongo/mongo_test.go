@@ -55,6 +55,13 @@ func TestPages(t *testing.T) {
 	})
 }
 
+func TestRecordList(t *testing.T) {
+	storetest.RecordList(t, func(t *testing.T) (crawl.Pages, crawl.RecordList) {
+		s := open(t)
+		return ofJob{s.Pages(), "suite"}, s.Job("suite")
+	})
+}
+
 // everyField is a record with all there is, and much that servers have stumbled over.
 func everyField(t *testing.T) *crawl.Record {
 	u := mustURL(t, "https://www.example.co.uk:8443/a?b=%2E")
