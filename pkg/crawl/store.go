@@ -77,6 +77,8 @@ type Entry struct {
 	// Left says, of VerdictExcluded, what it takes to judge the URL again; nil: nothing is kept. Lookup does not return
 	// it.
 	Left *LeftOut
+	// Validators are those of the page as its outcome brought it. Lookup returns them of VerdictDone only.
+	Validators Validators
 }
 
 // Ledger keeps the outcomes of URLs. It shares its records with URLSet.

@@ -25,7 +25,11 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 	c.settle(a.out)
 	switch c {
 	case classPage:
-		return h.page(ctx, a)
+		events, err := h.page(ctx, a)
+		if a.out.Verdict == crawl.VerdictDone {
+			a.noteValidators()
+		}
+		return events, err
 	case classBroken:
 		return nil, nil
 	case classRedirect:
@@ -37,7 +41,9 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 		if !isConditional(a.task) {
 			a.out.Verdict, a.out.Reason = crawl.VerdictGone, crawl.ReasonStatus
 			a.out.Detail = "the server answered 304 though nothing was asked to be compared"
+			break
 		}
+		a.noteValidators()
 	case classBlocked:
 		h.proxyDenied(a)
 	}

@@ -23,7 +23,8 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 		if t := &out.Task; out.Verdict.Final() && t.Kind != crawl.KindRobots {
 			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: t.Kind,
 				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: t.Attempt + 1,
-				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.sureFirst(t)})
+				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.sureFirst(t),
+				Validators: validators(out)})
 		}
 	}
 	for job, es := range entries {
@@ -35,6 +36,15 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 		return fmt.Errorf("frontier: %d log lines, the first of %s: %w", len(outs), outs[0].Task.URL, err)
 	}
 	return f.leavePlaces(ctx, outs)
+}
+
+// validators are what the ledger keeps of an outcome's. Of a URL that is fetched once it keeps none: they are asked for
+// at the next visit, and would cost a write a page. From its second visit on a URL is one that has a next.
+func validators(out *crawl.Outcome) crawl.Validators {
+	if out.Task.Visit == 0 || out.Verdict != crawl.VerdictDone {
+		return crawl.Validators{}
+	}
+	return crawl.Validators{ETag: out.ETag, LastModified: out.LastModified}
 }
 
 // expect notes the pages and robots.txt files whose links are on their way. A robots.txt that was queued because its

@@ -31,6 +31,7 @@ import (
 //	kindSweep    job(2)                             JSON crawl.Sweep
 //	kindLeftOut  job(2) URL key(24)                 why a URL was left out, and its task (leftout.go)
 //	kindUnkept   job(2) URL key(24)                 the reason why a page that was fetched has no record
+//	kindVisited  job(2) URL key(24)                 the validators of a page that was answered (visited.go)
 const (
 	kindBudget   = 'b'
 	kindTally    = 'c'
@@ -52,6 +53,7 @@ const (
 	kindSweep    = 'V'
 	kindLeftOut  = 'e'
 	kindUnkept   = 'x'
+	kindVisited  = 'w'
 )
 
 // jobNum stands for a job's name in keys.
