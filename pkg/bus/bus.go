@@ -46,6 +46,8 @@ type Abandoner interface {
 	// Abandon treats the message as if its handler had returned the error, and takes no notice of what it returns
 	// later. It reports whether it was in time.
 	Abandon(err error) bool
+	// Life returns the context that ends the handlers' contexts. It is the same for many messages.
+	Life() context.Context
 }
 
 // AbandonKey is under which the context of a handler has its Abandoner, where the bus has one.
