@@ -172,6 +172,7 @@ func checkRecord(t *testing.T, d *crawl.Document, got *crawl.Record, whole bool,
 		URL: d.Page.Task.URL, FinalURL: d.Page.Task.URL, Canonical: d.Canonical, Status: 200, FetchedAt: time.Unix(1, 0), Depth: 2,
 		Referrer: d.Page.Task.Referrer, ContentType: "text/html", Charset: "utf-8", Bytes: 12, Digest: crawl.Digest{1},
 		Simhash: simhash, Title: "Title", Lang: "en", DuplicateOf: of, Similarity: similar, Truncated: "length", Cut: d.Cut,
+		Visit: d.Page.Task.Visit,
 	}
 	if whole {
 		want.Text, want.Fields, want.Links, want.Assets = d.Text, d.Fields, d.Links, d.Assets
