@@ -27,8 +27,9 @@ const (
 
 var errValidators = errors.New("the validators of a page are damaged")
 
-// AppendValidators appends the form in which stores keep validators: extensions, as a task has them (extension.go). What
-// else is to be remembered of a page between two visits gets a tag of its own: programs of this version read past it.
+// AppendValidators appends the form in which stores keep validators: extensions, as a task has them (extension.go).
+// What else is to be remembered of a page between two visits gets a tag of its own: programs of this version read past
+// it.
 func AppendValidators(b []byte, v *Validators) []byte {
 	var pairs []byte
 	if v.ETag != "" {

@@ -227,8 +227,8 @@ func (a *audit) judgeLines(want *pageAt, lines []line) {
 	}
 }
 
-// noteReplaced counts a line that a later one replaces. One that was replaced since the audit began is no such line: the
-// index that it looks at leads there.
+// noteReplaced counts a line that a later one replaces. One that was replaced since the audit began is no such line:
+// the index that it looks at leads there.
 func (a *audit) noteReplaced(l *line) {
 	a.Directory.Replaced++
 	p := l.place()

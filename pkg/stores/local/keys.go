@@ -23,8 +23,8 @@ import (
 //	kindPage     URL key(24)                        place in pages.jsonl, with a checksum (pageindex.go)
 //	kindPageEnd  -                                  uvarint: committed length of pages.jsonl
 //	kindPageMove -                                  a removal of records that is under way (forget.go)
-//	kindPageMark offset(8)                          a line of pages.jsonl that is to be marked as replaced (replace.go)
-//	kindPageTail -                                  uvarint offset and length: lines that are being appended (replace.go)
+//	kindPageMark offset(8)                          a line of pages.jsonl to be marked as replaced (replace.go)
+//	kindPageTail -                                  uvarint offset, length: lines being appended (replace.go)
 //	kindQueue    queue name, 0, sequence(8)         a task (taskcodec.go)
 //	kindRedirect job(2) URL key(24)                 the URL that it redirects to
 //	kindRobots   origin                             CBOR crawl.Robots

@@ -14,8 +14,8 @@ import (
 )
 
 // line is a line of pages.jsonl as it was found: key(24) offset(8) length(8) checksum(4) whole(1). Lines sort by URL
-// and then by offset. whole is 1 for a whole record and 2 for one that was replaced, which is kept as it was before it was
-// marked.
+// and then by offset. whole is 1 for a whole record and 2 for one that was replaced, which is kept as it was before it
+// was marked.
 type line [24 + 8 + 8 + 4 + 1]byte
 
 func makeLine(k weburl.Key, p place, whole bool) (l line) {

@@ -173,7 +173,7 @@ func TestRepairOfAFileWithReplacedRecords(t *testing.T) {
 	}
 }
 
-// A process that replaces and amends records is killed again and again: what it was promised is there, and all else fits.
+// A process that replaces and amends records is killed again and again: what it was promised is there, and all fits.
 func TestReplacingSurvivesKill(t *testing.T) {
 	dir := t.TempDir()
 	last := map[string]int{}

@@ -18,8 +18,8 @@ import (
 // visitKey is the key of Record.Visit in a document; a record of the first visit has none.
 const visitKey = "visit"
 
-// turns lets the writers of one record in this process take turns. MongoDB needs none of it: it compares and replaces in
-// one step. FerretDB does so in two, and writers at once would lose each other's work.
+// turns lets the writers of one record in this process take turns. MongoDB needs none of it: it compares and replaces
+// in one step. FerretDB does so in two, and writers at once would lose each other's work.
 type turns [64]sync.Mutex
 
 // take returns when it is the caller's turn; the returned function ends it.
