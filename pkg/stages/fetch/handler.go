@@ -17,7 +17,7 @@ type Handler struct {
 	deps       Deps
 	transports *transports
 	metrics    *metrics
-	hands      *hands
+	inFlight   *inFlight
 }
 
 var _ pipeline.Handler[*crawl.Fetch] = (*Handler)(nil)
@@ -34,7 +34,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	m := newMetrics(deps.Metrics)
 	dial := t.dial
 	t.dial = func(private bool) dialFunc { return m.timing(dial(private)) }
-	return &Handler{cfg: cfg, deps: deps, transports: t, metrics: m, hands: newHands()}, nil
+	return &Handler{cfg: cfg, deps: deps, transports: t, metrics: m, inFlight: newInFlight()}, nil
 }
 
 // Close closes idle connections.
@@ -52,7 +52,7 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 	}
-	release, again, err := h.hands.take(ctx, &f.Task)
+	release, again, err := h.inFlight.take(ctx, &f.Task)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 	}
