@@ -44,7 +44,7 @@
 // rules gets them. That an origin has no record is not cached: it may have one at any moment.
 //
 // DNS. Addresses are believed until the end of their time to live; failures and names that do not exist are not cached. Whether an
-// address may be contacted is decided where it is dialled (package guard), never here. Answers with an address that is not
+// address may be contacted is decided where it is dialled (package netguard), never here. Answers with an address that is not
 // public are neither stored nor believed: they are the affair of one network, and no entry of a shared cache may lead a
 // fetcher into a private one. For the same reason single labels, which a search list completes, are not shared.
 //

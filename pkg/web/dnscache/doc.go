@@ -12,6 +12,6 @@
 // records' time to live is known; else the system's resolver. Names with a dot are taken as they are; the search list of
 // resolv.conf serves only single labels, so that no crawled name leaks into it.
 //
-// It never decides whether an address may be contacted: that is package guard's. It keeps no more than a fixed number
+// It never decides whether an address may be contacted: that is package netguard's. It keeps no more than a fixed number
 // of names.
 package dnscache
