@@ -225,7 +225,7 @@ type Origin struct {
 }
 
 // By is how long the rest lasts under job j as it is now, whose delay for the host is gap: at least factor × download
-// time, bounded (Heydon and Najork 1999). A delay of 0 means no rest.
+// time, bounded (Heydon and Najork 1999). With a delay of 0 only gap counts.
 func (r *Rest) By(j *Job, gap time.Duration) time.Duration {
 	p := &j.Politeness
 	gap *= time.Duration(max(r.Gaps, 1))

@@ -40,8 +40,8 @@ type layout struct {
 	pulled   bool // the frontier's queues are here
 }
 
-// The topics between a fetch and a claim are bounded. What goes to the frontier is not: its handlers only store, so these
-// queues are short, and the cycle fetch → … → frontier → fetch cannot lock itself.
+// The topics between a fetch and a claim are bounded. Those of the frontier are not: its handlers only store, so the
+// queues stay short, and the cycle fetch → … → frontier → fetch cannot deadlock.
 var (
 	subsystems = layout{exchange: subsystemsExchange, topics: []topic{
 		{crawl.TopicFetch, true}, {crawl.TopicParse, true}, {crawl.TopicContentSeen, true}, {crawl.TopicURLFilter, true},
