@@ -48,9 +48,9 @@ type signalError struct{ signal os.Signal }
 
 func (e signalError) Error() string { return e.signal.String() }
 
-// Execute runs body as the program name until it returns, with everything but flags and configuration: see the package's comment.
-// Logs go to w. It returns the body's error, ErrLate, or ErrForced, and logs it; after the latter two the body still runs,
-// and the process should exit.
+// Execute runs body as the program name until it returns, with everything of the package's comment but flags and
+// configuration. Logs go to w. It logs and returns the body's error, ErrLate, or ErrForced. After the latter two the
+// body is still running, and the process should exit.
 func Execute(ctx context.Context, name string, cfg *Config, w io.Writer, body Body) error {
 	log, limiter, err := newLogger(w, cfg.Log, name, cfg.Node)
 	if err != nil {
@@ -116,8 +116,7 @@ func (p *Program) stop(cause error, signals <-chan os.Signal, ended <-chan error
 	}
 }
 
-// isStop reports whether err says that the context was ended, and nothing else: joined with a failure to close, say, it is
-// that failure.
+// isStop reports whether err says only that the context was ended. Joined with another failure, it is that failure.
 func isStop(err, cause error) bool {
 	if err == context.Canceled || err == cause { //nolint:errorlint // the tree is walked here
 		return true

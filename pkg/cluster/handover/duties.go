@@ -15,15 +15,16 @@ import (
 )
 
 const (
-	// busyLook is how often a node looks at what it has to hand over or to take back, idleLook how often when there is nothing.
+	// busyLook is how often a node looks at what it has to hand over or to take back, idleLook how often when there is
+	// nothing.
 	busyLook = 100 * time.Millisecond
 	idleLook = time.Second
 	// lostLease is how long a hand-over waits before it doubts that a lease will end: no request takes as long.
 	lostLease = 5 * time.Minute
 )
 
-// Run does the node's part of every move until ctx is done, and returns nil, or until the registration is over: ErrOver. Errors of stores are
-// reported and tried again.
+// Run does the node's part of every move until ctx is done, and then returns nil, or until the registration has ended:
+// ErrOver. Errors of stores are logged and retried.
 func (t *Territory) Run(ctx context.Context, f Frontier) error {
 	changed, stop := t.deps.Member.Watch()
 	defer stop()
@@ -49,8 +50,8 @@ func (t *Territory) Run(ctx context.Context, f Frontier) error {
 	}
 }
 
-// sayWhy tells people what has to be tried again. A refusal by the fence is no fault: the node has lost its place for
-// the moment, which its membership has said.
+// sayWhy logs what has to be retried. A refusal by the fence is not a fault: the node has lost its place for the
+// moment, which its membership has logged.
 func (t *Territory) sayWhy(ctx context.Context, err error) {
 	level := slog.LevelWarn
 	if errors.Is(err, ring.ErrFenced) {
@@ -163,12 +164,12 @@ func (t *Territory) reclaimAfter(d time.Duration) {
 	slices.SortFunc(t.reclaim, time.Time.Compare)
 }
 
-// TakeBack has the pages taken back whose links have been on their way for longer than the patience, though no node has left: somebody who sees that
-// nothing goes on any more calls it.
+// TakeBack makes the node take back the pages whose links have been on their way for longer than the patience, although
+// no node has left. Call it if nothing moves on any more.
 func (t *Territory) TakeBack() { t.stuck.Store(true) }
 
-// takeBack takes back, when it is time, the pages of this node's hosts whose links were lost on their way: those that were expected before a node
-// was missed, and are still not followed after the time that the living take.
+// takeBack, when it is time, takes back the pages of this node's hosts whose links were lost on their way: those that
+// were expected before a node was missed, and whose links are still not claimed after the time that living nodes take.
 func (t *Territory) takeBack(ctx context.Context, f Frontier) error {
 	now := time.Now()
 	if t.stuck.Swap(false) {

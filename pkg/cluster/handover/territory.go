@@ -1,7 +1,7 @@
-// Package handover is what a node's frontier may do by the ring: whose a URL is, which hosts this node may contact and since when, and the
-// node's part in moves of virtual nodes from one node to another.
+// Package handover applies the ring to a node's frontier: which URLs belong to this node, which hosts it may contact
+// and since when, and its part in moving virtual nodes from one node to another.
 //
-// It knows no technology. What it relies on, and why nothing is lost with a node: docs/design/nodes.md.
+// It knows no technology. docs/design/nodes.md says what it relies on, and why nothing is lost with a node.
 package handover
 
 import (
@@ -32,7 +32,8 @@ type Member interface {
 type Members interface {
 	// Enter makes the writes of a registration count.
 	Enter(ctx context.Context, k ring.Token) error
-	// Raise refuses, from its return on, what is written under an older table than t, or by registrations that t knows to be over.
+	// Raise refuses, from its return on, what is written under an older table than t, or by registrations that t knows
+	// to be over.
 	Raise(ctx context.Context, t *ring.Table) error
 }
 
@@ -50,12 +51,15 @@ type Frontier interface {
 // Config says whose territory it is.
 type Config struct {
 	Node string
-	// Patience is how long the links of a page may be on their way, after a node was lost, before the page is fetched again.
+	// Patience is how long the links of a page may be on their way, after a node was lost, before the page is fetched
+	// again.
 	Patience time.Duration
-	// Addresses and Recall are for a ring that is partitioned by ip. Recall answers from memory, and where it cannot it calls Wake later.
+	// Addresses and Recall are for a ring that is partitioned by ip. Recall answers from memory, and where it cannot it
+	// calls Wake later.
 	Addresses ring.Addresses
 	Recall    ring.Addresses
-	// Quiet reports whether no lease and no outcome is in the node's broker. A lease under way then will never end, because its message is a dead letter.
+	// Quiet reports whether no lease and no outcome is in the node's broker. A lease under way then will never end,
+	// because its message is a dead letter.
 	Quiet func(ctx context.Context) bool
 	Log   *slog.Logger
 }
