@@ -122,7 +122,7 @@ func (n *Node) leadOnce(ctx context.Context) error {
 	return n.leadBy(ctx, t, f)
 }
 
-func (n *Node) ring(t *handover.Territory) frontier.Ring {
+func (n *Node) ring(t *handover.Ownership) frontier.Ring {
 	if n.cluster.cfg.Broken.NoSince {
 		return timeless{t}
 	}
@@ -139,7 +139,7 @@ func (r timeless) Place(u weburl.URL) frontier.Place {
 	return p
 }
 
-func (n *Node) leadBy(ctx context.Context, t *handover.Territory, f *frontier.Frontier) error {
+func (n *Node) leadBy(ctx context.Context, t *handover.Ownership, f *frontier.Frontier) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup

@@ -37,7 +37,7 @@ type Members interface {
 	Raise(ctx context.Context, t *ring.Table) error
 }
 
-// Frontier is the frontier that works by the territory.
+// Frontier is the node's frontier, which leases only what the node owns.
 type Frontier interface {
 	Wake()
 	InFlight() map[int]int
@@ -48,7 +48,7 @@ type Frontier interface {
 	StopWaiting()
 }
 
-// Config says whose territory it is.
+// Config names the node and sets its times.
 type Config struct {
 	Node string
 	// Patience is how long the links of a page may be on their way, after a node was lost, before the page is fetched
@@ -64,7 +64,7 @@ type Config struct {
 	Log   *slog.Logger
 }
 
-// Deps are what a territory works with.
+// Deps are what an Ownership works with.
 type Deps struct {
 	Member    Member
 	Members   Members
@@ -75,8 +75,8 @@ type Deps struct {
 // ErrOver says that the registration under which a frontier worked is over: what it has in memory may be old.
 var ErrOver = errors.New("this node's registration in the ring is over")
 
-// Territory implements frontier.Ring for one registration of the node. Make it with Begin.
-type Territory struct {
+// Ownership is what the node owns under one registration. It implements frontier.Ring. Make it with Begin.
+type Ownership struct {
 	cfg   Config
 	deps  Deps
 	token ring.Token // of the beginning
@@ -107,8 +107,8 @@ type since struct {
 }
 
 // Begin waits until the node is a member of the ring and its writes count.
-func Begin(ctx context.Context, cfg Config, deps Deps) (*Territory, error) {
-	t := &Territory{cfg: cfg, deps: deps}
+func Begin(ctx context.Context, cfg Config, deps Deps) (*Ownership, error) {
+	t := &Ownership{cfg: cfg, deps: deps}
 	changed, stop := deps.Member.Watch()
 	defer stop()
 	for {
@@ -126,11 +126,11 @@ func Begin(ctx context.Context, cfg Config, deps Deps) (*Territory, error) {
 	}
 }
 
-// over reports whether the registration that the territory began with is not the node's any more.
-func (t *Territory) over() bool { return t.deps.Member.Incarnation() != t.token.Incarnation }
+// over reports whether the node has another registration by now.
+func (t *Ownership) over() bool { return t.deps.Member.Incarnation() != t.token.Incarnation }
 
 // Place implements frontier.Ring.
-func (t *Territory) Place(u weburl.URL) frontier.Place {
+func (t *Ownership) Place(u weburl.URL) frontier.Place {
 	v := t.view.Load()
 	vnode, err := vnodeOf(context.Background(), v.table, u, t.cfg.Recall)
 	if err != nil {
@@ -159,7 +159,7 @@ func vnodeOf(ctx context.Context, table *ring.Table, u weburl.URL, addresses rin
 }
 
 // update takes over a table. What this node could lease before, and has not lost since, it could lease as long.
-func (t *Territory) update(table *ring.Table) (changed bool) {
+func (t *Ownership) update(table *ring.Table) (changed bool) {
 	old := t.view.Load()
 	if old != nil && old.table == table {
 		return false
