@@ -47,6 +47,8 @@ type Abandoner interface {
 	// Abandon treats the message as if its handler had returned err, and ignores what the handler returns later. It
 	// returns false if the handler has returned already.
 	Abandon(err error) bool
+	// Life returns the context that ends the handlers' contexts. It is the same for many messages.
+	Life() context.Context
 }
 
 // AbandonKey is under which the context of a handler has its Abandoner, where the bus has one.

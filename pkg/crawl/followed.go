@@ -29,3 +29,26 @@ func PageOf(e Event) (job JobID, page weburl.URL, ok bool) {
 	}
 	return "", weburl.URL{}, false
 }
+
+// NoLinks returns the event that says that the tracked page of e has no links, for the next stage that knows what to do
+// with it; nil where e is about no tracked page, or does not need it.
+func NoLinks(e Event) Event {
+	switch e := e.(type) {
+	case *Page:
+		return noLinks(&e.Task)
+	case *Document:
+		return noLinks(&e.Page.Task)
+	case *Links:
+		if t := &e.Task; t.Tracked {
+			return &Split{Batch{Job: t.Job, Page: t.URL, Again: t.Repeat, Epoch: t.Epoch}}
+		}
+	}
+	return nil
+}
+
+func noLinks(t *Task) Event {
+	if !t.Tracked {
+		return nil
+	}
+	return &Links{Task: *t}
+}

@@ -12,46 +12,30 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// grace is how long a handler whose context has ended may take to return. One that takes longer is left to itself.
+// grace is how long a handler whose context has ended may take to return. One that takes longer is abandoned.
 const grace = 10 * time.Second
 
 // maxCuts is how often a message may cost its stage the whole limit before it is buried.
 const maxCuts = 3
 
-// maxIdle bounds the callers that wait for work: others end.
-const maxIdle = 32
-
-// callers call handlers on goroutines of their own, so that one that never returns costs its stage a goroutine and not
-// a worker.
+// calls calls the handler of a stage, on the goroutines of the bus's workers: handing each message to another goroutine
+// and back costs more than most handlers. A watch looks after the calls that are under way, see watch.go.
 //
-// A message whose call was left to itself is not handled again while that call is under way: the effects of a handler
-// may be repeated, but not made by two at once that know nothing of each other. When it has come so often it is buried
-// all the same, and nobody waits for it any more.
-type callers[In crawl.Event] struct {
+// While an abandoned call is under way its message is not handled again: the effects of a handler may be repeated, but
+// not made by two at once that do not know of each other. Its retries count as cut off, and the last one buries it.
+type calls[In crawl.Event] struct {
 	stage   string
 	handler Handler[In]
 	limit   time.Duration
-	grace   time.Duration
-	idle    chan *caller[In]
 
-	mu   sync.Mutex
-	lost map[crawl.MessageID]time.Time // calls that were left to themselves, and when they began
-	// active are the calls that the watch looks after, leashes those that wait for the next call: see inline.
-	active  map[*watched]struct{}
-	leashes []leash
-	base    context.Context // that of the stage
+	mu        sync.Mutex
+	abandoned map[crawl.MessageID]time.Time // calls that nobody waits for, and when they began
+	active    map[*call]struct{}            // calls that the watch looks after
+	leashes   []leash                       // for the next calls, all of one life
 }
 
-// caller is a goroutine that calls a handler for one message after the other: a new one for each would grow its stack
-// anew.
-type caller[In crawl.Event] struct {
-	work chan call[In]
-	done chan answer
-}
-
-type call[In crawl.Event] struct {
-	ctx context.Context
-	in  In
+func newCalls[In crawl.Event](stage string, h Handler[In], limit time.Duration) *calls[In] {
+	return &calls[In]{stage: stage, handler: h, limit: limit, abandoned: map[crawl.MessageID]time.Time{}, active: map[*call]struct{}{}}
 }
 
 type answer struct {
@@ -59,51 +43,29 @@ type answer struct {
 	err error
 }
 
-func newCallers[In crawl.Event](ctx context.Context, stage string, h Handler[In], limit time.Duration) *callers[In] {
-	return &callers[In]{base: ctx, stage: stage, handler: h, limit: limit, grace: grace, idle: make(chan *caller[In], maxIdle), lost: map[crawl.MessageID]time.Time{},
-		active: map[*watched]struct{}{}}
-}
-
-// close ends the callers that wait. Nothing may be called after.
-func (c *callers[In]) close() {
-	for {
-		select {
-		case idle := <-c.idle:
-			close(idle.work)
-		default:
-			return
-		}
-	}
-}
-
-// call calls the handler, within the limit if there is one.
-func (c *callers[In]) call(ctx context.Context, in In, id crawl.MessageID) ([]crawl.Event, error) {
-	if c.limit <= 0 {
+// call calls the handler, within the limit where there is one and the bus can do without the handler's return.
+func (c *calls[In]) call(ctx context.Context, in In, id crawl.MessageID) ([]crawl.Event, error) {
+	by, ok := ctx.Value(bus.AbandonKey{}).(bus.Abandoner)
+	if c.limit <= 0 || !ok {
 		a := c.handle(ctx, in)
 		return a.out, a.err
 	}
-	if a, ok := ctx.Value(bus.AbandonKey{}).(bus.Abandoner); ok {
-		return c.inline(ctx, in, id, a)
+	w := &call{values: ctx, id: id, attempt: DeliveryOf(ctx).Attempt, began: time.Now(), by: by}
+	if err := c.enter(w); err != nil {
+		return nil, err
 	}
-	if began, lost := c.isLost(id); lost {
-		return nil, &cutError{fmt.Errorf("its handler was called %v ago and has not returned", time.Since(began).Round(time.Second))}
-	}
-	began := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, c.limit, errLimit)
-	defer cancel()
-	one := c.take()
-	one.work <- call[In]{ctx, in}
-	a, ok := one.wait(ctx, c.grace)
-	if !ok {
-		c.leaveAlone(one, id, began)
-		return nil, &cutError{fmt.Errorf("its handler did not return %v after its context had ended (%w)", c.grace, context.Cause(ctx))}
-	}
-	c.give(one)
-	if a.err != nil && errors.Is(context.Cause(ctx), errLimit) {
+	a := c.handle(w, in)
+	switch abandoned := c.leave(w); {
+	case abandoned:
+		return nil, errAbandoned
+	case a.err != nil && errors.Is(context.Cause(w.leash), errLimit):
 		return nil, &cutError{a.err}
 	}
 	return a.out, a.err
 }
+
+// errAbandoned is returned by a call that nobody waits for any more.
+var errAbandoned = errors.New("the message was abandoned before its handler returned")
 
 // errLimit is why the context of a handler ends that takes longer than its stage's limit.
 var errLimit = errors.New("the limit of the stage")
@@ -114,70 +76,9 @@ type cutError struct{ err error }
 func (e *cutError) Error() string { return e.err.Error() }
 func (e *cutError) Unwrap() error { return e.err }
 
-// wait waits for the answer; ok is false where there is none in time.
-func (c *caller[In]) wait(ctx context.Context, grace time.Duration) (a answer, ok bool) {
-	select {
-	case a = <-c.done:
-		return a, true
-	case <-ctx.Done():
-	}
-	late := time.NewTimer(grace)
-	defer late.Stop()
-	select {
-	case a = <-c.done:
-		return a, true
-	case <-late.C:
-		return a, false
-	}
-}
-
-func (c *callers[In]) take() *caller[In] {
-	select {
-	case idle := <-c.idle:
-		return idle
-	default:
-	}
-	one := &caller[In]{work: make(chan call[In]), done: make(chan answer, 1)}
-	go func() {
-		for w := range one.work {
-			one.done <- c.handle(w.ctx, w.in)
-		}
-	}()
-	return one
-}
-
-func (c *callers[In]) give(one *caller[In]) {
-	select {
-	case c.idle <- one:
-	default:
-		close(one.work)
-	}
-}
-
-// leaveAlone leaves a call to itself until it returns.
-func (c *callers[In]) leaveAlone(one *caller[In], id crawl.MessageID, began time.Time) {
-	c.mu.Lock()
-	c.lost[id] = began
-	c.mu.Unlock()
-	go func() {
-		<-one.done
-		close(one.work)
-		c.mu.Lock()
-		delete(c.lost, id)
-		c.mu.Unlock()
-	}()
-}
-
-func (c *callers[In]) isLost(id crawl.MessageID) (began time.Time, lost bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	began, lost = c.lost[id]
-	return began, lost
-}
-
 // handle calls the handler. A panic is an error of this one message: it is buried with its reason, and the other
 // messages go on.
-func (c *callers[In]) handle(ctx context.Context, in In) (a answer) {
+func (c *calls[In]) handle(ctx context.Context, in In) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			a = answer{err: panicked(c.stage, p)}

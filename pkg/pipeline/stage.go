@@ -17,7 +17,8 @@ import (
 )
 
 // Handler is the logic of one stage. It may be called by many goroutines at once. An error brings the event back later,
-// unless it is marked by crawl.Permanent; crawl.ErrDiscarded lets go of it.
+// unless it is marked by crawl.Permanent; crawl.ErrDiscarded lets go of it, ErrHandled ends it. Where a page goes no
+// further the runner tells the DUE that it has no links.
 type Handler[In crawl.Event] interface {
 	Handle(ctx context.Context, in In) ([]crawl.Event, error)
 }
@@ -34,11 +35,11 @@ type Config struct {
 	Topic   string // what it consumes
 	Workers bus.Workers
 	// Limit is how long a handler may take for one message; 0: for ever. Then its context ends, and the message is
-	// tried again; after the third time it is buried. How long its outputs wait for room is not limited.
+	// tried again; after the third time it is buried. How long its outputs wait for room is not limited. A bus that
+	// cannot do without a handler's return (bus.AbandonKey) knows no limit.
 	Limit time.Duration
 	// Held reports whether the handlers wait for something that people have to mend, such as a full disk: that time
-	// does not count against Limit. It is asked over a bus that can do without a handler's return (bus.AbandonKey);
-	// nil: never.
+	// does not count against Limit; nil: never.
 	Held    func() bool
 	Log     *slog.Logger
 	Metrics *Metrics // nil: none
@@ -66,12 +67,11 @@ func WithDelivery(ctx context.Context, d Delivery) context.Context {
 
 // Run consumes the stage's topic until ctx is done. It returns when the handlers have returned.
 func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[In]) error {
-	r := &runner[In]{cfg: cfg, bus: b, handler: h, calls: newCallers(ctx, cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
-	defer r.calls.close()
+	r := &runner[In]{cfg: cfg, bus: b, handler: h, calls: newCalls(cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
 	if cfg.Limit > 0 {
 		stop := make(chan struct{})
 		defer close(stop)
-		go r.calls.watch(ctx, stop, cfg.Held, r.giveUp)
+		go r.calls.watch(stop, cfg.Held, r.abandon)
 	}
 	if err := b.Consume(ctx, cfg.Topic, cfg.Workers, r.deliver); err != nil {
 		return fmt.Errorf("stage %s: %w", cfg.Name, err)
@@ -79,25 +79,21 @@ func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[I
 	return nil
 }
 
-// giveUp lets the bus do without the return of a handler.
-func (r *runner[In]) giveUp(w *watched, err error) {
+// abandon lets the bus do without the return of a handler.
+func (r *runner[In]) abandon(w *call, err error) {
 	err = r.cutOff(err, w.attempt)
-	r.cfg.Log.Error("a handler does not return: its message is given up", "stage", r.cfg.Name, "id", w.id, "attempt", w.attempt, "error", err)
-	w.abandon.Abandon(err)
+	r.cfg.Log.Error("a handler does not return: its message is abandoned", "stage", r.cfg.Name, "id", w.id, "attempt", w.attempt, "error", err)
+	w.by.Abandon(err)
 }
 
 type runner[In crawl.Event] struct {
 	cfg     Config
 	bus     bus.Bus
 	handler Handler[In]
-	calls   *callers[In]
+	calls   *calls[In]
 	figures *figures
 	waits   bus.Waits
 }
-
-// loudAttempt is the attempt from which a failure is an error to people: a fault that passes by itself has passed by then,
-// and one that stays, such as a full disk, would stop the crawl without a word. A permanent failure is one at once.
-const loudAttempt = 3
 
 func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
 	start := time.Now()
@@ -122,33 +118,6 @@ func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
 	return err
 }
 
-// failed says that a message failed, and what it was about. Where the failure is expected, one line stands for many.
-func (r *runner[In]) failed(ctx context.Context, m bus.Message, err error) {
-	if bus.IsExpected(err) {
-		r.waits.Say(r.cfg.Log, "messages wait", "stage", r.cfg.Name, "reason", err)
-		return
-	}
-	level := slog.LevelWarn
-	if m.Attempt >= loudAttempt || crawl.IsPermanent(err) {
-		level = slog.LevelError
-	}
-	args := append([]any{"stage", r.cfg.Name, "id", m.ID}, about(m.Event)...)
-	r.cfg.Log.Log(ctx, level, "message failed", append(args, "attempt", m.Attempt, "error", err)...)
-}
-
-// about returns attributes that say what an event is about.
-func about(e crawl.Event) []any {
-	subjected, ok := e.(crawl.Subjected)
-	if !ok {
-		return nil
-	}
-	s := subjected.Subject()
-	if s.URL.IsZero() {
-		return []any{"job", s.Job, "urls", s.URLs}
-	}
-	return []any{"job", s.Job, "url", s.URL}
-}
-
 // handle runs the handler and publishes what it returned.
 func (r *runner[In]) handle(ctx context.Context, in In, m bus.Message) (n int, err error) {
 	defer func() {
@@ -157,9 +126,13 @@ func (r *runner[In]) handle(ctx context.Context, in In, m bus.Message) (n int, e
 		}
 	}()
 	out, err := r.calls.call(ctx, in, m.ID)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrHandled):
+		return 0, nil
+	case err != nil:
 		return 0, r.cutOff(err, m.Attempt)
 	}
+	out = followUp(m.Event, out)
 	if len(out) > 0 {
 		err = r.publish(ctx, m.ID, out)
 	}
@@ -170,15 +143,4 @@ func (r *runner[In]) handle(ctx context.Context, in In, m bus.Message) (n int, e
 		return 0, err
 	}
 	return len(out), nil
-}
-
-func (r *runner[In]) publish(ctx context.Context, parent crawl.MessageID, out []crawl.Event) error {
-	msgs := make([]bus.Message, len(out))
-	for i, e := range out {
-		msgs[i] = bus.Message{ID: parent.Child(r.cfg.Name, i), Event: e}
-	}
-	if err := r.bus.Publish(ctx, msgs...); err != nil {
-		return fmt.Errorf("publish %d events of stage %s: %w", len(msgs), r.cfg.Name, err)
-	}
-	return nil
 }

@@ -251,6 +251,9 @@ func (h *handling) Abandon(err error) bool {
 	return true
 }
 
+// Life implements bus.Abandoner.
+func (h *handling) Life() context.Context { return h.Context }
+
 func (b *Bus) handle(ctx context.Context, t *topic, d delivery, h bus.Handler, detach func()) {
 	one := &handling{Context: ctx, bus: b, topic: t, d: d, detach: detach}
 	err := h(one, d.msg)

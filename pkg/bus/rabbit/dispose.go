@@ -3,6 +3,7 @@ package rabbit
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -19,8 +20,40 @@ const (
 	maxHold = 10 * time.Minute
 )
 
+// handling is the context of a handler. It knows how to do without the handler's return.
+type handling struct {
+	context.Context
+	c       *consumer
+	sub     *subscription
+	j       *job
+	attempt int
+	detach  func()
+	ended   atomic.Bool
+}
+
+// Value implements context.Context.
+func (h *handling) Value(key any) any {
+	if _, ok := key.(bus.AbandonKey); ok {
+		return h
+	}
+	return h.Context.Value(key)
+}
+
+// Life implements bus.Abandoner.
+func (h *handling) Life() context.Context { return h.Context }
+
+// Abandon implements bus.Abandoner. What becomes of the message may wait for the broker, so it does not wait for that.
+func (h *handling) Abandon(err error) bool {
+	if !h.ended.CompareAndSwap(false, true) {
+		return false
+	}
+	h.detach()
+	go h.c.dispose(h.sub, h.j, h.attempt, err)
+	return true
+}
+
 // handle handles an event and says to the broker what became of it. What it says nothing about comes back.
-func (c *consumer) handle(sub *subscription, j *job) {
+func (c *consumer) handle(sub *subscription, j *job, detach func()) {
 	d := &j.Delivery
 	if d.Redelivered {
 		c.settle(sub, j, c.countRedelivery(sub.handlers, d))
@@ -31,16 +64,23 @@ func (c *consumer) handle(sub *subscription, j *job) {
 		c.settle(sub, j, c.bury(sub.handlers, d, err))
 		return
 	}
-	err = c.handler(sub.handlers, m)
-	switch retry, after := bus.Disposition(err, m.Attempt); {
+	one := &handling{Context: sub.handlers, c: c, sub: sub, j: j, attempt: m.Attempt, detach: detach}
+	if err = c.handler(one, m); one.ended.CompareAndSwap(false, true) {
+		c.dispose(sub, j, m.Attempt, err)
+	}
+}
+
+// dispose does with an event what its handler's error asks for.
+func (c *consumer) dispose(sub *subscription, j *job, attempt int, err error) {
+	switch retry, after := bus.Disposition(err, attempt); {
 	case err == nil:
 		c.settle(sub, j, nil)
 	case sub.handlers.Err() != nil: // cut off: it says nothing about the message
 		j.abandon()
 	case retry:
-		c.settle(sub, j, c.retry(sub.handlers, d, m.Attempt+1, after))
+		c.settle(sub, j, c.retry(sub.handlers, &j.Delivery, attempt+1, after))
 	default:
-		c.settle(sub, j, c.bury(sub.handlers, d, err))
+		c.settle(sub, j, c.bury(sub.handlers, &j.Delivery, err))
 	}
 }
 

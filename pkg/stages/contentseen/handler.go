@@ -128,9 +128,6 @@ func metadata(d *crawl.Document, simhash uint64) *crawl.Record {
 func links(job *crawl.Job, d *crawl.Document, verdict crawl.Seen) []crawl.Event {
 	switch {
 	case len(d.Links) == 0, d.NoFollow && !job.IgnoreMeta, verdict.Sameness == crawl.ExactCopy && verdict.SameLinks:
-		if d.Page.Task.Tracked {
-			return []crawl.Event{&crawl.Links{Task: d.Page.Task}}
-		}
 		return nil
 	}
 	return []crawl.Event{&crawl.Links{Task: d.Page.Task, Links: d.Links}}

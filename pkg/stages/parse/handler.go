@@ -38,7 +38,7 @@ func NewHandler(jobs crawl.Jobs, bodies crawl.Bodies, log *slog.Logger) *Handler
 }
 
 // Handle makes one crawl.Document of a page. A body that is no longer in the spool belongs to a page that was handled
-// wholly before, as content-seen releases it last: then there is nothing to publish. Of a body that was lost it makes a
+// wholly before, as content-seen releases it last: that is pipeline.ErrHandled. Of a body that was lost it makes a
 // crawl.Outcome: the frontier has the page fetched again.
 func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, error) {
 	job, rules, err := h.rules.At(ctx, p.Task.Job, p.Task.Epoch)
@@ -58,7 +58,7 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 	switch err := h.read(ctx, p, job, buf); {
 	case errors.Is(err, crawl.ErrNoBody):
 		h.log.Debug("page was handled before", "url", p.Task.URL)
-		return nil, nil
+		return nil, pipeline.ErrHandled
 	case errors.Is(err, crawl.ErrBodyLost):
 		h.log.Warn("the page's body was lost: it is fetched again", "job", p.Task.Job, "url", p.Task.URL, "error", err)
 		return []crawl.Event{&crawl.Outcome{Task: p.Task, Verdict: crawl.VerdictInterrupted, Reason: crawl.ReasonBodyLost,

@@ -86,10 +86,11 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 			out.Exclusions = append(out.Exclusions, crawl.Exclude(&t, reason, rule))
 		}
 	}
+	if len(out.Tasks)+len(out.Exclusions)+len(out.Foreign) == 0 {
+		return nil, nil
+	}
 	if in.Task.Tracked {
 		out.Page, out.Again = in.Task.URL, in.Task.Repeat
-	} else if len(out.Tasks)+len(out.Exclusions)+len(out.Foreign) == 0 {
-		return nil, nil
 	}
 	return []crawl.Event{out}, nil
 }

@@ -7,23 +7,23 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
 
-// A tracked page goes on without links too, and says whether it may have been fetched before; others need not.
-func TestTrackedPagesGoOn(t *testing.T) {
+// The links of a tracked page name it, and say whether it may have been fetched before. A page without links leaves that
+// to the runner.
+func TestTrackedPagesAreNamed(t *testing.T) {
 	j := aJob()
 	h := urlfilter.New(crawl.StaticJobs{j.ID: j}, nil)
+	page := parsed(t, "http://www.site.test/docs/")
 	for _, tt := range []struct{ tracked, repeat bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
-		in := &crawl.Links{Task: crawl.Task{Job: j.ID, URL: parsed(t, "http://www.site.test/docs/"), Tracked: tt.tracked, Repeat: tt.repeat}}
+		in := &crawl.Links{Task: crawl.Task{Job: j.ID, URL: page, Tracked: tt.tracked, Repeat: tt.repeat}}
+		if events, err := h.Handle(t.Context(), in); err != nil || len(events) > 0 {
+			t.Errorf("%+v: %d events, error %v", tt, len(events), err)
+		}
+		in.Links = []crawl.Link{{URL: parsed(t, "http://www.site.test/docs/a"), Tag: "a"}}
 		events, err := h.Handle(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !tt.tracked {
-			if len(events) > 0 {
-				t.Errorf("%+v: %d events", tt, len(events))
-			}
-			continue
-		}
-		if s := events[0].(*crawl.Split); s.Page != in.Task.URL || s.Again != tt.repeat {
+		if s := events[0].(*crawl.Split); s.Page.IsZero() == tt.tracked || tt.tracked && s.Page != page || s.Again != (tt.tracked && tt.repeat) {
 			t.Errorf("%+v: page %s, again %v", tt, s.Page, s.Again)
 		}
 	}

@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) Instance) {
 		{"workers grow to the bound and no further", workers},
 		{"a failed message comes back after a delay", retried},
 		{"a hopeless message is buried with its reason", buried},
+		{"a handler that does not return is abandoned", abandoned},
 		{"a full topic blocks its publisher", backpressure},
 		{"a message in hand at a crash comes back marked", crash},
 		{"what a crash left half done is done again", crashMidTree},
@@ -117,6 +118,45 @@ func intact(t *testing.T, in Instance) {
 	}
 	if m.Redelivered || m.Attempt != 0 {
 		t.Errorf("first delivery says redelivered=%v attempt=%d", m.Redelivered, m.Attempt)
+	}
+}
+
+// abandoned lets a handler hang on the only worker. The message is buried by the error it is abandoned with, its handler's
+// later return says nothing, and the next message finds a worker.
+func abandoned(t *testing.T, in Instance) {
+	stuck, next := lease(1), lease(2)
+	hangs, open, got := make(chan bus.Abandoner, 1), make(chan struct{}), make(chan crawl.MessageID, 1)
+	consume(t, in.Bus, crawl.TopicFetch, 1, func(ctx context.Context, m bus.Message) error {
+		if m.ID != stuck.ID {
+			got <- m.ID
+			return nil
+		}
+		a, ok := ctx.Value(bus.AbandonKey{}).(bus.Abandoner)
+		if !ok || a.Life().Err() != nil {
+			t.Errorf("the context of a handler says %v for bus.AbandonKey", a)
+		}
+		hangs <- a
+		<-open
+		return errors.New("too late")
+	})
+	publish(t, in.Bus, stuck)
+	a := await(t, hangs, "call")
+	if !a.Abandon(crawl.Permanent(errors.New("it hangs"))) {
+		t.Error("a handler that did not return could not be abandoned")
+	}
+	publish(t, in.Bus, next)
+	if id := await(t, got, "delivery of the next message"); id != next.ID {
+		t.Errorf("got %v, want %v", id, next.ID)
+	}
+	close(open)
+	for deadline := time.Now().Add(patience); len(in.Dead()) == 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if d := in.Dead(); len(d) != 1 || d[0].Message.ID != stuck.ID || d[0].Reason != "it hangs" {
+		t.Errorf("dead letters %+v", d)
+	}
+	if a.Abandon(errors.New("again")) {
+		t.Error("abandoned twice")
 	}
 }
 
