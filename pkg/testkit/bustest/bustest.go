@@ -1,4 +1,4 @@
-// Package bustest is the conformance suite of bus.Bus: every bus passes it, over the same hazards.
+// Package bustest is the conformance suite of bus.Bus. Every bus must pass it.
 package bustest
 
 import (

@@ -1,4 +1,4 @@
-// Package membertest is the suite that every store of the ring passes, alone and under members.
+// Package membertest is the conformance suite of ring stores, alone and under members. Every store must pass it.
 package membertest
 
 import (

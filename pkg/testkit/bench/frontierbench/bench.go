@@ -1,8 +1,8 @@
-// Package frontierbench measures the frontier over the stores of one machine: how fast it takes URLs in, and how fast it
-// leases them and digests their outcomes, with so many hosts that only few fit on the workbench.
+// Package frontierbench measures the frontier over the stores of one machine: how fast it queues URLs, and how fast it
+// leases them and handles their outcomes, with so many hosts that only few fit on the workbench.
 //
-// Fetchers report at once and no host asks for patience, so what is measured is the frontier and its stores alone. It must
-// never contact anybody.
+// Fetchers answer at once and hosts have no delay, so it measures the frontier and its stores alone. It never contacts
+// anybody.
 package frontierbench
 
 import (

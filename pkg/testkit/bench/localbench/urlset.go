@@ -1,7 +1,7 @@
-// Package localbench measures the local store: how fast it claims URLs and moves tasks, how that changes as it grows, and
-// what memory it takes. The figures are printed as tables that name how to reproduce them.
+// Package localbench measures the local store: how fast it claims URLs and moves tasks, how that changes as it grows,
+// and how much memory it takes. It prints tables with the command that reproduces them.
 //
-// It must never touch a directory that holds a crawl: every measurement makes a new one inside the given directory.
+// It never opens a directory that holds a crawl: every measurement creates a new one inside the given directory.
 package localbench
 
 import (

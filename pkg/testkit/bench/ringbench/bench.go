@@ -1,5 +1,6 @@
-// Package ringbench measures the ring from a few nodes to a thousand: what a look-up costs beside its hash alone, how even the ring is in virtual nodes,
-// hosts and URLs, what nodes that come and go move, and how large the table is. It computes with the real tables, without any store.
+// Package ringbench measures the ring with a few nodes to a thousand: what a look-up costs beyond its hash, how even
+// the ring is in virtual nodes, hosts and URLs, how much joining and leaving nodes move, and how large the table is. It
+// uses the real tables, without a store.
 package ringbench
 
 import (

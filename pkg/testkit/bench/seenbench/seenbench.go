@@ -1,7 +1,7 @@
-// Package seenbench measures content-seen, for `whirlpool bench simhash`: how fast texts are fingerprinted, how many edited
-// copies are recognised, whether distinct pages are told apart, and what a claim costs as the set grows.
+// Package seenbench measures content-seen, for `whirlpool bench simhash`: how fast it fingerprints texts, how many
+// edited copies it recognises, whether it tells distinct pages apart, and what a claim costs as the set grows.
 //
-// It carries its own texts, so that everybody gets the same figures; files of real pages can be measured instead.
+// It has its own texts, so that the figures can be compared; files of real pages can be measured instead.
 package seenbench
 
 import (
