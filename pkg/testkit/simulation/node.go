@@ -91,8 +91,8 @@ func (n *Node) lead(ctx context.Context) error {
 	return nil
 }
 
-// leadOnce runs a frontier until ctx is done or the registration is over. It leases nothing before the requests of its predecessor have
-// ended and it has their outcomes.
+// leadOnce runs a frontier until ctx is done or the registration is over. It leases nothing before the requests of its
+// predecessor have ended and it has their outcomes.
 func (n *Node) leadOnce(ctx context.Context) error {
 	c := n.cluster
 	if !n.broker.quiet(ctx, crawl.TopicFetch) {
@@ -186,8 +186,8 @@ func (n *Node) Kill() {
 	n.Stop()
 }
 
-// tenure returns the registration under which the node may make requests, 0 where it may make none, and for how long that is certain; a change is
-// noticed a look later.
+// tenure returns the registration under which the node may make requests, 0 where it may make none, and for how long
+// that is certain; a change is noticed a look later.
 func (n *Node) tenure() (incarnation uint64, certain time.Duration) {
 	left := n.member.Left()
 	if left <= 0 {
@@ -196,5 +196,6 @@ func (n *Node) tenure() (incarnation uint64, certain time.Duration) {
 	return n.member.Incarnation(), min(tick(left), look)
 }
 
-// look is how often a fetcher asks whether its node's registration stands. It hears of that from the ring's store otherwise.
+// look is how often a fetcher asks whether its node's registration stands. It hears of that from the ring's store
+// otherwise.
 const look = 100 * time.Millisecond

@@ -25,8 +25,8 @@ const (
 	batchSize = 500 // links that one message claims
 )
 
-// URLSet claims n URLs in batches of 500, each batch's URLs on one host of n/100, then as many on hosts drawn at random for
-// every URL. One in ten was claimed before. It prints the rate of each decade.
+// URLSet claims n URLs in batches of 500, each batch's URLs on one host of n/100, then as many on hosts drawn at random
+// for every URL. One in ten was claimed before. It prints the rate of each decade.
 func URLSet(ctx context.Context, dir string, n int64, w io.Writer) error {
 	for _, random := range []bool{false, true} {
 		name := "a host a batch"

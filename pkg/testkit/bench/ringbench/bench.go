@@ -36,12 +36,13 @@ type Result struct {
 	Nodes, Vnodes int
 	// Lookup and Hash are nanoseconds a look-up, and of its hash alone.
 	Lookup, Hash float64
-	// Nanoseconds a URL in the host splitter, and its messages a page: of pages of 40 links of which ten lead to five other hosts, and of such whose links
-	// lead to 40 hosts.
+	// Nanoseconds a URL in the host splitter, and its messages a page: of pages of 40 links of which ten lead to five
+	// other hosts, and of such whose links lead to 40 hosts.
 	Split, Shares, Scattered, ScatteredShares float64
 	// Most divided by mean, over the nodes.
 	VnodesOver, HostsOver, URLsOver, BudgetOver float64
-	// Moved divided by its ideal (the node's part of all): by a join, an orderly leave, a death. And what moved between two other nodes.
+	// Moved divided by its ideal (the node's part of all): by a join, an orderly leave, a death. And what moved between
+	// two other nodes.
 	Join, Leave, Death float64
 	Others             int
 	// Octets of the table: settled, while a join is under way, after as many deaths and joins as a tenth of the nodes.

@@ -21,7 +21,8 @@ const (
 	near        = 3
 )
 
-// Run measures and writes a report to w. The texts are the generated ones, or the main texts of files (HTML or plain text).
+// Run measures and writes a report to w. The texts are the generated ones, or the main texts of files (HTML or plain
+// text).
 //
 // It takes a minute or two, most of which fills the content set, and 1 GB of disk in the directory for temporary files.
 func Run(w io.Writer, files ...string) error { return run(w, []uint64{1e4, 1e5, 1e6}, files) }
@@ -111,8 +112,8 @@ type Recognised struct {
 // Share is the part of the copies that were recognised, 0 to 1.
 func (n Recognised) Share() float64 { return float64(n.Confirmed) / float64(max(n.Copies, 1)) }
 
-// Recall edits each text rounds times, replacing share of its words by words of other texts, and counts how many copies are
-// recognised.
+// Recall edits each text rounds times, replacing share of its words by words of other texts, and counts how many copies
+// are recognised.
 func Recall(pages []Page, share float64, rounds int) (n Recognised) {
 	rnd := rand.New(rand.NewPCG(2, 0))
 	pool := Words(pages)
