@@ -101,7 +101,7 @@ func (w *waiting) ended() {
 		w.log.Debug("there at once")
 		return
 	}
-	w.log.Info("waited, and it came", "waited", time.Since(w.began))
+	w.log.Info("the service is available now", "waited", time.Since(w.began))
 }
 
 // gist is an error's text without its numbers: those of ports that the system gives out differ from try to try.

@@ -98,7 +98,7 @@ func (p *Program) run(ctx context.Context, signals <-chan os.Signal, body Body) 
 func (p *Program) stop(cause error, signals <-chan os.Signal, ended <-chan error) error {
 	p.health.enter(errStopping)
 	limit, began := p.Config.Shutdown.Timeout.D(), time.Now()
-	p.Log.Info("stopping: what is in hand is finished", "because", cause.Error(), "within", limit)
+	p.Log.Info("stopping: the messages being handled are finished first", "because", cause.Error(), "within", limit)
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	select {
@@ -111,7 +111,7 @@ func (p *Program) stop(cause error, signals <-chan os.Signal, ended <-chan error
 	case <-signals:
 		return fmt.Errorf("%w; still running: %s", ErrForced, p.stillRunning())
 	case <-late.C:
-		p.Log.Error("what the program does, for those who wonder why it did not stop", "goroutines", goroutines())
+		p.Log.Error("goroutines still running: the program did not stop in time", "goroutines", goroutines())
 		return fmt.Errorf("%w (shutdown.timeout %v); still running: %s", ErrLate, limit, p.stillRunning())
 	}
 }

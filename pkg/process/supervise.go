@@ -38,7 +38,7 @@ func Supervise(ctx context.Context, log *slog.Logger, name string, component fun
 			pause = backoffMin
 		}
 		pause = max(pause, askedPause(err))
-		log.Warn("a component ended and is built again", "component", name, "reason", err, "in", pause)
+		log.Warn("a component failed and is restarted", "component", name, "reason", err, "in", pause)
 		if !sleep(ctx, pause) {
 			return nil
 		}

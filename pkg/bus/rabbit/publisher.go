@@ -102,7 +102,7 @@ func (p *publisher) say(err error) {
 		errors.Is(err, context.DeadlineExceeded), err.Error() == p.said:
 	default:
 		p.said = err.Error()
-		p.link.log.Error("messages cannot be published; trying again until they can", "error", err)
+		p.link.log.Error("messages cannot be published; trying again", "error", err)
 	}
 }
 

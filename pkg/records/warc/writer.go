@@ -198,7 +198,7 @@ func (w *Writer) sync() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		_ = w.failing(&brokenError{fmt.Errorf("sync %s: %w", f.Name(), err)})
-		w.opt.Log.Error("archive cannot be written any more", "file", f.Name(), "error", err)
+		w.opt.Log.Error("the archive can no longer be written", "file", f.Name(), "error", err)
 	}
 }
 

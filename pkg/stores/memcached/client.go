@@ -116,7 +116,7 @@ func (c *Client) getFrom(ctx context.Context, s *server, cache string, keys []st
 // verb is how an item is stored: (*memcache.Client).Set always, Add only where there is none.
 type verb func(*memcache.Client, *memcache.Item) error
 
-// store remembers a value. Whether it does is nobody's concern.
+// store caches a value. Best effort: errors are ignored.
 func (c *Client) store(ctx context.Context, cache string, as verb, key string, value []byte, ttl time.Duration) {
 	err := ctx.Err()
 	if err == nil {

@@ -114,7 +114,7 @@ func (s *Store) ensureIndexes(ctx context.Context, job crawl.JobID) {
 		{Keys: bson.D{{Key: "fetched_at", Value: 1}}},
 	})
 	if err != nil {
-		s.cfg.Log.Warn("the indexes of a collection could not be made; tried again in a minute", "collection",
+		s.cfg.Log.Warn("cannot create the indexes of a collection; trying again in a minute", "collection",
 			collectionPrefix+string(job), "error", err)
 	}
 	s.mu.Lock()

@@ -29,7 +29,7 @@ func (w *Sweeper) Run(ctx context.Context) {
 	for {
 		files, bytes, err := w.Sweep(ctx)
 		if err != nil && ctx.Err() == nil {
-			w.s.cfg.Log.Warn("the body spool could not be swept wholly", "dir", w.s.cfg.Dir, "error", err)
+			w.s.cfg.Log.Warn("not all of the body spool could be swept", "dir", w.s.cfg.Dir, "error", err)
 		}
 		if files > 0 {
 			w.s.cfg.Log.Info("swept bodies that nobody released", "dir", w.s.cfg.Dir, "files", files, "bytes", bytes)

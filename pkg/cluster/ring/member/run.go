@@ -63,7 +63,7 @@ func (m *Member) leave(s Session) {
 	m.mu.Unlock()
 	m.noteFence()
 	if err := s.Close(); err != nil {
-		m.log.Warn("the session with the ring's store did not end well", "error", err)
+		m.log.Warn("closing the session with the ring's store failed", "error", err)
 	}
 }
 
@@ -142,7 +142,7 @@ func (m *Member) denied(err error) {
 	defer m.mu.Unlock()
 	if text := err.Error(); text != m.denial {
 		m.denial = text
-		m.log.Error("the ring's store refuses this program; trying again until it does not", "node", m.cfg.Node.Name, "reason", err)
+		m.log.Error("the ring's store refuses this program; trying again", "node", m.cfg.Node.Name, "reason", err)
 	}
 }
 
