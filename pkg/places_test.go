@@ -21,12 +21,12 @@ import (
 // declared are the names that a Go file declares, as a link would write them: "fetch.(*Handler).Handle".
 type declared map[string]bool
 
-// tree is the source of the module: for each Go file, by its path from the root, what it declares.
-type tree map[string]declared
+// goFiles is the source of the module: for each Go file, by its path from the root, what it declares.
+type goFiles map[string]declared
 
-// readTree parses every Go file under a root that is no test.
-func readTree(root string) (tree, error) {
-	all := tree{}
+// readGoFiles parses every Go file under a root that is no test.
+func readGoFiles(root string) (goFiles, error) {
+	all := goFiles{}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -97,7 +97,7 @@ func receiver(d *ast.FuncDecl) string {
 }
 
 // files returns the files that declare a name, in order.
-func (t tree) files(match func(string) bool) (found []string) {
+func (t goFiles) files(match func(string) bool) (found []string) {
 	for file, names := range t {
 		for n := range names {
 			if match(n) {
@@ -131,7 +131,7 @@ func places(page, text string) (out []place) {
 }
 
 // fault says what is wrong with a link and how to mend it; "" where nothing is.
-func (t tree) fault(p place) string {
+func (t goFiles) fault(p place) string {
 	names, known := t[p.file]
 	if known && names[p.label] {
 		return ""
@@ -181,9 +181,9 @@ func readPages(t *testing.T) map[string]string {
 	return pages
 }
 
-func source(t *testing.T) tree {
+func source(t *testing.T) goFiles {
 	t.Helper()
-	all, err := readTree("..")
+	all, err := readGoFiles("..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestStrangersGuesses(t *testing.T) {
 
 // Links that are wrong in each way are noticed, and the message says what to mend.
 func TestNegativeControlPlaces(t *testing.T) {
-	all := tree{
+	all := goFiles{
 		"pkg/a/a.go": {"a.Run": true, "a.(*T).Do": true, "a.T": true},
 		"pkg/b/b.go": {"b.V.View": true},
 	}

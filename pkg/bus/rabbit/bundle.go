@@ -28,9 +28,11 @@ const (
 	bundleBytes = 120 << 10
 )
 
-// bundled reports whether events of a topic may be sent as bundles. Leases may not: while one fetch is slow, the broker
-// would count the others as unfinished, and would deliver all of them again if the fetcher dies.
-func bundled(topic string) bool { return topic != crawl.TopicFetch }
+// bundled reports whether events of a topic may be sent as bundles.
+func bundled(topic string) bool {
+	t, ok := crawl.TopicNamed(topic)
+	return ok && !t.Single
+}
 
 // pack makes one message of several to one queue.
 func pack(out []outgoing) outgoing {

@@ -14,7 +14,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline/recovery"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -48,6 +47,17 @@ type Frontier interface {
 	StopWaiting()
 }
 
+// Place is what a node may do with a URL. The frontier has a type with the same fields: who joins the two converts one
+// into the other, so the compiler sees where they differ.
+type Place struct {
+	Node   string    // the owner; empty: this node
+	Lease  bool      // this node may contact the host now
+	Since  time.Time // from when this node may
+	Vnode  int       // the virtual node of the URL
+	Factor int       // by what the delays of the job are multiplied, at least 1
+	Tenure uint64    // the registration under which this node leases
+}
+
 // Config names the node and sets its times.
 type Config struct {
 	Node string
@@ -75,7 +85,8 @@ type Deps struct {
 // ErrOver says that the registration under which a frontier worked is over: what it has in memory may be old.
 var ErrOver = errors.New("this node's registration in the ring is over")
 
-// Ownership is what the node owns under one registration. It implements frontier.Ring. Make it with Begin.
+// Ownership is what the node owns under one registration. It says what the
+// frontier may do with a URL. Make it with Begin.
 type Ownership struct {
 	cfg   Config
 	deps  Deps
@@ -129,14 +140,14 @@ func Begin(ctx context.Context, cfg Config, deps Deps) (*Ownership, error) {
 // over reports whether the node has another registration by now.
 func (t *Ownership) over() bool { return t.deps.Member.Incarnation() != t.token.Incarnation }
 
-// Place implements frontier.Ring.
-func (t *Ownership) Place(u weburl.URL) frontier.Place {
+// Place says whose a URL is, and whether this node may lease it now. It answers from memory.
+func (t *Ownership) Place(u weburl.URL) Place {
 	v := t.view.Load()
 	vnode, err := vnodeOf(context.Background(), v.table, u, t.cfg.Recall)
 	if err != nil {
-		return frontier.Place{Factor: 1}
+		return Place{Factor: 1}
 	}
-	p := frontier.Place{Vnode: vnode, Factor: v.factor, Tenure: t.token.Incarnation}
+	p := Place{Vnode: vnode, Factor: v.factor, Tenure: t.token.Incarnation}
 	if owner := v.table.Vnode(vnode).Owner; owner != t.cfg.Node {
 		p.Node = owner // of nobody: it waits here
 		return p

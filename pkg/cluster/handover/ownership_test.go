@@ -381,7 +381,7 @@ func TestPagesWhoseLinksWereLostAreFetchedAgain(t *testing.T) {
 	})
 }
 
-func TestATerritoryEndsWithTheRegistration(t *testing.T) {
+func TestAOwnershipEndsWithTheRegistration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &node{table: ringOf(t, "a"), inc: 1}
 		tt := begin(t, n)

@@ -15,7 +15,7 @@
 //  3. The dispatcher leases the first task of a host whose time has come. A host has no more leases at once than it may
 //     have connections. Hosts with the same known address share its delay too.
 //  4. [Outcomes] moves the hosts' clocks, records final outcomes in the ledger, queues retries for later, and frees the
-//     host.
+//     host. An outcome passes one list of steps: outcome.go.
 //
 // A robots.txt is a task like any other. The frontier leases it before the first page of an origin, and again when its
 // rules expire, so this request keeps its distance to the others too.
@@ -29,4 +29,24 @@
 // Memory is bounded: a record for each active host, of which there is a maximum number, and a maximum number of tasks.
 // After a restart the workbench is rebuilt from queues and host records. No host is contacted before its delay has
 // passed since the restart, because a request may have been in flight at the crash.
+//
+// [Frontier] joins parts, each a type in files of its own. Those that one mutex guards know no store:
+//
+//	workbench   which host is next: the schedule by time, places by grade (newcomers), turns of domains
+//	hosts       active hosts, their records, and their clocks (clock.go, rest.go)
+//	stock       tasks that wait, counted: front queues, back queues, retries, what was set aside
+//	leases      tasks that are under way
+//	robotsDesk  robots.txt files that must come before pages
+//	jobs        budgets, what is held, and the extremes over all jobs
+//	addresses   hosts that share an address
+//	trouble     whether it is we who reach nobody
+//
+// And these need no lock:
+//
+//	duties      what belongs to other nodes; alone where there is no ring
+//	links       which pages have links on their way; unfollowed where nobody follows them
+//	placeKeeper pages that keep their places in a budget; noPlaces where no store keeps them
+//	doubted     URLs that may be queued twice
+//	gather      outcomes that share the commits of the stores
+//	dispatcher  what Run alone uses: the outbox, and tasks on their way between queues
 package frontier
