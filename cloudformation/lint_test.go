@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The real linter, where it is installed. It comes from Python's registry, which not every machine reaches; the other tests do not need it.
+// The real linter, where it is installed. It comes from Python's registry, which not every machine reaches; the other
+// tests do not need it.
 func TestLint(t *testing.T) {
 	linter, err := exec.LookPath("cfn-lint")
 	if err != nil {
