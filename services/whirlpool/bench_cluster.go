@@ -168,10 +168,8 @@ func (b *clusterBench) awaitReady(ctx context.Context, log string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for name, k := range b.children {
-		for {
-			if fetchInto(ctx, io.Discard, "http://"+k.metrics+"/readyz") == nil {
-				break
-			}
+		for fetchInto(ctx, io.Discard, "http://"+k.metrics+"/readyz") != nil {
+
 			select {
 			case <-ctx.Done():
 				return fmt.Errorf("%s is not ready after a minute: see %s", name, log)

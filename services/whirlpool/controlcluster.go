@@ -24,10 +24,10 @@ func orderJob(cmd *cobra.Command, ref *crawlRef, order string) error {
 		return err
 	}
 	id, before, after := j.Info.ID, j.Info.State, orders[order]
-	switch {
-	case before == postgres.JobEnded:
+	switch before {
+	case postgres.JobEnded:
 		return fmt.Errorf("job %s has finished: there is nothing to %s", id, order)
-	case before == after:
+	case after:
 		cmd.Printf("job %s is %s already\n", id, after)
 		return nil
 	}

@@ -172,7 +172,7 @@ func (p *pass) onRaw(t htmlscan.Tag) {
 	case htmlscan.Script:
 		p.addAsset(p.attr("src"))
 	}
-	if p.flags&inForeign == 0 && !(p.xhtml && p.SelfClosing()) {
+	if p.flags&inForeign == 0 && (!p.xhtml || !p.SelfClosing()) {
 		p.skipRaw = true
 	}
 }

@@ -104,7 +104,7 @@ func (d *Discarded) empty(dir, sub string, ours func(name string) bool) error {
 			if err := one.remove(sub, e.Name()); err != nil {
 				return err
 			}
-		case e.Name() != lockName && !(e.IsDir() && isStateName(e.Name())): // what is in ours is named there
+		case e.Name() != lockName && (!e.IsDir() || !isStateName(e.Name())): // what is in ours is named there
 			d.Kept = append(d.Kept, filepath.Join(sub, e.Name()))
 		}
 	}
