@@ -132,7 +132,7 @@ func (b *clusterBench) startPrograms(ctx context.Context, ref *clusterRef, log *
 		if ref.file != clusterFromEnvironment {
 			args = append(args, "--config", ref.file)
 		}
-		listen, err := freeAddress()
+		listen, err := freeAddress(ctx)
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (b *clusterBench) startPrograms(ctx context.Context, ref *clusterRef, log *
 		k.cmd.Env = append(os.Environ(), "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_FETCH_DNS="+b.web.DNS,
 			"WHIRLPOOL_HTTP_LISTEN="+listen, "WHIRLPOOL_LOG_LEVEL=warn")
 		if b.profiles != "" {
-			if k.pprof, err = freeAddress(); err != nil {
+			if k.pprof, err = freeAddress(ctx); err != nil {
 				return err
 			}
 		}
@@ -155,8 +155,8 @@ func (b *clusterBench) startPrograms(ctx context.Context, ref *clusterRef, log *
 	return b.awaitReady(ctx, log.Name())
 }
 
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

@@ -88,7 +88,7 @@ func (c *cluster) delete(ctx context.Context, w io.Writer, id crawl.JobID, force
 
 // erasedText says what was deleted.
 func erasedText(records int64, erased []postgres.Erased) string {
-	parts := []string{fmt.Sprintf("%d records", records)}
+	parts := append(make([]string, 0, 1+len(erased)), fmt.Sprintf("%d records", records))
 	if records < 0 {
 		parts[0] = "its records"
 	}

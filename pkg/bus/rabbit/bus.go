@@ -68,7 +68,7 @@ func newVhost(cfg Config, l layout, url string) (*vhost, error) {
 // Declare makes the exchanges, queues and bindings of both vhosts, or finds them there. It waits for the broker until ctx is
 // done.
 func (b *Bus) Declare(ctx context.Context) error {
-	var all []string
+	all := make([]string, 0, len(b.vhosts))
 	for _, v := range b.vhosts {
 		all = append(all, v.topics[0].name)
 	}

@@ -47,7 +47,7 @@ func (b *Bus) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Ha
 		err := c.session(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // being told to end is no failure
 		case errors.Is(err, ErrClosed):
 			return fmt.Errorf("consume %s: %w", topic, err)
 		case time.Since(began) > time.Minute:

@@ -48,7 +48,7 @@ func (t *Table) Finish(node string, incarnation uint64, parts ...Part) (_ *Table
 
 // Duties returns the virtual nodes of which a node has the next part to do, in order: those it has to hand on, and those it has to recover. One
 // that came back before it had gone is handed from the node to itself: requests may be in flight.
-func (t *Table) Duties(node string) (hand, recover []Vnode) {
+func (t *Table) Duties(node string) (hand, regain []Vnode) {
 	i, ok := t.find(node)
 	if !ok {
 		return nil, nil
@@ -58,10 +58,10 @@ func (t *Table) Duties(node string) (hand, recover []Vnode) {
 		case s == Handing && int(t.from[v]) == i:
 			hand = append(hand, t.Vnode(v))
 		case s == Recovering && int(t.owner[v]) == i:
-			recover = append(recover, t.Vnode(v))
+			regain = append(regain, t.Vnode(v))
 		}
 	}
-	return hand, recover
+	return hand, regain
 }
 
 // Settle returns the table after every node has done all its parts of moves: nothing moves any more. It is for simulations, measurements and tests, which

@@ -51,7 +51,7 @@ func (h *Handler) newAttempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch
 	if a.first = f.FirstWait; a.first > 0 {
 		a.watch.arm(time.Now(), a.first) // until there is a connection
 	}
-	a.req = newRequest(a.contact.context(a.ctx), job, a.task, h.transports.plain(f.Task.URL.Scheme()))
+	a.req = newRequest(a.contact.context(a.ctx), job, a.task, h.transports.plain(f.Task.URL.Scheme())) //nolint:contextcheck // it is inherited: a.ctx
 	return a
 }
 
@@ -65,7 +65,7 @@ func preferred(addr netip.Addr, proxied bool) netip.Addr {
 
 // send sends the request and waits for the answer's header. After an error there is no answer.
 func (a *attempt) send(rt http.RoundTripper) error {
-	resp, err := rt.RoundTrip(a.req)
+	resp, err := rt.RoundTrip(a.req) //nolint:bodyclose // finish closes it
 	a.watch.disarm()
 	a.replied = time.Now()
 	if err != nil {
@@ -80,10 +80,10 @@ func (a *attempt) send(rt http.RoundTripper) error {
 
 // explain replaces the error of a request that was cancelled by the reason for it.
 func (a *attempt) explain(err error) error {
-	switch cause := context.Cause(a.ctx); cause {
-	case nil:
+	switch cause := context.Cause(a.ctx); {
+	case cause == nil:
 		return err
-	case errAlarm:
+	case errors.Is(cause, errAlarm):
 		return a.watch.reason(a.silence())
 	default:
 		return cause

@@ -111,7 +111,7 @@ func (w *wire) judge(n int, took time.Duration, err error) error {
 	switch {
 	case err == io.EOF:
 		return err
-	case err != nil && context.Cause(w.ctx) == errAlarm:
+	case err != nil && errors.Is(context.Cause(w.ctx), errAlarm):
 		return w.watch.reason(errIdle)
 	case err != nil:
 		return err
@@ -133,7 +133,7 @@ func (w *wire) judge(n int, took time.Duration, err error) error {
 
 // fault returns why the body could not be read to its end, or nil.
 func (w *wire) fault() error {
-	if w.err == io.EOF || w.err == errTooLong {
+	if w.err == io.EOF || errors.Is(w.err, errTooLong) {
 		return nil
 	}
 	return w.err

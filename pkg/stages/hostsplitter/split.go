@@ -12,7 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Owners and View are the domain's: the duplicate URL eliminator asks the same.
+// The domain's: the duplicate URL eliminator asks the same.
 type (
 	Owners = crawl.Owners
 	View   = crawl.OwnersView

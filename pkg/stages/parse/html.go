@@ -126,7 +126,7 @@ func (p *pass) onStart(t htmlscan.Tag) {
 		p.onTitle()
 	case htmlscan.Script, htmlscan.Style, htmlscan.Textarea, htmlscan.Iframe, htmlscan.Noframes, htmlscan.Noembed:
 		p.onRaw(t)
-	case htmlscan.Base, htmlscan.Meta, htmlscan.Link, htmlscan.Area, htmlscan.Frame, htmlscan.Html:
+	case htmlscan.Base, htmlscan.Meta, htmlscan.Link, htmlscan.Area, htmlscan.Frame, htmlscan.HTML:
 		p.onHead(t)
 	case htmlscan.Img, htmlscan.Source, htmlscan.Video, htmlscan.Audio, htmlscan.Embed, htmlscan.Object,
 		htmlscan.Track, htmlscan.Input:

@@ -1,6 +1,7 @@
 package fakeweb
 
 import (
+	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
