@@ -95,7 +95,7 @@ func (c *consumer) session(ctx context.Context) error {
 	}
 	done, left := make(chan struct{}), make(chan struct{})
 	go func() { defer close(left); c.leave(taking, ctx, sub, done) }()
-	bus.RunDetachable(taking, c.workers, sub.jobs, func(j *job, detach func()) { c.handle(sub, j, detach) })
+	bus.RunDetachable(taking, c.workers, sub.jobs, func(j *job, detach func()) { c.handle(sub, j, detach) }) //nolint:contextcheck // handlers outlive the subscription
 	close(done)
 	<-left
 	if ctx.Err() == nil {

@@ -95,13 +95,13 @@ func (f *Frontier) pullFront(ctx context.Context, front *jobFronts, priority int
 func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
 	batch, orphans := f.orphans(ctx, f.dropDiscarded(ctx, batch))
 	if err := f.shelve(ctx, orphans); err != nil {
-		f.drawn = append(batch, orphans...)
+		f.drawn = slices.Concat(batch, orphans)
 		return err
 	}
 	batch, foreign := f.splitForeign(batch)
 	if len(foreign) > 0 {
 		if err := f.sendAway(ctx, foreign, now); err != nil {
-			f.drawn = append(batch, foreign...)
+			f.drawn = slices.Concat(batch, foreign)
 			return err
 		}
 	}

@@ -118,7 +118,7 @@ func (f *Frontier) splitForeign(ds []crawl.Delivery) (own, foreign []crawl.Deliv
 }
 
 // refresh reads again the records of hosts that became this node's after their records were read. It is called for ready hosts.
-func (f *Frontier) refresh(ctx context.Context, choices []choice, now time.Time) error {
+func (f *Frontier) refresh(ctx context.Context, choices []choice, _ time.Time) error {
 	stale := map[string]crawl.Host{}
 	for i := range choices {
 		if c := &choices[i]; c.refresh {
