@@ -11,10 +11,10 @@ import (
 // wireRoom is how many bytes may wait to be written before publishers wait.
 const wireRoom = 1 << 20
 
-// wire gathers what is written to a connection while the last write is under way. The client library writes and flushes each
-// message and each acknowledgement by itself: a system call each, where many goroutines publish and acknowledge at once.
-// Write never blocks, so no lock of the library is ever held for a broker that does not read; [wire.room] makes publishers wait
-// instead.
+// wire gathers what is written to a connection while the last write is under way. The client library writes and flushes
+// each message and each acknowledgement by itself: a system call each, where many goroutines publish and acknowledge at
+// once. Write never blocks, so no lock of the library is ever held for a broker that does not read; [wire.room] makes
+// publishers wait instead.
 type wire struct {
 	net.Conn
 	in    *bufio.Reader
@@ -78,8 +78,8 @@ func (w *wire) room(ctx context.Context) error {
 // keptBuffer is the capacity up to which a buffer is used again.
 const keptBuffer = 256 << 10
 
-// run writes what has gathered, until the wire is closed or breaks. Then it closes the connection, which the library's reader
-// notices.
+// run writes what has gathered, until the wire is closed or breaks. Then it closes the connection, which the library's
+// reader notices.
 func (w *wire) run() {
 	defer close(w.ended)
 	defer w.Conn.Close()

@@ -1,5 +1,5 @@
-// Package codec reads and writes the numbers and texts that compact formats are made of. A Reader never reads past its bytes and never
-// panics, whatever they are: it goes bad, and stays so. The package knows nothing of what it carries.
+// Package codec reads and writes the numbers and texts that compact formats are made of. A Reader never reads past its
+// bytes and never panics, whatever they are: it goes bad, and stays so. The package knows nothing of what it carries.
 package codec
 
 import "encoding/binary"

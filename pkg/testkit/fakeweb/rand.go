@@ -5,7 +5,8 @@ import (
 	"math/bits"
 )
 
-// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection whose output bits all depend on all input bits.
+// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection whose output bits all depend on all input
+// bits.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -24,9 +24,9 @@ type Options struct {
 	KeepLog bool
 	// Port is the port of all addresses; 0 chooses one that is free on all of them.
 	Port int
-	// Network is a /16 in whose addresses the hosts are served in place of 127.80.0.0/16, DNS at x.x.0.254; the zero value: loopback. It is
-	// for networks without a way out that a test has made, in network namespaces, where other namespaces are to reach the web. All
-	// addresses must be the machine's own.
+	// Network is a /16 in whose addresses the hosts are served in place of 127.80.0.0/16, DNS at x.x.0.254; the zero
+	// value: loopback. It is for networks without a way out that a test has made, in network namespaces, where other
+	// namespaces are to reach the web. All addresses must be the machine's own.
 	Network netip.Prefix
 	// Logger hears about connections that cannot be accepted; nil is silent.
 	Logger *slog.Logger

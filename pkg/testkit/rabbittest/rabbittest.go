@@ -14,8 +14,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
 
-// Config makes two vhosts with a user each, which are removed when the test ends, and returns how to reach them. Options change the
-// configuration before the vhosts are made. The log is discarded unless an option sets one.
+// Config makes two vhosts with a user each, which are removed when the test ends, and returns how to reach them.
+// Options change the configuration before the vhosts are made. The log is discarded unless an option sets one.
 func Config(t testing.TB, options ...func(*rabbit.Config)) rabbit.Config {
 	t.Helper()
 	broker, admin := servicetest.AMQP(t), servicetest.RabbitMQAPI(t)

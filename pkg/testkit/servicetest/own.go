@@ -19,8 +19,9 @@ type Own struct {
 	env map[string]string
 }
 
-// Start starts services by deploy/services (rabbitmq, postgres, mongodb, memcached, zookeeper) and removes them when the test ends. The
-// test is skipped where this machine cannot run them; with WHIRLPOOL_TEST_SERVICES=required it fails.
+// Start starts services by deploy/services (rabbitmq, postgres, mongodb, memcached, zookeeper) and removes them when
+// the test ends. The test is skipped where this machine cannot run them; with WHIRLPOOL_TEST_SERVICES=required it
+// fails.
 func Start(t testing.TB, names ...string) *Own {
 	t.Helper()
 	backends := strings.Fields(os.Getenv("WHIRLPOOL_TEST_BACKEND"))

@@ -8,7 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Config says what is simulated. What it does not bound is bounded by what crawls: the frontier's and the stages' own settings.
+// Config says what is simulated. What it does not bound is bounded by what crawls: the frontier's and the stages' own
+// settings.
 type Config struct {
 	Nodes  int
 	Vnodes int // a node
@@ -47,8 +48,9 @@ type Broken struct {
 	NoRecovery bool // the ledger gives back nothing
 }
 
-// Default is a node as slow as a thousand of them can be simulated: 16 fetches at once. Of 40 links, 30 stay on the host and 10 lead to
-// five others. The broker's 0.2 ms a message was measured (docs/benchmarks.md); that it handles them on one core was chosen.
+// Default is a node as slow as a thousand of them can be simulated: 16 fetches at once. Of 40 links, 30 stay on the
+// host and 10 lead to five others. The broker's 0.2 ms a message was measured (docs/benchmarks.md); that it handles
+// them on one core was chosen.
 func Default() Config {
 	return Config{Nodes: 3, Vnodes: 256, Seed: 1, HostsANode: 1000, URLsANode: 10_000, SeedsANode: 50, MaxHost: 1000, Links: 40, Outside: 10, OutsideHosts: 5,
 		Failing: 10, Window: 16, CacheBits: 14, Answer: 400 * time.Millisecond, Work: 30 * time.Millisecond, Message: 200 * time.Microsecond,

@@ -11,7 +11,8 @@ import (
 
 var troubleNodes = flag.Int("sim.trouble", 5, "nodes of the cluster that things happen to")
 
-// troubled is a cluster bound by politeness: with few hosts a node each is contacted as often as it may be, on both sides of a move.
+// troubled is a cluster bound by politeness: with few hosts a node each is contacted as often as it may be, on both
+// sides of a move.
 func troubled() simulation.Config {
 	cfg := simulation.Default()
 	cfg.Nodes, cfg.Window, cfg.HostsANode, cfg.URLsANode, cfg.MaxHost = *troubleNodes, 8, 40, 2000, 60

@@ -9,7 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// web is hosts, their pages and links, made by a seeded function: nothing of it is kept but where each host's pages begin.
+// web is hosts, their pages and links, made by a seeded function: nothing of it is kept but where each host's pages
+// begin.
 type web struct {
 	cfg   *Config
 	first []uint32 // number of a host's first page; one more, the number of all

@@ -173,7 +173,8 @@ func followNonsense(t *testing.T, f crawl.Following) {
 	}
 }
 
-// followAtOnce lets pages be expected while their shares come, in any order. Whoever comes last must see what the others did.
+// followAtOnce lets pages be expected while their shares come, in any order. Whoever comes last must see what the
+// others did.
 func followAtOnce(t *testing.T, f crawl.Following) {
 	const pages, of, writers = 60, 3, 24
 	ctx, u := context.Background(), manyURLs(t, pages, 7)
