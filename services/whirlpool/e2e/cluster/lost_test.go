@@ -71,7 +71,9 @@ func loseQueues(t *testing.T, prefix, program, how string) {
 	c.wait()
 	c.judge(w)
 	t.Logf("%d messages were %s", lost, how)
-	if lost == 0 && prefix != "later." && (prefix != crawl.TopicOutcome || how != "purged") {
+	// Programs hold what these topics have, unacknowledged: a purge finds little there, or nothing.
+	held := how == "purged" && slices.Contains([]string{crawl.TopicFetch, crawl.TopicFrontierIn, crawl.TopicOutcome}, prefix)
+	if lost == 0 && prefix != "later." && !held {
 		t.Error("no message was lost: the test proves nothing")
 	}
 }
