@@ -19,7 +19,6 @@ type jobs struct {
 	by map[crawl.JobID]jobNum
 }
 
-//nolint:contextcheck // a local scan at opening: nothing cancels it
 func openJobs(s *Store) (*jobs, error) {
 	j := &jobs{s: s, by: map[crawl.JobID]jobNum{}}
 	err := s.scan(context.Background(), []byte{kindJob}, func(k, v []byte) error {

@@ -30,8 +30,6 @@ var _ crawl.Queues = (*Queues)(nil)
 func (s *Store) Queues() *Queues { return s.queues }
 
 // openQueues finds the queues by skipping from the first task to the last of each.
-//
-//nolint:contextcheck // a local scan at opening: nothing cancels it
 func openQueues(s *Store) (*Queues, error) {
 	qs := &Queues{s: s, began: time.Now(), by: map[string]*queue{}}
 	holes := map[string]uint64{}

@@ -43,7 +43,6 @@ const (
 	otherReason = "other"
 )
 
-//nolint:contextcheck // a local scan at opening: nothing cancels it
 func openTallies(db *pebble.DB) (*tallies, error) {
 	t := &tallies{count: map[string]*counter{}}
 	err := scanRange(context.Background(), db, []byte{kindTally}, []byte{kindTally + 1}, func(k, v []byte) error {
