@@ -4,14 +4,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/cloudformation/internal/fakeaws"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // programs of a node.
-var programs = []string{"contentseen", "due", "fetcher", "frontier", "hostsplitter", "parser", "urlfilter", "whirlpool"}
+var programs = slices.Sorted(slices.Values(append(crawl.StageNames(), "whirlpool")))
 
 // beforeBoot starts an engine in the root, makes the images of a release with it and puts them where `make aws-images` would. The broker's image is
 // made of Debian's package, as no registry is asked; it stands for the public one that the node would pull.

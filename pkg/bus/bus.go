@@ -27,6 +27,23 @@ type Message struct {
 	Event       crawl.Event
 	Redelivered bool // it may have been handled before, wholly or in part
 	Attempt     int  // handlers that returned an error before this delivery
+	// To is the topic that it goes to where that is not the event's own; see crawl.Stage.Routes.
+	To string
+}
+
+// Topic returns the topic that the message goes to.
+func (m *Message) Topic() string {
+	if m.To != "" {
+		return m.To
+	}
+	return m.Event.Topic()
+}
+
+// Arrived sets To for an event that came from a topic.
+func (m *Message) Arrived(topic string) {
+	if m.Event.Topic() != topic {
+		m.To = topic
+	}
 }
 
 // Handler handles one message. Its outputs are published with the context it was given.

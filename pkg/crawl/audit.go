@@ -123,7 +123,7 @@ func TasksOf(e Event) []*Task {
 		return []*Task{&e.Task}
 	case *Fresh:
 		return pointers(e.Tasks)
-	case *Split:
+	case *Filtered:
 		return pointers(e.Tasks)
 	case *Claim:
 		return pointers(e.Tasks)

@@ -32,36 +32,15 @@ func EncodeEvent(e Event) ([]byte, error) { return EncodeValue(e) }
 
 // DecodeEvent decodes an event of the topic. Its errors are permanent: the bytes will not get better.
 func DecodeEvent(topic string, data []byte) (Event, error) {
-	e := newEvent(topic)
-	if e == nil {
+	t, ok := TopicNamed(topic)
+	if !ok {
 		return nil, Permanent(fmt.Errorf("no event has the topic %q", topic))
 	}
+	e := t.Event()
 	if err := DecodeValue(data, e); err != nil {
 		return nil, Permanent(fmt.Errorf("decode an event of topic %q: %w", topic, err))
 	}
 	return e, nil
-}
-
-func newEvent(topic string) Event {
-	switch topic {
-	case TopicFetch:
-		return new(Fetch)
-	case TopicParse:
-		return new(Page)
-	case TopicContentSeen:
-		return new(Document)
-	case TopicURLFilter:
-		return new(Links)
-	case TopicHostSplit:
-		return new(Split)
-	case TopicDUE:
-		return new(Claim)
-	case TopicFrontierIn:
-		return new(Fresh)
-	case TopicOutcome:
-		return new(Outcome)
-	}
-	return nil
 }
 
 // EncodeValue encodes a value that a store keeps: a Task, a Host, a Robots. One byte of version comes first.

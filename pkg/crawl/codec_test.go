@@ -44,7 +44,7 @@ func samples(t testing.TB) []crawl.Event {
 			Fields: []crawl.Field{{Name: "n", Value: "v"}}, Links: links, NoIndex: true, NoFollow: true, Cut: []string{"text"},
 			Assets: []string{"i.png"}},
 		&crawl.Links{Task: task, Links: links},
-		&crawl.Split{Batch: batch},
+		&crawl.Filtered{Batch: batch},
 		&crawl.Claim{Batch: batch, Share: &crawl.Share{Epoch: 3, Index: 1, Of: 2}},
 		&crawl.Fresh{Tasks: []crawl.Task{task}},
 		&crawl.Outcome{Task: task, Verdict: crawl.VerdictRetry, Status: 503, Reason: "status", Detail: "d", Started: at, Ended: at,

@@ -12,7 +12,7 @@
 //	 2. The fetcher downloads it, spools the body and sends the [Page] on. It always reports an [Outcome].
 //	 3. The parser turns the page into a [Document]: links, title, text, fields.
 //	 4. Content-seen decides new, exact copy or near-duplicate, stores the [Record], and passes the [Links] on.
-//	 5. The URL filter makes links canonical and applies the job's scope and rules: a [Split] of candidates.
+//	 5. The URL filter makes links canonical and applies the job's scope and rules: a [Filtered] of candidates.
 //	 6. The host splitter finds the node that owns each host, and sends each node its [Claim].
 //	 7. The duplicate URL eliminator (DUE) claims what nobody has claimed: [Fresh] tasks for the frontier.
 //

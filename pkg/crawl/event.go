@@ -31,14 +31,14 @@ type Subjected interface {
 
 // The topics, in the order of a URL's story.
 const (
-	TopicFetch       = "fetch"
-	TopicParse       = "parse"
-	TopicContentSeen = "contentseen"
-	TopicURLFilter   = "urlfilter"
-	TopicHostSplit   = "hostsplit"
-	TopicDUE         = "due"
-	TopicFrontierIn  = "frontier.in"
-	TopicOutcome     = "frontier.outcome"
+	TopicFetch        = "fetch"
+	TopicParse        = "parse"
+	TopicContentSeen  = "contentseen"
+	TopicURLFilter    = "urlfilter"
+	TopicHostSplitter = "hostsplit"
+	TopicDUE          = "due"
+	TopicFrontierIn   = "frontier.in"
+	TopicOutcome      = "frontier.outcome"
 )
 
 // Fetch leases a task to the fetchers.
@@ -174,8 +174,8 @@ func (x *Exclusion) plain() bool {
 	return x.Kind == KindPage && (x.Priority == 0 || x.Priority == DefaultPriority) && x.Redirects == 0 && !x.Feed
 }
 
-// Split is a batch on its way to the host splitter.
-type Split struct{ Batch }
+// Filtered is what the URL filter made of the links of a page, on its way to the host splitter.
+type Filtered struct{ Batch }
 
 // Claim is a batch on its way to the DUE of the node that owns its hosts.
 type Claim struct {
@@ -262,7 +262,7 @@ func (e *Links) Key() string { return e.Task.URL.HostKey() }
 func (e *Links) Subject() Subject { return e.Task.subject() }
 
 // Topic implements Event.
-func (*Split) Topic() string { return TopicHostSplit }
+func (*Filtered) Topic() string { return TopicHostSplitter }
 
 // Topic implements Event.
 func (*Claim) Topic() string { return TopicDUE }

@@ -21,7 +21,7 @@ func PageOf(e Event) (job JobID, page weburl.URL, ok bool) {
 		return e.Page.Task.Job, e.Page.Task.URL, true
 	case *Links:
 		return e.Task.Job, e.Task.URL, true
-	case *Split:
+	case *Filtered:
 		return e.Job, e.Page, !e.Page.IsZero()
 	case *Claim:
 		return e.Job, e.Page, !e.Page.IsZero()
@@ -39,7 +39,7 @@ func NoLinks(e Event) Event {
 		return noLinks(&e.Page.Task)
 	case *Links:
 		if t := &e.Task; t.Tracked {
-			return &Split{Batch{Job: t.Job, Page: t.URL, Again: t.Repeat, Epoch: t.Epoch}}
+			return &Filtered{Batch{Job: t.Job, Page: t.URL, Again: t.Repeat, Epoch: t.Epoch}}
 		}
 	}
 	return nil

@@ -12,7 +12,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
@@ -113,7 +112,7 @@ func (c *cluster) open(ctx context.Context) error {
 	if err := c.openRing(); err != nil {
 		return err
 	}
-	placing := []Role{} // what must know where hosts belong, besides those that need these stores anyway
+	var placing []Role // what must know where hosts belong, besides those that need these stores anyway
 	if c.byAddress() {
 		placing = []Role{HostSplitter, DUE}
 	}
@@ -121,13 +120,13 @@ func (c *cluster) open(ctx context.Context) error {
 		open func(context.Context) error
 		need []Role
 	}{
-		{c.openPostgres, append(placing, Frontier, Fetcher, Parser, ContentSeen, URLFilter, DUE)},
-		{c.openMongo, []Role{ContentSeen}},
-		{c.openMemcached, []Role{Fetcher, URLFilter, DUE, Frontier}},
-		{c.openResolver, append(placing, Fetcher, Frontier)},
+		{c.openPostgres, append(needing(postgresService), placing...)},
+		{c.openMongo, needing(mongoService)},
+		{c.openMemcached, needing(memcachedService)},
+		{c.openResolver, append(needing(resolverService), placing...)},
 		{c.openBook, append(placing, Frontier)},
-		{c.openSpool, []Role{Fetcher, Parser, ContentSeen}},
-		{c.openArchive, []Role{Fetcher}},
+		{c.openSpool, needing(spoolService)},
+		{c.openArchive, needing(archiveService)},
 		{c.openBus, Roles()},
 	}
 	for _, s := range steps {
@@ -292,18 +291,13 @@ func (c *cluster) config() Config {
 	out.Fetch.AllowPrivate, out.Fetch.PrivateJobs = in.Fetch.AllowPrivate, in.Fetch.PrivateJobs
 	out.Fetch.MaxIdleConns = in.Fetch.IdleConnections
 	out.Fetch.Proxy = in.Fetch.Proxy.Reveal()
-	w := in.Workers
 	files := process.OpenFiles()
 	out.Fetch.MaxIdleConns = process.FitFiles(out.Fetch.MaxIdleConns, files)
-	for role, most := range map[Role]int{Fetcher: process.FitFiles(in.Fetch.Concurrency, files), Parser: w.Parser, ContentSeen: w.ContentSeen,
-		URLFilter: w.URLFilter, HostSplitter: w.HostSplitter, DUE: w.DUE, Frontier: w.Frontier} {
-		out.Workers[role] = bus.Workers{Min: 1, Max: most}
+	for _, r := range Roles() {
+		out.Workers[r] = bus.Workers{Min: 1, Max: in.Workers.Of(string(r))}
+		out.Limits[r] = in.Handlers.Of(string(r)).D()
 	}
-	h := in.Handlers
-	for role, limit := range map[Role]crawl.Duration{Fetcher: h.Fetcher, Parser: h.Parser, ContentSeen: h.ContentSeen, URLFilter: h.URLFilter,
-		HostSplitter: h.HostSplitter, DUE: h.DUE, Frontier: h.Frontier} {
-		out.Limits[role] = limit.D()
-	}
+	out.Workers[Fetcher] = bus.Workers{Min: 1, Max: process.FitFiles(in.Fetch.Concurrency, files)}
 	return out
 }
 

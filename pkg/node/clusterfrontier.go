@@ -39,7 +39,7 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 	deps := c.deps()
 	deps.Stores.Queues = queues
 	if land != nil {
-		deps.Ring = land
+		deps.Ring = ringOf{land}
 	}
 	deps.BeforeRecover = func(ctx context.Context) error {
 		c.p.Log.Info("the frontier waits for the requests that were under way when it stopped")
@@ -86,6 +86,12 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 	}
 	return err
 }
+
+// ringOf is a territory as the frontier sees it.
+type ringOf struct{ land *handover.Territory }
+
+// Place implements frontier.Ring.
+func (r ringOf) Place(u weburl.URL) frontier.Place { return frontier.Place(r.land.Place(u)) }
 
 // jobWatch watches the jobs, and what they lose.
 func (c *cluster) jobWatch(f *frontier.Frontier, deps *Deps, land *handover.Territory) *jobWatch {

@@ -5,13 +5,10 @@
 package node
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,12 +17,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/due"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetch"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
@@ -55,36 +49,23 @@ type Stores struct {
 // Config says how a node runs.
 type Config struct {
 	Frontier frontier.Config
-	Fetch    fetch.Config
+	Fetch    fetcher.Config
 	Workers  map[Role]bus.Workers
 	Limits   map[Role]time.Duration // how long a handler may take for one message; none: for ever
 	// Drain is how long a stop waits for what is in flight, where the bus would forget it.
 	Drain time.Duration
 }
 
-// Default returns the configuration of one machine.
+// Default returns the configuration of one machine: workers and limits are those of the pipeline's table.
 func Default() Config {
-	cpu, store := bus.Workers{Min: 1, Max: 8}, bus.Workers{Min: 2, Max: 64} // stages that compute, and those that wait for stores
-	f := frontier.Default()
-	return Config{Frontier: f, Fetch: fetch.Default(), Drain: 30 * time.Second, Limits: defaultLimits(), Workers: map[Role]bus.Workers{
-		Fetcher: {Min: 1, Max: f.Window}, Parser: cpu, ContentSeen: store, URLFilter: cpu, HostSplitter: cpu, DUE: store,
-		Frontier: store}}
-}
-
-// handlerLimit is how long a handler may take for one message: minutes more than the largest page and a store that was
-// away for a while take. A fetch has the limits of its job, so the stage's is only for one that is stuck.
-const (
-	handlerLimit = 10 * time.Minute
-	fetchLimit   = 25 * time.Minute
-)
-
-func defaultLimits() map[Role]time.Duration {
-	out := map[Role]time.Duration{}
-	for _, r := range Roles() {
-		out[r] = handlerLimit
+	c := Config{Frontier: frontier.Default(), Fetch: fetcher.Default(), Drain: 30 * time.Second, Workers: map[Role]bus.Workers{},
+		Limits: map[Role]time.Duration{}}
+	for _, s := range crawl.Stages() {
+		c.Workers[Role(s.Name)] = bus.Workers{Min: s.Workers.Min, Max: s.Workers.Max}
+		c.Limits[Role(s.Name)] = s.Limit
 	}
-	out[Fetcher] = fetchLimit
-	return out
+	c.SetWindow(c.Frontier.Window)
+	return c
 }
 
 // SetWindow sets how many fetches are under way at once.
@@ -98,8 +79,9 @@ type Node struct {
 	cfg      Config
 	deps     Deps
 	frontier *frontier.Frontier // nil: another program's
-	fetcher  *fetch.Handler     // nil: another program's
+	fetcher  *fetcher.Handler   // nil: another program's
 	judge    *urlfilter.Judge   // of revisions; the frontier's
+	rules    *robotscache.Cache // nil: no stage asked for it
 	metrics  *pipeline.Metrics
 	stages   []func(context.Context) error
 	log      *slog.Logger
@@ -110,7 +92,7 @@ type Deps struct {
 	Bus      bus.Bus
 	Stores   Stores
 	Jobs     crawl.Jobs
-	Resolver fetch.Resolver
+	Resolver fetcher.Resolver
 	Log      *slog.Logger
 	Registry prometheus.Registerer // nil: no metrics
 	Metrics  *pipeline.Metrics     // of the stages; nil: those of Registry
@@ -138,74 +120,12 @@ func New(cfg Config, d Deps, roles ...Role) (*Node, error) {
 	if n.metrics == nil && d.Registry != nil {
 		n.metrics = pipeline.NewMetrics(d.Registry)
 	}
-	rules, err := rulesOf(d.Stores, roles)
-	if err != nil {
-		return nil, err
-	}
 	for _, r := range roles {
-		if err := n.add(r, rules); err != nil {
+		if err := n.add(r); err != nil {
 			return nil, fmt.Errorf("%s: %w", r, err)
 		}
 	}
 	return n, nil
-}
-
-// rulesOf returns the cache of compiled robots.txt files, if a role wants it.
-func rulesOf(s Stores, roles []Role) (*robotscache.Cache, error) {
-	if !slices.Contains(roles, Fetcher) && !slices.Contains(roles, URLFilter) {
-		return nil, nil
-	}
-	return robotscache.New(s.Robots, robotscache.Default())
-}
-
-// add makes the stages of a role.
-func (n *Node) add(r Role, rules *robotscache.Cache) (err error) {
-	d, s := &n.deps, &n.deps.Stores
-	switch r {
-	case Fetcher:
-		n.fetcher, err = fetch.New(n.cfg.Fetch, fetch.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
-			DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts})
-		var h pipeline.Handler[*crawl.Fetch] = n.fetcher
-		if err == nil && d.Fetching != nil {
-			h = d.Fetching(h)
-		}
-		addStage(n, r, crawl.TopicFetch, h)
-	case Parser:
-		addStage(n, r, crawl.TopicParse, parse.NewHandler(d.Jobs, s.Bodies, d.Log))
-	case ContentSeen:
-		addStage(n, r, crawl.TopicContentSeen, contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept,
-			Bodies: s.Bodies, Metrics: d.Registry}, d.Log))
-	case URLFilter:
-		addStage(n, r, crawl.TopicURLFilter, urlfilter.New(d.Jobs, known{rules}))
-	case HostSplitter:
-		addStage(n, r, crawl.TopicHostSplit, hostsplitter.New(cmp.Or[hostsplitter.Owners](d.Owners, hostsplitter.OneNode{})))
-	case DUE:
-		addStage(n, r, crawl.TopicDUE, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets, Attempts: s.Attempts, Jobs: d.Jobs,
-			Owners: d.Owners, Following: s.Following}))
-	case Frontier:
-		n.judge = urlfilter.NewJudge(d.Jobs)
-		n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts, Jobs: d.Jobs,
-			Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following,
-			Places: s.Places})
-		if err == nil {
-			addStage(n, r, crawl.TopicFrontierIn, n.frontier.In())
-			addStage(n, r, crawl.TopicOutcome, n.frontier.Outcomes())
-		}
-	default:
-		err = errors.New("no such role")
-	}
-	return err
-}
-
-// addStage adds a stage that handles a topic. Its name is the role's, or the topic's where a role has several.
-func addStage[In crawl.Event](n *Node, r Role, topic string, h pipeline.Handler[In]) {
-	name := string(r)
-	if r == Frontier {
-		name = topic
-	}
-	cfg := pipeline.Config{Name: name, Topic: topic, Workers: n.cfg.Workers[r], Limit: n.cfg.Limits[r],
-		Held: n.deps.Held, Log: n.log, Metrics: n.metrics}
-	n.stages = append(n.stages, func(ctx context.Context) error { return pipeline.Run(ctx, n.deps.Bus, cfg, h) })
 }
 
 // Frontier returns the node's frontier.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetch"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/lru"
 )
@@ -17,7 +17,7 @@ import (
 // and for good: with later answers a host would belong to two nodes. A host that has no address is placed by its name.
 type addressBook struct {
 	store    keptAddresses
-	resolver fetch.Resolver
+	resolver fetcher.Resolver
 	wake     func() // something became known
 
 	known *lru.Cache[string, netip.Addr]
@@ -43,7 +43,7 @@ const (
 
 var errLookingUp = errors.New("the host's address is being looked up")
 
-func newAddressBook(store keptAddresses, resolver fetch.Resolver, wake func()) *addressBook {
+func newAddressBook(store keptAddresses, resolver fetcher.Resolver, wake func()) *addressBook {
 	return &addressBook{store: store, resolver: resolver, wake: wake, known: lru.New[string, netip.Addr](knownHosts, 0), pending: map[string]bool{}}
 }
 

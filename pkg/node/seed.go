@@ -10,7 +10,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetch"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -46,7 +46,7 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.Robot
 		return 0, nil
 	}
 	id := crawl.MessageID(xxh3.HashString128(string(job.ID) + lifeText(job) + "\n" + strings.Join(job.Seeds, "\n")).Bytes())
-	msgs := []bus.Message{{ID: id, Event: &crawl.Split{Batch: batch}}}
+	msgs := []bus.Message{{ID: id, Event: &crawl.Filtered{Batch: batch}}}
 	known, err := knownSitemaps(ctx, rules, job, batch.Tasks)
 	if err != nil {
 		return 0, err
@@ -109,7 +109,7 @@ func knownSitemaps(ctx context.Context, rules crawl.RobotsStore, job *crawl.Job,
 			continue
 		}
 		task := crawl.Task{Job: job.ID, URL: u, Kind: crawl.KindRobots, For: origin, Seed: true, Epoch: lifeEpoch(job)}
-		out = append(out, fetch.StoredSitemaps(job, &task, &rec)...)
+		out = append(out, fetcher.StoredSitemaps(job, &task, &rec)...)
 	}
 	return out, nil
 }

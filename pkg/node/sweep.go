@@ -157,7 +157,7 @@ func (s *sweeper) letIn(ctx context.Context, job *crawl.Job, tasks []crawl.Task,
 	if err := s.left.Release(ctx, job.ID, dismissed...); err != nil {
 		return err
 	}
-	m := bus.Message{ID: chunkID(job, tasks), Event: &crawl.Split{Batch: crawl.Batch{Job: job.ID, Tasks: tasks, Epoch: job.Epoch}}}
+	m := bus.Message{ID: chunkID(job, tasks), Event: &crawl.Filtered{Batch: crawl.Batch{Job: job.ID, Tasks: tasks, Epoch: job.Epoch}}}
 	for range sweepTries {
 		if err := s.bus.Publish(ctx, m); err != nil {
 			return err

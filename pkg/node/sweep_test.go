@@ -43,7 +43,7 @@ func (c *claimer) Publish(ctx context.Context, msgs ...bus.Message) error {
 			c.drop--
 			continue
 		}
-		events, err := c.due.Handle(pipeline.WithDelivery(ctx, pipeline.Delivery{ID: m.ID}), &crawl.Claim{Batch: m.Event.(*crawl.Split).Batch})
+		events, err := c.due.Handle(pipeline.WithDelivery(ctx, pipeline.Delivery{ID: m.ID}), &crawl.Claim{Batch: m.Event.(*crawl.Filtered).Batch})
 		if err != nil {
 			return err
 		}

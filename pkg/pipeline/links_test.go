@@ -44,8 +44,8 @@ func TestNoPageStallsItsJob(t *testing.T) {
 	}{
 		"a page is dropped":                       {in: &crawl.Page{Task: task}, want: crawl.TopicURLFilter},
 		"a document is dropped":                   {in: &crawl.Document{Page: crawl.Page{Task: task}}, want: crawl.TopicURLFilter},
-		"links are dropped":                       {in: links, want: crawl.TopicHostSplit},
-		"it is about another page":                {in: links, out: []crawl.Event{&crawl.Links{Task: ofOther}}, want: crawl.TopicHostSplit},
+		"links are dropped":                       {in: links, want: crawl.TopicHostSplitter},
+		"it is about another page":                {in: links, out: []crawl.Event{&crawl.Links{Task: ofOther}}, want: crawl.TopicHostSplitter},
 		"nobody waits":                            {in: &crawl.Page{Task: plain}},
 		"it goes on":                              {in: &crawl.Document{Page: crawl.Page{Task: task}}, out: []crawl.Event{links}},
 		"its content was lost":                    {in: &crawl.Page{Task: task}, out: []crawl.Event{&crawl.Outcome{Task: task, Verdict: crawl.VerdictInterrupted}}},
@@ -66,7 +66,7 @@ func TestNoPageStallsItsJob(t *testing.T) {
 				if _, p, ok := crawl.PageOf(e); !ok || p != page {
 					t.Errorf("it goes on about %v", p)
 				}
-				if split, ok := e.(*crawl.Split); ok && (!split.Again || split.Epoch != task.Epoch) {
+				if split, ok := e.(*crawl.Filtered); ok && (!split.Again || split.Epoch != task.Epoch) {
 					t.Errorf("%+v", split.Batch)
 				}
 			}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -14,6 +15,9 @@ func (r *runner[In]) publish(ctx context.Context, parent crawl.MessageID, out []
 	msgs := make([]bus.Message, len(out))
 	for i, e := range out {
 		msgs[i] = bus.Message{ID: parent.Child(r.cfg.Name, i), Event: e}
+		if len(r.cfg.Routes) > 0 {
+			msgs[i].To = r.cfg.Routes[reflect.TypeOf(e)]
+		}
 	}
 	if err := r.bus.Publish(ctx, msgs...); err != nil {
 		return fmt.Errorf("publish %d events of stage %s: %w", len(msgs), r.cfg.Name, err)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
@@ -31,8 +32,10 @@ type Settler[In crawl.Event] interface {
 
 // Config says how a stage runs.
 type Config struct {
-	Name    string // fetcher, parser, …: it stands in ids, logs and metrics
-	Topic   string // what it consumes
+	Name  string // fetcher, parser, …: it stands in ids, logs and metrics
+	Topic string // what it consumes
+	// Routes says where events go that are not for their own topics, by their types; see crawl.Stage.Routes.
+	Routes  map[reflect.Type]string
 	Workers bus.Workers
 	// Limit is how long a handler may take for one message; 0: for ever. Then its context ends, and the message is
 	// tried again; after the third time it is buried. How long its outputs wait for room is not limited. A bus that

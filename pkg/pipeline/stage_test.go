@@ -170,7 +170,7 @@ func TestAFailureIsLoggedWithJobAndURL(t *testing.T) {
 		"often":                     {&crawl.Fetch{Task: task}, 3, later, []string{"level=ERROR"}},
 		"for good":                  {&crawl.Fetch{Task: task}, 0, crawl.Permanent(later), []string{"level=ERROR"}},
 		"an event of another topic": {&crawl.Page{Task: task}, 0, nil, []string{"level=ERROR", "job=j", "url=http://a.test/", "*crawl.Page"}},
-		"a batch":                   {&crawl.Split{Batch: batch}, 0, nil, []string{"job=j", "urls=2", "*crawl.Split"}},
+		"a batch":                   {&crawl.Filtered{Batch: batch}, 0, nil, []string{"job=j", "urls=2", "*crawl.Filtered"}},
 		"an event without subject":  {blank{}, 0, nil, []string{"stage=test", "pipeline_test.blank"}},
 		"no event":                  {nil, 0, nil, []string{"stage=test", "<nil>"}},
 	} {

@@ -26,12 +26,16 @@ type Config struct {
 	Disk      Disk      `yaml:"disk"`
 	Fetch     Fetch     `yaml:"fetch"`
 	Frontier  Frontier  `yaml:"frontier"`
-	Workers   Workers   `yaml:"workers"`
-	Handlers  Handlers  `yaml:"handlers"`
-	Log       Log       `yaml:"log"`
-	HTTP      Listen    `yaml:"http"`  // health and metrics
-	Pprof     Listen    `yaml:"pprof"` // profiles, on loopback; empty: off
-	Shutdown  Shutdown  `yaml:"shutdown"`
+	// Workers bounds the messages that a stage handles at once. The fetcher's bound is fetch.concurrency.
+	Workers PerStage[int] `yaml:"workers"`
+	// Handlers bounds how long a stage handles one message. One that takes longer is cut off and tried again, and becomes a
+	// dead letter at the third time. The fetcher's must be more than limits.total of any job, and all of them less than the
+	// broker's consumer_timeout (30 minutes).
+	Handlers PerStage[crawl.Duration] `yaml:"handlers"`
+	Log      Log                      `yaml:"log"`
+	HTTP     Listen                   `yaml:"http"`  // health and metrics
+	Pprof    Listen                   `yaml:"pprof"` // profiles, on loopback; empty: off
+	Shutdown Shutdown                 `yaml:"shutdown"`
 }
 
 // RabbitMQ is the node's broker, with the users of its two vhosts.
@@ -122,29 +126,6 @@ type Frontier struct {
 	HeldTasks   int `yaml:"held_tasks"`   // tasks in memory
 }
 
-// Workers bounds the messages that a stage handles at once. The fetcher's bound is fetch.concurrency.
-type Workers struct {
-	Parser       int `yaml:"parser"`
-	ContentSeen  int `yaml:"contentseen"`
-	URLFilter    int `yaml:"urlfilter"`
-	HostSplitter int `yaml:"hostsplitter"`
-	DUE          int `yaml:"due"`
-	Frontier     int `yaml:"frontier"`
-}
-
-// Handlers bounds how long a stage handles one message. One that takes longer is cut off and tried again, and becomes a
-// dead letter at the third time. The fetcher's must be more than limits.total of any job, and all of them less than the
-// broker's consumer_timeout (30 minutes).
-type Handlers struct {
-	Fetcher      crawl.Duration `yaml:"fetcher"`
-	Parser       crawl.Duration `yaml:"parser"`
-	ContentSeen  crawl.Duration `yaml:"contentseen"`
-	URLFilter    crawl.Duration `yaml:"urlfilter"`
-	HostSplitter crawl.Duration `yaml:"hostsplitter"`
-	DUE          crawl.Duration `yaml:"due"`
-	Frontier     crawl.Duration `yaml:"frontier"`
-}
-
 // Log says what is logged and how.
 type Log struct {
 	Level  string `yaml:"level"`  // debug, info, warn or error
@@ -196,8 +177,6 @@ func (c *Config) BrokerAddress() string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-const minute = crawl.Duration(time.Minute)
-
 // Default returns the configuration of a node all of whose services run on this machine. It lacks the passwords.
 func Default() Config {
 	return Config{
@@ -211,8 +190,8 @@ func Default() Config {
 		Disk:      Disk{Spool: "spool", Limit: 0.90},
 		Fetch:     Fetch{Concurrency: 256, IdleConnections: 512},
 		Frontier:  Frontier{Window: 256, ActiveHosts: 65_536, HeldTasks: 16_384},
-		Workers:   Workers{Parser: 8, ContentSeen: 64, URLFilter: 8, HostSplitter: 8, DUE: 64, Frontier: 64},
-		Handlers:  Handlers{Fetcher: 25 * minute, Parser: 10 * minute, ContentSeen: 10 * minute, URLFilter: 10 * minute, HostSplitter: 10 * minute, DUE: 10 * minute, Frontier: 10 * minute},
+		Workers:   defaultWorkers(),
+		Handlers:  defaultLimits(),
 		Log:       Log{Level: "info", Format: "auto", Limit: 10},
 		HTTP:      Listen{"127.0.0.1:8080"},
 		Pprof:     Listen{"127.0.0.1:6060"},

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // composeDefault is a variable of docker compose with its default, as in ${NAME:-default}.
@@ -59,16 +61,38 @@ func (s composeService) environ() (out []string) {
 	return out
 }
 
-// passwords are the settings that each program of the compose file needs, and so the only secrets that it gets.
-var passwords = map[string][]string{
-	"fetcher":      {"rabbitmq.subsystems.password", "rabbitmq.frontier.password", "postgres.password"},
-	"parser":       {"rabbitmq.subsystems.password", "rabbitmq.frontier.password", "postgres.password"},
-	"contentseen":  {"rabbitmq.subsystems.password", "postgres.password", "mongodb.password"},
-	"urlfilter":    {"rabbitmq.subsystems.password", "postgres.password"},
-	"hostsplitter": {"rabbitmq.subsystems.password"},
-	"due":          {"rabbitmq.subsystems.password", "rabbitmq.frontier.password", "postgres.password"},
-	"frontier":     {"rabbitmq.subsystems.password", "rabbitmq.frontier.password", "postgres.password"},
-	"whirlpool":    {"rabbitmq.subsystems.password", "rabbitmq.frontier.password", "postgres.password", "mongodb.password"},
+// storesOf are the stores of the programs that have some; so says pkg/node/stages.go.
+var storesOf = map[string][]string{
+	"fetcher": {"postgres"}, "parser": {"postgres"}, "contentseen": {"postgres", "mongodb"}, "urlfilter": {"postgres"}, "due": {"postgres"},
+	"frontier": {"postgres"}, "whirlpool": {"postgres", "mongodb"},
+}
+
+// passwords are the settings that each program of the compose file needs, and so the only secrets that it gets: of the
+// vhosts that hold its topics, and of its stores.
+var passwords = func() map[string][]string {
+	out := map[string][]string{"whirlpool": {"rabbitmq.subsystems.password", "rabbitmq.frontier.password"}}
+	for _, s := range crawl.Stages() {
+		out[s.Name] = []string{"rabbitmq.subsystems.password"}
+		if slices.ContainsFunc(slices.Concat(namesOf(s.Takes), s.Gives), func(name string) bool {
+			t, _ := crawl.TopicNamed(name)
+			return t.OfFrontier
+		}) {
+			out[s.Name] = append(out[s.Name], "rabbitmq.frontier.password")
+		}
+	}
+	for program, stores := range storesOf {
+		for _, s := range stores {
+			out[program] = append(out[program], s+".password")
+		}
+	}
+	return out
+}()
+
+func namesOf(topics []crawl.Topic) (out []string) {
+	for _, t := range topics {
+		out = append(out, t.Name)
+	}
+	return out
 }
 
 func TestEachProgramOfTheComposeFileHasItsOwnSecretsOnly(t *testing.T) {

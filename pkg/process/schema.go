@@ -24,12 +24,18 @@ type setting struct {
 // settings returns the settings of c in the order of the file; setting one changes c.
 func settings(c *Config) []setting { return walk("", reflect.ValueOf(c).Elem()) }
 
-func walk(section string, v reflect.Value) []setting {
+func walk(path string, v reflect.Value) []setting {
 	var out []setting
 	for i := range v.NumField() {
 		key, field := v.Type().Field(i).Tag.Get("yaml"), v.Field(i)
-		if section != "" {
-			key = section + "." + key
+		if path != "" {
+			key = path + "." + key
+		}
+		if s, ok := field.Interface().(section); ok {
+			s.each(func(name string, value reflect.Value) {
+				out = append(out, setting{key: key + "." + name, value: value})
+			})
+			continue
 		}
 		if field.Kind() == reflect.Struct {
 			out = append(out, walk(key, field)...)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // Three nodes on one machine: each has a name, a broker and a spool of its own; stores and ZooKeeper are those of all.
@@ -58,7 +60,7 @@ func TestThreeNodesOnOneMachine(t *testing.T) {
 		}
 		own(t, "broker", brokers, c.Node, c.BrokerAddress())
 	}
-	if names := slices.Sorted(maps.Keys(programs)); !slices.Equal(names, []string{"node-1", "node-2", "node-3"}) || len(programs["node-1"]) != 7 ||
+	if names := slices.Sorted(maps.Keys(programs)); !slices.Equal(names, []string{"node-1", "node-2", "node-3"}) || len(programs["node-1"]) != len(crawl.Stages()) ||
 		len(spools) != 3 || len(shared) != 1 {
 		t.Errorf("nodes %v, spools %v, stores %v", programs, spools, shared)
 	}

@@ -61,7 +61,7 @@ func JobOf(e crawl.Event) crawl.JobID {
 		return e.Page.Task.Job
 	case *crawl.Links:
 		return e.Task.Job
-	case *crawl.Split:
+	case *crawl.Filtered:
 		return e.Job
 	case *crawl.Claim:
 		return e.Job

@@ -52,8 +52,7 @@ type FrontierQueues struct {
 func (f *FrontierQueues) Tasks() int64 { return f.Front + f.Back + f.Later }
 
 // topics are the topics in the order of a URL's story.
-var topics = []string{crawl.TopicFetch, crawl.TopicParse, crawl.TopicContentSeen, crawl.TopicURLFilter, crawl.TopicHostSplit,
-	crawl.TopicDUE, crawl.TopicFrontierIn, crawl.TopicOutcome}
+var topics = crawl.TopicNames(nil)
 
 // Names of the broker's queues beside the topics.
 const (

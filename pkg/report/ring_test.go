@@ -59,7 +59,7 @@ func TestStatusOfARingForPeople(t *testing.T) {
 		f := soundCluster(t)
 		r, a, b := ringed(f)
 		a.depths = append(a.depths, rabbit.Depth{Queue: crawl.TopicFetch, Ready: 3, Unacked: 2, Consumers: 1}, rabbit.Depth{Queue: "dead", Ready: 1},
-			rabbit.Depth{Queue: crawl.TopicHostSplit + ".retry", Ready: 5, Unacked: 2})
+			rabbit.Depth{Queue: crawl.TopicHostSplitter + ".retry", Ready: 5, Unacked: 2})
 		b.depths = append(b.depths, rabbit.Depth{Queue: crawl.TopicFetch, Ready: 10, Unacked: 1, Consumers: 2}, rabbit.Depth{Queue: "dead", Ready: 2})
 		b.err, r.Moving = away, 12
 		s, err := f.open(t).Status(t.Context())

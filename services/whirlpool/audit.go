@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
@@ -33,17 +35,17 @@ or a dead letter cannot be read. ` + "`whirlpool repair`" + ` puts right what is
 	}
 	ref := refFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	cmd.RunE = ref.over(func(cmd *cobra.Command, _ []string, d *directory) error {
+	cmd.RunE = ref.over(func(cmd *cobra.Command, _ []string, d *directory.Directory) error {
 		r, err := d.Audit(cmd.Context())
 		if err == nil {
-			err = auditArchives(cmd.Context(), d.dir, r)
+			err = auditArchives(cmd.Context(), d.Dir, r)
 		}
 		if err != nil {
 			return err
 		}
 		return judged(cmd, r, *asJSON, fmt.Sprintf("%s is not sound: copy the directory before anything else; `whirlpool repair -o %s` puts right what "+
-			"is wrong, and --fresh starts over", d.dir, d.dir))
-	}, func(cmd *cobra.Command, _ []string, j *clusterJob) error {
+			"is wrong, and --fresh starts over", d.Dir, d.Dir))
+	}, func(cmd *cobra.Command, _ []string, j *cluster.Job) error {
 		r, err := j.Audit(cmd.Context())
 		if err != nil {
 			return err

@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 )
@@ -84,7 +85,7 @@ func (b *clusterBench) run(ctx context.Context, ref *clusterRef) (err error) {
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer shut(c)
 	stop, err := b.serve(ctx)
 	if err != nil {
 		return err
@@ -193,12 +194,12 @@ func (b *clusterBench) stopPrograms() error {
 
 // measureJob seeds a job over the synthetic web and measures until every URL has its outcome.
 // It returns the CPU time a page of our programs, in ms.
-func (b *clusterBench) measureJob(ctx context.Context, c *cluster) (own float64, err error) {
+func (b *clusterBench) measureJob(ctx context.Context, c *cluster.Cluster) (own float64, err error) {
 	job := crawl.DefaultJob()
 	job.ID = crawl.JobID("bench-" + strconv.FormatInt(time.Now().Unix(), 10))
 	job.Seeds, job.Scope, job.MaxPages, job.IgnoreRobots, job.Sitemaps = b.web.Seeds, crawl.ScopeAny, 0, true, false
 	job.Politeness.Delay, job.Politeness.HostConnections = 0, 64
-	if err := c.postgres.Jobs().Put(ctx, &job); err != nil {
+	if err := c.Postgres.Jobs().Put(ctx, &job); err != nil {
 		return 0, err
 	}
 	before, err := b.cpuTimes()
@@ -206,7 +207,7 @@ func (b *clusterBench) measureJob(ctx context.Context, c *cluster) (own float64,
 		return 0, err
 	}
 	begin := time.Now()
-	if _, err := node.Seed(ctx, c.bus, c.postgres.URLs(), c.postgres.Hosts(), &job); err != nil {
+	if _, err := node.Seed(ctx, c.Bus, c.Postgres.URLs(), c.Postgres.Hosts(), &job); err != nil {
 		return 0, err
 	}
 	profiled := b.profile(ctx)
@@ -256,12 +257,12 @@ func fetchInto(ctx context.Context, w io.Writer, url string) error {
 }
 
 // untilDone waits until no claimed URL is without outcome and no message is under way, for ten minutes at most.
-func (b *clusterBench) untilDone(ctx context.Context, c *cluster, job crawl.JobID) (pages int64, err error) {
+func (b *clusterBench) untilDone(ctx context.Context, c *cluster.Cluster, job crawl.JobID) (pages int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	wasQuiet := false
 	for tick := time.NewTicker(100 * time.Millisecond); ; {
-		tally, err := c.postgres.URLs().Tally(ctx, job)
+		tally, err := c.Postgres.URLs().Tally(ctx, job)
 		if err != nil {
 			return 0, err
 		}
@@ -273,7 +274,7 @@ func (b *clusterBench) untilDone(ctx context.Context, c *cluster, job crawl.JobI
 			tick.Stop()
 			return tally.Pages, nil
 		}
-		wasQuiet = open == 0 && tally.Claimed > 0 && c.bus.Quiet(ctx, node.Topics()...) == nil
+		wasQuiet = open == 0 && tally.Claimed > 0 && c.Bus.Quiet(ctx, node.Topics()...) == nil
 		select {
 		case <-ctx.Done():
 			return 0, fmt.Errorf("job %s has %d URLs without outcome: %w", job, open, ctx.Err())

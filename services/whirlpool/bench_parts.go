@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/net/html"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/contentseenbench"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/frontierbench"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/localbench"
-	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/seenbench"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -88,7 +88,7 @@ func benchSimhash() *cobra.Command {
 		Short: "Simhash MB/s, look-up time of near-duplicates, and how many edited pages are recognised",
 		Long:  `Without files it measures on generated texts; with HTML or text files, on those.`,
 		RunE: failing(func(cmd *cobra.Command, args []string) error {
-			return seenbench.Run(cmd.OutOrStdout(), args...)
+			return contentseenbench.Run(cmd.OutOrStdout(), args...)
 		}),
 	}
 }
@@ -149,7 +149,7 @@ func runBenchParse(w io.Writer, pages [][]byte) error {
 				}
 			}
 		}))
-		ours = append(ours, timed(pages, func(p []byte) { parse.HTML(p, "text/html", base, parse.DefaultOptions()) }))
+		ours = append(ours, timed(pages, func(p []byte) { parser.HTML(p, "text/html", base, parser.DefaultOptions()) }))
 	}
 	mb := float64(size) / 1e6
 	fmt.Fprintf(w, "whirlpool bench parse   (%d pages, %.1f MB; medians of 5)\n", len(pages), mb)
@@ -181,7 +181,7 @@ func benchAll() *cobra.Command {
 					pages, err := benchPages(nil)
 					return errors.Join(err, runBenchParse(w, pages))
 				},
-				func(context.Context) error { return seenbench.Run(w) }, //nolint:contextcheck // a measurement, ended by its signal
+				func(context.Context) error { return contentseenbench.Run(w) },
 				func(ctx context.Context) error {
 					return inTemp("", func(dir string) error { return localbench.URLSet(ctx, dir, 1e7, w) })
 				},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
 )
 
 // valuesOf are the values of flags that have few, by name.
@@ -22,7 +23,11 @@ func valuesOf(flag string) []cobra.Completion {
 			cobra.CompletionWithDesc(string(crawl.ScopePrefix), "URLs under the seeds' directories"),
 			cobra.CompletionWithDesc(string(crawl.ScopeAny), "all")}
 	case "format":
-		return []cobra.Completion{"csv", "jsonl", "parquet"}
+		var out []cobra.Completion
+		for _, f := range export.Formats() {
+			out = append(out, f.String())
+		}
+		return out
 	case "topic":
 		return node.Topics()
 	case "partition":

@@ -1,137 +1,36 @@
 package main
 
 import (
-	"context"
-	"log/slog"
-	"sync"
-	"time"
-
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
-
-// sampleEvery is how often the rate of a running crawl is sampled.
-const sampleEvery = time.Second
-
-// serveControl lets other processes ask the crawl that runs in dir, pause it, and stop it by the function stop. The crawl
-// must not be closed before end has returned. Without its socket a crawl runs all the same, so a failure is only logged.
-//
-//nolint:contextcheck // the server closes after the crawl's context has ended
-func serveControl(ctx context.Context, l *node.Local, dir string, log *slog.Logger, stop func()) (end func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	m := &monitor{l: l, started: time.Now()}
-	src := sources(l.Store, l.Job, dir)
-	src.Live = m.moment
-	view, err := report.New(src)
-	var srv *report.Server
-	if err == nil {
-		srv, err = report.Serve(ctx, dir, report.Handler(view, report.Controls{Pause: l.Pause, Stop: stop,
-			Job:    func(ctx context.Context) (*crawl.Job, error) { return l.Store.Jobs().Job(ctx, l.Job.ID) },
-			Revise: func(ctx context.Context, job *crawl.Job) (*report.Revised, error) { return reviseRunning(ctx, l, job) }}))
-	}
-	if err != nil {
-		log.Error("status and explain cannot ask this crawl while it runs", "error", err)
-		return cancel
-	}
-	var sampling sync.WaitGroup
-	sampling.Go(func() { m.sample(ctx) })
-	return func() {
-		cancel()
-		sampling.Wait()
-		if err := srv.Close(); err != nil {
-			log.Error("control socket", "error", err)
-		}
-	}
-}
-
-// reviseRunning revises the job of a crawl that runs.
-func reviseRunning(ctx context.Context, l *node.Local, job *crawl.Job) (*report.Revised, error) {
-	changes, err := l.Revise(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	current, err := l.Store.Jobs().Job(ctx, l.Job.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &report.Revised{Job: job.ID, Epoch: current.Epoch, Changes: changes}, nil
-}
-
-// monitor watches a crawl that runs.
-type monitor struct {
-	l       *node.Local
-	started time.Time
-
-	mu     sync.Mutex
-	rate   rate
-	latest float64 // pages a second
-}
-
-func (m *monitor) sample(ctx context.Context) {
-	tick := time.NewTicker(sampleEvery)
-	defer tick.Stop()
-	for {
-		if tally, err := m.l.Store.URLs().Tally(ctx, m.l.Job.ID); err == nil {
-			m.mu.Lock()
-			m.latest = m.rate.add(time.Now(), tally.Pages)
-			m.mu.Unlock()
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-func (m *monitor) moment() report.Moment {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return report.Moment{Frontier: m.l.Frontier().Stats(), Paused: m.l.Paused(), Started: m.started, Rate: m.latest}
-}
 
 // newControls returns the commands that change the course of a crawl that runs.
 func newControls() []*cobra.Command {
-	order := func(name, short, long, done string, act func(context.Context, *report.Client) error) *cobra.Command {
-		cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: cobra.NoArgs,
-			Example: "  whirlpool " + name + " -o crawl-example.com\n  whirlpool " + name + " --cluster --job example-com"}
-		ref := refFlags(cmd)
-		cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
-			if err := ref.check(); err != nil {
-				return err
-			}
-			if ref.cluster.asked() {
-				return orderJob(cmd, ref, name)
-			}
-			dir, err := crawlDir(ref.out)
-			if err != nil {
-				return err
-			}
-			client, err := report.Dial(cmd.Context(), dir)
-			if err != nil {
-				return err
-			}
-			if err := act(cmd.Context(), client); err != nil {
-				return err
-			}
-			cmd.Println(done)
-			return nil
-		})
-		return cmd
-	}
 	return []*cobra.Command{
-		order("pause", "Let a running crawl finish what is in flight and lease nothing more",
+		newOrder(control.Pause, "Let a running crawl finish what is in flight and lease nothing more",
 			"Pause keeps the crawl's process alive, but no further request begins until `whirlpool resume`. Of a cluster's job, too, what is "+
-				"under way is finished and nothing more is leased; other jobs go on.", "paused",
-			func(ctx context.Context, c *report.Client) error { return c.Pause(ctx, true) }),
-		order("resume", "Let a paused crawl go on", "Resume undoes `whirlpool pause`, and on a cluster `whirlpool stop`.", "running",
-			func(ctx context.Context, c *report.Client) error { return c.Pause(ctx, false) }),
-		order("stop", "Stop a running crawl as Ctrl-C does",
+				"under way is finished and nothing more is leased; other jobs go on."),
+		newOrder(control.Resume, "Let a paused crawl go on", "Resume undoes `whirlpool pause`, and on a cluster `whirlpool stop`."),
+		newOrder(control.Stop, "Stop a running crawl as Ctrl-C does",
 			"Stop lets the crawl finish what is in flight, at most 30 s, and end. The same `whirlpool crawl` goes on with it. "+
-				"A cluster's job keeps its queues and goes on with `whirlpool resume`.",
-			"stopping", func(ctx context.Context, c *report.Client) error { return c.Stop(ctx) }),
+				"A cluster's job keeps its queues and goes on with `whirlpool resume`."),
 	}
+}
+
+func newOrder(o control.Order, short, long string) *cobra.Command {
+	name := string(o)
+	cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: cobra.NoArgs,
+		Example: "  whirlpool " + name + " -o crawl-example.com\n  whirlpool " + name + " --cluster --job example-com"}
+	ref := refFlags(cmd)
+	cmd.RunE = ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
+		done, err := s.Order(cmd.Context(), crawl.JobID(ref.job), o)
+		if err == nil {
+			cmd.Println(done.Text)
+		}
+		return err
+	})
+	return cmd
 }

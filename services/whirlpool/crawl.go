@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
@@ -255,7 +256,7 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 	defer stopByControl()
 	endControl := func() {}
 	if out == nil { // nobody knows the directory otherwise
-		endControl = serveControl(ctx, l, opt.Dir, opt.Log, func() { view.stopping(); stopByControl() })
+		endControl = directory.Serve(ctx, l, opt.Dir, opt.Log, func() { view.stopping(); stopByControl() })
 	}
 	stopProfile, err := f.profile()
 	if err != nil {

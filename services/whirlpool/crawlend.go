@@ -93,7 +93,7 @@ func (v *view) end(e crawlEnd) {
 	took := time.Since(v.started)
 	if v.json {
 		p := progressOf(e.tally, e.records, time.Now())
-		p.Rate, p.Done, p.Directory = v.rate.overall(e.records, took), e.finished, v.dir
+		p.Rate, p.Done, p.Directory = v.rate.Overall(e.records, took), e.finished, v.dir
 		_ = json.NewEncoder(v.out).Encode(p)
 		return
 	}
@@ -103,7 +103,7 @@ func (v *view) end(e crawlEnd) {
 	v.screen.clear()
 	switch {
 	case e.finished:
-		fmt.Fprintf(v.screen, "done: %d pages in %v (%.1f/s)\n", e.records, took.Round(time.Millisecond), v.rate.overall(e.records, took))
+		fmt.Fprintf(v.screen, "done: %d pages in %v (%.1f/s)\n", e.records, took.Round(time.Millisecond), v.rate.Overall(e.records, took))
 	case v.stream || v.temporary:
 		fmt.Fprintf(v.screen, "stopped at %d pages; nothing is kept to go on with\n", e.records)
 	default:

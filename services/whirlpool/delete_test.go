@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
@@ -25,9 +26,9 @@ func (c *clusterUnderTest) awaitRequests(s *tree, n int) {
 }
 
 // jobsNow is what `whirlpool jobs` lists.
-func (c *clusterUnderTest) jobsNow() []jobLine {
+func (c *clusterUnderTest) jobsNow() []control.Listed {
 	c.t.Helper()
-	return decode[[]jobLine](c.t, c.must("jobs", "--cluster", "--json"))
+	return decode[[]control.Listed](c.t, c.must("jobs", "--cluster", "--json"))
 }
 
 // A job that is deleted while it runs leaves nothing, and the next one of that id finds what it would have found

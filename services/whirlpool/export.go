@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
 )
 
@@ -28,7 +30,7 @@ func newExport() *cobra.Command {
 	f := &exportFlags{}
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
-		Short: "Write the pages as CSV, JSON Lines or Parquet",
+		Short: "Write the pages as " + export.Choice(export.Format.Title),
 		Long: `Export turns pages.jsonl, or the records of a cluster's job, into a table: a row a page, a column for each key of a record, and
 field.NAME for what site rules extracted. It works while the crawl runs: then it holds the pages stored so far.
 
@@ -45,7 +47,7 @@ the records as they are. Without FILE it writes to standard output.`,
 	}
 	ref := refFlags(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.format, "format", "", "csv, jsonl or parquet (default: by the end of FILE's name, else csv)")
+	fl.StringVar(&f.format, "format", "", export.Choice(export.Format.String)+" (default: by the end of FILE's name, else csv)")
 	fl.StringSliceVar(&f.columns, "columns", nil, "columns in their order, with commas between them")
 	fl.BoolVar(&f.originals, "originals", false, "leave out copies of other pages")
 	fl.BoolVar(&f.raw, "raw-text", false, "do not guard CSV cells that a spreadsheet would run as formulas")
@@ -77,21 +79,13 @@ func (f *exportFlags) options(args []string) export.Options {
 		opt.Keep = export.Originals
 	}
 	if f.format == "" {
-		opt.Format = export.CSV
-		if len(args) > 0 {
-			switch strings.ToLower(filepath.Ext(args[0])) {
-			case ".jsonl", ".ndjson", ".json":
-				opt.Format = export.JSONL
-			case ".parquet":
-				opt.Format = export.Parquet
-			}
-		}
+		opt.Format = export.FormatOf(strings.Join(args, ""))
 	}
 	return opt
 }
 
-func (f *exportFlags) runDirectory(cmd *cobra.Command, args []string, d *directory) (err error) {
-	pages, closePages, err := d.pages()
+func (f *exportFlags) runDirectory(cmd *cobra.Command, args []string, d *directory.Directory) (err error) {
+	pages, closePages, err := pagesOf(d)
 	if err != nil {
 		return err
 	}
@@ -99,17 +93,17 @@ func (f *exportFlags) runDirectory(cmd *cobra.Command, args []string, d *directo
 	return f.run(cmd, args, func() io.ReadCloser { return io.NopCloser(pages()) })
 }
 
-func (f *exportFlags) runCluster(cmd *cobra.Command, args []string, j *clusterJob) error {
-	return f.run(cmd, args, func() io.ReadCloser { return j.c.mongo.Job(j.Info.ID).Lines(cmd.Context()) })
+func (f *exportFlags) runCluster(cmd *cobra.Command, args []string, j *cluster.Job) error {
+	return f.run(cmd, args, func() io.ReadCloser { return j.Cluster.Mongo.Job(j.Info.ID).Lines(cmd.Context()) })
 }
 
 // run writes the pages, which it may read twice, each time from the start.
 func (f *exportFlags) run(cmd *cobra.Command, args []string, pages func() io.ReadCloser) (err error) {
 	opt := f.options(args)
-	if file, ok := cmd.OutOrStdout().(*os.File); len(args) == 0 && ok && opt.Format == export.Parquet && term.IsTerminal(int(file.Fd())) {
-		return usage("Parquet is not for a terminal: name a FILE")
+	if file, ok := cmd.OutOrStdout().(*os.File); len(args) == 0 && ok && opt.Format.Binary() && term.IsTerminal(int(file.Fd())) {
+		return usage("%s is not for a terminal: name a FILE", opt.Format.Title())
 	}
-	if len(opt.Columns) == 0 && opt.Format != export.JSONL {
+	if len(opt.Columns) == 0 && !opt.Format.Whole() {
 		if opt.Fields, err = fieldNames(cmd.Context(), pages()); err != nil {
 			return fmt.Errorf("columns of the pages: %w", err)
 		}
@@ -159,11 +153,11 @@ func remove(name string) error {
 
 // pages returns a function that reads the pages from the start: those that the store knows, or, of a crawl that runs, the
 // whole lines of the file at this moment.
-func (d *directory) pages() (read func() io.Reader, done func() error, err error) {
-	if !d.running() {
-		return d.store.Pages().Lines, func() error { return nil }, nil
+func pagesOf(d *directory.Directory) (read func() io.Reader, done func() error, err error) {
+	if !d.Running() {
+		return d.Store.Pages().Lines, func() error { return nil }, nil
 	}
-	f, err := os.Open(filepath.Join(d.dir, "pages.jsonl"))
+	f, err := os.Open(filepath.Join(d.Dir, "pages.jsonl"))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
 
@@ -22,7 +22,7 @@ var flagOfKey = map[string]string{"scope": "scope", "include": "include", "exclu
 
 // checkJob finds every fault of a job before anything starts: settings, patterns, blacklist, site rules.
 func checkJob(job *crawl.Job) error {
-	_, errRules := parse.CompileRules(job.Rules)
+	_, errRules := parser.CompileRules(job.Rules)
 	err := job.Validate()
 	if err == nil {
 		_, err = urlfilter.Compile(job)

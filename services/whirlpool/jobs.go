@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,19 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 )
-
-// jobLine is a job in the list.
-type jobLine struct {
-	ID      crawl.JobID `json:"job"`
-	State   string      `json:"state"` // deleting besides those of postgres.JobState
-	Pages   int64       `json:"pages"`
-	Open    int64       `json:"open"`
-	Created time.Time   `json:"created"`
-	Epoch   uint32      `json:"epoch"`           // of the settings that apply
-	Fault   string      `json:"fault,omitempty"` // why its settings cannot be read
-}
 
 func newJobs() *cobra.Command {
 	cmd := &cobra.Command{
@@ -32,18 +20,10 @@ func newJobs() *cobra.Command {
 		Example: "  whirlpool jobs --cluster=node.yml\n  whirlpool jobs --cluster --json | jq -r .[].job",
 		Args:    cobra.NoArgs,
 	}
-	ref := clusterFlag(cmd)
+	ref := clusterOnly(cmd, "jobs lists the jobs of a cluster: say which with --cluster or --cluster=node.yml")
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
-		if !ref.asked() {
-			return usage("jobs lists the jobs of a cluster: say which with --cluster or --cluster=node.yml")
-		}
-		c, err := ref.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer c.close()
-		lines, err := c.jobs(cmd.Context())
+	cmd.RunE = ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
+		lines, err := s.List(cmd.Context())
 		switch {
 		case err != nil:
 			return err
@@ -55,41 +35,7 @@ func newJobs() *cobra.Command {
 	return cmd
 }
 
-// jobs lists the jobs.
-func (c *cluster) jobs(ctx context.Context) ([]jobLine, error) {
-	all, err := c.postgres.Jobs().List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	lines := []jobLine{}
-	for _, j := range all {
-		if j.Job == nil && j.Fault == nil && j.Deleted.IsZero() { // nobody submitted it
-			continue
-		}
-		line := jobLine{ID: j.ID, State: string(j.State), Created: j.Created}
-		tally, err := c.postgres.URLs().Tally(ctx, j.ID)
-		if err != nil {
-			return nil, err
-		}
-		line.Pages, line.Open = tally.Pages, tally.Claimed
-		for _, n := range tally.Verdicts {
-			line.Open -= n
-		}
-		if j.Job != nil {
-			line.Epoch = j.Job.Epoch
-		}
-		if j.Fault != nil {
-			line.Fault = j.Fault.Error()
-		}
-		if !j.Deleted.IsZero() {
-			line.State = "deleting"
-		}
-		lines = append(lines, line)
-	}
-	return lines, nil
-}
-
-func writeJobs(w io.Writer, lines []jobLine) error {
+func writeJobs(w io.Writer, lines []control.Listed) error {
 	if len(lines) == 0 {
 		_, err := fmt.Fprintln(w, "no jobs yet: `whirlpool seed` gives the cluster one")
 		return err

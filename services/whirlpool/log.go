@@ -2,19 +2,14 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
 // logFlags say which lines are meant.
@@ -48,20 +43,18 @@ them.`,
 	_ = cmd.RegisterFlagCompletionFunc("verdict", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
 		verdicts, err := f.parsed()
-		if err == nil {
-			err = ref.check()
-		}
 		if err != nil {
 			return err
 		}
-		if ref.cluster.asked() {
-			return ref.over(nil, func(cmd *cobra.Command, _ []string, j *clusterJob) error { return f.cluster(cmd, j, verdicts) })(cmd, args)
-		}
-		dir, err := crawlDir(ref.out)
-		if err != nil {
-			return err
-		}
-		return f.directory(cmd.Context(), cmd.OutOrStdout(), dir, verdicts)
+		return ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
+			out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
+			meant := control.Selection{Verdicts: verdicts, Reasons: f.reasons}
+			err := s.Events(cmd.Context(), crawl.JobID(ref.job), meant, func(line []byte) error {
+				_, err := out.Write(line)
+				return err
+			})
+			return errors.Join(err, out.Flush())
+		})(cmd, args)
 	})
 	return cmd
 }
@@ -75,56 +68,4 @@ func (f *logFlags) parsed() (out []crawl.Verdict, err error) {
 		out = append(out, verdictsOfLog[i])
 	}
 	return out, nil
-}
-
-// cluster prints the lines of a job.
-func (f *logFlags) cluster(cmd *cobra.Command, j *clusterJob, verdicts []crawl.Verdict) error {
-	out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
-	var line []byte
-	err := j.c.postgres.AttemptLog().Lines(cmd.Context(), j.Info.ID, verdicts, f.reasons, func(l *crawl.LogLine) error {
-		line = jsonl.AppendLogLine(line[:0], l)
-		_, err := out.Write(line)
-		return err
-	})
-	return errors.Join(err, out.Flush())
-}
-
-// directory prints the lines of crawl.log that are meant.
-func (f *logFlags) directory(ctx context.Context, w io.Writer, dir string, verdicts []crawl.Verdict) error {
-	out := bufio.NewWriterSize(w, 64<<10)
-	err := logLines(ctx, dir, func(l *crawl.LogLine, raw []byte) error {
-		if len(verdicts) > 0 && !slices.Contains(verdicts, l.Verdict) || len(f.reasons) > 0 && !slices.Contains(f.reasons, l.Reason) {
-			return nil
-		}
-		_, err := out.Write(append(raw, '\n'))
-		return err
-	})
-	return errors.Join(err, out.Flush())
-}
-
-// maxLogLine bounds a line of crawl.log in bytes.
-const maxLogLine = 1 << 20
-
-// logLines hands the whole lines of a directory's crawl.log to each, in their order.
-func logLines(ctx context.Context, dir string, each func(l *crawl.LogLine, raw []byte) error) error {
-	file, err := os.Open(filepath.Join(dir, "crawl.log"))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(make([]byte, 256<<10), maxLogLine)
-	for n := 1; lines.Scan(); n++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		l, err := jsonl.ParseLogLine(lines.Bytes())
-		if err != nil {
-			continue // it is being written, or a crash cut it
-		}
-		if err := each(l, slices.Clip(lines.Bytes())); err != nil {
-			return fmt.Errorf("%s: line %d: %w", file.Name(), n, err)
-		}
-	}
-	return lines.Err()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
@@ -115,8 +116,12 @@ func failing(run func(cmd *cobra.Command, args []string) error) func(*cobra.Comm
 	return func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)
 		var status exitStatus
-		if err == nil || errors.As(err, &status) {
+		var misuse *control.Misuse
+		switch {
+		case err == nil || errors.As(err, &status):
 			return err
+		case errors.As(err, &misuse):
+			return exitStatus{exitUsage, err}
 		}
 		return exitStatus{exitFailure, err}
 	}

@@ -2,18 +2,27 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
+
+// programs lists the programs of a node.
+func programs() string {
+	names := crawl.StageNames()
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
 
 func newNode() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "node [--config FILE] [--print-config]",
 		Short: "Run all stages of a cluster node in one process",
-		Long: `Node does what the programs fetcher, parser, contentseen, urlfilter, hostsplitter, due and frontier do together, over the same
+		Long: `Node does what the programs ` + programs() + ` do together, over the same
 services: RabbitMQ, PostgreSQL, MongoDB and memcached. It reads the same configuration, a file and WHIRLPOOL_* variables, and waits
 for services that are not there yet. Jobs come by "whirlpool seed". SIGTERM stops it in order; it goes on where it stopped.`,
 		Example: `  whirlpool node --config node.yml

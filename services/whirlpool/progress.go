@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 )
@@ -24,7 +25,7 @@ type view struct {
 	every       time.Duration
 	dir         string
 	started     time.Time
-	rate        rate
+	rate        control.Rate
 	records     recordCount
 	trouble     string // that was said last
 }
@@ -144,7 +145,7 @@ func (v *view) look(ctx context.Context, l *node.Local) (progress, error) {
 	s, now := l.Frontier().Stats(), time.Now()
 	p := progressOf(tally, pages, now)
 	p.Queued, p.Shut, p.Trouble = s.Queued-s.Shut, s.Shut, s.Trouble
-	p.InFlight, p.Hosts, p.Waiting, p.Rate = s.InFlight, s.ActiveHosts, s.Waiting, v.rate.add(now, pages)
+	p.InFlight, p.Hosts, p.Waiting, p.Rate = s.InFlight, s.ActiveHosts, s.Waiting, v.rate.Add(now, pages)
 	if left := int64(l.Job.MaxPages) - tally.Pages; l.Job.MaxPages > 0 && left > 0 && p.Rate > 0 {
 		left = min(left, p.Queued) // what is known so far
 		p.ETASeconds = float64(left) / p.Rate

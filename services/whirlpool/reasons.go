@@ -7,14 +7,16 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // reasons counts the outcomes and exclusions of a cluster's job.
-func (j *clusterJob) reasons(ctx context.Context) ([]report.Reason, error) {
-	all, err := j.c.postgres.URLs().Reasons(ctx, j.Info.ID)
+func jobReasons(ctx context.Context, j *cluster.Job) ([]report.Reason, error) {
+	all, err := j.Cluster.Postgres.URLs().Reasons(ctx, j.Info.ID)
 	out := make([]report.Reason, len(all))
 	for i, w := range all {
 		out[i] = report.Reason{Verdict: w.Verdict.String(), Reason: w.Reason, URLs: w.URLs}
@@ -25,7 +27,7 @@ func (j *clusterJob) reasons(ctx context.Context) ([]report.Reason, error) {
 // reasonsOf counts the last word of a directory's crawl.log on each URL. It holds the keys of all URLs, 24 bytes each.
 func reasonsOf(ctx context.Context, dir string) ([]report.Reason, error) {
 	last := map[weburl.Key]report.Reason{}
-	err := logLines(ctx, dir, func(l *crawl.LogLine, _ []byte) error {
+	err := directory.Lines(ctx, dir, func(l *crawl.LogLine, _ []byte) error {
 		if l.Verdict.Final() && l.Kind != crawl.KindRobots {
 			last[l.URL.Key()] = report.Reason{Verdict: l.Verdict.String(), Reason: l.Reason}
 		}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
 func newRepair() *cobra.Command {
@@ -37,31 +37,31 @@ The exit status is 1 when something is left that could not be put right.`,
 	}
 	ref := refFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	cluster := ref.over(nil, func(cmd *cobra.Command, _ []string, j *clusterJob) error {
-		return repaired(cmd, clusterRepairer{j}, *asJSON, "job "+string(j.Info.ID))
+	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
+		directory := func() error { return repairDirectory(cmd, ref.out, *asJSON) }
+		return ref.choose(cmd.Context(), directory, func(c *cluster.Cluster) error {
+			j, err := c.Job(cmd.Context(), crawl.JobID(ref.job))
+			if err != nil {
+				return err
+			}
+			return repaired(cmd, clusterRepairer{j}, *asJSON, "job "+string(j.Info.ID))
+		})
 	})
-	directory := failing(func(cmd *cobra.Command, _ []string) error { return repairDirectory(cmd, ref.out, *asJSON) })
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if ref.cluster.asked() || ref.job != "" {
-			return cluster(cmd, args)
-		}
-		return directory(cmd, args)
-	}
 	return cmd
 }
 
 // clusterRepairer repairs a job of a cluster.
-type clusterRepairer struct{ *clusterJob }
+type clusterRepairer struct{ *cluster.Job }
 
 // Repair implements report.Repairer.
 func (r clusterRepairer) Repair(ctx context.Context) (crawl.RepairReport, error) {
-	db := r.c.postgres
+	db := r.Cluster.Postgres
 	return r.ClusterJob.Repair(ctx, report.ClusterStores{URLs: db.URLs(), Ledger: db.URLs(), Content: db.ContentSet(),
-		Records: r.c.mongo.Job(r.Info.ID), Publish: r.c.bus.Publish})
+		Records: r.Cluster.Mongo.Job(r.Info.ID), Publish: r.Cluster.Bus.Publish})
 }
 
 func repairDirectory(cmd *cobra.Command, named string, asJSON bool) (err error) {
-	dir, store, err := openToRepair(cmd.Context(), named)
+	dir, store, err := directory.OpenToRepair(cmd.Context(), named)
 	if err != nil {
 		return err
 	}
@@ -100,31 +100,4 @@ func repaired(cmd *cobra.Command, what report.Repairer, asJSON bool, name string
 		return fmt.Errorf("%s could not be put right wholly: %s", name, r.Left[0])
 	}
 	return nil
-}
-
-// openToRepair opens the directory of a crawl that does not run, also where its files do not fit together.
-func openToRepair(ctx context.Context, named string) (dir string, _ *local.Store, err error) {
-	if dir, err = crawlDir(named); err != nil {
-		return "", nil, err
-	}
-	opt := local.Default()
-	opt.Repair = true
-	for deadline := time.Now().Add(lockPatience); ; {
-		_, err := report.Dial(ctx, dir)
-		if err == nil {
-			return "", nil, fmt.Errorf("the crawl in %s is running: stop it (`whirlpool stop -o %s`) before it is repaired", dir, dir)
-		}
-		if !errors.Is(err, report.ErrNotRunning) {
-			return "", nil, err
-		}
-		store, err := local.Open(dir, opt)
-		if err == nil || !locked(err) || time.Now().After(deadline) {
-			return dir, store, err
-		}
-		select {
-		case <-ctx.Done():
-			return "", nil, ctx.Err()
-		case <-time.After(lockEvery):
-		}
-	}
 }

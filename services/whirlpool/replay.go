@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
@@ -41,49 +40,30 @@ Mend the cause first: a letter that fails again comes back to the dead letters.`
 	cmd.Flags().BoolVar(&f.list, "dry-run", false, "the same: list what would be replayed")
 	cmd.Flags().StringVar(&f.topic, "topic", "", "only those of this `topic`: "+strings.Join(node.Topics(), ", "))
 	cmd.Flags().BoolVar(&f.json, "json", false, "list them as JSON, with the decoded events")
-	cmd.RunE = ref.overCluster(func(cmd *cobra.Command, args []string, d *directory) error {
-		all, err := d.Letters(cmd.Context())
-		if err != nil {
-			return err
-		}
-		letters, done, err := f.choose(cmd, all, args)
-		switch {
-		case done || err != nil:
-			return err
-		case d.running():
-			return fmt.Errorf("the crawl in %s is running: stop it (`whirlpool stop`), replay, and let it go on", d.dir)
-		}
-		n, err := putBack(cmd.Context(), d, letters)
-		if err == nil {
-			cmd.Printf("%d of %d messages put back; they are handled when `whirlpool crawl` goes on in %s\n", n, len(letters), d.dir)
-		}
-		return err
-	}, func(cmd *cobra.Command, args []string, c *cluster) error {
-		all, away := c.letters(cmd.Context(), crawl.JobID(ref.job))
-		if away != nil && !errors.Is(away, report.ErrUnreachable) {
-			return away
-		}
-		if away != nil {
-			away = fmt.Errorf("letters that lie in brokers that do not answer are neither shown nor replayed: %w", away)
-		}
-		letters, done, err := f.choose(cmd, all, args)
-		if done || err != nil {
-			return errors.Join(err, away)
-		}
-		n, err := c.replay(cmd.Context(), letters)
-		if err == nil {
-			cmd.Printf("%d of %d messages put back\n", n, len(letters))
-		}
-		return errors.Join(err, away)
-	})
-	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if f.topic != "" && !slices.Contains(node.Topics(), f.topic) {
 			return usage("--topic %q: want one of %s", f.topic, strings.Join(node.Topics(), ", "))
 		}
-		return run(cmd, args)
+		return ref.serve(func(cmd *cobra.Command, args []string, s control.Service) error {
+			if f.list || f.json {
+				return f.show(cmd, s, crawl.JobID(ref.job), args)
+			}
+			done, err := s.Replay(cmd.Context(), crawl.JobID(ref.job), control.ByID(f.topic, args...))
+			if done != nil {
+				tellReplayed(cmd, done)
+			}
+			return err
+		})(cmd, args)
 	}
 	return cmd
+}
+
+func tellReplayed(cmd *cobra.Command, r *control.Replayed) {
+	then := ""
+	if r.Then != "" {
+		then = "; " + r.Then
+	}
+	cmd.Printf("%d of %d messages put back%s\n", r.Put, r.Meant, then)
 }
 
 // replayFlags are the flags of `whirlpool replay`.
@@ -92,44 +72,21 @@ type replayFlags struct {
 	topic      string
 }
 
-// choose picks the letters that are meant, and shows them where that is all that was asked for.
-func (f *replayFlags) choose(cmd *cobra.Command, all []report.Letter, ids []string) (letters []report.Letter, done bool, err error) {
-	if letters, err = choose(all, ids); err != nil {
-		return nil, false, err
+// show lists the letters that are meant: all that can be reached, before it says which cannot.
+func (f *replayFlags) show(cmd *cobra.Command, s control.Service, job crawl.JobID, ids []string) error {
+	all, away := s.Letters(cmd.Context(), job)
+	if away != nil && !errors.Is(away, report.ErrUnreachable) {
+		return away
 	}
-	if f.topic != "" {
-		letters = slices.DeleteFunc(slices.Clone(letters), func(l report.Letter) bool { return l.Topic != f.topic })
-	}
+	letters, err := control.ByID(f.topic, ids...)(all)
 	switch {
+	case err != nil:
 	case f.json:
-		return nil, true, report.WriteJSON(cmd.OutOrStdout(), letters)
-	case f.list:
-		return nil, true, listLetters(cmd, letters)
+		err = report.WriteJSON(cmd.OutOrStdout(), letters)
+	default:
+		err = listLetters(cmd, letters)
 	}
-	return letters, false, nil
-}
-
-// choose picks the letters whose ids begin with one of the given; all of them if none is given.
-func choose(all []report.Letter, ids []string) ([]report.Letter, error) {
-	if len(ids) == 0 {
-		return all, nil
-	}
-	chosen := []report.Letter{}
-	for _, id := range ids {
-		match := slices.DeleteFunc(slices.Clone(all), func(l report.Letter) bool {
-			return !strings.HasPrefix(l.ID.String(), strings.ToLower(id))
-		})
-		others := slices.ContainsFunc(match, func(l report.Letter) bool { return l.ID != match[0].ID }) // nodes may have one each of one id
-		switch {
-		case id == "" || len(match) == 0:
-			return nil, fmt.Errorf("no dead letter has the id %q: `whirlpool replay --list` shows them", id)
-		case others:
-			return nil, fmt.Errorf("%d dead letters have an id that begins with %q: give more of it", len(match), id)
-		case !slices.ContainsFunc(chosen, func(l report.Letter) bool { return l.ID == match[0].ID }):
-			chosen = append(chosen, match...)
-		}
-	}
-	return chosen, nil
+	return errors.Join(err, away)
 }
 
 func listLetters(cmd *cobra.Command, letters []report.Letter) error {
@@ -206,29 +163,4 @@ func shortReason(reason string) string {
 		return first
 	}
 	return strings.ReplaceAll(reason, "\n", "; ")
-}
-
-// putBack moves letters to the journal, from which a crawl that goes on delivers them. Interrupted between the two steps, a
-// letter is in both places: replayed twice it does no harm.
-func putBack(ctx context.Context, d *directory, letters []report.Letter) (n int, err error) {
-	wanted := map[crawl.MessageID]bool{}
-	for _, l := range letters {
-		wanted[l.ID] = true
-	}
-	var msgs []bus.Message
-	var ids []crawl.MessageID
-	dead := d.store.DeadLetters()
-	err = dead.List(ctx, func(l bus.DeadLetter) error {
-		if wanted[l.Message.ID] {
-			msgs, ids = append(msgs, report.Revive(l)), append(ids, l.Message.ID)
-		}
-		return nil
-	})
-	if err != nil || len(msgs) == 0 {
-		return 0, err
-	}
-	if _, err := d.store.Journal().Append(ctx, msgs...); err != nil {
-		return 0, err
-	}
-	return len(msgs), dead.Remove(ctx, ids...)
 }

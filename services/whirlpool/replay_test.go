@@ -49,7 +49,7 @@ func TestReplayedMessagesOfEveryTopicAreHandledWhenTheCrawlGoesOn(t *testing.T) 
 	}
 	page := crawl.Task{Job: "test", URL: seed, Seed: true}
 	bury(t, tg.dir,
-		&crawl.Split{Batch: crawl.Batch{Job: "test", Tasks: []crawl.Task{unseen("from-hostsplit")}}},
+		&crawl.Filtered{Batch: crawl.Batch{Job: "test", Tasks: []crawl.Task{unseen("from-hostsplit")}}},
 		&crawl.Claim{Batch: crawl.Batch{Job: "test", Tasks: []crawl.Task{unseen("from-due")}}},
 		&crawl.Page{Task: page, Status: 200, ContentType: "text/html", Body: "m1"},
 		&crawl.Fetch{Task: unseen("from-fetch")},

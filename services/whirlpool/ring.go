@@ -12,14 +12,9 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
-	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
-	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
-
-// ringTime bounds a command's work with ZooKeeper: a command does not wait for services.
-const ringTime = 10 * time.Second
 
 func newRing() *cobra.Command {
 	cmd := &cobra.Command{
@@ -36,22 +31,15 @@ The table is in ZooKeeper; the configuration of the node's programs says where (
   whirlpool ring drain n2 --wait --cluster`,
 		Args: cobra.NoArgs,
 	}
-	ringCommand(cmd, func(_ *cobra.Command, _ []string, r *ringView) (text, error) { return newRingTable(r), nil })
+	ringCommand(cmd, func(_ *cobra.Command, _ []string, r *cluster.RingView) (text, error) { return newRingTable(r), nil })
 	cmd.AddCommand(newRingOwner(), newRingBalance(), newRingPlan(), newRingDrain(), newRingCreate(), newRingForget())
 	return cmd
 }
 
-// ringView is a ring as a command sees it.
-type ringView struct {
-	session member.Session
-	cfg     *process.Config
-	member.View
-}
-
 // ringCommand completes a command that answers a question about the ring, as text or JSON.
-func ringCommand(cmd *cobra.Command, answer func(*cobra.Command, []string, *ringView) (text, error)) {
+func ringCommand(cmd *cobra.Command, answer func(*cobra.Command, []string, *cluster.RingView) (text, error)) {
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	overRing(cmd, func(cmd *cobra.Command, args []string, r *ringView) error {
+	overRing(cmd, func(cmd *cobra.Command, args []string, r *cluster.RingView) error {
 		if r.Table == nil {
 			return member.ErrNoRing
 		}
@@ -67,7 +55,7 @@ func ringCommand(cmd *cobra.Command, answer func(*cobra.Command, []string, *ring
 }
 
 // overRing completes a command that works on the ring.
-func overRing(cmd *cobra.Command, work func(*cobra.Command, []string, *ringView) error) {
+func overRing(cmd *cobra.Command, work func(*cobra.Command, []string, *cluster.RingView) error) {
 	ref := clusterFlag(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
 		if !ref.asked() {
@@ -80,32 +68,12 @@ func overRing(cmd *cobra.Command, work func(*cobra.Command, []string, *ringView)
 		if len(cfg.ZooKeeper.Addresses) == 0 {
 			return usage("zookeeper.addresses is empty: this is a node on its own, which owns everything")
 		}
-		r, err := openRing(cmd.Context(), cfg, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError})))
+		r, err := cluster.OpenRing(cmd.Context(), cfg, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError})))
 		if err != nil {
 			return err
 		}
-		return errors.Join(work(cmd, args, r), r.session.Close())
+		return errors.Join(work(cmd, args, r), r.Session.Close())
 	})
-}
-
-// openRing reads the ring that a configuration names.
-func openRing(ctx context.Context, cfg *process.Config, log *slog.Logger) (*ringView, error) {
-	zc := node.ZooKeeperConfig(cfg)
-	zc.Log = log
-	store, err := zookeeper.New(zc)
-	if err != nil {
-		return nil, exitStatus{exitUsage, err}
-	}
-	ctx, cancel := context.WithTimeout(ctx, ringTime)
-	defer cancel()
-	r := &ringView{cfg: cfg}
-	if r.session, err = store.Open(ctx); err != nil {
-		return nil, err
-	}
-	if r.View, err = r.session.Read(ctx); err != nil {
-		return nil, errors.Join(err, r.session.Close())
-	}
-	return r, nil
 }
 
 func newRingPlan() *cobra.Command {
@@ -116,7 +84,7 @@ func newRingPlan() *cobra.Command {
 	}
 	join := cmd.Flags().String("join", "", "`NAME[:WEIGHT]` of a node that would join; weight in units, 1 by default")
 	leave := cmd.Flags().String("leave", "", "`NAME` of a node that would leave")
-	ringCommand(cmd, func(_ *cobra.Command, _ []string, r *ringView) (text, error) {
+	ringCommand(cmd, func(_ *cobra.Command, _ []string, r *cluster.RingView) (text, error) {
 		c := ring.Change{Leave: *leave, Weight: ring.Unit}
 		var weight string
 		var weighted bool
@@ -144,11 +112,11 @@ programs may be stopped. Started anew, they join again.`,
 		Args: cobra.ExactArgs(1),
 	}
 	wait := cmd.Flags().Bool("wait", false, "wait until the node is gone")
-	overRing(cmd, func(cmd *cobra.Command, args []string, r *ringView) error {
-		ctx, cancel := context.WithTimeout(cmd.Context(), ringTime)
+	overRing(cmd, func(cmd *cobra.Command, args []string, r *cluster.RingView) error {
+		ctx, cancel := context.WithTimeout(cmd.Context(), cluster.RingTime)
 		defer cancel()
 		before := r.Table
-		after, err := member.Change(ctx, r.session, func(t *ring.Table) (*ring.Table, error) { before = t; return t.Drain(args[0]) })
+		after, err := member.Change(ctx, r.Session, func(t *ring.Table) (*ring.Table, error) { before = t; return t.Drain(args[0]) })
 		if err != nil {
 			return err
 		}
@@ -161,7 +129,7 @@ programs may be stopped. Started anew, they join again.`,
 			cmd.Printf("`whirlpool ring balance --cluster` tells when it is gone\n")
 			return nil
 		}
-		if err := awaitGone(cmd.Context(), r.session, args[0]); err != nil {
+		if err := awaitGone(cmd.Context(), r.Session, args[0]); err != nil {
 			return err
 		}
 		cmd.Printf("%s is gone: its programs may be stopped\n", args[0])

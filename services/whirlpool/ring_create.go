@@ -8,6 +8,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 )
 
 func newRingCreate() *cobra.Command {
@@ -22,12 +23,12 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 	}
 	vnodes := cmd.Flags().Int("vnodes", 0, "`number` of virtual nodes (default: ring.vnodes)")
 	partition := cmd.Flags().String("partition", "", "what belongs together: `host`, domain, ip or url (default: ring.partition)")
-	overRing(cmd, func(cmd *cobra.Command, _ []string, r *ringView) error {
+	overRing(cmd, func(cmd *cobra.Command, _ []string, r *cluster.RingView) error {
 		if !cmd.Flags().Changed("vnodes") {
-			*vnodes = r.cfg.Ring.Vnodes
+			*vnodes = r.Config.Ring.Vnodes
 		}
 		if *partition == "" {
-			*partition = r.cfg.Ring.Partition
+			*partition = r.Config.Ring.Partition
 		}
 		p, err := ring.ParsePartition(*partition)
 		if err != nil {
@@ -41,14 +42,14 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 		if r.Table != nil {
 			return exists
 		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), ringTime)
+		ctx, cancel := context.WithTimeout(cmd.Context(), cluster.RingTime)
 		defer cancel()
-		if err := r.session.Write(ctx, t, r.View); errors.Is(err, member.ErrConflict) {
+		if err := r.Session.Write(ctx, t, r.View); errors.Is(err, member.ErrConflict) {
 			return exists
 		} else if err != nil {
 			return err
 		}
-		cmd.Printf("created ring %s with %d virtual nodes, partitioned by %s\n", r.cfg.Ring.Name, t.Len(), p)
+		cmd.Printf("created ring %s with %d virtual nodes, partitioned by %s\n", r.Config.Ring.Name, t.Len(), p)
 		return nil
 	})
 	return cmd

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
@@ -28,7 +29,7 @@ No URL, page or host is touched.`,
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), ringTime)
+		ctx, cancel := context.WithTimeout(cmd.Context(), cluster.RingTime)
 		defer cancel()
 		pg := node.PostgresConfig(cfg)
 		pg.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError}))

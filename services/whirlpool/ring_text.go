@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -23,8 +24,8 @@ type ringHead struct {
 	Moving    int            `json:"moving"` // virtual nodes
 }
 
-func headOf(r *ringView) ringHead {
-	return ringHead{Ring: r.cfg.Ring.Name, Epoch: r.Table.Epoch(), Vnodes: r.Table.Len(), Partition: r.Table.Partition(), Moving: len(r.Table.Moving())}
+func headOf(r *cluster.RingView) ringHead {
+	return ringHead{Ring: r.Config.Ring.Name, Epoch: r.Table.Epoch(), Vnodes: r.Table.Len(), Partition: r.Table.Partition(), Moving: len(r.Table.Moving())}
 }
 
 func (h ringHead) write(w io.Writer) error {
@@ -46,7 +47,7 @@ type ringRow struct {
 	Address   string    `json:"address"`
 }
 
-func newRingTable(r *ringView) ringTable {
+func newRingTable(r *cluster.RingView) ringTable {
 	t := ringTable{ringHead: headOf(r), Nodes: r.Table.Nodes()}
 	for _, run := range r.Table.Runs() {
 		n, _ := r.Table.Node(run.Owner)
@@ -96,7 +97,7 @@ type ringOwner struct {
 
 func newRingOwner() *cobra.Command {
 	cmd := &cobra.Command{Use: "owner URL...", Short: "Show which node owns a URL", Args: cobra.MinimumNArgs(1)}
-	ringCommand(cmd, func(cmd *cobra.Command, args []string, r *ringView) (text, error) {
+	ringCommand(cmd, func(cmd *cobra.Command, args []string, r *cluster.RingView) (text, error) {
 		var out ringOwners
 		for _, raw := range args {
 			u, err := weburl.Parse(raw)
@@ -152,11 +153,11 @@ type ringShare struct {
 
 func newRingBalance() *cobra.Command {
 	cmd := &cobra.Command{Use: "balance", Short: "Show what part of the ring each node owns, and what is on its way", Args: cobra.NoArgs}
-	ringCommand(cmd, func(_ *cobra.Command, _ []string, r *ringView) (text, error) { return balanceOf(r), nil })
+	ringCommand(cmd, func(_ *cobra.Command, _ []string, r *cluster.RingView) (text, error) { return balanceOf(r), nil })
 	return cmd
 }
 
-func balanceOf(r *ringView) ringBalance {
+func balanceOf(r *cluster.RingView) ringBalance {
 	b := ringBalance{ringHead: headOf(r)}
 	arriving, leaving := map[string]int{}, map[string]int{}
 	for _, v := range r.Table.Moving() {

@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 func newSeed() *cobra.Command {
@@ -33,63 +33,53 @@ before --allow-private or media_types permitted it.`,
 	fresh := cmd.Flags().Bool("fresh", false, "delete the job first, if there is one, as `whirlpool delete --force` does")
 	again := &retryFlag{}
 	again.add(cmd)
-	ref := clusterFlag(cmd)
+	ref := clusterOnly(cmd, "seed gives a job to a cluster: say which with --cluster or --cluster=node.yml")
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
-		if !ref.asked() {
-			return usage("seed gives a job to a cluster: say which with --cluster or --cluster=node.yml")
+		if err := ref.check(); err != nil {
+			return err
 		}
 		if again.asked() && len(args) == 0 && f.config == "" {
-			return again.run(cmd, ref, crawl.JobID(*id), &flags)
+			change := func(job *crawl.Job) (*crawl.Job, error) { return changed(cmd, job, &flags) }
+			return ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
+				return again.run(cmd, s, crawl.JobID(*id), change)
+			})(cmd, args)
 		}
 		job, err := f.seeded(cmd, flags, args, crawl.JobID(*id))
 		if err != nil {
 			return err
 		}
-		c, err := ref.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer c.close()
-		if *fresh {
-			if err := errors.Join(checkPrivate(c.cfg, job), c.bus.Reach(cmd.Context()), c.deleteIfKnown(cmd.Context(), cmd.OutOrStdout(), job.ID)); err != nil {
+		sub := control.Submission{Job: job, Fresh: *fresh, Known: f.added(cmd, flags, args)}
+		return ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
+			done, err := s.Submit(cmd.Context(), sub)
+			if err = errors.Join(tellSubmitted(cmd.OutOrStdout(), done), err); err != nil {
 				return err
 			}
-		}
-		if job, err = f.added(cmd, c, job, flags, args); err != nil {
-			return err
-		}
-		if err := errors.Join(checkPrivate(c.cfg, job), c.bus.Reach(cmd.Context())); err != nil {
-			return err
-		}
-		current, changes, err := node.Revise(cmd.Context(), c.postgres.Jobs(), job)
-		if err != nil {
-			return err
-		}
-		tellChanges(cmd.OutOrStdout(), current, changes)
-		job = current
-		n, err := node.Seed(cmd.Context(), c.bus, c.postgres.URLs(), c.postgres.Hosts(), job)
-		if err != nil {
-			return err
-		}
-		info, err := c.postgres.Jobs().Info(cmd.Context(), job.ID)
-		if err == nil && n > 0 && info.State == postgres.JobEnded {
-			err = c.postgres.Jobs().SetState(cmd.Context(), job.ID, postgres.JobRunning) // the frontier would, some seconds later
-		}
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "job %s: %d seeds queued; `whirlpool status --cluster --job %s` says how far it is\n", job.ID, n, job.ID)
-		if err == nil && (info.State == postgres.JobPaused || info.State == postgres.JobStopped) {
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "job %s is %s: `whirlpool resume --cluster --job %s` lets it go on\n", job.ID, info.State, job.ID)
-		}
-		if err == nil && again.asked() {
-			return again.retry(cmd, c, job.ID, nil)
-		}
-		if ended, errEnded := settledText(cmd.Context(), c, job); err == nil && n == 0 && ended != "" {
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "seeds that were asked for before ended as: %s; --retry queues them again\n", ended)
-			err = errors.Join(err, errEnded)
-		}
-		return err
+			return again.after(cmd, s, done)
+		})(cmd, args)
 	})
 	return cmd
+}
+
+// tellSubmitted says what became of a job that was submitted, as far as it came.
+func tellSubmitted(w io.Writer, s *control.Submitted) error {
+	if s == nil {
+		return nil
+	}
+	if s.Deleted != nil {
+		if err := tellDeleted(w, s.Deleted); err != nil {
+			return err
+		}
+	}
+	if s.Stored {
+		tellChanges(w, s.Job, s.Changes)
+	}
+	if s.State == "" { // its seeds were not queued
+		return nil
+	}
+	id := s.Job.ID
+	_, err := fmt.Fprintf(w, "job %s: %d seeds queued; `whirlpool status --cluster --job %s` says how far it is\n", id, s.Queued, id)
+	if err == nil && (s.State == "paused" || s.State == "stopped") {
+		_, err = fmt.Fprintf(w, "job %s is %s: `whirlpool resume --cluster --job %s` lets it go on\n", id, s.State, id)
+	}
+	return err
 }

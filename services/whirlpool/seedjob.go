@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
@@ -32,17 +33,18 @@ func (f *crawlFlags) seeded(cmd *cobra.Command, flags crawl.Job, args []string, 
 	return job, nil
 }
 
-// added is a job that the cluster knows, with further seeds. Its settings stay, but for those that flags name; with -c
-// all are those of the file. A job that the cluster does not know is taken as it is.
-func (f *crawlFlags) added(cmd *cobra.Command, c *cluster, job *crawl.Job, flags crawl.Job, args []string) (*crawl.Job, error) {
-	current, known, err := c.postgres.Jobs().Current(cmd.Context(), job.ID)
-	if err != nil || !known || f.config != "" {
-		return job, err
+// added makes of a job that is known the same with further seeds. Its settings stay, but for those that flags name; with
+// -c all are those of the file, and so is a job that is not known.
+func (f *crawlFlags) added(cmd *cobra.Command, flags crawl.Job, args []string) control.Change {
+	if f.config != "" {
+		return nil
 	}
-	args = slices.DeleteFunc(slices.Clone(args), func(seed string) bool { return slices.Contains(current.Seeds, seed) })
-	next, err := f.revised(cmd, current, flags, args)
-	if err == nil && cmd.Flags().Changed("allow-private") {
-		next.AllowPrivate = flags.AllowPrivate
+	return func(current *crawl.Job) (*crawl.Job, error) {
+		seeds := slices.DeleteFunc(slices.Clone(args), func(seed string) bool { return slices.Contains(current.Seeds, seed) })
+		next, err := f.revised(cmd, current, flags, seeds)
+		if err == nil && cmd.Flags().Changed("allow-private") {
+			next.AllowPrivate = flags.AllowPrivate
+		}
+		return next, err
 	}
-	return next, err
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
@@ -46,30 +48,25 @@ and 3 where one was stopped.`,
 		}
 		return s.WriteText(cmd.OutOrStdout())
 	}
-	cmd.RunE = ref.overCluster(func(cmd *cobra.Command, _ []string, d *directory) error {
+	cmd.RunE = ref.overCluster(func(cmd *cobra.Command, _ []string, d *directory.Directory) error {
 		s, err := d.Status(cmd.Context())
 		if err == nil && *why {
-			s.Reasons, err = reasonsOf(cmd.Context(), d.dir)
+			s.Reasons, err = reasonsOf(cmd.Context(), d.Dir)
 		}
 		return show(cmd, s, err)
-	}, func(cmd *cobra.Command, _ []string, c *cluster) error {
-		if *wait {
-			if err := waitForJobs(cmd, c, crawl.JobID(ref.job)); err != nil {
-				return err
-			}
-		}
-		s, err := c.status(cmd.Context(), crawl.JobID(ref.job), *why)
+	}, func(cmd *cobra.Command, _ []string, c *cluster.Cluster) error {
+		s, err := clusterStatus(cmd.Context(), c, crawl.JobID(ref.job), *why)
 		return show(cmd, s, err)
 	})
 	look := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *wait && !ref.cluster.asked() {
-			if err := failing(func(cmd *cobra.Command, _ []string) error { return waitForDirectory(cmd, ref) })(cmd, args); err != nil {
+	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
+		if *wait {
+			if err := ref.wait(cmd); err != nil {
 				return err
 			}
 		}
 		return look(cmd, args)
-	}
+	})
 	return cmd
 }
 
@@ -77,19 +74,19 @@ and 3 where one was stopped.`,
 type text interface{ WriteText(w io.Writer) error }
 
 // status is that of a job, or of the whole cluster where none is named. Reasons are a job's.
-func (c *cluster) status(ctx context.Context, id crawl.JobID, why bool) (text, error) {
+func clusterStatus(ctx context.Context, c *cluster.Cluster, id crawl.JobID, why bool) (text, error) {
 	if id != "" || why {
-		j, err := c.job(ctx, id)
+		j, err := c.Job(ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		s, err := j.Status(ctx)
 		if err == nil && why {
-			s.Reasons, err = j.reasons(ctx)
+			s.Reasons, err = jobReasons(ctx, j)
 		}
 		return s, err
 	}
-	view, err := c.view()
+	view, err := c.View()
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc/warctool"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen/seentool"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse/parsetool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen/simhashtool"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser/parsetool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots/robotstool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl/urltool"
@@ -135,7 +135,7 @@ func toolSimhash() *cobra.Command {
 		Short: `Fingerprint the main text of files: {"file","simhash","features"}`,
 		Args:  cobra.MinimumNArgs(1),
 		RunE: failing(func(cmd *cobra.Command, args []string) error {
-			return seentool.RunSimhash(args, cmd.OutOrStdout())
+			return simhashtool.RunSimhash(args, cmd.OutOrStdout())
 		}),
 	}
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
@@ -61,7 +64,7 @@ func waitUntil(cmd *cobra.Command, looksNeeded int, look func(ctx context.Contex
 // waiting shows the progress: a line that renews itself on a terminal, lines now and then elsewhere.
 type waiting struct {
 	screen *screen
-	rate   rate
+	rate   control.Rate
 	shown  time.Time
 }
 
@@ -69,7 +72,7 @@ func newWaiting(w io.Writer) *waiting { return &waiting{screen: newScreen(w)} }
 
 func (p *waiting) show(s sighting, last bool) {
 	now := time.Now()
-	speed := p.rate.add(now, s.pages)
+	speed := p.rate.Add(now, s.pages)
 	if !p.screen.live && !last && now.Sub(p.shown) < lineEvery {
 		return
 	}
@@ -89,9 +92,15 @@ func (p *waiting) show(s sighting, last bool) {
 	}
 }
 
+// wait waits until what a command is about has ended.
+func (r *crawlRef) wait(cmd *cobra.Command) error {
+	return r.choose(cmd.Context(), func() error { return waitForDirectory(cmd, r.out) },
+		func(c *cluster.Cluster) error { return waitForJobs(cmd, c, crawl.JobID(r.job)) })
+}
+
 // waitForJobs waits until a job, or all of them where none is named, have ended.
-func waitForJobs(cmd *cobra.Command, c *cluster, id crawl.JobID) error {
-	view, err := c.view()
+func waitForJobs(cmd *cobra.Command, c *cluster.Cluster, id crawl.JobID) error {
+	view, err := c.View()
 	if err != nil {
 		return err
 	}
@@ -125,12 +134,9 @@ func (s *sighting) add(name string, l *report.JobLine) {
 }
 
 // waitForDirectory waits until the crawl in a directory has ended.
-func waitForDirectory(cmd *cobra.Command, ref *crawlRef) error {
-	if err := ref.check(); err != nil {
-		return err
-	}
+func waitForDirectory(cmd *cobra.Command, named string) error {
 	return waitUntil(cmd, 1, func(ctx context.Context) (out sighting, err error) {
-		d, err := openDirectory(ctx, ref.out)
+		d, err := directory.Open(ctx, named)
 		if err != nil {
 			return out, err
 		}
@@ -141,7 +147,7 @@ func waitForDirectory(cmd *cobra.Command, ref *crawlRef) error {
 		if err != nil {
 			return out, err
 		}
-		out.add(d.dir, &report.JobLine{State: s.State, Pages: s.Pages, Open: s.Open, Excluded: excludedOf(s)})
+		out.add(d.Dir, &report.JobLine{State: s.State, Pages: s.Pages, Open: s.Open, Excluded: excludedOf(s)})
 		return out, nil
 	})
 }

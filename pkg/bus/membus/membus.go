@@ -39,7 +39,7 @@ type Config struct {
 
 // Default returns the configuration of a node: 64 messages a topic, fetch and due journaled.
 func Default() Config {
-	return Config{Capacity: 64, Journaled: []string{crawl.TopicFetch, crawl.TopicDUE}, Log: slog.Default()}
+	return Config{Capacity: 64, Journaled: crawl.TopicNames(func(t crawl.Topic) bool { return t.Root }), Log: slog.Default()}
 }
 
 // ErrClosed is returned by Publish after Close.
@@ -107,7 +107,7 @@ func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
 		return err
 	}
 	for i, d := range ds {
-		if err := b.enqueue(ctx, b.topic(d.msg.Event.Topic()), d); err != nil {
+		if err := b.enqueue(ctx, b.topic(d.msg.Topic()), d); err != nil {
 			for _, rest := range ds[i:] {
 				b.abandon(rest.root)
 			}
@@ -125,14 +125,14 @@ func (b *Bus) plant(ctx context.Context, msgs []bus.Message) ([]delivery, error)
 	var roots []*root
 	for i, m := range msgs {
 		if b.cfg.Wire {
-			e, err := rewire(m.Event)
+			e, err := rewire(&m)
 			if err != nil {
 				return nil, err
 			}
 			m.Event = e
 		}
 		ds[i] = delivery{msg: m, root: parent}
-		switch journaled := b.topic(m.Event.Topic()).journaled; {
+		switch journaled := b.topic(m.Topic()).journaled; {
 		case journaled:
 			ds[i].root = &root{journaled: true}
 			stored, roots = append(stored, m), append(roots, ds[i].root)
@@ -166,12 +166,12 @@ func (b *Bus) store(ctx context.Context, stored []bus.Message, roots []*root) er
 	return nil
 }
 
-func rewire(e crawl.Event) (crawl.Event, error) {
-	data, err := crawl.EncodeEvent(e)
+func rewire(m *bus.Message) (crawl.Event, error) {
+	data, err := crawl.EncodeEvent(m.Event)
 	if err != nil {
 		return nil, crawl.Permanent(err)
 	}
-	return crawl.DecodeEvent(e.Topic(), data)
+	return crawl.DecodeEvent(m.Topic(), data)
 }
 
 func (b *Bus) enqueue(ctx context.Context, t *topic, d delivery) error {
@@ -315,7 +315,7 @@ func (b *Bus) Recover(ctx context.Context) (int, error) {
 	b.roots.Add(int64(len(found)))
 	go func() {
 		for _, d := range found {
-			if b.enqueue(ctx, b.topic(d.msg.Event.Topic()), d) != nil {
+			if b.enqueue(ctx, b.topic(d.msg.Topic()), d) != nil {
 				return
 			}
 		}

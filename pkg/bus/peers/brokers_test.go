@@ -163,7 +163,7 @@ type counting struct {
 	most atomic.Int64 // attempts of one message
 }
 
-func (c *counting) Handle(ctx context.Context, s *crawl.Split) ([]crawl.Event, error) {
+func (c *counting) Handle(ctx context.Context, s *crawl.Filtered) ([]crawl.Event, error) {
 	if n := int64(pipeline.DeliveryOf(ctx).Attempt); n > c.most.Load() {
 		c.most.Store(n)
 	}
@@ -171,7 +171,7 @@ func (c *counting) Handle(ctx context.Context, s *crawl.Split) ([]crawl.Event, e
 }
 
 func page(t *testing.T, n int) bus.Message {
-	s := &crawl.Split{Batch: crawl.Batch{Job: "j"}}
+	s := &crawl.Filtered{Batch: crawl.Batch{Job: "j"}}
 	for _, host := range []string{"a", "b"} {
 		u, err := weburl.Parse(fmt.Sprintf("http://%s.test/%d", host, n))
 		check(t, err)
@@ -189,7 +189,7 @@ func TestLinksWaitForABrokerThatIsStopped(t *testing.T) {
 	all := a.bus(t, map[string]*machine{"b": b})
 	h := &counting{Handler: hostsplitter.New(halves{})}
 	consume(t, func(ctx context.Context) error {
-		return pipeline.Run(ctx, all, pipeline.Config{Name: "hostsplitter", Topic: crawl.TopicHostSplit, Workers: bus.Workers{Min: 1, Max: 8},
+		return pipeline.Run(ctx, all, pipeline.Config{Name: "hostsplitter", Topic: crawl.TopicHostSplitter, Workers: bus.Workers{Min: 1, Max: 8},
 			Log: slog.New(slog.DiscardHandler)}, h)
 	})
 	publish := func(from, n int) {
@@ -260,7 +260,7 @@ func TestTenThousandPublicationsUseOneConnection(t *testing.T) {
 			wg.Go(func() {
 				for i := from + w; i < from+n; i += 8 {
 					p := page(t, i)
-					if err := all.Publish(within(t), bus.Message{ID: p.ID, Event: &crawl.Claim{Node: "b", Batch: p.Event.(*crawl.Split).Batch}}); err != nil {
+					if err := all.Publish(within(t), bus.Message{ID: p.ID, Event: &crawl.Claim{Node: "b", Batch: p.Event.(*crawl.Filtered).Batch}}); err != nil {
 						t.Error(err)
 					}
 				}

@@ -172,7 +172,7 @@ func route(msgs []bus.Message) (own []bus.Message, others []group) {
 // alone returns the messages that mean the same whatever becomes of those published with them.
 func alone(msgs []bus.Message) (out []bus.Message) {
 	for _, m := range msgs {
-		if t := m.Event.Topic(); t == crawl.TopicDUE || t == crawl.TopicFrontierIn {
+		if t, _ := crawl.TopicNamed(m.Topic()); t.Independent {
 			out = append(out, m)
 		}
 	}

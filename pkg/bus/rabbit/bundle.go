@@ -26,9 +26,11 @@ const (
 	bundleBytes = 120 << 10
 )
 
-// bundled reports whether events of a topic may travel together. Leases may not: while one fetch is slow, the broker would take the others for
-// unfinished, and give all of them to somebody else when the fetcher dies.
-func bundled(topic string) bool { return topic != crawl.TopicFetch }
+// bundled reports whether events of a topic may travel together.
+func bundled(topic string) bool {
+	t, ok := crawl.TopicNamed(topic)
+	return ok && !t.Single
+}
 
 // pack makes one message of several to one queue.
 func pack(out []outgoing) outgoing {

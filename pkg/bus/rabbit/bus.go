@@ -70,7 +70,7 @@ func newVhost(cfg Config, l layout, url string) (*vhost, error) {
 func (b *Bus) Declare(ctx context.Context) error {
 	all := make([]string, 0, len(b.vhosts))
 	for _, v := range b.vhosts {
-		all = append(all, v.topics[0].name)
+		all = append(all, v.topics[0].Name)
 	}
 	return b.DeclareFor(ctx, all...)
 }
@@ -115,11 +115,11 @@ func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
 		if err != nil {
 			return err
 		}
-		i, err := b.indexOf(m.Event.Topic())
+		i, err := b.indexOf(m.Topic())
 		if err != nil {
 			return err
 		}
-		out[i] = append(out[i], outgoing{m.Event.Topic(), p})
+		out[i] = append(out[i], outgoing{m.Topic(), p})
 	}
 	for i, v := range b.vhosts {
 		if len(out[i]) == 0 {

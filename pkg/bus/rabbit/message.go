@@ -35,7 +35,7 @@ func encode(m bus.Message) (amqp.Publishing, error) {
 	if err != nil {
 		return amqp.Publishing{}, crawl.Permanent(err)
 	}
-	p := persistent(m.ID, m.Event.Topic(), body)
+	p := persistent(m.ID, m.Topic(), body)
 	if m.Attempt > 0 {
 		p.Headers = amqp.Table{headerAttempt: int64(m.Attempt)}
 	}
@@ -56,7 +56,9 @@ func decode(topic string, d *amqp.Delivery) (bus.Message, error) {
 		return m, crawl.Permanent(fmt.Errorf("content type %q: want %s", d.ContentType, contentType))
 	}
 	var err error
-	m.Event, err = crawl.DecodeEvent(topic, d.Body)
+	if m.Event, err = crawl.DecodeEvent(topic, d.Body); err == nil {
+		m.Arrived(topic)
+	}
 	return m, err
 }
 

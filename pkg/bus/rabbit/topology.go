@@ -27,31 +27,31 @@ const (
 	ownerQueue  = "frontier.owner" // exclusive: whoever holds it owns the frontier's queues
 )
 
-// topic is a queue of events and its queue of retries.
-type topic struct {
-	name    string
-	bounded bool // publishers wait while it is full
-}
-
 // layout is what one vhost holds. A durable direct exchange routes to each queue by the queue's name.
 type layout struct {
 	exchange string
-	topics   []topic
+	topics   []crawl.Topic
 	pulled   bool // the frontier's queues are here
 }
 
-// The topics between a fetch and a claim are bounded. What goes to the frontier is not: its handlers only store, so these
-// queues are short, and the cycle fetch → … → frontier → fetch cannot lock itself.
 var (
-	subsystems = layout{exchange: subsystemsExchange, topics: []topic{
-		{crawl.TopicFetch, true}, {crawl.TopicParse, true}, {crawl.TopicContentSeen, true}, {crawl.TopicURLFilter, true},
-		{crawl.TopicHostSplit, true}, {crawl.TopicDUE, true}}}
-	urlFrontier = layout{exchange: frontierExchange, topics: []topic{
-		{crawl.TopicFrontierIn, false}, {crawl.TopicOutcome, false}}, pulled: true}
+	subsystems  = layoutOf(subsystemsExchange, false)
+	urlFrontier = layoutOf(frontierExchange, true)
 )
 
+// layoutOf returns the layout of the vhost for the frontier's topics or for the others, by the pipeline's table.
+func layoutOf(exchange string, frontier bool) layout {
+	l := layout{exchange: exchange, pulled: frontier}
+	for _, t := range crawl.Topics() {
+		if t.OfFrontier == frontier {
+			l.topics = append(l.topics, t)
+		}
+	}
+	return l
+}
+
 func (l layout) has(name string) bool {
-	return slices.ContainsFunc(l.topics, func(t topic) bool { return t.name == name })
+	return slices.ContainsFunc(l.topics, func(t crawl.Topic) bool { return t.Name == name })
 }
 
 // queue is a queue to declare.
@@ -63,11 +63,11 @@ type queue struct {
 func (l layout) queues(maxLength int) []queue {
 	qs := append(make([]queue, 0, 1+2*len(l.topics)), queue{name: deadQueue})
 	for _, t := range l.topics {
-		q := queue{name: t.name}
-		if t.bounded {
+		q := queue{name: t.Name}
+		if t.Bounded {
 			q.maxLength = maxLength
 		}
-		qs = append(qs, q, queue{name: t.name + retrySuffix})
+		qs = append(qs, q, queue{name: t.Name + retrySuffix})
 	}
 	return qs
 }
@@ -91,7 +91,7 @@ func (q queue) arguments() amqp.Table {
 func (l layout) permission() string {
 	var names []string
 	for _, t := range l.topics {
-		names = append(names, regexp.QuoteMeta(t.name)+`(\.retry)?`)
+		names = append(names, regexp.QuoteMeta(t.Name)+`(\.retry)?`)
 	}
 	names = append(names, l.exchange, deadQueue)
 	if l.pulled {

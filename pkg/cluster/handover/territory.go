@@ -14,7 +14,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline/recovery"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -47,6 +46,17 @@ type Frontier interface {
 	StopWaiting()
 }
 
+// Place is what a node may do with a URL. The frontier has a type with the same fields: who joins the two converts one
+// into the other, so the compiler sees where they differ.
+type Place struct {
+	Node   string    // the owner; empty: this node
+	Lease  bool      // this node may contact the host now
+	Since  time.Time // from when this node may
+	Vnode  int       // the virtual node of the URL
+	Factor int       // by what the delays of the job are multiplied, at least 1
+	Tenure uint64    // the registration under which this node leases
+}
+
 // Config says whose territory it is.
 type Config struct {
 	Node string
@@ -71,7 +81,7 @@ type Deps struct {
 // ErrOver says that the registration under which a frontier worked is over: what it has in memory may be old.
 var ErrOver = errors.New("this node's registration in the ring is over")
 
-// Territory implements frontier.Ring for one registration of the node. Make it with Begin.
+// Territory answers for one registration of the node what its frontier may do with a URL. Make it with Begin.
 type Territory struct {
 	cfg   Config
 	deps  Deps
@@ -125,16 +135,14 @@ func Begin(ctx context.Context, cfg Config, deps Deps) (*Territory, error) {
 // over reports whether the registration that the territory began with is not the node's any more.
 func (t *Territory) over() bool { return t.deps.Member.Incarnation() != t.token.Incarnation }
 
-// Place implements frontier.Ring.
-//
-//nolint:contextcheck // a look into memory; Place has no context
-func (t *Territory) Place(u weburl.URL) frontier.Place {
+// Place says whose a URL is, and whether this node may lease it now. It answers from memory.
+func (t *Territory) Place(u weburl.URL) Place {
 	v := t.view.Load()
 	vnode, err := vnodeOf(context.Background(), v.table, u, t.cfg.Recall)
 	if err != nil {
-		return frontier.Place{Factor: 1}
+		return Place{Factor: 1}
 	}
-	p := frontier.Place{Vnode: vnode, Factor: v.factor, Tenure: t.token.Incarnation}
+	p := Place{Vnode: vnode, Factor: v.factor, Tenure: t.token.Incarnation}
 	if owner := v.table.Vnode(vnode).Owner; owner != t.cfg.Node {
 		p.Node = owner // of nobody: it waits here
 		return p

@@ -17,8 +17,8 @@ type csvSink struct {
 	row     []string
 }
 
-func newCSV(out io.Writer, columns []column, raw bool) (sink, error) {
-	s := &csvSink{w: csv.NewWriter(out), out: out, columns: columns, raw: raw, row: make([]string, len(columns))}
+func newCSV(out io.Writer, columns []column, opt Options) (sink, error) {
+	s := &csvSink{w: csv.NewWriter(out), out: out, columns: columns, raw: opt.RawText, row: make([]string, len(columns))}
 	for i := range columns {
 		s.row[i] = s.safe(columns[i].name)
 	}

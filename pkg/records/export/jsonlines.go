@@ -20,7 +20,7 @@ type jsonKey struct {
 	quoted      []byte
 }
 
-func newJSONL(out io.Writer, columns []column) sink {
+func newJSONL(out io.Writer, columns []column, _ Options) (sink, error) {
 	s := &jsonlSink{w: bufio.NewWriterSize(out, 64<<10)}
 	for i := range columns {
 		k := jsonKey{name: columns[i].name}
@@ -30,7 +30,7 @@ func newJSONL(out io.Writer, columns []column) sink {
 		k.quoted, _ = json.Marshal(k.name) // a string always can be
 		s.keys = append(s.keys, k)
 	}
-	return s
+	return s, nil
 }
 
 // write passes values on as they stand in the line: nothing is lost to a conversion.

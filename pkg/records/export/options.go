@@ -9,16 +9,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Format is the format of what Run writes.
-type Format string
-
-// The formats.
-const (
-	CSV     Format = "csv"
-	JSONL   Format = "jsonl"
-	Parquet Format = "parquet"
-)
-
 // Options say what Run writes. The zero value but for Format writes everything.
 type Options struct {
 	Format Format
@@ -39,10 +29,8 @@ func Originals(r *crawl.Record) bool { return r.DuplicateOf.IsZero() }
 // Validate reports everything that is wrong with the options, a line each.
 func (o Options) Validate() error {
 	var errs []error
-	switch o.Format {
-	case CSV, JSONL, Parquet:
-	default:
-		errs = append(errs, fmt.Errorf("format %q: want csv, jsonl or parquet", o.Format))
+	if err := o.Format.check(); err != nil {
+		errs = append(errs, err)
 	}
 	seen := map[string]bool{}
 	for _, name := range o.columnNames() {
@@ -70,12 +58,13 @@ func (o Options) columnNames() []string {
 }
 
 func (o Options) defaultColumns() (names []string) {
-	if o.Format == JSONL && len(o.Fields) == 0 {
+	if o.Format.Whole() && len(o.Fields) == 0 {
 		return nil
 	}
+	flat := o.Format.row().flat
 	for i := range columns {
 		c := &columns[i]
-		if o.Format == CSV && (c.kind == linkList || c.kind == textList || c.name == "fields" && len(o.Fields) > 0) {
+		if flat && (c.kind == linkList || c.kind == textList || c.name == "fields" && len(o.Fields) > 0) {
 			continue
 		}
 		names = append(names, c.name)

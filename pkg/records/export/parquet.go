@@ -18,12 +18,12 @@ type parquetSink struct {
 	held    int
 }
 
-func newParquet(out io.Writer, columns []column) sink {
+func newParquet(out io.Writer, columns []column, _ Options) (sink, error) {
 	schema := parquet.NewSchema("page", newGroup(columns))
 	return &parquetSink{
 		w:       parquet.NewGenericWriter[any](out, schema, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("Whirlpool", crawl.Version, "")),
 		columns: columns,
-	}
+	}, nil
 }
 
 func (s *parquetSink) write(line []byte, r *crawl.Record) error {

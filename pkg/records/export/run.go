@@ -57,13 +57,7 @@ func newSink(out io.Writer, opt Options) (sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch opt.Format {
-	case CSV:
-		return newCSV(out, cols, opt.RawText)
-	case Parquet:
-		return newParquet(out, cols), nil
-	}
-	return newJSONL(out, cols), nil
+	return opt.Format.row().open(out, cols, opt)
 }
 
 // FieldNames returns the names of the site rules' fields in the records of in, sorted: what Options.Fields may hold. More

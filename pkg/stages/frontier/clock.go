@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -9,24 +8,16 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// leastGap is the shortest rest that any job gives the host.
-func (f *Frontier) leastGap(h *host) time.Duration {
-	least := time.Duration(math.MaxInt64)
-	for _, js := range f.jobs {
-		least = min(least, h.gap(js.job))
-	}
-	return least
-}
-
-// apply moves the host's clocks by an outcome, and reports whether its record must be stored at once. A rest of no more than
-// leastGap need not be, because after a restart every job's delay starts anew. A failure that is ours is not the host's.
-func (f *Frontier) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time, ours bool) (urgent bool) {
-	r, least := &h.rec, f.leastGap(h)
+// apply moves the host's clocks by an outcome, and reports whether its record must be stored at once. A rest of no more
+// than leastGap need not be, because after a restart every job's delay starts anew. A failure that is ours is not the
+// host's.
+func (hs *hosts) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time, ours bool) (urgent bool) {
+	r, least := &h.rec, hs.jobs.leastGap(h)
 	h.raiseCrawlDelay(out, now)
 	if out.Contacted() {
 		r.Requests++
 		r.LastContact = later(r.LastContact, out.Ended)
-		urgent = f.restFor(h, j, crawl.Rest{Ended: out.Ended, Took: out.Ended.Sub(out.Started)}) > least
+		urgent = hs.restFor(h, j, crawl.Rest{Ended: out.Ended, Took: out.Ended.Sub(out.Started)}) > least
 	}
 	if out.Verdict == crawl.VerdictInterrupted {
 		r.LastContact = later(r.LastContact, now) // it may have been contacted
@@ -49,7 +40,7 @@ func (f *Frontier) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Tim
 		r.Failures = 0
 	}
 	if out.Slow {
-		f.slow(h, out, j, now)
+		hs.slow(h, out, j, now)
 	}
 	return urgent || out.Slow
 }
@@ -69,9 +60,9 @@ func networkFailure(out *crawl.Outcome) bool {
 // rest keeps the host from being contacted before t.
 func (h *host) rest(t time.Time) { h.rec.Next = later(h.rec.Next, t) }
 
-// slow gives the host the rest it asked for: what Retry-After says, else a minute doubling to a day with 10 % jitter, starting
-// small again after a quiet time. An internal error (500) without Retry-After only doubles the delay.
-func (f *Frontier) slow(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time) {
+// slow gives the host the rest it asked for: what Retry-After says, else a minute doubling to a day with 10 % jitter,
+// starting small again after a quiet time. An internal error (500) without Retry-After only doubles the delay.
+func (hs *hosts) slow(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time) {
 	r, p := &h.rec, &j.Retry
 	if !r.SlowedAt.IsZero() && now.Sub(r.SlowedAt) > p.Forgive.D()+r.Backoff {
 		r.Backoff = 0
@@ -81,7 +72,7 @@ func (f *Frontier) slow(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time
 	case out.RetryAfter > 0:
 		h.rest(now.Add(min(out.RetryAfter, p.SlowMax.D())))
 	case out.Status == 500:
-		f.restFor(h, j, crawl.Rest{Ended: now, Gaps: 2})
+		hs.restFor(h, j, crawl.Rest{Ended: now, Gaps: 2})
 	default:
 		r.Backoff = min(max(2*r.Backoff, p.SlowMin.D()), p.SlowMax.D())
 		h.rest(now.Add(time.Duration(float64(r.Backoff) * (0.95 + 0.1*rand.Float64()))))

@@ -1,66 +1,81 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // restAfter gives an active host its rest after an attempt about which nothing else is left to do: the request may have
 // been made all the same, for a job more patient than the next.
-func (f *Frontier) restAfter(r *result) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	h := f.hosts[r.Task.URL.HostKey()]
+func (o Outcomes) restAfter(r *result) {
+	o.f.mu.Lock()
+	defer o.f.mu.Unlock()
+	h := o.f.hosts.of(r.Task.URL.HostKey())
 	if h == nil || r.Verdict != crawl.VerdictInterrupted {
 		return
 	}
 	h.rec.LastContact = later(h.rec.LastContact, r.now)
-	f.restFor(h, r.js.job, crawl.Rest{Ended: r.now})
+	o.f.hosts.restFor(h, r.js.job, crawl.Rest{Ended: r.now})
 	h.dirty = true
 }
 
 // moveClocks notes in the hosts' records what the attempts mean for the hosts, and stores the records where it matters.
-func (f *Frontier) moveClocks(ctx context.Context, rs []*result) error {
-	missing := map[string]crawl.Host{}
+func (o Outcomes) moveClocks(ctx context.Context, d *digest) error {
+	rs := d.all()
+	unknown := map[string]*crawl.Host{}
 	for _, r := range rs {
 		if !r.known { // the host need not be active
-			missing[r.Task.URL.HostKey()] = crawl.Host{}
+			unknown[r.Task.URL.HostKey()] = nil
 		}
 	}
-	if err := f.readRecords(ctx, missing); err != nil {
+	keys := slices.Collect(maps.Keys(unknown))
+	stored, err := o.f.readRecords(ctx, keys)
+	if err != nil {
 		return err
 	}
-	strangers := make(map[string]*host, len(missing))
-	for key, rec := range missing {
-		strangers[key] = &host{rec: rec, index: -1}
+	for i, key := range keys {
+		unknown[key] = &stored[i]
 	}
-	recs, elsewhere := f.applyAll(rs, strangers)
+	recs, elsewhere := o.applyAll(rs, unknown)
 	if len(recs) > 0 {
-		if err := f.deps.Hosts.PutHosts(ctx, recs...); err != nil {
+		if err := o.f.deps.Hosts.PutHosts(ctx, recs...); err != nil {
 			return fmt.Errorf("frontier: records of %d hosts, the first %s: %w", len(recs), recs[0].Key, err)
 		}
 	}
-	return f.enqueue(ctx, false, elsewhere...)
+	if err := o.f.enqueue(ctx, false, elsewhere...); err != nil {
+		return err
+	}
+	d.endCopies()
+	return nil
 }
 
 // applyAll moves the clocks. It returns the records to store, and tasks for robots.txt files that other hosts have.
-// strangers stand for hosts that are not active.
-func (f *Frontier) applyAll(rs []*result, strangers map[string]*host) (recs []crawl.Host, elsewhere []crawl.Task) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// unknown are the stored records of hosts that need not be active.
+func (o Outcomes) applyAll(rs []*result, unknown map[string]*crawl.Host) (recs []crawl.Host, elsewhere []crawl.Task) {
+	o.f.mu.Lock()
+	defer o.f.mu.Unlock()
+	strangers := map[string]*host{}
 	for _, r := range rs {
-		h := f.hostOf(r, strangers)
-		store := f.apply(h, &r.Outcome, r.js.job, r.now, r.ours) || h.stranger
-		f.hear(h, &r.Outcome)
+		key := r.Task.URL.HostKey()
+		h := cmp.Or(o.f.hosts.of(key), strangers[key])
+		if h == nil {
+			h = o.f.hosts.stranger(key, unknown[key])
+			strangers[key] = h
+		}
+		store := o.f.hosts.apply(h, &r.Outcome, r.js.job, r.now, r.ours) || h.stranger
+		o.f.bench.hear(h, &r.Outcome)
 		if !h.stranger {
-			f.newcomers.regrade(h)
+			o.f.bench.newcomers.regrade(h)
 		}
 		if r.Task.Kind == crawl.KindRobots {
 			store = true
-			owner := f.hosts[originHost(r.Task.For)]
-			if next := f.robotsOutcome(owner, &r.Outcome, r.js.job, r.now, r.ours); next != nil {
+			owner := o.f.hosts.of(originHost(r.Task.For))
+			if next := o.f.robots.outcome(owner, &r.Outcome, r.js.job, r.now, r.ours); next != nil {
 				next.Repeat = next.Repeat || r.repeat
 				elsewhere = append(elsewhere, *next)
 			}
@@ -74,20 +89,4 @@ func (f *Frontier) applyAll(rs []*result, strangers map[string]*host) (recs []cr
 		}
 	}
 	return recs, elsewhere
-}
-
-// hostOf returns the host that an outcome is about.
-func (f *Frontier) hostOf(r *result, strangers map[string]*host) *host {
-	key := r.Task.URL.HostKey()
-	h := f.hosts[key]
-	if h != nil {
-		return h
-	}
-	h = strangers[key]
-	h.stranger = true
-	if rec, ok := f.leaving[key]; ok {
-		h.rec = rec
-		delete(f.leaving, key)
-	}
-	return h
 }

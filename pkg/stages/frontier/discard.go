@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 func (f *Frontier) Discard(id crawl.JobID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if js := f.jobs[id]; js != nil && !js.dead {
+	if js := f.jobs.of(id); js != nil && !js.dead {
 		js.dead = true
 		f.endLife(js)
 	}
@@ -25,18 +24,10 @@ func (f *Frontier) Discard(id crawl.JobID) {
 // endLife lets hosts that wait for a job's budget go on. mu is held.
 func (f *Frontier) endLife(js *jobState) {
 	now := time.Now()
-	blocked := js.blocked
-	js.blocked = nil
-	for _, h := range blocked {
-		h.blocked = false
-	}
-	f.retrieve()
-	for _, h := range f.hosts {
-		if h.work() && !h.blocked {
-			f.rejoin(h, js, now)
-		}
-	}
-	f.pacer.reset()
+	js.unblockAll()
+	f.stock.retrieve()
+	f.hosts.each(func(h *host) { f.rejoin(h, js, now) })
+	f.bench.pacer.reset()
 	f.signal()
 }
 
@@ -46,49 +37,9 @@ func (f *Frontier) succeeds(js *jobState, job *crawl.Job) bool {
 	if !js.dead && job.First == js.job.First || job.First < js.job.First {
 		return false
 	}
-	js.dead = true
-	delete(f.jobs, job.ID)
+	f.jobs.forget(js)
 	f.endLife(js)
 	return true
-}
-
-// discarded reports whether a task belongs to a job that was deleted, or to a former life of it. mu is held.
-func (js *jobState) discarded(t *crawl.Task) bool {
-	return js.dead || t.JobEpoch() < js.job.First
-}
-
-// isDiscarded is discarded of a task whose job need not be loaded.
-func (f *Frontier) isDiscarded(ctx context.Context, t *crawl.Task) bool {
-	js, err := f.jobOf(ctx, t.Job)
-	if err != nil {
-		return false
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return js.discarded(t)
-}
-
-// dropDiscarded takes what was discarded out of tasks that were pulled, and settles it.
-func (f *Frontier) dropDiscarded(ctx context.Context, ds []crawl.Delivery) []crawl.Delivery {
-	kept := ds[:0:0]
-	for i := range ds {
-		if f.isDiscarded(ctx, &ds[i].Task) {
-			f.unsettled = append(f.unsettled, ds[i])
-		} else {
-			kept = append(kept, ds[i])
-		}
-	}
-	f.mu.Lock()
-	f.queued -= int64(len(ds) - len(kept))
-	f.mu.Unlock()
-	return kept
-}
-
-// deadJob stands for a job that was deleted and of which nothing is known any more: its hosts keep their clocks.
-func deadJob(id crawl.JobID) *jobState {
-	job := crawl.DefaultJob()
-	job.ID = id
-	return &jobState{job: &job, dead: true}
 }
 
 // wasDiscarded is the error of a store, unless it says that the job was deleted meanwhile.

@@ -15,19 +15,21 @@ const (
 
 // Run is the dispatcher: it draws, leases and releases retries until ctx is done. Errors of stores and bus are reported
 // and tried again; nothing is lost by them.
-func (f *Frontier) Run(ctx context.Context) error {
+func (f *Frontier) Run(ctx context.Context) error { return f.run.until(ctx) }
+
+func (dp *dispatcher) until(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	defer f.resolves.Wait()
+	defer dp.addresses.running.Wait()
 	for ctx.Err() == nil {
 		now := time.Now()
-		busy, err := f.step(ctx, now)
-		wait := f.pauseFor(now)
+		busy, err := dp.step(ctx, now)
+		wait := dp.pauseFor(now)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return nil
 		case err != nil:
-			f.sayWhy(err)
+			dp.sayWhy(err)
 			wait = errorPause
 		case busy:
 			continue
@@ -35,7 +37,7 @@ func (f *Frontier) Run(ctx context.Context) error {
 		timer.Reset(wait)
 		select {
 		case <-ctx.Done():
-		case <-f.wake:
+		case <-dp.wake:
 		case <-timer.C:
 		}
 	}
@@ -43,43 +45,45 @@ func (f *Frontier) Run(ctx context.Context) error {
 }
 
 // sayWhy tells people why a round came to nothing.
-func (f *Frontier) sayWhy(err error) {
+func (dp *dispatcher) sayWhy(err error) {
 	if bus.IsExpected(err) {
-		f.waits.Say(f.deps.Log, "the frontier waits", "reason", err)
+		dp.waits.Say(dp.deps.Log, "the frontier waits", "reason", err)
 		return
 	}
-	f.deps.Log.Warn("the frontier waits and tries again", "error", err)
+	dp.deps.Log.Warn("the frontier waits and tries again", "error", err)
 }
 
 // step does one round. It reports whether it did anything.
-func (f *Frontier) step(ctx context.Context, now time.Time) (busy bool, err error) {
-	for _, act := range []func(context.Context, time.Time) (bool, error){f.leaseReady, f.checkTrouble, f.releaseLater, f.draw, f.probe} {
+func (dp *dispatcher) step(ctx context.Context, now time.Time) (busy bool, err error) {
+	for _, act := range []func(context.Context, time.Time) (bool, error){
+		dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.draw, dp.probe,
+	} {
 		did, err := act(ctx, now)
 		busy = busy || did
 		if err != nil {
 			return busy, err
 		}
 	}
-	return busy, f.storeLeaving(ctx, busy)
+	return busy, dp.storeLeaving(ctx, busy)
 }
 
 // pauseFor is how long nothing will be due.
-func (f *Frontier) pauseFor(now time.Time) time.Duration {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (dp *dispatcher) pauseFor(now time.Time) time.Duration {
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
 	wait := idlePause
-	if f.paused || f.trouble.on || now.Before(f.trouble.files) {
+	if dp.paused || dp.trouble.on || now.Before(dp.trouble.files) {
 		return wait
 	}
-	if at, ok := f.laterDue(); ok {
+	if at, ok := dp.stock.laterDue(); ok {
 		wait = min(wait, at.Sub(now))
 	}
-	if len(f.inflight) < f.cfg.Window {
-		if at, ok := f.bench.due(); ok {
+	if dp.leases.len() < dp.cfg.Window {
+		if at, ok := dp.bench.due(); ok {
 			wait = min(wait, at.Sub(now))
 		}
-		if !f.pacer.ready(now) {
-			wait = min(wait, f.pacer.until.Sub(now))
+		if !dp.bench.pacer.ready(now) {
+			wait = min(wait, dp.bench.pacer.until.Sub(now))
 		}
 	}
 	return max(wait, 0)

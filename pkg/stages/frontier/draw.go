@@ -11,18 +11,18 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// draw moves a batch of tasks from a front queue to the hosts, as long as fetchers are idle and there is room. It reports
-// whether it did anything.
-func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
-	batch := f.drawn
-	f.mu.Lock()
-	room := f.wantsMore(now)
+// draw moves a batch of tasks from a front queue to the hosts, as long as fetchers are idle and there is room. It
+// reports whether it did anything.
+func (dp *dispatcher) draw(ctx context.Context, now time.Time) (bool, error) {
+	batch := dp.drawn
+	dp.mu.Lock()
+	room := dp.wantsMore(now)
 	var front *jobFronts
 	var priority int
 	if room && len(batch) == 0 {
-		front, priority = f.fronts.pick(f.random)
+		front, priority = dp.stock.fronts.pick(dp.random)
 	}
-	f.mu.Unlock()
+	dp.mu.Unlock()
 	if !room {
 		return false, nil
 	}
@@ -31,30 +31,31 @@ func (f *Frontier) draw(ctx context.Context, now time.Time) (bool, error) {
 			return false, nil
 		}
 		var err error
-		if batch, err = f.pullFront(ctx, front, priority); err != nil || len(batch) == 0 {
+		if batch, err = dp.pullFront(ctx, front, priority); err != nil || len(batch) == 0 {
 			return err == nil, err
 		}
 	}
-	f.drawn = nil
-	return true, f.distribute(ctx, batch, now)
+	dp.drawn = nil
+	return true, dp.distribute(ctx, batch, now)
 }
 
-// enoughHosts times the window is how many hosts are active before only need draws more: Mercator's back queues were three
-// times its fetchers. Of a domain only those count that may always take turns.
+// enoughHosts times the window is how many hosts are active before only need draws more: Mercator's back queues were
+// three times its fetchers. Of a domain only those count that may always take turns.
 const enoughHosts = 3
 
-// wantsMore reports whether tasks are to be drawn: there is room, and the fetchers might run out of hosts. Tasks that stay
-// in the front queues keep the order of their priorities and need not be moved twice.
-func (f *Frontier) wantsMore(now time.Time) bool {
-	if f.paused || len(f.inflight) >= f.cfg.Window || len(f.hosts) >= f.cfg.MaxActive || !f.pacer.ready(now) ||
-		f.resolving >= f.maxResolving() {
+// wantsMore reports whether tasks are to be drawn: there is room, and the fetchers might run out of hosts. Tasks that
+// stay in the front queues keep the order of their priorities and need not be moved twice.
+func (dp *dispatcher) wantsMore(now time.Time) bool {
+	if dp.paused || dp.leases.len() >= dp.cfg.Window || len(dp.hosts.active) >= dp.cfg.MaxActive ||
+		!dp.bench.pacer.ready(now) || dp.addresses.full() {
 		return false
 	}
-	at, some := f.bench.due()
-	return f.domains.hosts < enoughHosts*f.cfg.Window || (!some || at.After(now)) && !f.newcomers.soon()
+	at, some := dp.bench.due()
+	return dp.bench.domains.hosts < enoughHosts*dp.cfg.Window || (!some || at.After(now)) && !dp.bench.newcomers.soon()
 }
 
-// pickFront chooses a front queue that is not empty at random, each twice as likely as the one below it; -1: all are empty.
+// pickFront chooses a front queue that is not empty at random, each twice as likely as the one below it; -1: all are
+// empty.
 func pickFront(random *rand.Rand, lengths []int64) int {
 	total := 0
 	for p, n := range lengths {
@@ -76,114 +77,127 @@ func pickFront(random *rand.Rand, lengths []int64) int {
 	return -1
 }
 
-func (f *Frontier) pullFront(ctx context.Context, front *jobFronts, priority int) ([]crawl.Delivery, error) {
-	f.mu.Lock()
+func (dp *dispatcher) pullFront(ctx context.Context, front *jobFronts, priority int) ([]crawl.Delivery, error) {
+	dp.mu.Lock()
 	name, counted := front.queue(priority), front.lengths[priority]
-	f.mu.Unlock()
-	ds, err := f.deps.Queues.Pull(ctx, name, f.cfg.Batch)
+	dp.mu.Unlock()
+	ds, err := dp.deps.Queues.Pull(ctx, name, dp.cfg.Batch)
 	if err != nil {
 		return nil, fmt.Errorf("frontier: draw from front queue %s: %w", name, err)
 	}
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
 	if len(ds) == 0 {
-		f.frontShort(front, priority, counted)
+		dp.stock.frontShort(front, priority, counted)
 	}
-	f.drew(front, priority, ds)
+	dp.stock.drew(front, priority, ds)
 	return ds, nil
 }
 
 // distribute gives drawn tasks to their hosts. Tasks whose hosts find no place are kept for the next draw.
-func (f *Frontier) distribute(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
-	batch, orphans := f.orphans(ctx, f.dropDiscarded(ctx, batch))
-	if err := f.shelve(ctx, orphans); err != nil {
-		f.drawn = slices.Concat(batch, orphans)
+func (dp *dispatcher) distribute(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
+	batch, orphans := dp.orphans(ctx, dp.dropDiscarded(ctx, batch))
+	if err := dp.shelve(ctx, orphans); err != nil {
+		dp.drawn = append(batch, orphans...)
 		return err
 	}
-	batch, foreign := f.splitForeign(batch)
+	batch, foreign := dp.splitForeign(batch)
 	if len(foreign) > 0 {
-		if err := f.sendAway(ctx, foreign, now); err != nil {
-			f.drawn = slices.Concat(batch, foreign)
+		if err := dp.sendAway(ctx, foreign, now); err != nil {
+			dp.drawn = append(batch, foreign...)
 			return err
 		}
 	}
-	records, err := f.records(ctx, batch)
+	records, err := dp.records(ctx, batch)
 	if err != nil {
-		f.drawn = batch
+		dp.drawn = batch
 		return err
 	}
-	var moved, crowding []crawl.Delivery
-	var items []crawl.Queued
-	fresh := len(foreign) > 0
-	f.mu.Lock()
+	b := allotment{fresh: len(foreign) > 0}
+	dp.mu.Lock()
+	dp.allot(batch, records, &b)
+	dp.bench.pacer.note(now, b.fresh)
+	dp.mu.Unlock()
+	return errors.Join(dp.moveBack(ctx, b.items, b.moved), dp.putOff(ctx, b.crowding, now), dp.start(ctx, batch, now))
+}
+
+// allotment is where drawn tasks go that no buffer takes.
+type allotment struct {
+	moved    []crawl.Delivery // to the back queues of their hosts
+	items    []crawl.Queued   // the same, as they are put there
+	crowding []crawl.Delivery // they wait, because their domain has too many active hosts
+	fresh    bool             // the batch brought hosts that were needed
+}
+
+// allot gives tasks to their hosts. Those whose hosts find no place are drawn once more. mu is held.
+func (dp *dispatcher) allot(batch []crawl.Delivery, records map[string]*record, b *allotment) {
 	for _, d := range batch {
 		key := d.Task.URL.HostKey()
-		h := f.hosts[key]
+		h := dp.hosts.of(key)
 		if h == nil {
 			rec, read := records[key]
-			if !read || len(f.hosts) >= f.cfg.MaxActive { // it left the workbench just now, or there is no place for it
-				f.drawn = append(f.drawn, d)
+			if !read || len(dp.hosts.active) >= dp.cfg.MaxActive { // it left the workbench just now, or there is no place
+				dp.drawn = append(dp.drawn, d)
 				continue
 			}
 			domain := d.Task.URL.RegistrableDomain()
-			if f.domains.full(domain, f.cfg.MaxActive) {
-				crowding = append(crowding, d)
+			if dp.bench.domains.full(domain, dp.cfg.MaxActive) {
+				b.crowding = append(b.crowding, d)
 				continue
 			}
-			h = f.activate(rec, domain)
-			fresh = fresh || f.newcomers.waiting[newcomer].len() < enoughHosts*f.cfg.Window
+			h = dp.activate(rec, domain)
+			b.fresh = b.fresh || dp.bench.newcomers.waiting[newcomer].len() < enoughHosts*dp.cfg.Window
 		}
-		if !f.take(h, d) {
-			moved, items = append(moved, d), append(items, f.assign(h, d))
+		if !dp.take(h, d) {
+			b.moved, b.items = append(b.moved, d), append(b.items, dp.assign(h, d))
 		}
 	}
-	f.pacer.note(now, fresh)
-	f.mu.Unlock()
-	return errors.Join(f.moveBack(ctx, items, moved), f.putOff(ctx, crowding, now), f.start(ctx, batch, now))
 }
 
-// take puts a drawn task into the host's buffer while that is short and nothing waits behind it. A robots.txt, which another
-// host waits for, goes to the head.
-func (f *Frontier) take(h *host, d crawl.Delivery) bool {
+// take puts a drawn task into the host's buffer while that is short and nothing waits behind it. A robots.txt, which
+// another host waits for, goes to the head.
+func (dp *dispatcher) take(h *host, d crawl.Delivery) bool {
 	l := h.laneOf(d.Task.Job)
 	switch {
-	case d.Task.Kind == crawl.KindRobots || f.keepsPlace(&d.Task): // others may wait for the budget, before it and behind
+	case d.Task.Kind == crawl.KindRobots || dp.jobs.keepsPlace(&d.Task): // others may wait for the budget before it
 		l.buf = slices.Insert(l.buf, 0, d)
-	case l.backlog == 0 && len(l.buf) < hostBuffer && f.held < f.cfg.MaxHeld:
+	case l.backlog == 0 && len(l.buf) < hostBuffer && dp.stock.held < dp.cfg.MaxHeld:
 		l.buf = append(l.buf, d)
 	default:
 		return false
 	}
-	f.held++
+	dp.stock.held++
 	return true
 }
 
 // assign names the back queue that a task of the host goes to. The host counts it from now on, which keeps it active.
-func (f *Frontier) assign(h *host, d crawl.Delivery) crawl.Queued {
+func (dp *dispatcher) assign(h *host, d crawl.Delivery) crawl.Queued {
 	l := h.laneOf(d.Task.Job)
 	if l.queue == "" {
-		l.queue = f.backs.take()
+		l.queue = dp.stock.backs.take()
 	}
 	l.backlog++
 	return crawl.Queued{Queue: l.queue, Task: d.Task}
 }
 
-// moveBack stores tasks in the back queues of their hosts and settles them where they came from. Where it cannot, the tasks
-// are tried again with the next draw.
-func (f *Frontier) moveBack(ctx context.Context, items []crawl.Queued, moved []crawl.Delivery) error {
+// moveBack stores tasks in the back queues of their hosts and settles them where they came from. Where it cannot, the
+// tasks are tried again with the next draw.
+func (dp *dispatcher) moveBack(ctx context.Context, items []crawl.Queued, moved []crawl.Delivery) error {
 	if len(moved) == 0 {
 		return nil
 	}
-	err := f.push(ctx, items)
+	err := dp.push(ctx, items)
 	if err == nil {
-		f.unsettled = append(f.unsettled, moved...)
+		dp.out.settle(moved...)
 		return nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
 	for i := range moved {
-		f.hosts[moved[i].Task.URL.HostKey()].laneOf(moved[i].Task.Job).backlog--
+		dp.hosts.of(moved[i].Task.URL.HostKey()).laneOf(moved[i].Task.Job).backlog--
 		moved[i].Task.Repeat = true // what failed may have been done all the same
 	}
-	f.drawn = append(f.drawn, moved...)
+	dp.drawn = append(dp.drawn, moved...)
 	return fmt.Errorf("frontier: move %d tasks to back queues: %w", len(items), err)
 }
 
@@ -191,7 +205,7 @@ func (f *Frontier) moveBack(ctx context.Context, items []crawl.Queued, moved []c
 const crowdPause = time.Minute
 
 // putOff lets drawn tasks of crowded domains wait, so that the hosts of others find places on the workbench.
-func (f *Frontier) putOff(ctx context.Context, ds []crawl.Delivery, now time.Time) error {
+func (dp *dispatcher) putOff(ctx context.Context, ds []crawl.Delivery, now time.Time) error {
 	if len(ds) == 0 {
 		return nil
 	}
@@ -199,51 +213,55 @@ func (f *Frontier) putOff(ctx context.Context, ds []crawl.Delivery, now time.Tim
 	for i := range ds {
 		tasks[i] = ds[i].Task
 	}
-	if err := f.delay(ctx, tasks, crowdPause, now); err != nil {
+	if err := dp.delay(ctx, tasks, crowdPause, now); err != nil {
 		for i := range ds {
 			ds[i].Task.Repeat = true // what failed may have been done all the same
 		}
-		f.drawn = append(f.drawn, ds...)
+		dp.drawn = append(dp.drawn, ds...)
 		return fmt.Errorf("frontier: tasks of crowded domains: %w", err)
 	}
-	f.mu.Lock()
-	f.queued -= int64(len(ds))
-	f.mu.Unlock()
-	f.unsettled = append(f.unsettled, ds...)
+	dp.mu.Lock()
+	dp.stock.queued -= int64(len(ds))
+	dp.mu.Unlock()
+	dp.out.settle(ds...)
 	return nil
 }
 
-// start lets the batch's hosts that do not wait already wait for their time. A host whose job cannot be had now is tried again
-// by the dispatcher.
-func (f *Frontier) start(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
+// start lets the batch's hosts that do not wait already wait for their time. A host whose job cannot be had now is
+// tried again by the dispatcher.
+func (dp *dispatcher) start(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
 	var errs []error
+	states := make([]*jobState, len(batch))
+	roll := rollCall{f: dp.Frontier}
 	for i := range batch {
-		js, err := f.jobOf(ctx, batch[i].Task.Job)
-		if err != nil {
+		var err error
+		if states[i], err = roll.of(ctx, &batch[i].Task); err != nil {
 			errs = append(errs, err)
 		}
-		f.mu.Lock()
-		h := f.hosts[batch[i].Task.URL.HostKey()]
+	}
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
+	for i, js := range states {
+		h := dp.hosts.of(batch[i].Task.URL.HostKey())
 		switch {
 		case h == nil || h.index >= 0 || h.resolving:
 		case h.unit != nil:
-			f.rejoin(h, js, now)
+			dp.rejoin(h, js, now)
 		case h.line != nil:
-		case js != nil && f.sharesAddress(js.job):
-			if !f.waitsUnresolved(h) {
-				f.resolve(ctx, h, js)
+		case js != nil && dp.addresses.share(js.job):
+			if !dp.waitsUnresolved(h) {
+				dp.resolve(ctx, h, js)
 			}
 		default:
-			f.bench.join(h, "")
-			f.rejoin(h, js, now)
+			dp.bench.join(h, "")
+			dp.rejoin(h, js, now)
 		}
-		f.mu.Unlock()
 	}
 	return errors.Join(errs...)
 }
 
-// pacer spaces draws that bring no new host. When all front tasks belong to hosts that have work already, drawing more only
-// moves them about and takes away the order of their priorities; so such draws come ever more rarely.
+// pacer spaces draws that bring no new host. When all front tasks belong to hosts that have work already, drawing more
+// only moves them about and takes away the order of their priorities; so such draws come ever more rarely.
 type pacer struct {
 	pause time.Duration
 	until time.Time

@@ -6,7 +6,7 @@ import "github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 func (f *Frontier) Held() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.held
+	return f.stock.held
 }
 
 // Doubts adds many keys to the memory of doubted URLs, and counts those that it forgot, and others that it holds.

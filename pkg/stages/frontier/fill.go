@@ -3,7 +3,6 @@ package frontier
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -12,27 +11,27 @@ import (
 const hostBuffer = 256
 
 // fill sees to it that the next task of a host that has any is in its buffer, and returns that task's job.
-func (f *Frontier) fill(ctx context.Context, h *host) (*jobState, error) {
-	f.mu.Lock()
-	f.turn(h)
-	f.mu.Unlock()
+func (dp *dispatcher) fill(ctx context.Context, h *host) (*jobState, error) {
+	dp.mu.Lock()
+	dp.turn(h)
+	dp.mu.Unlock()
 	for len(h.buf) == 0 && h.backlog > 0 {
-		if err := f.pullBack(ctx, h); err != nil {
+		if err := dp.pullBack(ctx, h); err != nil {
 			return nil, err
 		}
 	}
 	if len(h.buf) == 0 {
 		return nil, nil
 	}
-	return f.jobOf(ctx, h.buf[0].Task.Job)
+	return dp.jobOf(ctx, h.buf[0].Task.Job)
 }
 
 // pullBack pulls the next tasks of a host from its back queue: fewer where many hosts are active.
-func (f *Frontier) pullBack(ctx context.Context, h *host) error {
-	f.mu.Lock()
-	n := min(max((f.cfg.MaxHeld-f.held)/max(len(f.hosts), 1), 1), hostBuffer)
-	f.mu.Unlock()
-	ds, err := f.deps.Queues.Pull(ctx, h.queue, n)
+func (dp *dispatcher) pullBack(ctx context.Context, h *host) error {
+	dp.mu.Lock()
+	n := min(max((dp.cfg.MaxHeld-dp.stock.held)/max(len(dp.hosts.active), 1), 1), hostBuffer)
+	dp.mu.Unlock()
+	ds, err := dp.deps.Queues.Pull(ctx, h.queue, n)
 	if err != nil {
 		return fmt.Errorf("frontier: back queue of host %s: %w", h.rec.Key, err)
 	}
@@ -43,8 +42,8 @@ func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 		}
 	}
 	none := len(ds) == 0
-	ds = f.dropDiscarded(ctx, ds)
-	ds, strays := f.orphans(ctx, ds)
+	ds = dp.dropDiscarded(ctx, ds)
+	ds, strays := dp.orphans(ctx, ds)
 	own := ds[:0]
 	for _, d := range ds {
 		if d.Task.URL.HostKey() == h.rec.Key && d.Task.Job == h.job {
@@ -53,41 +52,21 @@ func (f *Frontier) pullBack(ctx context.Context, h *host) error {
 			strays = append(strays, d)
 		}
 	}
-	f.mu.Lock()
+	dp.mu.Lock()
 	h.buf = append(h.buf[:0], own...)
-	f.held += len(own)
+	dp.stock.held += len(own)
 	if h.backlog -= pulled; none && h.backlog > 0 {
-		f.tellShort(h.queue, h.backlog)
+		dp.stock.short(h.queue, h.backlog)
 	}
 	if none || h.backlog < 0 {
 		h.backlog = 0
 	}
-	f.mu.Unlock()
-	return f.sendBack(ctx, strays)
-}
-
-// orphans tells apart the tasks whose jobs nobody knows: left from another database, or from a job that was removed.
-func (f *Frontier) orphans(ctx context.Context, ds []crawl.Delivery) (rest, orphans []crawl.Delivery) {
-	for i, d := range ds {
-		if _, err := f.jobOf(ctx, d.Task.Job); crawl.IsPermanent(err) {
-			if len(orphans) == 0 {
-				rest = slices.Clone(ds[:i])
-			}
-			orphans = append(orphans, d)
-		} else if len(orphans) > 0 {
-			rest = append(rest, d)
-		}
-	}
-	if len(orphans) == 0 {
-		return ds, nil
-	}
-	f.deps.Log.Error("tasks are set aside, because nobody knows their job: submit it again, and restart the frontier", "job",
-		orphans[0].Task.Job, "tasks", len(orphans), "first", orphans[0].Task.URL)
-	return rest, orphans
+	dp.mu.Unlock()
+	return dp.sendBack(ctx, strays)
 }
 
 // shelve moves drawn tasks to front.0, where they lie until the frontier starts again.
-func (f *Frontier) shelve(ctx context.Context, ds []crawl.Delivery) error {
+func (dp *dispatcher) shelve(ctx context.Context, ds []crawl.Delivery) error {
 	if len(ds) == 0 {
 		return nil
 	}
@@ -95,33 +74,34 @@ func (f *Frontier) shelve(ctx context.Context, ds []crawl.Delivery) error {
 	for i := range ds {
 		items[i] = crawl.Queued{Queue: asideQueue, Task: ds[i].Task}
 	}
-	if err := f.push(ctx, items); err != nil {
+	if err := dp.push(ctx, items); err != nil {
 		return fmt.Errorf("frontier: set %d tasks aside: %w", len(items), err)
 	}
-	f.mu.Lock()
-	f.aside += int64(len(items))
-	f.mu.Unlock()
-	f.unsettled = append(f.unsettled, ds...)
+	dp.mu.Lock()
+	dp.stock.aside += int64(len(items))
+	dp.mu.Unlock()
+	dp.out.settle(ds...)
 	return nil
 }
 
 // sendBack moves tasks that lie in the back queue of another host or job to the front queues. A crash leaves some there
 // when a queue changed hands and what was settled before came back.
-func (f *Frontier) sendBack(ctx context.Context, ds []crawl.Delivery) error {
-	if ds = append(f.strays, ds...); len(ds) == 0 {
+func (dp *dispatcher) sendBack(ctx context.Context, ds []crawl.Delivery) error {
+	if ds = append(dp.strays, ds...); len(ds) == 0 {
 		return nil
 	}
-	f.strays = ds // until they are moved
+	dp.strays = ds // until they are moved
 	tasks := make([]crawl.Task, len(ds))
 	for i := range ds {
 		tasks[i] = ds[i].Task
 	}
-	if err := f.enqueue(ctx, true, tasks...); err != nil {
+	if err := dp.enqueue(ctx, true, tasks...); err != nil {
 		return err
 	}
-	f.mu.Lock()
-	f.queued -= int64(len(ds))
-	f.mu.Unlock()
-	f.unsettled, f.strays = append(f.unsettled, ds...), nil
+	dp.mu.Lock()
+	dp.stock.queued -= int64(len(ds))
+	dp.mu.Unlock()
+	dp.out.settle(ds...)
+	dp.strays = nil
 	return nil
 }

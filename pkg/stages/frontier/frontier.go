@@ -2,10 +2,7 @@ package frontier
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"math"
 	"math/rand/v2"
 	"net/netip"
 	"sync"
@@ -31,7 +28,8 @@ type Deps struct {
 	Bus      bus.Bus
 	Judge    Judge    // nil: what was queued is wanted
 	Resolver Resolver // nil: no host's address is known beforehand
-	// Ring tells which hosts are this node's; nil: all are. With it, Following is told of the pages whose links are on their way.
+	// Ring tells which hosts are this node's; nil: all are. With it, Following is told of the pages whose links are on
+	// their way.
 	Ring      Ring
 	Following crawl.Following
 	// Places remembers the pages that were taken back where their records may be stored and stay; nil: the store of the
@@ -42,74 +40,50 @@ type Deps struct {
 
 // Frontier schedules fetches. Make it with New, call Recover, then Run; In and Outcomes are its handlers.
 //
-// mu guards the fields below it. The dispatcher (Run) alone draws, pulls, activates hosts and leases; outcomes free hosts
-// and take them off the workbench.
+// It joins parts that own what they know: see parts and dispatcher. A method of Frontier is what takes several of them.
 type Frontier struct {
 	cfg  Config
 	deps Deps
 	wake chan struct{}
 
-	storing   sync.Mutex // held while records of hosts that left the workbench are stored
+	duties  duties      // to other nodes
+	links   links       // that are on their way
+	places  placeKeeper // of pages that are taken back
+	doubted doubted     // URLs that may be queued twice
+	gather  gather      // of outcomes
+
+	storing  sync.Mutex  // held while records of hosts that left the workbench are stored
+	unproven atomic.Bool // queues were filled since the last probe
+
+	parts
+	run dispatcher
+}
+
+// parts are what mu guards. The dispatcher alone draws, pulls, activates hosts and leases; outcomes free hosts and take
+// them off the workbench. No part calls a store: mu is never held while one answers.
+type parts struct {
 	mu        sync.Mutex
-	bench     *workbench
-	hosts     map[string]*host
-	leaving   map[string]crawl.Host // records of hosts that left the workbench, to be stored
-	fronts    fronts
-	aside     int64               // tasks in front.0 whose job had spent its budget: not drawn again
-	later     map[int]*laterQueue // by number
-	backs     backQueues
-	inflight  map[crawl.MessageID]lease
-	leases    int64 // number of the last lease
-	jobs      map[crawl.JobID]*jobState
-	heldJobs  map[crawl.JobID]bool
-	queued    int64 // tasks in all queues and buffers
-	held      int   // tasks in buffers
-	resolving int   // hosts whose addresses are being looked up
-	resumedAt time.Time
-	pacer     pacer
-	newcomers newcomers
-	domains   domains
-	doubted   doubted
-	trouble   trouble
+	bench     workbench  // who is the next to be asked
+	hosts     hosts      // the active hosts, their records and their clocks
+	stock     stock      // the tasks that wait, counted
+	leases    leases     // the tasks that are under way
+	robots    robotsDesk // robots.txt files before pages
+	jobs      jobs       // budgets, and what is held
+	addresses addresses  // of hosts; its counter of look-ups is what mu guards
+	trouble   trouble    // our own
 	paused    bool
-	random    *rand.Rand
-
-	gather       gather      // of outcomes
-	unsaid       atomic.Bool // there are leases in unsent
-	unproven     atomic.Bool // queues were filled since the last probe
-	resolves     sync.WaitGroup
-	resolveSlots chan struct{}
-
-	// The dispatcher's.
-	drawn     []crawl.Delivery // drawn, but their hosts found no place yet
-	unsent    []bus.Message    // leases to be published
-	unsettled []crawl.Delivery // to be settled, once what is unsent was published
-	strays    []crawl.Delivery // found in the back queues of others, to be moved
-	waits     bus.Waits
-	probed    time.Time // when queues were last looked into
 }
 
-// lease is a task on its way.
-type lease struct {
-	host   *host
-	js     *jobState // of its life
-	number int64
-	vnode  int
-	task   crawl.Task
-	at     time.Time
-	place  grade // of the window
-	placed bool  // the page keeps a place in the budget besides: see places
-}
-
-// jobState counts what a job spends.
-type jobState struct {
-	job     *crawl.Job // the revision that applies; see jobNow
-	pages   int        // answered with 2xx
-	leased  int        // page leases under way
-	places  places     // of pages that were taken back
-	held    bool       // nothing of it is leased: see Hold
-	dead    bool       // it was deleted
-	blocked []*host    // hosts whose next task waits for room in the budget
+// dispatcher draws tasks and leases them. Only Run calls its methods, and Recover before it: what is its own needs no
+// lock.
+type dispatcher struct {
+	*Frontier
+	out    outbox
+	drawn  []crawl.Delivery // drawn, but their hosts found no place yet
+	strays []crawl.Delivery // found in the back queues of others, to be moved
+	waits  bus.Waits
+	probed time.Time // when queues were last looked into
+	random *rand.Rand
 }
 
 // New returns a frontier that knows nothing yet.
@@ -117,16 +91,17 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Frontier{
-		cfg: cfg, deps: deps, wake: make(chan struct{}, 1),
-		bench: newWorkbench(), hosts: map[string]*host{}, leaving: map[string]crawl.Host{}, later: map[int]*laterQueue{},
-		inflight: map[crawl.MessageID]lease{}, jobs: map[crawl.JobID]*jobState{}, heldJobs: map[crawl.JobID]bool{},
-		leases:       rand.Int64N(1 << 62), // leases of another process have other numbers
-		resolveSlots: make(chan struct{}, cfg.Resolvers),
-		newcomers:    newcomers{window: cfg.Window, silence: 1},
-		domains:      newDomains(),
-		random:       rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-	}, nil
+	f := &Frontier{cfg: cfg, deps: deps, wake: make(chan struct{}, 1)}
+	f.duties, f.links, f.places = newDuties(deps.Ring), newLinks(deps.Following), newPlaceKeeper(f, deps.Places)
+	f.bench, f.jobs = newWorkbench(cfg.Window), newJobs()
+	f.hosts = newHosts(&f.jobs)
+	f.stock = stock{later: map[int]*laterQueue{}, log: deps.Log}
+	f.leases = newLeases(deps.Ring != nil || deps.Following != nil)
+	f.robots = robotsDesk{&f.leases, cfg.RobotsPatience}
+	f.addresses.init(&cfg, deps.Resolver)
+	f.run.Frontier, f.run.out.bus, f.run.out.queues = f, deps.Bus, deps.Queues
+	f.run.random = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	return f, nil
 }
 
 // Stats is what a frontier holds at a moment.
@@ -148,19 +123,10 @@ type Stats struct {
 func (f *Frontier) Stats() Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := Stats{Queued: f.queued, InFlight: len(f.inflight), ActiveHosts: len(f.hosts), Leases: f.leases}
+	s := Stats{Queued: f.stock.queued, InFlight: f.leases.len(), ActiveHosts: len(f.hosts.active), Leases: f.leases.last}
 	now := time.Now()
 	s.Trouble = f.trouble.says(now)
-	for n, q := range f.later {
-		if isShut(n) && q.head != nil && q.head.Task.NotBefore.After(now) {
-			s.Shut += q.count
-			if at := q.head.Task.NotBefore; s.ShutUntil.IsZero() || at.Before(s.ShutUntil) {
-				s.ShutUntil = at
-			}
-			continue
-		}
-		s.Waiting += q.count
-	}
+	f.stock.waits(&s, now)
 	if at, ok := f.bench.due(); ok {
 		s.NextDue = at
 	}
@@ -177,135 +143,10 @@ func (f *Frontier) Pause(paused bool) (changed bool) {
 	return changed
 }
 
-// Hold keeps one job's tasks from being leased, or lets them go on, and reports whether that is a change. Other jobs go on meanwhile.
-func (f *Frontier) Hold(id crawl.JobID, held bool) (changed bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if changed = f.heldJobs[id] != held; !changed {
-		return false
-	}
-	f.heldJobs[id] = held
-	if js := f.jobs[id]; js != nil {
-		js.held = held
-	}
-	if !held {
-		f.retrieve()
-	}
-	f.signal()
-	return true
-}
-
-// retrieve lets what was set aside be drawn again: there may be room for it.
-func (f *Frontier) retrieve() {
-	f.fronts.of("").lengths[0] += f.aside
-	f.aside = 0
-}
-
-// Exhausted reports whether a job has spent its page budget and none of its pages is under way.
-func (f *Frontier) Exhausted(id crawl.JobID) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	js := f.jobs[id]
-	return js != nil && js.full() && js.leased == 0 && js.places.waiting() == 0
-}
-
-// room is how many pages may be leased besides those under way, which may all become pages.
-func (js *jobState) room() int {
-	if js.held && !js.dead {
-		return 0
-	}
-	if js.job.MaxPages <= 0 || js.dead {
-		return math.MaxInt
-	}
-	return max(js.job.MaxPages-js.pages-js.leased-js.places.waiting(), 0)
-}
-
-// full reports whether no further page may be leased.
-func (js *jobState) full() bool { return js.room() == 0 }
-
-// keeps reports whether a task must wait for the job's budget, or for the job to go on. Sitemaps and robots.txt files
-// wait as well: a budget that is spent needs no more of them. A page that was taken back has its place.
-func (js *jobState) keeps(t *crawl.Task) bool {
-	return js.full() && (js.held || !js.places.has(t))
-}
-
 // signal wakes the dispatcher.
 func (f *Frontier) signal() {
 	select {
 	case f.wake <- struct{}{}:
 	default:
 	}
-}
-
-// jobOf returns the state of a job, loading it at first sight.
-func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error) {
-	f.mu.Lock()
-	js := f.jobs[id]
-	var known *crawl.Job
-	if js != nil {
-		known = js.job
-	}
-	f.mu.Unlock()
-	if js != nil && f.follow(ctx, js, known) {
-		return js, nil
-	}
-	job, err := f.deps.Jobs.Job(ctx, id)
-	if errors.Is(err, crawl.ErrDiscarded) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.jobs[id] == nil {
-			f.jobs[id] = deadJob(id)
-		}
-		return f.jobs[id], nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("frontier: %w", err)
-	}
-	tally, err := f.deps.Ledger.Tally(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("frontier: tally of job %s: %w", id, err)
-	}
-	kept, err := f.placesOf(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if js = f.jobs[id]; js == nil {
-		js = &jobState{job: job, pages: int(tally.Pages), held: f.heldJobs[id], places: kept}
-		f.jobs[id] = js
-	}
-	return js, nil
-}
-
-// backQueues hands out the names of back queues.
-type backQueues struct {
-	free []string
-	made int
-}
-
-func (b *backQueues) take() string {
-	if n := len(b.free); n > 0 {
-		name := b.free[n-1]
-		b.free = b.free[:n-1]
-		return name
-	}
-	b.made++
-	return fmt.Sprintf("%s%d", backPrefix, b.made)
-}
-
-func (b *backQueues) give(name string) { b.free = append(b.free, name) }
-
-// Names of the frontier's queues. front.0 holds tasks that were set aside; a restart draws them again.
-const (
-	frontPrefix = "front."
-	backPrefix  = "back."
-	laterPrefix = "later."
-)
-
-func clampPriority(p int) int {
-	if p == 0 {
-		return crawl.DefaultPriority
-	}
-	return min(max(p, crawl.MinPriority), crawl.MaxPriority)
 }

@@ -8,8 +8,8 @@ import (
 // errAbandoned is the error of a result whose batch came to an end before its turn: it is handled again.
 var errAbandoned = errors.New("frontier: the batch of outcomes was not finished")
 
-// gather handles results that come at the same time as one batch, so that they share the commits of the stores. The first of
-// a batch leads: it waits for the batch before to be handled, and meanwhile others join.
+// gather handles results that come at the same time as one batch, so that they share the commits of the stores. The
+// first of a batch leads: it waits for the batch before to be handled, and meanwhile others join.
 type gather struct {
 	mu   sync.Mutex
 	open *batch

@@ -14,10 +14,10 @@ type In struct{ f *Frontier }
 // In returns the handler of new tasks.
 func (f *Frontier) In() In { return In{f} }
 
-// Handle implements pipeline.Handler. The tasks of a message that was delivered before may be queued already. Those of hosts of other nodes go
-// on to these.
+// Handle implements pipeline.Handler. The tasks of a message that was delivered before may be queued already. Those of
+// hosts of other nodes go on to these.
 func (in In) Handle(ctx context.Context, e *crawl.Fresh) ([]crawl.Event, error) {
-	own, others := in.f.byOwner(e.Tasks)
+	own, others := in.f.duties.byOwner(e.Tasks)
 	if err := in.f.enqueue(ctx, pipeline.DeliveryOf(ctx).Repeat, own...); err != nil {
 		return nil, err
 	}
@@ -33,21 +33,18 @@ func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task
 	f.mu.Lock()
 	for i, t := range tasks {
 		t.Priority, t.Lease, t.Repeat = clampPriority(t.Priority), 0, t.Repeat || repeat
-		if f.keepsPlace(&t) {
+		if f.jobs.keepsPlace(&t) {
 			t.Priority = crawl.MaxPriority
 		}
-		items[i] = crawl.Queued{Queue: f.fronts.jobs(t.Job).queue(t.Priority), Task: t}
+		items[i] = crawl.Queued{Queue: f.stock.fronts.jobs(t.Job).queue(t.Priority), Task: t}
 	}
-	f.doubt(items)
 	f.mu.Unlock()
+	f.doubted.note(items)
 	if err := f.push(ctx, items); err != nil {
 		return fmt.Errorf("frontier: queue %d tasks, the first %s: %w", len(tasks), tasks[0].URL, err)
 	}
 	f.mu.Lock()
-	for i := range items {
-		f.fronts.add(&items[i])
-	}
-	f.queued += int64(len(items))
+	f.stock.queuedFronts(items)
 	f.mu.Unlock()
 	f.signal()
 	return nil

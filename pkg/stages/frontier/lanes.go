@@ -52,9 +52,9 @@ func (h *host) next() {
 
 // turn makes it the turn of a job that has a task here that may be leased, if there is one; else of one that has a
 // task.
-func (f *Frontier) turn(h *host) {
+func (dp *dispatcher) turn(h *host) {
 	for range h.others {
-		if h.lane.work() && !f.kept(h.job) {
+		if h.lane.work() && !dp.jobs.spent(h.job) {
 			return
 		}
 		h.next()
@@ -67,17 +67,11 @@ func (f *Frontier) turn(h *host) {
 	}
 }
 
-// kept reports whether the job's pages wait for its budget, or for the job to go on.
-func (f *Frontier) kept(id crawl.JobID) bool {
-	js := f.jobs[id]
-	return js != nil && js.full()
-}
-
 // otherTurn is a job that has a task at the host which may be leased, although it is not its turn; nil: there is none.
 func (f *Frontier) otherTurn(h *host) *jobState {
 	for i := range h.others {
-		if l := &h.others[i]; l.work() && !f.kept(l.job) {
-			return f.jobs[l.job]
+		if l := &h.others[i]; l.work() && !f.jobs.spent(l.job) {
+			return f.jobs.of(l.job)
 		}
 	}
 	return nil

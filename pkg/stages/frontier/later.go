@@ -60,52 +60,24 @@ func (f *Frontier) pushLaterAs(ctx context.Context, number int, tasks ...crawl.T
 	for i, t := range tasks {
 		items[i] = crawl.Queued{Queue: laterName(number), Task: t}
 	}
-	f.mu.Lock()
-	f.doubt(items)
-	f.mu.Unlock()
+	f.doubted.note(items)
 	if err := f.push(ctx, items); err != nil {
 		return fmt.Errorf("frontier: put %d tasks, the first %s, aside: %w", len(tasks), tasks[0].URL, err)
 	}
 	f.mu.Lock()
-	q := f.later[number]
-	if q == nil {
-		q = &laterQueue{}
-		f.later[number] = q
-	}
-	q.count += int64(len(tasks))
-	f.queued += int64(len(tasks))
+	f.stock.queuedLater(number, len(tasks))
 	f.mu.Unlock()
 	f.signal()
 	return nil
 }
 
-// laterDue returns when the first retry that was looked at is due; at once where one was not looked at.
-func (f *Frontier) laterDue() (at time.Time, ok bool) {
-	for _, q := range f.later {
-		switch {
-		case q.count == 0 && !q.more:
-			continue
-		case q.head == nil:
-			return time.Time{}, true
-		case !ok || q.head.Task.NotBefore.Before(at):
-			at, ok = q.head.Task.NotBefore, true
-		}
-	}
-	return at, ok
-}
-
 // releaseLater moves the retries that are due to the front queues.
-func (f *Frontier) releaseLater(ctx context.Context, now time.Time) (bool, error) {
-	f.mu.Lock()
-	var numbers []int
-	for n, q := range f.later {
-		if (q.count > 0 || q.more) && (q.head == nil || !q.head.Task.NotBefore.After(now)) {
-			numbers = append(numbers, n)
-		}
-	}
-	f.mu.Unlock()
+func (dp *dispatcher) releaseLater(ctx context.Context, now time.Time) (bool, error) {
+	dp.mu.Lock()
+	numbers := dp.stock.dueLater(now)
+	dp.mu.Unlock()
 	for _, n := range numbers {
-		if err := f.releaseFrom(ctx, n, now); err != nil {
+		if err := dp.releaseFrom(ctx, n, now); err != nil {
 			return true, err
 		}
 	}
@@ -113,44 +85,44 @@ func (f *Frontier) releaseLater(ctx context.Context, now time.Time) (bool, error
 }
 
 // releaseFrom moves the due tasks of one queue, one by one: retries are few.
-func (f *Frontier) releaseFrom(ctx context.Context, number int, now time.Time) error {
+func (dp *dispatcher) releaseFrom(ctx context.Context, number int, now time.Time) error {
 	for {
-		f.mu.Lock()
-		q := f.later[number]
+		dp.mu.Lock()
+		q := dp.stock.later[number]
 		head, count, more := q.head, q.count, q.more
-		f.mu.Unlock()
+		dp.mu.Unlock()
 		switch {
 		case count == 0 && !more:
 			return nil
 		case head == nil:
-			ds, err := f.deps.Queues.Pull(ctx, laterName(number), 1)
+			ds, err := dp.deps.Queues.Pull(ctx, laterName(number), 1)
 			if err != nil {
 				return fmt.Errorf("frontier: retries: %w", err)
 			}
 			if len(ds) == 0 {
-				f.laterShort(number, count)
+				dp.mu.Lock()
+				dp.stock.laterShort(number, count)
+				dp.mu.Unlock()
 				return nil
 			}
-			f.setLaterHead(q, &ds[0], min(count-1, 0)) // one that was not counted is, now
+			dp.setLaterHead(q, &ds[0], min(count-1, 0)) // one that was not counted is, now
 			continue
 		case head.Task.NotBefore.After(now):
 			return nil
 		}
-		if err := f.releaseTask(ctx, number, head.Task); err != nil {
+		if err := dp.releaseTask(ctx, number, head.Task); err != nil {
 			return err
 		}
-		f.setLaterHead(q, nil, 1)
-		if err := f.deps.Queues.Settle(ctx, *head); err != nil {
+		dp.setLaterHead(q, nil, 1)
+		if err := dp.deps.Queues.Settle(ctx, *head); err != nil {
 			return fmt.Errorf("frontier: settle a retry: %w", err)
 		}
 	}
 }
 
 // setLaterHead notes the pulled head of a queue that has so many tasks fewer.
-func (f *Frontier) setLaterHead(q *laterQueue, d *crawl.Delivery, gone int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	q.head = d
-	q.count -= gone
-	f.queued -= gone
+func (dp *dispatcher) setLaterHead(q *laterQueue, d *crawl.Delivery, gone int64) {
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
+	dp.stock.setHead(q, d, gone)
 }

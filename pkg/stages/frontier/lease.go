@@ -30,120 +30,120 @@ type choice struct {
 }
 
 // leaseReady leases the tasks of the hosts whose time has come.
-func (f *Frontier) leaseReady(ctx context.Context, now time.Time) (bool, error) {
-	if err := f.send(ctx); err != nil { // what could not be sent before
+func (dp *dispatcher) leaseReady(ctx context.Context, now time.Time) (bool, error) {
+	if err := dp.out.send(ctx); err != nil { // what could not be sent before
 		return false, err
 	}
-	hosts := f.takeReady(ctx, now)
+	hosts := dp.takeReady(ctx, now)
 	if len(hosts) == 0 {
 		return false, nil
 	}
-	choices, failed := f.decideAll(ctx, hosts, now)
-	err := f.refresh(ctx, choices, now)
+	choices, failed := dp.decideAll(ctx, hosts, now)
+	err := dp.refresh(ctx, choices, now)
 	if err == nil {
-		err = f.takeAway(ctx, choices, now)
+		err = dp.takeAway(ctx, choices, now)
 	}
 	if err == nil {
-		err = f.dropRepeats(ctx, choices)
+		err = dp.dropRepeats(ctx, choices)
 	}
 	if err == nil {
-		err = f.dismiss(ctx, choices, now)
+		err = dp.dismiss(ctx, choices, now)
 	}
 	if err == nil {
-		err = f.setAside(ctx, choices)
+		err = dp.setAside(ctx, choices)
 	}
 	if err != nil {
-		f.undo(choices, now)
+		dp.undo(choices, now)
 		return true, errors.Join(failed, err)
 	}
-	f.advance(choices, now)
-	return true, errors.Join(failed, f.send(ctx))
+	dp.advance(choices, now)
+	return true, errors.Join(failed, dp.out.send(ctx))
 }
 
-func (f *Frontier) takeReady(ctx context.Context, now time.Time) []*host {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.paused {
+func (dp *dispatcher) takeReady(ctx context.Context, now time.Time) []*host {
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
+	if dp.paused {
 		return nil
 	}
-	f.unblock(now)
-	f.newcomers.connections = f.connections()
-	f.recall(ctx)
+	dp.unblock(now)
+	dp.bench.newcomers.connections = dp.jobs.connections()
+	resolve := func(h *host) bool { return dp.resolveNext(ctx, h) }
+	dp.bench.recall(resolve)
 	var hosts []*host
-	n := min(f.cfg.Window-len(f.inflight), f.cfg.Batch)
-	if _, some := f.bench.due(); some && (f.trouble.on || now.Before(f.trouble.files)) {
-		n = f.trouble.probes(n, now, f.deps.Log)
+	n := min(dp.cfg.Window-dp.leases.len(), dp.cfg.Batch)
+	if _, some := dp.bench.due(); some && (dp.trouble.on || now.Before(dp.trouble.files)) {
+		n = dp.trouble.probes(n, now, dp.deps.Log)
 	}
 	for range n {
-		h := f.nextHost(ctx, now)
+		h := dp.bench.next(now, resolve)
 		if h == nil {
 			break
 		}
-		h.busy++
 		hosts = append(hosts, h)
 	}
 	return hosts
 }
 
 // decideAll decides about each host. Hosts whose next task cannot be had now wait a little; the error says why.
-func (f *Frontier) decideAll(ctx context.Context, hosts []*host, now time.Time) ([]choice, error) {
+func (dp *dispatcher) decideAll(ctx context.Context, hosts []*host, now time.Time) ([]choice, error) {
 	choices := make([]choice, 0, len(hosts))
 	var errs []error
 	for _, h := range hosts {
-		js, err := f.fill(ctx, h)
+		js, err := dp.fill(ctx, h)
 		if err != nil {
 			errs = append(errs, err)
-			f.undo([]choice{{host: h}}, now)
+			dp.undo([]choice{{host: h}}, now)
 			continue
 		}
-		f.markDoubted(h)
+		dp.markDoubted(h)
 		c := choice{host: h, js: js}
-		if err := f.rejudge(ctx, &c); err != nil {
+		if err := dp.rejudge(ctx, &c); err != nil {
 			errs = append(errs, err)
-			f.undo([]choice{c}, now)
+			dp.undo([]choice{c}, now)
 			continue
 		}
 		choices = append(choices, c)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
 	for i := range choices {
 		if c := &choices[i]; len(c.host.buf) > 0 {
-			f.decide(c, now)
+			dp.decide(c, now)
 		}
 	}
 	return choices, errors.Join(errs...)
 }
 
 // decide decides what a ready host does with its next task: mostly lease it, or the robots.txt that it needs.
-func (f *Frontier) decide(c *choice, now time.Time) {
+func (dp *dispatcher) decide(c *choice, now time.Time) {
 	h, job := c.host, c.js.job
 	c.delivery, c.addr = h.buf[0], h.rec.Addr
 	task := &c.delivery.Task
-	if !f.decidePlace(c, task) {
+	if !dp.decidePlace(c, task) {
 		return
 	}
 	if c.fromBuf = c.js.discarded(task); c.fromBuf {
 		return
 	}
-	if c.fromBuf = f.copyUnderWay(c, task); c.fromBuf {
+	if c.fromBuf = dp.copyUnderWay(c, task); c.fromBuf {
 		return
 	}
-	if c.dismissal = f.dismissalOf(c, task, job, now); c.dismissal != nil {
+	if c.dismissal = dp.dismissalOf(c, task, job, now); c.dismissal != nil {
 		c.fromBuf = true
 		return
 	}
 	if c.js.keeps(task) {
-		c.aside = f.setsAside(c.js)
+		c.aside = dp.setsAside(c.js)
 		c.fromBuf = c.aside
 		return
 	}
-	if f.earliest(h, job).After(now) { // the task belongs to a job more patient than the last
+	if dp.hosts.earliest(h, job).After(now) { // the task belongs to a job more patient than the last
 		return
 	}
 	c.fromBuf = true
 	if !h.rulesKnown(task, job, now) {
-		if robots, ok := f.robotsNext(h, task, now); ok {
+		if robots, ok := dp.robots.next(h, task, now); ok {
 			c.fromBuf = false
 			if robots == nil {
 				return
@@ -152,28 +152,30 @@ func (f *Frontier) decide(c *choice, now time.Time) {
 		}
 	}
 	c.id = c.delivery.Task.ID()
-	if l, underWay := f.inflight[c.id]; underWay && l.js != c.js { // a former life of the job has it still
+	if l := dp.leases.of(c.id); l != nil && l.js != c.js { // a former life of the job has it still
 		c.fromBuf = false
 		return
-	} else if underWay { // the same URL twice: this one is settled
+	} else if l != nil { // the same URL twice: this one is settled
 		c.fromBuf = c.fromBuf && task.Kind != crawl.KindRobots
 		return
 	}
-	f.reserve(c)
+	dp.leases.reserve(c)
 }
 
-// copyUnderWay reports whether another copy of the task is leased: this one is settled, whatever else would become of it.
-func (f *Frontier) copyUnderWay(c *choice, task *crawl.Task) bool {
+// copyUnderWay reports whether another copy of the task is leased: this one is settled, whatever else would become of
+// it.
+func (dp *dispatcher) copyUnderWay(c *choice, task *crawl.Task) bool {
 	if !task.Repeat || task.Kind == crawl.KindRobots {
 		return false
 	}
-	l, underWay := f.inflight[task.ID()]
-	return underWay && l.js == c.js
+	l := dp.leases.of(task.ID())
+	return l != nil && l.js == c.js
 }
 
-// decidePlace decides whether this node may do anything with the task. A buffer of another node's tasks goes away as a whole.
-func (f *Frontier) decidePlace(c *choice, task *crawl.Task) bool {
-	c.place = f.place(task.URL)
+// decidePlace decides whether this node may do anything with the task. A buffer of another node's tasks goes away as a
+// whole.
+func (dp *dispatcher) decidePlace(c *choice, task *crawl.Task) bool {
+	c.place = dp.duties.place(task.URL)
 	h := c.host
 	switch {
 	case c.place.Node != "":
@@ -190,60 +192,24 @@ func (f *Frontier) decidePlace(c *choice, task *crawl.Task) bool {
 }
 
 // takeAway sends away the buffers that belong to other nodes.
-func (f *Frontier) takeAway(ctx context.Context, choices []choice, now time.Time) error {
+func (dp *dispatcher) takeAway(ctx context.Context, choices []choice, now time.Time) error {
 	for i := range choices {
 		if c := &choices[i]; len(c.away) > 0 {
-			if err := f.sendAway(ctx, c.away, now); err != nil {
+			if err := dp.sendAway(ctx, c.away, now); err != nil {
 				c.away = nil
 				return err
 			}
-			f.mu.Lock()
-			f.held -= len(c.away)
+			dp.mu.Lock()
+			dp.stock.held -= len(c.away)
 			c.host.buf = nil
-			f.mu.Unlock()
+			dp.mu.Unlock()
 		}
 	}
 	return nil
 }
 
-// reserve notes the lease before it is published, for its outcome may be faster than Publish returns.
-func (f *Frontier) reserve(c *choice) {
-	f.leases++
-	c.lease, c.delivery.Task.Lease, c.delivery.Task.Tracked = true, f.leases, f.deps.Ring != nil || f.deps.Following != nil
-	c.delivery.Task.Epoch = epochOf(c.js.job)
-	placed := c.js.places.has(&c.delivery.Task)
-	f.inflight[c.id] = lease{host: c.host, js: c.js, number: f.leases, vnode: c.place.Vnode, task: c.delivery.Task, at: time.Now(),
-		place: c.host.place, placed: placed}
-	if placed {
-		c.js.places.leased++
-	}
-	switch task := &c.delivery.Task; {
-	case task.Kind == crawl.KindPage:
-		c.js.leased++
-	case !c.fromBuf:
-		c.host.robots[task.For].leased = true
-	}
-}
-
-// release takes back what reserve noted.
-func (f *Frontier) release(c *choice) {
-	c.lease = false
-	if f.inflight[c.id].placed {
-		c.js.places.leased--
-	}
-	delete(f.inflight, c.id)
-	switch task := &c.delivery.Task; {
-	case task.Kind == crawl.KindPage:
-		c.js.leased--
-	case !c.fromBuf:
-		if st := c.host.robots[task.For]; st != nil {
-			st.leased = false
-		}
-	}
-}
-
 // dropRepeats asks the ledger about tasks that may have been queued twice, and drops those that have their outcome.
-func (f *Frontier) dropRepeats(ctx context.Context, choices []choice) error {
+func (dp *dispatcher) dropRepeats(ctx context.Context, choices []choice) error {
 	keys := map[crawl.JobID][]weburl.Key{}
 	asked := map[crawl.JobID][]*choice{}
 	for i := range choices {
@@ -254,23 +220,23 @@ func (f *Frontier) dropRepeats(ctx context.Context, choices []choice) error {
 		}
 	}
 	for job, cs := range asked {
-		entries, err := f.deps.Ledger.Lookup(ctx, job, keys[job]...)
+		entries, err := dp.deps.Ledger.Lookup(ctx, job, keys[job]...)
 		if err != nil {
 			return fmt.Errorf("frontier: look up %d URLs, the first %s: %w", len(cs), cs[0].delivery.Task.URL, err)
 		}
-		f.mu.Lock()
+		dp.mu.Lock()
 		for i, c := range cs {
 			if entries[i].State == crawl.StateDone {
-				f.release(c)
+				dp.leases.release(c)
 			}
 		}
-		f.mu.Unlock()
+		dp.mu.Unlock()
 	}
 	return nil
 }
 
 // dismiss ends the story of tasks that will not be fetched.
-func (f *Frontier) dismiss(ctx context.Context, choices []choice, now time.Time) error {
+func (dp *dispatcher) dismiss(ctx context.Context, choices []choice, now time.Time) error {
 	var outs []*crawl.Outcome
 	var first []bool
 	for i := range choices {
@@ -284,21 +250,22 @@ func (f *Frontier) dismiss(ctx context.Context, choices []choice, now time.Time)
 	if len(outs) == 0 {
 		return nil
 	}
-	if err := f.record(ctx, outs, first, now); err != nil {
+	if err := dp.record(ctx, outs, first, now); err != nil {
 		return err
 	}
-	f.mu.Lock()
+	dp.mu.Lock()
 	for _, out := range outs {
-		if js := f.jobs[out.Task.Job]; js != nil {
-			f.leavePlace(js, &out.Task)
+		if js := dp.jobs.of(out.Task.Job); js != nil {
+			dp.leases.leavePlace(js, &out.Task)
 		}
 	}
-	f.mu.Unlock()
-	return f.shutAll(ctx, outs, now)
+	dp.mu.Unlock()
+	return dp.shutAll(ctx, outs, now)
 }
 
-// setAside stores tasks of jobs that have spent their budgets where a restart, perhaps with a larger budget, finds them.
-func (f *Frontier) setAside(ctx context.Context, choices []choice) error {
+// setAside stores tasks of jobs that have spent their budgets where a restart, perhaps with a larger budget, finds
+// them.
+func (dp *dispatcher) setAside(ctx context.Context, choices []choice) error {
 	var items []crawl.Queued
 	for i := range choices {
 		if c := &choices[i]; c.aside {
@@ -308,75 +275,54 @@ func (f *Frontier) setAside(ctx context.Context, choices []choice) error {
 	if len(items) == 0 {
 		return nil
 	}
-	if err := f.push(ctx, items); err != nil {
+	if err := dp.push(ctx, items); err != nil {
 		return fmt.Errorf("frontier: set %d tasks aside: %w", len(items), err)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.aside += int64(len(items))
-	f.queued += int64(len(items))
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
+	dp.stock.aside += int64(len(items))
+	dp.stock.queued += int64(len(items))
 	return nil
 }
 
 // advance takes the chosen tasks off their hosts' buffers, frees the hosts that lease nothing, and lets those with a
 // connection to spare wait for the next.
-func (f *Frontier) advance(choices []choice, now time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (dp *dispatcher) advance(choices []choice, now time.Time) {
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
 	for i := range choices {
 		c := &choices[i]
 		if c.lease {
 			e := &crawl.Fetch{Task: c.delivery.Task, Addr: c.addr, Tenure: c.place.Tenure,
-				FirstWait: f.newcomers.firstWait(c.host, &c.delivery.Task, c.js.job)}
-			f.unsent = append(f.unsent, bus.Message{ID: c.id, Event: e})
-			f.unsaid.Store(true)
+				FirstWait: dp.bench.newcomers.firstWait(c.host, &c.delivery.Task, c.js.job)}
+			dp.out.post(bus.Message{ID: c.id, Event: e})
 		} else {
-			f.pass(c.host)
+			dp.bench.pass(c.host)
 		}
 		if c.fromBuf {
-			f.unsettled = append(f.unsettled, c.delivery)
+			dp.out.settle(c.delivery)
 			c.host.buf = c.host.buf[1:]
-			f.held--
-			f.queued--
+			dp.stock.took()
 			c.host.next()
 		}
-		f.rejoin(c.host, c.js, now)
+		dp.rejoin(c.host, c.js, now)
 	}
 }
 
-// send publishes the leases, and then settles their tasks in the queues they came from. What it cannot do it does when it is
-// called again.
-func (f *Frontier) send(ctx context.Context) error {
-	if len(f.unsent) > 0 {
-		if err := f.deps.Bus.Publish(ctx, f.unsent...); err != nil {
-			return fmt.Errorf("frontier: lease %d tasks: %w", len(f.unsent), err)
-		}
-		f.unsent = nil
-		f.unsaid.Store(false)
-	}
-	if len(f.unsettled) > 0 {
-		if err := f.deps.Queues.Settle(ctx, f.unsettled...); err != nil {
-			return fmt.Errorf("frontier: settle %d leased tasks: %w", len(f.unsettled), err)
-		}
-		f.unsettled = f.unsettled[:0]
-	}
-	return nil
-}
-
-// undo frees the hosts of choices that came to nothing, and lets them wait a little. What was to be stored of their tasks
-// may be stored all the same.
-func (f *Frontier) undo(choices []choice, now time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// undo frees the hosts of choices that came to nothing, and lets them wait a little. What was to be stored of their
+// tasks may be stored all the same.
+func (dp *dispatcher) undo(choices []choice, now time.Time) {
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
 	for i := range choices {
 		c := &choices[i]
 		if c.lease {
-			f.release(c)
+			dp.leases.release(c)
 		}
 		if c.fromBuf && len(c.host.buf) > 0 {
 			c.host.buf[0].Task.Repeat = true
 		}
-		f.pass(c.host)
-		f.bench.add(c.host, now.Add(errorPause))
+		dp.bench.pass(c.host)
+		dp.bench.add(c.host, now.Add(errorPause))
 	}
 }

@@ -140,7 +140,8 @@ func TestAPageWhoseBodyIsAlwaysLostIsGivenUp(t *testing.T) {
 	})
 }
 
-// Over crashes and failing stores, with reports before and after the outcomes of the fetches: a page that counts was parsed.
+// Over crashes and failing stores, with reports before and after the outcomes of the fetches: a page that counts was
+// parsed.
 func TestNoPageIsLostWithItsBody(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

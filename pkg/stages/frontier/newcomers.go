@@ -144,21 +144,6 @@ func (n *newcomers) learn(heard bool) {
 	}
 }
 
-// hear notes whether the host answered.
-func (f *Frontier) hear(h *host, out *crawl.Outcome) {
-	if h.stranger || !out.Contacted() || out.Verdict == crawl.VerdictInterrupted {
-		return
-	}
-	heard := out.Status != 0
-	h.slowed = out.Ended.Sub(out.Started) > slowExchange || cutOff(out)
-	if h.answers < proof {
-		f.newcomers.learn(heard)
-	}
-	if heard {
-		f.newcomers.note(h, h.answers+1)
-	}
-}
-
 // cutOff reports whether an answer began and was too slow for the time that it had, however short that was.
 func cutOff(out *crawl.Outcome) bool {
 	return out.Status != 0 && out.Verdict != crawl.VerdictDone &&

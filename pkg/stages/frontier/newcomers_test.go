@@ -215,7 +215,8 @@ func TestNewcomersHaveThePlacesThatNobodyNeeds(t *testing.T) {
 	}
 }
 
-// An answer that was cut off because it came too slowly is no proof that its host is prompt, however short its time was.
+// An answer that was cut off because it came too slowly is no proof that its host is prompt, however short its time
+// was.
 func TestASlowAnswerIsNoProof(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, aJob("a"))

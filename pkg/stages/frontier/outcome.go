@@ -1,230 +1,142 @@
 package frontier
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 )
 
-// Outcomes is the handler of frontier.outcome.
+// Outcomes is the handler of frontier.outcome. Its methods are the steps that an outcome passes.
 type Outcomes struct{ f *Frontier }
 
 // Outcomes returns the handler of outcomes.
 func (f *Frontier) Outcomes() Outcomes { return Outcomes{f} }
 
-// result is an outcome and what it means here.
+// result is an outcome on its way through the steps, and what it means here.
 type result struct {
 	crawl.Outcome
+	came    *crawl.Outcome // as it came: Outcome is what is made of it
 	id      crawl.MessageID
 	js      *jobState
+	job     *crawl.Job // the revision that applied when it came
 	now     time.Time
-	known   bool // its lease is under way
+	leased  bool // a lease of its task is under way
+	known   bool // that lease is its own
 	repeat  bool // it may have been handled before
 	gone    bool // its job was deleted: nothing of it is recorded
+	foreign bool // it is of a robots.txt that another node's host has, and ends no lease of this node's
 	counted bool // its page was counted before
 	ours    bool // its failure is our own trouble: see trouble
+	over    bool // nothing is left to do about it
 	err     error
 }
 
-// Handle implements pipeline.Handler. First what must not be lost is stored: the outcome, the retry, the host's clock.
-// Then the host is freed. Outcomes that come at the same time share the commits.
+// An outcome passes each step once, in this order. The first steps look at it alone; one that is over then goes no
+// further. The others go on as batches: outcomes that come at the same time share the commits of the stores.
+//
+// Its message is settled when all steps are done: after a kill it comes again, marked as repeated, and passes them all
+// once more. Completion markers are written last, so that a successor repeats what was not finished. Beside each step
+// stands what a kill right after it leaves behind.
+var (
+	outcomeSteps = []func(Outcomes, context.Context, *result) error{
+		Outcomes.look,          // nothing
+		Outcomes.foreignRobots, // the origin's record has the rules; they are noted again
+		Outcomes.judge,         // nothing
+		Outcomes.weigh,         // of a lost body: an open entry, and a place that is kept; its task is queued later
+	}
+	batchSteps = []func(Outcomes, context.Context, *digest) error{
+		Outcomes.pair,        // nothing
+		Outcomes.expectLinks, // a page is expected that is not concluded yet; it is expected again
+		Outcomes.moveClocks,  // the host's record has the request and may count it twice: it rests longer
+		Outcomes.recordAll,   // the ledger has the outcome, and counts it once; crawl.log may get a second line
+		Outcomes.queueAgain,  // the task is queued; the second copy is marked, and dropRepeats drops one
+		Outcomes.free,        // memory only: Recover builds it anew
+	}
+	// Then the pipeline publishes what tellOwner returns. After a kill it does so again, and the owner notes the same
+	// rules.
+)
+
+// Handle implements pipeline.Handler.
 func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event, error) {
-	f := o.f
-	js, err := f.jobOf(ctx, out.Task.Job)
-	if err != nil {
+	r := &result{Outcome: *out, came: out}
+	for _, step := range outcomeSteps {
+		if err := step(o, ctx, r); err != nil || r.over {
+			return nil, err
+		}
+	}
+	if err := o.f.gather.do(r, func(rs []*result) { o.digest(ctx, rs) }); err != nil {
 		return nil, err
 	}
-	if out.Task.Kind == crawl.KindRobots && f.place(out.Task.URL).Node != "" && !f.leased(out) {
-		return nil, f.foreignRobots(ctx, out, f.jobNow(js))
+	return o.f.duties.tellOwner(r), nil
+}
+
+// look finds out what the frontier knows about an outcome: its job, its lease, and whether its failure is our own
+// trouble.
+func (o Outcomes) look(ctx context.Context, r *result) (err error) {
+	if r.js, err = o.f.jobOf(ctx, r.Task.Job); err != nil {
+		return err
 	}
-	r := &result{Outcome: *out, id: out.Task.ID(), js: js, now: time.Now()}
-	f.mu.Lock()
-	r.gone = js.discarded(&out.Task)
-	r.ours = f.trouble.note(out, js.job, r.now, f.deps.Log)
-	f.mu.Unlock()
-	if r.ours && r.Verdict == crawl.VerdictFailed {
+	elsewhere := r.Task.Kind == crawl.KindRobots && !o.f.duties.owns(r.Task.URL)
+	r.id, r.now, r.repeat = r.Task.ID(), time.Now(), pipeline.DeliveryOf(ctx).Repeat
+	o.f.mu.Lock()
+	defer o.f.mu.Unlock()
+	l := o.f.leases.of(r.id)
+	r.leased, r.known = l != nil, l != nil && l.number == r.Task.Lease
+	r.foreign = elsewhere && !r.known // its host may have become another node's while its lease was under way
+	r.job, r.gone = r.js.job, r.js.discarded(&r.Task)
+	if !r.foreign {
+		r.ours = o.f.trouble.note(r.came, r.job, r.now, o.f.deps.Log)
+	}
+	return nil
+}
+
+// judge decides whether an attempt that failed was the last. One that failed by our own trouble never is.
+func (o Outcomes) judge(_ context.Context, r *result) error {
+	page := r.Task.Kind != crawl.KindRobots
+	switch {
+	case r.ours && r.Verdict == crawl.VerdictFailed:
 		r.Verdict, r.Robots = crawl.VerdictRetry, nil
-	}
-	if !r.ours && r.Verdict == crawl.VerdictRetry && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= f.jobNow(js).Retry.Max {
+	case !r.ours && r.Verdict == crawl.VerdictRetry && page && r.Task.Attempt >= r.job.Retry.Max:
+		r.Verdict = crawl.VerdictFailed
+	case leaseLost(r.came) && page && r.Task.Attempt >= r.job.Retry.Max+maxLost:
 		r.Verdict = crawl.VerdictFailed
 	}
-	if leaseLost(out) && r.Task.Kind != crawl.KindRobots && r.Task.Attempt >= f.jobNow(js).Retry.Max+maxLost {
-		r.Verdict = crawl.VerdictFailed
-	}
-	switch stale, err := f.weigh(ctx, r); {
-	case err != nil:
-		return nil, err
-	case stale:
-		f.restAfter(r)
-		return nil, nil
-	}
-	if r.gone && !r.known && r.Verdict == crawl.VerdictInterrupted {
-		return nil, nil
-	}
-	if err := f.gather.do(r, func(rs []*result) { f.digest(ctx, rs) }); err != nil {
-		return nil, err
-	}
+	return nil
+}
+
+// weigh ends the way of an outcome about which nothing is left to do, but to let its host rest.
+func (o Outcomes) weigh(ctx context.Context, r *result) error {
 	if r.gone {
-		return nil, nil
+		r.over = r.Verdict == crawl.VerdictInterrupted && !r.known
+		return nil
 	}
-	return f.tellOwner(out), nil
+	stale, err := o.isStale(ctx, r)
+	if stale && err == nil {
+		o.restAfter(r)
+		r.over = true
+	}
+	return err
 }
 
-// leased reports whether the outcome ends a lease that is under way here: its host may have become another node's
-// meanwhile.
-func (f *Frontier) leased(out *crawl.Outcome) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	l, underWay := f.inflight[out.Task.ID()]
-	return underWay && l.number == out.Task.Lease
-}
-
-// digest handles a batch of outcomes and leaves in each what became of it. What queues tasks comes last, for it is
-// what must not be done twice.
-func (f *Frontier) digest(ctx context.Context, rs []*result) {
-	rs, copies := f.sortOut(rs)
-	all := slices.Concat(rs, copies)
-	if len(all) == 0 {
-		return
-	}
-	var expected, recorded []*crawl.Outcome
-	var first []bool
-	for i, r := range all {
-		if r.gone {
-			continue
-		}
-		if expected = append(expected, &r.Outcome); i < len(rs) {
-			recorded, first = append(recorded, &r.Outcome), append(first, r.known && !r.repeat)
-		}
-	}
-	// What tells a node that comes after this one to do nothing is stored after what it would have to do: that links
-	// are on their way before a host's record says that its robots.txt was fetched, or the ledger that the page was;
-	// the rest that a host asked for before the outcome.
-	err := f.expect(ctx, expected)
-	if err == nil {
-		err = f.moveClocks(ctx, all)
-	}
-	for _, r := range copies {
-		r.err = err
-	}
-	if err == nil && len(recorded) > 0 {
-		err = f.record(ctx, recorded, first, rs[0].now)
-	}
-	done := make([]*result, 0, len(rs))
-	for _, r := range rs {
-		if r.err = err; r.err == nil && !r.gone {
-			r.err = f.again(ctx, r)
-		}
-		if r.err == nil {
-			done = append(done, r)
-		}
-	}
-	f.free(done)
-}
-
-// sortOut tells results from copies: those whose lease was ended by another one since they were weighed, which was
-// handled in the batch before or is in this one. About a copy's URL nothing is left to do. What an answer said about
-// its host holds all the same, and so do the links it brought, for the one that ended the lease may only have said
-// that nobody knows whether there was an answer. Of the two in one batch the answer counts.
-func (f *Frontier) sortOut(all []*result) (rs, copies []*result) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b *result) int { return cmp.Compare(interruption(a), interruption(b)) })
-	ended := make(map[int64]bool, len(all))
-	for _, r := range all {
-		if !r.known {
-			rs = append(rs, r)
-			continue
-		}
-		l, underWay := f.inflight[r.id]
-		switch {
-		case underWay && l.number == r.Task.Lease && !ended[l.number]:
-			ended[l.number] = true
-			rs = append(rs, r)
-		case ended[r.Task.Lease] || r.Verdict == crawl.VerdictInterrupted:
-			r.err = nil
-		default:
-			r.known = false
-			copies = append(copies, r)
-		}
-	}
-	return rs, copies
-}
-
-// interruption is 1 for the outcome of an attempt of which nobody knows how it ended, else 0.
-func interruption(r *result) int {
-	if r.Verdict == crawl.VerdictInterrupted {
-		return 1
-	}
-	return 0
-}
-
-// weigh finds out whether the outcome ends a lease that is under way, and whether there is nothing to do about it any
-// more: the attempt was interrupted before a restart, and its task, which came back from its queue, is fetched again
-// already.
-func (f *Frontier) weigh(ctx context.Context, r *result) (stale bool, err error) {
-	f.mu.Lock()
-	l, again := f.inflight[r.id]
-	r.known = again && l.number == r.Task.Lease
-	f.mu.Unlock()
-	d := pipeline.DeliveryOf(ctx)
-	r.repeat = d.Repeat
-	if r.gone {
-		return false, nil
-	}
+// isStale reports whether nothing is left to do about the outcome: the attempt was interrupted before a restart, and
+// its task, which came back from its queue, is fetched again already. Where it has to ask the ledger it notes whether
+// the page was counted before.
+func (o Outcomes) isStale(ctx context.Context, r *result) (stale bool, err error) {
 	interrupted := r.Verdict == crawl.VerdictInterrupted
 	switch {
 	case lost(&r.Outcome):
-		return f.takeBack(ctx, r, again)
-	case interrupted && !r.known && (again || r.Task.Kind == crawl.KindRobots):
+		return o.takeBack(ctx, r)
+	case interrupted && !r.known && (r.leased || r.Task.Kind == crawl.KindRobots):
 		return true, nil // robots.txt is asked for whenever it is missing
-	case r.Task.Kind == crawl.KindRobots || !interrupted && (r.known || d.Attempt > 0):
+	case r.Task.Kind == crawl.KindRobots || !interrupted && (r.known || pipeline.DeliveryOf(ctx).Attempt > 0):
 		return false, nil
 	}
-	e, err := f.lookup(ctx, &r.Task)
+	e, err := o.f.lookup(ctx, &r.Task)
 	if err != nil {
 		return false, err
 	}
 	r.counted = e.State == crawl.StateDone && isPage(e.Kind, e.Verdict, e.Status)
-	return interrupted && !r.known && e.State == crawl.StateDone && e.At.After(f.resumedAt), nil
-}
-
-// free ends the leases and lets the hosts wait for their next tasks.
-func (f *Frontier) free(rs []*result) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.signal()
-	for _, r := range rs {
-		page := r.Task.Kind == crawl.KindPage
-		if isPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted && !r.gone {
-			r.js.pages++
-		}
-		if r.Verdict.Final() {
-			f.leavePlace(r.js, &r.Task)
-		}
-		if r.known {
-			l := f.inflight[r.id]
-			delete(f.inflight, r.id)
-			if l.placed {
-				l.js.places.leased--
-			}
-			if page {
-				l.js.leased--
-			}
-			l.host.busy--
-			f.newcomers.held[l.place]--
-			f.endRequest(l.host, &r.Outcome, r.js.job, r.now)
-			f.rejoin(l.host, r.js, r.now)
-		}
-		if r.Task.Kind == crawl.KindRobots {
-			if owner := f.hosts[originHost(r.Task.For)]; owner != nil {
-				f.rejoin(owner, r.js, r.now)
-			}
-		}
-	}
+	return interrupted && !r.known && e.State == crawl.StateDone && e.At.After(o.f.hosts.resumedAt), nil
 }

@@ -13,31 +13,44 @@ import (
 // So where records stay (Deps.Places) a page that is taken back keeps its place until it has an outcome again. It waits
 // for no budget, and is the next of its host.
 
-// places are the pages of a job that keep theirs.
-type places struct {
-	kept   map[weburl.Key]bool
-	leased int // of them, those whose leases are under way: they count there
+// placeKeeper remembers the pages that keep their places over a restart.
+type placeKeeper interface {
+	// keep notes that pages are to be taken back.
+	keep(ctx context.Context, tasks []crawl.Task) error
+	// leave forgets the pages of outcomes: they have their places by what they are now.
+	leave(ctx context.Context, outs []*crawl.Outcome) error
+	// read returns the pages of a job that keep their places.
+	read(ctx context.Context, id crawl.JobID) (places, error)
 }
 
-// waiting is how many places are kept besides those of leases.
-func (p *places) waiting() int { return max(len(p.kept)-p.leased, 0) }
-
-func (p *places) has(t *crawl.Task) bool {
-	return len(p.kept) > 0 && t.Kind == crawl.KindPage && p.kept[t.URL.Key()]
-}
-
-func (p *places) add(k weburl.Key) {
-	if p.kept == nil {
-		p.kept = map[weburl.Key]bool{}
+// newPlaceKeeper returns the frontier's keeper in a store; nil: nobody keeps a place.
+func newPlaceKeeper(f *Frontier, store crawl.Places) placeKeeper {
+	if store == nil {
+		return noPlaces{}
 	}
-	p.kept[k] = true
+	return &storedPlaces{f, store}
+}
+
+// noPlaces is for a frontier whose records are taken back with their pages.
+type noPlaces struct{}
+
+func (noPlaces) keep(context.Context, []crawl.Task) error          { return nil }
+func (noPlaces) leave(context.Context, []*crawl.Outcome) error     { return nil }
+func (noPlaces) read(context.Context, crawl.JobID) (places, error) { return places{}, nil }
+
+// storedPlaces keeps them in a store.
+type storedPlaces struct {
+	f     *Frontier
+	store crawl.Places
 }
 
 // KeepPlaces notes that pages are to be taken back, before they are.
 func (f *Frontier) KeepPlaces(ctx context.Context, tasks ...crawl.Task) error {
-	if f.deps.Places == nil {
-		return nil
-	}
+	return f.places.keep(ctx, tasks)
+}
+
+func (p *storedPlaces) keep(ctx context.Context, tasks []crawl.Task) error {
+	f := p.f
 	for i := range tasks {
 		t := &tasks[i]
 		if t.Kind != crawl.KindPage {
@@ -54,79 +67,55 @@ func (f *Frontier) KeepPlaces(ctx context.Context, tasks ...crawl.Task) error {
 		f.mu.Lock()
 		js.places.add(k)
 		f.mu.Unlock()
-		if err := wasDiscarded(f.deps.Places.KeepPlaces(ctx, t.Job, k)); err != nil {
+		if err := wasDiscarded(p.store.KeepPlaces(ctx, t.Job, k)); err != nil {
 			return fmt.Errorf("frontier: keep the place of %s: %w", t.URL, err)
 		}
 	}
 	return nil
 }
 
-// leavePlaces forgets in the store that the pages of outcomes keep their places: they have them by what they are now.
-func (f *Frontier) leavePlaces(ctx context.Context, outs []*crawl.Outcome) error {
-	if f.deps.Places == nil {
-		return nil
-	}
+func (p *storedPlaces) leave(ctx context.Context, outs []*crawl.Outcome) error {
+	f := p.f
 	left := map[crawl.JobID][]weburl.Key{}
 	f.mu.Lock()
 	for _, out := range outs {
-		if js := f.jobs[out.Task.Job]; js != nil && out.Verdict.Final() && js.places.has(&out.Task) {
+		if js := f.jobs.of(out.Task.Job); js != nil && out.Verdict.Final() && js.places.has(&out.Task) {
 			left[out.Task.Job] = append(left[out.Task.Job], out.Task.URL.Key())
 		}
 	}
 	f.mu.Unlock()
 	for job, keys := range left {
-		if err := wasDiscarded(f.deps.Places.LeavePlaces(ctx, job, keys...)); err != nil {
+		if err := wasDiscarded(p.store.LeavePlaces(ctx, job, keys...)); err != nil {
 			return fmt.Errorf("frontier: %d pages of job %s that were taken back: %w", len(keys), job, err)
 		}
 	}
 	return nil
 }
 
-// leavePlace forgets that a page keeps its place. f.mu is held.
-func (f *Frontier) leavePlace(js *jobState, t *crawl.Task) {
-	if !js.places.has(t) {
-		return
-	}
-	delete(js.places.kept, t.URL.Key())
-	if l, underWay := f.inflight[t.ID()]; underWay && l.js == js && l.placed {
-		js.places.leased--
-		l.placed = false
-		f.inflight[t.ID()] = l
-	}
-}
-
-// keepsPlace reports whether a page keeps its place. f.mu is held.
-func (f *Frontier) keepsPlace(t *crawl.Task) bool {
-	js := f.jobs[t.Job]
-	return js != nil && js.places.has(t)
-}
-
-// placesOf reads which pages of a job keep their places. Those that have an outcome have theirs by that.
-func (f *Frontier) placesOf(ctx context.Context, id crawl.JobID) (p places, err error) {
-	if f.deps.Places == nil {
-		return p, nil
-	}
-	keys, err := f.deps.Places.Places(ctx, id)
+// read leaves out, and forgets, pages that have an outcome: they have their places by that.
+func (p *storedPlaces) read(ctx context.Context, id crawl.JobID) (kept places, err error) {
+	f := p.f
+	keys, err := p.store.Places(ctx, id)
 	if err != nil {
-		return p, fmt.Errorf("frontier: pages of job %s that were taken back: %w", id, err)
+		return kept, fmt.Errorf("frontier: pages of job %s that were taken back: %w", id, err)
 	}
 	entries, err := f.deps.Ledger.Lookup(ctx, id, keys...)
 	if err != nil {
-		return p, fmt.Errorf("frontier: look up %d pages of job %s that were taken back: %w", len(keys), id, err)
+		return kept, fmt.Errorf("frontier: look up %d pages of job %s that were taken back: %w", len(keys), id, err)
 	}
 	var ended []weburl.Key
 	for i, e := range entries {
 		if e.State == crawl.StateDone || e.State == crawl.StateExcluded {
 			ended = append(ended, keys[i])
 		} else {
-			p.add(keys[i])
+			kept.add(keys[i])
 		}
 	}
 	if len(ended) == 0 {
-		return p, nil
+		return kept, nil
 	}
-	if err := wasDiscarded(f.deps.Places.LeavePlaces(ctx, id, ended...)); err != nil {
-		return p, fmt.Errorf("frontier: %d pages of job %s that were taken back: %w", len(ended), id, err)
+	if err := wasDiscarded(p.store.LeavePlaces(ctx, id, ended...)); err != nil {
+		return kept, fmt.Errorf("frontier: %d pages of job %s that were taken back: %w", len(ended), id, err)
 	}
-	return p, nil
+	return kept, nil
 }

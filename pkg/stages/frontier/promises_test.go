@@ -180,8 +180,8 @@ func TestNegativeControlPoliteness(t *testing.T) {
 	}
 }
 
-// Promise: politeness. A lease may come to two fetchers; one makes the request, the other can only say that nobody knows. The rest that the server asked for
-// holds, in whichever order the frontier hears of it.
+// Promise: politeness. A lease may come to two fetchers; one makes the request, the other can only say that nobody
+// knows. The rest that the server asked for holds, in whichever order the frontier hears of it.
 func TestWhatAServerAskedForHoldsWhateverElseIsSaidOfTheLease(t *testing.T) {
 	for round := range 20 {
 		synctest.Test(t, func(t *testing.T) {

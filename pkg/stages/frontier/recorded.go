@@ -21,9 +21,12 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 	for i, out := range outs {
 		lines[i] = logLine(out, now)
 		if t := &out.Task; out.Verdict.Final() && t.Kind != crawl.KindRobots {
+			if len(entries) == 0 { // mostly all are of one job
+				entries[t.Job] = make([]crawl.Entry, 0, len(outs)-i)
+			}
 			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: t.Kind,
 				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: t.Attempt + 1,
-				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.sureFirst(t)})
+				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.doubted.sureFirst(t)})
 		}
 	}
 	for job, es := range entries {
@@ -34,39 +37,7 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 	if err := f.deps.Attempts.Append(ctx, lines...); err != nil {
 		return fmt.Errorf("frontier: %d log lines, the first of %s: %w", len(outs), outs[0].Task.URL, err)
 	}
-	return f.leavePlaces(ctx, outs)
-}
-
-// expect notes the pages and robots.txt files whose links are on their way. A robots.txt that was queued because its
-// links were lost is expected already: where it has none now it is forgotten.
-func (f *Frontier) expect(ctx context.Context, outs []*crawl.Outcome) error {
-	if f.deps.Following == nil {
-		return nil
-	}
-	var tasks []crawl.Task
-	for _, out := range outs {
-		if t := &out.Task; t.Kind == crawl.KindRobots && t.Repeat && !out.Follows && out.Verdict != crawl.VerdictInterrupted {
-			if err := f.deps.Following.Forget(ctx, t.Job, t.URL.Key()); err != nil {
-				return fmt.Errorf("frontier: %s has no links any more: %w", t.URL, err)
-			}
-		}
-		if out.Follows && out.Verdict.Final() {
-			t := out.Task
-			t.Lease, t.Attempt, t.NotBefore = 0, 0, time.Time{}
-			tasks = append(tasks, t)
-		} else if t := &out.Task; t.Tracked && crawl.HasLinks(t.Kind, out.Verdict, out.Status) { // the ledger will look as if links were on their way
-			if err := f.deps.Following.Claimed(ctx, t.Job, t.URL, crawl.Share{Of: 1}); err != nil {
-				return fmt.Errorf("frontier: %s has no links: %w", t.URL, err)
-			}
-		}
-	}
-	if len(tasks) == 0 {
-		return nil
-	}
-	if err := f.deps.Following.Expect(ctx, tasks...); err != nil {
-		return fmt.Errorf("frontier: expect the links of %d pages, the first %s: %w", len(tasks), tasks[0].URL, err)
-	}
-	return nil
+	return f.places.leave(ctx, outs)
 }
 
 func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {
@@ -85,46 +56,46 @@ func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {
 }
 
 // again queues the task once more where the attempt was not the last.
-func (f *Frontier) again(ctx context.Context, r *result) error {
+func (o Outcomes) again(ctx context.Context, r *result) error {
 	t := r.Task
 	t.Repeat = t.Repeat || r.repeat || !r.known // where its lease ended otherwise, it was queued for that
 	switch {
 	case t.Kind == crawl.KindRobots && t.Repeat && r.Verdict == crawl.VerdictInterrupted:
-		return f.enqueue(ctx, true, t) // it was queued for its links: perhaps no task of the host needs it
+		return o.f.enqueue(ctx, true, t) // it was queued for its links: perhaps no task of the host needs it
 	case t.Kind == crawl.KindRobots:
-		return nil // robotsOutcome sees to it
+		return nil // robotsDesk.outcome sees to it
 	case r.Verdict == crawl.VerdictRetry:
-		return f.putAside(ctx, t, f.jobNow(r.js), r.now, r.ours)
+		return o.f.putAside(ctx, t, r.job, r.now, r.ours)
 	case shuts(&r.Outcome):
-		return f.shut(ctx, t, f.jobNow(r.js), r.now)
+		return o.f.shut(ctx, t, r.job, r.now)
 	case r.Verdict == crawl.VerdictInterrupted:
 		if lost(&r.Outcome) || leaseLost(&r.Outcome) {
 			t.Attempt++
 		}
 		if !lost(&r.Outcome) {
-			if err := f.reopen(ctx, r); err != nil {
+			if err := o.reopen(ctx, r); err != nil {
 				return err
 			}
 		}
-		return f.enqueue(ctx, true, t)
+		return o.f.enqueue(ctx, true, t)
 	}
 	return nil
 }
 
 // reopen takes back the outcome of an attempt that got as far as that, but whose messages did not all: the URL's
 // story is open again.
-func (f *Frontier) reopen(ctx context.Context, r *result) error {
-	if err := f.KeepPlaces(ctx, r.Task); err != nil {
+func (o Outcomes) reopen(ctx context.Context, r *result) error {
+	if err := o.f.KeepPlaces(ctx, r.Task); err != nil {
 		return err
 	}
-	if err := f.deps.Ledger.Reopen(ctx, r.Task.Job, r.Task.URL.Key()); err != nil {
+	if err := o.f.deps.Ledger.Reopen(ctx, r.Task.Job, r.Task.URL.Key()); err != nil {
 		return fmt.Errorf("frontier: reopen %s: %w", r.Task.URL, err)
 	}
 	if r.counted {
-		f.mu.Lock()
+		o.f.mu.Lock()
 		r.js.pages--
-		f.retrieve()
-		f.mu.Unlock()
+		o.f.stock.retrieve()
+		o.f.mu.Unlock()
 	}
 	return nil
 }

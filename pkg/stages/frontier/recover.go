@@ -3,16 +3,14 @@ package frontier
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Recover rebuilds the workbench from the queues and the host records. It is called once, before Run and before any message
-// is handled. resumed says that fetches may have been made before: then no host is contacted before its delay has passed
-// from now on.
+// Recover rebuilds the workbench from the queues and the host records. It is called once, before Run and before any
+// message is handled. resumed says that fetches may have been made before: then no host is contacted before its delay
+// has passed from now on.
 func (f *Frontier) Recover(ctx context.Context, resumed bool) error {
 	lengths, err := f.deps.Queues.Lengths(ctx)
 	if err != nil {
@@ -20,10 +18,10 @@ func (f *Frontier) Recover(ctx context.Context, resumed bool) error {
 	}
 	now := time.Now()
 	if resumed || len(lengths) > 0 {
-		f.resumedAt = now
+		f.hosts.resumedAt = now
 	}
 	for name, n := range lengths {
-		if err := f.recoverQueue(ctx, name, n, now); err != nil {
+		if err := f.run.recoverQueue(ctx, name, n, now); err != nil {
 			return err
 		}
 	}
@@ -31,112 +29,96 @@ func (f *Frontier) Recover(ctx context.Context, resumed bool) error {
 	return nil
 }
 
-func (f *Frontier) recoverQueue(ctx context.Context, name string, n int64, now time.Time) error {
+func (dp *dispatcher) recoverQueue(ctx context.Context, name string, n int64, now time.Time) error {
 	prefix, number, job, err := splitName(name)
 	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	f.queued += n
-	f.mu.Unlock()
+	dp.mu.Lock()
+	dp.stock.queued += n
+	dp.mu.Unlock()
 	switch prefix {
 	case frontPrefix:
 		if number < 0 || number > crawl.MaxPriority {
 			return fmt.Errorf("frontier: queue %s: priorities end at %d", name, crawl.MaxPriority)
 		}
-		return f.recoverFront(ctx, name, number, job, n)
+		return dp.recoverFront(ctx, name, number, job, n)
 	case laterPrefix:
-		f.later[number] = &laterQueue{count: n}
+		dp.stock.later[number] = &laterQueue{count: n}
 	case backPrefix:
-		f.backs.made = max(f.backs.made, number)
-		return f.recoverBack(ctx, name, n, now)
+		dp.stock.backs.made = max(dp.stock.backs.made, number)
+		return dp.recoverBack(ctx, name, n, now)
 	}
 	return nil
-}
-
-// splitName reads the name of a queue. Only front queues may have a job.
-func splitName(name string) (prefix string, number int, job crawl.JobID, err error) {
-	for _, prefix := range []string{frontPrefix, backPrefix, laterPrefix} {
-		rest, ok := strings.CutPrefix(name, prefix)
-		if !ok {
-			continue
-		}
-		digits, of, _ := strings.Cut(rest, ".")
-		number, err := strconv.Atoi(digits)
-		if err != nil || number < 0 || of != "" && prefix != frontPrefix {
-			return "", 0, "", fmt.Errorf("frontier: queue %s has no number", name)
-		}
-		return prefix, number, crawl.JobID(of), nil
-	}
-	return "", 0, "", fmt.Errorf("frontier: queue %s is none of the frontier's", name)
 }
 
 // recoverFront counts a front queue's tasks, and finds out whose the queues are that name no job: the job's of the
 // first task.
-func (f *Frontier) recoverFront(ctx context.Context, name string, number int, job crawl.JobID, n int64) error {
+func (dp *dispatcher) recoverFront(ctx context.Context, name string, number int, job crawl.JobID, n int64) error {
 	var first []crawl.Delivery
 	if job == "" && number > 0 {
 		var err error
-		if first, err = f.deps.Queues.Pull(ctx, name, 1); err != nil {
+		if first, err = dp.deps.Queues.Pull(ctx, name, 1); err != nil {
 			return fmt.Errorf("frontier: head of queue %s: %w", name, err)
 		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.fronts.of(job).lengths[number] += n - int64(len(first))
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
+	dp.stock.fronts.of(job).lengths[number] += n - int64(len(first))
 	for i := range first {
-		f.fronts.owner = first[i].Task.Job
+		dp.stock.fronts.owner = first[i].Task.Job
 	}
-	f.drawn = append(f.drawn, first...)
+	dp.drawn = append(dp.drawn, first...)
 	return nil
 }
 
 // recoverBack gives a back queue to the host of its head task.
-func (f *Frontier) recoverBack(ctx context.Context, name string, n int64, now time.Time) error {
-	ds, err := f.deps.Queues.Pull(ctx, name, 1)
+func (dp *dispatcher) recoverBack(ctx context.Context, name string, n int64, now time.Time) error {
+	ds, err := dp.deps.Queues.Pull(ctx, name, 1)
 	if err != nil {
 		return fmt.Errorf("frontier: head of queue %s: %w", name, err)
 	}
 	if len(ds) == 0 {
-		f.mu.Lock()
-		f.tellShort(name, n)
-		f.mu.Unlock()
-		f.backs.give(name)
+		dp.mu.Lock()
+		dp.stock.short(name, n)
+		dp.mu.Unlock()
+		dp.stock.backs.give(name)
 		return nil
 	}
 	key := ds[0].Task.URL.HostKey()
 	job := ds[0].Task.Job
-	if _, err := f.jobOf(ctx, job); f.hosts[key] != nil && f.hosts[key].laneOf(job).work() || crawl.IsPermanent(err) {
-		return f.emptyBack(ctx, name, ds)
+	_, err = dp.jobOf(ctx, job)
+	if h := dp.hosts.of(key); h != nil && h.laneOf(job).work() || crawl.IsPermanent(err) {
+		return dp.emptyBack(ctx, name, ds)
 	}
-	records, err := f.records(ctx, ds)
+	records, err := dp.records(ctx, ds)
 	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	h := f.hosts[key]
+	dp.mu.Lock()
+	h := dp.hosts.of(key)
 	if h == nil {
-		h = f.activate(records[key], ds[0].Task.URL.RegistrableDomain())
+		h = dp.activate(records[key], ds[0].Task.URL.RegistrableDomain())
 	}
 	l := h.laneOf(job)
 	l.queue, l.buf, l.backlog = name, ds, n-1
-	f.held++
-	f.mu.Unlock()
-	return f.start(ctx, ds, now)
+	dp.stock.held++
+	dp.mu.Unlock()
+	return dp.start(ctx, ds, now)
 }
 
 // emptyBack moves a second back queue of a host and job to the front queues: a crash leaves one when what was settled
 // came back.
-func (f *Frontier) emptyBack(ctx context.Context, name string, ds []crawl.Delivery) error {
+func (dp *dispatcher) emptyBack(ctx context.Context, name string, ds []crawl.Delivery) error {
 	for len(ds) > 0 {
-		if err := f.sendBack(ctx, ds); err != nil {
+		if err := dp.sendBack(ctx, ds); err != nil {
 			return err
 		}
 		var err error
-		if ds, err = f.deps.Queues.Pull(ctx, name, f.cfg.Batch); err != nil {
+		if ds, err = dp.deps.Queues.Pull(ctx, name, dp.cfg.Batch); err != nil {
 			return fmt.Errorf("frontier: queue %s: %w", name, err)
 		}
 	}
-	f.backs.give(name)
+	dp.stock.backs.give(name)
 	return nil
 }

@@ -21,10 +21,10 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 	}
 	task := h.head()
 	if task != nil {
-		if next := f.jobs[task.Job]; next != nil {
+		if next := f.jobs.of(task.Job); next != nil {
 			js = next
 		}
-	} else if next := f.jobs[h.job]; next != nil {
+	} else if next := f.jobs.of(h.job); next != nil {
 		js = next
 	}
 	switch {
@@ -45,12 +45,12 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 
 // readyAt is when something can be done about the host's next task; hold: when somebody else has acted.
 func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Time) (at time.Time, hold bool) {
-	at = f.earliest(h, js.job)
+	at = f.hosts.earliest(h, js.job)
 	if task == nil && h.foreign {
 		return now, false
 	}
 	if task != nil {
-		switch p := f.place(task.URL); {
+		switch p := f.duties.place(task.URL); {
 		case p.Node != "":
 			return now, false
 		case !p.Lease:
@@ -70,43 +70,31 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 			return now, false
 		}
 		if other := f.otherTurn(h); other != nil {
-			return f.earliest(h, other.job), false
+			return f.hosts.earliest(h, other.job), false
 		}
 		js.block(h)
 		return at, true
 	}
-	wait, hold := f.robotsWait(h, task, js.job, now)
+	wait, hold := f.robots.wait(h, task, js.job, now)
 	return later(at, wait), hold
 }
 
-// setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks, which may wait for places on the
-// workbench: its budget is spent.
+// setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks, which may wait for places
+// on the workbench: its budget is spent.
 func (f *Frontier) setsAside(js *jobState) bool {
-	return js.full() && js.leased == 0 && (len(f.jobs) > 1 || len(f.hosts) >= f.cfg.MaxActive)
+	return js.full() && js.leased == 0 && (len(f.jobs.byID) > 1 || len(f.hosts.active) >= f.cfg.MaxActive)
 }
 
-// block keeps a host until the job's page budget may have room again.
-func (js *jobState) block(h *host) {
-	if !h.blocked {
-		h.blocked = true
-		js.blocked = append(js.blocked, h)
-	}
-}
-
-// unblock lets as many blocked hosts wait again as the budgets have room for. The dispatcher does it at every look, so a
-// host that makes nothing of its chance takes nobody else's.
-func (f *Frontier) unblock(now time.Time) {
-	for _, js := range f.jobs {
+// unblock lets as many blocked hosts wait again as the budgets have room for. The dispatcher does it at every look, so
+// a host that makes nothing of its chance takes nobody else's.
+func (dp *dispatcher) unblock(now time.Time) {
+	for _, js := range dp.jobs.byID {
 		room := len(js.blocked)
-		if !f.setsAside(js) {
+		if !dp.setsAside(js) {
 			room = min(room, js.room())
 		}
 		for range room {
-			last := len(js.blocked) - 1
-			h := js.blocked[last]
-			js.blocked = js.blocked[:last]
-			h.blocked = false
-			f.rejoin(h, js, now)
+			dp.rejoin(js.unblock(), js, now)
 		}
 	}
 }
@@ -118,15 +106,9 @@ func (f *Frontier) deactivate(h *host, now time.Time) {
 	}
 	h.eachLane(func(l *lane) {
 		if l.queue != "" {
-			f.backs.give(l.queue)
+			f.stock.backs.give(l.queue)
 		}
 	})
-	f.bench.leave(h, now)
-	delete(f.hosts, h.rec.Key)
-	f.domains.leave(h)
-	f.newcomers.leave(h)
-	if h.dirty {
-		f.leaving[h.rec.Key] = h.rec
-	}
-	f.pacer.reset()
+	f.bench.exit(h, now)
+	f.hosts.remove(h)
 }

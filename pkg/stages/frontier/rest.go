@@ -9,14 +9,21 @@ import (
 // gap is the time to keep between the end of any request and the start of one of job j: the job's delay, or a longer
 // Crawl-delay.
 func (h *host) gap(j *crawl.Job) time.Duration {
-	return time.Duration(max(h.factor, 1)) * max(j.Politeness.Delay.D(), h.crawlDelay(j))
+	return h.times(max(j.Politeness.Delay.D(), h.crawlDelay(j)))
 }
 
+// times is a delay as often as there are nodes that ask the host.
+func (h *host) times(d time.Duration) time.Duration { return time.Duration(max(h.factor, 1)) * d }
+
 // crawlDelay is the longest Crawl-delay of the host's origins that job j heeds.
-func (h *host) crawlDelay(j *crawl.Job) (d time.Duration) {
+func (h *host) crawlDelay(j *crawl.Job) time.Duration {
 	if j.IgnoreRobots {
 		return 0
 	}
+	return h.longestCrawlDelay()
+}
+
+func (h *host) longestCrawlDelay() (d time.Duration) {
 	for i := range h.rec.Origins {
 		d = max(d, h.rec.Origins[i].CrawlDelay)
 	}
@@ -24,8 +31,8 @@ func (h *host) crawlDelay(j *crawl.Job) (d time.Duration) {
 }
 
 // earliest is when a request for job j may start.
-func (f *Frontier) earliest(h *host, j *crawl.Job) time.Time {
-	t := later(h.rec.Next, f.restEnd(h))
+func (hs *hosts) earliest(h *host, j *crawl.Job) time.Time {
+	t := later(h.rec.Next, hs.restEnd(h))
 	if !h.rec.LastContact.IsZero() {
 		t = later(t, h.rec.LastContact.Add(h.gap(j)))
 	}
@@ -34,9 +41,9 @@ func (f *Frontier) earliest(h *host, j *crawl.Job) time.Time {
 
 // restEnd is when the rest ends that the job of the last request gives the host. It goes by the job as it is now: a
 // delay that was raised by mistake binds no longer than it stands. Where the job is not known it is what it was then.
-func (f *Frontier) restEnd(h *host) time.Time {
+func (hs *hosts) restEnd(h *host) time.Time {
 	r := &h.rec.Rest
-	js := f.jobs[r.Job]
+	js := hs.jobs.of(r.Job)
 	if js == nil || js.dead || r.Ended.IsZero() {
 		return r.End()
 	}
@@ -45,9 +52,9 @@ func (f *Frontier) restEnd(h *host) time.Time {
 
 // restFor lets the host rest from all jobs after a request for job j, and returns for how long. Where it rests longer
 // after an earlier one, of several that were under way, that stays.
-func (f *Frontier) restFor(h *host, j *crawl.Job, r crawl.Rest) time.Duration {
+func (hs *hosts) restFor(h *host, j *crawl.Job, r crawl.Rest) time.Duration {
 	r.Job, r.Least = j.ID, r.By(j, h.gap(j))
-	if r.Least > 0 && r.End().After(f.restEnd(h)) {
+	if r.Least > 0 && r.End().After(hs.restEnd(h)) {
 		h.rec.Rest = r
 	}
 	return r.Least

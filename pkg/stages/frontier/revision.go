@@ -2,7 +2,6 @@ package frontier
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -26,7 +25,7 @@ type Judge func(job *crawl.Job, t *crawl.Task) (reason, rule string, err error)
 func (f *Frontier) SetJob(job *crawl.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if js := f.jobs[job.ID]; js != nil && !f.succeeds(js, job) {
+	if js := f.jobs.of(job.ID); js != nil && !f.succeeds(js, job) {
 		f.setJob(js, job)
 	}
 }
@@ -36,61 +35,29 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	if js.job == job {
 		return
 	}
-	js.job = job
+	f.jobs.revise(js, job)
 	now := time.Now()
-	f.retrieve()
+	f.stock.retrieve()
 	f.bench.reckon(job.ID, ipDelay(job).D())
-	for _, h := range f.hosts {
-		if h.work() && !h.blocked {
-			f.rejoin(h, nil, now)
-		}
-	}
-	f.pacer.reset()
+	f.hosts.each(func(h *host) { f.rejoin(h, nil, now) })
+	f.bench.pacer.reset()
 	f.signal()
-}
-
-// follow makes sure that the state is that of the job as it is now; false: another life of the job has begun. What a
-// store cannot say at the moment stays as it was.
-func (f *Frontier) follow(ctx context.Context, js *jobState, known *crawl.Job) bool {
-	job, err := f.deps.Jobs.Job(ctx, known.ID)
-	if errors.Is(err, crawl.ErrDiscarded) {
-		f.Discard(known.ID)
-	}
-	if err != nil || job == known {
-		return true
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.succeeds(js, job) {
-		return false
-	}
-	if crawl.EpochOf(job.Epoch) >= crawl.EpochOf(js.job.Epoch) {
-		f.setJob(js, job)
-	}
-	return true
-}
-
-// jobNow is the job as it is now.
-func (f *Frontier) jobNow(js *jobState) *crawl.Job {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return js.job
 }
 
 // rejudge judges the choice's task, if an older revision let it in. One that has its outcome already is left to
 // dropRepeats.
-func (f *Frontier) rejudge(ctx context.Context, c *choice) error {
-	if f.deps.Judge == nil || c.js == nil || len(c.host.buf) == 0 {
+func (dp *dispatcher) rejudge(ctx context.Context, c *choice) error {
+	if dp.deps.Judge == nil || c.js == nil || len(c.host.buf) == 0 {
 		return nil
 	}
-	task, job := &c.host.buf[0].Task, f.jobNow(c.js)
-	if f.isDiscarded(ctx, task) {
+	task := &c.host.buf[0].Task
+	dp.mu.Lock()
+	job, discarded := c.js.job, c.js.discarded(task)
+	dp.mu.Unlock()
+	if discarded || task.JobEpoch() >= crawl.EpochOf(job.Epoch) {
 		return nil
 	}
-	if task.JobEpoch() >= crawl.EpochOf(job.Epoch) {
-		return nil
-	}
-	reason, rule, err := f.deps.Judge(job, task)
+	reason, rule, err := dp.deps.Judge(job, task)
 	if err != nil {
 		return fmt.Errorf("frontier: judge %s by revision %d of job %s: %w", task.URL, job.Epoch, job.ID, err)
 	}
@@ -98,7 +65,7 @@ func (f *Frontier) rejudge(ctx context.Context, c *choice) error {
 		return nil
 	}
 	if task.Repeat {
-		e, err := f.lookup(ctx, task)
+		e, err := dp.lookup(ctx, task)
 		if err != nil || e.State == crawl.StateDone {
 			return err
 		}
@@ -108,9 +75,9 @@ func (f *Frontier) rejudge(ctx context.Context, c *choice) error {
 }
 
 // dismissalOf says why the choice's task is not to be fetched; nil: it is.
-func (f *Frontier) dismissalOf(c *choice, task *crawl.Task, job *crawl.Job, now time.Time) *dismissal {
+func (dp *dispatcher) dismissalOf(c *choice, task *crawl.Task, job *crawl.Job, now time.Time) *dismissal {
 	if c.judged != nil {
-		if _, underWay := f.inflight[task.ID()]; !underWay {
+		if dp.leases.of(task.ID()) == nil {
 			task.Epoch = epochOf(job)
 			return c.judged
 		}

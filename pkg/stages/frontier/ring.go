@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -10,7 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Ring tells a frontier which hosts are its own. It answers from memory and at once. When an answer changes somebody calls [Frontier.Wake].
+// Ring tells a frontier which hosts are its own. It answers from memory and at once. When an answer changes somebody
+// calls [Frontier.Wake].
 type Ring interface {
 	Place(u weburl.URL) Place
 }
@@ -19,7 +21,8 @@ type Ring interface {
 type Place struct {
 	Node  string // the owner; empty: this node
 	Lease bool   // this node may contact the host now
-	// Since is from when this node may: what others asked of the host ended before, and what they stored about it was stored before.
+	// Since is from when this node may: what others asked of the host ended before, and what they stored about it was
+	// stored before.
 	Since time.Time
 	// Vnode groups the hosts that move together.
 	Vnode int
@@ -28,15 +31,22 @@ type Place struct {
 	Tenure uint64 // goes into the crawl.Fetch of a lease
 }
 
-// everywhere is the place of every URL where there is no ring.
-var everywhere = Place{Lease: true, Factor: 1}
+// alone is the ring of a node without one: every URL is its own.
+type alone struct{}
 
-func (f *Frontier) place(u weburl.URL) Place {
-	if f.deps.Ring == nil {
-		return everywhere
-	}
-	return f.deps.Ring.Place(u)
-}
+// Place implements Ring.
+func (alone) Place(weburl.URL) Place { return Place{Lease: true, Factor: 1} }
+
+// duties are what a frontier owes the other nodes: what is theirs goes on to them.
+type duties struct{ ring Ring }
+
+func newDuties(ring Ring) duties { return duties{cmp.Or[Ring](ring, alone{})} }
+
+// place is what this node may do with a URL.
+func (d duties) place(u weburl.URL) Place { return d.ring.Place(u) }
+
+// owns reports whether a URL is this node's.
+func (d duties) owns(u weburl.URL) bool { return d.place(u).Node == "" }
 
 // Wake makes the dispatcher look again: the ring has changed.
 func (f *Frontier) Wake() { f.signal() }
@@ -48,18 +58,20 @@ const (
 	awayPause = 10 * time.Second
 )
 
-// byOwner tells this node's tasks from those of others, which it marks: their owner may have them from the ledger already.
-func (f *Frontier) byOwner(tasks []crawl.Task) (own []crawl.Task, others []crawl.Event) {
-	if f.deps.Ring == nil {
-		return tasks, nil
-	}
-	events := map[string]*crawl.Fresh{}
-	for _, t := range tasks {
-		node := f.place(t.URL).Node
-		if node == "" {
-			own = append(own, t)
-			continue
+// byOwner tells this node's tasks from those of others, which it marks: their owner may have them from the ledger
+// already.
+func (d duties) byOwner(tasks []crawl.Task) (own []crawl.Task, others []crawl.Event) {
+	var nodes []string
+	own, foreign := split(tasks, func(t *crawl.Task) bool {
+		node := d.place(t.URL).Node
+		if node != "" {
+			nodes = append(nodes, node)
 		}
+		return node == ""
+	})
+	events := make(map[string]*crawl.Fresh, len(nodes))
+	for i, t := range foreign {
+		node := nodes[i]
 		e := events[node]
 		if e == nil {
 			e = &crawl.Fresh{Node: node}
@@ -72,77 +84,72 @@ func (f *Frontier) byOwner(tasks []crawl.Task) (own []crawl.Task, others []crawl
 	return own, others
 }
 
-// sendAway sends tasks of other nodes' hosts to their owners and settles them. Where an owner's broker is out of reach its tasks wait in a
-// queue of retries; nothing else waits for them.
-func (f *Frontier) sendAway(ctx context.Context, ds []crawl.Delivery, now time.Time) error {
+// tellOwner passes the outcome of a robots.txt on to the node that owns the origin that waits for it.
+func (d duties) tellOwner(r *result) []crawl.Event {
+	if r.gone || r.Task.Kind != crawl.KindRobots || r.Task.For == "" {
+		return nil
+	}
+	u, err := weburl.Parse(r.Task.For)
+	if err != nil {
+		return nil
+	}
+	told := *r.came
+	if told.Node = d.place(u).Node; told.Node == "" {
+		return nil
+	}
+	return []crawl.Event{&told}
+}
+
+// sendAway sends tasks of other nodes' hosts to their owners and settles them. Where an owner's broker is out of reach
+// its tasks wait in a queue of retries; nothing else waits for them.
+func (dp *dispatcher) sendAway(ctx context.Context, ds []crawl.Delivery, now time.Time) error {
 	tasks := make([]crawl.Task, len(ds))
 	for i := range ds {
 		tasks[i] = ds[i].Task
 	}
-	own, others := f.byOwner(tasks) // the ring may have changed since somebody looked
+	own, others := dp.duties.byOwner(tasks) // the ring may have changed since somebody looked
 	var stay []crawl.Task
 	for _, e := range others {
 		fresh := e.(*crawl.Fresh)
 		id := fresh.Tasks[0].ID().Child("forward", len(fresh.Tasks))
-		if err := f.deps.Bus.Publish(ctx, bus.Message{ID: id, Event: e}); err != nil {
-			f.deps.Log.Debug("tasks of another node wait", "node", fresh.Node, "tasks", len(fresh.Tasks), "error", err)
+		if err := dp.deps.Bus.Publish(ctx, bus.Message{ID: id, Event: e}); err != nil {
+			dp.deps.Log.Debug("tasks of another node wait", "node", fresh.Node, "tasks", len(fresh.Tasks), "error", err)
 			stay = append(stay, fresh.Tasks...)
 		}
 	}
-	if err := f.enqueue(ctx, true, own...); err != nil {
+	if err := dp.enqueue(ctx, true, own...); err != nil {
 		return err
 	}
-	if err := f.delay(ctx, stay, awayPause, now); err != nil {
+	if err := dp.delay(ctx, stay, awayPause, now); err != nil {
 		return fmt.Errorf("frontier: tasks of other nodes: %w", err)
 	}
-	f.mu.Lock()
-	f.queued -= int64(len(ds))
-	f.mu.Unlock()
-	f.unsettled = append(f.unsettled, ds...)
+	dp.mu.Lock()
+	dp.stock.queued -= int64(len(ds))
+	dp.mu.Unlock()
+	dp.out.settle(ds...)
 	return nil
 }
 
-// splitForeign takes the tasks of other nodes' hosts out of ds.
-func (f *Frontier) splitForeign(ds []crawl.Delivery) (own, foreign []crawl.Delivery) {
-	if f.deps.Ring == nil {
-		return ds, nil
-	}
-	for _, d := range ds {
-		if f.place(d.Task.URL).Node == "" {
-			own = append(own, d)
-		} else {
-			foreign = append(foreign, d)
-		}
-	}
-	return own, foreign
-}
-
-// refresh reads again the records of hosts that became this node's after their records were read. It is called for ready hosts.
-func (f *Frontier) refresh(ctx context.Context, choices []choice, _ time.Time) error {
-	stale := map[string]crawl.Host{}
+// refresh reads again the records of hosts that became this node's after their records were read. It is called for
+// ready hosts.
+func (dp *dispatcher) refresh(ctx context.Context, choices []choice, now time.Time) error {
+	var stale []*choice
+	var keys []string
 	for i := range choices {
 		if c := &choices[i]; c.refresh {
-			stale[c.host.rec.Key] = crawl.Host{}
+			stale, keys = append(stale, c), append(keys, c.host.rec.Key)
 		}
 	}
-	if err := f.readRecords(ctx, stale); err != nil {
+	recs, err := dp.readRecords(ctx, keys)
+	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range choices {
-		if c := &choices[i]; c.refresh {
-			h := c.host
-			addr := h.rec.Addr
-			h.rec = stale[h.rec.Key]
-			h.rec.LastContact = later(h.rec.LastContact, later(c.place.Since, f.resumedAt))
-			if addr.IsValid() {
-				h.rec.Addr = addr // its unit goes by it
-			}
-			h.since, h.dirty = c.place.Since, false
-			f.newcomers.note(h, answers(&h.rec))
-			f.newcomers.regrade(h)
-		}
+	dp.mu.Lock()
+	defer dp.mu.Unlock()
+	for i, c := range stale {
+		dp.hosts.replace(c.host, &record{recs[i], c.place.Since})
+		dp.bench.newcomers.note(c.host, answers(&c.host.rec))
+		dp.bench.newcomers.regrade(c.host)
 	}
 	return nil
 }
@@ -151,53 +158,14 @@ func (f *Frontier) refresh(ctx context.Context, choices []choice, _ time.Time) e
 func (f *Frontier) InFlight() map[int]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := make(map[int]int)
-	for _, l := range f.inflight {
-		n[l.vnode]++
-	}
-	return n
+	return f.leases.byVnode()
 }
 
 // Unsent reports whether a lease was decided on that the bus has not taken yet.
-func (f *Frontier) Unsent() bool { return f.unsaid.Load() }
+func (f *Frontier) Unsent() bool { return f.run.out.unsent.Load() }
 
-// Flush stores the records of all hosts that are newer than what is stored. A host of which nothing is in flight has nothing newer afterwards.
-func (f *Frontier) Flush(ctx context.Context) error {
-	f.storing.Lock()
-	defer f.storing.Unlock()
-	f.mu.Lock()
-	recs := f.leavingRecords()
-	for _, h := range f.hosts {
-		if h.dirty {
-			recs = append(recs, clone(h.rec))
-		}
-	}
-	f.mu.Unlock()
-	if err := f.putRecords(ctx, recs); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range recs {
-		if h := f.hosts[recs[i].Key]; h != nil && h.rec.Requests == recs[i].Requests {
-			h.dirty = false
-		}
-	}
-	return nil
-}
-
-// Queue queues tasks that may be queued already: what the ledger holds open, and robots.txt files whose links were lost.
+// Queue queues tasks that may be queued already: what the ledger holds open, and robots.txt files whose links were
+// lost.
 func (f *Frontier) Queue(ctx context.Context, tasks ...crawl.Task) error {
 	return f.enqueue(ctx, true, tasks...)
-}
-
-// SetPages tells how many pages of a job have been fetched, by all nodes.
-func (f *Frontier) SetPages(id crawl.JobID, pages int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if js := f.jobs[id]; js != nil && js.pages != int(pages) {
-		js.pages = int(pages)
-		f.retrieve()
-		f.signal()
-	}
 }

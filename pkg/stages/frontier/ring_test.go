@@ -103,8 +103,8 @@ func TestTasksOfOtherNodesGoOn(t *testing.T) {
 	})
 }
 
-// A host that moves in the middle of its crawl: nothing of it is leased from that moment, and all that is queued goes to the new owner, wherever
-// it lies: front queue, buffer, back queue, retries.
+// A host that moves in the middle of its crawl: nothing of it is leased from that moment, and all that is queued goes
+// to the new owner, wherever it lies: front queue, buffer, back queue, retries.
 func TestAHostThatMovesTakesItsQueuesAlong(t *testing.T) {
 	ringed(t, func(t *testing.T, w *world, l *land) {
 		const n = 600 // more than a buffer
@@ -172,7 +172,8 @@ func TestTasksWaitForAnOwnerThatCannotBeReached(t *testing.T) {
 	})
 }
 
-// Promise of the ring: no host is asked before this node may, and then not before its delay has passed, whatever another node asked of it.
+// Promise of the ring: no host is asked before this node may, and then not before its delay has passed, whatever
+// another node asked of it.
 func TestAHostThatComesKeepsItsRest(t *testing.T) {
 	ringed(t, func(t *testing.T, w *world, l *land) {
 		l.set(w, "h0.test", frontier.Place{Factor: 1}) // ours, not yet to be leased
@@ -225,7 +226,8 @@ func TestDelaysGrowWithTheNodesThatShareAHost(t *testing.T) {
 	})
 }
 
-// A lease says under which registration it was made and is tracked; its links are expected before its outcome is recorded.
+// A lease says under which registration it was made and is tracked; its links are expected before its outcome is
+// recorded.
 func TestLeasesOfANodeInARingAreTracked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, aJob("a"))
@@ -291,8 +293,8 @@ func TestLinksAreExpectedBeforeTheOutcomeIsRecorded(t *testing.T) {
 	})
 }
 
-// A node may die with its broker as soon as the record of a host is stored, which says that the robots.txt was fetched: nobody asks for it again then, so
-// that the sitemaps it names must be expected by now.
+// A node may die with its broker as soon as the record of a host is stored, which says that the robots.txt was fetched:
+// nobody asks for it again then, so that the sitemaps it names must be expected by now.
 func TestSitemapsAreExpectedBeforeTheHostsRecordIsStored(t *testing.T) {
 	for _, doubt := range []bool{false, true} { // in doubt, who answered may be heard after another had said that nobody knows
 		t.Run(fmt.Sprint(doubt), func(t *testing.T) { sitemapsAreExpected(t, doubt) })
@@ -409,8 +411,8 @@ func TestNegativeControlRing(t *testing.T) {
 	})
 }
 
-// A robots.txt that is fetched again because the sitemaps it names were lost with a node need not be needed by any task of its host: when its fetch is
-// interrupted nobody else would ask for it.
+// A robots.txt that is fetched again because the sitemaps it names were lost with a node need not be needed by any task
+// of its host: when its fetch is interrupted nobody else would ask for it.
 func TestRobotsOfLostLinksAreFetchedAfterAnInterruption(t *testing.T) {
 	ringed(t, func(t *testing.T, w *world, l *land) {
 		task := page(t, "a", "http://h0.test/robots.txt")

@@ -9,14 +9,21 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
+// robotsDesk sees to it that the robots.txt of an origin is fetched before its first page. What it knows of an origin
+// lies with the host (host.robots, and host.rec.Origins once the rules are known). Frontier.mu guards it.
+type robotsDesk struct {
+	leases   *leases
+	patience time.Duration // Config.RobotsPatience
+}
+
 // rulesKnown reports whether the task can be leased as far as robots.txt is concerned.
 func (h *host) rulesKnown(task *crawl.Task, j *crawl.Job, now time.Time) bool {
 	return j.IgnoreRobots || task.Kind == crawl.KindRobots || h.origin(task.URL.Origin(), now) != nil
 }
 
-// robotsNext returns the robots task to lease before the task, whose rules are not known; nil while there is none to lease
+// next returns the robots task to lease before the task, whose rules are not known; nil while there is none to lease
 // yet. ok is false where no such origin can exist: the fetcher will say so.
-func (f *Frontier) robotsNext(h *host, task *crawl.Task, now time.Time) (robots *crawl.Task, ok bool) {
+func (d robotsDesk) next(h *host, task *crawl.Task, now time.Time) (robots *crawl.Task, ok bool) {
 	name := task.URL.Origin()
 	st := h.robots[name]
 	if st == nil || (!st.leased && st.next == nil && !st.waiting.After(now)) {
@@ -27,7 +34,7 @@ func (f *Frontier) robotsNext(h *host, task *crawl.Task, now time.Time) (robots 
 		st = &originState{next: first}
 		h.setRobots(name, st)
 	}
-	if st.leased || st.next == nil || st.notBefore.After(now) || f.underWay(h, st.next) {
+	if st.leased || st.next == nil || st.notBefore.After(now) || d.leases.at(h, st.next) {
 		return nil, true
 	}
 	return st.next, true
@@ -43,35 +50,25 @@ func robotsTask(task *crawl.Task, origin string) (*crawl.Task, error) {
 		Priority: crawl.MaxPriority}, nil
 }
 
-// robotsWait says how long the host's next task waits for a robots.txt: until a time, or (hold) until an outcome of the
+// wait says how long the host's next task waits for a robots.txt: until a time, or (hold) until an outcome of the
 // host's own comes.
-func (f *Frontier) robotsWait(h *host, task *crawl.Task, j *crawl.Job, now time.Time) (at time.Time, hold bool) {
+func (d robotsDesk) wait(h *host, task *crawl.Task, j *crawl.Job, now time.Time) (at time.Time, hold bool) {
 	if task.Kind == crawl.KindRobots {
-		return at, f.underWay(h, task)
+		return at, d.leases.at(h, task)
 	}
 	st := h.robots[task.URL.Origin()]
 	if st == nil || h.rulesKnown(task, j, now) {
 		return at, false
 	}
-	if st.leased || (st.next != nil && f.underWay(h, st.next)) {
+	if st.leased || (st.next != nil && d.leases.at(h, st.next)) {
 		return at, true
 	}
 	return later(st.waiting, st.notBefore), false
 }
 
-// underWay reports whether a lease with the task's id is under way at the host. One file may hold the rules of two
-// origins: http redirects to https.
-func (f *Frontier) underWay(h *host, task *crawl.Task) bool {
-	if h.busy == 0 {
-		return false
-	}
-	_, yes := f.inflight[task.ID()]
-	return yes
-}
-
-// robotsOutcome notes what a robots task brought: rules, a redirect, or a failure. It returns a task for the front queues
+// outcome notes what a robots task brought: rules, a redirect, or a failure. It returns a task for the front queues
 // when the rules are to be had from another host. h is the host of the origin; nil if that is not active.
-func (f *Frontier) robotsOutcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time, ours bool) (elsewhere *crawl.Task) {
+func (d robotsDesk) outcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time, ours bool) (elsewhere *crawl.Task) {
 	origin, r := out.Task.For, out.Robots
 	next := out.Task
 	next.Lease = 0
@@ -83,7 +80,7 @@ func (f *Frontier) robotsOutcome(h *host, out *crawl.Outcome, j *crawl.Job, now 
 			return nil
 		}
 		if h != nil {
-			h.setRobots(origin, &originState{waiting: now.Add(f.cfg.RobotsPatience)})
+			h.setRobots(origin, &originState{waiting: now.Add(d.patience)})
 		}
 		return &next
 	case h == nil:
@@ -103,52 +100,38 @@ func (f *Frontier) robotsOutcome(h *host, out *crawl.Outcome, j *crawl.Job, now 
 	return nil
 }
 
-// tellOwner passes the outcome of a robots.txt on to the node that owns the origin that waits for it.
-func (f *Frontier) tellOwner(out *crawl.Outcome) []crawl.Event {
-	if f.deps.Ring == nil || out.Task.Kind != crawl.KindRobots || out.Task.For == "" {
+// foreignRobots notes what another node's host said for an origin of this node's. The host that said it is no affair of
+// this node; where a redirect leads on, the other node follows it.
+func (o Outcomes) foreignRobots(ctx context.Context, r *result) error {
+	if !r.foreign {
 		return nil
 	}
-	u, err := weburl.Parse(out.Task.For)
-	if err != nil {
-		return nil
-	}
-	node := f.place(u).Node
-	if node == "" {
-		return nil
-	}
-	told := *out
-	told.Node = node
-	return []crawl.Event{&told}
-}
-
-// foreignRobots notes what another node's host said for an origin of this node's. The host that said it is no affair of this node; where a redirect
-// leads on, the other node follows it.
-func (f *Frontier) foreignRobots(ctx context.Context, out *crawl.Outcome, j *crawl.Job) error {
-	now := time.Now()
-	f.mu.Lock()
-	owner := f.hosts[originHost(out.Task.For)]
+	r.over = true
+	out := &r.Outcome
+	o.f.mu.Lock()
+	owner := o.f.hosts.of(originHost(out.Task.For))
 	if owner == nil {
-		f.mu.Unlock()
+		o.f.mu.Unlock()
 		return nil
 	}
-	_ = f.robotsOutcome(owner, out, j, now, false)
+	_ = o.f.robots.outcome(owner, out, r.job, r.now, false)
 	rec := clone(owner.rec)
-	f.rejoin(owner, f.jobs[out.Task.Job], now)
-	f.mu.Unlock()
-	f.signal()
-	if err := f.deps.Hosts.PutHosts(ctx, rec); err != nil {
+	o.f.rejoin(owner, o.f.jobs.of(out.Task.Job), r.now)
+	o.f.mu.Unlock()
+	o.f.signal()
+	if err := o.f.deps.Hosts.PutHosts(ctx, rec); err != nil {
 		return fmt.Errorf("frontier: record of host %s: %w", rec.Key, err)
 	}
 	return nil
 }
 
-// StopWaiting lets hosts ask anew for a robots.txt that another host was to give: a node may have taken the request with it, and robots.txt files
-// are in no ledger. Where the answer is on its way after all, two requests are made.
+// StopWaiting lets hosts ask anew for a robots.txt that another host was to give: a node may have taken the request
+// with it, and robots.txt files are in no ledger. Where the answer is on its way after all, two requests are made.
 func (f *Frontier) StopWaiting() {
 	now := time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, h := range f.hosts {
+	for _, h := range f.hosts.active {
 		for origin, st := range h.robots {
 			if st.waiting.After(now) {
 				delete(h.robots, origin)

@@ -36,11 +36,7 @@ func shuts(out *crawl.Outcome) bool {
 func (f *Frontier) shutFor(key string, j *crawl.Job) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	failures := 0
-	if h := f.hosts[key]; h != nil {
-		failures = h.rec.Failures
-	}
-	rounds := max(failures/(j.Retry.Max+1)-1, 0)
+	rounds := max(f.hosts.failures(key)/(j.Retry.Max+1)-1, 0)
 	return min(shutMin<<min(rounds, 8), shutMax)
 }
 
@@ -51,14 +47,14 @@ func (f *Frontier) shut(ctx context.Context, t crawl.Task, j *crawl.Job, now tim
 }
 
 // shutAll puts those tasks of outcomes aside that are to be tried again some day.
-func (f *Frontier) shutAll(ctx context.Context, outs []*crawl.Outcome, now time.Time) error {
+func (dp *dispatcher) shutAll(ctx context.Context, outs []*crawl.Outcome, now time.Time) error {
 	for _, out := range outs {
 		if !shuts(out) {
 			continue
 		}
-		js, err := f.jobOf(ctx, out.Task.Job)
+		js, err := dp.jobOf(ctx, out.Task.Job)
 		if err == nil {
-			err = f.shut(ctx, out.Task, f.jobNow(js), now)
+			err = dp.shut(ctx, out.Task, dp.jobNow(js), now)
 		}
 		if err != nil {
 			return err
@@ -69,14 +65,14 @@ func (f *Frontier) shutAll(ctx context.Context, outs []*crawl.Outcome, now time.
 
 // releaseTask queues a task whose time has come. One that had an outcome for the time being is tried again, unless it
 // got another since.
-func (f *Frontier) releaseTask(ctx context.Context, number int, t crawl.Task) error {
-	if f.isDiscarded(ctx, &t) {
+func (dp *dispatcher) releaseTask(ctx context.Context, number int, t crawl.Task) error {
+	if dp.isDiscarded(ctx, &t) {
 		return nil
 	}
 	if !isShut(number) {
-		return f.enqueue(ctx, false, t)
+		return dp.enqueue(ctx, false, t)
 	}
-	e, err := f.lookup(ctx, &t)
+	e, err := dp.lookup(ctx, &t)
 	if err != nil {
 		return err
 	}
@@ -84,20 +80,20 @@ func (f *Frontier) releaseTask(ctx context.Context, number int, t crawl.Task) er
 		if !shuts(&crawl.Outcome{Task: t, Verdict: e.Verdict, Reason: e.Reason}) {
 			return nil
 		}
-		if err := f.deps.Ledger.Reopen(ctx, t.Job, t.URL.Key()); err != nil {
+		if err := dp.deps.Ledger.Reopen(ctx, t.Job, t.URL.Key()); err != nil {
 			return fmt.Errorf("frontier: reopen %s: %w", t.URL, err)
 		}
 	}
-	return f.enqueue(ctx, true, t)
+	return dp.enqueue(ctx, true, t)
 }
 
 // checkTrouble asks a host that was reached before, to know whether it is we who reach nobody.
-func (f *Frontier) checkTrouble(ctx context.Context, _ time.Time) (bool, error) {
-	f.mu.Lock()
-	task, wanted := f.trouble.check()
-	f.mu.Unlock()
+func (dp *dispatcher) checkTrouble(ctx context.Context, _ time.Time) (bool, error) {
+	dp.mu.Lock()
+	task, wanted := dp.trouble.check()
+	dp.mu.Unlock()
 	if !wanted {
 		return false, nil
 	}
-	return true, f.enqueue(ctx, false, task)
+	return true, dp.enqueue(ctx, false, task)
 }

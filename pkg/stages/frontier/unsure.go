@@ -24,65 +24,45 @@ func (f *Frontier) push(ctx context.Context, items []crawl.Queued) error {
 
 // probe looks for tasks that were not counted, where nothing else is left to do and queues were filled since it last
 // did.
-func (f *Frontier) probe(ctx context.Context, now time.Time) (bool, error) {
-	f.mu.Lock()
-	_, waits := f.bench.due()
-	quiet := !waits && !f.paused && len(f.inflight) == 0 && f.resolving == 0 && len(f.drawn) == 0 && len(f.unsent) == 0
-	if !quiet || now.Sub(f.probed) < unsureEvery || !f.unproven.Swap(false) {
-		f.mu.Unlock()
+func (dp *dispatcher) probe(ctx context.Context, now time.Time) (bool, error) {
+	dp.mu.Lock()
+	_, waits := dp.bench.due()
+	quiet := !waits && !dp.paused && dp.leases.len() == 0 && dp.addresses.pending == 0 &&
+		len(dp.drawn) == 0 && len(dp.out.messages) == 0
+	if !quiet || now.Sub(dp.probed) < unsureEvery || !dp.unproven.Swap(false) {
+		dp.mu.Unlock()
 		return false, nil
 	}
-	f.probed = now
-	f.queued = f.aside + f.fronts.recount()
-	for _, q := range f.later {
-		q.count = max(q.count, 0)
-		q.more = true
-		f.queued += q.count
+	dp.probed = now
+	dp.stock.recount()
+	for _, h := range dp.hosts.active {
+		h.eachLane(func(l *lane) { dp.stock.queued += int64(len(l.buf)) + l.backlog })
 	}
-	for _, h := range f.hosts {
-		h.eachLane(func(l *lane) { f.queued += int64(len(l.buf)) + l.backlog })
-	}
-	f.mu.Unlock()
-	return true, f.probeBacks(ctx)
+	dp.mu.Unlock()
+	return true, dp.probeBacks(ctx)
 }
 
 // probeBacks moves what lies in back queues that no host has to the front queues.
-func (f *Frontier) probeBacks(ctx context.Context) error {
-	if err := f.sendBack(ctx, nil); err != nil {
+func (dp *dispatcher) probeBacks(ctx context.Context) error {
+	if err := dp.sendBack(ctx, nil); err != nil {
 		return err
 	}
-	for _, name := range f.backs.free {
-		ds, err := f.deps.Queues.Pull(ctx, name, f.cfg.Batch)
-		for ; err == nil && len(ds) > 0; ds, err = f.deps.Queues.Pull(ctx, name, f.cfg.Batch) {
-			f.mu.Lock()
-			f.queued += int64(len(ds))
-			f.mu.Unlock()
-			if err := f.sendBack(ctx, ds); err != nil {
+	for _, name := range dp.stock.backs.free {
+		ds, err := dp.deps.Queues.Pull(ctx, name, dp.cfg.Batch)
+		for ; err == nil && len(ds) > 0; ds, err = dp.deps.Queues.Pull(ctx, name, dp.cfg.Batch) {
+			dp.mu.Lock()
+			dp.stock.queued += int64(len(ds))
+			dp.mu.Unlock()
+			if err := dp.sendBack(ctx, ds); err != nil {
 				return err
 			}
 		}
 		if err != nil {
-			f.unproven.Store(true)
+			dp.unproven.Store(true)
 			return fmt.Errorf("frontier: look into queue %s: %w", name, err)
 		}
 	}
 	return nil
-}
-
-// drew notes that so many tasks were drawn from a front queue. Where these are more than were counted, they may be
-// there twice.
-func (f *Frontier) drew(front *jobFronts, priority int, ds []crawl.Delivery) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(ds) == 0 {
-		front.more[priority] = false
-		return
-	}
-	if front.lengths[priority] -= int64(len(ds)); front.lengths[priority] < 0 {
-		for i := range ds {
-			ds[i].Task.Repeat = true
-		}
-	}
 }
 
 // recount makes good counts that more was drawn from than was counted, has all front queues looked into, and returns

@@ -42,7 +42,7 @@ func TestFeedsOfAPageAreSourcesOfLinks(t *testing.T) {
 			if err != nil || len(out) != 1 {
 				t.Fatalf("%d events, %v", len(out), err)
 			}
-			if got := described(out[0].(*crawl.Split)); got != c.want {
+			if got := described(out[0].(*crawl.Filtered)); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -50,7 +50,7 @@ func TestFeedsOfAPageAreSourcesOfLinks(t *testing.T) {
 }
 
 // described tells what became of the links of a page.
-func described(s *crawl.Split) string {
+func described(s *crawl.Filtered) string {
 	var out []string
 	for _, t := range s.Tasks {
 		out = append(out, fmt.Sprintf("task %s depth %d priority %d", t.Kind, t.Depth, t.Priority))

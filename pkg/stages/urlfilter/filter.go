@@ -55,7 +55,7 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 	if err != nil {
 		return nil, err
 	}
-	out := &crawl.Split{Batch: crawl.Batch{Job: in.Task.Job, Epoch: in.Task.Epoch, Tasks: make([]crawl.Task, 0, len(in.Links))}}
+	out := &crawl.Filtered{Batch: crawl.Batch{Job: in.Task.Job, Epoch: in.Task.Epoch, Tasks: make([]crawl.Task, 0, len(in.Links))}}
 	seen := make(map[weburl.URL]struct{}, len(in.Links)+1)
 	seen[rules.Canonical(in.Task.URL)] = struct{}{}
 	now, strangers := time.Now(), 0

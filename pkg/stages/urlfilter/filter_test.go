@@ -41,7 +41,7 @@ func parsed(t *testing.T, raw string) weburl.URL {
 }
 
 // handle filters links of a page at depth 2 of the job.
-func handle(t *testing.T, j *crawl.Job, robots urlfilter.Robots, links ...crawl.Link) *crawl.Split {
+func handle(t *testing.T, j *crawl.Job, robots urlfilter.Robots, links ...crawl.Link) *crawl.Filtered {
 	t.Helper()
 	in := &crawl.Links{Task: crawl.Task{Job: j.ID, URL: parsed(t, "http://www.site.test/docs/start.html"), Depth: 2, Redirects: 1,
 		Priority: 3}, Links: links}
@@ -50,9 +50,9 @@ func handle(t *testing.T, j *crawl.Job, robots urlfilter.Robots, links ...crawl.
 		t.Fatal(err)
 	}
 	if len(events) == 0 {
-		return &crawl.Split{}
+		return &crawl.Filtered{}
 	}
-	s := events[0].(*crawl.Split)
+	s := events[0].(*crawl.Filtered)
 	if len(events) != 1 || s.Job != j.ID {
 		t.Fatalf("%d events, job %q", len(events), s.Job)
 	}
@@ -264,7 +264,7 @@ func TestAJobThatIsSubmittedAgainIsFilteredByItsNewRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(events[0].(*crawl.Split).Exclusions)
+		return len(events[0].(*crawl.Filtered).Exclusions)
 	}
 	if n := left(); n != 0 {
 		t.Fatalf("%d links left out at first", n)

@@ -22,7 +22,7 @@ func sitemapsOf(t *testing.T, scope crawl.Scope, task crawl.Task, tag string, ur
 	if err != nil || len(events) != 1 {
 		t.Fatalf("%d events, %v", len(events), err)
 	}
-	split := events[0].(*crawl.Split)
+	split := events[0].(*crawl.Filtered)
 	for _, x := range split.Exclusions {
 		if x.Reason != crawl.ReasonScope {
 			t.Errorf("%s is left out for %q, want %q", x.URL, x.Reason, crawl.ReasonScope)

@@ -28,6 +28,9 @@ const (
 	formatFamily = "whirlpool-state "
 )
 
+// ErrInUse is what Open and Discard return of a directory that somebody has open: another process or this one.
+var ErrInUse = errors.New("in use by another process")
+
 // lockDir takes the directory for this process.
 func lockDir(dir string) (io.Closer, error) {
 	name := filepath.Join(dir, "state", lockName)
@@ -36,8 +39,8 @@ func lockDir(dir string) (io.Closer, error) {
 	case err == nil:
 		return l, nil
 	case !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EROFS):
-		return nil, fmt.Errorf("crawl directory %s is in use by another process (%s: %w): wait for it to end, stop it, or choose "+
-			"another directory with --out", dir, name, err)
+		return nil, fmt.Errorf("crawl directory %s is %w (%s: %w): wait for it to end, stop it, or choose another directory with --out",
+			dir, ErrInUse, name, err)
 	}
 	return nil, fmt.Errorf("crawl directory %s cannot be locked (%s): %w", dir, name, err)
 }

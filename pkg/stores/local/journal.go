@@ -95,7 +95,7 @@ func appendMessage(dst []byte, m *bus.Message) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	topic := m.Event.Topic()
+	topic := m.Topic()
 	dst = binary.AppendUvarint(append(dst, m.ID[:]...), uint64(m.Attempt))
 	return append(codec.AppendText(dst, topic), event...), nil
 }
@@ -111,6 +111,8 @@ func decodeMessage(b []byte) (m bus.Message, err error) {
 	if r.Bad {
 		return m, errors.New("the message is damaged: bad envelope")
 	}
-	m.Event, err = crawl.DecodeEvent(topic, r.B)
+	if m.Event, err = crawl.DecodeEvent(topic, r.B); err == nil {
+		m.Arrived(topic)
+	}
 	return m, err
 }

@@ -16,10 +16,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // Names are the seven programs of a node.
-var Names = []string{"frontier", "fetcher", "parser", "contentseen", "urlfilter", "hostsplitter", "due"}
+var Names = crawl.StageNames()
 
 // Build builds whirlpool and the seven programs into a directory, from the directory of all services. They are built without the race detector whatever
 // the tests are: it would hide the races between a kill and the services, and the packages' own tests run with it.

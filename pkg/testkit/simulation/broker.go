@@ -67,8 +67,8 @@ func (b *broker) accept(msgs []bus.Message, foreign bool) (ready time.Time, aliv
 	}
 	n := int64(0)
 	for _, m := range msgs {
-		w := weight(m.Event.Topic())
-		b.messages[m.Event.Topic()] += w
+		w := weight(m.Topic())
+		b.messages[m.Topic()] += w
 		n += w
 		if foreign {
 			b.foreign++
@@ -104,7 +104,7 @@ func (b *broker) deliver(msgs ...bus.Message) bool {
 		return false
 	}
 	for _, m := range msgs {
-		t := b.topic(m.Event.Topic())
+		t := b.topic(m.Topic())
 		t.waiting = append(t.waiting, m)
 		b.deepest = max(b.deepest, len(t.waiting))
 		b.kick(t)

@@ -137,7 +137,7 @@ func (c *Cluster) submit(ctx context.Context, part int, n *Node) error {
 		if len(tasks) == 0 {
 			return nil
 		}
-		e := &crawl.Split{Batch: crawl.Batch{Job: jobID, Tasks: tasks}}
+		e := &crawl.Filtered{Batch: crawl.Batch{Job: jobID, Tasks: tasks}}
 		tasks = nil
 		return n.bus.Publish(ctx, bus.Message{ID: id.Child("seeds", index), Event: e})
 	}

@@ -85,7 +85,7 @@ func (r reader) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, error
 		return nil, ctx.Err()
 	}
 	links := c.web.links(c.web.page(p.Task.URL))
-	s := &crawl.Split{Batch: crawl.Batch{Job: jobID, Tasks: make([]crawl.Task, len(links))}}
+	s := &crawl.Filtered{Batch: crawl.Batch{Job: jobID, Tasks: make([]crawl.Task, len(links))}}
 	for i, page := range links {
 		s.Tasks[i] = crawl.Task{Job: jobID, URL: c.web.url(c.web.host(page), page), Priority: crawl.DefaultPriority,
 			Depth: p.Task.Depth + 1, Referrer: p.Task.URL}

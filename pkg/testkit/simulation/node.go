@@ -63,7 +63,7 @@ func (n *Node) start() error {
 		n.lead,
 		stageOf(n, "fetcher", crawl.TopicFetch, c.cfg.Window, fetcher{n}),
 		stageOf(n, "urlfilter", crawl.TopicParse, 16, reader{n}),
-		stageOf(n, "hostsplitter", crawl.TopicHostSplit, 8, hostsplitter.New(whose)),
+		stageOf(n, "hostsplitter", crawl.TopicHostSplitter, 8, hostsplitter.New(whose)),
 		stageOf(n, "due", crawl.TopicDUE, 8, claims))
 	return nil
 }
@@ -126,15 +126,21 @@ func (n *Node) ring(t *handover.Territory) frontier.Ring {
 	if n.cluster.cfg.Broken.NoSince {
 		return timeless{t}
 	}
-	return t
+	return ringOf{t}
 }
 
+// ringOf is a territory as the frontier sees it.
+type ringOf struct{ *handover.Territory }
+
+// Place implements frontier.Ring.
+func (r ringOf) Place(u weburl.URL) frontier.Place { return frontier.Place(r.Territory.Place(u)) }
+
 // timeless forgets since when.
-type timeless struct{ frontier.Ring }
+type timeless struct{ *handover.Territory }
 
 // Place implements frontier.Ring.
 func (r timeless) Place(u weburl.URL) frontier.Place {
-	p := r.Ring.Place(u)
+	p := frontier.Place(r.Territory.Place(u))
 	p.Since = time.Time{}
 	return p
 }

@@ -115,19 +115,39 @@ func crowded(t *testing.T, good int, bad []string) *village {
 	})
 }
 
-// Hosts that answer keep their pace beside 700 that do not, and what these cost in memory is bounded.
+// Hosts that answer keep their pace beside 700 that do not, and what these cost in memory is bounded. A machine that has
+// no time for either crawl says nothing about their pace, so there are three tries; a crawler that lets silent hosts hold
+// the places of others misses the pace in each.
 func TestSilentHostsDoNotSlowTheOthers(t *testing.T) {
 	long(t)
-	// In a loaded machine both crawls are slower, for they run at the same time.
-	const good, each, pace, memory = 20, 24, 0.87, 64 << 20
-	type end struct {
-		took time.Duration
-		peak int64
+	const good, each, pace, memory, tries = 20, 24, 0.87, 64 << 20, 3
+	for try := 1; ; try++ {
+		alone, beside := paces(t, good, each)
+		t.Logf("%d requests to each of %d hosts: %v and %d MB alone, %v and %d MB beside 700 that do not answer", each, good,
+			alone.took, alone.peak>>20, beside.took, beside.peak>>20)
+		if beside.peak > alone.peak+memory {
+			t.Errorf("the bad hosts cost %d MB, want %d at most", (beside.peak-alone.peak)>>20, memory>>20)
+		}
+		if float64(alone.took) >= pace*float64(beside.took) {
+			return
+		}
+		if try == tries {
+			t.Fatalf("the good hosts took %v beside bad ones and %v alone", beside.took, alone.took)
+		}
 	}
-	crowds := [2][]string{nil, badHosts(t)}
-	var ends [2]end
+}
+
+// paced is how long a crawl took for the good hosts, and the most memory that it held, in bytes.
+type paced struct {
+	took time.Duration
+	peak int64
+}
+
+// paces crawls good hosts alone and beside bad ones, at the same time: so a loaded machine slows both.
+func paces(t *testing.T, good, each int) (alone, beside paced) {
+	var ends [2]paced
 	var wg sync.WaitGroup
-	for i, bad := range crowds {
+	for i, bad := range [][]string{nil, badHosts(t)} {
 		v := crowded(t, good, bad)
 		job := fairJob(500*time.Millisecond, v.url("door.test", "/"))
 		job.Scope = crawl.ScopeAny
@@ -135,18 +155,12 @@ func TestSilentHostsDoNotSlowTheOthers(t *testing.T) {
 		wg.Go(func() {
 			ends[i].took = v.whenAsked(p, "www.good", good, each).Sub(p.began)
 			ends[i].peak = highest(p)
+			_ = p.cmd.Process.Kill()
+			<-p.ended
 		})
 	}
 	wg.Wait()
-	alone, beside := ends[0], ends[1]
-	t.Logf("%d requests to each of %d hosts: %v and %d MB alone, %v and %d MB beside %d that do not answer", each, good,
-		alone.took, alone.peak>>20, beside.took, beside.peak>>20, len(crowds[1]))
-	if float64(alone.took) < pace*float64(beside.took) {
-		t.Errorf("the good hosts took %v beside bad ones and %v alone", beside.took, alone.took)
-	}
-	if beside.peak > alone.peak+memory {
-		t.Errorf("the bad hosts cost %d MB, want %d at most", (beside.peak-alone.peak)>>20, memory>>20)
-	}
+	return ends[0], ends[1]
 }
 
 // whenAsked waits until each of so many hosts whose names begin so was asked often enough, and tells when; or when the

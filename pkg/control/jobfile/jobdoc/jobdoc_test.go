@@ -13,7 +13,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parse"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
 )
 
 const root = "../../../.."
@@ -96,7 +96,7 @@ func TestExamplesAreTaken(t *testing.T) {
 			err = job.Validate()
 		}
 		if err == nil && strings.HasPrefix(k.Path, "rules.") && (strings.Count(k.Path, ".") == 1 || strings.HasSuffix(k.Path, "css")) {
-			_, err = parse.CompileRules(job.Rules)
+			_, err = parser.CompileRules(job.Rules)
 		}
 		if err != nil {
 			t.Errorf("%s: %v in\n%s", k.Path, err, file)
@@ -146,7 +146,7 @@ func TestEnumsAreThoseOfTheProgram(t *testing.T) {
 	}
 	for _, typ := range enums["rules.fields.type"] {
 		rule := crawl.SiteRule{Fields: []crawl.FieldRule{{Name: "f", CSS: "h1", Type: typ}}}
-		if _, err := parse.CompileRules([]crawl.SiteRule{rule}); err != nil {
+		if _, err := parser.CompileRules([]crawl.SiteRule{rule}); err != nil {
 			t.Errorf("type %q: %v", typ, err)
 		}
 	}
@@ -166,7 +166,7 @@ func TestTheSchemaRefusesWhatTheProgramRefuses(t *testing.T) {
 		if err == nil {
 			err = job.Validate()
 		}
-		if _, errRules := parse.CompileRules(job.Rules); err == nil && errRules == nil {
+		if _, errRules := parser.CompileRules(job.Rules); err == nil && errRules == nil {
 			t.Errorf("the program takes %s", file)
 		}
 		if valid(t, s, file) == nil {
@@ -211,7 +211,7 @@ func TestJobFilesInTheDocumentsAreTaken(t *testing.T) {
 			if err == nil {
 				err = job.Validate()
 			}
-			if _, errRules := parse.CompileRules(job.Rules); err != nil || errRules != nil {
+			if _, errRules := parser.CompileRules(job.Rules); err != nil || errRules != nil {
 				t.Errorf("%s: %v %v in\n%s", name, err, errRules, file)
 			}
 		}

@@ -38,7 +38,7 @@ func (s *web) splits(t *ring.Table, r *Result) error {
 }
 
 // handleAll is the median of rounds.
-func handleAll(h *hostsplitter.Handler, pages []*crawl.Split) (perURL, shares float64, err error) {
+func handleAll(h *hostsplitter.Handler, pages []*crawl.Filtered) (perURL, shares float64, err error) {
 	const rounds = 7
 	var took []float64
 	n := 0
@@ -58,16 +58,16 @@ func handleAll(h *hostsplitter.Handler, pages []*crawl.Split) (perURL, shares fl
 }
 
 // pages are as many as fit a processor's caches no more than real ones do. Ten links of each, or all, lead to so many other hosts.
-func (s *web) pages(others int) ([]*crawl.Split, error) {
+func (s *web) pages(others int) ([]*crawl.Filtered, error) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	out := make([]*crawl.Split, 2000)
+	out := make([]*crawl.Filtered, 2000)
 	for i := range out {
 		own := s.hosts[rnd.IntN(len(s.hosts))]
 		page, err := weburl.Parse(fmt.Sprintf("http://%s/%d", own, i))
 		if err != nil {
 			return nil, err
 		}
-		out[i] = &crawl.Split{Batch: crawl.Batch{Job: "bench", Page: page}}
+		out[i] = &crawl.Filtered{Batch: crawl.Batch{Job: "bench", Page: page}}
 		outside := max(others, 10)
 		host := own
 		for k := range links {

@@ -21,7 +21,7 @@ var lostQueues = []struct{ queue, program, how string }{
 	{crawl.TopicParse, "parser", "purged"},
 	{crawl.TopicContentSeen, "contentseen", "deleted"},
 	{crawl.TopicURLFilter, "urlfilter", "purged"},
-	{crawl.TopicHostSplit, "hostsplitter", "deleted"},
+	{crawl.TopicHostSplitter, "hostsplitter", "deleted"},
 	{crawl.TopicDUE, "due", "purged"},
 	{crawl.TopicFrontierIn, "frontier", "deleted"},
 	{crawl.TopicOutcome, "frontier", "deleted"}, // few enough that the consumer holds them all: a purge finds none

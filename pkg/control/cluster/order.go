@@ -1,0 +1,39 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
+)
+
+// states are those that orders give to jobs.
+var states = map[control.Order]postgres.JobState{control.Pause: postgres.JobPaused, control.Resume: postgres.JobRunning,
+	control.Stop: postgres.JobStopped}
+
+// Order implements control.Service. The frontier looks for a job's state every two seconds.
+func (c *Cluster) Order(ctx context.Context, id crawl.JobID, o control.Order) (*control.Ordered, error) {
+	after, known := states[o]
+	if !known {
+		return nil, control.Misusef("no order is called %q", o)
+	}
+	j, err := c.Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	out := &control.Ordered{Job: j.Info.ID, State: string(after)}
+	switch j.Info.State {
+	case postgres.JobEnded:
+		return nil, fmt.Errorf("job %s has finished: there is nothing to %s", out.Job, o)
+	case after:
+		out.Text = fmt.Sprintf("job %s is %s already", out.Job, after)
+		return out, nil
+	}
+	if err := c.Postgres.Jobs().SetState(ctx, out.Job, after); err != nil {
+		return nil, err
+	}
+	out.Text = fmt.Sprintf("job %s is %s; the frontier follows within some seconds", out.Job, after)
+	return out, nil
+}

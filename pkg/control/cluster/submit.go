@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+)
+
+// Submit implements control.Service.
+func (c *Cluster) Submit(ctx context.Context, s control.Submission) (*control.Submitted, error) {
+	out := &control.Submitted{}
+	if s.Fresh {
+		err := c.ready(ctx, s.Job)
+		if err == nil {
+			out.Deleted, err = c.deleteIfKnown(ctx, s.Job.ID)
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	job, err := c.merged(ctx, s)
+	if err == nil {
+		err = c.ready(ctx, job)
+	}
+	if err != nil {
+		return out, err
+	}
+	if out.Job, out.Changes, err = node.Revise(ctx, c.Postgres.Jobs(), job); err != nil {
+		return out, err
+	}
+	out.Stored = true
+	n, state, err := c.queueSeeds(ctx, out.Job)
+	if err != nil {
+		return out, err
+	}
+	out.Queued, out.State = n, string(state)
+	if n == 0 {
+		out.Ended, err = c.ended(ctx, out.Job)
+	}
+	return out, err
+}
+
+// ready refuses a job that the cluster cannot crawl, and fails where no broker takes its seeds.
+func (c *Cluster) ready(ctx context.Context, job *crawl.Job) error {
+	if err := checkPrivate(c.Config, job); err != nil {
+		return err
+	}
+	return c.Bus.Reach(ctx)
+}
+
+// merged is the job that is stored: of one that is known already, what it is to become.
+func (c *Cluster) merged(ctx context.Context, s control.Submission) (*crawl.Job, error) {
+	if s.Known == nil {
+		return s.Job, nil
+	}
+	current, known, err := c.Postgres.Jobs().Current(ctx, s.Job.ID)
+	if err != nil || !known {
+		return s.Job, err
+	}
+	return s.Known(current)
+}
+
+// ended says how those of the seeds ended that are no pages and may be queued again.
+func (c *Cluster) ended(ctx context.Context, job *crawl.Job) (out []control.Ended, err error) {
+	seeds, err := job.SeedURLs()
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range seeds {
+		entries, err := c.Postgres.URLs().Lookup(ctx, job.ID, u.Key())
+		if err != nil {
+			return nil, err
+		}
+		e := entries[0]
+		if e.State != crawl.StateDone || !control.Retryable(e.Verdict) {
+			continue
+		}
+		reason := cmp.Or(e.Reason, crawl.ReasonStatus)
+		i := slices.IndexFunc(out, func(o control.Ended) bool { return o.Verdict == e.Verdict && o.Reason == reason })
+		if i < 0 {
+			i, out = len(out), append(out, control.Ended{Verdict: e.Verdict, Reason: reason})
+		}
+		out[i].URLs++
+	}
+	return out, nil
+}

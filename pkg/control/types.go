@@ -1,0 +1,102 @@
+package control
+
+import (
+	"slices"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Order is what a job is told to do.
+type Order string
+
+// The orders.
+const (
+	Pause  Order = "pause"  // finish what is in flight, and lease nothing more
+	Resume Order = "resume" // go on
+	Stop   Order = "stop"   // finish what is in flight, and end
+)
+
+// Ordered is what became of an order.
+type Ordered struct {
+	Job   crawl.JobID `json:"job,omitempty"` // empty: the only one
+	State string      `json:"state"`
+	Text  string      `json:"text"` // for people
+}
+
+// Listed is a job in the list.
+type Listed struct {
+	ID      crawl.JobID `json:"job"`
+	State   string      `json:"state"`
+	Pages   int64       `json:"pages"`
+	Open    int64       `json:"open"`
+	Created time.Time   `json:"created,omitzero"`
+	Epoch   uint32      `json:"epoch"`           // of the settings that apply
+	Fault   string      `json:"fault,omitempty"` // why its settings cannot be read
+}
+
+// Submission is a job to be crawled.
+type Submission struct {
+	Job   *crawl.Job
+	Fresh bool // delete the job first, if there is one
+	// Known makes of a job that is known already what it is to become; nil: Job.
+	Known Change
+}
+
+// Submitted is what became of a submission.
+type Submitted struct {
+	Job     *crawl.Job     // as it is now; nil: it did not come to that
+	Deleted *Deleted       // the job that was there before; nil: none was deleted
+	Changes []crawl.Change // none: the job is new, or as it was
+	Stored  bool           // Job is what applies; the seeds may not be queued, after an error
+	Queued  int            // seeds that were not known
+	State   string         // of the job
+	Ended   []Ended        // where no seed was queued: how those that are no pages ended
+}
+
+// Ended counts URLs that have ended in one way.
+type Ended struct {
+	Verdict crawl.Verdict
+	Reason  string
+	URLs    int
+}
+
+// Revised is what a revision of a job changed. Nothing: it was the same specification.
+type Revised struct {
+	Job     crawl.JobID    `json:"job"`
+	Epoch   uint32         `json:"epoch"`
+	Changes []crawl.Change `json:"changes"`
+	Applies string         `json:"applies"` // when it applies, for people
+}
+
+// Deleted says what was deleted with a job.
+type Deleted struct {
+	Job     crawl.JobID `json:"job"`
+	Records int64       `json:"records"` // negative: nobody counted them
+	Erased  []Erased    `json:"erased,omitempty"`
+}
+
+// Erased counts what was deleted of one kind.
+type Erased struct {
+	What string `json:"what"` // such as rows of urls
+	N    int64  `json:"n"`
+}
+
+// Replayed says how many of the letters that were meant were put back.
+type Replayed struct {
+	Put   int    `json:"put"`
+	Meant int    `json:"meant"`
+	Then  string `json:"then,omitempty"` // when they are handled, for people; empty: at once
+}
+
+// Selection says which lines of a log are meant: those that have one of the verdicts and one of the reasons. None: all.
+type Selection struct {
+	Verdicts []crawl.Verdict
+	Reasons  []string
+}
+
+// Has reports whether a line is meant.
+func (s *Selection) Has(l *crawl.LogLine) bool {
+	return (len(s.Verdicts) == 0 || slices.Contains(s.Verdicts, l.Verdict)) &&
+		(len(s.Reasons) == 0 || slices.Contains(s.Reasons, l.Reason))
+}

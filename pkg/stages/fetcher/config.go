@@ -1,0 +1,89 @@
+package fetcher
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
+)
+
+// Config says how the fetcher reaches the web. What concerns a single job stands in the job.
+type Config struct {
+	Proxy           string         // URL of an http, https or socks5 proxy; empty: none. The environment is not consulted
+	AllowPrivate    bool           // permit loopback, private and other addresses that are not public
+	PrivateJobs     bool           // permit them to the jobs that ask for it (crawl.Job.AllowPrivate)
+	MaxIdleConns    int            // connections kept open, over all hosts
+	IdleConnTimeout time.Duration  // how long a connection is kept without a request
+	RootCAs         *x509.CertPool // whom to trust; nil: the system's
+}
+
+// Default returns the defaults.
+func Default() Config {
+	return Config{MaxIdleConns: 512, IdleConnTimeout: 30 * time.Second}
+}
+
+// Validate reports everything that is wrong with the configuration.
+func (c *Config) Validate() error {
+	var errs []error
+	if _, err := c.proxyURL(); err != nil {
+		errs = append(errs, err)
+	}
+	if c.MaxIdleConns < 1 {
+		errs = append(errs, fmt.Errorf("fetch: idle connections %d: want at least 1", c.MaxIdleConns))
+	}
+	if c.IdleConnTimeout <= 0 {
+		errs = append(errs, fmt.Errorf("fetch: idle connection timeout %v: want more than 0", c.IdleConnTimeout))
+	}
+	return errors.Join(errs...)
+}
+
+// proxyURL returns nil when there is no proxy.
+func (c *Config) proxyURL() (*url.URL, error) {
+	if c.Proxy == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(c.Proxy)
+	if err != nil || u.Host == "" {
+		return nil, errors.New("proxy: want a URL such as http://127.0.0.1:3128 or socks5://127.0.0.1:1080")
+	}
+	switch u.Scheme {
+	case "http", "https", "socks5", "socks5h":
+		return u, nil
+	}
+	return nil, fmt.Errorf("proxy: scheme %q: want http, https or socks5", u.Scheme)
+}
+
+// Resolver finds the addresses of a host; dnscache.Cache is one, and its errors are understood.
+type Resolver interface {
+	Lookup(ctx context.Context, host string) ([]netip.Addr, error)
+}
+
+// Deps are what a Handler works with.
+type Deps struct {
+	Jobs    crawl.Jobs
+	Bodies  crawl.Bodies
+	Robots  *robotscache.Cache
+	DNS     Resolver
+	Archive crawl.Archive // nil: none
+	// Redirects, Ledger and Attempts are there for loops of redirects. Without them only a URL that redirects to itself
+	// is found out.
+	Redirects crawl.Redirects
+	Ledger    crawl.Ledger
+	Attempts  crawl.AttemptLog
+	Metrics   prometheus.Registerer // nil: none
+}
+
+func (d *Deps) validate() error {
+	if d.Jobs == nil || d.Bodies == nil || d.Robots == nil || d.DNS == nil {
+		return errors.New("fetch: want jobs, bodies, robots and DNS")
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package fetcher
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxEncodings is how many encodings of one body are undone; nobody honest applies even two.
+const maxEncodings = 3
+
+// zstdWindow is the largest window of a zstd body (RFC 9659).
+const zstdWindow = 8 << 20
+
+// encodings returns the encodings of an answer in the order they were applied (RFC 9110, section 8.4).
+func encodings(h http.Header) ([]string, error) {
+	var list []string
+	for _, line := range h["Content-Encoding"] {
+		for name := range strings.SplitSeq(line, ",") {
+			name = strings.ToLower(strings.TrimSpace(name))
+			switch name {
+			case "", "identity":
+			case "gzip", "x-gzip", "deflate", "br", "zstd":
+				list = append(list, name)
+			default:
+				return nil, fmt.Errorf("content encoding %.40q is unknown", name)
+			}
+		}
+	}
+	if len(list) > maxEncodings {
+		return nil, fmt.Errorf("%d content encodings, at most %d are undone", len(list), maxEncodings)
+	}
+	return list, nil
+}
+
+// decoder is a reader that can start over on another source.
+type decoder interface {
+	io.Reader
+	reset(src *bufio.Reader) error
+}
+
+// layer undoes one encoding. It begins at the first read: an encoded body may be empty.
+type layer struct {
+	name string
+	src  *bufio.Reader
+	max  int64 // octets of output; an inner layer may swell without ever adding to the whole
+	n    int64
+	err  error // sticky
+	dec  decoder
+	pool *sync.Pool
+}
+
+// Read implements io.Reader.
+func (l *layer) Read(p []byte) (int, error) {
+	if l.dec == nil && l.err == nil {
+		l.err = l.begin()
+	}
+	if l.n > l.max && l.err == nil {
+		l.err = errTooLong
+	}
+	if l.err != nil {
+		return 0, l.err
+	}
+	n, err := l.dec.Read(p)
+	l.n += int64(n)
+	l.err = err
+	return n, err
+}
+
+func (l *layer) begin() error {
+	head, err := l.src.Peek(2)
+	if len(head) == 0 {
+		return err // io.EOF: empty
+	}
+	if l.pool, err = decoderPool(l.name, head); err != nil {
+		return err
+	}
+	l.dec = l.pool.Get().(decoder)
+	return l.dec.reset(l.src)
+}
+
+// release gives the layer's buffers back.
+func (l *layer) release() {
+	if l.dec != nil {
+		l.pool.Put(l.dec)
+	}
+	putBufio(l.src)
+}
+
+// Decoders are big (a brotli reader takes some 40 KiB, a zstd one more) and worth keeping.
+var (
+	gzipPool   = sync.Pool{New: func() any { return new(gzipDecoder) }}
+	zlibPool   = sync.Pool{New: func() any { return new(zlibDecoder) }}
+	flatePool  = sync.Pool{New: func() any { return new(flateDecoder) }}
+	brotliPool = sync.Pool{New: func() any { return new(brotliDecoder) }}
+	zstdPool   = sync.Pool{New: func() any { return new(zstdDecoder) }}
+	bufioPool  = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readBuffer) }}
+)
+
+func getBufio(r io.Reader) *bufio.Reader {
+	b := bufioPool.Get().(*bufio.Reader)
+	b.Reset(r)
+	return b
+}
+
+func putBufio(b *bufio.Reader) {
+	b.Reset(nil)
+	bufioPool.Put(b)
+}
+
+// decoderPool chooses by name. What is called deflate is zlib data by the RFC and raw deflate data by many servers.
+func decoderPool(name string, head []byte) (*sync.Pool, error) {
+	switch name {
+	case "gzip", "x-gzip":
+		return &gzipPool, nil
+	case "br":
+		return &brotliPool, nil
+	case "zstd":
+		return &zstdPool, nil
+	case "deflate":
+		if len(head) == 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 { // RFC 1950, section 2.2
+			return &zlibPool, nil
+		}
+		return &flatePool, nil
+	}
+	return nil, fmt.Errorf("content encoding %q is unknown", name)
+}
+
+type gzipDecoder struct {
+	gzip.Reader
+	src *bufio.Reader
+}
+
+func (d *gzipDecoder) reset(src *bufio.Reader) error {
+	d.src = src
+	err := d.Reset(src)
+	d.Multistream(false)
+	return err
+}
+
+// Read implements io.Reader. Members may follow one another; what follows the last one is padding, as browsers see it.
+func (d *gzipDecoder) Read(p []byte) (int, error) {
+	for {
+		n, err := d.Reader.Read(p)
+		if n > 0 && err == io.EOF {
+			return n, nil
+		}
+		if n > 0 || err != io.EOF {
+			return n, err
+		}
+		if head, _ := d.src.Peek(2); string(head) != "\x1f\x8b" {
+			return 0, io.EOF
+		}
+		if err := d.reset(d.src); err != nil {
+			return 0, err
+		}
+	}
+}
+
+type zlibDecoder struct{ io.ReadCloser }
+
+func (d *zlibDecoder) reset(src *bufio.Reader) (err error) {
+	if r, ok := d.ReadCloser.(zlib.Resetter); ok {
+		return r.Reset(src, nil)
+	}
+	d.ReadCloser, err = zlib.NewReader(src)
+	return err
+}
+
+type flateDecoder struct{ io.ReadCloser }
+
+func (d *flateDecoder) reset(src *bufio.Reader) error {
+	if r, ok := d.ReadCloser.(flate.Resetter); ok {
+		return r.Reset(src, nil)
+	}
+	d.ReadCloser = flate.NewReader(src)
+	return nil
+}
+
+type brotliDecoder struct{ brotli.Reader }
+
+func (d *brotliDecoder) reset(src *bufio.Reader) error { return d.Reset(src) }
+
+type zstdDecoder struct{ *zstd.Decoder }
+
+func (d *zstdDecoder) reset(src *bufio.Reader) (err error) {
+	if d.Decoder != nil {
+		return d.Reset(src)
+	}
+	d.Decoder, err = zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(zstdWindow))
+	return err
+}

@@ -1,0 +1,145 @@
+package fetcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
+)
+
+// Handler is the logic of the fetcher stage. It is safe for concurrent use; each call holds at most one connection.
+type Handler struct {
+	cfg        Config
+	deps       Deps
+	transports *transports
+	metrics    *metrics
+	hands      *hands
+}
+
+var _ pipeline.Handler[*crawl.Fetch] = (*Handler)(nil)
+
+// New returns a handler. Close it when no call is under way any more.
+func New(cfg Config, deps Deps) (*Handler, error) {
+	if err := errors.Join(cfg.Validate(), deps.validate()); err != nil {
+		return nil, err
+	}
+	t, err := newTransports(cfg, deps.DNS)
+	if err != nil {
+		return nil, err
+	}
+	m := newMetrics(deps.Metrics)
+	dial := t.dial
+	t.dial = func(private bool) dialFunc { return m.timing(dial(private)) }
+	return &Handler{cfg: cfg, deps: deps, transports: t, metrics: m, hands: newHands()}, nil
+}
+
+// Close closes idle connections.
+func (h *Handler) Close() { h.transports.close() }
+
+// Handle implements pipeline.Handler. The last event is the outcome; a *crawl.Page, or the *crawl.Links of a redirect, may
+// come before it.
+func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, error) {
+	job, err := h.deps.Jobs.JobAt(ctx, f.Task.Job, f.Task.Epoch)
+	if errors.Is(err, crawl.ErrDiscarded) { // the frontier frees the host
+		out := interrupted(f)
+		out.Detail = "its job was deleted"
+		return []crawl.Event{out}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+	}
+	release, again, err := h.hands.take(ctx, &f.Task)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+	}
+	defer release()
+	if again || pipeline.DeliveryOf(ctx).Repeat {
+		before, err := h.sitemapsAgain(ctx, job, f)
+		if err != nil {
+			return nil, fmt.Errorf("fetch %s again: %w", f.Task.URL, err)
+		}
+		return append(before, interrupted(f)), nil
+	}
+	out := &crawl.Outcome{Task: f.Task}
+	ok, err := h.permitted(ctx, job, &f.Task, out)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+	}
+	var before []crawl.Event //nolint:prealloc // attempt makes it
+	if ok {
+		asked := out.CrawlDelay
+		if out, before, err = h.attempt(ctx, job, f); err != nil {
+			return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+		}
+		out.CrawlDelay = asked
+	}
+	out.Follows = f.Task.Tracked && len(before) > 0
+	h.metrics.observe(out)
+	return append(before, out), nil
+}
+
+// interrupted is the outcome of a lease that was delivered before. The request may have been made a moment ago, so the
+// host counts as contacted just now.
+func interrupted(f *crawl.Fetch) *crawl.Outcome {
+	now := time.Now()
+	return &crawl.Outcome{Task: f.Task, Verdict: crawl.VerdictInterrupted, Reason: crawl.ReasonInterrupted,
+		Detail: "the fetcher stopped during an earlier attempt", Started: now, Ended: now}
+}
+
+// attempt makes the request and deals with the answer. An error is a fault of ours.
+func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch) (*crawl.Outcome, []crawl.Event, error) {
+	a := h.newAttempt(ctx, job, f)
+	defer a.finish()
+	before, err := h.answer(ctx, a)
+	if err == nil && ctx.Err() != nil && !a.out.Verdict.Final() {
+		err = context.Cause(ctx) // the shutdown is why it failed
+	}
+	a.finish()
+	if err != nil && noFiles(err) && ctx.Err() == nil { // the spool's, say
+		diagnose(err).apply(a.out)
+		a.out.Robots = nil
+		return a.out, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.out, before, nil
+}
+
+// answer sends the request and deals with the answer by the kind of the task.
+func (h *Handler) answer(ctx context.Context, a *attempt) ([]crawl.Event, error) {
+	err := h.reachable(a.job, a.task)
+	if err == nil {
+		err = a.send(h.transports.get(&a.job.Limits, h.private(a.job)))
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case a.task.Kind == crawl.KindRobots:
+		if err := h.robotsAnswer(ctx, a, err); err != nil {
+			return nil, err
+		}
+		return sitemapLinks(a.job, a.task, a.out), nil
+	case err != nil:
+		a.failed(err)
+		return nil, nil
+	}
+	return h.pageAnswer(ctx, a)
+}
+
+// private reports whether the job may reach addresses that are not public.
+func (h *Handler) private(job *crawl.Job) bool {
+	return h.cfg.AllowPrivate || h.cfg.PrivateJobs && job.AllowPrivate
+}
+
+// reachable checks what the dialer cannot when a proxy dials.
+func (h *Handler) reachable(job *crawl.Job, task *crawl.Task) error {
+	if h.transports.proxy == nil || h.private(job) {
+		return nil
+	}
+	return netguard.CheckHost(task.URL.Hostname())
+}

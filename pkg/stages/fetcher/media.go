@@ -1,0 +1,67 @@
+package fetcher
+
+import (
+	"net/http"
+	"strings"
+)
+
+// mediaType returns the type and subtype of a Content-Type value in lower case, or "" where it has none.
+func mediaType(contentType string) string {
+	t, _, _ := strings.Cut(contentType, ";")
+	t = strings.ToLower(strings.TrimSpace(t))
+	major, minor, ok := strings.Cut(t, "/")
+	if !ok || major == "" || minor == "" || strings.ContainsAny(t, " \t,\"") {
+		return ""
+	}
+	return t
+}
+
+// isVague reports whether a media type says nothing about the body, so that the body has to tell (WHATWG MIME Sniffing,
+// section 7). application/octet-stream is no such type: it says that the body is to be saved, not read.
+func isVague(media string) bool {
+	switch media {
+	case "", "unknown/unknown", "application/unknown", "*/*":
+		return true
+	}
+	return false
+}
+
+// contentType returns the Content-Type of an answer, from its body where the header does not tell.
+func contentType(h http.Header, b *body) (string, error) {
+	value := h.Get("Content-Type")
+	if !isVague(mediaType(value)) {
+		return value, nil
+	}
+	head, err := b.sniff()
+	if err != nil {
+		return "", err
+	}
+	return http.DetectContentType(head), nil
+}
+
+// accepts reports whether a page of the media type is wanted. Patterns are "text/html", "text/*" or "*/*"; none at all
+// means any.
+func accepts(patterns []string, media string) bool {
+	for _, p := range patterns {
+		if prefix, ok := strings.CutSuffix(p, "*"); ok {
+			if prefix == "*/" || len(media) >= len(prefix) && strings.EqualFold(media[:len(prefix)], prefix) {
+				return true
+			}
+		} else if strings.EqualFold(p, media) {
+			return true
+		}
+	}
+	return len(patterns) == 0
+}
+
+// isXML reports whether a body of the media type may be a sitemap or feed and no other page: XML, or XML in gzip.
+func isXML(media string) bool {
+	return strings.Contains(media, "xml") || strings.Contains(media, "gzip")
+}
+
+// acceptsSitemap reports whether a sitemap or feed may have the media type: XML under its many names, text, gzip, or none that
+// a server knows.
+func acceptsSitemap(media string) bool {
+	return strings.Contains(media, "xml") || strings.HasPrefix(media, "text/") || strings.Contains(media, "gzip") ||
+		strings.HasSuffix(media, "octet-stream")
+}

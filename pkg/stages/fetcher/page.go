@@ -1,0 +1,128 @@
+package fetcher
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// MaxSitemap is the least limit of a sitemap's decoded size (sitemaps.org allows 50 MiB); limits.max_body may be more.
+const MaxSitemap = 50 << 20
+
+// bodyLimit is how many decoded octets of an answer are taken.
+func bodyLimit(job *crawl.Job, kind crawl.Kind) int64 {
+	if kind == crawl.KindSitemap {
+		return max(int64(job.Limits.MaxBody), MaxSitemap)
+	}
+	return int64(job.Limits.MaxBody)
+}
+
+// pageAnswer turns the answer to a page's or sitemap's request into events. An error is a fault of ours.
+func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, error) {
+	c := classify(a.out.Status)
+	c.settle(a.out)
+	switch c {
+	case classPage:
+		return h.page(ctx, a)
+	case classBroken:
+		return nil, nil
+	case classRedirect:
+		if err := h.leftover(ctx, a); err != nil {
+			return nil, err
+		}
+		return h.redirect(ctx, a)
+	case classSame:
+		if !isConditional(a.task) {
+			a.out.Verdict, a.out.Reason = crawl.VerdictGone, crawl.ReasonStatus
+			a.out.Detail = "the server answered 304 though nothing was asked to be compared"
+		}
+	case classBlocked:
+		h.proxyDenied(a)
+	}
+	a.askedToWait()
+	return nil, h.leftover(ctx, a)
+}
+
+// askedToWait notes Retry-After.
+func (a *attempt) askedToWait() {
+	if a.out.Verdict == crawl.VerdictRetry {
+		a.out.RetryAfter = retryAfter(a.resp.Header, a.replied, a.job.Retry.SlowMax.D())
+	}
+}
+
+// proxyDenied corrects a 407, which is the proxy's word and not the site's.
+func (h *Handler) proxyDenied(a *attempt) {
+	if a.out.Status == http.StatusProxyAuthRequired && h.transports.proxy != nil {
+		a.out.Verdict, a.out.Reason = crawl.VerdictRetry, crawl.ReasonConnect
+		a.out.Detail = "the proxy wants other credentials; they stand in the URL of --proxy"
+	}
+}
+
+// page spools a body that is wanted.
+func (h *Handler) page(ctx context.Context, a *attempt) ([]crawl.Event, error) {
+	b, err := a.body(bodyLimit(a.job, a.task.Kind))
+	if err != nil {
+		fault{crawl.VerdictRefused, crawl.ReasonEncoding, err.Error()}.apply(a.out)
+		return nil, nil
+	}
+	defer b.release()
+	h.keepCopy(b)
+	value, err := contentType(a.resp.Header, b)
+	if err != nil {
+		a.failed(err)
+		return nil, nil
+	}
+	media := mediaType(value)
+	a.out.ContentType = media
+	if !a.wants(media) {
+		a.out.Verdict, a.out.Reason = crawl.VerdictRefused, crawl.ReasonMediaType
+		a.out.Detail = fmt.Sprintf("media type %q is not among media_types", cut(media))
+		return nil, nil
+	}
+	return h.spool(ctx, a, b, value)
+}
+
+func (a *attempt) wants(media string) bool {
+	if a.task.Kind == crawl.KindSitemap {
+		return acceptsSitemap(media)
+	}
+	return accepts(a.job.MediaTypes, media) || a.task.Seed && isXML(media) // the user names it: a sitemap or feed
+}
+
+// spool puts the body into the spool and the exchange into the archive.
+func (h *Handler) spool(ctx context.Context, a *attempt, b *body, contentType string) ([]crawl.Event, error) {
+	ref, err := h.deps.Bodies.Put(ctx, b)
+	if b.fault() != nil {
+		if err == nil {
+			err = h.deps.Bodies.Release(ctx, ref)
+		} else {
+			err = nil // it is the body's
+		}
+		a.failed(b.fault())
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("spool the body: %w", err)
+	}
+	a.finish()
+	page := a.page(b, ref, contentType)
+	if err := h.archive(ctx, a, b); err != nil {
+		_ = h.deps.Bodies.Release(ctx, ref) // the archive's error is the one to report
+		return nil, err
+	}
+	return []crawl.Event{page}, nil
+}
+
+// page describes a spooled body and notes in the outcome what both have in common.
+func (a *attempt) page(b *body, ref crawl.BodyRef, contentType string) *crawl.Page {
+	p := &crawl.Page{Task: *a.task, Status: a.out.Status, FetchedAt: a.out.Started, ContentType: contentType, Body: ref,
+		Bytes: b.n, Digest: b.digest(), LinkHeaders: a.resp.Header["Link"], RobotsTags: a.resp.Header["X-Robots-Tag"],
+		Refresh: a.resp.Header.Get("Refresh")}
+	if b.cut {
+		p.Truncated = crawl.ReasonTruncatedMaxBody
+	}
+	a.out.Bytes, a.out.Digest = p.Bytes, p.Digest
+	return p
+}

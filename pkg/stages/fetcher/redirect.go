@@ -1,0 +1,138 @@
+package fetcher
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// maxLoop is how many URLs the loops have that are looked for; limits.redirects ends longer chains.
+const maxLoop = 20
+
+// redirect makes the target of a redirect a link: it is a URL of its own, to be checked and leased like any other. An
+// error is a fault of ours.
+func (h *Handler) redirect(ctx context.Context, a *attempt) ([]crawl.Event, error) {
+	refuse := func(reason, format string, args ...any) {
+		a.out.Verdict, a.out.Reason, a.out.Detail = crawl.VerdictRefused, reason, fmt.Sprintf(format, args...)
+	}
+	target, err := location(a)
+	if err != nil {
+		refuse(crawl.ReasonRedirectTarget, "%v", err)
+		return nil, nil
+	}
+	a.out.Location = target
+	loop, err := h.loop(ctx, a, a.job.Canonicalizer().Canonical(target))
+	switch {
+	case err != nil:
+		return nil, err
+	case loop != nil:
+		a.out.Verdict, a.out.Reason, a.out.Detail = crawl.VerdictFailed, crawl.ReasonRedirectLoop, loopText(loop)
+		return nil, h.failLoop(ctx, a, loop)
+	case a.task.Redirects >= a.job.Limits.Redirects:
+		refuse(crawl.ReasonRedirects, "redirected once more after %d redirects; limits.redirects is the bound", a.task.Redirects)
+		return nil, nil
+	}
+	return []crawl.Event{&crawl.Links{Task: *a.task, Links: []crawl.Link{{URL: target, Tag: crawl.TagRedirect}}}}, nil
+}
+
+// loop notes a redirect, and returns the URLs of the loop that it closes, this one first; nil: none. It notes first, so
+// that of those who close a loop at the same time one sees it. The target is in the form that the URL filter gives it:
+// it is this URL again where only what the filter strips is different, as session ids are.
+func (h *Handler) loop(ctx context.Context, a *attempt, target weburl.URL) ([]weburl.URL, error) {
+	self := a.task.URL
+	if target == self {
+		return []weburl.URL{self}, nil
+	}
+	if h.deps.Redirects == nil {
+		return nil, nil
+	}
+	if err := h.deps.Redirects.Redirect(ctx, a.task.Job, self, target); err != nil {
+		return nil, err
+	}
+	for chain := []weburl.URL{self}; len(chain) < maxLoop; {
+		chain = append(chain, target)
+		next, found, err := h.deps.Redirects.Target(ctx, a.task.Job, target)
+		if err != nil || !found {
+			return nil, err
+		}
+		if next == self {
+			return chain, nil
+		}
+		target = next
+	}
+	return nil, nil
+}
+
+// failLoop ends the stories of the others in a loop as it ends for this one: while they were fetched, nobody could
+// know. Each has one line more in crawl.log.
+func (h *Handler) failLoop(ctx context.Context, a *attempt, loop []weburl.URL) error {
+	if len(loop) == 1 || h.deps.Ledger == nil {
+		return nil
+	}
+	keys := make([]weburl.Key, len(loop)-1)
+	for i, u := range loop[1:] {
+		keys[i] = u.Key()
+	}
+	entries, err := h.deps.Ledger.Lookup(ctx, a.task.Job, keys...)
+	if err != nil {
+		return fmt.Errorf("a loop of redirects: %w", err)
+	}
+	now := time.Now()
+	for i, e := range entries {
+		if e.State != crawl.StateDone || e.Verdict != crawl.VerdictDone || e.Status/100 != 3 {
+			continue
+		}
+		turned := append(append([]weburl.URL{}, loop[i+1:]...), loop[:i+1]...)
+		line := crawl.LogLine{Job: a.task.Job, At: now, URL: turned[0], Kind: e.Kind, Verdict: crawl.VerdictFailed, Status: e.Status,
+			Reason: crawl.ReasonRedirectLoop, Detail: loopText(turned), Attempt: e.Attempts, Depth: a.task.Depth,
+			Location: append(turned, turned[0])[1]}
+		e.Verdict, e.Reason, e.At, e.First = crawl.VerdictFailed, crawl.ReasonRedirectLoop, now, false
+		err := h.deps.Ledger.Reopen(ctx, a.task.Job, e.Key) // else the first outcome stands
+		if err == nil {
+			err = h.deps.Ledger.Finish(ctx, a.task.Job, e)
+		}
+		if err != nil {
+			return fmt.Errorf("a loop of redirects: %w", err)
+		}
+		if h.deps.Attempts == nil {
+			continue
+		}
+		if err := h.deps.Attempts.Append(ctx, line); err != nil {
+			return fmt.Errorf("a loop of redirects: %w", err)
+		}
+	}
+	return nil
+}
+
+// loopText says for people how a loop goes.
+func loopText(loop []weburl.URL) string {
+	if len(loop) == 1 {
+		return "it redirects to itself; a session id that is stripped, or a cookie, which is not kept, may be meant to end that"
+	}
+	const few = 4
+	var names []string
+	for _, u := range loop[1:min(len(loop), few)] {
+		names = append(names, cut(u.String()))
+	}
+	if len(loop) > few {
+		names = append(names, fmt.Sprintf("%d more", len(loop)-few))
+	}
+	return "its redirects lead back to it, by " + strings.Join(names, ", ")
+}
+
+// location returns where a redirect leads.
+func location(a *attempt) (weburl.URL, error) {
+	value := a.resp.Header.Get("Location")
+	if value == "" {
+		return weburl.URL{}, fmt.Errorf("the server answered %d without a Location", a.out.Status)
+	}
+	target, err := a.task.URL.Resolve(value)
+	if err != nil {
+		return weburl.URL{}, fmt.Errorf("the server redirects to %q, which cannot be crawled", cut(value))
+	}
+	return target, nil
+}

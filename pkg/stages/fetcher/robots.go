@@ -1,0 +1,291 @@
+package fetcher
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// How long an origin rests whose robots.txt cannot be had. Where it is our own setting that forbids the address, nobody
+// was asked, and it is likely to be changed soon.
+const (
+	robotsDown    = time.Hour
+	robotsRefused = 10 * time.Second
+)
+
+// goodFor is how long rules are good: as long as the job says, RFC 9309 (2.4) permits 24 hours, yet so long that some
+// pages come between two requests for them, the next of which may wait for took, too. A longer Cache-Control does not
+// extend it and a shorter one is not heeded: it would have some servers asked for their robots.txt more often than for
+// their pages.
+func goodFor(job *crawl.Job, crawlDelay, took time.Duration) time.Duration {
+	const pages = 10
+	p := &job.Politeness
+	pause := max(p.Delay.D(), min(crawlDelay, p.MaxCrawlDelay.D()))
+	if pause > 0 {
+		pause = max(pause, min(time.Duration(p.DownloadFactor*float64(took)), p.MaxAdaptive.D()))
+	}
+	return min(max(job.Robots.Good(), pages*pause), crawl.MaxRobotsRefresh)
+}
+
+// maxRobotsRedirects is how many redirects lead to a robots.txt; then there is none (RFC 9309, section 2.3.1.2).
+const maxRobotsRedirects = 5
+
+// permitted checks a page against the robots.txt of its origin. Where it is not permitted, out says why.
+func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Task, out *crawl.Outcome) (bool, error) {
+	if job.IgnoreRobots || task.Kind == crawl.KindRobots {
+		return true, nil
+	}
+	origin := task.URL.Origin()
+	rules, rec, found, err := h.deps.Robots.Rules(ctx, origin, robotscache.AgentOf(job))
+	switch {
+	case err != nil:
+		return false, err
+	case !found:
+		fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt not known yet"}.apply(out)
+		return false, nil
+	case rec.State == crawl.RobotsDisallowAll && h.private(job) && rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
+		fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that may not reach private addresses; it is asked for again"}.apply(out)
+		return false, nil
+	case rec.State == crawl.RobotsDisallowAll:
+		h.unavailable(ctx, job, task).apply(out)
+		return false, nil
+	}
+	if out.CrawlDelay, _ = rules.CrawlDelay(); out.CrawlDelay > job.Politeness.MaxCrawlDelay.D() { // asked of this job's agent only
+		fault{crawl.VerdictBlocked, crawl.ReasonCrawlDelay, fmt.Sprintf("%s/robots.txt asks for a Crawl-delay of %v; politeness.max_crawl_delay is %v",
+			origin, out.CrawlDelay, job.Politeness.MaxCrawlDelay.D())}.apply(out)
+		out.CrawlDelay = 0
+		return false, nil
+	}
+	if allowed, rule, line := rules.Match(task.URL.RequestURI()); !allowed {
+		fault{crawl.VerdictBlocked, crawl.ReasonRobots, fmt.Sprintf("%s/robots.txt forbids it: line %d, %s",
+			origin, line, cut(rule))}.apply(out)
+		return false, nil
+	}
+	return true, nil
+}
+
+// unavailable says why a page is not fetched whose robots.txt could not be had. Where the whole host is out of reach
+// that is the better reason, and it can be told without contacting anybody but the name server.
+func (h *Handler) unavailable(ctx context.Context, job *crawl.Job, task *crawl.Task) fault {
+	if err := h.unreachable(ctx, task.URL.Hostname(), h.private(job)); err != nil {
+		if f, ok := diagnoseName(err); ok && f.verdict.Final() {
+			return f
+		}
+	}
+	return fault{crawl.VerdictBlocked, crawl.ReasonRobotsDown,
+		"robots.txt of " + task.URL.Origin() + " could not be had, so nothing may be fetched"}
+}
+
+// unreachable returns why no request can reach host, as far as names and addresses tell.
+func (h *Handler) unreachable(ctx context.Context, host string, private bool) error {
+	if h.transports.proxy != nil {
+		if private {
+			return nil
+		}
+		return netguard.CheckHost(host)
+	}
+	addrs, err := h.deps.DNS.Lookup(ctx, host)
+	if err != nil || private {
+		return err
+	}
+	var refused error
+	for _, addr := range addrs {
+		if refused = netguard.Check(addr); refused == nil {
+			return nil
+		}
+	}
+	return refused
+}
+
+// robotsAnswer turns the answer to a robots.txt request, or its failure, into the origin's record (RFC 9309, section
+// 2.3.1). An error it returns is a fault of ours.
+func (h *Handler) robotsAnswer(ctx context.Context, a *attempt, failure error) error {
+	if failure != nil {
+		a.failed(failure)
+		return h.noRobots(ctx, a)
+	}
+	status := a.out.Status
+	switch {
+	case status >= 200 && status < 300 && status != http.StatusPartialContent: // half the rules are none
+		return h.robotsFile(ctx, a)
+	case status >= 300 && status < 400 && status != http.StatusNotModified:
+		return h.robotsRedirect(ctx, a)
+	}
+	if err := h.leftover(ctx, a); err != nil {
+		return err
+	}
+	if status >= 400 && status < 500 && status != http.StatusTooManyRequests {
+		return h.robotsRecord(ctx, a, crawl.RobotsAllowAll, nil)
+	}
+	classify(status).settle(a.out)
+	a.out.Verdict = crawl.VerdictRetry // whatever it would be to a page
+	if a.out.Reason == "" {
+		a.out.Reason, a.out.Detail = crawl.ReasonStatus, fmt.Sprintf("the server answered %d", status)
+	}
+	a.askedToWait()
+	return h.noRobots(ctx, a)
+}
+
+// robotsFile reads the rules. What is beyond robots.MaxSize is not read.
+func (h *Handler) robotsFile(ctx context.Context, a *attempt) error {
+	b, err := a.body(robots.MaxSize)
+	if err != nil {
+		fault{crawl.VerdictRefused, crawl.ReasonEncoding, err.Error()}.apply(a.out)
+		return h.noRobots(ctx, a)
+	}
+	defer b.release()
+	b.keep()
+	if _, err := io.Copy(io.Discard, b); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		a.failed(err)
+		return h.noRobots(ctx, a)
+	}
+	a.finish()
+	a.out.ContentType, a.out.Bytes, a.out.Digest = mediaType(a.resp.Header.Get("Content-Type")), b.n, b.digest()
+	if err := h.archive(ctx, a, b); err != nil {
+		return err
+	}
+	return h.robotsRecord(ctx, a, crawl.RobotsRules, b.kept())
+}
+
+// robotsRedirect passes a redirect on: whose rules they are does not change by it. Too many redirects, or one that leads
+// nowhere, mean that there are no rules.
+func (h *Handler) robotsRedirect(ctx context.Context, a *attempt) error {
+	if err := h.leftover(ctx, a); err != nil {
+		return err
+	}
+	target, err := location(a)
+	if err != nil || a.task.Redirects >= maxRobotsRedirects {
+		return h.robotsRecord(ctx, a, crawl.RobotsAllowAll, nil)
+	}
+	a.out.Verdict, a.out.Location = crawl.VerdictDone, target
+	a.out.Robots = &crawl.RobotsOutcome{Origin: originOf(a.task), Redirect: target}
+	return nil
+}
+
+// sitemapLinks are the sitemaps of the origin whose rules came: those that robots.txt names, else the one at the usual place,
+// unless the crawl is too broad to ask every host for one.
+func sitemapLinks(job *crawl.Job, task *crawl.Task, out *crawl.Outcome) []crawl.Event {
+	r := out.Robots
+	if r == nil || !r.Redirect.IsZero() || out.Verdict != crawl.VerdictDone || !job.Sitemaps || job.MaxDepth == 0 {
+		return nil
+	}
+	named := r.Sitemaps
+	if len(named) == 0 && job.Scope != crawl.ScopeAny {
+		named = []string{r.Origin + "/sitemap.xml"}
+	}
+	origin, err := weburl.Parse(r.Origin)
+	if err != nil {
+		return nil
+	}
+	e := &crawl.Links{Task: *task}
+	for _, raw := range named {
+		if u, err := origin.Resolve(raw); err == nil {
+			e.Links = append(e.Links, crawl.Link{URL: u, Tag: crawl.TagSitemapIndex})
+		}
+	}
+	if len(e.Links) == 0 {
+		return nil
+	}
+	return []crawl.Event{e}
+}
+
+// sitemapsAgain repeats the sitemaps of a robots.txt whose fetch was interrupted after its rules were stored: it is not asked
+// for again, so nobody else would name them. The links have the ids of the first delivery's, so their claims are the same.
+func (h *Handler) sitemapsAgain(ctx context.Context, job *crawl.Job, f *crawl.Fetch) ([]crawl.Event, error) {
+	if f.Task.Kind != crawl.KindRobots {
+		return nil, nil
+	}
+	origin := originOf(&f.Task)
+	rec, found, err := h.deps.Robots.File(ctx, origin)
+	if err != nil || !found {
+		return nil, err
+	}
+	return StoredSitemaps(job, &f.Task, &rec), nil
+}
+
+// StoredSitemaps is the *crawl.Links, if any, that a fetch of a robots.txt by this task would have brought, from what is stored of it.
+func StoredSitemaps(job *crawl.Job, task *crawl.Task, rec *crawl.Robots) []crawl.Event {
+	if rec.State == crawl.RobotsDisallowAll {
+		return nil
+	}
+	return sitemapLinks(job, task, &crawl.Outcome{Verdict: crawl.VerdictDone, Robots: &crawl.RobotsOutcome{Origin: rec.Origin,
+		Sitemaps: robots.Parse(rec.Body).Sitemaps()}})
+}
+
+// originOf is whose rules a KindRobots task fetches.
+func originOf(task *crawl.Task) string {
+	if task.For != "" {
+		return task.For
+	}
+	return task.URL.Origin()
+}
+
+// robotsRecord stores what an answer says.
+func (h *Handler) robotsRecord(ctx context.Context, a *attempt, state crawl.RobotsState, text []byte) error {
+	now, agent, file := time.Now(), robotscache.AgentOf(a.job), robots.Parse(text)
+	delay, _ := file.Agent(agent).CrawlDelay()
+	started, _ := a.contact.seen()
+	rec := crawl.Robots{Origin: originOf(a.task), State: state, Status: a.out.Status, Body: text, FetchedAt: now,
+		Expires: now.Add(goodFor(a.job, delay, now.Sub(started)))}
+	if err := h.deps.Robots.Put(ctx, rec, agent); err != nil {
+		return err
+	}
+	a.out.Verdict = crawl.VerdictDone
+	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires, CrawlDelay: delay, Sitemaps: file.Sitemaps()}
+	return nil
+}
+
+// keepRules lets the rules that are there stand for another while where they could not be asked for again: they are
+// good for a day (RFC 9309, 2.4). It reports whether there are any.
+func (h *Handler) keepRules(ctx context.Context, a *attempt, now time.Time) (bool, error) {
+	rec, found, err := h.deps.Robots.File(ctx, originOf(a.task))
+	last := rec.FetchedAt.Add(crawl.MaxRobotsRefresh)
+	if err != nil || !found || rec.State == crawl.RobotsDisallowAll || !now.Before(last) {
+		return false, err
+	}
+	rec.Origin, rec.Expires = originOf(a.task), now.Add(robotsDown)
+	if rec.Expires.After(last) {
+		rec.Expires = last
+	}
+	agent := robotscache.AgentOf(a.job)
+	if err := h.deps.Robots.Put(ctx, rec, agent); err != nil {
+		return false, err
+	}
+	delay, _ := robotscache.Compile(&rec, agent).CrawlDelay()
+	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires, CrawlDelay: delay}
+	return true, nil
+}
+
+// noRobots deals with a robots.txt that could not be had: it is asked for again while the job has retries, and where
+// that is of no use nothing of the origin may be fetched for a while.
+func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
+	if a.out.Verdict == crawl.VerdictRetry {
+		if a.task.Attempt < a.job.Retry.Max || a.out.Reason == crawl.ReasonOpenFiles {
+			return nil
+		}
+		a.out.Verdict = crawl.VerdictFailed
+	}
+	now, rest := time.Now(), robotsDown
+	if a.out.Reason == crawl.ReasonPrivateAddress {
+		rest = robotsRefused
+	} else if kept, err := h.keepRules(ctx, a, now); kept || err != nil {
+		return err
+	}
+	rec := crawl.Robots{Origin: originOf(a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now, Expires: now.Add(rest)}
+	if err := h.deps.Robots.Put(ctx, rec, robotscache.AgentOf(a.job)); err != nil {
+		return err
+	}
+	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires}
+	return nil
+}

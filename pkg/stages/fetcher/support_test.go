@@ -1,0 +1,253 @@
+package fetcher
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// memory is the spool, the robots store and the archive of a test.
+type memory struct {
+	mu        sync.Mutex
+	bodies    map[crawl.BodyRef][]byte
+	robots    map[string]crawl.Robots
+	exchanges []*crawl.Exchange
+	putErr    error
+	writeErr  error
+}
+
+func (m *memory) Put(_ context.Context, r io.Reader) (crawl.BodyRef, error) {
+	data, err := io.ReadAll(r)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err = errors.Join(err, m.putErr); err != nil {
+		return "", err
+	}
+	ref := crawl.BodyRef(fmt.Sprintf("body-%d", len(m.bodies)))
+	m.bodies[ref] = data
+	return ref, nil
+}
+
+func (m *memory) Open(_ context.Context, ref crawl.BodyRef) (io.ReadCloser, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return io.NopCloser(bytes.NewReader(m.bodies[ref])), nil
+}
+
+func (m *memory) Release(_ context.Context, ref crawl.BodyRef) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.bodies, ref)
+	return nil
+}
+
+func (m *memory) Robots(_ context.Context, origin string) (crawl.Robots, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.robots[origin]
+	return r, ok, nil
+}
+
+func (m *memory) PutRobots(_ context.Context, r crawl.Robots) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.robots[r.Origin] = r
+	return nil
+}
+
+func (m *memory) Write(_ context.Context, x *crawl.Exchange) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.exchanges = append(m.exchanges, x)
+	return m.writeErr
+}
+
+// names is a Resolver with fixed answers; every other name does not exist.
+type names map[string][]netip.Addr
+
+func (n names) Lookup(_ context.Context, host string) ([]netip.Addr, error) {
+	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return []netip.Addr{addr}, nil
+	}
+	switch addrs, ok := n[host]; {
+	case !ok:
+		return nil, &dnscache.Error{Host: host, Kind: dnscache.ErrNoSuchHost}
+	case addrs == nil:
+		return nil, &dnscache.Error{Host: host, Kind: dnscache.ErrServer, Detail: "SERVFAIL"}
+	default:
+		return addrs, nil
+	}
+}
+
+var loopback = netip.MustParseAddr("127.0.0.1")
+
+// bench is a handler with everything around it.
+type bench struct {
+	tb  testing.TB
+	h   *Handler
+	job crawl.Job
+	mem *memory
+}
+
+// newBench returns a handler that may contact loopback and ignores robots.txt. mod may be nil.
+func newBench(tb testing.TB, mod func(*Config, *Deps, *crawl.Job)) *bench {
+	tb.Helper()
+	b := &bench{tb: tb, job: crawl.DefaultJob(), mem: &memory{bodies: map[crawl.BodyRef][]byte{}, robots: map[string]crawl.Robots{}}}
+	b.job.MediaTypes = append(b.job.MediaTypes, "text/plain")
+	b.job.ID, b.job.IgnoreRobots = "test", true
+	rc, err := robotscache.New(b.mem, robotscache.Default())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cfg := Default()
+	cfg.AllowPrivate = true
+	deps := Deps{Jobs: crawl.StaticJobs{"test": &b.job}, Bodies: b.mem, Robots: rc, DNS: names{}}
+	if mod != nil {
+		mod(&cfg, &deps, &b.job)
+	}
+	if b.h, err = New(cfg, deps); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(b.h.Close)
+	return b
+}
+
+// result is what a fetch brought.
+type result struct {
+	*crawl.Outcome
+	page  *crawl.Page
+	links *crawl.Links
+	body  []byte
+}
+
+// get fetches a URL as a page. mod may be nil.
+func (b *bench) get(url string, mod func(*crawl.Fetch)) result {
+	b.tb.Helper()
+	u, err := weburl.Parse(url)
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	f := &crawl.Fetch{Task: crawl.Task{Job: "test", URL: u}}
+	if mod != nil {
+		mod(f)
+	}
+	events, err := b.h.Handle(b.tb.Context(), f)
+	if err != nil {
+		b.tb.Fatalf("Handle(%s): %v", url, err)
+	}
+	return b.read(events)
+}
+
+func (b *bench) read(events []crawl.Event) (r result) {
+	b.tb.Helper()
+	for i, e := range events {
+		switch e := e.(type) {
+		case *crawl.Outcome:
+			if i != len(events)-1 {
+				b.tb.Errorf("the outcome is event %d of %d, want the last", i+1, len(events))
+			}
+			r.Outcome = e
+		case *crawl.Page:
+			r.page, r.body = e, b.mem.bodies[e.Body]
+		case *crawl.Links:
+			r.links = e
+		}
+	}
+	if r.Outcome == nil {
+		b.tb.Fatal("no outcome was reported")
+	}
+	return r
+}
+
+// want checks the verdict and the reason, and what holds for every outcome.
+func (r result) want(t testing.TB, v crawl.Verdict, reason string) {
+	t.Helper()
+	if r.Verdict != v || r.Reason != reason {
+		t.Errorf("verdict %v, reason %q (%s), want %v, %q", r.Verdict, r.Reason, r.Detail, v, reason)
+	}
+	if (v == crawl.VerdictDone) != (r.Reason == "") || (r.Reason != "") != (r.Detail != "") {
+		t.Errorf("reason %q, detail %q: want both, or neither for done", r.Reason, r.Detail)
+	}
+	for _, noise := range []string{"Get \"", "dial tcp", "read tcp", "->", "net/http"} {
+		if strings.Contains(r.Detail, noise) {
+			t.Errorf("detail %q holds the noise %q", r.Detail, noise)
+		}
+	}
+	if r.Contacted() && (r.Started.IsZero() || r.Ended.Before(r.Started)) {
+		t.Errorf("started %v, ended %v", r.Started, r.Ended)
+	}
+}
+
+func serve(t testing.TB, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// raw serves connections by hand: say gets each one after its request was read.
+func raw(t testing.TB, say func(c net.Conn, request string)) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	t.Cleanup(func() { ln.Close(); wg.Wait() })
+	wg.Go(func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer c.Close()
+				buf := make([]byte, 4096)
+				for {
+					_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+					n, err := c.Read(buf)
+					if err != nil {
+						return
+					}
+					say(c, string(buf[:n]))
+				}
+			})
+		}
+	})
+	return "http://" + ln.Addr().String()
+}
+
+func parse(t testing.TB, s string) weburl.URL {
+	t.Helper()
+	u, err := weburl.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// dial implements the transport's hook.
+func (l *pipeListener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case l.conns <- server:
+		return client, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,160 @@
+package frontier
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// stock counts the tasks that wait, in the queues and in memory. Frontier.mu guards it.
+type stock struct {
+	queued int64 // tasks in all queues and buffers
+	held   int   // of them, those in buffers
+	aside  int64 // of them, those in front.0 whose job had spent its budget: not drawn again
+	fronts fronts
+	later  map[int]*laterQueue // by number
+	backs  backQueues
+	log    *slog.Logger
+}
+
+// retrieve lets what was set aside be drawn again: there may be room for it.
+func (s *stock) retrieve() {
+	s.fronts.of("").lengths[0] += s.aside
+	s.aside = 0
+}
+
+// took counts a task that left a buffer and the queues.
+func (s *stock) took() {
+	s.held--
+	s.queued--
+}
+
+// queuedFronts counts tasks that were put into front queues.
+func (s *stock) queuedFronts(items []crawl.Queued) {
+	for i := range items {
+		s.fronts.add(&items[i])
+	}
+	s.queued += int64(len(items))
+}
+
+// queuedLater counts tasks that were put into a queue of retries.
+func (s *stock) queuedLater(number, tasks int) {
+	q := s.later[number]
+	if q == nil {
+		q = &laterQueue{}
+		s.later[number] = q
+	}
+	q.count += int64(tasks)
+	s.queued += int64(tasks)
+}
+
+// laterDue returns when the first retry that was looked at is due; at once where one was not looked at.
+func (s *stock) laterDue() (at time.Time, ok bool) {
+	for _, q := range s.later {
+		switch {
+		case q.count == 0 && !q.more:
+			continue
+		case q.head == nil:
+			return time.Time{}, true
+		case !ok || q.head.Task.NotBefore.Before(at):
+			at, ok = q.head.Task.NotBefore, true
+		}
+	}
+	return at, ok
+}
+
+// dueLater returns the queues of retries that have a task which is due, or was not looked at.
+func (s *stock) dueLater(now time.Time) (numbers []int) {
+	for n, q := range s.later {
+		if (q.count > 0 || q.more) && (q.head == nil || !q.head.Task.NotBefore.After(now)) {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+// setHead notes the pulled head of a queue of retries that has so many tasks fewer.
+func (s *stock) setHead(q *laterQueue, d *crawl.Delivery, gone int64) {
+	q.head = d
+	q.count -= gone
+	s.queued -= gone
+}
+
+// waits adds up the tasks in queues of retries for people.
+func (s *stock) waits(to *Stats, now time.Time) {
+	for n, q := range s.later {
+		if isShut(n) && q.head != nil && q.head.Task.NotBefore.After(now) {
+			to.Shut += q.count
+			if at := q.head.Task.NotBefore; to.ShutUntil.IsZero() || at.Before(to.ShutUntil) {
+				to.ShutUntil = at
+			}
+			continue
+		}
+		to.Waiting += q.count
+	}
+}
+
+// concluded counts the tasks that nobody waits for: they were set aside, or have their outcomes for the time being.
+func (s *stock) concluded() int64 {
+	n := s.aside
+	for number, q := range s.later {
+		if isShut(number) {
+			n += q.count
+		}
+	}
+	return n
+}
+
+// recount makes the counts good where more came out of queues than was counted, and has all of them looked into. What
+// hosts hold is not counted.
+func (s *stock) recount() {
+	s.queued = s.aside + s.fronts.recount()
+	for _, q := range s.later {
+		q.count = max(q.count, 0)
+		q.more = true
+		s.queued += q.count
+	}
+}
+
+// drew notes that so many tasks were drawn from a front queue. Where these are more than were counted, they may be
+// there twice.
+func (s *stock) drew(front *jobFronts, priority int, ds []crawl.Delivery) {
+	if len(ds) == 0 {
+		front.more[priority] = false
+		return
+	}
+	if front.lengths[priority] -= int64(len(ds)); front.lengths[priority] < 0 {
+		for i := range ds {
+			ds[i].Task.Repeat = true
+		}
+	}
+}
+
+// A queue gives fewer tasks than were put there when somebody has deleted or purged it. The counts are made right then,
+// so that nobody waits for tasks that are gone. Their URLs are open in the ledger: where it can be asked for them
+// (package recovery) they are queued again once nothing else is left to do.
+
+// short says that a queue has lost tasks.
+func (s *stock) short(queue string, tasks int64) {
+	s.queued -= tasks
+	s.log.Warn("a queue holds fewer tasks than were put there: somebody deleted or purged it", "queue", queue, "tasks", tasks)
+}
+
+// frontShort notes that a front queue was empty although n tasks had been counted there.
+func (s *stock) frontShort(front *jobFronts, priority int, n int64) {
+	if n = min(n, front.lengths[priority]); n > 0 {
+		front.lengths[priority] -= n
+		s.short(front.queue(priority), n)
+	}
+}
+
+// laterShort notes that a queue of retries was empty although n tasks had been counted there.
+func (s *stock) laterShort(number int, n int64) {
+	q := s.later[number]
+	q.more = false
+	if n = min(n, q.count); n > 0 {
+		q.count -= n
+		s.short(laterName(number), n)
+	}
+}

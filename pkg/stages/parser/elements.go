@@ -1,0 +1,167 @@
+package parser
+
+import "github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
+
+// flags are what the open elements say about the text inside.
+type flags uint16
+
+const (
+	hidden      flags = 1 << iota // not shown: template, svg, hidden, display:none
+	boilerplate                   // by its element or role: nav, footer, button …
+	suspect                       // by its class or id: class="sidebar" …
+	inMain                        // main, role=main
+	inArticle                     // article
+	inContent                     // by its class or id: id="content" …
+	inForeign                     // SVG or MathML, where other rules hold for markup
+)
+
+// element is an open element that says something about its content.
+type element struct {
+	tag   htmlscan.Tag
+	flags flags // of the content, its ancestors' included
+}
+
+// kind is what a block of text is.
+type kind uint8
+
+const (
+	para kind = iota
+	heading
+	item // of a list, or of a definition list
+	cell
+	pre
+)
+
+// trait is what the pass has to do for an element.
+type trait struct {
+	block bool // a block of text ends where it starts and ends
+	push  bool // goes on the stack
+	kind  kind
+	flags flags
+}
+
+var traits = makeTraits()
+
+func makeTraits() (t [htmlscan.Tags]trait) {
+	set := func(x trait, tags ...htmlscan.Tag) {
+		for _, tag := range tags {
+			t[tag] = x
+		}
+	}
+	set(trait{block: true}, htmlscan.P, htmlscan.Blockquote, htmlscan.Address, htmlscan.Center, htmlscan.Figcaption,
+		htmlscan.Caption, htmlscan.Summary, htmlscan.Hr, htmlscan.Tr, htmlscan.Thead, htmlscan.Tbody, htmlscan.Tfoot,
+		htmlscan.Body, htmlscan.Dir, htmlscan.Legend, htmlscan.Hgroup, htmlscan.Frameset, htmlscan.Optgroup)
+	set(trait{block: true, kind: heading}, htmlscan.H1, htmlscan.H2, htmlscan.H3, htmlscan.H4, htmlscan.H5, htmlscan.H6)
+	set(trait{block: true, kind: item}, htmlscan.Li, htmlscan.Dt, htmlscan.Dd)
+	set(trait{block: true, kind: pre}, htmlscan.Pre, htmlscan.Listing, htmlscan.Xmp, htmlscan.Plaintext)
+	set(trait{block: true, push: true}, htmlscan.Div, htmlscan.Section, htmlscan.Form, htmlscan.Ul, htmlscan.Ol, htmlscan.Dl,
+		htmlscan.Table, htmlscan.Header, htmlscan.Fieldset, htmlscan.Figure, htmlscan.Details)
+	set(trait{block: true, push: true, kind: cell}, htmlscan.Td, htmlscan.Th)
+	set(trait{block: true, push: true, flags: inMain}, htmlscan.Main)
+	set(trait{block: true, push: true, flags: inArticle}, htmlscan.Article)
+	set(trait{block: true, push: true, flags: boilerplate}, htmlscan.Nav, htmlscan.Footer, htmlscan.Aside, htmlscan.Dialog,
+		htmlscan.Search, htmlscan.Menu)
+	set(trait{push: true, flags: boilerplate}, htmlscan.Button, htmlscan.Select)
+	set(trait{push: true, flags: suspect}, htmlscan.Noscript, htmlscan.Object, htmlscan.Canvas, htmlscan.Video, htmlscan.Audio)
+	set(trait{push: true, flags: hidden}, htmlscan.Template)
+	set(trait{push: true}, htmlscan.ForeignObject, htmlscan.Desc)
+	set(trait{push: true, flags: hidden | inForeign}, htmlscan.Svg)
+	set(trait{push: true, flags: inForeign}, htmlscan.Math)
+	return t
+}
+
+// push opens an element. Text before and after belongs to blocks of its own where the element changes what text is.
+func (p *pass) push(t htmlscan.Tag) {
+	if t == htmlscan.Td || t == htmlscan.Th {
+		p.closeCell()
+	}
+	if p.flags&inForeign != 0 && p.SelfClosing() {
+		return
+	}
+	f := p.flags | traits[t].flags
+	if traits[t].block && p.Attrs() > 0 {
+		f = p.hints(t, f)
+	}
+	switch {
+	case t == htmlscan.Header && f&(inMain|inArticle|inContent) == 0:
+		f |= boilerplate // elsewhere it heads an article
+	case t == htmlscan.ForeignObject || t == htmlscan.Desc:
+		f &^= inForeign // integration points: what is inside is HTML again
+	}
+	p.stack = append(p.stack, element{t, f})
+	p.open[t]++
+	p.setFlags(f)
+}
+
+// pop closes the innermost open element t and all inside it; nothing where there is none.
+func (p *pass) pop(t htmlscan.Tag) {
+	if p.open[t] == 0 {
+		return
+	}
+	for {
+		top := p.dropTop()
+		if top == t {
+			break
+		}
+	}
+	p.setFlags(p.topFlags())
+}
+
+func (p *pass) dropTop() htmlscan.Tag {
+	top := p.stack[len(p.stack)-1].tag
+	p.stack = p.stack[:len(p.stack)-1]
+	p.open[top]--
+	return top
+}
+
+func (p *pass) topFlags() flags {
+	if len(p.stack) == 0 {
+		return 0
+	}
+	return p.stack[len(p.stack)-1].flags
+}
+
+func (p *pass) setFlags(f flags) {
+	if f == p.flags {
+		return
+	}
+	p.endBlock()
+	if (f^p.flags)&inForeign != 0 {
+		p.AllowCDATA(p.xhtml || f&inForeign != 0)
+	}
+	p.flags = f
+}
+
+// cellDepth bounds the search for an open cell, so that many cells in a deep tree take no quadratic time.
+const cellDepth = 32
+
+// closeCell closes a table cell whose end tag was left out.
+func (p *pass) closeCell() {
+	for i := len(p.stack) - 1; i >= max(0, len(p.stack)-cellDepth); i-- {
+		switch t := p.stack[i].tag; t {
+		case htmlscan.Td, htmlscan.Th:
+			p.pop(t)
+			return
+		case htmlscan.Table:
+			return
+		}
+	}
+}
+
+// enterForeign applies the rules for markup in SVG and MathML (HTML Standard, 13.2.6.5): some elements lead back to
+// HTML, and the others have no raw text.
+func (p *pass) enterForeign(t htmlscan.Tag) {
+	switch t {
+	case htmlscan.B, htmlscan.Blockquote, htmlscan.Body, htmlscan.Br, htmlscan.Center, htmlscan.Code, htmlscan.Dd, htmlscan.Div,
+		htmlscan.Dl, htmlscan.Dt, htmlscan.Em, htmlscan.Embed, htmlscan.H1, htmlscan.H2, htmlscan.H3, htmlscan.H4,
+		htmlscan.H5, htmlscan.H6, htmlscan.Head, htmlscan.Hr, htmlscan.I, htmlscan.Img, htmlscan.Li, htmlscan.Listing,
+		htmlscan.Menu, htmlscan.Meta, htmlscan.Ol, htmlscan.P, htmlscan.Pre, htmlscan.Ruby, htmlscan.S, htmlscan.Small,
+		htmlscan.Span, htmlscan.Strong, htmlscan.Sub, htmlscan.Sup, htmlscan.Table, htmlscan.U, htmlscan.Ul, htmlscan.Var:
+		for len(p.stack) > 0 && p.topFlags()&inForeign != 0 {
+			p.dropTop()
+		}
+		p.setFlags(p.topFlags())
+	default:
+		p.NextIsMarkup()
+	}
+}

@@ -1,0 +1,68 @@
+package parser
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/sitemap"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// Feed makes a Result of a sitemap, a sitemap index or a feed: it has links only. What is none of them, or broken, has
+// the links before the fault.
+func Feed(body []byte, contentType string, base weburl.URL, opt Options) *Result {
+	r := &Result{MediaType: mediaType(contentType)}
+	limits := sitemap.DefaultLimits()
+	if opt.MaxURL > 0 {
+		limits.MaxURL = opt.MaxURL
+	}
+	kind, stats, _ := sitemap.Parse(bytes.NewReader(body), limits, func(l sitemap.Link) error {
+		r.Links = append(r.Links, feedLink(l, base))
+		return nil // nothing to fail
+	})
+	for i := range r.Links {
+		r.Links[i].Tag = feedTag(kind)
+	}
+	if stats.Truncated || stats.Skipped > 0 {
+		r.cut(CutLinks)
+	}
+	return r
+}
+
+func feedLink(l sitemap.Link, base weburl.URL) crawl.Link {
+	if l.Base != "" {
+		if b, err := base.Resolve(l.Base); err == nil {
+			base = b
+		}
+	}
+	u, err := base.Resolve(l.URL)
+	if err != nil {
+		return crawl.Link{Raw: string(cutAt([]byte(l.URL), maxRaw))}
+	}
+	return crawl.Link{URL: u}
+}
+
+func feedTag(k sitemap.Kind) string {
+	switch k {
+	case sitemap.Index:
+		return crawl.TagSitemapIndex
+	case sitemap.URLSet, sitemap.Text:
+		return crawl.TagSitemap
+	}
+	return crawl.TagFeed
+}
+
+// isPacked reports whether a body is gzip: what is no page but may be a sitemap.
+func isPacked(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
+
+// isFeed reports whether a body is a sitemap or a feed by its type and, where the type only says XML, by its beginning.
+func isFeed(mt string, body []byte) bool {
+	switch mt {
+	case "application/rss+xml", "application/atom+xml", "application/rdf+xml":
+		return true
+	case "text/xml", "application/xml":
+		return sitemap.SniffFeed(body[:min(len(body), 1024)])
+	}
+	return strings.HasSuffix(mt, "+xml") && mt != "application/xhtml+xml" && sitemap.SniffFeed(body[:min(len(body), 1024)])
+}

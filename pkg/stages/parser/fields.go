@@ -1,0 +1,189 @@
+package parser
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/andybalholm/cascadia"
+	"github.com/antchfx/htmlquery"
+	"github.com/antchfx/xpath"
+	"golang.org/x/net/html"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Bounds of what fields take from a page.
+const (
+	maxValues = 1000     // of a list
+	maxValue  = 64 << 10 // bytes of a value
+)
+
+// field is a compiled crawl.FieldRule.
+type field struct {
+	name    string
+	css     cascadia.SelectorGroup
+	attr    string
+	regex   *regexp.Regexp
+	list    bool
+	convert converter // nil: the inner HTML as a string
+
+	mu    sync.Mutex // an xpath.Expr has state while it is evaluated
+	xpath *xpath.Expr
+}
+
+// fields adds what the rules extract from a document in UTF-8. Of fields with one name the first rule's that finds
+// something counts.
+func (r *Result) fields(rules []*rule, doc []byte) (out []crawl.Field) {
+	var root *html.Node
+	seen := map[string]bool{}
+	for _, rule := range rules {
+		for _, f := range rule.fields {
+			if root == nil {
+				tree, err := html.Parse(bytes.NewReader(doc))
+				if err != nil { // more than 512 open elements
+					r.cut(CutDepth)
+					return nil
+				}
+				root = tree
+			}
+			if v := f.extract(root, r); v != nil && !seen[f.name] {
+				seen[f.name] = true
+				out = append(out, crawl.Field{Name: f.name, Value: v})
+			}
+		}
+	}
+	return out
+}
+
+// extract returns the field's value; nil where the page has none. A selector that fails on this page finds nothing:
+// the rest of the page must not be lost to it.
+func (f *field) extract(root *html.Node, r *Result) (value any) {
+	defer func() {
+		if recover() != nil {
+			value = nil
+		}
+	}()
+	var values []any
+	f.each(root, func(raw string) bool {
+		v, ok := f.value(raw, r)
+		if ok {
+			values = append(values, v)
+		}
+		if len(values) == maxValues {
+			r.cut(CutFields)
+		}
+		return len(values) < maxValues && (f.list || !ok)
+	})
+	switch {
+	case len(values) == 0:
+		return nil
+	case f.list:
+		return values
+	}
+	return values[0]
+}
+
+// value makes a value of a match's text.
+func (f *field) value(raw string, r *Result) (any, bool) {
+	if f.regex != nil {
+		m := f.regex.FindStringSubmatch(raw)
+		if m == nil {
+			return nil, false
+		}
+		raw = m[min(1, len(m)-1)]
+	}
+	if len(raw) > maxValue {
+		r.cut(CutFields)
+		raw = string(cutAt([]byte(raw), maxValue))
+	}
+	if f.convert == nil {
+		return raw, raw != ""
+	}
+	return f.convert(raw)
+}
+
+// each calls yield with the text of each match, in the order of the document, until yield returns false.
+func (f *field) each(root *html.Node, yield func(string) bool) {
+	if f.xpath != nil {
+		f.eachXPath(root, yield)
+		return
+	}
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && f.css.Match(n) {
+			if raw, ok := f.text(n); ok && !yield(raw) {
+				return
+			}
+		}
+	}
+}
+
+func (f *field) eachXPath(root *html.Node, yield func(string) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch v := f.xpath.Evaluate(htmlquery.CreateXPathNavigator(root)).(type) {
+	case *xpath.NodeIterator:
+		for v.MoveNext() {
+			nav := v.Current().(*htmlquery.NodeNavigator)
+			raw, ok := nav.Value(), true
+			if nav.NodeType() == xpath.ElementNode {
+				raw, ok = f.text(nav.Current())
+			}
+			if ok && !yield(raw) {
+				return
+			}
+		}
+	default:
+		yield(scalar(v))
+	}
+}
+
+// text is the match's attribute, inner HTML or text.
+func (f *field) text(n *html.Node) (string, bool) {
+	switch {
+	case f.attr != "":
+		for _, a := range n.Attr {
+			if a.Key == f.attr {
+				return strings.TrimSpace(a.Val), true
+			}
+		}
+		return "", false
+	case f.convert == nil:
+		return innerHTML(n), true
+	}
+	return nodeText(n), true
+}
+
+func innerHTML(n *html.Node) string {
+	var b strings.Builder
+	for c := range n.ChildNodes() {
+		if b.Len() > maxValue {
+			break
+		}
+		_ = html.Render(&b, c) // a strings.Builder does not fail
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// nodeText is the text of an element, white space folded, with white space between blocks.
+func nodeText(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		switch d.Type {
+		case html.TextNode:
+			if p := d.Parent; p.Data != "script" && p.Data != "style" {
+				b.WriteString(d.Data)
+			}
+		case html.ElementNode:
+			if breaksText[d.Data] {
+				b.WriteByte(' ')
+			}
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// breaksText are the elements that part words.
+var breaksText = map[string]bool{"br": true, "p": true, "div": true, "li": true, "td": true, "th": true, "tr": true, "dt": true,
+	"dd": true, "h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true, "section": true, "ul": true, "ol": true}

@@ -1,0 +1,138 @@
+package parser
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/sitemap"
+)
+
+// Handler is the parser stage's logic.
+type Handler struct {
+	bodies  crawl.Bodies
+	log     *slog.Logger
+	buffers sync.Pool
+	large   chan struct{} // has room for the pages above largePage that are parsed at once
+
+	rules *crawl.PerRevision[*Rules]
+}
+
+var _ pipeline.Handler[*crawl.Page] = (*Handler)(nil)
+
+// largePage is where pages are parsed one after the other, in bytes. Parsing takes up to ten times a page's size, so that a
+// few workers with hostile pages of limits.max_body would take more memory than the rest of a crawl.
+const largePage = 1 << 20
+
+// NewHandler returns the logic of a parser that reads bodies from a spool.
+func NewHandler(jobs crawl.Jobs, bodies crawl.Bodies, log *slog.Logger) *Handler {
+	return &Handler{bodies: bodies, log: log, rules: crawl.NewPerRevision(jobs, rulesOf), large: make(chan struct{}, 1),
+		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }}}
+}
+
+// Handle makes one crawl.Document of a page. A body that is no longer in the spool belongs to a page that was handled
+// wholly before, as content-seen releases it last: that is pipeline.ErrHandled. Of a body that was lost it makes a
+// crawl.Outcome: the frontier has the page fetched again.
+func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, error) {
+	job, rules, err := h.rules.At(ctx, p.Task.Job, p.Task.Epoch)
+	if err != nil {
+		return nil, fmt.Errorf("parse %s: job %s: %w", p.Task.URL, p.Task.Job, err)
+	}
+	if p.Bytes > largePage {
+		select {
+		case h.large <- struct{}{}:
+			defer func() { <-h.large }()
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	buf := h.buffers.Get().(*bytes.Buffer)
+	defer h.putBuffer(buf)
+	switch err := h.read(ctx, p, job, buf); {
+	case errors.Is(err, crawl.ErrNoBody):
+		h.log.Debug("page was handled before", "url", p.Task.URL)
+		return nil, pipeline.ErrHandled
+	case errors.Is(err, crawl.ErrBodyLost):
+		h.log.Warn("the page's body was lost: it is fetched again", "job", p.Task.Job, "url", p.Task.URL, "error", err)
+		return []crawl.Event{&crawl.Outcome{Task: p.Task, Verdict: crawl.VerdictInterrupted, Reason: crawl.ReasonBodyLost,
+			Detail: err.Error()}}, nil
+	case err != nil:
+		return nil, fmt.Errorf("parse %s: read its body: %w", p.Task.URL, err)
+	}
+	return []crawl.Event{document(p, buf.Bytes(), job, rules)}, nil
+}
+
+// read reads as much of the body as its kind may have.
+func (h *Handler) read(ctx context.Context, p *crawl.Page, job *crawl.Job, buf *bytes.Buffer) error {
+	body, err := h.bodies.Open(ctx, p.Body)
+	if err != nil {
+		return err
+	}
+	limit := int64(job.Limits.MaxBody)
+	if p.Task.Kind == crawl.KindSitemap {
+		limit = max(limit, sitemap.DefaultLimits().MaxBytes)
+	}
+	buf.Grow(int(min(max(p.Bytes, 0), limit)) + bytes.MinRead) // doubling would leave the size of the page in garbage
+	_, err = buf.ReadFrom(io.LimitReader(body, limit))
+	return errors.Join(err, body.Close())
+}
+
+// maxBuffer is the largest buffer that waits for the next page.
+const maxBuffer = 4 << 20
+
+func (h *Handler) putBuffer(buf *bytes.Buffer) {
+	if buf.Cap() <= maxBuffer {
+		buf.Reset()
+		h.buffers.Put(buf)
+	}
+}
+
+// document parses a page and applies the job's rules. Links out of a sitemap are not weighed: they have priorities of
+// their own.
+func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.Document {
+	opt, base := optionsOf(job.Limits), p.Task.URL
+	opt.Agent = robotscache.AgentOf(job)
+	if p.Task.Kind == crawl.KindSitemap || p.Task.Seed && isPacked(body) {
+		return Feed(body, p.ContentType, base, opt).document(p)
+	}
+	r := Parse(body, p.ContentType, base, opt)
+	r.linkHeaders(p.LinkHeaders, base, opt.MaxLinks)
+	r.refreshHeader(p.Refresh, base, opt.MaxLinks)
+	r.robotsTags(p.RobotsTags, opt)
+	d := r.document(p)
+	if match := rules.matching(base); len(match) > 0 {
+		weigh(match, d.Links)
+		if isMarkup(r.MediaType) && !r.binary {
+			text, _, _ := decode(body, p.ContentType)
+			d.Fields = r.fields(match, text)
+			d.Cut = r.Cut
+		}
+	}
+	return d
+}
+
+func isMarkup(mt string) bool { return mt == "text/html" || mt == "application/xhtml+xml" }
+
+func (r *Result) document(p *crawl.Page) *crawl.Document {
+	return &crawl.Document{Page: *p, Title: r.Title, Text: r.Text, Lang: r.Lang, Charset: r.Charset, ContentType: r.MediaType,
+		Canonical: r.Canonical, Links: r.Links, NoIndex: r.NoIndex, NoFollow: r.NoFollow, Cut: r.Cut, Assets: r.Assets}
+}
+
+// rulesOf compiles the site rules of a job; nil where it has none.
+func rulesOf(job *crawl.Job) (*Rules, error) {
+	if len(job.Rules) == 0 {
+		return nil, nil
+	}
+	rules, err := CompileRules(job.Rules)
+	if err != nil {
+		return nil, crawl.Permanent(err)
+	}
+	return rules, nil
+}

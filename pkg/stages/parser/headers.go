@@ -1,0 +1,139 @@
+package parser
+
+import (
+	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+const tagHeader = "header"
+
+// linkHeaders adds the links of Link headers (RFC 8288, 3). Their base is the page, whatever the document says.
+func (r *Result) linkHeaders(values []string, page weburl.URL, maxLinks int) {
+	for _, v := range values {
+		for len(v) > 0 {
+			var ref, rel string
+			ref, rel, v = nextLinkValue(v)
+			if ref == "" || isResource(rel) {
+				continue
+			}
+			if maxLinks > 0 && len(r.Links) >= maxLinks {
+				r.cut(CutLinks)
+				return
+			}
+			if u, err := page.Resolve(ref); err == nil {
+				r.Links = append(r.Links, crawl.Link{URL: u, Rel: rel, Tag: tagHeader})
+				if r.Canonical == "" && hasWord([]byte(rel), "canonical") {
+					r.Canonical = u.String()
+				}
+			}
+		}
+	}
+}
+
+// refreshHeader adds the link of a Refresh header, which browsers read like a meta element's (HTML Standard,
+// 7.4.2.4.1).
+func (r *Result) refreshHeader(value string, page weburl.URL, maxLinks int) {
+	ref := string(refreshURL([]byte(value)))
+	if ref == "" {
+		return
+	}
+	if maxLinks > 0 && len(r.Links) >= maxLinks {
+		r.cut(CutLinks)
+		return
+	}
+	link := crawl.Link{Tag: tagHeader, Rel: "refresh"}
+	var err error
+	if link.URL, err = page.Resolve(ref); err != nil {
+		link.Raw = string(cutAt([]byte(strings.TrimSpace(ref)), maxRaw))
+	}
+	r.Links = append(r.Links, link)
+}
+
+// nextLinkValue reads one link-value: <URI> and parameters up to a comma. Only the first rel counts.
+func nextLinkValue(v string) (ref, rel, rest string) {
+	v = strings.TrimLeft(v, " \t,")
+	if !strings.HasPrefix(v, "<") {
+		_, rest, _ = strings.Cut(v, ",")
+		return "", "", rest
+	}
+	ref, rest, ok := strings.Cut(v[1:], ">")
+	if !ok {
+		return "", "", ""
+	}
+	found := false
+	for {
+		rest = strings.TrimLeft(rest, " \t")
+		if !strings.HasPrefix(rest, ";") {
+			break
+		}
+		var name, value string
+		name, value, rest = nextParameter(rest[1:])
+		if name == "rel" && !found {
+			rel, found = value, true
+		}
+	}
+	if _, after, ok := strings.Cut(rest, ","); ok {
+		return strings.TrimSpace(ref), rel, after
+	}
+	return strings.TrimSpace(ref), rel, ""
+}
+
+// nextParameter reads "name=value" or "name="value"", with backslash escapes in quotes.
+func nextParameter(s string) (name, value, rest string) {
+	s = strings.TrimLeft(s, " \t")
+	end := strings.IndexAny(s, "=;,")
+	if end < 0 {
+		return strings.ToLower(strings.TrimSpace(s)), "", ""
+	}
+	name, rest = strings.ToLower(strings.TrimSpace(s[:end])), s[end:]
+	if rest[0] != '=' {
+		return name, "", rest
+	}
+	rest = strings.TrimLeft(rest[1:], " \t")
+	if !strings.HasPrefix(rest, `"`) {
+		end = strings.IndexAny(rest, ";,")
+		if end < 0 {
+			end = len(rest)
+		}
+		return name, strings.TrimSpace(rest[:end]), rest[end:]
+	}
+	var b strings.Builder
+	for i := 1; i < len(rest); i++ {
+		switch c := rest[i]; {
+		case c == '"':
+			return name, b.String(), rest[i+1:]
+		case c == '\\' && i+1 < len(rest):
+			i++
+			b.WriteByte(rest[i])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return name, b.String(), ""
+}
+
+// robotsTags applies X-Robots-Tag headers. A value may be for one crawler: "otherbot: noindex, nofollow"; what is for
+// others does not concern us.
+func (r *Result) robotsTags(values []string, opt Options) {
+	for _, v := range values {
+		agent, rest, ok := strings.Cut(v, ":")
+		agent = strings.TrimSpace(agent)
+		switch {
+		case !ok || !isAgent(agent):
+			r.robots(v)
+		case strings.EqualFold(agent, opt.agent()):
+			r.robots(rest)
+		}
+	}
+}
+
+// isAgent reports whether what stands before the first colon names a crawler, and is not a directive with a value.
+func isAgent(s string) bool {
+	switch strings.ToLower(s) {
+	case "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":
+		return false
+	}
+	return s != "" && !strings.ContainsAny(s, ", ")
+}

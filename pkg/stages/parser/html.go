@@ -1,0 +1,195 @@
+package parser
+
+import (
+	"sync"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// HTML makes a Result of an HTML or XHTML document. It never fails: whatever the bytes are, a browser would make
+// something of them. It does not change body or keep a part of it.
+func HTML(body []byte, contentType string, base weburl.URL, opt Options) *Result {
+	r := &Result{MediaType: mediaType(contentType)}
+	if r.MediaType == "" {
+		r.MediaType = "text/html"
+	}
+	doc, name, enc := decode(body, contentType)
+	r.Charset = name
+	p := passes.Get().(*pass)
+	defer p.free()
+	p.run(doc, r, opt, r.MediaType == "application/xhtml+xml")
+	p.resolve(base, enc)
+	p.innerLinks(base, enc, 0)
+	r.Text = p.mainText()
+	if r.Lang == "" && opt.GuessLang {
+		r.Lang = guessLang(r.Text)
+	}
+	return r
+}
+
+// passes keeps the buffers of passes that ended, as a crawl makes one a page.
+var passes = sync.Pool{New: func() any { return new(pass) }}
+
+// maxPooled is the largest text buffer that waits for the next page: 30 times that of an average page.
+const maxPooled = 1 << 20
+
+// pass is one reading of a document.
+type pass struct {
+	htmlscan.Scanner
+	opt   Options
+	out   *Result
+	xhtml bool
+
+	textState
+	stack  []element
+	open   [htmlscan.Tags]int32 // elements of the stack, by tag
+	links  []linkRef
+	assets [][]byte
+	inner  [][]byte // srcdoc attributes: documents within this one
+	anchor int      // index of the open <a> in links, or -1
+	base   []byte   // href of the first base element
+	titled bool
+}
+
+// linkRef is a link whose parts still lie in the document and the text buffer.
+type linkRef struct {
+	tag       linkTag
+	permalink bool // "¶": taken out of the text
+	canonical bool
+	href, rel []byte // raw
+	text      span
+}
+
+type span struct{ start, end int32 }
+
+type linkTag uint8
+
+const (
+	tagA linkTag = iota
+	tagArea
+	tagLink
+	tagFrame
+	tagIframe
+	tagMeta
+	tagFeedSource
+)
+
+var linkTagNames = [...]string{"a", "area", "link", "frame", "iframe", "meta", crawl.TagFeedSource}
+
+func (p *pass) free() {
+	if cap(p.buf) > maxPooled || len(p.stack) > maxPooled/8 {
+		return
+	}
+	clear(p.links[:cap(p.links)]) // they hold on to the document
+	clear(p.assets[:cap(p.assets)])
+	fresh := pass{stack: p.stack[:0], links: p.links[:0], assets: p.assets[:0]}
+	clear(p.inner)
+	fresh.inner = p.inner[:0]
+	fresh.buf, fresh.blocks = p.buf[:0], p.blocks[:0]
+	fresh.Scanner = p.Scanner
+	fresh.Reset(nil)
+	*p = fresh
+	passes.Put(p)
+}
+
+func (p *pass) run(doc []byte, r *Result, opt Options, xhtml bool) {
+	p.out, p.opt, p.xhtml, p.anchor = r, opt, xhtml, -1
+	p.Reset(doc)
+	p.AllowCDATA(xhtml)
+	for {
+		switch p.Next() {
+		case htmlscan.Text:
+			p.onText()
+		case htmlscan.StartTag:
+			p.onStart(p.Tag())
+		case htmlscan.EndTag:
+			p.onEnd(p.Tag())
+		default:
+			p.closeAnchor()
+			p.endBlock()
+			return
+		}
+	}
+}
+
+func (p *pass) onStart(t htmlscan.Tag) {
+	p.skipRaw, p.titleNext = false, false
+	if p.flags&inForeign != 0 {
+		p.enterForeign(t)
+	}
+	switch t {
+	case htmlscan.A:
+		p.onAnchor()
+	case htmlscan.Title:
+		p.onTitle()
+	case htmlscan.Script, htmlscan.Style, htmlscan.Textarea, htmlscan.Iframe, htmlscan.Noframes, htmlscan.Noembed:
+		p.onRaw(t)
+	case htmlscan.Base, htmlscan.Meta, htmlscan.Link, htmlscan.Area, htmlscan.Frame, htmlscan.HTML:
+		p.onHead(t)
+	case htmlscan.Img, htmlscan.Source, htmlscan.Video, htmlscan.Audio, htmlscan.Embed, htmlscan.Object,
+		htmlscan.Track, htmlscan.Input:
+		p.onMedia(t)
+	case htmlscan.Br:
+		p.space = true
+	}
+	if traits[t].block {
+		p.endBlock()
+		p.kind = traits[t].kind
+	}
+	if traits[t].push {
+		p.push(t)
+	}
+	if p.xhtml && p.SelfClosing() {
+		p.NextIsMarkup()
+		p.onEnd(t)
+	}
+}
+
+func (p *pass) onEnd(t htmlscan.Tag) {
+	p.skipRaw, p.titleNext = false, false
+	if t == htmlscan.A {
+		p.closeAnchor()
+	}
+	if traits[t].block {
+		p.endBlock()
+		p.kind = para
+	}
+	if traits[t].push {
+		p.pop(t)
+	}
+}
+
+// onRaw passes over the text that follows a script and the like, so that it is no text of the page.
+func (p *pass) onRaw(t htmlscan.Tag) {
+	switch t {
+	case htmlscan.Iframe:
+		p.addLink(tagIframe, p.attr("src"), nil)
+		if doc := p.attr("srcdoc"); len(doc) > 0 {
+			p.inner = append(p.inner, doc)
+		}
+	case htmlscan.Script:
+		p.addAsset(p.attr("src"))
+	}
+	if p.flags&inForeign == 0 && (!p.xhtml || !p.SelfClosing()) {
+		p.skipRaw = true
+	}
+}
+
+func (p *pass) onTitle() {
+	if p.flags&inForeign != 0 || p.xhtml && p.SelfClosing() {
+		return
+	}
+	p.titleNext, p.skipRaw = !p.titled, p.titled
+}
+
+// attr returns the raw value of the start tag's attribute, nil where it has none.
+func (p *pass) attr(name string) []byte {
+	for i := range p.Attrs() {
+		if n, val := p.Attr(i); string(n) == name {
+			return val
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package parser
+
+import (
+	"golang.org/x/text/encoding"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// maxInner is how deep documents are read that stand in the srcdoc attributes of frames.
+const maxInner = 3
+
+// innerLinks adds the links and assets of the documents in srcdoc attributes. Their base is that of the document around
+// them, where they have none of their own (HTML Standard, 2.4.1). What they show is no text of the page.
+func (p *pass) innerLinks(page weburl.URL, enc encoding.Encoding, depth int) {
+	if len(p.inner) == 0 {
+		return
+	}
+	outer := newResolver(page, p.base, enc)
+	if outer.foreign || depth == maxInner {
+		return
+	}
+	for _, raw := range p.inner {
+		p.innerDocument(htmlscan.Value(raw), outer.base, enc, depth)
+	}
+}
+
+func (p *pass) innerDocument(doc []byte, base weburl.URL, enc encoding.Encoding, depth int) {
+	opt := p.opt
+	if opt.MaxLinks > 0 {
+		if opt.MaxLinks -= len(p.out.Links); opt.MaxLinks <= 0 {
+			p.out.cut(CutLinks)
+			return
+		}
+	}
+	if opt.MaxAssets > 0 {
+		opt.MaxAssets = max(1, opt.MaxAssets-len(p.out.Assets))
+	}
+	q, r := passes.Get().(*pass), &Result{}
+	defer q.free()
+	q.run(doc, r, opt, false)
+	q.resolve(base, enc)
+	q.innerLinks(base, enc, depth+1)
+	for _, what := range r.Cut {
+		if what == CutLinks || what == CutAssets {
+			p.out.cut(what)
+		}
+	}
+	if !r.NoFollow {
+		p.out.Links = append(p.out.Links, r.Links...)
+	}
+	p.out.Assets = append(p.out.Assets, r.Assets...)
+}

@@ -1,0 +1,163 @@
+package parser
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/andybalholm/cascadia"
+	"github.com/antchfx/xpath"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// Rules are a job's site rules, ready for use by many goroutines.
+type Rules struct{ rules []rule }
+
+type rule struct {
+	host   string
+	match  *regexp.Regexp // nil: any URL
+	fields []*field
+	links  []linkWeight
+}
+
+type linkWeight struct {
+	match  *regexp.Regexp
+	weight int
+}
+
+// CompileRules checks and compiles site rules. The error has a line for each mistake, naming rule and field.
+func CompileRules(rules []crawl.SiteRule) (*Rules, error) {
+	out, errs := &Rules{}, []error(nil)
+	for i := range rules {
+		name := fmt.Sprintf("rule %q", rules[i].Name)
+		if rules[i].Name == "" {
+			name = fmt.Sprintf("rule %d", i+1)
+		}
+		r, err := compileRule(&rules[i])
+		for _, e := range err {
+			errs = append(errs, fmt.Errorf("%s: %w", name, e))
+		}
+		out.rules = append(out.rules, r)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return out, nil
+}
+
+func compileRule(s *crawl.SiteRule) (r rule, errs []error) {
+	r.host = strings.ToLower(strings.TrimSpace(s.Host))
+	note := func(err error, format string, args ...any) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf(format+": %w", append(args, err)...))
+		}
+	}
+	var err error
+	if s.Match != "" {
+		r.match, err = regexp.Compile(s.Match)
+		note(err, "match")
+	}
+	seen := map[string]bool{}
+	for i := range s.Fields {
+		f, err := compileField(&s.Fields[i])
+		if err == nil && seen[f.name] {
+			err = errors.New("the rule has two fields of that name")
+		}
+		note(err, "field %q", s.Fields[i].Name)
+		if err == nil {
+			seen[f.name] = true
+			r.fields = append(r.fields, f)
+		}
+	}
+	for i, l := range s.Links {
+		w, err := compileWeight(l)
+		note(err, "link weight %d", i+1)
+		r.links = append(r.links, w)
+	}
+	return r, errs
+}
+
+func compileWeight(l crawl.LinkWeight) (linkWeight, error) {
+	if l.Weight < 1 || l.Weight > 9 {
+		return linkWeight{}, fmt.Errorf("weight %d: want 1 to 9", l.Weight)
+	}
+	re, err := regexp.Compile(l.Match)
+	return linkWeight{re, l.Weight}, err
+}
+
+func compileField(s *crawl.FieldRule) (*field, error) {
+	f := &field{name: s.Name, attr: strings.ToLower(s.Attr), list: s.List, convert: converters[s.Type]}
+	switch {
+	case s.Name == "":
+		return nil, errors.New("it has no name")
+	case (s.CSS == "") == (s.XPath == ""):
+		return nil, errors.New("want either css or xpath")
+	case f.convert == nil && s.Type != typeHTML:
+		return nil, fmt.Errorf("type %q: want string, number, integer, bool, date or html", s.Type)
+	case s.Type == typeHTML && s.Attr != "":
+		return nil, errors.New("type html and attr exclude each other")
+	}
+	var err error
+	if s.Regex != "" {
+		if f.regex, err = regexp.Compile(s.Regex); err != nil {
+			return nil, fmt.Errorf("regex: %w", err)
+		}
+	}
+	if s.CSS != "" {
+		f.css, err = cascadia.ParseGroup(s.CSS)
+		return f, wrapSelector("css", s.CSS, err)
+	}
+	f.xpath, err = compileXPath(s.XPath)
+	return f, wrapSelector("xpath", s.XPath, err)
+}
+
+func wrapSelector(what, selector string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %q: %w", what, selector, err)
+}
+
+// compileXPath guards against the library, which panics at some expressions.
+func compileXPath(expr string) (e *xpath.Expr, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	return xpath.Compile(expr)
+}
+
+// matching returns the rules for a page.
+func (rs *Rules) matching(u weburl.URL) (match []*rule) {
+	if rs == nil || len(rs.rules) == 0 {
+		return nil
+	}
+	url, host, domain, key := u.String(), u.Hostname(), "", u.HostKey()
+	for i := range rs.rules {
+		r := &rs.rules[i]
+		if domain == "" && r.host != "" {
+			domain = u.RegistrableDomain()
+		}
+		if (r.host == "" || r.host == host || r.host == key || r.host == domain) && (r.match == nil || r.match.MatchString(url)) {
+			match = append(match, r)
+		}
+	}
+	return match
+}
+
+// weigh gives each link the weight of the first pattern that matches it.
+func weigh(rules []*rule, links []crawl.Link) {
+	for _, r := range rules {
+		for _, w := range r.links {
+			for i := range links {
+				if l := &links[i]; l.Weight == 0 && !l.URL.IsZero() && w.match.MatchString(l.URL.String()) {
+					l.Weight = w.weight
+				}
+			}
+		}
+	}
+}

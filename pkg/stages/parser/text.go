@@ -1,0 +1,208 @@
+package parser
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
+)
+
+// textState collects the document's text: all of it, in one buffer, in blocks that are judged at the end.
+type textState struct {
+	buf    []byte
+	blocks []block
+	cur    block // the block being written
+	flags  flags
+	kind   kind
+	space  bool // white space since the last word
+	cjk    int32
+	inLink bool
+
+	linkCJK   int32
+	skipRaw   bool // the next text is that of a script or the like
+	titleNext bool // the next text is the title
+	textFull  bool
+}
+
+// block is a run of text between two block-level tags.
+type block struct {
+	start, end       int32 // in the buffer
+	words, linkWords int32
+	flags            flags
+	kind             kind
+}
+
+// Classes of bytes for folding white space.
+const (
+	plainByte = iota
+	spaceByte
+	ampByte
+	nulByte
+	leadByte // may begin a space, or something invisible, beyond ASCII
+	cjkByte  // begins a character of a script without spaces between words
+)
+
+var byteClass = func() (t [256]uint8) {
+	for _, c := range " \t\n\r\f\v" {
+		t[c] = spaceByte
+	}
+	t['&'], t[0] = ampByte, nulByte
+	t[0xC2], t[0xE1], t[0xE2], t[0xEF] = leadByte, leadByte, leadByte, leadByte
+	for c := 0xE3; c <= 0xE9; c++ {
+		t[c] = cjkByte
+	}
+	return t
+}()
+
+func (p *pass) onText() {
+	raw, escaped := p.Text()
+	switch {
+	case p.titleNext:
+		p.setTitle(raw)
+	case p.skipRaw:
+	case p.opt.MaxText > 0 && len(p.buf) > collectFactor*p.opt.MaxText:
+		p.textFull = true
+	default:
+		p.write(raw, escaped)
+	}
+	p.skipRaw, p.titleNext = false, false
+}
+
+// collectFactor is how many times the main text all text may be: main text makes up more than a quarter of most pages.
+const collectFactor = 4
+
+// write appends text to the current block, white space folded, character references replaced.
+func (t *textState) write(raw []byte, escaped bool) {
+	for i := 0; i < len(raw); {
+		switch byteClass[raw[i]] {
+		case plainByte:
+			i += t.words(raw[i:])
+		case spaceByte:
+			t.space = true
+			i++
+		case nulByte:
+			i++
+		case ampByte:
+			i += t.reference(raw[i:], escaped)
+		default:
+			i += t.wide(raw[i:])
+		}
+	}
+}
+
+// words appends words parted by single spaces, which need no folding, at once, and returns how much of raw it took.
+func (t *textState) words(raw []byte) int {
+	end, more := 1, int32(0)
+	for end < len(raw) {
+		if byteClass[raw[end]] == plainByte {
+			end++
+			continue
+		}
+		if raw[end] != ' ' || end+1 == len(raw) || byteClass[raw[end+1]] != plainByte {
+			break
+		}
+		end += 2
+		more++
+	}
+	t.emit(raw[:end])
+	t.cur.words += more
+	if t.inLink {
+		t.cur.linkWords += more
+	}
+	return end
+}
+
+// emit appends a piece of a word.
+func (t *textState) emit(piece []byte) {
+	if empty := len(t.buf) == int(t.cur.start); t.space || empty {
+		if !empty {
+			t.buf = append(t.buf, ' ')
+		}
+		t.cur.words++
+		if t.inLink {
+			t.cur.linkWords++
+		}
+		t.space = false
+	}
+	t.buf = append(t.buf, piece...)
+}
+
+func (t *textState) reference(raw []byte, escaped bool) int {
+	if !escaped {
+		t.emit(raw[:1])
+		return 1
+	}
+	var scratch [maxRefText]byte
+	out, n := htmlscan.AppendRef(scratch[:0], raw, false)
+	t.write(out, false)
+	return n
+}
+
+const maxRefText = 64
+
+// wide handles a character beyond ASCII that may be a space, invisible, or of a script without spaces.
+func (t *textState) wide(raw []byte) int {
+	r, n := utf8.DecodeRune(raw)
+	switch {
+	case r == '\u00A0', r == '\u1680', r >= '\u2000' && r <= '\u200A', r == '\u2028', r == '\u2029', r == '\u202F',
+		r == '\u205F', r == '\u3000':
+		t.space = true
+		return n
+	case r == '\u00AD', r >= '\u200B' && r <= '\u200D', r == '\u2060', r == '\uFEFF':
+		return n // soft hyphens, joiners and byte order marks are not seen
+	case byteClass[raw[0]] == cjkByte:
+		t.cjk++
+		if t.inLink {
+			t.linkCJK++
+		}
+	}
+	t.emit(raw[:n])
+	return n
+}
+
+// charsPerWord is how many characters make a word in a script without spaces.
+const charsPerWord = 2
+
+// endBlock ends the current block; one without text leaves no trace.
+func (t *textState) endBlock() {
+	t.space = false
+	if len(t.buf) == int(t.cur.start) {
+		t.cur.words, t.cur.linkWords = 0, 0
+		return
+	}
+	b := t.cur
+	b.end, b.flags, b.kind = int32(len(t.buf)), t.flags, t.kind
+	b.words += t.cjk / charsPerWord
+	b.linkWords += t.linkCJK / charsPerWord
+	t.blocks = append(t.blocks, b)
+	t.buf = append(t.buf, '\n')
+	t.cur = block{start: int32(len(t.buf))}
+	t.cjk, t.linkCJK = 0, 0
+}
+
+// maxTitle bounds a title, in bytes.
+const maxTitle = 1000
+
+func (p *pass) setTitle(raw []byte) {
+	p.titled = true
+	var t textState
+	t.write(raw[:min(len(raw), 8*maxTitle)], true)
+	title := t.buf
+	if len(title) > maxTitle {
+		title = cutAt(title, maxTitle)
+		p.out.cut(CutTitle)
+	}
+	p.out.Title = strings.ToValidUTF8(string(title), "\uFFFD")
+}
+
+// cutAt cuts b to at most n bytes at a rune boundary.
+func cutAt(b []byte, n int) []byte {
+	if len(b) <= n {
+		return b
+	}
+	for n > 0 && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return bytes.TrimRight(b[:n], " ")
+}
