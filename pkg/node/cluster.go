@@ -112,7 +112,7 @@ func (c *cluster) open(ctx context.Context) error {
 	if err := c.openRing(); err != nil {
 		return err
 	}
-	var placing []Role // what must know where hosts belong, besides those that need these stores anyway
+	var placing []Role //nolint:prealloc // for two: what must know where hosts belong, besides those that need these stores anyway
 	if c.byAddress() {
 		placing = []Role{HostSplitter, DUE}
 	}
