@@ -66,6 +66,10 @@ type Outcome struct {
 	// CrawlDelay is the Crawl-delay for the job's own agent, from the robots.txt of the page's origin. The job that
 	// fetched the file may have another agent.
 	CrawlDelay time.Duration `cbor:"18,keyasint,omitempty"`
+	// ETag and LastModified are the validators of a page that was answered, where the server sent any of at most
+	// MaxValidator octets; of a page that is unchanged (304), those that were asked with where it sent none.
+	ETag         string `cbor:"19,keyasint,omitempty"`
+	LastModified string `cbor:"20,keyasint,omitempty"`
 	// Node is the node whose frontier waits for a robots.txt that a host of another node served; empty: this node. It
 	// addresses the message and is not part of it.
 	Node string `cbor:"-"`

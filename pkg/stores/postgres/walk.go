@@ -18,7 +18,7 @@ const printsSQL = `
 
 // Each calls each with every fingerprint of a job and its key, in the order of the keys, from one snapshot. It holds
 // one at a time. The original of a copy is zero if it has no fingerprint. An error of each stops it.
-func (c *ContentSet) Each(ctx context.Context, job crawl.JobID, each func(weburl.Key, Fingerprint) error) error {
+func (c *ContentSet) Each(ctx context.Context, job crawl.JobID, each func(weburl.Key, crawl.StoredFingerprint) error) error {
 	number, known, err := c.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err
@@ -28,7 +28,7 @@ func (c *ContentSet) Each(ctx context.Context, job crawl.JobID, each func(weburl
 		if err != nil {
 			return err
 		}
-		var f Fingerprint
+		var f crawl.StoredFingerprint
 		var id, digest []byte
 		var url, of string
 		var pageType, distance int16
