@@ -75,7 +75,7 @@ func (s *shell) run(key, line string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-ec", line)
 	cmd.Dir, cmd.WaitDelay = "..", 5*time.Second
-	cmd.Env = append(s.env, "AWS_ACCESS_KEY_ID="+key)
+	cmd.Env = append(slices.Clone(s.env), "AWS_ACCESS_KEY_ID="+key)
 	if strings.HasPrefix(line, "make ") && !strings.HasPrefix(line, "make aws-bucket") { // one asks who it is; twenty would take half a minute
 		cmd.Env = append(cmd.Env, "ACCOUNT="+fakeaws.Account)
 	}

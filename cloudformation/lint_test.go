@@ -8,6 +8,9 @@ import (
 // The real linter, where it is installed. It comes from Python's registry, which not every machine reaches; the other
 // tests do not need it.
 func TestLint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the linter, a program of Python, takes 15 seconds of a processor, and needs to be installed")
+	}
 	linter, err := exec.LookPath("cfn-lint")
 	if err != nil {
 		t.Skip("cfn-lint is not installed (pip install cfn-lint); the schema check of every resource is in the other tests")

@@ -55,7 +55,7 @@ func TestABrokenClusterIsRefused(t *testing.T) {
 		"read-only property":       {edit{"stores.yml", "Engine: postgres\n", "Engine: postgres\n      DBInstanceArn: a\n"}, "read only"},
 		"unknown type":             {edit{"network.yml", "Type: AWS::EC2::VPC\n", "Type: AWS::EC2::Vpc\n"}, "Unrecognized resource types"},
 		"unknown reference":        {edit{"network.yml", "VpcId: !Ref Vpc, Internet", "VpcId: !Ref Vpx, Internet"}, "unresolved reference to Vpx"},
-		"unknown attribute":        {edit{"stores.yml", "Database.Endpoint.Address", "Database.Endpoint.Adress"}, "no attribute"},
+		"unknown attribute":        {edit{"stores.yml", "Database.Endpoint.Address", "Database.Endpoint.Adresse"}, "no attribute"},
 		"unknown output":           {edit{"whirlpool.yml", "!GetAtt Network.Outputs.CrawlerSubnet", "!GetAtt Network.Outputs.CrawlersSubnet"}, "not found"},
 		"cycle":                    {edit{"network.yml", "Type: AWS::EC2::VPC\n", "Type: AWS::EC2::VPC\n    DependsOn: Storage\n"}, "circular"},
 		"an alias":                 {edit{"network.yml", "Type: AWS::EC2::InternetGateway", "Type: &a AWS::EC2::InternetGateway"}, "aliases"},

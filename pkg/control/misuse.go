@@ -3,6 +3,8 @@ package control
 import "fmt"
 
 // Misuse is an error of whoever asks: the same cannot be done however often it is tried.
+//
+//nolint:errname // control.Misuse says it
 type Misuse struct{ Err error }
 
 // Error implements error.

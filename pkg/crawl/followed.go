@@ -5,8 +5,7 @@ import "github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 // HasLinks reports whether an outcome is followed by links: those of a page or a sitemap, or the target of a redirect.
 // A robots.txt is in no ledger, so it does not count.
 func HasLinks(k Kind, v Verdict, status int) bool {
-	switch {
-	case k == KindRobots || v != VerdictDone || status == 204 || status == 205 || status == 304:
+	if k == KindRobots || v != VerdictDone || status == 204 || status == 205 || status == 304 {
 		return false
 	}
 	return status >= 200 && status < 400

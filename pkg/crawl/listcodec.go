@@ -181,9 +181,9 @@ func (l ExclusionList) MarshalCBOR() ([]byte, error) {
 
 func appendExclusionExtensions(b []byte, x, before *Exclusion) []byte {
 	b = appendWhat(appendEpoch(b, x.Epoch), x)
-	switch {
-	case x.Rule == "":
-	case x.Rule == before.Rule:
+	switch x.Rule {
+	case "":
+	case before.Rule:
 		b = appendPair(b, extSameRule, nil)
 	default:
 		b = appendPair(b, extRule, []byte(x.Rule))

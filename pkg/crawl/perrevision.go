@@ -29,9 +29,9 @@ type madeOf[T any] struct {
 // maxRevisions is how many revisions, over all jobs, are kept. When there are more all are made again.
 const maxRevisions = 256
 
-// NewPerRevision returns an empty one. Errors of make are not kept.
-func NewPerRevision[T any](jobs Jobs, make func(*Job) (T, error)) *PerRevision[T] {
-	return &PerRevision[T]{jobs: jobs, make: make, kept: map[revisionKey]madeOf[T]{}}
+// NewPerRevision returns an empty one. Errors of build are not kept.
+func NewPerRevision[T any](jobs Jobs, build func(*Job) (T, error)) *PerRevision[T] {
+	return &PerRevision[T]{jobs: jobs, make: build, kept: map[revisionKey]madeOf[T]{}}
 }
 
 // At returns the job as it was in an epoch, and what is made of it.

@@ -112,7 +112,7 @@ func (c *cluster) open(ctx context.Context) error {
 	if err := c.openRing(); err != nil {
 		return err
 	}
-	var placing []Role // what must know where hosts belong, besides those that need these stores anyway
+	var placing []Role //nolint:prealloc // for two: what must know where hosts belong, besides those that need these stores anyway
 	if c.byAddress() {
 		placing = []Role{HostSplitter, DUE}
 	}
@@ -260,7 +260,7 @@ func (c *cluster) openBus(ctx context.Context) (err error) {
 	return c.p.Await(ctx, "rabbitmq", func(ctx context.Context) error { return c.bus.DeclareFor(ctx, topics...) })
 }
 
-// PostgresConfig, MongoConfig and RabbitConfig translate the settings of a node's programs for the adapters.
+// PostgresConfig translates the settings of a node's programs for the adapter, as MongoConfig and RabbitConfig do.
 func PostgresConfig(cfg *process.Config) postgres.Config {
 	out := postgres.Default()
 	out.URL, out.MaxConns = cfg.Postgres.Address().Reveal(), cfg.Postgres.Connections

@@ -161,7 +161,7 @@ func again(err error) error {
 // stopped is err, unless it came of ctx.
 func stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // being told to end is no failure
 	}
 	return err
 }

@@ -28,6 +28,8 @@ func PeerConfig(cfg *process.Config, addr string) rabbit.Config {
 
 // NodeConfig is RabbitConfig for a command that asks the broker of another node of the ring. Its management API is on the same host at the port of
 // this node's, unless ring.management says otherwise; user and password are the same.
+//
+//nolint:revive // it is a node of the ring
 func NodeConfig(cfg *process.Config, name, addr string) rabbit.Config {
 	there := *cfg
 	m := &there.RabbitMQ.Management

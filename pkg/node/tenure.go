@@ -73,7 +73,7 @@ func (t *tenure) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(held, func() { cancel(errFenced) })()
+	defer context.AfterFunc(held, func() { cancel(errFenced) })() //nolint:contextcheck // held ends ctx
 	out, err := t.fetcher.Handle(ctx, f)
 	if err != nil && errors.Is(context.Cause(ctx), errFenced) {
 		return []crawl.Event{interrupted(f, errFenced.Error(), true)}, nil

@@ -54,11 +54,11 @@ func (c *calls[In]) call(ctx context.Context, in In, id crawl.MessageID) ([]craw
 	if err := c.enter(w); err != nil {
 		return nil, err
 	}
-	a := c.handle(w, in)
+	a := c.handle(w, in) //nolint:contextcheck // w has the values of ctx
 	switch abandoned := c.leave(w); {
 	case abandoned:
 		return nil, errAbandoned
-	case a.err != nil && errors.Is(context.Cause(w.leash), errLimit):
+	case a.err != nil && errors.Is(context.Cause(w.leash), errLimit): //nolint:contextcheck // w has the values of ctx
 		return nil, &cutError{a.err}
 	}
 	return a.out, a.err

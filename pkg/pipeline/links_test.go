@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 
@@ -72,7 +73,7 @@ func TestNoPageStallsItsJob(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("goes on to %q, want %q", got, tt.want)
 			}
-			if want := tt.err != nil && tt.err != pipeline.ErrHandled; (s.results[0] != nil) != want {
+			if want := tt.err != nil && !errors.Is(tt.err, pipeline.ErrHandled); (s.results[0] != nil) != want {
 				t.Errorf("handled with %v", s.results[0])
 			}
 		})

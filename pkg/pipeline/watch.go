@@ -39,6 +39,8 @@ func (w *call) Value(key any) any {
 }
 
 // enter gives a call its leash, and the watch the call. It refuses a message whose abandoned call is under way.
+//
+//nolint:contextcheck // a call has the context of its message
 func (c *calls[In]) enter(w *call) error {
 	life := w.by.Life()
 	c.mu.Lock()
@@ -85,6 +87,8 @@ const watchParts = 16
 
 // watch cuts off the calls that take longer than the limit, and abandons those that do not return within the grace
 // after their context ended, until stop is closed. Time in which the calls are held does not count, except after that.
+//
+//nolint:contextcheck // calls have the contexts of their messages
 func (c *calls[In]) watch(stop <-chan struct{}, held func() bool, abandon func(*call, error)) {
 	tick := time.NewTicker(max(min(c.limit, grace)/watchParts, time.Millisecond))
 	defer tick.Stop()

@@ -74,7 +74,7 @@ func (r *reader) entry(key string, name, value *yaml.Node) {
 
 // near returns the keys and sections that may have been meant by key: those as deep as it is, else the settings.
 func (r *reader) near(key string) []string {
-	var out []string
+	out := make([]string, 0, 2*len(r.all))
 	depth := strings.Count(key, ".") + 1
 	for _, s := range r.all {
 		parts := strings.Split(s.key, ".")

@@ -23,7 +23,7 @@ func OpenFiles() int {
 			limit = raised
 		}
 	}
-	return int(min(uint64(limit.Cur), 1<<30))
+	return int(min(uint64(limit.Cur), 1<<30)) //nolint:unconvert // it is signed on FreeBSD
 }
 
 // StoreFiles is how many of so many files a store may keep open; 0: nothing is known.

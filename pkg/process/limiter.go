@@ -106,7 +106,7 @@ func (l *Limiter) WithGroup(name string) slog.Handler {
 func (l *Limiter) Close() error {
 	l.state.mu.Lock()
 	defer l.state.mu.Unlock()
-	var errs []error
+	errs := make([]error, 0, len(l.state.windows))
 	for k, c := range l.state.windows {
 		errs = append(errs, c.tell(k))
 		delete(l.state.windows, k)
@@ -169,6 +169,8 @@ func (s *limitState) sweep(now time.Time) {
 }
 
 // tell logs how many records were left out, once.
+//
+//nolint:contextcheck // a log line is not part of what the caller does
 func (c *limitCount) tell(k limitKey) error {
 	if c.timer != nil {
 		c.timer.Stop()

@@ -91,7 +91,7 @@ func writeClusterAudit(w io.Writer, r *crawl.AuditReport) error {
 
 // reasonCounts lists reasons with their counts.
 func reasonCounts(reasons map[string]int64) string {
-	var parts []string
+	parts := make([]string, 0, len(reasons))
 	for _, r := range slices.Sorted(maps.Keys(reasons)) {
 		parts = append(parts, fmt.Sprintf("%s %d", r, reasons[r]))
 	}

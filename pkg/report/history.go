@@ -160,7 +160,7 @@ func (s *story) explainWhy(ctx context.Context, e *Explanation, l *crawl.Entry) 
 func (s *story) noRobots(ctx context.Context, u weburl.URL) (string, error) {
 	at, err := weburl.Parse(u.Origin() + "/robots.txt")
 	if err != nil {
-		return "", nil // there is no such origin, and so no robots.txt
+		return "", nil //nolint:nilerr // no such origin, no robots.txt
 	}
 	lines, err := s.attempts(ctx, at)
 	if err != nil || len(lines) == 0 {

@@ -48,7 +48,7 @@ func rewritten(raw string, u, canon weburl.URL) []string {
 	note(strings.Contains(authority(u.String()), "@"), "user and password dropped")
 	note(u.Hostname() != canon.Hostname(), "dot at the end of the host dropped")
 	note(strings.HasSuffix(withoutFragment(u.String()), "?"), "empty query dropped")
-	gone := missing(split(u.Query(), "&"), split(canon.Query(), "&"))
+	gone := missing(split(u.Query()), split(canon.Query()))
 	note(len(gone) > 0, "session or tracking parameters dropped: %s", strings.Join(gone, ", "))
 	gone = missing(pathParams(u.Path()), pathParams(canon.Path()))
 	note(len(gone) > 0, "session ids dropped from the path: %s", strings.Join(gone, ", "))
@@ -107,11 +107,11 @@ func withoutFragment(text string) string {
 	return text
 }
 
-func split(s, sep string) []string {
-	if s == "" {
+func split(query string) []string {
+	if query == "" {
 		return nil
 	}
-	return strings.Split(s, sep)
+	return strings.Split(query, "&")
 }
 
 // pathParams are the parameters of a path's segments: "sid=1" in /a;sid=1/b.
@@ -146,8 +146,8 @@ func paramName(p string) string {
 
 // reencoded reports whether a parameter that is in both queries is spelled in two ways.
 func reencoded(before, after string) bool {
-	kept := split(before, "&")
-	for _, p := range split(after, "&") {
+	kept := split(before)
+	for _, p := range split(after) {
 		if !slices.Contains(kept, p) {
 			return true
 		}

@@ -41,7 +41,7 @@ func listen(dir string) (l net.Listener, cleanup func() error, err error) {
 	if err := remove(socket); err != nil {
 		return nil, nil, fmt.Errorf("remove the stale control socket: %w", err)
 	}
-	if l, err = net.Listen("unix", socket); err != nil {
+	if l, err = net.Listen("unix", socket); err != nil { //nolint:noctx // it does not wait
 		return nil, nil, fmt.Errorf("control socket: %w", err)
 	}
 	cleanup = func() error { return errors.Join(remove(socket), remove(pointer)) }

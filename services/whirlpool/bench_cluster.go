@@ -133,7 +133,7 @@ func (b *clusterBench) startPrograms(ctx context.Context, ref *clusterRef, log *
 		if ref.file != clusterFromEnvironment {
 			args = append(args, "--config", ref.file)
 		}
-		listen, err := freeAddress()
+		listen, err := freeAddress(ctx)
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (b *clusterBench) startPrograms(ctx context.Context, ref *clusterRef, log *
 		k.cmd.Env = append(os.Environ(), "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_FETCH_DNS="+b.web.DNS,
 			"WHIRLPOOL_HTTP_LISTEN="+listen, "WHIRLPOOL_LOG_LEVEL=warn")
 		if b.profiles != "" {
-			if k.pprof, err = freeAddress(); err != nil {
+			if k.pprof, err = freeAddress(ctx); err != nil {
 				return err
 			}
 		}
@@ -156,8 +156,8 @@ func (b *clusterBench) startPrograms(ctx context.Context, ref *clusterRef, log *
 	return b.awaitReady(ctx, log.Name())
 }
 
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
@@ -169,10 +169,8 @@ func (b *clusterBench) awaitReady(ctx context.Context, log string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for name, k := range b.children {
-		for {
-			if fetchInto(ctx, io.Discard, "http://"+k.metrics+"/readyz") == nil {
-				break
-			}
+		for fetchInto(ctx, io.Discard, "http://"+k.metrics+"/readyz") != nil {
+
 			select {
 			case <-ctx.Done():
 				return fmt.Errorf("%s is not ready after a minute: see %s", name, log)

@@ -181,7 +181,7 @@ func benchAll() *cobra.Command {
 					pages, err := benchPages(nil)
 					return errors.Join(err, runBenchParse(w, pages))
 				},
-				func(context.Context) error { return contentseenbench.Run(w) },
+				func(context.Context) error { return contentseenbench.Run(w) }, //nolint:contextcheck // a measurement, ended by its signal
 				func(ctx context.Context) error {
 					return inTemp("", func(dir string) error { return localbench.URLSet(ctx, dir, 1e7, w) })
 				},

@@ -39,7 +39,7 @@ again; nothing of the former job gets into the new one.`,
 
 // tellDeleted says what was deleted.
 func tellDeleted(w io.Writer, d *control.Deleted) error {
-	parts := []string{fmt.Sprintf("%d records", d.Records)}
+	parts := append(make([]string, 0, 1+len(d.Erased)), fmt.Sprintf("%d records", d.Records))
 	if d.Records < 0 {
 		parts[0] = "its records"
 	}

@@ -65,8 +65,9 @@ the records as they are. Without FILE it writes to standard output.`,
 // completeColumns completes the last of the names between commas.
 func completeColumns(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := typed[:strings.LastIndexByte(typed, ',')+1]
-	var out []cobra.Completion
-	for _, c := range append(export.Columns(), "field.") {
+	columns := append(export.Columns(), "field.")
+	out := make([]cobra.Completion, 0, len(columns))
+	for _, c := range columns {
 		out = append(out, before+c)
 	}
 	return beginning(out, typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace

@@ -36,7 +36,7 @@ func nameFlags(flags *pflag.FlagSet, err error) error {
 	var fault *crawl.KeyError
 	switch {
 	case errors.As(err, &list):
-		var errs []error
+		errs := make([]error, 0, len(list.Unwrap()))
 		for _, e := range list.Unwrap() {
 			errs = append(errs, nameFlags(flags, e))
 		}

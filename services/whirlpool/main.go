@@ -93,6 +93,8 @@ func addGroup(root *cobra.Command, id string, cmds ...*cobra.Command) {
 }
 
 // exitStatus is an error with an exit status of its own. Errors that are none are usage errors, which cobra makes.
+//
+//nolint:errname // a status; cobra carries it as an error
 type exitStatus struct {
 	code int
 	err  error

@@ -97,9 +97,9 @@ func (r *ringUnderTest) node(name string) *member.Member {
 		defer end()
 		for ctx.Err() == nil {
 			if t := m.Table(); t != nil {
-				hand, recover := t.Duties(name)
+				hand, regain := t.Duties(name)
 				var parts []ring.Part
-				for _, v := range append(hand, recover...) {
+				for _, v := range append(hand, regain...) {
 					parts = append(parts, v.Part())
 				}
 				if len(parts) > 0 {

@@ -70,7 +70,7 @@ func (s *Server) buildAttachment(o *Object) error {
 }
 
 // start starts the machines that a new object brings.
-func (s *Server) start(st *stack, logical string, o *Object) error {
+func (s *Server) start(_ *stack, _ string, o *Object) error {
 	switch o.Type {
 	case "AWS::EC2::Instance":
 		s.run(s.machines[o.ID])

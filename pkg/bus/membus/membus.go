@@ -256,7 +256,7 @@ func (h *handling) Life() context.Context { return h.Context }
 
 func (b *Bus) handle(ctx context.Context, t *topic, d delivery, h bus.Handler, detach func()) {
 	one := &handling{Context: ctx, bus: b, topic: t, d: d, detach: detach}
-	err := h(one, d.msg)
+	err := h(one, d.msg) //nolint:contextcheck // one is ctx, and more
 	if one.ended.CompareAndSwap(false, true) {
 		b.dispose(ctx, t, d, err)
 	}

@@ -19,7 +19,7 @@ type breaker struct {
 	failure error         // of the last try
 }
 
-func newBreaker(min, max time.Duration) *breaker { return &breaker{min: min, max: max} }
+func newBreaker(least, most time.Duration) *breaker { return &breaker{min: least, max: most} }
 
 // attempt is a publication that the breaker let through.
 type attempt struct{ probe bool }

@@ -122,7 +122,7 @@ func (w *batchConn) fail(err error) {
 // Close writes what it can within a second, and closes the connection.
 func (w *batchConn) Close() error {
 	w.fail(net.ErrClosed)
-	_ = w.Conn.SetWriteDeadline(time.Now().Add(time.Second))
+	_ = w.SetWriteDeadline(time.Now().Add(time.Second))
 	w.signal()
 	<-w.ended
 	return nil

@@ -86,7 +86,7 @@ func page(n int) bus.Message {
 
 func wide(cfg *rabbit.Config) { cfg.MaxLength = 1 << 30 }
 
-func publishAll(b *testing.B, bs bus.Bus, goroutines, group, n int, make func(int) bus.Message) {
+func publishAll(b *testing.B, bs bus.Bus, goroutines, group, n int, build func(int) bus.Message) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range goroutines {
@@ -98,7 +98,7 @@ func publishAll(b *testing.B, bs bus.Bus, goroutines, group, n int, make func(in
 				}
 				var msgs []bus.Message
 				for i := from; i < min(from+group, n); i++ {
-					msgs = append(msgs, make(i))
+					msgs = append(msgs, build(i))
 				}
 				if err := bs.Publish(context.Background(), msgs...); err != nil {
 					b.Error(err)

@@ -67,7 +67,7 @@ func newVhost(cfg Config, l layout, url string) (*vhost, error) {
 
 // Declare declares the exchanges, queues and bindings of both vhosts. It waits for the broker until ctx is done.
 func (b *Bus) Declare(ctx context.Context) error {
-	var all []string
+	all := make([]string, 0, len(b.vhosts))
 	for _, v := range b.vhosts {
 		all = append(all, v.topics[0].Name)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
-// spare is how many messages beyond those being handled are at hand, at most: so many handlers that end at once find the next
-// message without a round trip. More would keep messages from other programs.
+// spare is how many messages beyond those being handled are at hand, at most: so many handlers that end at once find
+// the next message without a round trip. More would keep messages from other programs.
 const spare = 32
 
 // errConsumerLost ends a session whose channel, connection or queue is gone.
@@ -29,9 +29,9 @@ type consumer struct {
 	log     *slog.Logger
 }
 
-// Consume implements bus.Bus. When ctx ends, nothing more is taken, what was taken and not begun goes back to its queue, and the
-// handlers under way have the grace of the Config to finish. When the connection is lost, their contexts end at once:
-// the broker gives their messages to others.
+// Consume implements bus.Bus. When ctx ends, nothing more is taken, what was taken and not begun goes back to its
+// queue, and the handlers under way have the grace of the Config to finish. When the connection is lost, their contexts
+// end at once: the broker gives their messages to others.
 func (b *Bus) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Handler) error {
 	if err := w.Validate(); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (b *Bus) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Ha
 		err := c.session(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // being told to end is no failure
 		case errors.Is(err, ErrClosed):
 			return fmt.Errorf("consume %s: %w", topic, err)
 		case time.Since(began) > time.Minute:
@@ -95,7 +95,7 @@ func (c *consumer) session(ctx context.Context) error {
 	}
 	done, left := make(chan struct{}), make(chan struct{})
 	go func() { defer close(left); c.leave(taking, ctx, sub, done) }()
-	bus.RunDetachable(taking, c.workers, sub.jobs, func(j *job, detach func()) { c.handle(sub, j, detach) })
+	bus.RunDetachable(taking, c.workers, sub.jobs, func(j *job, detach func()) { c.handle(sub, j, detach) }) //nolint:contextcheck // handlers outlive the subscription
 	close(done)
 	<-left
 	if ctx.Err() == nil {
@@ -148,8 +148,8 @@ func (sub *subscription) put(d amqp.Delivery) {
 	}
 }
 
-// leave waits until nothing more is to be taken. When that is because ctx ended, it gives back what was not begun, and ends the
-// handlers' context after the grace.
+// leave waits until nothing more is to be taken. When that is because ctx ended, it gives back what was not begun, and
+// ends the handlers' context after the grace.
 func (c *consumer) leave(taking, ctx context.Context, sub *subscription, done <-chan struct{}) {
 	<-taking.Done()
 	if ctx.Err() == nil {

@@ -64,7 +64,7 @@ func OpenQueues(ctx context.Context, cfg Config) (*Queues, error) {
 		q.api.close()
 		return nil, fmt.Errorf("rabbit: open the frontier's queues: %w", v.denial(err))
 	}
-	running, end := context.WithCancel(context.Background())
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
 	q.end = end
 	go q.run(running)
 	return q, nil

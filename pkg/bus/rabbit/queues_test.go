@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -146,7 +147,7 @@ func TestQueuesThatAreEmptyAreDeletedAtTheNextStart(t *testing.T) {
 	q = openQueues(t, cfg)
 	var names []string
 	for _, d := range must(rabbittest.OpenBus(t, cfg).Depths(within(t)))(t) {
-		if strings.Contains("front.1 back.1 back.2 later.9", d.Queue) {
+		if slices.Contains([]string{"front.1", "back.1", "back.2", "later.9"}, d.Queue) {
 			names = append(names, d.Queue)
 		}
 	}

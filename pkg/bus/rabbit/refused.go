@@ -31,32 +31,32 @@ func refusal(url string, err error) error {
 	return err
 }
 
-// Denied says that the broker accepts the user, but denies access to a queue or an exchange. Waiting does not help;
+// DeniedError says that the broker accepts the user, but denies access to a queue or an exchange. Waiting does not help;
 // `whirlpool setup` does. The broker has closed the channel after it.
-type Denied struct {
+type DeniedError struct {
 	User, Vhost string
 	Err         error // what the broker said: it names the queue or the exchange
 }
 
 // Error implements error.
-func (d *Denied) Error() string {
+func (d *DeniedError) Error() string {
 	return fmt.Sprintf("the broker denies user %s a right in vhost %s: run `whirlpool setup` with the configuration of this program, "+
 		"which brings the rights of the users up to date: %s", d.User, d.Vhost, d.Err)
 }
 
 // Unwrap returns what the broker said.
-func (d *Denied) Unwrap() error { return d.Err }
+func (d *DeniedError) Unwrap() error { return d.Err }
 
 // deniedPause is how long to wait before another try: until somebody has mended the rights nothing changes.
 const deniedPause = 30 * time.Second
 
 // Pause is how long whoever runs the program waits before it tries again.
-func (d *Denied) Pause() time.Duration { return deniedPause }
+func (d *DeniedError) Pause() time.Duration { return deniedPause }
 
 // denial marks the answer of a broker that denies the user a right.
 func (v *vhost) denial(err error) error {
 	var said *amqp.Error
-	var marked *Denied
+	var marked *DeniedError
 	if !errors.As(err, &said) || said.Code != amqp.AccessRefused || errors.As(err, &marked) {
 		return err
 	}
@@ -64,7 +64,7 @@ func (v *vhost) denial(err error) error {
 	if errURI != nil {
 		return err
 	}
-	return &Denied{User: uri.Username, Vhost: uri.Vhost, Err: err}
+	return &DeniedError{User: uri.Username, Vhost: uri.Vhost, Err: err}
 }
 
 // loggedIn turns an answer of the management API that refuses the login into an error that says so.

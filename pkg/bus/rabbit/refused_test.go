@@ -142,7 +142,7 @@ func TestADeniedQueueNamesWhatToDo(t *testing.T) {
 	_, err := q.Pull(within(t), name, 1)
 	await(t, q.Lost(), "notice of the loss")
 	for what, err := range map[string]error{"Pull": err, "Cause": q.Cause()} {
-		var denied *rabbit.Denied
+		var denied *rabbit.DeniedError
 		if !errors.As(err, &denied) || !errors.Is(err, rabbit.ErrLost) || denied.Pause() < 10*time.Second {
 			t.Fatalf("%s: %v; want a denial by which the queues are lost, and some patience", what, err)
 		}

@@ -61,7 +61,7 @@ type queue struct {
 }
 
 func (l layout) queues(maxLength int) []queue {
-	qs := []queue{{name: deadQueue}}
+	qs := append(make([]queue, 0, 1+2*len(l.topics)), queue{name: deadQueue})
 	for _, t := range l.topics {
 		q := queue{name: t.Name}
 		if t.Bounded {

@@ -70,8 +70,8 @@ func (t *Ownership) look(ctx context.Context, f Frontier) (busy bool, err error)
 	if t.deps.Member.Fenced() {
 		return true, nil
 	}
-	hand, recover := table.Duties(t.cfg.Node)
-	return len(hand)+len(recover) > 0, errors.Join(t.handOver(ctx, f, hand), t.takeOver(ctx, f, table, recover), t.takeBack(ctx, f))
+	hand, regain := table.Duties(t.cfg.Node)
+	return len(hand)+len(regain) > 0, errors.Join(t.handOver(ctx, f, hand), t.takeOver(ctx, f, table, regain), t.takeBack(ctx, f))
 }
 
 // handOver lets go of virtual nodes of which nothing is in flight. The frontier leases nothing of them since update.

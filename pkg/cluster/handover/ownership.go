@@ -141,6 +141,8 @@ func Begin(ctx context.Context, cfg Config, deps Deps) (*Ownership, error) {
 func (t *Ownership) over() bool { return t.deps.Member.Incarnation() != t.token.Incarnation }
 
 // Place says whose a URL is, and whether this node may lease it now. It answers from memory.
+//
+//nolint:contextcheck // a look into memory; Place has no context
 func (t *Ownership) Place(u weburl.URL) Place {
 	v := t.view.Load()
 	vnode, err := vnodeOf(context.Background(), v.table, u, t.cfg.Recall)

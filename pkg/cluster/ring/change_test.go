@@ -260,8 +260,8 @@ func TestTheLastNodesThatDrainStayWhenTheOthersDie(t *testing.T) {
 		t.Errorf("an owner of an empty ring: %v", err)
 	}
 	back := Must(r.Join(node("n1", Unit, 50)))
-	if _, recover := back.Duties("n1"); len(recover) != 64 {
-		t.Errorf("the first node after all had died recovers %d virtual nodes of 64", len(recover))
+	if _, regain := back.Duties("n1"); len(regain) != 64 {
+		t.Errorf("the first node after all had died recovers %d virtual nodes of 64", len(regain))
 	}
 }
 

@@ -49,7 +49,7 @@ func (t *Table) Finish(node string, incarnation uint64, parts ...Part) (_ *Table
 // Duties returns, in order, the virtual nodes for which the node has to act next: those it has to hand over, and those
 // it has to recover. A virtual node that came back before it was gone is handed from the node to itself, because
 // requests may be in flight.
-func (t *Table) Duties(node string) (hand, recover []Vnode) {
+func (t *Table) Duties(node string) (hand, regain []Vnode) {
 	i, ok := t.find(node)
 	if !ok {
 		return nil, nil
@@ -59,10 +59,10 @@ func (t *Table) Duties(node string) (hand, recover []Vnode) {
 		case s == Handing && int(t.from[v]) == i:
 			hand = append(hand, t.Vnode(v))
 		case s == Recovering && int(t.owner[v]) == i:
-			recover = append(recover, t.Vnode(v))
+			regain = append(regain, t.Vnode(v))
 		}
 	}
-	return hand, recover
+	return hand, regain
 }
 
 // Settle returns the table after every node has finished its moves. Simulations, measurements and tests start with such

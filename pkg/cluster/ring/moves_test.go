@@ -83,7 +83,7 @@ func (w *world) lease(name string, v int) {
 func (w *world) work(name string, pick int) {
 	a := w.nodes[name]
 	me, _ := a.view.Node(name)
-	hand, recover := a.view.Duties(name)
+	hand, regain := a.view.Duties(name)
 	if len(hand) > 0 {
 		v := hand[pick%len(hand)]
 		delete(a.leases, v.Index)
@@ -91,8 +91,8 @@ func (w *world) work(name string, pick int) {
 		a.view = w.table // who changes the table has read it
 		return
 	}
-	if len(recover) > 0 {
-		v := recover[pick%len(recover)]
+	if len(regain) > 0 {
+		v := regain[pick%len(regain)]
 		if now := w.table.Vnode(v.Index); now.Owner == name && now.Since == v.Since { // else what it reads is a copy that helps nobody
 			for u := range urlsOfVnode {
 				w.urls[v.Index][u] = name

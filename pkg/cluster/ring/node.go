@@ -112,7 +112,7 @@ func CheckName(name string) error {
 		if c != '.' {
 			dots = false
 		}
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-') {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {
 			return fmt.Errorf("name %q: want 1 to %d of A-Z a-z 0-9 . _ -", name, maxName)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func TestTheVirtualNodeOfAKeyIsFixedForEver(t *testing.T) {
 	r := Must(Create(256_000, ByHost, 0x5eed))
 	for key, want := range map[string]int{"": 82636, "example.com": 226251, "example.com:8080": 88855, "xn--bcher-kva.example": 74635,
-		"a-host-name-that-is-longer-than-the-two-hundred-and-forty-octets-of-the-short-path" + fmt.Sprint(make([]byte, 100)): 161161} {
+		"a-host-name-that-is-longer-than-the-two-hundred-and-forty-octets-of-the-short-path" + fmt.Sprintf("%d", make([]byte, 100)): 161161} {
 		if got := r.VnodeOf(key); got != want {
 			t.Errorf("%q is in %d, was in %d", key, got, want)
 		}

@@ -34,7 +34,7 @@ func (l *link) patience() time.Duration {
 
 // dial is the library's dialer.
 func (l *link) dial(network, address string, timeout time.Duration) (net.Conn, error) {
-	c, err := net.DialTimeout(network, address, timeout)
+	c, err := net.DialTimeout(network, address, timeout) //nolint:noctx // the library gives its dialer no context
 	if err != nil {
 		l.refused.Store(&err)
 		return nil, err

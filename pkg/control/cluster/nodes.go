@@ -42,7 +42,7 @@ func (n *nodes) at(cfg *process.Config, name, addr string) (*rabbit.Bus, error) 
 func (n *nodes) close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	var errs []error
+	errs := make([]error, 0, len(n.open))
 	for _, b := range n.open {
 		errs = append(errs, b.Close())
 	}

@@ -17,6 +17,8 @@ const sampleEvery = time.Second
 
 // Serve lets other processes ask the crawl that runs in dir, pause it, and stop it by the function stop. The crawl must
 // not be closed before end has returned. Without its socket a crawl runs all the same, so a failure is only logged.
+//
+//nolint:contextcheck // the server closes after the crawl's context has ended
 func Serve(ctx context.Context, l *node.Local, dir string, log *slog.Logger, stop func()) (end func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	m := &monitor{l: l, started: time.Now()}

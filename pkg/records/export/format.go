@@ -78,7 +78,7 @@ func FormatOf(file string) Format {
 
 // Choice lists the formats for people, by what name makes of each: "csv, jsonl or parquet".
 func Choice(name func(Format) string) string {
-	var names []string
+	names := make([]string, 0, len(Formats()))
 	for _, f := range Formats() {
 		names = append(names, name(f))
 	}

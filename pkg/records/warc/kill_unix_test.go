@@ -44,7 +44,7 @@ func TestKilledProcessLosesNothingItWrote(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	last := 0
+	var last int
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if last, err = strconv.Atoi(lines.Text()); err != nil {
 			t.Fatal(err)

@@ -90,7 +90,8 @@ func (e *encoder) record(r *record) error {
 	var block crawl.Digest
 	e.sum.Sum(block[:0])
 
-	b := append(e.header[:0], "WARC/1.1\r\nWARC-Type: "...)
+	b := e.header[:0]
+	b = append(b, "WARC/1.1\r\nWARC-Type: "...)
 	b = append(append(b, r.kind...), "\r\nWARC-Record-ID: "...)
 	b = append(r.id.append(b), "\r\nWARC-Date: "...)
 	b = append(r.date.UTC().AppendFormat(b, dateFormat), "\r\n"...)
@@ -99,7 +100,8 @@ func (e *encoder) record(r *record) error {
 	b = append(append(b, "\r\nContent-Type: "...), r.contentType...)
 	b = append(b, "\r\nContent-Length: "...)
 	b = strconv.AppendInt(b, int64(len(r.head)+len(r.body)), 10)
-	e.header = append(b, "\r\n\r\n"...)
+	b = append(b, "\r\n\r\n"...)
+	e.header = b
 
 	e.gz.Reset(e)
 	for _, part := range [][]byte{e.header, r.head, r.body, []byte("\r\n\r\n")} {

@@ -40,7 +40,7 @@ func (v *validator) record(r *bufio.Reader) (whole bool, err error) {
 	v.checkFields(h)
 	length, bad := strconv.ParseInt(h.get("content-length"), 10, 64)
 	if bad != nil || length < 0 {
-		return false, nil // reported as missing or as no number
+		return false, nil //nolint:nilerr // reported as missing or as no number
 	}
 	if ok, err := v.block(r, h, length); err != nil || !ok {
 		return false, err

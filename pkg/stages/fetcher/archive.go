@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -87,13 +88,13 @@ func archivedHeader(answer *Answer, n int) http.Header {
 
 // truncation is why a body is not whole, in the words of WARC; empty for one that is.
 func (b *body) truncation() string {
-	switch b.fault() {
-	case nil:
+	switch err := b.fault(); {
+	case err == nil:
 		if b.cut {
 			return "length"
 		}
 		return ""
-	case errIdle, errTooSlow, errTotal:
+	case errors.Is(err, errIdle), errors.Is(err, errTooSlow), errors.Is(err, errTotal):
 		return "time"
 	}
 	return "disconnect"

@@ -18,15 +18,15 @@ func TestExchangesAreArchivedAsDecoded(t *testing.T) {
 		switch r.URL.Path {
 		case "/moved":
 			w.Header().Set("Location", "/")
-			w.WriteHeader(301)
+			w.WriteHeader(http.StatusMovedPermanently)
 		case "/gone":
-			w.WriteHeader(404)
+			w.WriteHeader(http.StatusNotFound)
 		case "/odd":
 			w.Header().Set("Content-Encoding", "odd")
-			w.WriteHeader(404)
+			w.WriteHeader(http.StatusNotFound)
 		case "/same":
 			w.Header().Del("Content-Encoding")
-			w.WriteHeader(304)
+			w.WriteHeader(http.StatusNotModified)
 			return
 		}
 		_, _ = w.Write(data)

@@ -143,11 +143,10 @@ func (b *body) WriteTo(w io.Writer) (total int64, err error) {
 				return total, werr
 			}
 		}
-		switch err {
-		case nil:
-		case io.EOF:
+		if err == io.EOF {
 			return total, nil
-		default:
+		}
+		if err != nil {
 			return total, err
 		}
 	}

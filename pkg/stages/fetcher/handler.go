@@ -69,7 +69,7 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 	}
-	var before []crawl.Event
+	var before []crawl.Event //nolint:prealloc // attempt makes it
 	if ok {
 		asked := out.CrawlDelay
 		if out, before, err = h.attempt(ctx, job, f); err != nil {

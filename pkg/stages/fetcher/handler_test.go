@@ -91,7 +91,7 @@ func TestVerdictOfEachStatus(t *testing.T) {
 func TestConditionalRequestAndUnchangedPage(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-None-Match") == `"v1"` && r.Header.Get("If-Modified-Since") == "Mon, 02 Jan 2006 15:04:05 GMT" {
-			w.WriteHeader(304)
+			w.WriteHeader(http.StatusNotModified)
 		}
 	})
 	b := newBench(t, nil)
@@ -146,7 +146,7 @@ func TestRedirectIsALinkAndNotFollowed(t *testing.T) {
 		asked = append(asked, r.URL.Path)
 		mu.Unlock()
 		w.Header()["Location"] = []string{r.URL.Query().Get("to")}
-		w.WriteHeader(301)
+		w.WriteHeader(http.StatusMovedPermanently)
 	})
 	b := newBench(t, nil)
 	for _, tc := range []struct{ to, want string }{
@@ -176,7 +176,7 @@ func TestRedirectThatLeadsNowhereIsRefused(t *testing.T) {
 		if to := r.URL.Query().Get("to"); to != "" {
 			w.Header()["Location"] = []string{to}
 		}
-		w.WriteHeader(302)
+		w.WriteHeader(http.StatusFound)
 	})
 	b := newBench(t, nil)
 	for _, to := range []string{"", "file:///etc/passwd", "javascript:alert(1)", "mailto:a@b", "http://", "http://a:99999/", "gopher://x"} {

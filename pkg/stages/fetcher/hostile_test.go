@@ -205,7 +205,7 @@ func TestAbandonedAnswerIsOverWhenReported(t *testing.T) {
 	gone := make(chan time.Time, 1)
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "video/mp4")
-		w.WriteHeader(200)
+		w.WriteHeader(http.StatusOK)
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 		gone <- time.Now()
@@ -227,7 +227,7 @@ func TestBodyNobodyWantsKeepsItsConnectionWhenSmall(t *testing.T) {
 		if r.URL.Path == "/big" {
 			n = 10 << 20
 		}
-		w.WriteHeader(404)
+		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write(make([]byte, n))
 	})
 	b := newBench(t, nil)

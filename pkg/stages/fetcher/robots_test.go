@@ -19,7 +19,7 @@ func TestRobotsTxtIsKeptWithWhatItSays(t *testing.T) {
 	b := newBench(t, nil)
 	r := b.get(url+"/robots.txt", asRobots)
 	r.want(t, crawl.VerdictDone, "")
-	o := r.Outcome.Robots
+	o := r.Robots
 	if o == nil || o.Origin != url || o.CrawlDelay != 2500*time.Millisecond || len(o.Sitemaps) != 1 || o.Sitemaps[0] != "https://a.test/map.xml" {
 		t.Fatalf("robots outcome %+v", o)
 	}
@@ -47,7 +47,7 @@ func TestRobotsTxtIsGoodForAsLongAsTheJobSays(t *testing.T) {
 		b.job.Robots.Refresh, b.job.Politeness.Delay = tt.refresh, tt.delay
 		r := b.get(url+"/robots.txt", asRobots)
 		r.want(t, crawl.VerdictDone, "")
-		if left := time.Until(r.Outcome.Robots.Expires); left > tt.want.D() || left < tt.want.D()-time.Minute {
+		if left := time.Until(r.Robots.Expires); left > tt.want.D() || left < tt.want.D()-time.Minute {
 			t.Errorf("refresh %v, delay %v: good for %v, want %v", tt.refresh, tt.delay, left, tt.want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestRobotsTxtIsGoodForAsLongAsTheJobSays(t *testing.T) {
 
 // Rules that cannot be asked for again stand until they are a day old.
 func TestRulesOutliveAServerThatIsDown(t *testing.T) {
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500) })
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	b := newBench(t, nil)
 	b.job.Retry.Max = 0
 	for _, tt := range []struct {
@@ -71,11 +71,11 @@ func TestRulesOutliveAServerThatIsDown(t *testing.T) {
 		r.want(t, crawl.VerdictFailed, crawl.ReasonStatus)
 		rec := b.mem.robots[url]
 		left := time.Until(rec.Expires)
-		if rec.State != tt.state || left > tt.good || left < tt.good-time.Minute || !rec.Expires.Equal(r.Outcome.Robots.Expires) {
+		if rec.State != tt.state || left > tt.good || left < tt.good-time.Minute || !rec.Expires.Equal(r.Robots.Expires) {
 			t.Errorf("%v old: %+v, good for %v", tt.age, rec, left)
 		}
-		if kept := tt.state == crawl.RobotsRules; kept != (r.Outcome.Robots.CrawlDelay == 2*time.Second) {
-			t.Errorf("%v old: %+v", tt.age, r.Outcome.Robots)
+		if kept := tt.state == crawl.RobotsRules; kept != (r.Robots.CrawlDelay == 2*time.Second) {
+			t.Errorf("%v old: %+v", tt.age, r.Robots)
 		}
 	}
 }
@@ -101,8 +101,8 @@ func TestRobotsTxtIsReadForTheAgentThatIsSent(t *testing.T) {
 	} {
 		b := newBench(t, nil)
 		b.job.IgnoreRobots, b.job.UserAgent, b.job.Robots.Agent = false, tt.userAgent, tt.agent
-		if r := b.get(url+"/robots.txt", asRobots); r.Outcome.Robots.CrawlDelay != tt.delay {
-			t.Errorf("%+v: robots.txt asks for %v", tt, r.Outcome.Robots.CrawlDelay)
+		if r := b.get(url+"/robots.txt", asRobots); r.Robots.CrawlDelay != tt.delay {
+			t.Errorf("%+v: robots.txt asks for %v", tt, r.Robots.CrawlDelay)
 		}
 		for _, path := range []string{"/whirlpool", "/mybot", "/all"} {
 			want, reason := crawl.VerdictDone, ""
@@ -159,8 +159,8 @@ func TestRobotsTxtOfEachStatus(t *testing.T) {
 			r := b.get(fmt.Sprintf("%s/%d", url, tc.status), asRobots)
 			r.want(t, tc.verdict, tc.reason)
 			rec, stored := b.mem.robots[url]
-			if stored != tc.stored || rec.State != tc.state || r.Slow != tc.slow || (r.Outcome.Robots != nil) != tc.stored {
-				t.Errorf("stored %v: %+v, slow %v, robots %+v", stored, rec, r.Slow, r.Outcome.Robots)
+			if stored != tc.stored || rec.State != tc.state || r.Slow != tc.slow || (r.Robots != nil) != tc.stored {
+				t.Errorf("stored %v: %+v, slow %v, robots %+v", stored, rec, r.Slow, r.Robots)
 			}
 			if tc.verdict != crawl.VerdictRetry {
 				return
@@ -168,8 +168,8 @@ func TestRobotsTxtOfEachStatus(t *testing.T) {
 			r = b.get(fmt.Sprintf("%s/%d", url, tc.status), func(f *crawl.Fetch) { asRobots(f); f.Task.Attempt = b.job.Retry.Max })
 			r.want(t, crawl.VerdictFailed, tc.reason)
 			rec = b.mem.robots[url]
-			if rec.State != crawl.RobotsDisallowAll || time.Until(rec.Expires) > time.Hour || r.Outcome.Robots == nil {
-				t.Errorf("after the last retry: %+v, %+v", rec, r.Outcome.Robots)
+			if rec.State != crawl.RobotsDisallowAll || time.Until(rec.Expires) > time.Hour || r.Robots == nil {
+				t.Errorf("after the last retry: %+v, %+v", rec, r.Robots)
 			}
 		})
 	}
@@ -179,7 +179,7 @@ func TestRobotsRedirectKeepsItsOrigin(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/bad" {
 			w.Header().Set("Location", "ftp://a.test/robots.txt")
-			w.WriteHeader(301)
+			w.WriteHeader(http.StatusMovedPermanently)
 			return
 		}
 		http.Redirect(w, r, "http://b.test/robots.txt", http.StatusMovedPermanently)
@@ -191,7 +191,7 @@ func TestRobotsRedirectKeepsItsOrigin(t *testing.T) {
 	b := newBench(t, nil)
 	r := b.get(url+"/robots.txt", with(4))
 	r.want(t, crawl.VerdictDone, "")
-	if o := r.Outcome.Robots; o == nil || o.Origin != origin || o.Redirect.String() != "http://b.test/robots.txt" || r.links != nil {
+	if o := r.Robots; o == nil || o.Origin != origin || o.Redirect.String() != "http://b.test/robots.txt" || r.links != nil {
 		t.Errorf("robots %+v, links %v", o, r.links)
 	}
 	if len(b.mem.robots) != 0 {
@@ -201,7 +201,7 @@ func TestRobotsRedirectKeepsItsOrigin(t *testing.T) {
 		b := newBench(t, nil)
 		r := b.get(url+path, with(redirects))
 		r.want(t, crawl.VerdictDone, "")
-		if b.mem.robots[origin].State != crawl.RobotsAllowAll || !r.Outcome.Robots.Redirect.IsZero() {
+		if b.mem.robots[origin].State != crawl.RobotsAllowAll || !r.Robots.Redirect.IsZero() {
 			t.Errorf("%s: %+v", path, b.mem.robots)
 		}
 	}
@@ -266,9 +266,9 @@ func TestUnavailableRobotsTxtGivesTheTrueReason(t *testing.T) {
 	} {
 		r := b.get("http://"+host+"/robots.txt", func(f *crawl.Fetch) { asRobots(f); f.Task.Attempt = b.job.Retry.Max })
 		r.want(t, tc.robots, tc.robotsWhy)
-		if r.Outcome.Robots == nil || b.mem.robots["http://"+host].State != crawl.RobotsDisallowAll || r.Contacted() {
-			t.Errorf("%s: robots %+v, contacted %v", host, r.Outcome.Robots, r.Contacted())
-		} else if rest := time.Until(r.Outcome.Robots.Expires); rest > time.Hour || (rest <= time.Minute) != (tc.robotsWhy == crawl.ReasonPrivateAddress) {
+		if r.Robots == nil || b.mem.robots["http://"+host].State != crawl.RobotsDisallowAll || r.Contacted() {
+			t.Errorf("%s: robots %+v, contacted %v", host, r.Robots, r.Contacted())
+		} else if rest := time.Until(r.Robots.Expires); rest > time.Hour || (rest <= time.Minute) != (tc.robotsWhy == crawl.ReasonPrivateAddress) {
 			t.Errorf("%s: rests for %v; what only our setting forbids may be asked for soon", host, rest)
 		}
 		r = b.get("http://"+host+"/page", nil)

@@ -38,7 +38,7 @@ func TestRetryAfterForms(t *testing.T) {
 func TestRetryAfterReachesTheOutcome(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "90")
-		w.WriteHeader(503)
+		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	b := newBench(t, nil)
 	if r := b.get(url, nil); r.RetryAfter != 90*time.Second || !r.Slow {

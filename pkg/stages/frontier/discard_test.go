@@ -75,9 +75,9 @@ func checkDropped(t *testing.T, told bool, budget int) {
 	w.disk.mu.Unlock()
 	next := aJob("a")
 	next.Epoch, next.First = 2, 2
-	m.revised.mu.Lock()
-	m.revised.now = next
-	m.revised.mu.Unlock()
+	m.mu.Lock()
+	m.now = next
+	m.mu.Unlock()
 	m.deleted.Store(false)
 	if told {
 		w.f.SetJob(next)

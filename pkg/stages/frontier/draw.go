@@ -98,13 +98,13 @@ func (dp *dispatcher) pullFront(ctx context.Context, front *jobFronts, priority 
 func (dp *dispatcher) distribute(ctx context.Context, batch []crawl.Delivery, now time.Time) error {
 	batch, orphans := dp.orphans(ctx, dp.dropDiscarded(ctx, batch))
 	if err := dp.shelve(ctx, orphans); err != nil {
-		dp.drawn = append(batch, orphans...)
+		dp.drawn = slices.Concat(batch, orphans)
 		return err
 	}
 	batch, foreign := dp.splitForeign(batch)
 	if len(foreign) > 0 {
 		if err := dp.sendAway(ctx, foreign, now); err != nil {
-			dp.drawn = append(batch, foreign...)
+			dp.drawn = slices.Concat(batch, foreign)
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ func (dp *dispatcher) leaseReady(ctx context.Context, now time.Time) (bool, erro
 		return false, nil
 	}
 	choices, failed := dp.decideAll(ctx, hosts, now)
-	err := dp.refresh(ctx, choices, now)
+	err := dp.refresh(ctx, choices)
 	if err == nil {
 		err = dp.takeAway(ctx, choices, now)
 	}

@@ -38,10 +38,10 @@ func crowds() []crowd {
 	return []crowd{
 		{"600 silent", 600, 0.9, func(_ int, f *crawl.Fetch) reply { return silent(f) }},
 		{"500 silent, 100 slow, 100 dead", 700, 0.9, func(h int, f *crawl.Fetch) reply {
-			switch {
-			case h%7 == 0:
+			switch h % 7 {
+			case 0:
 				return dripping(f)
-			case h%7 == 1:
+			case 1:
 				return reply{outcome: crawl.Outcome{Verdict: crawl.VerdictRetry, Reason: crawl.ReasonConnect}}
 			}
 			return silent(f)

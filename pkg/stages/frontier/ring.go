@@ -132,7 +132,7 @@ func (dp *dispatcher) sendAway(ctx context.Context, ds []crawl.Delivery, now tim
 
 // refresh reads again the records of hosts that became this node's after their records were read. It is called for
 // ready hosts.
-func (dp *dispatcher) refresh(ctx context.Context, choices []choice, now time.Time) error {
+func (dp *dispatcher) refresh(ctx context.Context, choices []choice) error {
 	var stale []*choice
 	var keys []string
 	for i := range choices {

@@ -13,11 +13,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Owners and View are the domain's: the duplicate URL eliminator asks the same.
-type (
-	Owners = crawl.Owners
-	View   = crawl.OwnersView
-)
+// Owners is the domain's: the duplicate URL eliminator asks the same.
+type Owners = crawl.Owners
+
+// View is the domain's, as Owners is.
+type View = crawl.OwnersView
 
 // OneNode is the ring of a single node: it owns every URL.
 type OneNode struct{}

@@ -48,18 +48,18 @@ type corpus struct {
 func benchmarkPages(b *testing.B) []corpus {
 	synthetic := page()
 	all := []corpus{{"page", [][]byte{synthetic}, int64(len(synthetic))}}
-	real := corpus{name: "documentation"}
+	documentation := corpus{name: "documentation"}
 	for _, name := range documentationPages(b) {
 		doc, err := os.ReadFile(name)
 		if err != nil {
 			b.Fatal(err)
 		}
 		if len(doc) < 200<<10 {
-			real.docs, real.size = append(real.docs, doc), real.size+int64(len(doc))
+			documentation.docs, documentation.size = append(documentation.docs, doc), documentation.size+int64(len(doc))
 		}
 	}
-	if len(real.docs) > 0 {
-		all = append(all, real)
+	if len(documentation.docs) > 0 {
+		all = append(all, documentation)
 	}
 	return all
 }

@@ -58,10 +58,10 @@ func isPacked(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b
 
 // isFeed reports whether a body is a sitemap or a feed by its type and, where the type only says XML, by its beginning.
 func isFeed(mt string, body []byte) bool {
-	switch {
-	case mt == "application/rss+xml", mt == "application/atom+xml", mt == "application/rdf+xml":
+	switch mt {
+	case "application/rss+xml", "application/atom+xml", "application/rdf+xml":
 		return true
-	case mt == "text/xml", mt == "application/xml":
+	case "text/xml", "application/xml":
 		return sitemap.SniffFeed(body[:min(len(body), 1024)])
 	}
 	return strings.HasSuffix(mt, "+xml") && mt != "application/xhtml+xml" && sitemap.SniffFeed(body[:min(len(body), 1024)])

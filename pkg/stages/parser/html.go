@@ -126,7 +126,7 @@ func (p *pass) onStart(t htmlscan.Tag) {
 		p.onTitle()
 	case htmlscan.Script, htmlscan.Style, htmlscan.Textarea, htmlscan.Iframe, htmlscan.Noframes, htmlscan.Noembed:
 		p.onRaw(t)
-	case htmlscan.Base, htmlscan.Meta, htmlscan.Link, htmlscan.Area, htmlscan.Frame, htmlscan.Html:
+	case htmlscan.Base, htmlscan.Meta, htmlscan.Link, htmlscan.Area, htmlscan.Frame, htmlscan.HTML:
 		p.onHead(t)
 	case htmlscan.Img, htmlscan.Source, htmlscan.Video, htmlscan.Audio, htmlscan.Embed, htmlscan.Object,
 		htmlscan.Track, htmlscan.Input:
@@ -172,7 +172,7 @@ func (p *pass) onRaw(t htmlscan.Tag) {
 	case htmlscan.Script:
 		p.addAsset(p.attr("src"))
 	}
-	if p.flags&inForeign == 0 && !(p.xhtml && p.SelfClosing()) {
+	if p.flags&inForeign == 0 && (!p.xhtml || !p.SelfClosing()) {
 		p.skipRaw = true
 	}
 }

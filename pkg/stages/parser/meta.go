@@ -38,7 +38,7 @@ func (p *pass) onHead(t htmlscan.Tag) {
 		p.addLink(tagArea, p.attr("href"), p.attr("rel"))
 	case htmlscan.Frame:
 		p.addLink(tagFrame, p.attr("src"), nil)
-	case htmlscan.Html:
+	case htmlscan.HTML:
 		p.setLang(first(p.attr("lang"), p.attr("xml:lang")))
 	case htmlscan.Meta:
 		p.onMeta()

@@ -51,11 +51,11 @@ func Discard(dir string) (out Discarded, err error) {
 			return out, err
 		}
 	}
-	if err := out.empty(dir, warc, isArchiveName); err != nil {
+	if err := out.empty(warc, isArchiveName); err != nil {
 		return out, err
 	}
 	for sub, ours := range map[string]func(string) bool{"db": isDBName, "spool": isBodyName} {
-		if err := out.empty(dir, filepath.Join(state, sub), ours); err != nil {
+		if err := out.empty(filepath.Join(state, sub), ours); err != nil {
 			return out, err
 		}
 		_ = os.Remove(filepath.Join(state, sub)) // it stays where it holds something else
@@ -64,7 +64,7 @@ func Discard(dir string) (out Discarded, err error) {
 	ours := func(name string) bool {
 		return name != lockName && name != "db" && name != "spool" && isStateName(name)
 	}
-	if err := out.empty(dir, state, ours); err != nil {
+	if err := out.empty(state, ours); err != nil {
 		return out, err
 	}
 	if len(out.Kept) == 0 { // an empty one is nobody's
@@ -89,7 +89,7 @@ func (d *Discarded) remove(dir, name string) error {
 }
 
 // empty removes what is ours in a directory.
-func (d *Discarded) empty(dir, sub string, ours func(name string) bool) error {
+func (d *Discarded) empty(sub string, ours func(name string) bool) error {
 	entries, err := os.ReadDir(sub)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -104,7 +104,7 @@ func (d *Discarded) empty(dir, sub string, ours func(name string) bool) error {
 			if err := one.remove(sub, e.Name()); err != nil {
 				return err
 			}
-		case e.Name() != lockName && !(e.IsDir() && isStateName(e.Name())): // what is in ours is named there
+		case e.Name() != lockName && (!e.IsDir() || !isStateName(e.Name())): // what is in ours is named there
 			d.Kept = append(d.Kept, filepath.Join(sub, e.Name()))
 		}
 	}

@@ -217,6 +217,8 @@ func (p *Pages) closeUp(m *move) error {
 }
 
 // reindex changes the next entries of the index. It reports whether there are more.
+//
+//nolint:contextcheck // a move once begun is finished
 func (p *Pages) reindex(m *move) (more bool, err error) {
 	var moved []pageAt
 	err = scanRange(context.Background(), p.s.db, m.next, []byte{kindPage + 1}, func(k, v []byte) error {

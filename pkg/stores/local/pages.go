@@ -249,7 +249,7 @@ func (p *Pages) PageLine(_ context.Context, key weburl.Key) (line []byte, found 
 	p.moving.RLock()
 	defer p.moving.RUnlock()
 	var pl place
-	found, err = p.s.get(pageKey(key), func(v []byte) error { return pl.decode(v) })
+	found, err = p.s.get(pageKey(key), pl.decode)
 	if err != nil || !found || pl.length < 1 {
 		return nil, false, err
 	}

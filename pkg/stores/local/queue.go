@@ -52,10 +52,10 @@ func (q *queue) missing() uint64 {
 // saveHoles writes missing() if it changed. It is called in the fill that changed it.
 func (q *queue) saveHoles(b *pebble.Batch) {
 	now := q.missing()
-	switch {
-	case now == q.saved:
+	switch now {
+	case q.saved:
 		return
-	case now == 0:
+	case 0:
 		_ = b.Delete(stringKey(kindHoles, q.name), nil)
 	default:
 		_ = b.Set(stringKey(kindHoles, q.name), binary.AppendUvarint(nil, now), nil)

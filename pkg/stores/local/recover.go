@@ -96,7 +96,7 @@ func (p *Pages) isUnfinished(line []byte, flying map[weburl.Key]bool) (cut, know
 	}
 	r, err := jsonl.ParseRecord(line)
 	if err != nil {
-		return false, false, nil
+		return false, false, nil //nolint:nilerr // that is the answer: it is no record
 	}
 	key := r.URL.Key()
 	indexed, err := p.s.get(pageKey(key), func([]byte) error { return nil })
@@ -108,6 +108,8 @@ func (p *Pages) isUnfinished(line []byte, flying map[weburl.Key]bool) (cut, know
 }
 
 // flying are the URLs whose fetches were under way when the last process ended.
+//
+//nolint:contextcheck // a local scan at opening: nothing cancels it
 func (s *Store) flying() (map[weburl.Key]bool, error) {
 	out := map[weburl.Key]bool{}
 	err := s.journal.Load(context.Background(), func(_ uint64, m bus.Message) error {

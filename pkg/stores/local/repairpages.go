@@ -106,7 +106,7 @@ func (r *repair) choose(ctx context.Context, lines *sorter[line], stay *sorter[k
 		if err != nil { // a line of its URL is one that the index does not lead to
 			*sound = false
 			r.broken = append(r.broken, bytes.Clone(k))
-			return nil
+			return nil //nolint:nilerr // repaired later
 		}
 		var same []line
 		for ok && err == nil && bytes.Compare(l[:len(last)], want.key[:]) <= 0 {

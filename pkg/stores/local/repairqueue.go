@@ -99,7 +99,7 @@ func (f *finder) logged(u weburl.URL, text []byte) error {
 	}
 	l, err := jsonl.ParseLogLine(text)
 	if err != nil || l.Kind == crawl.KindRobots {
-		return nil // a damaged line says nothing
+		return nil //nolint:nilerr // a damaged line says nothing
 	}
 	f.add(crawl.Task{URL: u, Kind: l.Kind, Depth: l.Depth, Referrer: l.Referrer, Seed: l.Depth == 0 && l.Referrer.IsZero()})
 	return nil
@@ -108,7 +108,7 @@ func (f *finder) logged(u weburl.URL, text []byte) error {
 func (f *finder) linked(_ int64, text []byte) error {
 	rec, err := jsonl.ParseRecord(text)
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // a damaged line says nothing
 	}
 	for i := range rec.Links {
 		if u := rec.Links[i].URL; !u.IsZero() {

@@ -32,6 +32,7 @@ type revision struct {
 	Job json.RawMessage `json:"job"`
 }
 
+//nolint:contextcheck // a local scan at opening: nothing cancels it
 func openRevisions(s *Store) (*Jobs, error) {
 	j := &Jobs{s: s, by: map[crawl.JobID][]crawl.Revision{}}
 	err := s.scan(context.Background(), []byte{kindRevision}, func(k, v []byte) error {

@@ -79,13 +79,13 @@ func (s *sorter[T]) merged() (next func() (item T, ok bool, err error), err erro
 	s.sortChunk()
 	h := &itemHeap[T]{raw: s.raw}
 	rest := s.chunk
-	sources := []func() (T, error){func() (item T, err error) {
+	sources := append(make([]func() (T, error), 0, 1+len(s.files)), func() (item T, err error) {
 		if len(rest) == 0 {
 			return item, io.EOF
 		}
 		item, rest = rest[0], rest[1:]
 		return item, nil
-	}}
+	})
 	for _, f := range s.files {
 		r := bufio.NewReaderSize(f, 1<<16)
 		sources = append(sources, func() (item T, err error) {

@@ -82,6 +82,8 @@ type Store struct {
 }
 
 // Open opens the crawl directory dir, making it where there is none. One process can have it open at a time.
+//
+//nolint:contextcheck // it scans a local directory; nothing cancels it
 func Open(dir string, opt Options) (_ *Store, err error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err

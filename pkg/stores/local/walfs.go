@@ -114,7 +114,7 @@ func (w *walFile) Close() error {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.patientFile.fs.forget(w)
+	w.fs.forget(w)
 	return errors.Join(err, w.File.Close())
 }
 

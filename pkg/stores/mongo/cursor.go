@@ -90,6 +90,7 @@ func (c *cursor) open(ctx context.Context) error {
 	return err
 }
 
+//nolint:contextcheck // it must close when the caller's context has ended, too
 func (c *cursor) close() {
 	if c.cur == nil {
 		return

@@ -75,6 +75,7 @@ func (s *Store) Close() error {
 	return s.disconnect()
 }
 
+//nolint:contextcheck // it must close when the caller's context has ended, too
 func (s *Store) disconnect() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Timeout)
 	defer cancel()

@@ -155,6 +155,7 @@ func (b *Budgets) giveBack(ctx context.Context) error {
 	})
 }
 
+//nolint:contextcheck // it must close when the caller's context has ended, too
 func (b *Budgets) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()

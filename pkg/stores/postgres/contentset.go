@@ -169,6 +169,8 @@ func (t *contentClaim) run(ctx context.Context, conn *pgxpool.Conn) error {
 }
 
 // rollback frees the connection. Its own error matters only where the connection is alive; the pool drops a dead one.
+//
+//nolint:contextcheck // it must roll back when the caller's context has ended, too
 func rollback(conn *pgxpool.Conn) error {
 	if conn.Conn().IsClosed() || conn.Conn().PgConn().TxStatus() == 'I' {
 		return nil

@@ -77,7 +77,7 @@ type memberRow struct {
 // over reports whether t knows that the registration is over.
 func (r *memberRow) over(t *ring.Table) bool {
 	n, known := t.Node(r.node)
-	return r.entered <= int64(t.Epoch()) && !(known && n.Incarnation == uint64(r.incarnation))
+	return r.entered <= int64(t.Epoch()) && (!known || n.Incarnation != uint64(r.incarnation))
 }
 
 // refuse changes the rows that t asks to, those of the dead first.

@@ -1,6 +1,7 @@
 package fakeweb
 
 import (
+	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
@@ -76,7 +77,7 @@ func TestNetwork(t *testing.T) {
 	}
 	for p := range s.Web().Pages {
 		res, _ := fetch(t, client(t, s), "GET", p.URL)
-		if entries := s.Log().Entries(); res.StatusCode != 200 || entries[0].Local != "127.99.0.1" {
+		if entries := s.Log().Entries(); res.StatusCode != http.StatusOK || entries[0].Local != "127.99.0.1" {
 			t.Errorf("%s: status %d, log %v", p.URL, res.StatusCode, entries)
 		}
 		break

@@ -156,7 +156,7 @@ func TestBrokenFramingIsBroken(t *testing.T) {
 	lenient := map[string]bool{"length too short": true, "status 999": true, "status 000": true, "length and chunks": true, "huge cookies": true}
 	for _, c := range h.brokenFraming() {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		req, err := http.NewRequestWithContext(ctx, "GET", srv.URL+c.Path, nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+c.Path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

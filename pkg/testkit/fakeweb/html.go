@@ -49,7 +49,7 @@ func (w *Web) appendPage(dst []byte, r pageRef, e edition) []byte {
 	d := w.detail(r)
 	p.head(path, d)
 	p.navigation()
-	p.article(target, d)
+	p.article(target)
 	p.foot()
 	return p.dst
 }
@@ -149,7 +149,7 @@ func (p *writer) anchor(to pageRef, text string, nofollow bool) {
 }
 
 // article writes the text up to the target length with the links spread over it.
-func (p *writer) article(target int, d detail) {
+func (p *writer) article(target int) {
 	p.put("<main><article>\n<h1>")
 	p.title()
 	p.put("</h1>\n<p class=\"lead\">")

@@ -30,7 +30,7 @@ func TestMainServesUntilItsInputEnds(t *testing.T) {
 	if ready.Pages != 60 || len(ready.Seeds) != 3 || ready.DNS == "" {
 		t.Errorf("%+v", ready)
 	}
-	req, _ := http.NewRequestWithContext(t.Context(), "GET", fmt.Sprintf("http://127.0.0.1:%d/", ready.Port), nil)
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/", ready.Port), nil)
 	req.Host = "www.site-00000.test"
 	req.Close = true
 	resp, err := http.DefaultClient.Do(req)

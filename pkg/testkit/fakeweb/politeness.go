@@ -175,7 +175,7 @@ func (c *checker) checkAddress(e *Entry) {
 		return
 	}
 	previous := c.addresses[e.Local]
-	if previous != nil && !(c.rules.RobotsAtOnce && isRobots(e.Path)) {
+	if previous != nil && (!c.rules.RobotsAtOnce || !isRobots(e.Path)) {
 		c.compare(AddressTooSoon, e, previous, since(previous), c.rules.AddressDelay)
 	}
 	if previous == nil || since(e) > since(previous) {

@@ -222,14 +222,14 @@ func TestRobotsFiles(t *testing.T) {
 		if (w.CrawlDelay(host) == cfg.CrawlDelay) != (kind == robotsDelay) {
 			t.Errorf("kind %d: crawl-delay %v", kind, w.CrawlDelay(host))
 		}
-		if resp.StatusCode != 301 {
+		if resp.StatusCode != http.StatusMovedPermanently {
 			continue
 		}
 		to, _ := resp.Location()
 		if (to.Host == host) != (kind == robotsMoved) {
 			t.Errorf("kind %d: moved to %v", kind, to)
 		}
-		if resp, body := fetch(t, c, "GET", to.String()); resp.StatusCode != 200 || !bytes.Contains(body, []byte("Disallow: /private/")) {
+		if resp, body := fetch(t, c, "GET", to.String()); resp.StatusCode != http.StatusOK || !bytes.Contains(body, []byte("Disallow: /private/")) {
 			t.Errorf("kind %d: %s answers %d %s", kind, to, resp.StatusCode, body)
 		}
 	}
@@ -292,12 +292,12 @@ func TestConditionalRequestsHeadAndGzip(t *testing.T) {
 	}
 	tag, modified := resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
 	for _, h := range [][]string{{"If-None-Match", tag}, {"If-Modified-Since", modified}} {
-		if resp, _ := fetch(t, c, "GET", home, h...); resp.StatusCode != 304 {
+		if resp, _ := fetch(t, c, "GET", home, h...); resp.StatusCode != http.StatusNotModified {
 			t.Errorf("%v answers %d, want 304", h, resp.StatusCode)
 		}
 	}
 	for _, h := range [][]string{{"If-None-Match", `"other"`}, {"If-Modified-Since", "Mon, 01 Jan 1990 00:00:00 GMT"}, {"If-Modified-Since", "soon"}} {
-		if resp, _ := fetch(t, c, "GET", home, h...); resp.StatusCode != 200 {
+		if resp, _ := fetch(t, c, "GET", home, h...); resp.StatusCode != http.StatusOK {
 			t.Errorf("%v answers %d, want 200", h, resp.StatusCode)
 		}
 	}
@@ -313,7 +313,7 @@ func TestConditionalRequestsHeadAndGzip(t *testing.T) {
 	if unpacked, err := io.ReadAll(z); err != nil || !bytes.Equal(unpacked, body) {
 		t.Errorf("gzip does not hold the page: %v", err)
 	}
-	if resp, _ := fetch(t, c, "POST", home); resp.StatusCode != 405 || !resp.Close {
+	if resp, _ := fetch(t, c, "POST", home); resp.StatusCode != http.StatusMethodNotAllowed || !resp.Close {
 		t.Errorf("POST answers %d, close %v", resp.StatusCode, resp.Close)
 	}
 }
@@ -338,7 +338,7 @@ func TestSpecialHosts(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	req, _ := http.NewRequestWithContext(ctx, "GET", url("slow-00001.test"), nil)
+	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, url("slow-00001.test"), nil)
 	if _, err := c.Do(req); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("silent host: %v", err)
 	}
@@ -414,7 +414,7 @@ func TestRefusalsAskForPatienceThenYield(t *testing.T) {
 			}
 		}
 		if p.Refusals > 0 {
-			if resp, _ := fetch(t, c, "GET", p.URL); resp.StatusCode != 200 {
+			if resp, _ := fetch(t, c, "GET", p.URL); resp.StatusCode != http.StatusOK {
 				t.Fatalf("%s answers %d in the end", p.URL, resp.StatusCode)
 			}
 		}
@@ -430,7 +430,7 @@ func TestTLS(t *testing.T) {
 	s := serve(t, cfg, Options{})
 	c := client(t, s)
 	for h := range 3 {
-		if resp, _ := fetch(t, c, "GET", s.Web().Home(h)); resp.StatusCode != 200 || resp.TLS == nil {
+		if resp, _ := fetch(t, c, "GET", s.Web().Home(h)); resp.StatusCode != http.StatusOK || resp.TLS == nil {
 			t.Errorf("%s answers %d", s.Web().Home(h), resp.StatusCode)
 		}
 	}

@@ -189,9 +189,9 @@ func (r *running) work(t *testing.T, name string) {
 		defer close(done)
 		for {
 			if table := r.Table(); table != nil && !r.Fenced() {
-				hand, recover := table.Duties(name)
-				parts := make([]ring.Part, 0, len(hand)+len(recover))
-				for _, v := range append(hand, recover...) {
+				hand, regain := table.Duties(name)
+				parts := make([]ring.Part, 0, len(hand)+len(regain))
+				for _, v := range append(hand, regain...) {
 					parts = append(parts, v.Part())
 				}
 				if len(parts) > 0 {

@@ -19,7 +19,8 @@ func (f fetcher) Handle(ctx context.Context, e *crawl.Fetch) ([]crawl.Event, err
 		return interrupted(out, pipeline.DeliveryOf(ctx).Repeat), nil
 	}
 	w := f.node.cluster.web
-	page, host := uint32(0), hostNumber(e.Task.URL.HostKey())
+	host := hostNumber(e.Task.URL.HostKey())
+	var page uint32
 	if e.Task.Kind == crawl.KindPage {
 		page = w.page(e.Task.URL)
 	} else {

@@ -157,8 +157,10 @@ func (c *Cluster) newest() *ring.Table {
 // Drain asks for a node to hand over all it has.
 func (c *Cluster) Drain(ctx context.Context, n *Node) error { return n.member.Drain(ctx, n.Name) }
 
-// Cut takes a node's way to the ring's store away, and Heal gives it back.
-func (n *Node) Cut()  { n.way.Cut() }
+// Cut takes a node's way to the ring's store away.
+func (n *Node) Cut() { n.way.Cut() }
+
+// Heal gives it back.
 func (n *Node) Heal() { n.way.Heal() }
 
 // Expire ends a node's session with the ring's store.

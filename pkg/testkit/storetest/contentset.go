@@ -121,7 +121,7 @@ func repeatedClaim(_ *testing.T, c contentSet) {
 	}
 }
 
-func everyArrangement(t *testing.T, c contentSet) {
+func everyArrangement(_ *testing.T, c contentSet) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for near := range 8 {
 		for i := range 40 {
@@ -142,7 +142,7 @@ func someBits(rnd *rand.Rand, n int) (w uint64) {
 	return w
 }
 
-func oneBitTooFar(t *testing.T, c contentSet) {
+func oneBitTooFar(_ *testing.T, c contentSet) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for near := range 8 {
 		name := fmt.Sprint(near)

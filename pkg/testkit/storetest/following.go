@@ -40,7 +40,7 @@ type followed struct {
 
 // waits reports whether somebody waits for the page's links.
 func (f *followed) waits() bool {
-	return !f.expected.IsZero() && !(f.parts > 0 && len(f.got) == f.parts)
+	return !f.expected.IsZero() && (f.parts <= 0 || len(f.got) != f.parts)
 }
 
 // NewFollowing returns one that follows nothing yet.

@@ -106,7 +106,7 @@ func queueNoRepeat(t *testing.T, q crawl.Queues, reopen func() crawl.Queues) {
 	q = reopen()
 	push(t, q, "back.1", 1, 2)
 	push(t, q, "back.2", 2, 3)
-	ds := append(wantPull(t, q, "back.1", 9, 0, 1)[1:], wantPull(t, q, "back.2", 9, 2)...)
+	ds := slices.Concat(wantPull(t, q, "back.1", 9, 0, 1)[1:], wantPull(t, q, "back.2", 9, 2))
 	for _, d := range ds {
 		if d.Task.Repeat {
 			t.Errorf("%s was pushed once since the start but is marked as a repeat", d.Task.URL)

@@ -41,7 +41,7 @@ func newSource(cfg Config) (Source, error) {
 	}
 	conf, err := dns.ClientConfigFromFile(cfg.ResolvConf)
 	if err != nil || len(conf.Servers) == 0 {
-		return system{net.DefaultResolver}, nil
+		return system{net.DefaultResolver}, nil //nolint:nilerr // no file, no servers: ask the system
 	}
 	servers := make([]string, len(conf.Servers))
 	for i, s := range conf.Servers {

@@ -39,7 +39,7 @@ func appendDecoded(dst, raw []byte, inAttr bool) []byte {
 			return append(dst, raw...)
 		}
 		dst, raw = append(dst, raw[:n]...), raw[n:]
-		size := 0
+		var size int
 		dst, size = AppendRef(dst, raw, inAttr)
 		raw = raw[size:]
 	}

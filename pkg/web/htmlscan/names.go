@@ -54,7 +54,7 @@ const (
 	Header
 	Hgroup
 	Hr
-	Html
+	HTML
 	I
 	Iframe
 	Img

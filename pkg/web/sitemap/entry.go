@@ -72,13 +72,13 @@ func (e *entry) start(t xml.StartElement, base string) {
 	e.field = name
 }
 
-// text adds to the child being read; more than max octets of it are too long for anything we want.
-func (e *entry) text(t xml.CharData, max int) {
+// text adds to the child being read; more than most octets of it are too long for anything we want.
+func (e *entry) text(t xml.CharData, most int) {
 	if len(e.value) == 0 {
 		t = bytes.TrimLeft(t, " \t\r\n")
 	}
-	if e.field != "" && len(e.value) <= max {
-		e.value = append(e.value, t[:min(len(t), max+1)]...)
+	if e.field != "" && len(e.value) <= most {
+		e.value = append(e.value, t[:min(len(t), most+1)]...)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 // Kind is what a document turned out to be.
 type Kind int
 
+// What a document may be.
 const (
 	Unknown Kind = iota // none of the others: it has no links
 	URLSet              // an XML sitemap

@@ -24,26 +24,26 @@ func appendSegments(list []string, path string) []string {
 	return list
 }
 
-// repeats reports whether a sequence of up to maxUnit segments stands more than max times in a row, or one segment
+// repeats reports whether a sequence of up to maxUnit segments stands more than most times in a row, or one segment
 // more than twice that often anywhere.
 //
 // Segments of one character or of digits only do not make a sequence suspicious: dates, map tiles (/7/7/7.png) and
 // sharded stores (/0/0/0/, /a/a/a/) repeat them. They count for the second rule, which no such scheme reaches.
-func repeats(segments []string, max int) bool {
-	if len(segments) <= max {
+func repeats(segments []string, most int) bool {
+	if len(segments) <= most {
 		return false
 	}
 	for unit := 1; unit <= maxUnit; unit++ {
-		if inRow(segments, unit, max) {
+		if inRow(segments, unit, most) {
 			return true
 		}
 	}
-	return moreThan(segments, 2*max)
+	return moreThan(segments, 2*most)
 }
 
-// inRow reports whether some sequence of unit segments with a telling one among them stands more than max times in a
-// row. That is so where max×unit segments running equal those that stand unit before them.
-func inRow(segments []string, unit, max int) bool {
+// inRow reports whether some sequence of unit segments with a telling one among them stands more than most times in a
+// row. That is so where most×unit segments running equal those that stand unit before them.
+func inRow(segments []string, unit, most int) bool {
 	equal, telling := 0, 0 // of the current run: its length, and the last place in it of a telling segment
 	for i := unit; i < len(segments); i++ {
 		if segments[i] != segments[i-unit] {
@@ -54,7 +54,7 @@ func inRow(segments []string, unit, max int) bool {
 		if isTelling(segments[i]) {
 			telling = equal
 		}
-		if equal >= max*unit && equal-telling < unit && telling > 0 {
+		if equal >= most*unit && equal-telling < unit && telling > 0 {
 			return true
 		}
 	}
@@ -70,19 +70,19 @@ func isTelling(segment string) bool {
 	return digits < len(segment)
 }
 
-// moreThan reports whether one segment occurs more than max times. Comparing each with each beats counting in a map
+// moreThan reports whether one segment occurs more than most times. Comparing each with each beats counting in a map
 // for usual paths; beyond maxCompared segments, which only a Config without a depth allows, the rest is left alone.
-func moreThan(segments []string, max int) bool {
+func moreThan(segments []string, most int) bool {
 	const maxCompared = 256
 	segments = segments[:min(len(segments), maxCompared)]
-	for i := 0; i+max < len(segments); i++ {
+	for i := 0; i+most < len(segments); i++ {
 		count := 1
 		for _, s := range segments[i+1:] {
 			if s == segments[i] {
 				count++
 			}
 		}
-		if count > max {
+		if count > most {
 			return true
 		}
 	}

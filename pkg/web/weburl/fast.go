@@ -135,12 +135,16 @@ func fastScan(s string, i int) (query, fragment int, ok bool) {
 	}
 	query = i
 	if i < len(s) && s[i] == '?' {
-		for i++; i < len(s) && classes[s[i]]&inSpecialQuery == 0; i++ {
+		i++
+		for i < len(s) && classes[s[i]]&inSpecialQuery == 0 {
+			i++
 		}
 	}
 	fragment = i
 	if i < len(s) && s[i] == '#' {
-		for i++; i < len(s) && classes[s[i]]&inFragment == 0; i++ {
+		i++
+		for i < len(s) && classes[s[i]]&inFragment == 0 {
+			i++
 		}
 	}
 	return query, fragment, i == len(s)

@@ -26,7 +26,7 @@ const maxIDN = 1024
 // domainToASCII returns the lower-case ASCII form of a domain, or ErrHost. An ASCII domain is never checked for sound
 // Punycode: the standard gave that up in June 2026 (whatwg/url #914), because such sites exist and browsers visit them.
 func domainToASCII(domain string) (string, error) {
-	ascii := ""
+	var ascii string
 	if isASCII(domain) {
 		ascii = strings.ToLower(domain)
 	} else {

@@ -10,7 +10,7 @@ import "strings"
 func appendNormal(b []byte, s string) []byte {
 	stray := 0 // characters since a stray '%', that one included, while they may still grow into a triplet; else 0
 	for {
-		i := 0
+		var i int
 		if stray == 0 {
 			if i = strings.IndexByte(s, '%'); i < 0 {
 				return append(b, s...)

@@ -52,7 +52,7 @@ func (m *Member) follow(ctx context.Context, s Session) error {
 			m.log.Debug("the ring's store could not be read", "error", err)
 			next = s.Timeout() / 10
 		}
-		wait(ctx, min(next, s.Timeout()), s.Changed(), nil)
+		wait(ctx, min(next, s.Timeout()), s.Changed())
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (m *Member) Run(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // being told to end is no failure
 		case errors.Is(err, errHopeless):
 			return err
 		case errors.Is(err, ErrEnded):
@@ -39,7 +39,7 @@ func (m *Member) Run(ctx context.Context) error {
 			m.log.Warn("waiting for the ring's store", "reason", err)
 			said = time.Now()
 		}
-		wait(ctx, pause, nil, nil)
+		wait(ctx, pause, nil)
 		pause = min(2*pause, pauseMax)
 	}
 	return nil
@@ -106,7 +106,8 @@ func (m *Member) register(ctx context.Context, s Session) error {
 	var said bool
 	for ctx.Err() == nil {
 		sent := m.fence.clock()
-		incarnation, err := uint64(0), error(nil)
+		var incarnation uint64
+		var err error
 		if m.cfg.Node.Name == "" {
 			err = m.within(ctx, s, s.Ping)
 		} else {
@@ -131,7 +132,7 @@ func (m *Member) register(ctx context.Context, s Session) error {
 		case errors.Is(err, ErrDenied):
 			m.denied(err)
 		}
-		wait(ctx, s.Timeout()/10, nil, nil)
+		wait(ctx, s.Timeout()/10, nil)
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (m *Member) within(ctx context.Context, s Session, call func(context.Contex
 // keepAlive pings the store six times for each timeout, so that three pings may be lost before the fence goes up. It
 // also looks for the nodes that callers of Alive ask about.
 func (m *Member) keepAlive(ctx context.Context, s Session) error {
-	for ; ctx.Err() == nil; wait(ctx, s.Timeout()/6, m.sight.asked, nil) {
+	for ; ctx.Err() == nil; wait(ctx, s.Timeout()/6, m.sight.asked) {
 		sent := m.fence.clock()
 		err := m.within(ctx, s, s.Ping)
 		switch {
@@ -176,7 +177,7 @@ func (m *Member) keepAlive(ctx context.Context, s Session) error {
 // watchFence tells the watchers when the fence goes up, or a node is not seen any more. That it is so does not depend
 // on this.
 func (m *Member) watchFence(ctx context.Context) error {
-	for next := time.Duration(0); wait(ctx, max(min(m.Left(), next), m.fencePoll()), nil, nil); {
+	for next := time.Duration(0); wait(ctx, max(min(m.Left(), next), m.fencePoll()), nil); {
 		m.noteFence()
 		next = m.noteSight()
 	}
@@ -203,14 +204,13 @@ func (m *Member) noteFence() {
 	m.tellLocked()
 }
 
-// wait waits for d or a value of one of the channels, and reports whether ctx is alive.
-func wait(ctx context.Context, d time.Duration, a, b <-chan struct{}) bool {
+// wait waits for d or a value of the channel, and reports whether ctx is alive.
+func wait(ctx context.Context, d time.Duration, a <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-a:
-	case <-b:
 	case <-ctx.Done():
 	}
 	return ctx.Err() == nil

@@ -164,13 +164,13 @@ func (c *chaos) handOn(ctx context.Context, n *chaosNode) {
 			continue
 		}
 		var parts []ring.Part
-		hand, recover := t.Duties(n.name)
+		hand, regain := t.Duties(n.name)
 		for _, v := range hand {
 			if !c.busy(v.Index, n.name) {
 				parts = append(parts, v.Part())
 			}
 		}
-		for _, v := range recover {
+		for _, v := range regain {
 			parts = append(parts, v.Part())
 		}
 		if len(parts) > 0 {

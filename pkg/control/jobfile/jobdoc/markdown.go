@@ -15,7 +15,7 @@ var frame string
 // Markdown writes the page for people.
 func Markdown(keys []Key) []byte {
 	var b strings.Builder
-	table(&b, keys, "")
+	table(&b, keys)
 	for _, k := range keys {
 		sections(&b, k)
 	}
@@ -32,13 +32,13 @@ func sections(b *strings.Builder, k Key) {
 		list = ", a list"
 	}
 	fmt.Fprintf(b, "\n### %s\n\n%s%s%s.\n\n", k.Path, strings.ToUpper(k.Doc[:1]), k.Doc[1:], list)
-	table(b, k.Keys, k.Path)
+	table(b, k.Keys)
 	for _, inner := range k.Keys {
 		sections(b, inner)
 	}
 }
 
-func table(b *strings.Builder, keys []Key, section string) {
+func table(b *strings.Builder, keys []Key) {
 	b.WriteString("| key | what it says | default | may be | example |\n|---|---|---|---|---|\n")
 	for _, k := range keys {
 		if k.Keys != nil {

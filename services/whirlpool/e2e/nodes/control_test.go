@@ -14,8 +14,8 @@ import (
 // PostgreSQL does not refuse what it writes, both fetch the same hosts, and the checks see that; a sound node fails none of them.
 func TestNegativeControlNodeThatIgnoresItsFence(t *testing.T) {
 	ready(t)
-	if noSpace != nil {
-		t.Skipf("nodes cannot be cut off: %v", noSpace)
+	if errNoSpace != nil {
+		t.Skipf("nodes cannot be cut off: %v", errNoSpace)
 	}
 	p := quick(t)
 	for i, fault := range []string{faultNone, faultUnfenced} {

@@ -33,7 +33,7 @@ const (
 func serveDocs(t *testing.T) *site {
 	t.Helper()
 	at := docsSite + ":0"
-	if noSpace != nil {
+	if errNoSpace != nil {
 		at = "127.0.0.1:0"
 	}
 	l, err := net.Listen("tcp4", at)

@@ -48,7 +48,7 @@ func runTests(m *testing.M) int {
 	if err := errors.Join(os.Chmod(home, 0o711), harness.Build(programs, "../../..")); err != nil {
 		return failed(err)
 	}
-	if noSpace = canMakeSpace(); noSpace == nil {
+	if errNoSpace = canMakeSpace(); errNoSpace == nil {
 		if err := prepare(home); err != nil {
 			return failed(err)
 		}

@@ -43,8 +43,8 @@ func ready(t *testing.T) *services {
 		began := time.Now()
 		s.err = s.start()
 		t.Logf("services of %d nodes started in %v", maxNodes, time.Since(began).Round(time.Millisecond))
-		if noSpace != nil {
-			t.Logf("no namespaces, so the server's log cannot tell who asked: %v", noSpace)
+		if errNoSpace != nil {
+			t.Logf("no namespaces, so the server's log cannot tell who asked: %v", errNoSpace)
 		}
 	})
 	check(t, s.err)
@@ -59,7 +59,7 @@ func ready(t *testing.T) *services {
 
 // start starts what the nodes share, and their brokers, all at once.
 func (s *services) start() error {
-	if s.backend = "native"; noSpace != nil {
+	if s.backend = "native"; errNoSpace != nil {
 		if s.backend = s.choose(); s.backend == "" {
 			return nil
 		}
@@ -70,7 +70,7 @@ func (s *services) start() error {
 	}}
 	for n := 1; n <= maxNodes; n++ {
 		jobs = append(jobs, func() error {
-			if noSpace == nil {
+			if errNoSpace == nil {
 				if err := makeSpace(n); err != nil {
 					return err
 				}
@@ -149,7 +149,7 @@ func (s *services) up(command commander, name, at string, services ...string) (m
 	switch {
 	case s.backend == "docker":
 		args, at = append(args, "--docker"), ""
-	case noSpace != nil && at == hub:
+	case errNoSpace != nil && at == hub:
 		at = ""
 	}
 	if err := s.script(command, "up", name, at, args...); err != nil {

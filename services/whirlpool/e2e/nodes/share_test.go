@@ -69,7 +69,7 @@ func (c *cluster) wantShares(w *world) {
 		if n < table.Len()/3 || n > table.Len()/3+1 {
 			c.t.Errorf("%s owns %d virtual nodes of %d, want a third", name, n, table.Len())
 		}
-		if noSpace == nil && (fetched[name] != assigned[name] || pages[name] != assignedPages[name]) {
+		if errNoSpace == nil && (fetched[name] != assigned[name] || pages[name] != assignedPages[name]) {
 			c.t.Errorf("%s fetched %d hosts and %d pages, want the %d and %d that the ring gives it", name, fetched[name], pages[name], assigned[name], assignedPages[name])
 		}
 		const third = 1. / 3
@@ -102,7 +102,7 @@ func (c *cluster) fetched(w *world) (hosts, pages map[string]int) {
 // wantOneNode fails the test where another node than the site's owner asked for documents.
 func (s *site) wantOneNode(t *testing.T, c *cluster) {
 	t.Helper()
-	if noSpace != nil {
+	if errNoSpace != nil {
 		return
 	}
 	s.mu.Lock()

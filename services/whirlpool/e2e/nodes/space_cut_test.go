@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -12,8 +13,8 @@ import (
 // The control of the cut-offs: what is cut off does not answer, everything else does, and afterwards all does.
 func TestCutOffs(t *testing.T) {
 	s := ready(t)
-	if noSpace != nil {
-		t.Skipf("nodes have no networks of their own: %v", noSpace)
+	if errNoSpace != nil {
+		t.Skipf("nodes have no networks of their own: %v", errNoSpace)
 	}
 	w := listen(t, webOf(0), 0)
 	pg, err := url.Parse(s.env["WHIRLPOOL_TEST_POSTGRES"])
@@ -67,7 +68,7 @@ func reaches(t *testing.T, n int, at string, limit time.Duration) (bool, time.Du
 	cmd := in(n, "timeout", fmt.Sprintf("%.3f", limit.Seconds()), "bash", "-c", "exec 3<>/dev/tcp/"+host+"/"+port)
 	began := time.Now()
 	err = cmd.Run()
-	if _, ended := err.(*exec.ExitError); err != nil && !ended {
+	if ended := new(exec.ExitError); err != nil && !errors.As(err, &ended) {
 		t.Fatalf("after %v: %v", time.Since(began), err)
 	}
 	return err == nil, time.Since(began)

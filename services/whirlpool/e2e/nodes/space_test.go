@@ -21,7 +21,7 @@ const (
 
 // address is that of the n-th node, and of its broker.
 func address(n int) string {
-	if noSpace != nil {
+	if errNoSpace != nil {
 		return fmt.Sprintf("127.0.77.%d", 10+n)
 	}
 	return fmt.Sprintf("10.77.0.%d", 10+n)
@@ -29,8 +29,8 @@ func address(n int) string {
 
 func spaceOf(n int) string { return fmt.Sprintf("n%d", n) }
 
-// noSpace is why there are no namespaces; nil: there are.
-var noSpace error
+// errNoSpace is why there are no namespaces; nil: there are.
+var errNoSpace error
 
 // apart are the namespaces of the tests.
 const apart = syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID
@@ -138,7 +138,7 @@ func ip(commands ...string) error {
 
 // in returns the command that runs another in the network of the n-th node. The process is the command's own in the end.
 func in(n int, exe string, args ...string) *exec.Cmd {
-	if noSpace != nil {
+	if errNoSpace != nil {
 		return exec.Command(exe, args...)
 	}
 	return exec.Command("ip", append([]string{"netns", "exec", spaceOf(n), exe}, args...)...)

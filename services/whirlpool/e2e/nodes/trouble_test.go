@@ -138,8 +138,8 @@ func (tor *tormentor) act(what string) {
 		t.Logf("%s: %s", what, m.name)
 		tor.during(what, func() { tor.killNode(m) })
 	case troubleZooKeeper, troubleOthers:
-		if noSpace != nil {
-			t.Logf("%s left out: %v", what, noSpace)
+		if errNoSpace != nil {
+			t.Logf("%s left out: %v", what, errNoSpace)
 			return
 		}
 		m := tor.victim()
@@ -217,7 +217,7 @@ func (tor *tormentor) wantMoves() {
 
 // wantRecovery checks that a host of the killed node was fetched by another soon enough.
 func (tor *tormentor) wantRecovery() {
-	if tor.killed == nil || noSpace != nil {
+	if tor.killed == nil || errNoSpace != nil {
 		return
 	}
 	first := time.Time{}

@@ -170,7 +170,7 @@ func (c *cluster) around(v fakeweb.Violation) string {
 
 // asker is the name of the node that made a request; empty where the log cannot tell.
 func asker(e fakeweb.Entry) string {
-	if noSpace != nil {
+	if errNoSpace != nil {
 		return ""
 	}
 	remote, _, _ := strings.Cut(e.Remote, ":")
@@ -188,7 +188,7 @@ const hearsay = time.Second // times the machine's slowness
 // trespasses lists the requests of nodes that the ring did not let contact the host: not its owner, or not yet, or not any more. A node that
 // is to hand a host on may have a request in flight until it has said that it has not.
 func (c *cluster) trespasses(w *world) (faults []string) {
-	if noSpace != nil {
+	if errNoSpace != nil {
 		return nil
 	}
 	tables := c.history.all()

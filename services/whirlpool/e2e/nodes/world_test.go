@@ -63,7 +63,7 @@ func serve(t *testing.T, delay time.Duration) *world {
 func listen(t *testing.T, cfg fakeweb.Config, port int) *fakeweb.Server {
 	t.Helper()
 	opts := fakeweb.Options{Port: port}
-	if noSpace == nil {
+	if errNoSpace == nil {
 		opts.Network = netip.MustParsePrefix(webRange)
 	}
 	srv, err := fakeweb.Serve(context.Background(), fakeweb.New(cfg), opts)
