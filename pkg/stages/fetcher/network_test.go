@@ -240,7 +240,7 @@ func TestLimitsOfJobsDoNotMix(t *testing.T) {
 	}
 }
 
-// The handler is what the stage wants, also under many hands (run with -race).
+// The handler is what the stage wants, also with many workers (run with -race).
 func TestManyFetchesAtOnce(t *testing.T) {
 	data := text(20_000)
 	packed := encode(t, data, "gzip")
