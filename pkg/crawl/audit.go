@@ -45,6 +45,7 @@ type DirectoryAudit struct {
 	Damaged  int64 `json:"damaged"`
 	Missing  int64 `json:"missing"`
 	Extra    int64 `json:"extra"`
+	Replaced int64 `json:"replaced,omitempty"` // lines that later ones replace: they are no fault
 	Moved    int64 `json:"moved"`
 	Early    int64 `json:"early"`
 	Unsummed int64 `json:"unsummed"`      // written by the first release, without a checksum: only their form can be checked

@@ -49,7 +49,7 @@ func samples(t testing.TB) []crawl.Event {
 		&crawl.Fresh{Tasks: []crawl.Task{task}},
 		&crawl.Outcome{Task: task, Verdict: crawl.VerdictRetry, Status: 503, Reason: "status", Detail: "d", Started: at, Ended: at,
 			FirstByte: time.Second, Slow: true, CrawlDelay: time.Second, RetryAfter: time.Minute, Addr: netip.MustParseAddr("::1"), Location: v, Bytes: 3,
-			ContentType: "text/html", Digest: crawl.Digest{9}, Follows: true,
+			ContentType: "text/html", Digest: crawl.Digest{9}, Follows: true, ETag: `W/"1"`, LastModified: "then",
 			Robots: &crawl.RobotsOutcome{Origin: "o", Expires: at, CrawlDelay: time.Second, Sitemaps: []string{"s"}, Redirect: v}},
 	}
 }

@@ -66,6 +66,10 @@ type Outcome struct {
 	// CrawlDelay is what the robots.txt of a page's origin asks of the job's own agent: another job's agent may have
 	// fetched the file.
 	CrawlDelay time.Duration `cbor:"18,keyasint,omitempty"`
+	// ETag and LastModified are the validators of a page that was answered, where the server sent any of at most
+	// MaxValidator octets; of a page that is unchanged (304), those that were asked with where it sent none.
+	ETag         string `cbor:"19,keyasint,omitempty"`
+	LastModified string `cbor:"20,keyasint,omitempty"`
 	// Node is the node whose frontier waits for a robots.txt that another node's host had; empty: this one's. It addresses the message and is no
 	// part of it.
 	Node string `cbor:"-"`

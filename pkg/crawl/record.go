@@ -35,6 +35,7 @@ type Record struct {
 	Truncated   string
 	Cut         []string
 	Epoch       uint32 // of the job's revision by which it was made; 0 is the first
+	Visit       int    // which of the visits of the URL it is of; 0 is the first
 }
 
 // LogLine is one line of crawl.log.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 )
 
@@ -18,15 +19,15 @@ const alarmEvery = 5 * time.Second
 // connections themselves learn of that only when they publish, and then only that they wait.
 type alarmWatch struct {
 	broker interface {
-		Alarms(ctx context.Context) ([]rabbit.Alarm, error)
+		Alarms(ctx context.Context) ([]bus.Alarm, error)
 	}
 	log   *slog.Logger
 	gauge *prometheus.GaugeVec
-	known map[rabbit.Alarm]time.Time // since when
+	known map[bus.Alarm]time.Time // since when
 }
 
 func newAlarmWatch(b *rabbit.Bus, log *slog.Logger, reg prometheus.Registerer) *alarmWatch {
-	w := &alarmWatch{broker: b, log: log, known: map[rabbit.Alarm]time.Time{}}
+	w := &alarmWatch{broker: b, log: log, known: map[bus.Alarm]time.Time{}}
 	w.gauge = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "whirlpool", Subsystem: "broker", Name: "alarm",
 		Help: "1 while the node's broker takes no messages for want of this resource."}, []string{"resource"})
 	for _, r := range []string{"memory", "disk"} {
@@ -55,7 +56,7 @@ func (w *alarmWatch) look(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	now := map[rabbit.Alarm]bool{}
+	now := map[bus.Alarm]bool{}
 	for _, a := range alarms {
 		now[a] = true
 		if _, old := w.known[a]; !old {

@@ -10,35 +10,35 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
 // alarming is a broker that answers what the test says.
 type alarming struct {
-	alarms []rabbit.Alarm
+	alarms []bus.Alarm
 	err    error
 }
 
-func (a *alarming) Alarms(context.Context) ([]rabbit.Alarm, error) { return a.alarms, a.err }
+func (a *alarming) Alarms(context.Context) ([]bus.Alarm, error) { return a.alarms, a.err }
 
 func TestAnAlarmIsSaidOnceAndItsEndToo(t *testing.T) {
 	var log bytes.Buffer
 	reg := prometheus.NewRegistry()
 	w, broker := newAlarmWatch(nil, slog.New(slog.NewTextHandler(&log, nil)), reg), &alarming{}
 	w.broker = broker
-	disk, memory := rabbit.Alarm{Node: "rabbit@n", Resource: "disk"}, rabbit.Alarm{Node: "rabbit@n", Resource: "memory"}
+	disk, memory := bus.Alarm{Node: "rabbit@n", Resource: "disk"}, bus.Alarm{Node: "rabbit@n", Resource: "memory"}
 	for i, step := range []struct {
-		alarms []rabbit.Alarm
+		alarms []bus.Alarm
 		err    error
 		begins int // lines so far
 		ends   int
 	}{
 		{nil, nil, 0, 0},
-		{[]rabbit.Alarm{memory}, nil, 1, 0},
-		{[]rabbit.Alarm{memory}, nil, 1, 0},
+		{[]bus.Alarm{memory}, nil, 1, 0},
+		{[]bus.Alarm{memory}, nil, 1, 0},
 		{nil, errors.New("away"), 1, 0}, // nobody knows
-		{[]rabbit.Alarm{disk, memory}, nil, 2, 0},
-		{[]rabbit.Alarm{disk}, nil, 2, 1},
+		{[]bus.Alarm{disk, memory}, nil, 2, 0},
+		{[]bus.Alarm{disk}, nil, 2, 1},
 		{nil, nil, 2, 2},
 	} {
 		broker.alarms, broker.err = step.alarms, step.err

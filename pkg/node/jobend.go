@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -29,7 +28,7 @@ const (
 
 // finished reports whether nothing of a job is left to do, whose URLs have their outcomes and whose figures are such.
 // It has fetched again what was lost.
-func (w *jobWatch) finished(ctx context.Context, j postgres.JobInfo, s standstill) bool {
+func (w *jobWatch) finished(ctx context.Context, j crawl.JobInfo, s standstill) bool {
 	if time.Now().Before(s.next) {
 		return false
 	}
@@ -60,7 +59,7 @@ func (s *standstill) later(pause time.Duration) {
 
 // alone tells of a node of its own. Where its broker is quiet, whatever is missing was lost; while other jobs keep it
 // busy, what is missing for long.
-func (w *jobWatch) alone(ctx context.Context, j postgres.JobInfo, s *standstill) (bool, error) {
+func (w *jobWatch) alone(ctx context.Context, j crawl.JobInfo, s *standstill) (bool, error) {
 	began := time.Now()
 	if !w.lost.Quiet(ctx, Topics()...) {
 		n, err := w.following.Waiting(ctx, j.ID)
@@ -97,7 +96,7 @@ func (w *jobWatch) recountPages(ctx context.Context, job crawl.JobID) error {
 // among tells of a node of a ring: pages that are missing may be on their way in any node's broker, so each node waits,
 // and then has its own fetched again. A node in whose dead letters such a page is may say that the job has ended
 // without it.
-func (w *jobWatch) among(ctx context.Context, j postgres.JobInfo, s *standstill) (bool, error) {
+func (w *jobWatch) among(ctx context.Context, j crawl.JobInfo, s *standstill) (bool, error) {
 	if s.claimed == 0 { // seeds that nobody has claimed yet are in this node's broker, if anywhere
 		return w.lost.Quiet(ctx, Topics()...), nil
 	}
@@ -135,7 +134,7 @@ func (w *jobWatch) buried(ctx context.Context, job crawl.JobID) (found bool, err
 // seeded reports whether the ledger knows every seed. Those that it does not know were lost on their way there: they
 // are sent again.
 func (w *jobWatch) seeded(ctx context.Context, job *crawl.Job) (bool, error) {
-	scope, err := urlfilter.Compile(job)
+	scope, err := urlrules.Compile(job)
 	if err != nil {
 		return false, err
 	}

@@ -157,10 +157,10 @@ func (r *jobRevisions) goOn(ctx context.Context, id crawl.JobID, s crawl.Sweep) 
 		return nil
 	}
 	now, err := r.jobs.State(ctx, id)
-	if err != nil || now != postgres.JobEnded {
+	if err != nil || now != crawl.JobEnded {
 		return err
 	}
-	return r.jobs.SetState(ctx, id, postgres.JobRunning)
+	return r.jobs.SetState(ctx, id, crawl.JobRunning)
 }
 
 // concluded reports whether a job of which nothing is under way lets in nothing more that older revisions left out.

@@ -90,7 +90,7 @@ func (w *jobWatch) look(ctx context.Context) error {
 			delete(w.looked, j.ID)
 			continue
 		}
-		held := j.State == postgres.JobPaused || j.State == postgres.JobStopped
+		held := j.State == crawl.JobPaused || j.State == crawl.JobStopped
 		if w.frontier.Hold(j.ID, held) {
 			w.log.Info("the job's state changed", "job", j.ID, "state", j.State)
 		}
@@ -114,7 +114,7 @@ func (w *jobWatch) look(ctx context.Context) error {
 
 // follow notes the end of a running job, or the new life of one that had ended. It returns how many URLs are left to be
 // fetched.
-func (w *jobWatch) follow(ctx context.Context, j postgres.JobInfo) (left int64, err error) {
+func (w *jobWatch) follow(ctx context.Context, j crawl.JobInfo) (left int64, err error) {
 	tally, err := w.ledger.Tally(ctx, j.ID)
 	if err != nil {
 		return 0, err
@@ -139,15 +139,15 @@ func (w *jobWatch) follow(ctx context.Context, j postgres.JobInfo) (left int64, 
 		left = 0
 	}
 	switch {
-	case j.State == postgres.JobEnded && !over:
+	case j.State == crawl.JobEnded && !over:
 		w.log.Info("the job goes on: it has new URLs", "job", j.ID, "open", open)
-		return left, w.jobs.SetState(ctx, j.ID, postgres.JobRunning)
-	case j.State == postgres.JobRunning && over && time.Since(j.Created) > newborn && w.finished(ctx, j, last):
+		return left, w.jobs.SetState(ctx, j.ID, crawl.JobRunning)
+	case j.State == crawl.JobRunning && over && time.Since(j.Created) > newborn && w.finished(ctx, j, last):
 		if done, err := w.concluded(ctx, j.ID, w.unchanged(j.ID, tally)); err != nil || !done {
 			return left, err
 		}
 		w.log.Info("the job has ended", "job", j.ID, "pages", tally.Pages, "urls", tally.Claimed)
-		return 0, w.jobs.SetState(ctx, j.ID, postgres.JobEnded)
+		return 0, w.jobs.SetState(ctx, j.ID, crawl.JobEnded)
 	}
 	return left, nil
 }

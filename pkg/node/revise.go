@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
@@ -41,7 +41,7 @@ func Revise(ctx context.Context, jobs crawl.JobStore, job *crawl.Job) (*crawl.Jo
 	next := *job
 	if next.Blacklist != "" && next.BlacklistEntries == nil {
 		var err error
-		if next.BlacklistEntries, err = urlfilter.BlacklistLines(next.Blacklist); err != nil {
+		if next.BlacklistEntries, err = urlrules.BlacklistLines(next.Blacklist); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
@@ -21,7 +22,7 @@ func PeerConfig(cfg *process.Config, addr string) rabbit.Config {
 	}
 	out := RabbitConfig(&there)
 	out.Management = ""
-	out.Program = rabbit.PeerProgram + cfg.Node
+	out.Program = bus.PeerProgram + cfg.Node
 	return out
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -20,7 +20,7 @@ import (
 //
 // A robots.txt that another job has fetched is not fetched for this one. What sitemaps it names is said here then, for the origins of the seeds.
 func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.RobotsStore, job *crawl.Job) (int, error) {
-	scope, err := urlfilter.Compile(job)
+	scope, err := urlrules.Compile(job)
 	if err != nil {
 		return 0, err
 	}

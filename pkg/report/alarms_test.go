@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
 func TestStatusNamesTheAlarmsOfBrokers(t *testing.T) {
 	f := soundCluster(t)
-	f.alarms = []rabbit.Alarm{{Node: "rabbit@n", Resource: "disk"}}
+	f.alarms = []bus.Alarm{{Node: "rabbit@n", Resource: "disk"}}
 	c := f.open(t)
 	s, err := c.Status(t.Context())
 	if err != nil {

@@ -6,32 +6,30 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Jobs lists the jobs of a cluster.
 type Jobs interface {
-	List(ctx context.Context) ([]postgres.JobInfo, error)
+	List(ctx context.Context) ([]crawl.JobInfo, error)
 }
 
 // ClusterLedger is the ledger of a cluster.
 type ClusterLedger interface {
 	crawl.Ledger
 	// Entries hands every entry of a job to each, in the order of the keys.
-	Entries(ctx context.Context, job crawl.JobID, each func(postgres.Row) error) error
+	Entries(ctx context.Context, job crawl.JobID, each func(crawl.LedgerRow) error) error
 	// Recount counts what Tally says, both at one moment.
 	Recount(ctx context.Context, job crawl.JobID) (counted, stood crawl.Tally, err error)
 }
 
 // Fingerprints are what content-seen keeps.
 type Fingerprints interface {
-	Fingerprint(ctx context.Context, job crawl.JobID, k weburl.Key) (f postgres.Fingerprint, found bool, err error)
+	Fingerprint(ctx context.Context, job crawl.JobID, k weburl.Key) (f crawl.StoredFingerprint, found bool, err error)
 	// Each hands every fingerprint of a job to each, in the order of the keys.
-	Each(ctx context.Context, job crawl.JobID, each func(weburl.Key, postgres.Fingerprint) error) error
+	Each(ctx context.Context, job crawl.JobID, each func(weburl.Key, crawl.StoredFingerprint) error) error
 }
 
 // ClusterHosts are the host records of a cluster.
@@ -47,10 +45,10 @@ type Attempts interface {
 
 // Broker tells what waits in the queues.
 type Broker interface {
-	Depths(ctx context.Context) ([]rabbit.Depth, error)
-	Dead(ctx context.Context, limit int) ([]rabbit.Letter, error)
-	Programs(ctx context.Context) ([]rabbit.Program, error)
-	Alarms(ctx context.Context) ([]rabbit.Alarm, error)
+	Depths(ctx context.Context) ([]bus.Depth, error)
+	Dead(ctx context.Context, limit int) ([]bus.Letter, error)
+	Programs(ctx context.Context) ([]bus.Program, error)
+	Alarms(ctx context.Context) ([]bus.Alarm, error)
 }
 
 // Following knows the pages whose content or links have not come to their end.
@@ -64,7 +62,7 @@ type Records interface {
 	PageLines
 	Count(ctx context.Context) (int64, error)
 	// Heads reads every record, and yields the key under which it is stored and what it is, in the order of the keys.
-	Heads(ctx context.Context, yield func(k weburl.Key, h mongo.Head) error) error
+	Heads(ctx context.Context, yield func(k weburl.Key, h crawl.RecordHead) error) error
 }
 
 // ClusterSources are what a cluster is inspected through.
@@ -123,12 +121,12 @@ var (
 )
 
 // Jobs returns the jobs that were submitted and are not being deleted, the oldest first.
-func (c *Cluster) Jobs(ctx context.Context) ([]postgres.JobInfo, error) {
+func (c *Cluster) Jobs(ctx context.Context) ([]crawl.JobInfo, error) {
 	all, err := c.src.Jobs.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var out []postgres.JobInfo
+	var out []crawl.JobInfo
 	for _, j := range all {
 		if j.Job != nil && j.Deleted.IsZero() {
 			out = append(out, j)
@@ -161,7 +159,7 @@ func (c *Cluster) Job(ctx context.Context, id crawl.JobID) (*ClusterJob, error) 
 }
 
 // jobNames lists jobs for people, the newest first.
-func jobNames(jobs []postgres.JobInfo) string {
+func jobNames(jobs []crawl.JobInfo) string {
 	const most = 20
 	text := ""
 	for i := range jobs {

@@ -12,9 +12,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -97,7 +95,7 @@ func TestClusterAuditNamesWhatIsWrong(t *testing.T) {
 			f.off[fakeJob] = -1
 		}, "they are lost", original},
 		"lost beside tasks that have an outcome for the time being": {func(f *fakeCluster) {
-			f.queue(rabbit.Depth{Queue: "later.1099515227776", Ready: 50})
+			f.queue(bus.Depth{Queue: "later.1099515227776", Ready: 50})
 		}, "they are lost", "http://b.test/waits"},
 		"counter": {func(f *fakeCluster) { f.off[fakeJob] = 1 }, "counters are wrong", "claimed: 5, counted 4"},
 	} {
@@ -121,11 +119,11 @@ func TestClusterAuditNamesWhatIsWrong(t *testing.T) {
 
 // While messages move, what seems wrong may be on its way, and is no fault; what cannot be on its way is one all the same.
 func TestAMovingClusterIsNotAccused(t *testing.T) {
-	moving := []rabbit.Depth{{Queue: "back.7", Ready: 1}, {Queue: crawl.TopicContentSeen, Unacked: 1}}
+	moving := []bus.Depth{{Queue: "back.7", Ready: 1}, {Queue: crawl.TopicContentSeen, Unacked: 1}}
 	lost := func(f *fakeCluster) {
 		f.put(fakeJob, mustURL(t, "http://d.test/"), crawl.Entry{State: crawl.StateOpen})
 	}
-	fetching := []rabbit.Depth{{Queue: "back.7", Ready: 1}, {Queue: crawl.TopicFetch + ".retry", Ready: 1}}
+	fetching := []bus.Depth{{Queue: "back.7", Ready: 1}, {Queue: crawl.TopicFetch + ".retry", Ready: 1}}
 	key := mustURL(t, "http://a.test/copy").Key()
 	for name, tt := range map[string]struct {
 		harm     func(f *fakeCluster)
@@ -144,7 +142,7 @@ func TestAMovingClusterIsNotAccused(t *testing.T) {
 		"a record without fingerprint":               {func(f *fakeCluster) { f.queue(moving...); delete(f.prints, key) }, 1, 1},
 		"an open URL that is not seen":               {func(f *fakeCluster) { f.queue(moving...); lost(f) }, 1, 0},
 		"an open URL in a message":                   {func(f *fakeCluster) { f.queue(fetching...); lost(f) }, 1, 0},
-		"fresh tasks of which nobody knows how many": {func(f *fakeCluster) { f.queue(rabbit.Depth{Queue: crawl.TopicFrontierIn, Ready: 1}); lost(f) }, 1, 0},
+		"fresh tasks of which nobody knows how many": {func(f *fakeCluster) { f.queue(bus.Depth{Queue: crawl.TopicFrontierIn, Ready: 1}); lost(f) }, 1, 0},
 		"another job's URL is lost": {func(f *fakeCluster) {
 			f.put(otherJob, mustURL(t, "http://d.test/"), crawl.Entry{State: crawl.StateOpen})
 		}, 0, 1},
@@ -168,10 +166,10 @@ func TestAMovingClusterIsNotAccused(t *testing.T) {
 		}, 0, 0},
 		"a page perhaps in a dead letter": {func(f *fakeCluster) {
 			f.vanish(mustURL(t, "http://d.test/"), time.Minute)
-			f.dead = append(f.dead, rabbit.Letter{Body: []byte("?")})
+			f.dead = append(f.dead, bus.Letter{Body: []byte("?")})
 		}, 1, 0},
 		"in a dead letter":         {func(f *fakeCluster) { lost(f); f.dead = append(f.dead, letter(t, "http://d.test/")) }, 0, 0},
-		"perhaps in a dead letter": {func(f *fakeCluster) { lost(f); f.dead = append(f.dead, rabbit.Letter{Body: []byte("?")}) }, 1, 0},
+		"perhaps in a dead letter": {func(f *fakeCluster) { lost(f); f.dead = append(f.dead, bus.Letter{Body: []byte("?")}) }, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := soundCluster(t)
@@ -184,9 +182,9 @@ func TestAMovingClusterIsNotAccused(t *testing.T) {
 	}
 }
 
-func letter(t testing.TB, raw string) rabbit.Letter {
+func letter(t testing.TB, raw string) bus.Letter {
 	e := &crawl.Fetch{Task: crawl.Task{Job: fakeJob, URL: mustURL(t, raw)}}
-	return rabbit.Letter{DeadLetter: bus.DeadLetter{Message: bus.Message{ID: crawl.MessageID{7}, Event: e}, Topic: e.Topic(), Reason: "no",
+	return bus.Letter{DeadLetter: bus.DeadLetter{Message: bus.Message{ID: crawl.MessageID{7}, Event: e}, Topic: e.Topic(), Reason: "no",
 		At: fakeNow}, Vhost: "v", Body: []byte("b")}
 }
 
@@ -223,11 +221,11 @@ func TestTheJobIsNamedUnlessThereIsOne(t *testing.T) {
 
 func TestStatusOfAClusterForPeople(t *testing.T) {
 	f := soundCluster(t)
-	f.jobs[1].State, f.jobs[1].Ended = postgres.JobEnded, fakeNow.Add(-time.Minute)
-	f.queue(rabbit.Depth{Queue: "front.2", Ready: 40, Unacked: 3}, rabbit.Depth{Queue: "back.1"}, rabbit.Depth{Queue: "back.2", Ready: 7, Unacked: 2},
-		rabbit.Depth{Queue: "later.1", Ready: 5}, rabbit.Depth{Queue: crawl.TopicFetch, Ready: 12, Unacked: 256, Published: 310.21, Acked: 309.8, Consumers: 2},
-		rabbit.Depth{Queue: crawl.TopicParse + ".retry", Ready: 1, Unacked: 1}, rabbit.Depth{Queue: "dead", Ready: 1}, rabbit.Depth{Queue: "dead", Ready: 1},
-		rabbit.Depth{Queue: "frontier.owner"})
+	f.jobs[1].State, f.jobs[1].Ended = crawl.JobEnded, fakeNow.Add(-time.Minute)
+	f.queue(bus.Depth{Queue: "front.2", Ready: 40, Unacked: 3}, bus.Depth{Queue: "back.1"}, bus.Depth{Queue: "back.2", Ready: 7, Unacked: 2},
+		bus.Depth{Queue: "later.1", Ready: 5}, bus.Depth{Queue: crawl.TopicFetch, Ready: 12, Unacked: 256, Published: 310.21, Acked: 309.8, Consumers: 2},
+		bus.Depth{Queue: crawl.TopicParse + ".retry", Ready: 1, Unacked: 1}, bus.Depth{Queue: "dead", Ready: 1}, bus.Depth{Queue: "dead", Ready: 1},
+		bus.Depth{Queue: "frontier.owner"})
 	c := f.open(t)
 	var b bytes.Buffer
 	s, err := c.Status(t.Context())
@@ -254,7 +252,7 @@ func TestStatusOfAClusterForPeople(t *testing.T) {
 }
 
 func TestAnOpenURLIsWhereItCanBe(t *testing.T) {
-	for want, ds := range map[string][]rabbit.Depth{
+	for want, ds := range map[string][]bus.Depth{
 		"queued":    {{Queue: "back.7", Ready: 1}},
 		"in-flight": {{Queue: crawl.TopicFetch, Unacked: 1}},
 		"":          {{Queue: "back.7", Ready: 1}, {Queue: crawl.TopicFetch, Unacked: 1}},
@@ -290,7 +288,7 @@ func TestLettersOfAJobAndThoseThatNobodyCanRead(t *testing.T) {
 	f := soundCluster(t)
 	other := letter(t, "http://x.test/")
 	other.Message.Event.(*crawl.Fetch).Task.Job = otherJob
-	f.dead = []rabbit.Letter{letter(t, "http://d.test/"), other, {Vhost: "v", Body: []byte("???")}}
+	f.dead = []bus.Letter{letter(t, "http://d.test/"), other, {Vhost: "v", Body: []byte("???")}}
 	c := f.open(t)
 	all, err := c.Letters(t.Context())
 	if err != nil || len(all) != 3 {

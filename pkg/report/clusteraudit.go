@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -165,21 +163,21 @@ func urlsOf(e crawl.Event) []weburl.URL {
 
 // join walks through the three stores side by side.
 func (a *clusterAudit) join(ctx context.Context) error {
-	ledger, err := startWalk("entries of the ledger", func(yield func(weburl.Key, postgres.Row) error) error {
-		return a.j.src.Ledger.Entries(ctx, a.job, func(r postgres.Row) error { return yield(r.Key, r) })
+	ledger, err := startWalk("entries of the ledger", func(yield func(weburl.Key, crawl.LedgerRow) error) error {
+		return a.j.src.Ledger.Entries(ctx, a.job, func(r crawl.LedgerRow) error { return yield(r.Key, r) })
 	})
 	defer ledger.close()
 	if err != nil {
 		return err
 	}
-	prints, err := startWalk("fingerprints", func(yield func(weburl.Key, postgres.Fingerprint) error) error {
+	prints, err := startWalk("fingerprints", func(yield func(weburl.Key, crawl.StoredFingerprint) error) error {
 		return a.j.src.Fingerprints.Each(ctx, a.job, yield)
 	})
 	defer prints.close()
 	if err != nil {
 		return err
 	}
-	records, err := startWalk("records", func(yield func(weburl.Key, mongo.Head) error) error {
+	records, err := startWalk("records", func(yield func(weburl.Key, crawl.RecordHead) error) error {
 		return a.j.records.Heads(ctx, yield)
 	})
 	defer records.close()
@@ -210,9 +208,9 @@ func (a *clusterAudit) join(ctx context.Context) error {
 // place is what the stores have under one key.
 type place struct {
 	key    weburl.Key
-	entry  *postgres.Row
-	print  *postgres.Fingerprint
-	record *mongo.Head
+	entry  *crawl.LedgerRow
+	print  *crawl.StoredFingerprint
+	record *crawl.RecordHead
 	task   *crawl.Task // of a page that has not come to its end
 }
 

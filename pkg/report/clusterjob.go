@@ -7,22 +7,21 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // ClusterJob inspects one job of a cluster. It is a View.
 type ClusterJob struct {
 	*Cluster
-	Info    postgres.JobInfo // when the view was made
+	Info    crawl.JobInfo // when the view was made
 	records Records
 	story   story
 }
 
-func (c *Cluster) job(info postgres.JobInfo) *ClusterJob {
+func (c *Cluster) job(info crawl.JobInfo) *ClusterJob {
 	j := &ClusterJob{Cluster: c, Info: info, records: c.src.Records(info.ID)}
 	j.story = story{job: info.Job, left: c.src.Left, history: historyOf(info.Job, c.src.Revisions), ledger: c.src.Ledger, hosts: c.src.Hosts, robots: c.src.Robots, pages: j.records, now: c.now,
-		running: info.State == postgres.JobRunning || info.State == postgres.JobEnded, where: j.find, fingerprint: j.known}
+		running: info.State == crawl.JobRunning || info.State == crawl.JobEnded, where: j.find, fingerprint: j.known}
 	j.story.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) {
 		return c.src.Attempts.Attempts(ctx, info.ID, u.Key(), maxAttempts)
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -118,7 +117,7 @@ func TestRepairDoesWhatEachFindingAsksFor(t *testing.T) {
 		"a counter":                   {func(f *fakeCluster) { f.off[fakeJob] = 1 }, []string{"count one"}, ""},
 		"messages move": {func(f *fakeCluster) {
 			f.damaged = map[weburl.Key]bool{key: true}
-			f.queue(rabbit.Depth{Queue: crawl.TopicParse, Ready: 1})
+			f.queue(bus.Depth{Queue: crawl.TopicParse, Ready: 1})
 		}, nil, "whirlpool pause --cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {

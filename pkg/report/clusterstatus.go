@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // ClusterStatus is a cluster at a moment.
@@ -75,7 +74,7 @@ func (c *Cluster) Lines(ctx context.Context) ([]JobLine, error) {
 	return lines, nil
 }
 
-func (c *Cluster) line(ctx context.Context, j postgres.JobInfo) (JobLine, error) {
+func (c *Cluster) line(ctx context.Context, j crawl.JobInfo) (JobLine, error) {
 	tally, err := c.src.Ledger.Tally(ctx, j.ID)
 	if err != nil {
 		return JobLine{}, fmt.Errorf("status of job %s: %w", j.ID, err)
@@ -101,8 +100,8 @@ func are(n int64, one, many string) string {
 }
 
 // stateOf is a job's state under the name that crawls in directories have for it.
-func stateOf(s postgres.JobState) State {
-	if s == postgres.JobEnded {
+func stateOf(s crawl.JobState) State {
+	if s == crawl.JobEnded {
 		return StateFinished
 	}
 	return State(s)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -46,13 +45,14 @@ type Auditor interface {
 
 // Sources are what a crawl is inspected through.
 type Sources struct {
-	Dir     string // of the crawl: pages.jsonl, crawl.log
+	Dir     string // of the crawl, whose files are told with their sizes
 	Job     *crawl.Job
 	Jobs    crawl.JobStore // the revisions of the job; nil: there is none but Job
 	Left    crawl.LeftOuts // nil: no more than the ledger says is known of what was left out
 	Ledger  crawl.Ledger
 	Hosts   crawl.Hosts
 	Robots  crawl.RobotsStore
+	Log     crawl.LogList
 	Queues  Lengths
 	Pages   PageLines
 	Journal Journal
@@ -63,10 +63,19 @@ type Sources struct {
 
 // Moment is what only the process that runs a crawl knows.
 type Moment struct {
-	Frontier frontier.Stats
+	Frontier FrontierState
 	Paused   bool
 	Started  time.Time // of this process's part of the crawl
 	Rate     float64   // pages a second, lately
+}
+
+// FrontierState is what a running crawl's frontier holds.
+type FrontierState struct {
+	Queued      int64 // tasks that wait, retries included
+	InFlight    int   // leases without outcome
+	ActiveHosts int
+	Waiting     int64     // retries whose time has not come
+	NextDue     time.Time // when the next host may be contacted; zero: none waits
 }
 
 // Crawl inspects a crawl. It is safe for concurrent use if its sources are.
@@ -83,14 +92,16 @@ var (
 
 // New returns the view of a crawl. Every source but Live is needed.
 func New(src Sources) (*Crawl, error) {
-	if src.Job == nil || src.Ledger == nil || src.Hosts == nil || src.Robots == nil || src.Queues == nil || src.Pages == nil ||
+	if src.Job == nil || src.Ledger == nil || src.Hosts == nil || src.Robots == nil || src.Log == nil || src.Queues == nil || src.Pages == nil ||
 		src.Journal == nil || src.Dead == nil || src.Auditor == nil {
 		return nil, errors.New("inspect a crawl: a source is missing")
 	}
 	c := &Crawl{src: src}
 	c.story = story{job: src.Job, left: src.Left, history: historyOf(src.Job, src.Jobs), ledger: src.Ledger, hosts: src.Hosts, robots: src.Robots, pages: src.Pages, running: src.Live != nil,
 		now: time.Now, where: c.find}
-	c.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) { return attempts(ctx, src.Dir, u) }
+	c.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) {
+		return lastAttempts(ctx, src.Log, src.Job.ID, u)
+	}
 	return c, nil
 }
 

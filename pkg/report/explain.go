@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -94,7 +94,7 @@ func (s *story) Explain(ctx context.Context, raw string) (*Explanation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("explain %s: %w", raw, err)
 	}
-	rules, err := urlfilter.Compile(s.job)
+	rules, err := urlrules.Compile(s.job)
 	if err != nil {
 		return nil, fmt.Errorf("explain %s: rules of the job: %w", raw, err)
 	}

@@ -8,25 +8,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // fakeCluster is a cluster in memory: every source of a Cluster.
 type fakeCluster struct {
-	jobs      []postgres.JobInfo
-	rows      map[crawl.JobID]map[weburl.Key]postgres.Row
+	jobs      []crawl.JobInfo
+	rows      map[crawl.JobID]map[weburl.Key]crawl.LedgerRow
 	off       map[crawl.JobID]int64 // by which the counter of claimed URLs is wrong
-	prints    map[weburl.Key]postgres.Fingerprint
+	prints    map[weburl.Key]crawl.StoredFingerprint
 	records   map[weburl.Key]weburl.URL
 	damaged   map[weburl.Key]bool
 	missing   []crawl.Task // pages that have not come to their end
-	depths    func() []rabbit.Depth
-	dead      []rabbit.Letter
-	alarms    []rabbit.Alarm
+	depths    func() []bus.Depth
+	dead      []bus.Letter
+	alarms    []bus.Alarm
 	broken    bool  // the walks are out of order
 	uncounted error // of the page store when it is to count
 
@@ -51,19 +49,19 @@ func mustURL(t testing.TB, raw string) weburl.URL {
 
 // soundCluster has two jobs. The first has an original with a copy, a page that is not indexed, a URL that waits and one left out.
 func soundCluster(t testing.TB) *fakeCluster {
-	f := &fakeCluster{rows: map[crawl.JobID]map[weburl.Key]postgres.Row{fakeJob: {}, otherJob: {}}, off: map[crawl.JobID]int64{},
-		prints: map[weburl.Key]postgres.Fingerprint{}, records: map[weburl.Key]weburl.URL{}}
+	f := &fakeCluster{rows: map[crawl.JobID]map[weburl.Key]crawl.LedgerRow{fakeJob: {}, otherJob: {}}, off: map[crawl.JobID]int64{},
+		prints: map[weburl.Key]crawl.StoredFingerprint{}, records: map[weburl.Key]weburl.URL{}}
 	for i, id := range []crawl.JobID{fakeJob, otherJob} {
 		spec := crawl.DefaultJob()
 		spec.ID, spec.Seeds, spec.Scope = id, []string{"http://a.test/"}, crawl.ScopeAny
-		f.jobs = append(f.jobs, postgres.JobInfo{ID: id, Number: int32(i + 1), State: postgres.JobRunning, Job: &spec,
+		f.jobs = append(f.jobs, crawl.JobInfo{ID: id, Number: int32(i + 1), State: crawl.JobRunning, Job: &spec,
 			Created: fakeNow.Add(-time.Hour)})
 	}
-	f.jobs = append(f.jobs, postgres.JobInfo{ID: "unsubmitted"})
+	f.jobs = append(f.jobs, crawl.JobInfo{ID: "unsubmitted"})
 	page := func(raw string, of string) {
 		u := mustURL(t, raw)
 		f.put(fakeJob, u, crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200})
-		p := postgres.Fingerprint{URL: u, At: fakeNow.Add(-time.Minute)}
+		p := crawl.StoredFingerprint{URL: u, At: fakeNow.Add(-time.Minute)}
 		if of != "" {
 			p.Sameness, p.Of = crawl.ExactCopy, mustURL(t, of)
 		}
@@ -75,13 +73,13 @@ func soundCluster(t testing.TB) *fakeCluster {
 	f.keepNot(mustURL(t, "http://a.test/noindex"), crawl.ReasonNoIndex)
 	f.put(fakeJob, mustURL(t, "http://b.test/waits"), crawl.Entry{State: crawl.StateOpen})
 	f.put(fakeJob, mustURL(t, "http://c.test/"), crawl.Entry{State: crawl.StateExcluded, Verdict: crawl.VerdictExcluded, Reason: "scope"})
-	f.queue(rabbit.Depth{Queue: "back.7", Ready: 1}, rabbit.Depth{Queue: "frontier.owner"})
+	f.queue(bus.Depth{Queue: "back.7", Ready: 1}, bus.Depth{Queue: "frontier.owner"})
 	return f
 }
 
 func (f *fakeCluster) put(job crawl.JobID, u weburl.URL, e crawl.Entry) {
 	e.Key = u.Key()
-	f.rows[job][e.Key] = postgres.Row{Entry: e, URL: u}
+	f.rows[job][e.Key] = crawl.LedgerRow{Entry: e, URL: u}
 }
 
 // keepNot notes why a page has no record.
@@ -96,7 +94,7 @@ func (f *fakeCluster) vanish(u weburl.URL, age time.Duration) {
 	f.put(fakeJob, u, crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200, At: fakeNow.Add(-age)})
 }
 
-func (f *fakeCluster) queue(ds ...rabbit.Depth) { f.depths = func() []rabbit.Depth { return ds } }
+func (f *fakeCluster) queue(ds ...bus.Depth) { f.depths = func() []bus.Depth { return ds } }
 
 // open returns the view of the cluster.
 func (f *fakeCluster) open(t testing.TB) *Cluster {
@@ -128,7 +126,7 @@ func inOrder[T any](f *fakeCluster, m map[weburl.Key]T, yield func(weburl.Key, T
 
 type fakeJobs struct{ f *fakeCluster }
 
-func (j fakeJobs) List(context.Context) ([]postgres.JobInfo, error) { return j.f.jobs, nil }
+func (j fakeJobs) List(context.Context) ([]crawl.JobInfo, error) { return j.f.jobs, nil }
 
 type fakeLedger struct{ f *fakeCluster }
 
@@ -136,8 +134,8 @@ func (fakeLedger) Finish(context.Context, crawl.JobID, ...crawl.Entry) error {
 	panic("it is read only")
 }
 func (fakeLedger) Reopen(context.Context, crawl.JobID, ...weburl.Key) error { panic("it is read only") }
-func (l fakeLedger) Entries(_ context.Context, job crawl.JobID, each func(postgres.Row) error) error {
-	return inOrder(l.f, l.f.rows[job], func(_ weburl.Key, r postgres.Row) error { return each(r) })
+func (l fakeLedger) Entries(_ context.Context, job crawl.JobID, each func(crawl.LedgerRow) error) error {
+	return inOrder(l.f, l.f.rows[job], func(_ weburl.Key, r crawl.LedgerRow) error { return each(r) })
 }
 
 func (l fakeLedger) Lookup(_ context.Context, job crawl.JobID, keys ...weburl.Key) ([]crawl.Entry, error) {
@@ -174,12 +172,12 @@ func (l fakeLedger) Recount(ctx context.Context, job crawl.JobID) (counted, stoo
 
 type fakePrints struct{ f *fakeCluster }
 
-func (p fakePrints) Fingerprint(_ context.Context, _ crawl.JobID, k weburl.Key) (postgres.Fingerprint, bool, error) {
+func (p fakePrints) Fingerprint(_ context.Context, _ crawl.JobID, k weburl.Key) (crawl.StoredFingerprint, bool, error) {
 	f, ok := p.f.prints[k]
 	return f, ok, nil
 }
 
-func (p fakePrints) Each(_ context.Context, _ crawl.JobID, each func(weburl.Key, postgres.Fingerprint) error) error {
+func (p fakePrints) Each(_ context.Context, _ crawl.JobID, each func(weburl.Key, crawl.StoredFingerprint) error) error {
 	return inOrder(p.f, p.f.prints, each)
 }
 
@@ -192,9 +190,9 @@ func (r fakeRecords) PageLine(_ context.Context, k weburl.Key) ([]byte, bool, er
 func (r fakeRecords) Count(context.Context) (int64, error) {
 	return int64(len(r.f.records)), r.f.uncounted
 }
-func (r fakeRecords) Heads(_ context.Context, yield func(weburl.Key, mongo.Head) error) error {
+func (r fakeRecords) Heads(_ context.Context, yield func(weburl.Key, crawl.RecordHead) error) error {
 	return inOrder(r.f, r.f.records, func(k weburl.Key, u weburl.URL) error {
-		return yield(k, mongo.Head{URL: u, Damaged: r.f.damaged[k]})
+		return yield(k, crawl.RecordHead{URL: u, Damaged: r.f.damaged[k]})
 	})
 }
 
@@ -225,13 +223,13 @@ func (u fakeUnkept) Reasons(_ context.Context, job crawl.JobID, keys ...weburl.K
 
 type fakeBroker struct{ f *fakeCluster }
 
-func (b fakeBroker) Depths(context.Context) ([]rabbit.Depth, error)     { return b.f.depths(), nil }
-func (b fakeBroker) Dead(context.Context, int) ([]rabbit.Letter, error) { return b.f.dead, nil }
-func (b fakeBroker) Programs(context.Context) ([]rabbit.Program, error) {
-	return []rabbit.Program{{Name: "due", Host: "10.0.0.1"}, {Name: "parser", Host: "10.0.0.1"}, {Name: "due", Host: "10.0.0.2"}}, nil
+func (b fakeBroker) Depths(context.Context) ([]bus.Depth, error)     { return b.f.depths(), nil }
+func (b fakeBroker) Dead(context.Context, int) ([]bus.Letter, error) { return b.f.dead, nil }
+func (b fakeBroker) Programs(context.Context) ([]bus.Program, error) {
+	return []bus.Program{{Name: "due", Host: "10.0.0.1"}, {Name: "parser", Host: "10.0.0.1"}, {Name: "due", Host: "10.0.0.2"}}, nil
 }
 
-func (b fakeBroker) Alarms(context.Context) ([]rabbit.Alarm, error) { return b.f.alarms, nil }
+func (b fakeBroker) Alarms(context.Context) ([]bus.Alarm, error) { return b.f.alarms, nil }
 
 type fakeHosts struct{}
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 )
 
 // RobotsVerdict is what the robots.txt of a URL's origin says about it.
@@ -44,7 +43,7 @@ func (s *story) explainRobots(ctx context.Context, e *Explanation) error {
 	v.State = map[crawl.RobotsState]string{crawl.RobotsRules: robotsRules, crawl.RobotsAllowAll: robotsNone,
 		crawl.RobotsDisallowAll: robotsUnavailable}[rec.State]
 	v.Status, v.FetchedAt, v.Expires = rec.Status, rec.FetchedAt, rec.Expires
-	rules := robotscache.Compile(&rec, robotscache.AgentOf(s.job))
+	rules := rec.Rules(s.job.RobotsAgent())
 	v.Allowed, v.Rule, v.Line = rules.Match(e.URL.RequestURI())
 	if rec.State != crawl.RobotsRules {
 		v.Rule, v.Line = "", 0 // no rule of a file

@@ -8,19 +8,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // Pipeline is what moves between the stages of a cluster, over all jobs.
 type Pipeline struct {
-	Topics      []Topic          `json:"topics"` // in the order of a URL's story
-	Frontier    FrontierQueues   `json:"frontier"`
-	DeadLetters int64            `json:"dead_letters"`
-	Hosts       int64            `json:"hosts"` // ever contacted, over all jobs
-	Programs    []rabbit.Program `json:"programs"`
-	Alarms      []rabbit.Alarm   `json:"alarms"`         // while there is one, a broker takes no messages
-	Ring        *RingLine        `json:"ring,omitempty"` // nil: a node on its own. All other figures are sums over the nodes that answer
+	Topics      []Topic        `json:"topics"` // in the order of a URL's story
+	Frontier    FrontierQueues `json:"frontier"`
+	DeadLetters int64          `json:"dead_letters"`
+	Hosts       int64          `json:"hosts"` // ever contacted, over all jobs
+	Programs    []bus.Program  `json:"programs"`
+	Alarms      []bus.Alarm    `json:"alarms"`         // while there is one, a broker takes no messages
+	Ring        *RingLine      `json:"ring,omitempty"` // nil: a node on its own. All other figures are sums over the nodes that answer
 }
 
 // Topic is what waits for a stage, and how fast it goes.
@@ -81,34 +81,33 @@ func (c *Cluster) Pipeline(ctx context.Context) (*Pipeline, error) {
 }
 
 // programs lists what is connected to the brokers: each program to its own, which other nodes publish to, too.
-func (c *Cluster) programs(ctx context.Context) ([]rabbit.Program, error) {
+func (c *Cluster) programs(ctx context.Context) ([]bus.Program, error) {
 	s, err := c.survey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all := make([][]rabbit.Program, len(s.nodes))
+	all := make([][]bus.Program, len(s.nodes))
 	err = s.ask(ctx, "programs", func(ctx context.Context, i int, b Broker) (err error) {
 		all[i], err = b.Programs(ctx)
 		return err
 	})
-	out := slices.DeleteFunc(slices.Concat(all...), func(p rabbit.Program) bool { return strings.HasPrefix(p.Name, rabbit.PeerProgram) })
-	slices.SortStableFunc(out, func(a, b rabbit.Program) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Name, b.Name)) })
+	out := slices.DeleteFunc(slices.Concat(all...), func(p bus.Program) bool { return strings.HasPrefix(p.Name, bus.PeerProgram) })
+	slices.SortStableFunc(out, func(a, b bus.Program) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Name, b.Name)) })
 	return out, partial(err)
 }
 
 // alarms lists why brokers take no messages.
-func (c *Cluster) alarms(ctx context.Context) ([]rabbit.Alarm, error) {
+func (c *Cluster) alarms(ctx context.Context) ([]bus.Alarm, error) {
 	s, err := c.survey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all := make([][]rabbit.Alarm, len(s.nodes)+1) // the last is empty, so that none is a list too
-	all[len(s.nodes)] = []rabbit.Alarm{}
+	all := make([][]bus.Alarm, len(s.nodes))
 	err = s.ask(ctx, "alarms", func(ctx context.Context, i int, b Broker) (err error) {
 		all[i], err = b.Alarms(ctx)
 		return err
 	})
-	return slices.Concat(all...), partial(err)
+	return slices.Concat(append(all, []bus.Alarm{})...), partial(err)
 }
 
 // depths returns the queues of the pipeline alone.
@@ -142,8 +141,8 @@ func (c *Cluster) depths(ctx context.Context) (*Pipeline, error) {
 }
 
 // pipelineOf sorts a broker's queues.
-func pipelineOf(ds []rabbit.Depth) *Pipeline {
-	p := &Pipeline{Topics: make([]Topic, len(topics)), Programs: []rabbit.Program{}}
+func pipelineOf(ds []bus.Depth) *Pipeline {
+	p := &Pipeline{Topics: make([]Topic, len(topics)), Programs: []bus.Program{}}
 	at := map[string]*Topic{}
 	for i, name := range topics {
 		p.Topics[i].Name = name
@@ -166,7 +165,7 @@ func pipelineOf(ds []rabbit.Depth) *Pipeline {
 	return p
 }
 
-func (f *FrontierQueues) add(d rabbit.Depth) {
+func (f *FrontierQueues) add(d bus.Depth) {
 	n := d.Ready + d.Unacked
 	switch {
 	case strings.HasPrefix(d.Queue, frontQueues):

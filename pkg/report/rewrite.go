@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -156,7 +156,7 @@ func reencoded(before, after string) bool {
 }
 
 // canonical parses and canonicalises what a person typed.
-func canonical(rules *urlfilter.Rules, raw string) (canon weburl.URL, changes []string, err error) {
+func canonical(rules *urlrules.Rules, raw string) (canon weburl.URL, changes []string, err error) {
 	u, err := ParseURL(raw)
 	if err != nil {
 		return u, nil, err

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 )
 
-func testRules(t testing.TB) *urlfilter.Rules {
+func testRules(t testing.TB) *urlrules.Rules {
 	t.Helper()
 	job := crawl.DefaultJob()
 	job.ID, job.Seeds = "test", []string{"http://example.com/"}
-	rules, err := urlfilter.Compile(&job)
+	rules, err := urlrules.Compile(&job)
 	if err != nil {
 		t.Fatal(err)
 	}

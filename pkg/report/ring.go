@@ -9,8 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
-	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
 // Ring is the nodes of a cluster as the ring's table had them when somebody looked.
@@ -24,7 +23,9 @@ type Ring struct {
 
 // RingNode is a node, and the way to its broker.
 type RingNode struct {
-	ring.Node
+	Name       string
+	Address    string // host:port of its broker
+	State      string // joining, active, draining or gone
 	Registered bool
 	Vnodes     int
 	// Broker is nil where the node is dead: what waited there is read from the ledger by those who take over.
@@ -93,16 +94,16 @@ func partial(err error) error {
 
 // NodeLine is a node of the ring in a few figures.
 type NodeLine struct {
-	Node       string     `json:"node"`
-	Address    string     `json:"address"`
-	State      ring.State `json:"state"`
-	Registered bool       `json:"registered"`
-	Vnodes     int        `json:"vnodes"`
-	Tasks      int64      `json:"tasks"`     // of its frontier
-	UnderWay   int64      `json:"under_way"` // messages between stages, retries included
-	Retrying   int64      `json:"retrying"`
-	Dead       int64      `json:"dead_letters"`
-	Error      string     `json:"error,omitempty"` // its broker was not asked, or does not answer, and why
+	Node       string `json:"node"`
+	Address    string `json:"address"`
+	State      string `json:"state"`
+	Registered bool   `json:"registered"`
+	Vnodes     int    `json:"vnodes"`
+	Tasks      int64  `json:"tasks"`     // of its frontier
+	UnderWay   int64  `json:"under_way"` // messages between stages, retries included
+	Retrying   int64  `json:"retrying"`
+	Dead       int64  `json:"dead_letters"`
+	Error      string `json:"error,omitempty"` // its broker was not asked, or does not answer, and why
 }
 
 // RingLine is the ring in a few figures.
@@ -166,7 +167,7 @@ func (p *Pipeline) add(q *Pipeline) {
 
 // nodeLetter is a dead letter in a node's broker.
 type nodeLetter struct {
-	rabbit.Letter
+	bus.Letter
 	node string // empty: there is no ring
 }
 
@@ -177,7 +178,7 @@ func (c *Cluster) dead(ctx context.Context, limit int) ([]nodeLetter, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([][]rabbit.Letter, len(s.nodes))
+	all := make([][]bus.Letter, len(s.nodes))
 	err = s.ask(ctx, "dead letters", func(ctx context.Context, i int, b Broker) (err error) {
 		if s.ring != nil {
 			if _, err := b.Depths(ctx); err != nil { // says so at once, where Dead would wait for the broker

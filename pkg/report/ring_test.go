@@ -9,17 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
-	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // nodeBroker is the broker of one node.
 type nodeBroker struct {
-	depths   []rabbit.Depth
-	dead     []rabbit.Letter
-	programs []rabbit.Program
-	alarms   []rabbit.Alarm
+	depths   []bus.Depth
+	dead     []bus.Letter
+	programs []bus.Program
+	alarms   []bus.Alarm
 	err      error
 }
 
@@ -30,25 +29,25 @@ func answer[T any](b *nodeBroker, all []T) ([]T, error) {
 	return all, nil
 }
 
-func (b *nodeBroker) Depths(context.Context) ([]rabbit.Depth, error)     { return answer(b, b.depths) }
-func (b *nodeBroker) Dead(context.Context, int) ([]rabbit.Letter, error) { return answer(b, b.dead) }
-func (b *nodeBroker) Programs(context.Context) ([]rabbit.Program, error) {
+func (b *nodeBroker) Depths(context.Context) ([]bus.Depth, error)     { return answer(b, b.depths) }
+func (b *nodeBroker) Dead(context.Context, int) ([]bus.Letter, error) { return answer(b, b.dead) }
+func (b *nodeBroker) Programs(context.Context) ([]bus.Program, error) {
 	return answer(b, b.programs)
 }
 
-func (b *nodeBroker) Alarms(context.Context) ([]rabbit.Alarm, error) { return answer(b, b.alarms) }
+func (b *nodeBroker) Alarms(context.Context) ([]bus.Alarm, error) { return answer(b, b.alarms) }
 
 var errRefused = errors.New("connection refused")
 
 // ringed makes a fake cluster one of three nodes, the third of which is dead. The open URL waits at the second.
 func ringed(f *fakeCluster) (r *Ring, a, b *nodeBroker) {
-	a = &nodeBroker{depths: []rabbit.Depth{{Queue: "back.1"}, {Queue: "frontier.owner"}},
-		programs: []rabbit.Program{{Name: "frontier", Host: "10.0.0.1"}, {Name: rabbit.PeerProgram + "b", Host: "10.0.0.2"}}}
-	b = &nodeBroker{depths: []rabbit.Depth{{Queue: "back.1", Ready: 1}}, programs: []rabbit.Program{{Name: "due", Host: "10.0.0.2"}}}
+	a = &nodeBroker{depths: []bus.Depth{{Queue: "back.1"}, {Queue: "frontier.owner"}},
+		programs: []bus.Program{{Name: "frontier", Host: "10.0.0.1"}, {Name: bus.PeerProgram + "b", Host: "10.0.0.2"}}}
+	b = &nodeBroker{depths: []bus.Depth{{Queue: "back.1", Ready: 1}}, programs: []bus.Program{{Name: "due", Host: "10.0.0.2"}}}
 	r = &Ring{Name: "main", Epoch: 7, Vnodes: 300, Nodes: []RingNode{
-		{ring.Node{Name: "a", Address: "10.0.0.1:5672", State: ring.Active}, true, 150, a},
-		{ring.Node{Name: "b", Address: "10.0.0.2:5672", State: ring.Active}, true, 150, b},
-		{ring.Node{Name: "c", Address: "10.0.0.3:5672", State: ring.Gone}, false, 0, nil},
+		{"a", "10.0.0.1:5672", "active", true, 150, a},
+		{"b", "10.0.0.2:5672", "active", true, 150, b},
+		{"c", "10.0.0.3:5672", "gone", false, 0, nil},
 	}}
 	f.ring = func(context.Context) (*Ring, error) { return r, nil }
 	return r, a, b
@@ -58,9 +57,9 @@ func TestStatusOfARingForPeople(t *testing.T) {
 	for name, away := range map[string]error{"ring.txt": nil, "ring-away.txt": errRefused} {
 		f := soundCluster(t)
 		r, a, b := ringed(f)
-		a.depths = append(a.depths, rabbit.Depth{Queue: crawl.TopicFetch, Ready: 3, Unacked: 2, Consumers: 1}, rabbit.Depth{Queue: "dead", Ready: 1},
-			rabbit.Depth{Queue: crawl.TopicHostSplitter + ".retry", Ready: 5, Unacked: 2})
-		b.depths = append(b.depths, rabbit.Depth{Queue: crawl.TopicFetch, Ready: 10, Unacked: 1, Consumers: 2}, rabbit.Depth{Queue: "dead", Ready: 2})
+		a.depths = append(a.depths, bus.Depth{Queue: crawl.TopicFetch, Ready: 3, Unacked: 2, Consumers: 1}, bus.Depth{Queue: "dead", Ready: 1},
+			bus.Depth{Queue: crawl.TopicHostSplitter + ".retry", Ready: 5, Unacked: 2})
+		b.depths = append(b.depths, bus.Depth{Queue: crawl.TopicFetch, Ready: 10, Unacked: 1, Consumers: 2}, bus.Depth{Queue: "dead", Ready: 2})
 		b.err, r.Moving = away, 12
 		s, err := f.open(t).Status(t.Context())
 		if err != nil {
@@ -117,12 +116,12 @@ func TestAuditOfARing(t *testing.T) {
 			[]string{"not known: a"}, 0},
 		"virtual nodes move": {func(f *fakeCluster, r *Ring, _, _ *nodeBroker) { lose(f); r.Moving = 3 }, []string{"3 virtual nodes are on their way"}, 0},
 		"copies hide what is lost": {func(f *fakeCluster, _ *Ring, a, _ *nodeBroker) {
-			a.depths = []rabbit.Depth{{Queue: "front.1", Ready: 2}}
+			a.depths = []bus.Depth{{Queue: "front.1", Ready: 2}}
 		}, []string{"2 tasks more than the open URLs"}, 0},
 		"links wait, and nothing moves": {func(f *fakeCluster, _ *Ring, _, _ *nodeBroker) { f.unfinished(t, 4) }, nil, 1},
 		"links wait, and messages move": {func(f *fakeCluster, _ *Ring, a, _ *nodeBroker) {
 			f.unfinished(t, 4)
-			a.depths = append(a.depths, rabbit.Depth{Queue: crawl.TopicDUE, Ready: 1})
+			a.depths = append(a.depths, bus.Depth{Queue: crawl.TopicDUE, Ready: 1})
 		}, []string{"messages move", "links of 4 pages have come to their end; they may be on their way"}, 0},
 		"a letter at another node": {func(f *fakeCluster, _ *Ring, _, b *nodeBroker) {
 			lose(f)
@@ -152,7 +151,7 @@ func TestAuditOfARing(t *testing.T) {
 func TestLettersOfARingNameTheirNodes(t *testing.T) {
 	f := soundCluster(t)
 	_, a, b := ringed(f)
-	a.dead, b.dead = []rabbit.Letter{letter(t, "http://a.test/")}, []rabbit.Letter{letter(t, "http://b.test/")}
+	a.dead, b.dead = []bus.Letter{letter(t, "http://a.test/")}, []bus.Letter{letter(t, "http://b.test/")}
 	nodes := func() (names []string, err error) {
 		all, err := f.open(t).Letters(t.Context())
 		for _, l := range all {

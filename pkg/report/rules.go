@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/traps"
 )
 
@@ -21,7 +21,7 @@ type RulesVerdict struct {
 }
 
 // judge asks the rules of the job as they are now. They may have been others when the URL was met.
-func (s *story) judge(rules *urlfilter.Rules, e *Explanation) RulesVerdict {
+func (s *story) judge(rules *urlrules.Rules, e *Explanation) RulesVerdict {
 	v := RulesVerdict{Depth: -1}
 	t := crawl.Task{Job: s.job.ID, URL: e.URL}
 	switch n := len(e.lines); {

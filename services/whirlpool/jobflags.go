@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
 
 // flagOfKey names the flags that set a key of the job.
@@ -25,7 +25,7 @@ func checkJob(job *crawl.Job) error {
 	_, errRules := parser.CompileRules(job.Rules)
 	err := job.Validate()
 	if err == nil {
-		_, err = urlfilter.Compile(job)
+		_, err = urlrules.Compile(job)
 	}
 	return errors.Join(err, errRules)
 }

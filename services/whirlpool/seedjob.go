@@ -7,7 +7,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 )
 
 // seeded puts together the job that seed names, as if it were new.
@@ -26,7 +26,7 @@ func (f *crawlFlags) seeded(cmd *cobra.Command, flags crawl.Job, args []string, 
 		job.AllowPrivate = flags.AllowPrivate
 	}
 	if job.Blacklist != "" { // the cluster's programs do not have the file
-		if job.BlacklistEntries, err = urlfilter.BlacklistLines(job.Blacklist); err != nil {
+		if job.BlacklistEntries, err = urlrules.BlacklistLines(job.Blacklist); err != nil {
 			return nil, exitStatus{exitUsage, err}
 		}
 	}

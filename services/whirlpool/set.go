@@ -10,7 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 )
 
 // newSet returns the command that changes the settings of a crawl, running or not.
@@ -84,7 +84,7 @@ func (f *crawlFlags) revised(cmd *cobra.Command, job *crawl.Job, flags crawl.Job
 		next.BlacklistEntries = nil
 		if next.Blacklist != "" { // whoever runs the crawl may not have the file
 			var err error
-			if next.BlacklistEntries, err = urlfilter.BlacklistLines(next.Blacklist); err != nil {
+			if next.BlacklistEntries, err = urlrules.BlacklistLines(next.Blacklist); err != nil {
 				return nil, exitStatus{exitUsage, err}
 			}
 		}

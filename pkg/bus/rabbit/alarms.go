@@ -8,22 +8,15 @@ import (
 	"io"
 	"net/http"
 	"slices"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
-
-// Alarm is why a broker takes no messages at the moment: while there is one, publishers wait.
-type Alarm struct {
-	Node     string `json:"node"`     // of the broker
-	Resource string `json:"resource"` // memory or disk
-}
-
-// String tells the alarm for people.
-func (a Alarm) String() string { return a.Resource + " alarm of " + a.Node }
 
 // maxAlarms bounds the answer that is read.
 const maxAlarms = 1 << 20
 
 // Alarms returns the alarms of the broker; none: it takes messages.
-func (b *Bus) Alarms(ctx context.Context) ([]Alarm, error) {
+func (b *Bus) Alarms(ctx context.Context) ([]bus.Alarm, error) {
 	alarms, err := b.api.alarms(ctx, b.vhosts[0])
 	if err != nil {
 		return nil, fmt.Errorf("rabbit: ask for the broker's alarms: %w", err)
@@ -33,7 +26,7 @@ func (b *Bus) Alarms(ctx context.Context) ([]Alarm, error) {
 
 // alarms asks the health check that any user of the management API may use. It answers 503 where there are alarms,
 // which the client library takes for a failure to ask.
-func (m *management) alarms(ctx context.Context, v *vhost) ([]Alarm, error) {
+func (m *management) alarms(ctx context.Context, v *vhost) ([]bus.Alarm, error) {
 	c, err := m.client(ctx, v.url)
 	if err != nil {
 		return nil, err
@@ -52,7 +45,7 @@ func (m *management) alarms(ctx context.Context, v *vhost) ([]Alarm, error) {
 		return nil, nil
 	}
 	var answer struct {
-		Alarms []Alarm `json:"alarms"`
+		Alarms []bus.Alarm `json:"alarms"`
 	}
 	if resp.StatusCode == http.StatusServiceUnavailable {
 		err = json.NewDecoder(io.LimitReader(resp.Body, maxAlarms)).Decode(&answer)
@@ -63,6 +56,8 @@ func (m *management) alarms(ctx context.Context, v *vhost) ([]Alarm, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(answer.Alarms, func(a, b Alarm) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Resource, b.Resource)) })
+	slices.SortFunc(answer.Alarms, func(a, b bus.Alarm) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Resource, b.Resource))
+	})
 	return slices.Compact(answer.Alarms), nil
 }

@@ -11,15 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Letter is a dead letter as it lies in the broker. Message.Event is nil where the body cannot be decoded.
-type Letter struct {
-	bus.DeadLetter
-	Vhost string
-	Body  []byte
-}
-
-func letterOf(vhost string, d *amqp.Delivery) Letter {
-	l := Letter{Vhost: vhost, Body: d.Body}
+func letterOf(vhost string, d *amqp.Delivery) bus.Letter {
+	l := bus.Letter{Vhost: vhost, Body: d.Body}
 	l.Topic, l.Reason = text(d.Headers, headerTopic), text(d.Headers, headerReason)
 	l.At = time.UnixMilli(number(d.Headers, headerAt))
 	if number(d.Headers, headerAt) == 0 {
@@ -36,10 +29,10 @@ func letterOf(vhost string, d *amqp.Delivery) Letter {
 
 // Dead returns up to limit dead letters of each vhost, the oldest first, and leaves them where they are. Meanwhile another Dead or
 // Replay does not see them.
-func (b *Bus) Dead(ctx context.Context, limit int) ([]Letter, error) {
-	var out []Letter
+func (b *Bus) Dead(ctx context.Context, limit int) ([]bus.Letter, error) {
+	var out []bus.Letter
 	for _, v := range b.vhosts {
-		err := v.exhume(ctx, limit, func(l Letter, _ *amqp.Delivery) error {
+		err := v.exhume(ctx, limit, func(l bus.Letter, _ *amqp.Delivery) error {
 			out = append(out, l)
 			return nil
 		})
@@ -52,9 +45,9 @@ func (b *Bus) Dead(ctx context.Context, limit int) ([]Letter, error) {
 
 // Replay puts the dead letters that keep returns true for back into their topics, as if they had never failed, and returns
 // their number. A letter without a topic that the vhost has stays.
-func (b *Bus) Replay(ctx context.Context, keep func(Letter) bool) (n int, err error) {
+func (b *Bus) Replay(ctx context.Context, keep func(bus.Letter) bool) (n int, err error) {
 	for _, v := range b.vhosts {
-		err := v.exhume(ctx, -1, func(l Letter, d *amqp.Delivery) error {
+		err := v.exhume(ctx, -1, func(l bus.Letter, d *amqp.Delivery) error {
 			if !v.has(l.Topic) || !keep(l) {
 				return nil
 			}
@@ -75,7 +68,7 @@ func (b *Bus) Replay(ctx context.Context, keep func(Letter) bool) (n int, err er
 
 // exhume calls yield for the dead letters of the vhost that are there now, up to limit unless that is negative. Those that
 // yield does not acknowledge go back.
-func (v *vhost) exhume(ctx context.Context, limit int, yield func(Letter, *amqp.Delivery) error) error {
+func (v *vhost) exhume(ctx context.Context, limit int, yield func(bus.Letter, *amqp.Delivery) error) error {
 	s, err := v.consuming.get(ctx)
 	if err != nil {
 		return err

@@ -10,6 +10,8 @@ import (
 
 	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
 // management asks the broker's management API.
@@ -80,18 +82,9 @@ func (m *management) totals(ctx context.Context, v *vhost) ([]rabbithole.QueueIn
 	return qs, nil
 }
 
-// Depth is what one queue holds and does.
-type Depth struct {
-	Vhost, Queue   string
-	Ready, Unacked int64
-	// Published, Delivered and Acked are messages per second, over the broker's last statistics intervals (5 s each).
-	Published, Delivered, Acked float64
-	Consumers                   int
-}
-
 // Depths returns the queues of both vhosts. The counts are exact, the rates are the broker's statistics.
-func (b *Bus) Depths(ctx context.Context) ([]Depth, error) {
-	var out []Depth
+func (b *Bus) Depths(ctx context.Context) ([]bus.Depth, error) {
+	var out []bus.Depth
 	for _, v := range b.vhosts {
 		ds, err := b.depthsOf(ctx, v)
 		if err != nil {
@@ -102,7 +95,7 @@ func (b *Bus) Depths(ctx context.Context) ([]Depth, error) {
 	return out, nil
 }
 
-func (b *Bus) depthsOf(ctx context.Context, v *vhost) ([]Depth, error) {
+func (b *Bus) depthsOf(ctx context.Context, v *vhost) ([]bus.Depth, error) {
 	now, err := b.api.totals(ctx, v)
 	if err != nil {
 		return nil, err
@@ -119,9 +112,9 @@ func (b *Bus) depthsOf(ctx context.Context, v *vhost) ([]Depth, error) {
 	for i := range infos {
 		stats[infos[i].Name] = &infos[i]
 	}
-	out := make([]Depth, len(now))
+	out := make([]bus.Depth, len(now))
 	for i, q := range now {
-		out[i] = Depth{Vhost: v.name, Queue: q.Name, Ready: int64(q.MessagesReady), Unacked: int64(q.MessagesUnacknowledged)}
+		out[i] = bus.Depth{Vhost: v.name, Queue: q.Name, Ready: int64(q.MessagesReady), Unacked: int64(q.MessagesUnacknowledged)}
 		if s := stats[q.Name]; s != nil {
 			out[i].Consumers = s.Consumers
 			if m := s.MessageStats; m != nil {

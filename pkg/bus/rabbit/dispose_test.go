@@ -53,14 +53,14 @@ func TestARetrySurvivesItsProgram(t *testing.T) {
 	}
 }
 
-func depth(t *testing.T, b *rabbit.Bus, queue string) rabbit.Depth {
+func depth(t *testing.T, b *rabbit.Bus, queue string) bus.Depth {
 	t.Helper()
 	for _, d := range must(b.Depths(within(t)))(t) {
 		if d.Queue == queue {
 			return d
 		}
 	}
-	return rabbit.Depth{}
+	return bus.Depth{}
 }
 
 func TestDeadLettersAreListedAndReplayed(t *testing.T) {
@@ -90,7 +90,7 @@ func TestDeadLettersAreListedAndReplayed(t *testing.T) {
 		}
 		until(t, "the letters are back", func() bool { return depth(t, b, "dead").Ready == 3 })
 	}
-	n, err := b.Replay(within(t), func(l rabbit.Letter) bool { return l.Message.ID == fetchOf(2).ID })
+	n, err := b.Replay(within(t), func(l bus.Letter) bool { return l.Message.ID == fetchOf(2).ID })
 	if n != 1 || err != nil {
 		t.Fatalf("Replay = %d, %v", n, err)
 	}

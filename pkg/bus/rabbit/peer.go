@@ -11,9 +11,6 @@ import (
 // has one connection for each vhost that something was published to, with one channel.
 type Publisher struct{ bus *Bus }
 
-// PeerProgram begins the Program of a Config by which another node publishes here; the node's name follows.
-const PeerProgram = "peer "
-
 // errForeign says why an unroutable message waits.
 var errForeign = errors.New("the programs of that node make its queues when they start")
 

@@ -8,18 +8,13 @@ import (
 	"strings"
 
 	amqp "github.com/rabbitmq/amqp091-go"
-)
 
-// Program is a program that is connected to the broker.
-type Program struct {
-	Name        string `json:"name"`
-	Host        string `json:"host"` // from where, as the broker sees it
-	Connections int    `json:"connections"`
-}
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+)
 
 // Programs returns the programs that are connected to the two vhosts, by host and name. Several of one name on one host are
 // one; their connections add up. The broker may take some seconds to tell of a new one.
-func (b *Bus) Programs(ctx context.Context) ([]Program, error) {
+func (b *Bus) Programs(ctx context.Context) ([]bus.Program, error) {
 	type place struct{ host, name string }
 	count := map[place]int{}
 	for _, v := range b.vhosts {
@@ -36,11 +31,11 @@ func (b *Bus) Programs(ctx context.Context) ([]Program, error) {
 			count[place{conn.PeerHost, programOf(name)}]++
 		}
 	}
-	var out []Program
+	var out []bus.Program
 	for p, n := range count {
-		out = append(out, Program{Name: p.name, Host: p.host, Connections: n})
+		out = append(out, bus.Program{Name: p.name, Host: p.host, Connections: n})
 	}
-	slices.SortFunc(out, func(a, b Program) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(out, func(a, b bus.Program) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Name, b.Name)) })
 	return out, nil
 }
 
@@ -56,9 +51,9 @@ func programOf(connection string) string {
 
 // Take removes the dead letters for which handled returns true: the caller has seen to what they asked for in another way than
 // Replay does. It returns their number.
-func (b *Bus) Take(ctx context.Context, handled func(Letter) (bool, error)) (n int, err error) {
+func (b *Bus) Take(ctx context.Context, handled func(bus.Letter) (bool, error)) (n int, err error) {
 	for _, v := range b.vhosts {
-		err := v.exhume(ctx, -1, func(l Letter, d *amqp.Delivery) error {
+		err := v.exhume(ctx, -1, func(l bus.Letter, d *amqp.Delivery) error {
 			ok, err := handled(l)
 			if err != nil || !ok {
 				return err

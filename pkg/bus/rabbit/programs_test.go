@@ -7,7 +7,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 )
@@ -20,7 +20,7 @@ func TestConnectedProgramsAreNamed(t *testing.T) {
 	raw(t, cfg.Subsystems) // a connection without a name of ours
 	until(t, "both are known", func() bool {
 		ps := must(b.Programs(within(t)))(t)
-		ours := slices.IndexFunc(ps, func(p rabbit.Program) bool { return p.Name == "parser" && p.Connections >= 2 && p.Host != "" })
+		ours := slices.IndexFunc(ps, func(p bus.Program) bool { return p.Name == "parser" && p.Connections >= 2 && p.Host != "" })
 		return ours >= 0 && len(ps) == 2
 	})
 }
@@ -36,13 +36,13 @@ func TestDeadLettersThatAreSeenToAreTaken(t *testing.T) {
 			Headers: amqp.Table{"x-topic": crawl.TopicFetch, "x-reason": "no"}}))
 	}
 	until(t, "three letters", func() bool { return depth(t, b, "dead").Ready == 3 })
-	n, err := b.Take(within(t), func(l rabbit.Letter) (bool, error) { return l.Message.ID == fetchOf(2).ID, nil })
+	n, err := b.Take(within(t), func(l bus.Letter) (bool, error) { return l.Message.ID == fetchOf(2).ID, nil })
 	if n != 1 || err != nil {
 		t.Fatalf("Take = %d, %v", n, err)
 	}
 	until(t, "two letters are left", func() bool { return depth(t, b, "dead").Ready == 2 })
 	stop := errors.New("no")
-	if n, err := b.Take(within(t), func(rabbit.Letter) (bool, error) { return true, stop }); n != 0 || !errors.Is(err, stop) {
+	if n, err := b.Take(within(t), func(bus.Letter) (bool, error) { return true, stop }); n != 0 || !errors.Is(err, stop) {
 		t.Errorf("Take = %d, %v; want the error and nothing taken", n, err)
 	}
 	until(t, "two letters are left", func() bool { return depth(t, b, "dead").Ready == 2 })

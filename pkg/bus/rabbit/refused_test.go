@@ -16,6 +16,7 @@ import (
 
 	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
@@ -98,11 +99,11 @@ func TestAlarms(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status int
 		body   string
-		want   []rabbit.Alarm
+		want   []bus.Alarm
 		fails  bool
 	}{
 		"none":       {200, `{"status":"ok"}`, nil, false},
-		"some":       {503, both, []rabbit.Alarm{{"rabbit@a", "disk"}, {"rabbit@b", "memory"}}, false},
+		"some":       {503, both, []bus.Alarm{{Node: "rabbit@a", Resource: "disk"}, {Node: "rabbit@b", Resource: "memory"}}, false},
 		"no answer":  {503, `the server is starting`, nil, true},
 		"unknown":    {503, `{"status":"failed"}`, nil, true},
 		"not there":  {404, `{}`, nil, true},

@@ -111,7 +111,7 @@ func (c *Cluster) brokersOf(ctx context.Context, nodes map[string][]report.Lette
 		if _, wanted := nodes[n.Name]; !wanted || n.Broker == nil {
 			continue
 		}
-		if out[n.Name], err = c.broker(n.Node); err != nil {
+		if out[n.Name], err = c.broker(n.Name, n.Address); err != nil {
 			return nil, err
 		}
 	}

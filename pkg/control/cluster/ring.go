@@ -48,11 +48,11 @@ func OpenRing(ctx context.Context, cfg *process.Config, log *slog.Logger) (*Ring
 }
 
 // broker returns the broker of a node of the ring: where it is this node's, as the configuration has it.
-func (c *Cluster) broker(n ring.Node) (*rabbit.Bus, error) {
-	if n.Address == c.Config.BrokerAddress() {
+func (c *Cluster) broker(name, address string) (*rabbit.Bus, error) {
+	if address == c.Config.BrokerAddress() {
 		return c.Bus, nil
 	}
-	return c.nodes.at(c.Config, n.Name, n.Address)
+	return c.nodes.at(c.Config, name, address)
 }
 
 // readRing reads the ring. Before its first node has joined, the broker that the configuration names is all there is.
@@ -70,9 +70,10 @@ func (c *Cluster) readRing(ctx context.Context) (*report.Ring, error) {
 		counts := v.Table.Counts()
 		for i, n := range v.Table.Nodes() {
 			_, registered := v.Present[n.Name]
-			r := report.RingNode{Node: n, Registered: registered, Vnodes: counts[i]}
+			r := nodeLine(n)
+			r.Registered, r.Vnodes = registered, counts[i]
 			if n.State != ring.Gone || n.Incarnation != 0 {
-				b, err := c.broker(n)
+				b, err := c.broker(n.Name, n.Address)
 				if err != nil {
 					return nil, err
 				}
@@ -83,7 +84,14 @@ func (c *Cluster) readRing(ctx context.Context) (*report.Ring, error) {
 	}
 	if len(out.Nodes) == 0 {
 		own := ring.Node{Name: c.Config.Node, Address: c.Config.BrokerAddress(), State: ring.Joining}
-		out.Nodes = []report.RingNode{{Node: own, Broker: c.Bus}}
+		r := nodeLine(own)
+		r.Broker = c.Bus
+		out.Nodes = []report.RingNode{r}
 	}
 	return out, nil
+}
+
+// nodeLine is a node of the ring as a report shows it.
+func nodeLine(n ring.Node) report.RingNode {
+	return report.RingNode{Name: n.Name, Address: n.Address, State: n.State.String()}
 }

@@ -89,5 +89,7 @@ func (m *monitor) sample(ctx context.Context) {
 func (m *monitor) moment() report.Moment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return report.Moment{Frontier: m.l.Frontier().Stats(), Paused: m.l.Paused(), Started: m.started, Rate: m.latest}
+	s := m.l.Frontier().Stats()
+	f := report.FrontierState{Queued: s.Queued, InFlight: s.InFlight, ActiveHosts: s.ActiveHosts, Waiting: s.Waiting, NextDue: s.NextDue}
+	return report.Moment{Frontier: f, Paused: m.l.Paused(), Started: m.started, Rate: m.latest}
 }

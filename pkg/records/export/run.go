@@ -103,7 +103,7 @@ func eachRecord(ctx context.Context, in io.Reader, do func(line []byte, r *crawl
 }
 
 func one(line []byte, do func([]byte, *crawl.Record) error) error {
-	if len(line) == 0 {
+	if len(line) == 0 || jsonl.IsReplaced(line) {
 		return nil
 	}
 	r, err := jsonl.ParseRecord(line)

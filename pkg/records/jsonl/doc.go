@@ -11,8 +11,11 @@
 //
 // Always present, in this order: url, final_url, status, fetched_at, depth, referrer, content_type, charset, bytes,
 // digest, simhash, title, lang, text, links, assets (only when there are any), fields, duplicate_of. Then, when set:
-// similarity, canonical, truncated, cut, and epoch: the revision of the job by which the record was made, unless it is
-// the first.
+// similarity, canonical, truncated, cut, epoch: the revision of the job by which the record was made, unless it is
+// the first, and visit: which of the visits of the URL it is of, unless it is the first.
+//
+// A record that was replaced may still stand in the file. Its first key is "was" in the place of "url", and the rest is
+// as it was: IsReplaced. Readers pass over it.
 //
 //   - Times are RFC 3339 in UTC with milliseconds.
 //   - digest is "sha256:" and 64 hexadecimal digits, or "" when there is none; simhash is 16 hexadecimal digits.

@@ -37,6 +37,9 @@ func AppendRecord(dst []byte, r *crawl.Record) []byte {
 		dst = appendList(append(dst, `,"cut":`...), r.Cut, appendString)
 	}
 	dst = appendEpoch(dst, r.Epoch)
+	if r.Visit > 0 {
+		dst = appendInt(append(dst, `,"visit":`...), int64(r.Visit))
+	}
 	return append(dst, "}\n"...)
 }
 

@@ -90,7 +90,11 @@ func (h *Handler) store(ctx context.Context, job *crawl.Job, d *crawl.Document) 
 		r.DuplicateOf, r.Similarity = verdict.Of, similarityName(verdict.Sameness)
 		h.log.Debug("copy", "url", fp.URL, "of", verdict.Of, "similarity", r.Similarity, "distance", verdict.Distance)
 	}
-	if err := h.st.Pages.Put(ctx, r); err != nil {
+	put := h.st.Pages.Put
+	if r.Visit > 0 {
+		put = h.st.Pages.Replace
+	}
+	if err := put(ctx, r); err != nil {
 		return verdict, fmt.Errorf("store its record: %w", err)
 	}
 	h.pages.WithLabelValues(resultName(verdict.Sameness)).Inc()
@@ -121,6 +125,7 @@ func metadata(d *crawl.Document, simhash uint64) *crawl.Record {
 		Job: p.Task.Job, URL: p.Task.URL, FinalURL: p.Task.URL, Canonical: d.Canonical, Status: p.Status, FetchedAt: p.FetchedAt,
 		Depth: p.Task.Depth, Referrer: p.Task.Referrer, ContentType: d.ContentType, Charset: d.Charset, Bytes: p.Bytes,
 		Digest: p.Digest, Simhash: simhash, Title: d.Title, Lang: d.Lang, Truncated: p.Truncated, Cut: d.Cut, Epoch: p.Task.Epoch,
+		Visit: p.Task.Visit,
 	}
 }
 

@@ -51,6 +51,16 @@ func (s *stores) Put(_ context.Context, r *crawl.Record) error {
 	return s.putErr
 }
 
+func (s *stores) Replace(_ context.Context, r *crawl.Record) error {
+	s.did = append(s.did, "replace")
+	s.record = r
+	return s.putErr
+}
+
+func (*stores) Amend(context.Context, crawl.JobID, weburl.URL, int, func(*crawl.Record)) (bool, error) {
+	return false, errors.New("content-seen amends no record")
+}
+
 // bodies is the spool; apart from stores because both have a Put.
 type bodies struct {
 	crawl.Bodies
@@ -113,6 +123,7 @@ func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
 		"exact copy, the same links":     {verdict: same, did: page, similar: "exact"},
 		"exact copy, other links":        {verdict: exact, did: page, links: true, similar: "exact"},
 		"near copy":                      {verdict: near, did: page, links: true, similar: "near"},
+		"a later visit":                  {change: func(d *crawl.Document, _ *crawl.Job) { d.Page.Task.Visit = 3 }, did: []string{"claim", "replace", "release"}, links: true, whole: true},
 		"no links":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.Links = nil }, did: page, whole: true},
 		"noindex":                        {change: func(d *crawl.Document, _ *crawl.Job) { d.NoIndex = true }, did: dropped, links: true},
 		"nofollow":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.NoFollow = true }, did: page, whole: true},
@@ -161,6 +172,7 @@ func checkRecord(t *testing.T, d *crawl.Document, got *crawl.Record, whole bool,
 		URL: d.Page.Task.URL, FinalURL: d.Page.Task.URL, Canonical: d.Canonical, Status: 200, FetchedAt: time.Unix(1, 0), Depth: 2,
 		Referrer: d.Page.Task.Referrer, ContentType: "text/html", Charset: "utf-8", Bytes: 12, Digest: crawl.Digest{1},
 		Simhash: simhash, Title: "Title", Lang: "en", DuplicateOf: of, Similarity: similar, Truncated: "length", Cut: d.Cut,
+		Visit: d.Page.Task.Visit,
 	}
 	if whole {
 		want.Text, want.Fields, want.Links, want.Assets = d.Text, d.Fields, d.Links, d.Assets

@@ -53,15 +53,14 @@ func (h *Handler) archive(ctx context.Context, a *attempt, b *body) error {
 	}
 	x := &crawl.Exchange{
 		URL: a.task.URL, Started: a.out.Started, Duration: a.out.Ended.Sub(a.out.Started), Addr: a.out.Addr,
-		Method: http.MethodGet, RequestHeader: a.req.Header.Clone(), Proto: a.resp.Proto, Status: a.resp.Status,
+		Method: http.MethodGet, RequestHeader: a.exchange.Sent(), Proto: a.answer.Proto, Status: a.answer.Status,
 		Referrer: a.task.Referrer, Depth: a.task.Depth, NotModified: a.out.Status == http.StatusNotModified,
 	}
-	x.RequestHeader.Set("Host", a.req.Host)
 	x.Truncated = "unspecified" // WARC 1.1, section 5.13
 	if b != nil {
 		x.Body, x.Digest, x.Truncated = b.kept(), b.digest(), b.truncation()
 	}
-	x.ResponseHeader = archivedHeader(a.resp, len(x.Body))
+	x.ResponseHeader = archivedHeader(&a.answer, len(x.Body))
 	if err := h.deps.Archive.Write(ctx, x); err != nil {
 		return fmt.Errorf("archive the answer: %w", err)
 	}
@@ -71,9 +70,9 @@ func (h *Handler) archive(ctx context.Context, a *attempt, b *body) error {
 // archivedHeader makes an answer's header fit the body that is archived, which is decoded: a reader of the archive would
 // otherwise decode it again. Content-Encoding and Content-Length are those of the body as it stands there, and what
 // the server sent is kept under X-Archive-Orig- names. net/http has removed Transfer-Encoding.
-func archivedHeader(resp *http.Response, n int) http.Header {
-	h := resp.Header.Clone()
-	if resp.StatusCode == http.StatusNotModified {
+func archivedHeader(answer *Answer, n int) http.Header {
+	h := answer.Header.Clone()
+	if answer.Code == http.StatusNotModified {
 		return h
 	}
 	if v := h["Content-Encoding"]; v != nil {

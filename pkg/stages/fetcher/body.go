@@ -25,8 +25,8 @@ var errEncoding = errors.New("the body is not in the encoding that the server na
 // body is an answer's body on its way to the spool: decoded, capped and hashed while it is read. It is used by one
 // goroutine.
 type body struct {
-	wire   *wire
-	top    io.Reader // the last decoder, or the wire
+	src    *source
+	top    io.Reader // the last decoder, or src
 	layers []*layer
 	max    int64
 	sum    hash.Hash
@@ -41,17 +41,17 @@ type body struct {
 
 var sumPool = sync.Pool{New: func() any { return sha256.New() }}
 
-// newBody decodes what w reads by the answer's header. A body longer than limit octets ends there.
-func newBody(w *wire, h http.Header, limit int64) (*body, error) {
+// newBody decodes what src reads by the answer's header. A body longer than limit octets ends there.
+func newBody(src *source, h http.Header, limit int64) (*body, error) {
 	names, err := encodings(h)
 	if err != nil {
 		return nil, err
 	}
-	b := &body{wire: w, top: w, max: limit, sum: sumPool.Get().(hash.Hash)}
+	b := &body{src: src, top: src, max: limit, sum: sumPool.Get().(hash.Hash)}
 	b.sum.Reset()
-	w.max = limit + 1
+	src.max = limit + 1
 	if len(names) > 0 {
-		w.max = limit + slack
+		src.max = limit + slack
 	}
 	for i := len(names) - 1; i >= 0; i-- { // the last one applied is the first one undone
 		l := &layer{name: names[i], src: getBufio(b.top), max: limit + slack}
@@ -124,8 +124,8 @@ func (b *body) verdict(err error) error {
 	case errors.Is(err, errTooLong):
 		b.cut = true
 		return io.EOF
-	case b.wire.fault() != nil:
-		return b.wire.fault()
+	case b.src.fault() != nil:
+		return b.src.fault()
 	}
 	return errors.Join(errEncoding, err)
 }

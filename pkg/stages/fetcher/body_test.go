@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
@@ -214,8 +213,7 @@ func TestReadsOfAnySizeAgree(t *testing.T) {
 // bodyOver is a body that comes from r.
 func bodyOver(tb testing.TB, r io.Reader, encoding string, limit int64) *body {
 	tb.Helper()
-	w := &wire{ctx: tb.Context(), src: io.NopCloser(r), watch: newWatch(time.Minute, func(error) {})}
-	b, err := newBody(w, http.Header{"Content-Encoding": {encoding}}, limit)
+	b, err := newBody(&source{from: r}, http.Header{"Content-Encoding": {encoding}}, limit)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -297,8 +295,7 @@ func FuzzBody(f *testing.F) {
 	f.Add("br, gzip", encode(f, text(2000), "br", "gzip"))
 	f.Fuzz(func(t *testing.T, encoding string, data []byte) {
 		const limit = 1 << 16
-		w := &wire{ctx: t.Context(), src: io.NopCloser(bytes.NewReader(data)), watch: newWatch(time.Minute, func(error) {})}
-		b, err := newBody(w, http.Header{"Content-Encoding": {encoding}}, limit)
+		b, err := newBody(&source{from: bytes.NewReader(data)}, http.Header{"Content-Encoding": {encoding}}, limit)
 		if err != nil {
 			return
 		}

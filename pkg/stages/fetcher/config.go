@@ -79,6 +79,7 @@ type Deps struct {
 	Ledger    crawl.Ledger
 	Attempts  crawl.AttemptLog
 	Metrics   prometheus.Registerer // nil: none
+	Client    Client                // nil: HTTP, as the Config says
 }
 
 func (d *Deps) validate() error {

@@ -14,15 +14,18 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
 
-// fault is what kept an answer from us, as an outcome says it.
-type fault struct {
-	verdict crawl.Verdict
-	reason  string
-	detail  string
+// Fault is what kept an answer from us, as an outcome says it. A client returns one as the error where it knows.
+type Fault struct {
+	Verdict crawl.Verdict
+	Reason  string // a token for machines, see the Reason constants of crawl
+	Detail  string // for people
 }
 
-func (f fault) apply(out *crawl.Outcome) {
-	out.Verdict, out.Reason, out.Detail = f.verdict, f.reason, f.detail
+// Error implements error.
+func (f Fault) Error() string { return f.Detail }
+
+func (f Fault) apply(out *crawl.Outcome) {
+	out.Verdict, out.Reason, out.Detail = f.Verdict, f.Reason, f.Detail
 }
 
 func isGuard(err error) bool {
@@ -32,23 +35,27 @@ func isGuard(err error) bool {
 
 // diagnose turns the error of a request or of its body into a fault. The order matters: wrapped errors come before
 // their wrappers.
-func diagnose(err error) fault {
-	for _, test := range []func(error) (fault, bool){diagnoseFiles, diagnoseName, diagnoseTime, diagnoseTLS, diagnoseConnect,
+func diagnose(err error) Fault {
+	var told Fault
+	if errors.As(err, &told) {
+		return told
+	}
+	for _, test := range []func(error) (Fault, bool){diagnoseFiles, diagnoseName, diagnoseTime, diagnoseTLS, diagnoseConnect,
 		diagnoseAnswer} {
 		if f, ok := test(err); ok {
 			return f
 		}
 	}
-	return fault{crawl.VerdictRetry, crawl.ReasonBroken, "the answer cannot be read: " + plain(err)}
+	return Fault{crawl.VerdictRetry, crawl.ReasonBroken, "the answer cannot be read: " + plain(err)}
 }
 
 // diagnoseFiles knows that this process can open no more files, which is no host's fault. The resolver's error has only
 // a text.
-func diagnoseFiles(err error) (fault, bool) {
+func diagnoseFiles(err error) (Fault, bool) {
 	if !noFiles(err) {
-		return fault{}, false
+		return Fault{}, false
 	}
-	return fault{crawl.VerdictRetry, crawl.ReasonOpenFiles,
+	return Fault{crawl.VerdictRetry, crawl.ReasonOpenFiles,
 		"this crawler can open no more files: raise the limit (ulimit -n) or ask for less at once"}, true
 }
 
@@ -59,23 +66,23 @@ func noFiles(err error) bool {
 }
 
 // diagnoseName knows what is wrong with a host before it is connected to.
-func diagnoseName(err error) (fault, bool) {
+func diagnoseName(err error) (Fault, bool) {
 	var g *netguard.Error
 	var d *dnscache.Error
 	switch {
 	case errors.As(err, &g):
-		return fault{crawl.VerdictRefused, crawl.ReasonPrivateAddress, g.Error() +
+		return Fault{crawl.VerdictRefused, crawl.ReasonPrivateAddress, g.Error() +
 			"; --allow-private permits it (on a cluster, where fetch.allow_private_jobs does)"}, true
 	case errors.As(err, &d) && errors.Is(d.Kind, dnscache.ErrNoSuchHost):
-		return fault{crawl.VerdictGone, crawl.ReasonNoSuchHost, "the host name " + d.Host + " does not exist or has no address"}, true
+		return Fault{crawl.VerdictGone, crawl.ReasonNoSuchHost, "the host name " + d.Host + " does not exist or has no address"}, true
 	case errors.As(err, &d):
-		return fault{crawl.VerdictRetry, crawl.ReasonDNS, "the address of " + d.Host + " could not be looked up: " + cut(d.Detail)}, true
+		return Fault{crawl.VerdictRetry, crawl.ReasonDNS, "the address of " + d.Host + " could not be looked up: " + cut(d.Detail)}, true
 	}
-	return fault{}, false
+	return Fault{}, false
 }
 
 // diagnoseTime knows our own limits.
-func diagnoseTime(err error) (fault, bool) {
+func diagnoseTime(err error) (Fault, bool) {
 	for _, limit := range []struct {
 		err    error
 		reason string
@@ -90,60 +97,60 @@ func diagnoseTime(err error) (fault, bool) {
 		{errTooSlow, crawl.ReasonTooSlow, "limits.min_rate"},
 	} {
 		if errors.Is(err, limit.err) {
-			return fault{crawl.VerdictRetry, limit.reason, limit.err.Error() + "; " + limit.hint + " is the bound"}, true
+			return Fault{crawl.VerdictRetry, limit.reason, limit.err.Error() + "; " + limit.hint + " is the bound"}, true
 		}
 	}
-	return fault{}, false
+	return Fault{}, false
 }
 
 // diagnoseTLS tells what may pass, a handshake that was cut short, from what will not: a certificate that is not
 // valid, a protocol that is not shared. Some of these errors have no type, only a text.
-func diagnoseTLS(err error) (fault, bool) {
+func diagnoseTLS(err error) (Fault, bool) {
 	var cert *tls.CertificateVerificationError
 	var op *net.OpError // an alert has no type of its own
 	var record tls.RecordHeaderError
 	text := err.Error()
 	switch {
 	case errors.As(err, &cert):
-		return fault{crawl.VerdictRefused, crawl.ReasonTLS, "the certificate is not valid: " + plain(cert.Err)}, true
+		return Fault{crawl.VerdictRefused, crawl.ReasonTLS, "the certificate is not valid: " + plain(cert.Err)}, true
 	case strings.Contains(text, "TLS handshake timeout"):
-		return fault{crawl.VerdictRetry, crawl.ReasonTLS, "the TLS handshake took too long; limits.tls_handshake is the bound"}, true
+		return Fault{crawl.VerdictRetry, crawl.ReasonTLS, "the TLS handshake took too long; limits.tls_handshake is the bound"}, true
 	case errors.As(err, &record), strings.Contains(text, "server gave HTTP response to HTTPS client"):
-		return fault{crawl.VerdictRefused, crawl.ReasonTLS, "the server does not speak TLS at this port"}, true
+		return Fault{crawl.VerdictRefused, crawl.ReasonTLS, "the server does not speak TLS at this port"}, true
 	case errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"), strings.HasPrefix(text, "tls: "):
-		return fault{crawl.VerdictRefused, crawl.ReasonTLS, "the TLS handshake failed: " + plain(err)}, true
+		return Fault{crawl.VerdictRefused, crawl.ReasonTLS, "the TLS handshake failed: " + plain(err)}, true
 	}
-	return fault{}, false
+	return Fault{}, false
 }
 
 // diagnoseConnect knows that no connection came about.
-func diagnoseConnect(err error) (fault, bool) {
+func diagnoseConnect(err error) (Fault, bool) {
 	var dial *dialError
 	var op *net.OpError
 	switch {
 	case errors.As(err, &dial):
-		return fault{crawl.VerdictRetry, crawl.ReasonConnect, "no connection to " + dial.addr.String() + ": " + plain(dial.err)}, true
+		return Fault{crawl.VerdictRetry, crawl.ReasonConnect, "no connection to " + dial.addr.String() + ": " + plain(dial.err)}, true
 	case errors.As(err, &op) && (op.Op == "proxyconnect" || op.Op == "dial" || op.Op == "socks connect"):
-		return fault{crawl.VerdictRetry, crawl.ReasonConnect, "no connection to the proxy: " + plain(err)}, true
+		return Fault{crawl.VerdictRetry, crawl.ReasonConnect, "no connection to the proxy: " + plain(err)}, true
 	}
-	return fault{}, false
+	return Fault{}, false
 }
 
 // diagnoseAnswer knows what servers get wrong. net/http has no types for these errors.
-func diagnoseAnswer(err error) (fault, bool) {
+func diagnoseAnswer(err error) (Fault, bool) {
 	text := err.Error()
 	switch {
 	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "header list larger"):
-		return fault{crawl.VerdictRefused, crawl.ReasonHeaderTooLarge,
+		return Fault{crawl.VerdictRefused, crawl.ReasonHeaderTooLarge,
 			"the answer's headers are too large; limits.max_header is the bound"}, true
 	case errors.Is(err, errEncoding):
-		return fault{crawl.VerdictRefused, crawl.ReasonEncoding, errEncoding.Error()}, true
+		return Fault{crawl.VerdictRefused, crawl.ReasonEncoding, errEncoding.Error()}, true
 	case errors.Is(err, errRepeated):
-		return fault{crawl.VerdictRetry, crawl.ReasonBroken, errRepeated.Error()}, true
+		return Fault{crawl.VerdictRetry, crawl.ReasonBroken, errRepeated.Error()}, true
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return fault{crawl.VerdictRetry, crawl.ReasonBroken, "the server closed the connection before the answer was complete"}, true
+		return Fault{crawl.VerdictRetry, crawl.ReasonBroken, "the server closed the connection before the answer was complete"}, true
 	}
-	return fault{}, false
+	return Fault{}, false
 }
 
 // maxDetail bounds what an error may add to a detail: it can quote the server.

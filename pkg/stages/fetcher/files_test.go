@@ -47,10 +47,10 @@ func TestNoFilesIsNoHostsFault(t *testing.T) {
 }
 
 func noSockets(b *bench) {
-	b.h.transports.dial = func(bool) dialFunc {
+	b.transports().dial = func(bool) dialFunc {
 		return func(context.Context, string, string) (net.Conn, error) {
 			return nil, &dialError{err: &net.OpError{Op: "dial", Err: syscall.EMFILE}}
 		}
 	}
-	b.h.transports.dropAll()
+	b.transports().dropAll()
 }

@@ -8,16 +8,15 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
-	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
 
 // Handler is the logic of the fetcher stage. It is safe for concurrent use; each call holds at most one connection.
 type Handler struct {
-	cfg        Config
-	deps       Deps
-	transports *transports
-	metrics    *metrics
-	hands      *hands
+	cfg     Config
+	deps    Deps
+	client  Client
+	metrics *metrics
+	hands   *hands
 }
 
 var _ pipeline.Handler[*crawl.Fetch] = (*Handler)(nil)
@@ -27,18 +26,19 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	if err := errors.Join(cfg.Validate(), deps.validate()); err != nil {
 		return nil, err
 	}
-	t, err := newTransports(cfg, deps.DNS)
-	if err != nil {
+	h := &Handler{cfg: cfg, deps: deps, client: deps.Client, metrics: newMetrics(deps.Metrics), hands: newHands()}
+	if h.client != nil {
+		return h, nil
+	}
+	var err error
+	if h.client, err = newHTTPClient(cfg, deps.DNS, h.metrics); err != nil {
 		return nil, err
 	}
-	m := newMetrics(deps.Metrics)
-	dial := t.dial
-	t.dial = func(private bool) dialFunc { return m.timing(dial(private)) }
-	return &Handler{cfg: cfg, deps: deps, transports: t, metrics: m, hands: newHands()}, nil
+	return h, nil
 }
 
-// Close closes idle connections.
-func (h *Handler) Close() { h.transports.close() }
+// Close closes the client.
+func (h *Handler) Close() { h.client.Close() }
 
 // Handle implements pipeline.Handler. The last event is the outcome; a *crawl.Page, or the *crawl.Links of a redirect, may
 // come before it.
@@ -92,9 +92,9 @@ func interrupted(f *crawl.Fetch) *crawl.Outcome {
 
 // attempt makes the request and deals with the answer. An error is a fault of ours.
 func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch) (*crawl.Outcome, []crawl.Event, error) {
-	a := h.newAttempt(ctx, job, f)
+	a := &attempt{job: job, task: &f.Task, out: &crawl.Outcome{Task: f.Task}}
 	defer a.finish()
-	before, err := h.answer(ctx, a)
+	before, err := h.answer(ctx, a, f)
 	if err == nil && ctx.Err() != nil && !a.out.Verdict.Final() {
 		err = context.Cause(ctx) // the shutdown is why it failed
 	}
@@ -111,11 +111,8 @@ func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch) (
 }
 
 // answer sends the request and deals with the answer by the kind of the task.
-func (h *Handler) answer(ctx context.Context, a *attempt) ([]crawl.Event, error) {
-	err := h.reachable(a.job, a.task)
-	if err == nil {
-		err = a.send(h.transports.get(&a.job.Limits, h.private(a.job)))
-	}
+func (h *Handler) answer(ctx context.Context, a *attempt, f *crawl.Fetch) ([]crawl.Event, error) {
+	err := a.send(ctx, h.client, Request{Job: a.job, Task: a.task, Addr: f.Addr, FirstWait: f.FirstWait, Private: h.private(a.job)})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -134,12 +131,4 @@ func (h *Handler) answer(ctx context.Context, a *attempt) ([]crawl.Event, error)
 // private reports whether the job may reach addresses that are not public.
 func (h *Handler) private(job *crawl.Job) bool {
 	return h.cfg.AllowPrivate || h.cfg.PrivateJobs && job.AllowPrivate
-}
-
-// reachable checks what the dialer cannot when a proxy dials.
-func (h *Handler) reachable(job *crawl.Job, task *crawl.Task) error {
-	if h.transports.proxy == nil || h.private(job) {
-		return nil
-	}
-	return netguard.CheckHost(task.URL.Hostname())
 }

@@ -25,7 +25,11 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 	c.settle(a.out)
 	switch c {
 	case classPage:
-		return h.page(ctx, a)
+		events, err := h.page(ctx, a)
+		if a.out.Verdict == crawl.VerdictDone {
+			a.noteValidators()
+		}
+		return events, err
 	case classBroken:
 		return nil, nil
 	case classRedirect:
@@ -37,7 +41,9 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 		if !isConditional(a.task) {
 			a.out.Verdict, a.out.Reason = crawl.VerdictGone, crawl.ReasonStatus
 			a.out.Detail = "the server answered 304 though nothing was asked to be compared"
+			break
 		}
+		a.noteValidators()
 	case classBlocked:
 		h.proxyDenied(a)
 	}
@@ -48,13 +54,13 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 // askedToWait notes Retry-After.
 func (a *attempt) askedToWait() {
 	if a.out.Verdict == crawl.VerdictRetry {
-		a.out.RetryAfter = retryAfter(a.resp.Header, a.replied, a.job.Retry.SlowMax.D())
+		a.out.RetryAfter = retryAfter(a.answer.Header, a.answer.At, a.job.Retry.SlowMax.D())
 	}
 }
 
 // proxyDenied corrects a 407, which is the proxy's word and not the site's.
 func (h *Handler) proxyDenied(a *attempt) {
-	if a.out.Status == http.StatusProxyAuthRequired && h.transports.proxy != nil {
+	if a.out.Status == http.StatusProxyAuthRequired && h.cfg.Proxy != "" {
 		a.out.Verdict, a.out.Reason = crawl.VerdictRetry, crawl.ReasonConnect
 		a.out.Detail = "the proxy wants other credentials; they stand in the URL of --proxy"
 	}
@@ -64,12 +70,12 @@ func (h *Handler) proxyDenied(a *attempt) {
 func (h *Handler) page(ctx context.Context, a *attempt) ([]crawl.Event, error) {
 	b, err := a.body(bodyLimit(a.job, a.task.Kind))
 	if err != nil {
-		fault{crawl.VerdictRefused, crawl.ReasonEncoding, err.Error()}.apply(a.out)
+		Fault{crawl.VerdictRefused, crawl.ReasonEncoding, err.Error()}.apply(a.out)
 		return nil, nil
 	}
 	defer b.release()
 	h.keepCopy(b)
-	value, err := contentType(a.resp.Header, b)
+	value, err := contentType(a.answer.Header, b)
 	if err != nil {
 		a.failed(err)
 		return nil, nil
@@ -118,8 +124,8 @@ func (h *Handler) spool(ctx context.Context, a *attempt, b *body, contentType st
 // page describes a spooled body and notes in the outcome what both have in common.
 func (a *attempt) page(b *body, ref crawl.BodyRef, contentType string) *crawl.Page {
 	p := &crawl.Page{Task: *a.task, Status: a.out.Status, FetchedAt: a.out.Started, ContentType: contentType, Body: ref,
-		Bytes: b.n, Digest: b.digest(), LinkHeaders: a.resp.Header["Link"], RobotsTags: a.resp.Header["X-Robots-Tag"],
-		Refresh: a.resp.Header.Get("Refresh")}
+		Bytes: b.n, Digest: b.digest(), LinkHeaders: a.answer.Header["Link"], RobotsTags: a.answer.Header["X-Robots-Tag"],
+		Refresh: a.answer.Header.Get("Refresh")}
 	if b.cut {
 		p.Truncated = crawl.ReasonTruncatedMaxBody
 	}

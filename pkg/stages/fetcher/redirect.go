@@ -126,7 +126,7 @@ func loopText(loop []weburl.URL) string {
 
 // location returns where a redirect leads.
 func location(a *attempt) (weburl.URL, error) {
-	value := a.resp.Header.Get("Location")
+	value := a.answer.Header.Get("Location")
 	if value == "" {
 		return weburl.URL{}, fmt.Errorf("the server answered %d without a Location", a.out.Status)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -44,28 +43,28 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 		return true, nil
 	}
 	origin := task.URL.Origin()
-	rules, rec, found, err := h.deps.Robots.Rules(ctx, origin, robotscache.AgentOf(job))
+	rules, rec, found, err := h.deps.Robots.Rules(ctx, origin, job.RobotsAgent())
 	switch {
 	case err != nil:
 		return false, err
 	case !found:
-		fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt not known yet"}.apply(out)
+		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt not known yet"}.apply(out)
 		return false, nil
 	case rec.State == crawl.RobotsDisallowAll && h.private(job) && rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
-		fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that may not reach private addresses; it is asked for again"}.apply(out)
+		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that may not reach private addresses; it is asked for again"}.apply(out)
 		return false, nil
 	case rec.State == crawl.RobotsDisallowAll:
 		h.unavailable(ctx, job, task).apply(out)
 		return false, nil
 	}
 	if out.CrawlDelay, _ = rules.CrawlDelay(); out.CrawlDelay > job.Politeness.MaxCrawlDelay.D() { // asked of this job's agent only
-		fault{crawl.VerdictBlocked, crawl.ReasonCrawlDelay, fmt.Sprintf("%s/robots.txt asks for a Crawl-delay of %v; politeness.max_crawl_delay is %v",
+		Fault{crawl.VerdictBlocked, crawl.ReasonCrawlDelay, fmt.Sprintf("%s/robots.txt asks for a Crawl-delay of %v; politeness.max_crawl_delay is %v",
 			origin, out.CrawlDelay, job.Politeness.MaxCrawlDelay.D())}.apply(out)
 		out.CrawlDelay = 0
 		return false, nil
 	}
 	if allowed, rule, line := rules.Match(task.URL.RequestURI()); !allowed {
-		fault{crawl.VerdictBlocked, crawl.ReasonRobots, fmt.Sprintf("%s/robots.txt forbids it: line %d, %s",
+		Fault{crawl.VerdictBlocked, crawl.ReasonRobots, fmt.Sprintf("%s/robots.txt forbids it: line %d, %s",
 			origin, line, cut(rule))}.apply(out)
 		return false, nil
 	}
@@ -74,19 +73,19 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 
 // unavailable says why a page is not fetched whose robots.txt could not be had. Where the whole host is out of reach
 // that is the better reason, and it can be told without contacting anybody but the name server.
-func (h *Handler) unavailable(ctx context.Context, job *crawl.Job, task *crawl.Task) fault {
+func (h *Handler) unavailable(ctx context.Context, job *crawl.Job, task *crawl.Task) Fault {
 	if err := h.unreachable(ctx, task.URL.Hostname(), h.private(job)); err != nil {
-		if f, ok := diagnoseName(err); ok && f.verdict.Final() {
+		if f, ok := diagnoseName(err); ok && f.Verdict.Final() {
 			return f
 		}
 	}
-	return fault{crawl.VerdictBlocked, crawl.ReasonRobotsDown,
+	return Fault{crawl.VerdictBlocked, crawl.ReasonRobotsDown,
 		"robots.txt of " + task.URL.Origin() + " could not be had, so nothing may be fetched"}
 }
 
 // unreachable returns why no request can reach host, as far as names and addresses tell.
 func (h *Handler) unreachable(ctx context.Context, host string, private bool) error {
-	if h.transports.proxy != nil {
+	if h.cfg.Proxy != "" {
 		if private {
 			return nil
 		}
@@ -138,7 +137,7 @@ func (h *Handler) robotsAnswer(ctx context.Context, a *attempt, failure error) e
 func (h *Handler) robotsFile(ctx context.Context, a *attempt) error {
 	b, err := a.body(robots.MaxSize)
 	if err != nil {
-		fault{crawl.VerdictRefused, crawl.ReasonEncoding, err.Error()}.apply(a.out)
+		Fault{crawl.VerdictRefused, crawl.ReasonEncoding, err.Error()}.apply(a.out)
 		return h.noRobots(ctx, a)
 	}
 	defer b.release()
@@ -151,7 +150,7 @@ func (h *Handler) robotsFile(ctx context.Context, a *attempt) error {
 		return h.noRobots(ctx, a)
 	}
 	a.finish()
-	a.out.ContentType, a.out.Bytes, a.out.Digest = mediaType(a.resp.Header.Get("Content-Type")), b.n, b.digest()
+	a.out.ContentType, a.out.Bytes, a.out.Digest = mediaType(a.answer.Header.Get("Content-Type")), b.n, b.digest()
 	if err := h.archive(ctx, a, b); err != nil {
 		return err
 	}
@@ -233,11 +232,10 @@ func originOf(task *crawl.Task) string {
 
 // robotsRecord stores what an answer says.
 func (h *Handler) robotsRecord(ctx context.Context, a *attempt, state crawl.RobotsState, text []byte) error {
-	now, agent, file := time.Now(), robotscache.AgentOf(a.job), robots.Parse(text)
+	now, agent, file := time.Now(), a.job.RobotsAgent(), robots.Parse(text)
 	delay, _ := file.Agent(agent).CrawlDelay()
-	started, _ := a.contact.seen()
 	rec := crawl.Robots{Origin: originOf(a.task), State: state, Status: a.out.Status, Body: text, FetchedAt: now,
-		Expires: now.Add(goodFor(a.job, delay, now.Sub(started)))}
+		Expires: now.Add(goodFor(a.job, delay, now.Sub(a.out.Started)))}
 	if err := h.deps.Robots.Put(ctx, rec, agent); err != nil {
 		return err
 	}
@@ -258,11 +256,11 @@ func (h *Handler) keepRules(ctx context.Context, a *attempt, now time.Time) (boo
 	if rec.Expires.After(last) {
 		rec.Expires = last
 	}
-	agent := robotscache.AgentOf(a.job)
+	agent := a.job.RobotsAgent()
 	if err := h.deps.Robots.Put(ctx, rec, agent); err != nil {
 		return false, err
 	}
-	delay, _ := robotscache.Compile(&rec, agent).CrawlDelay()
+	delay, _ := rec.Rules(agent).CrawlDelay()
 	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires, CrawlDelay: delay}
 	return true, nil
 }
@@ -283,7 +281,7 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 		return err
 	}
 	rec := crawl.Robots{Origin: originOf(a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now, Expires: now.Add(rest)}
-	if err := h.deps.Robots.Put(ctx, rec, robotscache.AgentOf(a.job)); err != nil {
+	if err := h.deps.Robots.Put(ctx, rec, a.job.RobotsAgent()); err != nil {
 		return err
 	}
 	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires}

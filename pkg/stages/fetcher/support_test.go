@@ -127,6 +127,9 @@ func newBench(tb testing.TB, mod func(*Config, *Deps, *crawl.Job)) *bench {
 	return b
 }
 
+// transports are those of the client over HTTP.
+func (b *bench) transports() *transports { return b.h.client.(*httpClient).transports }
+
 // result is what a fetch brought.
 type result struct {
 	*crawl.Outcome

@@ -3,7 +3,6 @@ package fetcher
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
 )
 
@@ -64,77 +63,4 @@ func (w *watch) over() error {
 		return errHurried
 	}
 	return errTotal
-}
-
-// pace bounds how a body may come.
-type pace struct {
-	idle   time.Duration // between two reads; 0: no bound
-	rate   int64         // least octets a second over window; 0: no bound
-	window time.Duration
-}
-
-// wire reads a body from the network: watched and counted. It is used by one goroutine.
-type wire struct {
-	ctx   context.Context // of the attempt; its cause tells why a read failed
-	src   io.ReadCloser
-	watch *watch
-	pace  pace
-	max   int64 // octets, before decoding
-
-	n      int64
-	err    error     // sticky; io.EOF when the body was whole
-	last   time.Time // end of the last read
-	waited time.Duration
-	came   int64 // octets while waited
-}
-
-// Read implements io.Reader.
-func (w *wire) Read(p []byte) (int, error) {
-	if w.err == nil && w.n >= w.max {
-		w.err = errTooLong
-	}
-	if w.err != nil {
-		return 0, w.err
-	}
-	start := time.Now()
-	w.watch.arm(start, w.pace.idle)
-	n, err := w.src.Read(p)
-	w.watch.disarm()
-	w.last = time.Now()
-	w.n += int64(n)
-	w.err = w.judge(n, w.last.Sub(start), err)
-	return n, w.err
-}
-
-// judge says what a read means for the body.
-func (w *wire) judge(n int, took time.Duration, err error) error {
-	switch {
-	case err == io.EOF:
-		return err
-	case err != nil && errors.Is(context.Cause(w.ctx), errAlarm):
-		return w.watch.reason(errIdle)
-	case err != nil:
-		return err
-	case !w.last.Before(w.watch.end):
-		return w.watch.over()
-	}
-	w.waited += took
-	w.came += int64(n)
-	if w.pace.rate <= 0 || w.pace.window <= 0 || w.waited < w.pace.window {
-		return nil
-	}
-	slow := float64(w.came) < float64(w.pace.rate)*w.waited.Seconds()
-	w.waited, w.came = 0, 0
-	if slow {
-		return errTooSlow
-	}
-	return nil
-}
-
-// fault returns why the body could not be read to its end, or nil.
-func (w *wire) fault() error {
-	if w.err == io.EOF || errors.Is(w.err, errTooLong) {
-		return nil
-	}
-	return w.err
 }

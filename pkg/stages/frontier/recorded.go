@@ -26,7 +26,8 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 			}
 			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: t.Kind,
 				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: t.Attempt + 1,
-				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.doubted.sureFirst(t)})
+				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.doubted.sureFirst(t),
+				Validators: validators(out)})
 		}
 	}
 	for job, es := range entries {
@@ -38,6 +39,15 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 		return fmt.Errorf("frontier: %d log lines, the first of %s: %w", len(outs), outs[0].Task.URL, err)
 	}
 	return f.places.leave(ctx, outs)
+}
+
+// validators are what the ledger keeps of an outcome's. Of a URL that is fetched once it keeps none: they are asked for
+// at the next visit, and would cost a write a page. From its second visit on a URL is one that has a next.
+func validators(out *crawl.Outcome) crawl.Validators {
+	if out.Task.Visit == 0 || out.Verdict != crawl.VerdictDone {
+		return crawl.Validators{}
+	}
+	return crawl.Validators{ETag: out.ETag, LastModified: out.LastModified}
 }
 
 func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {

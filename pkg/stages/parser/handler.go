@@ -11,7 +11,6 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/sitemap"
 )
 
@@ -98,7 +97,7 @@ func (h *Handler) putBuffer(buf *bytes.Buffer) {
 // their own.
 func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.Document {
 	opt, base := optionsOf(job.Limits), p.Task.URL
-	opt.Agent = robotscache.AgentOf(job)
+	opt.Agent = job.RobotsAgent()
 	if p.Task.Kind == crawl.KindSitemap || p.Task.Seed && isPacked(body) {
 		return Feed(body, p.ContentType, base, opt).document(p)
 	}

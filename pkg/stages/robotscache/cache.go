@@ -63,18 +63,6 @@ type entry struct {
 // maxAgents is for how many agents an origin's rules are kept: jobs mostly share one.
 const maxAgents = 16
 
-// AgentOf is the name that robots.txt files know a job's crawler by: the one that the job says, or that of its
-// User-Agent.
-func AgentOf(job *crawl.Job) string {
-	if job.Robots.Agent != "" {
-		return job.Robots.Agent
-	}
-	if name := robots.Product(job.Agent()); name != "" {
-		return name
-	}
-	return crawl.ProductToken
-}
-
 // New returns a cache over store.
 func New(store crawl.RobotsStore, cfg Config) (*Cache, error) {
 	if err := cfg.Validate(); err != nil {
@@ -127,19 +115,8 @@ func (c *Cache) keep(r crawl.Robots, agent string) entry {
 	if old, ok := c.entries.Get(r.Origin); ok && len(old.rules) < maxAgents && old.record.FetchedAt.Equal(r.FetchedAt) {
 		maps.Copy(e.rules, old.rules)
 	}
-	e.rules[agent] = Compile(&r, agent)
+	e.rules[agent] = r.Rules(agent)
 	e.record.Body = nil
 	c.entries.Put(r.Origin, e, int64(len(r.Body))+originCost)
 	return e
-}
-
-// Compile returns what a record allows an agent.
-func Compile(r *crawl.Robots, agent string) *robots.Rules {
-	switch r.State {
-	case crawl.RobotsAllowAll:
-		return robots.AllowAll()
-	case crawl.RobotsDisallowAll:
-		return robots.DisallowAll()
-	}
-	return robots.Parse(r.Body).Agent(agent)
 }

@@ -151,19 +151,6 @@ func TestEachAgentHasItsRules(t *testing.T) {
 	}
 }
 
-func TestAgentOf(t *testing.T) {
-	for _, tt := range []struct{ agent, userAgent, want string }{
-		{"", "", "Whirlpool"}, {"", "MyBot/1.0 (+https://e.org)", "MyBot"}, {"", "(nobody)", crawl.ProductToken},
-		{"", "Mozilla/5.0 (compatible; crawler2/1.0)", "crawler2"}, {"asked", "MyBot/1.0", "asked"},
-	} {
-		job := crawl.DefaultJob()
-		job.Robots.Agent, job.UserAgent = tt.agent, tt.userAgent
-		if got := robotscache.AgentOf(&job); got != tt.want {
-			t.Errorf("%+v: got %q", tt, got)
-		}
-	}
-}
-
 func TestFaultOfTheStoreIsNoRule(t *testing.T) {
 	c, s := setup(t, robotscache.Default())
 	s.err = errors.New("disk is gone")

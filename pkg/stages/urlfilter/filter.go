@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -30,7 +31,7 @@ type Robots interface {
 // Handler is the URL filter's logic. It implements pipeline.Handler[*crawl.Links].
 type Handler struct {
 	robots Robots // nil: not asked
-	rules  *crawl.PerRevision[*Rules]
+	rules  *crawl.PerRevision[*urlrules.Rules]
 }
 
 // New returns a filter.
@@ -39,9 +40,9 @@ func New(jobs crawl.Jobs, robots Robots) *Handler {
 }
 
 // compiledBy compiles the rules of jobs as they are asked for. Rules that cannot be compiled are a permanent error.
-func compiledBy(jobs crawl.Jobs) *crawl.PerRevision[*Rules] {
-	return crawl.NewPerRevision(jobs, func(j *crawl.Job) (*Rules, error) {
-		r, err := Compile(j)
+func compiledBy(jobs crawl.Jobs) *crawl.PerRevision[*urlrules.Rules] {
+	return crawl.NewPerRevision(jobs, func(j *crawl.Job) (*urlrules.Rules, error) {
+		r, err := urlrules.Compile(j)
 		if err != nil {
 			err = crawl.Permanent(fmt.Errorf("job %s: %w", j.ID, err))
 		}
@@ -68,11 +69,11 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 			}
 			continue // there is nothing to fetch
 		}
-		t := rules.task(in, l)
+		t := taskOf(rules, in, l)
 		if has(seen, t.URL) {
 			continue
 		}
-		reason, rule := rules.judgeSitemap(in, &t, l, &strangers), ""
+		reason, rule := judgeSitemap(rules, in, &t, l, &strangers), ""
 		if reason == "" {
 			if reason, rule, err = h.judge(ctx, rules, &t, l, now); err != nil {
 				return nil, err
@@ -100,17 +101,17 @@ func has(seen map[weburl.URL]struct{}, u weburl.URL) bool {
 	return again
 }
 
-func (h *Handler) judge(ctx context.Context, r *Rules, t *crawl.Task, l *crawl.Link, now time.Time) (reason, rule string, err error) {
-	if reason = r.judgeLink(l); reason != "" {
+func (h *Handler) judge(ctx context.Context, r *urlrules.Rules, t *crawl.Task, l *crawl.Link, now time.Time) (reason, rule string, err error) {
+	if reason = judgeLink(r, l); reason != "" {
 		return reason, "", nil
 	}
 	if reason, rule = r.Judge(t, now); reason != "" {
 		return reason, rule, nil
 	}
-	if h.robots == nil || r.job.IgnoreRobots {
+	if h.robots == nil || r.Job().IgnoreRobots {
 		return "", "", nil
 	}
-	allowed, known, err := h.robots.Allowed(ctx, r.agent, t.URL)
+	allowed, known, err := h.robots.Allowed(ctx, r.Agent(), t.URL)
 	if err != nil {
 		return "", "", fmt.Errorf("robots.txt for %s: %w", t.URL, err)
 	}

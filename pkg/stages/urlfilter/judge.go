@@ -6,10 +6,13 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 )
 
 // Judge judges again: tasks that were queued under an older revision of their job, and URLs that were left out by one.
-type Judge struct{ rules *crawl.PerRevision[*Rules] }
+type Judge struct {
+	rules *crawl.PerRevision[*urlrules.Rules]
+}
 
 // NewJudge returns a judge of the revisions of jobs.
 func NewJudge(jobs crawl.Jobs) *Judge { return &Judge{compiledBy(jobs)} }
@@ -21,7 +24,7 @@ func (j *Judge) Task(job *crawl.Job, t *crawl.Task) (reason, rule string, err er
 		return "", "", nil
 	}
 	rules, err := j.rules.Of(job)
-	if err != nil || rules.seeds[t.URL] {
+	if err != nil || rules.IsSeed(t.URL) {
 		return "", "", err
 	}
 	if t.Feed && !job.Sitemaps {
@@ -44,7 +47,7 @@ func (j *Judge) LetIn(ctx context.Context, jobs crawl.Jobs, job *crawl.Job, l *c
 		return t, false, err
 	}
 	t.Epoch, t.Repeat, t.Lease, t.Attempt, t.NotBefore = job.Epoch, true, 0, 0, time.Time{}
-	if rules.seeds[t.URL] {
+	if rules.IsSeed(t.URL) {
 		t.Seed = true
 		return t, true, nil
 	}

@@ -2,6 +2,7 @@ package urlfilter
 
 import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -12,7 +13,7 @@ const maxElsewhere = 3
 
 // judgeSitemap says why a sitemap is not to be read because of where it lies. elsewhere counts those outside the
 // scope that the same file named before.
-func (r *Rules) judgeSitemap(in *crawl.Links, t *crawl.Task, l *crawl.Link, elsewhere *int) string {
+func judgeSitemap(r *urlrules.Rules, in *crawl.Links, t *crawl.Task, l *crawl.Link, elsewhere *int) string {
 	if t.Kind != crawl.KindSitemap || l.Tag == crawl.TagFeedSource {
 		return ""
 	}
@@ -24,26 +25,13 @@ func (r *Rules) judgeSitemap(in *crawl.Links, t *crawl.Task, l *crawl.Link, else
 		}
 	}
 	switch near := source.RegistrableDomain() == t.URL.RegistrableDomain(); {
-	case robots && !r.hostInScope(source):
+	case robots && !r.HostInScope(source):
 		return crawl.ReasonScope // a host that is asked for a sitemap only: its own sitemaps are not asked for
-	case near || r.job.Scope != crawl.ScopeAny && r.hostInScope(t.URL):
+	case near || r.Job().Scope != crawl.ScopeAny && r.HostInScope(t.URL):
 		return ""
 	case !robots || *elsewhere >= maxElsewhere:
 		return crawl.ReasonScope
 	}
 	*elsewhere++
 	return ""
-}
-
-// hostInScope reports whether pages of u's host may lie in the job's scope.
-func (r *Rules) hostInScope(u weburl.URL) bool {
-	if r.job.Scope != crawl.ScopePrefix {
-		return r.InScope(u)
-	}
-	for _, p := range r.prefixes {
-		if host := u.HostKey() + "/"; len(p) >= len(host) && p[:len(host)] == host {
-			return true
-		}
-	}
-	return false
 }

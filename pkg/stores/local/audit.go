@@ -68,6 +68,8 @@ type audit struct {
 	pages    *pebble.Iterator    // over the index of pages.jsonl
 	underWay map[weburl.Key]bool // URLs in messages that are on their way, or in dead letters
 	unnamed  map[weburl.Key]bool // keys among the examples
+	// replacedBytes and replacedEnd are those of the lines of pages.jsonl that later ones replace.
+	replacedBytes, replacedEnd int64
 	// finding is told of each URL that is lost or unclaimed.
 	finding func(what string, job crawl.JobID, num jobNum, k weburl.Key)
 }

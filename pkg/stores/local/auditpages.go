@@ -38,15 +38,18 @@ func (a *audit) readPages(ctx context.Context) error {
 		return err
 	}
 	a.PageBytes = sum
-	if sum != end {
-		a.Faults = append(a.Faults, fmt.Sprintf("the index of pages.jsonl leads to %d bytes, but its last record ends at byte %d", sum, end))
-	}
 	info, err := os.Stat(a.s.path(pagesName))
 	if err != nil {
 		return err
 	}
 	a.FileBytes = info.Size()
-	return errors.Join(a.readLines(ctx), a.readLog(ctx))
+	if err := a.readLines(ctx); err != nil {
+		return err
+	}
+	if end = max(end, a.replacedEnd); sum+a.replacedBytes != end {
+		a.Faults = append(a.Faults, fmt.Sprintf("the index of pages.jsonl leads to %d bytes, but its last record ends at byte %d", sum, end))
+	}
+	return a.readLog(ctx)
 }
 
 // judgeRecord asks the ledger about a record's URL: it must have a page for its outcome, or be on its way to one.
@@ -109,6 +112,11 @@ func (a *audit) readLines(ctx context.Context) (err error) {
 		end = a.FileBytes
 	}
 	err = eachLine(ctx, a.s.pages.file, pagesName, end, func(at int64, text []byte) error {
+		if jsonl.IsReplaced(text) {
+			if l, ok := markedLine(at, text); ok {
+				return lines.add(l)
+			}
+		}
 		u, ok := jsonl.URLOf(text)
 		if !ok {
 			a.Directory.Damaged++
@@ -149,6 +157,10 @@ func (a *audit) compareLines(ctx context.Context, next func() (line, bool, error
 		return err
 	}
 	extra := func() {
+		if l.replaced() {
+			a.noteReplaced(&l)
+			return
+		}
 		a.Directory.Extra++
 		a.note("extra record", &pageAt{l.key(), l.place()})
 	}
@@ -160,7 +172,7 @@ func (a *audit) compareLines(ctx context.Context, next func() (line, bool, error
 		}
 		var same []line
 		for ok && err == nil && bytes.Compare(l[:len(none)], want.key[:]) <= 0 {
-			if l.key() == want.key && len(same) < maxCopies {
+			if l.key() == want.key && len(same) < maxCopies && (!l.replaced() || l.place().at == want.at) {
 				same = append(same, l)
 			} else {
 				extra()
@@ -213,6 +225,14 @@ func (a *audit) judgeLines(want *pageAt, lines []line) {
 		d.Missing++
 		a.note("missing record", want)
 	}
+}
+
+// noteReplaced counts a line that a later one replaces. One that was replaced since the audit began is no such line:
+// the index that it looks at leads there.
+func (a *audit) noteReplaced(l *line) {
+	a.Directory.Replaced++
+	p := l.place()
+	a.replacedBytes, a.replacedEnd = a.replacedBytes+p.length, max(a.replacedEnd, p.end())
 }
 
 func (a *audit) nameAt(k weburl.Key, at int64) string {

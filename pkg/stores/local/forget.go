@@ -96,6 +96,9 @@ func (p *Pages) Forget(ctx context.Context, keys ...weburl.Key) error {
 	defer p.turn.Unlock()
 	p.moving.Lock() // nobody reads
 	defer p.moving.Unlock()
+	if err := p.finishMarks(); err != nil { // they name lines by their places
+		return fmt.Errorf("forget %d records: %w", stored, err)
+	}
 	m, err := p.planMove(keys)
 	if err == nil && m != nil {
 		err = p.beginMove(ctx, m, keys)

@@ -23,6 +23,8 @@ import (
 //	kindPage     URL key(24)                        place in pages.jsonl, with a checksum (pageindex.go)
 //	kindPageEnd  -                                  uvarint: committed length of pages.jsonl
 //	kindPageMove -                                  a removal of records that is under way (forget.go)
+//	kindPageMark offset(8)                          a line of pages.jsonl to be marked as replaced (replace.go)
+//	kindPageTail -                                  uvarint offset, length: lines being appended (replace.go)
 //	kindQueue    queue name, 0, sequence(8)         a task (taskcodec.go)
 //	kindRedirect job(2) URL key(24)                 the URL that it redirects to
 //	kindRobots   origin                             CBOR crawl.Robots
@@ -31,6 +33,7 @@ import (
 //	kindSweep    job(2)                             JSON crawl.Sweep
 //	kindLeftOut  job(2) URL key(24)                 why a URL was left out, and its task (leftout.go)
 //	kindUnkept   job(2) URL key(24)                 the reason why a page that was fetched has no record
+//	kindVisited  job(2) URL key(24)                 the validators of a page that was answered (visited.go)
 const (
 	kindBudget   = 'b'
 	kindTally    = 'c'
@@ -44,6 +47,8 @@ const (
 	kindPage     = 'p'
 	kindPageEnd  = 'P'
 	kindPageMove = 'M'
+	kindPageMark = 'W'
+	kindPageTail = 'T'
 	kindQueue    = 'q'
 	kindRedirect = 'R'
 	kindRobots   = 'r'
@@ -52,6 +57,7 @@ const (
 	kindSweep    = 'V'
 	kindLeftOut  = 'e'
 	kindUnkept   = 'x'
+	kindVisited  = 'w'
 )
 
 // jobNum stands for a job's name in keys.

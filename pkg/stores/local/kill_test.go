@@ -40,16 +40,21 @@ func victim(dir, round string) error {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	failed := make(chan error, 8)
+	say := func(kind string, what any) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Println(kind, what)
+	}
 	for w := range cap(failed) {
 		wg.Go(func() {
+			if strings.HasPrefix(round, "visits") {
+				failed <- visitor(s, w, say)
+				return
+			}
 			for i := 0; ; i++ {
 				u, err := weburl.Parse(fmt.Sprintf("http://w%d.test/%s/%d", w, round, i))
 				if err == nil {
-					err = storeAll(s, w, u, func(kind string) {
-						mu.Lock()
-						defer mu.Unlock()
-						fmt.Println(kind, u)
-					})
+					err = storeAll(s, w, u, func(kind string) { say(kind, u) })
 				}
 				if err != nil {
 					failed <- err
@@ -110,9 +115,8 @@ func storeAll(s *Store, w int, u weburl.URL, promised func(kind string)) error {
 // everything that the process was promised.
 func TestNothingPromisedIsLostByKill(t *testing.T) {
 	dir, promised := t.TempDir(), map[string][]string{}
-	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	for round := range 5 {
-		kill(t, dir, fmt.Sprint(round), time.Duration(50+rng.IntN(400))*time.Millisecond, promised)
+		kill(t, dir, fmt.Sprint(round), killAfter(), promised)
 		s, err := Open(dir, Default())
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
@@ -128,6 +132,9 @@ func TestNothingPromisedIsLostByKill(t *testing.T) {
 	}
 	t.Logf("%d pages, %d claims promised", len(promised["page"]), len(promised["claim"]))
 }
+
+// killAfter is how long a victim lives.
+func killAfter() time.Duration { return time.Duration(50+rand.IntN(400)) * time.Millisecond }
 
 // kill runs a victim, kills it a while after its first promise, and adds its promises.
 func kill(t *testing.T, dir, round string, after time.Duration, promised map[string][]string) {

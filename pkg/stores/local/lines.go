@@ -14,7 +14,8 @@ import (
 )
 
 // line is a line of pages.jsonl as it was found: key(24) offset(8) length(8) checksum(4) whole(1). Lines sort by URL
-// and then by offset.
+// and then by offset. whole is 1 for a whole record and 2 for one that was replaced, which is kept as it was before it
+// was marked.
 type line [24 + 8 + 8 + 4 + 1]byte
 
 func makeLine(k weburl.Key, p place, whole bool) (l line) {
@@ -37,6 +38,21 @@ func (l *line) place() place {
 
 // whole reports whether the line was found to be a record. It is only looked at where the index has no checksum.
 func (l *line) whole() bool { return l[44] == 1 }
+
+// markedLine makes the line of a record that was replaced.
+func markedLine(at int64, text []byte) (l line, ok bool) {
+	text = jsonl.Unmarked(nil, text)
+	u, ok := jsonl.URLOf(text)
+	if !ok {
+		return l, false
+	}
+	l = makeLine(u.Key(), place{at: at, length: int64(len(text)), sum: checksum(text)}, false)
+	l[44] = 2
+	return l, true
+}
+
+// replaced reports whether a later line replaces it.
+func (l *line) replaced() bool { return l[44] == 2 }
 
 // is reports whether the line is the record that the index means, wherever it stands.
 func (l *line) is(want *place) bool {

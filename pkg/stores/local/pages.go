@@ -33,8 +33,9 @@ type Pages struct {
 	moving sync.RWMutex // held for writing while records change their places
 
 	mu      sync.Mutex
-	pending map[weburl.Key]struct{} // in a group that is not committed
-	spare   []byte                  // buffer of a batch that was written
+	pending map[weburl.Key]pending // in a group that is not committed
+	settled sync.Cond              // a key left pending
+	spare   []byte                 // buffer of a batch that was written
 }
 
 var _ crawl.Pages = (*Pages)(nil)
@@ -42,9 +43,24 @@ var _ crawl.Pages = (*Pages)(nil)
 // pageInterval is the shortest time between two fsyncs of pages.jsonl: records that come meanwhile share the next one.
 const pageInterval = 5 * time.Millisecond
 
+// pending says how a record is being written.
+type pending uint8
+
+const (
+	appended  pending = iota + 1 // by Put
+	exchanged                    // by Replace or Amend
+)
+
 type pageBatch struct {
-	lines []byte
-	index []pageAt // offsets in lines
+	lines    []byte
+	index    []pageAt // offsets in lines
+	replaces bool     // some of them replace others
+}
+
+// add appends a line.
+func (b *pageBatch) add(key weburl.Key, line []byte) {
+	b.index = append(b.index, pageAt{key, place{at: int64(len(b.lines)), length: int64(len(line)), sum: checksum(line), summed: true}})
+	b.lines = append(b.lines, line...)
 }
 
 // pagesName is the file of records in a crawl's directory.
@@ -54,13 +70,16 @@ const pagesName = "pages.jsonl"
 func (s *Store) Pages() *Pages { return s.pages }
 
 func openPages(s *Store) (p *Pages, err error) {
-	p = &Pages{s: s, pending: map[weburl.Key]struct{}{}}
+	p = &Pages{s: s, pending: map[weburl.Key]pending{}}
+	p.settled.L = &p.mu
 	p.fresh, p.write, p.pace, p.gone = p.freshBatch, p.writeBatch, p.gather, s.broken.ended
 	name := s.path(pagesName)
 	if p.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
-	err = p.finishMove()
+	if err = p.finishMove(); err == nil {
+		err = p.finishMarks()
+	}
 	var committed int64
 	if err == nil {
 		committed, err = p.committedSize()
@@ -98,33 +117,37 @@ func (p *Pages) Put(ctx context.Context, r *crawl.Record) error {
 	}
 	key := r.URL.Key()
 	var err error
+	var again bool
 	buf := lineBuffers.Get().(*[]byte)
 	*buf = jsonl.AppendRecord((*buf)[:0], r)
-	t := p.join(func(b *pageBatch) { err = p.stage(b, key, *buf) })
+	t := p.join(func(b *pageBatch) { again, err = p.stage(b, key, *buf) })
 	if cap(*buf) <= maxPooledLine {
 		lineBuffers.Put(buf)
 	}
 	if err = errors.Join(err, t.wait()); err != nil {
 		return fmt.Errorf("store the record of %s: %w", r.URL, err)
 	}
+	if again && p.waitExchanged(key) {
+		return p.Put(ctx, r) // what is stored now decides
+	}
 	return nil
 }
 
-// stage adds a line to a batch unless its URL has one there, in the batch being written, or in the file.
-func (p *Pages) stage(b *pageBatch, key weburl.Key, line []byte) error {
+// stage adds a line to a batch unless its URL has one there, in the batch being written, or in the file. busy says that
+// the URL's record is being exchanged: nobody knows yet whether it will have one.
+func (p *Pages) stage(b *pageBatch, key weburl.Key, line []byte) (busy bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, ok := p.pending[key]; ok {
-		return nil
+	if how, ok := p.pending[key]; ok {
+		return how == exchanged, nil
 	}
 	has, err := p.s.get(pageKey(key), func([]byte) error { return nil })
 	if has || err != nil {
-		return err
+		return false, err
 	}
-	p.pending[key] = struct{}{}
-	b.index = append(b.index, pageAt{key, place{at: int64(len(b.lines)), length: int64(len(line)), sum: checksum(line), summed: true}})
-	b.lines = append(b.lines, line...)
-	return nil
+	p.pending[key] = appended
+	b.add(key, line)
+	return false, nil
 }
 
 // gather waits until the last fsync is pageInterval ago: a lone record goes at once, those of a busy crawl share an fsync.
@@ -142,7 +165,11 @@ func (p *Pages) writeBatch(b *pageBatch) error {
 		return nil
 	}
 	start := p.size.Load()
-	err := p.s.whileFull(p.file.Name(), func() error { _, err := p.file.WriteAt(b.lines, start); return err })
+	replaced, err := p.beginReplacing(b, start)
+	if err != nil {
+		return err
+	}
+	err = p.s.whileFull(p.file.Name(), func() error { _, err := p.file.WriteAt(b.lines, start); return err })
 	if err != nil {
 		return p.s.orBreak(fmt.Errorf("append to %s: %w", p.file.Name(), err))
 	}
@@ -158,11 +185,39 @@ func (p *Pages) writeBatch(b *pageBatch) error {
 			_ = batch.Set(pageKey(r.key), r.append(v[:0]), nil)
 		}
 		_ = batch.Set([]byte{kindPageEnd}, binary.AppendUvarint(v[:0], uint64(end)), nil)
+		if b.replaces {
+			_ = batch.Delete([]byte{kindPageTail}, nil)
+		}
+		for _, at := range replaced {
+			_ = batch.Set(markKey(at), nil, nil)
+		}
 	})
-	if err == nil {
-		p.size.Store(end)
+	if err != nil {
+		return err
 	}
-	return err
+	p.size.Store(end)
+	return p.markReplaced(replaced)
+}
+
+// beginReplacing prepares a batch of which lines replace others, and returns where those stand.
+func (p *Pages) beginReplacing(b *pageBatch, start int64) (replaced []int64, err error) {
+	if !b.replaces {
+		return nil, nil
+	}
+	if replaced, err = p.replacedBy(b); err != nil {
+		return nil, err
+	}
+	return replaced, p.noteTail(start, int64(len(b.lines)))
+}
+
+// markReplaced marks lines whose successors are committed.
+func (p *Pages) markReplaced(at []int64) error {
+	if len(at) == 0 {
+		return nil
+	}
+	p.moving.Lock() // whoever reads by the index as it was has read
+	defer p.moving.Unlock()
+	return p.finishMarks()
 }
 
 func (p *Pages) settle(b *pageBatch) {
@@ -171,6 +226,7 @@ func (p *Pages) settle(b *pageBatch) {
 	for i := range b.index {
 		delete(p.pending, b.index[i].key)
 	}
+	p.settled.Broadcast()
 	if cap(b.lines) <= maxSpare {
 		p.spare = b.lines[:0]
 	}

@@ -51,11 +51,19 @@ func (p *Pages) sortTail(from, to int64, aside *aside) error {
 	if err != nil {
 		return err
 	}
+	ours, err := p.notedTail(from)
+	if err != nil {
+		return err
+	}
 	r := bufio.NewReaderSize(io.NewSectionReader(p.file, from, to-from), 1<<16)
 	for at := from; at < to; {
 		line, err := r.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read %s: %w", p.file.Name(), err)
+		}
+		if at+int64(len(line)) <= ours { // records that replace others: their pages are known, and come again
+			at += int64(len(line))
+			continue
 		}
 		cut, known, err := p.isUnfinished(line, flying)
 		if err != nil {

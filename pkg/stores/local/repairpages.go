@@ -57,6 +57,9 @@ func (r *repair) readLines(ctx context.Context, lines *sorter[line]) (sound bool
 	}
 	sound = info.Size() == p.size.Load()
 	return sound, eachLine(ctx, p.file, pagesName, info.Size(), func(at int64, text []byte) error {
+		if jsonl.IsReplaced(text) { // it is no record any more: set aside where the file is written anew
+			return nil
+		}
 		u, ok := jsonl.URLOf(text)
 		if !ok || !bytes.HasSuffix(text, []byte("\n")) {
 			sound = false

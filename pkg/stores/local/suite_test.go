@@ -141,3 +141,18 @@ func TestJobStore(t *testing.T) {
 func TestLeftOuts(t *testing.T) {
 	storetest.LeftOuts(t, func(t *testing.T) storetest.LeftOutSet { return openStore(t, t.TempDir()).URLs() })
 }
+
+func TestEntryList(t *testing.T) {
+	storetest.EntryList(t, func(t *testing.T) storetest.EntrySet { return openStore(t, t.TempDir()).URLs() })
+}
+
+func TestLogList(t *testing.T) {
+	storetest.LogList(t, func(t *testing.T) storetest.LogSet { return openStore(t, t.TempDir()).AttemptLog() })
+}
+
+func TestRecordList(t *testing.T) {
+	storetest.RecordList(t, func(t *testing.T) (crawl.Pages, crawl.RecordList) {
+		p := openStore(t, t.TempDir()).Pages()
+		return p, p
+	})
+}

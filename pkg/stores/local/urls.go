@@ -39,8 +39,9 @@ type slot struct {
 	arg    int
 	before entry
 	after  entry
-	left   *crawl.LeftOut // to be kept with an entry that is left out
-	ask    bool           // of the database
+	left   *crawl.LeftOut    // to be kept with an entry that is left out
+	valid  *crawl.Validators // to be kept with an entry that is done; nil: none
+	ask    bool              // of the database
 	write  bool
 }
 
@@ -114,9 +115,11 @@ func (u *URLs) Finish(ctx context.Context, job crawl.JobID, entries ...crawl.Ent
 		sl.write = true
 		if in := &entries[sl.arg]; in.Verdict == crawl.VerdictExcluded {
 			sl.left = in.Left
+		} else if !in.Validators.IsZero() {
+			sl.valid = &in.Validators
 		}
 		if sl.after, err = finished(entries[sl.arg], sl.before.by, now); err == nil && sl.before.state == crawl.StateDone {
-			sl.left = nil
+			sl.left, sl.valid = nil, nil
 			at := sl.after.at
 			sl.after = sl.before
 			sl.after.at = at
@@ -178,6 +181,7 @@ func (u *URLs) fill(b *pebble.Batch, job jobNum, slots []slot) {
 		if sl := &slots[i]; sl.write {
 			_ = b.Set(sl.key[:], sl.after.append(buf[:0]), nil)
 			u.keepLeftOut(b, sl)
+			u.keepValidators(b, sl)
 			if sl.before.state == crawl.StateUnknown || !sl.ask {
 				u.filter.add(sl.key.hash())
 			}
@@ -266,6 +270,9 @@ func (u *URLs) Lookup(_ context.Context, job crawl.JobID, keys ...weburl.Key) ([
 		uk := makeURLKey(num, k)
 		at, _ := slices.BinarySearchFunc(slots, uk, func(sl slot, k urlKey) int { return bytes.Compare(sl.key[:], k[:]) })
 		out[i] = slots[at].before.public(k)
+		if err := u.readValidators(&uk, &out[i]); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }

@@ -29,6 +29,7 @@ type cursor struct {
 	cur        *mongo.Cursor
 	last       string // _id of the last document given
 	moved      bool   // since the cursor was opened
+	limit      int    // of documents that are wanted; 0: all
 }
 
 func (j *Job) cursor(projection bson.D) *cursor { return &cursor{j: j, projection: projection} }
@@ -78,6 +79,9 @@ func (c *cursor) open(ctx context.Context) error {
 		filter = bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: c.last}}}}
 	}
 	opt := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetBatchSize(cursorBatch)
+	if c.limit > 0 {
+		opt.SetLimit(int64(c.limit))
+	}
 	if c.projection != nil {
 		opt.SetProjection(c.projection)
 	}

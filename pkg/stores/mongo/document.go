@@ -118,6 +118,9 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 	if r.Epoch > 1 {
 		w.integer("epoch", int64(r.Epoch))
 	}
+	if r.Visit > 0 {
+		w.integer(visitKey, int64(r.Visit))
+	}
 	w.date("created_at", now)
 	w.sum()
 	w.end()

@@ -10,20 +10,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Head is what an audit wants to know of a record.
-type Head struct {
-	URL     weburl.URL // zero where it cannot be read
-	Damaged bool       // the document is not what was stored
-	// Unsummed says that it was stored by a build that kept no checksums: only its form was checked.
-	Unsummed bool
-}
-
 // Heads reads every record wholly and yields the key under which it is stored and what it is, in the order of the keys.
 // An error of yield ends it.
-func (j *Job) Heads(ctx context.Context, yield func(k weburl.Key, h Head) error) error {
+func (j *Job) Heads(ctx context.Context, yield func(k weburl.Key, h crawl.RecordHead) error) error {
 	return j.each(ctx, nil, func(doc bson.Raw) error {
 		k, err := keyOf(doc)
 		if err != nil {
@@ -33,7 +26,7 @@ func (j *Job) Heads(ctx context.Context, yield func(k weburl.Key, h Head) error)
 	})
 }
 
-func headOf(doc bson.Raw) (h Head) {
+func headOf(doc bson.Raw) (h crawl.RecordHead) {
 	r, err := record(doc)
 	if h.Damaged = err != nil; !h.Damaged {
 		h.URL = r.URL

@@ -5,6 +5,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -20,7 +21,7 @@ func TestHeadsSayWhichURLStandsUnderWhichKey(t *testing.T) {
 	}
 	var last weburl.Key
 	right, misfiled := 0, 0
-	err := s.Job("job").Heads(context.Background(), func(k weburl.Key, h Head) error {
+	err := s.Job("job").Heads(context.Background(), func(k weburl.Key, h crawl.RecordHead) error {
 		u := h.URL
 		if h.Unsummed || h.Damaged != (k != u.Key()) {
 			t.Errorf("%s: %+v", k, h)

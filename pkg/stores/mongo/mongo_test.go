@@ -37,6 +37,16 @@ func (p ofJob) Put(ctx context.Context, r *crawl.Record) error {
 	return p.Pages.Put(ctx, &named)
 }
 
+func (p ofJob) Replace(ctx context.Context, r *crawl.Record) error {
+	named := *r
+	named.Job = p.job
+	return p.Pages.Replace(ctx, &named)
+}
+
+func (p ofJob) Amend(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (bool, error) {
+	return p.Pages.Amend(ctx, p.job, u, visit, change)
+}
+
 func TestPages(t *testing.T) {
 	storetest.Pages(t, func(t *testing.T) (crawl.Pages, func(weburl.URL) []string) {
 		s := open(t)
@@ -55,6 +65,13 @@ func TestPages(t *testing.T) {
 	})
 }
 
+func TestRecordList(t *testing.T) {
+	storetest.RecordList(t, func(t *testing.T) (crawl.Pages, crawl.RecordList) {
+		s := open(t)
+		return ofJob{s.Pages(), "suite"}, s.Job("suite")
+	})
+}
+
 // everyField is a record with all there is, and much that servers have stumbled over.
 func everyField(t *testing.T) *crawl.Record {
 	u := mustURL(t, "https://www.example.co.uk:8443/a?b=%2E")
@@ -65,7 +82,7 @@ func everyField(t *testing.T) *crawl.Record {
 		Links: []crawl.Link{{URL: mustURL(t, "http://l.test/"), Rel: "nofollow", Text: "x", Weight: 9}, {Raw: "mailto:a@b"}},
 		Fields: []crawl.Field{{Name: "salary.min", Value: 1.5}, {Name: "$ref", Value: "x"}, {Name: "", Value: true}, {Name: "100%", Value: nil},
 			{Name: "%2E", Value: "escaped"}, {Name: "nul\x00", Value: []any{"a", 2.0, false, nil}}, {Name: "größe", Value: -3.0}},
-		DuplicateOf: mustURL(t, "http://d.test/"), Similarity: "near", Truncated: "max-body", Cut: []string{"title", "links"}, Epoch: 3}
+		DuplicateOf: mustURL(t, "http://d.test/"), Similarity: "near", Truncated: "max-body", Cut: []string{"title", "links"}, Epoch: 3, Visit: 2}
 }
 
 func TestARecordComesBackWhole(t *testing.T) {

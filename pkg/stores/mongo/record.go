@@ -69,6 +69,8 @@ func assign(r *crawl.Record, key string, v bson.RawValue) (err error) {
 		var n int
 		n, err = intOf(v)
 		r.Epoch = uint32(max(n, 0))
+	case visitKey:
+		r.Visit, err = intOf(v)
 	case "fields":
 		r.Fields, err = fieldsOf(v)
 	default:

@@ -23,6 +23,7 @@ type Store struct {
 	client *mongo.Client
 	db     *mongo.Database
 	writer writer
+	turns  turns
 
 	indexing chan struct{} // has room for the one that makes indexes
 	mu       sync.Mutex

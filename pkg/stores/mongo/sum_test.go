@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -27,9 +28,9 @@ func TestHeadsFindRecordsThatAreNotWhatWasStored(t *testing.T) {
 	change(1, bson.D{{Key: "$set", Value: bson.D{{Key: "title", Value: "another title"}}}})
 	change(2, bson.D{{Key: "$set", Value: bson.D{{Key: "note", Value: "by hand"}}}})
 	change(3, bson.D{{Key: "$unset", Value: bson.D{{Key: "checksum", Value: ""}}}})
-	want := []Head{{}, {Damaged: true}, {}, {Unsummed: true}}
-	got := map[weburl.Key]Head{}
-	if err := s.Job("job").Heads(ctx, func(k weburl.Key, h Head) error { got[k] = h; return nil }); err != nil {
+	want := []crawl.RecordHead{{}, {Damaged: true}, {}, {Unsummed: true}}
+	got := map[weburl.Key]crawl.RecordHead{}
+	if err := s.Job("job").Heads(ctx, func(k weburl.Key, h crawl.RecordHead) error { got[k] = h; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for i := range want {

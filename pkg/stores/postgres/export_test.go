@@ -28,6 +28,12 @@ var (
 	WholeSQL    = wholeSQL
 	ForgetSQL   = forgetSQL
 	StrayedSQL  = strayedSQL
+
+	EntriesAfterSQL = entriesAfterSQL
+	LinesFromSQL    = linesFromSQL
+	AttemptsFromSQL = attemptsFromSQL
+	ReportSettings  = reportSettings
+	WalkSettings    = walkSettings
 )
 
 // RemoveRetired deletes all rows of pages that are whole, as time would.

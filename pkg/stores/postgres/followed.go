@@ -122,21 +122,21 @@ func (f *Followed) Missing(ctx context.Context, job crawl.JobID, before time.Tim
 	if err != nil || !known {
 		return err
 	}
-	return f.missed(ctx, JobInfo{ID: job, Number: number}, before, each)
+	return f.missed(ctx, crawl.JobInfo{ID: job, Number: number}, before, each)
 }
 
 // Unfollowed implements crawl.Following, of jobs that run.
 func (f *Followed) Unfollowed(ctx context.Context, before time.Time, each func(crawl.Task) error) error {
 	jobs, err := f.s.jobs.List(ctx)
 	for _, j := range jobs {
-		if err == nil && j.State == JobRunning {
+		if err == nil && j.State == crawl.JobRunning {
 			err = f.missed(ctx, j, before, each)
 		}
 	}
 	return err
 }
 
-func (f *Followed) missed(ctx context.Context, j JobInfo, before time.Time, each func(crawl.Task) error) error {
+func (f *Followed) missed(ctx context.Context, j crawl.JobInfo, before time.Time, each func(crawl.Task) error) error {
 	return f.s.report(ctx, fmt.Sprintf("pages of job %q whose links are missing", j.ID), func(ctx context.Context, tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, missedSQL, j.Number, before)
 		if err != nil {

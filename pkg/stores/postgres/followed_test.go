@@ -103,9 +103,9 @@ func TestFollowedPages(t *testing.T) {
 	check(t, s.URLs().Finish(ctx, "job", crawl.Entry{Key: u[1].Key(), Verdict: crawl.VerdictDone, Status: 200}))
 	want("and fetched again", between, u[2:5]...)
 	want("and fetched again, a moment later", time.Now(), u[1:5]...)
-	check(t, s.Jobs().SetState(ctx, "job", postgres.JobPaused))
+	check(t, s.Jobs().SetState(ctx, "job", crawl.JobPaused))
 	want("a job that does not go on", time.Now())
-	check(t, s.Jobs().SetState(ctx, "job", postgres.JobRunning))
+	check(t, s.Jobs().SetState(ctx, "job", crawl.JobRunning))
 	check(t, f.Elsewhere(ctx))
 	want("a ring followed them", time.Now().Add(time.Minute))
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -23,7 +22,7 @@ func TestURLsOfOtherSchemesAreReadBack(t *testing.T) {
 	check(t, err)
 	check(t, s.AttemptLog().Append(ctx, crawl.LogLine{Job: "job", URL: foreign, Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonScheme, Referrer: page}))
 	found := false
-	check(t, s.URLs().Entries(ctx, "job", func(r postgres.Row) error { found = found || r.URL == foreign; return nil }))
+	check(t, s.URLs().Entries(ctx, "job", func(r crawl.LedgerRow) error { found = found || r.URL == foreign; return nil }))
 	if !found {
 		t.Error("it is not among the entries")
 	}

@@ -13,29 +13,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// JobState is what a job is to do.
-type JobState string
-
-// The states of a job.
-const (
-	JobRunning JobState = "running"
-	JobPaused  JobState = "paused"  // nothing new is fetched until it runs again
-	JobStopped JobState = "stopped" // by a user, before its end
-	JobEnded   JobState = "ended"   // nothing was left to do
-)
-
-// JobInfo is a job as the database knows it.
-type JobInfo struct {
-	ID      crawl.JobID
-	Number  int32 // in the keys of the tables
-	State   JobState
-	Created time.Time
-	Ended   time.Time  // when it was stopped or ended; zero before
-	Job     *crawl.Job // as it is now; nil: programs know its id, but nobody submitted it, or Fault
-	Fault   error      // why the specification cannot be read; of List
-	Deleted time.Time  // when its deletion began, which has not come to its end; else zero
-}
-
 // Jobs is the jobs of the cluster, with their revisions. What it knows of a job is believed for Config.JobExpiry: then
 // it sees another revision, and that the job was deleted.
 type Jobs struct {
@@ -55,8 +32,8 @@ func newJobs(s *Store) *Jobs {
 }
 
 // SetState says what a job is to do from now on. The job must be known.
-func (j *Jobs) SetState(ctx context.Context, id crawl.JobID, state JobState) error {
-	if !slices.Contains([]JobState{JobRunning, JobPaused, JobStopped, JobEnded}, state) {
+func (j *Jobs) SetState(ctx context.Context, id crawl.JobID, state crawl.JobState) error {
+	if !slices.Contains([]crawl.JobState{crawl.JobRunning, crawl.JobPaused, crawl.JobStopped, crawl.JobEnded}, state) {
 		return crawl.Permanent(fmt.Errorf("job %q: no state is called %q", id, state))
 	}
 	return j.s.do(ctx, fmt.Sprintf("job %q to be %s", id, state), func(ctx context.Context) error {
@@ -70,7 +47,7 @@ func (j *Jobs) SetState(ctx context.Context, id crawl.JobID, state JobState) err
 }
 
 // State returns what a job is to do, as it is now.
-func (j *Jobs) State(ctx context.Context, id crawl.JobID) (JobState, error) {
+func (j *Jobs) State(ctx context.Context, id crawl.JobID) (crawl.JobState, error) {
 	info, err := j.Info(ctx, id)
 	return info.State, err
 }
@@ -80,7 +57,7 @@ const infoSQL = `
 	FROM jobs j LEFT JOIN job_revisions r ON r.job = j.number AND r.epoch = j.epoch `
 
 // Info returns what the database knows of a job now.
-func (j *Jobs) Info(ctx context.Context, id crawl.JobID) (info JobInfo, err error) {
+func (j *Jobs) Info(ctx context.Context, id crawl.JobID) (info crawl.JobInfo, err error) {
 	err = j.s.do(ctx, fmt.Sprintf("job %q", id), func(ctx context.Context) error {
 		rows, err := j.s.pool.Query(ctx, infoSQL+`WHERE j.id = $1 AND NOT j.gone`, indexed(string(id)))
 		if err != nil {
@@ -96,7 +73,7 @@ func (j *Jobs) Info(ctx context.Context, id crawl.JobID) (info JobInfo, err erro
 }
 
 // List returns all jobs, the oldest first, with those that are being deleted.
-func (j *Jobs) List(ctx context.Context) (jobs []JobInfo, err error) {
+func (j *Jobs) List(ctx context.Context) (jobs []crawl.JobInfo, err error) {
 	err = j.s.do(ctx, "list the jobs", func(ctx context.Context) error {
 		rows, err := j.s.pool.Query(ctx, infoSQL+`WHERE NOT j.gone ORDER BY j.number`)
 		if err != nil {
@@ -108,8 +85,8 @@ func (j *Jobs) List(ctx context.Context) (jobs []JobInfo, err error) {
 	return jobs, err
 }
 
-func scanJob(row pgx.CollectableRow) (JobInfo, error) {
-	var info JobInfo
+func scanJob(row pgx.CollectableRow) (crawl.JobInfo, error) {
+	var info crawl.JobInfo
 	var ended, deleted *time.Time
 	var epoch, first int32
 	var data *string

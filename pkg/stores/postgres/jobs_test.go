@@ -46,24 +46,24 @@ func TestJobsHaveStates(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	jobs := s.Jobs()
 	check(t, jobs.Put(ctx, aJob("states")))
-	wantState := func(want postgres.JobState) {
+	wantState := func(want crawl.JobState) {
 		t.Helper()
 		info, err := jobs.Info(ctx, "states")
 		check(t, err)
-		over := want == postgres.JobStopped || want == postgres.JobEnded
+		over := want == crawl.JobStopped || want == crawl.JobEnded
 		if info.State != want || info.Ended.IsZero() == over || info.Created.IsZero() || info.Number == 0 {
 			t.Errorf("got %+v, want the state %s", info, want)
 		}
 	}
-	wantState(postgres.JobRunning)
-	for _, state := range []postgres.JobState{postgres.JobPaused, postgres.JobRunning, postgres.JobStopped, postgres.JobEnded, postgres.JobRunning} {
+	wantState(crawl.JobRunning)
+	for _, state := range []crawl.JobState{crawl.JobPaused, crawl.JobRunning, crawl.JobStopped, crawl.JobEnded, crawl.JobRunning} {
 		check(t, jobs.SetState(ctx, "states", state))
 		wantState(state)
 	}
 	if err := jobs.SetState(ctx, "states", "asleep"); !crawl.IsPermanent(err) {
 		t.Errorf("a state that there is not: error %v", err)
 	}
-	if err := jobs.SetState(ctx, "nobody", postgres.JobPaused); !crawl.IsPermanent(err) {
+	if err := jobs.SetState(ctx, "nobody", crawl.JobPaused); !crawl.IsPermanent(err) {
 		t.Errorf("a job that there is not: error %v", err)
 	}
 	list, err := jobs.List(ctx)

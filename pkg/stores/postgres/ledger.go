@@ -15,10 +15,11 @@ import (
 // finishSQL records outcomes. Of a row that is done already only the time changes.
 var finishSQL = `
 	WITH done AS (
-		INSERT INTO urls AS u (job, host, hash, state, changed, verdict, kind, status, attempts, reason, epoch, rule)
-		SELECT $1, a.host, a.hash, 2, a.changed, a.verdict, a.kind, a.status, a.attempts, a.reason, a.epoch, a.rule
+		INSERT INTO urls AS u (job, host, hash, state, changed, verdict, kind, status, attempts, reason, epoch, rule, visited)
+		SELECT $1, a.host, a.hash, 2, a.changed, a.verdict, a.kind, a.status, a.attempts, a.reason, a.epoch, a.rule, a.visited
 		FROM unnest($2::bigint[], $3::uuid[], $4::timestamptz[], $5::smallint[], $6::smallint[], $7::integer[], $8::integer[], $9::text[],
-			$10::integer[], $11::text[]) AS a (host, hash, changed, verdict, kind, status, attempts, reason, epoch, rule)
+			$10::integer[], $11::text[], $12::bytea[])
+			AS a (host, hash, changed, verdict, kind, status, attempts, reason, epoch, rule, visited)
 		ON CONFLICT (job, host, hash) DO UPDATE SET state = 2, was = u.state, changed = excluded.changed,
 			verdict = CASE u.state WHEN 2 THEN u.verdict ELSE excluded.verdict END,
 			kind = CASE u.state WHEN 2 THEN u.kind ELSE excluded.kind END,
@@ -26,7 +27,8 @@ var finishSQL = `
 			attempts = CASE u.state WHEN 2 THEN u.attempts ELSE excluded.attempts END,
 			reason = CASE u.state WHEN 2 THEN u.reason ELSE excluded.reason END,
 			epoch = CASE u.state WHEN 2 THEN u.epoch ELSE excluded.epoch END,
-			rule = CASE u.state WHEN 2 THEN u.rule ELSE excluded.rule END
+			rule = CASE u.state WHEN 2 THEN u.rule ELSE excluded.rule END,
+			visited = CASE u.state WHEN 2 THEN u.visited ELSE excluded.visited END
 		RETURNING was, verdict, kind, status, reason, left_out
 	), ` + count(`
 		SELECT 'claimed' AS counter, '' AS arg, 1 AS by FROM done WHERE was IN (0, 3)
@@ -107,7 +109,7 @@ const entryColumns = `state, verdict, kind, status, attempts, changed, epoch, CA
 const lookupSQL = `
 	SELECT a.ord, u.*
 	FROM unnest($2::bigint[], $3::uuid[]) WITH ORDINALITY AS a (host, hash, ord)
-	JOIN LATERAL (SELECT ` + entryColumns + ` FROM urls WHERE job = $1 AND host = a.host AND hash = a.hash LIMIT 1) u ON true`
+	JOIN LATERAL (SELECT ` + entryColumns + `, CASE WHEN state = 2 AND verdict = 1 THEN visited END FROM urls WHERE job = $1 AND host = a.host AND hash = a.hash LIMIT 1) u ON true`
 
 // Lookup implements crawl.Ledger.
 func (u *URLs) Lookup(ctx context.Context, job crawl.JobID, keys ...weburl.Key) ([]crawl.Entry, error) {
@@ -133,9 +135,13 @@ func (u *URLs) Lookup(ctx context.Context, job crawl.JobID, keys ...weburl.Key) 
 		}
 		var ord int64
 		var e entryRow
-		_, err = pgx.ForEachRow(rows, append([]any{&ord}, e.fields()...), func() error {
+		var visited []byte
+		_, err = pgx.ForEachRow(rows, append(append([]any{&ord}, e.fields()...), &visited), func() (err error) {
 			out[ord-1] = e.public(keys[ord-1])
-			return nil
+			if out[ord-1].Validators, err = crawl.DecodeValidators(visited); err != nil {
+				err = fmt.Errorf("URL %s: %w", keys[ord-1], err)
+			}
+			return err
 		})
 		return err
 	})

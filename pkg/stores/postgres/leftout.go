@@ -143,5 +143,11 @@ func keptBeside(b *batch, entries []crawl.Entry) []any {
 			}
 			return nil
 		}),
+		column(b, func(i int) []byte {
+			if v := &entries[i].Validators; !v.IsZero() {
+				return crawl.AppendValidators(nil, v)
+			}
+			return nil
+		}),
 	}
 }

@@ -49,7 +49,7 @@ func planCases() map[string]planCase {
 		"claim":   {postgres.ClaimSQL, []any{job, hosts, hashes, int64(1), now, urls, small, tasks}},
 		"exclude": {postgres.ExcludeSQL, []any{job, hosts, hashes, int64(1), now, urls, urls, small, tasks, []int32{1, 1}, urls}},
 		"finish": {postgres.FinishSQL, []any{job, hosts, hashes, []time.Time{now, now}, []int16{1, 1}, small, []int32{200, 200},
-			[]int32{1, 1}, urls, []int32{1, 1}, urls}},
+			[]int32{1, 1}, urls, []int32{1, 1}, urls, tasks}},
 		"reopen":   {postgres.ReopenSQL, []any{job, hosts, hashes, now}},
 		"look up":  {postgres.LookupSQL, []any{job, hosts, hashes}},
 		"near":     {postgres.NearSQL, postgres.NearArgs(job, id, 12345678901234567, 3)},

@@ -4,21 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
-
-// Row is an entry of the ledger with its URL.
-type Row struct {
-	crawl.Entry
-	URL    weburl.URL // zero where an outcome came for a URL that nobody claimed
-	Unkept string     // why its page has no record (crawl.Unkept); empty: nothing was noted
-}
 
 // report runs long queries over one moment's state. The planner may choose as it likes: such a query reads most of a table. It
 // has no time limit but its context.
@@ -50,7 +41,7 @@ const entriesSQL = `SELECT u.host, u.hash, url, ` + entryColumns + `, k.unkept F
 
 // Entries hands every entry of a job to each, in the order of the keys, as they stood at one moment. It holds one row at a
 // time. An error of each ends it.
-func (u *URLs) Entries(ctx context.Context, job crawl.JobID, each func(Row) error) error {
+func (u *URLs) Entries(ctx context.Context, job crawl.JobID, each func(crawl.LedgerRow) error) error {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err
@@ -60,19 +51,7 @@ func (u *URLs) Entries(ctx context.Context, job crawl.JobID, each func(Row) erro
 		if err != nil {
 			return err
 		}
-		var host int64
-		var hash pgtype.UUID
-		var url, unkept *string
-		var e entryRow
-		_, err = pgx.ForEachRow(rows, append(append([]any{&host, &hash, &url}, e.fields()...), &unkept), func() error {
-			row := Row{Entry: e.public(keyOf(host, hash)), Unkept: text(unkept)}
-			var err error
-			if row.URL, err = storedURL(url); err != nil {
-				return err
-			}
-			return each(row)
-		})
-		return err
+		return eachRow(rows, each)
 	})
 }
 
@@ -139,25 +118,13 @@ func (c *ContentSet) Forget(ctx context.Context, job crawl.JobID, keys ...weburl
 	})
 }
 
-// Fingerprint is what is kept of a page, also of one whose content was dropped.
-type Fingerprint struct {
-	URL      weburl.URL
-	Sameness crawl.Sameness
-	Of       weburl.URL // the original; zero for one
-	Distance int
-	Digest   crawl.Digest
-	Simhash  uint64
-	Domain   string
-	At       time.Time
-}
-
 const fingerprintSQL = `
 	SELECT f.url, f.page_type, coalesce(o.url, ''), f.distance, f.page_fp, f.simhash, f.domain, f.claimed
 	FROM fingerprints f LEFT JOIN fingerprints o ON o.job = f.job AND o.page_id = f.content_id AND f.page_type <> 0
 	WHERE f.job = $1 AND f.page_id = $2`
 
 // Fingerprint returns what is kept of a page; false if its content was never claimed.
-func (c *ContentSet) Fingerprint(ctx context.Context, job crawl.JobID, k weburl.Key) (f Fingerprint, found bool, err error) {
+func (c *ContentSet) Fingerprint(ctx context.Context, job crawl.JobID, k weburl.Key) (f crawl.StoredFingerprint, found bool, err error) {
 	err = c.s.do(ctx, fmt.Sprintf("fingerprint of URL %s", k), func(ctx context.Context) error {
 		number, known, err := c.s.jobs.find(ctx, job)
 		if err != nil || !known {

@@ -48,7 +48,7 @@ func TestOpenTasksComeBackWhole(t *testing.T) {
 	check(t, s.URLs().Finish(ctx, "another", crawl.Entry{Key: u[3].Key(), Verdict: crawl.VerdictDone, Status: 200}))
 	check(t, s.URLs().Reopen(ctx, "another", u[3].Key())) // nobody claimed it: its URL is not known
 	wantOpen(t, s, func(o weburl.URL) bool { return o != u[1] }, []crawl.Task{tasks[0], want[2], tasks[2]})
-	check(t, s.Jobs().SetState(ctx, job, postgres.JobStopped)) // it may go on some day
+	check(t, s.Jobs().SetState(ctx, job, crawl.JobStopped)) // it may go on some day
 	wantOpen(t, s, func(o weburl.URL) bool { return o != u[1] }, []crawl.Task{tasks[0], want[2], tasks[2]})
 	count, enough := 0, errors.New("enough")
 	if err := s.URLs().Open(ctx, all, func(crawl.Task) error { count++; return enough }); !errors.Is(err, enough) || count != 1 {
@@ -89,7 +89,7 @@ func TestEntriesComeInTheOrderOfTheirKeys(t *testing.T) {
 		At: aTime, Attempts: 2}))
 	var keys []weburl.Key
 	states := map[crawl.State]int{}
-	check(t, s.URLs().Entries(ctx, job, func(r postgres.Row) error {
+	check(t, s.URLs().Entries(ctx, job, func(r crawl.LedgerRow) error {
 		if r.URL.Key() != r.Key {
 			t.Errorf("the key %s comes with %s", r.Key, r.URL)
 		}
@@ -109,7 +109,7 @@ func TestEntriesComeInTheOrderOfTheirKeys(t *testing.T) {
 		t.Errorf("states %v, want %v", states, want)
 	}
 	enough := errors.New("enough")
-	if err := s.URLs().Entries(ctx, job, func(postgres.Row) error { return enough }); !errors.Is(err, enough) {
+	if err := s.URLs().Entries(ctx, job, func(crawl.LedgerRow) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("got error %v, want the reader's", err)
 	}
 	wantCounted(t, s)
@@ -201,7 +201,7 @@ func TestFingerprintsKeepTheMetadataOfCopies(t *testing.T) {
 		_, err := c.Claim(ctx, fp, 3, nil)
 		check(t, err)
 	}
-	for i, want := range []postgres.Fingerprint{
+	for i, want := range []crawl.StoredFingerprint{
 		{URL: u[0], Sameness: crawl.Original, Simhash: 1 << 63, Domain: "host0.test"},
 		{URL: u[1], Sameness: crawl.ExactCopy, Of: u[0], Simhash: 1<<63 | 1, Domain: "host1.test"},
 		{URL: u[2], Sameness: crawl.NearCopy, Of: u[0], Distance: 1, Digest: crawl.Digest{1}, Simhash: 1<<63 | 2, Domain: "host0.test"},

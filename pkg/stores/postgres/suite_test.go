@@ -219,3 +219,11 @@ func TestJobStore(t *testing.T) {
 func TestLeftOuts(t *testing.T) {
 	storetest.LeftOuts(t, func(t *testing.T) storetest.LeftOutSet { return open(t).URLs() })
 }
+
+func TestEntryList(t *testing.T) {
+	storetest.EntryList(t, func(t *testing.T) storetest.EntrySet { return open(t).URLs() })
+}
+
+func TestLogList(t *testing.T) {
+	storetest.LogList(t, func(t *testing.T) storetest.LogSet { return open(t).AttemptLog() })
+}

@@ -18,7 +18,7 @@ const printsSQL = `
 
 // Each hands every fingerprint of a job, and the key under which it is kept, to each, in the order of the keys, as they stood at
 // one moment. It holds one at a time. The original of a copy is zero where it has no fingerprint. An error of each ends it.
-func (c *ContentSet) Each(ctx context.Context, job crawl.JobID, each func(weburl.Key, Fingerprint) error) error {
+func (c *ContentSet) Each(ctx context.Context, job crawl.JobID, each func(weburl.Key, crawl.StoredFingerprint) error) error {
 	number, known, err := c.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err
@@ -28,7 +28,7 @@ func (c *ContentSet) Each(ctx context.Context, job crawl.JobID, each func(weburl
 		if err != nil {
 			return err
 		}
-		var f Fingerprint
+		var f crawl.StoredFingerprint
 		var id, digest []byte
 		var url, of string
 		var pageType, distance int16

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -21,7 +20,7 @@ func TestFingerprintsComeInTheOrderOfTheirKeysWithTheirOriginals(t *testing.T) {
 	}
 	var last weburl.Key
 	n, copies := 0, 0
-	check(t, content.Each(ctx, job, func(k weburl.Key, f postgres.Fingerprint) error {
+	check(t, content.Each(ctx, job, func(k weburl.Key, f crawl.StoredFingerprint) error {
 		if k != f.URL.Key() || n > 0 && bytes.Compare(k[:], last[:]) <= 0 {
 			t.Errorf("key %s of %s after %s", k, f.URL, last)
 		}
@@ -41,10 +40,10 @@ func TestFingerprintsComeInTheOrderOfTheirKeysWithTheirOriginals(t *testing.T) {
 		t.Errorf("%d fingerprints, %d copies; want 300 and 200", n, copies)
 	}
 	stop := errors.New("enough")
-	if err := content.Each(ctx, job, func(weburl.Key, postgres.Fingerprint) error { return stop }); !errors.Is(err, stop) {
+	if err := content.Each(ctx, job, func(weburl.Key, crawl.StoredFingerprint) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("ended by %v", err)
 	}
-	check(t, content.Each(ctx, "nobody", func(weburl.Key, postgres.Fingerprint) error { return stop }))
+	check(t, content.Each(ctx, "nobody", func(weburl.Key, crawl.StoredFingerprint) error { return stop }))
 }
 
 func TestHostsAreCounted(t *testing.T) {

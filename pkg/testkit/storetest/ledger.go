@@ -27,6 +27,7 @@ func Ledger(t *testing.T, open func(t *testing.T) LedgerSet) {
 	t.Run("a finished URL stays claimed", func(t *testing.T) { claimFinished(t, open(t)) })
 	t.Run("a first outcome is recorded like any other", func(t *testing.T) { finishFirst(t, open(t)) })
 	t.Run("reopen takes an outcome back", func(t *testing.T) { reopen(t, open(t)) })
+	t.Run("validators stay with an outcome until it is taken back", func(t *testing.T) { keepValidators(t, open(t)) })
 	t.Run("an exclusion that is claimed leaves the tally of exclusions", func(t *testing.T) { tallyExcluded(t, open(t)) })
 	t.Run("only pages count as pages", func(t *testing.T) { tallyPages(t, open(t)) })
 	t.Run("a verdict that is not final is refused", func(t *testing.T) { finishRetry(t, open(t)) })
@@ -139,6 +140,40 @@ func reopen(t *testing.T, l LedgerSet) {
 	wantTally(t, l, crawl.Tally{Claimed: 2})
 	check(t, l.Finish(context.Background(), job, done(u[0], 304)))
 	wantTally(t, l, crawl.Tally{Claimed: 2, Verdicts: map[string]int64{"done": 1}, Statuses: map[int]int64{304: 1}})
+}
+
+func keepValidators(t *testing.T, l LedgerSet) {
+	ctx := context.Background()
+	u := urls(t, "http://a.test/both", "http://a.test/etag", "http://a.test/none", "http://a.test/first", "http://a.test/gone")
+	valid := []crawl.Validators{{ETag: `W/"\"é\xff"`, LastModified: "Sun, 06 Nov 1994 08:49:37 GMT"}, {ETag: `"1"`}, {},
+		{LastModified: "x"}, {}}
+	wantClaims(t, l, "one", u, claims(crawl.New, crawl.New, crawl.New, crawl.New, crawl.New))
+	want := func(when string, want ...crawl.Validators) {
+		t.Helper()
+		for i, e := range lookup(t, l, u...) {
+			if e.Validators != want[i] {
+				t.Errorf("%s, %s: got %+v, want %+v", when, u[i], e.Validators, want[i])
+			}
+		}
+	}
+	want("before an outcome", make([]crawl.Validators, len(u))...)
+	var entries []crawl.Entry
+	for i := range u {
+		e := done(u[i], 200)
+		e.Validators, e.First = valid[i], i == 3
+		entries = append(entries, e)
+	}
+	entries[4].Verdict, entries[4].Status = crawl.VerdictGone, 404
+	check(t, l.Finish(ctx, job, entries...))
+	want("after it", valid...)
+	again := done(u[0], 200)
+	again.Validators.ETag = `"other"`
+	check(t, l.Finish(ctx, job, again, done(u[1], 200)))
+	want("told again", valid...)
+	check(t, l.Reopen(ctx, job, u[0].Key(), u[1].Key()))
+	want("taken back", crawl.Validators{}, crawl.Validators{}, valid[2], valid[3], valid[4])
+	check(t, l.Finish(ctx, job, again, done(u[1], 200)))
+	want("fetched again", crawl.Validators{ETag: `"other"`}, crawl.Validators{}, valid[2], valid[3], valid[4])
 }
 
 func tallyExcluded(t *testing.T, l LedgerSet) {

@@ -2,17 +2,14 @@ package storetest
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"reflect"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Hosts checks the promises of crawl.Hosts.
@@ -120,41 +117,6 @@ func Budgets(t *testing.T, open func(t *testing.T) crawl.Budgets) {
 		wg.Wait()
 		if granted.Load() != 100 {
 			t.Errorf("granted %d, want 100", granted.Load())
-		}
-	})
-}
-
-// Pages checks the promises of crawl.Pages. titles returns the titles of all records that are stored of a URL.
-func Pages(t *testing.T, open func(t *testing.T) (p crawl.Pages, titles func(u weburl.URL) []string)) {
-	ctx := context.Background()
-	t.Run("a record that is stored stays as it is", func(t *testing.T) {
-		p, titles := open(t)
-		u := urls(t, "http://a.test/1", "http://a.test/2")
-		check(t, p.Put(ctx, &crawl.Record{URL: u[0], FinalURL: u[0], Title: "first"}))
-		check(t, p.Put(ctx, &crawl.Record{URL: u[0], FinalURL: u[0], Title: "second"}))
-		if got := titles(u[0]); !slices.Equal(got, []string{"first"}) {
-			t.Errorf("got the titles %q, want only the first", got)
-		}
-		if got := titles(u[1]); len(got) != 0 {
-			t.Errorf("a URL never put has the titles %q", got)
-		}
-	})
-	t.Run("of 200 copies put at once one is stored", func(t *testing.T) {
-		p, titles := open(t)
-		u := manyURLs(t, 10, 3)
-		var wg sync.WaitGroup
-		for i := range 200 {
-			wg.Go(func() {
-				if err := p.Put(ctx, &crawl.Record{URL: u[i%10], FinalURL: u[i%10], Title: fmt.Sprint(i)}); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		for _, u := range u {
-			if got := titles(u); len(got) != 1 {
-				t.Errorf("%s has the records %q, want one", u, got)
-			}
 		}
 	})
 }

@@ -227,7 +227,7 @@ func (c *cluster) ended() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	state, err := c.postgres.Jobs().State(ctx, c.job.ID)
-	return err == nil && state == postgres.JobEnded // an error: the database may be away just now
+	return err == nil && state == crawl.JobEnded // an error: the database may be away just now
 }
 
 // wait waits until the job has ended.

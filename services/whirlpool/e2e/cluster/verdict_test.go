@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e"
@@ -23,7 +22,7 @@ func (c *cluster) results() *e2e.Results {
 		r.AddPage(p)
 		return nil
 	}))
-	check(c.t, c.postgres.URLs().Entries(ctx, c.job.ID, func(row postgres.Row) error {
+	check(c.t, c.postgres.URLs().Entries(ctx, c.job.ID, func(row crawl.LedgerRow) error {
 		switch row.State {
 		case crawl.StateDone, crawl.StateExcluded:
 			r.AddOutcome(row.URL.String(), row.Verdict, row.Status)

@@ -289,7 +289,7 @@ func (c *cluster) ended(job crawl.JobID) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	state, err := c.postgres.Jobs().State(ctx, job)
-	return err == nil && state == postgres.JobEnded
+	return err == nil && state == crawl.JobEnded
 }
 
 // stuck reports whether a program has ended by itself: the crawl cannot go on.
@@ -325,7 +325,7 @@ func (c *cluster) situation(job crawl.JobID) string {
 		fmt.Fprintln(&b, fault)
 	}
 	open := 0
-	err = c.postgres.URLs().Entries(ctx, job, func(row postgres.Row) error {
+	err = c.postgres.URLs().Entries(ctx, job, func(row crawl.LedgerRow) error {
 		if row.State == crawl.StateDone || row.State == crawl.StateExcluded {
 			return nil
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e"
@@ -100,7 +99,7 @@ func (c *cluster) results(job crawl.JobID) *e2e.Results {
 		r.AddPage(p)
 		return nil
 	}))
-	check(c.t, c.postgres.URLs().Entries(ctx, job, func(row postgres.Row) error {
+	check(c.t, c.postgres.URLs().Entries(ctx, job, func(row crawl.LedgerRow) error {
 		switch row.State {
 		case crawl.StateDone, crawl.StateExcluded:
 			r.AddOutcome(row.URL.String(), row.Verdict, row.Status)

@@ -1,4 +1,7 @@
-package urlfilter
+// Package urlrules compiles what a job says about URLs, and answers for one URL: its canonical form, whether it
+// lies in the scope, and why it is not to be fetched, if it is not: blacklist, scope, patterns, depth, traps. The
+// URL filter goes by it, and so does whoever explains what the filter did.
+package urlrules
 
 import (
 	"errors"
@@ -8,7 +11,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/traps"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -31,10 +33,10 @@ type Rules struct {
 	seeds     map[weburl.URL]bool
 }
 
-// Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name the pattern or
-// the file.
+// Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name
+// the pattern or the file.
 func Compile(job *crawl.Job) (*Rules, error) {
-	r := &Rules{job: job, agent: robotscache.AgentOf(job), canon: Canonicalizer(job), domains: map[string]bool{}, hosts: map[string]bool{},
+	r := &Rules{job: job, agent: job.RobotsAgent(), canon: job.Canonicalizer(), domains: map[string]bool{}, hosts: map[string]bool{},
 		traps: traps.Default(), seeds: map[weburl.URL]bool{}, names: job.Epoch > 1}
 	if r.names {
 		r.scopeRule, r.depthRule = "scope "+string(job.Scope), fmt.Sprintf("max_depth %d", job.MaxDepth)
@@ -62,9 +64,6 @@ func Compile(job *crawl.Job) (*Rules, error) {
 	return r, nil
 }
 
-// Canonicalizer returns the canonicalizer that the job asks for.
-func Canonicalizer(job *crawl.Job) *weburl.Canonicalizer { return job.Canonicalizer() }
-
 func patterns(name string, list []string) ([]*regexp.Regexp, error) {
 	var out []*regexp.Regexp
 	for _, p := range list {
@@ -77,57 +76,28 @@ func patterns(name string, list []string) ([]*regexp.Regexp, error) {
 	return out, nil
 }
 
-// directory is host and path of a URL up to the last slash: /a/b.html and /a/ have the directory /a/. The scheme does not
-// count: a seed named without one is taken for http, and most sites redirect that to https.
+// directory is host and path of a URL up to the last slash: /a/b.html and /a/ have the directory /a/. The scheme
+// does not count: a seed named without one is taken for http, and most sites redirect that to https.
 func directory(u weburl.URL) string {
 	path := u.Path()
 	return u.HostKey() + path[:strings.LastIndexByte(path, '/')+1]
 }
 
+// Job returns the job whose rules these are. Nobody changes it.
+func (r *Rules) Job() *crawl.Job { return r.job }
+
+// Agent is the name that robots.txt files know the job's crawler by.
+func (r *Rules) Agent() string { return r.agent }
+
+// IsSeed reports whether u is one of the job's seeds.
+func (r *Rules) IsSeed(u weburl.URL) bool { return r.seeds[u] }
+
 // Canonical returns the canonical form of u as the job wants it.
 func (r *Rules) Canonical(u weburl.URL) weburl.URL { return r.canon.Canonical(u) }
 
-// task makes the task that a link stands for. The target of a redirect is as deep as its source, and so is a sitemap that
-// robots.txt names; every other link is a hop deeper, the sitemaps of an index too, so that a chain of them ends.
-func (r *Rules) task(in *crawl.Links, l *crawl.Link) crawl.Task {
-	t := crawl.Task{Job: in.Task.Job, URL: r.canon.Canonical(l.URL), Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
-		Priority: priority(l.Weight), Epoch: in.Task.Epoch}
-	switch l.Tag {
-	case crawl.TagRedirect:
-		t.Depth, t.Redirects, t.Kind, t.Priority = in.Task.Depth, in.Task.Redirects+1, in.Task.Kind, in.Task.Priority
-	case crawl.TagSitemapIndex:
-		if in.Task.Kind != crawl.KindSitemap {
-			t.Depth = in.Task.Depth
-		}
-		t.Kind, t.Priority = crawl.KindSitemap, crawl.MaxPriority-1
-	case crawl.TagFeedSource:
-		t.Kind, t.Feed = crawl.KindSitemap, true
-	}
-	return t
-}
-
-// priority maps the weights 1 to 9 of site rules to the front queues; 0, no rule, to the default.
-func priority(weight int) int {
-	if weight <= 0 {
-		return crawl.DefaultPriority
-	}
-	return crawl.MinPriority + (min(weight, 9)-1)*(crawl.MaxPriority-crawl.MinPriority)/8
-}
-
-// judgeLink says why a link is not to be followed because of what it is.
-func (r *Rules) judgeLink(l *crawl.Link) (reason string) {
-	switch {
-	case l.NoFollow() && !r.job.IgnoreMeta:
-		return crawl.ReasonNoFollow
-	case l.Tag == crawl.TagFeedSource && !r.job.Sitemaps:
-		return crawl.ReasonNoFeeds
-	}
-	return ""
-}
-
 // Judge says why a candidate is not to be fetched, and by which rule; empty: it is. It does not ask robots.txt. A
-// sitemap may lie on another host than the pages it lists, so scope and patterns do not bind it here (see
-// judgeSitemap); its links are judged like all others. A feed is named by a page, unlike a sitemap: what binds pages
+// sitemap may lie on another host than the pages it lists, so scope and patterns do not bind it here (see package
+// urlfilter); its links are judged like all others. A feed is named by a page, unlike a sitemap: what binds pages
 // binds it too. The rule is told where it is not that of the job's first revision.
 func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 	href := t.URL.String()
@@ -194,4 +164,17 @@ func (r *Rules) InScope(u weburl.URL) bool {
 	default:
 		return r.domains[u.RegistrableDomain()]
 	}
+}
+
+// HostInScope reports whether pages of u's host may lie in the job's scope.
+func (r *Rules) HostInScope(u weburl.URL) bool {
+	if r.job.Scope != crawl.ScopePrefix {
+		return r.InScope(u)
+	}
+	for _, p := range r.prefixes {
+		if host := u.HostKey() + "/"; len(p) >= len(host) && p[:len(host)] == host {
+			return true
+		}
+	}
+	return false
 }

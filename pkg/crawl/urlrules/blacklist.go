@@ -1,4 +1,4 @@
-package urlfilter
+package urlrules
 
 import (
 	"bufio"
@@ -18,8 +18,8 @@ type Blacklist struct {
 	prefixes []string
 }
 
-// ReadBlacklist reads a file with one host, domain or URL prefix a line. Empty lines and what follows a # are left out. A
-// domain covers its subdomains.
+// ReadBlacklist reads a file with one host, domain or URL prefix a line. Empty lines and what follows a # are left
+// out. A domain covers its subdomains.
 func ReadBlacklist(path string) (*Blacklist, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,0 +1,44 @@
+package urlfilter
+
+import (
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
+)
+
+// taskOf makes the task that a link stands for. The target of a redirect is as deep as its source, and so is a sitemap that
+// robots.txt names; every other link is a hop deeper, the sitemaps of an index too, so that a chain of them ends.
+func taskOf(r *urlrules.Rules, in *crawl.Links, l *crawl.Link) crawl.Task {
+	t := crawl.Task{Job: in.Task.Job, URL: r.Canonical(l.URL), Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
+		Priority: priority(l.Weight), Epoch: in.Task.Epoch}
+	switch l.Tag {
+	case crawl.TagRedirect:
+		t.Depth, t.Redirects, t.Kind, t.Priority = in.Task.Depth, in.Task.Redirects+1, in.Task.Kind, in.Task.Priority
+	case crawl.TagSitemapIndex:
+		if in.Task.Kind != crawl.KindSitemap {
+			t.Depth = in.Task.Depth
+		}
+		t.Kind, t.Priority = crawl.KindSitemap, crawl.MaxPriority-1
+	case crawl.TagFeedSource:
+		t.Kind, t.Feed = crawl.KindSitemap, true
+	}
+	return t
+}
+
+// priority maps the weights 1 to 9 of site rules to the front queues; 0, no rule, to the default.
+func priority(weight int) int {
+	if weight <= 0 {
+		return crawl.DefaultPriority
+	}
+	return crawl.MinPriority + (min(weight, 9)-1)*(crawl.MaxPriority-crawl.MinPriority)/8
+}
+
+// judgeLink says why a link is not to be followed because of what it is.
+func judgeLink(r *urlrules.Rules, l *crawl.Link) (reason string) {
+	switch {
+	case l.NoFollow() && !r.Job().IgnoreMeta:
+		return crawl.ReasonNoFollow
+	case l.Tag == crawl.TagFeedSource && !r.Job().Sitemaps:
+		return crawl.ReasonNoFeeds
+	}
+	return ""
+}

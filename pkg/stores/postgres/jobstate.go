@@ -1,0 +1,17 @@
+package postgres
+
+import "github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+
+// JobState and JobInfo are those of package crawl.
+type (
+	JobState = crawl.JobState
+	JobInfo  = crawl.JobInfo
+)
+
+// The states of a job.
+const (
+	JobRunning = crawl.JobRunning
+	JobPaused  = crawl.JobPaused
+	JobStopped = crawl.JobStopped
+	JobEnded   = crawl.JobEnded
+)
