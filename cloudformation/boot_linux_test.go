@@ -15,8 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/cloudformation/internal/fakeaws"
 )
 
-// Stand-ins in the root. There is no engine in it: docker-compose lets the real one read the files and what is in .env, keeps what comes out, and
-// starts nothing. Swap would be the host's.
+// Stand-ins in the root. There is no engine in it: docker-compose lets the real one read the files and what is in .env,
+// keeps what comes out, and starts nothing. Swap would be the host's.
 const (
 	composeStandIn = `#!/bin/sh
 echo "docker-compose $*" >>/calls

@@ -116,7 +116,8 @@ func (b *boots) crawler(a *account, m *fakeaws.Machine) {
 	b.leaves(a, m)
 }
 
-// leaves shows what a crawler does that the group wants to end: it waits for the word, drains the node, saves finished WARC files, and answers.
+// leaves shows what a crawler does that the group wants to end: it waits for the word, drains the node, saves finished
+// WARC files, and answers.
 func (b *boots) leaves(a *account, m *fakeaws.Machine) {
 	b.write("spool/warc/a.warc.gz", "finished", 0o644)
 	b.write("spool/warc/b.warc.gz.open", "not finished", 0o644)

@@ -57,7 +57,8 @@ func newShell(t *testing.T, url string) *shell {
 	}
 	// older versions take the address from no variable; the command gets the path and home that it was installed with
 	script("aws", fmt.Sprintf(`HOME=%s PATH=%s exec %s --endpoint-url %s "$@"`, os.Getenv("HOME"), os.Getenv("PATH"), aws, url))
-	// stand-ins of what the docs call besides: an engine whose images are a few bytes, and an ssh that says what it was asked
+	// stand-ins of what the docs call besides: an engine whose images are a few bytes, and an ssh that says what it was
+	// asked
 	script("docker", `case "$1" in save) shift; echo "images: $*";; esac`)
 	script("ssh", `echo "ssh $*"`)
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {

@@ -15,8 +15,9 @@ import (
 // programs of a node.
 var programs = slices.Sorted(slices.Values(append(crawl.StageNames(), "whirlpool")))
 
-// beforeBoot starts an engine in the root, makes the images of a release with it and puts them where `make aws-images` would. The broker's image is
-// made of Debian's package, as no registry is asked; it stands for the public one that the node would pull.
+// beforeBoot starts an engine in the root, makes the images of a release with it and puts them where `make aws-images`
+// would. The broker's image is made of Debian's package, as no registry is asked; it stands for the public one that the
+// node would pull.
 const beforeBoot = `
 mount -t sysfs sysfs /sys && mount -t cgroup2 cgroup2 /sys/fs/cgroup && mount -t tmpfs tmpfs /run
 mkdir -p /dev/pts /dev/shm && mount -t devpts devpts /dev/pts && mount -t tmpfs tmpfs /dev/shm
@@ -49,8 +50,9 @@ docker-compose logs --no-color --tail 5 >/logs.txt 2>&1
 // entrypoint stands for that of the public image.
 const entrypoint = "#!/bin/bash\nmkdir -p /var/lib/rabbitmq && chown -R rabbitmq: /var/lib/rabbitmq /var/log/rabbitmq\nexec setpriv --reuid=rabbitmq --regid=rabbitmq --init-groups env HOME=/var/lib/rabbitmq \"$@\"\n"
 
-// TestUserDataMakeARunningNode goes one step further than TestUserDataMakeRunningMachines: with a real engine in the root, until the node's broker
-// and programs run and are healthy. The stores are not there; the programs wait for them. It takes minutes and an engine's rights; WHIRLPOOL_TEST_ENGINE=1 asks for it.
+// TestUserDataMakeARunningNode goes one step further than TestUserDataMakeRunningMachines: with a real engine in the
+// root, until the node's broker and programs run and are healthy. The stores are not there; the programs wait for them.
+// It takes minutes and an engine's rights; WHIRLPOOL_TEST_ENGINE=1 asks for it.
 func TestUserDataMakeARunningNode(t *testing.T) {
 	if os.Getenv("WHIRLPOOL_TEST_ENGINE") == "" {
 		t.Skip("starts a Docker engine in a root directory: ask with WHIRLPOOL_TEST_ENGINE=1")

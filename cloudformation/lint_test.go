@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The real linter, where it is installed. It comes from Python's registry, which not every machine reaches; the other tests do not need it.
+// The real linter, where it is installed. It comes from Python's registry, which not every machine reaches; the other
+// tests do not need it.
 func TestLint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the linter, a program of Python, takes 15 seconds of a processor, and needs to be installed")

@@ -7,7 +7,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/cloudformation/internal/fakeaws"
 )
 
-// Each policy of the operators is missed when it is not there. (That all seven together suffice is shown by the commands of the docs.)
+// Each policy of the operators is missed when it is not there. (That all seven together suffice is shown by the
+// commands of the docs.)
 func TestAnOperatorMayDoOnlyWhatWasGranted(t *testing.T) {
 	a := open(t, nil)
 	a.must("iam", "CreateGroup", "GroupName", "operators")

@@ -36,8 +36,8 @@ func policies(t *testing.T) map[string]*policy.Policy {
 	return all
 }
 
-// faults finds what AWS would ignore or refuse without a word: actions that do not exist, resources that an action does not know, condition keys
-// that it never has, so that the statement allows nothing.
+// faults finds what AWS would ignore or refuse without a word: actions that do not exist, resources that an action does
+// not know, condition keys that it never has, so that the statement allows nothing.
 func faults(t *testing.T, p *policy.Policy) (found []string) {
 	t.Helper()
 	known, err := spec.Actions()
@@ -129,8 +129,8 @@ func TestFaultsOfAPolicyAreFound(t *testing.T) {
 	}
 }
 
-// The service role has what CloudFormation needs for the types of the templates (a cluster is created, changed and deleted under it in the other
-// tests), and nothing else: an action that no type needs must go.
+// The service role has what CloudFormation needs for the types of the templates (a cluster is created, changed and
+// deleted under it in the other tests), and nothing else: an action that no type needs must go.
 func TestTheServiceRoleHasNothingThatNoTemplateNeeds(t *testing.T) {
 	p := policies(t)["service-role"]
 	needed := neededActions(t)

@@ -13,8 +13,8 @@ import (
 var roles = map[string]string{"Instance": "bastion", "Nodes": "crawler", "PagesInterface": "MongoDB", "Database": "PostgreSQL", "Cache": "memcached",
 	"Interface1": "ZooKeeper", "Interface2": "ZooKeeper", "Interface3": "ZooKeeper"}
 
-// reachable is the table of docs/aws.md: who may open a TCP connection to whom, and nobody else may. What goes from a private machine to the
-// world passes the NAT, whose own rules bind it to 80 and 443.
+// reachable is the table of docs/aws.md: who may open a TCP connection to whom, and nobody else may. What goes from a
+// private machine to the world passes the NAT, whose own rules bind it to 80 and 443.
 func reachable(t *testing.T) string {
 	t.Helper()
 	_, table, ok := strings.Cut(read(t, "../docs/aws.md"), "<!-- reach: checked by cloudformation/reach_test.go -->\n")

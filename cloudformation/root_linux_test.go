@@ -21,8 +21,9 @@ import (
 // packages that a machine image of Debian has and its smallest root has not.
 const imagePackages = "systemd,procps,ca-certificates,curl,iproute2"
 
-// root is a throw-away Debian 13 in a directory. Commands in it see processes, mounts and a network of their own; in that network there is only
-// loopback, with two doors: port 8000 leads to the fake, port 3128 to a proxy for Debian's packages.
+// root is a throw-away Debian 13 in a directory. Commands in it see processes, mounts and a network of their own; in
+// that network there is only loopback, with two doors: port 8000 leads to the fake, port 3128 to a proxy for Debian's
+// packages.
 type root struct {
 	t       *testing.T
 	dir     string
@@ -168,7 +169,8 @@ func (r *root) read(path string) string {
 	return read(r.t, filepath.Join(r.dir, path))
 }
 
-// run runs a script as root in the root. Devices are what stands in its /dev: null and the like, and the loop devices named.
+// run runs a script as root in the root. Devices are what stands in its /dev: null and the like, and the loop devices
+// named.
 func (r *root) run(script string, env []string, devices ...string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -244,7 +246,8 @@ func inside(dir string) error {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: dir}
 		return cmd.Run()
 	}
-	// An engine needs a root that is one: commands that it starts in a container would otherwise land in this machine's.
+	// An engine needs a root that is one: commands that it starts in a container would otherwise land in this
+	// machine's.
 	if err := errors.Join(os.Mkdir(dir+"/doors", 0o755), mount(os.Getenv("WHIRLPOOL_BOOT_SOCKETS"), dir+"/doors", "", unix.MS_BIND), unix.Chdir(dir),
 		unix.PivotRoot(".", "."), unix.Unmount(".", unix.MNT_DETACH), unix.Chdir("/")); err != nil {
 		return fmt.Errorf("pivot: %w", err)

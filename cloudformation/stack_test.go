@@ -42,7 +42,8 @@ func TestAClusterIsCreatedAndDeleted(t *testing.T) {
 	}
 }
 
-// Each of these templates is wrong in a way that AWS refuses, or that leaves a cluster that does not come up. The fake must not take it.
+// Each of these templates is wrong in a way that AWS refuses, or that leaves a cluster that does not come up. The fake
+// must not take it.
 func TestABrokenClusterIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit edit

@@ -9,8 +9,9 @@ import (
 
 var installing sync.Mutex
 
-// tool returns the path of a command, which it installs from Debian's package where it is missing and we may. Elsewhere the test is skipped,
-// but not in CI and not where `make test` requires the real services: there nothing may be left out unseen.
+// tool returns the path of a command, which it installs from Debian's package where it is missing and we may. Elsewhere
+// the test is skipped, but not in CI and not where `make test` requires the real services: there nothing may be left
+// out unseen.
 func tool(t *testing.T, name, debian string) string {
 	t.Helper()
 	installing.Lock()

@@ -37,7 +37,8 @@ func kept(before, after []string) (n int) {
 	return n
 }
 
-// What a change of a parameter makes anew and what it leaves: machines with data are never made anew by what is changed every day.
+// What a change of a parameter makes anew and what it leaves: machines with data are never made anew by what is changed
+// every day.
 func TestWhatAChangeReplaces(t *testing.T) {
 	for name, c := range map[string]struct {
 		changes       map[string]string

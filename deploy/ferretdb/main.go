@@ -1,8 +1,9 @@
 // Command ferretdb is the tests' stand-in for MongoDB where no container engine runs: FerretDB with SQLite, embedded,
 // because Debian has no MongoDB and FerretDB's own command does not run when it is built from its published module.
 //
-// It listens on loopback only unless -open says that the network is closed, keeps everything under -data, and stops at SIGINT or SIGTERM. What a client was told
-// is written outlives kill -9 of this process, but not a power failure (see pragmas).
+// It listens on loopback only unless -open says that the network is closed, keeps everything under -data, and stops at
+// SIGINT or SIGTERM. What a client was told is written outlives kill -9 of this process, but not a power failure (see
+// pragmas).
 package main
 
 import (
@@ -69,8 +70,8 @@ func run(ctx context.Context, listen string, open bool, data string, verbose boo
 	return db.Run(ctx)
 }
 
-// frugal drops the attributes of derived loggers. FerretDB derives one for each SQL statement, with all documents in it, and slog
-// formats them although nothing is logged: more than half of the processor time of inserts.
+// frugal drops the attributes of derived loggers. FerretDB derives one for each SQL statement, with all documents in
+// it, and slog formats them although nothing is logged: more than half of the processor time of inserts.
 type frugal struct{ slog.Handler }
 
 func (f frugal) WithAttrs([]slog.Attr) slog.Handler { return f }

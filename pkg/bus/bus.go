@@ -1,15 +1,16 @@
 // Package bus carries messages between stages.
 //
-// A bus promises, and the suite in bustest checks:
+// A bus makes these promises, and the suite in bustest checks them:
 //
-//  1. Publish returns nil only when the messages will be delivered, whatever process dies next. A bus may keep that promise
-//     by storing a message, or by storing the message it came from and handling that one again (see membus).
-//  2. Every message is delivered at least once; a repeat that the bus knows of is marked Redelivered.
-//  3. A message is settled only after its handler returned nil, so after the handler's own outputs were published.
-//  4. A handler's error brings the message back after a delay (Retry), or puts it into the dead letters with the reason.
+//  1. Publish returns nil only if the messages will be delivered, whichever process dies next. A bus keeps this promise
+//     by storing the message, or by storing the message it came from and handling that one again (see membus).
+//  2. Every message is delivered at least once. A repeat that the bus knows of is marked Redelivered.
+//  3. A message is settled only after its handler returned nil, so after the outputs of the handler were published.
+//  4. If a handler returns an error, the message comes back after a delay (RetryError), or goes to the dead letters
+//     with the reason.
 //  5. Queues are bounded: Publish blocks while a topic is full.
 //
-// A bus must never look into an event, and a handler must never know which bus it runs on.
+// A bus never looks into an event, and a handler never knows which bus it runs on.
 package bus
 
 import (
@@ -53,15 +54,15 @@ type Handler func(ctx context.Context, m Message) error
 type Bus interface {
 	// Publish hands messages to the bus. The context of a handler ties them to the message being handled.
 	Publish(ctx context.Context, msgs ...Message) error
-	// Consume delivers the topic's messages to h, by at most w.Max at once, until ctx is done. It returns when the handlers
-	// have returned; nil when ctx ended it.
+	// Consume delivers the topic's messages to h, at most w.Max at once, until ctx is done. It returns after the
+	// handlers have returned; nil if ctx ended it.
 	Consume(ctx context.Context, topic string, w Workers, h Handler) error
 }
 
 // Abandoner does without the return of a handler.
 type Abandoner interface {
-	// Abandon treats the message as if its handler had returned the error, and takes no notice of what it returns
-	// later. It reports whether it was in time.
+	// Abandon treats the message as if its handler had returned err, and ignores what the handler returns later. It
+	// returns false if the handler has returned already.
 	Abandon(err error) bool
 	// Life returns the context that ends the handlers' contexts. It is the same for many messages.
 	Life() context.Context
@@ -70,11 +71,12 @@ type Abandoner interface {
 // AbandonKey is under which the context of a handler has its Abandoner, where the bus has one.
 type AbandonKey struct{}
 
-// ErrBusy says that a broker was reached and took no message: the topic was full, or its memory or disk. Who waits longer may be served.
+// ErrBusy says that a broker was reached and took no message: the topic was full, or its memory or disk. Who waits
+// longer may be served.
 var ErrBusy = errors.New("the broker takes no messages for the moment")
 
-// Workers bounds the handlers of a topic that run at once. Their number follows the queue (staged event-driven
-// architecture, Welsh 2001): it grows while messages wait, and shrinks when they stop coming.
+// Workers bounds how many handlers of a topic run at once. Their number follows the queue (staged event-driven
+// architecture, Welsh 2001): it grows while messages wait and shrinks when none come.
 type Workers struct {
 	Min, Max int
 }
@@ -99,9 +101,9 @@ type DeadLetter struct {
 type RetryError struct {
 	After time.Duration
 	Err   error
-	// Expected says that this is how the system works, and no fault: the node has lost its place in the ring for the
-	// moment, or another node is out of reach. Whoever found that out has said so; that messages wait for it is worth
-	// one line for all of them.
+	// Expected marks an error that is part of normal operation: the node has lost its place in the ring for the moment,
+	// or another node cannot be reached. The cause was logged where it was found. The waiting messages together get one
+	// log line.
 	Expected bool
 }
 
@@ -117,8 +119,8 @@ func (e *RetryError) Error() string { return fmt.Sprintf("retry in %v: %v", e.Af
 // Unwrap implements errors.
 func (e *RetryError) Unwrap() error { return e.Err }
 
-// Disposition tells a bus what to do with a message whose handler returned err: deliver it again after the
-// delay, or bury it. A plain error is retried, a permanent one (crawl.Permanent) is not.
+// Disposition tells a bus what to do with a message whose handler returned err: deliver it again after the delay, or
+// bury it. A permanent error (crawl.Permanent) is not retried.
 func Disposition(err error, attempt int) (retry bool, after time.Duration) {
 	var r *RetryError
 	switch {
@@ -130,7 +132,7 @@ func Disposition(err error, attempt int) (retry bool, after time.Duration) {
 	return true, Backoff(attempt)
 }
 
-// MaxAttempts is how often a plain error is retried before the message is buried. With Backoff that is about five
+// MaxAttempts is how often a plain error is retried before the message is buried. With Backoff this takes about five
 // minutes, long enough for a store to restart.
 const MaxAttempts = 12
 

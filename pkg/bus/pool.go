@@ -7,22 +7,23 @@ import (
 	"time"
 )
 
-// The pool looks at its queue every poolTick while it grows and every poolRest otherwise, and lets a worker go at each look after the
-// queue was empty for poolQuiet: growing takes tens of milliseconds, shrinking seconds, and a program at rest sleeps.
+// The pool looks at its queue every poolTick while it grows and every poolRest otherwise. At each look after the queue
+// was empty for poolQuiet it ends one worker. So it grows within tens of milliseconds and shrinks within seconds, and
+// an idle program sleeps.
 const (
 	poolTick  = 10 * time.Millisecond
 	poolRest  = 100 * time.Millisecond
 	poolQuiet = 2 * time.Second
 )
 
-// RunPool handles what arrives in queue by w.Min to w.Max goroutines until ctx is done, and returns when they have
-// ended. The number doubles at each look that finds messages waiting, and falls by one when none came for two seconds.
+// RunPool handles the values of queue with w.Min to w.Max goroutines until ctx is done, and returns when they have
+// ended. Their number doubles at each look that finds values waiting, and falls by one if none came for two seconds.
 func RunPool[T any](ctx context.Context, w Workers, queue <-chan T, h func(T)) {
 	RunDetachable(ctx, w, queue, func(v T, _ func()) { h(v) })
 }
 
-// RunDetachable is RunPool for handlers that may never return. While one runs, detach lets another goroutine take its
-// place, and nobody waits for it any more; it may be called once, by anybody.
+// RunDetachable is RunPool for handlers that may never return. A call to detach lets another goroutine take the place
+// of the handler, and nobody waits for it any more. Anybody may call detach, once.
 func RunDetachable[T any](ctx context.Context, w Workers, queue <-chan T, h func(v T, detach func())) {
 	p := &pool[T]{queue: queue, handle: h, quit: make(chan struct{})}
 	p.grow(ctx, w.Min)
@@ -97,8 +98,8 @@ func (p *pool[T]) work(ctx context.Context) {
 	}
 }
 
-// next takes what comes next; ok is false when the worker is to end. A busy queue is asked first: that costs a quarter of
-// waiting for three things at once.
+// next returns the next value; ok is false if the worker is to end. It tries a busy queue first: this costs a quarter
+// of a select over three channels.
 func (p *pool[T]) next(ctx context.Context) (v T, ok bool) {
 	if ctx.Err() == nil {
 		select {

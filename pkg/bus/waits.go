@@ -9,8 +9,8 @@ import (
 // waitsEvery is how often it is said, at most, that messages wait for what is expected.
 const waitsEvery = time.Minute
 
-// Waits says that messages wait for what is expected (IsExpected): one line for those of a minute. The zero value is
-// ready.
+// Waits logs that messages wait for something expected (IsExpected): at most one line a minute for all of them. The
+// zero value is ready.
 type Waits struct {
 	mu      sync.Mutex
 	last    time.Time

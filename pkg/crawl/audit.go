@@ -12,8 +12,8 @@ type AuditReport struct {
 	Buried    int64 `json:"buried"`    // open, and only in dead letters: a replay brings it back
 	Lost      int64 `json:"lost"`      // open, and in none of these: it would never be fetched
 	Unclaimed int64 `json:"unclaimed"` // in a queue, but nobody claimed it
-	// Doubled counts URLs in the queues more than once. After a crash there may be some: they are marked as repeats, and the
-	// frontier leases each URL once. Stale counts queued URLs that have their outcome, for the same reason.
+	// Doubled counts URLs that are queued more than once. A crash may leave some. They are marked as repeats, and the
+	// frontier leases each URL once. Stale counts queued URLs that already have an outcome, for the same reason.
 	Doubled int64 `json:"doubled"`
 	Stale   int64 `json:"stale"`
 
@@ -34,9 +34,9 @@ type AuditReport struct {
 	Examples map[string][]string `json:"examples,omitempty"`
 }
 
-// DirectoryAudit is what only an audit of a directory finds. A record is damaged where its line is not what was stored,
-// missing where there is no line of its URL, extra where the index does not lead to its line, moved where it stands
-// elsewhere than the index says, and early where its URL has no outcome, or another one than a page.
+// DirectoryAudit is what only an audit of a directory finds. A record is damaged if its line differs from what was
+// stored, missing if its URL has no line, extra if the index does not lead to its line, moved if the index names
+// another place, and early if its URL has no outcome yet, or one that is not a page.
 type DirectoryAudit struct {
 	UnderWay int64 `json:"under_way"` // messages that are not wholly handled
 	PageURLs int64 `json:"page_urls"` // URLs whose outcome is a page, answered with 2xx
@@ -53,11 +53,12 @@ type DirectoryAudit struct {
 	BadFiles int64 `json:"bad_archives"`  // files under warc/ that are damaged
 }
 
-// ClusterAudit is what only an audit of a cluster's job finds. Queued, InFlight and DeadLetters beside it are those of all jobs: a
-// broker does not count by jobs.
+// ClusterAudit is what only an audit of a cluster's job finds. Its Queued, InFlight and DeadLetters cover all jobs: a
+// broker does not count per job.
 type ClusterAudit struct {
 	Job JobID `json:"job"`
-	// Still says that nothing moved while the stores were read, so that all of it is proven. Else Unproven says what is not.
+	// Still says that nothing moved while the stores were read, so that all of it is proven. Else Unproven says what is
+	// not.
 	Still    bool     `json:"still"`
 	Unproven []string `json:"unproven,omitempty"`
 
@@ -75,8 +76,8 @@ type ClusterAudit struct {
 	Originals int64            `json:"originals"` // fingerprints
 	Copies    int64            `json:"copies"`
 
-	// Waiting counts the pages whose content or links have not come to their end, BuriedPages those of which a dead
-	// letter would bring them.
+	// Waiting counts the pages whose content or links are still being processed. BuriedPages counts those of them that
+	// a dead letter would finish.
 	Waiting     int64 `json:"waiting"`
 	BuriedPages int64 `json:"buried_pages"`
 

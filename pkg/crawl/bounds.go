@@ -18,8 +18,8 @@ type KeyError struct {
 // Error implements error.
 func (e *KeyError) Error() string { return e.Key + " " + e.Problem }
 
-// Base splits the key of a list's item, "exclude[2]", into the list's and the item's number from 1 on; number is empty
-// of other keys.
+// Base splits the key of a list item, "exclude[2]", into the key of the list and the number of the item, counted from
+// 1. For other keys number is empty.
 func (e *KeyError) Base() (key, number string) {
 	key, index, _ := strings.Cut(strings.TrimSuffix(e.Key, "]"), "[")
 	n, err := strconv.Atoi(index)
@@ -82,8 +82,8 @@ var (
 	sizeType     = reflect.TypeFor[Size]()
 )
 
-// BoundOf returns what a key's value of a type may be; ok is false where the type is none of numbers. The key of an
-// item of a list is that of the list.
+// BoundOf returns the bounds of a key whose value has type t. ok is false if t is not a number. An item of a list has
+// the bounds of the list.
 func BoundOf(key string, t reflect.Type) (b Bound, ok bool) {
 	switch {
 	case t == durationType:

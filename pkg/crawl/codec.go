@@ -8,14 +8,15 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// CodecVersion is the version of the encoding of events and values, their first byte. They are CBOR (RFC 8949) with small integer
-// keys: new fields get new numbers, so programs of neighbouring versions understand each other.
+// CodecVersion is the first byte of every encoded event and value. The rest is CBOR (RFC 8949) with small integer keys.
+// A new field gets a new number, so programs of neighbouring versions understand each other.
 const CodecVersion = 2
 
 var (
 	encMode = must(cbor.EncOptions{Time: cbor.TimeRFC3339NanoUTC, OmitEmpty: cbor.OmitEmptyGoValue,
 		TextMarshaler: cbor.TextMarshalerTextString}.UserBufferEncMode())
-	// Whether text is UTF-8 is not asked again here: the parser sees to it, and the stores make it so for what they are given.
+	// Whether text is UTF-8 is not asked again here: the parser sees to it, and the stores make it so for what they are
+	// given.
 	decMode = must(cbor.DecOptions{TextUnmarshaler: cbor.TextUnmarshalerTextString, MaxArrayElements: 1 << 20,
 		UTF8: cbor.UTF8DecodeInvalid}.DecMode())
 )

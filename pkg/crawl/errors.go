@@ -5,12 +5,12 @@ import "errors"
 // ErrNoBody is returned for a body that is not, or no longer, in the spool.
 var ErrNoBody = errors.New("body is not in the spool")
 
-// ErrBodyLost is returned for a body that was, or may have been, lost before anybody released it: by a power failure, with its
-// volume, or because fetcher and parser do not share one. It will not come back; the page is to be fetched again.
+// ErrBodyLost is returned for a body that was, or may have been, lost before it was released: by a power failure, with
+// its volume, or because fetcher and parser do not share a spool. The body will not come back; fetch the page again.
 var ErrBodyLost = errors.New("the body was lost before it was released")
 
-// ErrDiscarded says that a job was deleted, or that something belongs to a former life of it. Whoever has anything of
-// it left lets it go: nothing of it is fetched, stored or buried.
+// ErrDiscarded says that the job was deleted, or that a message belongs to an earlier life of a job that was deleted
+// and submitted again. Drop the message: do not fetch, store or bury anything of it.
 var ErrDiscarded = errors.New("it belongs to a job that was deleted")
 
 type permanentError struct{ err error }

@@ -46,10 +46,12 @@ type Fetch struct {
 	Task Task `cbor:"1,keyasint"`
 	// Addr is the address that the frontier's politeness reckoned with; invalid where it knows none.
 	Addr netip.Addr `cbor:"2,keyasint,omitempty"`
-	// Tenure is the registration in the ring under which it was leased; 0: there is no ring. A fetcher makes no request under another.
+	// Tenure is the registration in the ring under which it was leased; 0: there is no ring. A fetcher makes no request
+	// under another.
 	Tenure uint64 `cbor:"3,keyasint,omitempty"`
-	// FirstWait bounds the time until there is a connection, and from then until the answer begins, for a host of which
-	// little or nothing was heard; the whole fetch may take three times as long. 0: the job's limits alone count.
+	// FirstWait bounds the time to connect, and then the time until the answer begins. The frontier sets it for hosts
+	// of which it knows little or nothing. The whole fetch may take three times as long. 0: only the job's limits
+	// count.
 	FirstWait time.Duration `cbor:"4,keyasint,omitempty"`
 }
 
@@ -128,10 +130,12 @@ type Batch struct {
 	Exclusions ExclusionList `cbor:"3,keyasint,omitempty"` // links that were left out, each URL once
 	// Page is the tracked page whose links they are; zero: none waits for them.
 	Page weburl.URL `cbor:"4,keyasint,omitempty"`
-	// Foreign are links of other schemes than http and https, each once: excluded like the Exclusions. They stand apart
-	// because earlier versions cannot read their URLs, and belong to the owner of their page's host, having none.
+	// Foreign are links with other schemes than http and https, each once. They are excluded like the Exclusions. They
+	// are a list of their own because earlier versions cannot read their URLs. They have no host, so the owner of their
+	// page's host gets them.
 	Foreign ExclusionList `cbor:"15,keyasint,omitempty"`
-	// Again says that the tracked page may have been fetched before, and that its links may have been lost on any part of their way.
+	// Again says that the tracked page may have been fetched before, and that its links may have been lost on any part
+	// of their way.
 	Again bool `cbor:"6,keyasint,omitempty"`
 	// Epoch is the revision of the job by which the links were judged; 0 is the first.
 	Epoch uint32 `cbor:"7,keyasint,omitempty"`
@@ -143,8 +147,8 @@ type Exclusion struct {
 	Reason   string // a short token: scope, exclude, robots, depth, trap-… ; see Reason constants
 	Referrer weburl.URL
 	Depth    int
-	// Rule is the rule that left it out, as the user wrote it: a pattern, "max_depth 3", a line of the blacklist. Empty
-	// where the reason says all.
+	// Rule is the rule that excluded the URL, as the user wrote it: a pattern, "max_depth 3", a line of the blacklist.
+	// It is empty if the reason says it all.
 	Rule string
 	// Epoch is the revision of the job that the rule stands in; 0 is the first.
 	Epoch uint32
@@ -186,8 +190,8 @@ type Claim struct {
 	Share *Share `cbor:"5,keyasint,omitempty"`
 }
 
-// Share is the part of a page's links that goes to one node. A page that is split again, by a newer table of the ring, has other shares: those
-// of the newest epoch count.
+// Share is the part of a page's links that goes to one node. If a page is split again by a newer ring table, its shares
+// change; the shares of the newest epoch count.
 type Share struct {
 	Epoch uint64 `cbor:"1,keyasint"` // of the table that the splitter used
 	Index int    `cbor:"2,keyasint"` // 0 to Of-1

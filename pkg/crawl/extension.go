@@ -7,10 +7,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 )
 
-// Extensions are how the compact forms grow. They are a byte string of pairs: tag as uvarint, value as a byte string. A
-// program that meets a tag it does not know skips the value, and passes it on with a task or an exclusion. So
-// neighbouring versions read each other's messages; a field that has its zero value is not written. Tags are on disk:
-// append only, and never use one again.
+// Extensions let the compact forms grow. They are a byte string of pairs: a tag (uvarint) and a value (byte string). A
+// program that does not know a tag skips the value and passes it on with the task or exclusion, so neighbouring
+// versions read each other's messages. A field with its zero value is not written. Tags are stored on disk: only
+// append, never reuse one.
 const (
 	extEpoch    = 1 // Task, Exclusion: Epoch as uvarint
 	extRule     = 2 // Exclusion: Rule as text
@@ -90,8 +90,8 @@ func epochInto(to *uint32) extension {
 	}}
 }
 
-// readExtensions reads a byte string of extensions, hands the values of those that are known to them, and returns the
-// others as they stand.
+// readExtensions reads a byte string of extensions. It passes the values with known tags to their readers and returns
+// the other pairs unchanged.
 func readExtensions(r *codec.Reader, known ...extension) (unknown string) {
 	var rest []byte
 	for in := (codec.Reader{B: r.Bytes()}); len(in.B) > 0 && !r.Bad; r.Bad = r.Bad || in.Bad {

@@ -2,8 +2,8 @@ package crawl
 
 import "github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 
-// HasLinks reports whether an outcome is one that links follow: a page, a sitemap, or a redirect, whose target is a
-// link. A robots.txt is in no ledger.
+// HasLinks reports whether an outcome is followed by links: those of a page or a sitemap, or the target of a redirect.
+// A robots.txt is in no ledger, so it does not count.
 func HasLinks(k Kind, v Verdict, status int) bool {
 	if k == KindRobots || v != VerdictDone || status == 204 || status == 205 || status == 304 {
 		return false
@@ -11,8 +11,8 @@ func HasLinks(k Kind, v Verdict, status int) bool {
 	return status >= 200 && status < 400
 }
 
-// PageOf returns the page whose content or links an event goes on with, and its job; false: it is about no page that
-// was fetched.
+// PageOf returns the job and the page whose content or links the event carries on. ok is false if the event belongs to
+// no fetched page.
 func PageOf(e Event) (job JobID, page weburl.URL, ok bool) {
 	switch e := e.(type) {
 	case *Page:

@@ -16,8 +16,8 @@ type JobID string
 // MessageID identifies a message across deliveries: the same cause has the same id, however often it happens.
 type MessageID [16]byte
 
-// VisitID is the id of the message that leases u for the visit-th time (0 for the first). Retries and interrupted
-// attempts of one visit share it, so that the claims of an attempt that was cut short are recognised by the next.
+// VisitID is the id of the message that leases u for the visit-th time, counted from 0. All attempts of one visit share
+// it: the claims of an attempt that was cut short are recognised when the next attempt repeats them.
 func VisitID(job JobID, kind Kind, u weburl.Key, visit int) MessageID {
 	var tail [9]byte
 	tail[0] = byte(kind)

@@ -45,7 +45,8 @@ type Job struct {
 	Include   []string `json:"include" yaml:"include"`     // regular expressions (RE2); a URL must match one, if there are any. Seeds need not
 	Exclude   []string `json:"exclude" yaml:"exclude"`     // regular expressions (RE2); a URL must match none
 	Blacklist string   `json:"blacklist" yaml:"blacklist"` // file, beside this one, with a host, registrable domain or URL prefix a line
-	// BlacklistEntries are the lines of that file, for programs that do not have it: they win over it. nil: read the file.
+	// BlacklistEntries are the lines of that file, for programs that do not have it: they win over it. nil: read the
+	// file.
 	BlacklistEntries []string `json:"blacklist_entries" yaml:"-"`
 
 	MaxPages       int `json:"max_pages" yaml:"max_pages"`               // stop after so many pages

@@ -63,7 +63,7 @@ func checkSeeds(seeds []string) (errs []error) {
 	return errs
 }
 
-// userinfo finds user and password in a text that is meant as a URL: scheme and slashes of either kind before them are
+// userinfo finds user and password in a text that is meant as a URL. The scheme and the slashes before them are
 // optional.
 var userinfo = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*:)?([/\\]*)[^/?#\\]*@`)
 

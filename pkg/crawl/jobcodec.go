@@ -17,9 +17,8 @@ func EncodeJob(j *Job) ([]byte, error) {
 	return data, nil
 }
 
-// DecodeJob decodes what EncodeJob made over the defaults: what it does not say keeps its default. A key that this
-// program does not know is an error, for a setting that is left out silently is another crawl. What programs before 0.2
-// stored, under the names of Go's fields, is read too.
+// DecodeJob decodes what EncodeJob wrote, over the defaults. An unknown key is an error: to ignore a setting silently
+// would be to run another crawl. Jobs stored by programs before 0.2, under Go's field names, are read too.
 func DecodeJob(data []byte, epoch uint32) (*Job, error) {
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(data, &keys); err != nil {
@@ -53,8 +52,8 @@ func keyOf(f reflect.StructField) string {
 	return name
 }
 
-// renameKeys renames the keys of a JSON object as a struct type says, and those of what lies in it. What is no such
-// object stays.
+// renameKeys renames the keys of a JSON object, and of the objects within it, as a struct type says. Other values stay
+// unchanged.
 func renameKeys(data json.RawMessage, t reflect.Type, names func(reflect.StructField) (from, to string)) json.RawMessage {
 	var list []json.RawMessage
 	if t.Kind() == reflect.Slice {

@@ -152,8 +152,8 @@ func readLink(r *codec.Reader, l, before *Link) (err error) {
 	return nil
 }
 
-// extendedVersion is the version of a list of exclusions each of which ends with its extensions. A list that needs none
-// is written without.
+// extendedVersion is the version of an exclusion list in which each item ends with its extensions. A list that needs
+// none is written in the version before.
 const extendedVersion = 2
 
 // MarshalCBOR implements cbor.Marshaler.
@@ -213,7 +213,8 @@ func (l *ExclusionList) UnmarshalCBOR(data []byte) error {
 	})
 }
 
-// repeats takes a URL off r that is the whole of before and nothing more, if that is what comes next: it need not be parsed again.
+// repeats takes a URL off r that is the whole of before and nothing more, if that is what comes next: it need not be
+// parsed again.
 func repeats(r *codec.Reader, before weburl.URL) bool {
 	n, size := binary.Uvarint(r.B)
 	if size <= 0 || n != uint64(len(before.String())) || len(r.B) <= size || r.B[size] != 0 {

@@ -95,7 +95,8 @@ func FuzzDecodeTaskRest(f *testing.F) {
 	})
 }
 
-// TestListsKeepEveryField gives neighbours in a list one field in common or apart at a time, which the codecs tell apart by bits.
+// TestListsKeepEveryField gives neighbours in a list one field in common or apart at a time, which the codecs tell
+// apart by bits.
 func TestListsKeepEveryField(t *testing.T) {
 	sameList(t, crawl.TaskList(neighbours[crawl.Task](t)))
 	sameList(t, crawl.LinkList(neighbours[crawl.Link](t)))

@@ -38,16 +38,16 @@ func (v Verdict) Final() bool {
 	return v != VerdictNone && v != VerdictRetry && v != VerdictInterrupted
 }
 
-// Outcome is what a fetcher reports of a lease. It always reports one. A parser reports a second, VerdictInterrupted for
-// ReasonBodyLost, of a page whose body was lost.
+// Outcome is what a fetcher reports about a lease: always exactly one. If the body is lost afterwards, the parser
+// reports a second one, with VerdictInterrupted and ReasonBodyLost.
 type Outcome struct {
 	Task    Task    `cbor:"1,keyasint"`
 	Verdict Verdict `cbor:"2,keyasint"`
 	Status  int     `cbor:"3,keyasint,omitempty"` // HTTP status; 0 where there was no answer
 	Reason  string  `cbor:"4,keyasint,omitempty"` // a short token, see the Reason constants; empty on success
 	Detail  string  `cbor:"5,keyasint,omitempty"` // for people: what happened and what to do
-	// Started and Ended bound the request as the fetcher saw it. Ended is zero when the host was not contacted, and then
-	// its politeness clock does not move.
+	// Started and Ended bound the request as the fetcher saw it. If the host was not contacted, Ended is zero and the
+	// politeness clock of the host does not move.
 	Started   time.Time     `cbor:"6,keyasint,omitempty"`
 	Ended     time.Time     `cbor:"7,keyasint,omitempty"`
 	FirstByte time.Duration `cbor:"8,keyasint,omitempty"`
@@ -63,15 +63,15 @@ type Outcome struct {
 	Robots      *RobotsOutcome `cbor:"16,keyasint,omitempty"`
 	// Follows says, of a tracked task, that its links are on their way.
 	Follows bool `cbor:"17,keyasint,omitempty"`
-	// CrawlDelay is what the robots.txt of a page's origin asks of the job's own agent: another job's agent may have
-	// fetched the file.
+	// CrawlDelay is the Crawl-delay for the job's own agent, from the robots.txt of the page's origin. The job that
+	// fetched the file may have another agent.
 	CrawlDelay time.Duration `cbor:"18,keyasint,omitempty"`
 	// ETag and LastModified are the validators of a page that was answered, where the server sent any of at most
 	// MaxValidator octets; of a page that is unchanged (304), those that were asked with where it sent none.
 	ETag         string `cbor:"19,keyasint,omitempty"`
 	LastModified string `cbor:"20,keyasint,omitempty"`
-	// Node is the node whose frontier waits for a robots.txt that another node's host had; empty: this one's. It addresses the message and is no
-	// part of it.
+	// Node is the node whose frontier waits for a robots.txt that a host of another node served; empty: this node. It
+	// addresses the message and is not part of it.
 	Node string `cbor:"-"`
 }
 

@@ -12,8 +12,8 @@ type Owners interface {
 	View() (OwnersView, error)
 }
 
-// OwnersView knows which node owns a URL at an epoch of the ring. The empty name is this node. It is asked for every URL, so it answers from
-// memory.
+// OwnersView knows which node owns a URL at one epoch of the ring. The empty name means this node. It is asked for
+// every URL, so it answers from memory.
 type OwnersView interface {
 	Owner(ctx context.Context, u weburl.URL) (node string, err error)
 	Epoch() uint64

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// PerRevision keeps what a stage makes of a revision of a job, such as compiled rules, of the revisions that were asked
-// for last. Tasks of two epochs may be under way for a while, so these are several of a job.
+// PerRevision caches what a stage derives from a revision of a job, such as compiled rules. It keeps the most recently
+// used ones: tasks of several revisions of one job may be on their way at the same time.
 type PerRevision[T any] struct {
 	jobs Jobs
 	make func(*Job) (T, error)

@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Record is one line of pages.jsonl, or one document of the content store. A copy carries DuplicateOf and no text,
-// fields and links.
+// Record is one line of pages.jsonl, or one document of the content store. A copy has DuplicateOf set and has no text,
+// fields or links.
 type Record struct {
 	Job         JobID // whose crawl it belongs to; files of one job need not name it
 	URL         weburl.URL

@@ -6,8 +6,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Redirects remembers where a job's URLs redirect to. Each target is a URL of its own, so nobody else sees that a chain
-// of redirects leads back to where it began.
+// Redirects remembers the redirect targets of a job's URLs. Each target is fetched as a URL of its own, so only this
+// record shows that a chain of redirects leads back to its start.
 type Redirects interface {
 	// Redirect notes that from redirects to to; of several notes the last counts. It is durable when it returns.
 	Redirect(ctx context.Context, job JobID, from, to weburl.URL) error

@@ -22,16 +22,16 @@ type Revision struct {
 // JobStore keeps jobs and all their revisions.
 type JobStore interface {
 	Jobs
-	// AddRevision makes the specification the one that applies, and returns it with its epoch, which is one more than
-	// that of the one before. The first is that of a new job. The same specification again is no revision. What cannot
-	// be changed in a job that has begun is a permanent error that names the key.
+	// AddRevision makes the specification the current one and returns it with its epoch, one more than the epoch
+	// before. The first revision is that of a new job. An unchanged specification makes no revision. A change of a
+	// setting that is fixed once the job has begun is a permanent error that names the key.
 	AddRevision(ctx context.Context, job *Job) (current *Job, added bool, err error)
 	// Revisions returns all of them, the first one first; none of a job that is not known.
 	Revisions(ctx context.Context, id JobID) ([]Revision, error)
 	// Sweep returns how far the sweep of a job has come; zero: none was begun.
 	Sweep(ctx context.Context, id JobID) (Sweep, error)
-	// SetSweep notes how far the sweep has come. It is refused with ErrSweepOver where its epoch is not that of the
-	// last revision.
+	// SetSweep stores how far the sweep has come. It returns ErrSweepOver if the epoch of s is not that of the last
+	// revision.
 	SetSweep(ctx context.Context, id JobID, s Sweep) error
 }
 
@@ -49,8 +49,8 @@ type Sweep struct {
 // Due reports whether there is anything left to judge.
 func (s Sweep) Due() bool { return s.Epoch > 1 && !s.Done }
 
-// Next is the sweep's state once a revision of the epoch has come: a sweep is due if that may let in more, or if one
-// was under way.
+// Next is the state of the sweep after a revision with the given epoch. A sweep is due if the revision may let in more
+// URLs, or if a sweep was running.
 func (s Sweep) Next(from, to *Job, epoch uint32) Sweep {
 	return Sweep{Epoch: epoch, Done: !s.Due() && !MayWiden(from, to)}
 }
@@ -66,13 +66,13 @@ type LeftOut struct {
 
 // LeftOuts walks the URLs of a job that were left out. It shares its records with URLSet and Ledger.
 type LeftOuts interface {
-	// LeftOut returns, in the order of their keys, the URLs behind a key that were left out: n, or fewer where no more
-	// follow. One of which only the key is known is not among them.
+	// LeftOut returns up to n excluded URLs with keys above after, in the order of their keys. Fewer than n means that
+	// no more follow. URLs of which only the key was stored are skipped.
 	LeftOut(ctx context.Context, job JobID, after weburl.Key, n int) ([]LeftOut, error)
 	// WhyLeftOut returns why a URL is left out; found is false where it is not.
 	WhyLeftOut(ctx context.Context, job JobID, k weburl.Key) (l LeftOut, found bool, err error)
-	// Release takes back that URLs were dismissed: they are only excluded then, for the same reason, and can be
-	// claimed. Others are left alone.
+	// Release undoes the dismissal of URLs. They are then only excluded, for the same reason, and can be claimed again.
+	// Other URLs are left unchanged.
 	Release(ctx context.Context, job JobID, keys ...weburl.Key) error
 }
 
@@ -174,8 +174,8 @@ func CheckChange(from, to *Job) error {
 	return Permanent(errors.Join(errs...))
 }
 
-// widening are the settings by which URLs are left out: max_pages because it bounds the sitemaps. A revision that
-// changes none of them lets in nothing that was left out.
+// widening are the settings that exclude URLs. max_pages is among them because it bounds the sitemaps. A revision that
+// changes none of them lets in no URL that was excluded.
 var widening = []string{"seeds", "scope", "include", "exclude", "blacklist", "blacklist_entries", "max_depth", "max_pages", "pages_per_level",
 	"pages_per_host", "pages_per_domain", "query_variants", "ignore_robots", "ignore_nofollow", "sitemaps"}
 

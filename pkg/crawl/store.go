@@ -49,10 +49,10 @@ const (
 
 // URLSet is the memory of the duplicate URL eliminator.
 type URLSet interface {
-	// Claim claims, in the name of message by, the URL of each of tasks that nobody has claimed, and answers for each in order.
-	// The answer is durable when Claim returns. A URL that stands twice in tasks is New once and Known after. A URL that is
-	// only excluded can still be claimed. The rest of a task is kept where queues may be lost, to rebuild it; all tasks
-	// are of the job. Claim keeps nothing of the slice.
+	// Claim claims the URLs of tasks that nobody has claimed, on behalf of message by, and answers for each task in
+	// order. The answer is durable when Claim returns. A URL that appears twice in tasks is New once and Known after. A
+	// URL that is only excluded can still be claimed. Stores whose queues may be lost keep the whole task, to rebuild
+	// the queue. All tasks belong to the job. Claim does not retain the slice.
 	Claim(ctx context.Context, job JobID, by MessageID, tasks []Task) ([]Claimed, error)
 	// Exclude notes the URLs as excluded unless they are claimed or excluded, and answers for each in order like Claim.
 	Exclude(ctx context.Context, job JobID, by MessageID, excl []Exclusion) ([]Claimed, error)
@@ -68,14 +68,13 @@ type Entry struct {
 	Reason   string
 	At       time.Time // of the last change
 	Attempts int
-	// First tells Finish that the URL was claimed and has no outcome yet: a store need not look before it writes, and may forget
-	// which message claimed the URL. Where queues may get a task twice by themselves, as a broker's do when a connection is
-	// lost, nobody can promise it: the stores beside a broker look all the same.
+	// First tells Finish that the URL is claimed and has no outcome yet. A store then writes without looking, and may
+	// forget which message claimed the URL. Stores beside a broker look all the same: a broker may deliver a task twice
+	// after a lost connection, so nobody can promise First there.
 	First bool
 	// Epoch is that of the revision of the job by which the outcome came about; 0 is the first.
 	Epoch uint32
-	// Left says, of VerdictExcluded, what it takes to judge the URL again; nil: nothing is kept. Lookup does not return
-	// it.
+	// Left holds what is needed to judge an excluded URL again; nil: nothing is stored. Lookup does not return it.
 	Left *LeftOut
 	// Validators are those of the page as its outcome brought it. Lookup returns them of VerdictDone only.
 	Validators Validators
@@ -83,7 +82,8 @@ type Entry struct {
 
 // Ledger keeps the outcomes of URLs. It shares its records with URLSet.
 type Ledger interface {
-	// Finish records final outcomes; done again, it changes nothing but the time. An entry that was never claimed is made.
+	// Finish records final outcomes; done again, it changes nothing but the time. An entry that was never claimed is
+	// made.
 	Finish(ctx context.Context, job JobID, entries ...Entry) error
 	// Reopen takes outcomes back: the URLs are to be fetched again.
 	Reopen(ctx context.Context, job JobID, keys ...weburl.Key) error
@@ -93,16 +93,19 @@ type Ledger interface {
 	Tally(ctx context.Context, job JobID) (Tally, error)
 }
 
-// Following knows which pages' links are on their way to their claims, so that they are not lost with a node and its broker. It is used on a
-// ring of nodes only. Every method may be called again with the same arguments.
+// Following tracks pages whose links are on their way to be claimed, so that the links survive the loss of a node and
+// its broker. Only nodes of a ring use it. Every method may be called again with the same arguments.
 type Following interface {
-	// Expect notes that the links of tasks, which have their outcomes now, are on their way. It is called before the outcome is recorded.
+	// Expect notes that the links of tasks, which have their outcomes now, are on their way. It is called before the
+	// outcome is recorded.
 	Expect(ctx context.Context, tasks ...Task) error
-	// Claimed notes that a share of a page's links has been claimed, and that the fresh ones are where the owners of their hosts find them. With the
-	// last share nobody waits for the page any more; it is remembered for a while. The first share of a newer epoch begins anew, and so does one of the same
-	// epoch that is one of more; shares of what was begun before are ignored then.
+	// Claimed records that a share of a page's links is claimed and that the new ones are queued, or can be found in
+	// the ledger, at the nodes that own them. After the last share the page is complete; it is remembered for a while.
+	// The first share of a newer epoch starts the count anew, and so does a share of the same epoch that is one of more
+	// shares. Shares of an earlier count are then ignored.
 	Claimed(ctx context.Context, job JobID, page weburl.URL, s Share) error
-	// Unfollowed hands the task of every page that was expected before t, and of whose links some are not claimed, to each, over all jobs.
+	// Unfollowed hands the task of every page that was expected before t, and of whose links some are not claimed, to
+	// each, over all jobs.
 	Unfollowed(ctx context.Context, before time.Time, each func(Task) error) error
 	// Forget forgets pages: they are fetched again.
 	Forget(ctx context.Context, job JobID, keys ...weburl.Key) error
@@ -110,8 +113,8 @@ type Following interface {
 	Waiting(ctx context.Context, job JobID) (int64, error)
 }
 
-// Places remembers which pages were taken back and keep their places in the page budget, because their records may be
-// stored and stay. Every method may be called again with the same arguments.
+// Places records which pages were taken back and keep their places in the page budget, because their records may be
+// stored already and stay. Every method may be called again with the same arguments.
 type Places interface {
 	KeepPlaces(ctx context.Context, job JobID, keys ...weburl.Key) error
 	LeavePlaces(ctx context.Context, job JobID, keys ...weburl.Key) error
@@ -127,8 +130,8 @@ type Tally struct {
 	Pages    int64            // final outcomes of KindPage done with 2xx
 }
 
-// Budgets counts what was spent of a limited allowance. It is exact enough to bound a trap, not to bill somebody: a crash
-// may forget the last batch.
+// Budgets counts what was spent of a limited allowance. It is exact enough to bound a trap, but not for billing: a
+// crash may forget the last batch.
 type Budgets interface {
 	// Spend adds up to n to what was spent under key, keeping it at most limit, and returns how much was granted.
 	Spend(ctx context.Context, job JobID, key string, n, limit int) (granted int, err error)
@@ -164,9 +167,9 @@ type Seen struct {
 
 // ContentSet decides exact and near duplicates, free of races: of copies claimed at once one is the original.
 type ContentSet interface {
-	// Claim is idempotent a URL: asked again for the same URL and digest it gives the same answer; asked for the same URL
-	// with another digest it forgets the former one first. near is the largest Hamming distance of a candidate (0 to
-	// 7; negative: no near-duplicate test), and confirm has the last word on it.
+	// Claim is idempotent for each URL. The same URL and digest get the same answer again; the same URL with another
+	// digest replaces the former claim. near is the largest Hamming distance of a candidate, 0 to 7; negative: no
+	// near-duplicate test. confirm decides whether a candidate counts.
 	Claim(ctx context.Context, fp Fingerprint, near int, confirm func(mine, theirs []byte) bool) (Seen, error)
 }
 
@@ -177,8 +180,8 @@ type BodyRef string
 type Bodies interface {
 	// Put spools what it reads from r.
 	Put(ctx context.Context, r io.Reader) (BodyRef, error)
-	// Open returns the body; ErrNoBody where it was released, ErrBodyLost where that is not certain. Reading a body that is
-	// damaged ends with ErrBodyLost too.
+	// Open returns the body, ErrNoBody if it was released, or ErrBodyLost if that is not certain. Reading a damaged
+	// body also ends with ErrBodyLost.
 	Open(ctx context.Context, ref BodyRef) (io.ReadCloser, error)
 	// Release forgets the body. Releasing it twice is no error.
 	Release(ctx context.Context, ref BodyRef) error
@@ -198,8 +201,8 @@ type Host struct {
 	Rest        Rest          `cbor:"10,keyasint,omitzero"` // what the job of a request gave the host afterwards
 }
 
-// Rest is the rest that a job gives a host after a request, from all jobs. Whoever knows the job reckons it by the delay
-// that the job has now.
+// Rest is how long a host rests, from all jobs, after a request. If the job is known, the rest is computed with the
+// delay that the job has now.
 type Rest struct {
 	Job   JobID         `cbor:"1,keyasint,omitempty"`
 	Ended time.Time     `cbor:"2,keyasint,omitempty"` // the request
@@ -223,8 +226,8 @@ type Origin struct {
 	CrawlDelay time.Duration `cbor:"3,keyasint,omitempty"`
 }
 
-// By is how long the rest lasts by job j as it is now, whose delay at the host is gap: at least factor × download time,
-// bounded (Heydon and Najork 1999), but with a delay of 0.
+// By is how long the rest lasts under job j as it is now, whose delay for the host is gap: at least factor × download
+// time, bounded (Heydon and Najork 1999). With a delay of 0 only gap counts.
 func (r *Rest) By(j *Job, gap time.Duration) time.Duration {
 	p := &j.Politeness
 	gap *= time.Duration(max(r.Gaps, 1))
@@ -296,8 +299,8 @@ type Archive interface {
 type Jobs interface {
 	// Job returns the job as it is now.
 	Job(ctx context.Context, id JobID) (*Job, error)
-	// JobAt returns the job as it was in an epoch (EpochOf). One that is not kept, or not known yet, is a permanent
-	// error: what was begun under a revision is never finished under another.
+	// JobAt returns the job as it was at an epoch (EpochOf). An epoch that is not stored, or not known yet, is a
+	// permanent error: work that began under one revision is never finished under another.
 	JobAt(ctx context.Context, id JobID, epoch uint32) (*Job, error)
 }
 

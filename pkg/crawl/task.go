@@ -49,26 +49,26 @@ type Task struct {
 	Visit     int
 	// For is the origin whose robots.txt this KindRobots task fetches: a redirect may have led elsewhere.
 	For string
-	// Repeat marks a task that may be in the queues twice, because the message that queued it was delivered again: the
-	// frontier asks the ledger before it leases it.
+	// Repeat marks a task that may be queued twice because the message that queued it was delivered again. The frontier
+	// asks the ledger before it leases the task.
 	Repeat bool
 	Seed   bool // named by the user
 	// ETag and LastModified are the validators of the last visit, for a conditional request (RFC 9110, 13.1).
 	ETag         string
 	LastModified string
-	// Lease tells the leases of one task from each other: the frontier sets it in a Fetch and knows by it whether an outcome
-	// belongs to the lease that is under way. 0 in queues.
+	// Lease tells the leases of one task apart. The frontier sets it in a Fetch and checks with it whether an outcome
+	// belongs to the lease in flight. It is 0 in queues.
 	Lease int64
-	// Tracked asks every stage to pass the task's links on even where there are none, up to the DUE that notes them as claimed: see
-	// [Following]. The frontier of a node in a ring sets it.
+	// Tracked asks every stage to send an event about the task's links even if there are none, up to the DUE, which
+	// records them as claimed: see [Following]. The frontier of a node in a ring sets it.
 	Tracked bool
-	// Epoch is the revision of the job under which the task was claimed, and from its lease on the one under which it
-	// is handled: whatever grows from the lease is judged by it. 0 is the first, as 1 is: see [Task.JobEpoch].
+	// Epoch is the revision of the job under which the task was claimed; once leased, the revision under which it is
+	// handled. Everything that follows from the lease is judged by that revision. 0 means the first, as 1 does: see
+	// [Task.JobEpoch].
 	Epoch uint32
 	// Feed marks a KindSitemap task whose URL a page named: scope and patterns bind it, as they bind pages.
 	Feed bool
-	// Paid says that the budgets which the task falls under were charged for it before: it was left out after that, and
-	// is let in again.
+	// Paid says that the task was charged to its budgets before: it was excluded after that, and is let in again.
 	Paid bool
 	// more are fields of a newer version, as they came: a program of this version passes them on.
 	more string

@@ -11,15 +11,15 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Tasks, links and exclusions are most of what travels and waits in queues, so they have a compact form of their own, which
-// stands in CBOR as a byte string: CBOR by reflection takes five to ten times as long (BenchmarkEvents).
+// Tasks, links and exclusions are most of what is sent and queued. They have a compact form of their own, carried in
+// CBOR as a byte string: encoding them with reflection takes five to ten times as long (BenchmarkEvents).
 //
-// A task: version(1), uvarint bits that say which fields follow, job, URL, numbers as varints, NotBefore as varint of nanoseconds
-// since 1970, texts, referrer. Texts have their length before them as uvarint. In a list a task leaves out the job and the
-// referrer that it shares with the task before it, and the start of its URL.
+// A task is: version (1), uvarint mask of the fields that follow, job, URL, numbers as varints, NotBefore as a varint
+// of nanoseconds since 1970, texts, referrer. A text is preceded by its length as uvarint. In a list, a task omits the
+// job and the referrer that it shares with the task before it, and the common start of the URL.
 //
-// Last stands a byte string of extensions, if there are any: see extensions. A new field of a task is an extension and
-// never a new bit, so that the version before reads the task and passes the field on.
+// Extensions, if any, come last as a byte string. Add new fields of a task as extensions, never as new mask bits: the
+// version before then reads the task and passes the field on.
 const taskVersion = 1
 
 // The bits of the fields. They are on disk, and complete: see above.

@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// AppendTaskRest appends the compact form of t without its job and URL, for a store that has these in columns of their own. The referrer
-// is mostly of the same host: it stands last, without the start that it shares with the URL.
+// AppendTaskRest appends the compact form of t without its job and URL, for a store that has columns for them. The
+// referrer comes last, without the start that it shares with the URL: both are mostly on one host.
 func AppendTaskRest(b []byte, t *Task) []byte {
 	rest := *t
 	rest.Job, rest.URL, rest.Referrer = "", weburl.URL{}, weburl.URL{}

@@ -22,7 +22,7 @@ import (
 // So it first waits until the fetchers have ended all of those, and leases nothing before it has their outcomes: a host
 // may have asked for rest.
 func (c *cluster) runFrontier(ctx context.Context) error {
-	var land *handover.Territory // nil: a node on its own, to which all hosts belong
+	var land *handover.Ownership // nil: a node on its own, to which all hosts belong
 	if c.member != nil {
 		var err error
 		if land, err = c.enterRing(ctx); err != nil {
@@ -87,14 +87,14 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 	return err
 }
 
-// ringOf is a territory as the frontier sees it.
-type ringOf struct{ land *handover.Territory }
+// ringOf is a ownership as the frontier sees it.
+type ringOf struct{ land *handover.Ownership }
 
 // Place implements frontier.Ring.
 func (r ringOf) Place(u weburl.URL) frontier.Place { return frontier.Place(r.land.Place(u)) }
 
 // jobWatch watches the jobs, and what they lose.
-func (c *cluster) jobWatch(f *frontier.Frontier, deps *Deps, land *handover.Territory) *jobWatch {
+func (c *cluster) jobWatch(f *frontier.Frontier, deps *Deps, land *handover.Ownership) *jobWatch {
 	w := &jobWatch{store: c.postgres, jobs: c.postgres.Jobs(), ledger: deps.Stores.Ledger, frontier: f, bus: c.wires, rules: c.postgres.Hosts(),
 		log: c.p.Log, following: deps.Stores.Following, patience: patience(c.p.Config), ring: land != nil}
 	w.lost = &recovery.Watch{Frontier: f, Quiet: c.quiet, Topics: Topics(), Buried: c.buried,

@@ -170,7 +170,7 @@ func (c *cluster) followRing(ctx context.Context) error {
 }
 
 // enterRing waits until the node is a member of the ring, and returns what its frontier may do.
-func (c *cluster) enterRing(ctx context.Context) (*handover.Territory, error) {
+func (c *cluster) enterRing(ctx context.Context) (*handover.Ownership, error) {
 	c.p.Log.Info("waiting for this node's place in the ring", "node", c.p.Config.Node, "ring", c.p.Config.Ring.Name)
 	cfg := handover.Config{Node: c.p.Config.Node, Patience: patience(c.p.Config), Quiet: c.leasesQuiet, Log: c.p.Log}
 	if c.book != nil {

@@ -46,7 +46,7 @@ func optionsFor(t *testing.T, srv *fakeweb.Server, job *crawl.Job, dir string) n
 	opt := node.DefaultLocal(dir, job, log)
 	opt.Node.Fetch.AllowPrivate = true
 	opt.DNS.Server = srv.DNSAddr()
-	opt.Bus.Wire = true // every event survives a broker
+	opt.Bus.Encode = true // every event survives a broker
 	opt.Node.SetWindow(64)
 	return opt
 }

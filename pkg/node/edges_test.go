@@ -61,7 +61,7 @@ func crawlSite(t *testing.T, s site, seeds []string, mod func(*crawl.Job)) (dir,
 	}
 	dir = t.TempDir()
 	opt := node.DefaultLocal(dir, &job, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
-	opt.Node.Fetch.AllowPrivate, opt.Bus.Wire = true, true
+	opt.Node.Fetch.AllowPrivate, opt.Bus.Encode = true, true
 	crawlAll(t, opt)
 	return dir, srv.URL
 }

@@ -41,7 +41,7 @@ func (w *jobWatch) finished(ctx context.Context, j crawl.JobInfo, s standstill) 
 		done, err = w.seeded(ctx, j.Job)
 	}
 	if err != nil {
-		w.log.Warn("the end of a job could not be looked at; tried again", "job", j.ID, "error", err)
+		w.log.Warn("cannot tell whether a job has ended; trying again", "job", j.ID, "error", err)
 	}
 	w.looked[j.ID] = s
 	if err != nil || !done {

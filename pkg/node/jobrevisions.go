@@ -43,7 +43,7 @@ func (r *jobRevisions) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := r.look(ctx); err != nil && ctx.Err() == nil {
-			r.log.Warn("the jobs' revisions could not be looked at; tried again", "error", err)
+			r.log.Warn("cannot read the jobs' revisions; trying again", "error", err)
 		}
 		select {
 		case <-ctx.Done():

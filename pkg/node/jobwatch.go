@@ -68,7 +68,7 @@ func (w *jobWatch) run(ctx context.Context) {
 			noted = time.Now()
 		}
 		if err := w.look(ctx); err != nil && ctx.Err() == nil {
-			w.log.Warn("the jobs' states could not be looked at; tried again", "error", err)
+			w.log.Warn("cannot read the jobs' states; trying again", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -96,7 +96,7 @@ func crawlOver(t *testing.T, srv *fakeweb.Server, bodies crawl.Bodies) (crawl.Ta
 	job.Retry.Base, job.Retry.SlowMin = crawl.Duration(20*time.Millisecond), crawl.Duration(50*time.Millisecond)
 	dir := t.TempDir()
 	opt := DefaultLocal(dir, &job, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})))
-	opt.Node.Fetch.AllowPrivate, opt.DNS.Server, opt.Bus.Wire = true, srv.DNSAddr(), true
+	opt.Node.Fetch.AllowPrivate, opt.DNS.Server, opt.Bus.Encode = true, srv.DNSAddr(), true
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	l, err := OpenLocal(ctx, opt)

@@ -1,7 +1,7 @@
 // Package node joins the stages of a node over one bus and runs them: all of them, or those of one program ([Role]).
 //
-// The stages know no technology: the bus and the stores come in as interfaces ([Stores]). [OpenLocal] makes those of a
-// single machine, [RunCluster] those of a cluster. No stage asks which they are.
+// A stage knows no technology: it gets the bus and the stores as interfaces ([Stores]). [OpenLocal] opens those of a
+// single machine, [RunCluster] those of a cluster.
 package node
 
 import (

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// How often a service that is missing is asked again, how long one try may take, and how often the log says that the program
+// How often a missing service is tried again, how long one try may take, and how often the log says that the program
 // still waits.
 const (
 	backoffMin = 100 * time.Millisecond
@@ -24,11 +24,11 @@ var errAsked = errors.New("has not answered yet")
 // errSlow says why a try was cancelled.
 var errSlow = fmt.Errorf("no answer in %v", tryTime)
 
-// Await calls try until it returns nil, with growing pauses, and never gives up unless ctx ends; it returns nil or the cause of
-// that. Meanwhile the program is not ready, and the log says once what it waits for and why, again when the reason changes or
-// a minute has passed, and in the end that it came.
+// Await calls try until it returns nil, with growing pauses. It gives up only when ctx ends, and then returns the
+// cause. Meanwhile the program is not ready. The log says what it waits for and why: once, again if the reason changes
+// or a minute has passed, and when the service has come.
 //
-// A try is cancelled after ten seconds. The context of the one that succeeds lives as long as ctx, so that what it opened
+// A try is cancelled after ten seconds. The context of the successful try lives as long as ctx, so that what it opened
 // may keep it.
 func (p *Program) Await(ctx context.Context, name string, try func(ctx context.Context) error) error {
 	w := &waiting{log: p.Log.With("for", name), began: time.Now()}
@@ -101,7 +101,7 @@ func (w *waiting) ended() {
 		w.log.Debug("there at once")
 		return
 	}
-	w.log.Info("waited, and it came", "waited", time.Since(w.began))
+	w.log.Info("the service is available now", "waited", time.Since(w.began))
 }
 
 // gist is an error's text without its numbers: those of ports that the system gives out differ from try to try.

@@ -38,7 +38,7 @@ func TestAwaitTriesUntilTheServiceComes(t *testing.T) {
 				t.Errorf("try %d after %v, want %v", i, at[i], d*time.Millisecond)
 			}
 		}
-		waits, came := log.entries(t, "waiting"), log.entries(t, "waited, and it came")
+		waits, came := log.entries(t, "waiting"), log.entries(t, "the service is available now")
 		if len(waits) != 2 || waits[0]["for"] != "rabbitmq" || waits[1]["reason"] != "access refused" {
 			t.Errorf("log of the wait: %v", waits)
 		}
@@ -123,7 +123,7 @@ func TestSuperviseBuildsAgainWhatLostItsConnection(t *testing.T) {
 		if err != nil || fmt.Sprint(at) != fmt.Sprint(want) {
 			t.Errorf("Supervise = %v; built at %v, want %v", err, at, want)
 		}
-		if n := len(log.entries(t, "a component ended and is built again")); n != 3 {
+		if n := len(log.entries(t, "a component failed and is restarted")); n != 3 {
 			t.Errorf("%d lines", n)
 		}
 	})

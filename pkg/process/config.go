@@ -10,11 +10,13 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Config is the configuration of the programs of one node. All of them read the same file; each takes what concerns it.
+// Config is the configuration of the programs of one node. All of them read the same file; each uses the settings that
+// it needs.
 //
-// A setting's key is the path of its names, as in fetch.allow_private. The file nests by section; the variable is the key in
-// upper case with WHIRLPOOL_ before it and _ between the names: WHIRLPOOL_FETCH_ALLOW_PRIVATE. Lists are separated by commas
-// there. Settings that hold a password can be read from a file that a variable with _FILE at its end names.
+// The key of a setting is the path of its names, such as fetch.allow_private. The file nests by section. The
+// environment variable is the key in upper case, with WHIRLPOOL_ before it and _ between the names:
+// WHIRLPOOL_FETCH_ALLOW_PRIVATE. Separate the items of lists by commas there. A password can also be read from a file:
+// name the file in a variable that ends in _FILE.
 type Config struct {
 	Node      string    `yaml:"node"` // name of this node in logs; empty: the host's name
 	RabbitMQ  RabbitMQ  `yaml:"rabbitmq"`
@@ -92,8 +94,8 @@ type ZooKeeper struct {
 type Ring struct {
 	Name    string `yaml:"name"`    // of the ring, the same on all its nodes
 	Address string `yaml:"address"` // host:port under which other nodes reach this node's broker; empty: rabbitmq.url's
-	// Management is where the management APIs of other nodes' brokers are that do not listen at the port of this node's, NODE=URL each; for the
-	// commands that ask all nodes.
+	// Management is where the management APIs of other nodes' brokers are that do not listen at the port of this
+	// node's, NODE=URL each; for the commands that ask all nodes.
 	Management []string       `yaml:"management"`
 	Weight     float64        `yaml:"weight"`    // power of this machine; 1: an ordinary one
 	Grace      crawl.Duration `yaml:"grace"`     // how long a node may be away, as for a restart, before the others take over
@@ -114,7 +116,8 @@ type Fetch struct {
 	IdleConnections int  `yaml:"idle_connections"`   // connections kept open, over all hosts
 	AllowPrivate    bool `yaml:"allow_private"`      // to every job
 	PrivateJobs     bool `yaml:"allow_private_jobs"` // to the jobs that ask for it
-	// Proxy is the URL of an http, https or socks5 proxy, DNS the host:port of a name server; empty: none, and the system's.
+	// Proxy is the URL of an http, https or socks5 proxy, DNS the host:port of a name server; empty: none, and the
+	// system's.
 	Proxy URL    `yaml:"proxy"`
 	DNS   string `yaml:"dns"`
 }

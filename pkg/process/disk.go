@@ -101,8 +101,8 @@ func (g *DiskGuard) say(full bool, path string, used float64) {
 	g.Log.Info("goes on: there is room on the disk", "path", path, "used", used)
 }
 
-// DiskUsed returns how full the disk is that path lies on, from 0 to 1, as an ordinary user sees it. Where path does not exist yet,
-// the nearest directory above it counts.
+// DiskUsed returns how full the disk of path is, from 0 to 1, as an ordinary user sees it. If path does not exist yet,
+// the nearest existing directory above it counts.
 func DiskUsed(path string) (float64, error) {
 	var st unix.Statfs_t
 	err := unix.Statfs(path, &st)

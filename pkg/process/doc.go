@@ -5,12 +5,12 @@
 //  1. reads the flags and the configuration ([Load]): defaults, one YAML file, WHIRLPOOL_* variables, strictly;
 //  2. bounds the heap by the container's memory, makes the logger and the metrics registry;
 //  3. serves /healthz, /readyz and /metrics, and profiles on a loopback listener of their own;
-//  4. runs the body with a context that the first SIGTERM or SIGINT ends. The body then has the shutdown timeout to finish what
-//     is in hand; after it, or at a second signal, the program exits with what still ran in its log;
+//  4. runs the body with a context that the first SIGTERM or SIGINT ends. The body then has the shutdown timeout to
+//     finish what is in hand; after it, or at a second signal, the program exits with what still ran in its log;
 //  5. exits with 0 when it ended as asked, 1 on failure, 2 on bad usage or configuration.
 //
-// For the body there are [Program.Await], which waits for services so that programs may start in any order, [Supervise], which
-// builds a component again whose connection was lost, and [DiskGuard].
+// For the body there are [Program.Await], which waits for services so that programs may start in any order,
+// [Supervise], which builds a component again whose connection was lost, and [DiskGuard].
 //
 // A main, in short:
 //

@@ -2,12 +2,12 @@ package process
 
 import "golang.org/x/sys/unix"
 
-// filesOfRest is what a program needs open files for besides stores and requests: logs, sockets of its own, name
+// filesOfRest is the number of open files that a program needs besides stores and requests: logs, its own sockets, name
 // servers.
 const filesOfRest = 64
 
-// filesOfRequest is what a request needs at most: its connection, the file of its body, and a connection that waits
-// for the next.
+// filesOfRequest is how many files a request needs at most: its connection, the file of its body, and an idle
+// connection.
 const filesOfRequest = 3
 
 // OpenFiles raises the number of files that this process may open as far as the system lets it, and returns it.

@@ -73,8 +73,8 @@ func (h *health) enter(phase error) {
 	}
 }
 
-// Check makes /readyz ask check, which has two seconds to answer. It replaces what Await found out about
-// the same name, so register it when the wait is over.
+// Check makes /readyz call check, which has two seconds to answer. It replaces the state that Await reported under the
+// same name, so register it after waiting.
 func (p *Program) Check(name string, check func(ctx context.Context) error) {
 	p.health.mu.Lock()
 	defer p.health.mu.Unlock()

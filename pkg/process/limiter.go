@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// limitWindow is the time in which repeats are counted; maxLimitKeys, how many messages are counted apart. Messages are constants
-// of the program, so there are fewer; should somebody put a URL into one, memory stays bounded.
+// limitWindow is the time in which repeats are counted, maxLimitKeys the number of messages counted separately.
+// Messages are constants of the program, so there are fewer; if somebody puts a URL into one, memory stays bounded all
+// the same.
 const (
 	limitWindow  = time.Second
 	maxLimitKeys = 1024
@@ -18,8 +19,8 @@ const (
 // stageKey is the attribute that keeps the messages of a node's stages apart.
 const stageKey = "stage"
 
-// Limiter is a slog.Handler that passes so many records with the same level, message and stage on a second. What it leaves out
-// it counts, and says within the second how much that was.
+// Limiter is a slog.Handler that passes only so many records a second with the same level, message and stage. It counts
+// the others, and logs their number within the second.
 type Limiter struct {
 	next  slog.Handler
 	stage string // of the logger, where it has one

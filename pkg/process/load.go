@@ -24,9 +24,9 @@ const (
 // foreign are variables with our prefix that belong to somebody else: to tests and to docker-compose.yml.
 var foreign = []string{"WHIRLPOOL_TEST_", "WHIRLPOOL_E2E_", "WHIRLPOOL_VERSION=", "WHIRLPOOL_UID=", "WHIRLPOOL_GID="}
 
-// Load returns the defaults, under the settings of the file, under those of environ ("NAME=value" each). Without a file it takes
-// the one that WHIRLPOOL_CONFIG names, or DefaultFile if there is one. The error names everything that is wrong; it holds no
-// secret.
+// Load returns the configuration: the defaults, overridden by the file, overridden by environ ("NAME=value" each). If
+// no file is given, it reads the one in WHIRLPOOL_CONFIG, or DefaultFile if that exists. The error lists everything
+// that is wrong and contains no secret.
 func Load(file string, environ []string) (*Config, error) {
 	c := Default()
 	all := settings(&c)

@@ -15,8 +15,8 @@ const (
 	formatText = "text"
 )
 
-// newLogger returns the logger of a program: JSON, or text for people where w is a terminal. Its lines name the service and the node.
-// Close the limiter to have what it left out told.
+// newLogger returns the logger of a program: JSON, or text if w is a terminal. Its lines have the service and the node.
+// Close the limiter to log what it has suppressed.
 func newLogger(w io.Writer, cfg Log, service, node string) (*slog.Logger, *Limiter, error) {
 	level, err := cfg.level()
 	if err != nil {

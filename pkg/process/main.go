@@ -30,7 +30,8 @@ func Main(name string, body Body) {
 	os.Exit(Run(name, os.Args[1:], body))
 }
 
-// Run is Main for a program that is a command of another one: it takes the arguments after its name, and returns the exit status.
+// Run is Main for a program that is a command of another one: it takes the arguments after its name, and returns the
+// exit status.
 func Run(name string, args []string, body Body) int {
 	return command{name: name, environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr}.run(args, body)
 }

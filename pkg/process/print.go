@@ -7,7 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Print writes the configuration as a file that Load reads, its secrets masked, with the variable of each setting beside it.
+// Print writes the configuration as a file that Load reads, its secrets masked, with the variable of each setting
+// beside it.
 func (c *Config) Print(w io.Writer) error {
 	var doc yaml.Node
 	if err := doc.Encode(c); err != nil {

@@ -48,9 +48,9 @@ type signalError struct{ signal os.Signal }
 
 func (e signalError) Error() string { return e.signal.String() }
 
-// Execute runs body as the program name until it returns, with everything but flags and configuration: see the package's comment.
-// Logs go to w. It returns the body's error, ErrLate, or ErrForced, and logs it; after the latter two the body still runs,
-// and the process should exit.
+// Execute runs body as the program name until it returns, with everything of the package's comment but flags and
+// configuration. Logs go to w. It logs and returns the body's error, ErrLate, or ErrForced. After the latter two the
+// body is still running, and the process should exit.
 func Execute(ctx context.Context, name string, cfg *Config, w io.Writer, body Body) error {
 	log, limiter, err := newLogger(w, cfg.Log, name, cfg.Node)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *Program) run(ctx context.Context, signals <-chan os.Signal, body Body) 
 func (p *Program) stop(cause error, signals <-chan os.Signal, ended <-chan error) error {
 	p.health.enter(errStopping)
 	limit, began := p.Config.Shutdown.Timeout.D(), time.Now()
-	p.Log.Info("stopping: what is in hand is finished", "because", cause.Error(), "within", limit)
+	p.Log.Info("stopping: the messages being handled are finished first", "because", cause.Error(), "within", limit)
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	select {
@@ -111,13 +111,12 @@ func (p *Program) stop(cause error, signals <-chan os.Signal, ended <-chan error
 	case <-signals:
 		return fmt.Errorf("%w; still running: %s", ErrForced, p.stillRunning())
 	case <-late.C:
-		p.Log.Error("what the program does, for those who wonder why it did not stop", "goroutines", goroutines())
+		p.Log.Error("goroutines still running: the program did not stop in time", "goroutines", goroutines())
 		return fmt.Errorf("%w (shutdown.timeout %v); still running: %s", ErrLate, limit, p.stillRunning())
 	}
 }
 
-// isStop reports whether err says that the context was ended, and nothing else: joined with a failure to close, say, it is
-// that failure.
+// isStop reports whether err says only that the context was ended. Joined with another failure, it is that failure.
 func isStop(err, cause error) bool {
 	if err == context.Canceled || err == cause { //nolint:errorlint // the tree is walked here
 		return true

@@ -99,8 +99,8 @@ func (s setting) setList(items []string) {
 	s.value.Set(reflect.ValueOf(list))
 }
 
-// suggest returns words about the candidate nearest to name: by its letters, else one with the same last name in another
-// section. Where nothing is near it returns none.
+// suggest returns a hint with the candidate most similar to name: by its letters, or else by the same last name in
+// another section. It returns "" if nothing is similar.
 func suggest(name string, candidates []string) string {
 	best := nearest.To(name, candidates, max(2, len(name)/4))
 	last := "." + name[strings.LastIndexByte(name, '.')+1:]

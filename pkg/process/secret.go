@@ -37,13 +37,15 @@ func (s *Secret) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// URL is an address that may hold a password. Printed, logged or marshalled the password is masked; Reveal gives it away.
+// URL is an address that may hold a password. Printed, logged or marshalled the password is masked; Reveal gives it
+// away.
 type URL string
 
 // Reveal returns the URL with its password.
 func (u URL) Reveal() string { return string(u) }
 
-// String implements fmt.Stringer. A URL that cannot be read is masked as a whole, for nobody knows where its password is.
+// String implements fmt.Stringer. A URL that cannot be read is masked as a whole, for nobody knows where its password
+// is.
 func (u URL) String() string {
 	parsed, err := url.Parse(string(u))
 	switch {

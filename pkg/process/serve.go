@@ -35,7 +35,7 @@ func serve(ctx context.Context, p *Program) (*servers, error) {
 	}
 	if p.Config.Pprof.Listen != "" {
 		if err := s.open(ctx, "profiles", p.Config.Pprof.Listen, profiles()); err != nil {
-			p.Log.Warn("no profiles: the address of pprof.listen cannot be had", "error", err)
+			p.Log.Warn("profiles are not served: cannot listen at pprof.listen", "error", err)
 		}
 	}
 	return s, nil

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// StopSignals delivers the signals that stop a program in order: SIGINT, SIGTERM, and SIGHUP, which says that the
-// terminal is gone, unless whoever started the program had it ignored (nohup). A second one means hurry; but not
-// SIGHUP, of which a terminal that goes sends several.
+// StopSignals delivers the signals that stop a program in order: SIGINT, SIGTERM, and SIGHUP (the terminal was closed)
+// unless the parent process had it ignored (nohup). A second signal means hurry, except SIGHUP, which a closing
+// terminal may send several times.
 func StopSignals() (c <-chan os.Signal, stop func()) {
 	wanted := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

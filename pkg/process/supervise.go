@@ -9,16 +9,17 @@ import (
 	"time"
 )
 
-// ErrRebuild marks the end of a component that can go on only if it is built again, such as one whose connection was lost.
+// ErrRebuild marks the end of a component that can go on only if it is built again, such as one whose connection was
+// lost.
 var ErrRebuild = errors.New("the component must be built again")
 
 // steadyTime is how long a component must have run for its next rebuilding to start without a pause.
 const steadyTime = time.Minute
 
-// Supervise calls component, which builds a part of the program and runs it until ctx is done or it fails. Where it fails with
-// ErrRebuild or one of the errors in rebuild (as errors.Is tells), it is called again after a pause that grows from 100 ms to 5 s, or is what the
-// error asks for (a method Pause).
-// Any other error ends Supervise. It returns nil when the component ended with nil or ctx is done.
+// Supervise calls component, which builds a part of the program and runs it until ctx is done or it fails. If it fails
+// with ErrRebuild or one of the errors in rebuild (by errors.Is), it is called again after a pause. The pause grows
+// from 100 ms to 5 s, or is the one that the error has (a method Pause). Any other error ends Supervise. It returns nil
+// if the component returned nil or ctx is done.
 func Supervise(ctx context.Context, log *slog.Logger, name string, component func(ctx context.Context) error,
 	rebuild ...error) error {
 	rebuild = append([]error{ErrRebuild}, rebuild...)
@@ -37,7 +38,7 @@ func Supervise(ctx context.Context, log *slog.Logger, name string, component fun
 			pause = backoffMin
 		}
 		pause = max(pause, askedPause(err))
-		log.Warn("a component ended and is built again", "component", name, "reason", err, "in", pause)
+		log.Warn("a component failed and is restarted", "component", name, "reason", err, "in", pause)
 		if !sleep(ctx, pause) {
 			return nil
 		}

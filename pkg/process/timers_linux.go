@@ -12,14 +12,17 @@ import (
 const (
 	// usualSlack is how late Linux wakes a thread by default (PR_SET_TIMERSLACK in prctl(2)).
 	usualSlack = 50 * time.Microsecond
-	// timerSlack is how late it may wake those of our programs. It bounds by how much a timer of theirs is late; none comes early.
+	// timerSlack is how late it may wake those of our programs. It bounds by how much a timer of theirs is late; none
+	// comes early.
 	timerSlack = 2 * time.Millisecond
 )
 
-// relaxTimers lets the kernel wake this program's threads a little later than asked. A thread of Go's runtime (sysmon) sleeps for 20 µs at a time while
-// anything runs, and a node has seven programs that work a little all the time: of their CPU time a tenth was that thread's, and 1.45 to 1.53 ms a
-// page became 1.25 to 1.35 (on two cores). Threads inherit the setting from the one that makes them, and that one is made before main: so the program begins once
-// more, as the same process. Where another value than the usual was set, as by systemd's TimerSlackNSec, or nothing can be, it goes on as it is.
+// relaxTimers lets the kernel wake this program's threads a little later than asked. A thread of Go's runtime (sysmon)
+// sleeps for 20 µs at a time while anything runs, and the seven programs of a node always do a little work. That thread
+// took a tenth of their CPU time: with relaxed timers, 1.45 to 1.53 ms a page became 1.25 to 1.35 (on two cores).
+// Threads inherit the setting from the thread that creates them, and sysmon is created before main. So the program
+// executes itself once more, as the same process. If the setting is not the default (systemd's TimerSlackNSec, say), or
+// cannot be changed, the program goes on as it is.
 func relaxTimers() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

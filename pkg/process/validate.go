@@ -31,8 +31,8 @@ func (c *checker) want(ok bool, key string, value any, want string) {
 	c.faults = append(c.faults, fmt.Errorf("%s: %s: want %s (%s)", key, text, want, envOf(key)))
 }
 
-// Validate reports everything that is wrong, each with its key, its value and what to write instead. Whether a program has
-// what it needs, such as passwords, is told by Require.
+// Validate reports everything that is wrong: each fault with its key, its value and what to write instead. Require
+// tells whether a program has what it needs, such as passwords.
 func (c *Config) Validate() error {
 	k := &checker{}
 	c.validateServices(k)

@@ -102,12 +102,13 @@ func (c *Cluster) alarms(ctx context.Context) ([]bus.Alarm, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([][]bus.Alarm, len(s.nodes))
+	all := make([][]bus.Alarm, len(s.nodes)+1) // the last is empty, so that none is a list too
+	all[len(s.nodes)] = []bus.Alarm{}
 	err = s.ask(ctx, "alarms", func(ctx context.Context, i int, b Broker) (err error) {
 		all[i], err = b.Alarms(ctx)
 		return err
 	})
-	return slices.Concat(append(all, []bus.Alarm{})...), partial(err)
+	return slices.Concat(all...), partial(err)
 }
 
 // depths returns the queues of the pipeline alone.

@@ -1,6 +1,6 @@
-// Command contentseen tells copies from new pages, stores them, and passes their links on.
+// Command contentseen finds copies among pages, stores the pages, and passes their links on.
 //
-// It is one program of a crawler node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
+// It is one program of a node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
 // variables, see deploy/samples/node.yml.
 package main
 

@@ -1,6 +1,6 @@
-// Command due claims the URLs that nobody has claimed and gives them to the frontier.
+// Command due is the duplicate URL eliminator: it claims new URLs and sends them to the frontier.
 //
-// It is one program of a crawler node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
+// It is one program of a node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
 // variables, see deploy/samples/node.yml.
 package main
 

@@ -1,6 +1,6 @@
-// Command fetcher downloads pages: it takes leases from the topic fetch and gives pages, redirects and outcomes.
+// Command fetcher downloads pages: it consumes leases and publishes pages, redirects and outcomes.
 //
-// It is one program of a crawler node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
+// It is one program of a node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
 // variables, see deploy/samples/node.yml.
 package main
 

@@ -1,6 +1,6 @@
-// Command frontier decides when which URL may be fetched, and leases it to the fetchers.
+// Command frontier decides which URL may be fetched when, and leases it to the fetchers.
 //
-// It is one program of a crawler node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
+// It is one program of a node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
 // variables, see deploy/samples/node.yml.
 package main
 

@@ -1,6 +1,6 @@
-// Command hostsplitter hands links to the nodes that own their hosts.
+// Command hostsplitter sends links to the nodes that own their hosts.
 //
-// It is one program of a crawler node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
+// It is one program of a node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
 // variables, see deploy/samples/node.yml.
 package main
 

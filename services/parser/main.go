@@ -1,6 +1,6 @@
-// Command parser reads pages from the topic parse and gives documents: links, text, fields.
+// Command parser turns pages into documents: links, text, fields.
 //
-// It is one program of a crawler node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
+// It is one program of a node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
 // variables, see deploy/samples/node.yml.
 package main
 

@@ -1,6 +1,6 @@
-// Command urlfilter applies scope, traps and robots.txt to links.
+// Command urlfilter decides by scope, trap rules and robots.txt which links are candidates.
 //
-// It is one program of a crawler node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
+// It is one program of a node. All programs of a node read the same configuration: a file (--config) and WHIRLPOOL_*
 // variables, see deploy/samples/node.yml.
 package main
 

@@ -14,10 +14,12 @@ import (
 func newRingForget() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget",
-		Short: "Let PostgreSQL forget a ring that is no more",
-		Long: `Forget is for a ring that was lost with ZooKeeper's data, or deleted. PostgreSQL refuses what nodes write under an older table than the newest it
-has heard of; a ring that is made anew counts from the beginning, so that all of its nodes would be refused. Stop the programs of all nodes first.
-No URL, page or host is touched.`,
+		Short: "Delete stored ring state after ZooKeeper data was lost",
+		Long: `Forget deletes what PostgreSQL has stored about a ring whose data in ZooKeeper was lost or deleted. PostgreSQL
+refuses writes under an older ring table than the newest one it knows. A new ring starts at epoch 1, so PostgreSQL would
+refuse the writes of all its nodes.
+
+Stop the programs of all nodes first. No URL, page or host is changed.`,
 		Args: cobra.NoArgs,
 	}
 	ref := clusterFlag(cmd)
@@ -41,7 +43,7 @@ No URL, page or host is touched.`,
 		if err := store.Members().Reset(ctx); err != nil {
 			return err
 		}
-		cmd.Println("PostgreSQL has forgotten the ring: nodes of the next one count from the beginning")
+		cmd.Println("the stored ring state is deleted: start the programs, and the first node makes a new ring")
 		return nil
 	})
 	return cmd

@@ -91,8 +91,8 @@ func (p Parameter) check(value string) error {
 	return nil
 }
 
-// Resolve gives every parameter its value: the one given or the default. Parameters that the template does not have are refused, and
-// exists is asked whether the account has what a parameter of an AWS type names.
+// Resolve gives every parameter its value: the one given or the default. Parameters that the template does not have are
+// refused, and exists is asked whether the account has what a parameter of an AWS type names.
 func (t *Template) Resolve(given map[string]string, exists func(kind, id string) bool) (map[string]string, error) {
 	for name := range given {
 		if _, ok := t.Parameters[name]; !ok {

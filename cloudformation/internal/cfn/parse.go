@@ -1,5 +1,6 @@
-// Package cfn reads CloudFormation templates and evaluates them as AWS does: parameters, conditions, mappings, intrinsic functions, and the
-// order in which resources are made. It refuses what AWS refuses. It knows no service; internal/fakeaws makes the resources.
+// Package cfn reads CloudFormation templates and evaluates them as AWS does: parameters, conditions, mappings,
+// intrinsic functions, and the order in which resources are made. It refuses what AWS refuses. It knows no service;
+// internal/fakeaws makes the resources.
 package cfn
 
 import (
@@ -13,7 +14,8 @@ import (
 // MaxBody is the size of the largest template that AWS takes from S3.
 const MaxBody = 1 << 20
 
-// node makes plain values of YAML: maps, lists, strings, bools, ints and floats, the short forms of functions written out.
+// node makes plain values of YAML: maps, lists, strings, bools, ints and floats, the short forms of functions written
+// out.
 func node(n *yaml.Node, depth int) (any, error) {
 	if depth > 64 {
 		return nil, fmt.Errorf("line %d: nested too deeply", n.Line)

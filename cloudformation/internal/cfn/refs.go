@@ -193,8 +193,9 @@ func (t *Template) Needs(r *Resource) []string {
 	return slices.Sorted(maps.Keys(needs))
 }
 
-// Order returns the names of all resources, each after those it needs. AWS makes at the same time what does not need each other; here it
-// comes in the order of the names, or in the opposite one, so that a dependency that is missing shows in one of the two.
+// Order returns the names of all resources, each after those it needs. AWS makes at the same time what does not need
+// each other; here it comes in the order of the names, or in the opposite one, so that a dependency that is missing
+// shows in one of the two.
 func (t *Template) Order(backward bool) ([]string, error) {
 	var order []string
 	state := map[string]int{} // 1: on the way, 2: done

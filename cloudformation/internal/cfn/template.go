@@ -45,7 +45,8 @@ const (
 
 var logicalName = regexp.MustCompile(`^[A-Za-z0-9]{1,255}$`)
 
-// Parse reads a template and checks everything that can be known without evaluating it: sections, names, references, functions, cycles.
+// Parse reads a template and checks everything that can be known without evaluating it: sections, names, references,
+// functions, cycles.
 func Parse(text []byte) (*Template, error) {
 	raw, err := decode(text)
 	if err != nil {

@@ -107,8 +107,8 @@ func (s *Server) serveAutoScaling(c call) (any, error) {
 	return nil, invalid("No active Lifecycle Action found with instance ID %s", c.form["InstanceId"])
 }
 
-// metadata is the instance metadata service of a machine, version 2 only, at /machine/ID/latest/…: a machine under test is given that as the
-// service's address. It gives the machine the key of its own role.
+// metadata is the instance metadata service of a machine, version 2 only, at /machine/ID/latest/…: a machine under test
+// is given that as the service's address. It gives the machine the key of its own role.
 func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 	id, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/machine/"), "/")
 	if path == "latest/api/token" {

@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/cloudformation/internal/spec"
 )
 
-// create makes a stack's resources, each after those it needs; what fails is rolled back. It reports whether it succeeded. Callers hold the
-// lock, which is released while signals are awaited.
+// create makes a stack's resources, each after those it needs; what fails is rolled back. It reports whether it
+// succeeded. Callers hold the lock, which is released while signals are awaited.
 func (s *Server) create(st *stack) bool {
 	st.self("CREATE_IN_PROGRESS", "User Initiated")
 	err := s.makeAll(st)

@@ -140,8 +140,8 @@ func (s *Server) altered(st *stack, e *cfn.Env, r *cfn.Resource, o *Object) erro
 	return nil
 }
 
-// roll replaces the machines of a group that are of another version of its template, one after the other, each after the one before has
-// signalled; then it resizes the group.
+// roll replaces the machines of a group that are of another version of its template, one after the other, each after
+// the one before has signalled; then it resizes the group.
 func (s *Server) roll(st *stack, e *cfn.Env, r *cfn.Resource, group *Object) error {
 	if r.UpdatePolicy["AutoScalingRollingUpdate"] != nil {
 		lt := s.objects[text(get(group.Props["LaunchTemplate"], "LaunchTemplateId"))]
@@ -207,7 +207,8 @@ func (s *Server) destroy(id string) error {
 	return nil
 }
 
-// loose are types whose mention of another object does not hold it: a route to a machine becomes a black hole, an alarm has no data.
+// loose are types whose mention of another object does not hold it: a route to a machine becomes a black hole, an alarm
+// has no data.
 var loose = []string{"AWS::EC2::Route", "AWS::CloudWatch::Alarm", "AWS::EC2::LaunchTemplate", "AWS::S3::BucketPolicy"}
 
 // uses tells whether one object holds another, so that AWS refuses to delete that one.

@@ -64,7 +64,8 @@ func (s *Server) run(m *Machine) {
 	})
 }
 
-// Simulate is a machine that does nothing but find its way out, wait for the volume that its user data name, and signal success.
+// Simulate is a machine that does nothing but find its way out, wait for the volume that its user data name, and signal
+// success.
 func Simulate(m *Machine) error {
 	if err := m.WayOut(); err != nil {
 		return fmt.Errorf("%w: %w", ErrSilent, err)
@@ -111,7 +112,8 @@ func (m *Machine) AwaitVolume(volume string) error {
 	return ErrSilent
 }
 
-// WayOut tells whether the machine reaches the web: through an internet gateway with a public address, or through a NAT that does.
+// WayOut tells whether the machine reaches the web: through an internet gateway with a public address, or through a NAT
+// that does.
 func (m *Machine) WayOut() error {
 	m.Server.mu.Lock()
 	defer m.Server.mu.Unlock()
@@ -161,8 +163,8 @@ func (st *stack) signal(logical, unique string, success bool) {
 	st.signals[logical][unique] = success
 }
 
-// await waits for the signals of a resource: those its creation policy counts, or one of each machine named. When no machine is left that
-// could send one, the time is over.
+// await waits for the signals of a resource: those its creation policy counts, or one of each machine named. When no
+// machine is left that could send one, the time is over.
 func (s *Server) await(st *stack, e *cfn.Env, r *cfn.Resource, from []string) error {
 	want := len(from)
 	if from == nil {

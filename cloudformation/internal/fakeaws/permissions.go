@@ -10,7 +10,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/cloudformation/internal/policy"
 )
 
-// permission is what CloudFormation must be allowed to do with a resource type, as the service role, at the resource that arn names.
+// permission is what CloudFormation must be allowed to do with a resource type, as the service role, at the resource
+// that arn names.
 type permission struct {
 	create, update, delete string // actions, separated by blanks
 	arn                    func(id string) string
@@ -28,8 +29,8 @@ func iam(kind string) func(string) string {
 
 var ec2 = under("ec2", "*/")
 
-// Permissions says what CloudFormation does for each resource type, as far as our templates use it. Written from the handlers' permissions in
-// AWS's resource registry, without what is only for properties that we do not set.
+// Permissions says what CloudFormation does for each resource type, as far as our templates use it. Written from the
+// handlers' permissions in AWS's resource registry, without what is only for properties that we do not set.
 var permissions = map[string]permission{
 	"AWS::CloudFormation::Stack":            {"cloudformation:CreateStack cloudformation:DescribeStacks cloudformation:DescribeStackEvents", "cloudformation:UpdateStack cloudformation:CreateChangeSet cloudformation:DescribeChangeSet cloudformation:ExecuteChangeSet cloudformation:DeleteChangeSet", "cloudformation:DeleteStack", itself},
 	"AWS::CloudFormation::WaitCondition":    {"", "", "", itself},

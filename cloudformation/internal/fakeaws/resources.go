@@ -17,7 +17,8 @@ var ids = map[string]string{"AWS::EC2::VPC": "vpc", "AWS::EC2::Subnet": "subnet"
 	"AWS::EC2::NetworkInterface": "eni", "AWS::EC2::Volume": "vol", "AWS::EC2::VolumeAttachment": "va", "AWS::EC2::LaunchTemplate": "lt",
 	"AWS::EC2::NatGateway": "nat", "AWS::EC2::VPCEndpoint": "vpce", "AWS::EC2::SubnetRouteTableAssociation": "rtbassoc", "AWS::EC2::Route": "r"}
 
-// name gives a resource the physical id that AWS would: an id of EC2's, a name from stack and resource, or the ARN of one.
+// name gives a resource the physical id that AWS would: an id of EC2's, a name from stack and resource, or the ARN of
+// one.
 func (s *Server) name(st *stack, r *cfn.Resource, properties map[string]any) string {
 	generated := fmt.Sprintf("%s-%s-%s", st.name, r.Name, strings.ToUpper(s.next(12)))
 	arn := func(service, rest string) string {
@@ -51,7 +52,8 @@ func (s *Server) name(st *stack, r *cfn.Resource, properties map[string]any) str
 	return generated
 }
 
-// build gives a new object its attributes and refuses what the services refuse although the schema allows it. Callers hold the lock.
+// build gives a new object its attributes and refuses what the services refuse although the schema allows it. Callers
+// hold the lock.
 func (s *Server) build(o *Object) error {
 	p := o.Props
 	t, err := spec.Lookup(o.Type)

@@ -1,10 +1,10 @@
-// Package fakeaws is a small AWS for tests: enough of the CloudFormation, S3, EC2, IAM, Secrets Manager, SSM, STS and Auto Scaling APIs for
-// the real `aws` command to make, change and delete the stack of a cluster on loopback.
+// Package fakeaws is a small AWS for tests: enough of the CloudFormation, S3, EC2, IAM, Secrets Manager, SSM, STS and
+// Auto Scaling APIs for the real `aws` command to make, change and delete the stack of a cluster on loopback.
 //
-// It walks the templates as AWS does: parameters are checked, references resolved, resources made in the order of their dependencies and
-// checked against AWS's schemas, signals awaited, failures rolled back, deletions ordered and refused where something is still used. The
-// caller's and the service role's policies decide what each may do. Nothing costs time: a machine that will never signal times out at once.
-// It is test support and keeps everything in memory.
+// It walks the templates as AWS does: parameters are checked, references resolved, resources made in the order of their
+// dependencies and checked against AWS's schemas, signals awaited, failures rolled back, deletions ordered and refused
+// where something is still used. The caller's and the service role's policies decide what each may do. Nothing costs
+// time: a machine that will never signal times out at once. It is test support and keeps everything in memory.
 package fakeaws
 
 import (
@@ -23,7 +23,8 @@ import (
 const (
 	Account = "123456789012"
 	Region  = "eu-central-1"
-	// AdminKey is the access key that may do everything; OperatorKey is that of the user Operator, who may do what was granted.
+	// AdminKey is the access key that may do everything; OperatorKey is that of the user Operator, who may do what was
+	// granted.
 	AdminKey    = "AKIAADMIN"
 	OperatorKey = "AKIAOPERATOR"
 	Operator    = "operator"
@@ -57,7 +58,8 @@ type Server struct {
 	secrets  map[string]string      // by ARN
 }
 
-// New starts a fake on loopback. Boot is what each machine does when it starts; nil: it looks for its way out and signals.
+// New starts a fake on loopback. Boot is what each machine does when it starts; nil: it looks for its way out and
+// signals.
 func New(boot func(m *Machine) error) (*Server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -134,8 +136,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// scope reads access key and service from a signature of version 4: AWS4-HMAC-SHA256 Credential=KEY/DATE/REGION/SERVICE/aws4_request, …
-// The signature itself is not checked.
+// scope reads access key and service from a signature of version 4: AWS4-HMAC-SHA256
+// Credential=KEY/DATE/REGION/SERVICE/aws4_request, … The signature itself is not checked.
 func scope(header string) (call, bool) {
 	_, rest, ok := strings.Cut(header, "Credential=")
 	credential, _, _ := strings.Cut(rest, ",")

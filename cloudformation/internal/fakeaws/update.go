@@ -96,7 +96,8 @@ func (s *Server) apply(st *stack, to target) (cleanup []*made, err error) {
 	return cleanup, s.setOutputs(st)
 }
 
-// change brings one resource to its new properties: not at all, in place, or by another one that takes its part; the former is returned then.
+// change brings one resource to its new properties: not at all, in place, or by another one that takes its part; the
+// former is returned then.
 func (s *Server) change(st *stack, e *cfn.Env, r *cfn.Resource, old *made) (*made, error) {
 	properties, err := s.evaluate(e, r)
 	if err != nil {
@@ -214,8 +215,8 @@ type changeSet struct {
 	changes                  []tree
 }
 
-// plan compares a stack with its target without changing anything. What depends on a resource that would be made anew cannot be
-// known; it is compared as if the resource stayed.
+// plan compares a stack with its target without changing anything. What depends on a resource that would be made anew
+// cannot be known; it is compared as if the resource stayed.
 func (s *Server) plan(st *stack, to target) ([]tree, error) {
 	e := s.env(st, to.template, to.parameters)
 	var out []tree

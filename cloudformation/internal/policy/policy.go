@@ -1,5 +1,6 @@
-// Package policy reads IAM policies and decides by them, as far as the policies of this directory need it: allow and deny, wild cards, the
-// conditions StringEquals, StringLike, ArnLike and Bool. A condition that it does not know is an error, never a pass.
+// Package policy reads IAM policies and decides by them, as far as the policies of this directory need it: allow and
+// deny, wild cards, the conditions StringEquals, StringLike, ArnLike and Bool. A condition that it does not know is an
+// error, never a pass.
 package policy
 
 import (
@@ -39,7 +40,8 @@ func (w *words) UnmarshalJSON(b []byte) error {
 
 var operators = []string{"StringEquals", "StringLike", "ArnLike", "Bool"}
 
-// Parse reads a document. It refuses fields that IAM does not know, other versions, and statements that allow nothing or everything.
+// Parse reads a document. It refuses fields that IAM does not know, other versions, and statements that allow nothing
+// or everything.
 func Parse(text []byte) (*Policy, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

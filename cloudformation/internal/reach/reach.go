@@ -1,4 +1,5 @@
-// Package reach tells from what a stack made who may reach whom: by security groups in both directions, routes, and public addresses.
+// Package reach tells from what a stack made who may reach whom: by security groups in both directions, routes, and
+// public addresses.
 package reach
 
 import (

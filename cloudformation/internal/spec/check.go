@@ -9,7 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// lenient compiles a pattern of the registry. They are written for other engines: what Go's does not know (look-ahead) matches all.
+// lenient compiles a pattern of the registry. They are written for other engines: what Go's does not know (look-ahead)
+// matches all.
 func lenient(pattern string) (jsonschema.Regexp, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

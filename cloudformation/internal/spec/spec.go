@@ -1,7 +1,9 @@
-// Package spec holds what AWS says of the resource types and actions that the templates and policies use, and checks resources against it.
+// Package spec holds what AWS says of the resource types and actions that the templates and policies use, and checks
+// resources against it.
 //
-// The data are AWS's own: the schemas of its resource registry and the service authorization reference; update.py fetches them
-// again. A type or an action that is missing here is one that AWS does not have, or that nobody has added yet: both are errors.
+// The data are AWS's own: the schemas of its resource registry and the service authorization reference; update.py
+// fetches them again. A type or an action that is missing here is one that AWS does not have, or that nobody has added
+// yet: both are errors.
 package spec
 
 import (
@@ -88,8 +90,8 @@ func (t *Type) HasAttribute(name string) bool {
 	return slices.Contains(t.readOnly, name) || t.Name == "AWS::CloudFormation::Stack" && strings.HasPrefix(name, "Outputs.")
 }
 
-// Replaces tells whether a change of a property makes the resource anew. AWS decides some cases by more than the name (a machine's type
-// may change while it stands still); those count as changes in place.
+// Replaces tells whether a change of a property makes the resource anew. AWS decides some cases by more than the name
+// (a machine's type may change while it stands still); those count as changes in place.
 func (t *Type) Replaces(property string) bool {
 	if slices.Contains(conditional(t.schema), property) {
 		return false
@@ -101,8 +103,8 @@ func conditional(schema map[string]any) []string {
 	return paths(schema["conditionalCreateOnlyProperties"])
 }
 
-// Check compares a resource's properties with the schema: names, types, required ones, values, and what excludes each other. It
-// returns them as AWS would take them, with "20" made 20 where a number is wanted.
+// Check compares a resource's properties with the schema: names, types, required ones, values, and what excludes each
+// other. It returns them as AWS would take them, with "20" made 20 where a number is wanted.
 func (t *Type) Check(properties map[string]any) (map[string]any, error) {
 	coerced, _ := t.coerce(t.schema, properties).(map[string]any)
 	var found []error

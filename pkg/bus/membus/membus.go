@@ -1,15 +1,15 @@
 // Package membus is the bus of a node that runs in one process.
 //
-// Its queues are bounded channels, and events pass by reference. It keeps the promise of a bus (nothing published is lost,
-// whatever dies) without writing every message to disk:
+// Its queues are bounded channels, and events are passed by reference. It keeps the promise of a bus, that nothing
+// published is lost, without writing every message to disk:
 //
-//   - Messages of the journaled topics (fetch and due) are roots: Publish stores them in the journal first.
-//   - Every other message is part of the tree of the root it grew from. A root leaves the journal when its whole tree has been
-//     handled; a process that dies before finds the root in the journal, delivers it again, and the tree grows
-//     again, with the same ids.
+//   - Messages of the journaled topics (fetch and due) are roots. Publish stores them in the journal first.
+//   - Every other message belongs to the tree of the root that it came from. A root leaves the journal when its whole
+//     tree has been handled. After a crash the journal still has the root; it is delivered again, and its tree grows
+//     again with the same ids.
 //
-// What must not change between two growths must be a root itself. A page fetched again may have changed, so the batch of
-// its links is one: the DUE's claims are always made and published by the same batch.
+// Work that must not change between two deliveries must be a root itself. A page that is fetched again may have
+// changed, so the batch of its links is a root: the same batch always makes and publishes the same claims in the DUE.
 package membus
 
 import (
@@ -33,8 +33,8 @@ type Config struct {
 	Journal   Journal  // nil: nothing survives the process
 	Dead      DeadLetters
 	Log       *slog.Logger
-	// Wire encodes and decodes every event on its way, as a broker would. Tests use it to show that events survive.
-	Wire bool
+	// Encode encodes and decodes every event on its way, as a broker would. Tests use it to show that events survive.
+	Encode bool
 }
 
 // Default returns the configuration of a node: 64 messages a topic, fetch and due journaled.
@@ -124,7 +124,7 @@ func (b *Bus) plant(ctx context.Context, msgs []bus.Message) ([]delivery, error)
 	var stored []bus.Message
 	var roots []*root
 	for i, m := range msgs {
-		if b.cfg.Wire {
+		if b.cfg.Encode {
 			e, err := rewire(&m)
 			if err != nil {
 				return nil, err
@@ -280,7 +280,8 @@ func (b *Bus) dispose(ctx context.Context, t *topic, d delivery, err error) {
 	b.bury(ctx, t, d, err)
 }
 
-// bury puts a message into the dead letters. Where that fails too, the message is tried again later: it is never dropped.
+// bury puts a message into the dead letters. Where that fails too, the message is tried again later: it is never
+// dropped.
 func (b *Bus) bury(ctx context.Context, t *topic, d delivery, cause error) {
 	b.cfg.Log.Error("message put into the dead letters; `whirlpool replay` delivers it again", "topic", t.name, "id", d.msg.ID,
 		"key", d.msg.Event.Key(), "reason", cause)
@@ -295,8 +296,8 @@ func (b *Bus) bury(ctx context.Context, t *topic, d delivery, cause error) {
 	b.settle(ctx, d.root)
 }
 
-// Recover delivers what the journal holds, marked Redelivered. It returns how many messages that were; they count as
-// outstanding from then on.
+// Recover delivers the messages in the journal, marked Redelivered, and returns their number. They count as outstanding
+// from then on.
 func (b *Bus) Recover(ctx context.Context) (int, error) {
 	if b.cfg.Journal == nil {
 		return 0, nil

@@ -74,7 +74,7 @@ func (d *disk) letters() []bus.DeadLetter {
 
 func open(d *disk, wire bool) *membus.Bus {
 	cfg := membus.Default()
-	cfg.Journal, cfg.Dead, cfg.Wire, cfg.Capacity, cfg.Log = d, d, wire, 16, slog.New(slog.DiscardHandler)
+	cfg.Journal, cfg.Dead, cfg.Encode, cfg.Capacity, cfg.Log = d, d, wire, 16, slog.New(slog.DiscardHandler)
 	return membus.New(cfg)
 }
 

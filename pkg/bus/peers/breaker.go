@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// breaker keeps publications from a broker that is out of reach (circuit breaker, Nygard: Release It!): after a failure it lets none through for a
-// while, then one, whose success lets all through again and whose failure doubles the while. Those under way when it opens end by themselves.
+// breaker stops publications to a broker that cannot be reached (circuit breaker, Nygard: Release It!). After a failure
+// it rejects all for a while, then lets one through. If that succeeds, all may pass; if it fails, the pause doubles.
+// Publications that are in flight when it opens are not interrupted.
 type breaker struct {
 	min, max time.Duration
 

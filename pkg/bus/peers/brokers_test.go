@@ -180,8 +180,8 @@ func page(t *testing.T, n int) bus.Message {
 	return bus.Message{ID: s.Tasks[0].ID(), Event: s}
 }
 
-// Two nodes with a broker each. One broker is stopped while links go to it: they wait on the other's disk, longer than any failing message may, and
-// arrive when it has started; the links of the other node never wait.
+// Two nodes with a broker each. One broker is stopped while links go to it: they wait on the other's disk, longer than
+// any failing message may, and arrive when it has started; the links of the other node never wait.
 func TestLinksWaitForABrokerThatIsStopped(t *testing.T) {
 	const before, during = 60, 20
 	a, b := start(t, "a"), start(t, "b")

@@ -40,10 +40,10 @@ func (p *peer) publish(ctx context.Context, msgs []bus.Message) error {
 	}
 	switch p.breaker.done(a, err) {
 	case opened:
-		p.cfg.Log.Warn("the broker of a node is out of reach: what goes there waits on disk where it comes from, and is tried now and then",
+		p.cfg.Log.Warn("the broker of a node cannot be reached: messages for it wait on disk at their source and are retried",
 			"node", p.node, "address", p.addr, "error", err)
 	case closed:
-		p.cfg.Log.Info("the broker of a node is in reach again", "node", p.node, "address", p.addr)
+		p.cfg.Log.Info("the broker of a node can be reached again", "node", p.node, "address", p.addr)
 	}
 	if err != nil {
 		return fmt.Errorf("%w (%s): %w", ErrAway, p.addr, err)
@@ -103,6 +103,6 @@ func (p *peer) close() {
 		return
 	}
 	if err := way.Close(); err != nil {
-		p.cfg.Log.Warn("the connection to the broker of a node did not end well", "node", p.node, "address", p.addr, "error", err)
+		p.cfg.Log.Warn("closing the connection to a node's broker failed", "node", p.node, "address", p.addr, "error", err)
 	}
 }

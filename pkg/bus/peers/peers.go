@@ -17,16 +17,16 @@ import (
 
 // Publisher publishes to one broker. It is safe for concurrent use.
 type Publisher interface {
-	// Publish returns nil when the broker has every message. It tries until ctx is done. An error that wraps bus.ErrBusy says that the broker was
-	// reached and took nothing: it is full.
+	// Publish returns nil when the broker has stored every message. It tries until ctx is done. An error that wraps
+	// bus.ErrBusy says that the broker was reached, but its queue is full.
 	Publish(ctx context.Context, msgs ...bus.Message) error
 	Close() error
 }
 
 // Config says how other nodes are reached.
 type Config struct {
-	// Address returns the address of a node's broker; false where nobody knows the node. It is asked at each publication and answers from
-	// memory.
+	// Address returns the address of a node's broker; ok is false for an unknown node. It is called for each
+	// publication and answers from memory.
 	Address func(node string) (addr string, ok bool)
 	// Open returns a way to a broker. It may connect later.
 	Open func(addr string) (Publisher, error)
@@ -44,9 +44,10 @@ type Config struct {
 	Metrics prometheus.Registerer // nil: none
 }
 
-// Default returns the configuration without Address and Open. The times were chosen: a broker of the same network answers within
-// milliseconds, one whose disk is slow within a second; a node that has died is replaced within half a minute, and what waited for it should not
-// wait much longer; a node whose topic stays full for half a minute does not handle it at all.
+// Default returns the configuration without Address and Open. The times are chosen as follows. A broker in the same
+// network answers within milliseconds, one with a slow disk within a second. A dead node is replaced within half a
+// minute, and messages for it should not wait much longer. A node whose topic stays full for half a minute is not
+// consuming it.
 func Default() Config {
 	return Config{Timeout: 3 * time.Second, Patience: 30 * time.Second, Rest: time.Second, MaxRest: 30 * time.Second, Retry: 4 * time.Second,
 		Keep: time.Minute, Log: slog.Default()}
@@ -105,8 +106,8 @@ func (b *Bus) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Ha
 	return b.own.Consume(ctx, topic, w, h)
 }
 
-// Publish implements bus.Bus. Where a node is unknown or its broker out of reach the error wraps a bus.RetryError; what went to other nodes, and
-// links for this one, may have been published.
+// Publish implements bus.Bus. If a node is unknown or its broker cannot be reached, the error wraps a bus.RetryError.
+// Messages to other nodes, and links for this node, may have been published all the same.
 func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
 	own, others := route(msgs)
 	if len(others) == 0 {
@@ -120,8 +121,8 @@ func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
 	errs[0] = b.publishTo(ctx, others[0])
 	wg.Wait()
 	if errors.Join(errs...) != nil {
-		// Links depend on nothing: else a node that is away would stop those of all others. An outcome, say, stands for all that was to be
-		// published before it.
+		// Links are published in any case: otherwise one absent node would stop the links of all others. Events such as
+		// outcomes are held back, because an outcome says that everything before it was published.
 		own = alone(own)
 	}
 	if len(own) > 0 {

@@ -107,7 +107,8 @@ func TestNodesArePublishedToAtTheSameTimeAndTheOwnBrokerLast(t *testing.T) {
 	})
 }
 
-// The first failure takes the timeout; then publications fail at once, and one at a time tries again, less and less often.
+// The first failure takes the timeout; then publications fail at once, and one at a time tries again, less and less
+// often.
 func TestABrokerThatIsAwayHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("a", "b")

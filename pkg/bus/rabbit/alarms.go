@@ -24,8 +24,8 @@ func (b *Bus) Alarms(ctx context.Context) ([]bus.Alarm, error) {
 	return alarms, nil
 }
 
-// alarms asks the health check that any user of the management API may use. It answers 503 where there are alarms,
-// which the client library takes for a failure to ask.
+// alarms calls the health check that any user of the management API may call. It answers 503 if there are alarms, which
+// the client library reports as an error.
 func (m *management) alarms(ctx context.Context, v *vhost) ([]bus.Alarm, error) {
 	c, err := m.client(ctx, v.url)
 	if err != nil {

@@ -12,21 +12,23 @@ import (
 	values "github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 )
 
-// A bundle is a message that holds several events of one topic. What a broker does for a message hardly depends on its size, so that
-// events which are published at the same moment travel together. Its body is a byte of version and, for each event, its message id and
-// its bytes, each with its length before it (wire). Nothing but a first publication is bundled: what is retried, buried or came back
-// is a message of its own again, so that no event suffers for long from what another one of its bundle does.
+// A bundle is a message that holds several events of one topic. The cost of a message in the broker hardly depends on
+// its size, so events that are published at the same moment are sent as one. The body is a version byte and then, for
+// each event, its message id and its bytes, each preceded by its length. Only first publications are bundled. A message
+// that is retried, buried or redelivered is sent alone, so that no event suffers for long from another event of its
+// bundle.
 const (
 	bundleType    = "application/x-whirlpool-events"
 	bundleVersion = 1
 
 	// maxBundle bounds the events of a bundle in any configuration: consumers have room for so many.
 	maxBundle = 32
-	// bundleBytes bounds a bundle's body, in octets, so that it fits into one frame. An event that is larger travels alone.
+	// bundleBytes bounds a bundle's body, in octets, so that it fits into one frame. An event that is larger travels
+	// alone.
 	bundleBytes = 120 << 10
 )
 
-// bundled reports whether events of a topic may travel together.
+// bundled reports whether events of a topic may be sent as bundles.
 func bundled(topic string) bool {
 	t, ok := crawl.TopicNamed(topic)
 	return ok && !t.Single
@@ -84,8 +86,8 @@ type whole struct {
 	unsure bool // some could not be settled
 }
 
-// jobsOf returns the events of a delivery. A bundle that was delivered before is one job, see [consumer.countRedelivery], and so is what is no
-// proper bundle.
+// jobsOf returns the events of a delivery. A redelivered bundle is one job (see [consumer.countRedelivery]), and so is
+// a body that is not a valid bundle.
 func jobsOf(d amqp.Delivery) []*job {
 	if d.ContentType != bundleType || d.Redelivered {
 		return []*job{{Delivery: d}}

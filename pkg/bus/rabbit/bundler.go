@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// bundler publishes events that come at the same time as bundles. While a bundle of a queue is on its way the next one fills; it goes when
-// the first is confirmed, or when it is full. So nothing waits where nothing is under way, and under load a bundle is what came
-// between two confirms.
+// bundler publishes events that arrive at the same time as bundles. While a bundle of a queue is in flight the next one
+// fills; it is sent when the first is confirmed, or when it is full. So an idle queue adds no delay, and under load a
+// bundle holds what arrived between two confirms.
 type bundler struct {
 	publish func(ctx context.Context, out []outgoing) error // returns when they are confirmed
 	most    int                                             // events of a bundle

@@ -65,8 +65,7 @@ func newVhost(cfg Config, l layout, url string) (*vhost, error) {
 	return v, nil
 }
 
-// Declare makes the exchanges, queues and bindings of both vhosts, or finds them there. It waits for the broker until ctx is
-// done.
+// Declare declares the exchanges, queues and bindings of both vhosts. It waits for the broker until ctx is done.
 func (b *Bus) Declare(ctx context.Context) error {
 	all := make([]string, 0, len(b.vhosts))
 	for _, v := range b.vhosts {
@@ -75,8 +74,8 @@ func (b *Bus) Declare(ctx context.Context) error {
 	return b.DeclareFor(ctx, all...)
 }
 
-// DeclareFor is Declare for the vhosts that hold one of the topics: a program that uses no other vhost needs no access
-// to it.
+// DeclareFor is Declare for only the vhosts that hold one of the topics. A program that does not use a vhost needs no
+// access to it.
 func (b *Bus) DeclareFor(ctx context.Context, topics ...string) error {
 	for _, v := range b.vhosts {
 		if !slices.ContainsFunc(topics, v.has) {
@@ -105,9 +104,9 @@ func (b *Bus) Close() error {
 	return nil
 }
 
-// Publish implements bus.Bus. It returns when the broker has every message on disk. What goes to the frontier is published after the
-// broker has the rest: a fetcher that dies in between must not have said that a fetch is over whose page nobody has, as it would
-// while the topic of pages is full.
+// Publish implements bus.Bus. It returns when the broker has every message on disk. It publishes messages for the
+// frontier last, after the broker has the others. Otherwise a fetcher that dies in between, for example while the topic
+// of pages is full, would have reported a fetch as done whose page nobody has.
 func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
 	var out [2][]outgoing
 	for _, m := range msgs {

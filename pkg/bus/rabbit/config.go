@@ -16,12 +16,12 @@ type Config struct {
 	// Subsystems and Frontier are the AMQP URLs of the two vhosts, with user and password:
 	// amqp://wh_subsystems_user:…@host:5672/wh_subsystems_vhost.
 	Subsystems, Frontier string
-	// Management is the URL of the broker's management API, http://host:15672. With a user in it, that one is asked for;
-	// without, each vhost's own. Depths, Quiet and the frontier's queues need it.
+	// Management is the URL of the broker's management API, http://host:15672. If it has no user, the user of each
+	// vhost is used. Depths, Quiet and the frontier's queues need it.
 	Management string
 	Program    string // the name of the connections in the management console
-	// MaxLength is the number of messages that may wait in a bounded topic before its publishers wait. It is an argument of
-	// the queues: all programs must agree on it.
+	// MaxLength is how many messages may wait in a bounded topic before its publishers wait. It is an argument of the
+	// queues, so all programs must have the same value.
 	MaxLength int
 	Window    int           // messages of one vhost that a program has published and that are not confirmed
 	Bundle    int           // events of a topic that may travel in one message, at most; 1: each travels alone
@@ -31,8 +31,8 @@ type Config struct {
 	Log   *slog.Logger
 }
 
-// Default returns the configuration without addresses. The window is where the throughput of confirms levels out
-// (BenchmarkPublish); the length of topics holds the outputs of a few seconds.
+// Default returns the configuration without addresses. With this window the throughput of confirms levels out
+// (BenchmarkPublish). With this length the topics hold the outputs of a few seconds.
 func Default() Config {
 	return Config{Program: "whirlpool", MaxLength: 2_000, Window: 1000, Bundle: 16, Heartbeat: 10 * time.Second, Grace: 20 * time.Second,
 		Log: slog.Default()}

@@ -27,8 +27,8 @@ func letterOf(vhost string, d *amqp.Delivery) bus.Letter {
 	return l
 }
 
-// Dead returns up to limit dead letters of each vhost, the oldest first, and leaves them where they are. Meanwhile another Dead or
-// Replay does not see them.
+// Dead returns up to limit dead letters of each vhost, oldest first, and leaves them in place. While it runs, another
+// call of Dead or Replay does not see them.
 func (b *Bus) Dead(ctx context.Context, limit int) ([]bus.Letter, error) {
 	var out []bus.Letter
 	for _, v := range b.vhosts {
@@ -43,8 +43,8 @@ func (b *Bus) Dead(ctx context.Context, limit int) ([]bus.Letter, error) {
 	return out, nil
 }
 
-// Replay puts the dead letters that keep returns true for back into their topics, as if they had never failed, and returns
-// their number. A letter without a topic that the vhost has stays.
+// Replay moves the dead letters for which keep returns true back to their topics, as if they had never failed, and
+// returns their number. A letter whose topic the vhost does not have stays.
 func (b *Bus) Replay(ctx context.Context, keep func(bus.Letter) bool) (n int, err error) {
 	for _, v := range b.vhosts {
 		err := v.exhume(ctx, -1, func(l bus.Letter, d *amqp.Delivery) error {
@@ -66,8 +66,8 @@ func (b *Bus) Replay(ctx context.Context, keep func(bus.Letter) bool) (n int, er
 	return n, nil
 }
 
-// exhume calls yield for the dead letters of the vhost that are there now, up to limit unless that is negative. Those that
-// yield does not acknowledge go back.
+// exhume calls yield for the dead letters that are in the vhost now, at most limit of them; a negative limit means all.
+// The letters that yield does not acknowledge go back.
 func (v *vhost) exhume(ctx context.Context, limit int, yield func(bus.Letter, *amqp.Delivery) error) error {
 	s, err := v.consuming.get(ctx)
 	if err != nil {

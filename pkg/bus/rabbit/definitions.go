@@ -8,8 +8,8 @@ import (
 	"fmt"
 )
 
-// HashPassword hashes a password as RabbitMQ's definitions hold it: base64 of the salt and of SHA-256(salt, password), see
-// https://www.rabbitmq.com/docs/passwords. Take a salt at random.
+// HashPassword hashes a password in the form of RabbitMQ's definitions: base64 of the salt and SHA-256(salt, password),
+// see https://www.rabbitmq.com/docs/passwords. Choose the salt at random.
 func HashPassword(password string, salt uint32) string {
 	b := binary.BigEndian.AppendUint32(nil, salt)
 	sum := sha256.Sum256(append(b, password...))
@@ -71,9 +71,10 @@ type defBinding struct {
 	Arguments   map[string]any `json:"arguments"`
 }
 
-// Definitions returns the topology with its usual names as a definitions file that a broker loads at its first start (rabbitmq.conf:
-// definitions.import_backend, or load_definitions): the same that Setup and Declare make. hashes holds the password hashes of users by name
-// ([HashPassword]); users without one are left out, with their permissions, and are made by other means.
+// Definitions returns the topology, with its default names, as a definitions file that a broker loads at its first
+// start (rabbitmq.conf: definitions.import_backend, or load_definitions). It declares the same as Setup and Declare.
+// hashes maps users to their password hashes ([HashPassword]). Users without a hash, and their permissions, are left
+// out; create them by other means.
 func Definitions(maxLength int, hashes map[string]string) ([]byte, error) {
 	d := definitions{}
 	d.add(subsystems, SubsystemsVhost, SubsystemsUser, maxLength, hashes)

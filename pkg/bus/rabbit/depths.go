@@ -68,8 +68,8 @@ func (m *management) client(ctx context.Context, amqpURL string) (*rabbithole.Cl
 	return c, nil
 }
 
-// totals returns what is in every queue of a vhost now. The broker asks the queues themselves, unlike for its statistics, which are
-// up to five seconds old.
+// totals returns the current length of every queue of a vhost. The broker asks the queues themselves; its statistics
+// would be up to five seconds old.
 func (m *management) totals(ctx context.Context, v *vhost) ([]rabbithole.QueueInfo, error) {
 	c, err := m.client(ctx, v.url)
 	if err != nil {
@@ -126,12 +126,12 @@ func (b *Bus) depthsOf(ctx context.Context, v *vhost) ([]bus.Depth, error) {
 	return out, nil
 }
 
-// Quiet waits until the topics, and their retries, hold no message, waiting or being handled. What is being handled by a
-// program that was cut off counts until the broker knows that it is gone. Nobody may publish to the first topics meanwhile;
-// the others may get messages from topics that are named too.
+// Quiet waits until the topics and their retry queues are empty and none of their messages is being handled. Messages
+// held by a program that lost its connection count until the broker notices. Nobody may publish to the first topics
+// meanwhile; the others may get messages from topics in the list.
 //
-// One look at all queues is not enough: the broker counts them one after another, so that a message may move from a queue not
-// counted yet to one that was. With as many looks in a row as there are topics it cannot hide.
+// One look at all queues is not enough. The broker counts them one after another, so a message may move from a queue
+// not counted yet to one already counted. With as many looks in a row as there are topics, a message cannot be missed.
 func (b *Bus) Quiet(ctx context.Context, topics ...string) error {
 	wait := pause{first: 20 * time.Millisecond, most: time.Second}
 	for quiet := 0; quiet < max(len(topics), 1); {

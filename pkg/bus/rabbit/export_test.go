@@ -2,7 +2,8 @@ package rabbit
 
 import "time"
 
-// Kill ends the connections as the death of the process would: no acknowledgement, no closing handshake, and nobody connects again.
+// Kill ends the connections as the death of the process would: no acknowledgement, no closing handshake, and nobody
+// connects again.
 func (b *Bus) Kill() {
 	for _, v := range b.vhosts {
 		for _, l := range []*link{v.consuming, v.publishing.link} {
@@ -20,8 +21,8 @@ func (b *Bus) Drop() {
 	}
 }
 
-// Kill is the same of the frontier's queues. What was settled before has reached the broker: the promise allows it to be late,
-// the suite expects it.
+// Kill is the same of the frontier's queues. What was settled before has reached the broker: the promise allows it to
+// be late, the suite expects it.
 func (q *Queues) Kill() {
 	for _, p := range q.pulls {
 		p.mu.Lock()
@@ -38,7 +39,7 @@ func (l *link) drop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.current != nil {
-		l.current.wire.cut()
+		l.current.batch.cut()
 	}
 }
 

@@ -46,11 +46,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // session is one connection, from the handshake to its end.
 type session struct {
-	conn *amqp.Connection
-	wire *wire
-	lost chan struct{} // closed when the connection has ended
-	why  *amqp.Error   // set before lost is closed; nil when we closed it
-	gate *gate         // shut while the broker takes no messages
+	conn  *amqp.Connection
+	batch *batchConn
+	lost  chan struct{} // closed when the connection has ended
+	why   *amqp.Error   // set before lost is closed; nil when we closed it
+	gate  *gate         // shut while the broker takes no messages
 
 	declaring sync.Mutex
 	declared  bool
@@ -150,8 +150,8 @@ func (l *link) watch(s *session) bool {
 		_ = s.conn.CloseDeadline(time.Now().Add(2 * time.Second))
 		<-s.lost
 	}
-	s.wire.cut()
-	<-s.wire.ended
+	s.batch.cut()
+	<-s.batch.ended
 	if l.ctx.Err() == nil && l.parked.Load() {
 		l.log.Warn("connection to RabbitMQ lost", "connection", l.name, "reason", s.why)
 		<-l.ctx.Done()
@@ -171,7 +171,7 @@ func (l *link) dial() (*session, error) { return l.dialWithin(l.ctx) }
 func (l *link) dialWithin(ctx context.Context) (*session, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	var w *wire
+	var w *batchConn
 	stop := func() bool { return false }
 	props := amqp.NewConnectionProperties()
 	props.SetClientConnectionName(l.name)
@@ -181,7 +181,7 @@ func (l *link) dialWithin(ctx context.Context) (*session, error) {
 			if err != nil {
 				return nil, err
 			}
-			w = newWire(c)
+			w = newBatchConn(c)
 			stop = context.AfterFunc(ctx, w.cut)                 // so that close need not wait for a handshake
 			return w, w.SetDeadline(time.Now().Add(dialTimeout)) // the library takes it off after the handshake
 		}})
@@ -193,7 +193,7 @@ func (l *link) dialWithin(ctx context.Context) (*session, error) {
 		}
 		return nil, refusal(l.url, err)
 	}
-	s := &session{conn: conn, wire: w, lost: make(chan struct{}), gate: newGate()}
+	s := &session{conn: conn, batch: w, lost: make(chan struct{}), gate: newGate()}
 	closed := conn.NotifyClose(make(chan *amqp.Error, 1))
 	blocked := conn.NotifyBlocked(make(chan amqp.Blocking, 16))
 	go l.follow(s, closed, blocked)

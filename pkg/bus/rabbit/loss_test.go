@@ -17,8 +17,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
 
-// pipeline publishes n messages, passes them through a stage, and returns when each has come out at the other end. at is called
-// with the number of handled messages.
+// pipeline publishes n messages, passes them through a stage, and returns when each has come out at the other end. at
+// is called with the number of handled messages.
 func pipeline(t *testing.T, b *rabbit.Bus, n int, at func(handled int64)) {
 	t.Helper()
 	var handled atomic.Int64
@@ -138,8 +138,8 @@ func TestABrokerThatIsAwayIsWaitedFor(t *testing.T) {
 	}
 }
 
-// crashed publishes n messages, lets a consumer that take starts hold some of them and die, and returns how many never reach the
-// next consumer.
+// crashed publishes n messages, lets a consumer that take starts hold some of them and die, and returns how many never
+// reach the next consumer.
 func crashed(t *testing.T, n int, take func(cfg rabbit.Config, held chan<- struct{}) (die func())) int {
 	cfg := rabbittest.Config(t)
 	b := rabbittest.OpenBus(t, cfg)
@@ -247,8 +247,8 @@ func TestAFullTopicMakesPublishersWait(t *testing.T) {
 	}
 }
 
-// The outcome of a fetch is published when the broker has its page, not before: a fetcher that dies in between would have ended the
-// story of a page that nobody has.
+// The outcome of a fetch is published when the broker has its page, not before: a fetcher that dies in between would
+// have ended the story of a page that nobody has.
 func TestTheFrontierHearsLast(t *testing.T) {
 	b := rabbittest.Bus(t, func(cfg *rabbit.Config) { cfg.MaxLength = 1 })
 	task := fetchOf(1).Event.(*crawl.Fetch).Task

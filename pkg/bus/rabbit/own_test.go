@@ -15,8 +15,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 )
 
-// control returns a function that runs rabbitmqctl against the broker of the tests. These tests raise alarms and stop the broker, so
-// they run only where WHIRLPOOL_TEST_RABBITMQCTL names the command, which says that nobody else uses the broker.
+// control returns a function that runs rabbitmqctl against the broker of the tests. These tests raise alarms and stop
+// the broker, so they run only where WHIRLPOOL_TEST_RABBITMQCTL names the command, which says that nobody else uses the
+// broker.
 func control(t *testing.T) func(args ...string) {
 	path := os.Getenv("WHIRLPOOL_TEST_RABBITMQCTL")
 	if path == "" {
@@ -73,7 +74,8 @@ func TestNothingIsLostWhenTheBrokerRestarts(t *testing.T) {
 	<-restarted
 }
 
-// The broker closes the channel of who holds a task too long. The control shows that it does; renewing keeps the receipts good.
+// The broker closes the channel of who holds a task too long. The control shows that it does; renewing keeps the
+// receipts good.
 func TestHeldTasksOutliveTheBrokersPatience(t *testing.T) {
 	ctl := control(t)
 	ctl("eval", "application:set_env(rabbit, consumer_timeout, 2000), application:set_env(rabbit, channel_tick_interval, 500).")

@@ -7,14 +7,15 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
-// Publisher publishes to the broker of another node, and does nothing else with it: it makes no queue, consumes nothing and asks nothing. It
-// has one connection for each vhost that something was published to, with one channel.
+// Publisher publishes to the broker of another node and does nothing else there: it declares no queue, consumes nothing
+// and calls no API. It has one connection with one channel for each vhost that it has published to.
 type Publisher struct{ bus *Bus }
 
 // errForeign says why an unroutable message waits.
 var errForeign = errors.New("the programs of that node make its queues when they start")
 
-// OpenPublisher returns a publisher. It connects when it is first used, and keeps trying. The management address of cfg is not used.
+// OpenPublisher returns a publisher. It connects when it is first used, and keeps trying. The management address of cfg
+// is not used.
 func OpenPublisher(cfg Config) (*Publisher, error) {
 	cfg.Bundle = 1 // of a bundle that others wait for, too, a caller whose context ends does not learn whether the broker refused
 	b, err := Open(cfg)
@@ -32,7 +33,8 @@ func OpenPublisher(cfg Config) (*Publisher, error) {
 	return &Publisher{b}, nil
 }
 
-// Publish is that of Bus. bus.ErrBusy where ctx ended while the broker was reached and refused: full topics, memory, disk.
+// Publish is that of Bus. bus.ErrBusy where ctx ended while the broker was reached and refused: full topics, memory,
+// disk.
 func (p *Publisher) Publish(ctx context.Context, msgs ...bus.Message) error {
 	return p.bus.Publish(ctx, msgs...)
 }

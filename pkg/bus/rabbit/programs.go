@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
-// Programs returns the programs that are connected to the two vhosts, by host and name. Several of one name on one host are
-// one; their connections add up. The broker may take some seconds to tell of a new one.
+// Programs returns the programs that are connected to the two vhosts, by host and name. Several of one name on one host
+// are one entry; their connections are added up. The broker may report a new connection some seconds late.
 func (b *Bus) Programs(ctx context.Context) ([]bus.Program, error) {
 	type place struct{ host, name string }
 	count := map[place]int{}
@@ -49,8 +49,8 @@ func programOf(connection string) string {
 	return cmp.Or(connection, "?")
 }
 
-// Take removes the dead letters for which handled returns true: the caller has seen to what they asked for in another way than
-// Replay does. It returns their number.
+// Take removes the dead letters for which handled returns true, and returns their number. Use it, instead of Replay, if
+// the caller has repaired the work of a letter in another way.
 func (b *Bus) Take(ctx context.Context, handled func(bus.Letter) (bool, error)) (n int, err error) {
 	for _, v := range b.vhosts {
 		err := v.exhume(ctx, -1, func(l bus.Letter, d *amqp.Delivery) error {

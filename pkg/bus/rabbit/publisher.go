@@ -27,8 +27,8 @@ var (
 	errBlocked    = errors.New("the broker is short of memory or disk")
 )
 
-// publisher publishes to one vhost. Its callers share a channel: their messages go out together, and the broker confirms them
-// together, so that many small groups cost few round trips.
+// publisher publishes to one vhost. Its callers share a channel. Their messages are sent together and confirmed
+// together, so many small groups cost few round trips.
 type publisher struct {
 	link     *link
 	exchange string
@@ -59,8 +59,8 @@ type confirming struct {
 	returned map[string]bool // correlation ids of messages that came back
 }
 
-// publish returns when the broker has confirmed that it has every message. Until ctx is done it publishes again what was
-// refused, returned, or lost with a connection. bus.ErrBusy where the broker refused meanwhile.
+// publish returns when the broker has confirmed every message. Until ctx is done it publishes again what was refused,
+// returned, or lost with a connection. It returns bus.ErrBusy if the broker refused a message meanwhile.
 func (p *publisher) publish(ctx context.Context, out []outgoing) error {
 	wait := pause{first: 2 * time.Millisecond, most: 500 * time.Millisecond}
 	var why, busy error
@@ -91,8 +91,7 @@ func (p *publisher) publish(ctx context.Context, out []outgoing) error {
 	return nil
 }
 
-// say logs what keeps messages from being published, once. A full queue is no trouble, and a lost connection is logged by its
-// link.
+// say logs once why messages cannot be published. A full queue is normal, and a lost connection is logged by its link.
 func (p *publisher) say(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +102,7 @@ func (p *publisher) say(err error) {
 		errors.Is(err, context.DeadlineExceeded), err.Error() == p.said:
 	default:
 		p.said = err.Error()
-		p.link.log.Error("messages cannot be published; trying again until they can", "error", err)
+		p.link.log.Error("messages cannot be published; trying again", "error", err)
 	}
 }
 
@@ -171,8 +170,8 @@ type sent struct {
 	confirm *amqp.DeferredConfirmation
 }
 
-// send writes messages. It waits while the broker takes none and while the window is full. Where it stops early, the error
-// says why.
+// send writes messages. It waits while the broker accepts none and while the window is full. If it stops early, the
+// error says why.
 func (c *confirming) send(ctx context.Context, exchange string, out []outgoing) ([]sent, error) {
 	done := make([]sent, 0, len(out))
 	for i := range out {
@@ -196,7 +195,7 @@ func (c *confirming) admit(ctx context.Context) error {
 	if err := c.session.gate.wait(ctx); err != nil {
 		return fmt.Errorf("%w: %w", errBlocked, err)
 	}
-	if err := c.session.wire.room(ctx); err != nil {
+	if err := c.session.batch.room(ctx); err != nil {
 		return err
 	}
 	select {
@@ -207,8 +206,8 @@ func (c *confirming) admit(ctx context.Context) error {
 	}
 }
 
-// collect waits for the confirms of what was written, and returns the messages without one. When ctx ends first, the slots are
-// freed when the confirms come.
+// collect waits for the confirms of the written messages and returns the messages that got none. If ctx ends first,
+// their slots are freed when the confirms arrive.
 func (c *confirming) collect(ctx context.Context, out []outgoing, done []sent) (again []outgoing, why error) {
 	for i, s := range done {
 		select {
@@ -242,8 +241,9 @@ func unsure(o outgoing) outgoing {
 	return o
 }
 
-// free gives the slot of a confirmed message to the next, and reports whether the message came back as unroutable. The broker
-// returns a message before it confirms it, so the return has been read by now, by this call or by another one.
+// free passes the slot of a confirmed message to the next one and reports whether the message was returned as
+// unroutable. The broker returns a message before it confirms it, so the return has been read by now, in this call or
+// another.
 func (c *confirming) free(s sent) (returned bool) {
 	c.mu.Lock()
 	for more := true; more; {

@@ -41,8 +41,8 @@ func (q *Queues) newPuller() (*puller, error) {
 	return &puller{vhost: q.v, receipts: &q.receipts, ch: ch, pulled: map[uint64]*pulledTask{}}, nil
 }
 
-// getUpTo is the number of tasks up to which asking for each costs less than a consumer, which takes three round trips to set up
-// and end (BenchmarkPull).
+// getUpTo is the number of tasks up to which basic.get for each costs less than a consumer, which takes three round
+// trips to start and end (BenchmarkPull).
 const getUpTo = 6
 
 // pull takes up to n tasks from the head of a queue.
@@ -143,9 +143,9 @@ func (p *puller) settle(receipt uint64) error {
 	return p.ch.Ack(t.tag, false)
 }
 
-// The broker closes a channel on which a message stays unacknowledged for its consumer_timeout, 30 minutes unless configured. The
-// frontier holds tasks for longer: those of slow hosts, and retries. So tasks that were pulled that long ago are given back and pulled
-// again, in the same place of the queue and under the same receipts.
+// The broker closes a channel on which a message stays unacknowledged for longer than its consumer_timeout, 30 minutes
+// by default. The frontier holds tasks for longer: those of slow hosts, and retries. So tasks pulled that long ago are
+// given back and pulled again, at the same place of the queue and with the same receipts.
 const (
 	renewAfter = 12 * time.Minute
 	renewEvery = time.Minute
@@ -198,8 +198,8 @@ func (p *puller) renew(after time.Duration) error {
 
 var errNotBack = errors.New("a task that was given back did not come again")
 
-// renewQueue gives back the tasks of a queue, which the broker puts where they were, at the head; so the next that it gives are
-// the same.
+// renewQueue gives back the tasks of a queue and pulls them again. The broker puts them back at the head, so the next
+// tasks it delivers are the same ones.
 func (p *puller) renewQueue(queue string, tasks []*pulledTask) error {
 	byMessage := map[string][]*pulledTask{}
 	for _, t := range tasks {

@@ -15,12 +15,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// ErrLost says that the connection over which tasks were pulled is gone, and with it every receipt: the broker has put the tasks
-// back. The frontier is rebuilt over new Queues.
+// ErrLost says that the connection with which tasks were pulled is lost, and every receipt is invalid: the broker has
+// put the tasks back into their queues. Rebuild the frontier over new Queues.
 var ErrLost = errors.New("rabbit: the connection of the frontier's queues was lost: all receipts are void")
 
-// pullChannels is the number of channels over which the queues are pulled. A queue always uses the same one, which keeps its
-// order; different queues do not wait for each other.
+// pullChannels is the number of channels used to pull from the queues. A queue always uses the same channel, which
+// keeps its order. Different queues do not wait for each other.
 const pullChannels = 4
 
 // Queues are the frontier's queues on a broker. It implements crawl.Queues. One program at a time has them.
@@ -44,8 +44,8 @@ type Queues struct {
 
 var _ crawl.Queues = (*Queues)(nil)
 
-// OpenQueues takes the frontier's queues. It waits until the broker can be reached, until nobody else has the queues, and until
-// the tasks that the last owner had pulled are back; or until ctx is done.
+// OpenQueues takes exclusive ownership of the frontier's queues. It waits until the broker can be reached, nobody else
+// owns the queues, and the tasks that the last owner had pulled are back; or until ctx is done.
 func OpenQueues(ctx context.Context, cfg Config) (*Queues, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -136,8 +136,8 @@ func (q *Queues) own(ctx context.Context) error {
 	}
 }
 
-// find learns which queues exist, waits until nothing is pulled from them, and deletes those of hosts and retries that are empty: a
-// crawl leaves them behind by and by.
+// find lists the queues that exist, waits until none of their tasks is pulled, and deletes the empty queues of hosts
+// and retries, which a crawl leaves behind over time.
 func (q *Queues) find(ctx context.Context) error {
 	for wait := (pause{first: 20 * time.Millisecond, most: time.Second}); ; {
 		infos, err := q.api.totals(ctx, q.v)
@@ -301,8 +301,8 @@ func (q *Queues) Lengths(ctx context.Context) (map[string]int64, error) {
 	return out, nil
 }
 
-// Lost is closed when the receipts are void, because the connection or one of its channels is gone: whoever works on
-// pulled tasks may stop.
+// Lost is closed when the receipts become invalid because the connection or one of its channels is lost. Work on pulled
+// tasks may then stop.
 func (q *Queues) Lost() <-chan struct{} { return q.gone }
 
 // Cause is ErrLost with what the broker said, once Lost is closed.

@@ -31,8 +31,8 @@ func refusal(url string, err error) error {
 	return err
 }
 
-// DeniedError says that the broker lets the user in, but not to a queue or an exchange. Waiting will not help, `whirlpool
-// setup` will. After it the broker has closed the channel.
+// DeniedError says that the broker accepts the user, but denies access to a queue or an exchange. Waiting does not help;
+// `whirlpool setup` does. The broker has closed the channel after it.
 type DeniedError struct {
 	User, Vhost string
 	Err         error // what the broker said: it names the queue or the exchange
@@ -86,8 +86,8 @@ func (b *Bus) Reach(ctx context.Context) error {
 			return fmt.Errorf("connect to RabbitMQ, vhost %s: %w", v.name, err)
 		}
 		_ = s.conn.Close() // it served its purpose
-		s.wire.cut()
-		<-s.wire.ended
+		s.batch.cut()
+		<-s.batch.ended
 		<-s.lost
 	}
 	return nil

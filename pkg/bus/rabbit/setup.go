@@ -13,9 +13,9 @@ import (
 // userTag lets a vhost's user ask the management API about that vhost, and nothing else.
 const userTag = "management"
 
-// Setup makes the two vhosts, a user for each with the permissions that it needs, and the topology, or brings them up to date. The names
-// and passwords are those of the addresses in cfg. admin is the URL of the management API with a user and password
-// that may administer the broker.
+// Setup creates or updates the two vhosts, a user with the needed permissions for each, and the topology. Names and
+// passwords are those of the addresses in cfg. admin is the URL of the management API, with a user and password that
+// may administer the broker.
 func Setup(ctx context.Context, admin string, cfg Config) error {
 	cfg.Management = admin
 	if err := cfg.Validate(); err != nil {

@@ -15,16 +15,17 @@ import (
 )
 
 const (
-	// busyLook is how often a node looks at what it has to hand over or to take back, idleLook how often when there is nothing.
+	// busyLook is how often a node looks at what it has to hand over or to take back, idleLook how often when there is
+	// nothing.
 	busyLook = 100 * time.Millisecond
 	idleLook = time.Second
 	// lostLease is how long a hand-over waits before it doubts that a lease will end: no request takes as long.
 	lostLease = 5 * time.Minute
 )
 
-// Run does the node's part of every move until ctx is done, and returns nil, or until the registration is over: ErrOver. Errors of stores are
-// reported and tried again.
-func (t *Territory) Run(ctx context.Context, f Frontier) error {
+// Run does the node's part of every move until ctx is done, and then returns nil, or until the registration has ended:
+// ErrOver. Errors of stores are logged and retried.
+func (t *Ownership) Run(ctx context.Context, f Frontier) error {
 	changed, stop := t.deps.Member.Watch()
 	defer stop()
 	t.reclaimAfter(t.cfg.Patience) // what was lost while this node was away
@@ -49,9 +50,9 @@ func (t *Territory) Run(ctx context.Context, f Frontier) error {
 	}
 }
 
-// sayWhy tells people what has to be tried again. A refusal by the fence is no fault: the node has lost its place for
-// the moment, which its membership has said.
-func (t *Territory) sayWhy(ctx context.Context, err error) {
+// sayWhy logs what has to be retried. A refusal by the fence is not a fault: the node has lost its place for the
+// moment, which its membership has logged.
+func (t *Ownership) sayWhy(ctx context.Context, err error) {
 	level := slog.LevelWarn
 	if errors.Is(err, ring.ErrFenced) {
 		level = slog.LevelInfo
@@ -60,7 +61,7 @@ func (t *Territory) sayWhy(ctx context.Context, err error) {
 }
 
 // look does what is to be done now. busy: something is left that time will settle.
-func (t *Territory) look(ctx context.Context, f Frontier) (busy bool, err error) {
+func (t *Ownership) look(ctx context.Context, f Frontier) (busy bool, err error) {
 	table := t.deps.Member.Table()
 	if t.update(table) {
 		t.noteDepartures(table)
@@ -74,7 +75,7 @@ func (t *Territory) look(ctx context.Context, f Frontier) (busy bool, err error)
 }
 
 // handOver lets go of virtual nodes of which nothing is in flight. The frontier leases nothing of them since update.
-func (t *Territory) handOver(ctx context.Context, f Frontier, hand []ring.Vnode) error {
+func (t *Ownership) handOver(ctx context.Context, f Frontier, hand []ring.Vnode) error {
 	busy := f.InFlight()
 	var parts []ring.Part
 	for _, v := range hand {
@@ -109,7 +110,7 @@ func (t *Territory) handOver(ctx context.Context, f Frontier, hand []ring.Vnode)
 }
 
 // takeOver queues what is open of virtual nodes that came to this node.
-func (t *Territory) takeOver(ctx context.Context, f Frontier, table *ring.Table, gained []ring.Vnode) error {
+func (t *Ownership) takeOver(ctx context.Context, f Frontier, table *ring.Table, gained []ring.Vnode) error {
 	if len(gained) == 0 {
 		return nil
 	}
@@ -142,7 +143,7 @@ func (t *Territory) takeOver(ctx context.Context, f Frontier, table *ring.Table,
 }
 
 // noteDepartures sees to it that pages are taken back whose links a node took with it.
-func (t *Territory) noteDepartures(table *ring.Table) {
+func (t *Ownership) noteDepartures(table *ring.Table) {
 	now := map[member]bool{}
 	for _, n := range table.Nodes() {
 		if n.State != ring.Gone {
@@ -158,18 +159,18 @@ func (t *Territory) noteDepartures(table *ring.Table) {
 	t.members = now
 }
 
-func (t *Territory) reclaimAfter(d time.Duration) {
+func (t *Ownership) reclaimAfter(d time.Duration) {
 	t.reclaim = append(t.reclaim, time.Now().Add(d))
 	slices.SortFunc(t.reclaim, time.Time.Compare)
 }
 
-// TakeBack has the pages taken back whose links have been on their way for longer than the patience, though no node has left: somebody who sees that
-// nothing goes on any more calls it.
-func (t *Territory) TakeBack() { t.stuck.Store(true) }
+// TakeBack makes the node take back the pages whose links have been on their way for longer than the patience, although
+// no node has left. Call it if nothing moves on any more.
+func (t *Ownership) TakeBack() { t.stuck.Store(true) }
 
-// takeBack takes back, when it is time, the pages of this node's hosts whose links were lost on their way: those that were expected before a node
-// was missed, and are still not followed after the time that the living take.
-func (t *Territory) takeBack(ctx context.Context, f Frontier) error {
+// takeBack, when it is time, takes back the pages of this node's hosts whose links were lost on their way: those that
+// were expected before a node was missed, and whose links are still not claimed after the time that living nodes take.
+func (t *Ownership) takeBack(ctx context.Context, f Frontier) error {
 	now := time.Now()
 	if t.stuck.Swap(false) {
 		t.reclaimAfter(0)
@@ -194,7 +195,7 @@ func (t *Territory) takeBack(ctx context.Context, f Frontier) error {
 }
 
 // Recovery brings back what belongs to this node.
-func (t *Territory) Recovery() *recovery.Recovery {
+func (t *Ownership) Recovery() *recovery.Recovery {
 	return &recovery.Recovery{Ledger: t.deps.Ledger, Following: t.deps.Following, Log: t.cfg.Log,
 		Mine: func(u weburl.URL) bool { return t.Place(u).Node == "" }}
 }

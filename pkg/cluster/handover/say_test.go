@@ -24,7 +24,7 @@ func TestARefusalByTheFenceIsNoWarning(t *testing.T) {
 		{fmt.Errorf("hand over: %w", ringmember.ErrFenced), "INFO"},
 	} {
 		var out bytes.Buffer
-		tr := Territory{cfg: Config{Log: slog.New(slog.NewTextHandler(&out, nil))}}
+		tr := Ownership{cfg: Config{Log: slog.New(slog.NewTextHandler(&out, nil))}}
 		tr.sayWhy(t.Context(), tt.err)
 		if line := out.String(); !strings.Contains(line, "level="+tt.want) || !strings.Contains(line, tt.err.Error()) {
 			t.Errorf("%v is logged as %q, want it at %s", tt.err, line, tt.want)

@@ -2,7 +2,7 @@ package ring
 
 import "slices"
 
-// fit makes a node own its share: the whole number next below or at its part of the weights, rounded to the nearest. It takes from, or gives to, the
+// fit gives a node its share: its part of the weights, rounded down or to the nearest. It takes from, or gives to, the
 // others; nothing moves between two of them.
 func (d *draft) fit(i int) {
 	total := d.weights()
@@ -29,8 +29,9 @@ func (d *draft) weights() (total int64) {
 	return total
 }
 
-// attract gives k virtual nodes of the others to a node, each of the one that has most above its share; by name among equals. A node gives
-// those that do not move before those that do, and its last before its first, so that ranges stay in one piece where they can.
+// attract moves k virtual nodes from the others to a node, each from the one with the largest surplus; among equals, by
+// name. A node gives those that do not move before those that do, and its last before its first, so that ranges stay in
+// one piece if possible.
 func (d *draft) attract(to, k int) {
 	stock := make([][]int, len(d.nodes)) // by node, the next to be given last
 	for _, moving := range []bool{true, false} {
@@ -57,8 +58,8 @@ func (d *draft) attract(to, k int) {
 	}
 }
 
-// shed gives k virtual nodes of a node to the others, each to the one that has most below its share. One that is being handed to it goes back
-// to the node it comes from where that is as good as any other.
+// shed moves k virtual nodes from a node to the others, each to the one that lacks most. A virtual node that is just
+// being handed to it returns to the node it comes from, if that is as good as any other.
 func (d *draft) shed(from, k int, dead bool) {
 	var mine []int
 	for _, moving := range []bool{false, true} {

@@ -14,16 +14,16 @@ var (
 	ErrFull    = fmt.Errorf("the ring has %d nodes already, its limit", MaxNodes)
 )
 
-// Join returns the table after a registration of a node; n.State does not matter. Nothing moves between two other nodes.
+// Join returns the table after a node has registered; n.State is ignored. Nothing moves between two other nodes.
 //
 //   - A node that the ring does not know, or that has left or died, gets its share of virtual nodes from the others.
-//   - One that is known with another incarnation and the same address has been away for a moment and keeps what it owns: its queues are in
-//     its broker. A drain that it was in goes on.
-//   - At another address its queues are not there: it is dead, and joins.
-//   - Another weight: it takes or gives the difference.
+//   - A node known with another incarnation and the same address was away for a moment. It keeps what it owns, because
+//     its queues are in its broker, and goes on with a drain.
+//   - A node known at another address does not have its queues there: it is dead, and joins anew.
+//   - A node with another weight takes or gives the difference.
 //
-// The same registration again changes nothing and returns t. ErrStale: the incarnation is older than the known one. ErrAddress: what is handed to
-// the node would go to another one; a node that was renamed waits until its old name is dead.
+// Registering again with the same values returns t. ErrStale: the incarnation is older than the known one. ErrAddress:
+// messages for the node would go to another one at this address; a renamed node waits until its old name is dead.
 func (t *Table) Join(n Node) (*Table, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
@@ -83,8 +83,9 @@ func (t *Table) enter(n Node) *Table {
 	return d.table()
 }
 
-// Drain returns the table in which a node hands all it owns to the others. Once all of it is finished the node is Gone and may stop. A node that
-// drains already, or has left, is left alone. ErrUnknown; ErrLast where nobody else could own.
+// Drain returns the table in which a node hands all it owns to the others. When all of it is finished the node is Gone
+// and may stop. Nothing changes if the node drains already or has left. ErrUnknown: there is no such node. ErrLast: no
+// other node could own anything.
 func (t *Table) Drain(name string) (*Table, error) {
 	i, ok := t.find(name)
 	if !ok || t.nodes[i].State == Gone && t.nodes[i].Incarnation == 0 {
@@ -102,8 +103,9 @@ func (t *Table) Drain(name string) (*Table, error) {
 	return d.table(), nil
 }
 
-// Dead returns the table without a node that is gone for good: an incarnation that will write no more. What it owned goes to the others, who
-// recover it from the ledger. Where nobody is left but nodes that drain, these stay. ErrUnknown where that incarnation is no member.
+// Dead returns the table without a node that is gone for good: this incarnation will write nothing more. The others get
+// what it owned and recover it from the ledger. If only draining nodes are left, they stop draining. ErrUnknown: that
+// incarnation is not a member.
 func (t *Table) Dead(name string, incarnation uint64) (*Table, error) {
 	i, ok := t.find(name)
 	if !ok || t.nodes[i].Incarnation != incarnation || incarnation == 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 )
 
-// MaxEncoded bounds an encoded table in octets: a node of ZooKeeper holds 1,048,575 with the packet around it (its jute.maxbuffer).
+// MaxEncoded bounds an encoded table in octets: a node of ZooKeeper holds 1,048,575 with the packet around it (its
+// jute.maxbuffer).
 const MaxEncoded = 1_000_000
 
 // maxPlain bounds a table before compression: 9 octets a virtual node, the epochs' list, the nodes.
@@ -27,9 +28,10 @@ var (
 	ErrFormat   = errors.New("not a table of the ring that this build reads")
 )
 
-// The format: the version, then, compressed by Zstandard: epoch, seed, partition, numbers, the nodes, and the virtual nodes as columns of octets
-// (owners, steps, owners before, the places of their epochs in a list of those). Columns of one kind are what a compressor gets to
-// log2(nodes) bits a virtual node; as JSON 256 virtual nodes for each of 1,000 nodes would be 20 times what fits.
+// The format is: the version, then, compressed with Zstandard: epoch, seed, partition, numbers, the nodes, and the
+// virtual nodes as columns of bytes (owners, steps, previous owners, the indexes of their epochs in a list of epochs).
+// A column of one kind compresses to about log2(nodes) bits for each virtual node. As JSON, 256 virtual nodes for each
+// of 1,000 nodes would be 20 times too large.
 var (
 	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
@@ -109,7 +111,8 @@ func (t *Table) appendSince(b []byte) []byte {
 	return b
 }
 
-// Decode reads what Encode wrote. It checks all that the package relies on: whatever the octets are, it returns a sound table or ErrFormat.
+// Decode reads what Encode wrote. It checks all that the package relies on: whatever the octets are, it returns a sound
+// table or ErrFormat.
 func Decode(b []byte) (*Table, error) {
 	if len(b) == 0 || b[0] != version {
 		return nil, fmt.Errorf("%w: version %d is known", ErrFormat, version)

@@ -28,10 +28,11 @@ func (d *draft) add(n Node) int {
 // takes reports whether a node may be given virtual nodes.
 func (d *draft) takes(i int) bool { return d.nodes[i].State == Joining || d.nodes[i].State == Active }
 
-// give makes a node the owner of a virtual node, and says who must be waited for before it leases. What a node did not lease from, it cannot have
-// in flight: so that is the owner of a settled virtual node, or the one that has not let go yet: also where it is to own it again,
-// since it may go on to a third before its old owner, whose table may be old, has heard of any of it. What is queued, wherever it is, the
-// ledger knows, which every new owner reads. ownerDead: the owner cannot be waited for.
+// give makes a node the owner of a virtual node, and records which node must let go before the new owner may lease.
+// That is the owner of a settled virtual node, or the one that has not let go yet: only such a node can have leases in
+// flight. This holds also if it becomes the owner again, because the virtual node may move on to a third node before
+// the old owner, whose table may be old, has heard of it. Queued tasks are in the ledger, wherever they are queued, and
+// every new owner reads it. ownerDead: nobody can wait for the owner.
 func (d *draft) give(v, to int, ownerDead bool) {
 	o, s := d.owner[v], d.step[v]
 	switch {
@@ -48,7 +49,8 @@ func (d *draft) give(v, to int, ownerDead bool) {
 	d.owner[v], d.since[v], d.step[v] = uint16(to), d.epoch, s
 }
 
-// table ends the epoch: it settles the states of nodes, forgets those that nothing refers to, and puts the rest in order.
+// table ends the epoch: it settles the states of nodes, forgets those that nothing refers to, and puts the rest in
+// order.
 func (d *draft) table() *Table {
 	arriving, leaving := make([]int, len(d.nodes)), make([]int, len(d.nodes))
 	used := make([]bool, len(d.nodes))

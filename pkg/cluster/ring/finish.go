@@ -10,14 +10,14 @@ type Part struct {
 // Part is what the node that has to do the virtual node's step says when it is done.
 func (v Vnode) Part() Part { return Part{v.Index, v.Since, v.Step} }
 
-// Finish returns the table after a node has done its part of moves, and how many of the parts counted.
+// Finish returns the table after a node has done its parts of moves, and how many of the parts counted.
 //
-//   - The owner before ends the step Handing: it leases nothing from the virtual node, nothing of it is in flight, every outcome of it is in the
-//     ledger, host records and clocks are in the store. The step Recovering follows.
-//   - The owner ends the step Recovering: it has read from the ledger what is open.
+//   - The previous owner ends the step Handing: it leases nothing of the virtual node, nothing of it is in flight, all
+//     its outcomes are in the ledger, and host records and clocks are in the store. The step Recovering follows.
+//   - The owner ends the step Recovering: it has read the open URLs from the ledger.
 //
-// A part that does not fit the table is left out, because the virtual node went elsewhere meanwhile: the node looks at the new table and does
-// what that asks for. Where nothing counts, t is returned.
+// A part that does not fit the table is ignored, because the virtual node went elsewhere meanwhile; the node looks at
+// the new table and does what that asks for. If nothing counts, t is returned.
 func (t *Table) Finish(node string, incarnation uint64, parts ...Part) (_ *Table, counted int) {
 	i, ok := t.find(node)
 	if !ok || t.nodes[i].Incarnation != incarnation {
@@ -46,8 +46,9 @@ func (t *Table) Finish(node string, incarnation uint64, parts ...Part) (_ *Table
 	return d.table(), counted
 }
 
-// Duties returns the virtual nodes of which a node has the next part to do, in order: those it has to hand on, and those it has to recover. One
-// that came back before it had gone is handed from the node to itself: requests may be in flight.
+// Duties returns, in order, the virtual nodes for which the node has to act next: those it has to hand over, and those
+// it has to recover. A virtual node that came back before it was gone is handed from the node to itself, because
+// requests may be in flight.
 func (t *Table) Duties(node string) (hand, regain []Vnode) {
 	i, ok := t.find(node)
 	if !ok {
@@ -64,8 +65,8 @@ func (t *Table) Duties(node string) (hand, regain []Vnode) {
 	return hand, regain
 }
 
-// Settle returns the table after every node has done all its parts of moves: nothing moves any more. It is for simulations, measurements and tests, which
-// begin with such a ring; the nodes of a cluster finish their own moves.
+// Settle returns the table after every node has finished its moves. Simulations, measurements and tests start with such
+// a ring; the nodes of a cluster finish their own moves.
 func Settle(t *Table) *Table {
 	for range 2 { // what is handed is to be recovered
 		parts := map[string][]Part{}

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is nodes that act on the table as they last saw it, which may be old. It holds what must never happen against what the table
-// allows: two nodes that contact hosts of one virtual node, and queued URLs that nobody will lease.
+// world is nodes that act on the table as they last saw it, which may be old. It holds what must never happen against
+// what the table allows: two nodes that contact hosts of one virtual node, and queued URLs that nobody will lease.
 type world struct {
 	t     rapid.TB
 	table *Table
@@ -78,7 +78,8 @@ func (w *world) lease(name string, v int) {
 	}
 }
 
-// work does one thing that a node owes to the ring as it sees it: it says that it has done with one virtual node, or reads one from the ledger.
+// work does one thing that a node owes to the ring as it sees it: it says that it has done with one virtual node, or
+// reads one from the ledger.
 func (w *world) work(name string, pick int) {
 	a := w.nodes[name]
 	me, _ := a.view.Node(name)

@@ -12,7 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Partition says what the ring's keys are: URLs of one key belong to one node. It is a property of the ring, fixed at its creation.
+// Partition says what the ring's keys are: URLs of one key belong to one node. It is a property of the ring, fixed at
+// its creation.
 type Partition uint8
 
 // The partitions.
@@ -21,9 +22,11 @@ const (
 	ByHost Partition = iota
 	// ByDomain keeps all hosts of a registrable domain on one node: few distinct sites, but shared budgets a site.
 	ByDomain
-	// ByIP keeps all hosts of an address on one node, so that the delay between requests to one address holds over all nodes.
+	// ByIP keeps all hosts of an address on one node, so that the delay between requests to one address holds over all
+	// nodes.
 	ByIP
-	// ByURL spreads the URLs of one host over all nodes. Each node then keeps the host's delay times the number of nodes (DelayFactor).
+	// ByURL spreads the URLs of one host over all nodes. Each node then keeps the host's delay times the number of
+	// nodes (DelayFactor).
 	ByURL
 )
 
@@ -62,15 +65,16 @@ func (p Partition) validate() error {
 	return nil
 }
 
-// Addresses gives the address that stands for a host name. It must give the same answer on all nodes and for as long as URLs of the host are
-// open: the first answer is to be kept where all nodes see it. With plain DNS, whose answers vary, a host would belong to two nodes. An invalid
-// address stands for a host without one, which is placed by its name.
+// Addresses returns the address that stands for a host name. It must return the same address on all nodes for as long
+// as URLs of the host are open, so store the first answer where all nodes see it. With plain DNS, whose answers vary, a
+// host would belong to two nodes. An invalid address stands for a host without one, which is placed by its name.
 type Addresses func(ctx context.Context, host string) (netip.Addr, error)
 
 // ErrNoAddresses says that a partition by address was used without Addresses.
 var ErrNoAddresses = errors.New("a ring that is partitioned by ip needs the addresses of hosts")
 
-// Key returns the key of a URL. Only ByIP uses addresses, and only it fails: where the host has no address, or Addresses is nil.
+// Key returns the key of a URL. Only ByIP uses addresses, and only it fails: where the host has no address, or
+// Addresses is nil.
 func (p Partition) Key(ctx context.Context, u weburl.URL, addresses Addresses) (string, error) {
 	switch p {
 	case ByDomain:
@@ -102,9 +106,9 @@ func addressKey(ctx context.Context, u weburl.URL, addresses Addresses) (string,
 	return a.Unmap().String(), nil
 }
 
-// DelayFactor is what the delay of a host is multiplied by on each node: 1, but ByURL the number of nodes that may lease. Requests to a host then
-// come as rarely as from one node on average. Two nodes do not know of each other's last request, though, so that two may fall close
-// together: where each single gap must be kept, partition by host.
+// DelayFactor is the factor for a host's delay on each node: 1, but with ByURL the number of nodes that may lease. On
+// average, requests to a host are then as rare as from one node. But two nodes do not know each other's last request,
+// so two requests may come close together: to keep every single gap, partition by host.
 func (t *Table) DelayFactor() int {
 	if t.partition != ByURL {
 		return 1

@@ -13,11 +13,12 @@ type Seen struct {
 	Dead       map[string]uint64   // names and incarnations whose registration has been missing for the grace time
 }
 
-// Reconcile returns the table that what was seen asks for; t itself where it asks for nothing. The result depends on t and s alone, and of it and s
-// again nothing is asked: so whoever gets it stored, the others find nothing to do.
+// Reconcile returns the table that the observation s asks for, or t if nothing has to change. The result depends on t
+// and s alone, and applying s to the result changes nothing. So when one member has stored it, the others find nothing
+// to do.
 //
-// Nodes join before others die, so that what the dead owned goes to its place at once; those that could not, because a dead one was in their place,
-// try again after it. A registration that cannot join at all is left out and reported.
+// Nodes join before others die, so that what the dead owned moves once, to its final place. Nodes that could not join
+// because of a dead one try again after it. A registration that cannot join at all is left out and reported.
 func (t *Table) Reconcile(s Seen) (_ *Table, err error) {
 	next := t
 	joining := slices.Clone(s.Registered)

@@ -13,7 +13,8 @@ type Router struct {
 	Addresses Addresses     // for a ring that is partitioned by ip
 }
 
-// View returns the current table's answers, for a batch that is to be split by one table. ErrEmpty where no ring is known.
+// View returns the current table's answers, for a batch that is to be split by one table. ErrEmpty where no ring is
+// known.
 func (r Router) View() (View, error) {
 	t := r.Current()
 	if t == nil {

@@ -15,18 +15,19 @@ const (
 	MaxNodes  = 4096
 )
 
-// PerUnit is how many virtual nodes a ring should have for a unit of weight. Owners are assigned one by one, not by chance, so that
-// two equal nodes differ by one virtual node: with 256 by 0.4 %.
+// PerUnit is how many virtual nodes a ring should have for each unit of weight. Owners are assigned evenly, not at
+// random, so that two equal nodes differ by one virtual node: with 256 each, by 0.4 %.
 const PerUnit = 256
 
-// DefaultVnodes is the number of virtual nodes of a ring that nobody said anything about: 256 for each of 64 units of weight.
-// 1,000 nodes would have 16 each and differ by 6 %; who plans so large creates the ring with 256,000.
+// DefaultVnodes is the number of virtual nodes of a ring by default: 256 for each of 64 units of weight. With 1,000
+// nodes each would have 16, and they would differ by 6 %: create such a ring with 256,000.
 const DefaultVnodes = 64 * PerUnit
 
 // none is the owner of a virtual node without one.
 const none = ^uint16(0)
 
-// Table is the ring at one epoch. It is a value: operations return another one. Get one from Create, Decode or an operation.
+// Table is the ring at one epoch. It is a value: operations return another one. Get one from Create, Decode or an
+// operation.
 type Table struct {
 	epoch     uint64
 	seed      uint64
@@ -38,9 +39,9 @@ type Table struct {
 	step      []Step
 }
 
-// Create returns the ring at epoch 1, without nodes: the first that joins owns all. The number of virtual nodes, the partition and the
-// seed never change. The seed is mixed into the hash; one that page authors cannot guess keeps them from crafting hosts that all
-// fall upon one node.
+// Create returns the ring at epoch 1, without nodes; the first node that joins owns all. The number of virtual nodes,
+// the partition and the seed never change. The seed is part of the hash. If page authors cannot guess it, they cannot
+// craft hosts that all belong to one node.
 func Create(vnodes int, p Partition, seed uint64) (*Table, error) {
 	if vnodes < 1 || vnodes > MaxVnodes {
 		return nil, fmt.Errorf("ring of %d virtual nodes: want 1 to %d", vnodes, MaxVnodes)
@@ -89,11 +90,13 @@ func (t *Table) find(name string) (int, bool) {
 	})
 }
 
-// VnodeOf returns the virtual node that a key falls into: the upper half of hash × number, so that each is an equal range of the hash.
+// VnodeOf returns the virtual node of a key: the upper half of hash × number, so that each virtual node is an equal
+// range of the hash.
 //
-// The hash is XXH3, 64 bits, seeded: we use it elsewhere, it is among the fastest for keys as short as hosts, it passes the usual batteries
-// of statistical tests, and its values are fixed for ever by its specification, as those of a ring must be. It keeps no secret and needs
-// none: who finds colliding hosts for one ring's seed, which is random and never leaves the cluster, unbalances a ring and breaks nothing.
+// The hash is XXH3 with 64 bits and a seed. It is used elsewhere in this module, is among the fastest for keys as short
+// as host names, passes the usual statistical tests, and has values fixed by its specification, as a ring needs. It
+// keeps no secret and needs none: somebody who finds colliding hosts for one ring's seed, which is random and never
+// leaves the cluster, makes one ring uneven and breaks nothing.
 func (t *Table) VnodeOf(key string) int {
 	return t.vnodeOfHash(xxh3.HashStringSeed(key, t.seed))
 }
@@ -106,8 +109,8 @@ func (t *Table) vnodeOfHash(h uint64) int {
 // ErrEmpty says that the ring has no node.
 var ErrEmpty = errors.New("the ring has no node yet")
 
-// Owner returns the node that a partition key belongs to; ErrEmpty where there is none. What it returns shares the table's memory; nobody
-// may change it. The owner may not be allowed to lease yet: see MayLease. It allocates nothing.
+// Owner returns the node that owns a partition key; ErrEmpty: there is no node. The result shares the table's memory,
+// so do not change it. The owner may not be allowed to lease yet: see MayLease. It allocates nothing.
 func (t *Table) Owner(key string) (*Node, error) {
 	i := t.owner[t.VnodeOf(key)]
 	if i == none {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Token names who writes something and what it believes: a receiver refuses what a node writes that lost its place since. It travels with
-// what is written.
+// Token identifies the writer of something and the epoch that it knew. It is sent with every write, so that the
+// receiver can refuse the writes of a node that has lost its place since.
 type Token struct {
 	Node        string
 	Incarnation uint64
@@ -25,10 +25,11 @@ func (t *Table) Token(node string) (Token, bool) {
 	return Token{Node: node, Incarnation: n.Incarnation, Epoch: t.epoch}, true
 }
 
-// Admits reports whether a write about a virtual node still counts: nil, or ErrFenced with the reason. It counts while the writer's incarnation is
-// a member, and it is the owner since no later than the epoch it acted on, or the owner before that has not let go yet.
+// Admits reports whether a write about a virtual node still counts: nil, or ErrFenced with the reason. It counts while
+// the writer's incarnation is a member and is either the owner, since no later than the token's epoch, or the previous
+// owner that has not let go yet.
 //
-// A table that is older than the token's cannot tell: the receiver reads the ring again first, or lets the write wait.
+// A table older than the token's cannot tell. The receiver then reads the ring again, or lets the write wait.
 func (t *Table) Admits(k Token, vnode int) error {
 	i, ok := t.find(k.Node)
 	switch {

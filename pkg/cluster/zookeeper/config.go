@@ -20,15 +20,16 @@ type Config struct {
 	Ring    string   // name of the ring
 	// Timeout of sessions, which the server may change to what it allows: 2 to 20 of its ticks.
 	Timeout time.Duration
-	// User and Password: what is made is theirs alone (digest). Without a user everybody who reaches ZooKeeper may change it.
+	// User and Password: what is made is theirs alone (digest). Without a user everybody who reaches ZooKeeper may
+	// change it.
 	User, Password string
 	Log            *slog.Logger // nil: slog.Default
 }
 
-// Default returns the settings of a program of a node. The servers are the caller's.
+// Default returns the settings of a program of a node. The caller sets the servers.
 //
-// Ten seconds were chosen: five ticks of ZooKeeper's default, more than a leader's election takes, and a node that dies is replaced
-// well within a minute.
+// A timeout of ten seconds is five ticks of ZooKeeper's default and longer than the election of a leader. A dead node
+// is replaced well within a minute.
 func Default() Config {
 	return Config{Root: "/whirlpool", Ring: "main", Timeout: 10 * time.Second}
 }

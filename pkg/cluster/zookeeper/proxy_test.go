@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// proxy is a way to ZooKeeper that a test can cut: then nothing comes through and nothing is closed, as in a network that drops packets.
+// proxy is a way to ZooKeeper that a test can cut: then nothing comes through and nothing is closed, as in a network
+// that drops packets.
 type proxy struct {
 	t        testing.TB
 	server   string
@@ -133,8 +134,8 @@ func (p *proxy) Break() {
 	clear(p.conns)
 }
 
-// Expire implements membertest.Client: for each session another connection takes it over, with its number and password, and closes it. A
-// client whose session has ended may have begun another in passing, so some of them are over.
+// Expire implements membertest.Client: for each session another connection takes it over, with its number and password,
+// and closes it. A client whose session has ended may have begun another in passing, so some of them are over.
 func (p *proxy) Expire() {
 	p.t.Helper()
 	p.Cut() // else the client, whose connection is closed by the takeover, could take its session back in between

@@ -76,8 +76,8 @@ func (x *session) Registration(ctx context.Context, name string) (ring.Node, boo
 	return ring.Node{Name: name, Address: r.Address, Weight: r.Weight, Incarnation: uint64(f.stat.Czxid)}, true, nil
 }
 
-// Ping implements member.Session. Sync goes to the leader, which answers only for a session that it knows (ZooKeeper's PrepRequestProcessor), and
-// what is read after it is no older than the sync.
+// Ping implements member.Session. The leader answers a sync only for a session that it knows (ZooKeeper's
+// PrepRequestProcessor), and what is read after the sync is no older.
 func (x *session) Ping(ctx context.Context) error {
 	own, has := x.registered.Load().(registered)
 	path := x.cfg.nodes()

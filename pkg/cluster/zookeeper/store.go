@@ -201,8 +201,8 @@ func (x *session) Close() error {
 	return nil
 }
 
-// call makes one request and waits for it as long as ctx and the session live. The library knows no contexts: a request that is given up
-// ends by itself when the library gives up the connection.
+// call makes one request and waits for it as long as ctx and the session live. The library has no contexts: an
+// abandoned request ends when the library gives up the connection.
 func call[T any](ctx context.Context, x *session, request func(c *zk.Conn) (T, error)) (T, error) {
 	var none T
 	select {

@@ -22,7 +22,8 @@ const (
 	nodesWatch
 )
 
-// patience is how long a connection may bring nothing: a little longer than the library's third of the timeout between signs of life.
+// patience is how long a connection may bring nothing: a little longer than the library's third of the timeout between
+// signs of life.
 func (l *link) patience() time.Duration {
 	t := time.Duration(l.granted.Load()) * time.Millisecond
 	if t == 0 {
@@ -41,13 +42,14 @@ func (l *link) dial(network, address string, timeout time.Duration) (net.Conn, e
 	return &conn{Conn: c, link: l, again: l.granted.Load() > 0, rewatched: make(chan struct{})}, nil
 }
 
-// conn is a connection that makes up for three things in the library (v1.0.4):
+// conn is a connection that works around three properties of the library (v1.0.4):
 //
-//   - It would wait two thirds of the timeout for an answer, when it is too late to try another server, and ten times as long for the first.
-//   - It keeps to itself what timeout the server granted.
-//   - When it is connected again it sends the watches that it has with the last transaction that it has seen, and reads that number while answers
-//     to other requests already change it: a data race, and a change in between might go unnoticed. So answers are held until the
-//     watches are on their way.
+//   - It waits two thirds of the timeout for an answer, when it is too late to try another server, and ten times as
+//     long for the first answer.
+//   - It does not report the timeout that the server granted.
+//   - After a reconnection it sends its watches with the last transaction that it has seen. It reads that number while
+//     answers to other requests already change it: a data race, and a change in between might go unnoticed. So answers
+//     are held back until the watches are sent.
 type conn struct {
 	net.Conn
 	link  *link
@@ -68,8 +70,8 @@ const headLength = 12
 // opSetWatches is the operation that sends the watches again. A request begins with length, number and operation.
 const opSetWatches = 101
 
-// holdTime bounds how long answers are held: the library sends its watches at once, if the machine lets it, and we may think of one that it
-// has not.
+// holdTime bounds how long answers are held back. The library sends its watches at once, unless the machine is busy,
+// but we may expect watches that it does not have.
 const holdTime = time.Second
 
 // Read implements net.Conn. The library reads the first answer to its last octet and no further.
@@ -111,8 +113,8 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// hosts gives the library the servers' names, not their addresses: these are looked up at each dial, since a server that is started anew
-// elsewhere keeps its name only.
+// hosts gives the library the servers' names instead of their addresses. Names are looked up at each dial, because a
+// server that is restarted elsewhere keeps only its name.
 type hosts struct {
 	mu      sync.Mutex
 	servers []string

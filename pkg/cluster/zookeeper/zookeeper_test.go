@@ -211,7 +211,8 @@ func TestWithAUserNobodyElseMayRead(t *testing.T) {
 	}
 }
 
-// The server is stopped in order, and killed, under members at work. Sessions outlive it when it is back within their timeout.
+// The server is stopped in order, and killed, under members at work. Sessions outlive it when it is back within their
+// timeout.
 func TestMembersOutliveRestartsOfTheServer(t *testing.T) {
 	servicetest.ZooKeeper(t)
 	own := servicetest.Start(t, "zookeeper")

@@ -1,8 +1,8 @@
 // Package nearest finds the name that was probably meant by one that nobody knows.
 package nearest
 
-// To returns the candidate that differs from name by the fewest letters, the first of these; empty where each differs
-// by more than most.
+// To returns the candidate that differs from name by the fewest letters; of several, the first. It returns "" if every
+// candidate differs by more than most letters.
 func To(name string, candidates []string, most int) (best string) {
 	least := most + 1
 	for _, c := range candidates {

@@ -1,9 +1,11 @@
-// Package recovery brings back what a crawl has lost from its broker: URLs that are open in the ledger and in no queue,
-// leases whose messages are gone, and pages that were fetched and whose content or links have not come to their end. It
-// is the same for a node of its own and for one of a ring.
+// Package recovery brings back work that a broker has lost: open URLs that are in no queue, leases whose messages are
+// gone, and fetched pages whose content or links were not processed to their end. It serves a single node and the nodes
+// of a ring alike.
 //
-// Nothing can be lost by a program that dies: see docs/design. But somebody may delete or purge a queue, and a broker
-// may lose its disk. The stores know what is left to do, so that nobody need know what was lost, or how.
+// A program that dies loses nothing: see docs/design/architecture.md. But somebody may delete or purge a queue, and a
+// broker may lose its disk. The stores know which work is not finished, so recovery need not know what was lost, or
+// how. In one process there is no broker to lose; the journal of the in-process bus brings its messages back
+// (membus.Bus.Recover).
 package recovery
 
 import (

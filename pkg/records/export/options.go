@@ -12,8 +12,8 @@ import (
 // Options say what Run writes. The zero value but for Format writes everything.
 type Options struct {
 	Format Format
-	// Columns in their order; see Columns for the names. Empty: the whole line for JSON Lines, every column for Parquet,
-	// and every column but the lists for CSV.
+	// Columns in their order; see Columns for the names. Empty: the whole line for JSON Lines, every column for
+	// Parquet, and every column but the lists for CSV.
 	Columns []string
 	// Fields adds a column field.NAME for each name; in CSV they replace the default column fields.
 	Fields []string

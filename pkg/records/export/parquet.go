@@ -67,8 +67,8 @@ func (s *parquetSink) appendColumn(c *column, r *crawl.Record, leaf int) int {
 
 func textValue(s string) parquet.Value { return parquet.ByteArrayValue([]byte(s)) }
 
-// appendList appends n values of a list. Levels as in the Dremel paper: an empty list is one null of definition level 0,
-// and all items but the first repeat level 1.
+// appendList appends n values of a list. Levels as in the Dremel paper: an empty list is one null of definition level
+// 0, and all items but the first repeat level 1.
 func (s *parquetSink) appendList(n, leaf int, item func(i int) parquet.Value) {
 	if n == 0 {
 		s.row = append(s.row, parquet.NullValue().Level(0, 0, leaf))

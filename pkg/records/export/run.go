@@ -26,8 +26,8 @@ type sink interface {
 	close() error
 }
 
-// Run reads records from in, as they stand in pages.jsonl, and writes those that opt asks for to out. n is the number of
-// rows written. After an error, out holds the rows before it; a Parquet file is then of no use.
+// Run reads records from in, as they stand in pages.jsonl, and writes those that opt asks for to out. n is the number
+// of rows written. After an error, out holds the rows before it; a Parquet file is then of no use.
 func Run(ctx context.Context, in io.Reader, out io.Writer, opt Options) (n int64, err error) {
 	if err := opt.Validate(); err != nil {
 		return 0, fmt.Errorf("export: %w", err)
@@ -60,8 +60,8 @@ func newSink(out io.Writer, opt Options) (sink, error) {
 	return opt.Format.row().open(out, cols, opt)
 }
 
-// FieldNames returns the names of the site rules' fields in the records of in, sorted: what Options.Fields may hold. More
-// than 1,000 are an error.
+// FieldNames returns the names of the site rules' fields in the records of in, sorted: what Options.Fields may hold.
+// More than 1,000 are an error.
 func FieldNames(ctx context.Context, in io.Reader) ([]string, error) {
 	names := map[string]struct{}{}
 	err := eachRecord(ctx, in, func(_ []byte, r *crawl.Record) error {

@@ -1,9 +1,10 @@
-// Package jsonl is the format of the two files a crawl leaves behind: pages.jsonl, a record a line, and crawl.log, a fetch
-// attempt or a skipped URL a line. Both are JSON Lines: UTF-8, one JSON object a line, each line ended by "\n".
+// Package jsonl is the format of the two files a crawl leaves behind: pages.jsonl, a record a line, and crawl.log, a
+// fetch attempt or a skipped URL a line. Both are JSON Lines: UTF-8, one JSON object a line, each line ended by "\n".
 //
 // Its duties, in order:
 //
-//  1. Append a record or a log line to a buffer, fast and without allocating: pages.jsonl is on the hot path of a crawl.
+//  1. Append a record or a log line to a buffer, fast and without allocating: pages.jsonl is on the hot path of a
+//     crawl.
 //  2. Keep the order of the fields fixed, so that the files can be compared, cut and read by people.
 //  3. Read the lines back.
 //
@@ -19,10 +20,10 @@
 //
 //   - Times are RFC 3339 in UTC with milliseconds.
 //   - digest is "sha256:" and 64 hexadecimal digits, or "" when there is none; simhash is 16 hexadecimal digits.
-//   - A link is {"url", "rel", "text", "weight"}; all but url only when set. url is the text as it stood in the page where
-//     it names nothing that can be crawled.
-//   - fields is an object from a field's name to its value: a string, number, boolean, null or a list of them. Of several
-//     fields with one name the first stands.
+//   - A link is {"url", "rel", "text", "weight"}; all but url only when set. url is the text as it stood in the page
+//     where it names nothing that can be crawled.
+//   - fields is an object from a field's name to its value: a string, number, boolean, null or a list of them. Of
+//     several fields with one name the first stands.
 //
 // # Fields of a log line
 //

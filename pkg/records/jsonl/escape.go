@@ -35,8 +35,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plainRun returns how many bytes at the start of s are ASCII that needs no escaping. It looks at eight at a time: a byte
-// b of x is below n where (x - n*ones) &^ x has its high bit set, and equal to c where x ^ c*ones has a zero byte.
+// plainRun returns how many bytes at the start of s are ASCII that needs no escaping. It looks at eight at a time: a
+// byte b of x is below n where (x - n*ones) &^ x has its high bit set, and equal to c where x ^ c*ones has a zero byte.
 func plainRun(s string) int {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {

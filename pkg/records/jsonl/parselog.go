@@ -32,8 +32,8 @@ type logJSON struct {
 	Epoch       uint32     `json:"epoch"`
 }
 
-// ParseLogLine reads one line of crawl.log; the newline may be missing. Keys that it does not know are passed over; kinds
-// and verdicts that it does not know are errors.
+// ParseLogLine reads one line of crawl.log; the newline may be missing. Keys that it does not know are passed over;
+// kinds and verdicts that it does not know are errors.
 func ParseLogLine(line []byte) (*crawl.LogLine, error) {
 	var j logJSON
 	if err := json.Unmarshal(line, &j); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// AppendRecord appends r to dst as one line of pages.jsonl, newline included, and returns the longer slice. It allocates
-// only to grow dst.
+// AppendRecord appends r to dst as one line of pages.jsonl, newline included, and returns the longer slice. It
+// allocates only to grow dst.
 func AppendRecord(dst []byte, r *crawl.Record) []byte {
 	dst = appendURL(append(dst, `{"url":`...), r.URL)
 	dst = appendURL(append(dst, `,"final_url":`...), r.FinalURL)

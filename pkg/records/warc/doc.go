@@ -2,10 +2,10 @@
 //
 // The duties of a [Writer], in order:
 //
-//  1. At [Open], finish what a killed process left: a file that still has the suffix ".open" is cut after its last whole
-//     record and renamed.
-//  2. Turn each exchange into a group of records: the response (or a revisit), its request, and a metadata record with the
-//     referrer, the depth and the time it took. The two others name the response in WARC-Concurrent-To; as it comes
+//  1. At [Open], finish what a killed process left: a file that still has the suffix ".open" is cut after its last
+//     whole record and renamed.
+//  2. Turn each exchange into a group of records: the response (or a revisit), its request, and a metadata record with
+//     the referrer, the depth and the time it took. The two others name the response in WARC-Concurrent-To; as it comes
 //     first, a file that was cut anywhere holds no dangling reference.
 //  3. Compress each record as a gzip member of its own, in the caller's goroutine, and append the group under a lock.
 //  4. Begin a new file, with a warcinfo record first, before one grows past its limit.
@@ -16,8 +16,8 @@
 //
 // An exchange brings decoded bodies and headers without their order, so a block is the HTTP message a server would have
 // sent had it used no encoding: headers sorted by name, Content-Length that of the stored body. Content-Encoding,
-// Transfer-Encoding and a Content-Length that was another on the wire are kept under X-Orig-*. An answer over HTTP/2 has
-// no status line; it gets that of HTTP/1.1, and WARC-Protocol tells the truth.
+// Transfer-Encoding and a Content-Length that was another on the wire are kept under X-Orig-*. An answer over HTTP/2
+// has no status line; it gets that of HTTP/1.1, and WARC-Protocol tells the truth.
 //
 // # Digests
 //

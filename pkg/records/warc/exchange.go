@@ -22,7 +22,8 @@ type capture struct {
 	date time.Time
 }
 
-// exchange appends the records of x: response or revisit, request, metadata. With orig, the response is a revisit of it.
+// exchange appends the records of x: response or revisit, request, metadata. With orig, the response is a revisit of
+// it.
 func (e *encoder) exchange(x *crawl.Exchange, digest crawl.Digest, orig *capture) (capture, error) {
 	c := capture{id: newID(), uri: x.URL.String(), date: x.Started}
 	e.http = appendResponse(e.http[:0], x)

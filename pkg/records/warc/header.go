@@ -40,8 +40,8 @@ func readLine(r *bufio.Reader, limit int) (line string, bare bool, err error) {
 	}
 }
 
-// readHeader reads named fields up to the blank line. What is wrong with lines is told to bad; the error is errNoHeader,
-// or one of r.
+// readHeader reads named fields up to the blank line. What is wrong with lines is told to bad; the error is
+// errNoHeader, or one of r.
 func readHeader(r *bufio.Reader, bad func(detail string)) ([]Field, error) {
 	var fields []Field
 	left := maxHeaderBytes

@@ -90,7 +90,8 @@ func TestFullDiskLeavesNoHalfRecord(t *testing.T) {
 	}
 }
 
-// fillDisk writes until a limit on the file's size stops it in the middle of a record, then once more without the limit.
+// fillDisk writes until a limit on the file's size stops it in the middle of a record, then once more without the
+// limit.
 func fillDisk(t *testing.T, dir string) {
 	signal.Ignore(syscall.SIGXFSZ) // the write fails instead
 	var before unix.Rlimit

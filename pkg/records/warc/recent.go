@@ -38,7 +38,8 @@ func (m *recent) lookup(x *crawl.Exchange, d crawl.Digest) *capture {
 	return nil
 }
 
-// remember notes a capture whose record is in a file, and not before: nothing may refer to a record that was never written.
+// remember notes a capture whose record is in a file, and not before: nothing may refer to a record that was never
+// written.
 func (m *recent) remember(x *crawl.Exchange, d crawl.Digest, c capture) {
 	if len(x.Body) < minRevisit || x.Truncated != "" || len(c.uri) > maxURIKept {
 		return

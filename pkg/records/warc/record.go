@@ -14,8 +14,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// recordID is a random UUID (RFC 9562, version 4). Random and not derived from the URL: an exchange that happens twice is
-// two captures.
+// recordID is a random UUID (RFC 9562, version 4). Random and not derived from the URL: an exchange that happens twice
+// is two captures.
 type recordID [16]byte
 
 func newID() recordID {
@@ -61,8 +61,8 @@ type record struct {
 	head, body        []byte
 }
 
-// encoder turns records into gzip members, one after the other in out. It is used by one goroutine at a time and kept for
-// the next: a gzip writer holds large tables.
+// encoder turns records into gzip members, one after the other in out. It is used by one goroutine at a time and kept
+// for the next: a gzip writer holds large tables.
 type encoder struct {
 	out    []byte
 	gz     *gzip.Writer

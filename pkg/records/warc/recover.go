@@ -67,8 +67,8 @@ func cut(f *os.File, whole int64, final string, log *slog.Logger) error {
 	return rename(f.Name(), final)
 }
 
-// scan returns where the last whole record of r ends, and how many there are up to there. The error is one of reading r,
-// never one of its content.
+// scan returns where the last whole record of r ends, and how many there are up to there. The error is one of reading
+// r, never one of its content.
 func scan(r io.Reader) (end int64, records int, err error) {
 	m := newMembers(r)
 	for {

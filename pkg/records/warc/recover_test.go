@@ -12,8 +12,8 @@ import (
 
 const openName = "WHIRLPOOL-20260102T030405Z-00001-crawler1.warc.gz.open"
 
-// reopened puts content where a killed process would have left it, opens the archive and returns the finished file; nil:
-// none is left.
+// reopened puts content where a killed process would have left it, opens the archive and returns the finished file;
+// nil: none is left.
 func reopened(t *testing.T, content []byte) []byte {
 	t.Helper()
 	dir := t.TempDir()

@@ -7,9 +7,9 @@ import (
 	"io"
 )
 
-// Validate checks a WARC file, compressed a record a member or not at all, and calls report for every fault, in the order
-// of the file. The error is one of reading r; faults are none. Memory is bounded but for the record ids: about 100 bytes a
-// record.
+// Validate checks a WARC file, compressed a record a member or not at all, and calls report for every fault, in the
+// order of the file. The error is one of reading r; faults are none. Memory is bounded but for the record ids: about
+// 100 bytes a record.
 //
 // After a fault it goes on with the next record, unless the compression itself is broken.
 func Validate(r io.Reader, report func(Fault)) (Summary, error) {

@@ -53,9 +53,9 @@ func Open(dir string, opt Options) (*Writer, error) {
 }
 
 // Write implements crawl.Archive. When it returns, the exchange survives the process; the machine, after the next sync.
-// After an error nothing of the exchange is in the files, or what is there is cut off by the next Open. Write may be tried
-// again (a full disk may have room by then), but after ErrClosed, a failed sync or a half record that could not be taken
-// back it always fails.
+// After an error nothing of the exchange is in the files, or what is there is cut off by the next Open. Write may be
+// tried again (a full disk may have room by then), but after ErrClosed, a failed sync or a half record that could not
+// be taken back it always fails.
 func (w *Writer) Write(ctx context.Context, x *crawl.Exchange) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (w *Writer) sync() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		_ = w.failing(&brokenError{fmt.Errorf("sync %s: %w", f.Name(), err)})
-		w.opt.Log.Error("archive cannot be written any more", "file", f.Name(), "error", err)
+		w.opt.Log.Error("the archive can no longer be written", "file", f.Name(), "error", err)
 	}
 }
 

@@ -1,19 +1,20 @@
-// Package due is the duplicate URL eliminator: it claims the URLs that nobody has claimed and hands the fresh ones to
-// the frontiers of the nodes that own them.
+// Package due is the duplicate URL eliminator: it claims the URLs that nobody has claimed and sends them to the
+// frontiers of the nodes that own them.
 //
-// Duties, in order:
+// Its duties, in order:
 //
-//  1. Leave out what the cache of recent URLs knows. The cache is never the truth: it only leaves out URLs whose claim
-//     is stored, and it is not asked for a message that may have been handled before.
-//  2. Claim the rest in one batch. A claim remembers the message that made it, so a message handled again gets the same
-//     answer, and what was claimed by it but perhaps not published is published again, marked Repeat. The message of a tracked
-//     page is the page: it may come another way.
-//  3. Spend the job's budgets (a host, a registrable domain, a level, variants of one query, sitemaps) on the new ones;
-//     what is over budget is excluded.
-//  4. Note the exclusions, and write the line of each new one.
-//  5. Send each new one to the node that owns it by the table of that moment, which is no older than the one under which it was claimed: who
-//     has come to own a URL since reads the claim from the ledger, or gets the task.
-//  6. Once these are where they belong, note that the links of their page, or this share of them, are claimed.
+//  1. Skip the URLs that the cache of recent URLs knows. The cache only skips URLs whose claim is stored, and is not
+//     asked about a message that may have been handled before.
+//  2. Claim the rest in one batch. A claim remembers its message. If that message is handled again it gets the same
+//     answer, and URLs that it claimed but perhaps did not publish are published again, marked Repeat. The links of a
+//     tracked page are claimed in the name of the page, because they may arrive by another way.
+//  3. Charge the new URLs to the job's budgets: host, registrable domain, level, variants of one query, sitemaps. URLs
+//     over a budget are excluded.
+//  4. Store the exclusions, and log each new one.
+//  5. Send each new URL to the node that owns it by the current ring table. That table is no older than the one under
+//     which the URL was claimed. A node that has become the owner since then reads the claim from the ledger, or gets
+//     the task.
+//  6. After that, record that the links of the page, or this share of them, are claimed.
 package due
 
 import (

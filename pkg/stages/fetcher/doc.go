@@ -6,8 +6,9 @@
 //     the frontier is told (interrupted) and leases it again when the host may be asked again.
 //  2. A page is checked against the robots.txt of its origin; what is not known or forbids it ends the attempt.
 //  3. One GET is sent, to the address the frontier reckoned with where it is known. Private addresses are refused when
-//     they are dialled (package guard).
-//  4. The answer's status becomes a verdict; a redirect becomes a link to its target, which is a URL of its own.
+//     they are dialled (package netguard).
+//  4. The answer's status becomes a verdict; a redirect becomes a link to its target, which is a URL of its own. A
+//     Retry-After is only read here: the frontier, which owns the hosts' clocks, waits.
 //  5. The body is read under its limits: watched for idleness and rate, decoded, capped, hashed, spooled.
 //  6. Exactly one outcome is reported, as the last event. An error is returned only for faults of our own: a store, the
 //     spool, the archive, or a shutdown; the message then comes back, and duty 1 applies.

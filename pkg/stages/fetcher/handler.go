@@ -12,11 +12,11 @@ import (
 
 // Handler is the logic of the fetcher stage. It is safe for concurrent use; each call holds at most one connection.
 type Handler struct {
-	cfg     Config
-	deps    Deps
-	client  Client
-	metrics *metrics
-	hands   *hands
+	cfg      Config
+	deps     Deps
+	client   Client
+	metrics  *metrics
+	inFlight *inFlight
 }
 
 var _ pipeline.Handler[*crawl.Fetch] = (*Handler)(nil)
@@ -26,7 +26,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	if err := errors.Join(cfg.Validate(), deps.validate()); err != nil {
 		return nil, err
 	}
-	h := &Handler{cfg: cfg, deps: deps, client: deps.Client, metrics: newMetrics(deps.Metrics), hands: newHands()}
+	h := &Handler{cfg: cfg, deps: deps, client: deps.Client, metrics: newMetrics(deps.Metrics), inFlight: newInFlight()}
 	if h.client != nil {
 		return h, nil
 	}
@@ -52,7 +52,7 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 	}
-	release, again, err := h.hands.take(ctx, &f.Task)
+	release, again, err := h.inFlight.take(ctx, &f.Task)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 	}

@@ -6,30 +6,29 @@
 //	                     ▲  by priority              ▲ min-heap by the earliest time         │
 //	                     └── later.n: retries that wait ◀──────── frontier.outcome ◀──────────┘
 //
-// Duties, in the order of a URL's way:
+// Its duties, in the order in which a URL passes through:
 //
 //  1. [In] stores new tasks in the front queue of their priority.
-//  2. The dispatcher ([Frontier.Run]) draws tasks from front queues chosen at random with a bias to the higher ones,
-//     and gives each host that has work a place on the workbench. A host's tasks wait in a small buffer in memory,
-//     still unsettled in the queue they came from, and behind it in a back queue of the host's own.
-//  3. It leases the head task of the host whose time has come, never more at once than the host's connections. Where
-//     the address of a host is known, hosts that share one share its politeness too.
-//  4. [Outcomes] moves the clocks, records final outcomes in the ledger, puts retries aside, and frees the host. An
-//     outcome passes one list of steps: outcome.go.
+//  2. The dispatcher ([Frontier.Run]) draws tasks from front queues, chosen at random with a bias to higher priorities,
+//     and gives each host that has tasks a place on the workbench. A host has a small buffer of tasks in memory, still
+//     unsettled in the queue they came from, and a back queue of its own for the rest.
+//  3. The dispatcher leases the first task of a host whose time has come. A host has no more leases at once than it may
+//     have connections. Hosts with the same known address share its delay too.
+//  4. [Outcomes] moves the hosts' clocks, records final outcomes in the ledger, queues retries for later, and frees the
+//     host. An outcome passes one list of steps: outcome.go.
 //
-// A robots.txt is a task like any other: before the first page of an origin, and after its rules expire, the frontier
-// leases robots.txt for the host instead, so that this request too keeps its distance to the others.
+// A robots.txt is a task like any other. The frontier leases it before the first page of an origin, and again when its
+// rules expire, so this request keeps its distance to the others too.
 //
-// Handlers only store; the dispatcher alone publishes. So the cycle frontier → fetcher → … → frontier cannot deadlock
-// on full queues.
+// Handlers only store; only the dispatcher publishes. So the cycle frontier → fetcher → … → frontier cannot deadlock on
+// full queues.
 //
-// Delivery is at least once, so a lease carries a number ([crawl.Task].Lease): an outcome frees a host only if it ends
-// the lease that is under way, and an interrupted attempt from before a restart does not queue a task that is being
-// fetched again.
+// Delivery is at least once, so a lease has a number ([crawl.Task].Lease). An outcome frees a host only if it ends the
+// lease in flight. An interrupted attempt from before a restart does not queue a task that is being fetched again.
 //
-// Memory holds a record for each active host, a bounded number, and a bounded number of tasks. After a restart the
-// workbench is rebuilt from queues and host records, and no host is contacted before its delay has passed from then on:
-// whatever request was under way at the crash ended earlier.
+// Memory is bounded: a record for each active host, of which there is a maximum number, and a maximum number of tasks.
+// After a restart the workbench is rebuilt from queues and host records. No host is contacted before its delay has
+// passed since the restart, because a request may have been in flight at the crash.
 //
 // [Frontier] joins parts, each a type in files of its own. Those that one mutex guards know no store:
 //

@@ -1,7 +1,8 @@
-// Package hostsplitter is the host splitter: it sends the candidates and exclusions of a page to the nodes that own their hosts.
+// Package hostsplitter is the host splitter: it sends the candidates and exclusions of a page to the nodes that own
+// their hosts.
 //
-// Every URL of a batch goes to exactly one node, and the batches for one node keep the order of the page. The splitter never
-// changes a task. What makes two URLs belong together, their host or something else, is the ring's affair.
+// Every URL of a batch goes to exactly one node. The batch for a node keeps the order of the page. The splitter never
+// changes a task. The ring decides which URLs belong together: those of a host, mostly.
 package hostsplitter
 
 import (

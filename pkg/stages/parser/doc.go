@@ -2,16 +2,16 @@
 //
 // Its duties, in order:
 //
-//  1. read the body from the spool, at most as much as the job allows; of one that was lost, tell the frontier;
-//  2. find its character encoding and make it UTF-8;
-//  3. in one pass over the tokens collect links, title, meta elements and blocks of text;
-//  4. keep the blocks that are the page's main text, and drop navigation and the like;
-//  5. resolve the links against the document's base, and weigh them by the job's site rules;
-//  6. extract the fields that site rules name, from a tree that is built only then.
+//  1. Read the body from the spool, at most as much as the job allows. If it was lost, tell the frontier.
+//  2. Find its character encoding and convert it to UTF-8.
+//  3. Collect links, title, meta elements and blocks of text in one pass over the tokens.
+//  4. Keep the blocks that are the main text; drop navigation and the like.
+//  5. Resolve the links against the document's base, and weigh them by the job's site rules.
+//  6. Extract the fields that site rules name, from a tree that is built only then.
 //
-// Sitemaps and feeds become documents that have links only.
+// Sitemaps and feeds become documents that have only links.
 //
-// It must never lose a link to the size, nesting or brokenness of a page without saying so in Document.Cut, take time
-// or memory that the page's size does not explain, judge which links are followed, or release a body: the stages after
-// it do the latter two.
+// If a page is so large, deeply nested or broken that links are dropped, Document.Cut says so. Time and memory are
+// bounded by the page's size. The package does not decide which links are followed and does not release bodies: later
+// stages do.
 package parser

@@ -1,14 +1,14 @@
-// Package robotscache keeps the compiled rules of robots.txt files in memory, before a crawl.RobotsStore.
+// Package robotscache caches the compiled rules of robots.txt files in memory, in front of a crawl.RobotsStore.
 //
 // Its duties, in order:
 //
-//  1. [Cache.Rules] returns the rules of an origin for a job's agent, compiled once an agent, for as long as the record
-//     says.
-//  2. [Cache.Put] stores a record and makes it known here at once. Other processes see it when theirs has expired, which
-//     is the promise of a record's Expires.
+//  1. [Cache.Rules] returns the rules of an origin for a job's agent, compiled once for each agent, until the record
+//     expires.
+//  2. [Cache.Put] stores a record and updates this cache at once. Other processes see the new record when theirs has
+//     expired, as the record's Expires promises.
 //
-// Only what is in the store counts: an origin that is missing is asked for each time, since its robots.txt may arrive at
-// any moment. Memory is bounded by origins and by bytes. It never fetches anything.
+// Missing records are not cached: an origin without a record is looked up each time, since its robots.txt may arrive at
+// any moment. Memory is bounded by origins and by bytes. The package never fetches anything.
 package robotscache
 
 import (

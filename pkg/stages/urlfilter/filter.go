@@ -8,8 +8,10 @@
 //  3. Ask the trap rules (package traps), and the robots.txt of the origin where that is known already. Where it is not, the
 //     fetcher asks again: nothing is fetched without.
 //
-// Every link that is left out leaves as an exclusion with its reason. The filter keeps nothing between pages but compiled
-// jobs, and must never fetch anything itself.
+// Every link that is left out leaves as an exclusion with its reason. URLs that were seen before are not dropped here:
+// that is the duplicate URL eliminator's duty (package due).
+//
+// The filter keeps nothing between pages but compiled jobs, and must never fetch anything itself.
 package urlfilter
 
 import (

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// asideName is the file beside pages.jsonl that takes the lines which are no records of the crawl, or damaged: nothing
-// is deleted that somebody may miss.
+// asideName is the file beside pages.jsonl for lines that are damaged or are not records of the crawl. Nothing is
+// deleted that somebody may need.
 const asideName = "pages.set-aside.jsonl"
 
 // aside appends lines to the file of what was set aside. It makes the file with the first line.

@@ -13,9 +13,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Audit counts, from the stores alone, whether every URL that was discovered is in exactly one state, and whether every
-// page that was fetched has the record that was stored, and no other. It reads one moment's state, also while the crawl
-// runs; memory stays below 64 MB, beyond that keys are sorted in files under state/.
+// Audit checks, from the stores alone, that every discovered URL is in exactly one state, and that every fetched page
+// has the record that was stored for it, and no other. It reads a snapshot, also while the crawl runs. Memory stays
+// below 64 MB; beyond that, keys are sorted in files under state/.
 func (s *Store) Audit(ctx context.Context) (_ crawl.AuditReport, err error) {
 	s.pages.moving.RLock()
 	defer s.pages.moving.RUnlock()
@@ -250,8 +250,8 @@ func (a *audit) countEntry(count map[string]int64, job jobNum, e *entry) {
 	weighEntry(job, e, func(key []byte) { count[string(key)]++ })
 }
 
-// compareTally compares the counters on disk with what was counted. Reasons beyond the limit share a counter and are
-// left out.
+// compareTally compares the counters on disk with the counted entries. Reasons beyond the limit share a counter and are
+// skipped.
 func (a *audit) compareTally(ctx context.Context, count map[string]int64) error {
 	onDisk := map[string]int64{}
 	err := scanRange(ctx, a.at, []byte{kindTally}, []byte{kindTally + 1}, func(k, v []byte) error {
@@ -307,8 +307,8 @@ func (a *audit) example(kind string, k weburl.Key) {
 	a.Example(kind, k.String())
 }
 
-// nameThem replaces keys among the examples by the URLs that crawl.log has for them. One that was never asked for
-// stands nowhere.
+// nameThem replaces the keys among the examples by the URLs that crawl.log has for them. A URL that was never fetched
+// is not in crawl.log.
 func (a *audit) nameThem(ctx context.Context) error {
 	if len(a.unnamed) == 0 {
 		return nil

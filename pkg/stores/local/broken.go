@@ -14,8 +14,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
-// breakage is what a store broke by, for good: its directory was deleted, or can no longer be written. What was
-// promised before lies on the disk, if that is still there; nothing more is promised.
+// breakage is the error after which a store cannot go on: its directory was deleted, or can no longer be written. What
+// was promised before is on disk, if the disk still exists. Nothing more is promised.
 type breakage struct {
 	once  sync.Once
 	ended chan struct{} // closed when it broke
@@ -99,8 +99,8 @@ func (s *Store) missing() string {
 	return ""
 }
 
-// Fatalf implements pebble.Logger. Pebble cannot go on after it, does not expect it to return, and holds locks that a
-// panic would try to let go of twice. So whoever comes here stays here: the store is broken, and the process ends.
+// Fatalf implements pebble.Logger. Pebble cannot go on after it and does not expect it to return. It holds locks that a
+// panic would release twice. So the goroutine blocks here for good: the store is broken, and the process ends.
 func (l pebbleLogger) Fatalf(format string, args ...any) {
 	l.store.breakBy(fatalError{fmt.Sprintf(format, args...)}, true)
 	select {}
@@ -111,8 +111,7 @@ const diskFull = "the disk is full: the crawl waits until there is space; make r
 // patience is how long a file waits between two tries for space.
 const patience = 2 * time.Second
 
-// AwaitsSpace reports whether something waits for space on the disk. Whoever limits how long an operation may take
-// stops the clock meanwhile.
+// AwaitsSpace reports whether an operation waits for space on the disk. Stop the clock of time limits meanwhile.
 func (s *Store) AwaitsSpace() bool { return s.fs.waiting.Load() > 0 }
 
 // Full reports whether something waits for space on the disk, or gave up waiting because the store was closed.

@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Budgets counts what was spent. Counts in use are kept in memory and written with the next group of the committer, so a
-// crash forgets at most a second's.
+// Budgets counts what was spent. Counts in use are kept in memory and written with the next group of the committer, so
+// a crash forgets at most a second's.
 type Budgets struct {
 	s     *Store
 	mu    sync.Mutex

@@ -9,11 +9,12 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// groups merges operations that come at the same time into one batch B, which is written at once. The first operation of
-// a group leads: it waits for the group before to be written, and meanwhile others join. So a lone operation is
-// written at once by its own goroutine, and under load a group is what came during the last write.
+// groups merges operations that arrive at the same time into one batch B, written at once. The first operation of a
+// group leads: it waits until the group before is written, and meanwhile others join. So a lone operation is written at
+// once by its own goroutine, and under load a group is what arrived during the last write.
 //
-// Groups are written in the order they were opened, and operations within a group in the order they joined.
+// Groups are written in the order in which they were opened, operations within a group in the order in which they
+// joined.
 type groups[B any] struct {
 	fresh func() B
 	seal  func(B) // may be nil; called with mu held when a group is closed to further operations

@@ -38,8 +38,8 @@ func content(dir string) (found []string, err error) {
 	return found, err
 }
 
-// checkState refuses a directory whose state is not ours, of another version, or missing where there are results: these
-// would be lost, or mixed with others. fresh says that nothing was ever stored.
+// checkState refuses a directory whose state is of another version or another program, or is missing although there are
+// results: the results would be lost, or mixed with others. fresh says that nothing was ever stored.
 func checkState(dir string) (fresh bool, err error) {
 	results, err := content(dir)
 	if err != nil {

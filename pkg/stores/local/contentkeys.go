@@ -10,8 +10,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// The kinds of the content set, after kindContent. A simhash index entry holds the whole simhash, one half first, so that
-// a scan of one half sees the distance without a second look-up.
+// The kinds of the content set, after kindContent. A simhash index entry holds the whole simhash, one half first, so
+// that a scan of one half sees the distance without a second look-up.
 //
 //	kind             key after the kind bytes                      value
 //	contentDocument  job(2) URL key(24)                            contentDoc: the verdict given
@@ -19,8 +19,8 @@ import (
 //	contentUpper     job(2) simhash(8), upper half first, id(16)   -
 //	contentLower     job(2) simhash(8), lower half first, id(16)   -
 //
-// The id of an original is the first half of its SHA-256. Whoever wants his page taken for a copy of another's must find
-// a second preimage of 128 bits.
+// The id of an original is the first half of its SHA-256. Whoever wants his page taken for a copy of another's must
+// find a second preimage of 128 bits.
 const (
 	contentDocument   = 'd'
 	contentOriginals  = 'o'

@@ -8,9 +8,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// contentReader reads the content set as it is when it is first asked, with one iterator. Most of what a claim asks for is
-// absent; an iterator can consult the bloom filters of the lowest level of tables, which Pebble's Get never does,
-// and at a million originals that is a block read from disk for each absent key.
+// contentReader reads a snapshot of the content set with one iterator. Most keys that a claim looks up do not exist.
+// Only an iterator can consult the bloom filters of the lowest level of tables; Pebble's Get never does, and with a
+// million originals that costs a block read from disk for each absent key.
 type contentReader struct {
 	s  *Store
 	it *pebble.Iterator

@@ -11,15 +11,14 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// ContentSet is the memory of content-seen: a crawl.ContentSet.
+// ContentSet is the crawl.ContentSet of a directory.
 //
-// Claims are decided one at a time, against the database and against the originals whose claims are being written, and
-// then written together. Claims are written in the order in which they were decided, so that no copy ever outlives its
-// original in a crash.
+// It decides claims one at a time, against the database and the originals that are being written, and then writes them
+// together in the order of the decisions. So after a crash no copy is left without its original.
 //
-// A verdict that was given stays: a copy whose original has changed since is not judged again. Only originals are
-// indexed, so the original that a copy names was one itself when the copy was judged. A page whose claim made no
-// near-duplicate test is no candidate for the tests of others.
+// A verdict is final: a copy is not judged again if its original changes. Only originals are indexed, so the original
+// of a copy was one when the copy was judged. A page whose claim made no near-duplicate test is not a candidate in the
+// tests of other pages.
 type ContentSet struct {
 	s *Store
 
@@ -83,7 +82,8 @@ type contentClaim struct {
 
 func (t *contentClaim) testsNear() bool { return t.near >= 0 && len(t.fp.Sketch) > 0 }
 
-// decide finds the verdict of t. If it is a new one it hands it to the committer and returns what waits until it is written.
+// decide finds the verdict of t. If it is a new one it hands it to the committer and returns what waits until it is
+// written.
 func (c *ContentSet) decide(ctx context.Context, t *contentClaim) (wait func() error, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,8 +184,8 @@ func (c *ContentSet) settle(key docKey) {
 	c.settled.Broadcast()
 }
 
-// forget takes back what an earlier visit of the URL claimed with other content. It waits for the disk with the lock held,
-// which pages that changed between two visits are rare enough for.
+// forget undoes what an earlier visit of the URL claimed with other content. It waits for the disk while it holds the
+// lock: few pages change between two visits.
 func (c *ContentSet) forget(ctx context.Context, t *contentClaim, d contentDoc) error {
 	var o *contentOriginal
 	if d.seen.Sameness == crawl.Original {

@@ -164,7 +164,8 @@ func FuzzContentRecords(f *testing.F) {
 	})
 }
 
-// BenchmarkContentSetOriginal claims originals with a set of the size that b.N asks for; localbench measures large ones.
+// BenchmarkContentSetOriginal claims originals with a set of the size that b.N asks for; localbench measures large
+// ones.
 func BenchmarkContentSetOriginal(b *testing.B) {
 	c := openContent(b, b.TempDir()).ContentSet()
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -176,7 +177,8 @@ func BenchmarkContentSetOriginal(b *testing.B) {
 	}
 }
 
-// BenchmarkNearLookup looks random simhashes up, for distance 3, among so many others: what a new page costs besides its claim.
+// BenchmarkNearLookup looks random simhashes up, for distance 3, among so many others: what a new page costs besides
+// its claim.
 func BenchmarkNearLookup(b *testing.B) {
 	for _, n := range []int{10_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -18,15 +18,15 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// formatBefore is the format that Open makes into the present one: its job had no revisions, and of a URL that was left
-// out it kept no text.
+// formatBefore is the format that Open converts to the current one. Its job had no revisions, and it kept no text of
+// excluded URLs.
 const formatBefore = "whirlpool-state 2"
 
 // jobBefore is the named value where formatBefore kept the job.
 const jobBefore = "job"
 
-// convert brings a state of formatBefore up to date. It may be killed anywhere and done again. The text of what was
-// left out stands in crawl.log; what is no longer there stays left out.
+// convert converts a state of formatBefore. It may be killed at any point and run again. It takes the texts of excluded
+// URLs from crawl.log; URLs that are not in there stay excluded.
 func (s *Store) convert(ctx context.Context) error {
 	data, found, err := s.Meta().Get(ctx, jobBefore)
 	if err != nil || !found {
@@ -63,12 +63,12 @@ func (s *Store) convert(ctx context.Context) error {
 	return err
 }
 
-// reasonNotNoted stands for the reason why a page has no record that formatBefore did not keep: it asks not to be
-// indexed, mostly.
+// reasonNotNoted stands for the reason, not stored by formatBefore, why a page has no record. Mostly the page asks not
+// to be indexed.
 const reasonNotNoted = "not-noted"
 
-// explainUnkept notes of every page without a record that its reason was not kept: an audit takes what has neither for
-// lost.
+// explainUnkept stores reasonNotNoted for every page without a record. An audit would report such a page as lost
+// otherwise.
 func (s *Store) explainUnkept(ctx context.Context, job jobNum) error {
 	flying, err := s.flying()
 	if err != nil {

@@ -23,9 +23,9 @@ type Discarded struct {
 	Kept    []string // files in warc/ and state/ that are not whirlpool's
 }
 
-// Discard removes what a crawl left in dir, and nothing else. It refuses while a process has the directory open: that one
-// would go on writing into files that are gone. It refuses, too, where something there is not a crawl's: that is
-// somebody's own, and stays. The lock file stays, so that no two processes can ever lock different ones.
+// Discard removes the files of a crawl from dir, and nothing else. It refuses if a process has the directory open,
+// because that process would go on writing to deleted files. It also refuses if it finds a file that is not a crawl's.
+// The lock file stays, so that two processes can never lock different files.
 func Discard(dir string) (out Discarded, err error) {
 	defer func() {
 		if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// format is the version of everything in state/ and of pages.jsonl's index. A program opens only this one and the one
-// before, which it brings up to date (convert.go).
+// format is the version of everything in state/ and of the index of pages.jsonl. A program opens this format and the
+// one before, which it converts (convert.go).
 const format = "whirlpool-state 3"
 
 const (
@@ -45,8 +45,8 @@ func lockDir(dir string) (io.Closer, error) {
 	return nil, fmt.Errorf("crawl directory %s cannot be locked (%s): %w", dir, name, err)
 }
 
-// formatOf returns the format of a directory's state, empty where there is none; one that another version of the
-// program wrote is refused.
+// formatOf returns the format of a directory's state, "" if there is none. A format written by another version of the
+// program is an error.
 func formatOf(dir string) (string, error) {
 	got, err := os.ReadFile(filepath.Join(dir, "state", formatName))
 	switch v := strings.TrimSpace(string(got)); {
@@ -81,8 +81,8 @@ func writeFileAtomic(name string, data []byte) error {
 	return os.Rename(tmp, name)
 }
 
-// pebbleOptions tunes Pebble for what the store keeps: tens of millions of small entries under hashed keys, read by exact
-// key mostly for absence (bloom filters), and queue entries that are deleted soon after they were written.
+// pebbleOptions tunes Pebble for what the store keeps: tens of millions of small entries under hashed keys, looked up
+// by exact key and mostly absent (bloom filters), and queue entries that are deleted soon after they were written.
 func pebbleOptions(opt Options, fs vfs.FS, log pebbleLogger) *pebble.Options {
 	o := &pebble.Options{
 		FS: fs, Logger: log, EventListener: log.listener(),
@@ -90,8 +90,8 @@ func pebbleOptions(opt Options, fs vfs.FS, log pebbleLogger) *pebble.Options {
 		L0CompactionThreshold: 8, L0StopWritesThreshold: 32, LBaseMaxBytes: 512 << 20,
 		CompactionConcurrencyRange: func() (int, int) { return 1, 2 },
 		MaxOpenFiles:               openFiles(opt),
-		// The newest format before WAL sync chunks: those promise that what lies before them was fsync'ed, which a log whose
-		// fsync is put off (walFS) may belie after a power failure, and Pebble would call a torn tail corruption.
+		// The newest format before WAL sync chunks. Those promise that everything before them was fsynced. walFS delays
+		// the fsync, so after a power failure that may be false, and Pebble would report a torn tail as corruption.
 		FormatMajorVersion: pebble.FormatColumnarBlocks,
 	}
 	o.TargetFileSizes[0] = 8 << 20

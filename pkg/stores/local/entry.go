@@ -30,8 +30,8 @@ type entry struct {
 	epoch    uint32 // of the job's revision by which it came about; 0 is the first
 }
 
-// claimant is the first half of the id of the message that made the claim. Ids are hashes, so halves of those that could
-// meet at one URL differ but for a chance of 2^-64.
+// claimant is the first half of the id of the message that made the claim. Ids are hashes: the chance that two messages
+// that claim the same URL share a half is 2^-64.
 type claimant [8]byte
 
 func claimantOf(id crawl.MessageID) claimant { return claimant(id[:8]) }

@@ -18,16 +18,16 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// move is the removal of records from pages.jsonl while it is under way: those behind them close up. It is kept in the
-// state until it is finished, so that a process that dies in between is followed by one that finishes it.
+// move is a removal of records from pages.jsonl that is being carried out: the records behind them close up. It is
+// stored in the state until it is finished, so that after a crash the next process finishes it.
 //
-//  1. The lines behind the first removed one that stay are copied to a file beside the state.
-//  2. The move is committed, with the removed entries of the index, and synced.
-//  3. pages.jsonl is cut where the first removed record began, and the copied lines are appended.
-//  4. The index entries of the lines that moved are changed, some thousand at a time; next says how far that is.
-//  5. The file's new length is committed and the move is forgotten, and the copy is removed.
+//  1. Copy the lines to keep, from the first removed line on, to a file beside the state.
+//  2. Commit and sync the move, together with the removal of the index entries.
+//  3. Cut pages.jsonl at the first removed record and append the copied lines.
+//  4. Change the index entries of the lines that moved, some thousand at a time; next says how far this is.
+//  5. Commit the new length of the file, delete the move and remove the copy.
 //
-// Steps 3 to 5 may be done any number of times.
+// Steps 3 to 5 may be repeated any number of times.
 type move struct {
 	gone []place // in the order of the file
 	size int64   // of the file before
@@ -168,10 +168,8 @@ func (p *Pages) beginMove(ctx context.Context, m *move, keys []weburl.Key) error
 	return p.s.Sync() // the file is changed next
 }
 
-// finishMove does the steps after the commit, if there is a move. Who calls it while the store is open holds turn and
-// moving.
-//
-//nolint:contextcheck // a move once begun is finished
+// finishMove does the steps after the commit, if there is a move. While the store is open, the caller must hold turn
+// and moving.
 func (p *Pages) finishMove() error {
 	var m move
 	found, err := p.s.get([]byte{kindPageMove}, m.decode)

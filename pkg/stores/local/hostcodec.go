@@ -12,10 +12,10 @@ import (
 )
 
 // A host record on disk: version(1), then Next, LastContact, SlowedAt (varints: microseconds since 1970, 0 for none),
-// Backoff (varint of nanoseconds), Failures, Requests (uvarints), the address's bytes, the number of origins and each
-// origin's name, Expires and CrawlDelay; since version 2 the rest: its job, Ended, and where that is not 0, Took, Gaps
-// and Least. Bytes and texts have their length before them. A record is written each time a host leaves the workbench,
-// so it is as small as can be: about 80 bytes, half of what CBOR takes.
+// Backoff (varint of nanoseconds), Failures, Requests (uvarints), the bytes of the address, the number of origins, and
+// name, Expires and CrawlDelay of each origin. Version 2 adds the rest: its job, Ended and, if that is not 0, Took,
+// Gaps and Least. Bytes and texts are preceded by their length. A record is written each time a host leaves the
+// workbench, so it is small: about 80 bytes, half of CBOR's size.
 const hostVersion = 2
 
 var errHost = errors.New("the record is damaged")

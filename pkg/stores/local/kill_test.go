@@ -111,8 +111,8 @@ func storeAll(s *Store, w int, u weburl.URL, promised func(kind string)) error {
 	return nil
 }
 
-// TestNothingPromisedIsLostByKill kills a process at random instants, several times over the same directory, and then looks for
-// everything that the process was promised.
+// TestNothingPromisedIsLostByKill kills a process at random instants, several times over the same directory, and then
+// looks for everything that the process was promised.
 func TestNothingPromisedIsLostByKill(t *testing.T) {
 	dir, promised := t.TempDir(), map[string][]string{}
 	for round := range 5 {

@@ -12,11 +12,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// An entry has a URL's key and not its text, which is what most of the state would be else. Of a URL that is left out
-// the text is kept beside it, with the task that it would have been: a revision of the job may let it in. It goes when
-// the URL is claimed.
+// An entry has the key of a URL but not its text: the texts would be most of the state. For an excluded URL the text is
+// stored separately, with the task that it would have been, because a revision of the job may let it in. It is deleted
+// when the URL is claimed.
 //
-// On disk: reason and rule, each with its length before it, and the task without its job (taskcodec.go).
+// On disk: reason and rule, each preceded by its length, and the task without its job (taskcodec.go).
 
 var _ crawl.LeftOuts = (*URLs)(nil)
 

@@ -68,8 +68,8 @@ func isRecord(text []byte) bool {
 	return err == nil && bytes.HasSuffix(text, []byte("\n"))
 }
 
-// eachLine calls use for each line of a file up to an offset. text has its end, except for a last one without, and
-// lasts for the call.
+// eachLine calls use for each line of a file up to an offset. text includes the newline, except in a last line without
+// one, and is valid during the call.
 func eachLine(ctx context.Context, f io.ReaderAt, name string, to int64, use func(at int64, text []byte) error) error {
 	r, long := bufio.NewReaderSize(io.NewSectionReader(f, 0, to), 1<<18), []byte(nil)
 	for at := int64(0); ; {

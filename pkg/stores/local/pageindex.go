@@ -11,9 +11,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// place is where a record stands in pages.jsonl, and what its line must be.
+// place is where a record is in pages.jsonl, with a checksum of its line.
 //
-// On disk: uvarint offset, uvarint length, and the CRC-32C of the line, its end included (4). Records written by the
+// On disk: uvarint offset, uvarint length, and the CRC-32C of the line with its newline (4). Records written by the
 // first release have no checksum.
 type place struct {
 	at, length int64

@@ -20,9 +20,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Pages keeps pages.jsonl and its index. Records that come together are appended with one write, fsync'ed, and only then
-// committed to the index with the file's new length: what the index says is in the file, even after a power failure.
-// The index keeps a checksum of each line.
+// Pages keeps pages.jsonl and its index. Records that arrive together are appended with one write, fsynced, and only
+// then committed to the index with the new length of the file. So everything in the index is in the file, even after a
+// power failure. The index has a checksum of each line.
 type Pages struct {
 	s    *Store
 	file *os.File
@@ -150,15 +150,16 @@ func (p *Pages) stage(b *pageBatch, key weburl.Key, line []byte) (busy bool, err
 	return false, nil
 }
 
-// gather waits until the last fsync is pageInterval ago: a lone record goes at once, those of a busy crawl share an fsync.
+// gather waits until the last fsync is pageInterval ago: a lone record goes at once, those of a busy crawl share an
+// fsync.
 func (p *Pages) gather() {
 	if wait := pageInterval - time.Since(p.lastSync); wait > 0 {
 		time.Sleep(wait)
 	}
 }
 
-// writeBatch is called by one leader at a time. A batch that fails leaves the committed length as it was, so that the next
-// writes over it.
+// writeBatch is called by one leader at a time. If a batch fails, the committed length stays as it was, and the next
+// batch overwrites it.
 func (p *Pages) writeBatch(b *pageBatch) error {
 	defer p.settle(b)
 	if len(b.lines) == 0 {

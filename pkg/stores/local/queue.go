@@ -8,14 +8,14 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// queue is what is kept in memory of a queue that is not empty. Its tasks lie on disk under consecutive numbers:
+// queue is the state in memory of a queue that is not empty. Its tasks are on disk under consecutive numbers:
 //
 //	  settled     out: pulled, some settled     waiting           joined a group, not written yet
 //	----------|------------------------------|------------------|-------------------------------|
 //	          first                          next               ready                           tail
 //
-// After a restart nothing is pulled, but what was settled behind an unsettled task has left holes. Their number is kept on
-// disk when it is not zero, which is rare, so that the length of a queue follows from its first and its last number.
+// After a restart nothing is pulled, but tasks settled behind an unsettled one have left holes. Their number is stored
+// if it is not zero, which is rare, so that the length of a queue follows from its first and its last number.
 type queue struct {
 	name string
 

@@ -15,8 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Queues are the frontier's queues. A task is written once and deleted once, and a queue's place is kept in memory, so that
-// pulling never wades through what was settled.
+// Queues are the frontier's queues. A task is written once and deleted once. The head of each queue is kept in memory,
+// so that Pull does not scan deleted entries.
 type Queues struct {
 	s     *Store
 	began time.Time // with its monotonic reading
@@ -301,8 +301,8 @@ func (qs *Queues) enter(name string, create bool) *queue {
 	}
 }
 
-// create makes a queue. Its numbers start at the time in nanoseconds, so above those of any queue of the name before it: a
-// receipt never comes to mean another task.
+// create makes a queue. Its numbers start at the current time in nanoseconds, above those of any earlier queue with
+// this name, so that an old receipt never matches a new task.
 func (qs *Queues) create(name string) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()

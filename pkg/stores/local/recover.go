@@ -14,9 +14,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// recover brings the file to the committed length. What lies behind it was never promised: records of pages that are
-// fetched again are cut, as is a last line without an end. Every other line is set aside, and a file that is not the
-// crawl's at all is refused.
+// recover cuts the file back to the committed length. Lines behind it were never promised. Those of pages that will be
+// fetched again, and a last line without newline, are cut. Other lines are set aside. A file that is not a crawl's is
+// refused.
 func (p *Pages) recover(name string, committed int64) error {
 	info, err := p.file.Stat()
 	if err != nil {
@@ -86,9 +86,8 @@ func (p *Pages) sortTail(from, to int64, aside *aside) error {
 // recordStart begins every record.
 var recordStart = []byte(`{"url":"`)
 
-// isUnfinished reports whether a line behind the committed length is one that this crawl was about to store, of a page
-// that is fetched again: it is cut. known says that the crawl knows the line's URL, or that it cannot be told whose it
-// is.
+// isUnfinished reports whether a line behind the committed length was being stored by this crawl, for a page that will
+// be fetched again: such a line is cut. known says that the crawl knows the line's URL, or that the URL cannot be read.
 func (p *Pages) isUnfinished(line []byte, flying map[weburl.Key]bool) (cut, known bool, err error) {
 	if !bytes.HasSuffix(line, []byte("\n")) {
 		n := min(len(line), len(recordStart))

@@ -14,8 +14,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// repair is a repair on its way. It can be interrupted anywhere and begun again: what is queued is queued before it is
-// taken out of where it was missed, and lines are set aside before they are removed.
+// repair is a running repair. It can be interrupted at any point and started again: tasks are queued before they are
+// removed elsewhere, and lines are set aside before they are removed.
 type repair struct {
 	crawl.RepairReport
 	s      *Store

@@ -22,8 +22,8 @@ func rawKept(k *kept) []byte { return k[:] }
 
 func (k *kept) line() *line { return (*line)(k[8:]) }
 
-// pages builds pages.jsonl and its index anew where they do not fit: every line that is the record of a page stays, the
-// others are set aside, and pages without a line are queued again.
+// pages rebuilds pages.jsonl and its index if they do not match. Every line that is the record of a page stays, other
+// lines are set aside, and pages without a line are queued again.
 func (r *repair) pages(ctx context.Context) (err error) {
 	lines, err := newSorter(r.s.path("state"), rawLine)
 	if err != nil {
@@ -239,8 +239,8 @@ func (r *repair) rewrite(ctx context.Context, stay *sorter[kept]) error {
 	return r.replace(ctx, f.Name(), size, index)
 }
 
-// replace puts the new file in the old one's place and commits its index. A process that dies in between leaves a file
-// that does not fit: the repair is run again then.
+// replace puts the new file in place of the old one and commits its index. If the process dies in between, file and
+// index do not match, and the repair must be run again.
 func (r *repair) replace(ctx context.Context, file string, size int64, index *sorter[line]) error {
 	p := r.s.pages
 	if err := r.s.do(ctx, func(b *pebble.Batch) { // before the new entries: a line may be indexed under the key of a broken one

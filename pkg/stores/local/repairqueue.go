@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// queue queues the URLs that are wanted. The ledger knows them by their keys only: what they are stands in crawl.log
-// where they were asked for, or in a record that links to them.
+// queue queues the wanted URLs. The ledger has only their keys. Their texts are in crawl.log if they were fetched
+// before, or in a record that links to them.
 func (r *repair) queue(ctx context.Context) error {
 	for num, keys := range r.want {
 		if len(keys) == 0 {

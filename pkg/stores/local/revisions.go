@@ -100,7 +100,7 @@ func (j *Jobs) Revisions(_ context.Context, id crawl.JobID) ([]crawl.Revision, e
 	return slices.Clone(j.by[id]), nil
 }
 
-// AddRevision implements crawl.JobStore. Where the new rules may let in what was left out, it notes that a sweep is
+// AddRevision implements crawl.JobStore. If the new rules may let in URLs that were excluded, it stores that a sweep is
 // due.
 func (j *Jobs) AddRevision(ctx context.Context, job *crawl.Job) (current *crawl.Job, added bool, err error) {
 	if err := job.Validate(); err != nil {

@@ -14,10 +14,10 @@ import (
 // Simhashes that differ in at most d bits have a half of 32 bits in which they differ in at most d/2, so the index
 // holds each simhash under both halves, and a look-up for distance 3 probes 33 values of each: the half itself and its
 // one-bit neighbours. Nearly all of these 66 are absent, which an in-memory filter knows; a probe costs a few
-// nanoseconds and the database is asked only where something lies. (Manku, Jain, Das Sarma 2007, section 3, weigh tables
-// against probes.) Measured beside other structures with 500,000 random simhashes on a busy machine, CPU a look-up and an
-// insert: halves 11 and 7 µs; four bands of 16 bits 29 and 19 µs, with 30 candidates to check; ten tables of two blocks
-// in five 92 and 42 µs.
+// nanoseconds and the database is asked only where something lies. (Manku, Jain, Das Sarma 2007, section 3, weigh
+// tables against probes.) Measured beside other structures with 500,000 random simhashes on a busy machine, CPU a
+// look-up and an insert: halves 11 and 7 µs; four bands of 16 bits 29 and 19 µs, with 30 candidates to check; ten
+// tables of two blocks in five 92 and 42 µs.
 type simhashIndex struct {
 	s      *Store
 	filter *wordFilter // of halves; nil until the first look-up
@@ -26,16 +26,18 @@ type simhashIndex struct {
 	alarms []int       // those of them that the filter does not rule out
 }
 
-// halfFilterShape: 8 MiB up to a million originals, 72 MiB for good. A look-up for distance 3 makes 66 probes, so false alarms must
-// be rare: with two entries a word one look-up in 30 has one, which costs a seek; at 20 million originals, every second. A first
-// layer small enough for the processor's cache would make small sets faster and large ones slower.
+// halfFilterShape: 8 MiB up to a million originals, 72 MiB for good. A look-up for distance 3 makes 66 probes, so false
+// alarms must be rare: with two entries a word one look-up in 30 has one, which costs a seek; at 20 million originals,
+// every second. A first layer small enough for the processor's cache would make small sets faster and large ones
+// slower.
 var halfFilterShape = filterShape{firstLog: 20, nextLog: 3, layers: 2, entriesPerWord: 2}
 
 func halfHash(kind byte, job jobNum, half uint32) uint64 {
 	return spread(uint64(half) | uint64(job)<<32 | uint64(kind)<<48)
 }
 
-// find returns, to one caller at a time, the originals of the job whose simhashes differ from simhash in at most near bits (0 to 7).
+// find returns, to one caller at a time, the originals of the job whose simhashes differ from simhash in at most near
+// bits (0 to 7).
 func (x *simhashIndex) find(
 	ctx context.Context, r *contentReader, job jobNum, simhash uint64, near int,
 ) (*candidates, error) {
@@ -133,7 +135,8 @@ func (c *candidates) add(key originalKey, simhash uint64) {
 	}
 }
 
-// nearest returns up to n candidates, each once, by distance and then by key, so that equal questions get equal answers.
+// nearest returns up to n candidates, each once, by distance and then by key, so that equal questions get equal
+// answers.
 func (c *candidates) nearest(n int) []candidate {
 	slices.SortFunc(c.list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), slices.Compare(a.key[:], b.key[:]))

@@ -15,8 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Spool keeps bodies between fetcher and parser: small ones in memory while there is room, the others in files. It is empty
-// at the start of a process, because the bus repeats the fetch of a body that was not parsed.
+// Spool keeps bodies between fetcher and parser: small ones in memory while there is room, the others in files. It is
+// empty when a process starts, because the bus repeats the fetch of a body that was not parsed.
 type Spool struct {
 	dir  string
 	room atomic.Int64 // bytes left for bodies in memory

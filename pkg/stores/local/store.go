@@ -30,7 +30,7 @@ type Options struct {
 	Repair      bool          // for Repair: leave pages.jsonl as it is, although it does not fit to its index
 }
 
-// Default returns the options that were measured best: with smaller memtables the URL set reads faster, with larger ones the
+// Default returns the options that measured best. Smaller memtables make the URL set read faster. Larger ones make the
 // queues write less, because a task that is settled before its memtable is flushed never reaches a table.
 func Default() Options {
 	return Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: 128 << 20, MemTable: 32 << 20, SyncEvery: time.Second,
@@ -248,8 +248,7 @@ func (s *Store) Close() (err error) {
 	return err
 }
 
-// letGo closes what a broken store has open, as far as it lets itself be closed. What is said of it is what it broke
-// by.
+// letGo closes what a broken store has open, as far as possible, and returns the error that broke the store.
 func (s *Store) letGo() error {
 	_, _ = s.pages.file.Close(), s.attempt.file.Close()
 	if s.broken.fatal {
@@ -286,8 +285,8 @@ func (s *Store) get(key []byte, use func(value []byte) error) (found bool, err e
 	return found && err == nil, err
 }
 
-// getAll calls use for each of the keys that there is, in ascending order; i is the key's index. One iterator that moves on is
-// cheaper than a look-up each.
+// getAll calls use for each key that exists, in ascending order; i is the index of the key. Moving one iterator is
+// cheaper than a look-up for each key.
 func (s *Store) getAll(keys [][]byte, use func(i int, value []byte) error) (err error) {
 	it, err := s.db.NewIter(&absent)
 	if err != nil {
@@ -311,7 +310,8 @@ func (s *Store) getAll(keys [][]byte, use func(i int, value []byte) error) (err 
 	return err
 }
 
-// absent reads through the filters of the last level too, which Pebble's Get leaves out: most of what is asked for is not there.
+// absent reads through the filters of the last level too, which Pebble's Get leaves out: most of what is asked for is
+// not there.
 var absent = pebble.IterOptions{UseL6Filters: true}
 
 // scan calls use for every key that starts with prefix, in order. key and value last for the call.

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// stripes are locks shared by hash, for reading and writing an entry as one step. A caller of several takes them in order,
-// so that no two wait for each other.
+// stripes are locks shared by hash, for reading and writing an entry as one step. Take several in ascending order, so
+// that callers do not deadlock.
 type stripes [256]sync.Mutex
 
 // lock takes the stripes of the hashes, each once, and returns what lets them go.

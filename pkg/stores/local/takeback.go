@@ -9,9 +9,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// TakeBack takes back what the fetches brought that were under way when the last process ended: they are made again, so
-// their URLs are open and have no records. It is called before a crawl goes on: else a page that was counted and stored
-// and is fetched again, or not any more because the budget is spent otherwise, would leave a record too many.
+// TakeBack undoes the results of the fetches that were in flight when the last process ended: their URLs are open again
+// and have no records, and are fetched again. Call it before a crawl goes on. Otherwise a page that is fetched again,
+// or no longer fetched because the budget is spent elsewhere, would leave one record too many.
 func (s *Store) TakeBack(ctx context.Context) error {
 	keys := map[crawl.JobID][]weburl.Key{}
 	err := s.journal.Load(ctx, func(_ uint64, m bus.Message) error {

@@ -11,10 +11,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// tallies counts a job's URLs by state, verdict, status and reason. Counts are kept in memory and change as entries join a
-// group of the committer; those that changed are written with the group, so the counts on disk always match the entries.
+// tallies counts a job's URLs by state, verdict, status and reason. Counts change in memory as entries join a group of
+// the committer, and are written with that group, so the counts on disk always match the entries.
 //
-// There are at most a few hundred counters a job: verdicts and statuses are bounded, reasons are cut off at maxReasons.
+// A job has at most a few hundred counters: verdicts and statuses are bounded, and reasons are limited by maxReasons.
 type tallies struct {
 	mu      sync.Mutex
 	count   map[string]*counter
@@ -131,8 +131,8 @@ func weighEntry(job jobNum, e *entry, count func(key []byte)) {
 	count(append(head, countClaimed))
 }
 
-// reasonKey is the counter of a reason, or the common one once there are too many. A counter that exists is always used, so
-// that what was added can be taken back.
+// reasonKey is the counter of a reason, or the shared one if there are too many. An existing counter is always used, so
+// that what was added can be subtracted.
 func (t *tallies) reasonKey(key []byte) []byte {
 	if _, ok := t.count[string(key)]; ok {
 		return key
@@ -183,8 +183,8 @@ func fillTally(out *crawl.Tally, kind byte, arg string, n int64) {
 	}
 }
 
-// correct sets the counters to what was counted, and returns how many were wrong. Reasons beyond the limit share a
-// counter: they are left as they are. It must be called from a committer's fill.
+// correct sets the counters to the given counts and returns how many were wrong. Reasons beyond the limit share a
+// counter and stay unchanged. Call it from a committer's fill.
 func (t *tallies) correct(count map[string]int64) (wrong int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// urlFilter knows which URLs have no entry yet, as most that are claimed: for them the database is not asked. It takes 1 MiB up to
-// half a million URLs and 21 MiB for good; beyond ten million entries it helps less and less.
+// urlFilter knows which URLs have no entry yet, as most claimed URLs do; the database is not asked for them. It takes 1
+// MiB up to half a million URLs and 21 MiB at most. Beyond ten million entries it helps less and less.
 //
-// A store that held URLs when it was opened fills it in the background. Until then, and for good where there are too many, it
-// says of every URL that there may be an entry.
+// When a store is opened that holds URLs, the filter is filled in the background. Until then, and always if there are
+// too many, it says of every URL that there may be an entry.
 type urlFilter struct {
 	*wordFilter
 	complete atomic.Bool
@@ -32,7 +32,8 @@ func (f *urlFilter) absent(k *urlKey) bool { return f.complete.Load() && !f.mayH
 
 var errTooMany = errors.New("more URLs than the filter takes")
 
-// load fills the filter from the database until stop is closed. Entries that are written meanwhile are added by their writers.
+// load fills the filter from the database until stop is closed. Entries that are written meanwhile are added by their
+// writers.
 func (f *urlFilter) load(s *Store, stop <-chan struct{}) error {
 	n := int64(0)
 	err := s.scan(context.Background(), []byte{kindURL}, func(key, _ []byte) error {

@@ -139,9 +139,9 @@ func (u *URLs) Reopen(ctx context.Context, job crawl.JobID, keys ...weburl.Key) 
 	})
 }
 
-// update reads the entries of n URLs, lets change decide on each distinct one, and commits what it wrote, all as one step
-// for each URL. Of a URL that stands in the call twice, the first is asked. Those that open names are taken for open ones without a
-// look; nil: none.
+// update reads the entries of n URLs, lets change decide on each distinct one, and commits what it wrote: one atomic
+// step for each URL. If a URL appears twice, the first one is asked. open names the URLs that are known to be open and
+// need no look-up; nil: none.
 func (u *URLs) update(ctx context.Context, job crawl.JobID, n int, key func(i int) weburl.Key, open func(i int) bool,
 	change func(*slot) error) error {
 	if n == 0 {
@@ -220,8 +220,8 @@ func (a sortKey) compare(b sortKey) int {
 	return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.url, b.url), cmp.Compare(a.rest, b.rest), cmp.Compare(a.arg, b.arg))
 }
 
-// read fills in the entries of sorted slots. One iterator is cheaper than a look-up each from two keys on, and no dearer
-// for one: half the time for 100 (measured).
+// read fills in the entries of sorted slots. One iterator is cheaper than a look-up each from two keys on, and no
+// dearer for one: half the time for 100 (measured).
 func (u *URLs) read(slots []slot, open func(i int) bool) error {
 	asked := 0
 	for i := range slots {

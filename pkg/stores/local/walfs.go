@@ -13,12 +13,12 @@ import (
 )
 
 // walFS makes a commit mean "written to the operating system" rather than "on the platter". Pebble has two kinds of
-// commits: NoSync keeps the log in the process, so killing it loses acknowledged work; Sync costs an fsync each (0.4 ms
-// here, against 6 µs for the write). With this file system a Sync commit writes the log, and the fsync follows within
-// a second from syncAll. A log file that is closed, as at every rotation, is fsync'ed before, so the logs on disk are always a
-// prefix of what was committed.
+// commits. NoSync keeps the log in the process, so killing it loses acknowledged work. Sync costs an fsync each (0.4 ms
+// here, against 6 µs for the write). With this file system a Sync commit writes the log, and syncAll calls fsync within
+// a second. A log file that is closed, as at every rotation, is fsynced before, so the logs on disk are always a prefix
+// of what was committed.
 //
-// When the disk is full it waits for space, saying so, because Pebble can only die of a failed write.
+// On a full disk it waits for space and logs that, because Pebble ends the process on a failed write.
 type walFS struct {
 	vfs.FS
 	log  *slog.Logger
@@ -152,8 +152,7 @@ func (p *patientFile) Write(b []byte) (int, error) {
 	}
 }
 
-// waitForSpace waits before the next try for space. It reports false when there shall be none: the store is closed, or
-// ended is.
+// waitForSpace waits before the next try. It returns false if there shall be none: the store or ended is closed.
 func (fs *walFS) waitForSpace(wait time.Duration, ended <-chan struct{}) bool {
 	fs.waiting.Add(1)
 	defer fs.waiting.Add(-1)

@@ -5,18 +5,21 @@ import (
 	"sync/atomic"
 )
 
-// wordFilter says of a hash that it was surely not added, or may have been: a blocked Bloom filter (Putze, Sanders, Singler 2007)
-// whose blocks are single words, so that a probe reads one word a layer. Five bits are set in a word by each entry.
+// wordFilter tells of a hash that it was certainly not added, or may have been. It is a blocked Bloom filter (Putze,
+// Sanders, Singler 2007) whose blocks are single words, so that a probe reads one word for each layer. Each entry sets
+// five bits of a word.
 //
-// Its layers take a fixed number of entries each, the last all the rest, so its memory is bounded and false alarms grow
-// beyond that. Nothing is ever copied, so nobody waits for a growing filter. It may be used by many goroutines.
+// Each layer takes a fixed number of entries, the last one all the rest, so memory is bounded and false positives
+// increase beyond that. Nothing is ever copied, so no caller waits while the filter grows. It is safe for concurrent
+// use.
 type wordFilter struct {
 	shape  filterShape
 	mu     sync.Mutex // of growing
 	layers atomic.Pointer[[]*filterLayer]
 }
 
-// filterShape is the size of a filter: the words of its first layer and their growth from layer to layer, as powers of two.
+// filterShape is the size of a filter: the words of its first layer and their growth from layer to layer, as powers of
+// two.
 type filterShape struct {
 	firstLog, nextLog int
 	layers            int
@@ -87,8 +90,8 @@ func (f *wordFilter) mayHave(h uint64) bool {
 	return false
 }
 
-// screen appends to alarms the indices of the hashes that may have been added, some of them twice. The probes of many hashes do not wait for each
-// other's memory.
+// screen appends to alarms the indices of the hashes that may have been added, some of them twice. The probes of many
+// hashes overlap their memory accesses.
 func (f *wordFilter) screen(hashes []uint64, alarms []int) []int {
 	for _, l := range *f.layers.Load() {
 		words, shift := l.words, l.shift&63

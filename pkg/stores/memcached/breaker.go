@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// breaker keeps calls from a server that fails (circuit breaker, Nygard: Release It!). After some failures in a row it lets none
-// through for a while, then one, whose success lets all through again and whose failure doubles the while. Calls that
-// fail together count once, as a machine that stalls for a moment makes a lot of them. People are told when the
-// server does not answer after the first rest either.
+// breaker stops calls to a server that fails (circuit breaker, Nygard: Release It!). After some failures in a row it
+// rejects all calls for a while, then lets one through. If that succeeds, all may pass; if it fails, the pause doubles.
+// Calls that fail together count once, because a machine that stalls for a moment fails many. If the first call after
+// the pause fails as well, that is logged.
 type breaker struct {
 	server string
 	log    *slog.Logger

@@ -24,7 +24,8 @@ type Client struct {
 	writers    sync.WaitGroup
 }
 
-// What is stored in the background: so many values wait at most, a megabyte of them, and so many calls are made at once.
+// What is stored in the background: so many values wait at most, a megabyte of them, and so many calls are made at
+// once.
 const (
 	maxWaiting = 4096
 	writers    = 4
@@ -66,8 +67,8 @@ func (c *Client) write() {
 	}
 }
 
-// key makes the key of a text of any length: the first 160 bits of its SHA-256, since authors of pages choose the text.
-// kind tells caches and versions of their values apart.
+// key makes the key for a text of any length: the first 160 bits of its SHA-256, since authors of pages choose the
+// text. kind separates caches and versions of their values.
 func (c *Client) key(kind, text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return c.cfg.Prefix + ":" + kind + ":" + base64.RawURLEncoding.EncodeToString(sum[:20])
@@ -115,7 +116,7 @@ func (c *Client) getFrom(ctx context.Context, s *server, cache string, keys []st
 // verb is how an item is stored: (*memcache.Client).Set always, Add only where there is none.
 type verb func(*memcache.Client, *memcache.Item) error
 
-// store remembers a value. Whether it does is nobody's concern.
+// store caches a value. Best effort: errors are ignored.
 func (c *Client) store(ctx context.Context, cache string, as verb, key string, value []byte, ttl time.Duration) {
 	err := ctx.Err()
 	if err == nil {
@@ -140,8 +141,8 @@ func seconds(ttl time.Duration) int32 {
 	return int32((min(max(ttl, 1), most) + time.Second - 1) / time.Second)
 }
 
-// serverOf chooses the server with the highest hash of itself and the key (rendezvous hashing, Thaler and Ravishankar 1998):
-// programs that list the servers in another order agree, and a new server takes over keys without moving others.
+// serverOf chooses the server with the highest hash of itself and the key (rendezvous hashing, Thaler and Ravishankar
+// 1998): programs that list the servers in another order agree, and a new server takes over keys without moving others.
 func (c *Client) serverOf(key string) *server {
 	best, highest := c.servers[0], uint64(0)
 	if len(c.servers) == 1 {

@@ -13,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
 
-// dnsKind names the format of the values: a byte for its version, the end of the answer's life in milliseconds since 1970 (8
-// bytes), its time to live in milliseconds (8), and for each address its length and itself.
+// dnsKind names the format of the values: a byte for its version, the end of the answer's life in milliseconds since
+// 1970 (8 bytes), its time to live in milliseconds (8), and for each address its length and itself.
 const (
 	dnsKind    = "d1"
 	dnsVersion = 1
@@ -31,7 +31,8 @@ type source struct {
 	next dnscache.Source
 }
 
-// Source puts the cache before a source of DNS answers. Its place is behind a cache in memory: it is a dnscache.Config.Over.
+// Source puts the cache before a source of DNS answers. Its place is behind a cache in memory: it is a
+// dnscache.Config.Over.
 func (c *Client) Source(next dnscache.Source) dnscache.Source { return source{c, next} }
 
 // Resolve implements dnscache.Source. An answer of unknown time to live is not shared.
@@ -74,8 +75,9 @@ func encodeAnswer(addrs []netip.Addr, ttl time.Duration, now time.Time) []byte {
 	return b
 }
 
-// decodeAnswer reads what encodeAnswer made and returns the time that is left; no addresses where it is damaged, over, or not
-// public. Clocks differ, so no more time is left than there was at first.
+// decodeAnswer reads what encodeAnswer wrote and returns the time to live that is left. It returns no addresses if the
+// value is damaged, expired, or holds an address that is not public. Clocks differ, so the rest is at most the original
+// time to live.
 func decodeAnswer(b []byte, now time.Time) (addrs []netip.Addr, left time.Duration) {
 	if len(b) < 17 || b[0] != dnsVersion {
 		return nil, 0

@@ -52,8 +52,8 @@ func (s robots) PutRobots(ctx context.Context, r crawl.Robots) error {
 // maxRobots bounds cached records, in bytes; servers take a megabyte by default.
 const maxRobots = 512 << 10
 
-// cached returns the value of a record and how long it is believed. One that must not be believed, or is too large, is
-// nothing: put in the place of the record before, it hides that.
+// cached returns the value of a record and its time to live. A record that must not be cached, or is too large, becomes
+// an empty value: it replaces the record before, and so hides it.
 func cached(r crawl.Robots) (value []byte, ttl time.Duration) {
 	ttl = min(time.Until(r.Expires), robotsTTL)
 	value, err := crawl.EncodeValue(r)

@@ -9,8 +9,8 @@ import (
 	"github.com/bradfitz/gomemcache/memcache"
 )
 
-// server is one memcached with its client. It is the client's only address, and selects it: the library's own list of servers
-// looks names up once and for all, while this one is looked up whenever a connection is made.
+// server is one memcached with a client of its own. The list of servers in the library looks names up once; this type
+// looks the name up for each new connection.
 type server struct {
 	addr    string
 	client  *memcache.Client
@@ -61,8 +61,8 @@ func (s *server) do(call func(*memcache.Client) error) error {
 	return err
 }
 
-// conn holds a whole call to one deadline. The library sets a new one for every line, so that a server that trickles could
-// hold a caller for ever.
+// conn gives a whole call one deadline. The library sets a new one for every line, so that a server that sends slowly
+// could block a caller for ever.
 type conn struct {
 	net.Conn
 	timeout time.Duration

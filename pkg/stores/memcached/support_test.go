@@ -19,7 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// open returns a client of the real server under a prefix of its own. Tests are no judges of speed, so it may take its time.
+// open returns a client of the real server under a prefix of its own. Tests are no judges of speed, so it may take its
+// time.
 func open(t testing.TB, set ...func(*Config)) *Client {
 	t.Helper()
 	cfg := Default()
@@ -133,7 +134,8 @@ func deadAddr(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// store is a URL set, a store of robots.txt files and a source of DNS answers in memory. asked counts what it was asked for.
+// store is a URL set, a store of robots.txt files and a source of DNS answers in memory. asked counts what it was asked
+// for.
 type store struct {
 	mu      sync.Mutex
 	claimed map[urlID]crawl.MessageID

@@ -11,9 +11,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Epoch names the present life of a job: text that no other job has, nor a former job with the same id, such as its number
-// with the time of its creation. It is asked at every call, so it should answer from memory. Where it answers "" or an
-// error, the cache is not used.
+// Epoch names the present life of a job by a text that no other job has, and no former job with the same id: for
+// example its number with the time of its creation. It is called for every operation, so it should answer from memory.
+// If it returns "" or an error, the cache is not used.
 type Epoch func(ctx context.Context, job crawl.JobID) (string, error)
 
 // urlsTTL is how long a claim is remembered.
@@ -34,8 +34,8 @@ type urls struct {
 // URLs puts the cache before a URL set.
 func (c *Client) URLs(next crawl.URLSet, epoch Epoch) crawl.URLSet { return urls{c, next, epoch} }
 
-// Claim implements crawl.URLSet. A task that is marked as a repeat may have been let go of since it was claimed: the
-// set itself is asked.
+// Claim implements crawl.URLSet. A task marked as a repeat may have been released since it was claimed, so the URL set
+// itself is asked.
 func (s urls) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, list []crawl.Task) ([]crawl.Claimed, error) {
 	keys := s.keys(ctx, job, len(list), func(i int) weburl.URL { return list[i].URL })
 	out, open := s.known(ctx, by, keys, len(list), func(i int) bool { return list[i].Repeat })
@@ -73,8 +73,8 @@ func (s urls) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, 
 	return out, nil
 }
 
-// known answers for n URLs: Known where the cache has a claim of another message. open are the places of the others,
-// and of those that are to be asked for whatever it says.
+// known answers for n URLs: Known if the cache has a claim by another message. open lists the indices of the others,
+// and of those for which ask is true.
 func (s urls) known(ctx context.Context, by crawl.MessageID, keys []string, n int, ask func(i int) bool) (out []crawl.Claimed, open []int) {
 	var cached map[string]*memcache.Item
 	if keys != nil {

@@ -41,8 +41,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkPut stores pages of 30 KB with 40 links from so many goroutines. cpu-us is the processor time of this process
-// for a page; what the server takes comes on top.
+// BenchmarkPut stores pages of 30 KB with 40 links from so many goroutines. cpu-us is the processor time of this
+// process for a page; what the server takes comes on top.
 func BenchmarkPut(b *testing.B) {
 	for _, workers := range []int{1, 8, 64} {
 		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) {

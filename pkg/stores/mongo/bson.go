@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// builder appends BSON elements (bsonspec.org). A record is encoded by hand, because reflection over documents of forty links
-// takes several times as long.
+// builder appends BSON elements (bsonspec.org). A record is encoded by hand, because reflection over documents of forty
+// links takes several times as long.
 type builder struct {
 	b    []byte
 	open []int // where the documents begin that are not ended

@@ -17,8 +17,8 @@ type Config struct {
 	Journal bool
 	// Writers is how many batches are under way at once. Few writers make large batches.
 	Writers int
-	// Timeout bounds each exchange with the server, the search for one included; a batch of a walk through all records may
-	// take ten times as long. A Put may have to wait for the batch before its own, too.
+	// Timeout bounds each exchange with the server, the search for a server included. A batch of a walk through all
+	// records may take ten times as long. A Put may also wait for the batch before its own.
 	Timeout time.Duration
 	Log     *slog.Logger
 }

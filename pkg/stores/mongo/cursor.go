@@ -16,13 +16,13 @@ import (
 // cursorBatch is how many documents come with one exchange: a few megabytes of ordinary pages.
 const cursorBatch = 100
 
-// cursorPatience is how many times longer than any other exchange a batch may take: FerretDB sorts the whole collection before
-// it gives the first, where MongoDB walks along the index.
+// cursorPatience is how many times longer than other exchanges a batch may take. FerretDB sorts the whole collection
+// before it returns the first batch; MongoDB walks along the index.
 const cursorPatience = 10
 
-// cursor walks through a collection in the order of _id. A cursor that the server lost, by a restart or after ten minutes without
-// a question, is opened again behind the last document that it gave. So is one that is at its end, until a new one
-// is empty from the start: where a connection breaks, FerretDB says that a cursor is at its end.
+// cursor walks through a collection in the order of _id. A cursor that the server lost, by a restart or after ten
+// minutes without a request, is reopened after the last document it returned. A cursor that reports its end is reopened
+// too, until a new one is empty from the start: if a connection breaks, FerretDB reports the end of a cursor.
 type cursor struct {
 	j          *Job
 	projection bson.D

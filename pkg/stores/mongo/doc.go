@@ -3,12 +3,12 @@
 // Its duties, in order:
 //
 //  1. A record is on the server's disk when [Store.Put] returns (w:1, j:true), whatever process dies next.
-//  2. A record that is stored stays as it is: documents are inserted, never changed, and one whose _id is taken counts as
-//     stored. So a message that is handled again does no harm.
-//  3. Puts that come at the same time share a round trip: an unordered InsertMany, of whose documents each succeeds or fails
-//     on its own. A document that the server does not want fails its own Put, and no other.
-//  4. A server that is out of reach is reported within seconds, as a *bus.RetryError: the message comes back however long
-//     that lasts, and is never buried for it.
+//  2. A record that is stored stays as it is: documents are inserted, never changed, and one whose _id is taken counts
+//     as stored. So a message that is handled again does no harm.
+//  3. Puts that come at the same time share a round trip: an unordered InsertMany, of whose documents each succeeds or
+//     fails on its own. A document that the server does not want fails its own Put, and no other.
+//  4. A server that is out of reach is reported within seconds, as a *bus.RetryError: the message comes back however
+//     long that lasts, and is never buried for it.
 //  5. [Job] reads the records back, for export, audit and explain, in memory that does not grow with their number.
 //
 // It must never change a stored record, and never hold a document that the server refuses for its size or encoding.
@@ -18,8 +18,8 @@
 // The database (whirlpool by default) has a collection pages_JOB for each job. A document has the fields of a line of
 // pages.jsonl, in its order and under its names (package jsonl), with these differences:
 //
-//   - _id is the URL's key: 48 hexadecimal digits, of which the first 16 stand for the host. So the documents of a
-//     host are neighbours in the order of _id.
+//   - _id is the URL's key: 48 hexadecimal digits, of which the first 16 stand for the host. So the documents of a host
+//     are neighbours in the order of _id.
 //   - domain is the URL's registrable domain, created_at the time of storing.
 //   - fetched_at and created_at are dates, exact to the millisecond.
 //   - fields is a document, from the name of a site rule's field to its value: fields.company, fields.location. In a

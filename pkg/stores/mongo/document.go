@@ -205,7 +205,8 @@ func (w *builder) scalar(key string, v any) {
 	}
 }
 
-// nameEscapes are the characters that must not stand in a key; "%" is one, so that names can be told from their escapes.
+// nameEscapes are the characters that must not stand in a key; "%" is one, so that names can be told from their
+// escapes.
 var nameEscapes = strings.NewReplacer("%", "%25", ".", "%2E", "\x00", "%00")
 
 var nameUnescapes = strings.NewReplacer("%25", "%", "%2E", ".", "%00", "\x00", "%24", "$")

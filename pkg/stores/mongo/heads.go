@@ -14,8 +14,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Heads reads every record wholly and yields the key under which it is stored and what it is, in the order of the keys.
-// An error of yield ends it.
+// Heads reads every record completely and yields its key and its Head, in the order of the keys. An error of yield
+// stops it.
 func (j *Job) Heads(ctx context.Context, yield func(k weburl.Key, h crawl.RecordHead) error) error {
 	return j.each(ctx, nil, func(doc bson.Raw) error {
 		k, err := keyOf(doc)
@@ -42,8 +42,8 @@ func headOf(doc bson.Raw) (h crawl.RecordHead) {
 // asideSuffix stands behind the name of the collection into which records of a job are set aside.
 const asideSuffix = ".aside"
 
-// SetAside moves the record under a key into a collection beside the job's, and returns its name; empty where there is
-// none.
+// SetAside moves the record under a key into a collection beside the job's, and returns the name of that; "" if there
+// is no record.
 func (j *Job) SetAside(ctx context.Context, key weburl.Key) (where string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, j.s.cfg.Timeout)
 	defer cancel()

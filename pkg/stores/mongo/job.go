@@ -55,8 +55,8 @@ func (j *Job) PageLine(ctx context.Context, key weburl.Key) (line []byte, found 
 // ErrNoCount says that the server would have to read every record to count them.
 var ErrNoCount = errors.New("this server keeps no count of records; an audit counts them")
 
-// Count returns the number of records as the server keeps it: at once, but after a crash of the server it may be off by
-// some. Each and Keys count exactly. ErrNoCount where the server keeps none, as FerretDB.
+// Count returns the number of records that the server keeps. It is fast, but may be slightly off after a crash of the
+// server. Each and Keys count exactly. ErrNoCount: the server keeps none (FerretDB).
 func (j *Job) Count(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.s.cfg.Timeout)
 	defer cancel()
@@ -73,8 +73,8 @@ func (j *Job) Count(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Each yields the records in the order of their URLs' keys. Records that are stored meanwhile may be among them. An error
-// of yield ends it.
+// Each yields the records in the order of their URLs' keys. It may include records stored meanwhile. An error of yield
+// stops it.
 func (j *Job) Each(ctx context.Context, yield func(r *crawl.Record) error) error {
 	return j.each(ctx, nil, func(doc bson.Raw) error {
 		r, err := record(doc)

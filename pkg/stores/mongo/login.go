@@ -11,15 +11,15 @@ import (
 // ErrRefused says that the server answers and does not let this user in: waiting will not help, a setting will.
 var ErrRefused = errors.New("the server refuses the login")
 
-// Codes of a server that knows the user and does not let it in, or does not know it (MongoDB's error_codes.yml):
+// Error codes of a server that denies the user access, or does not know the user (MongoDB's error_codes.yml):
 // Unauthorized, AuthenticationFailed.
 const (
 	unauthorized         = 13
 	authenticationFailed = 18
 )
 
-// notReached names the server that the error of a first exchange is of, and says so where the server was reached and
-// refused the user.
+// notReached adds the server's name to the error of a first exchange, and says so if the server was reached and refused
+// the user.
 func notReached(raw string, err error) error {
 	var handshake *auth.Error
 	var word mongo.ServerError

@@ -381,7 +381,8 @@ func TestAPutAfterCloseFails(t *testing.T) {
 	}
 }
 
-// Documents can be changed by people and read by an older program: whatever they hold, reading them is an error at most.
+// Documents can be changed by people and read by an older program: whatever they hold, reading them is an error at
+// most.
 func FuzzRecord(f *testing.F) {
 	u, err := weburl.Parse("http://a.test/")
 	if err != nil {

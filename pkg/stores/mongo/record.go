@@ -13,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// record reads a document back. Keys that it does not know are passed over, so that documents of a newer version, or with
-// keys that people added, can be read. Numbers among the fields come back as float64, as from pages.jsonl.
+// record decodes a document. It skips unknown keys, so that it reads documents of a newer version and documents to
+// which people added keys. Numbers in fields become float64, as from pages.jsonl.
 func record(doc bson.Raw) (*crawl.Record, error) {
 	elements, err := doc.Elements()
 	if err != nil {

@@ -95,9 +95,9 @@ func (s *Store) collection(job crawl.JobID) *mongo.Collection {
 // indexEvery is how often the indexes of a collection are seen to: somebody may have dropped it meanwhile.
 const indexEvery = time.Minute
 
-// ensureIndexes makes the indexes of a job's collection, and with them the collection. Indexes that exist cost the server
-// nothing. Where it fails, queries are slow but nothing is lost, so that it is said and tried again later. One batch
-// makes them while the others wait: FerretDB drops the connection of who creates what another creates.
+// ensureIndexes creates the collection of a job and its indexes. Existing indexes cost the server nothing. If it fails,
+// queries are slow but nothing is lost, so the failure is logged and retried later. One batch creates them while the
+// others wait: FerretDB drops a connection that creates what another is creating.
 func (s *Store) ensureIndexes(ctx context.Context, job crawl.JobID) {
 	if s.indexedLately(job) {
 		return
@@ -116,7 +116,7 @@ func (s *Store) ensureIndexes(ctx context.Context, job crawl.JobID) {
 		{Keys: bson.D{{Key: "fetched_at", Value: 1}}},
 	})
 	if err != nil {
-		s.cfg.Log.Warn("the indexes of a collection could not be made; tried again in a minute", "collection",
+		s.cfg.Log.Warn("cannot create the indexes of a collection; trying again in a minute", "collection",
 			collectionPrefix+string(job), "error", err)
 	}
 	s.mu.Lock()
@@ -144,8 +144,8 @@ func failure(err error) error {
 	return err
 }
 
-// unreachable reports whether err is not the server's word on what it was asked: no connection, a lost one, no answer in
-// time, or a server that is on its way down.
+// unreachable reports whether the server did not answer the request: there was no connection, it broke, the answer
+// timed out, or the server is shutting down.
 func unreachable(err error) bool {
 	var word mongo.ServerError
 	if err == nil || errors.As(err, &word) && !mongo.IsNetworkError(err) && !mongo.IsTimeout(err) {

@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// sumKey is the last key of a document that we write: a checksum (CRC-32C) of the elements before it. What people add
-// comes behind it.
+// sumKey is the last key that we write in a document: a CRC-32C checksum of the elements before it. Keys that people
+// add come after it.
 const sumKey = "checksum"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -15,8 +15,8 @@ const (
 	batchBytes = 8 << 20
 )
 
-// writer gathers documents into batches, a job each. A batch is open for more documents until it is its turn to be written;
-// so a lone document goes at once, and under load a batch is what came while others were written.
+// writer collects documents into batches, one for each job. A batch accepts documents until its turn to be written. So
+// a lone document is written at once, and under load a batch is what arrived while others were written.
 type writer struct {
 	slots  chan struct{} // has room for the batches under way
 	insert func(job crawl.JobID, docs []bson.Raw) (each map[int]error, err error)

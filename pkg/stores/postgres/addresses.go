@@ -31,7 +31,8 @@ func (a *Addresses) Address(ctx context.Context, host string) (addr netip.Addr, 
 	return addr, found, err
 }
 
-// KeepAddress keeps addr, or that the host has none where it is invalid, unless something is kept already. It returns what is kept.
+// KeepAddress keeps addr, or that the host has none where it is invalid, unless something is kept already. It returns
+// what is kept.
 func (a *Addresses) KeepAddress(ctx context.Context, host string, addr netip.Addr) (netip.Addr, error) {
 	var value *netip.Addr
 	if addr.IsValid() {

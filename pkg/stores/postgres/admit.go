@@ -11,19 +11,19 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 )
 
-// admitSQL fails with codeRefused where the writer has lost its place. It is a statement of its own before the one it guards, in one
-// transaction: that one's snapshot is younger than the lock.
+// admitSQL fails with codeRefused if the writer has lost its place in the ring. It is a separate statement before the
+// one that it guards, in the same transaction, so that the snapshot of the guarded one is younger than the lock.
 const (
 	admitSQL    = `SELECT admit($1, $2, $3)`
 	codeRefused = "WP001"
 )
 
-// refusedRetry is how long a message waits whose write was refused, or whose node has no place in the ring at the moment. It comes back until the
-// node has one again: what it carries may be nowhere else.
+// refusedRetry is how long a message waits if its write was refused or its node has no place in the ring. It is retried
+// until the node has one again, because its content may be stored nowhere else.
 const refusedRetry = time.Second
 
-// write sends one statement that changes something about URLs or hosts, in the name of the node's registration where there is a ring. read, if
-// not nil, reads its only row.
+// write sends one statement that changes URLs or hosts, under the node's registration if there is a ring. read, if not
+// nil, reads its only row.
 func (s *Store) write(ctx context.Context, read func(pgx.Row) error, sql string, args ...any) error {
 	switch {
 	case s.cfg.Token != nil:

@@ -8,10 +8,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Budgets hands out allowances. It takes them from the database some at a time and spends them from memory, so that most
-// calls cost nothing: what is granted by all programs together never exceeds the limit. Close gives back what was not
-// spent; a crash loses it, at most maxLease a key. While several programs spend under one key, one may be refused
-// while another still holds up to a sixteenth of what was left.
+// Budgets grants allowances. It reserves some in the database and spends them from memory, so that most calls cost
+// nothing. All programs together never grant more than the limit. Close returns what was not spent; a crash loses it,
+// at most maxLease for each key. While several programs spend under one key, one may be refused although another still
+// holds up to a sixteenth of the rest.
 type Budgets struct {
 	s    *Store
 	mu   sync.Mutex

@@ -22,17 +22,17 @@ type Config struct {
 	Timeout    time.Duration // of one call, where its context sets no earlier end
 	JobExpiry  time.Duration // how long a job's specification is believed without asking again
 	SkipSchema bool          // do not migrate: somebody else does
-	// Token returns what this program writes about URLs and hosts under: its node's registration and the newest table that it knows. A write
-	// that does not count any more fails with ring.ErrFenced, as one for which Token has an error does; both come back as a
-	// *bus.RetryError, for the node may have its place again. Nil: there is no ring, and every write counts.
+	// Token returns the node's registration and the newest ring table that it knows; writes to URLs and hosts carry it.
+	// A write under an outdated token fails with ring.ErrFenced, as does one for which Token returns an error. Both
+	// become a *bus.RetryError, because the node may get its place back. Nil: there is no ring, and every write counts.
 	Token func() (ring.Token, error)
 	Log   *slog.Logger // nil: slog.Default
 }
 
-// Default returns the settings of a program of a node. The URL is the caller's.
+// Default returns the settings of a program of a node. The caller sets the URL.
 //
-// Eight connections were chosen: more than a small server's processors can work for, and few enough that the programs of
-// several nodes stay below its limit of connections.
+// Eight connections are more than a small server's processors can work for, and few enough for the programs of several
+// nodes to stay below its limit of connections.
 func Default() Config {
 	return Config{Name: "whirlpool", MaxConns: 8, Timeout: 30 * time.Second, JobExpiry: 5 * time.Second}
 }
@@ -61,15 +61,16 @@ const (
 	cancelGrace    = time.Second     // for the server to end a cancelled statement, before the connection is given up
 )
 
-// settings of every session. Statements are look-ups by key, planned once: without these, plans made while the tables were
-// empty would scan them, and stay until the server has looked at the tables again. And where the planner thinks too much
-// of a look-up it would start parallel workers for it: 18 ms instead of 0.5 for a near-duplicate among 10^7 (measured).
+// settings are set in every session. Statements are look-ups by key and are planned once. Without these settings, plans
+// made while the tables were empty would scan them, until the server next analyses the tables. And if the planner
+// overestimates a look-up it starts parallel workers: 18 ms instead of 0.5 for a near-duplicate among 10^7 (measured).
 var settings = map[string]string{
 	"plan_cache_mode": "force_generic_plan", "jit": "off", "max_parallel_workers_per_gather": "0",
 	"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
 	// Each statement sees what was committed before it, whatever the server's default: admit relies on it.
 	"default_transaction_isolation": "read committed",
-	// A program's machine that is gone keeps its transactions, and their locks, no longer than this, where the server speaks TCP.
+	// A program's machine that is gone keeps its transactions, and their locks, no longer than this, where the server
+	// speaks TCP.
 	"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3",
 }
 

@@ -19,16 +19,18 @@ import (
 
 // ContentSet decides exact and near duplicates.
 //
-// A claim is a transaction. It first takes advisory locks for everything that another claim could decide at the same time:
-// the URL, the digest, and near+1 blocks of the simhash, of which pages within near bits share one. Statements after the
-// locks see what the claim that held them before has committed, so of copies claimed at once one is the original. Claims
-// that have nothing in common do not wait for each other. All claims of a job must ask for the same near.
+// A claim is a transaction. It first takes advisory locks for everything that another claim could decide at the same
+// time: the URL, the digest, and near+1 blocks of the simhash, of which pages within near bits share at least one.
+// Statements after the locks see what the claim that held them before has committed, so of copies claimed at once one
+// is the original. Claims that have nothing in common do not wait for each other. All claims of a job must use the same
+// near.
 //
-// A page that resembles nothing, as most, is claimed by one statement, claim_new_content, which is a transaction of its own and does the same
-// in the server. Only where it finds something to compare with, which needs the program, it changes nothing and the program does it all.
+// Most pages resemble nothing. They are claimed by one call of claim_new_content, which does the same within the server
+// in a transaction of its own. If it finds a page to compare with, it changes nothing, and the program does the whole
+// claim.
 //
-// A verdict that was given stays: a copy whose original has changed since is not judged again. A page whose claim made no
-// near-duplicate test is no candidate for the tests of others.
+// A verdict is final: a copy is not judged again if its original changes. A page whose claim made no near-duplicate
+// test is not a candidate in the tests of other pages.
 type ContentSet struct {
 	s      *Store
 	claims atomic.Int64 // of this program
@@ -36,8 +38,8 @@ type ContentSet struct {
 
 var _ crawl.ContentSet = (*ContentSet)(nil)
 
-// maxConfirmed bounds the candidates whose sketches are compared in one claim, the nearest first. A site whose pages differ in
-// a few words can gather any number of them.
+// maxConfirmed bounds the candidates whose sketches are compared in one claim, the nearest first. A site whose pages
+// differ in a few words can gather any number of them.
 const maxConfirmed = 64
 
 const (
@@ -71,8 +73,8 @@ const (
 			url = excluded.url, sketch = excluded.sketch`
 )
 
-// nearSQL finds the originals within $5 bits of $2 by either half. One that is near in both comes twice, so twice as many are
-// asked for.
+// nearSQL finds the originals within $5 bits of $2 by either half. An original that is near in both halves is found
+// twice, so it asks for twice as many.
 var nearSQL = nearBy(upperKey, "$3") + ` UNION ALL ` + nearBy(lowerKey, "$4") +
 	fmt.Sprintf(` ORDER BY distance, page_id LIMIT %d`, 2*maxConfirmed)
 
@@ -120,9 +122,9 @@ func (c *ContentSet) Claim(ctx context.Context, fp crawl.Fingerprint, near int, 
 	return t.seen, nil
 }
 
-// describe has the server look at the table while it is young: its own look comes a minute after the first rows, and until then
-// it plans for an empty table, for which every index is as good as the right one. It does so after 100, 800, 6,400 and
-// 51,200 claims; from there on the server's own looks come often enough.
+// describe runs ANALYZE while the table is young. The server's own first run comes a minute after the first rows. Until
+// then it plans for an empty table, for which every index is as good as the right one. describe runs after 100, 800,
+// 6,400 and 51,200 claims; from there on the server's own runs are frequent enough.
 func (c *ContentSet) describe(ctx context.Context) {
 	switch c.claims.Add(1) {
 	case 100, 800, 6_400, 51_200:

@@ -1,23 +1,23 @@
-// Package postgres keeps a cluster's stores in PostgreSQL (15 or later): the URL set and ledger, budgets, fingerprints, host
-// and robots.txt records, the attempt log and the jobs.
+// Package postgres keeps a cluster's stores in PostgreSQL (15 or later): the URL set and ledger, budgets, fingerprints,
+// host and robots.txt records, the attempt log and the jobs.
 //
 // Its duties, in order:
 //
-//  1. Open one pool of connections and bring the schema up to date. Programs may start at once: one migrates, the
+//  1. Open one pool of connections and migrate the schema. Programs may start at the same time: one migrates, the
 //     others wait.
-//  2. Answer the store interfaces of package crawl, a batch in one statement where it can be. What a call changed is as
-//     durable when it returns as the server's synchronous_commit makes it; Budgets alone may forget their last moment in
-//     a crash, as their interface allows.
-//  3. Say whether an error will pass: a lost connection, a restarting server and a full disk come back as plain errors,
-//     data that the server will never take as crawl.Permanent. Deadlocks and statements that never reached the server
-//     are tried again here.
+//  2. Implement the store interfaces of package crawl, a batch in one statement where possible. When a call returns,
+//     its changes are as durable as the server's synchronous_commit makes them. Only Budgets may forget its last moment
+//     in a crash, as its interface allows.
+//  3. Tell temporary errors from permanent ones. A lost connection, a restarting server and a full disk are plain
+//     errors; data that the server will never accept is crawl.Permanent. Deadlocks, and statements that never reached
+//     the server, are retried here.
 //  4. Read everything back in bounded memory for explain, audit and export, and rebuild the tasks of open URLs.
 //
-// Every change is made so that it can be made twice: a statement whose answer was lost with its connection is sent again
-// by the caller and gets the answer it would have had, or Repeat.
+// Every change may be made twice. If the answer to a statement is lost with its connection, the caller sends it again
+// and gets the same answer, or Repeat.
 //
-// It must never keep what it has only in memory as if it were stored, hold a lock while it waits for a caller, nor send
-// text to the server that the server refuses.
+// It never treats data in memory as stored, never holds a lock while it waits for a caller, and never sends text that
+// the server refuses.
 //
-// Text comes from foreign pages: what is not UTF-8, and NUL, which PostgreSQL's text cannot hold, become U+FFFD.
+// Text comes from foreign pages: invalid UTF-8, and NUL, which PostgreSQL's text cannot hold, become U+FFFD.
 package postgres

@@ -21,9 +21,8 @@ type Erased struct {
 var ofJobs = []Erased{{Table: "urls"}, {Table: "fingerprints"}, {Table: "unkept"}, {Table: "followed"}, {Table: "followed_since"}, {Table: "following"},
 	{Table: "redirects"}, {Table: "places"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "job_revisions"}}
 
-// BeginDelete marks a job as deleted: programs let go of what they have of it as soon as they look, within
-// Config.JobExpiry. age is how long ago that was asked for first. A job that is not known, or was deleted, is a
-// permanent error.
+// BeginDelete marks a job as deleted. Programs drop the job's work when they next look, within Config.JobExpiry. age is
+// the time since the first call. An unknown or deleted job is a permanent error.
 func (j *Jobs) BeginDelete(ctx context.Context, id crawl.JobID) (age time.Duration, err error) {
 	err = j.s.do(ctx, fmt.Sprintf("delete job %q", id), func(ctx context.Context) error {
 		const sql = `UPDATE jobs SET deleted = coalesce(deleted, now()) WHERE id = $1 AND NOT gone RETURNING now() - deleted`
@@ -37,8 +36,8 @@ func (j *Jobs) BeginDelete(ctx context.Context, id crawl.JobID) (age time.Durati
 	return age, err
 }
 
-// Erase removes everything that the database has of a job whose deletion has begun, and ends the deletion. Where it is
-// interrupted it goes on when it is repeated. It says what it removed.
+// Erase removes all data of a job whose deletion has begun, ends the deletion, and returns what it removed. If it is
+// interrupted, call it again: it goes on.
 func (j *Jobs) Erase(ctx context.Context, id crawl.JobID) (erased []Erased, err error) {
 	var number int32
 	err = j.s.do(ctx, fmt.Sprintf("delete job %q", id), func(ctx context.Context) error {
@@ -114,8 +113,8 @@ func (j *Jobs) eraseSome(ctx context.Context, table string, number int32) (n int
 	return n, err
 }
 
-// dropPatience is how long a job's partition of the attempts is waited for: it needs the table for itself for a moment,
-// and whoever comes meanwhile waits behind it.
+// dropPatience is how long Erase waits for the job's partition of the attempts. Dropping it needs an exclusive lock for
+// a moment, and other statements queue up behind the waiting lock.
 const dropPatience = "2s"
 
 // dropAttempts drops a job's partition of the attempts, and returns how many lines it had.

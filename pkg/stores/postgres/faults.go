@@ -31,8 +31,8 @@ func (s *Store) do(ctx context.Context, what string, call func(ctx context.Conte
 	}
 }
 
-// passing reports whether the same statement may succeed at once: it was the victim of a deadlock or of a serialisation
-// failure, its connection was ended by the server (of a restart, each idle connection tells the first that uses it), or
+// passing reports whether the same statement may succeed if sent again at once: it was the victim of a deadlock or a
+// serialisation failure, the server closed its connection (after a restart, each idle connection fails once), or
 // nothing of it was sent.
 func passing(err error) bool {
 	var pg *pgconn.PgError
@@ -55,8 +55,9 @@ func pause(ctx context.Context, try int) bool {
 	}
 }
 
-// fault wraps an error of the server. Classes 22 (data exception), 23 (integrity constraint) and 54 (program limit) blame the
-// data (PostgreSQL manual, appendix A); all others may pass. Ours says that the writer has no place in the ring at the moment.
+// fault wraps an error of the server. Classes 22 (data exception), 23 (integrity constraint) and 54 (program limit) are
+// faults of the data (PostgreSQL manual, appendix A) and permanent; all others are temporary. Our own class says that
+// the writer has no place in the ring at the moment.
 func fault(what string, err error) error {
 	err = fmt.Errorf("postgres: %s: %w", what, err)
 	var pg *pgconn.PgError

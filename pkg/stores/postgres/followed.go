@@ -13,12 +13,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Followed is Following for a node of its own, for a tenth of the cost: which pages are expected is what the ledger
-// says, and those whose links are claimed are noted by the dozen, never looked up one by one, and never deleted. To
-// find those that are missing takes a walk through the job: that is done where nothing goes on. A page's links have one
-// share, because they go to one DUE. A robots.txt, which is in no ledger, is followed as on a ring.
+// Followed is crawl.Following for a node without a ring, at a tenth of the cost. The ledger tells which pages are
+// expected. Pages whose links are claimed are noted in batches; notes are never looked up one by one and never deleted.
+// To find missing pages it walks through the job, which is done only when nothing else is going on. A page's links are
+// one share, because they go to one DUE. A robots.txt is in no ledger and is followed as on a ring.
 //
-// A note outlives a page that is taken back and fetched again: its links were claimed.
+// A note stays if its page is taken back and fetched again: its links were claimed.
 type Followed struct {
 	*Following
 	g gather[claimedShare]
@@ -26,8 +26,8 @@ type Followed struct {
 
 var _ crawl.Following = (*Followed)(nil)
 
-// linger is how long the first of some notes waits for others, and four times as long where few come: the message of
-// each is settled afterwards, and nobody waits for that. A DUE notes 64 pages at once, so 2,500 a second.
+// linger is how long the first notes wait for others; four times as long if few come. Their messages are settled
+// afterwards, and nobody waits for that. A DUE notes 64 pages at once, so 2,500 a second.
 const linger = 25 * time.Millisecond
 
 func newFollowed(f *Following) *Followed {
@@ -41,16 +41,15 @@ func (s *Store) Followed() *Followed { return s.followed }
 
 const (
 	noteFollowedSQL = `INSERT INTO followed (job, hosts, hashes) SELECT $1, $2::bigint[], $3::uuid[] FROM ` + softly
-	// missed are the pages of job $1 with an outcome that links follow (crawl.HasLinks) from before $2 of which nothing
-	// was noted.
+	// missed selects the pages of job $1 whose outcome from before $2 has links (crawl.HasLinks) and that have no note.
 	missed = `
 		FROM urls u WHERE u.job = $1 AND u.state = 2 AND u.verdict = 1 AND u.kind IN (0, 2) AND u.status BETWEEN 200 AND 399
 			AND u.status NOT IN (204, 205, 304) AND u.changed < $2 AND u.url IS NOT NULL
 			AND u.changed >= coalesce((SELECT since FROM followed_since WHERE job = $1), '-infinity')
 			AND NOT EXISTS (SELECT FROM followed f, unnest(f.hosts, f.hashes) AS a (host, hash)
 				WHERE f.job = $1 AND a.host = u.host AND a.hash = u.hash)`
-	// unsaid are the robots.txt files of job $1 that were expected before $2 of which nothing was noted since; a note
-	// may come minutes before.
+	// unsaid selects the robots.txt files of job $1 that were expected before $2 and have no note since; a note may
+	// come minutes before.
 	unsaid = `
 		FROM following r WHERE r.job = $1 AND r.expected < $2 AND NOT EXISTS (SELECT FROM followed f, unnest(f.hosts, f.hashes) AS a (host, hash)
 			WHERE f.job = $1 AND f.noted > r.expected - interval '10 minutes' AND a.host = r.host AND a.hash = r.hash)`
@@ -115,8 +114,7 @@ func (f *Followed) note(ctx context.Context, pages []claimedShare) error {
 	})
 }
 
-// Missing hands the task of every page of a job to each that was fetched before a time, and of whose links some are not
-// claimed.
+// Missing calls each with the task of every page of a job that was fetched before a time and has unclaimed links.
 func (f *Followed) Missing(ctx context.Context, job crawl.JobID, before time.Time, each func(crawl.Task) error) error {
 	number, known, err := f.s.jobs.find(ctx, job)
 	if err != nil || !known {
@@ -176,8 +174,8 @@ func (f *Followed) Waiting(ctx context.Context, job crawl.JobID) (n int64, err e
 	return n, err
 }
 
-// Elsewhere says that the pages that have been fetched so far are followed by a table of another kind: a ring calls it
-// now and then, so that a node that is taken out of the ring to work on its own does not take them for lost.
+// Elsewhere records that the pages fetched so far are tracked by another table. A ring calls it now and then. If a node
+// is later taken out of the ring and works alone, it then does not take these pages for lost.
 func (f *Followed) Elsewhere(ctx context.Context) error {
 	return f.s.do(ctx, "note that pages are followed on a ring", func(ctx context.Context) error {
 		_, err := f.s.pool.Exec(ctx, elsewhereSQL)

@@ -17,12 +17,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Following is the pages whose links are on their way. Calls that come at the same time share their statements.
+// Following tracks the pages whose links are on their way. Concurrent calls share statements.
 //
-// A row that is expected and whole counts for nothing; it is there for some minutes still, so that an outcome that is handled again does not
-// begin to wait for links that were claimed. Of two who write to a row at once the later one sees that it is whole, and sees to it that it goes.
-// None of this need outlive a crash of the server: what follows a page that is expected is its outcome, whose commit takes along what was
-// committed before.
+// A row that is both expected and complete no longer counts. It is kept for some minutes, so that an outcome that is
+// handled again does not start to wait for links that were claimed. If two writers complete a row together, the later
+// one sees that and deletes it. None of this need survive a crash of the server: the outcome of an expected page is
+// committed after it, and that commit makes everything before it durable.
 type Following struct {
 	s *Store
 	g gather[claimedShare]
@@ -96,8 +96,8 @@ const (
 	waitingSQL = `SELECT count(*) FROM following f WHERE job = $1 AND expected IS NOT NULL AND NOT ` + whole
 )
 
-// strayed is after what time rows go that nobody saw to: shares of pages that were whole and gone when their message came again, and whole ones of
-// programs that ended.
+// strayed is the age at which rows without an owner are deleted: shares of pages that were complete and deleted when
+// their message came again, and complete rows of programs that ended.
 const strayed = 24 * time.Hour
 
 // Expect implements crawl.Following.
@@ -232,8 +232,8 @@ func addShare(list []crawl.Share, s crawl.Share) []crawl.Share {
 	return append(list, s)
 }
 
-// Unfollowed implements crawl.Following. It also removes rows that strayed: shares that came a day ago for pages that nobody expected,
-// and pages that are whole since then.
+// Unfollowed implements crawl.Following. It also deletes stray rows: shares older than a day of pages that nobody
+// expected, and pages complete for a day.
 func (f *Following) Unfollowed(ctx context.Context, before time.Time, each func(crawl.Task) error) error {
 	err := f.s.do(ctx, "forget strayed shares of links", func(ctx context.Context) error {
 		_, err := f.s.pool.Exec(ctx, strayedSQL, time.Now().Add(-strayed))
@@ -265,8 +265,7 @@ func (f *Following) Unfollowed(ctx context.Context, before time.Time, each func(
 	})
 }
 
-// Missing hands the task of every page of a job to each that was fetched before a time, and of whose links some are not
-// claimed.
+// Missing calls each with the task of every page of a job that was fetched before a time and has unclaimed links.
 func (f *Following) Missing(ctx context.Context, job crawl.JobID, before time.Time, each func(crawl.Task) error) error {
 	return f.Unfollowed(ctx, before, func(t crawl.Task) error {
 		if t.Job != job {

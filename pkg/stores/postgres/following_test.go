@@ -9,7 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 )
 
-// Rows go some time after their pages are whole, and those that nobody saw to after a day; a page that somebody waits for never does.
+// Rows go some time after their pages are whole, and those that nobody saw to after a day; a page that somebody waits
+// for never does.
 func TestRowsOfFollowedPagesGo(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	url, f := sharedDatabase(t), s.Following()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// gather writes items that come at the same time together: while a group is being written, the next one fills. A caller that
-// gives up waiting takes nothing away from the others: the group is written without regard to anybody's context.
+// gather batches concurrent writes: while one group is written, the next one fills. A caller that gives up does not
+// affect the others: the group is written under a context of its own.
 type gather[T any] struct {
 	write  func(ctx context.Context, items []T) error
 	linger time.Duration // how long a group waits for more items

@@ -13,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Jobs is the jobs of the cluster, with their revisions. What it knows of a job is believed for Config.JobExpiry: then
-// it sees another revision, and that the job was deleted.
+// Jobs are the jobs of the cluster, with their revisions. It caches a job for Config.JobExpiry; after that it notices a
+// new revision or a deletion.
 type Jobs struct {
 	s     *Store
 	mu    sync.Mutex
@@ -112,8 +112,8 @@ func unknownJob(id crawl.JobID) error {
 // jobLock is the advisory lock of whoever gives a job its number.
 const jobLock = migrationLock + 1
 
-// addPartition makes the job's partition of the attempts. Attaching lets others write to the table meanwhile, which creating
-// it as a partition would not.
+// addPartition makes the job's partition of the attempts. Attaching lets others write to the table meanwhile, which
+// creating it as a partition would not.
 func addPartition(ctx context.Context, tx pgx.Tx, job int32) error {
 	name := fmt.Sprintf("attempts_%d", job)
 	for _, ddl := range []string{

@@ -22,12 +22,12 @@ func keyOf(host int64, hash pgtype.UUID) (k weburl.Key) {
 	return k
 }
 
-// claimantOf is the first half of a message's id. Ids are hashes, so halves of those that could meet at one URL differ but
-// for a chance of 2^-64.
+// claimantOf is the first half of a message's id. Ids are hashes, so halves of those that could meet at one URL differ
+// but for a chance of 2^-64.
 func claimantOf(id crawl.MessageID) int64 { return int64(binary.BigEndian.Uint64(id[:8])) }
 
-// batch is the distinct keys of a call, sorted, as columns for unnest. Sorted rows are locked in the same order by every
-// statement, so that statements wait for each other and never in a circle.
+// batch is the distinct keys of a call, sorted, as columns for unnest. Sorted rows are locked in the same order by
+// every statement, so that statements wait for each other and never in a circle.
 type batch struct {
 	arg    []int // where each key stood in the call's arguments: the first place
 	keys   []weburl.Key

@@ -79,8 +79,7 @@ func (j *Jobs) find(ctx context.Context, id crawl.JobID) (int32, bool, error) {
 	return l.number, known && !l.dead, err
 }
 
-// number returns a job's number, giving it one, and its partition of the attempts, the first time. A job that was
-// deleted has none.
+// number returns a job's number. The first call gives it one, and a partition of the attempts. A deleted job has none.
 func (j *Jobs) number(ctx context.Context, id crawl.JobID) (int32, error) {
 	l, known, err := j.life(ctx, id)
 	switch {
@@ -112,8 +111,8 @@ func (j *Jobs) number(ctx context.Context, id crawl.JobID) (int32, error) {
 	return j.number(ctx, id)
 }
 
-// numberSince is number for something that grew at an epoch of the job: nothing of a former life gets into the present
-// one, however late it comes. A row under the number of a former life is nobody's.
+// numberSince is number for data that was made at an epoch of the job. Data of a former life never gets into the
+// present one, however late it arrives: rows under the former number belong to no job.
 func (j *Jobs) numberSince(ctx context.Context, id crawl.JobID, epoch uint32) (int32, error) {
 	number, err := j.number(ctx, id)
 	if err != nil {

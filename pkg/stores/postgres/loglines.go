@@ -12,9 +12,9 @@ import (
 const linesSQL = `SELECT ` + lineColumns + ` FROM attempts
 	WHERE job = $1 AND ($2::smallint[] IS NULL OR verdict = ANY ($2)) AND ($3::text[] IS NULL OR reason = ANY ($3))`
 
-// Lines hands the log lines of a job to each, about in the order in which they were written, as crawl.log has them:
-// those with one of the verdicts and one of the reasons, where any are given. It holds one line at a time. An error of
-// each ends it.
+// Lines calls each with the log lines of a job, about in the order in which they were written, like crawl.log. With
+// verdicts or reasons given, it selects the lines that have one of them. It holds one line at a time. An error of each
+// stops it.
 func (l *AttemptLog) Lines(ctx context.Context, job crawl.JobID, verdicts []crawl.Verdict, reasons []string, each func(*crawl.LogLine) error) error {
 	number, known, err := l.s.jobs.find(ctx, job)
 	if err != nil || !known {

@@ -11,15 +11,16 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 )
 
-// Members says whose writes count: of each node those of one registration, made under a table of the ring that is not too old.
+// Members says whose writes count: of each node those of one registration, made under a table of the ring that is not
+// too old.
 type Members struct{ s *Store }
 
 // Members returns the members.
 func (s *Store) Members() *Members { return &Members{s} }
 
-// Enter makes the writes of a registration count, from the epoch of the newest Raise on, in place of those of the node's registration before,
-// none of which is under way any more when it returns. Done again, it changes nothing. ring.ErrFenced: this registration is over, or the node has
-// a later one.
+// Enter makes the writes of a registration valid, from the epoch of the newest Raise on, and ends those of the node's
+// registration before: none of them is running any more when Enter returns. A repeated call changes nothing. It returns
+// ring.ErrFenced if this registration has ended or the node has a later one.
 func (m *Members) Enter(ctx context.Context, k ring.Token) error {
 	if err := ring.CheckName(k.Node); err != nil {
 		return fmt.Errorf("enter the ring: %w", err)
@@ -41,11 +42,11 @@ const (
 	refuseSQL  = `SELECT refuse($1, $2, $3, $4)`
 )
 
-// Raise refuses, from its return on, what is written under an older table than t, and all that is written by registrations that had entered by
-// t's epoch and are no members in it. It returns when every write that was admitted before has ended. Done again, it changes nothing and costs
-// one look at the table.
+// Raise rejects, once it has returned, all writes under an older table than t, and all writes of registrations that
+// entered by t's epoch and are not members in t. It returns when every write admitted before has ended. A repeated call
+// changes nothing and costs one look at the table.
 //
-// The rows are changed one by one: nobody's writes wait for those of another node.
+// It changes the rows one by one, so that no node's writes wait for those of another.
 func (m *Members) Raise(ctx context.Context, t *ring.Table) error {
 	epoch := int64(t.Epoch())
 	rows, err := m.rows(ctx)
@@ -122,7 +123,8 @@ func (m *Members) rows(ctx context.Context) (list []memberRow, err error) {
 	return list, err
 }
 
-// Reset forgets all members: for a ring that was made anew, whose epochs begin again, and of whose predecessor no node runs any more.
+// Reset forgets all members: for a ring that was made anew, whose epochs begin again, and of whose predecessor no node
+// runs any more.
 func (m *Members) Reset(ctx context.Context) error {
 	return m.s.do(ctx, "forget the members of the ring", func(ctx context.Context) error {
 		const sql = `WITH gone AS (DELETE FROM members WHERE node <> '') UPDATE members SET floor = 0 WHERE node = ''`

@@ -235,7 +235,8 @@ func TestRaiseWaitsForWhatWasAdmitted(t *testing.T) {
 	})
 }
 
-// raiseBesideAWrite holds a claim of node a up behind its admission, raises the floor, and reports whether the claim was written later.
+// raiseBesideAWrite holds a claim of node a up behind its admission, raises the floor, and reports whether the claim
+// was written later.
 func raiseBesideAWrite(t *testing.T, url string, table *ring.Table, who string) (late bool) {
 	t.Helper()
 	ctx, k := context.Background(), tokenOf(t, table, "a")
@@ -288,7 +289,8 @@ func raiseBesideAWrite(t *testing.T, url string, table *ring.Table, who string) 
 	return late
 }
 
-// raiseUnderLoad lets 8 writers of a node claim until they are refused, raises the floor meanwhile, and returns how many URLs came after that.
+// raiseUnderLoad lets 8 writers of a node claim until they are refused, raises the floor meanwhile, and returns how
+// many URLs came after that.
 func raiseUnderLoad(t *testing.T, url string, table *ring.Table, round int) (*ring.Table, int64) {
 	t.Helper()
 	ctx := context.Background()
@@ -338,7 +340,8 @@ func raiseUnderLoad(t *testing.T, url string, table *ring.Table, round int) (*ri
 	return next, ask[int64](t, url, sql) - there
 }
 
-// Raise does not wait for writers of another node than the one whose row it changes, and a second one finds nothing to do.
+// Raise does not wait for writers of another node than the one whose row it changes, and a second one finds nothing to
+// do.
 func TestRaiseAgainIsCheap(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	table := aRing(t, 5, 6, 7, 8)

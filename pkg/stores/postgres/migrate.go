@@ -23,8 +23,8 @@ var migrations embed.FS
 // migrationLock is the advisory lock of whoever migrates: WHIRLPOL in ASCII.
 const migrationLock = 0x5748_4952_4c50_4f4c
 
-// migrate brings the schema up to date. The lock makes programs that start at once wait for the one that migrates; goose's own
-// lock polls, which would make each start take seconds.
+// migrate migrates the schema. Its lock makes programs that start together wait for the one that migrates. The lock of
+// goose polls, which would make each start take seconds.
 func migrate(ctx context.Context, cc *pgx.ConnConfig, log *slog.Logger) (err error) {
 	defer func() {
 		if err != nil {

@@ -10,16 +10,17 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// openSQL reads the whole table: an index of open URLs would have to be written twice a URL, and is read when a node comes or goes. See
-// docs/decisions.
+// openSQL reads the whole table. An index of open URLs would be written twice for each URL, and would be read only when
+// a node joins or leaves. See docs/decisions.
 const openSQL = `
 	SELECT j.id, u.url, u.kind, u.task FROM urls u JOIN jobs j ON j.number = u.job
 	WHERE u.state = 1 AND u.url IS NOT NULL`
 
-// Open hands the task of every open URL that owned accepts to each, over all jobs (also a stopped one may go on some day), in no order: what was queued or in
-// flight at one moment. They are marked as repeats, for their queues may still hold them. It holds one at a time. An error of each ends it.
+// Open calls each with the task of every open URL that owned accepts, in no order, over all jobs: a stopped job may be
+// resumed one day. These are the URLs that were queued or in flight at one moment. They are marked as repeats, because
+// their queues may still hold them. It holds one task at a time. An error of each stops it.
 //
-// While it runs, the server keeps what has changed since its moment: each should not wait for longer than it must.
+// While it runs, the server keeps all row versions since its snapshot, so each should be fast.
 func (u *URLs) Open(ctx context.Context, owned func(weburl.URL) bool, each func(crawl.Task) error) error {
 	return u.s.report(ctx, "open URLs", func(ctx context.Context, tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, openSQL)

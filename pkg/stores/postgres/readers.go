@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// report runs long queries over one moment's state. The planner may choose as it likes: such a query reads most of a table. It
-// has no time limit but its context.
+// report runs long queries over one snapshot. The planner is free to choose, because such a query reads most of a
+// table. Only the context limits its time.
 func (s *Store) report(ctx context.Context, what string, query func(ctx context.Context, tx pgx.Tx) error) error {
 	var tx pgx.Tx
 	err := s.do(ctx, what, func(ctx context.Context) (err error) {
@@ -39,8 +39,8 @@ const entriesSQL = `SELECT u.host, u.hash, url, ` + entryColumns + `, k.unkept F
 	LEFT JOIN (SELECT host, hash, reason FROM unkept WHERE job = $1) AS k (host, hash, unkept) ON k.host = u.host AND k.hash = u.hash
 	WHERE u.job = $1 ORDER BY u.host, u.hash`
 
-// Entries hands every entry of a job to each, in the order of the keys, as they stood at one moment. It holds one row at a
-// time. An error of each ends it.
+// Entries calls each with every entry of a job, in the order of the keys, from one snapshot. It holds one row at a
+// time. An error of each stops it.
 func (u *URLs) Entries(ctx context.Context, job crawl.JobID, each func(crawl.LedgerRow) error) error {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {
@@ -64,8 +64,7 @@ var recountSQL = `
 			GROUP BY verdict, kind, status, reason) d`, "n", "true") + `
 	) c GROUP BY counter, coalesce(arg, '')`
 
-// Recount counts a job's rows as Tally should: for audits. It reads the whole job. Counted at the same moment, stood is what
-// Tally said.
+// Recount counts a job's rows for an audit; it reads the whole job. stood is the Tally of the same snapshot.
 func (u *URLs) Recount(ctx context.Context, job crawl.JobID) (counted, stood crawl.Tally, err error) {
 	if _, _, err := u.s.jobs.find(ctx, job); err != nil { // so that the report needs one connection
 		return counted, stood, err
@@ -156,7 +155,8 @@ type Candidate struct {
 	Distance int
 }
 
-// Near returns the originals of a job whose simhashes differ from simhash in at most near bits (0 to 7), the nearest first: at most 64.
+// Near returns the originals of a job whose simhashes differ from simhash in at most near bits (0 to 7), the nearest
+// first: at most 64.
 func (c *ContentSet) Near(ctx context.Context, job crawl.JobID, simhash uint64, near int) (found []Candidate, err error) {
 	err = c.s.do(ctx, fmt.Sprintf("originals within %d bits of simhash %016x", near, simhash), func(ctx context.Context) error {
 		found = nil

@@ -17,8 +17,8 @@ type retiredRow struct {
 }
 
 const (
-	// keepWhole is how long a row outlives its page's last share: longer than it takes a program that was killed to be back and to handle again
-	// what it had not settled.
+	// keepWhole is how long a row is kept after its page's last share: longer than a killed program takes to restart
+	// and to handle again what it had not settled.
 	keepWhole = 5 * time.Minute
 	// maxRetired bounds the rows that wait, at 56 bytes each; beyond, the oldest go early.
 	maxRetired = 100_000

@@ -21,8 +21,8 @@ type specKey struct {
 	epoch uint32
 }
 
-// specSQL selects a revision: $2 is its epoch; null: the one that applies. A program of the version before may have
-// submitted a job that has no revisions yet.
+// specSQL selects a revision: $2 is its epoch; null selects the current one. A job submitted by a program of the
+// version before may have no revisions yet.
 const specSQL = `
 	SELECT coalesce($2, j.epoch), j.first_epoch, j.deleted IS NOT NULL, coalesce(r.spec, CASE WHEN coalesce($2, j.epoch) = j.epoch THEN j.spec END)::text
 	FROM jobs j LEFT JOIN job_revisions r ON r.job = j.number AND r.epoch = coalesce($2, j.epoch) WHERE j.id = $1`
@@ -110,8 +110,8 @@ func revisionOf(ctx context.Context, q rowQuerier, key specKey) (*crawl.Job, err
 	return decodeSpec(key.id, *data, epoch, first)
 }
 
-// decodeSpec decodes a stored specification. Its errors are not permanent: a program that is too old for it leaves its
-// messages to others.
+// decodeSpec decodes a stored specification. Its errors are not permanent: if this program is too old for it, another
+// program handles the message.
 func decodeSpec(id crawl.JobID, data string, epoch, first int32) (*crawl.Job, error) {
 	job, err := crawl.DecodeJob([]byte(data), uint32(epoch))
 	if err != nil {
@@ -243,8 +243,8 @@ func (j *Jobs) Revisions(ctx context.Context, id crawl.JobID) (list []crawl.Revi
 	return list, err
 }
 
-// Epochs returns the epochs of the revisions that apply, of all jobs: one look instead of one a job. 0: the job was
-// deleted, or is being deleted.
+// Epochs returns the epochs of the current revisions of all jobs in one query. 0: the job was deleted, or is being
+// deleted.
 func (j *Jobs) Epochs(ctx context.Context) (epochs map[crawl.JobID]uint32, err error) {
 	err = j.s.do(ctx, "epochs of the jobs", func(ctx context.Context) error {
 		rows, err := j.s.pool.Query(ctx, `SELECT id, CASE WHEN deleted IS NULL THEN epoch ELSE 0 END FROM jobs WHERE spec IS NOT NULL OR deleted IS NOT NULL`)

@@ -15,8 +15,8 @@ const settledSQL = `
 	SELECT url, kind, task FROM urls
 	WHERE job = $1 AND state = 2 AND url IS NOT NULL AND verdict = ANY ($2::smallint[]) AND ($3::text[] IS NULL OR reason = ANY ($3))`
 
-// Settled hands the task of every URL of a job that has one of the verdicts, and one of the reasons where any are
-// given, to each, in no order. It reads the whole job. An error of each ends it.
+// Settled calls each with the task of every URL of a job that has one of the verdicts and, if reasons are given, one of
+// the reasons, in no order. It reads the whole job. An error of each stops it.
 func (u *URLs) Settled(ctx context.Context, job crawl.JobID, verdicts []crawl.Verdict, reasons []string, each func(crawl.Task) error) error {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {
@@ -59,8 +59,7 @@ const settledReasonsSQL = `
 	SELECT CASE state WHEN 3 THEN $2 ELSE verdict END, coalesce(CASE state WHEN 3 THEN left_out ELSE reason END, ''), count(*)
 	FROM urls WHERE job = $1 AND state IN (2, 3) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`
 
-// Reasons counts a job's URLs that have an outcome or were left out, by verdict and reason, the most frequent first. It
-// reads the whole job.
+// Reasons counts a job's finished and excluded URLs by verdict and reason, most frequent first. It reads the whole job.
 func (u *URLs) Reasons(ctx context.Context, job crawl.JobID) (out []Why, err error) {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {

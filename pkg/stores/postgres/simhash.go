@@ -5,9 +5,10 @@ import (
 	"sync"
 )
 
-// Simhashes that differ in at most d bits have a half of 32 bits in which they differ in at most d/2. A look-up therefore
-// probes the indexes of both halves with every value within d/2 of its own: 33 values each for distances 2 and 3, 529 for 4
-// and 5, 5,489 for 6 and 7. A look-up among 10^7 takes the server 0.33, 2.2 and 17 ms of CPU (measured). (Manku, Jain, Das Sarma 2007, section 3, weigh tables against probes.)
+// Simhashes that differ in at most d bits have a half of 32 bits in which they differ in at most d/2. A look-up
+// therefore probes the indexes of both halves with every value within d/2 of its own: 33 values each for distances 2
+// and 3, 529 for 4 and 5, 5,489 for 6 and 7. A look-up among 10^7 takes the server 0.33, 2.2 and 17 ms of CPU
+// (measured). (Manku, Jain, Das Sarma 2007, section 3, weigh tables against probes.)
 
 // flips are the words of at most radius set bits, 0 to 3, for each radius.
 var flips = sync.OnceValue(func() [4][]int32 {
@@ -57,8 +58,8 @@ func probes(half int32, distance int) []int32 {
 func upper(simhash uint64) int32 { return int32(simhash >> 32) }
 func lower(simhash uint64) int32 { return int32(simhash) }
 
-// blocks cuts a simhash into n blocks of nearly equal length, each marked with its place. Of two simhashes that differ in
-// fewer than n bits at least one block is the same.
+// blocks cuts a simhash into n blocks of nearly equal length, each marked with its place. Of two simhashes that differ
+// in fewer than n bits at least one block is the same.
 func blocks(simhash uint64, n int) []uint64 {
 	out := make([]uint64, n)
 	for i := range out {

@@ -22,8 +22,7 @@ type Store struct {
 	followed  *Followed
 }
 
-// Open connects and brings the schema up to date. It fails at once where the server cannot be reached: waiting is the
-// program's affair.
+// Open connects and migrates the schema. It fails at once if the server cannot be reached: the caller does the waiting.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

@@ -20,8 +20,8 @@ const (
 )
 
 // count is the common table expression that adds changes, rows of (counter, arg, by), to the counters of job $1, in the
-// transaction that made them. 64 shards are plenty for the sessions of a server; a session's process id picks one, so that
-// a session never meets itself and neighbours seldom meet. Counters are locked in order, after all URLs.
+// transaction that made them. There are 64 shards. The session's process id selects one, so that a session never waits
+// for itself and rarely for others. Counters are locked in order, after all URLs.
 func count(changes string) string {
 	return `counted AS (
 		INSERT INTO tallies AS t (job, shard, counter, arg, n)
@@ -30,8 +30,8 @@ func count(changes string) string {
 		ON CONFLICT (job, shard, counter, arg) DO UPDATE SET n = t.n + excluded.n)`
 }
 
-// outcomeCounts are the counters in which rows of a table with outcomes count, apart from countClaimed. Those that were claimed
-// and then left out (verdict 7) count by their reason and not by a status.
+// outcomeCounts are the counters in which rows of a table with outcomes count, apart from countClaimed. Those that were
+// claimed and then left out (verdict 7) count by their reason and not by a status.
 func outcomeCounts(table, by, where string) string {
 	return `SELECT 'verdict' AS counter, verdict::text AS arg, ` + by + ` AS by FROM ` + table + ` WHERE ` + where + `
 		UNION ALL SELECT 'excluded', reason, ` + by + ` FROM ` + table + ` WHERE verdict = 7 AND ` + where + `

@@ -7,8 +7,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// storeTask encodes what stands in no other column of a task's row: not its job, URL and kind. It appends to buf, of which the rows of a
-// batch share the room, and returns the part that is the task's and the buffer.
+// storeTask encodes the fields of a task that have no column: all but job, URL and kind. It appends to buf, which the
+// rows of a batch share, and returns the task's part and the grown buffer.
 func storeTask(buf []byte, t *crawl.Task) (stored, grown []byte) {
 	rest := *t
 	rest.Kind, rest.Repeat, rest.Lease = 0, false, 0
@@ -17,8 +17,8 @@ func storeTask(buf []byte, t *crawl.Task) (stored, grown []byte) {
 	return grown[from:len(grown):len(grown)], grown
 }
 
-// restoreTask is the way back. The task is marked as a repeat: its queue may still hold it. A row without a stored task was excluded first and
-// opened again; its task has a URL and a kind.
+// restoreTask reverses storeTask. The task is marked as a repeat, because its queue may still hold it. A row without a
+// stored task was excluded and then opened; its task has only URL and kind.
 func restoreTask(job crawl.JobID, url weburl.URL, kind crawl.Kind, stored []byte) (crawl.Task, error) {
 	t := crawl.Task{URL: url}
 	if len(stored) > 0 {

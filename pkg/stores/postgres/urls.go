@@ -21,8 +21,9 @@ var (
 	_ crawl.Ledger = (*URLs)(nil)
 )
 
-// claimSQL claims the URLs that are unknown (no state) or excluded (3) and answers with the places of the others. A claim that
-// another statement made between the look and the insert is in neither: then all fresh ones are named.
+// claimSQL claims the URLs that are unknown (no state) or excluded (3) and returns the positions of the others. A claim
+// that another statement made between the look-up and the insert is in neither list: then all fresh ones are returned
+// by position.
 var claimSQL = `
 	WITH asked AS MATERIALIZED (
 		SELECT a.ord, a.host, a.hash, a.url, a.kind, a.task, u.state, u.claimant
@@ -58,7 +59,7 @@ var excludeSQL = `
 		RETURNING hash, left_out
 	), ` + count(`SELECT 'excluded' AS counter, left_out AS arg, 1 AS by FROM fresh`) + answered(`true`)
 
-// answered selects the places, from 1, of repeats and of others that are taken, and the fresh ones where they are not simply
+// answered selects the positions, from 1, of repeats and of other taken URLs, and the fresh ones if they are not simply
 // the rest.
 func answered(taken string) string {
 	return `
@@ -150,8 +151,8 @@ const claimantSQL = `
 	FROM unnest($2::bigint[], $3::uuid[]) WITH ORDINALITY AS a (host, hash, ord)
 	JOIN LATERAL (SELECT state, claimant FROM urls WHERE job = $1 AND host = a.host AND hash = a.hash LIMIT 1) u ON true`
 
-// outrun finds out about the URLs that another statement claimed between the look and the insert: that one may have been
-// sent by the same message, delivered twice at once, and then the answer is Repeat.
+// outrun looks at the URLs that another statement claimed between the look-up and the insert. The same message,
+// delivered twice at once, may have sent that statement; then the answer is Repeat.
 func (u *URLs) outrun(ctx context.Context, number int32, to crawl.State, by int64, b *batch, a *answers) error {
 	settled := make(map[int64]bool, len(b.arg))
 	for _, ord := range a.repeats {

@@ -16,8 +16,8 @@ const printsSQL = `
 	FROM fingerprints f LEFT JOIN fingerprints o ON o.job = f.job AND o.page_id = f.content_id AND f.page_type <> 0
 	WHERE f.job = $1 ORDER BY f.page_id`
 
-// Each hands every fingerprint of a job, and the key under which it is kept, to each, in the order of the keys, as they stood at
-// one moment. It holds one at a time. The original of a copy is zero where it has no fingerprint. An error of each ends it.
+// Each calls each with every fingerprint of a job and its key, in the order of the keys, from one snapshot. It holds
+// one at a time. The original of a copy is zero if it has no fingerprint. An error of each stops it.
 func (c *ContentSet) Each(ctx context.Context, job crawl.JobID, each func(weburl.Key, crawl.StoredFingerprint) error) error {
 	number, known, err := c.s.jobs.find(ctx, job)
 	if err != nil || !known {

@@ -49,7 +49,8 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// damaged is the error for a file that does not hold the body. Where it was released meanwhile, another may be in its file.
+// damaged is the error for a file that does not hold the body. Where it was released meanwhile, another may be in its
+// file.
 func (r *reader) damaged(why string) error {
 	if gone(r.file) {
 		return r.missing()
@@ -57,8 +58,8 @@ func (r *reader) damaged(why string) error {
 	return crawl.Permanent(fmt.Errorf("body %s: %w (%s)", r.file.Name(), crawl.ErrBodyLost, why))
 }
 
-// Close implements io.Closer. Its error is that of the body where this was released before all of it was read: then nobody has looked at the
-// checksum, and what was read may be of another body.
+// Close implements io.Closer. It returns an error if the body was released before all of it was read: then the checksum
+// was not verified, and the bytes may be those of another body.
 func (r *reader) Close() error {
 	if r.hash == nil {
 		return os.ErrClosed

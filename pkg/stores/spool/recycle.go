@@ -11,13 +11,15 @@ import (
 	"time"
 )
 
-// Files of released bodies are used again. Making and removing files by the hundred a second is what ext4 does worst: looking for
-// a free inode it passes over all that were removed in the last five seconds (recently_deleted in fs/ext4/ialloc.c), which was
-// measured to cost 0.25 to 0.9 ms of CPU a file, more than the whole fetch of its page; two renames cost 0.02 ms.
+// Files of released bodies are reused. Creating and deleting hundreds of files a second is what ext4 does worst:
+// looking for a free inode, it skips all that were deleted in the last five seconds (recently_deleted in
+// fs/ext4/ialloc.c). That was measured to cost 0.25 to 0.9 ms of CPU for each file, more than the whole fetch of its
+// page. Two renames cost 0.02 ms.
 const (
 	freeDir = "free"
-	// freeSlots are the names in the directory: so many files at most are kept. They are taken in turn; a file whose slot is not free yet
-	// replaces the other, which removes that, so that slots chosen at random would cost a removal long before all are taken.
+	// freeSlots is the number of names in the directory, and so of files kept. They are used in turn. If the slot of a
+	// file is not free yet, the file replaces the other, which deletes that; slots chosen at random would cost
+	// deletions long before all are used.
 	freeSlots = 4096
 	// freeMost is the size, in bytes, up to which a file is kept. It is larger than most pages.
 	freeMost = 128 << 10

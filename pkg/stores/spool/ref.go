@@ -19,7 +19,8 @@ type ref struct {
 	sum   uint64 // xxh3 of the body
 }
 
-// refLen is the length of a reference: its fields in this order, big-endian, in hexadecimal after a byte for the version.
+// refLen is the length of a reference: its fields in this order, big-endian, in hexadecimal after a byte for the
+// version.
 const (
 	refVersion = 1
 	refLen     = 2 * (1 + 16 + 4 + 4 + 4 + 8 + 8)

@@ -127,7 +127,8 @@ func (r *ref) write(f *os.File, in io.Reader, buf *[chunk]byte, n int) error {
 	}
 }
 
-// create opens the file of a new body for writing: a free one again, or a new one. It makes the directory where somebody removed it.
+// create opens the file of a new body for writing: a free one again, or a new one. It makes the directory where
+// somebody removed it.
 func (s *Spool) create(id [16]byte) (f *os.File, again bool, err error) {
 	name := s.file(id)
 	if s.reuse(name) {
@@ -159,8 +160,8 @@ func (s *Spool) failure(err error) error {
 	return err
 }
 
-// Open implements crawl.Bodies. A body that is missing without certainty that it was released is crawl.ErrBodyLost, marked as
-// permanent; so is one that is damaged, which only reading it to its end may show.
+// Open implements crawl.Bodies. If a body is missing and may not have been released, it returns crawl.ErrBodyLost,
+// marked as permanent. A damaged body is the same error, perhaps only when it is read to its end.
 func (s *Spool) Open(_ context.Context, body crawl.BodyRef) (io.ReadCloser, error) {
 	r, ok := decodeRef(body)
 	if !ok {

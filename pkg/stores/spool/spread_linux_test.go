@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// The directories of a spool lie apart, so that new files do not cost what others remove. Where the file system knows nothing of it the
-// spool works all the same.
+// The directories of a spool lie apart, so that new files do not cost what others remove. Where the file system knows
+// nothing of it the spool works all the same.
 func TestTheSpoolAsksForDirectoriesThatLieApart(t *testing.T) {
 	dir := t.TempDir()
 	if err := spread(dir); errors.Is(err, unix.ENOTTY) || errors.Is(err, unix.EOPNOTSUPP) {

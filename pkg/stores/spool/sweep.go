@@ -29,7 +29,7 @@ func (w *Sweeper) Run(ctx context.Context) {
 	for {
 		files, bytes, err := w.Sweep(ctx)
 		if err != nil && ctx.Err() == nil {
-			w.s.cfg.Log.Warn("the body spool could not be swept wholly", "dir", w.s.cfg.Dir, "error", err)
+			w.s.cfg.Log.Warn("not all of the body spool could be swept", "dir", w.s.cfg.Dir, "error", err)
 		}
 		if files > 0 {
 			w.s.cfg.Log.Info("swept bodies that nobody released", "dir", w.s.cfg.Dir, "files", files, "bytes", bytes)
@@ -42,9 +42,9 @@ func (w *Sweeper) Run(ctx context.Context) {
 	}
 }
 
-// Sweep removes the bodies that are older than the age, and returns how many and how large they were. It goes on behind an
-// error. Free files that nobody used again go too, uncounted, and first: their age must not be taken for that of the next body
-// in them.
+// Sweep deletes the bodies that are older than the age and returns their number and size. It continues after an error.
+// Free files that were not reused are deleted too, first and uncounted: otherwise their age would be taken for that of
+// the next body in them.
 func (w *Sweeper) Sweep(ctx context.Context) (files int, bytes int64, err error) {
 	_, _, err = sweepDir(filepath.Join(w.s.cfg.Dir, freeDir), w.s.now().Add(-freeAge))
 	before := w.s.now().Add(-w.s.cfg.MaxAge - sweepMargin)

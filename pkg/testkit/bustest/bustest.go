@@ -1,4 +1,4 @@
-// Package bustest is the conformance suite of bus.Bus: every bus passes it, over the same hazards.
+// Package bustest is the conformance suite of bus.Bus. Every bus must pass it.
 package bustest
 
 import (
@@ -19,8 +19,8 @@ type Instance struct {
 	Bus bus.Bus
 	// Dead returns the dead letters so far.
 	Dead func() []bus.DeadLetter
-	// Restart ends the bus as kill -9 would, and returns its successor over the same storage. The successor's Recover, if
-	// any, has been called.
+	// Restart ends the bus as kill -9 would, and returns its successor over the same storage. The successor's Recover,
+	// if any, has been called.
 	Restart func(t *testing.T) Instance
 }
 
@@ -121,8 +121,8 @@ func intact(t *testing.T, in Instance) {
 	}
 }
 
-// abandoned lets a handler hang on the only worker. The message is buried by the error it is abandoned with, its handler's
-// later return says nothing, and the next message finds a worker.
+// abandoned lets a handler hang on the only worker. The message is buried by the error it is abandoned with, its
+// handler's later return says nothing, and the next message finds a worker.
 func abandoned(t *testing.T, in Instance) {
 	stuck, next := lease(1), lease(2)
 	hangs, open, got := make(chan bus.Abandoner, 1), make(chan struct{}), make(chan crawl.MessageID, 1)

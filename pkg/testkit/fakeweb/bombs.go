@@ -39,8 +39,8 @@ func (h *Hostile) bombs() []HostileCase {
 	}
 }
 
-// deflateZeros is so many MiB of zeros, at least two, in DEFLATE (RFC 1951). A flush ends at a whole byte, and a unit after the first
-// refers to nothing but zeros, so one compressed unit can be repeated.
+// deflateZeros is so many MiB of zeros, at least two, in DEFLATE (RFC 1951). A flush ends at a whole byte, and a unit
+// after the first refers to nothing but zeros, so one compressed unit can be repeated.
 func deflateZeros(mebis int) []byte {
 	var out bytes.Buffer
 	z, err := flate.NewWriter(&out, flate.BestCompression)
@@ -78,7 +78,8 @@ func zlibBomb(mebis int) []byte {
 	return binary.BigEndian.AppendUint32(out, uint32(mebis<<20%65521)<<16|1)
 }
 
-// A brotli stream (RFC 7932) of zeros, one flush a MiB, as an encoder writes it: the first MiB, each further one, the end.
+// A brotli stream (RFC 7932) of zeros, one flush a MiB, as an encoder writes it: the first MiB, each further one, the
+// end.
 const (
 	brotliFirst = "abffff074002201e0b24f7fec100"
 	brotliUnit  = "faff7f002400e2b00074ef1f0c"

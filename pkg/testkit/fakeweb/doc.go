@@ -11,6 +11,6 @@
 //     alone, never by what the crawler says about itself.
 //  5. Attack: [Hostile] holds answers no client should have to survive, one path each.
 //
-// It never dials, never leaves 127.0.0.0/8 unless a test gives it a network of its own, and depends on no other package of
-// this module, so that a mistake in the crawler cannot hide behind the same mistake here.
+// It never dials, never leaves 127.0.0.0/8 unless a test gives it a network of its own, and depends on no other package
+// of this module, so that a mistake in the crawler cannot hide behind the same mistake here.
 package fakeweb

@@ -158,8 +158,8 @@ func (n network) at(loopback, third, fourth byte) netip.Addr {
 	return netip.AddrFrom4([4]byte{a[0], a[1], third, fourth})
 }
 
-// listen is the i-th address that hosts are served at. A single one on loopback is 127.0.0.1, the only loopback address that
-// exists everywhere.
+// listen is the i-th address that hosts are served at. A single one on loopback is 127.0.0.1, the only loopback address
+// that exists everywhere.
 func (n network) listen(i int) netip.Addr {
 	if n.shared == 1 && !n.base.IsValid() {
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1})

@@ -1,5 +1,5 @@
-// Package harness holds what the end-to-end tests do to programs under test, each a process of its own: build, start, kill, stop, and read what it
-// said. Only tests import it.
+// Package harness builds, starts, kills and stops programs under test, each a process of its own, and reads their
+// output. It is for end-to-end tests only.
 package harness
 
 import (

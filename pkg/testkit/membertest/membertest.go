@@ -1,4 +1,4 @@
-// Package membertest is the suite that every store of the ring passes, alone and under members.
+// Package membertest is the conformance suite of ring stores, alone and under members. Every store must pass it.
 package membertest
 
 import (
@@ -102,7 +102,8 @@ func read(ctx context.Context, t *testing.T, s member.Session) member.View {
 	return v
 }
 
-// until reads again after each sign of a change until ok. It needs the signs: by itself it only keeps the session alive.
+// until reads again after each sign of a change until ok. It needs the signs: by itself it only keeps the session
+// alive.
 func until(ctx context.Context, t *testing.T, w World, s member.Session, what string, ok func(v member.View) bool) member.View {
 	t.Helper()
 	timer := time.NewTimer(w.patience())

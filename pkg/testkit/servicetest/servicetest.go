@@ -1,8 +1,8 @@
-// Package servicetest tells tests where the real services are.
+// Package servicetest tells tests the addresses of the real services.
 //
-// The addresses come from the environment (`make test` starts the services and sets it). Where one is not set, the test is skipped, so that
-// `go test ./...` works anywhere; with WHIRLPOOL_TEST_SERVICES=required it fails instead, so that no test is left out unseen
-// where the services should be there.
+// The addresses come from the environment (`make test` starts the services and sets it). If one is missing, the test is
+// skipped, so that `go test ./...` works anywhere. With WHIRLPOOL_TEST_SERVICES=required the test fails instead, so
+// that no test is skipped unnoticed where the services should run.
 package servicetest
 
 import (

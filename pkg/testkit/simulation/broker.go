@@ -11,7 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// broker is one node's: durable queues by topic, and a time for each message. It outlives the node's programs until [broker.kill].
+// broker is one node's: durable queues by topic, and a time for each message. It outlives the node's programs until
+// [broker.kill].
 type broker struct {
 	cfg *Config
 
@@ -50,7 +51,8 @@ func newBroker(cfg *Config) *broker {
 	return &broker{cfg: cfg, topics: map[string]*topic{}, traffic: traffic{messages: map[string]int64{}}}
 }
 
-// weight is how many messages one of a topic stands for: a page passes parser, content-seen and URL filter on its way to its links.
+// weight is how many messages one of a topic stands for: a page passes parser, content-seen and URL filter on its way
+// to its links.
 func weight(topic string) int64 {
 	if topic == crawl.TopicParse {
 		return 3
@@ -58,7 +60,8 @@ func weight(topic string) int64 {
 	return 1
 }
 
-// accept takes messages in and says when they are on disk; false: the broker is dead. The times of messages that come together add up.
+// accept takes messages in and says when they are on disk; false: the broker is dead. The times of messages that come
+// together add up.
 func (b *broker) accept(msgs []bus.Message, foreign bool) (ready time.Time, alive bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 )
 
-// fetcher stands in for a node's fetcher. It makes requests to the simulated web, ends them when the node is fenced, and makes none whose
-// lease it may have had before.
+// fetcher stands in for a node's fetcher. It makes requests to the simulated web, ends them when the node is fenced,
+// and makes none whose lease it may have had before.
 type fetcher struct{ node *Node }
 
 // Handle implements pipeline.Handler.

@@ -4,7 +4,7 @@ import "runtime"
 
 // Memory is what one node takes, on the average of all.
 type Memory struct {
-	Programs int64 // frontier, territory and membership, less the tables that all share here
+	Programs int64 // frontier, ownership and membership, less the tables that all share here
 	Stacks   int64 // of goroutines, as they were a moment before
 	Broker   int64 // queues and messages
 	Shared   int64 // stores and web, of all nodes

@@ -91,8 +91,8 @@ func (n *Node) lead(ctx context.Context) error {
 	return nil
 }
 
-// leadOnce runs a frontier until ctx is done or the registration is over. It leases nothing before the requests of its predecessor have
-// ended and it has their outcomes.
+// leadOnce runs a frontier until ctx is done or the registration is over. It leases nothing before the requests of its
+// predecessor have ended and it has their outcomes.
 func (n *Node) leadOnce(ctx context.Context) error {
 	c := n.cluster
 	if !n.broker.quiet(ctx, crawl.TopicFetch) {
@@ -122,30 +122,30 @@ func (n *Node) leadOnce(ctx context.Context) error {
 	return n.leadBy(ctx, t, f)
 }
 
-func (n *Node) ring(t *handover.Territory) frontier.Ring {
+func (n *Node) ring(t *handover.Ownership) frontier.Ring {
 	if n.cluster.cfg.Broken.NoSince {
 		return timeless{t}
 	}
 	return ringOf{t}
 }
 
-// ringOf is a territory as the frontier sees it.
-type ringOf struct{ *handover.Territory }
+// ringOf is a ownership as the frontier sees it.
+type ringOf struct{ *handover.Ownership }
 
 // Place implements frontier.Ring.
-func (r ringOf) Place(u weburl.URL) frontier.Place { return frontier.Place(r.Territory.Place(u)) }
+func (r ringOf) Place(u weburl.URL) frontier.Place { return frontier.Place(r.Ownership.Place(u)) }
 
 // timeless forgets since when.
-type timeless struct{ *handover.Territory }
+type timeless struct{ *handover.Ownership }
 
 // Place implements frontier.Ring.
 func (r timeless) Place(u weburl.URL) frontier.Place {
-	p := frontier.Place(r.Territory.Place(u))
+	p := frontier.Place(r.Ownership.Place(u))
 	p.Since = time.Time{}
 	return p
 }
 
-func (n *Node) leadBy(ctx context.Context, t *handover.Territory, f *frontier.Frontier) error {
+func (n *Node) leadBy(ctx context.Context, t *handover.Ownership, f *frontier.Frontier) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup
@@ -192,8 +192,8 @@ func (n *Node) Kill() {
 	n.Stop()
 }
 
-// tenure returns the registration under which the node may make requests, 0 where it may make none, and for how long that is certain; a change is
-// noticed a look later.
+// tenure returns the registration under which the node may make requests, 0 where it may make none, and for how long
+// that is certain; a change is noticed a look later.
 func (n *Node) tenure() (incarnation uint64, certain time.Duration) {
 	left := n.member.Left()
 	if left <= 0 {
@@ -202,5 +202,6 @@ func (n *Node) tenure() (incarnation uint64, certain time.Duration) {
 	return n.member.Incarnation(), min(tick(left), look)
 }
 
-// look is how often a fetcher asks whether its node's registration stands. It hears of that from the ring's store otherwise.
+// look is how often a fetcher asks whether its node's registration stands. It hears of that from the ring's store
+// otherwise.
 const look = 100 * time.Millisecond

@@ -14,8 +14,9 @@ import (
 
 // Followed is a crawl.Following in memory: what the stores' are compared with, and what simulations use.
 type Followed struct {
-	// Keep is how long it remembers pages that nobody waits for, at least: those that are whole, and those of which shares
-	// came that nobody expected; 0: until it is told to forget them. It forgets them all before they are twice as old.
+	// Keep is how long it remembers pages that nobody waits for, at least: those that are whole, and those of which
+	// shares came that nobody expected; 0: until it is told to forget them. It forgets them all before they are twice
+	// as old.
 	Keep time.Duration
 
 	mu    sync.Mutex

@@ -28,8 +28,8 @@ type Cache struct {
 
 // Source is where answers come from: a name server, the system, or what Config.Over puts before them.
 type Source interface {
-	// Resolve returns the addresses of name, lower case without a dot at its end, and how long they are good; a negative
-	// ttl means that it is not known. The error is an *Error.
+	// Resolve returns the addresses of name, lower case without a dot at its end, and how long they are good; a
+	// negative ttl means that it is not known. The error is an *Error.
 	Resolve(ctx context.Context, name string) (addrs []netip.Addr, ttl time.Duration, err error)
 }
 
@@ -66,8 +66,8 @@ func New(cfg Config, reg prometheus.Registerer) (*Cache, error) {
 		answers: lru.New[string, answer](cfg.MaxNames, 0), flights: map[string]*flight{}}, nil
 }
 
-// Lookup returns the addresses of host, IPv4 first: a name in ASCII, or an address, IPv6 with or without brackets. There
-// is at least one address unless err is not nil: an *Error of kind ErrNoSuchHost or ErrServer, or the context's
+// Lookup returns the addresses of host, IPv4 first: a name in ASCII, or an address, IPv6 with or without brackets.
+// There is at least one address unless err is not nil: an *Error of kind ErrNoSuchHost or ErrServer, or the context's
 // own. The caller must not change the slice.
 func (c *Cache) Lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	start := time.Now()

@@ -50,7 +50,8 @@ const maxRef = 40
 
 // AppendRef appends what the character reference at the start of s ("&…") stands for, and returns how much of s it
 // took. What is no reference is appended as it is, at least one byte. In an attribute a name that lacks its semicolon
-// and is followed by "=" or an alphanumeric is no reference (HTML Standard, 13.2.5.73), so that ?a=1&copy=2 stays whole.
+// and is followed by "=" or an alphanumeric is no reference (HTML Standard, 13.2.5.73), so that ?a=1&copy=2 stays
+// whole.
 func AppendRef(dst, s []byte, inAttr bool) (out []byte, size int) {
 	if len(s) > 1 && s[1] == '#' {
 		return appendNumber(dst, s)

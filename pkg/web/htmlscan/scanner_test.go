@@ -79,8 +79,8 @@ func startTag(z *html.Tokenizer) string {
 	return b.String()
 }
 
-// addText joins neighbouring pieces of text, as where to cut them is free, and hides that the one keeps carriage returns
-// and NUL bytes where the other does not always.
+// addText joins neighbouring pieces of text, as where to cut them is free, and hides that the one keeps carriage
+// returns and NUL bytes where the other does not always.
 func addText(lines []string, b []byte) []string {
 	s := strings.NewReplacer("\r", "", "\n", "", "\x00", "", "\uFFFD", "").Replace(string(b))
 	if n := len(lines); n > 0 && strings.HasPrefix(lines[n-1], "text ") {

@@ -4,8 +4,8 @@
 // Its duties, in order:
 //
 //  1. [Check] says whether an address is public, looking through the IPv6 forms that carry an IPv4 address.
-//  2. [Control] does so for the address that is about to be dialled. A name may resolve to something else each time it is
-//     asked for (DNS rebinding), so what was checked before the dial proves nothing.
+//  2. [Control] does so for the address that is about to be dialled. A name may resolve to something else each time it
+//     is asked for (DNS rebinding), so what was checked before the dial proves nothing.
 //  3. [CheckHost] does what can be done about a host that a proxy will resolve.
 //
 // It must never resolve a name, and never let an address pass that it cannot read.

@@ -140,7 +140,8 @@ func (c *Canonicalizer) strips(pair []byte) bool {
 	return c.query.matches(name) || c.tokens.matches(name) && isToken(value)
 }
 
-// sortQuery orders the parameters of b[start:] by name, keeping the order of values that share one, and drops empty ones.
+// sortQuery orders the parameters of b[start:] by name, keeping the order of values that share one, and drops empty
+// ones.
 func sortQuery(b []byte, start int) []byte {
 	pairs := strings.Split(string(b[start:]), "&")
 	slices.SortStableFunc(pairs, func(x, y string) int {

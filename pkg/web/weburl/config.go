@@ -10,8 +10,8 @@ import (
 type CanonicalConfig struct {
 	// StripParams are query parameters removed whatever their value: tracking, and session ids with a telling name.
 	StripParams []string
-	// StripTokenParams are query parameters whose name is ambiguous; they are removed when the value looks like a session
-	// token: 16 characters or more of [0-9A-Za-z_-], with letters and digits mixed.
+	// StripTokenParams are query parameters whose name is ambiguous; they are removed when the value looks like a
+	// session token: 16 characters or more of [0-9A-Za-z_-], with letters and digits mixed.
 	StripTokenParams []string
 	// StripPathParams are path parameters (";name=value" in a segment) removed whatever their value.
 	StripPathParams []string

@@ -1,5 +1,5 @@
-// Package weburl holds the URLs of the crawler: it parses them as browsers do, gives each one canonical form, and derives
-// from them the names everything else is filed under.
+// Package weburl holds the URLs of the crawler: it parses them as browsers do, gives each one canonical form, and
+// derives from them the names everything else is filed under.
 //
 // Its duties, in order:
 //
@@ -8,8 +8,8 @@
 //     Links already in the form the standard gives them take a short cut (fast.go) that a fuzz test holds to the same
 //     result. ParseAny does the same for any scheme.
 //  2. Canonicalizer removes what makes two spellings of one page differ; the rules follow.
-//  3. URL's accessors name the units of crawling: Origin (robots.txt), HostKey (politeness, sharding), RegistrableDomain
-//     (scope), and Key (the identity of a URL in stores).
+//  3. URL's accessors name the units of crawling: Origin (robots.txt), HostKey (politeness, sharding),
+//     RegistrableDomain (scope), and Key (the identity of a URL in stores).
 //
 // It must never import another package of this module, reach the network, keep a page's text alive through a URL, or
 // return a URL whose text does not parse back to the same URL.
@@ -24,8 +24,8 @@
 //   - No userinfo: a link must not carry credentials into a crawl, and pages are the same without.
 //   - No dot at the end of the host: it marks the DNS root and names the same host. A host that ends in two dots stays.
 //   - Percent-encoding in normal form in path and query: hex digits in upper case, triplets of unreserved characters
-//     decoded (RFC 3986, sections 6.2.2.1 and 6.2.2.2). Other triplets stay, since "%2F" is no slash. A stray "%" is left
-//     alone, and so is a triplet whose decoding would turn a stray "%" into a new triplet.
+//     decoded (RFC 3986, sections 6.2.2.1 and 6.2.2.2). Other triplets stay, since "%2F" is no slash. A stray "%" is
+//     left alone, and so is a triplet whose decoding would turn a stray "%" into a new triplet.
 //   - No empty query: "/a?" and "/a" are one page on any server in use.
 //   - No session ids, in the query or as path parameters: each visit would get URLs of its own, without end. Names that
 //     tell (PHPSESSID, jsessionid, ASPSESSIONID*, CFID, CFTOKEN …) go whatever their value; ambiguous ones (sid,
@@ -37,7 +37,7 @@
 //
 // Names of parameters match in either case, since the case they are written in varies by server.
 //
-// What is kept on purpose, because it can change the meaning: index.html and its like, "www.", a trailing slash, doubled
-// slashes, letter case in path and query, "+" against "%20", duplicate and empty parameters. Pages that turn out equal
-// are found by their content instead.
+// What is kept on purpose, because it can change the meaning: index.html and its like, "www.", a trailing slash,
+// doubled slashes, letter case in path and query, "+" against "%20", duplicate and empty parameters. Pages that turn
+// out equal are found by their content instead.
 package weburl

@@ -20,8 +20,8 @@ var (
 	ErrTooLong = errors.New("input too long")
 )
 
-// MaxInput is the longest input, in bytes, that Parse and Resolve look at. It equals the limit of Chromium (2 MiB): what
-// no browser follows is no link. Crawls set a far lower limit with CanonicalConfig.MaxLength.
+// MaxInput is the longest input, in bytes, that Parse and Resolve look at. It equals the limit of Chromium (2 MiB):
+// what no browser follows is no link. Crawls set a far lower limit with CanonicalConfig.MaxLength.
 const MaxInput = 2 << 20
 
 // maxShown bounds how much of a hostile input an error message repeats.

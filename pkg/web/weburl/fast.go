@@ -3,7 +3,8 @@ package weburl
 import "strings"
 
 // This file holds the short cut for references that are already in the form the standard would give them, as nine links
-// in ten are. Each function either returns exactly what parseStandard returns or says false; FuzzFastPath holds it to that.
+// in ten are. Each function either returns exactly what parseStandard returns or says false; FuzzFastPath holds it to
+// that.
 
 // parseFast resolves a clean reference.
 func parseFast(ref string, base URL) (URL, bool) {

@@ -23,8 +23,8 @@ func (u URL) Origin() string {
 // sharding. http://a and https://a are one server to be polite to and share the key "a".
 func (u URL) HostKey() string { return u.href[u.off.host:u.off.path] }
 
-// RegistrableDomain returns the public suffix and one label (eTLD+1, by the Public Suffix List). An IP address, a public
-// suffix and a bare name such as "localhost" have none and stand for themselves.
+// RegistrableDomain returns the public suffix and one label (eTLD+1, by the Public Suffix List). An IP address, a
+// public suffix and a bare name such as "localhost" have none and stand for themselves.
 func (u URL) RegistrableDomain() string {
 	host := u.Hostname()
 	if host == "" || u.IsIP() {

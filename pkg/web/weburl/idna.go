@@ -66,8 +66,8 @@ func hasEmptyPunycode(domain string) bool {
 // isDot reports the full stop and the three characters that UTS #46 maps to it.
 func isDot(r rune) bool { return r == '.' || r == '\u3002' || r == '\uff0e' || r == '\uff61' }
 
-// unicode16 maps the characters whose mapping changed with Unicode 15.1 and 16 (UTS #46, revisions 31 and 33). x/net/idna
-// has tables for Unicode 15.0 when built with a Go before 1.27 and for 17 after; there this changes nothing.
+// unicode16 maps the characters whose mapping changed with Unicode 15.1 and 16 (UTS #46, revisions 31 and 33).
+// x/net/idna has tables for Unicode 15.0 when built with a Go before 1.27 and for 17 after; there this changes nothing.
 var unicode16 = strings.NewReplacer(mappings16()...)
 
 func mappings16() []string {

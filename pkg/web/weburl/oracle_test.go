@@ -31,8 +31,8 @@ func checkAgainstOracle(t *testing.T, raw, base string) {
 	}
 }
 
-// notNumber is what the oracle takes for an IPv4 number in a last label, because strconv.ParseInt reads a sign and finds
-// an overflow before it finds a letter.
+// notNumber is what the oracle takes for an IPv4 number in a last label, because strconv.ParseInt reads a sign and
+// finds an overflow before it finds a letter.
 var notNumber = regexp.MustCompile(`[+-][0-9a-fA-F%]|[0-9a-fA-F]{15}`)
 
 // unusual is a domain for UTS #46 with punctuation that the oracle refuses, as if UseSTD3ASCIIRules were true.
@@ -61,7 +61,8 @@ func FuzzParseAgainstReference(f *testing.F) {
 	})
 }
 
-// pieces are what references are composed of: each delimiter, and each kind of text that is treated in a way of its own.
+// pieces are what references are composed of: each delimiter, and each kind of text that is treated in a way of its
+// own.
 var pieces = strings.Split("http:,https:,HTTP:,file:,x:,ws:,//,/,/,\\,.,..,/..,/.,%2e,%2E.,?,#,@,:,80,443,81,0,65536,"+
 	"a,B,b.c,é,ß,xn--zca,xn--,xn--a,0x7f,1.2,256,08,[::1],[1::2.3.4.5],[,],%,%41,%4,%zz,C|,c:,C|/,localhost, ,\t,\n,"+
 	"',\",<,`,{,|,;,=,&,+,~,\x00,\x7f,\u00ad,\uff0e,\uffff", ",")

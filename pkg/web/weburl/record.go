@@ -2,8 +2,8 @@ package weburl
 
 import "strings"
 
-// record is a URL of any scheme in parts, each already in its serialised form: the URL Standard's "URL record". Its path
-// list is kept as the text "/a/b": segments never hold a slash, so the text and the list say the same.
+// record is a URL of any scheme in parts, each already in its serialised form: the URL Standard's "URL record". Its
+// path list is kept as the text "/a/b": segments never hold a slash, so the text and the list say the same.
 type record struct {
 	scheme      string
 	userinfo    string // user or user:password

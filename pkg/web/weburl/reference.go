@@ -25,7 +25,8 @@ func newReference(raw string) reference {
 	return ref
 }
 
-// cleanInput trims C0 controls and spaces at the ends, drops tabs and newlines anywhere, and makes the text valid UTF-8.
+// cleanInput trims C0 controls and spaces at the ends, drops tabs and newlines anywhere, and makes the text valid
+// UTF-8.
 func cleanInput(s string) string {
 	s = trimControls(s)
 	if strings.ContainsAny(s, "\t\n\r") {

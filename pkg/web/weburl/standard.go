@@ -2,9 +2,9 @@ package weburl
 
 import "strings"
 
-// parseRecord is the standard's basic URL parser (URL Standard, section 4.4, without state override). Instead of running
-// the state machine over code points it cuts the input at its delimiters and follows the same transitions; the comments
-// name the states. base may be nil.
+// parseRecord is the standard's basic URL parser (URL Standard, section 4.4, without state override). Instead of
+// running the state machine over code points it cuts the input at its delimiters and follows the same transitions; the
+// comments name the states. base may be nil.
 func parseRecord(raw string, base *record) (*record, error) {
 	ref := newReference(raw)
 	r := &record{}
@@ -56,8 +56,8 @@ func (r *record) applyAbsolute(ref reference, base *record) error {
 	return nil
 }
 
-// setOpaque is the opaque path state. The last space before a query or fragment is encoded, since it would be trimmed if
-// that query or fragment were removed later.
+// setOpaque is the opaque path state. The last space before a query or fragment is encoded, since it would be trimmed
+// if that query or fragment were removed later.
 func (r *record) setOpaque(ref reference) {
 	r.opaque = true
 	rest := ref.rest

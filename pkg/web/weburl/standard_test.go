@@ -24,7 +24,8 @@ var amended = map[string]string{
 	"https://xn--/":                                "https://xn--/",
 }
 
-// TestStandardSuite runs the web-platform-tests' URL cases that whatwg-url, the oracle of these tests, has in its module.
+// TestStandardSuite runs the web-platform-tests' URL cases that whatwg-url, the oracle of these tests, has in its
+// module.
 func TestStandardSuite(t *testing.T) {
 	for _, c := range suite(t, "urltestdata.json") {
 		base := ""
@@ -41,8 +42,8 @@ func TestStandardSuite(t *testing.T) {
 	}
 }
 
-// TestDomainSuites runs their cases for domains. ASCII ones are amended as above; ones with a character whose mapping is
-// newer than the table are left to TestDomainToASCII.
+// TestDomainSuites runs their cases for domains. ASCII ones are amended as above; ones with a character whose mapping
+// is newer than the table are left to TestDomainToASCII.
 func TestDomainSuites(t *testing.T) {
 	for _, name := range []string{"toascii.json", "IdnaTestV2.json"} {
 		for _, c := range suite(t, name) {

@@ -2,13 +2,14 @@ package weburl
 
 import "strings"
 
-// ParseStored is Parse for a text that URL.String gave once, from bytes that it does not keep. Its result is that of Parse for any
-// text, and that of ParseForeign for what Parse does not take; for a text of Parse's it costs one allocation and one
-// pass.
+// ParseStored is Parse for a text that URL.String gave once, from bytes that it does not keep. Its result is that of
+// Parse for any text, and that of ParseForeign for what Parse does not take; for a text of Parse's it costs one
+// allocation and one pass.
 func ParseStored(text []byte) (URL, error) { return URL{}.Splice(0, text) }
 
-// Splice is Parse for the first n bytes of u and tail behind them, where both are parts of texts that URL.String gave: how a list of URLs of
-// one host is read that holds of each only what differs from the one before. n is at most the length of u; tail is not kept.
+// Splice is Parse for the first n bytes of u and tail behind them, where both are parts of texts that URL.String gave:
+// how a list of URLs of one host is read that holds of each only what differs from the one before. n is at most the
+// length of u; tail is not kept.
 func (u URL) Splice(n int, tail []byte) (URL, error) {
 	s := u.href[:n] + string(tail)
 	if v, ok := u.spliceFast(n, s); ok && len(s) <= MaxInput {

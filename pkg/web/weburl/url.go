@@ -14,8 +14,8 @@ type URL struct {
 	off  offsets
 }
 
-// Parse reads an absolute http or https URL as a browser would (URL Standard, basic URL parser without a base). The error
-// is an *Error of kind ErrScheme, ErrRelative, ErrHost, ErrPort or ErrTooLong.
+// Parse reads an absolute http or https URL as a browser would (URL Standard, basic URL parser without a base). The
+// error is an *Error of kind ErrScheme, ErrRelative, ErrHost, ErrPort or ErrTooLong.
 func Parse(raw string) (URL, error) {
 	return parse(raw, URL{})
 }

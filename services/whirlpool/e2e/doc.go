@@ -1,9 +1,9 @@
-// Package e2e holds the tests that try to break the promises of the product with the real program.
+// Package e2e tries to break the promises of the product with the real program.
 //
-// They serve a synthetic web from the test's process, crawl it with `whirlpool crawl` in a process of its own, kill that at
-// random instants, run the same command again, and compare what is left with the truth about the web, with a crawl that
-// nobody disturbed, and with the server's log. Every check has a negative control: a crawler that is broken on purpose must
-// fail it.
+// The tests serve a synthetic web from their own process and crawl it with `whirlpool crawl` in another. They kill that
+// at random instants and run the same command again. Then they compare the result with the truth about the web, with a
+// crawl that was not interrupted, and with the server's log. Every check has a negative control: a crawler that is
+// broken on purpose must fail it.
 //
 // These variables make the tests larger:
 //

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BootClock is a monotonic clock that also counts the time for which the machine was suspended: the process's own stands still then, and a
-// node that wakes up would believe that it had been heard of a moment ago.
+// BootClock is a monotonic clock that also counts the time during which the machine was suspended. Go's monotonic clock
+// stands still then, so a node that wakes up would believe that it was heard from a moment ago.
 func BootClock() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {

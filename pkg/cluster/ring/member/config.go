@@ -13,25 +13,27 @@ import (
 
 // Config says who is a member, and of what.
 type Config struct {
-	// Node is what is registered: name, address and weight. Without a name the member observes: it keeps the table and changes nothing.
+	// Node is what is registered: name, address and weight. Without a name the member observes: it keeps the table and
+	// changes nothing.
 	Node ring.Node
-	// Vnodes, Partition and Seed are those of a ring that has not been created yet; 0 virtual nodes: it waits until somebody creates it.
-	// A ring of another partition is an error. Seed 0: a random one.
+	// Vnodes, Partition and Seed are for a ring that does not exist yet. With 0 virtual nodes, the member waits until
+	// somebody creates the ring. An existing ring with another partition is an error. Seed 0: a random one.
 	Vnodes    int
 	Partition ring.Partition
 	Seed      uint64
-	// Grace is how long a registration may be missing until its node is dead: the time that a restart of its program takes. At least the
-	// session's timeout, the same for all members; see Member.Alive.
+	// Grace is how long a registration may be missing until its node is dead: the time that its program takes to
+	// restart. It is at least the session's timeout, and the same for all members; see Member.Alive.
 	Grace time.Duration
-	// Clock is monotonic and never negative; nil: the process's. BootClock also counts the time that the machine was suspended.
+	// Clock is monotonic and never negative; nil: the process's. BootClock also counts the time that the machine was
+	// suspended.
 	Clock func() time.Duration
 	Log   *slog.Logger // nil: slog.Default
 }
 
-// Default returns the settings of a node; its name and address are the caller's.
+// Default returns the settings of a node. The caller sets name and address.
 //
-// The grace time was chosen: a program restarts in a few seconds, and with the default session timeout a dead node is replaced
-// 25 s after its last sign of life, which leaves as long again for recovery within a minute.
+// A program restarts in a few seconds. With this grace time and the default session timeout a dead node is replaced 25
+// s after its last sign of life, which leaves as long again for recovery within a minute.
 func Default() Config {
 	return Config{Node: ring.Node{Weight: ring.Unit}, Vnodes: ring.DefaultVnodes, Grace: 15 * time.Second}
 }

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// fence knows when the store has last heard of this session. It allows until two thirds of the timeout later: the store ends a session no
-// earlier than its timeout after the last request that it has got. The last third is for clocks that run at different speeds, for
-// the half tick that a follower of ZooKeeper may tell its leader late, and for what a caller does between asking and acting.
+// fence knows when the store last heard from this session. It is down, and the node may act, until two thirds of the
+// timeout later: the store ends a session no earlier than its timeout after the last request that it received. The last
+// third covers clocks that run at different speeds, the half tick by which a follower of ZooKeeper may inform its
+// leader late, and the time between asking the fence and acting.
 //
-// It is safe for concurrent use, and asked before every lease: an atomic read and the clock.
+// It is safe for concurrent use. It is asked before every lease, so it costs an atomic read and a look at the clock.
 type fence struct {
 	clock func() time.Duration
 	until atomic.Int64 // on the clock; 0: fenced

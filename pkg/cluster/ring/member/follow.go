@@ -36,7 +36,8 @@ type absence struct {
 	incarnation uint64
 }
 
-// follow reads the store after every sign of a change and makes the changes that are due, until the session or ctx ends.
+// follow reads the store after every sign of a change and makes the changes that are due, until the session or ctx
+// ends.
 func (m *Member) follow(ctx context.Context, s Session) error {
 	f := &follower{m: m, s: s, missing: map[absence]time.Duration{}}
 	for ctx.Err() == nil {
@@ -202,8 +203,8 @@ func (f *follower) seen(ctx context.Context, v View) (s ring.Seen, next time.Dur
 	return s, next, nil
 }
 
-// pause is how long this member lets others go first: a part, which its name and the epoch choose, of what all members share; more after
-// conflicts.
+// pause is how long this member lets others go first: a part of a common interval, chosen by its name and the epoch. It
+// is longer after conflicts.
 func (f *follower) pause(epoch uint64, members int) time.Duration {
 	most := min(spread*time.Duration(members)<<min(f.tries, 6), maxTurn)
 	part := xxh3.HashStringSeed(f.m.cfg.Node.Name, epoch^uint64(f.tries)<<56) >> 40 // 24 bits

@@ -42,24 +42,26 @@ func New(store Store, cfg Config) (*Member, error) {
 // Table returns the newest table that is known; nil before the first. It may be old: see Fenced.
 func (m *Member) Table() *ring.Table { return m.table.Load() }
 
-// Fenced reports whether this node must not act on what it knows: it is not registered, or has not heard from the store for two thirds of the
-// session's timeout. Others may have taken over what it owns a third of the timeout later. Of an observer it says that the table may be old.
+// Fenced reports whether this node must not act on what it knows: it is not registered, or has not heard from the store
+// for two thirds of the session's timeout. A third of the timeout later, others may have taken over what it owns. For
+// an observer it says that the table may be old.
 func (m *Member) Fenced() bool { return m.fence.up() }
 
-// Left is how long this node will not be fenced if the store answers nothing any more; 0 or less: it is. What may not outlast the node's
-// place, such as a request, gets this as its bound, at most.
+// Left is the time until this node is fenced if the store stops answering; 0 or less: it is fenced. Use it as an upper
+// bound for anything that must end before the node loses its place, such as a request.
 func (m *Member) Left() time.Duration { return m.fence.left() }
 
 // Incarnation returns that of the own registration; 0 while there is none, and of an observer.
 func (m *Member) Incarnation() uint64 { return m.incarnation.Load() }
 
-// Alive returns the registration of a node, this one or another, as it was when it was last looked for; false where it is not registered, and
-// while this member is fenced. From the first call for a node on, which says false, it is looked for six times a session's timeout and at
-// each sign of a change; Watch tells when the answer becomes another.
+// Alive returns the registration of a node, this one or another, as of the last look; ok is false if the node is not
+// registered, and while this member is fenced. The first call for a node returns false and starts the looks: six for
+// each session timeout, and one at each sign of a change. Watch tells when the answer changes.
 //
-// A registration that ends is reported as gone within two thirds of the session's timeout, whatever is lost: events, answers, the way to the
-// store. Others take over what the node owns when it has been missing for the grace time, which is no shorter than the timeout. So who does
-// something for the node ends it when this says false, and is done before that.
+// A registration that ends is reported as gone within two thirds of the session's timeout, whatever is lost: events,
+// answers, the connection. Others take over what the node owns when it has been missing for the grace time, which is no
+// shorter than the timeout. So a program that acts on behalf of the node stops in time if it stops when Alive returns
+// false.
 func (m *Member) Alive(node string) (incarnation uint64, ok bool) {
 	incarnation, ok = m.sight.of(node)
 	if !ok || m.Fenced() {
@@ -84,8 +86,8 @@ func (m *Member) MayLease(vnode int) bool {
 	return member && m.Table().MayLease(m.cfg.Node.Name, vnode)
 }
 
-// Watch returns a channel that receives a value after the table, the fence or the registration has changed, several changes may be one
-// value; and a function that ends it.
+// Watch returns a channel that receives a value after the table, the fence or the registration has changed, and a
+// function that ends the watch. Several changes may be one value.
 func (m *Member) Watch() (<-chan struct{}, func()) {
 	c := make(chan struct{}, 1)
 	m.mu.Lock()
@@ -113,8 +115,9 @@ func (m *Member) tellLocked() {
 	}
 }
 
-// Finish says that this node has done its parts of moves, and returns how many counted: see ring.Table.Finish. When it returns, Table is no older
-// than what was stored. After ErrFenced, or while the store is away, nothing is known to have counted: look at Duties again later.
+// Finish reports that this node has done its parts of moves and returns how many counted: see ring.Table.Finish.
+// Afterwards Table is no older than what was stored. After ErrFenced, or while the store is away, nothing is known to
+// have counted: call Duties again later.
 func (m *Member) Finish(ctx context.Context, parts ...ring.Part) (counted int, err error) {
 	incarnation := m.incarnation.Load()
 	err = m.change(ctx, func(t *ring.Table) (next *ring.Table, err error) {
@@ -147,7 +150,8 @@ func (m *Member) change(ctx context.Context, change func(*ring.Table) (*ring.Tab
 	return m.adopt(t)
 }
 
-// errReplaced says that the store holds another ring than before: nothing that this node knows of owners holds any more.
+// errReplaced says that the store holds another ring than before: nothing that this node knows of owners holds any
+// more.
 var errReplaced = errors.New("the ring was deleted, or created anew, while this node was a member of it: restart the node")
 
 // adopt makes a table the newest one, unless there is a newer one.

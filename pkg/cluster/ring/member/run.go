@@ -17,8 +17,8 @@ const (
 	remindTime = time.Minute
 )
 
-// Run is a member until ctx ends, and then ends the registration. It waits for the store and begins a new session when one has ended. It
-// fails where the ring cannot be what the configuration says it is.
+// Run is a member until ctx ends, and then ends the registration. It waits for the store, and opens a new session when
+// one has ended. It fails if the stored ring contradicts the configuration.
 func (m *Member) Run(ctx context.Context) error {
 	var said time.Time
 	for pause := pauseMin; ctx.Err() == nil; {
@@ -63,7 +63,7 @@ func (m *Member) leave(s Session) {
 	m.mu.Unlock()
 	m.noteFence()
 	if err := s.Close(); err != nil {
-		m.log.Warn("the session with the ring's store did not end well", "error", err)
+		m.log.Warn("closing the session with the ring's store failed", "error", err)
 	}
 }
 
@@ -143,7 +143,7 @@ func (m *Member) denied(err error) {
 	defer m.mu.Unlock()
 	if text := err.Error(); text != m.denial {
 		m.denial = text
-		m.log.Error("the ring's store refuses this program; trying again until it does not", "node", m.cfg.Node.Name, "reason", err)
+		m.log.Error("the ring's store refuses this program; trying again", "node", m.cfg.Node.Name, "reason", err)
 	}
 }
 
@@ -154,8 +154,8 @@ func (m *Member) within(ctx context.Context, s Session, call func(context.Contex
 	return call(ctx)
 }
 
-// keepAlive asks the store for a sign of life six times a timeout, so that three may be lost before the fence goes up, and looks for the nodes
-// that somebody asks about.
+// keepAlive pings the store six times for each timeout, so that three pings may be lost before the fence goes up. It
+// also looks for the nodes that callers of Alive ask about.
 func (m *Member) keepAlive(ctx context.Context, s Session) error {
 	for ; ctx.Err() == nil; wait(ctx, s.Timeout()/6, m.sight.asked) {
 		sent := m.fence.clock()
@@ -174,7 +174,8 @@ func (m *Member) keepAlive(ctx context.Context, s Session) error {
 	return nil
 }
 
-// watchFence tells the watchers when the fence goes up, or a node is not seen any more. That it is so does not depend on this.
+// watchFence tells the watchers when the fence goes up, or a node is not seen any more. That it is so does not depend
+// on this.
 func (m *Member) watchFence(ctx context.Context) error {
 	for next := time.Duration(0); wait(ctx, max(min(m.Left(), next), m.fencePoll()), nil); {
 		m.noteFence()

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// sight knows the registrations of the nodes that somebody asks about. What is known of one holds until two thirds of the session's timeout after
-// the request that told it was sent, and no longer: so who has lost sight of a node, for whatever reason, does not take it for alive.
+// sight knows the registrations of the nodes that callers ask about. An entry is valid until two thirds of the
+// session's timeout after its request was sent, and no longer. So a member that has lost sight of a node, for whatever
+// reason, does not take it for alive.
 type sight struct {
 	clock func() time.Duration
 	asked chan struct{} // receives a value when a node is asked about for the first time
@@ -96,8 +97,8 @@ func (g *sight) news() (changed bool, left time.Duration) {
 	return changed, left
 }
 
-// see looks for the nodes that were asked about. A request that was answered by all of the store was sent at a time, so that what is read now
-// is no older.
+// see looks for the nodes that were asked about. sent is when a request was sent that the whole store has answered, so
+// what is read now is no older.
 func (m *Member) see(ctx context.Context, s Session, sent time.Duration) {
 	for _, name := range m.sight.wanted() {
 		err := m.within(ctx, s, func(ctx context.Context) error {

@@ -14,24 +14,26 @@ type Store interface {
 	Open(ctx context.Context) (Session, error)
 }
 
-// Session is a connection with the store that has a life at the store: what was registered in it goes when it ends, which the store decides when
-// it has not heard from the session for its timeout. Calls that return an error other than these may have had their effect or not.
+// Session is a session at the store. Its registration goes when it ends, which the store decides when it has not heard
+// from the session for the timeout. A call that returns another error than those named may have had its effect.
 type Session interface {
 	// Timeout is what the store granted.
 	Timeout() time.Duration
-	// Register registers the node under its name and returns its incarnation, which is greater than all before. ErrTaken where the name
-	// belongs to another session. Again in the same session it returns the same.
+	// Register registers the node under its name and returns its incarnation, which is greater than all before.
+	// ErrTaken: another session has the name. A repeated call in one session returns the same incarnation.
 	Register(ctx context.Context, n ring.Node) (incarnation uint64, err error)
 	// Registration returns what a node registered; false where it is not registered.
 	Registration(ctx context.Context, name string) (ring.Node, bool, error)
-	// Ping returns nil when the store, all of it and not only the server at hand, knew the session after the call was made, and the
-	// registration if there was one. ErrEnded where one of them is gone.
+	// Ping returns nil if the store as a whole, not only the connected server, knew the session after the call was
+	// made, and the registration if there was one. ErrEnded: one of them is gone.
 	Ping(ctx context.Context) error
 	// Read returns what is stored, and makes Changed tell of later changes.
 	Read(ctx context.Context) (View, error)
-	// Write stores a table in the place of the one that was read; of none, where none was. ErrConflict where that is not there any more.
+	// Write stores a table in the place of the one that was read; of none, where none was. ErrConflict where that is
+	// not there any more.
 	Write(ctx context.Context, t *ring.Table, over View) error
-	// Changed receives a value after table or set of registrations may have become another than what Read returned last.
+	// Changed receives a value after table or set of registrations may have become another than what Read returned
+	// last.
 	Changed() <-chan struct{}
 	// Ended is closed when the session is known to be over.
 	Ended() <-chan struct{}
@@ -65,8 +67,8 @@ func (fenced) Error() string {
 
 func (fenced) Is(target error) bool { return target == ring.ErrFenced }
 
-// Change stores what change makes of the newest table, however often another writer comes first, and returns it. A change that returns its argument
-// stores nothing. ErrNoRing where there is no table.
+// Change applies change to the newest table, stores the result and returns it; it repeats this if another writer comes
+// first. A change that returns its argument stores nothing. ErrNoRing: there is no table.
 func Change(ctx context.Context, s Session, change func(*ring.Table) (*ring.Table, error)) (*ring.Table, error) {
 	for {
 		v, err := s.Read(ctx)

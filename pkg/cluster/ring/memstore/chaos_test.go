@@ -15,7 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/memstore"
 )
 
-// chaos is nodes that make requests as the ring allows, while they are cut off, killed, started again and drained at random.
+// chaos is nodes that make requests as the ring allows, while they are cut off, killed, started again and drained at
+// random.
 type chaos struct {
 	t      *testing.T
 	server *memstore.Server
@@ -42,7 +43,8 @@ type chaosNode struct {
 	wg     sync.WaitGroup
 }
 
-// eyes are a node's fetcher: it looks for its node's registration over a way of its own, and outlives the node's member.
+// eyes are a node's fetcher: it looks for its node's registration over a way of its own, and outlives the node's
+// member.
 type eyes struct {
 	*member.Member
 	way *memstore.Client
@@ -96,7 +98,8 @@ func (c *chaos) kill(n *chaosNode) {
 	n.wg.Wait()
 }
 
-// request makes requests to virtual nodes that may be leased. Most take up to a second, some of them longer than a death.
+// request makes requests to virtual nodes that may be leased. Most take up to a second, some of them longer than a
+// death.
 func (c *chaos) request(ctx context.Context, n *chaosNode, rnd *rand.Rand) {
 	for sleep(ctx, 50*time.Millisecond) {
 		v, d := rnd.IntN(chaosVnodes), time.Duration(rnd.Int64N(int64(time.Second)))

@@ -1,8 +1,10 @@
-// Package memstore keeps the table of a ring in memory, for simulations and tests: a server with sessions that expire, and clients whose way to it
-// can be cut. It knows time only from package time, so that it runs in virtual time (testing/synctest).
+// Package memstore keeps the table of a ring in memory, for simulations and tests: a server with sessions that expire,
+// and clients that can be cut off from it. It takes time only from package time, so it runs in virtual time
+// (testing/synctest).
 //
-// It behaves as ZooKeeper does where a member can tell: a session ends its timeout after the last request that reached the server, no earlier; a
-// client that is cut off learns of nothing, not even that its session has ended, before it is connected again.
+// To members it behaves as ZooKeeper does: a session ends no earlier than its timeout after the last request that
+// reached the server. A client that is cut off learns nothing, not even that its session has ended, until it is
+// connected again.
 package memstore
 
 import (

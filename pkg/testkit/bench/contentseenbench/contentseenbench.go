@@ -1,7 +1,7 @@
-// Package contentseenbench measures content-seen, for `whirlpool bench simhash`: how fast texts are fingerprinted, how many edited
-// copies are recognised, whether distinct pages are told apart, and what a claim costs as the set grows.
+// Package contentseenbench measures content-seen, for `whirlpool bench simhash`: how fast it fingerprints texts, how many
+// edited copies it recognises, whether it tells distinct pages apart, and what a claim costs as the set grows.
 //
-// It carries its own texts, so that everybody gets the same figures; files of real pages can be measured instead.
+// It has its own texts, so that the figures can be compared; files of real pages can be measured instead.
 package contentseenbench
 
 import (
@@ -21,7 +21,8 @@ const (
 	near        = 3
 )
 
-// Run measures and writes a report to w. The texts are the generated ones, or the main texts of files (HTML or plain text).
+// Run measures and writes a report to w. The texts are the generated ones, or the main texts of files (HTML or plain
+// text).
 //
 // It takes a minute or two, most of which fills the content set, and 1 GB of disk in the directory for temporary files.
 func Run(w io.Writer, files ...string) error { return run(w, []uint64{1e4, 1e5, 1e6}, files) }
@@ -111,8 +112,8 @@ type Recognised struct {
 // Share is the part of the copies that were recognised, 0 to 1.
 func (n Recognised) Share() float64 { return float64(n.Confirmed) / float64(max(n.Copies, 1)) }
 
-// Recall edits each text rounds times, replacing share of its words by words of other texts, and counts how many copies are
-// recognised.
+// Recall edits each text rounds times, replacing share of its words by words of other texts, and counts how many copies
+// are recognised.
 func Recall(pages []Page, share float64, rounds int) (n Recognised) {
 	rnd := rand.New(rand.NewPCG(2, 0))
 	pool := Words(pages)

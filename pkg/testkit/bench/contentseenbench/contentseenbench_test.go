@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
 )
 
-// Contract: of pages with 1 % of their words changed at least 80 % are recognised, and no two distinct pages are taken for
-// one. On 1,335 real pages of software documentation the share was .875, without a false pair in 890,445.
+// Contract: of pages with 1 % of their words changed at least 80 % are recognised, and no two distinct pages are taken
+// for one. On 1,335 real pages of software documentation the share was .875, without a false pair in 890,445.
 func TestEditedCopiesAreRecognisedAndDistinctPagesAreNot(t *testing.T) {
 	for _, seed := range []uint64{1, 2} {
 		pages := Corpus(seed, 200)

@@ -1,8 +1,8 @@
-// Package frontierbench measures the frontier over the stores of one machine: how fast it takes URLs in, and how fast it
-// leases them and digests their outcomes, with so many hosts that only few fit on the workbench.
+// Package frontierbench measures the frontier over the stores of one machine: how fast it queues URLs, and how fast it
+// leases them and handles their outcomes, with so many hosts that only few fit on the workbench.
 //
-// Fetchers report at once and no host asks for patience, so what is measured is the frontier and its stores alone. It must
-// never contact anybody.
+// Fetchers answer at once and hosts have no delay, so it measures the frontier and its stores alone. It never contacts
+// anybody.
 package frontierbench
 
 import (
@@ -31,8 +31,8 @@ import (
 // jobID is the job that the URLs belong to.
 const jobID = "bench"
 
-// window is how many fetches are under way, as in a crawl of thousands of pages a second, and outcomeWorkers how many outcomes
-// are handled at once.
+// window is how many fetches are under way, as in a crawl of thousands of pages a second, and outcomeWorkers how many
+// outcomes are handled at once.
 const (
 	window         = 2048
 	outcomeWorkers = 256
@@ -41,8 +41,8 @@ const (
 // fillBatch is how many URLs a page brings.
 const fillBatch = 500
 
-// Run fills a frontier in dir, an empty directory, with so many URLs over so many hosts, leases them all, and writes the rates
-// and the memory to w.
+// Run fills a frontier in dir, an empty directory, with so many URLs over so many hosts, leases them all, and writes
+// the rates and the memory to w.
 func Run(ctx context.Context, dir string, urls, hosts int, w io.Writer) (err error) {
 	if urls < 1 || hosts < 1 || hosts > urls {
 		return fmt.Errorf("frontier benchmark: %d URLs over %d hosts: want at least one URL a host", urls, hosts)

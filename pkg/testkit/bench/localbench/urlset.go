@@ -1,7 +1,7 @@
-// Package localbench measures the local store: how fast it claims URLs and moves tasks, how that changes as it grows, and
-// what memory it takes. The figures are printed as tables that name how to reproduce them.
+// Package localbench measures the local store: how fast it claims URLs and moves tasks, how that changes as it grows,
+// and how much memory it takes. It prints tables with the command that reproduces them.
 //
-// It must never touch a directory that holds a crawl: every measurement makes a new one inside the given directory.
+// It never opens a directory that holds a crawl: every measurement creates a new one inside the given directory.
 package localbench
 
 import (
@@ -25,8 +25,8 @@ const (
 	batchSize = 500 // links that one message claims
 )
 
-// URLSet claims n URLs in batches of 500, each batch's URLs on one host of n/100, then as many on hosts drawn at random for
-// every URL. One in ten was claimed before. It prints the rate of each decade.
+// URLSet claims n URLs in batches of 500, each batch's URLs on one host of n/100, then as many on hosts drawn at random
+// for every URL. One in ten was claimed before. It prints the rate of each decade.
 func URLSet(ctx context.Context, dir string, n int64, w io.Writer) error {
 	for _, random := range []bool{false, true} {
 		name := "a host a batch"

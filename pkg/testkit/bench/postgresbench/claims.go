@@ -20,9 +20,9 @@ const (
 	knownPart = 10  // one in so many URLs was claimed before
 )
 
-// Claims claims URLs while the table holds so many rows: batches of 500 from four claimants at once, one in ten URLs known,
-// first with a batch's URLs on one host, as links mostly are, then each on a host of its own. Then it finishes them in
-// batches of 50, and says how many rows changed in place (HOT), without touching the index.
+// Claims claims URLs while the table holds so many rows: batches of 500 from four claimants at once, one in ten URLs
+// known, first with a batch's URLs on one host, as links mostly are, then each on a host of its own. Then it finishes
+// them in batches of 50, and says how many rows changed in place (HOT), without touching the index.
 func Claims(ctx context.Context, server string, sizes []int64, w io.Writer) error {
 	return withScratch(ctx, server, w, func(s *scratch) error {
 		if _, err := fmt.Fprintf(w, "URL claims, batches of %d by %d claimants\n%12s %14s %12s %14s %14s %10s\n", batchSize, claimants,
@@ -46,8 +46,8 @@ func Claims(ctx context.Context, server string, sizes []int64, w io.Writer) erro
 	})
 }
 
-// fillURLs adds rows as claims would, only faster: without their texts, which no claim reads, and without the key's index,
-// which is built when they are there.
+// fillURLs adds rows as claims would, only faster: without their texts, which no claim reads, and without the key's
+// index, which is built when they are there.
 func (s *scratch) fillURLs(ctx context.Context, from, to int64) error {
 	return s.run(ctx,
 		`SET maintenance_work_mem = '512MB'`,

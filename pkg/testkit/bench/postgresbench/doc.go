@@ -1,7 +1,7 @@
-// Package postgresbench measures the stores in PostgreSQL: how fast URLs are claimed and near-duplicates are found, and how
-// that changes as the tables grow. The figures are printed as tables that name how to reproduce them.
+// Package postgresbench measures the stores in PostgreSQL: how fast they claim URLs and find near-duplicates, and how
+// that changes as the tables grow. It prints tables with the command that reproduces them.
 //
-// It must never touch a database that holds a crawl: every measurement makes one of its own on the given server and drops it.
+// It never opens a database that holds a crawl: every measurement creates its own on the given server and drops it.
 package postgresbench
 
 import (

@@ -13,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Lookups looks up near-duplicates among so many originals, by each distance that a job may ask for, and claims the content of new
-// pages, one after the other.
+// Lookups looks up near-duplicates among so many originals, by each distance that a job may ask for, and claims the
+// content of new pages, one after the other.
 func Lookups(ctx context.Context, server string, sizes []int64, w io.Writer) error {
 	return withScratch(ctx, server, w, func(s *scratch) error {
 		if _, err := fmt.Fprintf(w, "near-duplicates, simhashes at random\n%12s %24s %12s %12s %12s %14s %14s\n", "originals", "", "median ms",
@@ -36,8 +36,8 @@ func Lookups(ctx context.Context, server string, sizes []int64, w io.Writer) err
 	})
 }
 
-// fillFingerprints adds originals without their indexes, which are built when they are there. Sketches are short here: a
-// look-up reads only those of its candidates.
+// fillFingerprints adds originals without their indexes, which are built when they are there. Sketches are short here:
+// a look-up reads only those of its candidates.
 func (s *scratch) fillFingerprints(ctx context.Context, from, to int64) error {
 	return s.run(ctx,
 		`CREATE TEMP TABLE IF NOT EXISTS made AS SELECT indexdef FROM pg_indexes WHERE tablename = 'fingerprints' AND indexname <> 'fingerprints_pkey'`,

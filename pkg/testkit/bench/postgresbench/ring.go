@@ -17,9 +17,9 @@ import (
 // openPart is one in how many rows is open when the open ones are read.
 const openPart = 100
 
-// Ring measures what a ring of nodes costs in PostgreSQL while the table holds so many rows, one in a hundred open: claims and outcomes without a
-// ring, and in the name of a member; pages followed; and reading what is open, as the new owner of hosts does. Then once more with an index of the
-// open URLs, which the schema does not have.
+// Ring measures what a ring of nodes costs in PostgreSQL while the table holds so many rows, one in a hundred open:
+// claims and outcomes without a ring, and in the name of a member; pages followed; and reading what is open, as the new
+// owner of hosts does. Then once more with an index of the open URLs, which the schema does not have.
 func Ring(ctx context.Context, server string, sizes []int64, w io.Writer) error {
 	return withScratch(ctx, server, w, func(s *scratch) error {
 		if _, err := fmt.Fprintf(w, "a ring's statements, batches of %d by %d claimants\n%12s %14s %12s %14s %14s %10s\n", batchSize, claimants,

@@ -1,5 +1,6 @@
-// Package ringbench measures the ring from a few nodes to a thousand: what a look-up costs beside its hash alone, how even the ring is in virtual nodes,
-// hosts and URLs, what nodes that come and go move, and how large the table is. It computes with the real tables, without any store.
+// Package ringbench measures the ring with a few nodes to a thousand: what a look-up costs beyond its hash, how even
+// the ring is in virtual nodes, hosts and URLs, how much joining and leaving nodes move, and how large the table is. It
+// uses the real tables, without a store.
 package ringbench
 
 import (
@@ -35,12 +36,13 @@ type Result struct {
 	Nodes, Vnodes int
 	// Lookup and Hash are nanoseconds a look-up, and of its hash alone.
 	Lookup, Hash float64
-	// Nanoseconds a URL in the host splitter, and its messages a page: of pages of 40 links of which ten lead to five other hosts, and of such whose links
-	// lead to 40 hosts.
+	// Nanoseconds a URL in the host splitter, and its messages a page: of pages of 40 links of which ten lead to five
+	// other hosts, and of such whose links lead to 40 hosts.
 	Split, Shares, Scattered, ScatteredShares float64
 	// Most divided by mean, over the nodes.
 	VnodesOver, HostsOver, URLsOver, BudgetOver float64
-	// Moved divided by its ideal (the node's part of all): by a join, an orderly leave, a death. And what moved between two other nodes.
+	// Moved divided by its ideal (the node's part of all): by a join, an orderly leave, a death. And what moved between
+	// two other nodes.
 	Join, Leave, Death float64
 	Others             int
 	// Octets of the table: settled, while a join is under way, after as many deaths and joins as a tenth of the nodes.

@@ -17,8 +17,8 @@ import (
 // links is how many links the pages have whose splitting is measured.
 const links = 40
 
-// splits measures what the host splitter takes for a URL, all of Handle, in nanoseconds of CPU time: of pages of which ten links lead to five other hosts, and of pages
-// whose links all lead to hosts of their own.
+// splits measures what the host splitter takes for a URL, all of Handle, in nanoseconds of CPU time: of pages of which
+// ten links lead to five other hosts, and of pages whose links all lead to hosts of their own.
 func (s *web) splits(t *ring.Table, r *Result) error {
 	h := hostsplitter.New(routerOf(t))
 	for _, c := range []struct {
@@ -57,7 +57,8 @@ func handleAll(h *hostsplitter.Handler, pages []*crawl.Filtered) (perURL, shares
 	return took[rounds/2], float64(n) / float64(rounds*len(pages)), nil
 }
 
-// pages are as many as fit a processor's caches no more than real ones do. Ten links of each, or all, lead to so many other hosts.
+// pages are as many as fit a processor's caches no more than real ones do. Ten links of each, or all, lead to so many
+// other hosts.
 func (s *web) pages(others int) ([]*crawl.Filtered, error) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	out := make([]*crawl.Filtered, 2000)

@@ -7,7 +7,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
 )
 
-// What the host splitter takes for a page of 40 links, on clusters of several sizes: -count several, and the least of each, for machines drift.
+// What the host splitter takes for a page of 40 links, on clusters of several sizes: -count several, and the least of
+// each, for machines drift.
 func BenchmarkSplit(b *testing.B) {
 	cfg := Default()
 	cfg.Hosts, cfg.URLs = 20_000, 1_000_000

@@ -18,8 +18,8 @@ import (
 // maxLine bounds a line, in bytes: the longest input of weburl with every byte escaped as \uXXXX, and room for a base.
 const maxLine = 16 * weburl.MaxInput
 
-// question is one line of RunURL's input. Unpaired surrogates in its strings are read as U+FFFD, as a browser converts a
-// string before it parses.
+// question is one line of RunURL's input. Unpaired surrogates in its strings are read as U+FFFD, as a browser converts
+// a string before it parses.
 type question struct {
 	Input *string `json:"input"`
 	Base  string  `json:"base"`

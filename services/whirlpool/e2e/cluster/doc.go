@@ -1,10 +1,10 @@
-// Package cluster holds the tests that try to break the promises of a cluster with its real programs and real services.
+// Package cluster tries to break the promises of a cluster with its real programs and real services.
 //
-// They start a RabbitMQ, a PostgreSQL, a MongoDB (or its stand-in) and a memcached of their own, which they may kill, serve a
-// synthetic web from the test's process, and crawl it with the seven programs, each a process of its own, while programs and services
-// are killed, restarted, filled up and lied to. What is left must be what `whirlpool crawl` finds alone and undisturbed, and what the
-// truth about the web says; and the server's log must show no host that was hurried. Every check has a negative control: programs
-// that are broken on purpose must fail it.
+// The tests start their own RabbitMQ, PostgreSQL, MongoDB (or its stand-in) and memcached, which they may kill. They
+// serve a synthetic web from their own process and crawl it with the seven programs, each a process of its own.
+// Meanwhile programs and services are killed, restarted, filled up and given wrong answers. The result must be that of
+// an uninterrupted `whirlpool crawl` and match the truth about the web. The server's log must show that every delay was
+// kept. Every check has a negative control: programs that are broken on purpose must fail it.
 //
 // These variables make the tests larger:
 //

@@ -1,16 +1,18 @@
-// Package nodes holds the tests that try to break the promises of several nodes of one ring.
+// Package nodes tries to break the promises of several nodes of one ring.
 //
-// Each node has a broker of its own, and a network of its own: the tests run in a network namespace that has no way out, make one
-// more for each node, and join them by a bridge. So the source address in the server's log tells which node asked, and a node can be
-// cut off from ZooKeeper, or from everything but the web. PostgreSQL, the stand-in for MongoDB, memcached and ZooKeeper are shared. All of
-// it is in a PID namespace that ends with the tests, whatever happens to them.
+// Each node has its own broker and its own network: the tests run in a network namespace without a way out, create
+// another one for each node, and join them by a bridge. So the source address in the server's log tells which node sent
+// a request, and a node can be cut off from ZooKeeper, or from everything but the web. PostgreSQL, the stand-in for
+// MongoDB, memcached and ZooKeeper are shared. Everything runs in a PID namespace that ends with the tests, whatever
+// happens to them.
 //
-// Nodes crawl a synthetic web that is served from the test's process, while nodes join, leave, die and are cut off. What is left must be
-// what `whirlpool crawl` finds alone and undisturbed; the server's log must show that each host was asked by its owner only, and that none
-// was hurried. The ring's table, as an observer saw it change, is the oracle. Every check has a negative control.
+// The nodes crawl a synthetic web served from the test's process, while nodes join, leave, die and are cut off. The
+// result must be that of `whirlpool crawl`. The server's log must show that each host was contacted by its owner only
+// and that every delay was kept; the oracle is the ring's table, as an observer saw it change. Every check has a
+// negative control.
 //
-// Where namespaces cannot be made (by anybody but root, or without Debian's servers) the nodes are told apart by their brokers
-// only: the log cannot tell then who asked, and cut-offs are skipped.
+// Without namespaces (not root, or not Debian's servers) the nodes are told apart by their brokers only: the log cannot
+// tell who sent a request, and cut-offs are skipped.
 //
 // These variables make the tests larger:
 //

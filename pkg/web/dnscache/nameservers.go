@@ -13,8 +13,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// wire asks name servers directly.
-type wire struct {
+// nameServers asks name servers directly.
+type nameServers struct {
 	servers []string // tried in order
 	search  []string // domains for single labels; the empty one stands for the name as it is
 	udp     *dns.Client
@@ -37,7 +37,7 @@ func newSource(cfg Config) (Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newWire([]string{address}, nil), nil
+		return newNameServers([]string{address}, nil), nil
 	}
 	conf, err := dns.ClientConfigFromFile(cfg.ResolvConf)
 	if err != nil || len(conf.Servers) == 0 {
@@ -47,11 +47,11 @@ func newSource(cfg Config) (Source, error) {
 	for i, s := range conf.Servers {
 		servers[i] = net.JoinHostPort(s, conf.Port)
 	}
-	return newWire(servers, conf.Search), nil
+	return newNameServers(servers, conf.Search), nil
 }
 
-func newWire(servers, search []string) *wire {
-	return &wire{servers: servers, search: append(search[:len(search):len(search)], ""),
+func newNameServers(servers, search []string) *nameServers {
+	return &nameServers{servers: servers, search: append(search[:len(search):len(search)], ""),
 		udp: &dns.Client{Net: "udp", Timeout: attemptTimeout, UDPSize: udpSize},
 		tcp: &dns.Client{Net: "tcp", Timeout: attemptTimeout}}
 }
@@ -60,8 +60,8 @@ func newWire(servers, search []string) *wire {
 func dotted(name string) bool { return strings.Contains(name, ".") }
 
 // Resolve implements Source.
-func (w *wire) Resolve(ctx context.Context, name string) ([]netip.Addr, time.Duration, error) {
-	domains := w.search
+func (n *nameServers) Resolve(ctx context.Context, name string) ([]netip.Addr, time.Duration, error) {
+	domains := n.search
 	if dotted(name) {
 		domains = []string{""}
 	}
@@ -69,7 +69,7 @@ func (w *wire) Resolve(ctx context.Context, name string) ([]netip.Addr, time.Dur
 	for _, domain := range domains {
 		var addrs []netip.Addr
 		var ttl time.Duration
-		addrs, ttl, err = w.both(ctx, dns.Fqdn(strings.TrimSuffix(name+"."+domain, ".")))
+		addrs, ttl, err = n.both(ctx, dns.Fqdn(strings.TrimSuffix(name+"."+domain, ".")))
 		if !errors.Is(err, ErrNoSuchHost) {
 			return addrs, ttl, err
 		}
@@ -85,11 +85,11 @@ type records struct {
 }
 
 // both asks for IPv4 and IPv6 addresses at once. One family is enough: some servers never answer for the other.
-func (w *wire) both(ctx context.Context, fqdn string) ([]netip.Addr, time.Duration, error) {
+func (n *nameServers) both(ctx context.Context, fqdn string) ([]netip.Addr, time.Duration, error) {
 	var v4, v6 records
 	var wg sync.WaitGroup
-	wg.Go(func() { v6 = w.query(ctx, fqdn, dns.TypeAAAA) })
-	v4 = w.query(ctx, fqdn, dns.TypeA)
+	wg.Go(func() { v6 = n.query(ctx, fqdn, dns.TypeAAAA) })
+	v4 = n.query(ctx, fqdn, dns.TypeA)
 	wg.Wait()
 	host := strings.TrimSuffix(fqdn, ".")
 	switch {
@@ -106,13 +106,13 @@ func (w *wire) both(ctx context.Context, fqdn string) ([]netip.Addr, time.Durati
 }
 
 // query asks the servers in turn until one has an answer.
-func (w *wire) query(ctx context.Context, fqdn string, qtype uint16) records {
+func (n *nameServers) query(ctx context.Context, fqdn string, qtype uint16) records {
 	q := new(dns.Msg).SetQuestion(fqdn, qtype)
 	q.SetEdns0(udpSize, false)
 	var last error
 	for range rounds {
-		for _, server := range w.servers {
-			reply, err := w.exchange(ctx, q, server)
+		for _, server := range n.servers {
+			reply, err := n.exchange(ctx, q, server)
 			if err == nil {
 				return readAnswer(reply, fqdn, qtype)
 			}
@@ -127,10 +127,10 @@ func (w *wire) query(ctx context.Context, fqdn string, qtype uint16) records {
 
 // exchange asks one server, over TCP where the answer does not fit into UDP. Only an answer to the very question, that
 // the name exists or that it does not, is no error.
-func (w *wire) exchange(ctx context.Context, q *dns.Msg, server string) (*dns.Msg, error) {
-	reply, _, err := w.udp.ExchangeContext(ctx, q, server)
+func (n *nameServers) exchange(ctx context.Context, q *dns.Msg, server string) (*dns.Msg, error) {
+	reply, _, err := n.udp.ExchangeContext(ctx, q, server)
 	if err == nil && reply.Truncated {
-		reply, _, err = w.tcp.ExchangeContext(ctx, q, server)
+		reply, _, err = n.tcp.ExchangeContext(ctx, q, server)
 	}
 	switch {
 	case err != nil:

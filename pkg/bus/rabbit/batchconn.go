@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// wireRoom is how many bytes may wait to be written before publishers wait.
-const wireRoom = 1 << 20
+// batchRoom is how many bytes may wait to be written before publishers wait.
+const batchRoom = 1 << 20
 
-// wire gathers what is written to a connection while the last write is under way. The client library writes and flushes
-// each message and each acknowledgement by itself: a system call each, where many goroutines publish and acknowledge at
-// once. Write never blocks, so no lock of the library is ever held for a broker that does not read; [wire.room] makes
-// publishers wait instead.
-type wire struct {
+// batchConn collects what is written to a connection while the last write is in flight. The client library writes and
+// flushes each message and each acknowledgement by itself, one system call each, although many goroutines publish and
+// acknowledge at once. Write never blocks, so no lock of the library is held while a broker does not read;
+// [batchConn.room] makes publishers wait instead.
+type batchConn struct {
 	net.Conn
 	in    *bufio.Reader
 	wake  chan struct{} // holds one value while there is something to write, or to end
@@ -27,8 +27,8 @@ type wire struct {
 	err     error         // nothing is written any more
 }
 
-func newWire(c net.Conn) *wire {
-	w := &wire{Conn: c, in: bufio.NewReaderSize(c, readRoom), wake: make(chan struct{}, 1), ended: make(chan struct{}), written: make(chan struct{})}
+func newBatchConn(c net.Conn) *batchConn {
+	w := &batchConn{Conn: c, in: bufio.NewReaderSize(c, readRoom), wake: make(chan struct{}, 1), ended: make(chan struct{}), written: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -37,10 +37,10 @@ func newWire(c net.Conn) *wire {
 const readRoom = 64 << 10
 
 // Read implements net.Conn.
-func (w *wire) Read(p []byte) (int, error) { return w.in.Read(p) }
+func (w *batchConn) Read(p []byte) (int, error) { return w.in.Read(p) }
 
 // Write implements net.Conn.
-func (w *wire) Write(p []byte) (int, error) {
+func (w *batchConn) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -51,7 +51,7 @@ func (w *wire) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (w *wire) signal() {
+func (w *batchConn) signal() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -59,10 +59,10 @@ func (w *wire) signal() {
 }
 
 // room waits until few bytes wait to be written.
-func (w *wire) room(ctx context.Context) error {
+func (w *batchConn) room(ctx context.Context) error {
 	for {
 		w.mu.Lock()
-		full, written := w.err == nil && len(w.buf) >= wireRoom, w.written
+		full, written := w.err == nil && len(w.buf) >= batchRoom, w.written
 		w.mu.Unlock()
 		if !full {
 			return nil
@@ -78,9 +78,9 @@ func (w *wire) room(ctx context.Context) error {
 // keptBuffer is the capacity up to which a buffer is used again.
 const keptBuffer = 256 << 10
 
-// run writes what has gathered, until the wire is closed or breaks. Then it closes the connection, which the library's
-// reader notices.
-func (w *wire) run() {
+// run writes the collected bytes until the connection is closed or fails. Then it closes the connection, which the
+// reader of the library notices.
+func (w *batchConn) run() {
 	defer close(w.ended)
 	defer w.Conn.Close()
 	var spare []byte
@@ -100,7 +100,7 @@ func (w *wire) run() {
 }
 
 // take takes what is to be written and leaves an empty buffer. It reports whether more may come.
-func (w *wire) take(empty []byte) (data []byte, open bool) {
+func (w *batchConn) take(empty []byte) (data []byte, open bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	data, w.buf = w.buf, empty
@@ -109,7 +109,7 @@ func (w *wire) take(empty []byte) (data []byte, open bool) {
 	return data, w.err == nil
 }
 
-func (w *wire) fail(err error) {
+func (w *batchConn) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil {
@@ -120,7 +120,7 @@ func (w *wire) fail(err error) {
 }
 
 // Close writes what it can within a second, and closes the connection.
-func (w *wire) Close() error {
+func (w *batchConn) Close() error {
 	w.fail(net.ErrClosed)
 	_ = w.SetWriteDeadline(time.Now().Add(time.Second))
 	w.signal()
@@ -129,4 +129,4 @@ func (w *wire) Close() error {
 }
 
 // cut closes the connection at once, as the end of a process would.
-func (w *wire) cut() { _ = w.Conn.Close() }
+func (w *batchConn) cut() { _ = w.Conn.Close() }

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-func TestWireGathersWhatIsWrittenWhileAWriteIsUnderWay(t *testing.T) {
+func TestBatchConnGathersWhatIsWrittenWhileAWriteIsUnderWay(t *testing.T) {
 	ours, theirs := net.Pipe()
-	w := newWire(ours)
+	w := newBatchConn(ours)
 	defer w.Close()
 	for _, s := range []string{"a", "bc", "def"} {
 		if n, err := w.Write([]byte(s)); n != len(s) || err != nil {
@@ -26,14 +26,14 @@ func TestWireGathersWhatIsWrittenWhileAWriteIsUnderWay(t *testing.T) {
 }
 
 // Nobody may wait in Write for a broker that does not read; publishers wait where they can be called off.
-func TestWireNeverBlocksButPublishersWaitForRoom(t *testing.T) {
+func TestBatchConnNeverBlocksButPublishersWaitForRoom(t *testing.T) {
 	ours, theirs := net.Pipe()
-	w := newWire(ours)
+	w := newBatchConn(ours)
 	for i := range 3 {
 		w.mu.Lock()
 		taken := w.written
 		w.mu.Unlock()
-		if _, err := w.Write(make([]byte, wireRoom)); err != nil {
+		if _, err := w.Write(make([]byte, batchRoom)); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
@@ -56,9 +56,9 @@ func TestWireNeverBlocksButPublishersWaitForRoom(t *testing.T) {
 	theirs.Close()
 }
 
-func TestWireClosesWhatItCannotWriteTo(t *testing.T) {
+func TestBatchConnClosesWhatItCannotWriteTo(t *testing.T) {
 	ours, theirs := net.Pipe()
-	w := newWire(ours)
+	w := newBatchConn(ours)
 	_ = theirs.Close()
 	_, _ = w.Write([]byte("x"))
 	<-w.ended

@@ -205,7 +205,7 @@ func urls(t testing.TB, n int) []crawl.Task {
 	return out
 }
 
-func begin(t *testing.T, n *node) *Territory {
+func begin(t *testing.T, n *node) *Ownership {
 	t.Helper()
 	tt, err := Begin(context.Background(), Config{Node: "a", Patience: 20 * time.Second, Quiet: func(context.Context) bool { return n.quiet }, Log: slog.New(slog.DiscardHandler)},
 		Deps{Member: n, Members: n, Ledger: n, Following: n})
@@ -216,7 +216,7 @@ func begin(t *testing.T, n *node) *Territory {
 }
 
 // places counts the tasks by what may be done with them: own and leased, own and held, or another's.
-func places(tt *Territory, tasks []crawl.Task) (lease, hold, others int) {
+func places(tt *Ownership, tasks []crawl.Task) (lease, hold, others int) {
 	for _, task := range tasks {
 		switch p := tt.Place(task.URL); {
 		case p.Node != "":
@@ -381,7 +381,7 @@ func TestPagesWhoseLinksWereLostAreFetchedAgain(t *testing.T) {
 	})
 }
 
-func TestATerritoryEndsWithTheRegistration(t *testing.T) {
+func TestAOwnershipEndsWithTheRegistration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &node{table: ringOf(t, "a"), inc: 1}
 		tt := begin(t, n)

@@ -1,5 +1,6 @@
-// Package codec reads and writes the numbers and texts that compact formats are made of. A Reader never reads past its
-// bytes and never panics, whatever they are: it goes bad, and stays so. The package knows nothing of what it carries.
+// Package codec reads and writes numbers and texts in compact binary form. A Reader never reads past its input and
+// never panics. After the first bad byte it reports failure for good. The package knows nothing of what the numbers
+// mean.
 package codec
 
 import "encoding/binary"

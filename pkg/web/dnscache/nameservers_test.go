@@ -124,7 +124,7 @@ func TestAnswersOfANameServer(t *testing.T) {
 }
 
 func TestTimeToLiveIsTheShortestOnTheWay(t *testing.T) {
-	w := newWire([]string{testZone().start(t)}, nil)
+	w := newNameServers([]string{testZone().start(t)}, nil)
 	for host, want := range map[string]string{"both.test": "30s", "alias.test": "5s", "half.test": "1m0s"} {
 		if _, ttl, err := w.Resolve(t.Context(), host); err != nil || ttl.String() != want {
 			t.Errorf("%s: ttl %v, %v, want %s", host, ttl, err, want)
@@ -145,7 +145,7 @@ func TestSearchListServesSingleLabelsOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := src.(*wire)
+	w := src.(*nameServers)
 	w.servers[0] = net.JoinHostPort("127.0.0.1", port) // resolv.conf has no ports
 	if addrs, _, err := w.Resolve(t.Context(), "web"); err != nil || fmt.Sprint(addrs) != "[192.0.2.8]" {
 		t.Errorf("web = %v, %v, want the address of web.corp.test", addrs, err)
@@ -163,7 +163,7 @@ func TestSearchListServesSingleLabelsOnly(t *testing.T) {
 
 func TestSecondServerAnswersForTheFirst(t *testing.T) {
 	broken := &zone{rcode: map[string]int{"half.test.": dns.RcodeRefused}}
-	w := newWire([]string{broken.start(t), testZone().start(t)}, nil)
+	w := newNameServers([]string{broken.start(t), testZone().start(t)}, nil)
 	if addrs, _, err := w.Resolve(t.Context(), "half.test"); err != nil || len(addrs) != 1 {
 		t.Errorf("resolve = %v, %v", addrs, err)
 	}

@@ -1,7 +1,7 @@
-// Package handover is what a node's frontier may do by the ring: whose a URL is, which hosts this node may contact and since when, and the
-// node's part in moves of virtual nodes from one node to another.
+// Package handover applies the ring to a node's frontier: which URLs belong to this node, which hosts it may contact
+// and since when, and its part in moving virtual nodes from one node to another.
 //
-// It knows no technology. What it relies on, and why nothing is lost with a node: docs/design/nodes.md.
+// It knows no technology. docs/design/nodes.md says what it relies on, and why nothing is lost with a node.
 package handover
 
 import (
@@ -31,11 +31,12 @@ type Member interface {
 type Members interface {
 	// Enter makes the writes of a registration count.
 	Enter(ctx context.Context, k ring.Token) error
-	// Raise refuses, from its return on, what is written under an older table than t, or by registrations that t knows to be over.
+	// Raise refuses, from its return on, what is written under an older table than t, or by registrations that t knows
+	// to be over.
 	Raise(ctx context.Context, t *ring.Table) error
 }
 
-// Frontier is the frontier that works by the territory.
+// Frontier is the node's frontier, which leases only what the node owns.
 type Frontier interface {
 	Wake()
 	InFlight() map[int]int
@@ -57,20 +58,23 @@ type Place struct {
 	Tenure uint64    // the registration under which this node leases
 }
 
-// Config says whose territory it is.
+// Config names the node and sets its times.
 type Config struct {
 	Node string
-	// Patience is how long the links of a page may be on their way, after a node was lost, before the page is fetched again.
+	// Patience is how long the links of a page may be on their way, after a node was lost, before the page is fetched
+	// again.
 	Patience time.Duration
-	// Addresses and Recall are for a ring that is partitioned by ip. Recall answers from memory, and where it cannot it calls Wake later.
+	// Addresses and Recall are for a ring that is partitioned by ip. Recall answers from memory, and where it cannot it
+	// calls Wake later.
 	Addresses ring.Addresses
 	Recall    ring.Addresses
-	// Quiet reports whether no lease and no outcome is in the node's broker. A lease under way then will never end, because its message is a dead letter.
+	// Quiet reports whether no lease and no outcome is in the node's broker. A lease under way then will never end,
+	// because its message is a dead letter.
 	Quiet func(ctx context.Context) bool
 	Log   *slog.Logger
 }
 
-// Deps are what a territory works with.
+// Deps are what an Ownership works with.
 type Deps struct {
 	Member    Member
 	Members   Members
@@ -81,8 +85,9 @@ type Deps struct {
 // ErrOver says that the registration under which a frontier worked is over: what it has in memory may be old.
 var ErrOver = errors.New("this node's registration in the ring is over")
 
-// Territory answers for one registration of the node what its frontier may do with a URL. Make it with Begin.
-type Territory struct {
+// Ownership is what the node owns under one registration. It says what the
+// frontier may do with a URL. Make it with Begin.
+type Ownership struct {
 	cfg   Config
 	deps  Deps
 	token ring.Token // of the beginning
@@ -113,8 +118,8 @@ type since struct {
 }
 
 // Begin waits until the node is a member of the ring and its writes count.
-func Begin(ctx context.Context, cfg Config, deps Deps) (*Territory, error) {
-	t := &Territory{cfg: cfg, deps: deps}
+func Begin(ctx context.Context, cfg Config, deps Deps) (*Ownership, error) {
+	t := &Ownership{cfg: cfg, deps: deps}
 	changed, stop := deps.Member.Watch()
 	defer stop()
 	for {
@@ -132,13 +137,13 @@ func Begin(ctx context.Context, cfg Config, deps Deps) (*Territory, error) {
 	}
 }
 
-// over reports whether the registration that the territory began with is not the node's any more.
-func (t *Territory) over() bool { return t.deps.Member.Incarnation() != t.token.Incarnation }
+// over reports whether the node has another registration by now.
+func (t *Ownership) over() bool { return t.deps.Member.Incarnation() != t.token.Incarnation }
 
 // Place says whose a URL is, and whether this node may lease it now. It answers from memory.
 //
 //nolint:contextcheck // a look into memory; Place has no context
-func (t *Territory) Place(u weburl.URL) Place {
+func (t *Ownership) Place(u weburl.URL) Place {
 	v := t.view.Load()
 	vnode, err := vnodeOf(context.Background(), v.table, u, t.cfg.Recall)
 	if err != nil {
@@ -167,7 +172,7 @@ func vnodeOf(ctx context.Context, table *ring.Table, u weburl.URL, addresses rin
 }
 
 // update takes over a table. What this node could lease before, and has not lost since, it could lease as long.
-func (t *Territory) update(table *ring.Table) (changed bool) {
+func (t *Ownership) update(table *ring.Table) (changed bool) {
 	old := t.view.Load()
 	if old != nil && old.table == table {
 		return false
