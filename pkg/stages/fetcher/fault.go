@@ -15,6 +15,8 @@ import (
 )
 
 // Fault is what kept an answer from us, as an outcome says it. A client returns one as the error where it knows.
+//
+//nolint:errname // fetcher.Fault says it
 type Fault struct {
 	Verdict crawl.Verdict
 	Reason  string // a token for machines, see the Reason constants of crawl

@@ -58,7 +58,7 @@ func (c *httpClient) exchange(ctx context.Context, r *Request) *httpExchange {
 	if x.first > 0 {
 		x.watch.arm(time.Now(), x.first) // until there is a connection
 	}
-	x.req = newRequest(x.contact.context(x.ctx), r.Job, r.Task, c.transports.plain(r.Task.URL.Scheme()))
+	x.req = newRequest(x.contact.context(x.ctx), r.Job, r.Task, c.transports.plain(r.Task.URL.Scheme())) //nolint:contextcheck // it is inherited: x.ctx
 	return x
 }
 

@@ -26,7 +26,7 @@ type httpExchange struct {
 
 // send sends the request and waits for the answer's header. After an error there is no answer.
 func (x *httpExchange) send(rt http.RoundTripper) error {
-	resp, err := rt.RoundTrip(x.req)
+	resp, err := rt.RoundTrip(x.req) //nolint:bodyclose // the exchange closes it at its end
 	x.watch.disarm()
 	x.replied = time.Now()
 	if err != nil {
@@ -40,10 +40,10 @@ func (x *httpExchange) send(rt http.RoundTripper) error {
 
 // explain replaces the error of a request that was cancelled by the reason for it.
 func (x *httpExchange) explain(err error) error {
-	switch cause := context.Cause(x.ctx); cause {
-	case nil:
+	switch cause := context.Cause(x.ctx); {
+	case cause == nil:
 		return err
-	case errAlarm:
+	case errors.Is(cause, errAlarm):
 		return x.watch.reason(x.silence())
 	default:
 		return cause

@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 )
@@ -45,7 +46,7 @@ func (w *wire) judge(n int, took time.Duration, err error) error {
 	switch {
 	case err == io.EOF:
 		return err
-	case err != nil && context.Cause(w.ctx) == errAlarm:
+	case err != nil && errors.Is(context.Cause(w.ctx), errAlarm):
 		return w.watch.reason(errIdle)
 	case err != nil:
 		return err

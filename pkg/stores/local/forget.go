@@ -170,6 +170,8 @@ func (p *Pages) beginMove(ctx context.Context, m *move, keys []weburl.Key) error
 
 // finishMove does the steps after the commit, if there is a move. While the store is open, the caller must hold turn
 // and moving.
+//
+//nolint:contextcheck // a move once begun is finished
 func (p *Pages) finishMove() error {
 	var m move
 	found, err := p.s.get([]byte{kindPageMove}, m.decode)

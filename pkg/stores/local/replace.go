@@ -31,7 +31,7 @@ import (
 
 // Replace implements crawl.Pages.
 func (p *Pages) Replace(ctx context.Context, r *crawl.Record) error {
-	_, err := p.exchange(ctx, r.URL.Key(), func(before *crawl.Record) (*crawl.Record, bool) {
+	err := p.exchange(ctx, r.URL.Key(), func(before *crawl.Record) (*crawl.Record, bool) {
 		return r, before == nil || before.Visit < r.Visit
 	})
 	if err != nil {
@@ -42,7 +42,7 @@ func (p *Pages) Replace(ctx context.Context, r *crawl.Record) error {
 
 // Amend implements crawl.Pages.
 func (p *Pages) Amend(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (found bool, err error) {
-	_, err = p.exchange(ctx, u.Key(), func(before *crawl.Record) (*crawl.Record, bool) {
+	err = p.exchange(ctx, u.Key(), func(before *crawl.Record) (*crawl.Record, bool) {
 		if found = before != nil && before.Visit == visit; !found {
 			return nil, false
 		}
@@ -56,11 +56,10 @@ func (p *Pages) Amend(ctx context.Context, _ crawl.JobID, u weburl.URL, visit in
 	return found, nil
 }
 
-// exchange stores what choose makes of the record that is stored, which is nil where there is none, and reports whether
-// it wrote anything. Nobody else writes a record of the URL meanwhile.
-func (p *Pages) exchange(ctx context.Context, key weburl.Key, choose func(before *crawl.Record) (*crawl.Record, bool)) (wrote bool, err error) {
+// exchange stores what choose makes of the record that is stored, which is nil where there is none. Nobody else writes a record of the URL meanwhile.
+func (p *Pages) exchange(ctx context.Context, key weburl.Key, choose func(before *crawl.Record) (*crawl.Record, bool)) error {
 	if err := ctx.Err(); err != nil {
-		return false, err
+		return err
 	}
 	p.hold(key)
 	joined := false
@@ -71,28 +70,28 @@ func (p *Pages) exchange(ctx context.Context, key weburl.Key, choose func(before
 	}()
 	text, found, err := p.PageLine(ctx, key)
 	if err != nil {
-		return false, err
+		return err
 	}
 	var before *crawl.Record
 	if found {
 		if before, err = jsonl.ParseRecord(text); err != nil {
-			return false, err
+			return err
 		}
 	}
 	r, want := choose(before)
 	if !want {
-		return false, nil
+		return nil
 	}
 	line := jsonl.AppendRecord(nil, r)
 	if found && bytes.Equal(line[:len(line)-1], text) {
-		return false, nil
+		return nil
 	}
 	t := p.join(func(b *pageBatch) {
 		joined = true // settle lets go of the key
 		b.add(key, line)
 		b.replaces = b.replaces || found
 	})
-	return true, t.wait()
+	return t.wait()
 }
 
 // hold waits until nobody writes a record of the URL, and keeps others from it.
@@ -167,6 +166,8 @@ func (p *Pages) replacedBy(b *pageBatch) (at []int64, err error) {
 }
 
 // finishMarks does step 4, if there are notes. Who calls it while the store is open holds turn and moving.
+//
+//nolint:contextcheck // marks once begun are finished
 func (p *Pages) finishMarks() error {
 	var notes [][]byte
 	err := p.s.scan(context.Background(), []byte{kindPageMark}, func(k, _ []byte) error {

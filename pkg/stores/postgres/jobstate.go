@@ -2,11 +2,11 @@ package postgres
 
 import "github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 
-// JobState and JobInfo are those of package crawl.
-type (
-	JobState = crawl.JobState
-	JobInfo  = crawl.JobInfo
-)
+// JobState is that of package crawl.
+type JobState = crawl.JobState
+
+// JobInfo is that of package crawl.
+type JobInfo = crawl.JobInfo
 
 // The states of a job.
 const (
