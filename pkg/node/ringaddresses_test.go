@@ -76,8 +76,8 @@ func TestTheFrontierIsToldWhenAPlaceIsKnown(t *testing.T) {
 		woken := make(chan struct{}, 10)
 		n := &names{dns: map[string][]netip.Addr{"a.test": {netip.MustParseAddr("192.0.2.1")}}, kept: map[string]netip.Addr{}}
 		b := newAddressBook(n, n, func() { woken <- struct{}{} })
-		for range 3 {
-			if _, err := b.Recall(context.Background(), "a.test"); err == nil {
+		for i := range 3 { // from the second on it may have been looked up meanwhile
+			if _, err := b.Recall(context.Background(), "a.test"); err == nil && i == 0 {
 				t.Fatal("an address that nobody has looked up was in memory")
 			}
 		}
