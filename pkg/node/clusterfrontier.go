@@ -14,13 +14,14 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// runFrontier builds a frontier over queues of its own and runs it until ctx is done or the queues are lost (rabbit.ErrLost).
+// runFrontier builds a frontier over queues of its own and runs it until ctx is done or the queues are lost
+// (rabbit.ErrLost).
 //
 // On a ring it works by the node's registration, and ends with that: what it has in memory may be old then.
 //
-// A frontier does not know what its predecessor leased, and a host must not be contacted while a request to it may be under way.
-// So it first waits until the fetchers have ended all of those, and leases nothing before it has their outcomes: a host
-// may have asked for rest.
+// A frontier does not know what its predecessor leased, and a host must not be contacted while a request to it may be
+// under way. So it first waits until the fetchers have ended all of those, and leases nothing before it has their
+// outcomes: a host may have asked for rest.
 func (c *cluster) runFrontier(ctx context.Context) error {
 	var land *handover.Ownership // nil: a node on its own, to which all hosts belong
 	if c.member != nil {

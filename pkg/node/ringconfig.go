@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
-// PeerConfig is RabbitConfig for a publisher to the broker of another node of the ring, whose address is addr, host:port. Vhosts, users, passwords and
-// the scheme, amqp or amqps, are the same on all nodes.
+// PeerConfig is RabbitConfig for a publisher to the broker of another node of the ring, whose address is addr,
+// host:port. Vhosts, users, passwords and the scheme, amqp or amqps, are the same on all nodes.
 func PeerConfig(cfg *process.Config, addr string) rabbit.Config {
 	there := *cfg
 	if u, err := url.Parse(string(cfg.RabbitMQ.URL)); err == nil {
@@ -26,8 +26,8 @@ func PeerConfig(cfg *process.Config, addr string) rabbit.Config {
 	return out
 }
 
-// NodeConfig is RabbitConfig for a command that asks the broker of another node of the ring. Its management API is on the same host at the port of
-// this node's, unless ring.management says otherwise; user and password are the same.
+// NodeConfig is RabbitConfig for a command that asks the broker of another node of the ring. Its management API is on
+// the same host at the port of this node's, unless ring.management says otherwise; user and password are the same.
 //
 //nolint:revive // it is a node of the ring
 func NodeConfig(cfg *process.Config, name, addr string) rabbit.Config {

@@ -33,8 +33,8 @@ func (f *crawlFlags) seeded(cmd *cobra.Command, flags crawl.Job, args []string, 
 	return job, nil
 }
 
-// added makes of a job that is known the same with further seeds. Its settings stay, but for those that flags name; with
-// -c all are those of the file, and so is a job that is not known.
+// added makes of a job that is known the same with further seeds. Its settings stay, but for those that flags name;
+// with -c all are those of the file, and so is a job that is not known.
 func (f *crawlFlags) added(cmd *cobra.Command, flags crawl.Job, args []string) control.Change {
 	if f.config != "" {
 		return nil

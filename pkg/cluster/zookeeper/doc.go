@@ -18,7 +18,8 @@
 // What lies where, under the root (default /whirlpool):
 //
 //	ROOT/RING/table        the table: ring.Table.Encode
-//	ROOT/RING/nodes/NAME   ephemeral: {"address": "host:port", "weight": 1000}; its incarnation is the transaction that created it
+//	ROOT/RING/nodes/NAME   ephemeral: {"address": "host:port", "weight": 1000};
+//	                       its incarnation is the transaction that created it
 //
 // It must never retry a write whose outcome is not known, since the caller has to look at the table first.
 package zookeeper

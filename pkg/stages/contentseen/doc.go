@@ -1,12 +1,13 @@
-// Package contentseen is the content-seen stage: it decides whether a page is new, an exact copy or a near-duplicate of one
-// seen before, stores its record, and passes its links on.
+// Package contentseen is the content-seen stage: it decides whether a page is new, an exact copy or a near-duplicate of
+// one seen before, stores its record, and passes its links on.
 //
 // Its duties, in order, for each parsed page:
 //
 //  1. Fingerprint the main text: a 64-bit simhash (Charikar 2002; Manku, Jain, Das Sarma 2007) and a sketch of its
 //     four-word shingles (Broder 1997; Li, Owen, Zhang 2012), in one pass over its words.
 //  2. Claim the fingerprint in the [crawl.ContentSet], which finds and compares the near ones by an index of its own
-//     (pkg/stores/local/simhashindex.go, pkg/stores/postgres/contentset.go). Of copies claimed at once one is the original.
+//     (pkg/stores/local/simhashindex.go, pkg/stores/postgres/contentset.go). Of copies claimed at once one is the
+//     original.
 //  3. Store the record: whole for an original, without text, fields and links for a copy.
 //  4. Release the body from the spool.
 //  5. Hand the links to the URL filter, unless the page is an exact copy whose links lead to the same URLs.

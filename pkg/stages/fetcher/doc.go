@@ -29,8 +29,9 @@
 //
 // A body is decoded before anything else sees it: sizes, digests and limits are those of the decoded body. One that is
 // longer than limits.max_body is cut there and is a page marked as truncated. One that stops coming (idle, total) or
-// comes too slowly is a failed attempt: what would be kept depends on the server's mood. One that ends early is a failed
-// attempt too. An encoding that is unknown, or that the body does not honour, is refused: asking again gives the same.
+// comes too slowly is a failed attempt: what would be kept depends on the server's mood. One that ends early is a
+// failed attempt too. An encoding that is unknown, or that the body does not honour, is refused: asking again gives the
+// same.
 //
 // The Content-Type header decides what a body is. Where it is missing, unreadable or says nothing
 // (unknown/unknown and the like) the first 512 bytes decide, by the WHATWG MIME Sniffing Standard. A sitemap may
@@ -38,8 +39,8 @@
 //
 // # Connections
 //
-// They are kept alive and reused. Where an answer is abandoned its connection is closed, and the request counts as ended
-// only then, so that what the frontier waits for is over in the server's log too.
+// They are kept alive and reused. Where an answer is abandoned its connection is closed, and the request counts as
+// ended only then, so that what the frontier waits for is over in the server's log too.
 //
 // net/http repeats a GET by itself when a reused connection ends before the first byte of the answer. The server may
 // have handled the first request, and would see a second one without any pause: the second is stopped before it is

@@ -5,8 +5,8 @@
 //  1. Bring the URL into its canonical form; each canonical URL counts once a page.
 //  2. Ask the job: nofollow, scope, blacklist, exclude and include patterns, depth. A sitemap must lie where its pages
 //     do, but for a few that the robots.txt of a host in the scope names elsewhere.
-//  3. Ask the trap rules (package traps), and the robots.txt of the origin where that is known already. Where it is not, the
-//     fetcher asks again: nothing is fetched without.
+//  3. Ask the trap rules (package traps), and the robots.txt of the origin where that is known already. Where it is
+//     not, the fetcher asks again: nothing is fetched without.
 //
 // Every link that is left out leaves as an exclusion with its reason. URLs that were seen before are not dropped here:
 // that is the duplicate URL eliminator's duty (package due).
