@@ -38,8 +38,8 @@ var mayImport = map[string][]string{
 	"cloudformation": {"cloudformation"},
 }
 
-// transports are the buses themselves. Who may import pkg/bus knows what a bus is, and not which: only those who join the
-// parts may know that.
+// transports are the buses themselves. Who may import pkg/bus knows what a bus is, and not which: only those who join
+// the parts may know that.
 var (
 	transports = []string{"pkg/bus/membus", "pkg/bus/peers", "pkg/bus/rabbit"}
 	joiners    = []string{"pkg/bus", "pkg/node", "pkg/testkit", "services"}

@@ -23,15 +23,17 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
 
-// RunCluster plays the roles, all of them where none is named, over the services that the program's configuration names, until
-// ctx is done. It waits for services that are not there yet, and rebuilds the frontier when its queues are lost.
+// RunCluster plays the roles, all of them where none is named, over the services that the program's configuration
+// names, until ctx is done. It waits for services that are not there yet, and rebuilds the frontier when its queues are
+// lost.
 func RunCluster(ctx context.Context, p *process.Program, roles ...Role) error {
 	return Cluster{}.Run(ctx, p, roles...)
 }
 
 // Cluster is RunCluster with parts replaced.
 type Cluster struct {
-	// Decorate may replace what stages are made of, before they are made: the tests' faults come in here. Nil: nothing is replaced.
+	// Decorate may replace what stages are made of, before they are made: the tests' faults come in here. Nil: nothing
+	// is replaced.
 	Decorate func(d *Deps)
 	// RingStore may replace where the ring is kept. Nil: nothing is replaced.
 	RingStore func(member.Store) member.Store

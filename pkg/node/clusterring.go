@@ -22,8 +22,8 @@ import (
 // ringRetry is how long a message waits for a table of the ring, or for this node's place in it.
 const ringRetry = time.Second
 
-// openRing makes the program one that follows the ring, where its configuration names one. The program with the frontier is the node's member of
-// the ring, the others that need it observe. Nothing is waited for.
+// openRing makes the program one that follows the ring, where its configuration names one. The program with the
+// frontier is the node's member of the ring, the others that need it observe. Nothing is waited for.
 func (c *cluster) openRing() error {
 	cfg := c.p.Config
 	if len(cfg.ZooKeeper.Addresses) == 0 || !c.plays(Frontier, Fetcher, HostSplitter, DUE) {
@@ -192,6 +192,6 @@ func (c *cluster) leasesQuiet(ctx context.Context) bool {
 	return c.quiet(ctx, crawl.TopicFetch, crawl.TopicOutcome)
 }
 
-// patience is how long the links of a page may be on their way after a node was lost. Those that are not lost take a second or two, and more
-// behind a long queue; a page that is fetched again for nothing does no harm.
+// patience is how long the links of a page may be on their way after a node was lost. Those that are not lost take a
+// second or two, and more behind a long queue; a page that is fetched again for nothing does no harm.
 func patience(cfg *process.Config) time.Duration { return 2 * cfg.ZooKeeper.SessionTimeout.D() }

@@ -17,8 +17,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
-// leaky is a body spool on disk that loses bodies, as a power failure would (a file is cut short) or a volume that is replaced
-// (the files are gone, and the directory is another).
+// leaky is a body spool on disk that loses bodies, as a power failure would (a file is cut short) or a volume that is
+// replaced (the files are gone, and the directory is another).
 type leaky struct {
 	*spool.Spool
 	old         *spool.Spool

@@ -40,7 +40,8 @@ type Stores struct {
 	Archive  crawl.Archive // nil: no WARC files
 	// Redirects is where loops of redirects are found.
 	Redirects crawl.Redirects
-	// Places is which pages keep their places in the page budget; nil: Pages forgets the records of pages that are taken back.
+	// Places is which pages keep their places in the page budget; nil: Pages forgets the records of pages that are
+	// taken back.
 	Places crawl.Places
 	// Following is used on a ring of nodes; nil: nobody waits for the links of pages.
 	Following crawl.Following
@@ -96,12 +97,13 @@ type Deps struct {
 	Log      *slog.Logger
 	Registry prometheus.Registerer // nil: no metrics
 	Metrics  *pipeline.Metrics     // of the stages; nil: those of Registry
-	// Outstanding returns how many messages are not wholly handled, their descendants included; nil where the bus keeps them
-	// when the program ends, so that nobody need wait.
+	// Outstanding returns how many messages are not wholly handled, their descendants included; nil where the bus keeps
+	// them when the program ends, so that nobody need wait.
 	Outstanding func() int64
 	// Held reports whether the handlers wait for something that people have to mend: see pipeline.Config. nil: never.
 	Held func() bool
-	// Owners and Ring say whose URLs are; nil: all are this node's. Fetching may replace the fetcher by one that asks the ring; nil: it does not.
+	// Owners and Ring say whose URLs are; nil: all are this node's. Fetching may replace the fetcher by one that asks
+	// the ring; nil: it does not.
 	Owners   hostsplitter.Owners
 	Ring     frontier.Ring
 	Fetching func(pipeline.Handler[*crawl.Fetch]) pipeline.Handler[*crawl.Fetch]
@@ -214,9 +216,9 @@ func (n *Node) drain(ctx context.Context) {
 	}
 }
 
-// Finished reports whether the job has ended, on a node that plays all roles over a bus that counts: nothing is queued and nothing under way, or its page budget is spent. Between
-// two looks a task may become a message and a message a task; but not without a lease, so the leases are counted before
-// and after.
+// Finished reports whether the job has ended, on a node that plays all roles over a bus that counts: nothing is queued
+// and nothing under way, or its page budget is spent. Between two looks a task may become a message and a message a
+// task; but not without a lease, so the leases are counted before and after.
 func (n *Node) Finished(job crawl.JobID) bool {
 	before := n.frontier.Stats()
 	if n.deps.Outstanding() > 0 {

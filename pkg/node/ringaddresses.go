@@ -13,8 +13,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/lru"
 )
 
-// addressBook keeps the addresses by which a ring that is partitioned by ip places hosts. The first answer of DNS that any node got holds for all nodes
-// and for good: with later answers a host would belong to two nodes. A host that has no address is placed by its name.
+// addressBook keeps the addresses by which a ring that is partitioned by ip places hosts. The first answer of DNS that
+// any node got holds for all nodes and for good: with later answers a host would belong to two nodes. A host that has
+// no address is placed by its name.
 type addressBook struct {
 	store    keptAddresses
 	resolver fetcher.Resolver
@@ -65,7 +66,8 @@ func (b *addressBook) Find(ctx context.Context, host string) (netip.Addr, error)
 	return addr, nil
 }
 
-// resolve returns the least of a host's addresses, so that nodes that ask at once are likely to agree; an invalid one where it has none.
+// resolve returns the least of a host's addresses, so that nodes that ask at once are likely to agree; an invalid one
+// where it has none.
 func (b *addressBook) resolve(ctx context.Context, host string) (netip.Addr, error) {
 	addrs, err := b.resolver.Lookup(ctx, host)
 	if errors.Is(err, dnscache.ErrNoSuchHost) {
@@ -77,7 +79,8 @@ func (b *addressBook) resolve(ctx context.Context, host string) (netip.Addr, err
 	return slices.MinFunc(addrs, netip.Addr.Compare), nil
 }
 
-// Recall implements ring.Addresses from memory. What is not there is looked up in the background, and wake is called when it is.
+// Recall implements ring.Addresses from memory. What is not there is looked up in the background, and wake is called
+// when it is.
 func (b *addressBook) Recall(_ context.Context, host string) (netip.Addr, error) {
 	if addr, ok := b.known.Get(host); ok {
 		return addr, nil

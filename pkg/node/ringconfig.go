@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
-// PeerConfig is RabbitConfig for a publisher to the broker of another node of the ring, whose address is addr, host:port. Vhosts, users, passwords and
-// the scheme, amqp or amqps, are the same on all nodes.
+// PeerConfig is RabbitConfig for a publisher to the broker of another node of the ring, whose address is addr,
+// host:port. Vhosts, users, passwords and the scheme, amqp or amqps, are the same on all nodes.
 func PeerConfig(cfg *process.Config, addr string) rabbit.Config {
 	there := *cfg
 	if u, err := url.Parse(string(cfg.RabbitMQ.URL)); err == nil {

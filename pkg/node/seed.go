@@ -18,7 +18,8 @@ import (
 // Seed hands the job's seeds to the DUE, those that the ledger does not know. The same seeds make the same message, so
 // seeding again, after a crash in the middle too, queues nothing twice.
 //
-// A robots.txt that another job has fetched is not fetched for this one. What sitemaps it names is said here then, for the origins of the seeds.
+// A robots.txt that another job has fetched is not fetched for this one. What sitemaps it names is said here then, for
+// the origins of the seeds.
 func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.RobotsStore, job *crawl.Job) (int, error) {
 	scope, err := urlrules.Compile(job)
 	if err != nil {

@@ -68,8 +68,8 @@ func (n *Node) add(r Role) error {
 	return m.make(n)
 }
 
-// handle lets a handler consume a topic. The stage is the one that takes the topic in the pipeline's table. In ids, logs
-// and metrics it has its name, or the topic's where it takes several.
+// handle lets a handler consume a topic. The stage is the one that takes the topic in the pipeline's table. In ids,
+// logs and metrics it has its name, or the topic's where it takes several.
 func handle[In crawl.Event](n *Node, topic string, h pipeline.Handler[In]) {
 	i := slices.IndexFunc(crawl.Stages(), func(s crawl.Stage) bool {
 		return slices.ContainsFunc(s.Takes, func(t crawl.Topic) bool { return t.Name == topic })

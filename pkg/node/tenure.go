@@ -13,10 +13,12 @@ import (
 // errFenced ends a request that this node has no right to any more.
 var errFenced = errors.New("this node's place in the ring is not certain any more")
 
-// tenure makes requests only while the node's registration, under which they were leased, stands: the others take over its hosts when it is gone.
+// tenure makes requests only while the node's registration, under which they were leased, stands: the others take over
+// its hosts when it is gone.
 type tenure struct {
 	fetcher pipeline.Handler[*crawl.Fetch]
-	// alive returns the node's registration; false where it is gone, or where this program has not heard of it for so long that it may be.
+	// alive returns the node's registration; false where it is gone, or where this program has not heard of it for so
+	// long that it may be.
 	alive func() (incarnation uint64, ok bool)
 
 	mu          sync.Mutex
@@ -64,8 +66,8 @@ func (t *tenure) look() (context.Context, uint64) {
 	return t.ctx, t.incarnation
 }
 
-// Handle implements pipeline.Handler. A lease of another registration is not fetched: its outcome is interrupted, as that of a request
-// that is ended on the way.
+// Handle implements pipeline.Handler. A lease of another registration is not fetched: its outcome is interrupted, as
+// that of a request that is ended on the way.
 func (t *tenure) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, error) {
 	held, now := t.look()
 	if held == nil || now != f.Tenure {

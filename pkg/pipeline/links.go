@@ -6,8 +6,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// ErrHandled is returned by a handler that finds that the message was handled before, and its outputs published: nothing
-// follows from it now.
+// ErrHandled is returned by a handler that finds that the message was handled before, and its outputs published:
+// nothing follows from it now.
 var ErrHandled = errors.New("the message was handled before")
 
 // followUp adds to the outputs of a handler that a page has no links, where the frontier waits for them

@@ -8,8 +8,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// loudAttempt is the attempt from which a failure is an error to people: a fault that passes by itself has passed by then,
-// and one that stays, such as a full disk, would stop the crawl without a word. A permanent failure is one at once.
+// loudAttempt is the attempt from which a failure is an error to people: a fault that passes by itself has passed by
+// then, and one that stays, such as a full disk, would stop the crawl without a word. A permanent failure is one at
+// once.
 const loudAttempt = 3
 
 // failed says that a message failed, and what it was about. Where the failure is expected, one line stands for many.

@@ -44,7 +44,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// figures are the metrics of one stage. They exist from its start, so that a rate over them is known from the first message.
+// figures are the metrics of one stage. They exist from its start, so that a rate over them is known from the first
+// message.
 type figures struct {
 	in, out, retried, dead, discarded prometheus.Counter
 	latency                           prometheus.Observer
@@ -76,8 +77,8 @@ func (f *figures) letGo() {
 	}
 }
 
-// ended notes what became of a message that its handler's attempt-th failures came before. One whose handler was stopped
-// from outside, as cancelled says, did not fail.
+// ended notes what became of a message that its handler's attempt-th failures came before. One whose handler was
+// stopped from outside, as cancelled says, did not fail.
 func (f *figures) ended(out, attempt int, took time.Duration, err error, cancelled bool) {
 	if f == nil {
 		return

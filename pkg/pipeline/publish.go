@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// publish hands the outputs of a message to the bus. Their ids follow from the message's, so that a message handled twice
-// publishes the same messages twice.
+// publish hands the outputs of a message to the bus. Their ids follow from the message's, so that a message handled
+// twice publishes the same messages twice.
 func (r *runner[In]) publish(ctx context.Context, parent crawl.MessageID, out []crawl.Event) error {
 	msgs := make([]bus.Message, len(out))
 	for i, e := range out {

@@ -24,8 +24,8 @@ type Handler[In crawl.Event] interface {
 	Handle(ctx context.Context, in In) ([]crawl.Event, error)
 }
 
-// Settler is implemented by a handler that has something to note once its outputs are published, before the message is settled. Its error
-// brings the message back.
+// Settler is implemented by a handler that has something to note once its outputs are published, before the message is
+// settled. Its error brings the message back.
 type Settler[In crawl.Event] interface {
 	Published(ctx context.Context, in In) error
 }

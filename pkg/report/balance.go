@@ -54,14 +54,15 @@ func (l look) same(m look) bool {
 		l.pipeline.Frontier.Tasks() == m.pipeline.Frontier.Tasks()
 }
 
-// The balance is struck over several looks: the broker counts its queues one after another, so that a task may move past one.
+// The balance is struck over several looks: the broker counts its queues one after another, so that a task may move
+// past one.
 const (
 	looks     = 5
 	lookEvery = 200 * time.Millisecond
 )
 
-// balance compares the open URLs of all jobs with the tasks that wait and the messages under way. A broker does not count by
-// jobs, and an audit does not take messages out of queues to read them.
+// balance compares the open URLs of all jobs with the tasks that wait and the messages under way. A broker does not
+// count by jobs, and an audit does not take messages out of queues to read them.
 func (a *clusterAudit) balance(ctx context.Context) error {
 	last, err := a.look(ctx)
 	if err != nil {
@@ -85,8 +86,8 @@ func (a *clusterAudit) balance(ctx context.Context) error {
 	return nil
 }
 
-// shortage is by how much the open URLs exceed what could hold them; never more than 0 while fresh tasks are on their way,
-// whose messages hold many.
+// shortage is by how much the open URLs exceed what could hold them; never more than 0 while fresh tasks are on their
+// way, whose messages hold many.
 func (l look) shortage() int64 {
 	p := l.pipeline
 	if p.in(crawl.TopicFrontierIn) > 0 {

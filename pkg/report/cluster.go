@@ -78,7 +78,8 @@ type ClusterSources struct {
 	Attempts     Attempts
 	Broker       Broker
 	Records      func(crawl.JobID) Records
-	// Ring returns the nodes of the cluster as they are now, whose brokers are asked instead of Broker; nil: a node on its own.
+	// Ring returns the nodes of the cluster as they are now, whose brokers are asked instead of Broker; nil: a node on
+	// its own.
 	Ring func(ctx context.Context) (*Ring, error)
 	// Following tells of the pages that have not come to their end.
 	Following Following
@@ -114,7 +115,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ErrNoJob is returned for a job that nobody submitted, and ErrWhichJob where none was named and there is not exactly one.
+// ErrNoJob is returned for a job that nobody submitted, and ErrWhichJob where none was named and there is not exactly
+// one.
 var (
 	ErrNoJob    = errors.New("the cluster has no such job")
 	ErrWhichJob = errors.New("name a job with --job")

@@ -117,7 +117,8 @@ func TestClusterAuditNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// While messages move, what seems wrong may be on its way, and is no fault; what cannot be on its way is one all the same.
+// While messages move, what seems wrong may be on its way, and is no fault; what cannot be on its way is one all the
+// same.
 func TestAMovingClusterIsNotAccused(t *testing.T) {
 	moving := []bus.Depth{{Queue: "back.7", Ready: 1}, {Queue: crawl.TopicContentSeen, Unacked: 1}}
 	lost := func(f *fakeCluster) {

@@ -33,10 +33,10 @@ func (a *clusterAudit) tell(kind finding, p *place) {
 
 // clusterAudit is an audit on its way.
 //
-// It walks through the ledger, the fingerprints and the stored records of the job side by side, in the order of their keys, and
-// counts; it compares the counters with the rows; and it compares the number of open URLs with what waits in the frontier's queues, whose
-// messages it cannot read without taking them. The stores are not read at one moment, so that whatever seems wrong is looked
-// up again, and what may still be on its way is no fault.
+// It walks through the ledger, the fingerprints and the stored records of the job side by side, in the order of their
+// keys, and counts; it compares the counters with the rows; and it compares the number of open URLs with what waits in
+// the frontier's queues, whose messages it cannot read without taking them. The stores are not read at one moment, so
+// that whatever seems wrong is looked up again, and what may still be on its way is no fault.
 type clusterAudit struct {
 	crawl.AuditReport
 	*crawl.ClusterAudit
@@ -341,8 +341,8 @@ func (a *clusterAudit) countPrint(p *place) {
 	}
 }
 
-// checkKnown finds content of URLs that nobody claimed. A claim comes before everything else, so one that is not there now was
-// never made.
+// checkKnown finds content of URLs that nobody claimed. A claim comes before everything else, so one that is not there
+// now was never made.
 func (a *clusterAudit) checkKnown(ctx context.Context, p *place) error {
 	if p.print == nil && p.record == nil || p.entry != nil && p.entry.State != crawl.StateExcluded {
 		return nil
@@ -359,8 +359,8 @@ func (a *clusterAudit) checkKnown(ctx context.Context, p *place) error {
 	return nil
 }
 
-// checkMissing finds records that are not stored although their fingerprints are: the fingerprint comes first, so the record
-// may be on its way, or in a dead letter.
+// checkMissing finds records that are not stored although their fingerprints are: the fingerprint comes first, so the
+// record may be on its way, or in a dead letter.
 func (a *clusterAudit) checkMissing(ctx context.Context, p *place) error {
 	_, found, err := a.j.records.PageLine(ctx, p.key)
 	switch {
@@ -377,7 +377,8 @@ func (a *clusterAudit) checkMissing(ctx context.Context, p *place) error {
 	return nil
 }
 
-// checkUnprinted finds records without fingerprint. The fingerprint comes first, so that one that is not there now was lost.
+// checkUnprinted finds records without fingerprint. The fingerprint comes first, so that one that is not there now was
+// lost.
 func (a *clusterAudit) checkUnprinted(ctx context.Context, p *place) error {
 	_, found, err := a.j.src.Fingerprints.Fingerprint(ctx, a.job, p.key)
 	if err != nil || found {

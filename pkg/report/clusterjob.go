@@ -132,8 +132,8 @@ func (j *ClusterJob) Letters(ctx context.Context) ([]Letter, error) {
 	return mine, err
 }
 
-// Letters returns the dead letters of all jobs, the oldest first. Where the brokers of some nodes do not answer it returns those of the others,
-// and ErrUnreachable.
+// Letters returns the dead letters of all jobs, the oldest first. Where the brokers of some nodes do not answer it
+// returns those of the others, and ErrUnreachable.
 func (c *Cluster) Letters(ctx context.Context) ([]Letter, error) {
 	ds, away := c.dead(ctx, maxLetters)
 	if partial(away) != nil {

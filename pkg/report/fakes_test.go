@@ -47,7 +47,8 @@ func mustURL(t testing.TB, raw string) weburl.URL {
 	return u
 }
 
-// soundCluster has two jobs. The first has an original with a copy, a page that is not indexed, a URL that waits and one left out.
+// soundCluster has two jobs. The first has an original with a copy, a page that is not indexed, a URL that waits and
+// one left out.
 func soundCluster(t testing.TB) *fakeCluster {
 	f := &fakeCluster{rows: map[crawl.JobID]map[weburl.Key]crawl.LedgerRow{fakeJob: {}, otherJob: {}}, off: map[crawl.JobID]int64{},
 		prints: map[weburl.Key]crawl.StoredFingerprint{}, records: map[weburl.Key]weburl.URL{}}

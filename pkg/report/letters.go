@@ -76,8 +76,8 @@ func sortLetters(ls []Letter) {
 	slices.SortStableFunc(ls, func(a, b Letter) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID.String(), b.ID.String())) })
 }
 
-// Revive turns a dead letter into the message that gives it another try in a process that begins anew. That is the message
-// itself, with one exception: a page's body does not outlive the process, so a page is fetched again.
+// Revive turns a dead letter into the message that gives it another try in a process that begins anew. That is the
+// message itself, with one exception: a page's body does not outlive the process, so a page is fetched again.
 func Revive(d bus.DeadLetter) bus.Message {
 	m := bus.Message{ID: d.Message.ID, Event: d.Message.Event, Redelivered: true}
 	if p, ok := m.Event.(*crawl.Page); ok {

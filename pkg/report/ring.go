@@ -32,7 +32,8 @@ type RingNode struct {
 	Broker Broker
 }
 
-// ErrUnreachable says that an answer lacks what the brokers of some nodes hold; beside it the answer of the others is returned.
+// ErrUnreachable says that an answer lacks what the brokers of some nodes hold; beside it the answer of the others is
+// returned.
 var ErrUnreachable = errors.New("out of reach")
 
 // askTime bounds what one node is asked.
@@ -55,8 +56,8 @@ func (c *Cluster) survey(ctx context.Context) (survey, error) {
 	return survey{r, slices.DeleteFunc(slices.Clone(r.Nodes), func(n RingNode) bool { return n.Broker == nil })}, nil
 }
 
-// ask asks all brokers at once. Where some do not answer, the error wraps ErrUnreachable and names them; where none does, or the only one of a
-// node on its own, it is another.
+// ask asks all brokers at once. Where some do not answer, the error wraps ErrUnreachable and names them; where none
+// does, or the only one of a node on its own, it is another.
 func (s survey) ask(ctx context.Context, what string, f func(ctx context.Context, i int, b Broker) error) error {
 	errs := make([]error, len(s.nodes))
 	var wg sync.WaitGroup
@@ -171,8 +172,8 @@ type nodeLetter struct {
 	node string // empty: there is no ring
 }
 
-// dead returns up to limit dead letters of each vhost of each broker. Where some brokers do not answer it returns what the others have, and
-// ErrUnreachable.
+// dead returns up to limit dead letters of each vhost of each broker. Where some brokers do not answer it returns what
+// the others have, and ErrUnreachable.
 func (c *Cluster) dead(ctx context.Context, limit int) ([]nodeLetter, error) {
 	s, err := c.survey(ctx)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// maxSocketPath is a length that every system takes: the address of a unix socket has room for 108 bytes on Linux and 104
-// elsewhere, a zero at the end included.
+// maxSocketPath is a length that every system takes: the address of a unix socket has room for 108 bytes on Linux and
+// 104 elsewhere, a zero at the end included.
 const maxSocketPath = 100
 
-// socketPaths returns where the socket of a crawl directory is: state/control.sock in it, or, where that path is too long
-// for a socket, a file among the temporary ones, named by a hash. pointer is then the file that says so.
+// socketPaths returns where the socket of a crawl directory is: state/control.sock in it, or, where that path is too
+// long for a socket, a file among the temporary ones, named by a hash. pointer is then the file that says so.
 func socketPaths(dir string) (socket, pointer string, err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

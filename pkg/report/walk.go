@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// walk goes through a sorted stream of a store one entry at a time, so that several can be walked side by side in memory that
-// does not grow with them.
+// walk goes through a sorted stream of a store one entry at a time, so that several can be walked side by side in
+// memory that does not grow with them.
 type walk[T any] struct {
 	name string
 	next func() (item[T], bool)
@@ -51,7 +51,8 @@ func startWalk[T any](name string, each func(yield func(weburl.Key, T) error) er
 
 func (w *walk[T]) close() { w.stop() }
 
-// advance goes to the next entry. A stream that is out of order, or has a key twice, is an error: what is merged from it would be wrong.
+// advance goes to the next entry. A stream that is out of order, or has a key twice, is an error: what is merged from
+// it would be wrong.
 func (w *walk[T]) advance(first bool) error {
 	it, more := w.next()
 	if w.err != nil {

@@ -220,7 +220,8 @@ func (b *clusterBench) measureJob(ctx context.Context, c *cluster.Cluster) (own 
 	return b.report(pages, took, before, after), b.reportMessages(ctx, pages)
 }
 
-// profile asks every program for a CPU profile of the next seconds, where profiles are wanted. What it returns waits for them.
+// profile asks every program for a CPU profile of the next seconds, where profiles are wanted. What it returns waits
+// for them.
 func (b *clusterBench) profile(ctx context.Context) (wait func() error) {
 	g, ctx := errgroup.WithContext(ctx)
 	for name, k := range b.children {

@@ -69,7 +69,8 @@ func checkClusterStatus(t *testing.T, c *clusterUnderTest, dir string) {
 		t.Errorf("%s, %d open, %d queued, %d in flight, %d dead letters, ended %v; want a finished job", got.State, got.Open, got.Queued,
 			got.InFlight, got.DeadLetters, got.Ended)
 	}
-	// Of the copies that come at once any may be the original, and only an original's links are followed twice: so the counts of URLs agree.
+	// Of the copies that come at once any may be the original, and only an original's links are followed twice: so the
+	// counts of URLs agree.
 	if got.Pages != want.Pages || got.Records == 0 && got.RecordsUnknown == "" || got.Records > got.Pages || got.Claimed != want.Claimed {
 		t.Errorf("%d pages, %d records, %d claimed; a directory has %d pages, %d claimed", got.Pages, got.Records, got.Claimed, want.Pages, want.Claimed)
 	}

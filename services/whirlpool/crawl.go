@@ -194,8 +194,9 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 	}
 }
 
-// memoryGoal is what the Go runtime keeps a crawl's memory under, collecting garbage more often when it comes near. Without a C
-// compiler the cache of the store is garbage-collected memory, too, whose growth the collector would otherwise allow for.
+// memoryGoal is what the Go runtime keeps a crawl's memory under, collecting garbage more often when it comes near.
+// Without a C compiler the cache of the store is garbage-collected memory, too, whose growth the collector would
+// otherwise allow for.
 const memoryGoal = 250 << 20
 
 // check finds what is wrong with the flags that are no settings of the job.

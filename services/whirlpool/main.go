@@ -24,8 +24,8 @@ const (
 	exitUnproven = 3
 )
 
-// gcPercent lets the heap grow by half more than Go's default before it is collected: measured, a tenth less CPU time in the
-// frontier for about 25 MB. GOGC wins over it.
+// gcPercent lets the heap grow by half more than Go's default before it is collected: measured, a tenth less CPU time
+// in the frontier for about 25 MB. GOGC wins over it.
 const gcPercent = 150
 
 func main() {

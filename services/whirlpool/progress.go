@@ -15,7 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 )
 
-// view shows a crawl's progress: a line that renews itself on a terminal, plain lines elsewhere, JSON lines with --json.
+// view shows a crawl's progress: a line that renews itself on a terminal, plain lines elsewhere, JSON lines with
+// --json.
 type view struct {
 	quiet, json bool
 	stream      bool // records go to standard output, and nothing stays

@@ -31,8 +31,8 @@ func refusal(url string, err error) error {
 	return err
 }
 
-// DeniedError says that the broker accepts the user, but denies access to a queue or an exchange. Waiting does not help;
-// `whirlpool setup` does. The broker has closed the channel after it.
+// DeniedError says that the broker accepts the user, but denies access to a queue or an exchange. Waiting does not
+// help; `whirlpool setup` does. The broker has closed the channel after it.
 type DeniedError struct {
 	User, Vhost string
 	Err         error // what the broker said: it names the queue or the exchange

@@ -1,5 +1,5 @@
-// Package jobfile reads job files: YAML, strict, over the defaults. What the file does not say keeps its default, and a key
-// that no job has is an error with its line.
+// Package jobfile reads job files: YAML, strict, over the defaults. What the file does not say keeps its default, and a
+// key that no job has is an error with its line.
 package jobfile
 
 import (

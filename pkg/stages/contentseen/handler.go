@@ -41,8 +41,8 @@ func New(st Stores, log *slog.Logger) *Handler {
 	return h
 }
 
-// Handle judges, stores and passes on one document. Done again it gives the same answer, whether or not the body is still
-// there.
+// Handle judges, stores and passes on one document. Done again it gives the same answer, whether or not the body is
+// still there.
 func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event, error) {
 	job, err := h.st.Jobs.JobAt(ctx, d.Page.Task.Job, d.Page.Task.Epoch)
 	if err != nil {
@@ -129,7 +129,8 @@ func metadata(d *crawl.Document, simhash uint64) *crawl.Record {
 	}
 }
 
-// links is the event that passes the document's links on; none if there is nothing to follow or it was said before, and nobody waits to hear it.
+// links is the event that passes the document's links on; none if there is nothing to follow or it was said before, and
+// nobody waits to hear it.
 func links(job *crawl.Job, d *crawl.Document, verdict crawl.Seen) []crawl.Event {
 	switch {
 	case len(d.Links) == 0, d.NoFollow && !job.IgnoreMeta, verdict.Sameness == crawl.ExactCopy && verdict.SameLinks:

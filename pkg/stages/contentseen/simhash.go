@@ -32,8 +32,8 @@ type slot struct {
 	text uint32
 }
 
-// reset readies t for a text of n bytes, taking one byte in 8 for a slot until it shows otherwise: half of its words may
-// be different ones then.
+// reset readies t for a text of n bytes, taking one byte in 8 for a slot until it shows otherwise: half of its words
+// may be different ones then.
 func (t *terms) reset(n int) {
 	size := 1 << bits.Len(uint(max(n/8, minSlots)-1))
 	t.clear(min(size, maxPooledSlots))

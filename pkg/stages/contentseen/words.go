@@ -39,8 +39,8 @@ var lowerCase = func() (t [256]byte) {
 	return t
 }()
 
-// twoBytes is the first character that UTF-8 encodes in three bytes. The alphabets before it (Latin, Greek, Cyrillic, Hebrew,
-// Arabic) need no look into the Unicode tables.
+// twoBytes is the first character that UTF-8 encodes in three bytes. The alphabets before it (Latin, Greek, Cyrillic,
+// Hebrew, Arabic) need no look into the Unicode tables.
 const twoBytes = 0x800
 
 // lowerShort is the lower case of the characters before twoBytes; 0 for those that belong to no word.

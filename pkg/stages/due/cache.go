@@ -7,8 +7,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// cache remembers recent URLs: a table with one place a slot, so its size is fixed and a newer URL pushes an older one out.
-// Most links of a page lead to pages that other pages link to as well; they need not be asked for.
+// cache remembers recent URLs: a table with one place a slot, so its size is fixed and a newer URL pushes an older one
+// out. Most links of a page lead to pages that other pages link to as well; they need not be asked for.
 type cache struct {
 	slots []atomic.Uint64
 	mask  uint64

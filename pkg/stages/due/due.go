@@ -119,9 +119,9 @@ func (h *Handler) address(ctx context.Context, fresh []crawl.Task) ([]crawl.Even
 	return events, nil
 }
 
-// deliveryOf returns the delivery in whose name c is claimed. The links of a tracked page are claimed in the name of the page, however they
-// are split: when it is fetched again, because its links were lost with a node, what was claimed for it and never queued is fresh for it again, whichever
-// node is asked now.
+// deliveryOf returns the delivery in whose name c is claimed. The links of a tracked page are claimed in the name of
+// the page, however they are split: when it is fetched again, because its links were lost with a node, what was claimed
+// for it and never queued is fresh for it again, whichever node is asked now.
 func deliveryOf(ctx context.Context, c *crawl.Claim) pipeline.Delivery {
 	d := pipeline.DeliveryOf(ctx)
 	if c.Share != nil {
@@ -214,8 +214,8 @@ func (h *Handler) spend(ctx context.Context, job *crawl.Job, key string, limit i
 	return granted > 0, nil
 }
 
-// dismiss ends the story of a URL that was claimed and is over a budget: it stays claimed, so that no other link to it is
-// asked again.
+// dismiss ends the story of a URL that was claimed and is over a budget: it stays claimed, so that no other link to it
+// is asked again.
 func (h *Handler) dismiss(ctx context.Context, job *crawl.Job, t *crawl.Task, reason, rule string) error {
 	now := time.Now()
 	left := crawl.LeftOut{Task: *t, Reason: reason, Rule: rule, Dismissed: true}

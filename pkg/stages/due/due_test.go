@@ -105,7 +105,8 @@ func claim(t *testing.T, raw ...string) *crawl.Claim {
 	return c
 }
 
-// handle lets h handle c as the message with the name, and returns the URLs of the fresh tasks; those of repeats with a +.
+// handle lets h handle c as the message with the name, and returns the URLs of the fresh tasks; those of repeats with a
+// +.
 func handle(t *testing.T, h *due.Handler, name string, repeat bool, c *crawl.Claim) []string {
 	t.Helper()
 	ctx := pipeline.WithDelivery(context.Background(), pipeline.Delivery{ID: crawl.MessageID{}.Child(name, 0), Repeat: repeat})
@@ -143,7 +144,8 @@ func TestAURLIsFreshOnce(t *testing.T) {
 	}
 }
 
-// A crash between the claim and the publication of what was claimed loses nothing, with a cold cache and with a warm one.
+// A crash between the claim and the publication of what was claimed loses nothing, with a cold cache and with a warm
+// one.
 func TestWhatAMessageClaimedIsFreshForItAgain(t *testing.T) {
 	m := newMemory()
 	h := m.due(aJob())

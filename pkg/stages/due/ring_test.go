@@ -138,8 +138,8 @@ func TestAShareThatCannotBeNotedComesBack(t *testing.T) {
 	}
 }
 
-// A page's links were claimed by a node that died, or went on to another that did. Fetched again, they are split by another table, and
-// another node's eliminator, which knows them as claimed, is asked.
+// A page's links were claimed by a node that died, or went on to another that did. Fetched again, they are split by
+// another table, and another node's eliminator, which knows them as claimed, is asked.
 func TestLinksOfATrackedPageThatWereLostAreFreshForItAgain(t *testing.T) {
 	m := newMemory()
 	split := func(again bool, epoch uint64, raw ...string) *crawl.Claim {

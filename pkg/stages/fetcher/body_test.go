@@ -284,8 +284,8 @@ func TestPatternsOfMediaTypes(t *testing.T) {
 	}
 }
 
-// FuzzBody feeds foreign bytes to every decoder. Whatever they are, a body ends, within its limit, with the digest of what
-// was read.
+// FuzzBody feeds foreign bytes to every decoder. Whatever they are, a body ends, within its limit, with the digest of
+// what was read.
 func FuzzBody(f *testing.F) {
 	for _, name := range []string{"gzip", "br", "zstd", "deflate", "raw-deflate"} {
 		data := encode(f, text(2000), name)

@@ -40,8 +40,8 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 // Close closes the client.
 func (h *Handler) Close() { h.client.Close() }
 
-// Handle implements pipeline.Handler. The last event is the outcome; a *crawl.Page, or the *crawl.Links of a redirect, may
-// come before it.
+// Handle implements pipeline.Handler. The last event is the outcome; a *crawl.Page, or the *crawl.Links of a redirect,
+// may come before it.
 func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, error) {
 	job, err := h.deps.Jobs.JobAt(ctx, f.Task.Job, f.Task.Epoch)
 	if errors.Is(err, crawl.ErrDiscarded) { // the frontier frees the host

@@ -7,8 +7,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// inFlight are the leases that are being fetched. A bus may deliver a lease again while its request is in flight. The second
-// delivery must not make the request, and must not report an end before the first has ended.
+// inFlight are the leases that are being fetched. A bus may deliver a lease again while its request is in flight. The
+// second delivery must not make the request, and must not report an end before the first has ended.
 type inFlight struct {
 	mu    sync.Mutex
 	ended map[lease]chan struct{} // closed when the fetch has ended
@@ -21,8 +21,8 @@ type lease struct {
 
 func newInFlight() *inFlight { return &inFlight{ended: map[lease]chan struct{}{}} }
 
-// take marks a lease as in flight until release is called. If it is in flight already, take waits for the end of that fetch and
-// returns again = true.
+// take marks a lease as in flight until release is called. If it is in flight already, take waits for the end of that
+// fetch and returns again = true.
 func (f *inFlight) take(ctx context.Context, t *crawl.Task) (release func(), again bool, err error) {
 	l := lease{t.ID(), t.Lease}
 	for {

@@ -59,8 +59,8 @@ func isXML(media string) bool {
 	return strings.Contains(media, "xml") || strings.Contains(media, "gzip")
 }
 
-// acceptsSitemap reports whether a sitemap or feed may have the media type: XML under its many names, text, gzip, or none that
-// a server knows.
+// acceptsSitemap reports whether a sitemap or feed may have the media type: XML under its many names, text, gzip, or
+// none that a server knows.
 func acceptsSitemap(media string) bool {
 	return strings.Contains(media, "xml") || strings.HasPrefix(media, "text/") || strings.Contains(media, "gzip") ||
 		strings.HasSuffix(media, "octet-stream")

@@ -10,8 +10,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// TestRequestsAreTimedByStatusAndConnectionsByThemselves makes three requests over one connection, and one to a port where
-// nobody listens.
+// TestRequestsAreTimedByStatusAndConnectionsByThemselves makes three requests over one connection, and one to a port
+// where nobody listens.
 func TestRequestsAreTimedByStatusAndConnectionsByThemselves(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/missing" {

@@ -75,8 +75,8 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	}
 }
 
-// A name that was public when it was looked up turns private when it is dialled (DNS rebinding). The name server says so
-// from the second answer on.
+// A name that was public when it was looked up turns private when it is dialled (DNS rebinding). The name server says
+// so from the second answer on.
 func TestNameThatTurnsPrivateIsRefused(t *testing.T) {
 	var asked atomic.Int64
 	url := serve(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
@@ -158,7 +158,8 @@ func TestHTTP2OverTLS(t *testing.T) {
 	}
 }
 
-// Far more than the limit is a fault of the whole connection to net/http, which does not say which one; that is retried.
+// Far more than the limit is a fault of the whole connection to net/http, which does not say which one; that is
+// retried.
 func TestHTTP2HeadersTooLarge(t *testing.T) {
 	s, pool := serveTLS(t, func(w http.ResponseWriter, _ *http.Request) {
 		for i := range 70 {

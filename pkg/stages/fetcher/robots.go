@@ -157,8 +157,8 @@ func (h *Handler) robotsFile(ctx context.Context, a *attempt) error {
 	return h.robotsRecord(ctx, a, crawl.RobotsRules, b.kept())
 }
 
-// robotsRedirect passes a redirect on: whose rules they are does not change by it. Too many redirects, or one that leads
-// nowhere, mean that there are no rules.
+// robotsRedirect passes a redirect on: whose rules they are does not change by it. Too many redirects, or one that
+// leads nowhere, mean that there are no rules.
 func (h *Handler) robotsRedirect(ctx context.Context, a *attempt) error {
 	if err := h.leftover(ctx, a); err != nil {
 		return err
@@ -172,8 +172,8 @@ func (h *Handler) robotsRedirect(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// sitemapLinks are the sitemaps of the origin whose rules came: those that robots.txt names, else the one at the usual place,
-// unless the crawl is too broad to ask every host for one.
+// sitemapLinks are the sitemaps of the origin whose rules came: those that robots.txt names, else the one at the usual
+// place, unless the crawl is too broad to ask every host for one.
 func sitemapLinks(job *crawl.Job, task *crawl.Task, out *crawl.Outcome) []crawl.Event {
 	r := out.Robots
 	if r == nil || !r.Redirect.IsZero() || out.Verdict != crawl.VerdictDone || !job.Sitemaps || job.MaxDepth == 0 {
@@ -199,8 +199,9 @@ func sitemapLinks(job *crawl.Job, task *crawl.Task, out *crawl.Outcome) []crawl.
 	return []crawl.Event{e}
 }
 
-// sitemapsAgain repeats the sitemaps of a robots.txt whose fetch was interrupted after its rules were stored: it is not asked
-// for again, so nobody else would name them. The links have the ids of the first delivery's, so their claims are the same.
+// sitemapsAgain repeats the sitemaps of a robots.txt whose fetch was interrupted after its rules were stored: it is not
+// asked for again, so nobody else would name them. The links have the ids of the first delivery's, so their claims are
+// the same.
 func (h *Handler) sitemapsAgain(ctx context.Context, job *crawl.Job, f *crawl.Fetch) ([]crawl.Event, error) {
 	if f.Task.Kind != crawl.KindRobots {
 		return nil, nil
@@ -213,7 +214,8 @@ func (h *Handler) sitemapsAgain(ctx context.Context, job *crawl.Job, f *crawl.Fe
 	return StoredSitemaps(job, &f.Task, &rec), nil
 }
 
-// StoredSitemaps is the *crawl.Links, if any, that a fetch of a robots.txt by this task would have brought, from what is stored of it.
+// StoredSitemaps is the *crawl.Links, if any, that a fetch of a robots.txt by this task would have brought, from what
+// is stored of it.
 func StoredSitemaps(job *crawl.Job, task *crawl.Task, rec *crawl.Robots) []crawl.Event {
 	if rec.State == crawl.RobotsDisallowAll {
 		return nil

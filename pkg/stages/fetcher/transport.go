@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Sizes of the transport. A page is mostly read in few large pieces, so larger buffers than net/http's 4 KiB save system
-// calls; more than 16 connections to one host are nobody's idea of politeness.
+// Sizes of the transport. A page is mostly read in few large pieces, so larger buffers than net/http's 4 KiB save
+// system calls; more than 16 connections to one host are nobody's idea of politeness.
 const (
 	readBuffer     = 16 << 10
 	maxIdlePerHost = 16

@@ -37,8 +37,8 @@ type Handler struct{ owners Owners }
 // New returns a splitter over a ring.
 func New(owners Owners) *Handler { return &Handler{owners: owners} }
 
-// Handle returns one Claim a node, in the order in which the nodes first appear. A tracked page's claims are its shares; one without links
-// has an empty one, for this node.
+// Handle returns one Claim a node, in the order in which the nodes first appear. A tracked page's claims are its
+// shares; one without links has an empty one, for this node.
 func (h *Handler) Handle(ctx context.Context, s *crawl.Filtered) ([]crawl.Event, error) {
 	view, err := h.owners.View()
 	if err != nil {
@@ -134,8 +134,8 @@ func (g *grouping) add(node string) int {
 	return i
 }
 
-// claims makes the claims, empty. They and what they will hold are a few pieces of memory for all nodes, so that what a page costs hardly depends on the
-// number of nodes that its links go to.
+// claims makes the claims, empty. They and what they will hold are a few pieces of memory for all nodes, so that what a
+// page costs hardly depends on the number of nodes that its links go to.
 func (g *grouping) claims(s *crawl.Filtered, epoch uint64) []crawl.Claim {
 	claims := make([]crawl.Claim, len(g.shares))
 	tasks, exclusions := make([]crawl.Task, len(s.Tasks)), make([]crawl.Exclusion, len(s.Exclusions))

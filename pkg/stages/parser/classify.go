@@ -2,8 +2,8 @@ package parser
 
 import "strings"
 
-// The classifier keeps the blocks that are the page's main text. It knows of a block what one pass could see: its words,
-// how many of them are links, what it is, and where it stands. The thresholds of link density and the look at a
+// The classifier keeps the blocks that are the page's main text. It knows of a block what one pass could see: its
+// words, how many of them are links, what it is, and where it stands. The thresholds of link density and the look at a
 // block's neighbours follow Kohlschütter, Fankhauser and Nejdl, "Boilerplate Detection using Shallow Text Features"
 // (WSDM 2010); regions, kinds of blocks and the runs of links are ours, tuned on the pages of testdata and on the
 // documentation of Python, PostgreSQL, Boost, Rust and Node.
@@ -34,7 +34,8 @@ func (b *block) prose() bool {
 	return b.density() <= proseDensity && (b.words >= longBlock || b.kind == pre)
 }
 
-// mainBlocks marks the blocks of the main text. Where what the page says of itself leaves too little, it is believed less.
+// mainBlocks marks the blocks of the main text. Where what the page says of itself leaves too little, it is believed
+// less.
 func mainBlocks(blocks []block) []bool {
 	keep := make([]bool, len(blocks))
 	shown := unlinked(blocks, hidden|boilerplate)
@@ -286,7 +287,8 @@ func (p *pass) mainText() string {
 	return p.boundText(text)
 }
 
-// keepTitle keeps the heading before the text that says what the title says, if a table of contents parts it from the text.
+// keepTitle keeps the heading before the text that says what the title says, if a table of contents parts it from the
+// text.
 func (p *pass) keepTitle(keep []bool) {
 	for i := range p.blocks {
 		b := &p.blocks[i]

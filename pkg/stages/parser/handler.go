@@ -26,8 +26,8 @@ type Handler struct {
 
 var _ pipeline.Handler[*crawl.Page] = (*Handler)(nil)
 
-// largePage is where pages are parsed one after the other, in bytes. Parsing takes up to ten times a page's size, so that a
-// few workers with hostile pages of limits.max_body would take more memory than the rest of a crawl.
+// largePage is where pages are parsed one after the other, in bytes. Parsing takes up to ten times a page's size, so
+// that a few workers with hostile pages of limits.max_body would take more memory than the rest of a crawl.
 const largePage = 1 << 20
 
 // NewHandler returns the logic of a parser that reads bodies from a spool.

@@ -78,8 +78,9 @@ func wordHints(val []byte) (f flags, note bool) {
 	return f, note
 }
 
-// nameHints judges the name at i and returns where the next one starts. The last word decides whether it is the content:
-// "post-content" is, "content-footer" is not. A word after "has", "with" or "no" tells of the page, not of the element.
+// nameHints judges the name at i and returns where the next one starts. The last word decides whether it is the
+// content: "post-content" is, "content-footer" is not. A word after "has", "with" or "no" tells of the page, not of the
+// element.
 func nameHints(val []byte, i int) (f flags, note bool, next int) {
 	var buf [24]byte
 	negated := false

@@ -126,8 +126,8 @@ func isResource(rel string) bool {
 	return false
 }
 
-// isFeedSource reports whether a link element names a feed of the page (HTML Standard, 4.6.7.1): what else is alternate is
-// a page in another form or language.
+// isFeedSource reports whether a link element names a feed of the page (HTML Standard, 4.6.7.1): what else is alternate
+// is a page in another form or language.
 func isFeedSource(rel, media []byte) bool {
 	if len(media) == 0 || !hasWord(rel, "alternate") {
 		return false

@@ -5,8 +5,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 )
 
-// taskOf makes the task that a link stands for. The target of a redirect is as deep as its source, and so is a sitemap that
-// robots.txt names; every other link is a hop deeper, the sitemaps of an index too, so that a chain of them ends.
+// taskOf makes the task that a link stands for. The target of a redirect is as deep as its source, and so is a sitemap
+// that robots.txt names; every other link is a hop deeper, the sitemaps of an index too, so that a chain of them ends.
 func taskOf(r *urlrules.Rules, in *crawl.Links, l *crawl.Link) crawl.Task {
 	t := crawl.Task{Job: in.Task.Job, URL: r.Canonical(l.URL), Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
 		Priority: priority(l.Weight), Epoch: in.Task.Epoch}

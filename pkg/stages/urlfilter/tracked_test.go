@@ -7,8 +7,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
 
-// The links of a tracked page name it, and say whether it may have been fetched before. A page without links leaves that
-// to the runner.
+// The links of a tracked page name it, and say whether it may have been fetched before. A page without links leaves
+// that to the runner.
 func TestTrackedPagesAreNamed(t *testing.T) {
 	j := aJob()
 	h := urlfilter.New(crawl.StaticJobs{j.ID: j}, nil)

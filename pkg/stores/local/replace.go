@@ -56,7 +56,8 @@ func (p *Pages) Amend(ctx context.Context, _ crawl.JobID, u weburl.URL, visit in
 	return found, nil
 }
 
-// exchange stores what choose makes of the record that is stored, which is nil where there is none. Nobody else writes a record of the URL meanwhile.
+// exchange stores what choose makes of the record that is stored, which is nil where there is none. Nobody else writes
+// a record of the URL meanwhile.
 func (p *Pages) exchange(ctx context.Context, key weburl.Key, choose func(before *crawl.Record) (*crawl.Record, bool)) error {
 	if err := ctx.Err(); err != nil {
 		return err

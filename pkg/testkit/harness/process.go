@@ -23,8 +23,9 @@ import (
 // Names are the seven programs of a node.
 var Names = crawl.StageNames()
 
-// Build builds whirlpool and the seven programs into a directory, from the directory of all services. They are built without the race detector whatever
-// the tests are: it would hide the races between a kill and the services, and the packages' own tests run with it.
+// Build builds whirlpool and the seven programs into a directory, from the directory of all services. They are built
+// without the race detector whatever the tests are: it would hide the races between a kill and the services, and the
+// packages' own tests run with it.
 func Build(dir, services string) error {
 	args := []string{"build", "-o", dir + "/"}
 	for _, name := range append([]string{"whirlpool"}, Names...) {
@@ -46,7 +47,8 @@ type Process struct {
 	Args []string
 	Env  []string // of the lives that begin from now on
 	Log  string   // file that all lives write to; they run in its directory
-	// Command makes the command of a life, which may run elsewhere; nil: exec.Command. The process must be the program's own in the end.
+	// Command makes the command of a life, which may run elsewhere; nil: exec.Command. The process must be the
+	// program's own in the end.
 	Command func(exe string, args ...string) *exec.Cmd
 
 	// Deaths are when the program was found dead after it was killed.
@@ -185,7 +187,8 @@ func (p *Process) Lines() []string {
 	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
 
-// Alarms are the lines of the log with the level ERROR, by message, with their number: what a person is asked to look at.
+// Alarms are the lines of the log with the level ERROR, by message, with their number: what a person is asked to look
+// at.
 func (p *Process) Alarms() map[string]int {
 	f, err := os.Open(p.Log)
 	if err != nil {

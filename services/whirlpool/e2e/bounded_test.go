@@ -21,8 +21,8 @@ const (
 	fatBytes = 10 << 20
 )
 
-// Promise 4: nothing in memory grows with the crawl. A host without end and pages of 10 MB, half of them text and half of
-// them links, all asked for at once, stay below the bound.
+// Promise 4: nothing in memory grows with the crawl. A host without end and pages of 10 MB, half of them text and half
+// of them links, all asked for at once, stay below the bound.
 func TestMemoryIsBounded(t *testing.T) {
 	long(t)
 	cfg := variedWeb(200)

@@ -42,8 +42,9 @@ func TestNegativeControlBrokenCrawlers(t *testing.T) {
 	}
 }
 
-// harmed repeats a tormented crawl with a fault until the checks complain of want: a kill is at a random instant, and eight of them may miss the
-// few milliseconds in which the fault does harm. A sound crawler (want is empty) is tormented once. It returns what the checks found last.
+// harmed repeats a tormented crawl with a fault until the checks complain of want: a kill is at a random instant, and
+// eight of them may miss the few milliseconds in which the fault does harm. A sound crawler (want is empty) is
+// tormented once. It returns what the checks found last.
 func harmed(want string, torment func() []string) (faults []string, found bool) {
 	for range 6 {
 		faults = torment()

@@ -19,8 +19,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
-// serve serves a synthetic web until the test ends. port is 0, or that of a server that was closed: crawls of the two see
-// the same URLs and the same bytes.
+// serve serves a synthetic web until the test ends. port is 0, or that of a server that was closed: crawls of the two
+// see the same URLs and the same bytes.
 func serve(t *testing.T, cfg fakeweb.Config, port int) *fakeweb.Server {
 	t.Helper()
 	srv, err := fakeweb.Serve(context.Background(), fakeweb.New(cfg), fakeweb.Options{Port: port})
@@ -90,8 +90,8 @@ type life struct {
 	agent  string // the User-Agent of this run alone
 }
 
-// agents counts the runs of all tests. The User-Agent tells the server's log which run sent a request: the times do not,
-// because a busy server may read what a process sent when that is dead and its successor has begun.
+// agents counts the runs of all tests. The User-Agent tells the server's log which run sent a request: the times do
+// not, because a busy server may read what a process sent when that is dead and its successor has begun.
 var agents atomic.Int64
 
 func (c crawler) start(t *testing.T, more ...string) *life {

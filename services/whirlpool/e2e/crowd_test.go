@@ -115,9 +115,9 @@ func crowded(t *testing.T, good int, bad []string) *village {
 	})
 }
 
-// Hosts that answer keep their pace beside 700 that do not, and what these cost in memory is bounded. A machine that has
-// no time for either crawl says nothing about their pace, so there are three tries; a crawler that lets silent hosts hold
-// the places of others misses the pace in each.
+// Hosts that answer keep their pace beside 700 that do not, and what these cost in memory is bounded. A machine that
+// has no time for either crawl says nothing about their pace, so there are three tries; a crawler that lets silent
+// hosts hold the places of others misses the pace in each.
 func TestSilentHostsDoNotSlowTheOthers(t *testing.T) {
 	long(t)
 	const good, each, pace, memory, tries = 20, 24, 0.87, 64 << 20, 3

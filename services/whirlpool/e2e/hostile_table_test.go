@@ -9,9 +9,9 @@ type ending struct {
 	status  int
 }
 
-// hostileOutcomes is how each hostile URL has to end. What can be read at all is a page, cut at limits.max_body; a target of
-// a redirect is a URL of its own, so that the redirect itself is done, unless it leads back to
-// where it began.
+// hostileOutcomes is how each hostile URL has to end. What can be read at all is a page, cut at limits.max_body; a
+// target of a redirect is a URL of its own, so that the redirect itself is done, unless it leads back to where it
+// began.
 var hostileOutcomes = map[string]ending{
 	"/bomb/br":                    {crawl.VerdictDone, "", 200},
 	"/bomb/deflate":               {crawl.VerdictDone, "", 200},

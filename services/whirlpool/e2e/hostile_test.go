@@ -22,8 +22,8 @@ import (
 // hostileSuffix ends the names of the hostile hosts: one a case, so that each has its own connection and politeness.
 const hostileSuffix = ".hostile.test"
 
-// hostileWeb serves the cases of fakeweb.Hostile, each at a host of its own, an index page that links them all, and hosts
-// whose robots.txt is such a case.
+// hostileWeb serves the cases of fakeweb.Hostile, each at a host of its own, an index page that links them all, and
+// hosts whose robots.txt is such a case.
 type hostileWeb struct {
 	cases  *fakeweb.Hostile
 	port   string
@@ -119,12 +119,12 @@ func TestHostileServersDoNoHarm(t *testing.T) {
 	}
 }
 
-// hostileTime bounds what hostile hosts may add to a crawl: each has two attempts of limits.total for its robots.txt and
-// for its page, and ten redirects.
+// hostileTime bounds what hostile hosts may add to a crawl: each has two attempts of limits.total for its robots.txt
+// and for its page, and ten redirects.
 const hostileTime = time.Minute
 
-// leastPace is how much of their rate others keep at least. Both crawls share the processors with their servers and with
-// other tests here, which costs the second one more: alone on a machine it is 0.9 and above.
+// leastPace is how much of their rate others keep at least. Both crawls share the processors with their servers and
+// with other tests here, which costs the second one more: alone on a machine it is 0.9 and above.
 const leastPace = 0.6
 
 // wantOutcomes checks that each hostile URL ended once, and as it should.

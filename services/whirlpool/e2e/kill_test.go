@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
-// variedWeb has everything but hosts without end: redirects, missing pages, refusals, robots.txt of all kinds, copies, pages
-// that change, dead and unknown hosts.
+// variedWeb has everything but hosts without end: redirects, missing pages, refusals, robots.txt of all kinds, copies,
+// pages that change, dead and unknown hosts.
 func variedWeb(pages int) fakeweb.Config {
 	cfg := fakeweb.Default()
 	cfg.Pages, cfg.Hosts, cfg.PageBytes = pages, max(pages/75, 10), 6<<10
@@ -41,8 +41,8 @@ func (m *torment) slowest() time.Duration {
 // earlyKills is the part of the kills that come shortly after a start, wherever the crawl is.
 const earlyKills = 3
 
-// tormented runs the crawler until it ends by itself, and kills it before so many times: mostly when the server has seen a
-// random part of the requests that the crawl takes, each third shortly after the start.
+// tormented runs the crawler until it ends by itself, and kills it before so many times: mostly when the server has
+// seen a random part of the requests that the crawl takes, each third shortly after the start.
 func tormented(t *testing.T, c crawler, srv *fakeweb.Server, kills, requests int) *torment {
 	t.Helper()
 	targets := make([]int, kills)

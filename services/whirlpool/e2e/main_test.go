@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// program is the real binary, built once. It is built without the race detector whatever the tests are: the detector slows
-// a crawl about tenfold, which would hide the races between a kill and the stores, and the packages' own tests run with it.
+// program is the real binary, built once. It is built without the race detector whatever the tests are: the detector
+// slows a crawl about tenfold, which would hide the races between a kill and the stores, and the packages' own tests
+// run with it.
 var program string
 
 func TestMain(m *testing.M) {
@@ -43,8 +44,8 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// widen lets more tests run at once than there are processors, unless -parallel says otherwise: the parallel ones mostly wait
-// for delays.
+// widen lets more tests run at once than there are processors, unless -parallel says otherwise: the parallel ones
+// mostly wait for delays.
 func widen() error {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })

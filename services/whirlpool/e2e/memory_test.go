@@ -11,8 +11,9 @@ import (
 
 var highWater = regexp.MustCompile(`(?m)^VmHWM:\s*(\d+) kB$`)
 
-// peakMemory watches a process until it ends and returns the most memory it held, in bytes; 0 where the system does not tell.
-// The figure that wait4 gives would not do: on Linux it begins with that of the process that forked, which is the test.
+// peakMemory watches a process until it ends and returns the most memory it held, in bytes; 0 where the system does not
+// tell. The figure that wait4 gives would not do: on Linux it begins with that of the process that forked, which is the
+// test.
 func peakMemory(p *life) (peak int64) {
 	file := fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid)
 	tick := time.NewTicker(2 * time.Millisecond)

@@ -8,8 +8,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// nameServer answers for the names under the given suffixes ("hostile.test.") with the address that belongs to the suffix,
-// and passes all other questions on to another server.
+// nameServer answers for the names under the given suffixes ("hostile.test.") with the address that belongs to the
+// suffix, and passes all other questions on to another server.
 func nameServer(t *testing.T, addresses map[string]string, others string) string {
 	t.Helper()
 	answer := func(q *dns.Msg) *dns.Msg {

@@ -121,10 +121,10 @@ func lead(e fakeweb.Entry, p *life) time.Duration {
 // milliseconds, and more where other processes want the processors too. A slower machine takes longer.
 const toldTooLate = 50 * time.Millisecond
 
-// cannotBeKnown reports a violation that no crawler could have avoided: what asked for the patience (a Retry-After, or the
-// robots.txt with the Crawl-delay) was an answer to a run that was killed before it could store it. Even so the job's own
-// delay must have been kept (where a Retry-After was not, that is a violation of its own), and a host whose robots.txt
-// was lost may be asked for nothing but its robots.txt.
+// cannotBeKnown reports a violation that no crawler could have avoided: what asked for the patience (a Retry-After, or
+// the robots.txt with the Crawl-delay) was an answer to a run that was killed before it could store it. Even so the
+// job's own delay must have been kept (where a Retry-After was not, that is a violation of its own), and a host whose
+// robots.txt was lost may be asked for nothing but its robots.txt.
 func cannotBeKnown(v fakeweb.Violation, runs []*life, delay, late time.Duration) bool {
 	run := lifeOf(v.Previous, runs)
 	if run == lifeOf(v.Request, runs) || v.Previous.End < runs[run].killed.Add(-late).UnixNano() {

@@ -90,8 +90,8 @@ func canonical(t *testing.T, raw string) string {
 	return urls[0].String()
 }
 
-// A public site leads to private ones by redirect and by link. The site is reached through a proxy, which is the only way
-// that leaves a test on loopback; what the proxy is asked for is what would have left the crawler.
+// A public site leads to private ones by redirect and by link. The site is reached through a proxy, which is the only
+// way that leaves a test on loopback; what the proxy is asked for is what would have left the crawler.
 func TestPublicSiteLeadsToNoPrivateAddress(t *testing.T) {
 	long(t)
 	targets := map[string]string{

@@ -121,8 +121,8 @@ func (r *Results) Unsound() (faults []string) {
 	return faults
 }
 
-// content is how the pages with the same bytes were judged. One is the original and the others are its exact copies, unless
-// those bytes are a near copy of something else: then all of them are.
+// content is how the pages with the same bytes were judged. One is the original and the others are its exact copies,
+// unless those bytes are a near copy of something else: then all of them are.
 type content struct{ originals, exact, near int }
 
 func (c *content) add(p Record) {

@@ -23,7 +23,8 @@ func inFile(t *testing.T, name, content string) string {
 	return file
 }
 
-// The exit status is the answer: 0 may be fetched, 1 may not, 2 the question makes no sense. Sections are those of RFC 9309.
+// The exit status is the answer: 0 may be fetched, 1 may not, 2 the question makes no sense. Sections are those of RFC
+// 9309.
 func TestToolRobotsFollowsRFC9309(t *testing.T) {
 	long(t)
 	const groups = "User-agent: *\nDisallow: /all\nUser-agent: a\nUser-Agent: B\nDisallow: /own\nUser-agent: a\nDisallow: /more\n"

@@ -125,8 +125,8 @@ func TestDeadNameServer(t *testing.T) {
 	}
 }
 
-// A disk without room is said aloud even with --quiet, stops the crawl from storing, and loses nothing: with room again the
-// same command finishes. The device /dev/full stands for the disk.
+// A disk without room is said aloud even with --quiet, stops the crawl from storing, and loses nothing: with room again
+// the same command finishes. The device /dev/full stands for the disk.
 func TestFullDiskIsSaidAndLosesNothing(t *testing.T) {
 	long(t)
 	if _, err := os.Stat("/dev/full"); err != nil {

@@ -1,6 +1,6 @@
 // Package jobdoc describes the job file: docs/jobfile.md for people and a JSON Schema for editors, both made of the
-// struct crawl.Job, its comments, its defaults and its bounds. `go generate ./pkg/control/jobfile` writes them; a test says
-// when they are stale.
+// struct crawl.Job, its comments, its defaults and its bounds. `go generate ./pkg/control/jobfile` writes them; a test
+// says when they are stale.
 package jobdoc
 
 import (

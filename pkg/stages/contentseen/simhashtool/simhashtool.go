@@ -1,5 +1,5 @@
-// Package simhashtool is the logic of `whirlpool tool simhash`: what content-seen makes of the main text of files, for people
-// and for tests of other programs.
+// Package simhashtool is the logic of `whirlpool tool simhash`: what content-seen makes of the main text of files, for
+// people and for tests of other programs.
 //
 // Its duties: read each file, take its main text as the crawler would, print its fingerprint as a JSON line. It must
 // never fetch or store anything.

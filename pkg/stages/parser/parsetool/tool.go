@@ -32,7 +32,8 @@ type Text struct {
 }
 
 // RunLinks writes the http and https links of an HTML file in the order of the document, one JSON line each. The
-// references are resolved against base, the URL of the page, or the file's own base element. File "-" is standard input.
+// references are resolved against base, the URL of the page, or the file's own base element. File "-" is standard
+// input.
 func RunLinks(base, file string, w io.Writer) error {
 	page, err := weburl.Parse(base)
 	if err != nil {

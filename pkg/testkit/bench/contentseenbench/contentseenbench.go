@@ -1,5 +1,5 @@
-// Package contentseenbench measures content-seen, for `whirlpool bench simhash`: how fast it fingerprints texts, how many
-// edited copies it recognises, whether it tells distinct pages apart, and what a claim costs as the set grows.
+// Package contentseenbench measures content-seen, for `whirlpool bench simhash`: how fast it fingerprints texts, how
+// many edited copies it recognises, whether it tells distinct pages apart, and what a claim costs as the set grows.
 //
 // It has its own texts, so that the figures can be compared; files of real pages can be measured instead.
 package contentseenbench

@@ -63,9 +63,9 @@ func TestNegativeControlAckBeforeTheEffect(t *testing.T) {
 	}
 }
 
-// The control of the check for politeness: a frontier that leases before what its predecessor leased has ended hurries hosts; one that
-// waits does not. All hosts are leased at once here, and a narrow fetcher has begun few of the leases when the node is killed. Its
-// successor begins the others at once, and each takes longer than a host's delay.
+// The control of the check for politeness: a frontier that leases before what its predecessor leased has ended hurries
+// hosts; one that waits does not. All hosts are leased at once here, and a narrow fetcher has begun few of the leases
+// when the node is killed. Its successor begins the others at once, and each takes longer than a host's delay.
 func TestNegativeControlFrontierThatDoesNotWait(t *testing.T) {
 	long(t)
 	ready(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
-// tormented does act so many times during a crawl, mostly at random instants: when the server has seen a random part of the requests
-// that the crawl takes. It waits until the job has ended.
+// tormented does act so many times during a crawl, mostly at random instants: when the server has seen a random part of
+// the requests that the crawl takes. It waits until the job has ended.
 func (c *cluster) tormented(w *world, times int, act func(i int)) {
 	c.t.Helper()
 	targets := make([]int, times)
@@ -58,7 +58,8 @@ func (c *cluster) killed(what string, ps ...*harness.Process) {
 	})
 }
 
-// Each of the seven programs is killed, and all at once, at random instants: nothing is lost or doubled, and no host is hurried.
+// Each of the seven programs is killed, and all at once, at random instants: nothing is lost or doubled, and no host is
+// hurried.
 func TestProgramsAreKilledAnywhere(t *testing.T) {
 	w := serve(t)
 	c := newCluster(t, w.srv, w.job())
@@ -117,8 +118,8 @@ func TestServicesAreKilledAnywhere(t *testing.T) {
 	}
 }
 
-// Each program has several connections to the broker. They are cut one by one: what was published on one, and not confirmed, may have
-// arrived or not.
+// Each program has several connections to the broker. They are cut one by one: what was published on one, and not
+// confirmed, may have arrived or not.
 func TestConnectionsAreCutAnywhere(t *testing.T) {
 	w := serve(t)
 	c := newCluster(t, w.srv, w.job())

@@ -18,8 +18,8 @@ import (
 // mutePart is in the name of the connection over which a frontier leases.
 const mutePart = "publishes wh_subsystems"
 
-// mute stands between a frontier and the broker. When it is told to, it keeps what the broker says on the connection of leases to
-// itself for a while, and then cuts it: the leases have arrived, and their confirms have not.
+// mute stands between a frontier and the broker. When it is told to, it keeps what the broker says on the connection of
+// leases to itself for a while, and then cuts it: the leases have arrived, and their confirms have not.
 type mute struct {
 	listener net.Listener
 	broker   string
@@ -130,8 +130,8 @@ func (m *mute) strike() bool {
 	return within(time.Second, func() bool { return c.kept.Load() > 0 })
 }
 
-// A lease whose confirm is lost with the connection is published again, and may come to the fetcher twice. Its host must not hear of
-// that.
+// A lease whose confirm is lost with the connection is published again, and may come to the fetcher twice. Its host
+// must not hear of that.
 func TestConfirmsOfLeasesAreLost(t *testing.T) {
 	w := serve(t)
 	c := newCluster(t, w.srv, w.job())

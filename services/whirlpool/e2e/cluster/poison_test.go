@@ -14,8 +14,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// A page that a stage fails at goes into the dead letters with the reason, and the crawl goes on without it. When what was wrong is
-// mended, replay brings it back. Here the database refuses what content-seen wants to store of one page.
+// A page that a stage fails at goes into the dead letters with the reason, and the crawl goes on without it. When what
+// was wrong is mended, replay brings it back. Here the database refuses what content-seen wants to store of one page.
 func TestPoisonPageIsBuriedAndReplayed(t *testing.T) {
 	w := serve(t)
 	c := newCluster(t, w.srv, w.job())

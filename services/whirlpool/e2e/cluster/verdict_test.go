@@ -104,9 +104,10 @@ func (c *cluster) deaths(fakeweb.Entry) (all []time.Time) {
 // toldTooLate is how shortly before a trouble an answer may have come that nobody had the time to read and store.
 const toldTooLate = 250 * time.Millisecond
 
-// cannotBeKnown reports a violation that no crawler could have avoided: what asked for the patience (a Retry-After, or the
-// robots.txt with the Crawl-delay) was an answer to somebody who was killed, or lost the broker or the database, before he could store
-// it. Even so the job's own delay must have been kept, and a host whose robots.txt was lost may be asked for nothing but that.
+// cannotBeKnown reports a violation that no crawler could have avoided: what asked for the patience (a Retry-After, or
+// the robots.txt with the Crawl-delay) was an answer to somebody who was killed, or lost the broker or the database,
+// before he could store it. Even so the job's own delay must have been kept, and a host whose robots.txt was lost may
+// be asked for nothing but that.
 func (c *cluster) cannotBeKnown(v fakeweb.Violation, delay time.Duration) bool {
 	if !slices.ContainsFunc(c.troubles, func(tr trouble) bool {
 		end := time.Unix(0, v.Previous.End)

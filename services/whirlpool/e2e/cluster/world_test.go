@@ -25,15 +25,16 @@ type world struct {
 	requests int // that the undisturbed crawl made
 }
 
-// undisturbed is the crawl that all others are compared with. They serve the same web on the same port, so that the URLs and
-// bytes are the same.
+// undisturbed is the crawl that all others are compared with. They serve the same web on the same port, so that the
+// URLs and bytes are the same.
 var undisturbed struct {
 	once sync.Once
 	port int
 	world
 }
 
-// webOf has redirects, missing pages, refusals, robots.txt of all kinds, copies, pages that change, dead and unknown hosts.
+// webOf has redirects, missing pages, refusals, robots.txt of all kinds, copies, pages that change, dead and unknown
+// hosts.
 func webOf(pages int, delay time.Duration) fakeweb.Config {
 	cfg := fakeweb.Default()
 	cfg.Pages, cfg.Hosts, cfg.PagesZipf, cfg.PageBytes = pages, max(pages/35, 10), 0.3, 4<<10

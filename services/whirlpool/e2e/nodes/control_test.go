@@ -10,8 +10,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
-// The control of the cut-offs: of two nodes one is cut off from ZooKeeper until the other has taken over all it had. If it does not fence itself, and
-// PostgreSQL does not refuse what it writes, both fetch the same hosts, and the checks see that; a sound node fails none of them.
+// The control of the cut-offs: of two nodes one is cut off from ZooKeeper until the other has taken over all it had. If
+// it does not fence itself, and PostgreSQL does not refuse what it writes, both fetch the same hosts, and the checks
+// see that; a sound node fails none of them.
 func TestNegativeControlNodeThatIgnoresItsFence(t *testing.T) {
 	ready(t)
 	if errNoSpace != nil {
@@ -59,8 +60,8 @@ func TestNegativeControlNodeThatIgnoresItsFence(t *testing.T) {
 	}
 }
 
-// The control of the check of owners: a request by another node than the table says is found, and so is one of the new owner before the old one
-// has let go.
+// The control of the check of owners: a request by another node than the table says is found, and so is one of the new
+// owner before the old one has let go.
 func TestNegativeControlOwners(t *testing.T) {
 	long(t)
 	table := twoNodes(t)

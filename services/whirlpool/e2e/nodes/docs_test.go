@@ -56,8 +56,8 @@ func serveDocs(t *testing.T) *site {
 	return s
 }
 
-// documents is a tree of pages: contents, chapters, sections, each linked with its neighbours, with relative links of all kinds, a style
-// sheet, a link that leads nowhere, and one away from the site.
+// documents is a tree of pages: contents, chapters, sections, each linked with its neighbours, with relative links of
+// all kinds, a style sheet, a link that leads nowhere, and one away from the site.
 func documents() fstest.MapFS {
 	files := fstest.MapFS{"_static/style.css": {Data: []byte("body{}")}}
 	page := func(name, title, body string) {

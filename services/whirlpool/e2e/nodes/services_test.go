@@ -143,7 +143,8 @@ func networkOf(n int) commander {
 	return func(exe string, args ...string) *exec.Cmd { return in(n, exe, args...) }
 }
 
-// up starts services in a directory, at an address where the backend can, and returns the variables that say where they are.
+// up starts services in a directory, at an address where the backend can, and returns the variables that say where they
+// are.
 func (s *services) up(command commander, name, at string, services ...string) (map[string]string, error) {
 	args := services
 	switch {

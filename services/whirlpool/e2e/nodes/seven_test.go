@@ -9,7 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
-// Each of a node's seven programs is killed, and started again at once: within the grace time nothing of the ring moves.
+// Each of a node's seven programs is killed, and started again at once: within the grace time nothing of the ring
+// moves.
 func TestProgramOfANodeIsKilledAndNothingMoves(t *testing.T) {
 	w := serve(t, 400*time.Millisecond)
 	c := newCluster(t, w.srv, calm(t))

@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
-// Three nodes of one ring share 500 hosts and a site of documents: together they find what one machine finds, each host is fetched by its
-// owner and nobody else, and nothing is left behind on any of them.
+// Three nodes of one ring share 500 hosts and a site of documents: together they find what one machine finds, each host
+// is fetched by its owner and nobody else, and nothing is left behind on any of them.
 func TestThreeNodesShareTheHostsAndFindWhatOneMachineFinds(t *testing.T) {
 	w := serve(t, 100*time.Millisecond)
 	docs := serveDocs(t)
@@ -44,9 +44,9 @@ func TestThreeNodesShareTheHostsAndFindWhatOneMachineFinds(t *testing.T) {
 	}
 }
 
-// wantShares compares what each node did with its share of the ring: it owns a third of the virtual nodes, to one; it fetched each host
-// that the table gives it and no other; and chance alone, which hashing is, tells the number of hosts from a third of all (four standard
-// deviations of a binomial distribution).
+// wantShares compares what each node did with its share of the ring: it owns a third of the virtual nodes, to one; it
+// fetched each host that the table gives it and no other; and chance alone, which hashing is, tells the number of hosts
+// from a third of all (four standard deviations of a binomial distribution).
 func (c *cluster) wantShares(w *world) {
 	c.t.Helper()
 	table := c.history.now()

@@ -71,7 +71,8 @@ func installTools() error {
 	return nil
 }
 
-// inSpace runs the tests again in namespaces of their own. They are process 1 there: when that ends, so does everything.
+// inSpace runs the tests again in namespaces of their own. They are process 1 there: when that ends, so does
+// everything.
 func inSpace(home string) int {
 	runtime.LockOSThread() // the death signal is sent when this thread ends
 	self, err := os.Executable()
@@ -93,7 +94,8 @@ func inSpace(home string) int {
 	return 0
 }
 
-// enterSpace furnishes the namespaces: /proc of these processes, names of network namespaces that nobody else sees, a bridge.
+// enterSpace furnishes the namespaces: /proc of these processes, names of network namespaces that nobody else sees, a
+// bridge.
 func enterSpace() error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("keep mounts private: %w", err)
@@ -136,7 +138,8 @@ func ip(commands ...string) error {
 	return nil
 }
 
-// in returns the command that runs another in the network of the n-th node. The process is the command's own in the end.
+// in returns the command that runs another in the network of the n-th node. The process is the command's own in the
+// end.
 func in(n int, exe string, args ...string) *exec.Cmd {
 	if errNoSpace != nil {
 		return exec.Command(exe, args...)
@@ -144,7 +147,8 @@ func in(n int, exe string, args ...string) *exec.Cmd {
 	return exec.Command("ip", append([]string{"netns", "exec", spaceOf(n), exe}, args...)...)
 }
 
-// cutOff drops all packets between the n-th node and who the rules for iptables match: outgoing and incoming. mend lets them pass again.
+// cutOff drops all packets between the n-th node and who the rules for iptables match: outgoing and incoming. mend lets
+// them pass again.
 func cutOff(t *testing.T, n int, outgoing, incoming string) (mend func()) {
 	t.Helper()
 	rules := func(action string) {

@@ -40,8 +40,8 @@ func troubles(t *testing.T) []string {
 	return all
 }
 
-// Nodes join, leave, die and are cut off at random instants of a crawl: the same pages in the end, no host is hurried, none is asked by two
-// nodes at once or by another than its owner, and what a dead node had is fetched within a minute.
+// Nodes join, leave, die and are cut off at random instants of a crawl: the same pages in the end, no host is hurried,
+// none is asked by two nodes at once or by another than its owner, and what a dead node had is fetched within a minute.
 func TestNodesJoinLeaveDieAndAreCutOff(t *testing.T) {
 	ready(t)
 	seed := rand.Uint64()
@@ -109,7 +109,8 @@ func troubled(t *testing.T, seed uint64) {
 	}
 }
 
-// victim chooses a member of the ring that is not leaving. It waits for one: all others may be dead or cut off for the moment.
+// victim chooses a member of the ring that is not leaving. It waits for one: all others may be dead or cut off for the
+// moment.
 func (tor *tormentor) victim() *machine {
 	var well []*machine
 	until(tor.t, patience, "a member of the ring that is not leaving", func() bool {
@@ -172,8 +173,8 @@ func (tor *tormentor) killNode(m *machine) {
 	check(tor.t, os.RemoveAll(filepath.Join(tor.dir, m.name, "spool")))
 }
 
-// finishLeaving stops the node that was asked to leave, when it has, and has passed on what it held: what waits for a broker that was out of reach waits
-// for ten seconds.
+// finishLeaving stops the node that was asked to leave, when it has, and has passed on what it held: what waits for a
+// broker that was out of reach waits for ten seconds.
 func (tor *tormentor) finishLeaving() {
 	if tor.leaving == nil || tor.leaving.gone {
 		return
@@ -195,8 +196,8 @@ func (tor *tormentor) finishLeaving() {
 	tor.leaving.gone = true
 }
 
-// wantMoves checks that a node that joins gets a part of the ring that is within 20 % of one by the number of nodes, and that nothing
-// moves between the others.
+// wantMoves checks that a node that joins gets a part of the ring that is within 20 % of one by the number of nodes,
+// and that nothing moves between the others.
 func (tor *tormentor) wantMoves() {
 	tables := tor.history.all()
 	name := spaceOf(tor.joiner)

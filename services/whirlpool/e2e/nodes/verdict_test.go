@@ -144,9 +144,10 @@ func (c *cluster) deaths(e fakeweb.Entry) (all []time.Time) {
 // toldTooLate is how shortly before a trouble an answer may have come that nobody had the time to read and store.
 const toldTooLate = 250 * time.Millisecond
 
-// cannotBeKnown reports a violation that no crawler could have avoided: what asked for the patience (a Retry-After, or the robots.txt with
-// the Crawl-delay) was an answer to a node that was killed, or cut off from the stores, before it could store it. Even so the job's own delay
-// must have been kept, and a host whose robots.txt was lost may be asked for nothing but that.
+// cannotBeKnown reports a violation that no crawler could have avoided: what asked for the patience (a Retry-After, or
+// the robots.txt with the Crawl-delay) was an answer to a node that was killed, or cut off from the stores, before it
+// could store it. Even so the job's own delay must have been kept, and a host whose robots.txt was lost may be asked
+// for nothing but that.
 func (c *cluster) cannotBeKnown(v fakeweb.Violation, delay time.Duration) bool {
 	if !slices.ContainsFunc(c.troubles, func(tr trouble) bool {
 		end := time.Unix(0, v.Previous.End)
@@ -185,8 +186,8 @@ func asker(e fakeweb.Entry) string {
 // hearsay is how much later than the observer a node may hear of a table, or earlier.
 const hearsay = time.Second // times the machine's slowness
 
-// trespasses lists the requests of nodes that the ring did not let contact the host: not its owner, or not yet, or not any more. A node that
-// is to hand a host on may have a request in flight until it has said that it has not.
+// trespasses lists the requests of nodes that the ring did not let contact the host: not its owner, or not yet, or not
+// any more. A node that is to hand a host on may have a request in flight until it has said that it has not.
 func (c *cluster) trespasses(w *world) (faults []string) {
 	if errNoSpace != nil {
 		return nil

@@ -28,8 +28,8 @@ type world struct {
 	requests int // that the undisturbed crawl made
 }
 
-// undisturbed is the crawl that all others are compared with. They serve the same web on the same port, so that the URLs and bytes are
-// the same; what they find does not depend on their delays.
+// undisturbed is the crawl that all others are compared with. They serve the same web on the same port, so that the
+// URLs and bytes are the same; what they find does not depend on their delays.
 var undisturbed struct {
 	once sync.Once
 	port int
@@ -46,7 +46,8 @@ func webOf(delay time.Duration) fakeweb.Config {
 	return cfg
 }
 
-// serve serves the web until the test ends, for crawls with a delay. The first test that does also has it crawled by one machine.
+// serve serves the web until the test ends, for crawls with a delay. The first test that does also has it crawled by
+// one machine.
 func serve(t *testing.T, delay time.Duration) *world {
 	t.Helper()
 	ready(t)
@@ -107,7 +108,8 @@ func crawlAlone(t *testing.T, job *crawl.Job, dns string) *e2e.Results {
 	return r
 }
 
-// jobFor is a job over a whole synthetic web. Hosts of one address may belong to two nodes, so there is no delay between those.
+// jobFor is a job over a whole synthetic web. Hosts of one address may belong to two nodes, so there is no delay
+// between those.
 func jobFor(srv *fakeweb.Server, delay time.Duration) *crawl.Job {
 	job := crawl.DefaultJob()
 	job.ID, job.Seeds, job.Scope, job.Contact = "e2e", srv.Web().Seeds(), crawl.ScopeAny, "e2e@whirlpool.invalid"

@@ -1,4 +1,5 @@
-// Command write writes docs/jobfile.md and pkg/control/jobfile/schema.json. `go generate ./pkg/control/jobfile` runs it in pkg/control/jobfile.
+// Command write writes docs/jobfile.md and pkg/control/jobfile/schema.json. `go generate ./pkg/control/jobfile` runs it
+// in pkg/control/jobfile.
 package main
 
 import (
