@@ -32,8 +32,8 @@ func RunCluster(ctx context.Context, p *process.Program, roles ...Role) error {
 
 // Cluster is RunCluster with parts replaced.
 type Cluster struct {
-	// Decorate may replace what stages are made of, before they are made: the tests' faults come in here. Nil: nothing is
-	// replaced.
+	// Decorate may replace what stages are made of, before they are made: the tests' faults come in here. Nil: nothing
+	// is replaced.
 	Decorate func(d *Deps)
 	// RingStore may replace where the ring is kept. Nil: nothing is replaced.
 	RingStore func(member.Store) member.Store

@@ -23,12 +23,9 @@ import (
 // under way. So it first waits until the fetchers have ended all of those, and leases nothing before it has their
 // outcomes: a host may have asked for rest.
 func (c *cluster) runFrontier(ctx context.Context) error {
-	var land *handover.Ownership // nil: a node on its own, to which all hosts belong
-	if c.member != nil {
-		var err error
-		if land, err = c.enterRing(ctx); err != nil {
-			return stopped(ctx, err)
-		}
+	land, err := c.ownership(ctx)
+	if err != nil {
+		return stopped(ctx, err)
 	}
 	cfg := RabbitConfig(c.p.Config)
 	cfg.Program, cfg.Log = c.p.Name, c.p.Log
@@ -37,6 +34,37 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 		return stopped(ctx, again(err))
 	}
 	defer func() { _ = queues.Close() }() // what was pulled goes back, whatever it says
+	deps := c.frontierDeps(queues, land)
+	n, err := c.node(deps, Frontier)
+	if err != nil {
+		return err
+	}
+	if err := n.Recover(ctx, true); err != nil {
+		return stopped(ctx, again(err))
+	}
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	c.besideFrontier(working, stop, n, queues, &deps, land)
+	c.lead(n.frontier)
+	defer c.lead(nil)
+	c.p.Ready()
+	err = n.Run(working)
+	if working.Err() != nil && ctx.Err() == nil {
+		return again(errors.Join(context.Cause(working), err))
+	}
+	return err
+}
+
+// ownership enters the ring; nil: a node on its own, to which all hosts belong.
+func (c *cluster) ownership(ctx context.Context) (*handover.Ownership, error) {
+	if c.member == nil {
+		return nil, nil
+	}
+	return c.enterRing(ctx)
+}
+
+// frontierDeps is what a frontier works on, with the waits before it recovers and before it leases.
+func (c *cluster) frontierDeps(queues *rabbit.Queues, land *handover.Ownership) Deps {
 	deps := c.deps()
 	deps.Stores.Queues = queues
 	if land != nil {
@@ -53,15 +81,12 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 		c.p.Log.Info("the frontier begins to lease")
 		return nil
 	}
-	n, err := c.node(deps, Frontier)
-	if err != nil {
-		return err
-	}
-	if err := n.Recover(ctx, true); err != nil {
-		return stopped(ctx, again(err))
-	}
-	working, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+	return deps
+}
+
+// besideFrontier starts what runs beside a frontier until working ends: it ends all when the queues are lost, does the
+// ring's moves, and follows the revisions and the ends of jobs.
+func (c *cluster) besideFrontier(working context.Context, stop context.CancelCauseFunc, n *Node, queues *rabbit.Queues, deps *Deps, land *handover.Ownership) {
 	go func() {
 		select {
 		case <-queues.Lost():
@@ -72,20 +97,12 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 	if land != nil {
 		go func() { stop(land.Run(working, n.frontier)) }()
 	}
-	w := c.jobWatch(n.frontier, &deps, land)
+	w := c.jobWatch(n.frontier, deps, land)
 	r := &jobRevisions{jobs: c.postgres.Jobs(), frontier: n.frontier, log: c.p.Log, sweeper: &sweeper{jobs: c.postgres.Jobs(),
 		left: c.postgres.URLs(), look: c.postgres.URLs(), bus: deps.Bus, judge: n.judge, log: c.p.Log}}
 	w.concluded = r.concluded
 	go r.run(working)
 	go w.run(working)
-	c.lead(n.frontier)
-	defer c.lead(nil)
-	c.p.Ready()
-	err = n.Run(working)
-	if working.Err() != nil && ctx.Err() == nil {
-		return again(errors.Join(context.Cause(working), err))
-	}
-	return err
 }
 
 // ringOf is a ownership as the frontier sees it.

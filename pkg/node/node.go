@@ -40,8 +40,8 @@ type Stores struct {
 	Archive  crawl.Archive // nil: no WARC files
 	// Redirects is where loops of redirects are found.
 	Redirects crawl.Redirects
-	// Places is which pages keep their places in the page budget; nil: Pages forgets the records of pages that are taken
-	// back.
+	// Places is which pages keep their places in the page budget; nil: Pages forgets the records of pages that are
+	// taken back.
 	Places crawl.Places
 	// Following is used on a ring of nodes; nil: nobody waits for the links of pages.
 	Following crawl.Following
@@ -102,8 +102,8 @@ type Deps struct {
 	Outstanding func() int64
 	// Held reports whether the handlers wait for something that people have to mend: see pipeline.Config. nil: never.
 	Held func() bool
-	// Owners and Ring say whose URLs are; nil: all are this node's. Fetching may replace the fetcher by one that asks the
-	// ring; nil: it does not.
+	// Owners and Ring say whose URLs are; nil: all are this node's. Fetching may replace the fetcher by one that asks
+	// the ring; nil: it does not.
 	Owners   hostsplitter.Owners
 	Ring     frontier.Ring
 	Fetching func(pipeline.Handler[*crawl.Fetch]) pipeline.Handler[*crawl.Fetch]

@@ -17,8 +17,8 @@ var errFenced = errors.New("this node's place in the ring is not certain any mor
 // its hosts when it is gone.
 type tenure struct {
 	fetcher pipeline.Handler[*crawl.Fetch]
-	// alive returns the node's registration; false where it is gone, or where this program has not heard of it for so long
-	// that it may be.
+	// alive returns the node's registration; false where it is gone, or where this program has not heard of it for so
+	// long that it may be.
 	alive func() (incarnation uint64, ok bool)
 
 	mu          sync.Mutex

@@ -30,9 +30,9 @@ type Config struct {
 	Frontier  Frontier  `yaml:"frontier"`
 	// Workers bounds the messages that a stage handles at once. The fetcher's bound is fetch.concurrency.
 	Workers PerStage[int] `yaml:"workers"`
-	// Handlers bounds how long a stage handles one message. One that takes longer is cut off and tried again, and becomes
-	// a dead letter at the third time. The fetcher's must be more than limits.total of any job, and all of them less than
-	// the broker's consumer_timeout (30 minutes).
+	// Handlers bounds how long a stage handles one message. One that takes longer is cut off and tried again, and
+	// becomes a dead letter at the third time. The fetcher's must be more than limits.total of any job, and all of them
+	// less than the broker's consumer_timeout (30 minutes).
 	Handlers PerStage[crawl.Duration] `yaml:"handlers"`
 	Log      Log                      `yaml:"log"`
 	HTTP     Listen                   `yaml:"http"`  // health and metrics

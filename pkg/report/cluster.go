@@ -78,8 +78,8 @@ type ClusterSources struct {
 	Attempts     Attempts
 	Broker       Broker
 	Records      func(crawl.JobID) Records
-	// Ring returns the nodes of the cluster as they are now, whose brokers are asked instead of Broker; nil: a node on its
-	// own.
+	// Ring returns the nodes of the cluster as they are now, whose brokers are asked instead of Broker; nil: a node on
+	// its own.
 	Ring func(ctx context.Context) (*Ring, error)
 	// Following tells of the pages that have not come to their end.
 	Following Following

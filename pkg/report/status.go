@@ -41,8 +41,8 @@ type Status struct {
 	Rate      float64         `json:"pages_per_second,omitempty"`
 	Claimed   int64           `json:"claimed"` // URLs that were to be fetched, ever
 	Open      int64           `json:"open"`    // of them, those without outcome: queued or in flight
-	// Queued, InFlight, ActiveHosts, Waiting and DeadLetters of a cluster are those of all jobs: a broker does not count
-	// by jobs.
+	// Queued, InFlight, ActiveHosts, Waiting and DeadLetters of a cluster are those of all jobs: a broker does not
+	// count by jobs.
 	Queued      int64            `json:"queued"`    // retries that wait included
 	InFlight    int64            `json:"in_flight"` // of a stopped crawl: leased again when it goes on
 	ActiveHosts int              `json:"active_hosts"`

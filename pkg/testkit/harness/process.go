@@ -47,8 +47,8 @@ type Process struct {
 	Args []string
 	Env  []string // of the lives that begin from now on
 	Log  string   // file that all lives write to; they run in its directory
-	// Command makes the command of a life, which may run elsewhere; nil: exec.Command. The process must be the program's
-	// own in the end.
+	// Command makes the command of a life, which may run elsewhere; nil: exec.Command. The process must be the
+	// program's own in the end.
 	Command func(exe string, args ...string) *exec.Cmd
 
 	// Deaths are when the program was found dead after it was killed.
