@@ -49,7 +49,7 @@ func WriteAudit(w io.Writer, r *crawl.AuditReport) error {
 	check(r.TallyOff, "the counters are right", "%d are off", r.TallyOff)
 	note(d.Unsummed, "%d records are of the first release, without checksums: only their form was checked; `whirlpool repair` adds checksums")
 	note(r.Doubled, "%d URLs stand in the queues twice after a crash; each is fetched once", r.Doubled)
-	note(r.Stale, "%d queued URLs have their outcome already, after a crash; they are passed over", r.Stale)
+	note(r.Stale, "%d queued URLs have an outcome: those whose host or robots.txt could not be had are tried again, others are passed over", r.Stale)
 	note(r.Buried, "%d URLs are open only in dead letters; `whirlpool replay` brings them back", r.Buried)
 	note(r.DeadLetters, "%d dead letters; `whirlpool replay --list` shows them", r.DeadLetters)
 	for _, u := range r.Unproven {

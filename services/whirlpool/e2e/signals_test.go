@@ -85,7 +85,8 @@ func TestCtrlCFinishesWhatIsInFlightAndTheSameCommandGoesOn(t *testing.T) {
 func TestSecondCtrlCEndsAtOnceAndLosesNothing(t *testing.T) {
 	long(t)
 	t.Parallel()
-	c, srv := slowly(t, harness.Times(harness.Slowness(t), 2*time.Second))
+	// Less than a host that was hardly heard from has for its answer, 5 s.
+	c, srv := slowly(t, min(harness.Times(harness.Slowness(t), 2*time.Second), 4*time.Second))
 	p := c.start(t, "--quiet=false")
 	begun(t, p, srv, 8) // robots.txt files; what comes next takes as long
 	p.poll(t, "a page is asked for", func() bool { return srv.Running() > 0 })
