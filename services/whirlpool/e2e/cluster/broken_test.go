@@ -71,9 +71,15 @@ func (s *stutter) Consume(ctx context.Context, topic string, w bus.Workers, h bu
 			return err
 		}
 		m.Redelivered = true
+		if topic == crawl.TopicFetch {
+			fmt.Fprintln(os.Stderr, leaseTwice)
+		}
 		return h(ctx, m)
 	})
 }
+
+// leaseTwice is what stutter writes to the program's log for each lease.
+const leaseTwice = "a lease is delivered again"
 
 // first reports whether a message was not seen before.
 func (s *stutter) first(id string) bool {

@@ -9,6 +9,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // A node that is killed around the end of the page budget, mostly between pages and their outcomes, leaves at no time
@@ -78,7 +79,11 @@ func (c *cluster) spent(budget int64) {
 	defer cancel()
 	tally, err := c.postgres.URLs().Tally(ctx, c.job.ID)
 	check(c.t, err)
-	places, err := c.postgres.Places().Places(ctx, c.job.ID)
+	var places []weburl.Key // the last are left a moment after the outcomes are known
+	until(c.t, patience, "the places are left", func() bool {
+		places, err = c.postgres.Places().Places(ctx, c.job.ID)
+		return err != nil || len(places) == 0
+	})
 	check(c.t, err)
 	if tally.Pages != budget || len(places) > 0 {
 		c.t.Errorf("%d pages, and %d places are kept; the budget is %d", tally.Pages, len(places), budget)

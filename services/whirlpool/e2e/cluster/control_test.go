@@ -48,19 +48,25 @@ func TestNegativeControlAckBeforeTheEffect(t *testing.T) {
 			lost++
 		}
 	}
-	repaired := 0 // what was lost is taken back from the ledger by and by, which the node says
-	check(t, filepath.WalkDir(c.dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".log") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		repaired += strings.Count(string(text), " were lost ")
-		return err
-	}))
+	repaired := c.inLogs(" were lost ") // what was lost is taken back from the ledger by and by, which the node says
 	t.Logf("%d faults found, %d URLs lost, %d losses taken back", len(faults), lost, repaired)
 	if lost+repaired == 0 {
 		t.Errorf("%d kills did no harm that the checks would see: %q", len(c.troubles), faults)
 	}
+}
+
+// inLogs counts how often the programs wrote a text to their logs.
+func (c *cluster) inLogs(text string) (n int) {
+	c.t.Helper()
+	check(c.t, filepath.WalkDir(c.dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".log") {
+			return err
+		}
+		log, err := os.ReadFile(path)
+		n += strings.Count(string(log), text)
+		return err
+	}))
+	return n
 }
 
 // The control of the check for politeness: a frontier that leases before what its predecessor leased has ended hurries
