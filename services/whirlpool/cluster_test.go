@@ -232,9 +232,12 @@ func checkJobControl(t *testing.T, c *clusterUnderTest) {
 func checkDamageIsNamed(t *testing.T, c *clusterUnderTest) {
 	c.stopNode()
 	records := c.pages.Collection("pages_test")
+	var job int // the slow job's rows name some of the same URLs
+	c.check(c.sql.QueryRow(context.Background(), "SELECT number FROM jobs WHERE id = 'test'").Scan(&job))
 	original := func(skip int) string {
-		return c.text(`SELECT url FROM fingerprints f WHERE page_type = 0 AND NOT EXISTS
-			(SELECT FROM fingerprints WHERE content_id = f.page_id AND page_type > 0) ORDER BY page_id OFFSET $1 LIMIT 1`, skip)
+		return c.text(`SELECT url FROM fingerprints f WHERE job = $1 AND page_type = 0 AND NOT EXISTS
+			(SELECT FROM fingerprints WHERE job = $1 AND content_id = f.page_id AND page_type > 0)
+			ORDER BY page_id OFFSET $2 LIMIT 1`, job, skip)
 	}
 	deleteRecord := func(url string) {
 		res, err := records.DeleteOne(context.Background(), bson.D{{Key: "_id", Value: parseURL(t, url).Key().String()}})
@@ -247,7 +250,7 @@ func checkDamageIsNamed(t *testing.T, c *clusterUnderTest) {
 		c.check(err)
 	}
 	key := func(url string) []byte { k := parseURL(t, url).Key(); return k[:] }
-	copyOf := c.text("SELECT url FROM fingerprints WHERE page_type = 1 ORDER BY page_id LIMIT 1")
+	copyOf := c.text("SELECT url FROM fingerprints WHERE job = $1 AND page_type = 1 ORDER BY page_id LIMIT 1", job)
 	missing, unprinted, reopened, bad := original(0), original(1), original(2), original(3)
 	before := c.must("audit", "--cluster", "--job", "test")
 	const stray, misfiled = "http://stray.test/", "http://misfiled.test/"
@@ -256,13 +259,22 @@ func checkDamageIsNamed(t *testing.T, c *clusterUnderTest) {
 		harm      func()
 	}{
 		{"status 200", "counters are wrong", func() {
-			c.exec("UPDATE tallies SET n = n + 1 WHERE ctid = (SELECT ctid FROM tallies WHERE counter = 'status' AND arg = '200' LIMIT 1)")
+			c.exec(`UPDATE tallies SET n = n + 1 WHERE ctid =
+				(SELECT ctid FROM tallies WHERE job = $1 AND counter = 'status' AND arg = '200' LIMIT 1)`, job)
 		}},
 		{missing, "records are not stored", func() { deleteRecord(missing) }},
-		{unprinted, "have no fingerprint", func() { c.exec("DELETE FROM fingerprints WHERE url = $1", unprinted) }},
-		{reopened, "they are lost", func() { c.exec("UPDATE urls SET state = 1 WHERE url = $1 AND state = 2", reopened) }},
-		{bad, "none of the states", func() { c.exec("UPDATE urls SET verdict = 2 WHERE url = $1 AND state = 2", bad) }},
-		{copyOf, "name an original", func() { c.exec("UPDATE fingerprints SET content_id = $2 WHERE url = $1", copyOf, key(stray)) }},
+		{unprinted, "have no fingerprint", func() {
+			c.exec("DELETE FROM fingerprints WHERE job = $1 AND url = $2", job, unprinted)
+		}},
+		{reopened, "they are lost", func() {
+			c.exec("UPDATE urls SET state = 1 WHERE job = $1 AND url = $2 AND state = 2", job, reopened)
+		}},
+		{bad, "none of the states", func() {
+			c.exec("UPDATE urls SET verdict = 2 WHERE job = $1 AND url = $2 AND state = 2", job, bad)
+		}},
+		{copyOf, "name an original", func() {
+			c.exec("UPDATE fingerprints SET content_id = $3 WHERE job = $1 AND url = $2", job, copyOf, key(stray))
+		}},
 		{stray, "nobody claimed", func() { insert(stray, stray) }},
 		{misfiled, "the key of another URL", func() { deleteRecord(unprinted); insert(unprinted, misfiled) }},
 	} {
