@@ -65,6 +65,15 @@ type Job struct {
 	KeepParams    bool   `json:"keep_params" yaml:"keep_params"`         // do not strip session ids and tracking parameters
 	NearDuplicate int    `json:"near_duplicate" yaml:"near_duplicate"`   // bits of 64 in which fingerprints of near-duplicates may differ
 
+	AcceptLanguage string       `json:"accept_language,omitempty" yaml:"accept_language,omitempty"` // Accept-Language of each request, as in de,en;q=0.5
+	Headers        []HeaderRule `json:"headers,omitempty" yaml:"headers,omitempty"`                 // further fields of the requests' headers
+	Auth           []AuthRule   `json:"auth,omitempty" yaml:"auth,omitempty"`                       // passwords and tokens, by site
+	Cookies        string       `json:"cookies,omitempty" yaml:"cookies,omitempty"`                 // keep the cookies that servers set: on, off, or empty: on unless scope is any
+	CookiesFile    string       `json:"cookies_file,omitempty" yaml:"cookies_file,omitempty"`       // file of cookies, as browsers' add-ons, curl and wget write it (Netscape's format)
+	Cookie         []CookieRule `json:"cookie,omitempty" yaml:"cookie,omitempty"`                   // cookies that are sent besides
+	Login          Login        `json:"login,omitzero" yaml:"login,omitempty"`                      // log in by a form before anything else of that site is fetched
+	FollowLogout   bool         `json:"follow_logout,omitempty" yaml:"follow_logout,omitempty"`     // follow what looks like a log-out link though the crawl is logged in
+
 	Robots     RobotsPolicy `json:"robots" yaml:"robots"`           // how robots.txt files are used
 	Politeness Politeness   `json:"politeness" yaml:"politeness"`   // what a host has to bear
 	Retry      Retry        `json:"retry" yaml:"retry"`             // how failures are repeated
@@ -239,6 +248,7 @@ func (j *Job) Validate() error {
 	errs = append(errs, checkPatterns("include", j.Include)...)
 	errs = append(errs, checkPatterns("exclude", j.Exclude)...)
 	errs = append(errs, checkMediaTypes(j.MediaTypes)...)
+	errs = append(errs, checkRequests(j)...)
 	errs = append(errs, checkNumbers(reflect.ValueOf(j).Elem(), "", "")...)
 	return errors.Join(errs...)
 }

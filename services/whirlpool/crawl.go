@@ -63,7 +63,7 @@ failed or no page could be fetched.`,
 			final, err = f.job(cmd, job, args)
 		}
 		if err == nil {
-			err = f.check()
+			err = errors.Join(f.check(), checkSecrets(final))
 		}
 		if err != nil {
 			return err
@@ -110,6 +110,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.Var(&job.Politeness.Delay, "delay", "wait between two requests to a host, from the end of one to the start of the next")
 	fl.Var(&job.Politeness.IPDelay, "ip-delay", "wait between two requests to an address; never more than --delay")
 	fl.IntVar(&job.Politeness.HostConnections, "host-connections", 1, "requests at once to a host; more only for your own site")
+	addRequestFlags(cmd, job)
 	fl.StringVar(&job.UserAgent, "user-agent", "", "User-Agent header (default Whirlpool/VERSION (+CONTACT))")
 	fl.StringVar(&job.Robots.Agent, "robots-agent", "", "`name` to look for in robots.txt files (default that of the User-Agent)")
 	fl.StringVar(&job.Contact, "contact", "", "`URL or e-mail` address for the owners of the sites")
@@ -192,6 +193,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 			copyFlag()
 		}
 	}
+	overlayRequests(cmd, job, flags)
 }
 
 // memoryGoal is what the Go runtime keeps a crawl's memory under, collecting garbage more often when it comes near.

@@ -31,6 +31,8 @@ func kind(t reflect.Type) string {
 		return "text"
 	case reflect.Slice:
 		return "list"
+	case reflect.Map:
+		return "texts by name"
 	}
 	return "whole number"
 }
@@ -80,6 +82,29 @@ var examples = map[string]string{
 	"sitemaps":                    "false",
 	"keep_params":                 "true",
 	"near_duplicate":              "-1",
+	"accept_language":             "de,en;q=0.5",
+	"headers.url":                 "https://example.com",
+	"headers.name":                "X-Client",
+	"headers.value":               `"${API_KEY}"`,
+	"auth.url":                    "https://example.com",
+	"auth.user":                   "alice",
+	"auth.password":               `"${PASSWORD}"`,
+	"auth.bearer":                 "file:/run/secrets/token",
+	"cookies":                     `"off"`,
+	"cookies_file":                "cookies.txt",
+	"cookie.url":                  "https://example.com",
+	"cookie.name":                 "session",
+	"cookie.value":                `"${SESSION}"`,
+	"login.url":                   "https://example.com/login",
+	"login.form":                  `"form#login"`,
+	"login.fields":                `{user: alice, password: "${PASSWORD}"}`,
+	"login.ignore_robots":         "true",
+	"login.check.url":             "https://example.com/account",
+	"login.check.css":             "a.logout",
+	"login.check.text":            "Log out",
+	"login.check.not_css":         `"input[type=password]"`,
+	"login.check.not_text":        "Please log in",
+	"follow_logout":               "true",
 	"robots.agent":                "examplebot",
 	"robots.refresh":              "12h",
 	"politeness.delay":            "2s",
@@ -132,6 +157,8 @@ func (k *Key) example() string {
 		return k.Name + ": true"
 	case reflect.Slice:
 		return k.Name + ": []"
+	case reflect.Map:
+		return k.Name + ": {}"
 	}
 	return k.Name + `: ""`
 }
