@@ -104,6 +104,15 @@ func (e *Outcome) Subject() Subject { return e.Task.subject() }
 // Contacted reports whether a request was sent.
 func (e *Outcome) Contacted() bool { return !e.Ended.IsZero() }
 
+// OurTrouble reports whether a reason is a fault of the crawler or of what it works with: no URL fails by it.
+func OurTrouble(reason string) bool {
+	switch reason {
+	case ReasonOpenFiles, ReasonProxy, ReasonNoProxy, ReasonCertificate:
+		return true
+	}
+	return false
+}
+
 // Reasons that stand in outcomes, exclusions and crawl.log. Others may be made by the traps package (trap-…).
 const (
 	ReasonScope            = "scope"

@@ -112,7 +112,7 @@ func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch) (
 
 // answer sends the request and deals with the answer by the kind of the task.
 func (h *Handler) answer(ctx context.Context, a *attempt, f *crawl.Fetch) ([]crawl.Event, error) {
-	err := a.send(ctx, h.client, Request{Job: a.job, Task: a.task, Addr: f.Addr, FirstWait: f.FirstWait, Private: h.private(a.job)})
+	err := a.send(ctx, h.client, Request{Job: a.job, Task: a.task, Addr: f.Addr, FirstWait: f.FirstWait, Bandwidth: f.Bandwidth, Private: h.private(a.job)})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -126,6 +126,11 @@ func (h *Handler) answer(ctx context.Context, a *attempt, f *crawl.Fetch) ([]cra
 		return nil, nil
 	}
 	return h.pageAnswer(ctx, a)
+}
+
+// proxied reports whether the requests of a job go through a proxy.
+func (h *Handler) proxied(job *crawl.Job) bool {
+	return h.cfg.Proxy != "" || len(job.Network.Proxies) > 0
 }
 
 // private reports whether the job may reach addresses that are not public.

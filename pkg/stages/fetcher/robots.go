@@ -53,6 +53,10 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 	case rec.State == crawl.RobotsDisallowAll && h.private(job) && rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
 		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that may not reach private addresses; it is asked for again"}.apply(out)
 		return false, nil
+	case rec.State == crawl.RobotsDisallowAll && job.Network.Insecure && task.URL.Scheme() == "https" && rec.Status == 0 &&
+		rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
+		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that wants valid certificates; it is asked for again"}.apply(out)
+		return false, nil
 	case rec.State == crawl.RobotsDisallowAll:
 		h.unavailable(ctx, job, task).apply(out)
 		return false, nil
@@ -74,7 +78,7 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 // unavailable says why a page is not fetched whose robots.txt could not be had. Where the whole host is out of reach
 // that is the better reason, and it can be told without contacting anybody but the name server.
 func (h *Handler) unavailable(ctx context.Context, job *crawl.Job, task *crawl.Task) Fault {
-	if err := h.unreachable(ctx, task.URL.Hostname(), h.private(job)); err != nil {
+	if err := h.unreachable(ctx, job, task.URL.Hostname(), h.private(job)); err != nil {
 		if f, ok := diagnoseName(err); ok && f.Verdict.Final() {
 			return f
 		}
@@ -84,12 +88,15 @@ func (h *Handler) unavailable(ctx context.Context, job *crawl.Job, task *crawl.T
 }
 
 // unreachable returns why no request can reach host, as far as names and addresses tell.
-func (h *Handler) unreachable(ctx context.Context, host string, private bool) error {
-	if h.cfg.Proxy != "" {
+func (h *Handler) unreachable(ctx context.Context, job *crawl.Job, host string, private bool) error {
+	if h.proxied(job) {
 		if private {
 			return nil
 		}
 		return netguard.CheckHost(host)
+	}
+	if len(job.Network.Resolve) > 0 { // the dialer knows better
+		return nil
 	}
 	addrs, err := h.deps.DNS.Lookup(ctx, host)
 	if err != nil || private {
@@ -271,13 +278,13 @@ func (h *Handler) keepRules(ctx context.Context, a *attempt, now time.Time) (boo
 // that is of no use nothing of the origin may be fetched for a while.
 func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 	if a.out.Verdict == crawl.VerdictRetry {
-		if a.task.Attempt < a.job.Retry.Max || a.out.Reason == crawl.ReasonOpenFiles {
+		if a.task.Attempt < a.job.Retry.Max || crawl.OurTrouble(a.out.Reason) {
 			return nil
 		}
 		a.out.Verdict = crawl.VerdictFailed
 	}
 	now, rest := time.Now(), robotsDown
-	if a.out.Reason == crawl.ReasonPrivateAddress {
+	if a.out.Reason == crawl.ReasonPrivateAddress || a.out.Reason == crawl.ReasonTLS && !a.job.Network.Insecure {
 		rest = robotsRefused
 	} else if kept, err := h.keepRules(ctx, a, now); kept || err != nil {
 		return err
