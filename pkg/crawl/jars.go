@@ -8,7 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/cookies"
 )
 
-// Jar is what a site gave a job to be known by: its cookies, and how the log-in stands. What the user gave is not in it.
+// Jar is what a site gave a job to be known by: its cookies, and how the log-in stands. What the user gave is not in
+// it.
 type Jar struct {
 	Site    string           `cbor:"1,keyasint"` // see cookies.Site
 	Version uint64           `cbor:"-"`          // 0: not stored yet. The store counts it, over all jars of the job

@@ -15,9 +15,9 @@ const (
 	MaxInFile = 10_000
 )
 
-// ParseFile reads cookies in the format of Netscape, which curl, wget, yt-dlp and browsers' add-ons write: seven fields
-// parted by tabs: domain, whether hosts below it get it, path, whether https only, when it ends, name, value. Its errors
-// name the line and hold none of its text.
+// ParseFile reads cookies in the format of Netscape, which curl, wget, yt-dlp and browsers' add-ons write: seven
+// fields parted by tabs: domain, whether hosts below it get it, path, whether https only, when it ends, name, value.
+// Its errors name the line and hold none of its text.
 func ParseFile(text string) ([]Cookie, error) {
 	var out []Cookie
 	number := 0

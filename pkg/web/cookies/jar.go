@@ -75,8 +75,8 @@ func oldest(jar []Cookie, kept *Cookie, own bool) int {
 	return at
 }
 
-// SetAll puts what the Set-Cookie lines of an answer from p set into the jar of its site. keep may refuse a cookie; nil:
-// it refuses none. The slice is not changed.
+// SetAll puts what the Set-Cookie lines of an answer from p set into the jar of its site. keep may refuse a cookie;
+// nil: it refuses none. The slice is not changed.
 func SetAll(jar []Cookie, lines []string, p *Place, now time.Time, keep func(*Cookie) bool) (_ []Cookie, changed bool) {
 	jar = slices.Clone(jar)
 	for _, line := range lines[:min(len(lines), MaxLines)] {
