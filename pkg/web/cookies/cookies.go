@@ -172,7 +172,7 @@ func (c *Cookie) permitted(set *http.Cookie, p *Place) bool {
 
 func defaultPath(requested string) string {
 	i := strings.LastIndexByte(requested, '/')
-	if i <= 0 {
+	if i <= 0 || requested[0] != '/' {
 		return "/"
 	}
 	return requested[:i]
