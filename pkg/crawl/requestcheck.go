@@ -54,6 +54,7 @@ func checkRequests(j *Job) (errs []error) {
 		bad(!token.MatchString(c.Name), at+".name", "%q: want the name of a cookie", c.Name)
 		bad(!secret.IsOnlyReference(c.Value), at+".value", "is no reference: %s", howToRefer)
 	}
+	bad(j.Login.URL != "" && j.Cookies == CookiesOff, "cookies", "off: a log-in is remembered by cookies")
 	return append(errs, checkLogin(&j.Login)...)
 }
 

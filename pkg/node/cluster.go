@@ -321,7 +321,7 @@ func (c *cluster) deps() Deps {
 	if db := c.postgres; db != nil {
 		d.Jobs = db.Jobs()
 		s.URLs, s.Ledger, s.Budgets, s.Content = db.URLs(), db.URLs(), db.Budgets(), db.ContentSet()
-		s.Redirects, s.Places, s.Spending = db.Redirects(), db.Places(), db.Spending()
+		s.Redirects, s.Places, s.Spending, s.Jars = db.Redirects(), db.Places(), db.Spending(), db.Jars()
 		s.Hosts, s.Robots, s.Attempts, s.Unkept = db.Hosts(), db.Hosts(), db.AttemptLog(), db.Unkept()
 	}
 	if c.mongo != nil {

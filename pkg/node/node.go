@@ -40,6 +40,9 @@ type Stores struct {
 	Archive  crawl.Archive // nil: no WARC files
 	// Redirects is where loops of redirects are found.
 	Redirects crawl.Redirects
+	// Jars are the cookies of jobs; nil: none are kept. OwnJars: nobody else changes them.
+	Jars    crawl.Jars
+	OwnJars bool
 	// Places is which pages keep their places in the page budget; nil: Pages forgets the records of pages that are
 	// taken back.
 	Places crawl.Places

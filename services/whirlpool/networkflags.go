@@ -59,9 +59,9 @@ func joinNetwork(cmd *cobra.Command, n *crawl.Network) error {
 		n.IP = "6"
 	}
 	if cert != "" {
-		c := crawl.Certificate{Cert: absolute(cert)}
+		c := crawl.Certificate{Cert: absPath(cert)}
 		if key != "" {
-			c.Key = absolute(key)
+			c.Key = absPath(key)
 		}
 		n.Certificates = []crawl.Certificate{c}
 	}
@@ -79,7 +79,7 @@ type proxyFlag struct {
 func (p *proxyFlag) add(text string) {
 	switch path, isFile := secret.Path(text); {
 	case isFile:
-		text = secret.OfFile(absolute(path))
+		text = secret.OfFile(absPath(path))
 	default:
 		text = p.hide(text)
 	}

@@ -85,7 +85,7 @@ func (r *requestFlags) fault(format string, args ...any) {
 func (r *requestFlags) reference(flag, name, value string) string {
 	switch path, isFile := secret.Path(value); {
 	case isFile:
-		return secret.OfFile(absolute(path))
+		return secret.OfFile(absPath(path))
 	case secret.IsOnlyReference(value):
 		return value
 	case !r.literals:
@@ -108,7 +108,7 @@ func upper(s string) string {
 	}, strings.ToUpper(s))
 }
 
-func absolute(path string) string {
+func absPath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
 	}
@@ -138,7 +138,7 @@ func (r *requestFlags) cookie(text string) {
 	r.job.Cookie = append(r.job.Cookie, crawl.CookieRule{Name: name, Value: r.reference("cookie "+name, "COOKIE_"+upper(name), value)})
 }
 
-func (r *requestFlags) cookiesFile(path string) { r.job.CookiesFile = absolute(path) }
+func (r *requestFlags) cookiesFile(path string) { r.job.CookiesFile = absPath(path) }
 
 // auth is the only rule that flags make.
 func (r *requestFlags) auth() *crawl.AuthRule {

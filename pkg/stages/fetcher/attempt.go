@@ -19,6 +19,9 @@ type attempt struct {
 	answer   Answer   // zero: none
 	src      source
 	done     bool // finished
+
+	newCookies bool   // the answer changed the jar of its site
+	login      uint64 // number of the log-in that the request was made under; 0: there is none
 }
 
 // send makes the request. After an error there is no answer.

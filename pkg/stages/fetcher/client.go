@@ -36,6 +36,11 @@ type Request struct {
 	Bandwidth int64
 	// Private permits addresses that are not public.
 	Private bool
+	// Header has fields to send besides, or in the place of, those that all requests have; nil: none. The values may be
+	// secrets: a client writes them nowhere.
+	Header http.Header
+	// Form is what a form posts, encoded; nil: the request is a GET. It may hold secrets.
+	Form []byte
 }
 
 // Exchange is a request that was made and its answer. One goroutine uses it.

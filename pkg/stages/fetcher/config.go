@@ -74,8 +74,11 @@ type Deps struct {
 	Redirects crawl.Redirects
 	Ledger    crawl.Ledger
 	Attempts  crawl.AttemptLog
-	Metrics   prometheus.Registerer // nil: none
-	Client    Client                // nil: HTTP, as the Config says
+	// Jars keeps cookies; nil: they are forgotten. OwnJars: no other process changes them.
+	Jars    crawl.Jars
+	OwnJars bool
+	Metrics prometheus.Registerer // nil: none
+	Client  Client                // nil: HTTP, as the Config says
 }
 
 func (d *Deps) validate() error {

@@ -98,6 +98,9 @@ func (c *httpClient) exchange(ctx context.Context, r *Request, p *proxy) *httpEx
 		x.watch.arm(time.Now(), x.first) // until there is a connection
 	}
 	x.req = newRequest(x.contact.context(x.ctx), r.Job, r.Task, p.plain(r.Task.URL.Scheme())) //nolint:contextcheck // it is inherited: x.ctx
+	if r.Header != nil || r.Form != nil {
+		personalize(x.req, r)
+	}
 	return x
 }
 

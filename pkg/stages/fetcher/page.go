@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -21,6 +22,10 @@ func bodyLimit(job *crawl.Job, kind crawl.Kind) int64 {
 // pageAnswer turns the answer to a page's or sitemap's request into events. An error is a fault of ours.
 func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, error) {
 	c := classify(a.out.Status)
+	if a.login > 0 && h.logins.refused(a, c) {
+		a.drain()
+		return nil, h.logins.over(ctx, a)
+	}
 	c.settle(a.out)
 	switch c {
 	case classPage:
@@ -63,7 +68,7 @@ func (h *Handler) page(ctx context.Context, a *attempt) ([]crawl.Event, error) {
 		return nil, nil
 	}
 	defer b.release()
-	h.keepCopy(b)
+	h.keepCopy(a, b)
 	value, err := contentType(a.answer.Header, b)
 	if err != nil {
 		a.failed(err)
@@ -102,6 +107,9 @@ func (h *Handler) spool(ctx context.Context, a *attempt, b *body, contentType st
 		return nil, fmt.Errorf("spool the body: %w", err)
 	}
 	a.finish()
+	if a.login > 0 && !h.logins.shown(ctx, a, b.kept(), contentType) {
+		return nil, errors.Join(h.deps.Bodies.Release(ctx, ref), h.logins.over(ctx, a))
+	}
 	page := a.page(b, ref, contentType)
 	if err := h.archive(ctx, a, b); err != nil {
 		_ = h.deps.Bodies.Release(ctx, ref) // the archive's error is the one to report

@@ -17,6 +17,7 @@ import (
 //	kindContent… see contentset.go
 //	kindHost     host key                           CBOR crawl.Host
 //	kindJob      name                               number(2)
+//	kindJar      job(2) site                        version(8), CBOR crawl.Jar (jars.go)
 //	kindJournal  sequence(8)                        CBOR message
 //	kindMeta     name                               the caller's bytes
 //	kindHoles    queue name                         uvarint: settled tasks behind its oldest one (queues.go)
@@ -42,6 +43,7 @@ const (
 	kindContent  = 'f' // prefix of the content set's kinds: 'f', kind, …
 	kindHost     = 'h'
 	kindJob      = 'j'
+	kindJar      = 'k'
 	kindJournal  = 'l'
 	kindMeta     = 'm'
 	kindHoles    = 'o'

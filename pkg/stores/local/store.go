@@ -64,17 +64,18 @@ type Store struct {
 	lock      io.Closer
 	committer // its do, join and later change the state
 
-	jobs      *jobs
-	revisions *Jobs
-	tallies   *tallies
-	urls      *URLs
-	queues    *Queues
-	journal   *Journal
-	pages     *Pages
-	attempt   *AttemptLog
-	budgets   *Budgets
-	spool     *Spool
-	content   *ContentSet
+	jobs        *jobs
+	revisions   *Jobs
+	jarVersions jarVersions
+	tallies     *tallies
+	urls        *URLs
+	queues      *Queues
+	journal     *Journal
+	pages       *Pages
+	attempt     *AttemptLog
+	budgets     *Budgets
+	spool       *Spool
+	content     *ContentSet
 
 	broken breakage
 	stop   chan struct{}

@@ -170,3 +170,17 @@ func TestRecordList(t *testing.T) {
 		return p, p
 	})
 }
+
+func TestJars(t *testing.T) {
+	storetest.Jars(t, func(t *testing.T) (crawl.Jars, func() crawl.Jars) {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		return s.Jars(), func() crawl.Jars {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir)
+			return s.Jars()
+		}
+	})
+}

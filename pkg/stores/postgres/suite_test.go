@@ -233,3 +233,9 @@ func TestEntryList(t *testing.T) {
 func TestLogList(t *testing.T) {
 	storetest.LogList(t, func(t *testing.T) storetest.LogSet { return open(t).AttemptLog() })
 }
+
+func TestJars(t *testing.T) {
+	storetest.Jars(t, func(t *testing.T) (crawl.Jars, func() crawl.Jars) {
+		return open(t).Jars(), func() crawl.Jars { return openAt(t, sharedDatabase(t)).Jars() }
+	})
+}
