@@ -117,7 +117,7 @@ func (h *Handler) unreachable(ctx context.Context, job *crawl.Job, u weburl.URL,
 func (h *Handler) addresses(ctx context.Context, job *crawl.Job, u weburl.URL) (addrs []netip.Addr, err error) {
 	r := routeOf(job, u, false)
 	way, host := r.way(), u.Hostname()
-	addrs, named := way.named(host, portOf(u))
+	addrs, named := way.named(host, u.EffectivePort())
 	if !named {
 		if addrs, err = h.deps.DNS.Lookup(ctx, host); err != nil {
 			return nil, err

@@ -132,14 +132,3 @@ func (w *way) only(host string, addrs []netip.Addr) ([]netip.Addr, error) {
 	}
 	return out, nil
 }
-
-// portOf is the port of a URL, or that of its scheme.
-func portOf(u weburl.URL) string {
-	if _, port, err := net.SplitHostPort(u.HostKey()); err == nil {
-		return port
-	}
-	if u.Scheme() == "https" {
-		return "443"
-	}
-	return "80"
-}

@@ -59,6 +59,7 @@ func (j *jobs) forget(js *jobState) {
 func (j *jobs) revise(js *jobState, job *crawl.Job) {
 	js.job, j.limits = job, nil
 	js.bound = job.Bounds.Met(js.spent)
+	js.pace.revised()
 }
 
 // hold keeps a job's tasks from being leased, or lets them go on, and reports whether that is a change.
@@ -173,6 +174,7 @@ func (js *jobState) unblockAll() {
 		h.blocked = false
 	}
 	js.blocked = nil
+	js.pace.releaseAll()
 }
 
 // deadJob stands for a job that was deleted and of which nothing is known any more: its hosts keep their clocks.

@@ -53,7 +53,7 @@ func (p *pace) ready(b *crawl.Bounds, nodes int, now time.Time) time.Time {
 // earn reckons what may come by now.
 func (p *pace) earn(b *crawl.Bounds, nodes int, now time.Time) {
 	if p.earned.IsZero() {
-		p.earned, p.mean = now, firstMean
+		p.earned, p.mean, p.paid = now, firstMean, 0
 	}
 	part := share(float64(b.Bandwidth), nodes)
 	p.paid = min(p.paid+part*max(now.Sub(p.earned), 0).Seconds(), part*saved.Seconds())
@@ -79,10 +79,12 @@ func (p *pace) begin(b *crawl.Bounds, nodes func() int, now time.Time) {
 func (p *pace) end() { p.under = max(p.under-1, 0) }
 
 // learn notes what an outcome shows: how much came, and whether there is a proxy to be asked.
-func (p *pace) learn(out *crawl.Outcome, now time.Time) {
-	p.paid -= float64(out.Wire)
-	if out.Contacted() {
-		p.mean += (float64(out.Wire) - p.mean) / 8
+func (p *pace) learn(b *crawl.Bounds, out *crawl.Outcome, now time.Time) {
+	if b.Bandwidth > 0 {
+		p.paid -= float64(out.Wire)
+		if out.Contacted() {
+			p.mean += (float64(out.Wire) - p.mean) / 8
+		}
 	}
 	switch {
 	case out.Reason == crawl.ReasonNoProxy || out.Reason == crawl.ReasonCertificate:
@@ -112,6 +114,17 @@ func (p *pace) hold(h *host) {
 		h.paced = true
 		p.hosts = append(p.hosts, h)
 	}
+}
+
+// revised begins to reckon anew, for a revision of the job.
+func (p *pace) revised() { p.earned, p.next = time.Time{}, time.Time{} }
+
+// releaseAll lets go of all hosts that wait.
+func (p *pace) releaseAll() {
+	for _, h := range p.hosts {
+		h.paced = false
+	}
+	p.hosts = nil
 }
 
 // release returns the host that has waited for the pace the longest.
