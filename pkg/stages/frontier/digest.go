@@ -140,6 +140,7 @@ func (o Outcomes) free(_ context.Context, d *digest) error {
 		if r.Verdict.Final() && o.f.leases.leavePlace(r.js, &r.Task) {
 			d.left.add(&r.Task)
 		}
+		r.js.pace.learn(&r.job.Bounds, &r.Outcome, r.now)
 		if r.known {
 			l := o.f.leases.end(r.id)
 			o.f.bench.vacate(l.host, l.place)

@@ -68,6 +68,7 @@ func (ls *leases) reserve(c *choice) {
 // release takes back what reserve noted.
 func (ls *leases) release(c *choice) {
 	c.lease = false
+	c.js.pace.end()
 	if l := ls.byID[c.id]; l != nil && l.placed {
 		c.js.places.leased--
 	}
@@ -86,6 +87,7 @@ func (ls *leases) release(c *choice) {
 func (ls *leases) end(id crawl.MessageID) *lease {
 	l := ls.byID[id]
 	delete(ls.byID, id)
+	l.js.pace.end()
 	if l.placed {
 		l.js.places.leased--
 	}
