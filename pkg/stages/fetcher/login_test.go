@@ -184,6 +184,16 @@ func TestAPageWithoutTheCheck(t *testing.T) {
 	}
 }
 
+// A sitemap waits for the log-in, and need not show the check.
+func TestSitemapsShowNoCheck(t *testing.T) {
+	m := newMembers(t, 0, func(j *crawl.Job) { j.Login.Check = crawl.LoginCheck{NotText: "no. 3"} })
+	m.get(m.url+"/members/1", nil)
+	r := m.get(m.url+"/members/3", func(f *crawl.Fetch) { f.Task.Kind = crawl.KindSitemap })
+	if logins, _, _ := m.site.Counts(); logins != 1 || r.Reason == crawl.ReasonLogin || r.Reason == crawl.ReasonLoggedOut {
+		t.Errorf("%v %s, %d log-ins", r.Verdict, r.Reason, logins)
+	}
+}
+
 // Two fetchers of a cluster: one logs in, the other waits for it; a killed one holds nobody up for long.
 func TestOneFetcherLogsIn(t *testing.T) {
 	a := newMembers(t, 0, nil)

@@ -215,7 +215,7 @@ func (r *loginRun) note(a *attempt) {
 	r.out.Status = a.out.Status
 }
 
-// pause lets the host rest since the request before, as long as the frontier would, and holds on to the log-in.
+// pause lets the host rest since the request before, as long as the frontier would.
 func (r *loginRun) pause(ctx context.Context) error {
 	if r.out.Ended.IsZero() {
 		return nil // the lease is the permission for the first
@@ -223,9 +223,6 @@ func (r *loginRun) pause(ctx context.Context) error {
 	p := &r.job.Politeness
 	rest := crawl.Rest{Ended: r.out.Ended, Took: r.out.Ended.Sub(r.out.Started)}
 	wait := rest.By(r.job, max(p.Delay.D(), min(r.rest, p.MaxCrawlDelay.D())))
-	if err := r.l.renew(ctx, r.job, r.form, wait); err != nil {
-		return err
-	}
 	timer := time.NewTimer(time.Until(r.out.Ended.Add(wait)))
 	defer timer.Stop()
 	select {
