@@ -70,8 +70,7 @@ func inSession(s *crawl.LoginState) bool { return s.Number > 0 && !s.Out }
 // givenUp reports whether a log-in that did not come about is not to be tried again yet: a wrong password would be sent
 // with each page. Another revision of the job may have another one, and so may another run of it.
 func (l *logins) givenUp(job *crawl.Job, s *crawl.LoginState) bool {
-	switch {
-	case s.Failure == "" || s.Epoch != crawl.EpochOf(job.Epoch) || time.Since(s.FailedAt) > failureRest:
+	if s.Failure == "" || s.Epoch != crawl.EpochOf(job.Epoch) || time.Since(s.FailedAt) > failureRest {
 		return false
 	}
 	return !l.h.jars.own || s.FailedAt.After(l.began)
@@ -112,7 +111,7 @@ func (l *logins) logIn(ctx context.Context, job *crawl.Job, f *crawl.Fetch, form
 		waits(out, errTakenOver.Error())
 		return nil
 	}
-	var refusal loginFailure
+	var refusal loginError
 	var fault Fault
 	switch {
 	case err == nil:
