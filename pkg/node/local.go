@@ -28,6 +28,7 @@ type LocalOptions struct {
 	Store   local.Options
 	Bus     membus.Config
 	WARC    bool
+	Tap     Tap
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil: none
 }
@@ -113,6 +114,7 @@ func (l *Local) deps(opt LocalOptions) (Deps, error) {
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
 			Bodies: s.Bodies()}}
+	opt.Tap.on(&d.Stores)
 	if l.archive != nil {
 		d.Stores.Archive = l.archive
 	}

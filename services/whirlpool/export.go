@@ -49,9 +49,12 @@ the records as they are. Without FILE it writes to standard output.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.format, "format", "", export.Choice(export.Format.String)+" (default: by the end of FILE's name, else csv)")
 	fl.StringSliceVar(&f.columns, "columns", nil, "columns in their order, with commas between them")
+	fl.StringSliceVar(&f.columns, "fields", nil, "the same as --columns; fields.NAME is field.NAME")
 	fl.BoolVar(&f.originals, "originals", false, "leave out copies of other pages")
 	fl.BoolVar(&f.raw, "raw-text", false, "do not guard CSV cells that a spreadsheet would run as formulas")
 	register(cmd, "columns", completeColumns)
+	register(cmd, "fields", completeColumns)
+	cmd.MarkFlagsMutuallyExclusive("columns", "fields")
 	run := ref.over(f.runDirectory, f.runCluster)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := f.options(args).Validate(); err != nil {

@@ -33,7 +33,11 @@ func (f *crawlFlags) runToStdout(ctx context.Context, opt node.LocalOptions, v *
 	signal.Ignore(syscall.SIGPIPE) // a reader that goes is an error of the writing, not the death of a process with files to remove
 	opt.Dir, opt.Node.Drain = dir, streamDrain
 	v.stream = true
-	return f.runIn(ctx, opt, v, &recordStream{dir: dir, w: v.out})
+	s := &recordStream{dir: dir, w: v.out}
+	if err := f.shape(s, &opt); err != nil {
+		return err
+	}
+	return f.runIn(ctx, opt, v, s)
 }
 
 // How far standard output may stay behind before the crawl pauses, and where it goes on. What waits is on disk.
@@ -43,11 +47,40 @@ const (
 	streamEvery = 50 * time.Millisecond
 )
 
-// recordStream copies the records of a crawl that runs to a writer.
+// recordStream copies what a crawl that runs finds to a writer: its records, or URLs.
 type recordStream struct {
 	dir  string
 	w    io.Writer
+	from backlog // set when the crawl starts, where it is the records
+}
+
+// backlog is what waits to be written.
+type backlog interface {
+	// drain writes what waits.
+	drain(w io.Writer) error
+	// behind is how many bytes wait. It may be called beside drain.
+	behind() (int64, error)
+}
+
+// pageBacklog are the records of pages.jsonl.
+type pageBacklog struct {
+	l    *node.Local
 	sent atomic.Int64 // bytes of pages.jsonl
+}
+
+func (b *pageBacklog) drain(w io.Writer) error {
+	n, err := newRecords(b.l, b.sent.Load(), w)
+	b.sent.Add(n)
+	return err
+}
+
+func (b *pageBacklog) behind() (int64, error) {
+	r, ok := b.l.Store.Pages().Lines().(io.Seeker)
+	if !ok {
+		return 0, errNoSeek
+	}
+	end, err := r.Seek(0, io.SeekEnd)
+	return end - b.sent.Load(), err
 }
 
 // abandon removes the directory of a crawl that ends at once.
@@ -62,10 +95,13 @@ func (s *recordStream) start(l *node.Local, stop func()) (end func() error) {
 	if s == nil {
 		return func() error { return nil }
 	}
+	if s.from == nil {
+		s.from = &pageBacklog{l: l}
+	}
 	var copying, watching sync.WaitGroup
 	over, broken := make(chan struct{}), error(nil)
 	copying.Go(func() {
-		if broken = s.copy(l, over); broken != nil {
+		if broken = s.copy(over); broken != nil {
 			stop()
 		}
 	})
@@ -87,13 +123,11 @@ func (s *recordStream) start(l *node.Local, stop func()) (end func() error) {
 }
 
 // copy copies until over is closed, and then what is there.
-func (s *recordStream) copy(l *node.Local, over <-chan struct{}) error {
+func (s *recordStream) copy(over <-chan struct{}) error {
 	tick := time.NewTicker(streamEvery)
 	defer tick.Stop()
 	for last := false; ; {
-		n, err := newRecords(l, s.sent.Load(), s.w)
-		s.sent.Add(n)
-		if err != nil || last {
+		if err := s.from.drain(s.w); err != nil || last {
 			return err
 		}
 		select {
@@ -104,11 +138,13 @@ func (s *recordStream) copy(l *node.Local, over <-chan struct{}) error {
 	}
 }
 
+var errNoSeek = errors.New("pages.jsonl cannot be read from the middle")
+
 // newRecords writes the records that pages.jsonl holds behind an offset.
 func newRecords(l *node.Local, from int64, w io.Writer) (int64, error) {
 	r := l.Store.Pages().Lines()
 	if s, ok := r.(io.Seeker); !ok {
-		return 0, errors.New("pages.jsonl cannot be read from the middle")
+		return 0, errNoSeek
 	} else if _, err := s.Seek(from, io.SeekStart); err != nil {
 		return 0, err
 	}
@@ -125,14 +161,9 @@ func (s *recordStream) brake(l *node.Local, done <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		r, ok := l.Store.Pages().Lines().(io.Seeker)
-		if !ok {
-			return // copy says so
-		}
-		end, err := r.Seek(0, io.SeekEnd)
-		behind := end - s.sent.Load()
+		behind, err := s.from.behind()
 		if err != nil {
-			return
+			return // copy says so
 		}
 		if full := behind > streamFull; full != paused && (full || behind < streamEmpty) {
 			paused = full

@@ -61,8 +61,8 @@ func Columns() []string {
 }
 
 // fieldColumn is the column of a site rule's field.
-func fieldColumn(name string) column {
-	return column{fieldPrefix + name, field, func(r *crawl.Record) any {
+func fieldColumn(title, name string) column {
+	return column{title, field, func(r *crawl.Record) any {
 		for i := range r.Fields {
 			if r.Fields[i].Name == name {
 				return r.Fields[i].Value

@@ -223,3 +223,31 @@ func TestEveryColumnIsAKeyOfTheRecord(t *testing.T) {
 		}
 	}
 }
+
+func TestLinesAreWrittenAsTheyCome(t *testing.T) {
+	var out bytes.Buffer
+	l, err := export.NewLines(&out, []string{"status", "fields.price", "field.price"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := lines(t)
+	whole := bytes.IndexByte(in, '\n') + 1
+	want := `{"status":200,"fields.price":-1.5,"field.price":-1.5}` + "\n"
+	for i := range in { // a byte a time
+		if _, err := l.Write(in[i : i+1]); err != nil {
+			t.Fatal(err)
+		}
+		if i+1 == whole && out.String() != want {
+			t.Errorf("after the first line: %q", out.String())
+		}
+	}
+	if got := out.String(); got != want+`{"status":200,"fields.price":null,"field.price":null}`+"\n" {
+		t.Errorf("%q", got)
+	}
+	if _, err := l.Write([]byte("no JSON\n")); err == nil {
+		t.Error("a line that is no record is accepted")
+	}
+	if _, err := export.NewLines(io.Discard, []string{"size"}); err == nil {
+		t.Error("an unknown key is accepted")
+	}
+}

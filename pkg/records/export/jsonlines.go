@@ -25,7 +25,7 @@ func newJSONL(out io.Writer, columns []column, _ Options) (sink, error) {
 	for i := range columns {
 		k := jsonKey{name: columns[i].name}
 		if columns[i].kind == field {
-			k.field = strings.TrimPrefix(k.name, fieldPrefix)
+			_, k.field, _ = strings.Cut(k.name, ".") // field.NAME or fields.NAME
 		}
 		k.quoted, _ = json.Marshal(k.name) // a string always can be
 		s.keys = append(s.keys, k)

@@ -87,9 +87,14 @@ func (o Options) columns() ([]column, error) {
 
 const fieldPrefix = "field."
 
+// fieldPath is the other name of a field's column: where the field stands in a record.
+const fieldPath = "fields."
+
 func columnNamed(name string) (column, error) {
-	if field, ok := strings.CutPrefix(name, fieldPrefix); ok && field != "" {
-		return fieldColumn(field), nil
+	for _, prefix := range []string{fieldPrefix, fieldPath} {
+		if field, ok := strings.CutPrefix(name, prefix); ok && field != "" {
+			return fieldColumn(name, field), nil
+		}
 	}
 	for i := range columns {
 		if columns[i].name == name {
