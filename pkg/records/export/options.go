@@ -17,6 +17,8 @@ type Options struct {
 	Columns []string
 	// Fields adds a column field.NAME for each name; in CSV they replace the default column fields.
 	Fields []string
+	// Types are those of fields, for formats that have types; a field that is not named is text. See FieldTypes.
+	Types map[string]Type
 	// Keep says which records are written; nil: all. See Originals.
 	Keep func(*crawl.Record) bool
 	// RawText writes text into CSV cells as it is, even where a spreadsheet would run it.
