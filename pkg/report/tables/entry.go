@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// An entry is a row of the spill: the host's part of the URL's key (8), open or line (1), the rest of the key (16), time
+// An entry is a row of the spill: the host part of the URL key (8), open or line (1), the rest of the key (16), time
 // in microseconds (8), number of the line (8), and what the tables need of the line. Sorted, the lines of a host stand
 // together, those of a URL in the order in which they were written, and the host's open URLs behind them.
 const (
