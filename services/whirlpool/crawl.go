@@ -38,7 +38,7 @@ func newCrawl() *cobra.Command {
 		Short: "Crawl here and now, with nothing else installed",
 		Long: `Crawl starts at the URLs and follows the links that lie in the scope. The directory holds what it found:
 
-  pages.jsonl   a record a page: URL, title, text, links, fields, digest …
+  pages.jsonl   a record a page: URL, title, text, links, fields, digest …; pages.jsonl.zst with --compress
   crawl.log     a line an attempt or a skipped URL, with the reason
   warc/         the raw exchanges, with --warc
   state/        what a resumed crawl needs
@@ -326,7 +326,7 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	opt := node.DefaultLocal(f.out, job, log)
-	opt.WARC = f.warc
+	opt.WARC, opt.Store.Compress = f.warc, f.compress
 	f.fit(&opt, stderr)
 	opt.Node.Frontier.ShareAddresses = f.proxy == ""
 	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.proxy, f.allowPrivate, true

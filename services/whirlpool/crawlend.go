@@ -111,7 +111,7 @@ func (v *view) end(e crawlEnd) {
 	}
 	fmt.Fprintf(v.screen, "  %s\n", e.urls())
 	if !v.stream && !v.temporary {
-		fmt.Fprintf(v.screen, "  %s/pages.jsonl  the pages\n  %s/crawl.log    every attempt and every skipped URL, with the reason\n", v.dir, v.dir)
+		fmt.Fprintf(v.screen, "  %s  the pages\n  %s/crawl.log    every attempt and every skipped URL, with the reason\n", v.pages, v.dir)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
 // exportFlags are the flags of `whirlpool export`.
@@ -184,33 +184,5 @@ func pagesOf(d *directory.Directory) (read func() io.Reader, done func() error, 
 	if !d.Running() {
 		return d.Store.Pages().Lines, func() error { return nil }, nil
 	}
-	f, err := os.Open(filepath.Join(d.Dir, "pages.jsonl"))
-	if err != nil {
-		return nil, nil, err
-	}
-	size, err := wholeLines(f)
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return func() io.Reader { return io.NewSectionReader(f, 0, size) }, f.Close, nil
-}
-
-// wholeLines returns where the last line feed of a file ends.
-func wholeLines(f *os.File) (int64, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	buf := make([]byte, 64<<10)
-	for end := info.Size(); end > 0; {
-		n := min(int64(len(buf)), end)
-		if _, err := f.ReadAt(buf[:n], end-n); err != nil {
-			return 0, err
-		}
-		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
-			return end - n + int64(i) + 1, nil
-		}
-		end -= n
-	}
-	return 0, nil
+	return local.ReadLines(d.Dir)
 }

@@ -14,8 +14,9 @@ import (
 
 // outputFlags say what a crawl writes to standard output.
 type outputFlags struct {
-	urls   string   // urlsFound, urlsFetched, or empty: records
-	fields []string // of the records; none: whole records
+	urls     string   // urlsFound, urlsFetched, or empty: records
+	fields   []string // of the records; none: whole records
+	compress bool     // of a new crawl
 }
 
 // What --urls writes.
@@ -31,6 +32,7 @@ func (o *outputFlags) addOutput(cmd *cobra.Command) {
 	fl.StringSliceVar(&o.fields, "fields", nil, "print only these `keys` of the records on standard output, such as url,title,fields.price")
 	_ = cmd.RegisterFlagCompletionFunc("urls", cobra.FixedCompletions([]string{urlsFound, urlsFetched}, cobra.ShellCompDirectiveNoFileComp))
 	register(cmd, "fields", completeColumns)
+	fl.BoolVar(&o.compress, "compress", false, "write the records of a new crawl as pages.jsonl.zst (zstd), which needs a third of the room or less")
 }
 
 // implied makes standard output the place of what the flags ask for, where no other is named.
@@ -109,8 +111,8 @@ func (b *urlBacklog) drain(w io.Writer) error {
 	return nil
 }
 
-func (b *urlBacklog) behind() (int64, error) {
+func (b *urlBacklog) behind() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.writes + int64(len(b.lines)), nil
+	return b.writes + int64(len(b.lines))
 }

@@ -25,6 +25,7 @@ type view struct {
 	screen      *screen
 	every       time.Duration
 	dir         string
+	pages       string // the file of records
 	started     time.Time
 	rate        control.Rate
 	records     recordCount
@@ -64,7 +65,7 @@ type progress struct {
 }
 
 func (v *view) begin(l *node.Local, dir string) {
-	v.dir, v.started = dir, time.Now()
+	v.dir, v.pages, v.started = dir, l.Store.Pages().Name(), time.Now()
 	if v.quiet {
 		return
 	}
@@ -250,8 +251,9 @@ type recordCount struct {
 
 // count returns how many there are now.
 func (c *recordCount) count(l *node.Local) (int64, error) {
-	read, err := newRecords(l, c.from, writerFunc(func(p []byte) { c.n += int64(bytes.Count(p, []byte{'\n'})) }))
-	c.from += read
+	lines := writerFunc(func(p []byte) { c.n += int64(bytes.Count(p, []byte{'\n'})) })
+	next, err := l.Store.Pages().CopyLines(context.Background(), lines, c.from)
+	c.from = next
 	return c.n, err
 }
 

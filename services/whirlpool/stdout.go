@@ -59,7 +59,7 @@ type backlog interface {
 	// drain writes what waits.
 	drain(w io.Writer) error
 	// behind is how many bytes wait. It may be called beside drain.
-	behind() (int64, error)
+	behind() int64
 }
 
 // pageBacklog are the records of pages.jsonl.
@@ -69,19 +69,12 @@ type pageBacklog struct {
 }
 
 func (b *pageBacklog) drain(w io.Writer) error {
-	n, err := newRecords(b.l, b.sent.Load(), w)
-	b.sent.Add(n)
+	next, err := b.l.Store.Pages().CopyLines(context.Background(), w, b.sent.Load())
+	b.sent.Store(next)
 	return err
 }
 
-func (b *pageBacklog) behind() (int64, error) {
-	r, ok := b.l.Store.Pages().Lines().(io.Seeker)
-	if !ok {
-		return 0, errNoSeek
-	}
-	end, err := r.Seek(0, io.SeekEnd)
-	return end - b.sent.Load(), err
-}
+func (b *pageBacklog) behind() int64 { return b.l.Store.Pages().Length() - b.sent.Load() }
 
 // abandon removes the directory of a crawl that ends at once.
 func (s *recordStream) abandon() {
@@ -138,19 +131,6 @@ func (s *recordStream) copy(over <-chan struct{}) error {
 	}
 }
 
-var errNoSeek = errors.New("pages.jsonl cannot be read from the middle")
-
-// newRecords writes the records that pages.jsonl holds behind an offset.
-func newRecords(l *node.Local, from int64, w io.Writer) (int64, error) {
-	r := l.Store.Pages().Lines()
-	if s, ok := r.(io.Seeker); !ok {
-		return 0, errNoSeek
-	} else if _, err := s.Seek(from, io.SeekStart); err != nil {
-		return 0, err
-	}
-	return io.Copy(w, r)
-}
-
 // brake pauses the crawl while the reader of standard output is slow, until done is closed.
 func (s *recordStream) brake(l *node.Local, done <-chan struct{}) {
 	tick := time.NewTicker(streamEvery)
@@ -161,10 +141,7 @@ func (s *recordStream) brake(l *node.Local, done <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		behind, err := s.from.behind()
-		if err != nil {
-			return // copy says so
-		}
+		behind := s.from.behind()
 		if full := behind > streamFull; full != paused && (full || behind < streamEmpty) {
 			paused = full
 			l.Pause(full)
