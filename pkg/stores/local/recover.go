@@ -78,7 +78,7 @@ var recordStart = []byte(`{"url":"`)
 // isUnfinished reports whether a line behind the committed length was being stored by this crawl, for a page that will
 // be fetched again: such a line is cut. known says that the crawl knows the line's URL, or that the URL cannot be read.
 func (p *Pages) isUnfinished(line []byte, flying map[weburl.Key]bool) (cut, known bool, err error) {
-	if p.packed && jsonl.LooksPacked(line) {
+	if p.packed && jsonl.LooksPacked(bytes.TrimRight(line, "\x00")) { // zeros are what a power failure leaves
 		return true, true, nil
 	}
 	if !bytes.HasSuffix(line, []byte("\n")) {
