@@ -21,16 +21,18 @@ import (
 
 // LocalOptions say how a crawl on one machine runs.
 type LocalOptions struct {
-	Dir     string // output directory
-	Job     *crawl.Job
-	Node    Config
-	DNS     dnscache.Config
-	Store   local.Options
-	Bus     membus.Config
-	WARC    bool
-	Tap     Tap
-	Log     *slog.Logger
-	Metrics prometheus.Registerer // nil: none
+	Dir   string // output directory
+	Job   *crawl.Job
+	Node  Config
+	DNS   dnscache.Config
+	Store local.Options
+	Bus   membus.Config
+	WARC  bool
+	Tap   Tap
+	// NoRecords says that the pages get no records.
+	NoRecords bool
+	Log       *slog.Logger
+	Metrics   prometheus.Registerer // nil: none
 }
 
 // Local is a crawl on one machine: a node over the in-process bus and the local store.
@@ -115,6 +117,9 @@ func (l *Local) deps(opt LocalOptions) (Deps, error) {
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
 			Bodies: s.Bodies()}}
 	opt.Tap.on(&d.Stores)
+	if opt.NoRecords {
+		d.Stores.Pages = unstored{opt.Job.ID, s.Unkept()}
+	}
 	if l.archive != nil {
 		d.Stores.Archive = l.archive
 	}

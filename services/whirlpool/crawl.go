@@ -326,7 +326,8 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	opt := node.DefaultLocal(f.out, job, log)
-	opt.WARC, opt.Store.Compress = f.warc, f.compress
+	opt.WARC = f.warc
+	f.choose(&opt)
 	f.fit(&opt, stderr)
 	opt.Node.Frontier.ShareAddresses = f.proxy == ""
 	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.proxy, f.allowPrivate, true

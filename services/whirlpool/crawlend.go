@@ -30,7 +30,7 @@ func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end craw
 	if end.tally, err = l.Store.URLs().Tally(ctx, l.Job.ID); err != nil {
 		return end, err
 	}
-	end.records, err = v.records.count(l)
+	end.records, err = v.pagesOf(l, end.tally)
 	return end, err
 }
 
@@ -111,7 +111,10 @@ func (v *view) end(e crawlEnd) {
 	}
 	fmt.Fprintf(v.screen, "  %s\n", e.urls())
 	if !v.stream && !v.temporary {
-		fmt.Fprintf(v.screen, "  %s  the pages\n  %s/crawl.log    every attempt and every skipped URL, with the reason\n", v.pages, v.dir)
+		if !v.unstored {
+			fmt.Fprintf(v.screen, "  %s  the pages\n", v.pages)
+		}
+		fmt.Fprintf(v.screen, "  %s/crawl.log    every attempt and every skipped URL, with the reason\n", v.dir)
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 type outputFlags struct {
 	urls     string   // urlsFound, urlsFetched, or empty: records
 	fields   []string // of the records; none: whole records
-	compress bool     // of a new crawl
+	stores   []string
+	compress bool // of a new crawl
 }
 
 // What --urls writes.
@@ -32,6 +33,8 @@ func (o *outputFlags) addOutput(cmd *cobra.Command) {
 	fl.StringSliceVar(&o.fields, "fields", nil, "print only these `keys` of the records on standard output, such as url,title,fields.price")
 	_ = cmd.RegisterFlagCompletionFunc("urls", cobra.FixedCompletions([]string{urlsFound, urlsFetched}, cobra.ShellCompDirectiveNoFileComp))
 	register(cmd, "fields", completeColumns)
+	fl.StringSliceVar(&o.stores, "store", nil, storeHelp())
+	_ = cmd.RegisterFlagCompletionFunc("store", cobra.FixedCompletions(storeNames(), cobra.ShellCompDirectiveNoFileComp))
 	fl.BoolVar(&o.compress, "compress", false, "write the records of a new crawl as pages.jsonl.zst (zstd), which needs a third of the room or less")
 }
 
@@ -44,6 +47,9 @@ func (o *outputFlags) implied(out *string) {
 
 // check finds what is wrong with the flags.
 func (o *outputFlags) check(out string) error {
+	if err := o.checkStores(out); err != nil {
+		return err
+	}
 	switch {
 	case o.urls == "" && len(o.fields) == 0:
 		return nil

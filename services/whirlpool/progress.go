@@ -19,6 +19,7 @@ import (
 // --json.
 type view struct {
 	quiet, json bool
+	unstored    bool // pages get no records
 	stream      bool // records go to standard output, and nothing stays
 	temporary   bool // the directory goes when the command ends
 	out         io.Writer
@@ -33,7 +34,7 @@ type view struct {
 }
 
 func newView(f *crawlFlags, out, err io.Writer) *view {
-	v := &view{quiet: f.quiet, json: f.json, temporary: f.temporary, out: out, screen: newScreen(err), every: 10 * time.Second}
+	v := &view{quiet: f.quiet, json: f.json, temporary: f.temporary, unstored: f.has("none"), out: out, screen: newScreen(err), every: 10 * time.Second}
 	switch {
 	case v.json:
 		v.screen.live, v.every = false, time.Second
@@ -140,7 +141,7 @@ func (v *view) look(ctx context.Context, l *node.Local) (progress, error) {
 	if err != nil {
 		return progress{}, err
 	}
-	pages, err := v.records.count(l)
+	pages, err := v.pagesOf(l, tally)
 	if err != nil {
 		return progress{}, err
 	}
@@ -153,6 +154,14 @@ func (v *view) look(ctx context.Context, l *node.Local) (progress, error) {
 		p.ETASeconds = float64(left) / p.Rate
 	}
 	return p, nil
+}
+
+// pagesOf counts the pages: those with a record, or all where there are none.
+func (v *view) pagesOf(l *node.Local, t crawl.Tally) (int64, error) {
+	if v.unstored {
+		return t.Pages, nil
+	}
+	return v.records.count(l)
 }
 
 // progressOf takes from the ledger what it knows.

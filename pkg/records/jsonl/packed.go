@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -34,8 +35,8 @@ const (
 var (
 	castagnoli   = crc32.MakeTable(crc32.Castagnoli)
 	errNotPacked = errors.New("it is no packed line")
-	packer       = newPacker()
-	unpacker     = newUnpacker()
+	packer       = sync.OnceValue(newPacker) // nobody pays for them who packs nothing
+	unpacker     = sync.OnceValue(newUnpacker)
 )
 
 func newPacker() *zstd.Encoder {
@@ -58,7 +59,7 @@ func newUnpacker() *zstd.Decoder {
 func Pack(dst, line []byte) []byte {
 	start := len(dst)
 	dst = append(dst, make([]byte, PackedHead)...)
-	dst = packer.EncodeAll(line, dst)
+	dst = packer().EncodeAll(line, dst)
 	head, frame := dst[start:start+PackedHead], dst[start+PackedHead:]
 	copy(head, PackedStart)
 	copy(head[8:], packedTag)
@@ -111,7 +112,7 @@ func Unpack(dst, packed []byte) ([]byte, error) {
 		return dst, errors.New("its checksum is another")
 	}
 	start, size := len(dst), int(binary.LittleEndian.Uint32(packed[16:]))
-	out, err := unpacker.DecodeAll(frame, slices.Grow(dst, size))
+	out, err := unpacker().DecodeAll(frame, slices.Grow(dst, size))
 	if err != nil || len(out)-start != size {
 		return dst, fmt.Errorf("unpack %d bytes: %w", size, errors.Join(err, errNotPacked))
 	}
