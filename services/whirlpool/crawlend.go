@@ -30,7 +30,7 @@ func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end craw
 	if end.tally, err = l.Store.URLs().Tally(ctx, l.Job.ID); err != nil {
 		return end, err
 	}
-	end.records, err = v.pagesOf(l, end.tally)
+	end.records, err = v.pagesOf(ctx, l, end.tally)
 	return end, err
 }
 

@@ -141,7 +141,7 @@ func (v *view) look(ctx context.Context, l *node.Local) (progress, error) {
 	if err != nil {
 		return progress{}, err
 	}
-	pages, err := v.pagesOf(l, tally)
+	pages, err := v.pagesOf(ctx, l, tally)
 	if err != nil {
 		return progress{}, err
 	}
@@ -157,11 +157,11 @@ func (v *view) look(ctx context.Context, l *node.Local) (progress, error) {
 }
 
 // pagesOf counts the pages: those with a record, or all where there are none.
-func (v *view) pagesOf(l *node.Local, t crawl.Tally) (int64, error) {
+func (v *view) pagesOf(ctx context.Context, l *node.Local, t crawl.Tally) (int64, error) {
 	if v.unstored {
 		return t.Pages, nil
 	}
-	return v.records.count(l)
+	return v.records.count(ctx, l)
 }
 
 // progressOf takes from the ledger what it knows.
@@ -259,9 +259,9 @@ type recordCount struct {
 }
 
 // count returns how many there are now.
-func (c *recordCount) count(l *node.Local) (int64, error) {
+func (c *recordCount) count(ctx context.Context, l *node.Local) (int64, error) {
 	lines := writerFunc(func(p []byte) { c.n += int64(bytes.Count(p, []byte{'\n'})) })
-	next, err := l.Store.Pages().CopyLines(context.Background(), lines, c.from)
+	next, err := l.Store.Pages().CopyLines(ctx, lines, c.from)
 	c.from = next
 	return c.n, err
 }

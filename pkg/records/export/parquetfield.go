@@ -35,8 +35,7 @@ func (s *parquetSink) appendField(c *column, v any, leaf int) error {
 	case v == nil:
 		s.row = append(s.row, parquet.NullValue().Level(0, 0, leaf))
 	case t.Base == "" || t == Type{Base: TextType}:
-		text, _ := fieldText(v)
-		s.row = append(s.row, textValue(text).Level(0, 1, leaf))
+		s.row = append(s.row, textValue(fieldText(v)).Level(0, 1, leaf))
 	case t.List != isList:
 		return errType(c, v, t)
 	case !isList:

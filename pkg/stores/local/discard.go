@@ -2,7 +2,6 @@ package local
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -221,13 +220,17 @@ func countPacked(name string) (n int64, err error) {
 		return 0, err
 	}
 	defer f.Close()
-	err = eachPacked(context.Background(), f, name, func(_ int64, _, line []byte) error {
-		if bytes.HasSuffix(line, []byte("\n")) {
+	for lines := newPackedLines(f, name); ; {
+		_, line, err := lines.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return n, nil
+		case err != nil:
+			return n, err
+		case bytes.HasSuffix(line, []byte("\n")):
 			n++
 		}
-		return nil
-	})
-	return n, err
+	}
 }
 
 // sizeOf is the size of a file, or of all files in a directory.
