@@ -15,6 +15,8 @@ type Options struct {
 	MaxAssets int // images and the like
 	// GuessLang says to guess the language from the text where the page does not declare it.
 	GuessLang bool
+	// Markdown says to make Markdown of the main text.
+	Markdown bool
 	// Agent is the name by which directives for one crawler call us; empty: crawl.ProductToken.
 	Agent string
 }
@@ -40,6 +42,7 @@ func optionsOf(l crawl.Limits) Options {
 type Result struct {
 	Title     string
 	Text      string // main text, UTF-8, one block a line, white space folded
+	Markdown  string // of the main text, where Options ask for it
 	Lang      string // BCP 47, lower case
 	Charset   string // WHATWG name, lower case
 	MediaType string // without parameters, lower case
@@ -54,12 +57,13 @@ type Result struct {
 
 // Values of Result.Cut and Document.Cut.
 const (
-	CutLinks  = "links"  // more links, or longer ones, than Options allow
-	CutText   = "text"   // more text than Options allow
-	CutTitle  = "title"  // a title of more than 1,000 bytes
-	CutAssets = "assets" // more assets than Options allow
-	CutDepth  = "depth"  // nested too deeply for site rules: no fields
-	CutFields = "fields" // values of fields that were too long or too many
+	CutLinks    = "links"    // more links, or longer ones, than Options allow
+	CutText     = "text"     // more text than Options allow
+	CutTitle    = "title"    // a title of more than 1,000 bytes
+	CutAssets   = "assets"   // more assets than Options allow
+	CutMarkdown = "markdown" // more Markdown than Options allow, or a page that none can be made of
+	CutDepth    = "depth"    // nested too deeply for site rules: no fields
+	CutFields   = "fields"   // values of fields that were too long or too many
 )
 
 func (r *Result) cut(what string) {
