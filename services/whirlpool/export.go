@@ -42,19 +42,20 @@ the records as they are. Without FILE it writes to standard output.`,
   whirlpool export -o jobs --columns url,field.title,field.company,field.location jobs.csv
   whirlpool export --format jsonl --originals | jq -r .title
   whirlpool export pages.parquet
+  whirlpool export --format markdown -o jobs notes
   whirlpool export --cluster=node.yml --job example-com pages.parquet`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	ref := refFlags(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.format, "format", "", export.Choice(export.Format.String)+" (default: by the end of FILE's name, else csv)")
+	fl.StringVar(&f.format, "format", "", exportFormats()+" (default: by the end of FILE's name, else csv)")
 	fl.StringSliceVar(&f.columns, "columns", nil, "columns in their order, with commas between them")
 	fl.BoolVar(&f.originals, "originals", false, "leave out copies of other pages")
 	fl.BoolVar(&f.raw, "raw-text", false, "do not guard CSV cells that a spreadsheet would run as formulas")
 	register(cmd, "columns", completeColumns)
 	run := ref.over(f.runDirectory, f.runCluster)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := f.options(args).Validate(); err != nil {
+		if err := f.check(args); err != nil {
 			return exitStatus{exitUsage, err}
 		}
 		return run(cmd, args)
@@ -99,6 +100,9 @@ func (f *exportFlags) runCluster(cmd *cobra.Command, args []string, j *cluster.J
 
 // run writes the pages, which it may read twice, each time from the start.
 func (f *exportFlags) run(cmd *cobra.Command, args []string, pages func() io.ReadCloser) (err error) {
+	if f.format == formatMarkdown {
+		return f.exportMarkdown(cmd, args, pages)
+	}
 	opt := f.options(args)
 	if file, ok := cmd.OutOrStdout().(*os.File); len(args) == 0 && ok && opt.Format.Binary() && term.IsTerminal(int(file.Fd())) {
 		return usage("%s is not for a terminal: name a FILE", opt.Format.Title())

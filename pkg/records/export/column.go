@@ -1,6 +1,8 @@
 package export
 
 import (
+	"time"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
@@ -9,13 +11,15 @@ import (
 type kind uint8
 
 const (
-	text      kind = iota // string; "" is an empty cell
-	integer               // int64
-	timestamp             // int64, milliseconds since 1970
-	textList              // []string
-	linkList              // []crawl.Link
-	jsonText              // string that holds JSON
-	field                 // any: the value of a site rule's field, nil when there is none
+	text         kind = iota // string; "" is an empty cell
+	integer                  // int64
+	timestamp                // int64, milliseconds since 1970
+	date                     // the same, or nil
+	textList                 // []string
+	linkList                 // []crawl.Link
+	jsonText                 // string that holds JSON
+	optionalJSON             // the same, or ""
+	field                    // any: the value of a site rule's field, nil when there is none
 )
 
 // column is one column: value returns what the comment at its kind says.
@@ -49,6 +53,19 @@ var columns = []column{
 	{"canonical", text, func(r *crawl.Record) any { return r.Canonical }},
 	{"truncated", text, func(r *crawl.Record) any { return r.Truncated }},
 	{"cut", textList, func(r *crawl.Record) any { return r.Cut }},
+	{"markdown", text, func(r *crawl.Record) any { return r.Markdown }},
+	{"structured", optionalJSON, func(r *crawl.Record) any { return r.Structured }},
+	{"author", text, func(r *crawl.Record) any { return r.Author }},
+	{"published", date, func(r *crawl.Record) any { return dateOf(r.Published) }},
+	{"modified", date, func(r *crawl.Record) any { return dateOf(r.Modified) }},
+}
+
+// dateOf is the value of a date.
+func dateOf(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMilli()
 }
 
 // Columns returns the names of the columns every record has, in their order.

@@ -26,6 +26,9 @@ func HTML(body []byte, contentType string, base weburl.URL, opt Options) *Result
 	if opt.Markdown {
 		p.addMarkdown(base, enc)
 	}
+	if opt.Structured {
+		p.addStructured(doc, base, enc)
+	}
 	if r.Lang == "" && opt.GuessLang {
 		r.Lang = guessLang(r.Text)
 	}

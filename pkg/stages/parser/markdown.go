@@ -15,7 +15,7 @@ const maxMarkup = 4 << 20
 func (p *pass) addMarkdown(page weburl.URL, enc encoding.Encoding) {
 	doc, full := p.markup(p.pieces, p.chosen(), maxMarkup)
 	res := newResolver(page, p.base, enc)
-	text, cut, err := markdown.Convert(doc, markdown.Options{Resolve: res.shown, MaxText: markdownFactor * p.opt.MaxText})
+	text, cut, err := markdown.Convert(doc, markdown.Options{Resolve: res.shown, MaxText: p.opt.MaxText})
 	if full || cut || err != nil {
 		p.out.cut(CutMarkdown)
 	}
@@ -43,6 +43,3 @@ func (r *resolver) shown(ref string) string {
 	}
 	return ""
 }
-
-// markdownFactor is how many times the longest text Markdown may be: links take room.
-const markdownFactor = 2

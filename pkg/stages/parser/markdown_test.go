@@ -69,7 +69,7 @@ func TestMarkdownProbe(t *testing.T) {
 			i++
 		}
 		if shown++; shown < 40 {
-			t.Logf("%s at %d of %d %v\n got %.100q\nwant %.100q", name, i, len(want), r.Cut, got[max(0,i-20):], want[max(0,i-20):])
+			t.Logf("%s at %d of %d %v\n got %.100q\nwant %.100q", name, i, len(want), r.Cut, got[max(0, i-20):], want[max(0, i-20):])
 		}
 	}
 	t.Logf("%d of %d", same, all)

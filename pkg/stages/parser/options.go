@@ -17,6 +17,8 @@ type Options struct {
 	GuessLang bool
 	// Markdown says to make Markdown of the main text.
 	Markdown bool
+	// Structured says to collect what the page says to programs.
+	Structured bool
 	// Agent is the name by which directives for one crawler call us; empty: crawl.ProductToken.
 	Agent string
 }
@@ -42,7 +44,6 @@ func optionsOf(l crawl.Limits) Options {
 type Result struct {
 	Title     string
 	Text      string // main text, UTF-8, one block a line, white space folded
-	Markdown  string // of the main text, where Options ask for it
 	Lang      string // BCP 47, lower case
 	Charset   string // WHATWG name, lower case
 	MediaType string // without parameters, lower case
@@ -53,17 +54,20 @@ type Result struct {
 	NoFollow  bool
 	Cut       []string // bounds that were met: CutLinks …
 	binary    bool     // the body is no text
+
+	crawl.Extracted // where Options ask for it
 }
 
 // Values of Result.Cut and Document.Cut.
 const (
-	CutLinks    = "links"    // more links, or longer ones, than Options allow
-	CutText     = "text"     // more text than Options allow
-	CutTitle    = "title"    // a title of more than 1,000 bytes
-	CutAssets   = "assets"   // more assets than Options allow
-	CutMarkdown = "markdown" // more Markdown than Options allow, or a page that none can be made of
-	CutDepth    = "depth"    // nested too deeply for site rules: no fields
-	CutFields   = "fields"   // values of fields that were too long or too many
+	CutLinks      = "links"      // more links, or longer ones, than Options allow
+	CutText       = "text"       // more text than Options allow
+	CutTitle      = "title"      // a title of more than 1,000 bytes
+	CutAssets     = "assets"     // more assets than Options allow
+	CutMarkdown   = "markdown"   // more Markdown than Options allow, or a page that none can be made of
+	CutStructured = "structured" // more structured data than there is room for, or data that cannot be read
+	CutDepth      = "depth"      // nested too deeply for site rules: no fields
+	CutFields     = "fields"     // values of fields that were too long or too many
 )
 
 func (r *Result) cut(what string) {

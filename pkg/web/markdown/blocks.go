@@ -111,7 +111,7 @@ func tidyTable(n *html.Node) {
 	n.Attr = nil
 }
 
-// isData reports whether a table holds data that fits in one of Markdown's.
+// isData reports whether a table holds data that fits in one of Markdown's: a line a cell, or a few.
 func isData(n *html.Node) bool {
 	rows, columns := 0, 0
 	for d := range n.Descendants() {
@@ -119,11 +119,26 @@ func isData(n *html.Node) bool {
 		case atom.Tr:
 			rows++
 			columns = max(columns, width(d))
+		case atom.Td, atom.Th:
+			if manyBlocks(d) {
+				return false
+			}
 		case atom.Table, atom.Pre, atom.Ul, atom.Ol, atom.Blockquote, atom.Hr, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 			return false
 		}
 	}
 	return columns > 1 && columns <= maxColumns && rows > 0 && rows*columns <= maxCells
+}
+
+// manyBlocks reports whether a cell has several paragraphs.
+func manyBlocks(cell *html.Node) bool {
+	n := 0
+	for d := range cell.Descendants() {
+		if (d.DataAtom == atom.P || d.DataAtom == atom.Div) && !has(d, isBlock) {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // width is how many columns a row takes.
