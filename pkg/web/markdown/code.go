@@ -103,7 +103,7 @@ func tidyCode(n *html.Node) {
 	}
 	var leaves []*html.Node
 	for d := range n.Descendants() {
-		if d.Type == html.TextNode && strings.TrimSpace(d.Data) != "" && d.Parent.DataAtom != atom.Code && d.Parent.DataAtom != atom.Pre {
+		if d.Type == html.TextNode && strings.TrimSpace(d.Data) != "" && !inCode(d, n) {
 			leaves = append(leaves, d)
 		}
 	}
@@ -111,6 +111,16 @@ func tidyCode(n *html.Node) {
 		wrapWords(d)
 	}
 	unwrap(n)
+}
+
+// inCode reports whether a text is in code within n already.
+func inCode(d, n *html.Node) bool {
+	for p := d.Parent; p != nil && p != n; p = p.Parent {
+		if p.DataAtom == atom.Code || p.DataAtom == atom.Pre {
+			return true
+		}
+	}
+	return false
 }
 
 // wrapWords puts code around the words of a text, and leaves the white space beside them outside.

@@ -128,8 +128,8 @@ func renderQuote(ctx converter.Context, w converter.Writer, n *html.Node) conver
 var blankLines = regexp.MustCompile(`\n{3,}`)
 
 var (
-	destinations = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "\\", "%5C", "\n", "%0A",
-		"\a", "", "|", "%7C", "*", "%2A")
+	destinations = strings.NewReplacer(" ", "%20", "(", `\(`, ")", `\)`, "<", "%3C", ">", "%3E", "\\", "%5C", "\n", "%0A",
+		"\a", "", "|", `\|`)
 	labels = strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "`", "\\`", "*", "\\*", "_", "\\_", "<", "&lt;", "|", "\\|", "&", "&amp;",
 		"!", "\\!", "~", "\\~")
 )

@@ -154,7 +154,7 @@ func flatten(n *html.Node) {
 
 // tidyEmphasis drops emphasis around blocks, which Markdown has none for.
 func tidyEmphasis(n *html.Node) {
-	if has(n, isBlock) || n.Parent != nil && (isHeading(n.Parent) || n.Parent.DataAtom == n.DataAtom) {
+	if has(n, isBlock) || n.Parent != nil && n.Parent.DataAtom == n.DataAtom {
 		rename(n, atom.Span)
 		return
 	}
