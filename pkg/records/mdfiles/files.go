@@ -47,12 +47,13 @@ func Open(dir string) (*Writer, error) {
 // Close ends the use of the directory.
 func (w *Writer) Close() error { return w.root.Close() }
 
-// Put writes the file of a record; nothing for one without Markdown, as copies are. A file that is as it should be stays.
+// Put writes the file of a record. A file that is as it should be stays; that of a record without Markdown goes: what was
+// no copy before a crash may be one when the page was fetched again.
 func (w *Writer) Put(r *crawl.Record) error {
-	if r.Markdown == "" {
-		return nil
-	}
 	name, content := Name(r.URL), Content(r)
+	if r.Markdown == "" {
+		return w.remove(filepath.FromSlash(name))
+	}
 	if old, err := w.root.ReadFile(filepath.FromSlash(name)); err == nil && bytes.Equal(old, content) {
 		w.Same++
 		return nil
