@@ -35,7 +35,8 @@ func TestExtractOverACluster(t *testing.T) {
 	if same < len(want)*9/10 { // which of two copies is the original depends on the order of a crawl, and some pages change
 		t.Errorf("%d of %d files are the same", same, len(want))
 	}
-	if text := c.must("export", "--cluster", "--columns", "url,markdown,structured,author,published", "--format", "jsonl"); !strings.Contains(text, `"markdown":"`) ||
+	if text := c.must("export", "--cluster", "--columns", "url,markdown,structured,author,published", "--format",
+		"jsonl"); !strings.Contains(text, `"markdown":"`) ||
 		!strings.Contains(text, `"published":null`) {
 		t.Errorf("export: %.500s", text)
 	}

@@ -13,8 +13,10 @@ import (
 func addExtract(cmd *cobra.Command, job *crawl.Job) {
 	cmd.Flags().Var(&extractValue{&job.Extract}, "extract",
 		"what records have besides the text: markdown, structured, both with a comma between them, or none")
-	register(cmd, "extract", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return beginning([]cobra.Completion{"markdown", "structured", "markdown,structured", "none"}, typed), cobra.ShellCompDirectiveNoFileComp
+	register(cmd, "extract", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion,
+		cobra.ShellCompDirective) {
+		return beginning([]cobra.Completion{"markdown", "structured", "markdown,structured", "none"}, typed),
+			cobra.ShellCompDirectiveNoFileComp
 	})
 }
 

@@ -19,7 +19,8 @@ const markdownEvery = 250 * time.Millisecond
 
 // startMarkdown writes the Markdown of the records as they are stored, from the first on: a crawl that goes on after a
 // crash finds by the records which files are missing. When writing fails, stop is called. end writes what is left.
-func (f *crawlFlags) startMarkdown(ctx context.Context, l *node.Local, stop func()) (end func(say io.Writer) error, err error) {
+func (f *crawlFlags) startMarkdown(ctx context.Context, l *node.Local, stop func()) (end func(say io.Writer) error,
+	err error) {
 	if f.markdown == "" {
 		return func(io.Writer) error { return nil }, nil
 	}
@@ -41,7 +42,8 @@ func (f *crawlFlags) startMarkdown(ctx context.Context, l *node.Local, stop func
 			return fmt.Errorf("--markdown: %w", err)
 		}
 		if !f.quiet {
-			fmt.Fprintf(say, "whirlpool: %d Markdown files written to %s, %d were there\n", files.Written, f.markdown, files.Same)
+			fmt.Fprintf(say, "whirlpool: %d Markdown files written to %s, %d were there\n", files.Written, f.markdown,
+				files.Same)
 		}
 		return nil
 	}, nil

@@ -63,7 +63,8 @@ func (p *pageTool) fetch(ctx context.Context, url string, what crawl.Extract, st
 	if err := checkJob(&job); err != nil {
 		return nil, exitStatus{exitUsage, err}
 	}
-	f := &crawlFlags{out: toStdoutName, quiet: true, concurrency: node.Default().Frontier.Window, allowPrivate: p.allowPrivate}
+	f := &crawlFlags{out: toStdoutName, quiet: true, concurrency: node.Default().Frontier.Window,
+		allowPrivate: p.allowPrivate}
 	var out bytes.Buffer
 	if err := f.run(ctx, &job, &out, stderr); err != nil {
 		return nil, fmt.Errorf("%s: %w", url, err)
@@ -124,7 +125,8 @@ func toolStructured() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		line := structuredLine{URL: r.URL.String(), Author: r.Author, Published: mdfiles.Date(r.Published), Modified: mdfiles.Date(r.Modified),
+		line := structuredLine{URL: r.URL.String(), Author: r.Author, Published: mdfiles.Date(r.Published),
+			Modified:   mdfiles.Date(r.Modified),
 			Structured: json.RawMessage(r.Structured)}
 		enc := json.NewEncoder(cmd.OutOrStdout())
 		enc.SetEscapeHTML(false)

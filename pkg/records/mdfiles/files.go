@@ -47,8 +47,8 @@ func Open(dir string) (*Writer, error) {
 // Close ends the use of the directory.
 func (w *Writer) Close() error { return w.root.Close() }
 
-// Put writes the file of a record. A file that is as it should be stays; that of a record without Markdown goes: what was
-// no copy before a crash may be one when the page was fetched again.
+// Put writes the file of a record. A file that is as it should be stays; that of a record without Markdown goes: what
+// was no copy before a crash may be one when the page was fetched again.
 func (w *Writer) Put(r *crawl.Record) error {
 	name, content := Name(r.URL), Content(r)
 	if r.Markdown == "" {

@@ -67,7 +67,8 @@ func checkName(t *testing.T, u weburl.URL) string {
 		t.Errorf("%s: %q", u, name)
 	}
 	for part := range strings.SplitSeq(name, "/") {
-		if part == "" || part[0] == '.' || len(part) > 200 || strings.ContainsAny(part, "\\:*?\"<>|\x00\n") || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") {
+		if part == "" || part[0] == '.' || len(part) > 200 || strings.ContainsAny(part, "\\:*?\"<>|\x00\n") ||
+			strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") {
 			t.Errorf("%s: part %q of %q", u, part, name)
 		}
 	}
@@ -76,11 +77,15 @@ func checkName(t *testing.T, u weburl.URL) string {
 
 func TestNamesDiffer(t *testing.T) {
 	long := strings.Repeat("a", 5_000)
-	paths := []string{"", "a", "A", "a/", "A/", "a/b", "a/B", "a.md", "a.md/", "a.md/b", "a/index", "a/index.md", "a/index.html", "a/?", "a?", "a?x", "a?X", "a?x=1&y",
-		"a?x=1/y", "a%2Fb", "a%2fb", "a~b", "con", "CON", "nul.txt", "a.", "a..", "...", ".a", "_a", "%20", "%20%20", "+", "a//b", "a///b", long, long + "b", strings.ToUpper(long),
-		strings.Repeat("x/", 200), strings.Repeat("x/", 201), strings.Repeat("x/", 200) + "y", "caf%C3%A9", "cafe%CC%81", "caf%E9", "index", "index~", "a;b", "a:b", "a|b"}
+	paths := []string{"", "a", "A", "a/", "A/", "a/b", "a/B", "a.md", "a.md/", "a.md/b", "a/index", "a/index.md",
+		"a/index.html", "a/?", "a?", "a?x", "a?X", "a?x=1&y",
+		"a?x=1/y", "a%2Fb", "a%2fb", "a~b", "con", "CON", "nul.txt", "a.", "a..", "...", ".a", "_a", "%20", "%20%20", "+",
+		"a//b", "a///b", long, long + "b", strings.ToUpper(long),
+		strings.Repeat("x/", 200), strings.Repeat("x/", 201), strings.Repeat("x/", 200) + "y", "caf%C3%A9", "cafe%CC%81",
+		"caf%E9", "index", "index~", "a;b", "a:b", "a|b"}
 	seen := map[string]string{}
-	for _, host := range []string{"https://a.test/", "http://a.test/", "https://a.test:8443/", "http://a.test:8443/", "https://www.a.test/", "https://[::1]/"} {
+	for _, host := range []string{"https://a.test/", "http://a.test/", "https://a.test:8443/", "http://a.test:8443/",
+		"https://www.a.test/", "https://[::1]/"} {
 		for _, p := range paths {
 			u := mustURL(t, host+p)
 			name := strings.ToLower(checkName(t, u)) // as file systems do that do not tell capital letters
@@ -112,7 +117,8 @@ func FuzzName(f *testing.F) {
 
 func record(tb testing.TB, url, md string) *crawl.Record {
 	u := mustURL(tb, url)
-	return &crawl.Record{URL: u, FinalURL: u, Title: `A "T": \ # x`, Lang: "en", FetchedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	return &crawl.Record{URL: u, FinalURL: u, Title: `A "T": \ # x`, Lang: "en", FetchedAt: time.Date(2026, 1, 2, 3, 4,
+		5, 0, time.UTC),
 		Extracted: crawl.Extracted{Markdown: md, Author: "Ann", Published: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)}}
 }
 
@@ -127,7 +133,8 @@ func TestFrontMatterIsYAML(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(head), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"url": r.URL.String(), "title": r.Title, "lang": "en", "author": r.Author, "date": r.FetchedAt, "published": r.Published}
+	want := map[string]any{"url": r.URL.String(), "title": r.Title, "lang": "en", "author": r.Author,
+		"date": r.FetchedAt, "published": r.Published}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
@@ -153,7 +160,8 @@ func files(t *testing.T, dir string) map[string]string {
 func TestFilesFollowTheRecords(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "notes")
 	var lines []byte
-	for _, r := range []*crawl.Record{record(t, "https://a.test/a", "one"), record(t, "https://a.test/b", "two"), record(t, "https://a.test/copy", "")} {
+	for _, r := range []*crawl.Record{record(t, "https://a.test/a", "one"), record(t, "https://a.test/b", "two"),
+		record(t, "https://a.test/copy", "")} {
 		lines = jsonl.AppendRecord(lines, r)
 	}
 	put := func(in []byte) (int64, *mdfiles.Writer) {

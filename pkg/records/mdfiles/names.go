@@ -22,8 +22,8 @@ const (
 // nothing but the URL, so that a crawl that goes on, and an export, find the same names whatever came before.
 //
 // Two URLs never have the same name, also where a file system does not tell capital letters. A part of a path that is
-// plain (a-z, 0-9, ".", "_" and "-", of no special meaning anywhere) stands for itself. Any other is written with what of it
-// is readable, "~", and a hash of it; "~" is in no plain part.
+// plain (a-z, 0-9, ".", "_" and "-", of no special meaning anywhere) stands for itself. Any other is written with what
+// of it is readable, "~", and a hash of it; "~" is in no plain part.
 func Name(u weburl.URL) string {
 	parts := strings.Split(strings.TrimPrefix(u.Path(), "/"), "/")
 	last := parts[len(parts)-1]

@@ -32,7 +32,8 @@ func (p *pass) chosen() []bool {
 // shown makes an absolute URL of a reference in Markdown: of any scheme that can be followed. Scripts and data are left
 // out.
 func (r *resolver) shown(ref string) string {
-	if s := []byte(ref); hasScheme(s, "data:") || hasScheme(s, "javascript:") || hasScheme(s, "vbscript:") || len(ref) > maxURL {
+	if s := []byte(ref); hasScheme(s, "data:") || hasScheme(s, "javascript:") || hasScheme(s, "vbscript:") ||
+		len(ref) > maxURL {
 		return ""
 	}
 	if u, err := r.resolve(ref); err == nil {

@@ -24,7 +24,8 @@ func extractedFrom(t testing.TB, doc string) *Result {
 func rendered(t testing.TB, md string) *html.Node {
 	t.Helper()
 	var out bytes.Buffer
-	gm := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough), goldmark.WithRendererOptions(ghtml.WithUnsafe()))
+	gm := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough),
+		goldmark.WithRendererOptions(ghtml.WithUnsafe()))
 	if err := gm.Convert([]byte(md), &out); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,8 @@ func checkMarkdown(t *testing.T, name string, r *Result) (links int) {
 		for i < len(got) && i < len(want) && got[i] == want[i] {
 			i++
 		}
-		t.Errorf("%s: words differ at %d of %d\n got %.80q\nwant %.80q", name, i, len(want), got[max(0, i-20):], want[max(0, i-20):])
+		t.Errorf("%s: words differ at %d of %d\n got %.80q\nwant %.80q", name, i, len(want), got[max(0, i-20):],
+			want[max(0, i-20):])
 	}
 	known := map[string]bool{}
 	for i := range r.Links {
@@ -110,12 +112,15 @@ func TestMarkdownOfTheMainText(t *testing.T) {
 	}{
 		"navigation is left out": {"<nav><ul><li><a href=/a>Aaa</a></ul><img src=logo.png></nav><main><h1>T</h1>" + prose + "</main><footer>Foot</footer>",
 			[]string{"# T\n\nThese are"}, []string{"Aaa", "Foot", "logo", "-"}},
-		"base":              {"<base href=/other/><main>" + prose + "<p><a href=x>link</a> " + filler, []string{"[link](http://www.example.com/other/x)"}, nil},
+		"base": {"<base href=/other/><main>" + prose + "<p><a href=x>link</a> " + filler,
+			[]string{"[link](http://www.example.com/other/x)"}, nil},
 		"figure":            {"<main>" + prose + "<figure><img src=f.png alt=Fig><figcaption>" + filler + "</figcaption></figure>" + prose, []string{"![Fig](http://www.example.com/dir/f.png)"}, nil},
 		"scripts and forms": {"<main>" + prose + "<script>var x = '<b>no</b>'</script><style>p{}</style><form><button>Buy</button></form>" + prose, []string{"These"}, []string{"var", "Buy", "p{}"}},
 		"svg and math":      {"<main>" + prose + "<p>" + filler + "<svg><title>no</title><text>nope</text></svg><math><mi>x</mi></math></main>", []string{"x"}, []string{"nope"}},
-		"hidden":            {"<main>" + prose + "<div hidden><p>" + filler + "secret</div>" + prose, nil, []string{"secret"}},
-		"table of data":     {"<main>" + prose + "<table><tr><th>K<th>V<tr><td>a<td>1</table>", []string{"| K | V |\n|---|---|\n| a | 1 |"}, nil},
+		"hidden": {"<main>" + prose + "<div hidden><p>" + filler + "secret</div>" + prose, nil,
+			[]string{"secret"}},
+		"table of data": {"<main>" + prose + "<table><tr><th>K<th>V<tr><td>a<td>1</table>",
+			[]string{"| K | V |\n|---|---|\n| a | 1 |"}, nil},
 	} {
 		r := extractedFrom(t, c.doc)
 		for _, w := range c.want {
@@ -144,7 +149,8 @@ func TestMarkdownOfXHTML(t *testing.T) {
 }
 
 func TestNothingIsExtractedUnasked(t *testing.T) {
-	r := HTML([]byte(`<meta name=author content=A><main><p>`+filler), "text/html", mustURL(t, "http://www.example.com/"), DefaultOptions())
+	r := HTML([]byte(`<meta name=author content=A><main><p>`+filler), "text/html", mustURL(t,
+		"http://www.example.com/"), DefaultOptions())
 	if r.Markdown != "" || r.Structured != "" || r.Author != "" {
 		t.Errorf("got %+v", r.Extracted)
 	}
@@ -163,7 +169,8 @@ func FuzzExtract(f *testing.F) {
 		base := mustURL(t, "http://www.example.com/")
 		with := HTML([]byte(doc), typ, base, opt)
 		opt.Markdown, opt.Structured = false, false
-		if without := HTML([]byte(doc), typ, base, opt); with.Text != without.Text || len(with.Links) != len(without.Links) || with.Title != without.Title {
+		if without := HTML([]byte(doc), typ, base, opt); with.Text != without.Text ||
+			len(with.Links) != len(without.Links) || with.Title != without.Title {
 			t.Errorf("extraction changes the page: %q, %q", with.Text, without.Text)
 		}
 	})

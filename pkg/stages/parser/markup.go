@@ -99,7 +99,8 @@ func shapes(t htmlscan.Tag, name []byte) bool {
 			return true
 		}
 		return false
-	case htmlscan.A, htmlscan.B, htmlscan.Code, htmlscan.Em, htmlscan.I, htmlscan.S, htmlscan.Strong, htmlscan.Br, htmlscan.Var:
+	case htmlscan.A, htmlscan.B, htmlscan.Code, htmlscan.Em, htmlscan.I, htmlscan.S, htmlscan.Strong, htmlscan.Br,
+		htmlscan.Var:
 		return true
 	case htmlscan.Body, htmlscan.Frameset, htmlscan.Plaintext, htmlscan.Optgroup, htmlscan.Form:
 		return false

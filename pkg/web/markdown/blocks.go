@@ -82,8 +82,8 @@ func tidyCell(n *html.Node) {
 	n.Attr = keep
 }
 
-// tidyTable makes text of a table that Markdown cannot write as one: in a cell there are no lists, headings, code blocks,
-// quotes or tables. Such tables mostly lay out a page.
+// tidyTable makes text of a table that Markdown cannot write as one: in a cell there are no lists, headings, code
+// blocks, quotes or tables. Such tables mostly lay out a page.
 func tidyTable(n *html.Node) {
 	dropLineNumbers(n)
 	if isEmpty(n) {
@@ -123,7 +123,8 @@ func isData(n *html.Node) bool {
 			if manyBlocks(d) {
 				return false
 			}
-		case atom.Table, atom.Pre, atom.Ul, atom.Ol, atom.Blockquote, atom.Hr, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		case atom.Table, atom.Pre, atom.Ul, atom.Ol, atom.Blockquote, atom.Hr, atom.H1, atom.H2, atom.H3, atom.H4,
+			atom.H5, atom.H6:
 			return false
 		}
 	}

@@ -2,7 +2,8 @@
 //
 // The conversion itself, the escaping above all, is github.com/JohannesKaufmann/html-to-markdown's. What this package
 // adds comes before it: it tidies the tree, so that what Markdown cannot say becomes what it can (definition lists,
-// tables within tables, blocks within links), and bounds it, because a few bytes of HTML can ask for gigabytes of table.
+// tables within tables, blocks within links), and bounds it, because a few bytes of HTML can ask for gigabytes of
+// table.
 //
 // It must never fetch anything, and never keep a part of the document.
 package markdown
@@ -83,7 +84,8 @@ func newConverter() *converter.Converter {
 			table.WithNewlineBehavior(table.NewlineBehaviorPreserve), table.WithHeaderPromotion(true)),
 	))
 	c.Register.Renderer(renderInline, converter.PriorityEarly)
-	c.Register.TextTransformer(func(_ converter.Context, s string) string { return escapeRefs(s) }, converter.PriorityEarly)
+	c.Register.TextTransformer(func(_ converter.Context, s string) string { return escapeRefs(s) },
+		converter.PriorityEarly)
 	return c
 }
 

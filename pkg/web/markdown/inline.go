@@ -68,11 +68,12 @@ func (t *tidier) image(n *html.Node) {
 		remove(n)
 		return
 	}
-	n.Attr = []html.Attribute{{Key: "src", Val: src}, {Key: "alt", Val: strings.Join(strings.Fields(cleanText(attr(n, "alt"))), " ")}}
+	n.Attr = []html.Attribute{{Key: "src", Val: src}, {Key: "alt", Val: strings.Join(strings.Fields(cleanText(attr(n,
+		"alt"))), " ")}}
 }
 
-// renderInline writes links and images with the URLs as they are: the library would encode their queries anew. It writes
-// quotes, too: in the library's the code blocks lose their place.
+// renderInline writes links and images with the URLs as they are: the library would encode their queries anew. It
+// writes quotes, too: in the library's the code blocks lose their place.
 func renderInline(ctx converter.Context, w converter.Writer, n *html.Node) converter.RenderStatus {
 	switch n.DataAtom {
 	case atom.A:
@@ -130,7 +131,8 @@ var blankLines = regexp.MustCompile(`\n{3,}`)
 var (
 	destinations = strings.NewReplacer(" ", "%20", "(", `\(`, ")", `\)`, "<", "%3C", ">", "%3E", "\\", "%5C", "\n", "%0A",
 		"\a", "", "|", `\|`)
-	labels = strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "`", "\\`", "*", "\\*", "_", "\\_", "<", "&lt;", "|", "\\|", "&", "&amp;",
+	labels = strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "`", "\\`", "*", "\\*", "_", "\\_", "<", "&lt;",
+		"|", "\\|", "&", "&amp;",
 		"!", "\\!", "~", "\\~")
 )
 

@@ -59,15 +59,6 @@ func wrap(n *html.Node, in atom.Atom) {
 	w.AppendChild(n)
 }
 
-// moveChildren appends the children of from to to.
-func moveChildren(from, to *html.Node) {
-	for from.FirstChild != nil {
-		c := from.FirstChild
-		from.RemoveChild(c)
-		to.AppendChild(c)
-	}
-}
-
 func textNode(s string) *html.Node { return &html.Node{Type: html.TextNode, Data: s} }
 
 // has reports whether n has a descendant of which is says so.
@@ -87,7 +78,8 @@ func plainText(n *html.Node) string {
 		switch {
 		case d.Type == html.TextNode:
 			b.WriteString(d.Data)
-		case d.DataAtom == atom.Br, (d.DataAtom == atom.Div || d.DataAtom == atom.P) && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n"):
+		case d.DataAtom == atom.Br, (d.DataAtom == atom.Div || d.DataAtom == atom.P) && b.Len() > 0 &&
+			!strings.HasSuffix(b.String(), "\n"):
 			b.WriteByte('\n')
 		}
 	}
@@ -97,10 +89,14 @@ func plainText(n *html.Node) string {
 // isBlock reports whether an element begins on a line of its own.
 func isBlock(n *html.Node) bool {
 	switch n.DataAtom {
-	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Details, atom.Dialog, atom.Dd, atom.Div, atom.Dl, atom.Dt,
-		atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
-		atom.Header, atom.Hgroup, atom.Hr, atom.Li, atom.Main, atom.Nav, atom.Ol, atom.P, atom.Pre, atom.Section, atom.Table, atom.Ul,
-		atom.Tr, atom.Td, atom.Th, atom.Tbody, atom.Thead, atom.Tfoot, atom.Caption, atom.Summary, atom.Center, atom.Dir, atom.Menu:
+	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Details, atom.Dialog, atom.Dd, atom.Div,
+		atom.Dl, atom.Dt,
+		atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5,
+		atom.H6,
+		atom.Header, atom.Hgroup, atom.Hr, atom.Li, atom.Main, atom.Nav, atom.Ol, atom.P, atom.Pre, atom.Section,
+		atom.Table, atom.Ul,
+		atom.Tr, atom.Td, atom.Th, atom.Tbody, atom.Thead, atom.Tfoot, atom.Caption, atom.Summary, atom.Center, atom.Dir,
+		atom.Menu:
 		return true
 	}
 	return false

@@ -42,13 +42,17 @@ func (d *Data) Facts() Facts {
 }
 
 var (
-	publishedKeys  = []string{"datePublished", "datePosted", "uploadDate", "dateCreated", "startDate"}
-	modifiedKeys   = []string{"dateModified", "dateUpdated"}
-	authorMetas    = []string{"article:author", "citation_author", "dcterms.creator", "dc.creator", "parsely-author", "sailthru.author", "author", "byl"}
-	publishedMetas = []string{"article:published_time", "datepublished", "citation_publication_date", "citation_online_date",
-		"dcterms.issued", "dcterms.created", "dc.date.issued", "dc.date", "dcterms.date", "parsely-pub-date", "sailthru.date", "pubdate",
+	publishedKeys = []string{"datePublished", "datePosted", "uploadDate", "dateCreated", "startDate"}
+	modifiedKeys  = []string{"dateModified", "dateUpdated"}
+	authorMetas   = []string{"article:author", "citation_author", "dcterms.creator", "dc.creator", "parsely-author",
+		"sailthru.author", "author", "byl"}
+	publishedMetas = []string{"article:published_time", "datepublished", "citation_publication_date",
+		"citation_online_date",
+		"dcterms.issued", "dcterms.created", "dc.date.issued", "dc.date", "dcterms.date", "parsely-pub-date",
+		"sailthru.date", "pubdate",
 		"publish-date", "date"}
-	modifiedMetas = []string{"article:modified_time", "updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
+	modifiedMetas = []string{"article:modified_time", "updated_time", "datemodified", "dcterms.modified",
+		"dc.date.modified", "last-modified",
 		"lastmod", "revised"}
 )
 
@@ -93,10 +97,13 @@ func (n *node) rank() int {
 			t = t[i+1:]
 		}
 		switch {
-		case strings.HasSuffix(t, "Article"), strings.HasSuffix(t, "Posting"), t == "Product", t == "Recipe", t == "Event", t == "Book",
-			t == "VideoObject", t == "Report", t == "Review", t == "Question", t == "HowTo", t == "Dataset", t == "Course", t == "Episode":
+		case strings.HasSuffix(t, "Article"), strings.HasSuffix(t, "Posting"), t == "Product", t == "Recipe",
+			t == "Event", t == "Book",
+			t == "VideoObject", t == "Report", t == "Review", t == "Question", t == "HowTo", t == "Dataset", t == "Course",
+			t == "Episode":
 			return 0
-		case t == "Organization", t == "WebSite", t == "BreadcrumbList", t == "Person", t == "ImageObject", t == "SiteNavigationElement",
+		case t == "Organization", t == "WebSite", t == "BreadcrumbList", t == "Person", t == "ImageObject",
+			t == "SiteNavigationElement",
 			t == "WPHeader", t == "WPFooter", t == "WPSideBar", t == "Comment", t == "UserComments":
 			rank = 2
 		}
@@ -252,9 +259,12 @@ func firstDate(list ...time.Time) time.Time {
 }
 
 // dateLayouts are tried in order; a date without a zone is taken for UTC.
-var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04",
-	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly,
-	"2006-01", "2006/1/2", "20060102T150405Z0700", "20060102", time.RFC1123Z, time.RFC1123, "Mon, 2 Jan 2006 15:04:05 -0700",
+var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
+	"2006-01-02T15:04Z07:00", "2006-01-02T15:04",
+	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05",
+	"2006-01-02 15:04", time.DateOnly,
+	"2006-01", "2006/1/2", "20060102T150405Z0700", "20060102", time.RFC1123Z, time.RFC1123,
+	"Mon, 2 Jan 2006 15:04:05 -0700",
 	"January 2, 2006", "Jan 2, 2006", "2 January 2006", "2 Jan 2006"}
 
 func parseDate(s string) time.Time {

@@ -160,15 +160,18 @@ func (d *Data) addMeta(name, content string) {
 		d.Twitter = d.add(d.Twitter, rest, content)
 		return
 	}
-	if metaNames[name] || strings.HasPrefix(name, "citation_") || strings.HasPrefix(name, "dc.") || strings.HasPrefix(name, "dcterms.") {
+	if metaNames[name] || strings.HasPrefix(name, "citation_") || strings.HasPrefix(name, "dc.") ||
+		strings.HasPrefix(name, "dcterms.") {
 		d.Meta = d.add(d.Meta, name, content)
 	}
 }
 
 // metaNames are the meta elements that tell of the page's content.
-var metaNames = map[string]bool{"author": true, "description": true, "keywords": true, "date": true, "pubdate": true, "publish-date": true,
-	"last-modified": true, "lastmod": true, "revised": true, "news_keywords": true, "parsely-author": true, "parsely-pub-date": true,
-	"parsely-title": true, "parsely-section": true, "sailthru.date": true, "sailthru.author": true, "datepublished": true,
+var metaNames = map[string]bool{"author": true, "description": true, "keywords": true, "date": true,
+	"pubdate": true, "publish-date": true,
+	"last-modified": true, "lastmod": true, "revised": true, "news_keywords": true, "parsely-author": true,
+	"parsely-pub-date": true,
+	"parsely-title":    true, "parsely-section": true, "sailthru.date": true, "sailthru.author": true, "datepublished": true,
 	"datemodified": true, "byl": true, "abstract": true, "subject": true, "copyright": true, "generator": true}
 
 // add adds a value under a name; a second one makes a list.

@@ -5,7 +5,7 @@
 //
 //  1. One pass over the tokens finds scripts of JSON-LD, meta elements, time elements and authors' links.
 //  2. Only a document that has items of microdata or RDFa is made a tree, for those.
-//  3. Everything is bounded: depth, number and length of values, bytes in all. Data.Cut says that something was left out.
+//  3. Everything is bounded: depth, number and length of values, bytes in all. Data.Cut says that there was more.
 //  4. Author and dates are taken from the most trustworthy place that has them; see [Data.Facts].
 //
 // What is broken is read as far as it can be: JSON with comments or trailing commas is common. The package must never

@@ -84,7 +84,8 @@ func TestExtractOfAPage(t *testing.T) {
 	}))
 	defer srv.Close()
 	url, dir, notes := srv.URL+"/News/a", filepath.Join(t.TempDir(), "c"), filepath.Join(t.TempDir(), "notes")
-	if r := run(t, "crawl", url, "--allow-private", "--delay", "0s", "--max-depth", "0", "--extract", "structured", "--markdown", notes, "-o", dir); r.exit != 0 ||
+	if r := run(t, "crawl", url, "--allow-private", "--delay", "0s", "--max-depth", "0", "--extract", "structured",
+		"--markdown", notes, "-o", dir); r.exit != 0 ||
 		!strings.Contains(r.stdout+r.stderr, "1 Markdown files written to "+notes) {
 		t.Fatalf("exit %d: %s%s", r.exit, r.stdout, r.stderr)
 	}
@@ -107,26 +108,31 @@ func TestExtractOfAPage(t *testing.T) {
 	if rec.Markdown != want {
 		t.Errorf("Markdown %q, want %q", rec.Markdown, want)
 	}
-	if rec.Author != "Ann Bee" || rec.Published != "2025-03-04T00:00:00.000Z" || rec.Modified != "2025-03-05T06:00:00.000Z" ||
+	if rec.Author != "Ann Bee" || rec.Published != "2025-03-04T00:00:00.000Z" ||
+		rec.Modified != "2025-03-05T06:00:00.000Z" ||
 		rec.Structured.JSONLD[0]["@type"] != "NewsArticle" || rec.Structured.OpenGraph["title"] != "Storm" {
 		t.Errorf("record %s", line)
 	}
 	for name, content := range markdownFiles(t, notes) {
-		if !strings.Contains(content, "\nauthor: \"Ann Bee\"\npublished: 2025-03-04T00:00:00Z\n") || !strings.HasSuffix(content, want+"\n") {
+		if !strings.Contains(content, "\nauthor: \"Ann Bee\"\npublished: 2025-03-04T00:00:00Z\n") ||
+			!strings.HasSuffix(content, want+"\n") {
 			t.Errorf("%s: %s", name, content)
 		}
 	}
-	if r := run(t, "export", "-o", dir, "--columns", "author,published,structured"); !strings.HasPrefix(r.stdout, "author,published,structured\nAnn Bee,2025-03-04T00:00:00.000Z,\"{") {
+	if r := run(t, "export", "-o", dir, "--columns", "author,published,structured"); !strings.HasPrefix(r.stdout,
+		"author,published,structured\nAnn Bee,2025-03-04T00:00:00.000Z,\"{") {
 		t.Errorf("export: %s%s", r.stdout, r.stderr)
 	}
 	if r := run(t, "tool", "markdown", "--allow-private", url); strings.TrimSpace(r.stdout) != want {
 		t.Errorf("tool markdown URL: %s%s", r.stdout, r.stderr)
 	}
 	file := inFile(t, "a.html", articlePage)
-	if r := run(t, "tool", "markdown", "--base", url, "--front-matter", file); !strings.Contains(r.stdout, want) || !strings.Contains(r.stdout, "author: \"Ann Bee\"") {
+	if r := run(t, "tool", "markdown", "--base", url, "--front-matter", file); !strings.Contains(r.stdout, want) ||
+		!strings.Contains(r.stdout, "author: \"Ann Bee\"") {
 		t.Errorf("tool markdown FILE: %s%s", r.stdout, r.stderr)
 	}
-	if r := run(t, "tool", "structured", file); !bytes.Contains([]byte(r.stdout), []byte(`"author":"Ann Bee","published":"2025-03-04T00:00:00Z"`)) {
+	if r := run(t, "tool", "structured", file); !bytes.Contains([]byte(r.stdout),
+		[]byte(`"author":"Ann Bee","published":"2025-03-04T00:00:00Z"`)) {
 		t.Errorf("tool structured: %s%s", r.stdout, r.stderr)
 	}
 	if r := run(t, "tool", "markdown", url); r.exit == 0 || !strings.Contains(r.stderr, "private") {
