@@ -58,6 +58,7 @@ var columns = []column{
 	{"author", text, func(r *crawl.Record) any { return r.Author }},
 	{"published", date, func(r *crawl.Record) any { return dateOf(r.Published) }},
 	{"modified", date, func(r *crawl.Record) any { return dateOf(r.Modified) }},
+	{"insecure", text, func(r *crawl.Record) any { return insecure(r.Insecure) }},
 }
 
 // dateOf is the value of a date.
@@ -75,6 +76,14 @@ func Columns() []string {
 		names[i] = columns[i].name
 	}
 	return names
+}
+
+// insecure is "true" where the server's certificate was not valid, and empty otherwise.
+func insecure(is bool) string {
+	if is {
+		return "true"
+	}
+	return ""
 }
 
 // fieldColumn is the column of a site rule's field.

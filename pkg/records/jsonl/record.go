@@ -41,6 +41,9 @@ func AppendRecord(dst []byte, r *crawl.Record) []byte {
 		dst = appendInt(append(dst, `,"visit":`...), int64(r.Visit))
 	}
 	dst = appendExtracted(dst, &r.Extracted)
+	if r.Insecure {
+		dst = append(dst, `,"insecure":true`...)
+	}
 	return append(dst, "}\n"...)
 }
 

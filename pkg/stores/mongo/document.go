@@ -122,6 +122,9 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 		w.integer(visitKey, int64(r.Visit))
 	}
 	w.extracted(&r.Extracted)
+	if r.Insecure {
+		w.boolean("insecure", true)
+	}
 	w.date("created_at", now)
 	w.sum()
 	w.end()
