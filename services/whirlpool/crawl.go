@@ -24,6 +24,7 @@ import (
 // crawlFlags are the flags of `whirlpool crawl` that are no settings of the job.
 type crawlFlags struct {
 	out, config, dns, cpuProfile           string
+	markdown                               string // directory of the Markdown files; empty: none
 	concurrency                            int
 	warc, fresh, quiet, json, allowPrivate bool
 	noSitemaps, verbose, keepNoFollow      bool
@@ -84,6 +85,7 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	fl.StringVarP(&f.out, "out", "o", "", "directory of the crawl (default ./crawl-<host>); -: records to standard output")
 	f.addJob(cmd, job)
 	f.addOutput(cmd)
+	fl.Var(&markdownValue{&f.markdown, job}, "markdown", "write the main text of each page as a Markdown file into this `directory`, named after its URL")
 	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
 	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
 	fl.BoolVar(&f.fresh, "fresh", false, "discard what the directory holds of an earlier crawl")
@@ -124,6 +126,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 		"do not ask for robots.txt; only for your own sites. Sitemaps that it names are not found then: give them as seeds")
 	fl.BoolVar(&f.keepNoFollow, "ignore-nofollow", false, "follow nofollow links and store noindex pages")
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
+	addExtract(cmd, job)
 	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate, "bits of 64 in which near-duplicates may differ; -1: only exact copies")
 }
 
@@ -194,6 +197,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 		"ignore-robots":  func() { job.IgnoreRobots = flags.IgnoreRobots },
 		"near-duplicate": func() { job.NearDuplicate = flags.NearDuplicate },
 	}
+	overlayExtract(set, job, flags)
 	for name, copyFlag := range set {
 		if cmd.Flags().Changed(name) {
 			copyFlag()
@@ -274,12 +278,16 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	endFiles, err := f.startMarkdown(ctx, l, stopByControl)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
 	endStream := out.start(l, stopByControl)
 	defer endIfFull(ctx, l.Store, view.screen, out.abandon)()
 	defer endIfBroken(l.Store, view.screen)()
 	finished, err := crawlAndWatch(ctx, l, view)
 	stopProfile()
-	errStream := endStream()
+	errStream := errors.Join(endStream(), endFiles(view.screen))
 	endControl()
 	if broken := l.Store.Err(); broken != nil { // all other errors come from it
 		_ = l.Close()

@@ -46,12 +46,13 @@ with a value that does not fit, of a page from before the rules were changed, is
   whirlpool export -o jobs --columns url,field.title,field.company,field.location jobs.csv
   whirlpool export --format jsonl --originals | jq -r .title
   whirlpool export pages.parquet
+  whirlpool export --format markdown -o jobs notes
   whirlpool export --cluster=node.yml --job example-com pages.parquet`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	ref := refFlags(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.format, "format", "", export.Choice(export.Format.String)+" (default: by the end of FILE's name, else csv)")
+	fl.StringVar(&f.format, "format", "", exportFormats()+" (default: by the end of FILE's name, else csv)")
 	fl.StringSliceVar(&f.columns, "columns", nil, "columns in their order, with commas between them")
 	fl.StringSliceVar(&f.columns, "fields", nil, "the same as --columns; fields.NAME is field.NAME")
 	fl.BoolVar(&f.originals, "originals", false, "leave out copies of other pages")
@@ -61,7 +62,7 @@ with a value that does not fit, of a page from before the rules were changed, is
 	cmd.MarkFlagsMutuallyExclusive("columns", "fields")
 	run := ref.over(f.runDirectory, f.runCluster)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := f.options(args).Validate(); err != nil {
+		if err := f.check(args); err != nil {
 			return exitStatus{exitUsage, err}
 		}
 		return run(cmd, args)
@@ -114,6 +115,9 @@ func (f *exportFlags) runCluster(cmd *cobra.Command, args []string, j *cluster.J
 
 // run writes the pages, which it may read twice, each time from the start.
 func (f *exportFlags) run(cmd *cobra.Command, args []string, rules []crawl.SiteRule, pages func() io.ReadCloser) (err error) {
+	if f.format == formatMarkdown {
+		return f.exportMarkdown(cmd, args, pages)
+	}
 	opt := f.options(args)
 	if file, ok := cmd.OutOrStdout().(*os.File); len(args) == 0 && ok && opt.Format.Binary() && term.IsTerminal(int(file.Fd())) {
 		return usage("%s is not for a terminal: name a FILE", opt.Format.Title())

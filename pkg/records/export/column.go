@@ -1,6 +1,8 @@
 package export
 
 import (
+	"time"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
@@ -9,13 +11,15 @@ import (
 type kind uint8
 
 const (
-	text      kind = iota // string; "" is an empty cell
-	integer               // int64
-	timestamp             // int64, milliseconds since 1970
-	textList              // []string
-	linkList              // []crawl.Link
-	jsonText              // string that holds JSON
-	field                 // any: the value of a site rule's field, nil when there is none
+	text         kind = iota // string; "" is an empty cell
+	integer                  // int64
+	timestamp                // int64, milliseconds since 1970
+	date                     // the same, or nil
+	textList                 // []string
+	linkList                 // []crawl.Link
+	jsonText                 // string that holds JSON
+	optionalJSON             // the same, or ""
+	field                    // any: the value of a site rule's field, nil when there is none
 )
 
 // column is one column: value returns what the comment at its kind says.
@@ -50,7 +54,20 @@ var columns = []column{
 	{name: "canonical", kind: text, value: func(r *crawl.Record) any { return r.Canonical }},
 	{name: "truncated", kind: text, value: func(r *crawl.Record) any { return r.Truncated }},
 	{name: "cut", kind: textList, value: func(r *crawl.Record) any { return r.Cut }},
+	{name: "markdown", kind: text, value: func(r *crawl.Record) any { return r.Markdown }},
+	{name: "structured", kind: optionalJSON, value: func(r *crawl.Record) any { return r.Structured }},
+	{name: "author", kind: text, value: func(r *crawl.Record) any { return r.Author }},
+	{name: "published", kind: date, value: func(r *crawl.Record) any { return dateOf(r.Published) }},
+	{name: "modified", kind: date, value: func(r *crawl.Record) any { return dateOf(r.Modified) }},
 	{name: "insecure", kind: text, value: func(r *crawl.Record) any { return insecure(r.Insecure) }},
+}
+
+// dateOf is the value of a date.
+func dateOf(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMilli()
 }
 
 // Columns returns the names of the columns every record has, in their order.

@@ -53,6 +53,10 @@ func (s *parquetSink) appendColumn(c *column, r *crawl.Record, leaf int) (int, e
 	switch v := c.value(r); c.kind {
 	case integer, timestamp:
 		s.row = append(s.row, parquet.Int64Value(v.(int64)).Level(0, 0, leaf))
+	case date:
+		s.row = append(s.row, optional(v != nil, leaf, func() parquet.Value { return parquet.Int64Value(v.(int64)) }))
+	case optionalJSON:
+		s.row = append(s.row, optional(v != "", leaf, func() parquet.Value { return textValue(v.(string)) }))
 	case textList:
 		s.appendList(len(v.([]string)), leaf, func(i int) parquet.Value { return textValue(v.([]string)[i]) })
 	case linkList:
@@ -65,6 +69,14 @@ func (s *parquetSink) appendColumn(c *column, r *crawl.Record, leaf int) (int, e
 		s.row = append(s.row, textValue(v.(string)).Level(0, 0, leaf))
 	}
 	return leaf + 1, nil
+}
+
+// optional is a value, or null.
+func optional(there bool, leaf int, value func() parquet.Value) parquet.Value {
+	if !there {
+		return parquet.NullValue().Level(0, 0, leaf)
+	}
+	return value().Level(0, 1, leaf)
 }
 
 func textValue(s string) parquet.Value { return parquet.ByteArrayValue([]byte(s)) }

@@ -45,6 +45,10 @@ func node(k kind) parquet.Node {
 		return parquet.Int(64)
 	case timestamp:
 		return parquet.Timestamp(parquet.Millisecond)
+	case date:
+		return parquet.Optional(parquet.Timestamp(parquet.Millisecond))
+	case optionalJSON:
+		return parquet.Optional(parquet.JSON())
 	case textList:
 		return parquet.List(parquet.String())
 	case linkList:

@@ -23,6 +23,12 @@ func HTML(body []byte, contentType string, base weburl.URL, opt Options) *Result
 	p.resolve(base, enc)
 	p.innerLinks(base, enc, 0)
 	r.Text = p.mainText()
+	if opt.Markdown {
+		p.addMarkdown(base, enc)
+	}
+	if opt.Structured {
+		p.addStructured(doc, base, enc)
+	}
 	if r.Lang == "" && opt.GuessLang {
 		r.Lang = guessLang(r.Text)
 	}
@@ -48,6 +54,7 @@ type pass struct {
 	links  []linkRef
 	assets [][]byte
 	inner  [][]byte // srcdoc attributes: documents within this one
+	pieces []piece  // the tokens, where Markdown is asked for
 	anchor int      // index of the open <a> in links, or -1
 	base   []byte   // href of the first base element
 	titled bool
@@ -98,6 +105,10 @@ func (p *pass) run(doc []byte, r *Result, opt Options, xhtml bool) {
 	p.out, p.opt, p.xhtml, p.anchor = r, opt, xhtml, -1
 	p.Reset(doc)
 	p.AllowCDATA(xhtml)
+	if opt.Markdown {
+		p.pieces = p.runTraced()
+		return
+	}
 	for {
 		switch p.Next() {
 		case htmlscan.Text:
