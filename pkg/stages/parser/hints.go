@@ -34,7 +34,7 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	c, note := wordHints(class)
 	h, _ := wordHints(id)
 	if inText || bytes.HasPrefix(class, []byte("sect")) {
-		h &^= suspect // the id of a section is its title: "cookie-objects"
+		h &^= ownFlags // the id of a section is its title: "cookie-objects"
 	}
 	if t == htmlscan.Aside && note && p.flags&boilerplate == 0 {
 		f &^= boilerplate // a footnote or an admonition is part of the text
@@ -91,14 +91,14 @@ func nameHints(val []byte, i int) (f flags, note bool, next int) {
 		if negated {
 			h = 0
 		}
-		f = f&suspect | h
+		f = f&ownFlags | h
 		note, negated = note || n, negates
 	}
 	for i < len(val) && space(val[i]) {
 		i++
 	}
-	if f&suspect != 0 {
-		f = suspect
+	if f&ownFlags != 0 {
+		f &= ownFlags
 	}
 	return f, note, i
 }
@@ -139,8 +139,10 @@ func wordHint(w []byte) (f flags, note, negates bool) {
 	case "content", "main", "body", "maincontent", "article", "post", "entry", "story", "postbody", "apicontent", "bodycontent",
 		"articlebody", "jobdescription":
 		return inContent, false, false
+	case "comments", "comment", "disqus", "commentlist", "respond", "livefyre", "kommentare", "commentaires", "comentarios":
+		return comments, false, false
 	case "sidebar", "sidenav", "menu", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",
-		"share", "sharing", "social", "related", "recommended", "recommendations", "comments", "disqus", "cookie", "cookies",
+		"share", "sharing", "social", "related", "recommended", "recommendations", "cookie", "cookies",
 		"consent", "gdpr", "popup", "modal", "newsletter", "subscribe", "signup", "promo", "ad", "ads", "advert", "adsense",
 		"advertisement", "sponsor", "sponsored", "tagcloud", "login", "skip", "skiplink", "toolbar", "dropdown", "offcanvas",
 		"drawer", "outbrain", "taboola", "noprint", "editsection", "catlinks", "printfooter", "masthead", "topbar", "copyright",

@@ -79,7 +79,7 @@ const (
 var linkTagNames = [...]string{"a", "area", "link", "frame", "iframe", "meta", crawl.TagFeedSource}
 
 func (p *pass) free() {
-	if cap(p.buf) > maxPooled || len(p.stack) > maxPooled/8 {
+	if cap(p.buf) > maxPooled || len(p.stack) > maxPooled/8 || cap(p.nodes) > maxPooled/32 {
 		return
 	}
 	clear(p.links[:cap(p.links)]) // they hold on to the document
@@ -87,7 +87,7 @@ func (p *pass) free() {
 	fresh := pass{stack: p.stack[:0], links: p.links[:0], assets: p.assets[:0]}
 	clear(p.inner)
 	fresh.inner = p.inner[:0]
-	fresh.buf, fresh.blocks = p.buf[:0], p.blocks[:0]
+	fresh.buf, fresh.blocks, fresh.nodes = p.buf[:0], p.blocks[:0], p.nodes[:0]
 	fresh.Scanner = p.Scanner
 	fresh.Reset(nil)
 	*p = fresh
@@ -98,6 +98,7 @@ func (p *pass) run(doc []byte, r *Result, opt Options, xhtml bool) {
 	p.out, p.opt, p.xhtml, p.anchor = r, opt, xhtml, -1
 	p.Reset(doc)
 	p.AllowCDATA(xhtml)
+	p.nodes = append(p.nodes[:0], node{})
 	for {
 		switch p.Next() {
 		case htmlscan.Text:
@@ -137,6 +138,9 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	if traits[t].block {
 		p.endBlock()
 		p.kind = traits[t].kind
+		if !traits[t].push && p.Attrs() > 0 {
+			p.own = p.hints(t, p.flags) & suspect
+		}
 	}
 	if traits[t].push {
 		p.push(t)
