@@ -14,10 +14,10 @@ const (
 	longBlock       = 10      // words that make a block prose by itself
 	linkRun         = 3       // so many lists of links in a row are navigation
 	enoughInMain    = 0.3     // share of the page's prose that makes the main element its main text
-	enoughInContent = 0.6     // the same for an element that is only called content, and for an article in either
+	enoughInContent = 0.9     // the same for an element that is only called content, and for an article in either
 	minMain         = 25      // words; with fewer, main text was not found
+	minComment      = 10      // words of prose that somebody may comment on
 	keptEnough      = 0.2     // share of the shown words that main text has at least
-	manualBlocks    = 2       // so many blocks of code make a manual
 )
 
 func (b *block) density() float64 {
@@ -50,15 +50,19 @@ var trusts = [...]trust{
 // mainBlocks marks the blocks of the main text.
 func mainBlocks(p *pass) []bool {
 	j := &judge{buf: p.buf, blocks: p.blocks, nodes: p.nodes, keep: make([]bool, len(p.blocks))}
-	j.manual = j.isManual()
+	j.manual = p.manual
 	j.span()
-	j.markTeasers()
+	if !j.manual {
+		j.markTeasers()
+	}
 	j.settle()
-	j.markTopics()
+	if !j.manual {
+		j.markTopics() // a manual may write about comments and related topics
+	}
 	shown := j.unlinked(hidden | boilerplate | comments | teaser | aside)
 	for _, t := range trusts {
 		j.selectMain(t)
-		if n := j.kept(); n >= minMain && float64(n) >= keptEnough*float64(shown) {
+		if n := j.kept(); n >= minMain && float64(n) >= keptEnough*float64(shown) && (t.drop&comments == 0 || j.commented()) {
 			return j.keep
 		}
 	}
@@ -68,14 +72,19 @@ func mainBlocks(p *pass) []bool {
 	return j.keep
 }
 
-func (j *judge) isManual() bool {
-	n := 0
+// commented says whether there is prose before the comments for them to be about. A thread has none.
+func (j *judge) commented() bool {
+	prose := int32(0)
 	for i := range j.blocks {
-		if b := &j.blocks[i]; b.kind == pre && b.flags&(hidden|boilerplate) == 0 {
-			n++
+		b := &j.blocks[i]
+		if b.flags&comments != 0 && b.prose() && b.flags&(hidden|boilerplate) == 0 {
+			return prose >= minComment
+		}
+		if j.keep[i] && b.prose() {
+			prose += b.words
 		}
 	}
-	return n >= manualBlocks
+	return true
 }
 
 // kept counts the words of the kept blocks.
@@ -101,7 +110,10 @@ func (j *judge) unlinked(without flags) (words int) {
 func (j *judge) selectMain(t trust) {
 	region := j.findRegion(t.drop)
 	j.sum(t.drop, region)
-	c := j.container()
+	c := int32(0)
+	if !t.links && (!j.manual || region == 0) {
+		c = j.container()
+	}
 	for i := range j.blocks {
 		b := &j.blocks[i]
 		j.keep[i] = b.flags&t.drop == 0 && b.flags&region == region && j.within(b.node, c)
@@ -117,12 +129,12 @@ func (j *judge) findRegion(drop flags) (region flags) {
 	all, in := j.proseOf(drop, 0)
 	shown := in
 	for _, f := range [...]flags{inMain, inContent} {
-		enough := enoughInMain
+		enough, most := enoughInMain, shown/2
 		if f == inContent {
-			enough = enoughInContent
+			enough, most = enoughInContent, enoughInContent*shown
 		}
 		n, words := j.proseOf(drop, f)
-		if (n >= minMain && n >= enough*all) || words > shown/2 {
+		if (n >= minMain && n >= enough*all) || words > most {
 			region, all = f, n
 			break
 		}

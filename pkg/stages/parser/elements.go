@@ -9,15 +9,18 @@ const (
 	hidden      flags = 1 << iota // not shown: template, svg, hidden, display:none
 	boilerplate                   // by its element or role: nav, footer, button …
 	suspect                       // by its class or id: class="sidebar" …; of a node or a paragraph, never inherited
+	certain                       // suspect, however much of the page it holds: class="footer"
 	comments                      // what readers wrote, by class or id; of a node, never inherited
 	inMain                        // main, role=main
 	inArticle                     // article
 	inContent                     // by its class or id: id="content" …
 	inForeign                     // SVG or MathML, where other rules hold for markup
 	teaser                        // one of a list of hints at other pages
+	atEnd                         // suspect if the name ends so: "post-author", not "author-smith"
+	handbook                      // the page is documentation, by a class that only its makers use
 	aside                         // under a heading that announces no text of the page
 
-	ownFlags = suspect | comments // judged for the node as a whole: see outline
+	ownFlags = suspect | certain | comments // judged for the node as a whole: see outline
 )
 
 // element is an open element that says something about its content.
@@ -85,6 +88,7 @@ func (p *pass) push(t htmlscan.Tag) {
 		return
 	}
 	f := p.flags | traits[t].flags
+	p.className = 0
 	if traits[t].block && p.Attrs() > 0 {
 		f = p.hints(t, f)
 	}

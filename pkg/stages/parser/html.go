@@ -43,14 +43,16 @@ type pass struct {
 	xhtml bool
 
 	textState
-	stack  []element
-	open   [htmlscan.Tags]int32 // elements of the stack, by tag
-	links  []linkRef
-	assets [][]byte
-	inner  [][]byte // srcdoc attributes: documents within this one
-	anchor int      // index of the open <a> in links, or -1
-	base   []byte   // href of the first base element
-	titled bool
+	stack    []element
+	open     [htmlscan.Tags]int32 // elements of the stack, by tag
+	links    []linkRef
+	assets   [][]byte
+	inner    [][]byte // srcdoc attributes: documents within this one
+	anchor   int      // index of the open <a> in links, or -1
+	base     []byte   // href of the first base element
+	titled   bool
+	anchored int  // headings that link to themselves
+	manual   bool // made as documentation, it seems
 }
 
 // linkRef is a link whose parts still lie in the document and the text buffer.
@@ -134,6 +136,9 @@ func (p *pass) onStart(t htmlscan.Tag) {
 		p.onMedia(t)
 	case htmlscan.Br:
 		p.space = true
+	}
+	if t == htmlscan.Input || t == htmlscan.Button {
+		p.nodes[p.node].control = true
 	}
 	if traits[t].block {
 		p.endBlock()

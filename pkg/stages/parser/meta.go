@@ -54,9 +54,22 @@ func (p *pass) onMeta() {
 		p.addLink(tagMeta, refreshURL(m.content), nil)
 	case equalFold(m.httpEquiv, "content-language"), equalFold(m.name, "language"):
 		p.setLang(m.content)
+	case equalFold(m.name, "generator"):
+		p.manual = p.manual || writesManuals(m.content)
 	case equalFold(m.name, "robots"), strings.EqualFold(string(bytes.TrimSpace(m.name)), p.opt.agent()):
 		p.out.robots(string(htmlscan.Value(m.content)))
 	}
+}
+
+// writesManuals says whether the program that made the page makes documentation.
+func writesManuals(generator []byte) bool {
+	for _, name := range [...]string{"docutils", "sphinx", "docbook", "rustdoc", "javadoc", "doxygen", "mkdocs", "docusaurus", "mdbook",
+		"asciidoctor", "gitbook", "antora", "typedoc", "jsdoc", "exdoc", "gtk-doc", "texi2any", "makeinfo", "vitepress", "pdoc"} {
+		if len(generator) >= len(name) && equalFold(generator[:len(name)], name) {
+			return true
+		}
+	}
+	return false
 }
 
 // refreshURL is the URL of a refresh such as "5; url='x'" (HTML Standard, shared declarative refresh steps); nil for a

@@ -10,9 +10,12 @@ type node struct {
 	words     int32 // of the text inside that counts
 	linkWords int32
 	prose     int32
-	own       flags // what the element says of itself
-	all       flags // suspect and comments: its own, if they hold, and its ancestors'
+	shown     int32  // words inside, those that do not count, too
+	own       flags  // what the element says of itself
+	all       flags  // suspect and comments: its own, if they hold, and its ancestors'
+	name      uint16 // tells elements of different classes apart
 	tag       htmlscan.Tag
+	control   bool // has a field or a button right inside
 }
 
 // maxNodes bounds the outline: what is deeper or later belongs to the elements around it.
@@ -23,7 +26,7 @@ func (p *pass) addNode(t htmlscan.Tag, own flags) int32 {
 	if len(p.nodes) >= maxNodes || own&ownFlags == 0 && !traits[t].block {
 		return p.node
 	}
-	p.nodes = append(p.nodes, node{parent: p.topNode(), own: own, tag: t})
+	p.nodes = append(p.nodes, node{parent: p.topNode(), own: own, tag: t, name: p.className})
 	return int32(len(p.nodes) - 1)
 }
 
@@ -55,14 +58,17 @@ func (j *judge) within(n, c int32) bool { return n >= c && n <= j.nodes[c].last 
 func (j *judge) sum(drop, region flags) {
 	for i := range j.nodes {
 		n := &j.nodes[i]
-		n.words, n.linkWords, n.prose = 0, 0, 0
+		n.words, n.linkWords, n.prose, n.shown = 0, 0, 0, 0
 	}
 	for i := range j.blocks {
 		b := &j.blocks[i]
+		n := &j.nodes[b.node]
+		if b.flags&hidden == 0 {
+			n.shown += b.words
+		}
 		if b.flags&drop != 0 || b.flags&region != region {
 			continue
 		}
-		n := &j.nodes[b.node]
 		n.words, n.linkWords = n.words+b.words, n.linkWords+b.linkWords
 		if b.prose() {
 			n.prose += b.words
@@ -72,6 +78,7 @@ func (j *judge) sum(drop, region flags) {
 		n := &j.nodes[i]
 		up := &j.nodes[n.parent]
 		up.words, up.linkWords, up.prose = up.words+n.words, up.linkWords+n.linkWords, up.prose+n.prose
+		up.shown += n.shown
 	}
 }
 
@@ -93,7 +100,7 @@ func (j *judge) settle() {
 	for i := 1; i < len(j.nodes); i++ {
 		n := &j.nodes[i]
 		n.all |= j.nodes[n.parent].all
-		if n.own&suspect != 0 && (n.prose < minMain || float64(n.prose) < frame) {
+		if n.own&suspect != 0 && (n.own&certain != 0 || n.prose < minMain || float64(n.prose) < frame) {
 			n.all |= suspect
 		}
 	}

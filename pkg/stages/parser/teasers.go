@@ -34,6 +34,9 @@ func (j *judge) markTeasers() {
 			}
 			continue
 		}
+		if first >= 0 && !j.alike(&j.blocks[last], b) {
+			end()
+		}
 		if first < 0 {
 			first, count = i, 0
 		} else {
@@ -43,6 +46,11 @@ func (j *judge) markTeasers() {
 		words, since = 0, 0
 	}
 	end()
+}
+
+// alike says whether two titles stand in the same kind of place.
+func (j *judge) alike(a, b *block) bool {
+	return a.kind == b.kind && j.nodes[a.node].name == j.nodes[b.node].name
 }
 
 // markRun marks the teasers from the first title to the last, what follows the last as others were followed, and the

@@ -18,9 +18,11 @@ type textState struct {
 	kind   kind
 	node   int32 // the innermost open element in the outline
 	nodes  []node
-	space  bool // white space since the last word
-	cjk    int32
-	inLink bool
+
+	className uint16 // of the start tag whose hints were read last
+	space     bool   // white space since the last word
+	cjk       int32
+	inLink    bool
 
 	linkCJK   int32
 	skipRaw   bool // the next text is that of a script or the like

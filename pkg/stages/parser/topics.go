@@ -1,21 +1,24 @@
 package parser
 
+import "bytes"
+
 const (
-	topicWords = 6    // a line with more announces nothing
-	otherProse = 25   // words of a paragraph without links that is no teaser: the text goes on
-	boxShare   = 0.25 // an element with a smaller share of the prose belongs to its heading as a whole
+	noticeWords = 60   // of a notice of copyright, at most
+	topicWords  = 6    // a line with more announces nothing
+	otherProse  = 25   // words of a paragraph without links that is no teaser: the text goes on
+	boxShare    = 0.25 // an element with a smaller share of the prose belongs to its heading as a whole
 )
 
-// markTopics marks what stands under headings that announce other pages, comments and the like. A manual may write
-// about comments and related topics.
+// markTopics marks what stands under headings that announce other pages, comments and the like.
 func (j *judge) markTopics() {
-	if j.manual {
-		return
-	}
 	before := int32(0) // words of prose
 	for i := range j.blocks {
 		b := &j.blocks[i]
 		if b.flags&trusts[0].drop != 0 {
+			continue
+		}
+		if j.copyright(b) {
+			b.flags |= aside
 			continue
 		}
 		if b.prose() {
@@ -30,8 +33,8 @@ func (j *judge) markTopics() {
 		case sharing:
 			j.markShort(i)
 		case readers:
-			if before >= minMain {
-				j.markTo(i, j.scope(i), comments)
+			if n := j.scope(i); before >= minMain && j.heads(i, n) {
+				j.markTo(i, n, comments)
 			}
 		default:
 			if before >= minMain || b.kind == heading {
@@ -41,6 +44,20 @@ func (j *judge) markTopics() {
 	}
 }
 
+// copyright says whether the block is a notice of copyright.
+func (j *judge) copyright(b *block) bool {
+	text := j.buf[b.start:b.end]
+	if b.words > noticeWords || len(text) < 3 {
+		return false
+	}
+	const word = "copyright "
+	if len(text) > len(word) && bytes.EqualFold(text[:len(word)], []byte(word)) {
+		text = text[len(word):]
+		return text[0] == '(' || text[0] >= '0' && text[0] <= '9' || bytes.HasPrefix(text, []byte("©"))
+	}
+	return bytes.HasPrefix(text, []byte("©"))
+}
+
 // scope is the element that the heading at i heads: the one around it that holds more than the heading.
 func (j *judge) scope(i int) int32 {
 	n := j.blocks[i].node
@@ -48,6 +65,16 @@ func (j *judge) scope(i int) int32 {
 		n = j.nodes[n].parent
 	}
 	return n
+}
+
+// heads says whether the line at i is at the head of the element n, and not one of its sections.
+func (j *judge) heads(i int, n int32) bool {
+	for k := i - 1; k >= 0 && j.within(j.blocks[k].node, n); k-- {
+		if j.blocks[k].prose() {
+			return false
+		}
+	}
+	return true
 }
 
 // markTo marks the blocks from i to the end of the element n.
