@@ -209,13 +209,30 @@ func boilerplateHint(w []byte) flags {
 
 // partHint judges words by how they begin or end: "navigation", "mainmenu".
 func partHint(w []byte) flags {
-	if bytes.HasPrefix(w, []byte("nav")) && !bytes.HasPrefix(w, []byte("nave")) && !bytes.HasPrefix(w, []byte("navy")) {
+	if len(w) < 3 {
+		return 0
+	}
+	if w[0] == 'n' && w[1] == 'a' && w[2] == 'v' && (len(w) == 3 || w[3] != 'e' && w[3] != 'y') {
 		return suspect | certain
 	}
-	for _, end := range [...]string{"nav", "menu", "sidebar", "footer", "breadcrumbs"} {
-		if bytes.HasSuffix(w, []byte(end)) {
-			return suspect | certain
+	end := ""
+	switch w[len(w)-1] {
+	case 'v':
+		end = "nav"
+	case 'u':
+		end = "menu"
+	case 'r':
+		end = "sidebar"
+		if w[len(w)-3] == 't' {
+			end = "footer"
 		}
+	case 's':
+		end = "breadcrumbs"
+	default:
+		return 0
+	}
+	if bytes.HasSuffix(w, []byte(end)) {
+		return suspect | certain
 	}
 	return 0
 }
