@@ -17,6 +17,8 @@ const (
 	enoughInContent = 0.9     // the same for an element that is only called content, and for an article in either
 	minMain         = 25      // words; with fewer, main text was not found
 	minComment      = 10      // words of prose that somebody may comment on
+	introWords      = 60      // words of an introduction to an index, at most
+	indexTimes      = 4       // so many times as many words have the teasers of an index
 	keptEnough      = 0.2     // share of the shown words that main text has at least
 )
 
@@ -38,12 +40,13 @@ type trust struct {
 	links bool // lists of links are text
 }
 
-// trusts are tried in turn until enough text is left: a thread of a forum may be called comments, an index consists of
-// teasers and links.
+// trusts are tried in turn until enough text is left: all elements may be called widgets, a thread of a forum comments,
+// an index consists of teasers and links.
 var trusts = [...]trust{
 	{hidden | boilerplate | suspect | comments | teaser | aside, false},
+	{hidden | boilerplate | certain | comments | teaser | aside, false},
 	{hidden | boilerplate | suspect | teaser | aside, false},
-	{hidden | boilerplate | suspect, true},
+	{hidden | boilerplate | certain | comments | aside, true},
 	{hidden | boilerplate, true},
 }
 
@@ -62,6 +65,9 @@ func mainBlocks(p *pass) []bool {
 	shown := j.unlinked(hidden | boilerplate | comments | teaser | aside)
 	for _, t := range trusts {
 		j.selectMain(t)
+		if t.drop&teaser != 0 && !p.article && j.isIndex() {
+			continue
+		}
 		if n := j.kept(); n >= minMain && float64(n) >= keptEnough*float64(shown) && (t.drop&comments == 0 || j.commented()) {
 			return j.keep
 		}
@@ -70,6 +76,21 @@ func mainBlocks(p *pass) []bool {
 		j.keep[i] = j.blocks[i].flags&hidden == 0 // all visible text
 	}
 	return j.keep
+}
+
+// isIndex says whether what is kept is but the introduction to the page's teasers.
+func (j *judge) isIndex() bool {
+	n := j.kept()
+	if n >= introWords {
+		return false
+	}
+	teasers := 0
+	for i := range j.blocks {
+		if b := &j.blocks[i]; b.flags&teaser != 0 && b.flags&(hidden|boilerplate|suspect|comments|aside) == 0 {
+			teasers += int(b.words)
+		}
+	}
+	return teasers > indexTimes*n
 }
 
 // commented says whether there is prose before the comments for them to be about. A thread has none.
@@ -111,7 +132,7 @@ func (j *judge) selectMain(t trust) {
 	region := j.findRegion(t.drop)
 	j.sum(t.drop, region)
 	c := int32(0)
-	if !t.links && (!j.manual || region == 0) {
+	if !(j.manual && region != 0) && t.drop != hidden|boilerplate {
 		c = j.container()
 	}
 	for i := range j.blocks {

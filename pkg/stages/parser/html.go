@@ -51,6 +51,7 @@ type pass struct {
 	anchor   int      // index of the open <a> in links, or -1
 	base     []byte   // href of the first base element
 	titled   bool
+	article  bool // says of itself that it is one
 	anchored int  // headings that link to themselves
 	manual   bool // made as documentation, it seems
 }

@@ -96,15 +96,42 @@ func (j *judge) settle() {
 		j.blocks[i].flags |= j.nodes[j.blocks[i].node].all
 	}
 	j.sum(hidden|boilerplate|comments|teaser, 0)
-	frame := wrapperShare * float64(j.nodes[0].prose)
+	frames := j.frames(max(minMain, int32(wrapperShare*float64(j.nodes[0].prose))))
 	for i := 1; i < len(j.nodes); i++ {
 		n := &j.nodes[i]
 		n.all |= j.nodes[n.parent].all
-		if n.own&suspect != 0 && (n.own&certain != 0 || n.prose < minMain || float64(n.prose) < frame) {
-			n.all |= suspect
+		if n.own&suspect != 0 && (n.own&certain != 0 || !frames.like(n)) {
+			n.all |= n.own & (suspect | certain)
 		}
 	}
 	for i := range j.blocks {
 		j.blocks[i].flags |= j.nodes[j.blocks[i].node].all
 	}
+}
+
+// frameList are the frames of a page: suspect elements around much of its prose, outermost first.
+type frameList struct {
+	list [8]*node
+	n    int
+}
+
+func (j *judge) frames(prose int32) (l frameList) {
+	for i := 1; i < len(j.nodes) && l.n < len(l.list); i++ {
+		if n := &j.nodes[i]; n.own&(suspect|certain) == suspect && n.prose >= prose {
+			l.list[l.n] = n
+			l.n++
+		}
+	}
+	return l
+}
+
+// like says whether the element is a frame, or has text beside one of the same name: a page builder calls each
+// paragraph a widget.
+func (l *frameList) like(n *node) bool {
+	for _, f := range l.list[:l.n] {
+		if n == f || n.prose >= longBlock && n.tag == f.tag && n.name == f.name {
+			return true
+		}
+	}
+	return false
 }

@@ -28,6 +28,9 @@ func training() []Family {
 		{Name: "press release", write: (*gen).press},
 		{Name: "recipe", write: (*gen).recipe},
 		{Name: "old blog", write: (*gen).oldBlog},
+		{Name: "page builder", write: (*gen).builder},
+		{Name: "category", write: (*gen).category},
+		{Name: "gallery", write: (*gen).gallery},
 	}
 }
 
