@@ -147,33 +147,53 @@ func (j *judge) selectMain(t trust) {
 // findRegion chooses the region that holds the page's prose: main, else an element that is called content, and in it
 // article. Zero: none.
 func (j *judge) findRegion(drop flags) (region flags) {
-	all, in := j.proseOf(drop, 0)
-	shown := in
+	t := j.tally(drop)
+	all, shown := t.of(0)
 	for _, f := range [...]flags{inMain, inContent} {
 		enough, most := enoughInMain, shown/2
 		if f == inContent {
 			enough, most = enoughInContent, enoughInContent*shown
 		}
-		n, words := j.proseOf(drop, f)
+		n, words := t.of(f)
 		if (n >= minMain && n >= enough*all) || words > most {
 			region, all = f, n
 			break
 		}
 	}
-	if n, _ := j.proseOf(drop, region|inArticle); n >= minMain && n >= enoughInContent*all {
+	if n, _ := t.of(region | inArticle); n >= minMain && n >= enoughInContent*all {
 		region |= inArticle
 	}
 	return region
 }
 
-// proseOf counts the words of a region that few links have, and all.
-func (j *judge) proseOf(drop, region flags) (prose, words float64) {
+// regionFlags are those of regions, next to each other.
+const regionFlags = inMain | inArticle | inContent
+
+// tally counts the words that few links have, and all, by the flags of regions.
+type tally struct {
+	prose, words [regionFlags/inMain + 1]float64
+}
+
+func (j *judge) tally(drop flags) (t tally) {
 	for i := range j.blocks {
-		if b := &j.blocks[i]; b.flags&drop == 0 && b.flags&region == region {
-			words += float64(b.words)
-			if 3*b.linkWords <= b.words {
-				prose += float64(b.words)
-			}
+		b := &j.blocks[i]
+		if b.flags&drop != 0 {
+			continue
+		}
+		at := b.flags & regionFlags / inMain
+		t.words[at] += float64(b.words)
+		if 3*b.linkWords <= b.words {
+			t.prose[at] += float64(b.words)
+		}
+	}
+	return t
+}
+
+func (t *tally) of(region flags) (prose, words float64) {
+	region /= inMain
+	for at := range t.words {
+		if flags(at)&region == region {
+			prose, words = prose+t.prose[at], words+t.words[at]
 		}
 	}
 	return prose, words

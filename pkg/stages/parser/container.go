@@ -105,13 +105,14 @@ func (j *judge) dropLinks(c int32) {
 	j.dropLines()
 }
 
-// dropBoxes drops the elements of which most are links or no text of the page, and the forms.
+// dropBoxes drops the elements of which most are links or no text of the page, and the forms. Of lists the runs of links
+// are dropped later.
 func (j *judge) dropBoxes(c int32) {
 	from, half := 0, j.nodes[c].prose/2
 	for i := c + 1; i <= j.nodes[c].last; i++ {
 		n := &j.nodes[i]
-		box := n.words >= boxWords && float64(n.linkWords) > linkBox*float64(n.words)
-		if !box && (n.prose > half || !n.remnant()) && !j.form(i) {
+		box := n.words >= boxWords && !n.listed() && float64(n.linkWords) > linkBox*float64(n.words)
+		if !box && (n.prose > half || n.listed() || !n.remnant()) && !j.form(i) {
 			continue
 		}
 		for from < len(j.blocks) && j.blocks[from].node < i {
@@ -130,14 +131,17 @@ func (j *judge) form(i int32) bool {
 	if !n.control || n.shown > formWords {
 		return false
 	}
-	row := 0
-	for k := n.parent + 1; k <= j.nodes[n.parent].last && row < formRow; k = j.nodes[k].last + 1 {
+	row, seen := 0, 0
+	for k := n.parent + 1; k <= j.nodes[n.parent].last && row < formRow && seen < maxLook; k, seen = j.nodes[k].last+1, seen+1 {
 		if m := &j.nodes[k]; m.control && m.tag == n.tag && m.name == n.name {
 			row++
 		}
 	}
 	return row < formRow
 }
+
+// maxLook bounds how far around an element or a line is looked, so that a hostile page takes no quadratic time.
+const maxLook = 64
 
 // dropRuns drops runs of links, as of related pages, and a heading that heads nothing else. A few short links under a
 // heading of the text are part of it: "See also".

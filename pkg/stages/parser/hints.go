@@ -173,9 +173,12 @@ func wordHint(w []byte) (f flags, note, negates bool) {
 	case "footnote", "footnotes", "admonition", "note", "topic", "callout", "tip", "warning", "caution", "important", "info",
 		"example", "epigraph", "quote", "pullquote":
 		return 0, true, false
-	case "content", "main", "body", "maincontent", "article", "post", "entry", "story", "postbody", "apicontent", "bodycontent",
+	case "content", "main", "body", "maincontent", "article", "post", "entry", "story", "postbody", "bodycontent",
 		"articlebody", "jobdescription":
 		return inContent, false, false
+	}
+	if string(w) == "apicontent" {
+		return inContent | handbook, false, false
 	}
 	return boilerplateHint(w), false, false
 }

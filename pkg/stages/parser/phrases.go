@@ -88,9 +88,14 @@ func topicOf(line []byte) topic {
 	var buf [2 * maxPhrase]byte
 	s, space := buf[:0], false
 	for len(line) > 0 {
-		r, n := utf8.DecodeRune(line)
+		r, n := rune(line[0]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRune(line)
+		}
 		line = line[n:]
 		switch {
+		case r|0x20 >= 'a' && r|0x20 <= 'z' && !space:
+			s = append(s, byte(r|0x20))
 		case unicode.IsLetter(r) || (r == '-' || r == '\'') && len(s) > 0:
 			if space && len(s) > 0 {
 				s = append(s, ' ')

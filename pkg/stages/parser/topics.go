@@ -70,7 +70,7 @@ func (j *judge) scope(i int) int32 {
 // heads says whether the line at i is at the head of the element n, and not one of its sections.
 func (j *judge) heads(i int, n int32) bool {
 	for k := i - 1; k >= 0 && j.within(j.blocks[k].node, n); k-- {
-		if j.blocks[k].prose() {
+		if j.blocks[k].prose() || i-k > maxLook {
 			return false
 		}
 	}
