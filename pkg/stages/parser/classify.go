@@ -132,7 +132,7 @@ func (j *judge) selectMain(t trust) {
 	region := j.findRegion(t.drop)
 	j.sum(t.drop, region)
 	c := int32(0)
-	if !(j.manual && region != 0) && t.drop != hidden|boilerplate {
+	if (!j.manual || region == 0) && t.drop != hidden|boilerplate {
 		c = j.container()
 	}
 	for i := range j.blocks {

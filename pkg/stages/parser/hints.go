@@ -218,7 +218,7 @@ func partHint(w []byte) flags {
 	if w[0] == 'n' && w[1] == 'a' && w[2] == 'v' && (len(w) == 3 || w[3] != 'e' && w[3] != 'y') {
 		return suspect | certain
 	}
-	end := ""
+	var end string
 	switch w[len(w)-1] {
 	case 'v':
 		end = "nav"
