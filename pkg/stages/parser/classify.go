@@ -86,7 +86,11 @@ func (j *judge) isIndex() bool {
 	}
 	teasers := 0
 	for i := range j.blocks {
-		if b := &j.blocks[i]; b.flags&teaser != 0 && b.flags&(hidden|boilerplate|suspect|comments|aside) == 0 {
+		b := &j.blocks[i]
+		if j.keep[i] && b.flags&inArticle != 0 && b.prose() {
+			return false
+		}
+		if b.flags&teaser != 0 && b.flags&(hidden|boilerplate|suspect|comments|aside) == 0 {
 			teasers += int(b.words)
 		}
 	}

@@ -15,12 +15,12 @@ const (
 	inArticle                     // article
 	inContent                     // by its class or id: id="content" …
 	inForeign                     // SVG or MathML, where other rules hold for markup
-	teaser                        // one of a list of hints at other pages
+	teaser                        // one of a list of hints at other pages, or called one
 	atEnd                         // suspect if the name ends so: "post-author", not "author-smith"
 	handbook                      // the page is documentation, by a class that only its makers use
 	aside                         // under a heading that announces no text of the page
 
-	ownFlags = suspect | certain | comments // judged for the node as a whole: see outline
+	ownFlags = suspect | certain | comments | teaser // judged for the node as a whole: see outline
 )
 
 // element is an open element that says something about its content.

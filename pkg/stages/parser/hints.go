@@ -189,6 +189,8 @@ func boilerplateHint(w []byte) flags {
 	case "comment", "comments", "disqus", "commentlist", "respond", "livefyre", "replies", "kommentare", "kommentar", "commentaires",
 		"comentarios", "reacties":
 		return comments
+	case "teaser", "teasers":
+		return teaser
 	case "toctree", "docutils", "refentry", "refsect", "docblock", "memberdoc", "documentwrapper", "javadoc", "rustdoc", "mdbook":
 		return handbook
 	case "sidebar", "sidenav", "menu", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",
@@ -199,7 +201,7 @@ func boilerplateHint(w []byte) flags {
 		"subscribe", "subscription", "signup", "optin", "cta", "promo", "promos", "promotion", "ad", "ads", "adslot", "adunit", "adbox",
 		"advert", "adverts", "advertising", "adsense", "advertisement", "dfp", "skyscraper", "leaderboard", "billboard", "sponsor", "sponsored",
 		"tagcloud", "login", "skip", "skiplink", "toolbar", "dropdown", "offcanvas", "drawer", "outbrain", "taboola", "zergnet", "criteo",
-		"noprint", "editsection", "catlinks", "printfooter", "navbox", "widget", "teaser", "teasers", "byline", "dateline", "timestamp",
+		"noprint", "editsection", "catlinks", "printfooter", "navbox", "widget", "byline", "dateline", "timestamp",
 		"postmeta", "postprofile", "userinfo", "userprofile", "authorbox", "mostread", "mostpopular", "trending", "blogroll", "shoutbox",
 		"werbung", "anzeige", "publicidad", "publicite", "reklama", "teilen", "verwandte", "relacionadas", "relacionados", "viral":
 		return suspect

@@ -14,7 +14,7 @@ import (
 // mainTextPages is how many pages of each family are scored; mainTextWorst names a directory for the worst pages of each
 // training family, to look at.
 var (
-	mainTextPages = flag.Uint64("maintext.pages", 12, "pages of each family")
+	mainTextPages = flag.Uint64("maintext.pages", 24, "pages of each family")
 	mainTextWorst = flag.String("maintext.worst", "", "write the worst page of each training family to this directory")
 	mainTextTest  = flag.Bool("maintext.test", true, "score the families for testing, too")
 )

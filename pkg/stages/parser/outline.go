@@ -12,7 +12,7 @@ type node struct {
 	prose     int32
 	shown     int32  // words inside, those that do not count, too
 	own       flags  // what the element says of itself
-	all       flags  // suspect and comments: its own, if they hold, and its ancestors'
+	all       flags  // suspect, comments, teaser: its own, if they hold, and its ancestors'
 	name      uint16 // tells elements of different classes apart
 	tag       htmlscan.Tag
 	control   bool // has a field or a button right inside
@@ -90,7 +90,7 @@ const wrapperShare = 0.5
 func (j *judge) settle() {
 	for i := 1; i < len(j.nodes); i++ {
 		n := &j.nodes[i]
-		n.all = n.own&comments | j.nodes[n.parent].all
+		n.all = n.own&(comments|teaser) | j.nodes[n.parent].all
 	}
 	for i := range j.blocks {
 		j.blocks[i].flags |= j.nodes[j.blocks[i].node].all

@@ -14,7 +14,7 @@ func (b *block) title() bool { return b.linkWords >= titleWords && b.density() >
 
 // markTeasers marks the lists of teasers.
 func (j *judge) markTeasers() {
-	first, last, count, parts := -1, -1, 0, 0
+	first, title, last, count, parts := -1, -1, -1, 0, 0
 	words, since := 0, 0
 	end := func() {
 		if count >= teaserRun {
@@ -34,9 +34,14 @@ func (j *judge) markTeasers() {
 			}
 			continue
 		}
-		if first >= 0 && !j.alike(&j.blocks[last], b) {
+		if first >= 0 && !j.alike(&j.blocks[title], b) {
+			if since == 0 && b.node == j.blocks[last].node {
+				last = i // all of the teaser is a link
+				continue
+			}
 			end()
 		}
+		title = i
 		if first < 0 {
 			first, count = i, 0
 		} else {

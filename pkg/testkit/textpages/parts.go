@@ -106,8 +106,12 @@ func (g *gen) teaser(style int) {
 }
 
 func (g *gen) teasers(role, heading string, n int) {
+	g.teasersIn(pick(g, "div", "div", "section", "aside"), role, heading, n)
+}
+
+func (g *gen) teasersIn(tag, role, heading string, n int) {
 	style := g.n(0, 4)
-	g.in(pick(g, "div", "div", "section", "aside"), role, func() {
+	g.in(tag, role, func() {
 		if heading != "" {
 			g.el(pick(g, "h2", "h3", "h4", "div", "strong"), "", heading)
 		}

@@ -35,7 +35,7 @@ func (g *gen) category() {
 			if g.chance(60) {
 				g.para("p", g.n(1, 3))
 			}
-			g.teasers("list", "", g.n(12, 30))
+			g.teasersIn(pick(g, "div", "section"), "list", "", g.n(12, 30))
 		})
 		g.pager()
 	})
