@@ -105,8 +105,8 @@ func (j *judge) dropLinks(c int32) {
 	j.dropLines()
 }
 
-// dropBoxes drops the elements of which most are links or no text of the page, and the forms. Of lists the runs of links
-// are dropped later.
+// dropBoxes drops the elements of which most are links or no text of the page, and the forms. Of lists the runs of
+// links are dropped later.
 func (j *judge) dropBoxes(c int32) {
 	from, half := 0, j.nodes[c].prose/2
 	for i := c + 1; i <= j.nodes[c].last; i++ {

@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/textpages"
 )
 
-// mainTextPages is how many pages of each family are scored; mainTextWorst names a directory for the worst pages of each
+// mainTextPages is how many pages of each family are scored; mainTextWorst names a directory for the worst page of each
 // training family, to look at.
 var (
 	mainTextPages = flag.Uint64("maintext.pages", 24, "pages of each family")

@@ -25,7 +25,7 @@ func (j *judge) markTopics() {
 			before += b.words
 			continue
 		}
-		if b.words > topicWords {
+		if b.words > topicWords || b.kind == cell {
 			continue
 		}
 		switch t := topicOf(j.buf[b.start:b.end]); t {
