@@ -24,7 +24,7 @@ func (p *pass) addMarkdown(page weburl.URL, enc encoding.Encoding) {
 
 // chosen says which blocks the main text was made of.
 func (p *pass) chosen() []bool {
-	keep := mainBlocks(p.blocks)
+	keep := mainBlocks(p)
 	p.keepTitle(keep)
 	return keep
 }
