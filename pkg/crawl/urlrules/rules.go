@@ -26,6 +26,7 @@ type Rules struct {
 	prefixes  []string        // scope prefix: the seeds' directories, http and https alike
 	include   []*regexp.Regexp
 	exclude   []*regexp.Regexp
+	ext, skip extensions
 	blacklist *Blacklist
 	traps     traps.Config
 	scopeRule string // the rules as they are told; those of the first revision are not: it is kept, and so are they
@@ -61,6 +62,7 @@ func Compile(job *crawl.Job) (*Rules, error) {
 	if err := errors.Join(errInc, errExc); err != nil {
 		return nil, err
 	}
+	r.ext, r.skip = newExtensions(job.Ext), newExtensions(job.SkipExt)
 	if r.blacklist, err = blacklistOf(job); err != nil {
 		return nil, err
 	}
@@ -133,6 +135,9 @@ func (r *Rules) judgeWanted(u weburl.URL, href string) (reason, rule string) {
 		if re.MatchString(href) {
 			return crawl.ReasonExclude, r.name(re.String())
 		}
+	}
+	if reason, rule := r.judgeExtension(u); reason != "" {
+		return reason, rule
 	}
 	if len(r.include) == 0 {
 		return "", ""

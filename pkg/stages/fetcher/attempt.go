@@ -32,6 +32,9 @@ func (a *attempt) send(ctx context.Context, c Client, r Request) (err error) {
 	}
 	a.answer, a.src.from = a.exchange.Answer(), a.exchange
 	a.out.Status = a.answer.Code
+	if a.answer.Insecure != "" {
+		a.out.Insecure, a.out.Detail = true, "insecure: the certificate is not valid: "+a.answer.Insecure
+	}
 	return nil
 }
 
@@ -57,6 +60,7 @@ func (a *attempt) finish() {
 		return
 	}
 	a.done = true
+	a.out.Wire = a.src.n
 	c := a.exchange.Close()
 	a.out.Addr = c.Addr
 	if !c.Started.IsZero() {

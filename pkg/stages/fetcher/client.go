@@ -32,6 +32,8 @@ type Request struct {
 	Addr netip.Addr
 	// FirstWait is as in crawl.Fetch.
 	FirstWait time.Duration
+	// Bandwidth is as in crawl.Fetch.
+	Bandwidth int64
 	// Private permits addresses that are not public.
 	Private bool
 	// Header has fields to send besides, or in the place of, those that all requests have; nil: none. The values may be
@@ -62,6 +64,8 @@ type Answer struct {
 	Header http.Header
 	Length int64     // of the body as it comes; -1: unknown
 	At     time.Time // when the head was in
+	// Insecure is what is wrong with the certificate of the server, where the job fetches all the same; empty: nothing.
+	Insecure string
 }
 
 // Contact is when and where a host was contacted. Started is zero where it was not.

@@ -140,9 +140,14 @@ func (h *Handler) answer(ctx context.Context, a *attempt, f *crawl.Fetch) ([]cra
 	return h.pageAnswer(ctx, a)
 }
 
+// proxied reports whether the requests of a job go through a proxy.
+func (h *Handler) proxied(job *crawl.Job) bool {
+	return h.cfg.Proxy != "" || len(job.Network.Proxies) > 0
+}
+
 // send makes the request of a lease, and keeps the cookies that the answer sets.
 func (h *Handler) send(ctx context.Context, a *attempt, f *crawl.Fetch) error {
-	r := Request{Job: a.job, Task: a.task, Addr: f.Addr, FirstWait: f.FirstWait, Private: h.private(a.job)}
+	r := Request{Job: a.job, Task: a.task, Addr: f.Addr, FirstWait: f.FirstWait, Bandwidth: f.Bandwidth, Private: h.private(a.job)}
 	var err error
 	withCookies := a.task.Kind != crawl.KindRobots
 	if r.Header, err = h.personal(ctx, a.job, a.task.URL, withCookies); err != nil {

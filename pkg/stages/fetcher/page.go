@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -49,8 +48,6 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 			break
 		}
 		a.noteValidators()
-	case classBlocked:
-		h.proxyDenied(a)
 	}
 	a.askedToWait()
 	return nil, h.leftover(ctx, a)
@@ -60,14 +57,6 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 func (a *attempt) askedToWait() {
 	if a.out.Verdict == crawl.VerdictRetry {
 		a.out.RetryAfter = retryAfter(a.answer.Header, a.answer.At, a.job.Retry.SlowMax.D())
-	}
-}
-
-// proxyDenied corrects a 407, which is the proxy's word and not the site's.
-func (h *Handler) proxyDenied(a *attempt) {
-	if a.out.Status == http.StatusProxyAuthRequired && h.cfg.Proxy != "" {
-		a.out.Verdict, a.out.Reason = crawl.VerdictRetry, crawl.ReasonConnect
-		a.out.Detail = "the proxy wants other credentials; they stand in the URL of --proxy"
 	}
 }
 
@@ -133,7 +122,7 @@ func (h *Handler) spool(ctx context.Context, a *attempt, b *body, contentType st
 func (a *attempt) page(b *body, ref crawl.BodyRef, contentType string) *crawl.Page {
 	p := &crawl.Page{Task: *a.task, Status: a.out.Status, FetchedAt: a.out.Started, ContentType: contentType, Body: ref,
 		Bytes: b.n, Digest: b.digest(), LinkHeaders: a.answer.Header["Link"], RobotsTags: a.answer.Header["X-Robots-Tag"],
-		Refresh: a.answer.Header.Get("Refresh")}
+		Refresh: a.answer.Header.Get("Refresh"), Insecure: a.out.Insecure}
 	if b.cut {
 		p.Truncated = crawl.ReasonTruncatedMaxBody
 	}

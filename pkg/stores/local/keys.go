@@ -35,6 +35,7 @@ import (
 //	kindLeftOut  job(2) URL key(24)                 why a URL was left out, and its task (leftout.go)
 //	kindUnkept   job(2) URL key(24)                 the reason why a page that was fetched has no record
 //	kindVisited  job(2) URL key(24)                 the validators of a page that was answered (visited.go)
+//	kindSpent    job(2)                             varints: bytes, time, counted until (spending.go)
 const (
 	kindBudget   = 'b'
 	kindTally    = 'c'
@@ -60,6 +61,7 @@ const (
 	kindLeftOut  = 'e'
 	kindUnkept   = 'x'
 	kindVisited  = 'w'
+	kindSpent    = 's'
 )
 
 // jobNum stands for a job's name in keys.

@@ -55,6 +55,7 @@ func (o Options) Validate() error {
 
 // Store is an open crawl directory. Its parts are reached by its methods; all may be used by many goroutines at once.
 type Store struct {
+	spending  sync.Mutex // see Spending
 	dir       string
 	opt       Options
 	log       *slog.Logger

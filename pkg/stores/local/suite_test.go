@@ -60,6 +60,20 @@ func TestRedirects(t *testing.T) {
 	})
 }
 
+func TestSpending(t *testing.T) {
+	storetest.Spending(t, func(t *testing.T) (crawl.Spending, func() crawl.Spending) {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		return s.Spending(), func() crawl.Spending {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir)
+			return s.Spending()
+		}
+	})
+}
+
 func TestBudgets(t *testing.T) {
 	storetest.Budgets(t, func(t *testing.T) crawl.Budgets { return openStore(t, t.TempDir()).Budgets() })
 }

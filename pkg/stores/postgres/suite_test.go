@@ -100,7 +100,7 @@ func openAt(t testing.TB, url string) *postgres.Store {
 const emptySQL = `DELETE FROM urls; DELETE FROM tallies; DELETE FROM budgets; DELETE FROM fingerprints; DELETE FROM hosts; DELETE FROM robots;
 	DELETE FROM attempts; DELETE FROM members WHERE node <> ''; UPDATE members SET floor = 0;
 	DELETE FROM following; DELETE FROM unkept; DELETE FROM followed; DELETE FROM followed_since;
-	DELETE FROM redirects; DELETE FROM places;
+	DELETE FROM redirects; DELETE FROM places; DELETE FROM spent;
 	UPDATE jobs SET spec = NULL, state = 'running', ended = NULL, epoch = 1, sweep = NULL; DELETE FROM job_revisions`
 
 // open returns an empty store.
@@ -185,6 +185,12 @@ func TestRedirects(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	storetest.Places(t, func(t *testing.T) (crawl.Places, func() crawl.Places) {
 		return open(t).Places(), func() crawl.Places { return openAt(t, sharedDatabase(t)).Places() }
+	})
+}
+
+func TestSpending(t *testing.T) {
+	storetest.Spending(t, func(t *testing.T) (crawl.Spending, func() crawl.Spending) {
+		return open(t).Spending(), func() crawl.Spending { return openAt(t, sharedDatabase(t)).Spending() }
 	})
 }
 

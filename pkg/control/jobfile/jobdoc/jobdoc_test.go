@@ -120,6 +120,10 @@ func nested(k *Key) string {
 		return k.example()
 	case beside[parts[0]] != nil:
 		return besides(parts, k.example())
+	case k.Path == "network.certificates.cert":
+		return "network:\n  certificates:\n    - " + k.example()
+	case strings.HasPrefix(k.Path, "network.certificates."):
+		return "network:\n  certificates:\n    - cert: any\n      " + k.example()
 	case parts[0] != "rules":
 		return parts[0] + ":\n  " + k.example()
 	case len(parts) == 2:

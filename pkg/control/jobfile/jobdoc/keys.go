@@ -31,6 +31,7 @@ type Key struct {
 var enums = map[string][]string{
 	"scope":             {"domain", "host", "prefix", "any"},
 	"cookies":           {"", "on", "off"},
+	"network.ip":        {"", "4", "6"},
 	"rules.fields.type": {"", "string", "number", "integer", "bool", "date", "html"},
 }
 
