@@ -247,7 +247,9 @@ func TestARedirectToItselfWithACookie(t *testing.T) {
 
 // BenchmarkWithoutCookies is what a page pays that has none of all this.
 func BenchmarkWithoutCookies(b *testing.B) {
-	bench := newBench(b, func(_ *Config, d *Deps, j *crawl.Job) { d.Jars, d.OwnJars, j.Seeds = &memJars{}, true, []string{"http://a.test/"} })
+	bench := newBench(b, func(_ *Config, d *Deps, j *crawl.Job) {
+		d.Jars, d.OwnJars, j.Seeds = &memJars{}, true, []string{"http://a.test/"}
+	})
 	u := parse(b, "http://a.test/x")
 	b.ReportAllocs()
 	for b.Loop() {
