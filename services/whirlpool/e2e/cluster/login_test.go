@@ -16,6 +16,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 const (
@@ -38,7 +39,7 @@ func TestMembersOnlyByTwoFetchers(t *testing.T) {
 		Check: crawl.LoginCheck{CSS: "a.logout"}}
 	job.Headers = []crawl.HeaderRule{{Name: "X-Api-Key", Value: "${MEMBERS_KEY}"}}
 	warc := filepath.Join(t.ArtifactDir(), "warc")
-	c := newCluster(t, listen(t, fakeweb.Plain(1, 1), 0), &job, "MEMBERS_PASSWORD="+membersPassword, "MEMBERS_KEY="+membersKey,
+	c := newCluster(t, crawltest.Listen(t, fakeweb.Plain(1, 1), fakeweb.Options{}), &job, "MEMBERS_PASSWORD="+membersPassword, "MEMBERS_KEY="+membersKey,
 		"WHIRLPOOL_DISK_WARC="+warc)
 	c.startSeven()
 	second := c.add("fetcher2", filepath.Join(programs, "fetcher"), nil, "WHIRLPOOL_DISK_WARC="+warc+"2")
