@@ -39,12 +39,15 @@ type Job struct {
 	// deleted. 0 is 1. Stores set it.
 	First uint32 `json:"-" yaml:"-"`
 
-	ID        JobID    `json:"id" yaml:"id"`               // name of the job: 1 to 64 of a-z, 0-9 and -; empty: made of the first seed's host
-	Seeds     []string `json:"seeds" yaml:"seeds"`         // URLs to start from; without a scheme http:// is meant
-	Scope     Scope    `json:"scope" yaml:"scope"`         // links to follow
-	Include   []string `json:"include" yaml:"include"`     // regular expressions (RE2); a URL must match one, if there are any. Seeds need not
-	Exclude   []string `json:"exclude" yaml:"exclude"`     // regular expressions (RE2); a URL must match none
-	Blacklist string   `json:"blacklist" yaml:"blacklist"` // file, beside this one, with a host, registrable domain or URL prefix a line
+	ID        JobID    `json:"id" yaml:"id"`                 // name of the job: 1 to 64 of a-z, 0-9 and -; empty: made of the first seed's host
+	Seeds     []string `json:"seeds" yaml:"seeds"`           // URLs to start from; without a scheme http:// is meant
+	SeedList  string   `json:"seed_list" yaml:"seed_list"`   // file, beside this one, with a further seed a line; "-": standard input
+	SeedsOnly bool     `json:"seeds_only" yaml:"seeds_only"` // fetch the seeds, and where they redirect to; follow nothing
+	Order     Order    `json:"order" yaml:"order"`           // which URLs come first
+	Scope     Scope    `json:"scope" yaml:"scope"`           // links to follow
+	Include   []string `json:"include" yaml:"include"`       // regular expressions (RE2); a URL must match one, if there are any. Seeds need not
+	Exclude   []string `json:"exclude" yaml:"exclude"`       // regular expressions (RE2); a URL must match none
+	Blacklist string   `json:"blacklist" yaml:"blacklist"`   // file, beside this one, with a host, registrable domain or URL prefix a line
 	// BlacklistEntries are the lines of that file, for programs that do not have it: they win over it. nil: read the
 	// file.
 	BlacklistEntries []string `json:"blacklist_entries" yaml:"-"`
@@ -158,7 +161,7 @@ type LinkWeight struct {
 func DefaultJob() Job {
 	const s = Duration(time.Second)
 	return Job{
-		Scope: ScopeDomain, MaxPages: 10_000, MaxDepth: 20, QueryVariants: 1_000, Sitemaps: true, NearDuplicate: 3,
+		Scope: ScopeDomain, Order: OrderPriority, MaxPages: 10_000, MaxDepth: 20, QueryVariants: 1_000, Sitemaps: true, NearDuplicate: 3,
 		Robots: RobotsPolicy{Refresh: Duration(DefaultRobotsRefresh)},
 		Politeness: Politeness{Delay: s, IPDelay: s / 2, HostConnections: 1, DownloadFactor: 5, MaxAdaptive: 30 * s,
 			MaxCrawlDelay: 300 * s},
@@ -231,7 +234,8 @@ func (j *Job) Validate() error {
 		}
 	}
 	bad(!jobID.MatchString(string(j.ID)), "id", "%q: want 1 to 64 characters of a-z, 0-9 and -", j.ID)
-	errs = append(errs, checkSeeds(j.Seeds)...)
+	errs = append(errs, checkSeeds(j)...)
+	errs = append(errs, checkOrder(j)...)
 	bad(!slices.Contains(Scopes(), j.Scope), "scope", "%q: want domain, host, prefix or any", j.Scope)
 	bad(!printable(j.UserAgent), "user_agent", "%q: want one line of ASCII characters", j.UserAgent)
 	bad(!printable(j.Contact), "contact", "%q: want one line of ASCII characters", j.Contact)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"path/filepath"
@@ -30,6 +31,10 @@ type LocalOptions struct {
 	WARC    bool
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil: none
+	// Stdin is where a list of seeds comes from whose name is "-"; nil: there is none. BadSeed is told of the lines of a
+	// list that are no seeds; nil: nobody wants to know.
+	Stdin   io.Reader
+	BadSeed func(line int, err error)
 }
 
 // Local is a crawl on one machine: a node over the in-process bus and the local store.
@@ -43,6 +48,8 @@ type Local struct {
 	revised chan struct{} // has one when a sweep may be due
 	bus     *membus.Bus
 	archive *warc.Writer
+	feed    *seedFeed // nil: the job has no list of seeds, or Crawl was not called
+	opt     LocalOptions
 	brake   brake
 	disk    process.DiskGuard
 }
@@ -67,7 +74,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Local{Store: store, revised: make(chan struct{}, 1)}
+	l := &Local{Store: store, revised: make(chan struct{}, 1), opt: opt}
 	l.disk = process.DiskGuard{Paths: []string{opt.Dir}, Limit: diskLimit, Log: opt.Log, Registry: opt.Metrics,
 		Pause: func(full bool) { l.hold(&l.brake.disk, full) }}
 	defer func() {
@@ -143,6 +150,10 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	if _, err := Seed(running, l.bus, l.Store.URLs(), l.Store.Hosts(), l.Job); err != nil {
 		return false, err
 	}
+	if err := l.startSeeds(running, l.opt); err != nil {
+		return false, err
+	}
+	defer l.endSeeds()
 	l.sweepSoon()
 	go func() {
 		select {
@@ -161,6 +172,7 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	guard.Go(func() { l.sweep(running) })
 	err = l.Run(running)
 	stop()
+	l.endSeeds()
 	guard.Wait()
 	finished = <-ended
 	if broken := l.Store.Err(); broken != nil { // it is why everything else failed

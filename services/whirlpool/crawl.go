@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,12 +29,14 @@ type crawlFlags struct {
 	warc, fresh, quiet, json, allowPrivate bool
 	noSitemaps, verbose, keepNoFollow      bool
 	temporary                              bool // the directory goes when the command ends
+	seedFlags
+	stdin io.Reader // of the command
 }
 
 func newCrawl() *cobra.Command {
 	job, f := crawl.DefaultJob(), &crawlFlags{}
 	cmd := &cobra.Command{
-		Use:   "crawl [URL...]",
+		Use:   "crawl [URL... | -]",
 		Short: "Crawl here and now, with nothing else installed",
 		Long: `Crawl starts at the URLs and follows the links that lie in the scope. The directory holds what it found:
 
@@ -46,6 +49,10 @@ Ctrl-C finishes what is in flight and stops; the same command goes on where it s
 any instant. With other settings the crawl goes on under these: it is narrowed or widened in place, after saying what changes. "whirlpool set" does
 that while it runs.
 
+--seeds reads further URLs from a file or standard input while the crawl runs, as many as there are; - for a URL is short for --seeds -. A line
+that is no URL is told with its number, and the others are crawled. With --url-list the URLs are fetched and nothing is followed. A crawl that was
+killed reads on where it was; standard input is given again.
+
 With -o - the records go to standard output as JSON lines, and progress to standard error. Such a crawl cannot go on once it was stopped: what it
 has to remember lies in a temporary directory, which it removes at its end.
 
@@ -54,10 +61,19 @@ failed or no page could be fetched.`,
 		Example: `  whirlpool crawl https://example.com/
   whirlpool crawl -c jobs.yml --max-pages 500 -o jobs
   whirlpool crawl http://127.0.0.1:8000/ --allow-private --delay 0s
+  whirlpool crawl --seeds urls.txt --max-depth 2 -o found
+  zcat urls.gz | whirlpool crawl - --scope host
+  whirlpool crawl --url-list urls.txt -o pages
   whirlpool crawl -o - https://example.com/ | jq -r .title`,
 	}
 	f.register(cmd, &job)
+	f.addLists(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
+		args, err := f.named(args)
+		if err != nil {
+			return err
+		}
+		f.stdin = cmd.InOrStdin()
 		final, ok, err := f.goOn(cmd, job, args)
 		if err == nil && !ok {
 			final, err = f.job(cmd, job, args)
@@ -98,6 +114,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.SortFlags = false
 	fl.StringVarP(&f.config, "config", "c", "", "job file (YAML); flags win over it")
 	fl.StringVar((*string)(&job.Scope), "scope", string(job.Scope), "links to follow: domain, host, prefix or any")
+	fl.StringVar((*string)(&job.Order), "order", string(job.Order), "which URLs come first: priority, or breadth: level by level")
 	fl.StringArrayVar(&job.Include, "include", nil, "follow only URLs that match this `regexp` (repeatable)")
 	fl.StringArrayVar(&job.Exclude, "exclude", nil, "follow no URL that matches this `regexp` (repeatable)")
 	fl.StringVar(&job.Blacklist, "blacklist", "", "`file` of hosts, domains and URL prefixes never to fetch")
@@ -136,26 +153,41 @@ func (f *crawlFlags) job(cmd *cobra.Command, flags crawl.Job, args []string) (*c
 	if f.noSitemaps {
 		job.Sitemaps = false
 	}
-	if len(args) > 0 {
-		job.Seeds = args
+	if len(args) > 0 || f.any() {
+		job.Seeds, job.SeedList = args, ""
 	}
-	if len(job.Seeds) == 0 {
-		return nil, usage("name at least one URL to start from, or a job file with seeds (-c)")
+	if err := f.apply(cmd, &job); err != nil {
+		return nil, err
 	}
-	seeds, err := job.SeedURLs()
-	if err != nil {
-		return nil, exitStatus{exitUsage, err}
-	}
-	if f.out == "" {
-		f.out = "crawl-" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(seeds[0].HostKey())
-	}
-	if job.ID == "" {
-		job.ID = jobIDOf(seeds[0].Hostname())
+	if err := f.name(&job); err != nil {
+		return nil, err
 	}
 	if err := checkJob(&job); err != nil {
 		return nil, exitStatus{exitUsage, nameFlags(cmd.Flags(), err)}
 	}
 	return &job, nil
+}
+
+// name gives a job that has none an id, and the crawl a directory: after its first seed, or its list.
+func (f *crawlFlags) name(job *crawl.Job) error {
+	if len(job.Seeds) == 0 && job.SeedList == "" {
+		return usage("name at least one URL to start from, a list of them (--seeds), or a job file with seeds (-c)")
+	}
+	seeds, err := job.SeedURLs()
+	if err != nil {
+		return exitStatus{exitUsage, err}
+	}
+	key, host := nameOfList(job.SeedList), nameOfList(job.SeedList)
+	if len(seeds) > 0 {
+		key, host = seeds[0].HostKey(), seeds[0].Hostname()
+	}
+	if f.out == "" {
+		f.out = "crawl-" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(key)
+	}
+	if job.ID == "" {
+		job.ID = cmp.Or(jobIDOf(host), "list")
+	}
+	return nil
 }
 
 // jobIDOf makes an id of a host name.
@@ -172,7 +204,7 @@ func jobIDOf(host string) crawl.JobID {
 // overlay copies the flags that were given on the command line over a job file's settings.
 func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 	set := map[string]func(){
-		"scope": func() { job.Scope = flags.Scope }, "include": func() { job.Include = flags.Include },
+		"scope": func() { job.Scope = flags.Scope }, "order": func() { job.Order = flags.Order }, "include": func() { job.Include = flags.Include },
 		"exclude": func() { job.Exclude = flags.Exclude }, "blacklist": func() { job.Blacklist = flags.Blacklist },
 		"max-pages": func() { job.MaxPages = flags.MaxPages }, "max-depth": func() { job.MaxDepth = flags.MaxDepth },
 		"pages-per-level":  func() { job.PagesPerLevel = flags.PagesPerLevel },
@@ -320,6 +352,8 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	opt := node.DefaultLocal(f.out, job, log)
 	opt.WARC = f.warc
+	f.told = stderr
+	opt.Stdin, opt.BadSeed = f.stdinFor(f.stdin), f.tellBad(job.SeedList)
 	f.fit(&opt, stderr)
 	opt.Node.Frontier.ShareAddresses = f.proxy == ""
 	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.proxy, f.allowPrivate, true
@@ -356,7 +390,8 @@ func (f *crawlFlags) warn(job *crawl.Job, stderr io.Writer) {
 	for _, s := range seeds {
 		domains[s.RegistrableDomain()] = true
 	}
-	if job.Contact == "" && job.UserAgent == "" && !f.quiet && (job.Scope == crawl.ScopeAny || len(domains) > 1) {
+	several := job.Scope == crawl.ScopeAny || len(domains) > 1 || job.SeedList != ""
+	if job.Contact == "" && job.UserAgent == "" && !f.quiet && several {
 		fmt.Fprintln(stderr, "whirlpool: this crawl visits several sites: name a --contact, so that their owners can reach you")
 	}
 }

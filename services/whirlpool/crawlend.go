@@ -23,6 +23,7 @@ type crawlEnd struct {
 	tally    crawl.Tally
 	records  int64
 	finished bool
+	seeds    string // what stood in the list of seeds; empty: there was none
 }
 
 func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end crawlEnd, err error) {
@@ -30,8 +31,12 @@ func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end craw
 	if end.tally, err = l.Store.URLs().Tally(ctx, l.Job.ID); err != nil {
 		return end, err
 	}
+	s, some, errSeeds := l.Seeds()
+	if some {
+		end.seeds = countText(s.Name, &s.Count)
+	}
 	end.records, err = v.records.count(l)
-	return end, err
+	return end, errors.Join(err, errSeeds)
 }
 
 // verdict is the error that the command ends with.
@@ -110,6 +115,9 @@ func (v *view) end(e crawlEnd) {
 		fmt.Fprintf(v.screen, "stopped at %d pages; the same command goes on\n", e.records)
 	}
 	fmt.Fprintf(v.screen, "  %s\n", e.urls())
+	if e.seeds != "" {
+		fmt.Fprintf(v.screen, "  %s\n", e.seeds)
+	}
 	if !v.stream && !v.temporary {
 		fmt.Fprintf(v.screen, "  %s/pages.jsonl  the pages\n  %s/crawl.log    every attempt and every skipped URL, with the reason\n", v.dir, v.dir)
 	}

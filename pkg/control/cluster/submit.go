@@ -7,7 +7,9 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/seedlist"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // Submit implements control.Service.
@@ -38,6 +40,11 @@ func (c *Cluster) Submit(ctx context.Context, s control.Submission) (*control.Su
 		return out, err
 	}
 	out.Queued, out.State = n, string(state)
+	if s.List != nil {
+		if out.List, err = c.queueList(ctx, out.Job, s.List); err != nil {
+			return out, err
+		}
+	}
 	if n == 0 {
 		out.Ended, err = c.ended(ctx, out.Job)
 	}
@@ -87,4 +94,18 @@ func (c *Cluster) ended(ctx context.Context, job *crawl.Job) (out []control.Ende
 		out[i].URLs++
 	}
 	return out, nil
+}
+
+// queueList queues the seeds of a list, and lets the job run again where it had ended. The list is read as fast as the
+// brokers take it. Read again, it queues nothing twice.
+func (c *Cluster) queueList(ctx context.Context, job *crawl.Job, list *seedlist.List) (seedlist.Count, error) {
+	count, err := node.FeedSeeds(ctx, c.Bus, c.Postgres.URLs(), c.Postgres.Hosts(), job, list)
+	if err != nil || count.Seeds == 0 {
+		return count, err
+	}
+	info, err := c.Postgres.Jobs().Info(ctx, job.ID)
+	if err == nil && info.State == postgres.JobEnded { // the seeds that came first may all have been fetched meanwhile
+		err = c.Postgres.Jobs().SetState(ctx, job.ID, postgres.JobRunning)
+	}
+	return count, err
 }

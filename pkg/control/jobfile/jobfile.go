@@ -15,7 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Load reads the job file at path over the defaults. A blacklist that it names is looked for beside it. The job is
+// Load reads the job file at path over the defaults. A blacklist or a list of seeds that it
+// names is looked for beside it. The job is
 // not validated: flags may still complete it.
 func Load(path string) (crawl.Job, error) {
 	data, err := os.ReadFile(path)
@@ -28,6 +29,11 @@ func Load(path string) (crawl.Job, error) {
 	}
 	if job.Blacklist != "" && !filepath.IsAbs(job.Blacklist) {
 		job.Blacklist = filepath.Join(filepath.Dir(path), job.Blacklist)
+	}
+	if job.SeedList != "" && job.SeedList != "-" && !filepath.IsAbs(job.SeedList) {
+		if job.SeedList, err = filepath.Abs(filepath.Join(filepath.Dir(path), job.SeedList)); err != nil {
+			return job, err
+		}
 	}
 	return job, nil
 }

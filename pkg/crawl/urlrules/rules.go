@@ -108,7 +108,7 @@ func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 		return crawl.ReasonBlacklist, r.name(entry)
 	}
 	if t.Kind == crawl.KindPage || t.Feed {
-		if reason, rule := r.judgeWanted(t.URL, href); reason != "" {
+		if reason, rule := r.judgeWanted(t, href); reason != "" {
 			return reason, rule
 		}
 	}
@@ -119,8 +119,8 @@ func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 }
 
 // judgeWanted applies scope and patterns.
-func (r *Rules) judgeWanted(u weburl.URL, href string) (reason, rule string) {
-	if !r.InScope(u) {
+func (r *Rules) judgeWanted(t *crawl.Task, href string) (reason, rule string) {
+	if !r.inScopeFrom(t.URL, t.Referrer) {
 		return crawl.ReasonScope, r.scopeRule
 	}
 	for _, re := range r.exclude {
@@ -164,6 +164,23 @@ func (r *Rules) InScope(u weburl.URL) bool {
 	default:
 		return r.domains[u.RegistrableDomain()]
 	}
+}
+
+// Listed reports whether seeds stand in a list. They may be of any number, so nobody remembers where they lie: the scope
+// of a page is then that of the page that names it.
+func (r *Rules) Listed() bool { return r.job.SeedList != "" }
+
+// inScopeFrom reports whether u lies in the scope, where it was named by from.
+func (r *Rules) inScopeFrom(u, from weburl.URL) bool {
+	switch {
+	case r.InScope(u) || r.job.SeedsOnly: // only redirects come so far
+		return true
+	case !r.Listed() || from.IsZero():
+		return false
+	case r.job.Scope == crawl.ScopeHost:
+		return u.HostKey() == from.HostKey()
+	}
+	return r.job.Scope == crawl.ScopeDomain && u.RegistrableDomain() == from.RegistrableDomain()
 }
 
 // HostInScope reports whether pages of u's host may lie in the job's scope.

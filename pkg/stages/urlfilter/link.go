@@ -35,6 +35,8 @@ func priority(weight int) int {
 // judgeLink says why a link is not to be followed because of what it is.
 func judgeLink(r *urlrules.Rules, l *crawl.Link) (reason string) {
 	switch {
+	case r.Job().SeedsOnly && l.Tag != crawl.TagRedirect:
+		return crawl.ReasonSeedsOnly
 	case l.NoFollow() && !r.Job().IgnoreMeta:
 		return crawl.ReasonNoFollow
 	case l.Tag == crawl.TagFeedSource && !r.Job().Sitemaps:
