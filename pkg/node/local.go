@@ -115,7 +115,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 // deps wires the local adapters.
 func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
-	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: opt.Log,
+	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Quiet: l.quiet, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: opt.Log,
 		Registry: opt.Metrics,
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
@@ -139,6 +139,9 @@ func (l *Local) outstanding() int64 {
 	}
 	return l.bus.Outstanding()
 }
+
+// quiet reports whether nothing is on its way that could name another URL.
+func (l *Local) quiet() bool { return l.bus.Outstanding() == 0 && !l.feeding() }
 
 // Crawl seeds the job and runs it until it has ended or ctx is done. It reports whether the job has ended.
 func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {

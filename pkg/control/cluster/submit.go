@@ -56,6 +56,9 @@ func (c *Cluster) ready(ctx context.Context, job *crawl.Job) error {
 	if err := checkPrivate(c.Config, job); err != nil {
 		return err
 	}
+	if err := checkOrder(job); err != nil {
+		return err
+	}
 	return c.Bus.Reach(ctx)
 }
 
@@ -108,4 +111,12 @@ func (c *Cluster) queueList(ctx context.Context, job *crawl.Job, list *seedlist.
 		err = c.Postgres.Jobs().SetState(ctx, job.ID, postgres.JobRunning)
 	}
 	return count, err
+}
+
+// checkOrder refuses what only a crawl in a directory can do: nobody knows of a whole cluster when a level has ended.
+func checkOrder(job *crawl.Job) error {
+	if job.Order != crawl.OrderBreadth {
+		return nil
+	}
+	return control.Misusef("order breadth: a cluster crawls by priority; `whirlpool crawl` crawls level by level, into a directory")
 }

@@ -35,7 +35,10 @@ type Deps struct {
 	// Places remembers the pages that were taken back where their records may be stored and stay; nil: the store of the
 	// records takes these back.
 	Places crawl.Places
-	Log    *slog.Logger
+	// Quiet reports whether no message is on its way anywhere, and no seed is still to come; nil: nobody can tell. With
+	// it, jobs may be crawled level by level.
+	Quiet func() bool
+	Log   *slog.Logger
 }
 
 // Frontier schedules fetches. Make it with New, call Recover, then Run; In and Outcomes are its handlers.

@@ -29,14 +29,24 @@ func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task
 	if len(tasks) == 0 {
 		return nil
 	}
+	if f.deps.Quiet != nil { // a job that goes on may be crawled level by level
+		if _, err := f.jobOf(ctx, tasks[0].Job); err != nil && !crawl.IsPermanent(err) {
+			return err
+		}
+	}
 	items := make([]crawl.Queued, len(tasks))
 	f.mu.Lock()
 	for i, t := range tasks {
 		t.Priority, t.Lease, t.Repeat = clampPriority(t.Priority), 0, t.Repeat || repeat
-		if f.jobs.keepsPlace(&t) {
+		js := f.jobs.of(t.Job)
+		if js != nil && js.places.has(&t) {
 			t.Priority = crawl.MaxPriority
 		}
-		items[i] = crawl.Queued{Queue: f.stock.fronts.jobs(t.Job).queue(t.Priority), Task: t}
+		queue, wait := f.level(js, &t)
+		if !wait {
+			queue = f.stock.fronts.jobs(t.Job).queue(t.Priority)
+		}
+		items[i] = crawl.Queued{Queue: queue, Task: t}
 	}
 	f.mu.Unlock()
 	f.doubted.note(items)

@@ -17,7 +17,7 @@ const (
 
 // splitName reads the name of a queue. Only front queues may have a job.
 func splitName(name string) (prefix string, number int, job crawl.JobID, err error) {
-	for _, prefix := range []string{frontPrefix, backPrefix, laterPrefix} {
+	for _, prefix := range []string{frontPrefix, backPrefix, laterPrefix, levelPrefix} {
 		rest, ok := strings.CutPrefix(name, prefix)
 		if !ok {
 			continue

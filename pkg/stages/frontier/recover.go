@@ -43,6 +43,8 @@ func (dp *dispatcher) recoverQueue(ctx context.Context, name string, n int64, no
 			return fmt.Errorf("frontier: queue %s: priorities end at %d", name, crawl.MaxPriority)
 		}
 		return dp.recoverFront(ctx, name, number, job, n)
+	case levelPrefix:
+		dp.stock.levels.add(number, n)
 	case laterPrefix:
 		dp.stock.later[number] = &laterQueue{count: n}
 	case backPrefix:
