@@ -70,6 +70,9 @@ type Task struct {
 	Feed bool
 	// Paid says that the task was charged to its budgets before: it was excluded after that, and is let in again.
 	Paid bool
+	// Finds is how often the URL had been found again when its priority rose for that; 0: it did not. Such a task is a
+	// second one of a URL that is queued already.
+	Finds int
 	// more are fields of a newer version, as they came: a program of this version passes them on.
 	more string
 }

@@ -4,7 +4,8 @@
 // Its duties, in order:
 //
 //  1. Skip the URLs that the cache of recent URLs knows. The cache only skips URLs whose claim is stored, and is not
-//     asked about a message that may have been handled before.
+//     asked about a message that may have been handled before. A URL that is found again, and waits, gets a higher
+//     priority: finds.go.
 //  2. Claim the rest in one batch. A claim remembers its message. If that message is handled again it gets the same
 //     answer, and URLs that it claimed but perhaps did not publish are published again, marked Repeat. The links of a
 //     tracked page are claimed in the name of the page, because they may arrive by another way.
@@ -136,13 +137,19 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 	salt := xxh3.HashString(string(job.ID))
 	asked := make([]crawl.Task, 0, len(tasks))
 	marks := make([]uint64, 0, len(tasks))
-	for _, t := range tasks {
-		if m := mark(t.URL.Key(), salt); d.Repeat || t.Repeat || !h.cache.has(m) {
-			asked, marks = append(asked, t), append(marks, m)
+	var found []crawl.Task
+	for i := range tasks {
+		t := &tasks[i]
+		m := mark(t.URL.Key(), salt)
+		if d.Repeat || t.Repeat || !h.cache.has(m) {
+			asked, marks = append(asked, *t), append(marks, m)
+		} else if rises, finds, depth := h.cache.find(m); rises > 0 {
+			found = append(found, better(t, rises, finds, depth))
 		}
 	}
-	if len(asked) == 0 {
-		return nil, nil
+	found, err := h.risen(ctx, job, found)
+	if err != nil || len(asked) == 0 {
+		return found, err
 	}
 	answers, err := h.deps.URLs.Claim(ctx, job.ID, d.ID, asked)
 	if err != nil {
@@ -150,11 +157,12 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 	}
 	fresh := asked[:0]
 	for i, a := range answers {
-		h.cache.add(marks[i])
 		if a == crawl.Known {
+			h.cache.add(marks[i])
 			continue
 		}
 		t := asked[i]
+		h.cache.claimed(marks[i], &t)
 		t.Repeat = t.Repeat || a == crawl.Repeat
 		reason, rule := "", ""
 		if a != crawl.Repeat && !t.Paid { // that one was paid for before
@@ -168,7 +176,7 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 			return nil, err
 		}
 	}
-	return fresh, nil
+	return append(fresh, found...), nil
 }
 
 // overBudget spends the budgets that t falls under, and names the one that is spent, with its rule.

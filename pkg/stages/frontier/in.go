@@ -18,10 +18,29 @@ func (f *Frontier) In() In { return In{f} }
 // hosts of other nodes go on to these.
 func (in In) Handle(ctx context.Context, e *crawl.Fresh) ([]crawl.Event, error) {
 	own, others := in.f.duties.byOwner(e.Tasks)
+	own = in.f.worthwhile(own)
 	if err := in.f.enqueue(ctx, pipeline.DeliveryOf(ctx).Repeat, own...); err != nil {
 		return nil, err
 	}
 	return others, nil
+}
+
+// worthwhile leaves out second tasks of URLs that were found again where little waits: the first ones' turns are near.
+func (f *Frontier) worthwhile(tasks []crawl.Task) []crawl.Task {
+	for i := range tasks {
+		if tasks[i].Finds == 0 {
+			continue
+		}
+		f.mu.Lock()
+		few := f.stock.queued < hostBuffer
+		f.mu.Unlock()
+		if few {
+			kept, _ := split(tasks, func(t *crawl.Task) bool { return t.Finds == 0 })
+			return kept
+		}
+		break
+	}
+	return tasks
 }
 
 // enqueue appends tasks to the front queues of their priorities. repeat says that they may be queued already.
