@@ -124,6 +124,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.IntVar(&job.PagesPerHost, "pages-per-host", 0, "URLs of one host; 0: no limit, 10,000 with --scope any")
 	fl.IntVar(&job.PagesPerDomain, "pages-per-domain", 0, "URLs of one registrable domain; 0: no limit, 50,000 with --scope any")
 	fl.Var(&job.Limits.MaxBody, "max-body", "cut bodies longer than this, after decompression")
+	fl.StringVar((*string)(&job.Politeness.Preset), "politeness", "", "`preset` of the politeness: mercator waits 10 × the last request's time, or Crawl-delay × that")
 	fl.Var(&job.Politeness.Delay, "delay", "wait between two requests to a host, from the end of one to the start of the next")
 	fl.Var(&job.Politeness.IPDelay, "ip-delay", "wait between two requests to an address; never more than --delay")
 	fl.IntVar(&job.Politeness.HostConnections, "host-connections", 1, "requests at once to a host; more only for your own site")
@@ -147,6 +148,7 @@ func (f *crawlFlags) job(cmd *cobra.Command, flags crawl.Job, args []string) (*c
 		}
 		overlay(cmd, &job, &flags)
 	}
+	presets(cmd, &job, &flags)
 	if f.keepNoFollow {
 		job.IgnoreMeta = true
 	}
@@ -224,6 +226,18 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 			copyFlag()
 		}
 	}
+}
+
+// presets gives a job the politeness of the preset that a flag names, but for what other flags say.
+func presets(cmd *cobra.Command, job, flags *crawl.Job) {
+	if !cmd.Flags().Changed("politeness") {
+		return
+	}
+	var ok bool
+	if job.Politeness, ok = crawl.PresetPoliteness(flags.Politeness.Preset); !ok {
+		job.Politeness.Preset = flags.Politeness.Preset // which is told when the job is checked
+	}
+	overlay(cmd, job, flags)
 }
 
 // memoryGoal is what the Go runtime keeps a crawl's memory under, collecting garbage more often when it comes near.

@@ -41,6 +41,7 @@ func Load(path string) (crawl.Job, error) {
 // Parse reads one YAML document over the defaults.
 func Parse(data []byte) (crawl.Job, error) {
 	job := crawl.DefaultJob()
+	job.Politeness = presetOf(data)
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	err := dec.Decode(&job)
@@ -65,4 +66,17 @@ func Marshal(job *crawl.Job) ([]byte, error) {
 		return nil, fmt.Errorf("write job %s: %w", job.ID, err)
 	}
 	return buf.Bytes(), enc.Close()
+}
+
+// presetOf is the politeness that a job file's preset stands for; the default where it names none, or none that there is:
+// that is told when the job is checked.
+func presetOf(data []byte) crawl.Politeness {
+	var file struct {
+		Politeness struct {
+			Preset crawl.Preset `yaml:"preset"`
+		} `yaml:"politeness"`
+	}
+	_ = yaml.Unmarshal(data, &file) // what is wrong with the file is told when all of it is read
+	p, _ := crawl.PresetPoliteness(file.Politeness.Preset)
+	return p
 }

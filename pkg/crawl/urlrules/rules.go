@@ -17,20 +17,22 @@ import (
 
 // Rules are what a job says about URLs, compiled.
 type Rules struct {
-	job       *crawl.Job
-	agent     string // that robots.txt files know the job's crawler by
-	canon     *weburl.Canonicalizer
-	domains   map[string]bool // scope domain: the seeds' registrable domains
-	hosts     map[string]bool // scope host: the seeds' host keys
-	prefixes  []string        // scope prefix: the seeds' directories, http and https alike
-	include   []*regexp.Regexp
-	exclude   []*regexp.Regexp
-	blacklist *Blacklist
-	traps     traps.Config
-	scopeRule string // the rules as they are told; those of the first revision are not: it is kept, and so are they
-	depthRule string
-	names     bool // tell them
-	seeds     map[weburl.URL]bool
+	job      *crawl.Job
+	agent    string // that robots.txt files know the job's crawler by
+	canon    *weburl.Canonicalizer
+	domains  map[string]bool // scope domain: the seeds' registrable domains
+	hosts    map[string]bool // scope host: the seeds' host keys
+	prefixes []string        // scope prefix: the seeds' directories, http and https alike
+	include  []*regexp.Regexp
+	exclude  []*regexp.Regexp
+	// continuous are the patterns of pages that keep bringing new URLs.
+	continuous []*regexp.Regexp
+	blacklist  *Blacklist
+	traps      traps.Config
+	scopeRule  string // the rules as they are told; those of the first revision are not: it is kept, and so are they
+	depthRule  string
+	names      bool // tell them
+	seeds      map[weburl.URL]bool
 }
 
 // Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name
@@ -55,7 +57,8 @@ func Compile(job *crawl.Job) (*Rules, error) {
 	var errInc, errExc error
 	r.include, errInc = patterns("include", job.Include)
 	r.exclude, errExc = patterns("exclude", job.Exclude)
-	if err := errors.Join(errInc, errExc); err != nil {
+	r.continuous, err = patterns("continuous", job.Continuous)
+	if err := errors.Join(errInc, errExc, err); err != nil {
 		return nil, err
 	}
 	if r.blacklist, err = blacklistOf(job); err != nil {
@@ -88,6 +91,16 @@ func (r *Rules) Job() *crawl.Job { return r.job }
 
 // Agent is the name that robots.txt files know the job's crawler by.
 func (r *Rules) Agent() string { return r.agent }
+
+// Continuous reports whether the page of a URL keeps bringing new ones, as the job says.
+func (r *Rules) Continuous(u weburl.URL) bool {
+	for _, re := range r.continuous {
+		if re.MatchString(u.String()) {
+			return true
+		}
+	}
+	return false
+}
 
 // IsSeed reports whether u is one of the job's seeds.
 func (r *Rules) IsSeed(u weburl.URL) bool { return r.seeds[u] }

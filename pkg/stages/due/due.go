@@ -53,8 +53,10 @@ const cacheBits = 20
 
 // Handler is the DUE's logic. It implements pipeline.Handler[*crawl.Claim] and pipeline.Settler[*crawl.Claim].
 type Handler struct {
-	deps  Deps
-	cache *cache
+	deps    Deps
+	cache   *cache
+	average average
+	popular popular
 }
 
 // New returns a DUE with an empty cache.
@@ -69,7 +71,12 @@ func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, er
 		return nil, err
 	}
 	d := deliveryOf(ctx, c)
-	fresh, err := h.claim(ctx, job, d, c.Tasks)
+	tasks := []crawl.Task(c.Tasks)
+	if job.Politeness.Popularity > 0 {
+		tasks = slices.Clone(tasks) // nobody changes an event
+		h.popular.count(job, tasks)
+	}
+	fresh, err := h.claim(ctx, job, d, tasks)
 	if err != nil {
 		return nil, err
 	}
@@ -143,10 +150,11 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 		m := mark(t.URL.Key(), salt)
 		if d.Repeat || t.Repeat || !h.cache.has(m) {
 			asked, marks = append(asked, *t), append(marks, m)
-		} else if rises, finds, depth := h.cache.find(m); rises > 0 {
-			found = append(found, better(t, rises, finds, depth))
+		} else if rises, finds, depth := h.cache.find(m); rises > 0 && !h.average.below(finds) {
+			found = append(found, better(job, t, rises, finds, depth))
 		}
 	}
+	h.average.finds.Add(int64(len(tasks) - len(asked)))
 	found, err := h.risen(ctx, job, found)
 	if err != nil || len(asked) == 0 {
 		return found, err
@@ -176,6 +184,7 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 			return nil, err
 		}
 	}
+	h.average.urls.Add(int64(len(fresh)))
 	return append(fresh, found...), nil
 }
 

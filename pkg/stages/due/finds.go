@@ -3,6 +3,7 @@ package due
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -13,7 +14,20 @@ import (
 // second task of the URL, marked Repeat, which it puts into the queue of the higher priority; whichever of the two comes
 // second is dropped. The finds are counted beside the recent URLs (cache.go), so that they cost no memory of their own;
 // those of a URL that was pushed out are forgotten, and a restart forgets all.
+//
+// It rises only if the URL was found outstanding times as often as URLs are on average by then: where all are found as
+// often, nothing would be gained by a second task of each.
 var risesAt = [...]uint64{4, 16, 64}
+
+const outstanding = 4
+
+// average counts finds, and the URLs that were found.
+type average struct{ finds, urls atomic.Int64 }
+
+// below reports whether so many finds are few for a URL.
+func (a *average) below(finds int) bool {
+	return int64(finds)*max(a.urls.Load(), 1) < outstanding*a.finds.Load()
+}
 
 // What a slot of the cache holds besides the mark.
 const (
@@ -79,11 +93,11 @@ func (h *Handler) risen(ctx context.Context, job *crawl.Job, found []crawl.Task)
 }
 
 // better is the task of a URL that was found again: as deep as when it was claimed, and before others.
-func better(t *crawl.Task, rises, finds, depth int) crawl.Task {
+func better(job *crawl.Job, t *crawl.Task, rises, finds, depth int) crawl.Task {
 	b := *t
 	if b.Priority == 0 {
 		b.Priority = crawl.DefaultPriority
 	}
-	b.Priority, b.Finds, b.Depth, b.Repeat = min(b.Priority+rises, crawl.MaxPriority), finds, depth, true
+	b.Priority, b.Finds, b.Depth, b.Repeat = min(b.Priority+rises, job.BestPriority(b.Priority)), finds, depth, true
 	return b
 }

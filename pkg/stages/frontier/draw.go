@@ -158,6 +158,7 @@ func (dp *dispatcher) allot(batch []crawl.Delivery, records map[string]*record, 
 // another host waits for, goes to the head.
 func (dp *dispatcher) take(h *host, d crawl.Delivery) bool {
 	l := h.laneOf(d.Task.Job)
+	h.links = max(h.links, d.Task.HostLinks)
 	switch {
 	case d.Task.Kind == crawl.KindRobots || dp.jobs.keepsPlace(&d.Task): // others may wait for the budget before it
 		l.buf = slices.Insert(l.buf, 0, d)

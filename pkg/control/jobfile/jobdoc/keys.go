@@ -30,6 +30,7 @@ type Key struct {
 var enums = map[string][]string{
 	"scope":             {"domain", "host", "prefix", "any"},
 	"order":             {"priority", "breadth"},
+	"politeness.preset": {"", "mercator"},
 	"rules.fields.type": {"", "string", "number", "integer", "bool", "date", "html"},
 }
 
