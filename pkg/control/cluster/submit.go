@@ -9,7 +9,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/seedlist"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // Submit implements control.Service.
@@ -107,8 +106,8 @@ func (c *Cluster) queueList(ctx context.Context, job *crawl.Job, list *seedlist.
 		return count, err
 	}
 	info, err := c.Postgres.Jobs().Info(ctx, job.ID)
-	if err == nil && info.State == postgres.JobEnded { // the seeds that came first may all have been fetched meanwhile
-		err = c.Postgres.Jobs().SetState(ctx, job.ID, postgres.JobRunning)
+	if err == nil && info.State == crawl.JobEnded { // the seeds that came first may all have been fetched meanwhile
+		err = c.Postgres.Jobs().SetState(ctx, job.ID, crawl.JobRunning)
 	}
 	return count, err
 }

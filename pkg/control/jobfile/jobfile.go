@@ -35,7 +35,19 @@ func Load(path string) (crawl.Job, error) {
 			return job, err
 		}
 	}
+	job.MapSecretFiles(func(file string) string { return beside(path, file) })
 	return job, nil
+}
+
+// beside is the absolute path of a file that a job file names: whoever goes on with the crawl may do so from elsewhere.
+func beside(jobFile, name string) string {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(filepath.Dir(jobFile), name)
+	}
+	if abs, err := filepath.Abs(name); err == nil {
+		return abs
+	}
+	return name
 }
 
 // Parse reads one YAML document over the defaults.

@@ -38,6 +38,10 @@ type Deps struct {
 	// Quiet reports whether no message is on its way anywhere, and no seed is still to come; nil: nobody can tell. With
 	// it, jobs may be crawled level by level.
 	Quiet func() bool
+	// Spending counts what jobs spend of their bounds; nil: their time and bytes have none.
+	Spending crawl.Spending
+	// Nodes is over how many nodes a job's rate and bandwidth are divided; nil: one.
+	Nodes func() int
 	Log   *slog.Logger
 }
 

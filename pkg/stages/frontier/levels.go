@@ -19,8 +19,6 @@ import (
 // later (shut.go): these come out of their order.
 //
 // Only a frontier that can tell that no message is on its way (Deps.Quiet) holds levels back.
-const levelPrefix = "level."
-
 // levelLook is how often it is looked whether a level has ended of which nothing is left but messages.
 const levelLook = 5 * time.Millisecond
 
@@ -39,7 +37,9 @@ func (f *Frontier) level(js *jobState, t *crawl.Task) (queue string, wait bool) 
 	return levelName(t.Depth), true
 }
 
-func levelName(depth int) string { return fmt.Sprintf("%s%d", levelPrefix, depth) }
+func levelName(depth int) string {
+	return crawl.QueueName{Kind: crawl.QueueLevel, Number: depth}.String()
+}
 
 // add counts tasks of a depth that wait.
 func (l *levels) add(depth int, tasks int64) {
@@ -55,6 +55,8 @@ func (l *levels) add(depth int, tasks int64) {
 
 // isLevel reports whether a queue is that of a level.
 func isLevel(queue string) bool { return strings.HasPrefix(queue, levelPrefix) }
+
+const levelPrefix = string(crawl.QueueLevel) + "."
 
 // next is the least depth of the tasks that wait.
 func (l *levels) next() (depth int, some bool) {

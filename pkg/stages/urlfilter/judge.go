@@ -77,6 +77,8 @@ func reconsidered(reason string, then, now *crawl.Job) bool {
 		return now.Sitemaps
 	case crawl.ReasonSeedsOnly:
 		return !now.SeedsOnly
+	case crawl.ReasonLogout:
+		return now.FollowLogout || !now.Authenticates()
 	case crawl.ReasonRobots:
 		return now.IgnoreRobots
 	case crawl.ReasonLevelBudget:
