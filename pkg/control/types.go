@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/seedlist"
 )
 
 // Order is what a job is told to do.
@@ -41,6 +42,8 @@ type Submission struct {
 	Fresh bool // delete the job first, if there is one
 	// Known makes of a job that is known already what it is to become; nil: Job.
 	Known Change
+	// List has further seeds, which are read now; nil: there is none. A directory's crawl reads its list itself.
+	List *seedlist.List
 }
 
 // Submitted is what became of a submission.
@@ -49,7 +52,8 @@ type Submitted struct {
 	Deleted *Deleted       // the job that was there before; nil: none was deleted
 	Changes []crawl.Change // none: the job is new, or as it was
 	Stored  bool           // Job is what applies; the seeds may not be queued, after an error
-	Queued  int            // seeds that were not known
+	Queued  int            // seeds that were not known, but for those of the list
+	List    seedlist.Count // what stood in the list
 	State   string         // of the job
 	Ended   []Ended        // where no seed was queued: how those that are no pages ended
 }

@@ -60,6 +60,7 @@ var bounds = map[string]Bound{
 	"politeness.ip_delay":         {0, float64(maxDuration), "0s: no waiting"},
 	"politeness.host_connections": {1, 1024, ""},
 	"politeness.download_factor":  {0, maxFactor, "0: the download's time does not count"},
+	"politeness.popularity":       {0, 1, "0: links to it do not count"},
 	"politeness.max_adaptive":     {0, float64(maxDuration), "0s: the download's time does not count"},
 	"network.proxy_delay":         {0, float64(maxDuration), "0s: no waiting"},
 	"network.proxy_connections":   {0, 65_536, "0: no limit"},

@@ -12,12 +12,14 @@ import (
 // versions read each other's messages. A field with its zero value is not written. Tags are stored on disk: only
 // append, never reuse one.
 const (
-	extEpoch    = 1 // Task, Exclusion: Epoch as uvarint
-	extRule     = 2 // Exclusion: Rule as text
-	extSameRule = 3 // Exclusion: Rule is that of the exclusion before; no value
-	extFeed     = 4 // Task: Feed; no value
-	extPaid     = 6 // Task: Paid; no value
-	extWhat     = 5 // Exclusion: Kind as a byte, Priority and Redirects as varints, and 1 for a Feed
+	extEpoch     = 1  // Task, Exclusion: Epoch as uvarint
+	extRule      = 2  // Exclusion: Rule as text
+	extSameRule  = 3  // Exclusion: Rule is that of the exclusion before; no value
+	extFeed      = 4  // Task: Feed; no value
+	extPaid      = 6  // Task: Paid; no value
+	extHostLinks = 51 // Task: HostLinks as varint
+	extFinds     = 50 // Task: Finds as varint
+	extWhat      = 5  // Exclusion: Kind as a byte, Priority and Redirects as varints, and 1 for a Feed
 )
 
 // extension is a tag and what reads its value.
@@ -55,11 +57,27 @@ func markInto(tag uint64, to *bool) extension {
 // appendTaskExtensions appends the extensions of a task.
 func appendTaskExtensions(b []byte, t *Task) []byte {
 	b = appendMark(appendMark(appendEpoch(b, t.Epoch), extFeed, t.Feed), extPaid, t.Paid)
+	b = appendNumber(appendNumber(b, extFinds, t.Finds), extHostLinks, t.HostLinks)
 	return append(b, t.more...)
 }
 
+// appendNumber appends a number, if it is not 0.
+func appendNumber(b []byte, tag uint64, n int) []byte {
+	if n == 0 {
+		return b
+	}
+	return appendPair(b, tag, binary.AppendVarint(nil, int64(n)))
+}
+
+// numberInto reads a number.
+func numberInto(tag uint64, to *int) extension {
+	return extension{tag, func(v *codec.Reader) { *to = int(v.Varint()) }}
+}
+
 // extended reports whether the task has any.
-func (t *Task) extended() bool { return t.Epoch > 1 || t.Feed || t.Paid || t.more != "" }
+func (t *Task) extended() bool {
+	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.more != ""
+}
 
 // appendWhat appends what an excluded task would have been, unless it is plain.
 func appendWhat(b []byte, x *Exclusion) []byte {

@@ -39,12 +39,16 @@ type Job struct {
 	// deleted. 0 is 1. Stores set it.
 	First uint32 `json:"-" yaml:"-"`
 
-	ID        JobID    `json:"id" yaml:"id"`               // name of the job: 1 to 64 of a-z, 0-9 and -; empty: made of the first seed's host
-	Seeds     []string `json:"seeds" yaml:"seeds"`         // URLs to start from; without a scheme http:// is meant
-	Scope     Scope    `json:"scope" yaml:"scope"`         // links to follow
-	Include   []string `json:"include" yaml:"include"`     // regular expressions (RE2); a URL must match one, if there are any. Seeds need not
-	Exclude   []string `json:"exclude" yaml:"exclude"`     // regular expressions (RE2); a URL must match none
-	Blacklist string   `json:"blacklist" yaml:"blacklist"` // file, beside this one, with a host, registrable domain or URL prefix a line
+	ID         JobID    `json:"id" yaml:"id"`                 // name of the job: 1 to 64 of a-z, 0-9 and -; empty: made of the first seed's host
+	Seeds      []string `json:"seeds" yaml:"seeds"`           // URLs to start from; without a scheme http:// is meant
+	SeedList   string   `json:"seed_list" yaml:"seed_list"`   // file, beside this one, with a further seed a line; "-": standard input
+	SeedsOnly  bool     `json:"seeds_only" yaml:"seeds_only"` // fetch the seeds, and where they redirect to; follow nothing
+	Order      Order    `json:"order" yaml:"order"`           // which URLs come first
+	Continuous []string `json:"continuous" yaml:"continuous"` // regular expressions (RE2) of URLs whose pages keep bringing new URLs: priority 3 to 4, other pages 1 to 2
+	Scope      Scope    `json:"scope" yaml:"scope"`           // links to follow
+	Include    []string `json:"include" yaml:"include"`       // regular expressions (RE2); a URL must match one, if there are any. Seeds need not
+	Exclude    []string `json:"exclude" yaml:"exclude"`       // regular expressions (RE2); a URL must match none
+	Blacklist  string   `json:"blacklist" yaml:"blacklist"`   // file, beside this one, with a host, registrable domain or URL prefix a line
 	// BlacklistEntries are the lines of that file, for programs that do not have it: they win over it. nil: read the
 	// file.
 	BlacklistEntries []string `json:"blacklist_entries" yaml:"-"`
@@ -116,12 +120,14 @@ func (p RobotsPolicy) Good() time.Duration {
 
 // Politeness bounds what a host has to bear.
 type Politeness struct {
+	Preset          Preset   `json:"preset" yaml:"preset"`                     // what the keys below are where they are not named
 	Delay           Duration `json:"delay" yaml:"delay"`                       // between two requests to a host, from the end of one to the start of the next
 	IPDelay         Duration `json:"ip_delay" yaml:"ip_delay"`                 // between two requests to an address; never more than delay
 	HostConnections int      `json:"host_connections" yaml:"host_connections"` // requests at once to a host
 	DownloadFactor  float64  `json:"download_factor" yaml:"download_factor"`   // wait at least so many times as long as the last download (Mercator)
 	MaxAdaptive     Duration `json:"max_adaptive" yaml:"max_adaptive"`         // bound of what download_factor asks for
 	MaxCrawlDelay   Duration `json:"max_crawl_delay" yaml:"max_crawl_delay"`   // a host that asks for a longer Crawl-delay is left out
+	Popularity      float64  `json:"popularity" yaml:"popularity"`             // how much the links to a host count for its priority and shorten what download_factor asks for
 }
 
 // Retry says how failures are repeated.
@@ -179,7 +185,7 @@ type LinkWeight struct {
 func DefaultJob() Job {
 	const s = Duration(time.Second)
 	return Job{
-		Scope: ScopeDomain, MaxPages: 10_000, MaxDepth: 20, QueryVariants: 1_000, Sitemaps: true, NearDuplicate: 3,
+		Scope: ScopeDomain, Order: OrderPriority, MaxPages: 10_000, MaxDepth: 20, QueryVariants: 1_000, Sitemaps: true, NearDuplicate: 3,
 		Robots: RobotsPolicy{Refresh: Duration(DefaultRobotsRefresh)},
 		Politeness: Politeness{Delay: s, IPDelay: s / 2, HostConnections: 1, DownloadFactor: 5, MaxAdaptive: 30 * s,
 			MaxCrawlDelay: 300 * s},
@@ -252,13 +258,17 @@ func (j *Job) Validate() error {
 		}
 	}
 	bad(!jobID.MatchString(string(j.ID)), "id", "%q: want 1 to 64 characters of a-z, 0-9 and -", j.ID)
-	errs = append(errs, checkSeeds(j.Seeds)...)
+	errs = append(errs, checkSeeds(j)...)
+	errs = append(errs, checkOrder(j)...)
+	_, known := PresetPoliteness(j.Politeness.Preset)
+	bad(!known, "politeness.preset", "%q: want mercator, or nothing", j.Politeness.Preset)
 	bad(!slices.Contains(Scopes(), j.Scope), "scope", "%q: want domain, host, prefix or any", j.Scope)
 	bad(!printable(j.UserAgent), "user_agent", "%q: want one line of ASCII characters", j.UserAgent)
 	bad(!printable(j.Contact), "contact", "%q: want one line of ASCII characters", j.Contact)
 	bad(!robotsName.MatchString(j.Robots.Agent), "robots.agent", "%q: want letters, digits, '-', '_' and '.'", j.Robots.Agent)
 	errs = append(errs, checkPatterns("include", j.Include)...)
 	errs = append(errs, checkPatterns("exclude", j.Exclude)...)
+	errs = append(errs, checkPatterns("continuous", j.Continuous)...)
 	errs = append(errs, checkMediaTypes(j.MediaTypes)...)
 	errs = append(errs, checkRequests(j)...)
 	errs = append(errs, checkNetwork(j)...)

@@ -45,24 +45,6 @@ func checkMediaTypes(patterns []string) (errs []error) {
 	return errs
 }
 
-// checkSeeds finds seeds that are no URLs, and those with a password: it would stand in the state, and be sent nowhere.
-func checkSeeds(seeds []string) (errs []error) {
-	if len(seeds) == 0 {
-		errs = append(errs, &KeyError{"seeds", "[]: name at least one URL"})
-	}
-	for _, s := range seeds {
-		u, err := parseSeed(s)
-		switch {
-		case err != nil:
-			errs = append(errs, err)
-		case userinfo.MatchString(u.String()):
-			errs = append(errs, fmt.Errorf("seed %q: it names a user or a password, and whirlpool sends neither: leave out what stands "+
-				"before the @", maskUserinfo(s)))
-		}
-	}
-	return errs
-}
-
 // userinfo finds user and password in a text that is meant as a URL. The scheme and the slashes before them are
 // optional.
 var userinfo = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*:)?([/\\]*)[^/?#\\]*@`)

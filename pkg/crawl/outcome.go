@@ -127,7 +127,8 @@ const (
 	ReasonVariantBudget    = "query-variants"
 	ReasonPageBudget       = "page-budget"
 	ReasonNoFollow         = "nofollow"
-	ReasonNoFeeds          = "no-feeds" // a feed, and the job reads neither sitemaps nor feeds
+	ReasonNoFeeds          = "no-feeds"   // a feed, and the job reads neither sitemaps nor feeds
+	ReasonSeedsOnly        = "seeds-only" // a link, a sitemap or a feed, and the job fetches its seeds only
 	ReasonScheme           = "scheme"
 	ReasonRobots           = "robots"             // a rule of robots.txt forbids it
 	ReasonRobotsDown       = "robots-unavailable" // robots.txt could not be had: nothing may be fetched

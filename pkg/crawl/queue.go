@@ -14,6 +14,7 @@ const (
 	QueueFront QueueKind = "front" // tasks that were not drawn yet, by priority; front.0: those that were set aside
 	QueueBack  QueueKind = "back"  // the rest of one host's tasks
 	QueueLater QueueKind = "later" // retries, by their delay in milliseconds
+	QueueLevel QueueKind = "level" // tasks that wait for their level, by depth: see OrderBreadth
 )
 
 // ShutMark and above is the number of a later queue whose URLs have their outcomes for the time being: they are tried
@@ -33,7 +34,7 @@ func ParseQueueName(name string) (q QueueName, err error) {
 	digits, job, _ := strings.Cut(rest, ".")
 	q = QueueName{Kind: QueueKind(kind), Job: JobID(job)}
 	switch q.Kind {
-	case QueueFront, QueueBack, QueueLater:
+	case QueueFront, QueueBack, QueueLater, QueueLevel:
 	default:
 		return QueueName{}, fmt.Errorf("queue %s is none of the frontier's", name)
 	}

@@ -61,6 +61,9 @@ type LogLine struct {
 	Referrer    weburl.URL
 	Location    weburl.URL
 	Epoch       uint32 // of the job's revision by which it was decided; 0 is the first
+	Priority    int    // by which it was queued; 0 means DefaultPriority
+	Finds       int    // how often it had been found again when its priority rose for that
+	HostLinks   int    // from other hosts to its host, where they count
 }
 
 // Exchange is one request and its answer, for the archive.

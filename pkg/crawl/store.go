@@ -224,7 +224,7 @@ type Host struct {
 type Rest struct {
 	Job   JobID         `cbor:"1,keyasint,omitempty"`
 	Ended time.Time     `cbor:"2,keyasint,omitempty"` // the request
-	Took  time.Duration `cbor:"3,keyasint,omitempty"` // the request, where a longer one asks for a longer rest
+	Took  time.Duration `cbor:"3,keyasint,omitempty"` // what counts of its time: see Politeness.Counts
 	Gaps  uint8         `cbor:"4,keyasint,omitempty"` // the job's delay counts so many times; 0: once
 	Least time.Duration `cbor:"5,keyasint,omitempty"` // as it was when the request ended, for those who do not know the job
 }
@@ -245,11 +245,11 @@ type Origin struct {
 }
 
 // By is how long the rest lasts under job j as it is now, whose delay for the host is gap: at least factor × download
-// time, bounded (Heydon and Najork 1999). With a delay of 0 only gap counts.
+// time, bounded (Heydon and Najork 1999). With a delay of 0 only gap counts, but by the preset mercator.
 func (r *Rest) By(j *Job, gap time.Duration) time.Duration {
 	p := &j.Politeness
 	gap *= time.Duration(max(r.Gaps, 1))
-	if p.Delay <= 0 {
+	if !p.adapts() {
 		return gap
 	}
 	return max(gap, min(time.Duration(p.DownloadFactor*float64(r.Took)), p.MaxAdaptive.D()))

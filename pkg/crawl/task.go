@@ -70,6 +70,12 @@ type Task struct {
 	Feed bool
 	// Paid says that the task was charged to its budgets before: it was excluded after that, and is let in again.
 	Paid bool
+	// Finds is how often the URL had been found again when its priority rose for that; 0: it did not. Such a task is a
+	// second one of a URL that is queued already.
+	Finds int
+	// HostLinks is how many links from other hosts to the task's host were found when it was claimed; 0 where the job
+	// does not ask for that (Politeness.Popularity).
+	HostLinks int
 	// more are fields of a newer version, as they came: a program of this version passes them on.
 	more string
 }

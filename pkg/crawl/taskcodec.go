@@ -166,7 +166,8 @@ func readTask(r *codec.Reader, t, before *Task) error {
 		t.Referrer, err = parseURL(r.Bytes())
 	}
 	if mask&hasExtensions != 0 {
-		t.more = readExtensions(r, epochInto(&t.Epoch), markInto(extFeed, &t.Feed), markInto(extPaid, &t.Paid))
+		t.more = readExtensions(r, epochInto(&t.Epoch), markInto(extFeed, &t.Feed), markInto(extPaid, &t.Paid),
+			numberInto(extFinds, &t.Finds), numberInto(extHostLinks, &t.HostLinks))
 	}
 	if r.Bad || err != nil || numbers[0] < 0 || numbers[0] > math.MaxUint8 {
 		return errors.Join(errTask, err)

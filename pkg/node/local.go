@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"path/filepath"
@@ -33,6 +34,10 @@ type LocalOptions struct {
 	NoRecords bool
 	Log       *slog.Logger
 	Metrics   prometheus.Registerer // nil: none
+	// Stdin is where a list of seeds comes from whose name is "-"; nil: there is none. BadSeed is told of the lines of a
+	// list that are no seeds; nil: nobody wants to know.
+	Stdin   io.Reader
+	BadSeed func(line int, err error)
 }
 
 // Local is a crawl on one machine: a node over the in-process bus and the local store.
@@ -46,6 +51,8 @@ type Local struct {
 	revised chan struct{} // has one when a sweep may be due
 	bus     *membus.Bus
 	archive *warc.Writer
+	feed    *seedFeed // nil: the job has no list of seeds, or Crawl was not called
+	opt     LocalOptions
 	brake   brake
 	disk    process.DiskGuard
 }
@@ -70,7 +77,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Local{Store: store, revised: make(chan struct{}, 1)}
+	l := &Local{Store: store, revised: make(chan struct{}, 1), opt: opt}
 	l.disk = process.DiskGuard{Paths: []string{opt.Dir}, Limit: diskLimit, Log: opt.Log, Registry: opt.Metrics,
 		Pause: func(full bool) { l.hold(&l.brake.disk, full) }}
 	defer func() {
@@ -111,7 +118,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 // deps wires the local adapters.
 func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
-	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: opt.Log,
+	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Quiet: l.quiet, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: opt.Log,
 		Registry: opt.Metrics,
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
@@ -140,6 +147,9 @@ func (l *Local) outstanding() int64 {
 	return l.bus.Outstanding()
 }
 
+// quiet reports whether nothing is on its way that could name another URL.
+func (l *Local) quiet() bool { return l.bus.Outstanding() == 0 && !l.feeding() }
+
 // Crawl seeds the job and runs it until it has ended or ctx is done. It reports whether the job has ended.
 func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	running, stop := context.WithCancel(ctx)
@@ -150,6 +160,10 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	if _, err := Seed(running, l.bus, l.Store.URLs(), l.Store.Hosts(), l.Job); err != nil {
 		return false, err
 	}
+	if err := l.startSeeds(running, l.opt); err != nil {
+		return false, err
+	}
+	defer l.endSeeds()
 	l.sweepSoon()
 	go func() {
 		select {
@@ -168,6 +182,7 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	guard.Go(func() { l.sweep(running) })
 	err = l.Run(running)
 	stop()
+	l.endSeeds()
 	guard.Wait()
 	finished = <-ended
 	if broken := l.Store.Err(); broken != nil { // it is why everything else failed

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -41,7 +43,7 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.Robot
 			continue
 		}
 		seen[u] = true
-		batch.Tasks = append(batch.Tasks, crawl.Task{Job: job.ID, URL: u, Kind: kindOf(u), Seed: true, Epoch: batch.Epoch, Priority: crawl.DefaultPriority + 1})
+		batch.Tasks = append(batch.Tasks, seedTask(job, u))
 	}
 	if len(batch.Tasks) == 0 {
 		return 0, nil
@@ -59,6 +61,15 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.Robot
 		return 0, fmt.Errorf("seed job %s: %w", job.ID, err)
 	}
 	return len(batch.Tasks), nil
+}
+
+// seedTask is the task of a seed, which is canonical. One that is fetched for itself is a page, whatever its name.
+func seedTask(job *crawl.Job, u weburl.URL) crawl.Task {
+	t := crawl.Task{Job: job.ID, URL: u, Kind: kindOf(u), Seed: true, Epoch: lifeEpoch(job), Priority: crawl.DefaultPriority + 1}
+	if job.SeedsOnly {
+		t.Kind = crawl.KindPage
+	}
+	return t
 }
 
 // lifeEpoch is the epoch of a job's seeds: none where the job was never deleted.
@@ -92,25 +103,38 @@ func kindOf(seed weburl.URL) crawl.Kind {
 	return crawl.KindPage
 }
 
+// robotsLookups is how many robots.txt files are looked up at once.
+const robotsLookups = 16
+
 // knownSitemaps are the sitemaps that the stored rules of the seeds' origins name.
 func knownSitemaps(ctx context.Context, rules crawl.RobotsStore, job *crawl.Job, seeds []crawl.Task) (out []crawl.Event, err error) {
-	seen := map[string]bool{}
-	for _, t := range seeds {
-		origin := t.URL.Origin()
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(robotsLookups)
+	seen, found := map[string]bool{}, make([][]crawl.Event, len(seeds))
+	for i := range seeds {
+		origin := seeds[i].URL.Origin()
 		if seen[origin] {
 			continue
 		}
 		seen[origin] = true
-		rec, found, err := rules.Robots(ctx, origin)
-		if err != nil {
-			return nil, fmt.Errorf("robots.txt of seed %s: %w", t.URL, err)
-		}
-		u, err := weburl.Parse(origin + "/robots.txt")
-		if !found || err != nil {
-			continue
-		}
-		task := crawl.Task{Job: job.ID, URL: u, Kind: crawl.KindRobots, For: origin, Seed: true, Epoch: lifeEpoch(job)}
-		out = append(out, fetcher.StoredSitemaps(job, &task, &rec)...)
+		g.Go(func() (err error) {
+			found[i], err = sitemapsOf(ctx, rules, job, origin)
+			return err
+		})
 	}
-	return out, nil
+	err = g.Wait()
+	return slices.Concat(found...), err
+}
+
+func sitemapsOf(ctx context.Context, rules crawl.RobotsStore, job *crawl.Job, origin string) ([]crawl.Event, error) {
+	rec, found, err := rules.Robots(ctx, origin)
+	if err != nil {
+		return nil, fmt.Errorf("robots.txt of a seed at %s: %w", origin, err)
+	}
+	u, err := weburl.Parse(origin + "/robots.txt")
+	if !found || err != nil {
+		return nil, nil //nolint:nilerr // an origin that has no such URL has no rules
+	}
+	task := crawl.Task{Job: job.ID, URL: u, Kind: crawl.KindRobots, For: origin, Seed: true, Epoch: lifeEpoch(job)}
+	return fetcher.StoredSitemaps(job, &task, &rec), nil
 }

@@ -18,6 +18,12 @@ func (l *Local) watch(ctx context.Context) bool {
 			return false
 		case <-tick.C:
 		}
+		if l.feeding() {
+			if l.frontier.Exhausted(l.Job.ID) {
+				l.endSeeds() // there is no room for more; a larger budget goes on with the list
+			}
+			continue
+		}
 		if l.Finished(l.Job.ID) && l.concluded(ctx) {
 			return true
 		}

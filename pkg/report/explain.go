@@ -60,6 +60,7 @@ type Attempt struct {
 	Referrer weburl.URL `json:"referrer,omitzero"`
 	Location weburl.URL `json:"location,omitzero"`
 	Revision uint32     `json:"revision,omitempty"` // of the job, where it is not the first
+	Priority string     `json:"priority,omitempty"` // of an attempt, and why; empty: it was not made
 }
 
 // Content is what is stored of a page.
@@ -117,7 +118,8 @@ func (s *story) explainAttempts(ctx context.Context, e *Explanation) (err error)
 	e.lines, err = s.attempts(ctx, e.URL)
 	for _, l := range e.lines {
 		e.Attempts = append(e.Attempts, Attempt{At: l.At, Verdict: l.Verdict.String(), Status: l.Status, Reason: l.Reason,
-			Detail: l.Detail, Number: l.Attempt, Depth: l.Depth, Referrer: l.Referrer, Location: l.Location, Revision: l.Epoch})
+			Detail: l.Detail, Number: l.Attempt, Depth: l.Depth, Referrer: l.Referrer, Location: l.Location, Revision: l.Epoch,
+			Priority: s.priorityText(&l)})
 	}
 	return err
 }

@@ -125,6 +125,9 @@ func (a *Attempt) text() string {
 	if a.Detail != "" {
 		parts = append(parts, a.Detail)
 	}
+	if a.Priority != "" {
+		parts = append(parts, a.Priority)
+	}
 	if a.Revision > 1 {
 		parts = append(parts, fmt.Sprintf("revision %d", a.Revision))
 	}

@@ -30,6 +30,10 @@ func (s *story) judge(rules *urlrules.Rules, e *Explanation) RulesVerdict {
 	case n > 0:
 		v.Depth, t.Kind = e.lines[n-1].Depth, e.lines[n-1].Kind
 	}
+	if n := len(e.lines); n > 0 {
+		t.Referrer = e.lines[n-1].Referrer
+		v.Seed = rules.Listed() && v.Depth == 0 && t.Referrer.IsZero() // nothing else has no referrer
+	}
 	seeds, _ := s.job.SeedURLs() // checked before the crawl began
 	for _, seed := range seeds {
 		if rules.Canonical(seed) == e.URL {
@@ -140,6 +144,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonSecret:           "a secret that its request needs could not be read",
 	crawl.ReasonCookie:           "it redirected to itself with a cookie, and was asked again with that",
 	crawl.ReasonNoFeeds:          "a feed, and the job reads neither sitemaps nor feeds",
+	crawl.ReasonSeedsOnly:        "a link, a sitemap or a feed, and the job fetches its seeds only (seeds_only)",
 	crawl.ReasonRobots:           "robots.txt forbids it",
 	crawl.ReasonRobotsDown:       "robots.txt could not be had, so nothing of its origin may be fetched",
 	crawl.ReasonCrawlDelay:       "robots.txt asks for a longer Crawl-delay than politeness.max_crawl_delay",

@@ -30,6 +30,7 @@ type Status struct {
 	Cluster   string          `json:"cluster,omitempty"` // instead of a directory
 	Job       crawl.JobID     `json:"job"`
 	Seeds     []string        `json:"seeds"`
+	SeedList  string          `json:"seed_list,omitempty"` // further seeds: a file, or "-"
 	State     State           `json:"state"`
 	Time      time.Time       `json:"time"`
 	Started   time.Time       `json:"started,omitzero"` // of the process that runs it; of a cluster's job, when it was submitted
@@ -85,7 +86,7 @@ func (c *Crawl) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
 	}
-	s := &Status{Directory: c.src.Dir, Job: now.job.ID, Seeds: now.job.Seeds, Time: c.now(), Pages: tally.Pages,
+	s := &Status{Directory: c.src.Dir, Job: now.job.ID, Seeds: now.job.Seeds, SeedList: now.job.SeedList, Time: c.now(), Pages: tally.Pages,
 		MaxPages: now.job.MaxPages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts, Statuses: tally.Statuses,
 		Excluded: tally.Excluded}
 	if s.Spent, err = spentOf(ctx, c.src.Spending, now.job); err != nil {

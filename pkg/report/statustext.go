@@ -73,7 +73,11 @@ func (s *Status) writeJob(b *strings.Builder, line func(name, format string, arg
 }
 
 func (s *Status) jobText() string {
-	return fmt.Sprintf("%s, from %s", s.Job, strings.Join(s.Seeds[:min(3, len(s.Seeds))], " ")+more(len(s.Seeds)-3))
+	seeds := s.Seeds
+	if s.SeedList != "" {
+		seeds = append([]string{"the list " + s.SeedList}, seeds...)
+	}
+	return fmt.Sprintf("%s, from %s", s.Job, strings.Join(seeds[:min(3, len(seeds))], " ")+more(len(seeds)-3))
 }
 
 func (s *Status) writeOutcomes(line func(name, format string, args ...any)) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,12 +31,14 @@ type crawlFlags struct {
 	noSitemaps, verbose, keepNoFollow      bool
 	temporary                              bool // the directory goes when the command ends
 	outputFlags
+	seedFlags
+	stdin io.Reader // of the command
 }
 
 func newCrawl() *cobra.Command {
 	job, f := crawl.DefaultJob(), &crawlFlags{}
 	cmd := &cobra.Command{
-		Use:   "crawl [URL...]",
+		Use:   "crawl [URL... | -]",
 		Short: "Crawl here and now, with nothing else installed",
 		Long: `Crawl starts at the URLs and follows the links that lie in the scope. The directory holds what it found:
 
@@ -48,6 +51,10 @@ Ctrl-C finishes what is in flight and stops; the same command goes on where it s
 any instant. With other settings the crawl goes on under these: it is narrowed or widened in place, after saying what changes. "whirlpool set" does
 that while it runs.
 
+--seeds reads further URLs from a file or standard input while the crawl runs, as many as there are; - for a URL is short for --seeds -. A line
+that is no URL is told with its number, and the others are crawled. With --url-list the URLs are fetched and nothing is followed. A crawl that was
+killed reads on where it was; standard input is given again.
+
 With -o - the records go to standard output as JSON lines, and progress to standard error. Such a crawl cannot go on once it was stopped: what it
 has to remember lies in a temporary directory, which it removes at its end. --fields and --urls choose what is written, and imply -o -.
 
@@ -58,11 +65,20 @@ failed or no page could be fetched.`,
   whirlpool crawl http://127.0.0.1:8000/ --allow-private --delay 0s
   whirlpool crawl -o - https://example.com/ | jq -r .title
   whirlpool crawl --fields url,title,fields.price https://example.com/
-  whirlpool crawl --urls found https://example.com/ > urls.txt`,
+  whirlpool crawl --urls found https://example.com/ > urls.txt
+  whirlpool crawl --seeds urls.txt --max-depth 2 -o found
+  zcat urls.gz | whirlpool crawl - --scope host
+  whirlpool crawl --url-list urls.txt -o pages`,
 	}
 	f.register(cmd, &job)
+	f.addLists(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
 		f.implied(&f.out)
+		args, err := f.named(args)
+		if err != nil {
+			return err
+		}
+		f.stdin = cmd.InOrStdin()
 		final, ok, err := f.goOn(cmd, job, args)
 		if err == nil && !ok {
 			final, err = f.job(cmd, job, args)
@@ -104,6 +120,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.SortFlags = false
 	fl.StringVarP(&f.config, "config", "c", "", "job file (YAML); flags win over it")
 	fl.StringVar((*string)(&job.Scope), "scope", string(job.Scope), "links to follow: domain, host, prefix or any")
+	fl.StringVar((*string)(&job.Order), "order", string(job.Order), "which URLs come first: priority, or breadth: level by level")
 	fl.StringArrayVar(&job.Include, "include", nil, "follow only URLs that match this `regexp` (repeatable)")
 	fl.StringArrayVar(&job.Exclude, "exclude", nil, "follow no URL that matches this `regexp` (repeatable)")
 	fl.StringVar(&job.Blacklist, "blacklist", "", "`file` of hosts, domains and URL prefixes never to fetch")
@@ -113,6 +130,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.IntVar(&job.PagesPerHost, "pages-per-host", 0, "URLs of one host; 0: no limit, 10,000 with --scope any")
 	fl.IntVar(&job.PagesPerDomain, "pages-per-domain", 0, "URLs of one registrable domain; 0: no limit, 50,000 with --scope any")
 	fl.Var(&job.Limits.MaxBody, "max-body", "cut bodies longer than this, after decompression")
+	fl.StringVar((*string)(&job.Politeness.Preset), "politeness", "", "`preset` of the politeness: mercator waits 10 × the last request's time, or Crawl-delay × that")
 	fl.Var(&job.Politeness.Delay, "delay", "wait between two requests to a host, from the end of one to the start of the next")
 	fl.Var(&job.Politeness.IPDelay, "ip-delay", "wait between two requests to an address; never more than --delay")
 	fl.IntVar(&job.Politeness.HostConnections, "host-connections", 1, "requests at once to a host; more only for your own site")
@@ -140,32 +158,48 @@ func (f *crawlFlags) job(cmd *cobra.Command, flags crawl.Job, args []string) (*c
 		}
 		overlay(cmd, &job, &flags)
 	}
+	presets(cmd, &job, &flags)
 	if f.keepNoFollow {
 		job.IgnoreMeta = true
 	}
 	if f.noSitemaps {
 		job.Sitemaps = false
 	}
-	if len(args) > 0 {
-		job.Seeds = args
+	if len(args) > 0 || f.any() {
+		job.Seeds, job.SeedList = args, ""
 	}
-	if len(job.Seeds) == 0 {
-		return nil, usage("name at least one URL to start from, or a job file with seeds (-c)")
+	if err := f.apply(cmd, &job); err != nil {
+		return nil, err
 	}
-	seeds, err := job.SeedURLs()
-	if err != nil {
-		return nil, exitStatus{exitUsage, err}
-	}
-	if f.out == "" {
-		f.out = "crawl-" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(seeds[0].HostKey())
-	}
-	if job.ID == "" {
-		job.ID = jobIDOf(seeds[0].Hostname())
+	if err := f.name(&job); err != nil {
+		return nil, err
 	}
 	if err := checkJob(&job); err != nil {
 		return nil, exitStatus{exitUsage, nameFlags(cmd.Flags(), err)}
 	}
 	return &job, nil
+}
+
+// name gives a job that has none an id, and the crawl a directory: after its first seed, or its list.
+func (f *crawlFlags) name(job *crawl.Job) error {
+	if len(job.Seeds) == 0 && job.SeedList == "" {
+		return usage("name at least one URL to start from, a list of them (--seeds), or a job file with seeds (-c)")
+	}
+	seeds, err := job.SeedURLs()
+	if err != nil {
+		return exitStatus{exitUsage, err}
+	}
+	key, host := nameOfList(job.SeedList), nameOfList(job.SeedList)
+	if len(seeds) > 0 {
+		key, host = seeds[0].HostKey(), seeds[0].Hostname()
+	}
+	if f.out == "" {
+		f.out = "crawl-" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(key)
+	}
+	if job.ID == "" {
+		job.ID = cmp.Or(jobIDOf(host), "list")
+	}
+	return nil
 }
 
 // jobIDOf makes an id of a host name.
@@ -182,7 +216,7 @@ func jobIDOf(host string) crawl.JobID {
 // overlay copies the flags that were given on the command line over a job file's settings.
 func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 	set := map[string]func(){
-		"scope": func() { job.Scope = flags.Scope }, "include": func() { job.Include = flags.Include },
+		"scope": func() { job.Scope = flags.Scope }, "order": func() { job.Order = flags.Order }, "include": func() { job.Include = flags.Include },
 		"exclude": func() { job.Exclude = flags.Exclude }, "blacklist": func() { job.Blacklist = flags.Blacklist },
 		"max-pages": func() { job.MaxPages = flags.MaxPages }, "max-depth": func() { job.MaxDepth = flags.MaxDepth },
 		"pages-per-level":  func() { job.PagesPerLevel = flags.PagesPerLevel },
@@ -205,6 +239,18 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 	}
 	overlayRequests(cmd, job, flags)
 	overlayNetwork(cmd, job, flags)
+}
+
+// presets gives a job the politeness of the preset that a flag names, but for what other flags say.
+func presets(cmd *cobra.Command, job, flags *crawl.Job) {
+	if !cmd.Flags().Changed("politeness") {
+		return
+	}
+	var ok bool
+	if job.Politeness, ok = crawl.PresetPoliteness(flags.Politeness.Preset); !ok {
+		job.Politeness.Preset = flags.Politeness.Preset // which is told when the job is checked
+	}
+	overlay(cmd, job, flags)
 }
 
 // memoryGoal is what the Go runtime keeps a crawl's memory under, collecting garbage more often when it comes near.
@@ -340,6 +386,8 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	opt := node.DefaultLocal(f.out, job, log)
 	opt.WARC = f.warc
 	f.choose(&opt)
+	f.told = stderr
+	opt.Stdin, opt.BadSeed = f.stdinFor(f.stdin), f.tellBad(job.SeedList)
 	f.fit(&opt, stderr)
 	opt.Node.Frontier.ShareAddresses = len(job.Network.Proxies) == 0
 	opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.allowPrivate, true
@@ -375,7 +423,8 @@ func (f *crawlFlags) warn(job *crawl.Job, stderr io.Writer) {
 	for _, s := range seeds {
 		domains[s.RegistrableDomain()] = true
 	}
-	if job.Contact == "" && job.UserAgent == "" && !f.quiet && (job.Scope == crawl.ScopeAny || len(domains) > 1) {
+	several := job.Scope == crawl.ScopeAny || len(domains) > 1 || job.SeedList != ""
+	if job.Contact == "" && job.UserAgent == "" && !f.quiet && several {
 		fmt.Fprintln(stderr, "whirlpool: this crawl visits several sites: name a --contact, so that their owners can reach you")
 	}
 }

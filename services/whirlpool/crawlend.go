@@ -23,6 +23,7 @@ type crawlEnd struct {
 	tally    crawl.Tally
 	records  int64
 	finished bool
+	seeds    string // what stood in the list of seeds; empty: there was none
 	bound    string // max_time or max_bytes, which ended the crawl before its URLs; empty: neither
 }
 
@@ -31,13 +32,17 @@ func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end craw
 	if end.tally, err = l.Store.URLs().Tally(ctx, l.Job.ID); err != nil {
 		return end, err
 	}
+	s, some, errSeeds := l.Seeds()
+	if some {
+		end.seeds = countText(s.Name, &s.Count)
+	}
 	if finished && end.open() > 0 {
 		if end.bound, err = boundOf(ctx, l); err != nil {
 			return end, err
 		}
 	}
 	end.records, err = v.pagesOf(ctx, l, end.tally)
-	return end, err
+	return end, errors.Join(err, errSeeds)
 }
 
 // boundOf is the bound that the crawl has met.
@@ -132,6 +137,9 @@ func (v *view) end(e crawlEnd) {
 		fmt.Fprintf(v.screen, "stopped at %d pages; the same command goes on\n", e.records)
 	}
 	fmt.Fprintf(v.screen, "  %s\n", e.urls())
+	if e.seeds != "" {
+		fmt.Fprintf(v.screen, "  %s\n", e.seeds)
+	}
 	if !v.stream && !v.temporary {
 		if !v.unstored {
 			fmt.Fprintf(v.screen, "  %s  the pages\n", v.pages)

@@ -100,10 +100,14 @@ func tellChanges(w io.Writer, job *crawl.Job, changes []crawl.Change) {
 }
 
 func seedNames(job *crawl.Job) string {
-	if len(job.Seeds) == 1 {
-		return job.Seeds[0]
+	names := job.Seeds
+	if job.SeedList != "" {
+		names = append([]string{"the seeds of " + listName(job.SeedList)}, names...)
 	}
-	return fmt.Sprintf("%s and %d more", job.Seeds[0], len(job.Seeds)-1)
+	if len(names) == 1 {
+		return names[0]
+	}
+	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 }
 
 // crawlAndWatch runs the crawl and shows it until it returns.

@@ -15,11 +15,14 @@ func newSeed() *cobra.Command {
 	f := &crawlFlags{}
 	flags := crawl.DefaultJob()
 	cmd := &cobra.Command{
-		Use:   "seed [URL...] --cluster[=FILE]",
+		Use:   "seed [URL... | -] --cluster[=FILE]",
 		Short: "Give a job to a cluster",
 		Long: `Seed submits a job to a cluster and queues its seeds. The job is made as "whirlpool crawl" makes it: a job file, flags, URLs.
 A job that exists gets the URLs as further seeds and keeps its settings, but for those that flags name, or all of them with -c. What changes
 is said. Nothing is fetched twice for it.
+
+--seeds and --url-list read URLs from a file or standard input, as many as there are. Whoever is killed while they are read gives the same command
+again: nothing is queued twice.
 
 With --retry and no URL it queues those URLs of the job again that ended so, by the settings that flags give it now: what was refused, say,
 before --allow-private or media_types permitted it.`,
@@ -28,6 +31,7 @@ before --allow-private or media_types permitted it.`,
   whirlpool seed --cluster --job example-com --retry refused --allow-private`,
 	}
 	f.addJob(cmd, &flags)
+	f.addLists(cmd)
 	id := cmd.Flags().String("job", "", "`id` of the job: 1 to 64 of a-z, 0-9 and - (default: the job file's, or the first seed's host)")
 	cmd.Flags().BoolVar(&flags.AllowPrivate, "allow-private", false, "permit loopback and private addresses to this job, where the nodes do (fetch.allow_private_jobs)")
 	fresh := cmd.Flags().Bool("fresh", false, "delete the job first, if there is one, as `whirlpool delete --force` does")
@@ -38,7 +42,11 @@ before --allow-private or media_types permitted it.`,
 		if err := ref.check(); err != nil {
 			return err
 		}
-		if again.asked() && len(args) == 0 && f.config == "" {
+		args, err := f.named(args)
+		if err != nil {
+			return err
+		}
+		if again.asked() && len(args) == 0 && f.config == "" && !f.any() {
 			change := func(job *crawl.Job) (*crawl.Job, error) { return changed(cmd, job, &flags) }
 			return ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
 				return again.run(cmd, s, crawl.JobID(*id), change)
@@ -48,7 +56,8 @@ before --allow-private or media_types permitted it.`,
 		if err != nil {
 			return err
 		}
-		sub := control.Submission{Job: job, Fresh: *fresh, Known: f.added(cmd, flags, args)}
+		f.told = cmd.ErrOrStderr()
+		sub := control.Submission{Job: job, Fresh: *fresh, Known: f.added(cmd, flags, args), List: f.list(cmd, job)}
 		return ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
 			return submit(cmd, s, sub, again)
 		})(cmd, args)
@@ -82,7 +91,12 @@ func tellSubmitted(w io.Writer, s *control.Submitted) error {
 		return nil
 	}
 	id := s.Job.ID
-	_, err := fmt.Fprintf(w, "job %s: %d seeds queued; `whirlpool status --cluster --job %s` says how far it is\n", id, s.Queued, id)
+	if s.List.Lines > 0 {
+		if _, err := fmt.Fprintf(w, "job %s: %s\n", id, countText(s.Job.SeedList, &s.List)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "job %s: %d seeds queued; `whirlpool status --cluster --job %s` says how far it is\n", id, s.Queued+s.List.Seeds, id)
 	if err == nil && (s.State == "paused" || s.State == "stopped") {
 		_, err = fmt.Fprintf(w, "job %s is %s: `whirlpool resume --cluster --job %s` lets it go on\n", id, s.State, id)
 	}

@@ -42,6 +42,9 @@ func (f *crawlFlags) added(cmd *cobra.Command, flags crawl.Job, args []string) c
 	return func(current *crawl.Job) (*crawl.Job, error) {
 		seeds := slices.DeleteFunc(slices.Clone(args), func(seed string) bool { return slices.Contains(current.Seeds, seed) })
 		next, err := f.revised(cmd, current, flags, seeds)
+		if err == nil {
+			err = f.apply(cmd, next)
+		}
 		if err == nil && cmd.Flags().Changed("allow-private") {
 			next.AllowPrivate = flags.AllowPrivate
 		}

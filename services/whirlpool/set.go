@@ -33,7 +33,13 @@ near_duplicate cannot change.`,
 	ref := refFlags(cmd)
 	f.addJob(cmd, &flags)
 	cmd.RunE = ref.serve(func(cmd *cobra.Command, args []string, s control.Service) error {
-		change := func(job *crawl.Job) (*crawl.Job, error) { return f.revised(cmd, job, flags, args) }
+		change := func(job *crawl.Job) (*crawl.Job, error) {
+			next, err := f.revised(cmd, job, flags, args)
+			if err == nil && next.SeedList != job.SeedList {
+				return nil, usage("seed_list: set reads no list: `whirlpool crawl --seeds` and `whirlpool seed --seeds` do")
+			}
+			return next, err
+		}
 		r, err := s.Revise(cmd.Context(), crawl.JobID(ref.job), change)
 		if err != nil {
 			return err
@@ -46,7 +52,7 @@ near_duplicate cannot change.`,
 // goOn is the job of a directory's crawl, which goes on with the settings that it has, but for the flags that were
 // given. ok is false where the command says itself what to crawl.
 func (f *crawlFlags) goOn(cmd *cobra.Command, flags crawl.Job, args []string) (job *crawl.Job, ok bool, err error) {
-	if len(args) > 0 || f.config != "" || f.fresh || f.out == "" || !directory.Holds(f.out) {
+	if len(args) > 0 || f.any() || f.config != "" || f.fresh || f.out == "" || !directory.Holds(f.out) {
 		return nil, false, nil
 	}
 	stored, found, err := directory.StoredJob(cmd.Context(), f.out)
@@ -68,11 +74,12 @@ func (f *crawlFlags) revised(cmd *cobra.Command, job *crawl.Job, flags crawl.Job
 		if next = file; next.ID == "" {
 			next.ID = job.ID
 		}
-		if len(next.Seeds) == 0 {
-			next.Seeds = job.Seeds
+		if len(next.Seeds) == 0 && next.SeedList == "" {
+			next.Seeds, next.SeedList = job.Seeds, job.SeedList
 		}
 	}
 	overlay(cmd, &next, &flags)
+	presets(cmd, &next, &flags)
 	if f.keepNoFollow {
 		next.IgnoreMeta = true
 	}

@@ -18,6 +18,9 @@ func (c *Cluster) Revise(ctx context.Context, id crawl.JobID, change control.Cha
 	if err != nil {
 		return nil, err
 	}
+	if err := checkOrder(next); err != nil {
+		return nil, err
+	}
 	current, changes, err := node.Revise(ctx, c.Postgres.Jobs(), next)
 	if err != nil {
 		return nil, err

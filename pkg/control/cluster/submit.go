@@ -7,6 +7,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/seedlist"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 )
 
@@ -38,6 +39,11 @@ func (c *Cluster) Submit(ctx context.Context, s control.Submission) (*control.Su
 		return out, err
 	}
 	out.Queued, out.State = n, string(state)
+	if s.List != nil {
+		if out.List, err = c.queueList(ctx, out.Job, s.List); err != nil {
+			return out, err
+		}
+	}
 	if n == 0 {
 		out.Ended, err = c.ended(ctx, out.Job)
 	}
@@ -47,6 +53,9 @@ func (c *Cluster) Submit(ctx context.Context, s control.Submission) (*control.Su
 // ready refuses a job that the cluster cannot crawl, and fails where no broker takes its seeds.
 func (c *Cluster) ready(ctx context.Context, job *crawl.Job) error {
 	if err := checkPrivate(c.Config, job); err != nil {
+		return err
+	}
+	if err := checkOrder(job); err != nil {
 		return err
 	}
 	return c.Bus.Reach(ctx)
@@ -87,4 +96,26 @@ func (c *Cluster) ended(ctx context.Context, job *crawl.Job) (out []control.Ende
 		out[i].URLs++
 	}
 	return out, nil
+}
+
+// queueList queues the seeds of a list, and lets the job run again where it had ended. The list is read as fast as the
+// brokers take it. Read again, it queues nothing twice.
+func (c *Cluster) queueList(ctx context.Context, job *crawl.Job, list *seedlist.List) (seedlist.Count, error) {
+	count, err := node.FeedSeeds(ctx, c.Bus, c.Postgres.URLs(), c.Postgres.Hosts(), job, list)
+	if err != nil || count.Seeds == 0 {
+		return count, err
+	}
+	info, err := c.Postgres.Jobs().Info(ctx, job.ID)
+	if err == nil && info.State == crawl.JobEnded { // the seeds that came first may all have been fetched meanwhile
+		err = c.Postgres.Jobs().SetState(ctx, job.ID, crawl.JobRunning)
+	}
+	return count, err
+}
+
+// checkOrder refuses what only a crawl in a directory can do: nobody knows of a whole cluster when a level has ended.
+func checkOrder(job *crawl.Job) error {
+	if job.Order != crawl.OrderBreadth {
+		return nil
+	}
+	return control.Misusef("order breadth: a cluster crawls by priority; `whirlpool crawl` crawls level by level, into a directory")
 }

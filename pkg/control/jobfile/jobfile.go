@@ -15,7 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Load reads the job file at path over the defaults. A blacklist that it names is looked for beside it. The job is
+// Load reads the job file at path over the defaults. A blacklist or a list of seeds that it
+// names is looked for beside it. The job is
 // not validated: flags may still complete it.
 func Load(path string) (crawl.Job, error) {
 	data, err := os.ReadFile(path)
@@ -28,6 +29,11 @@ func Load(path string) (crawl.Job, error) {
 	}
 	if job.Blacklist != "" && !filepath.IsAbs(job.Blacklist) {
 		job.Blacklist = filepath.Join(filepath.Dir(path), job.Blacklist)
+	}
+	if job.SeedList != "" && job.SeedList != "-" && !filepath.IsAbs(job.SeedList) {
+		if job.SeedList, err = filepath.Abs(filepath.Join(filepath.Dir(path), job.SeedList)); err != nil {
+			return job, err
+		}
 	}
 	job.MapSecretFiles(func(file string) string { return beside(path, file) })
 	return job, nil
@@ -47,6 +53,7 @@ func beside(jobFile, name string) string {
 // Parse reads one YAML document over the defaults.
 func Parse(data []byte) (crawl.Job, error) {
 	job := crawl.DefaultJob()
+	job.Politeness = presetOf(data)
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	err := dec.Decode(&job)
@@ -71,4 +78,17 @@ func Marshal(job *crawl.Job) ([]byte, error) {
 		return nil, fmt.Errorf("write job %s: %w", job.ID, err)
 	}
 	return buf.Bytes(), enc.Close()
+}
+
+// presetOf is the politeness that a job file's preset stands for; the default where it names none, or none that there is:
+// that is told when the job is checked.
+func presetOf(data []byte) crawl.Politeness {
+	var file struct {
+		Politeness struct {
+			Preset crawl.Preset `yaml:"preset"`
+		} `yaml:"politeness"`
+	}
+	_ = yaml.Unmarshal(data, &file) // what is wrong with the file is told when all of it is read
+	p, _ := crawl.PresetPoliteness(file.Politeness.Preset)
+	return p
 }

@@ -74,7 +74,7 @@ func TestMarshalReadsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []*crawl.Job{&job, &back} { // nil and empty lists mean the same
-		p.Include, p.Exclude = nil, nil
+		p.Include, p.Exclude, p.Continuous = nil, nil, nil
 		for i := range p.Rules {
 			p.Rules[i].Links = nil
 		}

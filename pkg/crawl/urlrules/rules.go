@@ -18,22 +18,24 @@ import (
 
 // Rules are what a job says about URLs, compiled.
 type Rules struct {
-	job       *crawl.Job
-	agent     string // that robots.txt files know the job's crawler by
-	canon     *weburl.Canonicalizer
-	domains   map[string]bool // scope domain: the seeds' registrable domains
-	hosts     map[string]bool // scope host: the seeds' host keys
-	prefixes  []string        // scope prefix: the seeds' directories, http and https alike
-	include   []*regexp.Regexp
-	exclude   []*regexp.Regexp
-	ext, skip extensions
-	blacklist *Blacklist
-	traps     traps.Config
-	scopeRule string // the rules as they are told; those of the first revision are not: it is kept, and so are they
-	depthRule string
-	names     bool // tell them
-	seeds     map[weburl.URL]bool
-	stayIn    bool // follow no link that logs out
+	job      *crawl.Job
+	agent    string // that robots.txt files know the job's crawler by
+	canon    *weburl.Canonicalizer
+	domains  map[string]bool // scope domain: the seeds' registrable domains
+	hosts    map[string]bool // scope host: the seeds' host keys
+	prefixes []string        // scope prefix: the seeds' directories, http and https alike
+	include  []*regexp.Regexp
+	exclude  []*regexp.Regexp
+	// continuous are the patterns of pages that keep bringing new URLs.
+	continuous []*regexp.Regexp
+	ext, skip  extensions
+	blacklist  *Blacklist
+	traps      traps.Config
+	scopeRule  string // the rules as they are told; those of the first revision are not: it is kept, and so are they
+	depthRule  string
+	names      bool // tell them
+	seeds      map[weburl.URL]bool
+	stayIn     bool // follow no link that logs out
 }
 
 // Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name
@@ -59,7 +61,8 @@ func Compile(job *crawl.Job) (*Rules, error) {
 	var errInc, errExc error
 	r.include, errInc = patterns("include", job.Include)
 	r.exclude, errExc = patterns("exclude", job.Exclude)
-	if err := errors.Join(errInc, errExc); err != nil {
+	r.continuous, err = patterns("continuous", job.Continuous)
+	if err := errors.Join(errInc, errExc, err); err != nil {
 		return nil, err
 	}
 	r.ext, r.skip = newExtensions(job.Ext), newExtensions(job.SkipExt)
@@ -94,6 +97,16 @@ func (r *Rules) Job() *crawl.Job { return r.job }
 // Agent is the name that robots.txt files know the job's crawler by.
 func (r *Rules) Agent() string { return r.agent }
 
+// Continuous reports whether the page of a URL keeps bringing new ones, as the job says.
+func (r *Rules) Continuous(u weburl.URL) bool {
+	for _, re := range r.continuous {
+		if re.MatchString(u.String()) {
+			return true
+		}
+	}
+	return false
+}
+
 // IsSeed reports whether u is one of the job's seeds.
 func (r *Rules) IsSeed(u weburl.URL) bool { return r.seeds[u] }
 
@@ -113,7 +126,7 @@ func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 		return crawl.ReasonBlacklist, r.name(entry)
 	}
 	if t.Kind == crawl.KindPage || t.Feed {
-		if reason, rule := r.judgeWanted(t.URL, href); reason != "" {
+		if reason, rule := r.judgeWanted(t, href); reason != "" {
 			return reason, rule
 		}
 	}
@@ -124,11 +137,11 @@ func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 }
 
 // judgeWanted applies scope and patterns.
-func (r *Rules) judgeWanted(u weburl.URL, href string) (reason, rule string) {
-	if !r.InScope(u) {
+func (r *Rules) judgeWanted(t *crawl.Task, href string) (reason, rule string) {
+	if !r.inScopeFrom(t.URL, t.Referrer) {
 		return crawl.ReasonScope, r.scopeRule
 	}
-	if r.stayIn && forms.IsLogout(u) {
+	if r.stayIn && forms.IsLogout(t.URL) {
 		return crawl.ReasonLogout, ""
 	}
 	for _, re := range r.exclude {
@@ -136,7 +149,7 @@ func (r *Rules) judgeWanted(u weburl.URL, href string) (reason, rule string) {
 			return crawl.ReasonExclude, r.name(re.String())
 		}
 	}
-	if reason, rule := r.judgeExtension(u); reason != "" {
+	if reason, rule := r.judgeExtension(t.URL); reason != "" {
 		return reason, rule
 	}
 	if len(r.include) == 0 {
@@ -178,6 +191,23 @@ func (r *Rules) InScope(u weburl.URL) bool {
 	default:
 		return r.domains[u.RegistrableDomain()]
 	}
+}
+
+// Listed reports whether seeds stand in a list. They may be of any number, so nobody remembers where they lie: the scope
+// of a page is then that of the page that names it.
+func (r *Rules) Listed() bool { return r.job.SeedList != "" }
+
+// inScopeFrom reports whether u lies in the scope, where it was named by from.
+func (r *Rules) inScopeFrom(u, from weburl.URL) bool {
+	switch {
+	case r.InScope(u) || r.job.SeedsOnly: // only redirects come so far
+		return true
+	case !r.Listed() || from.IsZero():
+		return false
+	case r.job.Scope == crawl.ScopeHost:
+		return u.HostKey() == from.HostKey()
+	}
+	return r.job.Scope == crawl.ScopeDomain && u.RegistrableDomain() == from.RegistrableDomain()
 }
 
 // HostInScope reports whether pages of u's host may lie in the job's scope.

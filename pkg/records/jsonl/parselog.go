@@ -30,6 +30,9 @@ type logJSON struct {
 	Referrer    href       `json:"referrer"`
 	Location    href       `json:"location"`
 	Epoch       uint32     `json:"epoch"`
+	Priority    int        `json:"priority"`
+	Finds       int        `json:"finds"`
+	HostLinks   int        `json:"host_links"`
 }
 
 // ParseLogLine reads one line of crawl.log; the newline may be missing. Keys that it does not know are passed over;
@@ -52,6 +55,7 @@ func ParseLogLine(line []byte) (*crawl.LogLine, error) {
 		Detail: j.Detail, Bytes: j.Bytes, Duration: millis(j.Millis), FirstByte: millis(j.FirstByte), Attempt: j.Attempt,
 		Depth: j.Depth, ContentType: j.ContentType, Digest: crawl.Digest(j.Digest), Addr: j.Addr,
 		Referrer: weburl.URL(j.Referrer), Location: weburl.URL(j.Location), Epoch: j.Epoch,
+		Priority: j.Priority, Finds: j.Finds, HostLinks: j.HostLinks,
 	}, nil
 }
 

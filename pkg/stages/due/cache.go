@@ -9,6 +9,9 @@ import (
 
 // cache remembers recent URLs: a table with one place a slot, so its size is fixed and a newer URL pushes an older one
 // out. Most links of a page lead to pages that other pages link to as well; they need not be asked for.
+//
+// The low bits of a mark say which slot is its. In the slot they hold what is known of the URL besides: how often it was
+// found again, and at which depth it was claimed.
 type cache struct {
 	slots []atomic.Uint64
 	mask  uint64
@@ -24,5 +27,5 @@ func mark(k weburl.Key, salt uint64) uint64 {
 	return binary.LittleEndian.Uint64(k[16:]) ^ binary.LittleEndian.Uint64(k[:]) ^ salt
 }
 
-func (c *cache) has(m uint64) bool { return c.slots[m&c.mask].Load() == m }
-func (c *cache) add(m uint64)      { c.slots[m&c.mask].Store(m) }
+func (c *cache) has(m uint64) bool { return (c.slots[m&c.mask].Load()^m)>>infoBits == 0 }
+func (c *cache) add(m uint64)      { c.slots[m&c.mask].Store(m &^ infoMask) }

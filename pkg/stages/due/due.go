@@ -4,7 +4,8 @@
 // Its duties, in order:
 //
 //  1. Skip the URLs that the cache of recent URLs knows. The cache only skips URLs whose claim is stored, and is not
-//     asked about a message that may have been handled before.
+//     asked about a message that may have been handled before. A URL that is found again, and waits, gets a higher
+//     priority: finds.go.
 //  2. Claim the rest in one batch. A claim remembers its message. If that message is handled again it gets the same
 //     answer, and URLs that it claimed but perhaps did not publish are published again, marked Repeat. The links of a
 //     tracked page are claimed in the name of the page, because they may arrive by another way.
@@ -52,8 +53,10 @@ const cacheBits = 20
 
 // Handler is the DUE's logic. It implements pipeline.Handler[*crawl.Claim] and pipeline.Settler[*crawl.Claim].
 type Handler struct {
-	deps  Deps
-	cache *cache
+	deps    Deps
+	cache   *cache
+	average average
+	popular popular
 }
 
 // New returns a DUE with an empty cache.
@@ -68,7 +71,12 @@ func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, er
 		return nil, err
 	}
 	d := deliveryOf(ctx, c)
-	fresh, err := h.claim(ctx, job, d, c.Tasks)
+	tasks := []crawl.Task(c.Tasks)
+	if job.Politeness.Popularity > 0 {
+		tasks = slices.Clone(tasks) // nobody changes an event
+		h.popular.count(job, tasks)
+	}
+	fresh, err := h.claim(ctx, job, d, tasks)
 	if err != nil {
 		return nil, err
 	}
@@ -136,13 +144,20 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 	salt := xxh3.HashString(string(job.ID))
 	asked := make([]crawl.Task, 0, len(tasks))
 	marks := make([]uint64, 0, len(tasks))
-	for _, t := range tasks {
-		if m := mark(t.URL.Key(), salt); d.Repeat || t.Repeat || !h.cache.has(m) {
-			asked, marks = append(asked, t), append(marks, m)
+	var found []crawl.Task
+	for i := range tasks {
+		t := &tasks[i]
+		m := mark(t.URL.Key(), salt)
+		if d.Repeat || t.Repeat || !h.cache.has(m) {
+			asked, marks = append(asked, *t), append(marks, m)
+		} else if rises, finds, depth := h.cache.find(m); rises > 0 && !h.average.below(finds) {
+			found = append(found, better(job, t, rises, finds, depth))
 		}
 	}
-	if len(asked) == 0 {
-		return nil, nil
+	h.average.finds.Add(int64(len(tasks) - len(asked)))
+	found, err := h.risen(ctx, job, found)
+	if err != nil || len(asked) == 0 {
+		return found, err
 	}
 	answers, err := h.deps.URLs.Claim(ctx, job.ID, d.ID, asked)
 	if err != nil {
@@ -150,11 +165,12 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 	}
 	fresh := asked[:0]
 	for i, a := range answers {
-		h.cache.add(marks[i])
 		if a == crawl.Known {
+			h.cache.add(marks[i])
 			continue
 		}
 		t := asked[i]
+		h.cache.claimed(marks[i], &t)
 		t.Repeat = t.Repeat || a == crawl.Repeat
 		reason, rule := "", ""
 		if a != crawl.Repeat && !t.Paid { // that one was paid for before
@@ -168,7 +184,8 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 			return nil, err
 		}
 	}
-	return fresh, nil
+	h.average.urls.Add(int64(len(fresh)))
+	return append(fresh, found...), nil
 }
 
 // overBudget spends the budgets that t falls under, and names the one that is spent, with its rule.

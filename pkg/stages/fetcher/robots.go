@@ -198,7 +198,7 @@ func (h *Handler) robotsRedirect(ctx context.Context, a *attempt) error {
 // place, unless the crawl is too broad to ask every host for one.
 func sitemapLinks(job *crawl.Job, task *crawl.Task, out *crawl.Outcome) []crawl.Event {
 	r := out.Robots
-	if r == nil || !r.Redirect.IsZero() || out.Verdict != crawl.VerdictDone || !job.Sitemaps || job.MaxDepth == 0 {
+	if r == nil || !r.Redirect.IsZero() || out.Verdict != crawl.VerdictDone || !job.Sitemaps || job.MaxDepth == 0 || job.SeedsOnly {
 		return nil
 	}
 	named := r.Sitemaps

@@ -17,7 +17,8 @@ func (hs *hosts) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time,
 	if out.Contacted() {
 		r.Requests++
 		r.LastContact = later(r.LastContact, out.Ended)
-		urgent = hs.restFor(h, j, crawl.Rest{Ended: out.Ended, Took: out.Ended.Sub(out.Started)}) > least
+		took := j.Politeness.Counts(out.Ended.Sub(out.Started), h.crawlDelay(j), h.links)
+		urgent = hs.restFor(h, j, crawl.Rest{Ended: out.Ended, Took: took}) > least
 	}
 	if out.Verdict == crawl.VerdictInterrupted {
 		r.LastContact = later(r.LastContact, now) // it may have been contacted

@@ -56,7 +56,7 @@ func (dp *dispatcher) sayWhy(err error) {
 // step does one round. It reports whether it did anything.
 func (dp *dispatcher) step(ctx context.Context, now time.Time) (busy bool, err error) {
 	for _, act := range []func(context.Context, time.Time) (bool, error){
-		dp.spendTime, dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.draw, dp.probe,
+		dp.spendTime, dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.nextLevel, dp.draw, dp.probe,
 	} {
 		did, err := act(ctx, now)
 		busy = busy || did
@@ -77,6 +77,9 @@ func (dp *dispatcher) pauseFor(now time.Time) time.Duration {
 	}
 	if at, ok := dp.stock.laterDue(); ok {
 		wait = min(wait, at.Sub(now))
+	}
+	if dp.stock.levels.all > 0 && dp.levelEnded() {
+		wait = min(wait, levelLook)
 	}
 	if at := dp.boundDue(); !at.IsZero() {
 		wait = min(wait, at.Sub(now))

@@ -158,9 +158,12 @@ func (dp *dispatcher) allot(batch []crawl.Delivery, records map[string]*record, 
 // another host waits for, goes to the head.
 func (dp *dispatcher) take(h *host, d crawl.Delivery) bool {
 	l := h.laneOf(d.Task.Job)
+	h.links = max(h.links, d.Task.HostLinks)
 	switch {
 	case d.Task.Kind == crawl.KindRobots || dp.jobs.keepsPlace(&d.Task): // others may wait for the budget before it
 		l.buf = slices.Insert(l.buf, 0, d)
+	case d.Task.Finds > 0 && len(l.buf) < 2*hostBuffer: // before those that were found less often
+		l.buf = slices.Insert(l.buf, l.before(d.Task.Priority), d)
 	case l.backlog == 0 && len(l.buf) < hostBuffer && dp.stock.held < dp.cfg.MaxHeld:
 		l.buf = append(l.buf, d)
 	default:

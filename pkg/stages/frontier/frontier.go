@@ -35,6 +35,9 @@ type Deps struct {
 	// Places remembers the pages that were taken back where their records may be stored and stay; nil: the store of the
 	// records takes these back.
 	Places crawl.Places
+	// Quiet reports whether no message is on its way anywhere, and no seed is still to come; nil: nobody can tell. With
+	// it, jobs may be crawled level by level.
+	Quiet func() bool
 	// Spending counts what jobs spend of their bounds; nil: their time and bytes have none.
 	Spending crawl.Spending
 	// Nodes is over how many nodes a job's rate and bandwidth are divided; nil: one.

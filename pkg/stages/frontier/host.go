@@ -22,6 +22,7 @@ type host struct {
 	since   time.Time // Place.Since when rec was read
 	factor  int       // Place.Factor; 0 is 1
 	foreign bool      // its tasks belong to another node
+	links   int       // to it from other hosts, as far as its tasks tell; 0 where no job asks for them
 
 	answers   int64 // requests that it answered
 	slowed    bool  // its last request took long

@@ -18,10 +18,29 @@ func (f *Frontier) In() In { return In{f} }
 // hosts of other nodes go on to these.
 func (in In) Handle(ctx context.Context, e *crawl.Fresh) ([]crawl.Event, error) {
 	own, others := in.f.duties.byOwner(e.Tasks)
+	own = in.f.worthwhile(own)
 	if err := in.f.enqueue(ctx, pipeline.DeliveryOf(ctx).Repeat, own...); err != nil {
 		return nil, err
 	}
 	return others, nil
+}
+
+// worthwhile leaves out second tasks of URLs that were found again where little waits: the first ones' turns are near.
+func (f *Frontier) worthwhile(tasks []crawl.Task) []crawl.Task {
+	for i := range tasks {
+		if tasks[i].Finds == 0 {
+			continue
+		}
+		f.mu.Lock()
+		few := f.stock.queued < hostBuffer
+		f.mu.Unlock()
+		if few {
+			kept, _ := split(tasks, func(t *crawl.Task) bool { return t.Finds == 0 })
+			return kept
+		}
+		break
+	}
+	return tasks
 }
 
 // enqueue appends tasks to the front queues of their priorities. repeat says that they may be queued already.
@@ -29,14 +48,24 @@ func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task
 	if len(tasks) == 0 {
 		return nil
 	}
+	if f.deps.Quiet != nil { // a job that goes on may be crawled level by level
+		if _, err := f.jobOf(ctx, tasks[0].Job); err != nil && !crawl.IsPermanent(err) {
+			return err
+		}
+	}
 	items := make([]crawl.Queued, len(tasks))
 	f.mu.Lock()
 	for i, t := range tasks {
 		t.Priority, t.Lease, t.Repeat = clampPriority(t.Priority), 0, t.Repeat || repeat
-		if f.jobs.keepsPlace(&t) {
+		js := f.jobs.of(t.Job)
+		if js != nil && js.places.has(&t) {
 			t.Priority = crawl.MaxPriority
 		}
-		items[i] = crawl.Queued{Queue: f.stock.fronts.jobs(t.Job).queue(t.Priority), Task: t}
+		queue, wait := f.level(js, &t)
+		if !wait {
+			queue = f.stock.fronts.jobs(t.Job).queue(t.Priority)
+		}
+		items[i] = crawl.Queued{Queue: queue, Task: t}
 	}
 	f.mu.Unlock()
 	f.doubted.note(items)

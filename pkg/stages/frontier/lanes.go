@@ -11,6 +11,16 @@ type lane struct {
 	buf     []crawl.Delivery // the next tasks, unsettled; the dispatcher changes it, with mu held
 }
 
+// before is the place of a task of a priority among the next ones: behind those that are as good.
+func (l *lane) before(priority int) int {
+	for i := range l.buf {
+		if t := &l.buf[i].Task; clampPriority(t.Priority) < priority && t.Kind != crawl.KindRobots {
+			return i
+		}
+	}
+	return len(l.buf)
+}
+
 func (l *lane) work() bool { return len(l.buf) > 0 || l.backlog > 0 }
 
 // laneOf returns the job's lane, which is made at first sight.

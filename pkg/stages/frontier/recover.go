@@ -43,6 +43,8 @@ func (dp *dispatcher) recoverQueue(ctx context.Context, name string, n int64, no
 			return fmt.Errorf("frontier: queue %s: priorities end at %d", name, crawl.MaxPriority)
 		}
 		return dp.recoverFront(ctx, name, q.Number, q.Job, n)
+	case crawl.QueueLevel:
+		dp.stock.levels.add(q.Number, n)
 	case crawl.QueueLater:
 		dp.stock.later[q.Number] = &laterQueue{count: n}
 	case crawl.QueueBack:

@@ -13,6 +13,7 @@ type stock struct {
 	held   int   // of them, those in buffers
 	aside  int64 // of them, those in front.0 whose job had spent its budget: not drawn again
 	fronts fronts
+	levels levels
 	later  map[int]*laterQueue // by number
 	backs  backQueues
 	log    *slog.Logger
@@ -33,7 +34,11 @@ func (s *stock) took() {
 // queuedFronts counts tasks that were put into front queues.
 func (s *stock) queuedFronts(items []crawl.Queued) {
 	for i := range items {
-		s.fronts.add(&items[i])
+		if isLevel(items[i].Queue) {
+			s.levels.add(items[i].Task.Depth, 1)
+		} else {
+			s.fronts.add(&items[i])
+		}
 	}
 	s.queued += int64(len(items))
 }
@@ -109,7 +114,7 @@ func (s *stock) concluded() int64 {
 // recount makes the counts good where more came out of queues than was counted, and has all of them looked into. What
 // hosts hold is not counted.
 func (s *stock) recount() {
-	s.queued = s.aside + s.fronts.recount()
+	s.queued = s.aside + s.levels.all + s.fronts.recount()
 	for _, q := range s.later {
 		q.count = max(q.count, 0)
 		q.more = true

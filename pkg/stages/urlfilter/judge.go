@@ -27,7 +27,10 @@ func (j *Judge) Task(job *crawl.Job, t *crawl.Task) (reason, rule string, err er
 	if err != nil || rules.IsSeed(t.URL) {
 		return "", "", err
 	}
-	if t.Feed && !job.Sitemaps {
+	switch {
+	case job.SeedsOnly && t.Redirects == 0:
+		return crawl.ReasonSeedsOnly, "", nil
+	case t.Feed && !job.Sitemaps:
 		return crawl.ReasonNoFeeds, "", nil
 	}
 	reason, rule = rules.Judge(t, time.Now())
@@ -72,6 +75,8 @@ func reconsidered(reason string, then, now *crawl.Job) bool {
 		return now.IgnoreMeta
 	case crawl.ReasonNoFeeds:
 		return now.Sitemaps
+	case crawl.ReasonSeedsOnly:
+		return !now.SeedsOnly
 	case crawl.ReasonLogout:
 		return now.FollowLogout || !now.Authenticates()
 	case crawl.ReasonRobots:

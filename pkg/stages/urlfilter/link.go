@@ -10,6 +10,9 @@ import (
 func taskOf(r *urlrules.Rules, in *crawl.Links, l *crawl.Link) crawl.Task {
 	t := crawl.Task{Job: in.Task.Job, URL: r.Canonical(l.URL), Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
 		Priority: priority(l.Weight), Epoch: in.Task.Epoch}
+	if len(r.Job().Continuous) > 0 {
+		t.Priority = crawl.InClass(l.Tag == crawl.TagFeedSource || r.Continuous(t.URL), l.Weight)
+	}
 	switch l.Tag {
 	case crawl.TagRedirect:
 		t.Depth, t.Redirects, t.Kind, t.Priority = in.Task.Depth, in.Task.Redirects+1, in.Task.Kind, in.Task.Priority
@@ -35,6 +38,8 @@ func priority(weight int) int {
 // judgeLink says why a link is not to be followed because of what it is.
 func judgeLink(r *urlrules.Rules, l *crawl.Link) (reason string) {
 	switch {
+	case r.Job().SeedsOnly && l.Tag != crawl.TagRedirect:
+		return crawl.ReasonSeedsOnly
 	case l.NoFollow() && !r.Job().IgnoreMeta:
 		return crawl.ReasonNoFollow
 	case l.Tag == crawl.TagFeedSource && !r.Job().Sitemaps:

@@ -25,11 +25,11 @@ func judgeSitemap(r *urlrules.Rules, in *crawl.Links, t *crawl.Task, l *crawl.Li
 		}
 	}
 	switch near := source.RegistrableDomain() == t.URL.RegistrableDomain(); {
-	case robots && !r.HostInScope(source):
+	case robots && !r.Listed() && !r.HostInScope(source):
 		return crawl.ReasonScope // a host that is asked for a sitemap only: its own sitemaps are not asked for
 	case near || r.Job().Scope != crawl.ScopeAny && r.HostInScope(t.URL):
 		return ""
-	case !robots || *elsewhere >= maxElsewhere:
+	case !robots || r.Listed() || *elsewhere >= maxElsewhere: // of a list nobody knows which hosts lead on, and for ever
 		return crawl.ReasonScope
 	}
 	*elsewhere++

@@ -30,6 +30,8 @@ type Key struct {
 // enums are the texts of which there are few.
 var enums = map[string][]string{
 	"scope":             {"domain", "host", "prefix", "any"},
+	"order":             {"priority", "breadth"},
+	"politeness.preset": {"", "mercator"},
 	"cookies":           {"", "on", "off"},
 	"network.ip":        {"", "4", "6"},
 	"rules.fields.type": {"", "string", "number", "integer", "bool", "date", "html"},

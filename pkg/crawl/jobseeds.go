@@ -1,0 +1,35 @@
+package crawl
+
+import (
+	"fmt"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// ParseSeed parses a seed: a URL, for which http is meant where it has no scheme. One that names a user or a password is
+// refused: it would stand in the state, and be sent nowhere. No error repeats a password.
+func ParseSeed(s string) (weburl.URL, error) {
+	u, err := parseSeed(s)
+	if err == nil && userinfo.MatchString(u.String()) {
+		err = fmt.Errorf("seed %q: it names a user or a password, and whirlpool sends neither: leave out what stands before the @",
+			maskUserinfo(s))
+	}
+	return u, err
+}
+
+// checkSeeds finds seeds that are no URLs, and what does not go together with a list of seeds.
+func checkSeeds(j *Job) (errs []error) {
+	if len(j.Seeds) == 0 && j.SeedList == "" {
+		errs = append(errs, &KeyError{"seeds", "[]: name at least one URL"})
+	}
+	if j.SeedList != "" && j.Scope == ScopePrefix && !j.SeedsOnly {
+		errs = append(errs, &KeyError{"scope", `"prefix" does not go together with seed_list: a list may be of any length, and nobody ` +
+			`remembers all its directories; use host, or name the seeds one by one`})
+	}
+	for _, s := range j.Seeds {
+		if _, err := ParseSeed(s); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
