@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
@@ -116,9 +115,6 @@ func (s *Status) live(m Moment) {
 	s.Queued, s.InFlight, s.ActiveHosts, s.Waiting, s.NextDue = f.Queued, int64(f.InFlight), f.ActiveHosts, f.Waiting, f.NextDue
 }
 
-// laterQueues is how the frontier names its queues of retries.
-const laterQueues = "later."
-
 // stopped fills in what a crawl that does not run will find when it goes on.
 func (c *Crawl) stopped(ctx context.Context, s *Status) error {
 	lengths, err := c.src.Queues.Lengths(ctx)
@@ -127,7 +123,7 @@ func (c *Crawl) stopped(ctx context.Context, s *Status) error {
 	}
 	for name, n := range lengths {
 		s.Queued += n
-		if strings.HasPrefix(name, laterQueues) {
+		if q, err := crawl.ParseQueueName(name); err == nil && q.Kind == crawl.QueueLater {
 			s.Waiting += n
 		}
 	}

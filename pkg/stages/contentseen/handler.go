@@ -16,8 +16,7 @@ type Stores struct {
 	Jobs    crawl.Jobs
 	Content crawl.ContentSet
 	Pages   crawl.Pages
-	Unkept  crawl.Unkept // why pages are not among Pages
-	Bodies  crawl.Bodies
+	Unkept  crawl.Unkept          // why pages are not among Pages
 	Metrics prometheus.Registerer // nil: none
 }
 
@@ -41,8 +40,7 @@ func New(st Stores, log *slog.Logger) *Handler {
 	return h
 }
 
-// Handle judges, stores and passes on one document. Done again it gives the same answer, whether or not the body is
-// still there.
+// Handle judges, stores and passes on one document. Done again it gives the same answer.
 func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event, error) {
 	job, err := h.st.Jobs.JobAt(ctx, d.Page.Task.Job, d.Page.Task.Epoch)
 	if err != nil {
@@ -58,9 +56,6 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	}
 	if err != nil {
 		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
-	}
-	if err := h.st.Bodies.Release(ctx, d.Page.Body); err != nil {
-		return nil, fmt.Errorf("release the body of %s: %w", d.Page.Task.URL, err)
 	}
 	return links(job, d, verdict), nil
 }

@@ -258,13 +258,17 @@ func (dp *dispatcher) dismiss(ctx context.Context, choices []choice, now time.Ti
 	if err := dp.record(ctx, outs, first, now); err != nil {
 		return err
 	}
+	var left endedPages
 	dp.mu.Lock()
 	for _, out := range outs {
-		if js := dp.jobs.of(out.Task.Job); js != nil {
-			dp.leases.leavePlace(js, &out.Task)
+		if js := dp.jobs.of(out.Task.Job); js != nil && dp.leases.leavePlace(js, &out.Task) {
+			left.add(&out.Task)
 		}
 	}
 	dp.mu.Unlock()
+	if err := dp.places.forget(ctx, left); err != nil {
+		return err
+	}
 	return dp.shutAll(ctx, outs, now)
 }
 

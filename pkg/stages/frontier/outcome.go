@@ -54,6 +54,7 @@ var (
 		Outcomes.recordAll,   // the ledger has the outcome, and counts it once; crawl.log may get a second line
 		Outcomes.queueAgain,  // the task is queued; the second copy is marked, and dropRepeats drops one
 		Outcomes.free,        // memory only: Recover builds it anew
+		Outcomes.leavePlaces, // the store has places of pages that ended: they are forgotten when the job is met again
 	}
 	// Then the pipeline publishes what tellOwner returns. After a kill it does so again, and the owner notes the same
 	// rules.

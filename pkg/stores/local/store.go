@@ -123,8 +123,8 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 	return s, nil
 }
 
-// openDir locks the crawl directory, making it where there is none. It returns whether there is no database yet, and the
-// format of the state; empty: it had none and has the present one.
+// openDir locks the crawl directory, making it where there is none. It returns whether there is no database yet, and
+// the format of the state; empty: it had none and has the present one.
 func (s *Store) openDir() (fresh bool, format string, err error) {
 	if _, err := checkState(s.dir); err != nil { // before anything is made
 		return false, "", err
