@@ -87,6 +87,9 @@ func (j *ClusterJob) Status(ctx context.Context) (*Status, error) {
 	s := &Status{Cluster: j.src.Name, Job: j.Info.ID, Seeds: spec.Seeds, SeedList: spec.SeedList, State: before.State, Time: j.now(), Started: j.Info.Created,
 		Ended: j.Info.Ended, Pages: tally.Pages, MaxPages: spec.MaxPages, Claimed: tally.Claimed, Open: openOf(tally),
 		Verdicts: tally.Verdicts, Statuses: tally.Statuses, Excluded: tally.Excluded}
+	if s.Spent, err = spentOf(ctx, j.src.Spending, spec); err != nil {
+		return nil, fmt.Errorf("status of job %s: %w", j.Info.ID, err)
+	}
 	if err := j.story.history.tell(ctx, s); err != nil {
 		return nil, err
 	}

@@ -52,23 +52,23 @@ func onTunnel(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Respons
 
 // judge says what an exchange through a proxy shows of the proxy. It returns the error that the exchange has then: one
 // that is the proxy's is our own trouble. again: the host was not asked, and another proxy may be tried.
-func (x *httpExchange) judge(p *pool, err error) (_ error, again bool) {
+func (x *httpExchange) judge(p *pool, err error) (again bool, _ error) {
 	var dial *proxyDialError
 	var tunnel *tunnelError
 	var op *net.OpError
 	switch {
 	case errors.As(err, &dial), errors.Is(err, errNoConnection) && x.contact.missedProxy():
-		return x.proxyFault(p, err), true
+		return true, x.proxyFault(p, err)
 	case errors.As(err, &tunnel):
-		return x.noTunnel(p, tunnel), false
+		return false, x.noTunnel(p, tunnel)
 	case err != nil && strings.Contains(err.Error(), "socks"):
-		return x.bySOCKS(p, err), false
+		return false, x.bySOCKS(p, err)
 	case errors.As(err, &op) && op.Op == "proxyconnect":
-		return x.proxyFault(p, err), true
+		return true, x.proxyFault(p, err)
 	case err != nil:
-		return x.byProxy(err), false
+		return false, x.byProxy(err)
 	}
-	return x.proxied(p), false
+	return false, x.proxied(p)
 }
 
 func (x *httpExchange) proxyFault(p *pool, err error) error {

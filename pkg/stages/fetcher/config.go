@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"net/url"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,7 +33,7 @@ func Default() Config {
 // Validate reports everything that is wrong with the configuration.
 func (c *Config) Validate() error {
 	var errs []error
-	if _, err := c.proxyURL(); err != nil {
+	if err := c.checkProxy(); err != nil {
 		errs = append(errs, err)
 	}
 	if c.MaxIdleConns < 1 {
@@ -46,16 +45,15 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// proxyURL returns nil when there is no proxy.
-func (c *Config) proxyURL() (*url.URL, error) {
+// checkProxy finds what is wrong with the URL of the proxy.
+func (c *Config) checkProxy() error {
 	if c.Proxy == "" {
-		return nil, nil
+		return nil
 	}
-	u, err := crawl.ParseProxy(c.Proxy)
-	if err != nil {
-		return nil, fmt.Errorf("proxy: %w", err)
+	if _, err := crawl.ParseProxy(c.Proxy); err != nil {
+		return fmt.Errorf("proxy: %w", err)
 	}
-	return u, nil
+	return nil
 }
 
 // Resolver finds the addresses of a host; dnscache.Cache is one, and its errors are understood.

@@ -59,7 +59,7 @@ func (c *httpClient) Do(ctx context.Context, r Request) (Exchange, error) {
 		}
 		x := c.exchange(ctx, &r, p)
 		x.pool = pool
-		err, again := x.judge(pool, c.send(x, &r))
+		again, err := x.judge(pool, c.send(x, &r))
 		if err == nil || !again || try == maxProxyTries || ctx.Err() != nil {
 			return x, err
 		}

@@ -105,8 +105,8 @@ func (p *pool) freed() chan struct{} {
 	return p.free
 }
 
-// choose reserves a proxy; nil: all that can be asked are busy. wait is how long its rest lasts. An error says that none
-// can be asked.
+// choose reserves a proxy; nil: all that can be asked are busy. wait is how long its rest lasts. An error says that
+// none can be asked.
 func (p *pool) choose(now time.Time) (chosen *proxy, wait time.Duration, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -176,9 +176,9 @@ func (p *pool) setAside(x *proxy, now time.Time, why string) {
 	p.last = x.name + ": " + why
 }
 
-// cannotReach notes that a proxy said that it cannot reach a site, and reports whether that is the proxy's trouble. Where
-// it brought an answer before, the site may be down; where it says so again and again, it is the proxy; and where it
-// goes on for long and nobody can tell, the site is believed to be down.
+// cannotReach notes that a proxy said that it cannot reach a site, and reports whether that is the proxy's trouble.
+// Where it brought an answer before, the site may be down; where it says so again and again, it is the proxy; and
+// where it goes on for long and nobody can tell, the site is believed to be down.
 func (p *pool) cannotReach(x *proxy, why string) (ours bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/secret"
 )
 
-// CheckProxies finds what is wrong with a job's proxies here, where the requests are made: files that cannot be read, and
-// secrets that are not there. Its errors tell no password.
+// CheckProxies finds what is wrong with a job's proxies here, where the requests are made: files that cannot be read,
+// and secrets that are not there. Its errors tell no password.
 func CheckProxies(n *crawl.Network) error {
 	_, err := proxyURLs(n.Proxies, true)
 	return err

@@ -37,7 +37,8 @@ func routeOf(job *crawl.Job, u weburl.URL, proxied bool) route {
 	return r
 }
 
-// certificateFor is the client certificate that a host gets; nil: none. One that names no host is for those of the seeds.
+// certificateFor is the client certificate that a host gets; nil: none. One that names no host is for those of the
+// seeds.
 func certificateFor(job *crawl.Job, u weburl.URL) *crawl.Certificate {
 	if u.Scheme() != "https" {
 		return nil

@@ -41,7 +41,7 @@ type transports struct {
 }
 
 func newTransports(cfg Config, dns Resolver) (*transports, error) {
-	if _, err := cfg.proxyURL(); err != nil {
+	if err := cfg.checkProxy(); err != nil {
 		return nil, err
 	}
 	t := &transports{cfg: cfg, byKey: map[transportKey]*http.Transport{}}

@@ -46,8 +46,8 @@ func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error)
 	return f.jobs.meet(id, &jobState{job: job, pages: int(tally.Pages), places: kept, spent: spent, bound: job.Bounds.Met(spent)}), nil
 }
 
-// spentBefore is what a job has spent of its bounds before it is met here. It is read where it has none, too: a revision
-// may give it some.
+// spentBefore is what a job has spent of its bounds before it is met here. It is read where it has none, too: a
+// revision may give it some.
 func (f *Frontier) spentBefore(ctx context.Context, job *crawl.Job) (spent crawl.Spent, err error) {
 	if f.deps.Spending == nil {
 		return spent, nil

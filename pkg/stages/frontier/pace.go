@@ -6,8 +6,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// pace spaces the leases of a job over all hosts: by Bounds.Rate, by Bounds.Bandwidth, and while no proxy of the job can
-// be asked. Its zero value holds nobody back. Frontier.mu guards it.
+// pace spaces the leases of a job over all hosts: by Bounds.Rate, by Bounds.Bandwidth, and while no proxy of the job
+// can be asked. Its zero value holds nobody back. Frontier.mu guards it.
 //
 // A node keeps its share of both, which is the same for each node of a ring: what one does not use goes to no other.
 type pace struct {

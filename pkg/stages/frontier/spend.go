@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// A job whose time or bytes are spent (crawl.Bounds) ends as one does that has its pages: what is under way is finished,
-// and nothing is leased. What is spent is counted in a store (crawl.Spending), so it holds over restarts.
+// A job whose time or bytes are spent (crawl.Bounds) ends as one does that has its pages: what is under way is
+// finished, and nothing is leased. What is spent is counted in a store (crawl.Spending), so it holds over restarts.
 
 // countEvery is how often the time that a job takes is counted, and read what other nodes counted.
 const countEvery = time.Second

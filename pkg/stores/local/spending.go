@@ -38,11 +38,11 @@ func (r *spentRow) encode() []byte {
 func decodeSpent(v []byte) (r spentRow, err error) {
 	var n [3]int64
 	for i := range n {
-		size := 0
-		if n[i], size = binary.Varint(v); size <= 0 {
+		value, size := binary.Varint(v)
+		if size <= 0 {
 			return r, errors.New("the count is damaged")
 		}
-		v = v[size:]
+		n[i], v = value, v[size:]
 	}
 	return spentRow{crawl.Spent{Bytes: n[0], Time: time.Duration(n[1])}, n[2]}, nil
 }
