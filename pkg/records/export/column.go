@@ -1,6 +1,7 @@
 package export
 
 import (
+	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -27,7 +28,6 @@ type column struct {
 	name  string
 	kind  kind
 	value func(r *crawl.Record) any
-	field string // of a site rule
 }
 
 // columns are the keys of a record, in their order there.
@@ -89,7 +89,7 @@ func insecure(is bool) string {
 
 // fieldColumn is the column of a site rule's field.
 func fieldColumn(title, name string) column {
-	return column{name: title, kind: field, field: name, value: func(r *crawl.Record) any {
+	return column{title, field, func(r *crawl.Record) any {
 		for i := range r.Fields {
 			if r.Fields[i].Name == name {
 				return r.Fields[i].Value
@@ -97,4 +97,13 @@ func fieldColumn(title, name string) column {
 		}
 		return nil
 	}}
+}
+
+// fieldName is the name of the site rule's field of a column that is named field.NAME or fields.NAME.
+func (c *column) fieldName() string {
+	if c.kind != field {
+		return ""
+	}
+	_, name, _ := strings.Cut(c.name, ".")
+	return name
 }

@@ -22,7 +22,7 @@ type jsonKey struct {
 func newJSONL(out io.Writer, columns []column, _ Options) (sink, error) {
 	s := &jsonlSink{w: bufio.NewWriterSize(out, 64<<10)}
 	for i := range columns {
-		k := jsonKey{name: columns[i].name, field: columns[i].field}
+		k := jsonKey{name: columns[i].name, field: columns[i].fieldName()}
 		k.quoted, _ = json.Marshal(k.name) // a string always can be
 		s.keys = append(s.keys, k)
 	}

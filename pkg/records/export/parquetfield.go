@@ -30,7 +30,7 @@ func fieldNode(t Type) parquet.Node {
 // appendField appends a field's value, or the items of its list. Null has definition level 0, an empty list 1, and
 // the items of a list 2.
 func (s *parquetSink) appendField(c *column, v any, leaf int) error {
-	t := s.types[c.field]
+	t := s.types[c.fieldName()]
 	switch list, isList := v.([]any); {
 	case v == nil:
 		s.row = append(s.row, parquet.NullValue().Level(0, 0, leaf))

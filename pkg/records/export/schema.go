@@ -13,7 +13,7 @@ func newGroup(columns []column, types map[string]Type) group {
 	for i := range columns {
 		c := &columns[i]
 		if c.kind == field {
-			g.add(c.name, fieldNode(types[c.field]))
+			g.add(c.name, fieldNode(types[c.fieldName()]))
 			continue
 		}
 		g.add(c.name, node(c.kind))
