@@ -33,6 +33,8 @@ var mayImport = map[string][]string{
 		"pkg/stores/mongo", "pkg/records/jsonl", "pkg/bus", "pkg/bus/rabbit", "pkg/crawl", "pkg/web"},
 	"pkg/node": {"pkg/pipeline", "pkg/stages", "pkg/bus", "pkg/stores", "pkg/cluster", "pkg/process", "pkg/records",
 		"pkg/crawl", "pkg/web"},
+	// The crawler for programs that embed it.
+	"pkg/whirlpool":  {"pkg/node", "pkg/stores/local", "pkg/records/jsonl", "pkg/crawl", "pkg/web"},
 	"pkg/testkit":    {"pkg"},
 	"services":       {"pkg"},
 	"cloudformation": {"cloudformation"},

@@ -30,6 +30,8 @@ type LocalOptions struct {
 	WARC    bool
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil: none
+	// SiteParsers read pages besides the job's site rules; nil: none.
+	SiteParsers []crawl.SiteParser
 }
 
 // Local is a crawl on one machine: a node over the in-process bus and the local store.
@@ -109,7 +111,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
 	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: opt.Log,
-		Registry: opt.Metrics,
+		Registry: opt.Metrics, SiteParsers: opt.SiteParsers,
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
 			Bodies: s.Bodies()}}

@@ -107,6 +107,8 @@ type Deps struct {
 	Owners   hostsplitter.Owners
 	Ring     frontier.Ring
 	Fetching func(pipeline.Handler[*crawl.Fetch]) pipeline.Handler[*crawl.Fetch]
+	// SiteParsers read pages besides the site rules of jobs; nil: none.
+	SiteParsers []crawl.SiteParser
 	// BeforeRecover is waited for before the frontier's queues are read; nil: nothing.
 	BeforeRecover func(ctx context.Context) error
 	// BeforeLease is waited for when the handlers run, before the frontier leases anything; nil: nothing.

@@ -112,7 +112,9 @@ func makeFetcher(n *Node) error {
 }
 
 func makeParser(n *Node) error {
-	handle(n, crawl.TopicParse, parser.NewHandler(n.deps.Jobs, n.deps.Stores.Bodies, n.log))
+	h := parser.NewHandler(n.deps.Jobs, n.deps.Stores.Bodies, n.log)
+	h.UseSites(n.deps.SiteParsers...)
+	handle(n, crawl.TopicParse, h)
 	return nil
 }
 

@@ -22,6 +22,7 @@ type Handler struct {
 	large   chan struct{} // has room for the pages above largePage that are parsed at once
 
 	rules *crawl.PerRevision[*Rules]
+	sites []crawl.SiteParser // of the program that embeds the crawler
 }
 
 var _ pipeline.Handler[*crawl.Page] = (*Handler)(nil)
@@ -65,7 +66,11 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 	case err != nil:
 		return nil, fmt.Errorf("parse %s: read its body: %w", p.Task.URL, err)
 	}
-	return []crawl.Event{document(p, buf.Bytes(), job, rules)}, nil
+	d := document(p, buf.Bytes(), job, rules)
+	if len(h.sites) > 0 && p.Task.Kind == crawl.KindPage {
+		h.runSites(d, buf.Bytes(), job)
+	}
+	return []crawl.Event{d}, nil
 }
 
 // read reads as much of the body as its kind may have.
