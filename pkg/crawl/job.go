@@ -70,6 +70,7 @@ type Job struct {
 	Retry      Retry        `json:"retry" yaml:"retry"`             // how failures are repeated
 	Limits     Limits       `json:"limits" yaml:"limits"`           // bounds of a fetch and a page
 	MediaTypes []string     `json:"media_types" yaml:"media_types"` // pages that are kept: type/subtype, type/* or */*
+	Documents  Documents    `json:"documents" yaml:"documents"`     // how PDF and office documents among media_types are read
 	Rules      []SiteRule   `json:"rules" yaml:"rules"`             // site rules: what is extracted, and which links come first
 }
 
@@ -128,6 +129,13 @@ type Limits struct {
 	MaxText       Size     `json:"max_text" yaml:"max_text"`               // bytes of a page's main text in its record; a longer one is cut
 }
 
+// Documents says how documents are read that are no pages: PDF files and those of office programs.
+type Documents struct {
+	Raw   bool     `json:"raw" yaml:"raw"`     // do not open them: their records have no text
+	Pages int      `json:"pages" yaml:"pages"` // pages, slides or sheets that are read of one; the rest is cut
+	Time  Duration `json:"time" yaml:"time"`   // time to read one; what takes longer has no record
+}
+
 // SiteRule extracts records from the pages it matches and weighs their links.
 type SiteRule struct {
 	Name   string       `json:"name" yaml:"name"`     // name, for messages
@@ -166,7 +174,7 @@ func DefaultJob() Job {
 		Limits: Limits{MaxBody: 10 << 20, MaxHeader: 256 << 10, Redirects: 10, Connect: 10 * s, TLSHandshake: 10 * s,
 			FirstByte: 30 * s, Idle: 30 * s, Total: 180 * s, MinRate: 1 << 10, MinRateWindow: 30 * s, LinksPerPage: 6_000,
 			MaxText: 1 << 20},
-		MediaTypes: []string{"text/html", "application/xhtml+xml"},
+		MediaTypes: []string{"text/html", "application/xhtml+xml"}, Documents: DefaultDocuments(),
 	}
 }
 

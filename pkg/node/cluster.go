@@ -12,6 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
+	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
@@ -47,7 +48,8 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 	case 1:
 		p.ShareCores()
 	}
-	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore}
+	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, opener: newOpener(p.Log)}
+	c.closers = append(c.closers, c.opener.Close)
 	defer func() { err = errors.Join(err, c.close()) }()
 	if err := c.open(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -96,7 +98,8 @@ type cluster struct {
 	member    *member.Member // nil: a node on its own
 	wires     bus.Bus        // bus, and those of the other nodes of the ring
 	book      *addressBook   // of a ring that is partitioned by ip; nil: it is not
-	tenure    *tenure        // of the fetcher; nil: none
+	opener    *documents.Pool
+	tenure    *tenure // of the fetcher; nil: none
 	closers   []func() error
 
 	mu      sync.Mutex
@@ -339,6 +342,9 @@ func (c *cluster) deps() Deps {
 		s.Following = c.postgres.Following()
 	default:
 		s.Following = c.postgres.Followed()
+	}
+	if c.plays(Parser) {
+		d.Opener = c.opener
 	}
 	if c.member != nil {
 		d.Owners, d.Fetching = c.owners(), c.fenced

@@ -13,6 +13,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
@@ -45,6 +46,7 @@ type Local struct {
 	revised chan struct{} // has one when a sweep may be due
 	bus     *membus.Bus
 	archive *warc.Writer
+	opener  *documents.Pool
 	brake   brake
 	disk    process.DiskGuard
 }
@@ -69,7 +71,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Local{Store: store, revised: make(chan struct{}, 1)}
+	l := &Local{Store: store, revised: make(chan struct{}, 1), opener: newOpener(opt.Log)}
 	l.disk = process.DiskGuard{Paths: []string{opt.Dir}, Limit: diskLimit, Log: opt.Log, Registry: opt.Metrics,
 		Pause: func(full bool) { l.hold(&l.brake.disk, full) }}
 	defer func() {
@@ -111,7 +113,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
 	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: opt.Log,
-		Registry: opt.Metrics, SiteParsers: opt.SiteParsers,
+		Registry: opt.Metrics, SiteParsers: opt.SiteParsers, Opener: l.opener,
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
 			Bodies: s.Bodies()}}
@@ -180,5 +182,5 @@ func (l *Local) Close() error {
 	if l.archive != nil {
 		errs = append(errs, l.archive.Close())
 	}
-	return errors.Join(append(errs, l.Store.Close())...)
+	return errors.Join(append(errs, l.opener.Close(), l.Store.Close())...)
 }

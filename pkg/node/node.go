@@ -109,6 +109,8 @@ type Deps struct {
 	Fetching func(pipeline.Handler[*crawl.Fetch]) pipeline.Handler[*crawl.Fetch]
 	// SiteParsers read pages besides the site rules of jobs; nil: none.
 	SiteParsers []crawl.SiteParser
+	// Opener opens documents that are no pages; nil: they have no text.
+	Opener crawl.Opener
 	// BeforeRecover is waited for before the frontier's queues are read; nil: nothing.
 	BeforeRecover func(ctx context.Context) error
 	// BeforeLease is waited for when the handlers run, before the frontier leases anything; nil: nothing.

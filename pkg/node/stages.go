@@ -114,6 +114,9 @@ func makeFetcher(n *Node) error {
 func makeParser(n *Node) error {
 	h := parser.NewHandler(n.deps.Jobs, n.deps.Stores.Bodies, n.log)
 	h.UseSites(n.deps.SiteParsers...)
+	if n.deps.Opener != nil {
+		h.UseOpener(n.deps.Opener)
+	}
 	handle(n, crawl.TopicParse, h)
 	return nil
 }
@@ -121,7 +124,7 @@ func makeParser(n *Node) error {
 func makeContentSeen(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
 	handle(n, crawl.TopicContentSeen, contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept,
-		Bodies: s.Bodies, Metrics: d.Registry}, n.log))
+		Bodies: s.Bodies, Attempts: s.Attempts, Metrics: d.Registry}, n.log))
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
@@ -33,6 +34,11 @@ type Crawler struct {
 	// Change may change the other options before the crawl begins; nil: they are as `whirlpool crawl` has them.
 	Change func(o *node.LocalOptions)
 }
+
+// Main is called first in the main function of a program whose crawls open documents (PDF files and those of office
+// programs): the program is run again to open them, and Main does so and does not return then. Without it the records
+// of such documents have no text.
+func Main() { documents.Main() }
 
 // NewJob returns a job with the defaults of job files that starts at the seeds.
 func NewJob(id crawl.JobID, seeds ...string) *crawl.Job {

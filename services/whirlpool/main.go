@@ -12,6 +12,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 )
 
 // Exit statuses: as asked, failure, bad usage, and not to the end: a crawl that was stopped before its end, an audit
@@ -29,6 +30,7 @@ const (
 const gcPercent = 150
 
 func main() {
+	documents.Main() // it runs itself again to open them
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

@@ -21,8 +21,9 @@ type Handler struct {
 	buffers sync.Pool
 	large   chan struct{} // has room for the pages above largePage that are parsed at once
 
-	rules *crawl.PerRevision[*Rules]
-	sites []crawl.SiteParser // of the program that embeds the crawler
+	rules  *crawl.PerRevision[*Rules]
+	sites  []crawl.SiteParser // of the program that embeds the crawler
+	opener crawl.Opener       // of documents that are no pages; nil: they have no text
 }
 
 var _ pipeline.Handler[*crawl.Page] = (*Handler)(nil)
@@ -45,7 +46,8 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 	if err != nil {
 		return nil, fmt.Errorf("parse %s: job %s: %w", p.Task.URL, p.Task.Job, err)
 	}
-	if p.Bytes > largePage {
+	isDocument := h.opens(p, job)
+	if p.Bytes > largePage && !isDocument { // who opens documents bounds their number
 		select {
 		case h.large <- struct{}{}:
 			defer func() { <-h.large }()
@@ -66,7 +68,15 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 	case err != nil:
 		return nil, fmt.Errorf("parse %s: read its body: %w", p.Task.URL, err)
 	}
-	d := document(p, buf.Bytes(), job, rules)
+	d, err := (*crawl.Document)(nil), error(nil)
+	if isDocument {
+		d, err = h.open(ctx, p, buf.Bytes(), job, rules)
+	} else {
+		d = document(p, buf.Bytes(), job, rules)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if len(h.sites) > 0 && p.Task.Kind == crawl.KindPage {
 		h.runSites(d, buf.Bytes(), job)
 	}
