@@ -80,7 +80,7 @@ func handle[In crawl.Event](n *Node, topic string, h pipeline.Handler[In]) {
 		name = topic
 	}
 	cfg := pipeline.Config{Name: name, Topic: topic, Routes: stage.Routes(), Workers: n.cfg.Workers[role], Limit: n.cfg.Limits[role],
-		Held: n.deps.Held, Log: n.log, Metrics: n.metrics}
+		Held: n.deps.Held, Bodies: n.deps.Stores.Bodies, Log: n.log, Metrics: n.metrics}
 	n.stages = append(n.stages, func(ctx context.Context) error { return pipeline.Run(ctx, n.deps.Bus, cfg, h) })
 }
 
@@ -124,7 +124,7 @@ func makeParser(n *Node) error {
 func makeContentSeen(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
 	handle(n, crawl.TopicContentSeen, contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept,
-		Bodies: s.Bodies, Attempts: s.Attempts, Metrics: d.Registry}, n.log))
+		Attempts: s.Attempts, Metrics: d.Registry}, n.log))
 	return nil
 }
 

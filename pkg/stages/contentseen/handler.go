@@ -17,7 +17,6 @@ type Stores struct {
 	Content crawl.ContentSet
 	Pages   crawl.Pages
 	Unkept  crawl.Unkept // why pages are not among Pages
-	Bodies  crawl.Bodies
 	// Attempts gets a line for a page that has no record for a reason of its own; nil: none does.
 	Attempts crawl.AttemptLog
 	Metrics  prometheus.Registerer // nil: none
@@ -43,8 +42,7 @@ func New(st Stores, log *slog.Logger) *Handler {
 	return h
 }
 
-// Handle judges, stores and passes on one document. Done again it gives the same answer, whether or not the body is
-// still there.
+// Handle judges, stores and passes on one document. Done again it gives the same answer.
 func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event, error) {
 	job, err := h.st.Jobs.JobAt(ctx, d.Page.Task.Job, d.Page.Task.Epoch)
 	if err != nil {
@@ -60,9 +58,6 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	}
 	if err != nil {
 		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
-	}
-	if err := h.st.Bodies.Release(ctx, d.Page.Body); err != nil {
-		return nil, fmt.Errorf("release the body of %s: %w", d.Page.Task.URL, err)
 	}
 	return links(job, d, verdict), nil
 }

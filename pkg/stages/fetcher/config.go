@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"net/url"
 	"time"
@@ -66,10 +67,16 @@ type Resolver interface {
 	Lookup(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
+// Bodies is what the stage needs of crawl.Bodies.
+type Bodies interface {
+	Put(ctx context.Context, r io.Reader) (crawl.BodyRef, error)
+	Release(ctx context.Context, ref crawl.BodyRef) error
+}
+
 // Deps are what a Handler works with.
 type Deps struct {
 	Jobs    crawl.Jobs
-	Bodies  crawl.Bodies
+	Bodies  Bodies
 	Robots  *robotscache.Cache
 	DNS     Resolver
 	Archive crawl.Archive // nil: none

@@ -12,7 +12,7 @@ import (
 )
 
 // noFilesFor is a spool that can open no file.
-type noFilesFor struct{ crawl.Bodies }
+type noFilesFor struct{ Bodies }
 
 func (noFilesFor) Put(context.Context, io.Reader) (crawl.BodyRef, error) {
 	return "", &net.OpError{Op: "open", Err: syscall.EMFILE}
