@@ -66,5 +66,5 @@ const (
 	ReasonDocumentEncrypted = "document-encrypted" // it wants a password
 	ReasonDocumentTime      = "document-time"      // to read it takes longer than documents.time
 	ReasonDocumentMemory    = "document-memory"    // to read it takes more memory than there is for one
-	ReasonDocumentCrash     = "document-crash"     // the process that read it died of it
+	ReasonDocumentCrash     = "document-crash"     // what reads it gave up, or died of it
 )

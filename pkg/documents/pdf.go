@@ -70,11 +70,11 @@ func readPDF(pdf pdfium.Pdfium, r *crawl.OpenRequest) *crawl.Opened {
 	case errors.Is(err, pdferrors.ErrPassword), errors.Is(err, pdferrors.ErrSecurity):
 		return failed(crawl.ReasonDocumentEncrypted, "it wants a password")
 	case err != nil:
-		return failed(reasonOf(err), "PDFium: "+err.Error())
+		return brokenPDF("", err)
 	}
 	count, err := pdf.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: doc.Document})
 	if err != nil {
-		return failed(reasonOf(err), "PDFium: "+err.Error())
+		return brokenPDF("", err)
 	}
 	c := newCollector(r)
 	pdfMeta(pdf, doc.Document, &c.out)
@@ -91,18 +91,19 @@ func readPDF(pdf pdfium.Pdfium, r *crawl.OpenRequest) *crawl.Opened {
 		}
 	}
 	if read := c.out.Pages; bad > 0 && bad == read {
-		return failed(reasonOf(first), "no page of it can be read; PDFium: "+first.Error())
+		return brokenPDF("no page of it can be read; ", first)
 	}
 	c.out.Pages = count.PageCount
 	return c.done()
 }
 
-// reasonOf tells a sandbox that ran out of memory from other errors.
-func reasonOf(err error) string {
-	if text := err.Error(); strings.Contains(text, "out of bounds memory") || strings.Contains(text, "memory") {
-		return crawl.ReasonDocumentMemory
+// brokenPDF is a document that PDFium does not read. Where the sandbox stopped it, that is told from other errors:
+// PDFium gives up where it gets no more memory, and at faults of its own.
+func brokenPDF(prefix string, err error) *crawl.Opened {
+	if strings.Contains(err.Error(), "wasm error") {
+		return failed(crawl.ReasonDocumentCrash, prefix+"PDFium was stopped: it has 256 MiB, or has a fault of its own; "+firstLine(err.Error()))
 	}
-	return crawl.ReasonDocumentBroken
+	return failed(crawl.ReasonDocumentBroken, prefix+"PDFium: "+err.Error())
 }
 
 // pdfMeta reads the document information dictionary.

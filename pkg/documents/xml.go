@@ -14,14 +14,14 @@ import (
 
 // Bounds of an archive: what is unpacked of it in all, how deep its XML is nested, how many files it lists.
 const (
-	maxUnpacked = 256 << 20
+	maxUnpacked = 128 << 20
 	maxDepth    = 1000
 	maxFiles    = 100_000
 )
 
 // Faults of archives that are not the XML's.
 var (
-	errUnpacked  = errors.New("it unpacks to more than 256 MiB")
+	errUnpacked  = errors.New("it unpacks to more than 128 MiB")
 	errDepth     = errors.New("its XML is nested more than 1,000 deep")
 	errEncrypted = errors.New("it is encrypted")
 	errStop      = errors.New("enough was read")

@@ -166,7 +166,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonDocumentEncrypted: "a document that wants a password",
 	crawl.ReasonDocumentTime:      "a document that takes longer to read than documents.time",
 	crawl.ReasonDocumentMemory:    "a document that takes more memory to read than there is for one",
-	crawl.ReasonDocumentCrash:     "a document that the process that read it died of",
+	crawl.ReasonDocumentCrash:     "a document that what reads it gave up on, or died of",
 	crawl.ReasonScheme:            "its scheme is not http or https",
 	crawl.ReasonTruncatedMaxBody:  "the body is longer than limits.max_body",
 }

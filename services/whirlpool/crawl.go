@@ -27,6 +27,7 @@ type crawlFlags struct {
 	concurrency                            int
 	warc, fresh, quiet, json, allowPrivate bool
 	noSitemaps, verbose, keepNoFollow      bool
+	documents                              bool
 	temporary                              bool // the directory goes when the command ends
 }
 
@@ -116,6 +117,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVar(&job.IgnoreRobots, "ignore-robots", false,
 		"do not ask for robots.txt; only for your own sites. Sitemaps that it names are not found then: give them as seeds")
 	fl.BoolVar(&f.keepNoFollow, "ignore-nofollow", false, "follow nofollow links and store noindex pages")
+	f.addDocuments(cmd)
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
 	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate, "bits of 64 in which near-duplicates may differ; -1: only exact copies")
 }
@@ -136,6 +138,7 @@ func (f *crawlFlags) job(cmd *cobra.Command, flags crawl.Job, args []string) (*c
 	if f.noSitemaps {
 		job.Sitemaps = false
 	}
+	f.letDocumentsIn(&job)
 	if len(args) > 0 {
 		job.Seeds = args
 	}
