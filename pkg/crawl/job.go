@@ -70,6 +70,7 @@ type Job struct {
 	Retry      Retry        `json:"retry" yaml:"retry"`             // how failures are repeated
 	Limits     Limits       `json:"limits" yaml:"limits"`           // bounds of a fetch and a page
 	MediaTypes []string     `json:"media_types" yaml:"media_types"` // pages that are kept: type/subtype, type/* or */*
+	KeepBodies bool         `json:"keep_bodies" yaml:"keep_bodies"` // keep the bodies of stored pages, compressed, for "whirlpool extract"
 	Documents  Documents    `json:"documents" yaml:"documents"`     // how PDF and office documents among media_types are read
 	Rules      []SiteRule   `json:"rules" yaml:"rules"`             // site rules: what is extracted, and which links come first
 }

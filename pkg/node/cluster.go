@@ -49,7 +49,8 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 		p.ShareCores()
 	}
 	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, opener: newOpener(p.Log)}
-	c.closers = append(c.closers, c.opener.Close)
+	c.kept = &keptLazily{open: c.connectMongo}
+	c.closers = append(c.closers, c.opener.Close, c.kept.close)
 	defer func() { err = errors.Join(err, c.close()) }()
 	if err := c.open(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -99,6 +100,7 @@ type cluster struct {
 	wires     bus.Bus        // bus, and those of the other nodes of the ring
 	book      *addressBook   // of a ring that is partitioned by ip; nil: it is not
 	opener    *documents.Pool
+	kept      *keptLazily
 	tenure    *tenure // of the fetcher; nil: none
 	closers   []func() error
 
@@ -187,11 +189,15 @@ func (c *cluster) connections(most int) int {
 	return min(most, 2)
 }
 
-func (c *cluster) openMongo(ctx context.Context) error {
+func (c *cluster) connectMongo(ctx context.Context) (*mongo.Store, error) {
 	cfg := MongoConfig(c.p.Config)
 	cfg.Log = c.p.Log
+	return mongo.Open(ctx, cfg)
+}
+
+func (c *cluster) openMongo(ctx context.Context) error {
 	err := c.p.Await(ctx, "mongodb", func(ctx context.Context) (err error) {
-		c.mongo, err = mongo.Open(ctx, cfg)
+		c.mongo, err = c.connectMongo(ctx)
 		return err
 	})
 	if err != nil {
@@ -348,7 +354,7 @@ func (c *cluster) deps() Deps {
 		s.Following = c.postgres.Followed()
 	}
 	if c.plays(Parser) {
-		d.Opener = c.opener
+		d.Opener, s.Kept = c.opener, c.kept
 	}
 	if c.member != nil {
 		d.Owners, d.Fetching = c.owners(), c.fenced

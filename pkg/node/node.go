@@ -38,6 +38,8 @@ type Stores struct {
 	Attempts crawl.AttemptLog
 	Bodies   crawl.Bodies
 	Archive  crawl.Archive // nil: no WARC files
+	// Kept keeps the bodies of the jobs that ask for it; nil: none are kept.
+	Kept crawl.KeptBodies
 	// Redirects is where loops of redirects are found.
 	Redirects crawl.Redirects
 	// Places is which pages keep their places in the page budget; nil: Pages forgets the records of pages that are

@@ -114,6 +114,7 @@ func makeFetcher(n *Node) error {
 func makeParser(n *Node) error {
 	h := parser.NewHandler(n.deps.Jobs, n.deps.Stores.Bodies, n.log)
 	h.UseSites(n.deps.SiteParsers...)
+	h.KeepBodiesIn(n.deps.Stores.Kept)
 	if n.deps.Opener != nil {
 		h.UseOpener(n.deps.Opener)
 	}

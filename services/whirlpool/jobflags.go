@@ -18,7 +18,7 @@ var flagOfKey = map[string]string{"scope": "scope", "include": "include", "exclu
 	"limits.max_body": "max-body", "politeness.delay": "delay", "politeness.ip_delay": "ip-delay",
 	"politeness.host_connections": "host-connections", "user_agent": "user-agent", "contact": "contact",
 	"ignore_robots": "ignore-robots", "near_duplicate": "near-duplicate",
-	"robots.agent": "robots-agent", "pages_per_domain": "pages-per-domain"}
+	"robots.agent": "robots-agent", "keep_bodies": "keep-bodies", "pages_per_domain": "pages-per-domain"}
 
 // checkJob finds every fault of a job before anything starts: settings, patterns, blacklist, site rules.
 func checkJob(job *crawl.Job) error {

@@ -28,6 +28,7 @@ type Handler struct {
 
 	rules  *crawl.PerRevision[*Rules]
 	sites  []crawl.SiteParser // of the program that embeds the crawler
+	kept   crawl.KeptBodies   // nil: no job's bodies are kept
 	opener crawl.Opener       // of documents that are no pages; nil: they have no text
 }
 
@@ -81,6 +82,9 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 	}
 	if len(h.sites) > 0 && p.Task.Kind == crawl.KindPage {
 		h.runSites(d, buf.Bytes(), job)
+	}
+	if err := h.keep(ctx, job, d, buf.Bytes()); err != nil {
+		return nil, fmt.Errorf("parse %s: %w", p.Task.URL, err)
 	}
 	return []crawl.Event{d}, nil
 }
