@@ -12,6 +12,10 @@ import (
 	"testing"
 )
 
+const smallPDF = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
+	"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>endobj\n" +
+	"4 0 obj<</Length 44>>stream\nBT /F 12 Tf 9 99 Td (A text in a PDF) Tj ET  \nendstream endobj\ntrailer<</Root 1 0 R>>"
+
 // A crawl with --documents stores the text of documents, follows their links and says of each that cannot be opened
 // why. Without it they are refused.
 func TestACrawlReadsDocuments(t *testing.T) {
@@ -33,10 +37,8 @@ func TestACrawlReadsDocuments(t *testing.T) {
 	}
 	const office = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 	answers := map[string]struct{ kind, body string }{
-		"/": {"text/html", "<a href=a.pdf>a</a><a href=m.docx>m</a><a href=broken.pdf>b</a><a href=locked.docx>l</a><a href=t.csv>t</a>"},
-		"/a.pdf": {"application/pdf", "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
-			"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>endobj\n" +
-			"4 0 obj<</Length 44>>stream\nBT /F 12 Tf 9 99 Td (A text in a PDF) Tj ET  \nendstream endobj\ntrailer<</Root 1 0 R>>"},
+		"/":            {"text/html", "<a href=a.pdf>a</a><a href=m.docx>m</a><a href=broken.pdf>b</a><a href=locked.docx>l</a><a href=t.csv>t</a>"},
+		"/a.pdf":       {"application/pdf", smallPDF},
 		"/m.docx":      {office, word.String()},
 		"/broken.pdf":  {"application/pdf", "no PDF at all"},
 		"/locked.docx": {office, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and so on"},

@@ -5,7 +5,8 @@
 //
 //  1. Find the body of each record that is no copy, and be sure that it is the one: it has the record's digest.
 //  2. Apply the rules as the parser does, and amend the record where its fields change (crawl.Pages.Amend). All else in
-//     the record stays as it is.
+//     the record stays as it is. Fields that parsers in Go gave to an HTML page are replaced too: nobody can tell them
+//     from those of rules.
 //
 // Killed at any instant, it has amended some records and not others; called again, it does the rest. It must never make
 // a request.
@@ -185,6 +186,10 @@ var cuts = []string{parser.CutFields, parser.CutDepth}
 
 // apply applies the rules to a body and amends its record. A record that a later visit replaced meanwhile stays.
 func (r *run) apply(ctx context.Context, rec *crawl.Record, body []byte) error {
+	if !parser.HasFields(rec.ContentType) {
+		r.results <- unchanged
+		return nil
+	}
 	fields, cut := parser.Fields(r.opt.Rules, rec.URL, rec.ContentType, rec.Charset, body)
 	if same(rec.Fields, fields) {
 		r.results <- unchanged

@@ -18,10 +18,14 @@ func (h *Handler) keep(ctx context.Context, job *crawl.Job, d *crawl.Document, b
 	return h.kept.Keep(ctx, job.ID, d.Page.Digest, body)
 }
 
+// HasFields reports whether site rules apply to bodies of a media type. Fields of others come from elsewhere, as those
+// that a document says of itself.
+func HasFields(mediaType string) bool { return isMarkup(mediaType) }
+
 // Fields applies site rules to a body as the crawler does, once more: media type and charset are those of its record.
 func Fields(rules *Rules, u weburl.URL, mediaType, charset string, body []byte) (fields []crawl.Field, cut []string) {
 	match := rules.matching(u)
-	if len(match) == 0 || !isMarkup(mediaType) || looksBinary(body) {
+	if len(match) == 0 || !HasFields(mediaType) || looksBinary(body) {
 		return nil, nil
 	}
 	contentType := mediaType
