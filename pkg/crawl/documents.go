@@ -12,9 +12,12 @@ const (
 	MaxDocumentTime      = 2 * time.Minute
 )
 
-// DefaultDocuments returns the defaults.
-func DefaultDocuments() Documents {
-	return Documents{Pages: DefaultDocumentPages, Time: Duration(DefaultDocumentTime)}
+// PageLimit is how many pages are read of one; 0: all.
+func (d *Documents) PageLimit() int {
+	if d.Pages == 0 {
+		return DefaultDocumentPages
+	}
+	return max(d.Pages, 0)
 }
 
 // Limit is how long it may take to open one.

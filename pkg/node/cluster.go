@@ -334,7 +334,7 @@ func (c *cluster) deps() Deps {
 	if db := c.postgres; db != nil {
 		d.Jobs = db.Jobs()
 		s.URLs, s.Ledger, s.Budgets, s.Content = db.URLs(), db.URLs(), db.Budgets(), db.ContentSet()
-		s.Redirects, s.Places = db.Redirects(), db.Places()
+		s.Redirects, s.Places, s.Spending, s.Jars = db.Redirects(), db.Places(), db.Spending(), db.Jars()
 		s.Hosts, s.Robots, s.Attempts, s.Unkept = db.Hosts(), db.Hosts(), db.AttemptLog(), db.Unkept()
 	}
 	if c.mongo != nil {
@@ -357,7 +357,7 @@ func (c *cluster) deps() Deps {
 		d.Opener, s.Kept = c.opener, c.kept
 	}
 	if c.member != nil {
-		d.Owners, d.Fetching = c.owners(), c.fenced
+		d.Owners, d.Fetching, d.Nodes = c.owners(), c.fenced, c.ringNodes
 	}
 	if c.memcached != nil {
 		s.Robots = c.memcached.Robots(s.Robots)

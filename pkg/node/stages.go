@@ -99,7 +99,8 @@ func makeFetcher(n *Node) error {
 	}
 	d, s := &n.deps, &n.deps.Stores
 	n.fetcher, err = fetcher.New(n.cfg.Fetch, fetcher.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
-		DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts})
+		DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts,
+		Jars: s.Jars, OwnJars: s.OwnJars})
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func makeFrontier(n *Node) (err error) {
 	n.judge = urlfilter.NewJudge(d.Jobs)
 	n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts,
 		Jobs: d.Jobs, Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following,
-		Places: s.Places})
+		Places: s.Places, Spending: s.Spending, Nodes: d.Nodes})
 	if err == nil {
 		handle(n, crawl.TopicFrontierIn, n.frontier.In())
 		handle(n, crawl.TopicOutcome, n.frontier.Outcomes())

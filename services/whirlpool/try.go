@@ -36,7 +36,6 @@ The exit status is 0 whatever became of the URL, 2 when the command or the job f
 	}
 	f.addJob(cmd, &job)
 	fl := cmd.Flags()
-	fl.StringVar(&f.proxy, "proxy", "", "`URL` of an HTTP, HTTPS or SOCKS5 proxy")
 	fl.StringVar(&f.dns, "dns", "", "name server, `ADDR:PORT`")
 	fl.BoolVar(&f.allowPrivate, "allow-private", false, "permit loopback and private addresses")
 	depth := fl.Int("depth", 0, "hops from a seed at which the URL is said to be found")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/forms"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/traps"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -25,19 +26,22 @@ type Rules struct {
 	prefixes  []string        // scope prefix: the seeds' directories, http and https alike
 	include   []*regexp.Regexp
 	exclude   []*regexp.Regexp
+	ext, skip extensions
 	blacklist *Blacklist
 	traps     traps.Config
 	scopeRule string // the rules as they are told; those of the first revision are not: it is kept, and so are they
 	depthRule string
 	names     bool // tell them
 	seeds     map[weburl.URL]bool
+	stayIn    bool // follow no link that logs out
 }
 
 // Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name
 // the pattern or the file.
 func Compile(job *crawl.Job) (*Rules, error) {
 	r := &Rules{job: job, agent: job.RobotsAgent(), canon: job.Canonicalizer(), domains: map[string]bool{}, hosts: map[string]bool{},
-		traps: traps.Default(), seeds: map[weburl.URL]bool{}, names: job.Epoch > 1}
+		traps: traps.Default(), seeds: map[weburl.URL]bool{}, names: job.Epoch > 1,
+		stayIn: job.Authenticates() && !job.FollowLogout}
 	if r.names {
 		r.scopeRule, r.depthRule = "scope "+string(job.Scope), fmt.Sprintf("max_depth %d", job.MaxDepth)
 	}
@@ -58,6 +62,7 @@ func Compile(job *crawl.Job) (*Rules, error) {
 	if err := errors.Join(errInc, errExc); err != nil {
 		return nil, err
 	}
+	r.ext, r.skip = newExtensions(job.Ext), newExtensions(job.SkipExt)
 	if r.blacklist, err = blacklistOf(job); err != nil {
 		return nil, err
 	}
@@ -123,10 +128,16 @@ func (r *Rules) judgeWanted(u weburl.URL, href string) (reason, rule string) {
 	if !r.InScope(u) {
 		return crawl.ReasonScope, r.scopeRule
 	}
+	if r.stayIn && forms.IsLogout(u) {
+		return crawl.ReasonLogout, ""
+	}
 	for _, re := range r.exclude {
 		if re.MatchString(href) {
 			return crawl.ReasonExclude, r.name(re.String())
 		}
+	}
+	if reason, rule := r.judgeExtension(u); reason != "" {
+		return reason, rule
 	}
 	if len(r.include) == 0 {
 		return "", ""
@@ -138,6 +149,9 @@ func (r *Rules) judgeWanted(u weburl.URL, href string) (reason, rule string) {
 	}
 	return crawl.ReasonInclude, ""
 }
+
+// LogsOut reports whether a link is not to be followed because its text says that it logs out.
+func (r *Rules) LogsOut(text string) bool { return r.stayIn && forms.IsLogoutText(text) }
 
 func (r *Rules) name(rule string) string {
 	if r.names {

@@ -133,7 +133,7 @@ func metadata(d *crawl.Document, simhash uint64) *crawl.Record {
 		Job: p.Task.Job, URL: p.Task.URL, FinalURL: p.Task.URL, Canonical: d.Canonical, Status: p.Status, FetchedAt: p.FetchedAt,
 		Depth: p.Task.Depth, Referrer: p.Task.Referrer, ContentType: d.ContentType, Charset: d.Charset, Bytes: p.Bytes,
 		Digest: p.Digest, Simhash: simhash, Title: d.Title, Lang: d.Lang, Truncated: p.Truncated, Cut: d.Cut, Epoch: p.Task.Epoch,
-		Visit: p.Task.Visit,
+		Visit: p.Task.Visit, Insecure: p.Insecure,
 	}
 }
 

@@ -47,7 +47,7 @@ func TestNoFilesIsNoHostsFault(t *testing.T) {
 }
 
 func noSockets(b *bench) {
-	b.transports().dial = func(bool) dialFunc {
+	b.transports().dial = func(transportKey) dialFunc {
 		return func(context.Context, string, string) (net.Conn, error) {
 			return nil, &dialError{err: &net.OpError{Op: "dial", Err: syscall.EMFILE}}
 		}

@@ -33,7 +33,7 @@ func (h *Handler) open(ctx context.Context, p *crawl.Page, body []byte, job *cra
 	opt, base := optionsOf(job.Limits), p.Task.URL
 	opt.Agent = job.RobotsAgent()
 	r := &Result{MediaType: mediaType(p.ContentType), binary: true}
-	got, err := h.opener.Open(ctx, &crawl.OpenRequest{MediaType: r.MediaType, Body: body, Pages: job.Documents.Pages, Text: opt.MaxText,
+	got, err := h.opener.Open(ctx, &crawl.OpenRequest{MediaType: r.MediaType, Body: body, Pages: job.Documents.PageLimit(), Text: opt.MaxText,
 		Links: opt.MaxLinks, Time: job.Documents.Limit()})
 	if err != nil {
 		return nil, fmt.Errorf("parse %s: %w", p.Task.URL, err)

@@ -55,6 +55,7 @@ func (o Options) Validate() error {
 
 // Store is an open crawl directory. Its parts are reached by its methods; all may be used by many goroutines at once.
 type Store struct {
+	spending  sync.Mutex // see Spending
 	dir       string
 	opt       Options
 	log       *slog.Logger
@@ -63,17 +64,18 @@ type Store struct {
 	lock      io.Closer
 	committer // its do, join and later change the state
 
-	jobs      *jobs
-	revisions *Jobs
-	tallies   *tallies
-	urls      *URLs
-	queues    *Queues
-	journal   *Journal
-	pages     *Pages
-	attempt   *AttemptLog
-	budgets   *Budgets
-	spool     *Spool
-	content   *ContentSet
+	jobs        *jobs
+	revisions   *Jobs
+	jarVersions jarVersions
+	tallies     *tallies
+	urls        *URLs
+	queues      *Queues
+	journal     *Journal
+	pages       *Pages
+	attempt     *AttemptLog
+	budgets     *Budgets
+	spool       *Spool
+	content     *ContentSet
 
 	broken breakage
 	stop   chan struct{}
