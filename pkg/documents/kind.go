@@ -2,6 +2,7 @@ package documents
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 )
 
@@ -37,12 +38,14 @@ var kinds = map[string]kind{
 // MediaTypes returns the media types of documents that are opened, and those of plain text and tables of it, which the
 // parser reads itself.
 func MediaTypes() []string {
-	out := []string{"text/plain", "text/csv"}
-	for mt := range kinds {
-		out = append(out, mt)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(func(yield func(string) bool) {
+		for _, mt := range []string{"text/plain", "text/csv"} {
+			if !yield(mt) {
+				return
+			}
+		}
+		maps.Keys(kinds)(yield)
+	})
 }
 
 // kindOf says how a document is read. Its first bytes count where they contradict the media type.

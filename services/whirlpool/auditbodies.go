@@ -16,7 +16,7 @@ func auditBodies(ctx context.Context, dir string, r *crawl.AuditReport) error {
 		return nil
 	}
 	bodies, bad := local.KeptBodiesIn(dir), 0
-	err := bodies.Each(ctx, func(d crawl.Digest, file string) error {
+	err := bodies.Each(ctx, func(d crawl.Digest, _ string) error {
 		if d.IsZero() {
 			return nil
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Drop removes the records of a job, those that were set aside, and its kept bodies. It returns their number as Count knows it; -1 if the
-// server keeps no count.
+// Drop removes the records of a job, those that were set aside, and its kept bodies. It returns the number of records
+// as Count knows it; -1 if the server keeps no count.
 func (s *Store) Drop(ctx context.Context, job crawl.JobID) (records int64, err error) {
 	j := s.Job(job)
 	records, err = j.Count(ctx)
