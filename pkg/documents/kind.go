@@ -38,14 +38,9 @@ var kinds = map[string]kind{
 // MediaTypes returns the media types of documents that are opened, and those of plain text and tables of it, which the
 // parser reads itself.
 func MediaTypes() []string {
-	return slices.Sorted(func(yield func(string) bool) {
-		for _, mt := range []string{"text/plain", "text/csv"} {
-			if !yield(mt) {
-				return
-			}
-		}
-		maps.Keys(kinds)(yield)
-	})
+	out := slices.AppendSeq([]string{"text/plain", "text/csv"}, maps.Keys(kinds))
+	slices.Sort(out)
+	return out
 }
 
 // kindOf says how a document is read. Its first bytes count where they contradict the media type.

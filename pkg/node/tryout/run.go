@@ -11,6 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
+	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
@@ -241,8 +242,11 @@ func (r *run) fetch(ctx context.Context) (page *crawl.Page, links *crawl.Links, 
 // parse parses the page and says what each site rule made of it.
 func (r *run) parse(ctx context.Context, page *crawl.Page) (*crawl.Links, error) {
 	started := time.Now()
-	events, err := parser.NewHandler(r.jobs(), r.memory, r.opt.Log).Handle(ctx, page)
-	if err != nil {
+	opener := documents.New(documents.Default()) // it starts nothing where the page is no document
+	h := parser.NewHandler(r.jobs(), r.memory, r.opt.Log)
+	h.UseOpener(opener)
+	events, err := h.Handle(ctx, page)
+	if err = errors.Join(err, opener.Close()); err != nil {
 		return nil, err
 	}
 	d, ok := events[0].(*crawl.Document)
@@ -259,7 +263,7 @@ func (r *run) parse(ctx context.Context, page *crawl.Page) (*crawl.Links, error)
 	started = time.Now()
 	simhash, _, words := contentseen.Fingerprint(d.Text)
 	t.Content = &Content{Simhash: fmt.Sprintf("%016x", simhash), Words: words, Took: seconds(time.Since(started))}
-	if d.NoIndex && !r.job.IgnoreMeta {
+	if t.Kept, t.Why = d.Unkept, d.Why; d.NoIndex && !r.job.IgnoreMeta {
 		t.Kept = crawl.ReasonNoIndex
 	}
 	if d.NoFollow && !r.job.IgnoreMeta {

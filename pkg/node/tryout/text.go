@@ -172,7 +172,7 @@ func (s *Site) text() string {
 
 func (t *Trial) contentText() string {
 	if t.Kept != "" {
-		return "no record would be stored [" + t.Kept + "]"
+		return strings.TrimSpace("no record would be stored [" + t.Kept + "] " + t.Why)
 	}
 	return fmt.Sprintf("a record would be stored; simhash %s of %d features", t.Content.Simhash, t.Content.Words)
 }

@@ -31,6 +31,7 @@ type Trial struct {
 	Links   []Link     `json:"links,omitempty"`
 	// Kept is why the page would have no record; empty: it would have one.
 	Kept string `json:"not_kept,omitempty"`
+	Why  string `json:"not_kept_why,omitempty"` // the same for people; empty: Kept says it all
 	// Answer is all of it in a sentence.
 	Answer string  `json:"answer"`
 	Took   Seconds `json:"took_seconds"`

@@ -3,6 +3,7 @@ package parser
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -25,7 +26,7 @@ func (h *Handler) UseOpener(o crawl.Opener) { h.opener = o }
 
 // opens reports whether a page is such a document.
 func (h *Handler) opens(p *crawl.Page, job *crawl.Job) bool {
-	return h.opener != nil && p.Task.Kind == crawl.KindPage && !job.Documents.Raw && h.opener.Opens(mediaType(p.ContentType))
+	return h.opener != nil && !strings.HasPrefix(p.ContentType, "text/") && p.Task.Kind == crawl.KindPage && !job.Documents.Raw && h.opener.Opens(mediaType(p.ContentType))
 }
 
 // open makes a crawl.Document of a document. One that cannot be opened has the reason for which it gets no record.
