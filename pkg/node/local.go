@@ -22,15 +22,18 @@ import (
 
 // LocalOptions say how a crawl on one machine runs.
 type LocalOptions struct {
-	Dir     string // output directory
-	Job     *crawl.Job
-	Node    Config
-	DNS     dnscache.Config
-	Store   local.Options
-	Bus     membus.Config
-	WARC    bool
-	Log     *slog.Logger
-	Metrics prometheus.Registerer // nil: none
+	Dir   string // output directory
+	Job   *crawl.Job
+	Node  Config
+	DNS   dnscache.Config
+	Store local.Options
+	Bus   membus.Config
+	WARC  bool
+	Tap   Tap
+	// NoRecords says that the pages get no records.
+	NoRecords bool
+	Log       *slog.Logger
+	Metrics   prometheus.Registerer // nil: none
 	// SiteParsers read pages besides the job's site rules; nil: none.
 	SiteParsers []crawl.SiteParser
 }
@@ -117,6 +120,10 @@ func (l *Local) deps(opt LocalOptions) (Deps, error) {
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
 			Bodies: s.Bodies(), Kept: s.KeptBodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending()}}
+	opt.Tap.on(&d.Stores)
+	if opt.NoRecords {
+		d.Stores.Pages = unstored{opt.Job.ID, s.Unkept()}
+	}
 	if l.archive != nil {
 		d.Stores.Archive = l.archive
 	}

@@ -29,6 +29,7 @@ type crawlFlags struct {
 	noSitemaps, verbose, keepNoFollow      bool
 	documents                              bool
 	temporary                              bool // the directory goes when the command ends
+	outputFlags
 }
 
 func newCrawl() *cobra.Command {
@@ -38,7 +39,7 @@ func newCrawl() *cobra.Command {
 		Short: "Crawl here and now, with nothing else installed",
 		Long: `Crawl starts at the URLs and follows the links that lie in the scope. The directory holds what it found:
 
-  pages.jsonl   a record a page: URL, title, text, links, fields, digest …
+  pages.jsonl   a record a page: URL, title, text, links, fields, digest …; pages.jsonl.zst with --compress
   crawl.log     a line an attempt or a skipped URL, with the reason
   warc/         the raw exchanges, with --warc
   state/        what a resumed crawl needs
@@ -48,17 +49,20 @@ any instant. With other settings the crawl goes on under these: it is narrowed o
 that while it runs.
 
 With -o - the records go to standard output as JSON lines, and progress to standard error. Such a crawl cannot go on once it was stopped: what it
-has to remember lies in a temporary directory, which it removes at its end.
+has to remember lies in a temporary directory, which it removes at its end. --fields and --urls choose what is written, and imply -o -.
 
 The exit status is 0 when the crawl ended, 4 when --max-time or --max-bytes ended it before its URLs were done, 3 when it was stopped, 2 when the command or the job file is at fault, and 1 when the crawl
 failed or no page could be fetched.`,
 		Example: `  whirlpool crawl https://example.com/
   whirlpool crawl -c jobs.yml --max-pages 500 -o jobs
   whirlpool crawl http://127.0.0.1:8000/ --allow-private --delay 0s
-  whirlpool crawl -o - https://example.com/ | jq -r .title`,
+  whirlpool crawl -o - https://example.com/ | jq -r .title
+  whirlpool crawl --fields url,title,fields.price https://example.com/
+  whirlpool crawl --urls found https://example.com/ > urls.txt`,
 	}
 	f.register(cmd, &job)
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
+		f.implied(&f.out)
 		final, ok, err := f.goOn(cmd, job, args)
 		if err == nil && !ok {
 			final, err = f.job(cmd, job, args)
@@ -80,6 +84,7 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	fl.SortFlags = false
 	fl.StringVarP(&f.out, "out", "o", "", "directory of the crawl (default ./crawl-<host>); -: records to standard output")
 	f.addJob(cmd, job)
+	f.addOutput(cmd)
 	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
 	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
 	fl.BoolVar(&f.fresh, "fresh", false, "discard what the directory holds of an earlier crawl")
@@ -217,6 +222,8 @@ func (f *crawlFlags) check() error {
 		return usage("--quiet prints nothing and --json progress: give one of them")
 	case f.toStdout() && f.json:
 		return usage("--json prints progress on standard output, where -o - puts the records: give one of them")
+	case f.outputFlags.check(f.out) != nil:
+		return f.outputFlags.check(f.out)
 	case f.toStdout() && (f.warc || f.fresh):
 		return usage("-o - keeps no files: --warc and --fresh need a directory")
 	}
@@ -329,6 +336,7 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	opt := node.DefaultLocal(f.out, job, log)
 	opt.WARC = f.warc
+	f.choose(&opt)
 	f.fit(&opt, stderr)
 	opt.Node.Frontier.ShareAddresses = len(job.Network.Proxies) == 0
 	opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.allowPrivate, true

@@ -8,10 +8,15 @@ type group struct {
 	names []string
 }
 
-func newGroup(columns []column) group {
+func newGroup(columns []column, types map[string]Type) group {
 	g := group{Group: parquet.Group{}}
 	for i := range columns {
-		g.add(columns[i].name, node(columns[i].kind))
+		c := &columns[i]
+		if c.kind == field {
+			g.add(c.name, fieldNode(types[c.field]))
+			continue
+		}
+		g.add(c.name, node(c.kind))
 	}
 	return g
 }
@@ -46,8 +51,6 @@ func node(k kind) parquet.Node {
 		return parquet.List(linkNode())
 	case jsonText:
 		return parquet.JSON()
-	case field:
-		return parquet.Optional(parquet.String())
 	default:
 		return parquet.String()
 	}

@@ -51,7 +51,7 @@ func TestMembersOnlyByTwoFetchers(t *testing.T) {
 	}
 	c.wait()
 
-	got := c.results()
+	got := c.Results(c.job.ID)
 	for i := range pages {
 		if p := got.Pages[fmt.Sprintf("%s/members/%d", srv.URL, i)]; p.Title != fmt.Sprintf("Members' page %d", i) {
 			t.Errorf("page %d: %+v", i, p)
@@ -78,7 +78,7 @@ func (c *cluster) secretsNowhere(secrets ...string) {
 			}
 		}
 	}
-	check(c.t, filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
+	check(c.t, filepath.WalkDir(c.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			data, err := os.ReadFile(path)
 			look(path, data)
@@ -88,7 +88,7 @@ func (c *cluster) secretsNowhere(secrets ...string) {
 	}))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, c.config().Postgres.Address().Reveal())
+	conn, err := pgx.Connect(ctx, c.Config(c.env).Postgres.Address().Reveal())
 	check(c.t, err)
 	defer conn.Close(ctx)
 	rows, err := conn.Query(ctx, `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'`)
