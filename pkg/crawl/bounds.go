@@ -81,6 +81,8 @@ var bounds = map[string]Bound{
 	"limits.min_rate_window":      {least, float64(maxDuration), ""},
 	"limits.links_per_page":       {1, 1e6, ""},
 	"limits.max_text":             {1, maxSize, ""},
+	"documents.pages":             {-1, maxNumber, "0: 1,000; -1: no limit"},
+	"documents.time":              {0, float64(MaxDocumentTime), "0s: 30s"},
 	"rules.links.weight":          {1, 9, ""},
 }
 

@@ -93,6 +93,9 @@ type Document struct {
 	Cut         []string `cbor:"12,keyasint,omitempty"` // limits that were passed: "text", "links", "depth" …
 	Assets      []string `cbor:"13,keyasint,omitempty"` // srcset and the like: recorded, not followed
 	Extracted
+	// Unkept says why the page has no record, and Why says it for people; empty: nothing speaks against one.
+	Unkept string `cbor:"70,keyasint,omitempty"`
+	Why    string `cbor:"71,keyasint,omitempty"`
 }
 
 // Field is a value that a site rule extracted: a string, float64, bool or a list of them.

@@ -81,15 +81,17 @@ type Job struct {
 	Login          Login        `json:"login,omitzero" yaml:"login,omitempty"`                      // log in by a form before anything else of that site is fetched
 	FollowLogout   bool         `json:"follow_logout,omitempty" yaml:"follow_logout,omitempty"`     // follow what looks like a log-out link though the crawl is logged in
 
-	Robots     RobotsPolicy `json:"robots" yaml:"robots"`                      // how robots.txt files are used
-	Politeness Politeness   `json:"politeness" yaml:"politeness"`              // what a host has to bear
-	Network    Network      `json:"network,omitzero" yaml:"network,omitempty"` // how requests reach the web
-	Bounds     Bounds       `json:"bounds,omitzero" yaml:"bounds,omitempty"`   // what the crawl as a whole may take
-	Retry      Retry        `json:"retry" yaml:"retry"`                        // how failures are repeated
-	Limits     Limits       `json:"limits" yaml:"limits"`                      // bounds of a fetch and a page
-	MediaTypes []string     `json:"media_types" yaml:"media_types"`            // pages that are kept: type/subtype, type/* or */*
-	Rules      []SiteRule   `json:"rules" yaml:"rules"`                        // site rules: what is extracted, and which links come first
-	Extract    Extract      `json:"extract,omitzero" yaml:"extract,omitempty"` // what records have of every page besides its text
+	Robots     RobotsPolicy `json:"robots" yaml:"robots"`                               // how robots.txt files are used
+	Politeness Politeness   `json:"politeness" yaml:"politeness"`                       // what a host has to bear
+	Network    Network      `json:"network,omitzero" yaml:"network,omitempty"`          // how requests reach the web
+	Bounds     Bounds       `json:"bounds,omitzero" yaml:"bounds,omitempty"`            // what the crawl as a whole may take
+	Retry      Retry        `json:"retry" yaml:"retry"`                                 // how failures are repeated
+	Limits     Limits       `json:"limits" yaml:"limits"`                               // bounds of a fetch and a page
+	MediaTypes []string     `json:"media_types" yaml:"media_types"`                     // pages that are kept: type/subtype, type/* or */*
+	KeepBodies bool         `json:"keep_bodies,omitempty" yaml:"keep_bodies,omitempty"` // keep the bodies of stored pages, compressed, for "whirlpool extract"
+	Documents  Documents    `json:"documents,omitzero" yaml:"documents,omitempty"`      // how PDF and office documents among media_types are read
+	Rules      []SiteRule   `json:"rules" yaml:"rules"`                                 // site rules: what is extracted, and which links come first
+	Extract    Extract      `json:"extract,omitzero" yaml:"extract,omitempty"`          // what records have of every page besides its text
 }
 
 // Extract says what is taken from every page besides its text and what site rules name.
@@ -153,6 +155,13 @@ type Limits struct {
 	MinRateWindow Duration `json:"min_rate_window" yaml:"min_rate_window"` // time over which min_rate is measured
 	LinksPerPage  int      `json:"links_per_page" yaml:"links_per_page"`   // links that are taken from a page
 	MaxText       Size     `json:"max_text" yaml:"max_text"`               // bytes of a page's main text in its record; a longer one is cut
+}
+
+// Documents says how documents are read that are no pages: PDF files and those of office programs.
+type Documents struct {
+	Raw   bool     `json:"raw,omitempty" yaml:"raw,omitempty"`     // do not open them: their records have no text
+	Pages int      `json:"pages,omitempty" yaml:"pages,omitempty"` // pages, slides or sheets that are read of one; the rest is cut
+	Time  Duration `json:"time,omitempty" yaml:"time,omitempty"`   // time to read one; what takes longer has no record
 }
 
 // SiteRule extracts records from the pages it matches and weighs their links.

@@ -12,6 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
+	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
@@ -47,7 +48,9 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 	case 1:
 		p.ShareCores()
 	}
-	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore}
+	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, opener: newOpener(p.Log)}
+	c.kept = &keptLazily{open: c.connectMongo}
+	c.closers = append(c.closers, c.opener.Close, c.kept.close)
 	defer func() { err = errors.Join(err, c.close()) }()
 	if err := c.open(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -96,7 +99,9 @@ type cluster struct {
 	member    *member.Member // nil: a node on its own
 	wires     bus.Bus        // bus, and those of the other nodes of the ring
 	book      *addressBook   // of a ring that is partitioned by ip; nil: it is not
-	tenure    *tenure        // of the fetcher; nil: none
+	opener    *documents.Pool
+	kept      *keptLazily
+	tenure    *tenure // of the fetcher; nil: none
 	closers   []func() error
 
 	mu      sync.Mutex
@@ -184,11 +189,15 @@ func (c *cluster) connections(most int) int {
 	return min(most, 2)
 }
 
-func (c *cluster) openMongo(ctx context.Context) error {
+func (c *cluster) connectMongo(ctx context.Context) (*mongo.Store, error) {
 	cfg := MongoConfig(c.p.Config)
 	cfg.Log = c.p.Log
+	return mongo.Open(ctx, cfg)
+}
+
+func (c *cluster) openMongo(ctx context.Context) error {
 	err := c.p.Await(ctx, "mongodb", func(ctx context.Context) (err error) {
-		c.mongo, err = mongo.Open(ctx, cfg)
+		c.mongo, err = c.connectMongo(ctx)
 		return err
 	})
 	if err != nil {
@@ -343,6 +352,9 @@ func (c *cluster) deps() Deps {
 		s.Following = c.postgres.Following()
 	default:
 		s.Following = c.postgres.Followed()
+	}
+	if c.plays(Parser) {
+		d.Opener, s.Kept = c.opener, c.kept
 	}
 	if c.member != nil {
 		d.Owners, d.Fetching, d.Nodes = c.owners(), c.fenced, c.ringNodes

@@ -14,6 +14,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
@@ -38,6 +39,8 @@ type LocalOptions struct {
 	// list that are no seeds; nil: nobody wants to know.
 	Stdin   io.Reader
 	BadSeed func(line int, err error)
+	// SiteParsers read pages besides the job's site rules; nil: none.
+	SiteParsers []crawl.SiteParser
 }
 
 // Local is a crawl on one machine: a node over the in-process bus and the local store.
@@ -53,6 +56,7 @@ type Local struct {
 	archive *warc.Writer
 	feed    *seedFeed // nil: the job has no list of seeds, or Crawl was not called
 	opt     LocalOptions
+	opener  *documents.Pool
 	brake   brake
 	disk    process.DiskGuard
 }
@@ -77,7 +81,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Local{Store: store, revised: make(chan struct{}, 1), opt: opt}
+	l := &Local{Store: store, revised: make(chan struct{}, 1), opt: opt, opener: newOpener(opt.Log)}
 	l.disk = process.DiskGuard{Paths: []string{opt.Dir}, Limit: diskLimit, Log: opt.Log, Registry: opt.Metrics,
 		Pause: func(full bool) { l.hold(&l.brake.disk, full) }}
 	defer func() {
@@ -119,10 +123,10 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 func (l *Local) deps(opt LocalOptions) (Deps, error) {
 	s := l.Store
 	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Quiet: l.quiet, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: opt.Log,
-		Registry: opt.Metrics,
+		Registry: opt.Metrics, SiteParsers: opt.SiteParsers, Opener: l.opener,
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
-			Bodies: s.Bodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending()}}
+			Bodies: s.Bodies(), Kept: s.KeptBodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending()}}
 	opt.Tap.on(&d.Stores)
 	if opt.NoRecords {
 		d.Stores.Pages = unstored{opt.Job.ID, s.Unkept()}
@@ -200,5 +204,5 @@ func (l *Local) Close() error {
 	if l.archive != nil {
 		errs = append(errs, l.archive.Close())
 	}
-	return errors.Join(append(errs, l.Store.Close())...)
+	return errors.Join(append(errs, l.opener.Close(), l.Store.Close())...)
 }

@@ -38,6 +38,8 @@ type Stores struct {
 	Attempts crawl.AttemptLog
 	Bodies   crawl.Bodies
 	Archive  crawl.Archive // nil: no WARC files
+	// Kept keeps the bodies of the jobs that ask for it; nil: none are kept.
+	Kept crawl.KeptBodies
 	// Redirects is where loops of redirects are found.
 	Redirects crawl.Redirects
 	// Jars are the cookies of jobs; nil: none are kept. OwnJars: nobody else changes them.
@@ -116,6 +118,10 @@ type Deps struct {
 	Ring     frontier.Ring
 	Nodes    func() int
 	Fetching func(pipeline.Handler[*crawl.Fetch]) pipeline.Handler[*crawl.Fetch]
+	// SiteParsers read pages besides the site rules of jobs; nil: none.
+	SiteParsers []crawl.SiteParser
+	// Opener opens documents that are no pages; nil: they have no text.
+	Opener crawl.Opener
 	// BeforeRecover is waited for before the frontier's queues are read; nil: nothing.
 	BeforeRecover func(ctx context.Context) error
 	// BeforeLease is waited for when the handlers run, before the frontier leases anything; nil: nothing.

@@ -113,14 +113,20 @@ func makeFetcher(n *Node) error {
 }
 
 func makeParser(n *Node) error {
-	handle(n, crawl.TopicParse, parser.NewHandler(n.deps.Jobs, n.deps.Stores.Bodies, n.log))
+	h := parser.NewHandler(n.deps.Jobs, n.deps.Stores.Bodies, n.log)
+	h.UseSites(n.deps.SiteParsers...)
+	h.KeepBodiesIn(n.deps.Stores.Kept)
+	if n.deps.Opener != nil {
+		h.UseOpener(n.deps.Opener)
+	}
+	handle(n, crawl.TopicParse, h)
 	return nil
 }
 
 func makeContentSeen(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
 	handle(n, crawl.TopicContentSeen, contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept,
-		Metrics: d.Registry}, n.log))
+		Attempts: s.Attempts, Metrics: d.Registry}, n.log))
 	return nil
 }
 

@@ -118,6 +118,9 @@ func reasonText(j *crawl.Job, reason, url string) string {
 	if text, ok := reasonTexts[reason]; ok {
 		return text
 	}
+	if text, ok := documentTexts[reason]; ok {
+		return text
+	}
 	return reason
 }
 

@@ -40,6 +40,9 @@ or a dead letter cannot be read. ` + "`whirlpool repair`" + ` puts right what is
 		if err == nil {
 			err = auditArchives(cmd.Context(), d.Dir, r)
 		}
+		if err == nil {
+			err = auditBodies(cmd.Context(), d.Dir, r)
+		}
 		if err != nil {
 			return err
 		}

@@ -29,6 +29,7 @@ type crawlFlags struct {
 	concurrency                            int
 	warc, fresh, quiet, json, allowPrivate bool
 	noSitemaps, verbose, keepNoFollow      bool
+	documents                              bool
 	temporary                              bool // the directory goes when the command ends
 	outputFlags
 	seedFlags
@@ -143,6 +144,8 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVar(&job.IgnoreRobots, "ignore-robots", false,
 		"do not ask for robots.txt; only for your own sites. Sitemaps that it names are not found then: give them as seeds")
 	fl.BoolVar(&f.keepNoFollow, "ignore-nofollow", false, "follow nofollow links and store noindex pages")
+	f.addDocuments(cmd)
+	fl.BoolVar(&job.KeepBodies, "keep-bodies", false, "keep the bodies of stored pages, compressed, for whirlpool extract")
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
 	addExtract(cmd, job)
 	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate, "bits of 64 in which near-duplicates may differ; -1: only exact copies")
@@ -165,6 +168,7 @@ func (f *crawlFlags) job(cmd *cobra.Command, flags crawl.Job, args []string) (*c
 	if f.noSitemaps {
 		job.Sitemaps = false
 	}
+	f.letDocumentsIn(&job)
 	if len(args) > 0 || f.any() {
 		job.Seeds, job.SeedList = args, ""
 	}
@@ -228,6 +232,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 		"host-connections": func() { job.Politeness.HostConnections = flags.Politeness.HostConnections },
 		"user-agent":       func() { job.UserAgent = flags.UserAgent }, "contact": func() { job.Contact = flags.Contact },
 		"robots-agent":   func() { job.Robots.Agent = flags.Robots.Agent },
+		"keep-bodies":    func() { job.KeepBodies = flags.KeepBodies },
 		"ignore-robots":  func() { job.IgnoreRobots = flags.IgnoreRobots },
 		"near-duplicate": func() { job.NearDuplicate = flags.NearDuplicate },
 	}

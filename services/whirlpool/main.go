@@ -12,6 +12,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 )
 
 // Exit statuses: as asked, failure, bad usage, and not to the end: a crawl that was stopped before its end, an audit
@@ -30,6 +31,7 @@ const (
 const gcPercent = 150
 
 func main() {
+	documents.Main() // it runs itself again to open them
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
@@ -74,7 +76,7 @@ func newRoot() *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: groupCrawl, Title: "Crawling:"}, &cobra.Group{ID: groupLook, Title: "Looking into a crawl:"})
 	addGroup(root, groupCrawl, newCrawl(), newSet(), newDemo(), newSeed(), newDelete(), newNode(), newSetup())
 	addGroup(root, groupCrawl, newControls()...)
-	addGroup(root, groupLook, newStatus(), newJobs(), newExplain(), newAudit(), newRepair(), newExport(), newReport(), newLog(), newReplay(), newRing())
+	addGroup(root, groupLook, newTry(), newExtract(), newStatus(), newJobs(), newExplain(), newAudit(), newRepair(), newExport(), newReport(), newLog(), newReplay(), newRing())
 	root.AddCommand(newTool(), newBench(), newFakeweb())
 	complete(root)
 	return root

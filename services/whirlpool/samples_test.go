@@ -136,12 +136,12 @@ func records(t *testing.T, dir string) map[string]*crawl.Record {
 		t.Fatal(err)
 	}
 	pages := map[string]*crawl.Record{}
-	for line := range bytes.Lines(data) {
-		r, err := jsonl.ParseRecord(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+	err = jsonl.EachRecord(bytes.NewReader(data), func(r *crawl.Record) error {
 		pages[r.URL.String()] = r
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return pages
 }

@@ -80,6 +80,7 @@ func (f *crawlFlags) revised(cmd *cobra.Command, job *crawl.Job, flags crawl.Job
 	}
 	overlay(cmd, &next, &flags)
 	presets(cmd, &next, &flags)
+	f.letDocumentsIn(&next)
 	if f.keepNoFollow {
 		next.IgnoreMeta = true
 	}

@@ -68,7 +68,7 @@ func TestAFaultyJobFileNamesTheKey(t *testing.T) {
 
 // Every flag that sets a key of the job is known to those that overlay a job file with flags and name faults.
 func TestEveryFlagOfAJobIsKnown(t *testing.T) {
-	named := map[string]bool{"config": true, "ignore-nofollow": true, "no-sitemaps": true} // no keys, or named otherwise
+	named := map[string]bool{"config": true, "ignore-nofollow": true, "no-sitemaps": true, "documents": true} // no keys, or named otherwise
 	for _, flag := range flagOfKey {
 		named[flag] = true
 	}

@@ -16,8 +16,10 @@ type Stores struct {
 	Jobs    crawl.Jobs
 	Content crawl.ContentSet
 	Pages   crawl.Pages
-	Unkept  crawl.Unkept          // why pages are not among Pages
-	Metrics prometheus.Registerer // nil: none
+	Unkept  crawl.Unkept // why pages are not among Pages
+	// Attempts gets a line for a page that has no record for a reason of its own; nil: none does.
+	Attempts crawl.AttemptLog
+	Metrics  prometheus.Registerer // nil: none
 }
 
 // Handler is the stage's logic: a pipeline.Handler of *crawl.Document.
@@ -50,7 +52,7 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	switch reason := unkept(job, d); {
 	case d.Page.Task.Kind != crawl.KindPage: // no page of the ledger's: nobody looks for its record
 	case reason != "":
-		err = h.st.Unkept.Note(ctx, job.ID, d.Page.Task.URL, reason)
+		err = h.note(ctx, d, reason)
 	default:
 		verdict, err = h.store(ctx, job, d)
 	}
@@ -60,12 +62,23 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	return links(job, d, verdict), nil
 }
 
+// note stores why a page has no record, and tells it where nobody else could know.
+func (h *Handler) note(ctx context.Context, d *crawl.Document, reason string) error {
+	t := &d.Page.Task
+	if err := h.st.Unkept.Note(ctx, t.Job, t.URL, reason); err != nil || d.Unkept == "" || h.st.Attempts == nil {
+		return err
+	}
+	return h.st.Attempts.Append(ctx, crawl.LogLine{Job: t.Job, At: d.Page.FetchedAt, URL: t.URL, Kind: t.Kind, Verdict: crawl.VerdictRefused,
+		Status: d.Page.Status, Reason: reason, Detail: d.Why, Bytes: d.Page.Bytes, Attempt: t.Attempt + 1, Depth: t.Depth,
+		ContentType: d.ContentType, Digest: d.Page.Digest, Referrer: t.Referrer, Epoch: t.Epoch})
+}
+
 // unkept is why the document may not be stored; empty: it may.
 func unkept(job *crawl.Job, d *crawl.Document) string {
 	if d.NoIndex && !job.IgnoreMeta {
 		return crawl.ReasonNoIndex
 	}
-	return ""
+	return d.Unkept
 }
 
 // store claims the document's content and stores what is new in it.

@@ -26,7 +26,10 @@ type Handler struct {
 	buffers sync.Pool
 	large   chan struct{} // has room for the pages above largePage that are parsed at once
 
-	rules *crawl.PerRevision[*Rules]
+	rules  *crawl.PerRevision[*Rules]
+	sites  []crawl.SiteParser // of the program that embeds the crawler
+	kept   crawl.KeptBodies   // nil: no job's bodies are kept
+	opener crawl.Opener       // of documents that are no pages; nil: they have no text
 }
 
 var _ pipeline.Handler[*crawl.Page] = (*Handler)(nil)
@@ -49,7 +52,8 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 	if err != nil {
 		return nil, fmt.Errorf("parse %s: job %s: %w", p.Task.URL, p.Task.Job, err)
 	}
-	if p.Bytes > largePage {
+	isDocument := h.opens(p, job)
+	if p.Bytes > largePage && !isDocument { // who opens documents bounds their number
 		select {
 		case h.large <- struct{}{}:
 			defer func() { <-h.large }()
@@ -70,7 +74,19 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 	case err != nil:
 		return nil, fmt.Errorf("parse %s: read its body: %w", p.Task.URL, err)
 	}
-	return []crawl.Event{document(p, buf.Bytes(), job, rules)}, nil
+	d := (*crawl.Document)(nil)
+	if !isDocument {
+		d = document(p, buf.Bytes(), job, rules)
+	} else if d, err = h.open(ctx, p, buf.Bytes(), job, rules); err != nil {
+		return nil, err
+	}
+	if len(h.sites) > 0 && p.Task.Kind == crawl.KindPage {
+		h.runSites(d, buf.Bytes(), job)
+	}
+	if err := h.keep(ctx, job, d, buf.Bytes()); err != nil {
+		return nil, fmt.Errorf("parse %s: %w", p.Task.URL, err)
+	}
+	return []crawl.Event{d}, nil
 }
 
 // read reads as much of the body as its kind may have.

@@ -149,6 +149,9 @@ func (rs *Rules) matching(u weburl.URL) (match []*rule) {
 	return match
 }
 
+// Matches reports whether any of the rules is for the page.
+func (rs *Rules) Matches(u weburl.URL) bool { return len(rs.matching(u)) > 0 }
+
 // weigh gives each link the weight of the first pattern that matches it.
 func weigh(rules []*rule, links []crawl.Link) {
 	for _, r := range rules {

@@ -21,7 +21,7 @@ const lockName = "lock"
 type Discarded struct {
 	Records int64    // lines of pages.jsonl
 	Bytes   int64    // of all files
-	Names   []string // what was removed: pages.jsonl, crawl.log, warc/, state/
+	Names   []string // what was removed: pages.jsonl, crawl.log, warc/, bodies/, state/
 	Kept    []string // files in warc/ and state/ that are not whirlpool's
 }
 
@@ -61,11 +61,15 @@ func Discard(dir string) (out Discarded, err error) {
 	if err := out.empty(warc, isArchiveName); err != nil {
 		return out, err
 	}
+	if err := out.empty(filepath.Join(dir, bodiesName), isKeptDir); err != nil {
+		return out, err
+	}
 	if err := out.emptyState(state); err != nil {
 		return out, err
 	}
 	if len(out.Kept) == 0 { // an empty one is nobody's
 		_ = os.Remove(warc)
+		_ = os.Remove(filepath.Join(dir, bodiesName))
 	}
 	return out, nil
 }

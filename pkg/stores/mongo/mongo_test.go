@@ -419,3 +419,7 @@ func FuzzName(f *testing.F) {
 		}
 	})
 }
+
+func TestKeptBodies(t *testing.T) {
+	storetest.KeptBodies(t, func(t *testing.T) crawl.KeptBodies { return open(t).Bodies() })
+}
