@@ -31,8 +31,8 @@ type LocalOptions struct {
 	WARC    bool
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil: none
-	// Stdin is where a list of seeds comes from whose name is "-"; nil: there is none. BadSeed is told of the lines of a
-	// list that are no seeds; nil: nobody wants to know.
+	// Stdin is where a list of seeds comes from whose name is "-"; nil: there is none. BadSeed is told of the lines
+	// of a list that are no seeds; nil: nobody wants to know.
 	Stdin   io.Reader
 	BadSeed func(line int, err error)
 }

@@ -315,8 +315,8 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// robotsUnverified is for how long nothing of an origin is fetched whose certificate is not valid, but by a job that does
-// not mind. No other record lasts as long.
+// robotsUnverified is for how long nothing of an origin is fetched whose certificate is not valid, but by a job that
+// does not mind. No other record lasts as long.
 const robotsUnverified = robotsDown + time.Second
 
 // unverified reports whether a robots.txt could not be had for want of a valid certificate.
