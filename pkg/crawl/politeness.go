@@ -8,8 +8,8 @@ import (
 // Preset names a kind of politeness.
 type Preset string
 
-// Mercator is the politeness of the original: the next request starts K times as long after the last as that took, where
-// K is the Crawl-delay in seconds, or 10 where a site asks for none.
+// Mercator is the politeness of the original: the next request starts K times as long after the last as that took,
+// where K is the Crawl-delay in seconds, or 10 where a site asks for none.
 const Mercator Preset = "mercator"
 
 // mercatorK is K where a site asks for no Crawl-delay.

@@ -292,14 +292,14 @@ type RobotsStore interface {
 type Pages interface {
 	// Put stores the record of a URL; it is durable when Put returns. A record that is stored already stays as it is.
 	Put(ctx context.Context, r *Record) error
-	// Replace stores the record of a visit in the place of the one of an earlier visit (Record.Visit), or as the first; it
-	// is durable when Replace returns. One of the same or a later visit stays as it is: a message that comes again, or
-	// late, changes nothing.
+	// Replace stores the record of a visit in the place of the one of an earlier visit (Record.Visit), or as the
+	// first; it is durable when Replace returns. One of the same or a later visit stays as it is: a message that
+	// comes again, or late, changes nothing.
 	Replace(ctx context.Context, r *Record) error
-	// Amend changes the record of a visit: change gets what is stored. It must give the same when it is called again with
-	// its own result, since messages come again, and it may be called more than once. URL and visit stay as they are.
-	// found is false, and nothing is changed, where the record of that visit is not stored: it is missing, or another
-	// visit's.
+	// Amend changes the record of a visit: change gets what is stored. It must give the same when it is called again
+	// with its own result, since messages come again, and it may be called more than once. URL and visit stay as they
+	// are. found is false, and nothing is changed, where the record of that visit is not stored: it is missing, or
+	// another visit's.
 	Amend(ctx context.Context, job JobID, u weburl.URL, visit int, change func(*Record)) (found bool, err error)
 }
 

@@ -107,8 +107,8 @@ type Deps struct {
 	// Outstanding returns how many messages are not wholly handled, their descendants included; nil where the bus keeps
 	// them when the program ends, so that nobody need wait.
 	Outstanding func() int64
-	// Quiet reports whether Outstanding is 0 and no seed is still to come; nil: nobody can tell. The frontier needs it to
-	// crawl level by level.
+	// Quiet reports whether Outstanding is 0 and no seed is still to come; nil: nobody can tell. The frontier needs
+	// it to crawl level by level.
 	Quiet func() bool
 	// Held reports whether the handlers wait for something that people have to mend: see pipeline.Config. nil: never.
 	Held func() bool

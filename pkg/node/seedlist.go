@@ -38,8 +38,8 @@ type listFeed struct {
 	count  seedlist.Count
 }
 
-// FeedSeeds hands the seeds of a list to the DUE over a cluster's bus: those that the ledger does not know. Called again
-// after a crash it reads the list from its beginning, and queues nothing twice.
+// FeedSeeds hands the seeds of a list to the DUE over a cluster's bus: those that the ledger does not know. Called
+// again after a crash it reads the list from its beginning, and queues nothing twice.
 func FeedSeeds(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.RobotsStore, job *crawl.Job, list *seedlist.List) (seedlist.Count, error) {
 	f, err := newListFeed(b, ledger, job, list)
 	if err != nil {
@@ -88,8 +88,8 @@ func (f *listFeed) read(ctx context.Context, before int) error {
 	}
 }
 
-// readLines hands on the lines of a list, and returns what ended it. Reading may take for ever: nobody waits for it when
-// ctx is done.
+// readLines hands on the lines of a list, and returns what ended it. Reading may take for ever: nobody waits for it
+// when ctx is done.
 func readLines(ctx context.Context, r *seedlist.Reader, before int, to chan<- seedlist.Line) error {
 	if err := r.Skip(before); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// priorityText says the priority by which an attempt was queued, and what made it so; empty: nothing was attempted, or it
-// is that of all pages.
+// priorityText says the priority by which an attempt was queued, and what made it so; empty: nothing was attempted,
+// or it is that of all pages.
 func (s *story) priorityText(l *crawl.LogLine) string {
 	if l.Attempt == 0 || l.Kind == crawl.KindRobots {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Seed reads a list into a job of a cluster: bad lines are told and do not stop the rest, and the same list again, whole
-// or longer, queues nothing twice.
+// Seed reads a list into a job of a cluster: bad lines are told and do not stop the rest, and the same list again,
+// whole or longer, queues nothing twice.
 func TestSeedReadsAList(t *testing.T) {
 	c := newCluster(t)
 	var text strings.Builder

@@ -80,8 +80,8 @@ func Marshal(job *crawl.Job) ([]byte, error) {
 	return buf.Bytes(), enc.Close()
 }
 
-// presetOf is the politeness that a job file's preset stands for; the default where it names none, or none that there is:
-// that is told when the job is checked.
+// presetOf is the politeness that a job file's preset stands for; the default where it names none, or none that there
+// is: that is told when the job is checked.
 func presetOf(data []byte) crawl.Politeness {
 	var file struct {
 		Politeness struct {

@@ -193,8 +193,8 @@ func (r *Rules) InScope(u weburl.URL) bool {
 	}
 }
 
-// Listed reports whether seeds stand in a list. They may be of any number, so nobody remembers where they lie: the scope
-// of a page is then that of the page that names it.
+// Listed reports whether seeds stand in a list. They may be of any number, so nobody remembers where they lie: the
+// scope of a page is then that of the page that names it.
 func (r *Rules) Listed() bool { return r.job.SeedList != "" }
 
 // inScopeFrom reports whether u lies in the scope, where it was named by from.

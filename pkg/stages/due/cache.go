@@ -10,8 +10,8 @@ import (
 // cache remembers recent URLs: a table with one place a slot, so its size is fixed and a newer URL pushes an older one
 // out. Most links of a page lead to pages that other pages link to as well; they need not be asked for.
 //
-// The low bits of a mark say which slot is its. In the slot they hold what is known of the URL besides: how often it was
-// found again, and at which depth it was claimed.
+// The low bits of a mark say which slot is its. In the slot they hold what is known of the URL besides: how often it
+// was found again, and at which depth it was claimed.
 type cache struct {
 	slots []atomic.Uint64
 	mask  uint64

@@ -9,11 +9,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// A URL that is found again while it waits gets better: after so many finds, a page counting once, its priority rises by
-// one, three times at most. Nothing is looked for in the queues, and nothing in them is rewritten. The frontier gets a
-// second task of the URL, marked Repeat, which it puts into the queue of the higher priority; whichever of the two comes
-// second is dropped. The finds are counted beside the recent URLs (cache.go), so that they cost no memory of their own;
-// those of a URL that was pushed out are forgotten, and a restart forgets all.
+// A URL that is found again while it waits gets better: after so many finds, a page counting once, its priority rises
+// by one, three times at most. Nothing is looked for in the queues, and nothing in them is rewritten. The frontier
+// gets a second task of the URL, marked Repeat, which it puts into the queue of the higher priority; whichever of the
+// two comes second is dropped. The finds are counted beside the recent URLs (cache.go), so that they cost no memory
+// of their own; those of a URL that was pushed out are forgotten, and a restart forgets all.
 //
 // It rises only if the URL was found outstanding times as often as URLs are on average by then: where all are found as
 // often, nothing would be gained by a second task of each.
@@ -39,8 +39,8 @@ const (
 	counted    = 1 << 19   // the finds count
 )
 
-// claimed notes a URL that was claimed just now. The finds of pages count, but for seeds and targets of redirects: these
-// have a place before others already.
+// claimed notes a URL that was claimed just now. The finds of pages count, but for seeds and targets of redirects:
+// these have a place before others already.
 func (c *cache) claimed(m uint64, t *crawl.Task) {
 	if t.Kind != crawl.KindPage || t.Seed || t.Redirects > 0 || t.Depth < 0 || t.Depth > maxDepth {
 		c.add(m)

@@ -7,11 +7,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// maxPopular is how many hosts' links are counted. Where there are more, all counts are halved, and hosts that had one go.
+// maxPopular is how many hosts' links are counted. Where there are more, all counts are halved, and hosts that had
+// one go.
 const maxPopular = 1 << 16
 
-// popular counts the links to hosts from other hosts, for jobs that ask for it. The DUE of the node that owns a host sees
-// all of them. A restart forgets the counts; tasks that are queued carry them.
+// popular counts the links to hosts from other hosts, for jobs that ask for it. The DUE of the node that owns a host
+// sees all of them. A restart forgets the counts; tasks that are queued carry them.
 type popular struct {
 	mu    sync.Mutex
 	links map[string]int

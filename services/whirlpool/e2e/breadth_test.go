@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// levelWeb is a web of numbered pages on two hosts, of which one is slow. Page n links to 3n+1, 3n+2 and 3n+3, back, and
-// far ahead where n is a multiple of 50; some are busy when they are asked for first, some have moved.
+// levelWeb is a web of numbered pages on two hosts, of which one is slow. Page n links to 3n+1, 3n+2 and 3n+3, back,
+// and far ahead where n is a multiple of 50; some are busy when they are asked for first, some have moved.
 type levelWeb struct {
 	pages   int
 	servers [2]*httptest.Server

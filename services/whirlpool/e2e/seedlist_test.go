@@ -108,7 +108,8 @@ func TestSeedsFromStandardInput(t *testing.T) {
 	}
 }
 
-// A sitemap, a compressed one, an RSS feed whose name says nothing and an Atom feed are seeds: what they list is fetched.
+// A sitemap, a compressed one, an RSS feed whose name says nothing and an Atom feed are seeds: what they list is
+// fetched.
 func TestSitemapsAndFeedsAsSeeds(t *testing.T) {
 	srv, _ := listedSite(t)
 	dir := filepath.Join(t.TempDir(), "out")
