@@ -75,6 +75,8 @@ var bounds = map[string]Bound{
 	"limits.links_per_page":       {1, 1e6, ""},
 	"limits.max_text":             {1, maxSize, ""},
 	"rules.links.weight":          {1, 9, ""},
+	"assets.max":                  {0, maxNumber, "0: no limit"},
+	"assets.per_host":             {0, maxNumber, "0: no limit"},
 }
 
 var (

@@ -69,6 +69,7 @@ type Job struct {
 	Politeness Politeness   `json:"politeness" yaml:"politeness"`   // what a host has to bear
 	Retry      Retry        `json:"retry" yaml:"retry"`             // how failures are repeated
 	Limits     Limits       `json:"limits" yaml:"limits"`           // bounds of a fetch and a page
+	Assets     Assets       `json:"assets" yaml:"assets"`           // what pages are made of: style sheets, images, scripts, fonts
 	MediaTypes []string     `json:"media_types" yaml:"media_types"` // pages that are kept: type/subtype, type/* or */*
 	Rules      []SiteRule   `json:"rules" yaml:"rules"`             // site rules: what is extracted, and which links come first
 }
@@ -128,6 +129,14 @@ type Limits struct {
 	MaxText       Size     `json:"max_text" yaml:"max_text"`               // bytes of a page's main text in its record; a longer one is cut
 }
 
+// Assets says whether the requisites of pages are fetched, and how many. They are no pages: they have no record, and
+// count against these budgets only.
+type Assets struct {
+	Scope   AssetScope `json:"scope" yaml:"scope"`       // which are fetched; empty: none; job: those in the scope of the job
+	Max     int        `json:"max" yaml:"max"`           // assets of the whole job
+	PerHost int        `json:"per_host" yaml:"per_host"` // assets of one host
+}
+
 // SiteRule extracts records from the pages it matches and weighs their links.
 type SiteRule struct {
 	Name   string       `json:"name" yaml:"name"`     // name, for messages
@@ -166,7 +175,7 @@ func DefaultJob() Job {
 		Limits: Limits{MaxBody: 10 << 20, MaxHeader: 256 << 10, Redirects: 10, Connect: 10 * s, TLSHandshake: 10 * s,
 			FirstByte: 30 * s, Idle: 30 * s, Total: 180 * s, MinRate: 1 << 10, MinRateWindow: 30 * s, LinksPerPage: 6_000,
 			MaxText: 1 << 20},
-		MediaTypes: []string{"text/html", "application/xhtml+xml"},
+		Assets: defaultAssets(), MediaTypes: []string{"text/html", "application/xhtml+xml"},
 	}
 }
 
@@ -239,6 +248,7 @@ func (j *Job) Validate() error {
 	errs = append(errs, checkPatterns("include", j.Include)...)
 	errs = append(errs, checkPatterns("exclude", j.Exclude)...)
 	errs = append(errs, checkMediaTypes(j.MediaTypes)...)
+	errs = append(errs, j.Assets.check()...)
 	errs = append(errs, checkNumbers(reflect.ValueOf(j).Elem(), "", "")...)
 	return errors.Join(errs...)
 }

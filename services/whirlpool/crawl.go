@@ -116,6 +116,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVar(&job.IgnoreRobots, "ignore-robots", false,
 		"do not ask for robots.txt; only for your own sites. Sitemaps that it names are not found then: give them as seeds")
 	fl.BoolVar(&f.keepNoFollow, "ignore-nofollow", false, "follow nofollow links and store noindex pages")
+	addAssetFlags(cmd, job)
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
 	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate, "bits of 64 in which near-duplicates may differ; -1: only exact copies")
 }
@@ -192,6 +193,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 			copyFlag()
 		}
 	}
+	overlayAssets(cmd, job, flags)
 }
 
 // memoryGoal is what the Go runtime keeps a crawl's memory under, collecting garbage more often when it comes near.
@@ -319,7 +321,7 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	opt := node.DefaultLocal(f.out, job, log)
-	opt.WARC = f.warc
+	opt.WARC = f.warc || job.Assets.Wanted() // assets are kept nowhere else
 	f.fit(&opt, stderr)
 	opt.Node.Frontier.ShareAddresses = f.proxy == ""
 	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.proxy, f.allowPrivate, true

@@ -107,10 +107,16 @@ func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 	if entry, on := r.blacklist.Entry(t.URL); on {
 		return crawl.ReasonBlacklist, r.name(entry)
 	}
-	if t.Kind == crawl.KindPage || t.Feed {
+	switch {
+	case t.Kind == crawl.KindPage || t.Feed:
 		if reason, rule := r.judgeWanted(t.URL, href); reason != "" {
 			return reason, rule
 		}
+	case t.Kind == crawl.KindAsset:
+		if reason, rule := r.judgeAsset(t.URL, href); reason != "" {
+			return reason, rule
+		}
+		return r.traps.Check(t.URL, now), "" // its depth is that of its page
 	}
 	if r.job.MaxDepth >= 0 && t.Depth > r.job.MaxDepth {
 		return crawl.ReasonDepth, r.depthRule
@@ -123,10 +129,8 @@ func (r *Rules) judgeWanted(u weburl.URL, href string) (reason, rule string) {
 	if !r.InScope(u) {
 		return crawl.ReasonScope, r.scopeRule
 	}
-	for _, re := range r.exclude {
-		if re.MatchString(href) {
-			return crawl.ReasonExclude, r.name(re.String())
-		}
+	if rule, excluded := r.excluded(href); excluded {
+		return crawl.ReasonExclude, rule
 	}
 	if len(r.include) == 0 {
 		return "", ""
@@ -137,6 +141,31 @@ func (r *Rules) judgeWanted(u weburl.URL, href string) (reason, rule string) {
 		}
 	}
 	return crawl.ReasonInclude, ""
+}
+
+// excluded reports whether a URL matches an exclude pattern, and which.
+func (r *Rules) excluded(href string) (rule string, yes bool) {
+	for _, re := range r.exclude {
+		if re.MatchString(href) {
+			return r.name(re.String()), true
+		}
+	}
+	return "", false
+}
+
+// judgeAsset applies what binds assets: the scope of assets, and what the user excludes. Include patterns say which
+// pages are wanted, so they do not.
+func (r *Rules) judgeAsset(u weburl.URL, href string) (reason, rule string) {
+	switch {
+	case !r.job.Assets.Wanted():
+		return crawl.ReasonNoAssets, ""
+	case r.job.Assets.Scope == crawl.AssetsJob && !r.InScope(u):
+		return crawl.ReasonScope, r.scopeRule
+	}
+	if rule, excluded := r.excluded(href); excluded {
+		return crawl.ReasonExclude, rule
+	}
+	return "", ""
 }
 
 func (r *Rules) name(rule string) string {

@@ -29,6 +29,7 @@ type Key struct {
 // enums are the texts of which there are few.
 var enums = map[string][]string{
 	"scope":             {"domain", "host", "prefix", "any"},
+	"assets.scope":      {"", "any", "job"},
 	"rules.fields.type": {"", "string", "number", "integer", "bool", "date", "html"},
 }
 
