@@ -14,8 +14,8 @@ import (
 // Explanation is the story of a URL, in the order in which the crawler decides.
 type Explanation struct {
 	Given     string        `json:"given"`
-	URL       weburl.URL    `json:"url"`       // canonical: the name under which the crawl knows it
-	Rewritten []string      `json:"rewritten"` // rules that made the canonical form; empty: it was canonical
+	URL       weburl.URL    `json:"url"`            // canonical: the name under which the crawl knows it
+	Rewritten []string      `json:"rewritten"`      // rules that made the canonical form; empty: it was canonical
 	Kind      string        `json:"kind,omitempty"` // what it was met as, where that is no page: asset or sitemap
 	Of        weburl.URL    `json:"of,omitzero"`    // the page or style sheet that an asset was met in
 	Time      time.Time     `json:"time"`

@@ -28,6 +28,7 @@ type crawlFlags struct {
 	warc, fresh, quiet, json, allowPrivate bool
 	noSitemaps, verbose, keepNoFollow      bool
 	temporary                              bool // the directory goes when the command ends
+	copies                                 copyFlags
 }
 
 func newCrawl() *cobra.Command {
@@ -63,6 +64,7 @@ failed or no page could be fetched.`,
 			final, err = f.job(cmd, job, args)
 		}
 		if err == nil {
+			f.copies.wantAssets(cmd, final)
 			err = f.check()
 		}
 		if err != nil {
@@ -81,6 +83,7 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	f.addJob(cmd, job)
 	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
 	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
+	f.copies.register(cmd)
 	fl.BoolVar(&f.fresh, "fresh", false, "discard what the directory holds of an earlier crawl")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.json, "json", false, "print progress as JSON lines on standard output")
@@ -213,7 +216,7 @@ func (f *crawlFlags) check() error {
 	case f.toStdout() && (f.warc || f.fresh):
 		return usage("-o - keeps no files: --warc and --fresh need a directory")
 	}
-	return nil
+	return f.copies.check(f.toStdout())
 }
 
 // maxConcurrency is more than the sockets that a process may have on most systems.
@@ -282,6 +285,9 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 	}
 	view.end(end)
 	view.shut(l, finished)
+	if err := f.copies.write(context.WithoutCancel(ctx), opt.Dir, opt.Job, view); err != nil {
+		return err
+	}
 	if errStream != nil {
 		return errStream
 	}
@@ -321,7 +327,7 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	opt := node.DefaultLocal(f.out, job, log)
-	opt.WARC = f.warc || job.Assets.Wanted() // assets are kept nowhere else
+	opt.WARC = f.warc || f.copies.wanted() || job.Assets.Wanted() // assets are kept nowhere else
 	f.fit(&opt, stderr)
 	opt.Node.Frontier.ShareAddresses = f.proxy == ""
 	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.proxy, f.allowPrivate, true

@@ -110,7 +110,10 @@ func inUTF8(body []byte, contentType string) []byte {
 	if bytes.HasPrefix(body, []byte(byteOrderMark)) || isASCII(body) && !bytes.HasPrefix(body, []byte("\x1b")) {
 		return body
 	}
-	e, name, _ := charset.DetermineEncoding(body, contentType)
+	e, name, certain := charset.DetermineEncoding(body, contentType)
+	if !certain && utf8.Valid(body) { // it looks at the start only
+		name = "utf-8"
+	}
 	switch {
 	case name == "utf-8" && utf8.Valid(body):
 		if declared(body) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"iter"
 	"os"
 	"path"
 	"slices"
@@ -21,6 +22,8 @@ type Options struct {
 	// Canonical gives URLs the form by which the crawl knows them.
 	Canonical func(weburl.URL) weburl.URL
 	Seeds     []weburl.URL // the start page leads to them
+	// Pages are the pages of the crawl, to count those that were fetched before there was an archive; nil: not counted.
+	Pages iter.Seq2[weburl.URL, error]
 	// Keep says which URLs belong to the crawl, where an archive holds several; nil: all do.
 	Keep func(context.Context, []weburl.URL) ([]bool, error)
 }
@@ -32,6 +35,7 @@ type Summary struct {
 	Bytes   int64 // of all files
 	Missing int   // references to assets that are not in the archive: they lead to the network
 	Damaged int   // answers whose body is not in the archive
+	Absent  int   // pages of the crawl that are not in the archive
 }
 
 // partName is the file that is being written; it gets its name when it is whole.
@@ -70,6 +74,16 @@ func Write(ctx context.Context, opt Options) (s Summary, err error) {
 		}
 		if err := w.entry(e); err != nil {
 			return w.summary, fmt.Errorf("mirror %s: %w", e.url, err)
+		}
+	}
+	if opt.Pages != nil {
+		for u, err := range opt.Pages {
+			if err != nil {
+				return w.summary, err
+			}
+			if x.byURL[u.String()] == nil {
+				w.summary.Absent++
+			}
 		}
 	}
 	return w.summary, w.start(opt.Seeds)

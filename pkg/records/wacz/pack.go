@@ -85,6 +85,7 @@ func (p *pack) store(ctx context.Context, name, file string, n int64) error {
 	}
 	h := &zip.FileHeader{Name: name, Method: zip.Store, Modified: p.now, CRC32: crc.Sum32(), CompressedSize64: uint64(n),
 		UncompressedSize64: uint64(n)}
+	h.ModifiedDate, h.ModifiedTime = dosTime(p.now)
 	w, err := p.zip.CreateRaw(h)
 	if err != nil {
 		return err
@@ -123,4 +124,9 @@ func indented(v any) ([]byte, error) {
 	enc.SetIndent("", "  ")
 	err := enc.Encode(v)
 	return b.Bytes(), err
+}
+
+// dosTime is a time as ZIP has it, in steps of two seconds.
+func dosTime(t time.Time) (date, clock uint16) {
+	return uint16(t.Day() + int(t.Month())<<5 + max(t.Year()-1980, 0)<<9), uint16(t.Second()/2 + t.Minute()<<5 + t.Hour()<<11)
 }
