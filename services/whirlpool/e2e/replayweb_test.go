@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// replayWeb is the directory of the npm package "replaywebpage", unpacked: ReplayWeb.page, an independent reader of WACZ
-// files. It is not a part of this project; who has it names it.
+// replayWeb is the directory of the npm package "replaywebpage", unpacked: ReplayWeb.page, an independent reader of
+// WACZ files. It is not a part of this project; who has it names it.
 func replayWeb(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("WHIRLPOOL_TEST_REPLAYWEB")
