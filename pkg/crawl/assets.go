@@ -18,7 +18,20 @@ const (
 	defaultAssetsHost = 50_000
 )
 
-func defaultAssets() Assets { return Assets{Max: defaultAssetsMax, PerHost: defaultAssetsHost} }
+// Limits are how many assets the job and a host may have; 0: any number.
+func (a *Assets) Limits() (all, host int) {
+	return a.limit(a.Max, defaultAssetsMax), a.limit(a.PerHost, defaultAssetsHost)
+}
+
+func (*Assets) limit(n, otherwise int) int {
+	switch {
+	case n == 0:
+		return otherwise
+	case n < 0:
+		return 0
+	}
+	return n
+}
 
 // Wanted reports whether any assets are fetched.
 func (a *Assets) Wanted() bool { return a.Scope != AssetsNone }

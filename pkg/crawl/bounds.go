@@ -61,6 +61,12 @@ var bounds = map[string]Bound{
 	"politeness.host_connections": {1, 1024, ""},
 	"politeness.download_factor":  {0, maxFactor, "0: the download's time does not count"},
 	"politeness.max_adaptive":     {0, float64(maxDuration), "0s: the download's time does not count"},
+	"network.proxy_delay":         {0, float64(maxDuration), "0s: no waiting"},
+	"network.proxy_connections":   {0, 65_536, "0: no limit"},
+	"bounds.max_time":             {0, float64(maxDuration), "0s: no limit"},
+	"bounds.max_bytes":            {0, 1 << 53, "0: no limit"},
+	"bounds.rate":                 {0, 1e6, "0: no limit"},
+	"bounds.bandwidth":            {0, 1 << 40, "0: no limit"},
 	"retry.max":                   {0, 100, "0: no second attempt"},
 	"limits.max_body":             {1, maxSize, ""},
 	"limits.max_header":           {1 << 10, 16 << 20, ""},
@@ -75,8 +81,8 @@ var bounds = map[string]Bound{
 	"limits.links_per_page":       {1, 1e6, ""},
 	"limits.max_text":             {1, maxSize, ""},
 	"rules.links.weight":          {1, 9, ""},
-	"assets.max":                  {0, maxNumber, "0: no limit"},
-	"assets.per_host":             {0, maxNumber, "0: no limit"},
+	"assets.max":                  {-1, maxNumber, "0: 100,000; -1: no limit"},
+	"assets.per_host":             {-1, maxNumber, "0: 50,000; -1: no limit"},
 }
 
 var (

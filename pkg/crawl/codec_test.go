@@ -26,7 +26,7 @@ func samples(t testing.TB) []crawl.Event {
 	task := crawl.Task{Job: "j", URL: u, Kind: crawl.KindSitemap, Priority: 3, Depth: 2, Redirects: 1, Referrer: v, Attempt: 1,
 		NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "x", Lease: 9, Tracked: true, Epoch: 2, Feed: true, Paid: true}
 	page := crawl.Page{Task: task, Status: 200, FetchedAt: at, ContentType: "text/html", Body: "m1", Bytes: 12,
-		Digest: crawl.Digest{1, 2}, Truncated: "max-body", LinkHeaders: []string{"l"}, RobotsTags: []string{"noindex"}, Refresh: "1; url=/x"}
+		Digest: crawl.Digest{1, 2}, Truncated: "max-body", LinkHeaders: []string{"l"}, RobotsTags: []string{"noindex"}, Refresh: "1; url=/x", Insecure: true}
 	links := []crawl.Link{{URL: v, Rel: "nofollow", Text: "t", Tag: "a", Weight: 9}, {Raw: "mailto:x"}}
 	batch := crawl.Batch{Job: "j", Tasks: []crawl.Task{task},
 		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1, Rule: "host", Epoch: 2}}, Page: u, Again: true, Epoch: 2}
@@ -38,7 +38,7 @@ func samples(t testing.TB) []crawl.Event {
 		batch.Foreign = append(batch.Foreign, crawl.Exclusion{URL: x, Reason: "scheme", Referrer: u, Depth: 2})
 	}
 	return []crawl.Event{
-		&crawl.Fetch{Task: task, Addr: netip.MustParseAddr("192.0.2.1"), Tenure: 5, FirstWait: 3e9},
+		&crawl.Fetch{Task: task, Addr: netip.MustParseAddr("192.0.2.1"), Tenure: 5, FirstWait: 3e9, Bandwidth: 7},
 		&page,
 		&crawl.Document{Page: page, Title: "t", Text: "x", Lang: "en", Charset: "utf-8", ContentType: "text/html", Canonical: "c",
 			Fields: []crawl.Field{{Name: "n", Value: "v"}}, Links: links, NoIndex: true, NoFollow: true, Cut: []string{"text"},
@@ -49,7 +49,7 @@ func samples(t testing.TB) []crawl.Event {
 		&crawl.Fresh{Tasks: []crawl.Task{task}},
 		&crawl.Outcome{Task: task, Verdict: crawl.VerdictRetry, Status: 503, Reason: "status", Detail: "d", Started: at, Ended: at,
 			FirstByte: time.Second, Slow: true, CrawlDelay: time.Second, RetryAfter: time.Minute, Addr: netip.MustParseAddr("::1"), Location: v, Bytes: 3,
-			ContentType: "text/html", Digest: crawl.Digest{9}, Follows: true, ETag: `W/"1"`, LastModified: "then",
+			ContentType: "text/html", Digest: crawl.Digest{9}, Follows: true, ETag: `W/"1"`, LastModified: "then", Wire: 8, Insecure: true,
 			Robots: &crawl.RobotsOutcome{Origin: "o", Expires: at, CrawlDelay: time.Second, Sitemaps: []string{"s"}, Redirect: v}},
 	}
 }

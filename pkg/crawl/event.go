@@ -53,6 +53,9 @@ type Fetch struct {
 	// of which it knows little or nothing. The whole fetch may take three times as long. 0: only the job's limits
 	// count.
 	FirstWait time.Duration `cbor:"4,keyasint,omitempty"`
+	// Bandwidth is how many bytes of bodies a second may come for the job at this node, over all its fetches; 0: no
+	// bound.
+	Bandwidth int64 `cbor:"45,keyasint,omitempty"`
 }
 
 // Page is an answer with status 2xx whose body lies in the body spool.
@@ -70,6 +73,8 @@ type Page struct {
 	RobotsTags  []string `cbor:"10,keyasint,omitempty"`
 	// Refresh is the value of the Refresh header: browsers treat it as a meta element.
 	Refresh string `cbor:"15,keyasint,omitempty"`
+	// Insecure is as in Outcome.
+	Insecure bool `cbor:"45,keyasint,omitempty"`
 }
 
 // Document is a parsed page.

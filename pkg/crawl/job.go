@@ -49,6 +49,9 @@ type Job struct {
 	// file.
 	BlacklistEntries []string `json:"blacklist_entries" yaml:"-"`
 
+	Ext     []string `json:"ext,omitempty" yaml:"ext,omitempty"`           // extensions of the URLs that are fetched, as in html; a URL without any is fetched too. Seeds need none of them
+	SkipExt []string `json:"skip_ext,omitempty" yaml:"skip_ext,omitempty"` // extensions of URLs that are not fetched, but for seeds
+
 	MaxPages       int `json:"max_pages" yaml:"max_pages"`               // stop after so many pages
 	MaxDepth       int `json:"max_depth" yaml:"max_depth"`               // follow links so many hops from a seed; 0: the seeds only
 	PagesPerLevel  int `json:"pages_per_level" yaml:"pages_per_level"`   // URLs of one depth
@@ -65,13 +68,24 @@ type Job struct {
 	KeepParams    bool   `json:"keep_params" yaml:"keep_params"`         // do not strip session ids and tracking parameters
 	NearDuplicate int    `json:"near_duplicate" yaml:"near_duplicate"`   // bits of 64 in which fingerprints of near-duplicates may differ
 
-	Robots     RobotsPolicy `json:"robots" yaml:"robots"`           // how robots.txt files are used
-	Politeness Politeness   `json:"politeness" yaml:"politeness"`   // what a host has to bear
-	Retry      Retry        `json:"retry" yaml:"retry"`             // how failures are repeated
-	Limits     Limits       `json:"limits" yaml:"limits"`           // bounds of a fetch and a page
-	Assets     Assets       `json:"assets" yaml:"assets"`           // what pages are made of: style sheets, images, scripts, fonts
-	MediaTypes []string     `json:"media_types" yaml:"media_types"` // pages that are kept: type/subtype, type/* or */*
-	Rules      []SiteRule   `json:"rules" yaml:"rules"`             // site rules: what is extracted, and which links come first
+	AcceptLanguage string       `json:"accept_language,omitempty" yaml:"accept_language,omitempty"` // Accept-Language of each request, as in de,en;q=0.5
+	Headers        []HeaderRule `json:"headers,omitempty" yaml:"headers,omitempty"`                 // further fields of the requests' headers
+	Auth           []AuthRule   `json:"auth,omitempty" yaml:"auth,omitempty"`                       // passwords and tokens, by site
+	Cookies        string       `json:"cookies,omitempty" yaml:"cookies,omitempty"`                 // keep the cookies that servers set: on, off, or empty: on unless scope is any
+	CookiesFile    string       `json:"cookies_file,omitempty" yaml:"cookies_file,omitempty"`       // file of cookies, as browsers' add-ons, curl and wget write it (Netscape's format)
+	Cookie         []CookieRule `json:"cookie,omitempty" yaml:"cookie,omitempty"`                   // cookies that are sent besides
+	Login          Login        `json:"login,omitzero" yaml:"login,omitempty"`                      // log in by a form before anything else of that site is fetched
+	FollowLogout   bool         `json:"follow_logout,omitempty" yaml:"follow_logout,omitempty"`     // follow what looks like a log-out link though the crawl is logged in
+
+	Robots     RobotsPolicy `json:"robots" yaml:"robots"`                      // how robots.txt files are used
+	Politeness Politeness   `json:"politeness" yaml:"politeness"`              // what a host has to bear
+	Network    Network      `json:"network,omitzero" yaml:"network,omitempty"` // how requests reach the web
+	Bounds     Bounds       `json:"bounds,omitzero" yaml:"bounds,omitempty"`   // what the crawl as a whole may take
+	Retry      Retry        `json:"retry" yaml:"retry"`                        // how failures are repeated
+	Limits     Limits       `json:"limits" yaml:"limits"`                      // bounds of a fetch and a page
+	Assets     Assets       `json:"assets,omitzero" yaml:"assets,omitempty"`   // what pages are made of: style sheets, images, scripts, fonts
+	MediaTypes []string     `json:"media_types" yaml:"media_types"`            // pages that are kept: type/subtype, type/* or */*
+	Rules      []SiteRule   `json:"rules" yaml:"rules"`                        // site rules: what is extracted, and which links come first
 }
 
 // RobotsPolicy says how robots.txt files are used.
@@ -175,7 +189,7 @@ func DefaultJob() Job {
 		Limits: Limits{MaxBody: 10 << 20, MaxHeader: 256 << 10, Redirects: 10, Connect: 10 * s, TLSHandshake: 10 * s,
 			FirstByte: 30 * s, Idle: 30 * s, Total: 180 * s, MinRate: 1 << 10, MinRateWindow: 30 * s, LinksPerPage: 6_000,
 			MaxText: 1 << 20},
-		Assets: defaultAssets(), MediaTypes: []string{"text/html", "application/xhtml+xml"},
+		MediaTypes: []string{"text/html", "application/xhtml+xml"},
 	}
 }
 
@@ -248,6 +262,10 @@ func (j *Job) Validate() error {
 	errs = append(errs, checkPatterns("include", j.Include)...)
 	errs = append(errs, checkPatterns("exclude", j.Exclude)...)
 	errs = append(errs, checkMediaTypes(j.MediaTypes)...)
+	errs = append(errs, checkRequests(j)...)
+	errs = append(errs, checkNetwork(j)...)
+	errs = append(errs, checkExtensions("ext", j.Ext)...)
+	errs = append(errs, checkExtensions("skip_ext", j.SkipExt)...)
 	errs = append(errs, j.Assets.check()...)
 	errs = append(errs, checkNumbers(reflect.ValueOf(j).Elem(), "", "")...)
 	return errors.Join(errs...)

@@ -70,6 +70,10 @@ type Outcome struct {
 	// MaxValidator octets; of a page that is unchanged (304), those that were asked with where it sent none.
 	ETag         string `cbor:"19,keyasint,omitempty"`
 	LastModified string `cbor:"20,keyasint,omitempty"`
+	// Wire is how many bytes of the body came, before any Content-Encoding was undone.
+	Wire int64 `cbor:"45,keyasint,omitempty"`
+	// Insecure says that the server's certificate is not valid, and that the job fetches all the same.
+	Insecure bool `cbor:"46,keyasint,omitempty"`
 	// Node is the node whose frontier waits for a robots.txt that a host of another node served; empty: this node. It
 	// addresses the message and is not part of it.
 	Node string `cbor:"-"`
@@ -99,6 +103,15 @@ func (e *Outcome) Subject() Subject { return e.Task.subject() }
 
 // Contacted reports whether a request was sent.
 func (e *Outcome) Contacted() bool { return !e.Ended.IsZero() }
+
+// OurTrouble reports whether a reason is a fault of the crawler or of what it works with: no URL fails by it.
+func OurTrouble(reason string) bool {
+	switch reason {
+	case ReasonOpenFiles, ReasonProxy, ReasonNoProxy, ReasonCertificate:
+		return true
+	}
+	return false
+}
 
 // Reasons that stand in outcomes, exclusions and crawl.log. Others may be made by the traps package (trap-…).
 const (
@@ -137,7 +150,11 @@ const (
 	ReasonHeaderTooLarge   = "headers-too-large"
 	ReasonEncoding         = "encoding" // a Content-Encoding that cannot be undone
 	ReasonStatus           = "status"
-	ReasonOpenFiles        = "open-files" // the crawler itself could open no more files: nobody's fault but its own
+	ReasonExtension        = "extension"   // its extension is not wanted: ext, skip_ext
+	ReasonProxy            = "proxy"       // a proxy failed: our own trouble, and not the site's
+	ReasonNoProxy          = "no-proxy"    // no proxy could be asked
+	ReasonCertificate      = "certificate" // the client certificate cannot be used: our own trouble
+	ReasonOpenFiles        = "open-files"  // the crawler itself could open no more files: nobody's fault but its own
 	ReasonInterrupted      = "interrupted"
 	ReasonBodyLost         = "body-lost"  // the page was fetched, and its body lost before it was parsed (ErrBodyLost)
 	ReasonLeaseLost        = "lease-lost" // the message of its lease, or of its outcome, was deleted from the queues

@@ -36,6 +36,7 @@ type Record struct {
 	Cut         []string
 	Epoch       uint32 // of the job's revision by which it was made; 0 is the first
 	Visit       int    // which of the visits of the URL it is of; 0 is the first
+	Insecure    bool   // the server's certificate is not valid
 }
 
 // LogLine is one line of crawl.log.

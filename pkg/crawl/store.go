@@ -176,16 +176,34 @@ type ContentSet interface {
 // BodyRef names a body in the spool of one node.
 type BodyRef string
 
-// Bodies is the body spool: bodies wait here between fetcher and parser, off the bus.
+// Bodies is the body spool: bodies wait here between stages, off the bus.
 type Bodies interface {
 	// Put spools what it reads from r.
 	Put(ctx context.Context, r io.Reader) (BodyRef, error)
 	// Open returns the body, ErrNoBody if it was released, or ErrBodyLost if that is not certain. Reading a damaged
 	// body also ends with ErrBodyLost.
 	Open(ctx context.Context, ref BodyRef) (io.ReadCloser, error)
-	// Release forgets the body. Releasing it twice is no error.
+	// Share gives a user (a name of a-z, 0-9, - and .) a reference of its own to a body. Each reference is opened and
+	// released without regard to the others; the body goes with the last. The same user gets the same reference again.
+	// The error is that of Open where the body is not there.
+	Share(ctx context.Context, ref BodyRef, user string) (BodyRef, error)
+	// Release forgets the reference, and the body with the last one. Releasing it twice is no error.
 	Release(ctx context.Context, ref BodyRef) error
 }
+
+// Bodied is an event that carries a reference to a page's body. Who handles it may open the body; the runner of the
+// stages releases it.
+type Bodied interface {
+	Event
+	// BodyRef is the reference, which the caller may change.
+	BodyRef() *BodyRef
+}
+
+// BodyRef implements Bodied.
+func (p *Page) BodyRef() *BodyRef { return &p.Body }
+
+// BodyRef implements Bodied.
+func (d *Document) BodyRef() *BodyRef { return &d.Page.Body }
 
 // Host is what is remembered of a host between the times it is active.
 type Host struct {

@@ -300,6 +300,10 @@ func (c *cluster) config() Config {
 		out.Limits[r] = in.Handlers.Of(string(r)).D()
 	}
 	out.Workers[Fetcher] = bus.Workers{Min: 1, Max: process.FitFiles(in.Fetch.Concurrency, files)}
+	if fetches := out.Workers[Fetcher].Max; c.plays(Fetcher) && c.plays(Frontier) && fetches < out.Frontier.Window {
+		c.p.Log.Warn("fewer requests at once than leases: silent hosts may hold all of them; make fetch.concurrency as large as frontier.window",
+			"fetch.concurrency", fetches, "frontier.window", out.Frontier.Window)
+	}
 	return out
 }
 
@@ -321,7 +325,7 @@ func (c *cluster) deps() Deps {
 	if db := c.postgres; db != nil {
 		d.Jobs = db.Jobs()
 		s.URLs, s.Ledger, s.Budgets, s.Content = db.URLs(), db.URLs(), db.Budgets(), db.ContentSet()
-		s.Redirects, s.Places = db.Redirects(), db.Places()
+		s.Redirects, s.Places, s.Spending, s.Jars = db.Redirects(), db.Places(), db.Spending(), db.Jars()
 		s.Hosts, s.Robots, s.Attempts, s.Unkept = db.Hosts(), db.Hosts(), db.AttemptLog(), db.Unkept()
 	}
 	if c.mongo != nil {
@@ -341,7 +345,7 @@ func (c *cluster) deps() Deps {
 		s.Following = c.postgres.Followed()
 	}
 	if c.member != nil {
-		d.Owners, d.Fetching = c.owners(), c.fenced
+		d.Owners, d.Fetching, d.Nodes = c.owners(), c.fenced, c.ringNodes
 	}
 	if c.memcached != nil {
 		s.Robots = c.memcached.Robots(s.Robots)

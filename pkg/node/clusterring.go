@@ -100,6 +100,14 @@ func (c *cluster) owners() hostsplitter.Owners {
 	return owners{ring.Router{Self: c.p.Config.Node, Current: c.member.Table, Addresses: c.addresses()}}
 }
 
+// ringNodes is how many nodes the newest table has: a job's rate and bandwidth are divided by them.
+func (c *cluster) ringNodes() int {
+	if t := c.member.Table(); t != nil {
+		return len(t.Nodes())
+	}
+	return 1
+}
+
 // byAddress reports whether the ring places hosts by their addresses.
 func (c *cluster) byAddress() bool {
 	return c.member != nil && c.p.Config.Ring.Partition == ring.ByIP.String()

@@ -134,7 +134,12 @@ func (w *jobWatch) follow(ctx context.Context, j crawl.JobInfo) (left int64, err
 		last = standstill{claimed: tally.Claimed, open: open, since: time.Now(), tries: last.tries, next: last.next}
 		w.looked[j.ID] = last
 	}
-	over := open == 0 || w.frontier.Exhausted(j.ID)
+	w.frontier.SetOver(j.ID, j.State == crawl.JobEnded)
+	over, err := w.exhausted(ctx, j)
+	if err != nil {
+		return 0, err
+	}
+	over = over || open == 0
 	if left = open; over {
 		left = 0
 	}
@@ -150,6 +155,16 @@ func (w *jobWatch) follow(ctx context.Context, j crawl.JobInfo) (left int64, err
 		return 0, w.jobs.SetState(ctx, j.ID, crawl.JobEnded)
 	}
 	return left, nil
+}
+
+// exhausted reports whether a bound of the job lets nothing more be fetched, and nothing is under way here. A node that
+// never had to do with the job goes by what all nodes counted.
+func (w *jobWatch) exhausted(ctx context.Context, j crawl.JobInfo) (bool, error) {
+	if w.frontier.Knows(j.ID) || !j.Job.Bounds.Counted() {
+		return w.frontier.Exhausted(j.ID), nil
+	}
+	spent, err := w.store.Spending().Spent(ctx, j.ID)
+	return err == nil && j.Job.Bounds.Met(spent) != "", err
 }
 
 // unchanged asks whether a job's figures are still what they were: what a sweep let in meanwhile is to be fetched

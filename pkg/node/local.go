@@ -112,7 +112,7 @@ func (l *Local) deps(opt LocalOptions) (Deps, error) {
 		Registry: opt.Metrics,
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
-			Bodies: s.Bodies()}}
+			Bodies: s.Bodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending()}}
 	if l.archive != nil {
 		d.Stores.Archive = l.archive
 	}

@@ -40,9 +40,14 @@ type Stores struct {
 	Archive  crawl.Archive // nil: no WARC files
 	// Redirects is where loops of redirects are found.
 	Redirects crawl.Redirects
+	// Jars are the cookies of jobs; nil: none are kept. OwnJars: nobody else changes them.
+	Jars    crawl.Jars
+	OwnJars bool
 	// Places is which pages keep their places in the page budget; nil: Pages forgets the records of pages that are
 	// taken back.
 	Places crawl.Places
+	// Spending is what jobs spend of their bounds.
+	Spending crawl.Spending
 	// Following is used on a ring of nodes; nil: nobody waits for the links of pages.
 	Following crawl.Following
 }
@@ -103,9 +108,10 @@ type Deps struct {
 	// Held reports whether the handlers wait for something that people have to mend: see pipeline.Config. nil: never.
 	Held func() bool
 	// Owners and Ring say whose URLs are; nil: all are this node's. Fetching may replace the fetcher by one that asks
-	// the ring; nil: it does not.
+	// the ring; nil: it does not. Nodes is over how many nodes a job's rate and bandwidth are divided; nil: one.
 	Owners   hostsplitter.Owners
 	Ring     frontier.Ring
+	Nodes    func() int
 	Fetching func(pipeline.Handler[*crawl.Fetch]) pipeline.Handler[*crawl.Fetch]
 	// BeforeRecover is waited for before the frontier's queues are read; nil: nothing.
 	BeforeRecover func(ctx context.Context) error

@@ -80,7 +80,7 @@ func handle[In crawl.Event](n *Node, topic string, h pipeline.Handler[In]) {
 		name = topic
 	}
 	cfg := pipeline.Config{Name: name, Topic: topic, Routes: stage.Routes(), Workers: n.cfg.Workers[role], Limit: n.cfg.Limits[role],
-		Held: n.deps.Held, Log: n.log, Metrics: n.metrics}
+		Held: n.deps.Held, Bodies: n.deps.Stores.Bodies, Log: n.log, Metrics: n.metrics}
 	n.stages = append(n.stages, func(ctx context.Context) error { return pipeline.Run(ctx, n.deps.Bus, cfg, h) })
 }
 
@@ -99,7 +99,8 @@ func makeFetcher(n *Node) error {
 	}
 	d, s := &n.deps, &n.deps.Stores
 	n.fetcher, err = fetcher.New(n.cfg.Fetch, fetcher.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
-		DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts})
+		DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts,
+		Jars: s.Jars, OwnJars: s.OwnJars})
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func makeParser(n *Node) error {
 func makeContentSeen(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
 	handle(n, crawl.TopicContentSeen, contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept,
-		Bodies: s.Bodies, Metrics: d.Registry}, n.log))
+		Metrics: d.Registry}, n.log))
 	return nil
 }
 
@@ -148,7 +149,7 @@ func makeFrontier(n *Node) (err error) {
 	n.judge = urlfilter.NewJudge(d.Jobs)
 	n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts,
 		Jobs: d.Jobs, Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following,
-		Places: s.Places})
+		Places: s.Places, Spending: s.Spending, Nodes: d.Nodes})
 	if err == nil {
 		handle(n, crawl.TopicFrontierIn, n.frontier.In())
 		handle(n, crawl.TopicOutcome, n.frontier.Outcomes())

@@ -43,7 +43,9 @@ type Config struct {
 	Limit time.Duration
 	// Held reports whether the handlers wait for something that people have to mend, such as a full disk: that time
 	// does not count against Limit; nil: never.
-	Held    func() bool
+	Held func() bool
+	// Bodies is where the bodies lie that events carry; nil: the stage's events carry none.
+	Bodies  crawl.Bodies
 	Log     *slog.Logger
 	Metrics *Metrics // nil: none
 }
@@ -70,7 +72,7 @@ func WithDelivery(ctx context.Context, d Delivery) context.Context {
 
 // Run consumes the stage's topic until ctx is done. It returns when the handlers have returned.
 func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[In]) error {
-	r := &runner[In]{cfg: cfg, bus: b, handler: h, calls: newCalls(cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
+	r := &runner[In]{cfg: cfg, bus: b, handler: h, keeper: keeper{cfg.Name, cfg.Bodies}, calls: newCalls(cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
 	if cfg.Limit > 0 {
 		stop := make(chan struct{})
 		defer close(stop)
@@ -94,6 +96,7 @@ type runner[In crawl.Event] struct {
 	bus     bus.Bus
 	handler Handler[In]
 	calls   *calls[In]
+	keeper  keeper
 	figures *figures
 	waits   bus.Waits
 }
@@ -112,7 +115,7 @@ func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
 	n, err := r.handle(WithDelivery(ctx, d), in, m)
 	if errors.Is(err, crawl.ErrDiscarded) { // nobody waits for it any more
 		r.figures.letGo()
-		err = nil
+		err = r.keeper.release(ctx, r.keeper.bodyOf(m.Event))
 	}
 	r.figures.ended(n, m.Attempt, time.Since(start), err, ctx.Err() != nil)
 	if err != nil && ctx.Err() == nil {
@@ -136,11 +139,18 @@ func (r *runner[In]) handle(ctx context.Context, in In, m bus.Message) (n int, e
 		return 0, r.cutOff(err, m.Attempt)
 	}
 	out = followUp(m.Event, out)
-	if len(out) > 0 {
+	body, err := r.keeper.share(ctx, m.Event, out)
+	switch {
+	case errors.Is(err, ErrHandled):
+		return 0, nil
+	case err == nil && len(out) > 0:
 		err = r.publish(ctx, m.ID, out)
 	}
 	if s, ok := r.handler.(Settler[In]); ok && err == nil {
 		err = s.Published(ctx, in)
+	}
+	if err == nil {
+		err = r.keeper.release(ctx, body)
 	}
 	if err != nil {
 		return 0, err

@@ -67,6 +67,7 @@ type Records interface {
 
 // ClusterSources are what a cluster is inspected through.
 type ClusterSources struct {
+	Spending     crawl.Spending // what jobs spend of their bounds; nil: nobody counts
 	Revisions    crawl.JobStore // nil: a job has no revision but the one that applies
 	Left         crawl.LeftOuts // nil: no more than the ledger says is known of what was left out
 	Name         string         // of the cluster, for people: where its database is

@@ -79,9 +79,17 @@ func (c *Cluster) line(ctx context.Context, j crawl.JobInfo) (JobLine, error) {
 	if err != nil {
 		return JobLine{}, fmt.Errorf("status of job %s: %w", j.ID, err)
 	}
+	spent, err := spentOf(ctx, c.src.Spending, j.Job)
+	if err != nil {
+		return JobLine{}, fmt.Errorf("status of job %s: %w", j.ID, err)
+	}
+	note := limitText(stateOf(j.State), openOf(tally), tally.Pages, j.Job.MaxPages)
+	if note == "" {
+		note = boundText(stateOf(j.State), openOf(tally), spent.met())
+	}
 	return JobLine{Job: j.ID, State: stateOf(j.State), Created: j.Created, Ended: j.Ended, Pages: tally.Pages, Claimed: tally.Claimed,
 		Open: openOf(tally), Done: tally.Claimed - openOf(tally), Excluded: sum(tally.Excluded), MaxPages: j.Job.MaxPages,
-		Note: limitText(stateOf(j.State), openOf(tally), tally.Pages, j.Job.MaxPages)}, nil
+		Note: note}, nil
 }
 
 // limitText says why URLs of a crawl that has finished are open; empty where none is, or that is not why.

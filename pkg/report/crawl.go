@@ -58,7 +58,9 @@ type Sources struct {
 	Journal Journal
 	Dead    DeadLetters
 	Auditor Auditor
-	Live    func() Moment // nil: the crawl does not run
+	// Spending is what the crawl spends of its bounds; nil: nobody counts.
+	Spending crawl.Spending
+	Live     func() Moment // nil: the crawl does not run
 }
 
 // Moment is what only the process that runs a crawl knows.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
@@ -56,8 +55,6 @@ var topics = crawl.TopicNames(nil)
 
 // Names of the broker's queues beside the topics.
 const (
-	frontQueues = "front."
-	backQueues  = "back."
 	retryQueues = ".retry"
 	deadQueue   = "dead"
 )
@@ -167,21 +164,23 @@ func pipelineOf(ds []bus.Depth) *Pipeline {
 }
 
 func (f *FrontierQueues) add(d bus.Depth) {
+	q, err := crawl.ParseQueueName(d.Queue)
+	if err != nil { // a queue of somebody else
+		return
+	}
 	n := d.Ready + d.Unacked
 	switch {
-	case strings.HasPrefix(d.Queue, frontQueues):
+	case q.Kind == crawl.QueueFront:
 		f.Front += n
-	case strings.HasPrefix(d.Queue, backQueues):
+	case q.Kind == crawl.QueueBack:
 		f.Back += n
 		if n > 0 {
 			f.BackQueues++
 		}
-	case isShut(d.Queue):
+	case q.Shut():
 		f.Shut += n
-	case strings.HasPrefix(d.Queue, laterQueues):
-		f.Later += n
 	default:
-		return
+		f.Later += n
 	}
 	f.Held += d.Unacked
 }
@@ -204,14 +203,4 @@ func (p *Pipeline) in(names ...string) (n int64) {
 		}
 	}
 	return n
-}
-
-// shutMark tells the queues of URLs that have their outcomes for the time being from those of retries
-// (frontier/shut.go).
-const shutMark = 1 << 40
-
-func isShut(queue string) bool {
-	number, found := strings.CutPrefix(queue, laterQueues)
-	n, err := strconv.ParseInt(number, 10, 64)
-	return found && err == nil && n >= shutMark
 }

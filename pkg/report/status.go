@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
@@ -37,6 +36,7 @@ type Status struct {
 	Ended     time.Time       `json:"ended,omitzero"`   // of a cluster's job
 	Pages     int64           `json:"pages"`
 	MaxPages  int             `json:"max_pages"`          // 0: no limit
+	Spent     *Spent          `json:"spent,omitempty"`    // of max_bytes and max_time; nil: the job has neither
 	Revision  *RevisionStatus `json:"revision,omitempty"` // nil: the job was never revised
 	Rate      float64         `json:"pages_per_second,omitempty"`
 	Claimed   int64           `json:"claimed"` // URLs that were to be fetched, ever
@@ -88,6 +88,9 @@ func (c *Crawl) Status(ctx context.Context) (*Status, error) {
 	s := &Status{Directory: c.src.Dir, Job: now.job.ID, Seeds: now.job.Seeds, Time: c.now(), Pages: tally.Pages,
 		MaxPages: now.job.MaxPages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts, Statuses: tally.Statuses,
 		Excluded: tally.Excluded}
+	if s.Spent, err = spentOf(ctx, c.src.Spending, now.job); err != nil {
+		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+	}
 	if err := c.history.tell(ctx, s); err != nil {
 		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
 	}
@@ -112,9 +115,6 @@ func (s *Status) live(m Moment) {
 	s.Queued, s.InFlight, s.ActiveHosts, s.Waiting, s.NextDue = f.Queued, int64(f.InFlight), f.ActiveHosts, f.Waiting, f.NextDue
 }
 
-// laterQueues is how the frontier names its queues of retries.
-const laterQueues = "later."
-
 // stopped fills in what a crawl that does not run will find when it goes on.
 func (c *Crawl) stopped(ctx context.Context, s *Status) error {
 	lengths, err := c.src.Queues.Lengths(ctx)
@@ -123,7 +123,7 @@ func (c *Crawl) stopped(ctx context.Context, s *Status) error {
 	}
 	for name, n := range lengths {
 		s.Queued += n
-		if strings.HasPrefix(name, laterQueues) {
+		if q, err := crawl.ParseQueueName(name); err == nil && q.Kind == crawl.QueueLater {
 			s.Waiting += n
 		}
 	}
@@ -136,7 +136,7 @@ func (c *Crawl) stopped(ctx context.Context, s *Status) error {
 		return nil
 	})
 	s.State = StateStopped
-	spent := s.MaxPages > 0 && s.Pages >= int64(s.MaxPages)
+	spent := s.MaxPages > 0 && s.Pages >= int64(s.MaxPages) || s.Spent.met() != ""
 	swept := s.Revision == nil || !s.Revision.due
 	if messages == 0 && s.Claimed > 0 && (s.Queued == 0 && swept || spent) {
 		s.State = StateFinished

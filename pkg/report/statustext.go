@@ -29,6 +29,9 @@ func (s *Status) WriteText(w io.Writer) error {
 		s.Revision.writeText(line, s.Time)
 	}
 	line("pages", "%s", s.pagesText())
+	if s.Spent != nil {
+		line("spent", "%s", s.Spent.text())
+	}
 	line("queued", "%d, of them %d retries that wait", s.Queued, s.Waiting)
 	line("in flight", "%s", s.flightText())
 	if !s.NextDue.IsZero() {
@@ -59,6 +62,9 @@ func (s *Status) writeJob(b *strings.Builder, line func(name, format string, arg
 		line("pages", "%s, %d records stored", s.pagesText(), s.Records)
 	} else {
 		line("pages", "%s; the records were not counted: %s", s.pagesText(), s.RecordsUnknown)
+	}
+	if s.Spent != nil {
+		line("spent", "%s", s.Spent.text())
 	}
 	line("open", "%d of %d URLs are queued or in flight", s.Open, s.Claimed)
 	s.writeOutcomes(line)
@@ -93,6 +99,8 @@ func more(n int) string {
 func (s *Status) stateText() string {
 	text := s.stateAlone()
 	if why := limitText(s.State, s.Open, s.Pages, s.MaxPages); why != "" {
+		text += ": " + why
+	} else if why := boundText(s.State, s.Open, s.Spent.met()); why != "" {
 		text += ": " + why
 	}
 	return text

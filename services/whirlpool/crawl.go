@@ -23,7 +23,7 @@ import (
 
 // crawlFlags are the flags of `whirlpool crawl` that are no settings of the job.
 type crawlFlags struct {
-	out, config, proxy, dns, cpuProfile    string
+	out, config, dns, cpuProfile           string
 	concurrency                            int
 	warc, fresh, quiet, json, allowPrivate bool
 	noSitemaps, verbose, keepNoFollow      bool
@@ -50,7 +50,7 @@ that while it runs.
 With -o - the records go to standard output as JSON lines, and progress to standard error. Such a crawl cannot go on once it was stopped: what it
 has to remember lies in a temporary directory, which it removes at its end.
 
-The exit status is 0 when the crawl ended, 3 when it was stopped before, 2 when the command or the job file is at fault, and 1 when the crawl
+The exit status is 0 when the crawl ended, 4 when --max-time or --max-bytes ended it before its URLs were done, 3 when it was stopped, 2 when the command or the job file is at fault, and 1 when the crawl
 failed or no page could be fetched.`,
 		Example: `  whirlpool crawl https://example.com/
   whirlpool crawl -c jobs.yml --max-pages 500 -o jobs
@@ -65,7 +65,7 @@ failed or no page could be fetched.`,
 		}
 		if err == nil {
 			f.copies.wantAssets(cmd, final)
-			err = f.check()
+			err = errors.Join(f.check(), checkSecrets(final), checkNetwork(final))
 		}
 		if err != nil {
 			return err
@@ -88,7 +88,6 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.json, "json", false, "print progress as JSON lines on standard output")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log what the stages do on standard error")
-	fl.StringVar(&f.proxy, "proxy", "", "`URL` of an HTTP, HTTPS or SOCKS5 proxy")
 	fl.StringVar(&f.dns, "dns", "", "name server, `ADDR:PORT`")
 	fl.BoolVar(&f.allowPrivate, "allow-private", false, "permit loopback and private addresses")
 	fl.StringVar(&f.cpuProfile, "cpuprofile", "", "write a CPU profile to this `file`")
@@ -113,6 +112,9 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.Var(&job.Politeness.Delay, "delay", "wait between two requests to a host, from the end of one to the start of the next")
 	fl.Var(&job.Politeness.IPDelay, "ip-delay", "wait between two requests to an address; never more than --delay")
 	fl.IntVar(&job.Politeness.HostConnections, "host-connections", 1, "requests at once to a host; more only for your own site")
+	addRequestFlags(cmd, job)
+	addNetworkFlags(cmd, job)
+	addBoundFlags(cmd, job)
 	fl.StringVar(&job.UserAgent, "user-agent", "", "User-Agent header (default Whirlpool/VERSION (+CONTACT))")
 	fl.StringVar(&job.Robots.Agent, "robots-agent", "", "`name` to look for in robots.txt files (default that of the User-Agent)")
 	fl.StringVar(&job.Contact, "contact", "", "`URL or e-mail` address for the owners of the sites")
@@ -196,6 +198,8 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 			copyFlag()
 		}
 	}
+	overlayRequests(cmd, job, flags)
+	overlayNetwork(cmd, job, flags)
 	overlayAssets(cmd, job, flags)
 }
 
@@ -329,12 +333,11 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	opt := node.DefaultLocal(f.out, job, log)
 	opt.WARC = f.warc || f.copies.wanted() || job.Assets.Wanted() // assets are kept nowhere else
 	f.fit(&opt, stderr)
-	opt.Node.Frontier.ShareAddresses = f.proxy == ""
-	opt.Node.Fetch.Proxy, opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.proxy, f.allowPrivate, true
+	opt.Node.Frontier.ShareAddresses = len(job.Network.Proxies) == 0
+	opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.allowPrivate, true
 	opt.DNS.Server = f.dns
 	var errs []error
-	for flag, err := range map[string]error{"concurrency": opt.Node.Frontier.Validate(), "proxy": opt.Node.Fetch.Validate(),
-		"dns": opt.DNS.Validate()} { // all else is a default
+	for flag, err := range map[string]error{"concurrency": opt.Node.Frontier.Validate(), "dns": opt.DNS.Validate()} { // all else is a default
 		if err != nil {
 			errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
 		}

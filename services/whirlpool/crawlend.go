@@ -23,6 +23,7 @@ type crawlEnd struct {
 	tally    crawl.Tally
 	records  int64
 	finished bool
+	bound    string // max_time or max_bytes, which ended the crawl before its URLs; empty: neither
 }
 
 func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end crawlEnd, err error) {
@@ -30,8 +31,23 @@ func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end craw
 	if end.tally, err = l.Store.URLs().Tally(ctx, l.Job.ID); err != nil {
 		return end, err
 	}
+	if finished && end.open() > 0 {
+		if end.bound, err = boundOf(ctx, l); err != nil {
+			return end, err
+		}
+	}
 	end.records, err = v.records.count(l)
 	return end, err
+}
+
+// boundOf is the bound that the crawl has met.
+func boundOf(ctx context.Context, l *node.Local) (string, error) {
+	job, err := l.Store.Jobs().Job(ctx, l.Job.ID)
+	if err != nil || !job.Bounds.Counted() {
+		return "", err
+	}
+	spent, err := l.Store.Spending().Spent(ctx, job.ID)
+	return job.Bounds.Met(spent), err
 }
 
 // verdict is the error that the command ends with.
@@ -39,6 +55,8 @@ func (e *crawlEnd) verdict(dir string, stays bool) error {
 	switch log := filepath.Join(dir, "crawl.log"); {
 	case !e.finished:
 		return exitStatus{code: exitStopped}
+	case e.bound != "":
+		return exitStatus{code: exitBound}
 	case e.tally.Pages > 0:
 		return nil
 	default:
@@ -93,6 +111,7 @@ func (v *view) end(e crawlEnd) {
 	took := time.Since(v.started)
 	if v.json {
 		p := progressOf(e.tally, e.records, time.Now())
+		p.Bound = e.bound
 		p.Rate, p.Done, p.Directory = v.rate.Overall(e.records, took), e.finished, v.dir
 		_ = json.NewEncoder(v.out).Encode(p)
 		return
@@ -102,6 +121,9 @@ func (v *view) end(e crawlEnd) {
 	}
 	v.screen.clear()
 	switch {
+	case e.bound != "":
+		fmt.Fprintf(v.screen, "ended by %s: %d pages in %v (%.1f/s); the same command with a greater bound goes on\n", e.bound, e.records,
+			took.Round(time.Millisecond), v.rate.Overall(e.records, took))
 	case e.finished:
 		fmt.Fprintf(v.screen, "done: %d pages in %v (%.1f/s)\n", e.records, took.Round(time.Millisecond), v.rate.Overall(e.records, took))
 	case v.stream || v.temporary:
@@ -115,13 +137,19 @@ func (v *view) end(e crawlEnd) {
 	}
 }
 
+// open is how many URLs have no outcome.
+func (e *crawlEnd) open() int64 {
+	open := e.tally.Claimed
+	for _, n := range e.tally.Verdicts {
+		open -= n
+	}
+	return open
+}
+
 // urls says what became of the URLs. Those left out were not claimed, unless a budget left them out.
 func (e *crawlEnd) urls() string {
 	t := e.tally
-	open := t.Claimed
-	for _, n := range t.Verdicts {
-		open -= n
-	}
+	open := e.open()
 	var parts []string
 	count := func(n int64, what string) {
 		if n > 0 {

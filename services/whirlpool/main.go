@@ -21,6 +21,7 @@ const (
 	exitFailure  = 1
 	exitUsage    = 2
 	exitStopped  = 3
+	exitBound    = 4
 	exitUnproven = 3
 )
 

@@ -41,7 +41,7 @@ func (f *crawlFlags) refusePrivate(ctx context.Context, job *crawl.Job, opt *nod
 		return err
 	}
 	lookup := resolver.Lookup
-	if f.proxy != "" { // which resolves the names
+	if len(job.Network.Proxies) > 0 { // which resolves the names
 		lookup = func(context.Context, string) ([]netip.Addr, error) { return nil, nil }
 	}
 	private := privateSeeds(ctx, seeds, lookup)

@@ -60,6 +60,7 @@ type progress struct {
 	Excluded   int64     `json:"excluded"`
 	ETASeconds float64   `json:"eta_seconds,omitempty"`
 	Done       bool      `json:"done,omitempty"`
+	Bound      string    `json:"bound,omitempty"` // that ended the crawl before its URLs were done
 	Directory  string    `json:"directory,omitempty"`
 }
 

@@ -116,6 +116,7 @@ func TestJobsOfAClusterAreNarrowedAndWidenedInPlace(t *testing.T) {
 				t.Errorf("explained as\n%s", text)
 			}
 		}},
+		{"a bound of bytes, and of time", func(t *testing.T) { checkBounds(t, c) }},
 		{"killed in the sweep", func(t *testing.T) {
 			s := newTree(t)
 			c.seedTree(s, "kill", "--delay", "0s", "--max-depth", "2", "--exclude", "/-[12]")
@@ -141,6 +142,27 @@ func TestJobsOfAClusterAreNarrowedAndWidenedInPlace(t *testing.T) {
 		})
 	}
 	c.t = t
+}
+
+// checkBounds ends jobs by their bounds, while a node is killed, and lets them go on with greater ones.
+func checkBounds(t *testing.T, c *clusterUnderTest) {
+	s := newTree(t)
+	c.seedTree(s, "bytes", "--delay", "300ms", "--max-depth", "2", "--max-bytes", "1200")
+	c.seedTree(s, "time", "--delay", "700ms", "--max-depth", "2", "--max-time", "6s")
+	time.Sleep(2500 * time.Millisecond)
+	c.killNode()
+	for job, bound := range map[string]string{"bytes": "max_bytes 1200", "time": "max_time 6s"} {
+		var st report.Status
+		poll(t, "the end of "+job, func() bool { st = c.statusOf(job); return st.State == report.StateFinished })
+		if text := c.must("status", "--cluster", "--job", job); st.Open == 0 || st.Pages == 0 || st.Spent == nil || st.Spent.Met != bound ||
+			!strings.Contains(text, bound+") is met") {
+			t.Errorf("job %s: %+v, %+v\n%s", job, st, st.Spent, text)
+		}
+	}
+	c.revise("bytes", "--max-bytes", "0", "--delay", "0s")
+	c.revise("time", "--max-time", "1h", "--delay", "0s")
+	c.awaitPages("bytes", 21)
+	c.awaitPages("time", 21)
 }
 
 func checkSetWhileRunning(t *testing.T, c *clusterUnderTest) {

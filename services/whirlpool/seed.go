@@ -50,14 +50,19 @@ before --allow-private or media_types permitted it.`,
 		}
 		sub := control.Submission{Job: job, Fresh: *fresh, Known: f.added(cmd, flags, args)}
 		return ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
-			done, err := s.Submit(cmd.Context(), sub)
-			if err = errors.Join(tellSubmitted(cmd.OutOrStdout(), done), err); err != nil {
-				return err
-			}
-			return again.after(cmd, s, done)
+			return submit(cmd, s, sub, again)
 		})(cmd, args)
 	})
 	return cmd
+}
+
+// submit gives a job to a cluster, says what became of it, and queues again what the flags of --retry name.
+func submit(cmd *cobra.Command, s control.Service, sub control.Submission, again *retryFlag) error {
+	done, err := s.Submit(cmd.Context(), sub)
+	if err = errors.Join(tellSubmitted(cmd.OutOrStdout(), done), err); err != nil {
+		return err
+	}
+	return again.after(cmd, s, done)
 }
 
 // tellSubmitted says what became of a job that was submitted, as far as it came.

@@ -39,39 +39,33 @@ and 3 where one was stopped.`,
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
 	why := cmd.Flags().Bool("reasons", false, "count outcomes and URLs left out by verdict and reason (reads the whole job, or crawl.log)")
 	wait := cmd.Flags().Bool("wait", false, "wait until it has finished, with a line of progress now and then")
-	show := func(cmd *cobra.Command, s text, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case *asJSON:
-			return report.WriteJSON(cmd.OutOrStdout(), s)
-		}
-		return s.WriteText(cmd.OutOrStdout())
-	}
 	cmd.RunE = ref.overCluster(func(cmd *cobra.Command, _ []string, d *directory.Directory) error {
 		s, err := d.Status(cmd.Context())
 		if err == nil && *why {
 			s.Reasons, err = reasonsOf(cmd.Context(), d.Dir)
 		}
-		return show(cmd, s, err)
+		return show(cmd, s, *asJSON, err)
 	}, func(cmd *cobra.Command, _ []string, c *cluster.Cluster) error {
 		s, err := clusterStatus(cmd.Context(), c, crawl.JobID(ref.job), *why)
-		return show(cmd, s, err)
+		return show(cmd, s, *asJSON, err)
 	})
-	look := cmd.RunE
-	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
-		if *wait {
-			if err := ref.wait(cmd); err != nil {
-				return err
-			}
-		}
-		return look(cmd, args)
-	})
+	cmd.RunE = failing(ref.waitFirst(wait, cmd.RunE))
 	return cmd
 }
 
 // text is an answer for people.
 type text interface{ WriteText(w io.Writer) error }
+
+// show prints an answer, unless err says that there is none.
+func show(cmd *cobra.Command, s text, asJSON bool, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return report.WriteJSON(cmd.OutOrStdout(), s)
+	}
+	return s.WriteText(cmd.OutOrStdout())
+}
 
 // status is that of a job, or of the whole cluster where none is named. Reasons are a job's.
 func clusterStatus(ctx context.Context, c *cluster.Cluster, id crawl.JobID, why bool) (text, error) {

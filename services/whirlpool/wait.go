@@ -93,6 +93,18 @@ func (p *waiting) show(s sighting, last bool) {
 	}
 }
 
+// waitFirst makes a command wait, where its flag says so, before it does what it does.
+func (r *crawlRef) waitFirst(wait *bool, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if *wait {
+			if err := r.wait(cmd); err != nil {
+				return err
+			}
+		}
+		return run(cmd, args)
+	}
+}
+
 // wait waits until what a command is about has ended.
 func (r *crawlRef) wait(cmd *cobra.Command) error {
 	return r.choose(cmd.Context(), func() error { return waitForDirectory(cmd, r.out) },

@@ -1,6 +1,9 @@
 package rabbit
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Kill ends the connections as the death of the process would: no acknowledgement, no closing handshake, and nobody
 // connects again.
@@ -33,6 +36,14 @@ func (q *Queues) Kill() {
 		l.parked.Store(true)
 		l.drop()
 	}
+}
+
+// LosePulls cuts the connection with which tasks are pulled, and no other.
+func (q *Queues) LosePulls() { q.v.consuming.drop() }
+
+// PushNow is a Push that began before the loss was noticed.
+func (q *Queues) PushNow(ctx context.Context, queue string) error {
+	return q.v.publishing.publish(ctx, []outgoing{{queue: queue}})
 }
 
 func (l *link) drop() {

@@ -80,7 +80,7 @@ func (p *publisher) publish(ctx context.Context, out []outgoing) error {
 		if errors.Is(err, errFull) || errors.Is(err, errBlocked) {
 			busy = bus.ErrBusy
 		}
-		if errors.Is(err, ErrClosed) {
+		if errors.Is(err, ErrClosed) || errors.Is(err, ErrLost) { // a queue that is missing is not made again either
 			return fmt.Errorf("publish %d messages, the first to queue %s: %w", len(out), out[0].queue, err)
 		}
 		p.say(err)

@@ -88,6 +88,17 @@ func TestALostConnectionVoidsTheReceipts(t *testing.T) {
 	}
 }
 
+// Somebody deletes the queues while tasks are pushed, and with them goes the connection that pulled from them. The push
+// must end: the frontier is only built anew, and makes its queues, when its handlers have returned.
+func TestAPushEndsWhenTheQueuesAreLost(t *testing.T) {
+	q := openQueues(t, rabbittest.Config(t))
+	q.LosePulls()
+	await(t, q.Lost(), "notice of the loss")
+	if err := q.PushNow(within(t), "front.2"); !errors.Is(err, rabbit.ErrLost) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want ErrLost", err)
+	}
+}
+
 // Two frontiers over the same queues would contact hosts twice as often as is polite.
 func TestOneFrontierAtATime(t *testing.T) {
 	cfg := rabbittest.Config(t)

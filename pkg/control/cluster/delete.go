@@ -6,7 +6,6 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // letGo is how long programs may work with what they knew of a job before it was deleted: they look again within
@@ -16,7 +15,7 @@ const letGo = 2 * specExpiry
 // deleteIfKnown deletes a job, if there is one.
 func (c *Cluster) deleteIfKnown(ctx context.Context, id crawl.JobID) (*control.Deleted, error) {
 	known, err := c.Postgres.Jobs().List(ctx)
-	if err != nil || !slices.ContainsFunc(known, func(j postgres.JobInfo) bool { return j.ID == id }) {
+	if err != nil || !slices.ContainsFunc(known, func(j crawl.JobInfo) bool { return j.ID == id }) {
 		return nil, err
 	}
 	return c.Delete(ctx, id, true)
@@ -29,7 +28,7 @@ func (c *Cluster) Delete(ctx context.Context, id crawl.JobID, force bool) (*cont
 	if err != nil && info.ID == "" {
 		return nil, err
 	}
-	if info.State == postgres.JobRunning && info.Deleted.IsZero() && !force {
+	if info.State == crawl.JobRunning && info.Deleted.IsZero() && !force {
 		return nil, control.Misusef("job %s is running: `whirlpool stop --cluster --job %s` stops it; "+
 			"--force deletes it as it is", id, id)
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// stateDeleting is the state of a job whose deletion has not come to its end, besides those of postgres.JobState.
+// stateDeleting is the state of a job whose deletion has not come to its end, besides those of crawl.JobState.
 const stateDeleting = "deleting"
 
 // List implements control.Service.
@@ -29,7 +29,7 @@ func (c *Cluster) List(ctx context.Context) ([]control.Listed, error) {
 	return lines, nil
 }
 
-func (c *Cluster) listed(ctx context.Context, j *postgres.JobInfo) (line control.Listed, err error) {
+func (c *Cluster) listed(ctx context.Context, j *crawl.JobInfo) (line control.Listed, err error) {
 	line = control.Listed{ID: j.ID, State: string(j.State), Created: j.Created}
 	tally, err := c.Postgres.URLs().Tally(ctx, j.ID)
 	if err != nil {

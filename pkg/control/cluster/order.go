@@ -6,12 +6,11 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // states are those that orders give to jobs.
-var states = map[control.Order]postgres.JobState{control.Pause: postgres.JobPaused, control.Resume: postgres.JobRunning,
-	control.Stop: postgres.JobStopped}
+var states = map[control.Order]crawl.JobState{control.Pause: crawl.JobPaused, control.Resume: crawl.JobRunning,
+	control.Stop: crawl.JobStopped}
 
 // Order implements control.Service. The frontier looks for a job's state every two seconds.
 func (c *Cluster) Order(ctx context.Context, id crawl.JobID, o control.Order) (*control.Ordered, error) {
@@ -25,7 +24,7 @@ func (c *Cluster) Order(ctx context.Context, id crawl.JobID, o control.Order) (*
 	}
 	out := &control.Ordered{Job: j.Info.ID, State: string(after)}
 	switch j.Info.State {
-	case postgres.JobEnded:
+	case crawl.JobEnded:
 		return nil, fmt.Errorf("job %s has finished: there is nothing to %s", out.Job, o)
 	case after:
 		out.Text = fmt.Sprintf("job %s is %s already", out.Job, after)

@@ -130,18 +130,18 @@ func (c *Cluster) replayOn(ctx context.Context, b *rabbit.Bus, letters []report.
 	for _, l := range letters {
 		wanted[letterName{l.Vhost, l.Topic, l.ID}] = l.Event != nil
 	}
-	meant := func(l rabbit.Letter) (page *crawl.Page, ok bool) {
+	meant := func(l bus.Letter) (page *crawl.Page, ok bool) {
 		page, _ = l.Message.Event.(*crawl.Page)
 		return page, l.Message.Event != nil && wanted[letterName{l.Vhost, l.Topic, l.Message.ID}]
 	}
-	n, err := b.Replay(ctx, func(l rabbit.Letter) bool {
+	n, err := b.Replay(ctx, func(l bus.Letter) bool {
 		page, ok := meant(l)
 		return ok && page == nil
 	})
 	if err != nil || !slices.ContainsFunc(letters, func(l report.Letter) bool { return l.Topic == crawl.TopicParse }) {
 		return n, err
 	}
-	fetched, err := b.Take(ctx, func(l rabbit.Letter) (bool, error) {
+	fetched, err := b.Take(ctx, func(l bus.Letter) (bool, error) {
 		page, ok := meant(l)
 		if !ok || page == nil {
 			return false, nil

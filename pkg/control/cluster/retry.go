@@ -7,7 +7,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // specExpiry is how long programs may go by the settings that a job had before: see postgres.Config.JobExpiry.
@@ -38,8 +37,8 @@ func (c *Cluster) Retry(ctx context.Context, id crawl.JobID, r control.Retry) (*
 	if err != nil {
 		return nil, err
 	}
-	if n > 0 && j.Info.State == postgres.JobEnded {
-		if err := c.Postgres.Jobs().SetState(ctx, j.Info.ID, postgres.JobRunning); err != nil {
+	if n > 0 && j.Info.State == crawl.JobEnded {
+		if err := c.Postgres.Jobs().SetState(ctx, j.Info.ID, crawl.JobRunning); err != nil {
 			return nil, err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // Revise implements control.Service.
@@ -29,13 +28,13 @@ func (c *Cluster) Revise(ctx context.Context, id crawl.JobID, change control.Cha
 }
 
 // queueSeeds queues the seeds of a job that are new, and lets the job run again where it had ended.
-func (c *Cluster) queueSeeds(ctx context.Context, job *crawl.Job) (n int, before postgres.JobState, err error) {
+func (c *Cluster) queueSeeds(ctx context.Context, job *crawl.Job) (n int, before crawl.JobState, err error) {
 	if n, err = node.Seed(ctx, c.Bus, c.Postgres.URLs(), c.Postgres.Hosts(), job); err != nil {
 		return 0, "", err
 	}
 	info, err := c.Postgres.Jobs().Info(ctx, job.ID)
-	if err == nil && n > 0 && info.State == postgres.JobEnded {
-		err = c.Postgres.Jobs().SetState(ctx, job.ID, postgres.JobRunning) // the frontier would, some seconds later
+	if err == nil && n > 0 && info.State == crawl.JobEnded {
+		err = c.Postgres.Jobs().SetState(ctx, job.ID, crawl.JobRunning) // the frontier would, some seconds later
 	}
 	return n, info.State, err
 }

@@ -29,7 +29,19 @@ func Load(path string) (crawl.Job, error) {
 	if job.Blacklist != "" && !filepath.IsAbs(job.Blacklist) {
 		job.Blacklist = filepath.Join(filepath.Dir(path), job.Blacklist)
 	}
+	job.MapSecretFiles(func(file string) string { return beside(path, file) })
 	return job, nil
+}
+
+// beside is the absolute path of a file that a job file names: whoever goes on with the crawl may do so from elsewhere.
+func beside(jobFile, name string) string {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(filepath.Dir(jobFile), name)
+	}
+	if abs, err := filepath.Abs(name); err == nil {
+		return abs
+	}
+	return name
 }
 
 // Parse reads one YAML document over the defaults.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/forms"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/traps"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -25,19 +26,22 @@ type Rules struct {
 	prefixes  []string        // scope prefix: the seeds' directories, http and https alike
 	include   []*regexp.Regexp
 	exclude   []*regexp.Regexp
+	ext, skip extensions
 	blacklist *Blacklist
 	traps     traps.Config
 	scopeRule string // the rules as they are told; those of the first revision are not: it is kept, and so are they
 	depthRule string
 	names     bool // tell them
 	seeds     map[weburl.URL]bool
+	stayIn    bool // follow no link that logs out
 }
 
 // Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name
 // the pattern or the file.
 func Compile(job *crawl.Job) (*Rules, error) {
 	r := &Rules{job: job, agent: job.RobotsAgent(), canon: job.Canonicalizer(), domains: map[string]bool{}, hosts: map[string]bool{},
-		traps: traps.Default(), seeds: map[weburl.URL]bool{}, names: job.Epoch > 1}
+		traps: traps.Default(), seeds: map[weburl.URL]bool{}, names: job.Epoch > 1,
+		stayIn: job.Authenticates() && !job.FollowLogout}
 	if r.names {
 		r.scopeRule, r.depthRule = "scope "+string(job.Scope), fmt.Sprintf("max_depth %d", job.MaxDepth)
 	}
@@ -58,6 +62,7 @@ func Compile(job *crawl.Job) (*Rules, error) {
 	if err := errors.Join(errInc, errExc); err != nil {
 		return nil, err
 	}
+	r.ext, r.skip = newExtensions(job.Ext), newExtensions(job.SkipExt)
 	if r.blacklist, err = blacklistOf(job); err != nil {
 		return nil, err
 	}
@@ -129,8 +134,14 @@ func (r *Rules) judgeWanted(u weburl.URL, href string) (reason, rule string) {
 	if !r.InScope(u) {
 		return crawl.ReasonScope, r.scopeRule
 	}
+	if r.stayIn && forms.IsLogout(u) {
+		return crawl.ReasonLogout, ""
+	}
 	if rule, excluded := r.excluded(href); excluded {
 		return crawl.ReasonExclude, rule
+	}
+	if reason, rule := r.judgeExtension(u); reason != "" {
+		return reason, rule
 	}
 	if len(r.include) == 0 {
 		return "", ""
@@ -154,19 +165,26 @@ func (r *Rules) excluded(href string) (rule string, yes bool) {
 }
 
 // judgeAsset applies what binds assets: the scope of assets, and what the user excludes. Include patterns say which
-// pages are wanted, so they do not.
+// pages are wanted, and so do extensions (ext): they do not bind assets.
 func (r *Rules) judgeAsset(u weburl.URL, href string) (reason, rule string) {
 	switch {
 	case !r.job.Assets.Wanted():
 		return crawl.ReasonNoAssets, ""
 	case r.job.Assets.Scope == crawl.AssetsJob && !r.InScope(u):
 		return crawl.ReasonScope, r.scopeRule
+	case r.stayIn && forms.IsLogout(u):
+		return crawl.ReasonLogout, ""
+	case r.skip != nil && r.skip[extensionOf(u)]:
+		return crawl.ReasonExtension, r.name("skip_ext " + extensionOf(u))
 	}
 	if rule, excluded := r.excluded(href); excluded {
 		return crawl.ReasonExclude, rule
 	}
 	return "", ""
 }
+
+// LogsOut reports whether a link is not to be followed because its text says that it logs out.
+func (r *Rules) LogsOut(text string) bool { return r.stayIn && forms.IsLogoutText(text) }
 
 func (r *Rules) name(rule string) string {
 	if r.names {

@@ -49,6 +49,7 @@ var columns = []column{
 	{"canonical", text, func(r *crawl.Record) any { return r.Canonical }},
 	{"truncated", text, func(r *crawl.Record) any { return r.Truncated }},
 	{"cut", textList, func(r *crawl.Record) any { return r.Cut }},
+	{"insecure", text, func(r *crawl.Record) any { return insecure(r.Insecure) }},
 }
 
 // Columns returns the names of the columns every record has, in their order.
@@ -58,6 +59,14 @@ func Columns() []string {
 		names[i] = columns[i].name
 	}
 	return names
+}
+
+// insecure is "true" where the server's certificate was not valid, and empty otherwise.
+func insecure(is bool) string {
+	if is {
+		return "true"
+	}
+	return ""
 }
 
 // fieldColumn is the column of a site rule's field.

@@ -34,7 +34,7 @@ func records(tb testing.TB) []*crawl.Record {
 		URL: a, FinalURL: a, Status: 200, FetchedAt: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC), Depth: 1,
 		ContentType: "text/html", Charset: "utf-8", Bytes: 123, Digest: crawl.Digest{1}, Simhash: 0xAB, Title: "A \"B\", C",
 		Lang: "en", Text: "one\ntwo; three", Links: []crawl.Link{{URL: b, Text: "copy", Rel: "next", Weight: 3}, {Raw: "mailto:x"}},
-		Assets: []string{"https://a.test/i.png"}, Canonical: "https://a.test/c", Truncated: "max-body", Cut: []string{"text", "links"},
+		Assets: []string{"https://a.test/i.png"}, Canonical: "https://a.test/c", Truncated: "max-body", Insecure: true, Cut: []string{"text", "links"},
 		Fields: []crawl.Field{{Name: "price", Value: -1.5}, {Name: "tags", Value: []any{"x", 2.0}}, {Name: "evil", Value: "=1+1"}},
 	}, {
 		URL: b, FinalURL: b, Status: 200, FetchedAt: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), DuplicateOf: a, Similarity: "exact",
@@ -66,12 +66,12 @@ func TestCSV(t *testing.T) {
 	}{
 		{"default", export.Options{},
 			"url,final_url,status,fetched_at,depth,referrer,content_type,charset,bytes,digest,simhash,title,lang,text,fields," +
-				"duplicate_of,similarity,canonical,truncated\n" +
+				"duplicate_of,similarity,canonical,truncated,insecure\n" +
 				"\"https://a.test/x;y?q=1,2\",\"https://a.test/x;y?q=1,2\",200,2026-01-02T03:04:05.006Z,1,,text/html,utf-8,123," +
 				"sha256:01" + strings.Repeat("00", 31) + ",00000000000000ab,\"A \"\"B\"\", C\",en,\"one\ntwo; three\"," +
-				"\"{\"\"price\"\":-1.5,\"\"tags\"\":[\"\"x\"\",2],\"\"evil\"\":\"\"=1+1\"\"}\",,,https://a.test/c,max-body\n" +
+				"\"{\"\"price\"\":-1.5,\"\"tags\"\":[\"\"x\"\",2],\"\"evil\"\":\"\"=1+1\"\"}\",,,https://a.test/c,max-body,true\n" +
 				"https://a.test/copy,https://a.test/copy,200,2026-01-02T03:04:06.000Z,0,,,,0,,0000000000000000,,,,{}," +
-				"\"https://a.test/x;y?q=1,2\",exact,,\n"},
+				"\"https://a.test/x;y?q=1,2\",exact,,,\n"},
 		{"chosen, with lists", export.Options{Columns: []string{"cut", "links", "url"}, Keep: export.Originals},
 			"cut,links,url\ntext; links,https://a.test/copy; mailto:x,\"https://a.test/x;y?q=1,2\"\n"},
 		{"fields", export.Options{Columns: []string{"status"}, Fields: []string{"price", "tags", "evil", "none"}},

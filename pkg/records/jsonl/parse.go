@@ -38,6 +38,7 @@ type recordJSON struct {
 	Cut         []string   `json:"cut"`
 	Epoch       uint32     `json:"epoch"`
 	Visit       int        `json:"visit"`
+	Insecure    bool       `json:"insecure"`
 }
 
 type linkJSON struct {
@@ -63,7 +64,7 @@ func ParseRecord(line []byte) (*crawl.Record, error) {
 		Charset: j.Charset, Bytes: j.Bytes, Digest: crawl.Digest(j.Digest), Simhash: uint64(j.Simhash), Title: j.Title,
 		Lang: j.Lang, Text: j.Text, Links: links(j.Links), Assets: j.Assets, Fields: j.Fields,
 		DuplicateOf: weburl.URL(j.DuplicateOf), Similarity: j.Similarity, Truncated: j.Truncated, Cut: j.Cut,
-		Epoch: j.Epoch, Visit: j.Visit,
+		Epoch: j.Epoch, Visit: j.Visit, Insecure: j.Insecure,
 	}, nil
 }
 

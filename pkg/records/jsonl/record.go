@@ -40,6 +40,9 @@ func AppendRecord(dst []byte, r *crawl.Record) []byte {
 	if r.Visit > 0 {
 		dst = appendInt(append(dst, `,"visit":`...), int64(r.Visit))
 	}
+	if r.Insecure {
+		dst = append(dst, `,"insecure":true`...)
+	}
 	return append(dst, "}\n"...)
 }
 

@@ -39,7 +39,7 @@ func fullRecord(tb testing.TB) *crawl.Record {
 			{Name: "price", Value: 19.5}, {Name: "a name", Value: "x"}, {Name: "ok", Value: true},
 			{Name: "tags", Value: []any{"x", 1.0, nil}},
 		},
-		Similarity: "near", DuplicateOf: mustURL(tb, "https://example.org/original"), Truncated: "max-body",
+		Similarity: "near", DuplicateOf: mustURL(tb, "https://example.org/original"), Truncated: "max-body", Insecure: true,
 		Cut: []string{"links", "text"},
 	}
 }

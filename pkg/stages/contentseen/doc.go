@@ -9,13 +9,13 @@
 //     (pkg/stores/local/simhashindex.go, pkg/stores/postgres/contentset.go). Of copies claimed at once one is the
 //     original.
 //  3. Store the record: whole for an original, without text, fields and links for a copy.
-//  4. Release the body from the spool.
-//  5. Hand the links to the URL filter, unless the page is an exact copy whose links lead to the same URLs.
+//  4. Hand the links to the URL filter, unless the page is an exact copy whose links lead to the same URLs.
 //
 // A near-duplicate takes two witnesses: simhashes at most as far apart as the job says, and sketches whose estimated
 // resemblance is at least [Resemblance]. Simhash alone had precision .50 on 1.6 billion pages, both together .79
 // (Henzinger 2006). Texts of fewer than [MinFeatures] words are compared by their bytes only.
 //
-// The stage must never need the body: a message that comes again after the body was released is answered from the
-// document alone, with the same verdict and the same events. It must never store a page that asked not to be indexed.
+// The stage must never need the body: a message that comes again after the runner released the body is answered from
+// the document alone, with the same verdict and the same events. It must never store a page that asked not to be
+// indexed.
 package contentseen

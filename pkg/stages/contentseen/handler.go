@@ -17,8 +17,7 @@ type Stores struct {
 	Jobs    crawl.Jobs
 	Content crawl.ContentSet
 	Pages   crawl.Pages
-	Unkept  crawl.Unkept // why pages are not among Pages
-	Bodies  crawl.Bodies
+	Unkept  crawl.Unkept          // why pages are not among Pages
 	Metrics prometheus.Registerer // nil: none
 }
 
@@ -42,8 +41,7 @@ func New(st Stores, log *slog.Logger) *Handler {
 	return h
 }
 
-// Handle judges, stores and passes on one document. Done again it gives the same answer, whether or not the body is
-// still there.
+// Handle judges, stores and passes on one document. Done again it gives the same answer.
 func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event, error) {
 	job, err := h.st.Jobs.JobAt(ctx, d.Page.Task.Job, d.Page.Task.Epoch)
 	if err != nil {
@@ -59,9 +57,6 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	}
 	if err != nil {
 		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
-	}
-	if err := h.st.Bodies.Release(ctx, d.Page.Body); err != nil {
-		return nil, fmt.Errorf("release the body of %s: %w", d.Page.Task.URL, err)
 	}
 	return links(job, d, verdict), nil
 }
@@ -126,7 +121,7 @@ func metadata(d *crawl.Document, simhash uint64) *crawl.Record {
 		Job: p.Task.Job, URL: p.Task.URL, FinalURL: p.Task.URL, Canonical: d.Canonical, Status: p.Status, FetchedAt: p.FetchedAt,
 		Depth: p.Task.Depth, Referrer: p.Task.Referrer, ContentType: d.ContentType, Charset: d.Charset, Bytes: p.Bytes,
 		Digest: p.Digest, Simhash: simhash, Title: d.Title, Lang: d.Lang, Truncated: p.Truncated, Cut: d.Cut, Epoch: p.Task.Epoch,
-		Visit: p.Task.Visit,
+		Visit: p.Task.Visit, Insecure: p.Insecure,
 	}
 }
 

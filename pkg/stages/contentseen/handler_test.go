@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,6 @@ type stores struct {
 	record  *crawl.Record
 	putErr  error
 	noteErr error
-	relErr  error
 }
 
 func (s *stores) Note(_ context.Context, job crawl.JobID, u weburl.URL, reason string) error {
@@ -61,20 +61,9 @@ func (*stores) Amend(context.Context, crawl.JobID, weburl.URL, int, func(*crawl.
 	return false, errors.New("content-seen amends no record")
 }
 
-// bodies is the spool; apart from stores because both have a Put.
-type bodies struct {
-	crawl.Bodies
-	s *stores
-}
-
-func (b bodies) Release(context.Context, crawl.BodyRef) error {
-	b.s.did = append(b.s.did, "release")
-	return b.s.relErr
-}
-
 func (s *stores) handler(job crawl.Job) *Handler {
 	jobs := crawl.StaticJobs{job.ID: &job}
-	return New(Stores{Jobs: jobs, Content: s, Pages: s, Unkept: s, Bodies: bodies{s: s}}, slog.New(slog.DiscardHandler))
+	return New(Stores{Jobs: jobs, Content: s, Pages: s, Unkept: s}, slog.New(slog.DiscardHandler))
 }
 
 func mustURL(t *testing.T, s string) weburl.URL {
@@ -110,7 +99,7 @@ func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
 	exact.Sameness, near.Sameness = crawl.ExactCopy, crawl.NearCopy
 	same := exact
 	same.SameLinks = true
-	page, dropped := []string{"claim", "put", "release"}, []string{"note test http://a.example/x noindex", "release"}
+	page, dropped := []string{"claim", "put"}, []string{"note test http://a.example/x noindex"}
 	for name, c := range map[string]struct {
 		verdict crawl.Seen
 		change  func(d *crawl.Document, j *crawl.Job)
@@ -123,7 +112,7 @@ func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
 		"exact copy, the same links":     {verdict: same, did: page, similar: "exact"},
 		"exact copy, other links":        {verdict: exact, did: page, links: true, similar: "exact"},
 		"near copy":                      {verdict: near, did: page, links: true, similar: "near"},
-		"a later visit":                  {change: func(d *crawl.Document, _ *crawl.Job) { d.Page.Task.Visit = 3 }, did: []string{"claim", "replace", "release"}, links: true, whole: true},
+		"a later visit":                  {change: func(d *crawl.Document, _ *crawl.Job) { d.Page.Task.Visit = 3 }, did: []string{"claim", "replace"}, links: true, whole: true},
 		"no links":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.Links = nil }, did: page, whole: true},
 		"noindex":                        {change: func(d *crawl.Document, _ *crawl.Job) { d.NoIndex = true }, did: dropped, links: true},
 		"nofollow":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.NoFollow = true }, did: page, whole: true},
@@ -144,7 +133,7 @@ func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(s.did, c.did) {
+			if !slices.Equal(s.did, c.did) {
 				t.Errorf("did %v, want %v", s.did, c.did)
 			}
 			var want []crawl.Event
@@ -200,21 +189,17 @@ func TestHandlerClaimsWithTheJobsDistanceAndTheSketchesResemblance(t *testing.T)
 	}
 }
 
-// What fails is done again, wholly; the body stays until everything is stored.
-func TestHandlerKeepsTheBodyUntilTheRecordIsStored(t *testing.T) {
+// What fails is done again, wholly.
+func TestHandlerRepeatsAFailedStore(t *testing.T) {
 	s := &stores{putErr: errors.New("disk full")}
 	h, d := s.handler(testJob()), document(t)
 	if _, err := h.Handle(context.Background(), d); !errors.Is(err, s.putErr) || !strings.Contains(err.Error(), d.Page.Task.URL.String()) {
 		t.Errorf("error %v, want one that names the URL and wraps %v", err, s.putErr)
 	}
 	if got := strings.Join(s.did, " "); got != "claim put" {
-		t.Errorf("did %s, want the body kept", got)
+		t.Errorf("did %s", got)
 	}
-	s.putErr, s.relErr = nil, errors.New("spool gone")
-	if _, err := h.Handle(context.Background(), d); !errors.Is(err, s.relErr) {
-		t.Errorf("error %v, want %v", err, s.relErr)
-	}
-	s.relErr = nil
+	s.putErr = nil
 	first, err := h.Handle(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)

@@ -66,15 +66,15 @@ func (h *Handler) overSitemaps(ctx context.Context, job *crawl.Job, t *crawl.Tas
 
 // overAssets spends the budgets of assets. They are none of the pages', which they must not take from.
 func (h *Handler) overAssets(ctx context.Context, job *crawl.Job, t *crawl.Task) (reason, rule string, err error) {
-	a := &job.Assets
-	if a.PerHost > 0 {
-		if ok, err := h.spend(ctx, job, "ah"+t.URL.HostKey(), a.PerHost); !ok {
-			return crawl.ReasonAssetBudget, fmt.Sprint("assets.per_host ", a.PerHost), err
+	all, host := job.Assets.Limits()
+	if host > 0 {
+		if ok, err := h.spend(ctx, job, "ah"+t.URL.HostKey(), host); !ok {
+			return crawl.ReasonAssetBudget, fmt.Sprint("assets.per_host ", host), err
 		}
 	}
-	if a.Max > 0 {
-		if ok, err := h.spend(ctx, job, "aj", a.Max); !ok {
-			return crawl.ReasonAssetBudget, fmt.Sprint("assets.max ", a.Max), err
+	if all > 0 {
+		if ok, err := h.spend(ctx, job, "aj", all); !ok {
+			return crawl.ReasonAssetBudget, fmt.Sprint("assets.max ", all), err
 		}
 	}
 	return "", "", nil

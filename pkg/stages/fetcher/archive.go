@@ -15,9 +15,9 @@ import (
 // errorBody is how much of a body that is no page (an error, a redirect) is archived.
 const errorBody = 256 << 10
 
-// keepCopy has the body remembered while it is read, if there is an archive.
-func (h *Handler) keepCopy(b *body) {
-	if h.deps.Archive != nil {
+// keepCopy has the body remembered while it is read, if there is an archive or a log-in to be checked.
+func (h *Handler) keepCopy(a *attempt, b *body) {
+	if h.deps.Archive != nil || a.login > 0 {
 		b.keep()
 	}
 }
@@ -61,6 +61,7 @@ func (h *Handler) archive(ctx context.Context, a *attempt, b *body) error {
 		x.Body, x.Digest, x.Truncated = b.kept(), b.digest(), b.truncation()
 	}
 	x.ResponseHeader = archivedHeader(&a.answer, len(x.Body))
+	h.redact(a.job, x.RequestHeader, x.ResponseHeader)
 	if err := h.deps.Archive.Write(ctx, x); err != nil {
 		return fmt.Errorf("archive the answer: %w", err)
 	}

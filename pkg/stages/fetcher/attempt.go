@@ -19,6 +19,9 @@ type attempt struct {
 	answer   Answer   // zero: none
 	src      source
 	done     bool // finished
+
+	newCookies bool   // the answer changed the jar of its site
+	login      uint64 // number of the log-in that the request was made under; 0: there is none
 }
 
 // send makes the request. After an error there is no answer.
@@ -29,6 +32,9 @@ func (a *attempt) send(ctx context.Context, c Client, r Request) (err error) {
 	}
 	a.answer, a.src.from = a.exchange.Answer(), a.exchange
 	a.out.Status = a.answer.Code
+	if a.answer.Insecure != "" {
+		a.out.Insecure, a.out.Detail = true, "insecure: the certificate is not valid: "+a.answer.Insecure
+	}
 	return nil
 }
 
@@ -54,6 +60,7 @@ func (a *attempt) finish() {
 		return
 	}
 	a.done = true
+	a.out.Wire = a.src.n
 	c := a.exchange.Close()
 	a.out.Addr = c.Addr
 	if !c.Started.IsZero() {

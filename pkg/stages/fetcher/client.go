@@ -32,8 +32,15 @@ type Request struct {
 	Addr netip.Addr
 	// FirstWait is as in crawl.Fetch.
 	FirstWait time.Duration
+	// Bandwidth is as in crawl.Fetch.
+	Bandwidth int64
 	// Private permits addresses that are not public.
 	Private bool
+	// Header has fields to send besides, or in the place of, those that all requests have; nil: none. The values may be
+	// secrets: a client writes them nowhere.
+	Header http.Header
+	// Form is what a form posts, encoded; nil: the request is a GET. It may hold secrets.
+	Form []byte
 }
 
 // Exchange is a request that was made and its answer. One goroutine uses it.
@@ -57,6 +64,8 @@ type Answer struct {
 	Header http.Header
 	Length int64     // of the body as it comes; -1: unknown
 	At     time.Time // when the head was in
+	// Insecure is what is wrong with the certificate of the server, where the job fetches all the same; empty: nothing.
+	Insecure string
 }
 
 // Contact is when and where a host was contacted. Started is zero where it was not.

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"net/url"
 	"time"
@@ -50,15 +51,11 @@ func (c *Config) proxyURL() (*url.URL, error) {
 	if c.Proxy == "" {
 		return nil, nil
 	}
-	u, err := url.Parse(c.Proxy)
-	if err != nil || u.Host == "" {
-		return nil, errors.New("proxy: want a URL such as http://127.0.0.1:3128 or socks5://127.0.0.1:1080")
+	u, err := crawl.ParseProxy(c.Proxy)
+	if err != nil {
+		return nil, fmt.Errorf("proxy: %w", err)
 	}
-	switch u.Scheme {
-	case "http", "https", "socks5", "socks5h":
-		return u, nil
-	}
-	return nil, fmt.Errorf("proxy: scheme %q: want http, https or socks5", u.Scheme)
+	return u, nil
 }
 
 // Resolver finds the addresses of a host; dnscache.Cache is one, and its errors are understood.
@@ -66,10 +63,16 @@ type Resolver interface {
 	Lookup(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
+// Bodies is what the stage needs of crawl.Bodies.
+type Bodies interface {
+	Put(ctx context.Context, r io.Reader) (crawl.BodyRef, error)
+	Release(ctx context.Context, ref crawl.BodyRef) error
+}
+
 // Deps are what a Handler works with.
 type Deps struct {
 	Jobs    crawl.Jobs
-	Bodies  crawl.Bodies
+	Bodies  Bodies
 	Robots  *robotscache.Cache
 	DNS     Resolver
 	Archive crawl.Archive // nil: none
@@ -78,8 +81,11 @@ type Deps struct {
 	Redirects crawl.Redirects
 	Ledger    crawl.Ledger
 	Attempts  crawl.AttemptLog
-	Metrics   prometheus.Registerer // nil: none
-	Client    Client                // nil: HTTP, as the Config says
+	// Jars keeps cookies; nil: they are forgotten. OwnJars: no other process changes them.
+	Jars    crawl.Jars
+	OwnJars bool
+	Metrics prometheus.Registerer // nil: none
+	Client  Client                // nil: HTTP, as the Config says
 }
 
 func (d *Deps) validate() error {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http/httptrace"
 	"net/netip"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -20,6 +21,7 @@ type contact struct {
 	prefer  netip.Addr    // dialled first where valid
 	connect time.Duration // bound of connecting; 0: none
 	proxied bool          // connections lead to a proxy, whose address tells nothing
+	proxy   *url.URL      // that proxy
 	cancel  context.CancelCauseFunc
 	onSend  func() // called just before the request is sent
 
@@ -29,6 +31,7 @@ type contact struct {
 	started time.Time  // zero: the host was not contacted
 	addr    netip.Addr // of the host
 	conns   int
+	reached bool // the proxy
 }
 
 type contactKey struct{}
@@ -74,6 +77,20 @@ func (c *contact) gotConn(info httptrace.GotConnInfo) {
 		c.addr = remote(info.Conn)
 	}
 	c.onSend()
+}
+
+// reachedProxy notes that there is a connection to the proxy.
+func (c *contact) reachedProxy() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reached = true
+}
+
+// missedProxy reports whether the proxy was not connected to.
+func (c *contact) missedProxy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.reached && c.conns == 0
 }
 
 // seen returns when the request was sent, or the connection tried, and to which address.

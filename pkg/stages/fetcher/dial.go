@@ -31,6 +31,7 @@ func (e *dialError) Unwrap() error { return e.err }
 type dialer struct {
 	dns          Resolver
 	allowPrivate bool
+	way          way
 	net          net.Dialer
 }
 
@@ -61,8 +62,14 @@ func (d *dialer) dial(ctx context.Context, _, address string) (net.Conn, error) 
 		return nil, err
 	}
 	c := contactOf(ctx)
+	if addrs, ok := d.way.named(host, port); ok {
+		if addrs, err = d.way.only(host, addrs); err != nil {
+			return nil, err
+		}
+		return d.each(ctx, c.connect, port, addrs[:min(len(addrs), maxDialled)]...)
+	}
 	var first error
-	if c.prefer.IsValid() {
+	if c.prefer.IsValid() && d.way.takes(c.prefer) {
 		conn, err := d.each(ctx, c.connect, port, c.prefer)
 		if err == nil || ctx.Err() != nil {
 			return conn, err
@@ -74,6 +81,9 @@ func (d *dialer) dial(ctx context.Context, _, address string) (net.Conn, error) 
 	case err != nil && first != nil:
 		return nil, first
 	case err != nil:
+		return nil, err
+	}
+	if addrs, err = d.way.only(host, addrs); err != nil {
 		return nil, err
 	}
 	rest := slices.DeleteFunc(slices.Clone(addrs), func(a netip.Addr) bool { return first != nil && a == c.prefer })

@@ -42,7 +42,7 @@ func diagnose(err error) Fault {
 	if errors.As(err, &told) {
 		return told
 	}
-	for _, test := range []func(error) (Fault, bool){diagnoseFiles, diagnoseName, diagnoseTime, diagnoseTLS, diagnoseConnect,
+	for _, test := range []func(error) (Fault, bool){diagnoseFiles, diagnoseCertificate, diagnoseName, diagnoseTime, diagnoseTLS, diagnoseConnect,
 		diagnoseAnswer} {
 		if f, ok := test(err); ok {
 			return f
@@ -59,6 +59,15 @@ func diagnoseFiles(err error) (Fault, bool) {
 	}
 	return Fault{crawl.VerdictRetry, crawl.ReasonOpenFiles,
 		"this crawler can open no more files: raise the limit (ulimit -n) or ask for less at once"}, true
+}
+
+// diagnoseCertificate knows that a client certificate cannot be used, which is no host's fault.
+func diagnoseCertificate(err error) (Fault, bool) {
+	var c *certificateError
+	if !errors.As(err, &c) {
+		return Fault{}, false
+	}
+	return Fault{crawl.VerdictRetry, crawl.ReasonCertificate, c.Error()}, true
 }
 
 func noFiles(err error) bool {
@@ -132,8 +141,8 @@ func diagnoseConnect(err error) (Fault, bool) {
 	switch {
 	case errors.As(err, &dial):
 		return Fault{crawl.VerdictRetry, crawl.ReasonConnect, "no connection to " + dial.addr.String() + ": " + plain(dial.err)}, true
-	case errors.As(err, &op) && (op.Op == "proxyconnect" || op.Op == "dial" || op.Op == "socks connect"):
-		return Fault{crawl.VerdictRetry, crawl.ReasonConnect, "no connection to the proxy: " + plain(err)}, true
+	case errors.As(err, &op) && op.Op == "dial":
+		return Fault{crawl.VerdictRetry, crawl.ReasonConnect, "no connection: " + plain(err)}, true
 	}
 	return Fault{}, false
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // noFilesFor is a spool that can open no file.
-type noFilesFor struct{ crawl.Bodies }
+type noFilesFor struct{ Bodies }
 
 func (noFilesFor) Put(context.Context, io.Reader) (crawl.BodyRef, error) {
 	return "", &net.OpError{Op: "open", Err: syscall.EMFILE}
@@ -47,7 +47,7 @@ func TestNoFilesIsNoHostsFault(t *testing.T) {
 }
 
 func noSockets(b *bench) {
-	b.transports().dial = func(bool) dialFunc {
+	b.transports().dial = func(transportKey) dialFunc {
 		return func(context.Context, string, string) (net.Conn, error) {
 			return nil, &dialError{err: &net.OpError{Op: "dial", Err: syscall.EMFILE}}
 		}

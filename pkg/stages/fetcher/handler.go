@@ -17,6 +17,10 @@ type Handler struct {
 	client   Client
 	metrics  *metrics
 	inFlight *inFlight
+
+	jars       *jars
+	identities *crawl.PerRevision[*identity]
+	logins     *logins
 }
 
 var _ pipeline.Handler[*crawl.Fetch] = (*Handler)(nil)
@@ -26,7 +30,9 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	if err := errors.Join(cfg.Validate(), deps.validate()); err != nil {
 		return nil, err
 	}
-	h := &Handler{cfg: cfg, deps: deps, client: deps.Client, metrics: newMetrics(deps.Metrics), inFlight: newInFlight()}
+	h := &Handler{cfg: cfg, deps: deps, client: deps.Client, metrics: newMetrics(deps.Metrics), inFlight: newInFlight(),
+		jars: newJars(deps.Jars, deps.OwnJars), identities: crawl.NewPerRevision(deps.Jobs, newIdentity)}
+	h.logins = newLogins(h)
 	if h.client != nil {
 		return h, nil
 	}
@@ -69,10 +75,16 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 	}
+	var login uint64
+	if ok && job.Login.URL != "" {
+		if login, ok, err = h.logins.gate(ctx, job, f, out); err != nil {
+			return nil, fmt.Errorf("fetch %s: log in: %w", f.Task.URL, err)
+		}
+	}
 	var before []crawl.Event //nolint:prealloc // attempt makes it
 	if ok {
 		asked := out.CrawlDelay
-		if out, before, err = h.attempt(ctx, job, f); err != nil {
+		if out, before, err = h.attempt(ctx, job, f, login); err != nil {
 			return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 		}
 		out.CrawlDelay = asked
@@ -91,8 +103,8 @@ func interrupted(f *crawl.Fetch) *crawl.Outcome {
 }
 
 // attempt makes the request and deals with the answer. An error is a fault of ours.
-func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch) (*crawl.Outcome, []crawl.Event, error) {
-	a := &attempt{job: job, task: &f.Task, out: &crawl.Outcome{Task: f.Task}}
+func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch, login uint64) (*crawl.Outcome, []crawl.Event, error) {
+	a := &attempt{job: job, task: &f.Task, out: &crawl.Outcome{Task: f.Task}, login: login}
 	defer a.finish()
 	before, err := h.answer(ctx, a, f)
 	if err == nil && ctx.Err() != nil && !a.out.Verdict.Final() {
@@ -112,7 +124,7 @@ func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch) (
 
 // answer sends the request and deals with the answer by the kind of the task.
 func (h *Handler) answer(ctx context.Context, a *attempt, f *crawl.Fetch) ([]crawl.Event, error) {
-	err := a.send(ctx, h.client, Request{Job: a.job, Task: a.task, Addr: f.Addr, FirstWait: f.FirstWait, Private: h.private(a.job)})
+	err := h.send(ctx, a, f)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -126,6 +138,25 @@ func (h *Handler) answer(ctx context.Context, a *attempt, f *crawl.Fetch) ([]cra
 		return nil, nil
 	}
 	return h.pageAnswer(ctx, a)
+}
+
+// proxied reports whether the requests of a job go through a proxy.
+func (h *Handler) proxied(job *crawl.Job) bool {
+	return h.cfg.Proxy != "" || len(job.Network.Proxies) > 0
+}
+
+// send makes the request of a lease, and keeps the cookies that the answer sets.
+func (h *Handler) send(ctx context.Context, a *attempt, f *crawl.Fetch) error {
+	r := Request{Job: a.job, Task: a.task, Addr: f.Addr, FirstWait: f.FirstWait, Bandwidth: f.Bandwidth, Private: h.private(a.job)}
+	var err error
+	withCookies := a.task.Kind != crawl.KindRobots
+	if r.Header, err = h.personal(ctx, a.job, a.task.URL, withCookies); err != nil {
+		return err
+	}
+	if err = a.send(ctx, h.client, r); err == nil && withCookies {
+		a.newCookies, err = h.keepCookies(ctx, a.job, a.task.URL, a.answer.Header)
+	}
+	return err
 }
 
 // private reports whether the job may reach addresses that are not public.

@@ -98,7 +98,7 @@ func inBubble(t *testing.T, mod func(*crawl.Job), h http.HandlerFunc, check func
 		srv := &http.Server{Handler: h}
 		go func() { _ = srv.Serve(ln) }()
 		b := newBench(t, func(_ *Config, _ *Deps, j *crawl.Job) { mod(j) })
-		b.transports().dial = func(bool) dialFunc { return ln.dial }
+		b.transports().dial = func(transportKey) dialFunc { return ln.dial }
 		check(b, "http://slow.test")
 		b.h.Close()
 		_ = srv.Close()

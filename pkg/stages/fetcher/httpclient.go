@@ -2,6 +2,8 @@ package fetcher
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"net/netip"
 	"time"
 
@@ -14,6 +16,9 @@ const firstWhole = 3
 // httpClient is the Client over HTTP. A call holds at most one connection.
 type httpClient struct {
 	transports *transports
+	proxies    pools
+	meters     meters
+	verifier   verifier
 }
 
 var _ Client = (*httpClient)(nil)
@@ -25,8 +30,8 @@ func newHTTPClient(cfg Config, dns Resolver, m *metrics) (*httpClient, error) {
 		return nil, err
 	}
 	dial := t.dial
-	t.dial = func(private bool) dialFunc { return m.timing(dial(private)) }
-	return &httpClient{t}, nil
+	t.dial = func(key transportKey) dialFunc { return m.timing(dial(key)) }
+	return &httpClient{transports: t, verifier: verifier{roots: cfg.RootCAs}}, nil
 }
 
 // Close implements Client: it closes idle connections.
@@ -34,33 +39,85 @@ func (c *httpClient) Close() { c.transports.close() }
 
 // Do implements Client.
 func (c *httpClient) Do(ctx context.Context, r Request) (Exchange, error) {
-	x := c.exchange(ctx, &r)
-	if err := c.reachable(&r); err != nil {
-		return x, err
+	pool, err := c.proxies.of(r.Job, c.transports.cfg.Proxy)
+	if err != nil {
+		return noExchange{}, err
 	}
-	return x, x.send(c.transports.get(&r.Job.Limits, r.Private))
+	if pool == nil {
+		x := c.exchange(ctx, &r, nil)
+		return x, c.send(x, &r)
+	}
+	if !r.Private { // the dialer cannot check what a proxy dials
+		if err := netguard.CheckHost(r.Task.URL.Hostname()); err != nil {
+			return noExchange{}, err
+		}
+	}
+	for try := 1; ; try++ {
+		p, err := pool.take(ctx)
+		if err != nil {
+			return noExchange{}, err
+		}
+		x := c.exchange(ctx, &r, p)
+		x.pool = pool
+		err, again := x.judge(pool, c.send(x, &r))
+		if err == nil || !again || try == maxProxyTries || ctx.Err() != nil {
+			return x, err
+		}
+		_ = x.Close()
+	}
 }
 
-// exchange prepares a request.
-func (c *httpClient) exchange(ctx context.Context, r *Request) *httpExchange {
+// send makes the request of an exchange.
+func (c *httpClient) send(x *httpExchange, r *Request) error {
+	err := x.send(c.transports.get(&r.Job.Limits, r.Private, routeOf(r.Job, r.Task.URL, x.proxy != nil)))
+	if err == nil && r.Job.Network.Insecure {
+		x.fault = c.verifier.fault(r.Task.URL.Hostname(), x.resp.TLS)
+	}
+	return err
+}
+
+// exchange prepares a request. p is the proxy that it goes through; nil: none.
+func (c *httpClient) exchange(ctx context.Context, r *Request, p *proxy) *httpExchange {
 	limits := &r.Job.Limits
-	proxied := c.transports.proxy != nil
-	x := &httpExchange{limits: limits, first: r.FirstWait}
+	x := &httpExchange{limits: limits, first: r.FirstWait, proxy: p}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	whole := shorter(limits.Total.D(), firstWhole*r.FirstWait)
 	x.watch = newWatch(whole, x.cancel)
 	x.watch.hurried = whole != limits.Total.D()
-	x.contact.prefer = preferred(r.Addr, proxied)
+	x.contact.prefer = preferred(r.Addr, p != nil)
 	x.contact.connect = limits.Connect.D()
-	x.contact.proxied = proxied
+	if p != nil {
+		x.contact.proxied, x.contact.proxy = true, p.url
+	}
+	if r.Bandwidth > 0 {
+		x.slow = throttle{c.meters.of(r.Job.ID), r.Bandwidth, limits.Total.D()}
+	}
 	x.contact.cancel = x.cancel
 	x.contact.onSend = func() { x.watch.arm(time.Now(), shorter(limits.FirstByte.D(), x.first)) }
 	if x.first > 0 {
 		x.watch.arm(time.Now(), x.first) // until there is a connection
 	}
-	x.req = newRequest(x.contact.context(x.ctx), r.Job, r.Task, c.transports.plain(r.Task.URL.Scheme())) //nolint:contextcheck // it is inherited: x.ctx
+	x.req = newRequest(x.contact.context(x.ctx), r.Job, r.Task, p.plain(r.Task.URL.Scheme())) //nolint:contextcheck // it is inherited: x.ctx
+	if r.Header != nil || r.Form != nil {
+		personalize(x.req, r)
+	}
 	return x
 }
+
+// noExchange is that of a request that was not made.
+type noExchange struct{}
+
+// Answer implements Exchange.
+func (noExchange) Answer() Answer { return Answer{} }
+
+// Sent implements Exchange.
+func (noExchange) Sent() http.Header { return http.Header{} }
+
+// Read implements Exchange.
+func (noExchange) Read([]byte) (int, error) { return 0, io.EOF }
+
+// Close implements Exchange.
+func (noExchange) Close() Contact { return Contact{} }
 
 // preferred is the address to dial first: none through a proxy, which does the dialling.
 func preferred(addr netip.Addr, proxied bool) netip.Addr {
@@ -68,14 +125,6 @@ func preferred(addr netip.Addr, proxied bool) netip.Addr {
 		return netip.Addr{}
 	}
 	return addr.Unmap()
-}
-
-// reachable checks what the dialer cannot when a proxy dials.
-func (c *httpClient) reachable(r *Request) error {
-	if c.transports.proxy == nil || r.Private {
-		return nil
-	}
-	return netguard.CheckHost(r.Task.URL.Hostname())
 }
 
 // shorter is the shorter of two bounds, of which 0 is none.

@@ -22,6 +22,10 @@ type httpExchange struct {
 	resp    *http.Response // nil: no answer
 	wire    wire
 	replied time.Time // the answer's header was in
+	slow    throttle
+	pool    *pool  // of proxies; nil: there is none
+	proxy   *proxy // through which it goes
+	fault   string // see Answer.Insecure
 }
 
 // send sends the request and waits for the answer's header. After an error there is no answer.
@@ -30,10 +34,10 @@ func (x *httpExchange) send(rt http.RoundTripper) error {
 	x.watch.disarm()
 	x.replied = time.Now()
 	if err != nil {
-		return x.byProxy(x.explain(err))
+		return x.explain(err)
 	}
 	x.resp = resp
-	x.wire = wire{ctx: x.ctx, src: resp.Body, watch: x.watch, last: x.replied, pace: pace{idle: x.limits.Idle.D(),
+	x.wire = wire{ctx: x.ctx, src: resp.Body, watch: x.watch, last: x.replied, slow: x.slow, pace: pace{idle: x.limits.Idle.D(),
 		rate: int64(x.limits.MinRate), window: x.limits.MinRateWindow.D()}}
 	return nil
 }
@@ -78,7 +82,7 @@ func (x *httpExchange) Answer() Answer {
 		return Answer{}
 	}
 	return Answer{Code: x.resp.StatusCode, Status: x.resp.Status, Proto: x.resp.Proto, Header: x.resp.Header,
-		Length: x.resp.ContentLength, At: x.replied}
+		Length: x.resp.ContentLength, At: x.replied, Insecure: x.fault}
 }
 
 // Sent implements Exchange.
@@ -102,6 +106,10 @@ func (x *httpExchange) Close() (c Contact) {
 	}
 	x.watch.disarm()
 	x.cancel(context.Canceled)
+	if x.pool != nil {
+		x.pool.done(x.proxy)
+		x.pool = nil
+	}
 	if c.Started, c.Addr = x.contact.seen(); c.Started.IsZero() {
 		return c
 	}

@@ -2,8 +2,8 @@ package fetcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -22,6 +22,10 @@ func bodyLimit(job *crawl.Job, kind crawl.Kind) int64 {
 // pageAnswer turns the answer to a page's or sitemap's request into events. An error is a fault of ours.
 func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, error) {
 	c := classify(a.out.Status)
+	if a.login > 0 && h.logins.refused(a, c) {
+		a.drain()
+		return nil, h.logins.over(ctx, a)
+	}
 	c.settle(a.out)
 	switch c {
 	case classPage:
@@ -44,8 +48,6 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 			break
 		}
 		a.noteValidators()
-	case classBlocked:
-		h.proxyDenied(a)
 	}
 	a.askedToWait()
 	return nil, h.leftover(ctx, a)
@@ -58,14 +60,6 @@ func (a *attempt) askedToWait() {
 	}
 }
 
-// proxyDenied corrects a 407, which is the proxy's word and not the site's.
-func (h *Handler) proxyDenied(a *attempt) {
-	if a.out.Status == http.StatusProxyAuthRequired && h.cfg.Proxy != "" {
-		a.out.Verdict, a.out.Reason = crawl.VerdictRetry, crawl.ReasonConnect
-		a.out.Detail = "the proxy wants other credentials; they stand in the URL of --proxy"
-	}
-}
-
 // page spools a body that is wanted.
 func (h *Handler) page(ctx context.Context, a *attempt) ([]crawl.Event, error) {
 	b, err := a.body(bodyLimit(a.job, a.task.Kind))
@@ -74,7 +68,7 @@ func (h *Handler) page(ctx context.Context, a *attempt) ([]crawl.Event, error) {
 		return nil, nil
 	}
 	defer b.release()
-	h.keepCopy(b)
+	h.keepCopy(a, b)
 	value, err := contentType(a.answer.Header, b)
 	if err != nil {
 		a.failed(err)
@@ -119,6 +113,9 @@ func (h *Handler) spool(ctx context.Context, a *attempt, b *body, contentType st
 		return nil, fmt.Errorf("spool the body: %w", err)
 	}
 	a.finish()
+	if a.login > 0 && !h.logins.shown(ctx, a, b.kept(), contentType) {
+		return nil, errors.Join(h.deps.Bodies.Release(ctx, ref), h.logins.over(ctx, a))
+	}
 	page := a.page(b, ref, contentType)
 	if err := h.archive(ctx, a, b); err != nil {
 		_ = h.deps.Bodies.Release(ctx, ref) // the archive's error is the one to report
@@ -131,7 +128,7 @@ func (h *Handler) spool(ctx context.Context, a *attempt, b *body, contentType st
 func (a *attempt) page(b *body, ref crawl.BodyRef, contentType string) *crawl.Page {
 	p := &crawl.Page{Task: *a.task, Status: a.out.Status, FetchedAt: a.out.Started, ContentType: contentType, Body: ref,
 		Bytes: b.n, Digest: b.digest(), LinkHeaders: a.answer.Header["Link"], RobotsTags: a.answer.Header["X-Robots-Tag"],
-		Refresh: a.answer.Header.Get("Refresh")}
+		Refresh: a.answer.Header.Get("Refresh"), Insecure: a.out.Insecure}
 	if b.cut {
 		p.Truncated = crawl.ReasonTruncatedMaxBody
 	}

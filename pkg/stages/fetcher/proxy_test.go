@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// proxy is an HTTP proxy that knows the way to every host: to the one server there is.
-func proxy(t *testing.T, to string, seen *[]string) string {
+// aProxy is an HTTP proxy that knows the way to every host: to the one server there is.
+func aProxy(t *testing.T, to string, seen *[]string) string {
 	return serve(t, func(w http.ResponseWriter, r *http.Request) {
 		*seen = append(*seen, r.Method+" "+r.RequestURI)
 		switch {
@@ -51,7 +51,7 @@ func TestProxy(t *testing.T) {
 		fmt.Fprint(w, "by tunnel")
 	})
 	var seen []string
-	addr := proxy(t, s.Listener.Addr().String(), &seen)
+	addr := aProxy(t, s.Listener.Addr().String(), &seen)
 	b := newBench(t, func(c *Config, _ *Deps, _ *crawl.Job) { c.Proxy, c.AllowPrivate, c.RootCAs = addr, false, pool })
 	for _, tc := range []struct {
 		url, body string
@@ -61,8 +61,8 @@ func TestProxy(t *testing.T) {
 		{"http://a.test/x|y?q", "by proxy", crawl.VerdictDone, ""}, // its name is never resolved here
 		{"http://a.test//x", "by proxy", crawl.VerdictDone, ""},
 		{"https://example.com/z", "by tunnel", crawl.VerdictDone, ""},
-		{"http://denied.test/", "", crawl.VerdictRetry, crawl.ReasonConnect},
-		{"https://denied.test/", "", crawl.VerdictRetry, crawl.ReasonConnect},
+		{"http://denied.test/", "", crawl.VerdictRetry, crawl.ReasonProxy},
+		{"https://denied.test/", "", crawl.VerdictRetry, crawl.ReasonNoProxy}, // it was put aside,
 		{"http://127.0.0.1/", "", crawl.VerdictRefused, crawl.ReasonPrivateAddress},
 		{"http://localhost/", "", crawl.VerdictRefused, crawl.ReasonPrivateAddress},
 		{"https://[fd00::1]/", "", crawl.VerdictRefused, crawl.ReasonPrivateAddress},
@@ -73,8 +73,7 @@ func TestProxy(t *testing.T) {
 			t.Errorf("%s: body %q, address %v", tc.url, r.body, r.Addr)
 		}
 	}
-	want := []string{"GET http://a.test/x|y?q", "GET http://a.test//x", "CONNECT example.com:443", "GET http://denied.test/",
-		"CONNECT denied.test:443"}
+	want := []string{"GET http://a.test/x|y?q", "GET http://a.test//x", "CONNECT example.com:443", "GET http://denied.test/"}
 	if !slices.Equal(seen, want) {
 		t.Errorf("the proxy saw %q, want %q", seen, want)
 	}
@@ -90,7 +89,7 @@ func TestProxyThatIsDown(t *testing.T) {
 		b := newBench(t, func(c *Config, _ *Deps, _ *crawl.Job) { c.Proxy = scheme + "://" + ln.Addr().String() })
 		for _, url := range []string{"http://a.test/", "https://a.test/"} {
 			r := b.get(url, nil)
-			r.want(t, crawl.VerdictRetry, crawl.ReasonConnect)
+			r.want(t, crawl.VerdictRetry, crawl.ReasonNoProxy)
 			if r.Contacted() {
 				t.Errorf("%s by %s: the host counts as contacted", url, scheme)
 			}

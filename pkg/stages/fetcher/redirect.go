@@ -29,6 +29,10 @@ func (h *Handler) redirect(ctx context.Context, a *attempt) ([]crawl.Event, erro
 	switch {
 	case err != nil:
 		return nil, err
+	case len(loop) == 1 && a.newCookies:
+		a.out.Verdict, a.out.Reason = crawl.VerdictRetry, crawl.ReasonCookie
+		a.out.Detail = "it redirects to itself and sets a cookie: asked again with that"
+		return nil, nil
 	case loop != nil:
 		a.out.Verdict, a.out.Reason, a.out.Detail = crawl.VerdictFailed, crawl.ReasonRedirectLoop, loopText(loop)
 		return nil, h.failLoop(ctx, a, loop)
@@ -111,7 +115,7 @@ func (h *Handler) failLoop(ctx context.Context, a *attempt, loop []weburl.URL) e
 // loopText says for people how a loop goes.
 func loopText(loop []weburl.URL) string {
 	if len(loop) == 1 {
-		return "it redirects to itself; a session id that is stripped, or a cookie, which is not kept, may be meant to end that"
+		return "it redirects to itself; a session id that is stripped, or a cookie, where none is kept, may be meant to end that"
 	}
 	const few = 4
 	var names []string

@@ -1,7 +1,10 @@
 package fetcher
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -44,6 +47,16 @@ func requestURL(u weburl.URL, proxied bool) *url.URL {
 		out.Opaque, out.Path, out.RawPath, out.RawQuery = "", path, u.Path(), u.Query()
 	}
 	return out
+}
+
+// personalize adds what only this request has.
+func personalize(req *http.Request, r *Request) {
+	maps.Copy(req.Header, r.Header)
+	if r.Form != nil {
+		req.Method, req.ContentLength = http.MethodPost, int64(len(r.Form))
+		req.Header["Content-Type"] = []string{"application/x-www-form-urlencoded"}
+		req.Body = io.NopCloser(bytes.NewReader(r.Form))
+	}
 }
 
 func header(job *crawl.Job, task *crawl.Task) http.Header {

@@ -2,9 +2,11 @@ package fetcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -53,6 +55,9 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 	case rec.State == crawl.RobotsDisallowAll && h.private(job) && rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
 		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that may not reach private addresses; it is asked for again"}.apply(out)
 		return false, nil
+	case rec.State == crawl.RobotsDisallowAll && job.Network.Insecure && unverified(&rec):
+		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that wants valid certificates; it is asked for again"}.apply(out)
+		return false, nil
 	case rec.State == crawl.RobotsDisallowAll:
 		h.unavailable(ctx, job, task).apply(out)
 		return false, nil
@@ -74,8 +79,12 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 // unavailable says why a page is not fetched whose robots.txt could not be had. Where the whole host is out of reach
 // that is the better reason, and it can be told without contacting anybody but the name server.
 func (h *Handler) unavailable(ctx context.Context, job *crawl.Job, task *crawl.Task) Fault {
-	if err := h.unreachable(ctx, task.URL.Hostname(), h.private(job)); err != nil {
-		if f, ok := diagnoseName(err); ok && f.Verdict.Final() {
+	if err := h.unreachable(ctx, job, task.URL, h.private(job)); err != nil {
+		f, ok := diagnoseName(err)
+		if told := (Fault{}); errors.As(err, &told) {
+			f, ok = told, true
+		}
+		if ok && f.Verdict.Final() {
 			return f
 		}
 	}
@@ -84,14 +93,14 @@ func (h *Handler) unavailable(ctx context.Context, job *crawl.Job, task *crawl.T
 }
 
 // unreachable returns why no request can reach host, as far as names and addresses tell.
-func (h *Handler) unreachable(ctx context.Context, host string, private bool) error {
-	if h.cfg.Proxy != "" {
+func (h *Handler) unreachable(ctx context.Context, job *crawl.Job, u weburl.URL, private bool) error {
+	if h.proxied(job) {
 		if private {
 			return nil
 		}
-		return netguard.CheckHost(host)
+		return netguard.CheckHost(u.Hostname())
 	}
-	addrs, err := h.deps.DNS.Lookup(ctx, host)
+	addrs, err := h.addresses(ctx, job, u)
 	if err != nil || private {
 		return err
 	}
@@ -102,6 +111,19 @@ func (h *Handler) unreachable(ctx context.Context, host string, private bool) er
 		}
 	}
 	return refused
+}
+
+// addresses are those that a request to u would connect to.
+func (h *Handler) addresses(ctx context.Context, job *crawl.Job, u weburl.URL) (addrs []netip.Addr, err error) {
+	r := routeOf(job, u, false)
+	way, host := r.way(), u.Hostname()
+	addrs, named := way.named(host, u.EffectivePort())
+	if !named {
+		if addrs, err = h.deps.DNS.Lookup(ctx, host); err != nil {
+			return nil, err
+		}
+	}
+	return way.only(host, addrs)
 }
 
 // robotsAnswer turns the answer to a robots.txt request, or its failure, into the origin's record (RFC 9309, section
@@ -271,7 +293,7 @@ func (h *Handler) keepRules(ctx context.Context, a *attempt, now time.Time) (boo
 // that is of no use nothing of the origin may be fetched for a while.
 func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 	if a.out.Verdict == crawl.VerdictRetry {
-		if a.task.Attempt < a.job.Retry.Max || a.out.Reason == crawl.ReasonOpenFiles {
+		if a.task.Attempt < a.job.Retry.Max || crawl.OurTrouble(a.out.Reason) {
 			return nil
 		}
 		a.out.Verdict = crawl.VerdictFailed
@@ -282,10 +304,22 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 	} else if kept, err := h.keepRules(ctx, a, now); kept || err != nil {
 		return err
 	}
+	if a.out.Reason == crawl.ReasonTLS && !a.job.Network.Insecure {
+		rest = robotsUnverified
+	}
 	rec := crawl.Robots{Origin: originOf(a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now, Expires: now.Add(rest)}
 	if err := h.deps.Robots.Put(ctx, rec, a.job.RobotsAgent()); err != nil {
 		return err
 	}
 	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires}
 	return nil
+}
+
+// robotsUnverified is for how long nothing of an origin is fetched whose certificate is not valid, but by a job that does
+// not mind. No other record lasts as long.
+const robotsUnverified = robotsDown + time.Second
+
+// unverified reports whether a robots.txt could not be had for want of a valid certificate.
+func unverified(rec *crawl.Robots) bool {
+	return rec.State == crawl.RobotsDisallowAll && rec.Status == 0 && rec.Expires.Sub(rec.FetchedAt) == robotsUnverified
 }

@@ -1,9 +1,7 @@
 package fetcher
 
 import (
-	"context"
 	"crypto/tls"
-	"net"
 	"net/http"
 	"net/url"
 	"sync"
@@ -21,49 +19,46 @@ const (
 	maxTransports  = 16
 )
 
-// transportKey holds the limits of a job that net/http knows only for a whole transport.
+// transportKey holds the limits of a job that net/http knows only for a whole transport, and the way to the host.
 //
 // private says that it may reach addresses that are not public: a connection there must not serve a job that may not.
+// The same holds of what else tells connections apart: whether certificates are checked, and who the crawler is.
 type transportKey struct {
 	maxHeader    int64
 	tlsHandshake time.Duration
 	private      bool
+	route        route
 }
 
 // transports has one transport for each combination of such limits: one, unless jobs differ. Connections are shared by
 // jobs with the same limits.
 type transports struct {
-	cfg   Config
-	proxy *url.URL
-	dial  func(private bool) dialFunc
+	cfg  Config
+	dial func(key transportKey) dialFunc
 
 	mu    sync.Mutex
 	byKey map[transportKey]*http.Transport
 }
 
 func newTransports(cfg Config, dns Resolver) (*transports, error) {
-	proxy, err := cfg.proxyURL()
-	if err != nil {
+	if _, err := cfg.proxyURL(); err != nil {
 		return nil, err
 	}
-	t := &transports{cfg: cfg, proxy: proxy, byKey: map[transportKey]*http.Transport{}}
-	t.dial = func(private bool) dialFunc { return newDialer(dns, private).dial }
-	if proxy != nil {
-		t.dial = func(bool) dialFunc { return dialProxy }
+	t := &transports{cfg: cfg, byKey: map[transportKey]*http.Transport{}}
+	t.dial = func(key transportKey) dialFunc {
+		if key.route.proxied {
+			return dialProxy(key.route.ip)
+		}
+		d := newDialer(dns, key.private)
+		d.way = key.route.way()
+		return d.dial
 	}
 	return t, nil
 }
 
-// dialProxy connects to the proxy, the only one that a transport with a proxy dials. The user named it, so it may have
-// any address.
-func dialProxy(ctx context.Context, network, address string) (net.Conn, error) {
-	d := net.Dialer{Timeout: contactOf(ctx).connect}
-	return d.DialContext(ctx, network, address)
-}
-
 // get returns the transport for limits.
-func (t *transports) get(limits *crawl.Limits, private bool) *http.Transport {
-	key := transportKey{int64(limits.MaxHeader), limits.TLSHandshake.D(), private}
+func (t *transports) get(limits *crawl.Limits, private bool, r route) *http.Transport {
+	key := transportKey{int64(limits.MaxHeader), limits.TLSHandshake.D(), private, r}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	tr, ok := t.byKey[key]
@@ -79,8 +74,8 @@ func (t *transports) get(limits *crawl.Limits, private bool) *http.Transport {
 
 func (t *transports) build(key transportKey) *http.Transport {
 	tr := &http.Transport{
-		DialContext:            t.dial(key.private),
-		TLSClientConfig:        &tls.Config{RootCAs: t.cfg.RootCAs, ClientSessionCache: tls.NewLRUClientSessionCache(tlsSessions)},
+		DialContext:            t.dial(key),
+		TLSClientConfig:        t.tls(&key.route),
 		TLSHandshakeTimeout:    key.tlsHandshake,
 		DisableCompression:     true, // bodies are decoded here, under our limits
 		MaxIdleConns:           t.cfg.MaxIdleConns,
@@ -90,10 +85,23 @@ func (t *transports) build(key transportKey) *http.Transport {
 		ReadBufferSize:         readBuffer,
 		ForceAttemptHTTP2:      true,
 	}
-	if t.proxy != nil {
-		tr.Proxy = http.ProxyURL(t.proxy)
+	if key.route.proxied {
+		tr.Proxy = func(r *http.Request) (*url.URL, error) { return contactOf(r.Context()).proxy, nil }
+		tr.OnProxyConnectResponse = onTunnel
 	}
 	return tr
+}
+
+// tls is how servers are known, and how they know the crawler.
+func (t *transports) tls(r *route) *tls.Config {
+	c := &tls.Config{RootCAs: t.cfg.RootCAs, ClientSessionCache: tls.NewLRUClientSessionCache(tlsSessions)}
+	if r.insecure {
+		c.InsecureSkipVerify = true //nolint:gosec // the user asks for it; each record of such an answer says so
+	}
+	if r.cert != "" {
+		c.GetClientCertificate = identify(r.cert, r.key)
+	}
+	return c
 }
 
 // dropAll forgets all transports. Requests under way go on; their connections are closed when they become idle.
@@ -111,7 +119,7 @@ func (t *transports) close() {
 	t.dropAll()
 }
 
-// plain reports whether requests to scheme are sent to the proxy in absolute form instead of through a tunnel.
-func (t *transports) plain(scheme string) bool {
-	return t.proxy != nil && scheme == "http" && (t.proxy.Scheme == "http" || t.proxy.Scheme == "https")
+// plain reports whether a request to scheme is sent to the proxy in absolute form instead of through a tunnel.
+func (p *proxy) plain(scheme string) bool {
+	return p != nil && scheme == "http" && (p.url.Scheme == "http" || p.url.Scheme == "https")
 }

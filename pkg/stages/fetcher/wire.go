@@ -20,6 +20,7 @@ type wire struct {
 	src   io.ReadCloser
 	watch *watch
 	pace  pace
+	slow  throttle
 
 	err    error     // sticky; io.EOF when the body was whole
 	last   time.Time // end of the last read
@@ -38,6 +39,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	w.watch.disarm()
 	w.last = time.Now()
 	w.err = w.judge(n, w.last.Sub(start), err)
+	w.watch.end = w.watch.end.Add(w.slow.pass(w.ctx, n))
 	return n, w.err
 }
 

@@ -11,7 +11,8 @@ import (
 // digest is a batch of results on its way through the steps.
 type digest struct {
 	rs     []*result
-	copies []*result // see pair; they go as far as the clocks
+	copies []*result  // see pair; they go as far as the clocks
+	left   endedPages // by free
 }
 
 // all are the results and the copies.
@@ -136,9 +137,10 @@ func (o Outcomes) free(_ context.Context, d *digest) error {
 		if isPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted && !r.gone {
 			r.js.pages++
 		}
-		if r.Verdict.Final() {
-			o.f.leases.leavePlace(r.js, &r.Task)
+		if r.Verdict.Final() && o.f.leases.leavePlace(r.js, &r.Task) {
+			d.left.add(&r.Task)
 		}
+		r.js.pace.learn(&r.job.Bounds, &r.Outcome, r.now)
 		if r.known {
 			l := o.f.leases.end(r.id)
 			o.f.bench.vacate(l.host, l.place)
@@ -152,4 +154,9 @@ func (o Outcomes) free(_ context.Context, d *digest) error {
 		}
 	}
 	return nil
+}
+
+// leavePlaces tells the store which pages do not keep their places any more.
+func (o Outcomes) leavePlaces(ctx context.Context, d *digest) error {
+	return o.f.places.forget(ctx, d.left)
 }

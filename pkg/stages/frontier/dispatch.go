@@ -56,7 +56,7 @@ func (dp *dispatcher) sayWhy(err error) {
 // step does one round. It reports whether it did anything.
 func (dp *dispatcher) step(ctx context.Context, now time.Time) (busy bool, err error) {
 	for _, act := range []func(context.Context, time.Time) (bool, error){
-		dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.draw, dp.probe,
+		dp.spendTime, dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.draw, dp.probe,
 	} {
 		did, err := act(ctx, now)
 		busy = busy || did
@@ -78,8 +78,14 @@ func (dp *dispatcher) pauseFor(now time.Time) time.Duration {
 	if at, ok := dp.stock.laterDue(); ok {
 		wait = min(wait, at.Sub(now))
 	}
+	if at := dp.boundDue(); !at.IsZero() {
+		wait = min(wait, at.Sub(now))
+	}
 	if dp.leases.len() < dp.cfg.Window {
 		if at, ok := dp.bench.due(); ok {
+			wait = min(wait, at.Sub(now))
+		}
+		if at := dp.paceDue(now); !at.IsZero() {
 			wait = min(wait, at.Sub(now))
 		}
 		if !dp.bench.pacer.ready(now) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -28,6 +29,37 @@ type disk struct {
 	mistaken []crawl.Entry
 	records  map[weburl.Key]bool // of pages, wherever they are stored
 	kept     map[weburl.Key]bool // see crawl.Places
+	spent    map[crawl.JobID]spent
+}
+
+// spent is what a job has spent, and until when its time is counted.
+type spent struct {
+	crawl.Spent
+	until time.Time
+}
+
+// Spend implements crawl.Spending.
+func (p *process) Spend(_ context.Context, job crawl.JobID, bytes int64, now time.Time) (crawl.Spent, error) {
+	if err := p.enter(); err != nil {
+		return crawl.Spent{}, err
+	}
+	defer p.leave()
+	s := p.disk.spent[job]
+	if gap := now.Sub(s.until); gap > 0 && gap <= crawl.SpendGap {
+		s.Time += gap
+	}
+	s.Bytes, s.until = s.Bytes+bytes, now
+	p.disk.spent[job] = s
+	return s.Spent, nil
+}
+
+// Spent implements crawl.Spending.
+func (p *process) Spent(_ context.Context, job crawl.JobID) (crawl.Spent, error) {
+	if err := p.enter(); err != nil {
+		return crawl.Spent{}, err
+	}
+	defer p.leave()
+	return p.disk.spent[job].Spent, nil
 }
 
 type stored struct {
@@ -38,7 +70,8 @@ type stored struct {
 
 func newDisk() *disk {
 	return &disk{queues: map[string][]*stored{}, ledger: map[weburl.Key]crawl.Entry{}, finals: map[weburl.Key]int{},
-		hosts: map[string]crawl.Host{}, journal: map[uint64]bus.Message{}, records: map[weburl.Key]bool{}, kept: map[weburl.Key]bool{}}
+		hosts: map[string]crawl.Host{}, journal: map[uint64]bus.Message{}, records: map[weburl.Key]bool{}, kept: map[weburl.Key]bool{},
+		spent: map[crawl.JobID]spent{}}
 }
 
 // crash forgets what a process knew.

@@ -35,7 +35,11 @@ type Deps struct {
 	// Places remembers the pages that were taken back where their records may be stored and stay; nil: the store of the
 	// records takes these back.
 	Places crawl.Places
-	Log    *slog.Logger
+	// Spending counts what jobs spend of their bounds; nil: their time and bytes have none.
+	Spending crawl.Spending
+	// Nodes is over how many nodes a job's rate and bandwidth are divided; nil: one.
+	Nodes func() int
+	Log   *slog.Logger
 }
 
 // Frontier schedules fetches. Make it with New, call Recover, then Run; In and Outcomes are its handlers.

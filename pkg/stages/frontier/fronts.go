@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -24,13 +23,13 @@ type jobFronts struct {
 }
 
 // asideQueue holds tasks that were set aside, whatever their job; a restart draws them again.
-const asideQueue = frontPrefix + "0"
+const asideQueue = "front.0"
 
 func (j *jobFronts) queue(priority int) string {
 	if j.job == "" {
-		return fmt.Sprintf("%s%d", frontPrefix, priority)
+		return crawl.QueueName{Kind: crawl.QueueFront, Number: priority}.String()
 	}
-	return fmt.Sprintf("%s%d.%s", frontPrefix, priority, j.job)
+	return crawl.QueueName{Kind: crawl.QueueFront, Number: priority, Job: j.job}.String()
 }
 
 // of returns the queues that name the job.

@@ -32,6 +32,7 @@ type host struct {
 	turned    bool  // it had its turn, and leaves it to those that wait
 	line      *line // in which it waits for a place; nil: in none
 	blocked   bool  // it is in jobState.blocked
+	paced     bool  // it is in pace.hosts of a job
 	stranger  bool  // it is not active: it stands in for a record
 	resolving bool  // its address is being looked up; it has no unit yet
 }

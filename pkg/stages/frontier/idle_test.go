@@ -13,7 +13,7 @@ import (
 // A task that waits for a host to be asked again does not hide another one: the frontier is not idle while that is
 // queued.
 func TestTasksOfShutHostsHideNoOthers(t *testing.T) {
-	const shut = 1<<40 + 3_600_000 // as shutMark + laterNumber(time.Hour)
+	const shut = 1<<40 + 3_600_000 // as crawl.ShutMark + laterNumber(time.Hour)
 	for _, c := range []struct {
 		shut, open int64
 		idle       bool

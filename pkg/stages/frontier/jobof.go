@@ -37,9 +37,25 @@ func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error)
 	if err != nil {
 		return nil, err
 	}
+	spent, err := f.spentBefore(ctx, job)
+	if err != nil {
+		return nil, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.jobs.meet(id, &jobState{job: job, pages: int(tally.Pages), places: kept}), nil
+	return f.jobs.meet(id, &jobState{job: job, pages: int(tally.Pages), places: kept, spent: spent, bound: job.Bounds.Met(spent)}), nil
+}
+
+// spentBefore is what a job has spent of its bounds before it is met here. It is read where it has none, too: a revision
+// may give it some.
+func (f *Frontier) spentBefore(ctx context.Context, job *crawl.Job) (spent crawl.Spent, err error) {
+	if f.deps.Spending == nil {
+		return spent, nil
+	}
+	if spent, err = f.deps.Spending.Spent(ctx, job.ID); err != nil {
+		err = fmt.Errorf("frontier: %w", err)
+	}
+	return spent, err
 }
 
 // follow makes sure that the state is that of the job as it is now; false: another life of the job has begun. What a

@@ -24,6 +24,11 @@ type jobState struct {
 	held    bool       // nothing of it is leased: see Hold
 	dead    bool       // it was deleted
 	blocked []*host    // hosts whose next task waits for room in the budget
+	pace    pace
+	spent   crawl.Spent // of the job's bounds, by all nodes
+	bound   string      // the bound that is met by it; empty: none
+	counted time.Time   // when spent was last counted
+	over    bool        // the job has ended
 }
 
 func newJobs() jobs {
@@ -51,7 +56,11 @@ func (j *jobs) forget(js *jobState) {
 }
 
 // revise makes a revision the one that applies.
-func (j *jobs) revise(js *jobState, job *crawl.Job) { js.job, j.limits = job, nil }
+func (j *jobs) revise(js *jobState, job *crawl.Job) {
+	js.job, j.limits = job, nil
+	js.bound = job.Bounds.Met(js.spent)
+	js.pace.revised()
+}
 
 // hold keeps a job's tasks from being leased, or lets them go on, and reports whether that is a change.
 func (j *jobs) hold(id crawl.JobID, held bool) (changed bool) {
@@ -116,7 +125,7 @@ func (j *jobs) leastGap(h *host) time.Duration {
 
 // room is how many pages may be leased besides those under way, which may all become pages.
 func (js *jobState) room() int {
-	if js.held && !js.dead {
+	if (js.held || js.bound != "") && !js.dead {
 		return 0
 	}
 	if js.job.MaxPages <= 0 || js.dead {
@@ -169,6 +178,7 @@ func (js *jobState) unblockAll() {
 		h.blocked = false
 	}
 	js.blocked = nil
+	js.pace.releaseAll()
 }
 
 // deadJob stands for a job that was deleted and of which nothing is known any more: its hosts keep their clocks.

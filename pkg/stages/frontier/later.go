@@ -19,7 +19,9 @@ type laterQueue struct {
 // there are few.
 func laterNumber(d time.Duration) int { return int(d.Milliseconds()) }
 
-func laterName(number int) string { return fmt.Sprintf("%s%d", laterPrefix, number) }
+func laterName(number int) string {
+	return crawl.QueueName{Kind: crawl.QueueLater, Number: number}.String()
+}
 
 // retryDelay is the wait before the attempt-th repetition: the base, doubled each time.
 func retryDelay(j *crawl.Job, attempt int) time.Duration {

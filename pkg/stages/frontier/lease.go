@@ -67,6 +67,7 @@ func (dp *dispatcher) takeReady(ctx context.Context, now time.Time) []*host {
 		return nil
 	}
 	dp.unblock(now)
+	dp.keepPace(now)
 	dp.bench.newcomers.connections = dp.jobs.connections()
 	resolve := func(h *host) bool { return dp.resolveNext(ctx, h) }
 	dp.bench.recall(resolve)
@@ -141,6 +142,9 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 	if dp.hosts.earliest(h, job).After(now) { // the task belongs to a job more patient than the last
 		return
 	}
+	if dp.holds(c.js, now) {
+		return
+	}
 	c.fromBuf = true
 	if !h.rulesKnown(task, job, now) {
 		if robots, ok := dp.robots.next(h, task, now); ok {
@@ -160,6 +164,7 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 		return
 	}
 	dp.leases.reserve(c)
+	c.js.pace.begin(&job.Bounds, dp.nodes, now)
 }
 
 // copyUnderWay reports whether another copy of the task is leased: this one is settled, whatever else would become of
@@ -253,13 +258,17 @@ func (dp *dispatcher) dismiss(ctx context.Context, choices []choice, now time.Ti
 	if err := dp.record(ctx, outs, first, now); err != nil {
 		return err
 	}
+	var left endedPages
 	dp.mu.Lock()
 	for _, out := range outs {
-		if js := dp.jobs.of(out.Task.Job); js != nil {
-			dp.leases.leavePlace(js, &out.Task)
+		if js := dp.jobs.of(out.Task.Job); js != nil && dp.leases.leavePlace(js, &out.Task) {
+			left.add(&out.Task)
 		}
 	}
 	dp.mu.Unlock()
+	if err := dp.places.forget(ctx, left); err != nil {
+		return err
+	}
 	return dp.shutAll(ctx, outs, now)
 }
 
@@ -293,7 +302,7 @@ func (dp *dispatcher) advance(choices []choice, now time.Time) {
 	for i := range choices {
 		c := &choices[i]
 		if c.lease {
-			e := &crawl.Fetch{Task: c.delivery.Task, Addr: c.addr, Tenure: c.place.Tenure,
+			e := &crawl.Fetch{Task: c.delivery.Task, Addr: c.addr, Tenure: c.place.Tenure, Bandwidth: dp.bandwidth(c.js.job),
 				FirstWait: dp.bench.newcomers.firstWait(c.host, &c.delivery.Task, c.js.job)}
 			dp.out.post(bus.Message{ID: c.id, Event: e})
 		} else {

@@ -68,6 +68,7 @@ func (ls *leases) reserve(c *choice) {
 // release takes back what reserve noted.
 func (ls *leases) release(c *choice) {
 	c.lease = false
+	c.js.pace.end()
 	if l := ls.byID[c.id]; l != nil && l.placed {
 		c.js.places.leased--
 	}
@@ -86,6 +87,7 @@ func (ls *leases) release(c *choice) {
 func (ls *leases) end(id crawl.MessageID) *lease {
 	l := ls.byID[id]
 	delete(ls.byID, id)
+	l.js.pace.end()
 	if l.placed {
 		l.js.places.leased--
 	}
@@ -95,16 +97,17 @@ func (ls *leases) end(id crawl.MessageID) *lease {
 	return l
 }
 
-// leavePlace forgets that a page keeps its place in the budget of its job.
-func (ls *leases) leavePlace(js *jobState, t *crawl.Task) {
+// leavePlace forgets that a page keeps its place in the budget of its job, and reports whether it did.
+func (ls *leases) leavePlace(js *jobState, t *crawl.Task) bool {
 	if !js.places.has(t) {
-		return
+		return false
 	}
 	delete(js.places.kept, t.URL.Key())
 	if l := ls.byID[t.ID()]; l != nil && l.js == js && l.placed {
 		js.places.leased--
 		l.placed = false
 	}
+	return true
 }
 
 // byVnode counts the leases of each virtual node.

@@ -49,10 +49,12 @@ var (
 	batchSteps = []func(Outcomes, context.Context, *digest) error{
 		Outcomes.pair,        // nothing
 		Outcomes.expectLinks, // a page is expected that is not concluded yet; it is expected again
+		Outcomes.spendBytes,  // the bytes of the outcomes, which are counted again
 		Outcomes.moveClocks,  // the host's record has the request and may count it twice: it rests longer
 		Outcomes.recordAll,   // the ledger has the outcome, and counts it once; crawl.log may get a second line
 		Outcomes.queueAgain,  // the task is queued; the second copy is marked, and dropRepeats drops one
 		Outcomes.free,        // memory only: Recover builds it anew
+		Outcomes.leavePlaces, // the store has places of pages that ended: they are forgotten when the job is met again
 	}
 	// Then the pipeline publishes what tellOwner returns. After a kill it does so again, and the owner notes the same
 	// rules.

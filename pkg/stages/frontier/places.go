@@ -17,8 +17,8 @@ import (
 type placeKeeper interface {
 	// keep notes that pages are to be taken back.
 	keep(ctx context.Context, tasks []crawl.Task) error
-	// leave forgets the pages of outcomes: they have their places by what they are now.
-	leave(ctx context.Context, outs []*crawl.Outcome) error
+	// forget forgets pages that have an outcome: they have their places by what they are now.
+	forget(ctx context.Context, pages endedPages) error
 	// read returns the pages of a job that keep their places.
 	read(ctx context.Context, id crawl.JobID) (places, error)
 }
@@ -28,20 +28,44 @@ func newPlaceKeeper(f *Frontier, store crawl.Places) placeKeeper {
 	if store == nil {
 		return noPlaces{}
 	}
-	return &storedPlaces{f, store}
+	return &storedPlaces{f: f, store: store, turn: make(chan struct{}, 1)}
 }
 
 // noPlaces is for a frontier whose records are taken back with their pages.
 type noPlaces struct{}
 
 func (noPlaces) keep(context.Context, []crawl.Task) error          { return nil }
-func (noPlaces) leave(context.Context, []*crawl.Outcome) error     { return nil }
+func (noPlaces) forget(context.Context, endedPages) error          { return nil }
 func (noPlaces) read(context.Context, crawl.JobID) (places, error) { return places{}, nil }
+
+// endedPages are pages that kept their places until they had an outcome, by job.
+type endedPages map[crawl.JobID][]weburl.Key
+
+// add adds a page; nil is made.
+func (e *endedPages) add(t *crawl.Task) {
+	if *e == nil {
+		*e = endedPages{}
+	}
+	(*e)[t.Job] = append((*e)[t.Job], t.URL.Key())
+}
 
 // storedPlaces keeps them in a store.
 type storedPlaces struct {
 	f     *Frontier
 	store crawl.Places
+	// turn has a value while the store is told, so that it hears of an end after the beginning, as the frontier did.
+	turn chan struct{}
+}
+
+// inTurn tells the store something.
+func (p *storedPlaces) inTurn(ctx context.Context, tell func() error) error {
+	select {
+	case p.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-p.turn }()
+	return tell()
 }
 
 // KeepPlaces notes that pages are to be taken back, before they are.
@@ -63,33 +87,34 @@ func (p *storedPlaces) keep(ctx context.Context, tasks []crawl.Task) error {
 		if f.jobNow(js).MaxPages <= 0 {
 			continue
 		}
-		k := t.URL.Key()
-		f.mu.Lock()
-		js.places.add(k)
-		f.mu.Unlock()
-		if err := wasDiscarded(p.store.KeepPlaces(ctx, t.Job, k)); err != nil {
+		if err := p.keepOne(ctx, js, t); err != nil {
 			return fmt.Errorf("frontier: keep the place of %s: %w", t.URL, err)
 		}
 	}
 	return nil
 }
 
-func (p *storedPlaces) leave(ctx context.Context, outs []*crawl.Outcome) error {
-	f := p.f
-	left := map[crawl.JobID][]weburl.Key{}
-	f.mu.Lock()
-	for _, out := range outs {
-		if js := f.jobs.of(out.Task.Job); js != nil && out.Verdict.Final() && js.places.has(&out.Task) {
-			left[out.Task.Job] = append(left[out.Task.Job], out.Task.URL.Key())
-		}
+func (p *storedPlaces) keepOne(ctx context.Context, js *jobState, t *crawl.Task) error {
+	return p.inTurn(ctx, func() error {
+		p.f.mu.Lock()
+		js.places.add(t.URL.Key())
+		p.f.mu.Unlock()
+		return wasDiscarded(p.store.KeepPlaces(ctx, t.Job, t.URL.Key()))
+	})
+}
+
+func (p *storedPlaces) forget(ctx context.Context, pages endedPages) error {
+	if len(pages) == 0 {
+		return nil
 	}
-	f.mu.Unlock()
-	for job, keys := range left {
-		if err := wasDiscarded(p.store.LeavePlaces(ctx, job, keys...)); err != nil {
-			return fmt.Errorf("frontier: %d pages of job %s that were taken back: %w", len(keys), job, err)
+	return p.inTurn(ctx, func() error {
+		for job, keys := range pages {
+			if err := wasDiscarded(p.store.LeavePlaces(ctx, job, keys...)); err != nil {
+				return fmt.Errorf("frontier: %d pages of job %s that were taken back: %w", len(keys), job, err)
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // read leaves out, and forgets, pages that have an outcome: they have their places by that.
@@ -103,19 +128,16 @@ func (p *storedPlaces) read(ctx context.Context, id crawl.JobID) (kept places, e
 	if err != nil {
 		return kept, fmt.Errorf("frontier: look up %d pages of job %s that were taken back: %w", len(keys), id, err)
 	}
-	var ended []weburl.Key
+	var over []weburl.Key
 	for i, e := range entries {
 		if e.State == crawl.StateDone || e.State == crawl.StateExcluded {
-			ended = append(ended, keys[i])
+			over = append(over, keys[i])
 		} else {
 			kept.add(keys[i])
 		}
 	}
-	if len(ended) == 0 {
+	if len(over) == 0 {
 		return kept, nil
 	}
-	if err := wasDiscarded(p.store.LeavePlaces(ctx, id, ended...)); err != nil {
-		return kept, fmt.Errorf("frontier: %d pages of job %s that were taken back: %w", len(ended), id, err)
-	}
-	return kept, nil
+	return kept, p.forget(ctx, endedPages{id: over})
 }

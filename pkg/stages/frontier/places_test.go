@@ -1,12 +1,14 @@
 package frontier_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // steady answers a URL as it did before: one in four is gone, and one in four a page at the second attempt.
@@ -58,6 +60,43 @@ func TestNoRecordMoreThanThePageBudget(t *testing.T) {
 			})
 		})
 	}
+}
+
+// slowPlaces is a store that takes its time to keep a place.
+type slowPlaces struct{ keptPlaces }
+
+func (s slowPlaces) KeepPlaces(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error {
+	time.Sleep(20 * time.Second)
+	return s.keptPlaces.KeepPlaces(ctx, job, keys...)
+}
+
+// A page that is taken back while the outcome of its last lease is on its way does not keep its place after that,
+// whoever comes to the store first.
+func TestNoPlaceIsKeptOfAPageThatHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		job := aJob("a")
+		job.MaxPages = 40
+		w := newWorld(t, 1, job)
+		w.places = slowPlaces{keptPlaces{w.disk}}
+		w.answer = func(*world, *crawl.Fetch) reply {
+			return reply{took: 10 * time.Second, outcome: crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200}}
+		}
+		w.begin()
+		ts := pages(t, "a", 1, 1)
+		w.add(ts...)
+		time.Sleep(5 * time.Second) // in the middle of the request
+		if n := w.f.Stats().InFlight; n != 1 {
+			t.Errorf("%d requests are under way, want 1", n)
+		}
+		if err := w.f.KeepPlaces(t.Context(), ts[0]); err != nil {
+			t.Error(err)
+		}
+		w.settled()
+		if len(w.disk.kept) > 0 {
+			t.Errorf("%d places are kept of a page that has an outcome", len(w.disk.kept))
+		}
+		w.stop()
+	})
 }
 
 // requests is how many were made.

@@ -38,7 +38,7 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 	if err := f.deps.Attempts.Append(ctx, lines...); err != nil {
 		return fmt.Errorf("frontier: %d log lines, the first of %s: %w", len(outs), outs[0].Task.URL, err)
 	}
-	return f.places.leave(ctx, outs)
+	return nil
 }
 
 // validators are what the ledger keeps of an outcome's. Of a URL that is fetched once it keeps none: they are asked for

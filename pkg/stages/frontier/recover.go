@@ -30,23 +30,23 @@ func (f *Frontier) Recover(ctx context.Context, resumed bool) error {
 }
 
 func (dp *dispatcher) recoverQueue(ctx context.Context, name string, n int64, now time.Time) error {
-	prefix, number, job, err := splitName(name)
+	q, err := crawl.ParseQueueName(name)
 	if err != nil {
-		return err
+		return fmt.Errorf("frontier: %w", err)
 	}
 	dp.mu.Lock()
 	dp.stock.queued += n
 	dp.mu.Unlock()
-	switch prefix {
-	case frontPrefix:
-		if number < 0 || number > crawl.MaxPriority {
+	switch q.Kind {
+	case crawl.QueueFront:
+		if q.Number > crawl.MaxPriority {
 			return fmt.Errorf("frontier: queue %s: priorities end at %d", name, crawl.MaxPriority)
 		}
-		return dp.recoverFront(ctx, name, number, job, n)
-	case laterPrefix:
-		dp.stock.later[number] = &laterQueue{count: n}
-	case backPrefix:
-		dp.stock.backs.made = max(dp.stock.backs.made, number)
+		return dp.recoverFront(ctx, name, q.Number, q.Job, n)
+	case crawl.QueueLater:
+		dp.stock.later[q.Number] = &laterQueue{count: n}
+	case crawl.QueueBack:
+		dp.stock.backs.made = max(dp.stock.backs.made, q.Number)
 		return dp.recoverBack(ctx, name, n, now)
 	}
 	return nil

@@ -76,7 +76,12 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 		return at, true
 	}
 	wait, hold := f.robots.wait(h, task, js.job, now)
-	return later(at, wait), hold
+	at = later(at, wait)
+	if !hold && !at.After(now) && f.holds(js, now) {
+		js.pace.hold(h)
+		return at, true
+	}
+	return at, hold
 }
 
 // setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks, which may wait for places

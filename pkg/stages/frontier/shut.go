@@ -16,10 +16,7 @@ const (
 	shutMax = 24 * time.Hour
 )
 
-// shutMark tells queues of such tasks from those of retries, whose delays are whole numbers of milliseconds too.
-const shutMark = 1 << 40
-
-func isShut(number int) bool { return number >= shutMark }
+func isShut(number int) bool { return number >= crawl.ShutMark }
 
 // shuts reports whether an outcome ends the story of its URL only for the time being.
 func shuts(out *crawl.Outcome) bool {
@@ -43,7 +40,7 @@ func (f *Frontier) shutFor(key string, j *crawl.Job) time.Duration {
 func (f *Frontier) shut(ctx context.Context, t crawl.Task, j *crawl.Job, now time.Time) error {
 	wait := f.shutFor(t.URL.HostKey(), j)
 	t.Attempt, t.Lease, t.NotBefore = 0, 0, now.Add(wait)
-	return f.pushLaterAs(ctx, shutMark+laterNumber(wait), t)
+	return f.pushLaterAs(ctx, crawl.ShutMark+laterNumber(wait), t)
 }
 
 // shutAll puts those tasks of outcomes aside that are to be tried again some day.

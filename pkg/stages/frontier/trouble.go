@@ -65,6 +65,7 @@ const (
 	nothing   reach = iota
 	reached         // the host, or something in its place, did something
 	unreached       // no connection, no address
+	noProxy         // a proxy failed, or what else is ours and of one job
 	noFiles         // we could open no connection
 )
 
@@ -72,6 +73,8 @@ func reachOf(out *crawl.Outcome) reach {
 	switch {
 	case out.Reason == crawl.ReasonOpenFiles:
 		return noFiles
+	case out.Reason == crawl.ReasonProxy, out.Reason == crawl.ReasonNoProxy, out.Reason == crawl.ReasonCertificate:
+		return noProxy
 	case out.Status != 0:
 		return reached
 	case out.Verdict != crawl.VerdictRetry && out.Verdict != crawl.VerdictFailed:
@@ -89,6 +92,8 @@ func (t *trouble) note(out *crawl.Outcome, j *crawl.Job, now time.Time, log *slo
 	switch reachOf(out) {
 	case noFiles:
 		t.noFiles(now, log)
+		return true
+	case noProxy:
 		return true
 	case reached:
 		t.over(now, log)

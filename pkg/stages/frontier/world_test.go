@@ -39,6 +39,7 @@ type world struct {
 	ring   frontier.Ring
 	expect crawl.Following
 	places crawl.Places
+	nodes  func() int
 	sends  bool // pages are sent on, and stored, in the middle of a fetch: before the outcome
 	away   outbox
 
@@ -152,7 +153,7 @@ func (w *world) begin() {
 		jobs = w.jobs
 	}
 	f, err := frontier.New(w.cfg, frontier.Deps{Queues: p, Ledger: p, Hosts: p, Jobs: jobs, Attempts: p, Bus: p, Judge: w.judge,
-		Resolver: w, Log: slog.New(slog.DiscardHandler), Ring: w.ring, Following: w.expect, Places: w.places})
+		Resolver: w, Log: slog.New(slog.DiscardHandler), Ring: w.ring, Following: w.expect, Places: w.places, Spending: p, Nodes: w.nodes})
 	if err != nil {
 		w.t.Fatal(err)
 	}

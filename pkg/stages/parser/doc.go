@@ -12,6 +12,6 @@
 // Sitemaps and feeds become documents that have only links.
 //
 // If a page is so large, deeply nested or broken that links are dropped, Document.Cut says so. Time and memory are
-// bounded by the page's size. The package does not decide which links are followed and does not release bodies: later
-// stages do.
+// bounded by the page's size. The package does not decide which links are followed and does not release bodies: the
+// runner does (pkg/pipeline/body.go).
 package parser

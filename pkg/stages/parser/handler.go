@@ -14,9 +14,14 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/sitemap"
 )
 
+// Bodies is what the stage needs of crawl.Bodies.
+type Bodies interface {
+	Open(ctx context.Context, ref crawl.BodyRef) (io.ReadCloser, error)
+}
+
 // Handler is the parser stage's logic.
 type Handler struct {
-	bodies  crawl.Bodies
+	bodies  Bodies
 	log     *slog.Logger
 	buffers sync.Pool
 	large   chan struct{} // has room for the pages above largePage that are parsed at once
@@ -31,13 +36,13 @@ var _ pipeline.Handler[*crawl.Page] = (*Handler)(nil)
 const largePage = 1 << 20
 
 // NewHandler returns the logic of a parser that reads bodies from a spool.
-func NewHandler(jobs crawl.Jobs, bodies crawl.Bodies, log *slog.Logger) *Handler {
+func NewHandler(jobs crawl.Jobs, bodies Bodies, log *slog.Logger) *Handler {
 	return &Handler{bodies: bodies, log: log, rules: crawl.NewPerRevision(jobs, rulesOf), large: make(chan struct{}, 1),
 		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }}}
 }
 
 // Handle makes one crawl.Document of a page. A body that is no longer in the spool belongs to a page that was handled
-// wholly before, as content-seen releases it last: that is pipeline.ErrHandled. Of a body that was lost it makes a
+// wholly before, as the body goes last: that is pipeline.ErrHandled. Of a body that was lost it makes a
 // crawl.Outcome: the frontier has the page fetched again.
 func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, error) {
 	job, rules, err := h.rules.At(ctx, p.Task.Job, p.Task.Epoch)

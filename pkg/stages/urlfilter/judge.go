@@ -72,6 +72,8 @@ func reconsidered(reason string, then, now *crawl.Job) bool {
 		return now.IgnoreMeta
 	case crawl.ReasonNoFeeds:
 		return now.Sitemaps
+	case crawl.ReasonLogout:
+		return now.FollowLogout || !now.Authenticates()
 	case crawl.ReasonRobots:
 		return now.IgnoreRobots
 	case crawl.ReasonLevelBudget:

@@ -42,6 +42,8 @@ func judgeLink(r *urlrules.Rules, l *crawl.Link) (reason string) {
 		return crawl.ReasonNoFollow
 	case l.Tag == crawl.TagFeedSource && !r.Job().Sitemaps:
 		return crawl.ReasonNoFeeds
+	case r.LogsOut(l.Text):
+		return crawl.ReasonLogout
 	}
 	return ""
 }

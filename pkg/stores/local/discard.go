@@ -54,23 +54,27 @@ func Discard(dir string) (out Discarded, err error) {
 	if err := out.empty(warc, isArchiveName); err != nil {
 		return out, err
 	}
-	for sub, ours := range map[string]func(string) bool{"db": isDBName, "spool": isBodyName} {
-		if err := out.empty(filepath.Join(state, sub), ours); err != nil {
-			return out, err
-		}
-		_ = os.Remove(filepath.Join(state, sub)) // it stays where it holds something else
-	}
-	out.Names = slices.DeleteFunc(out.Names, func(n string) bool { return n == "db/" || n == "spool/" })
-	ours := func(name string) bool {
-		return name != lockName && name != "db" && name != "spool" && isStateName(name)
-	}
-	if err := out.empty(state, ours); err != nil {
+	if err := out.emptyState(state); err != nil {
 		return out, err
 	}
 	if len(out.Kept) == 0 { // an empty one is nobody's
 		_ = os.Remove(warc)
 	}
 	return out, nil
+}
+
+// emptyState removes what a crawl's state/ holds, but for the lock.
+func (d *Discarded) emptyState(state string) error {
+	for sub, ours := range map[string]func(string) bool{"db": isDBName, "spool": isBodyName} {
+		if err := d.empty(filepath.Join(state, sub), ours); err != nil {
+			return err
+		}
+		_ = os.Remove(filepath.Join(state, sub)) // it stays where it holds something else
+	}
+	d.Names = slices.DeleteFunc(d.Names, func(n string) bool { return n == "db/" || n == "spool/" })
+	return d.empty(state, func(name string) bool {
+		return name != lockName && name != "db" && name != "spool" && isStateName(name)
+	})
 }
 
 // remove removes a file or a directory, and counts it.

@@ -17,6 +17,7 @@ import (
 //	kindContent… see contentset.go
 //	kindHost     host key                           CBOR crawl.Host
 //	kindJob      name                               number(2)
+//	kindJar      job(2) site                        version(8), CBOR crawl.Jar (jars.go)
 //	kindJournal  sequence(8)                        CBOR message
 //	kindMeta     name                               the caller's bytes
 //	kindHoles    queue name                         uvarint: settled tasks behind its oldest one (queues.go)
@@ -34,6 +35,7 @@ import (
 //	kindLeftOut  job(2) URL key(24)                 why a URL was left out, and its task (leftout.go)
 //	kindUnkept   job(2) URL key(24)                 the reason why a page that was fetched has no record
 //	kindVisited  job(2) URL key(24)                 the validators of a page that was answered (visited.go)
+//	kindSpent    job(2)                             varints: bytes, time, counted until (spending.go)
 const (
 	kindBudget   = 'b'
 	kindTally    = 'c'
@@ -41,6 +43,7 @@ const (
 	kindContent  = 'f' // prefix of the content set's kinds: 'f', kind, …
 	kindHost     = 'h'
 	kindJob      = 'j'
+	kindJar      = 'k'
 	kindJournal  = 'l'
 	kindMeta     = 'm'
 	kindHoles    = 'o'
@@ -58,6 +61,7 @@ const (
 	kindLeftOut  = 'e'
 	kindUnkept   = 'x'
 	kindVisited  = 'w'
+	kindSpent    = 's'
 )
 
 // jobNum stands for a job's name in keys.

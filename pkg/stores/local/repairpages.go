@@ -69,67 +69,95 @@ func (r *repair) readLines(ctx context.Context, lines *sorter[line]) (sound bool
 	})
 }
 
+// choice walks the lines of the file and the entries of the index together, both in the order of their keys, and
+// decides which lines stay.
+type choice struct {
+	r     *repair
+	stay  *sorter[kept]
+	sound *bool // becomes false where the file or the index must change
+
+	next func() (line, bool, error)
+	l    line // the next line of the file, where ok
+	ok   bool
+	last weburl.Key // of the last line that stays without an entry
+}
+
 // choose decides which lines stay. sound becomes false where the file or the index must change.
 func (r *repair) choose(ctx context.Context, lines *sorter[line], stay *sorter[kept], sound *bool) error {
 	next, err := lines.merged()
 	if err != nil {
 		return err
 	}
-	l, ok, err := next()
-	keep := func(l *line) error {
-		var k kept
-		binary.BigEndian.PutUint64(k[:], uint64(l.place().at))
-		copy(k[8:], l[:])
-		return stay.add(k)
-	}
-	unindexed := func(last *weburl.Key) error {
-		*sound = false
-		k := l.key()
-		if k == *last || !l.whole() {
-			return nil
-		}
-		page, job, err := r.s.isPage(k)
-		if err == nil && page {
-			*last = k
-			r.Indexed++
-			delete(r.want[job], k)
-			return keep(&l)
-		}
+	c := &choice{r: r, stay: stay, sound: sound, next: next}
+	if err := c.step(); err != nil {
 		return err
 	}
-	if err != nil {
+	if err := r.s.scan(ctx, []byte{kindPage}, c.entry); err != nil {
 		return err
 	}
-	var last weburl.Key
-	err = r.s.scan(ctx, []byte{kindPage}, func(k, v []byte) error {
-		want, err := decodePage(k, v)
-		if err != nil { // a line of its URL is one that the index does not lead to
-			*sound = false
-			r.broken = append(r.broken, bytes.Clone(k))
-			return nil //nolint:nilerr // repaired later
+	for c.ok {
+		if err := c.unindexed(); err != nil {
+			return err
 		}
-		var same []line
-		for ok && err == nil && bytes.Compare(l[:len(last)], want.key[:]) <= 0 {
-			if l.key() != want.key {
-				err = unindexed(&last)
-			} else if len(same) < maxCopies {
-				same = append(same, l)
+	}
+	return nil
+}
+
+func (c *choice) step() (err error) {
+	c.l, c.ok, err = c.next()
+	return err
+}
+
+// entry takes an entry of the index, after all lines up to its key.
+func (c *choice) entry(k, v []byte) error {
+	want, err := decodePage(k, v)
+	if err != nil { // a line of its URL is one that the index does not lead to
+		*c.sound = false
+		c.r.broken = append(c.r.broken, bytes.Clone(k))
+		return nil //nolint:nilerr // repaired later
+	}
+	var same []line
+	for c.ok && bytes.Compare(c.l[:len(want.key)], want.key[:]) <= 0 {
+		if c.l.key() != want.key {
+			err = c.unindexed()
+		} else {
+			if len(same) < maxCopies {
+				same = append(same, c.l)
 			}
-			if err == nil {
-				l, ok, err = next()
-			}
+			err = c.step()
 		}
 		if err != nil {
 			return err
 		}
-		return r.chooseOne(&want, same, keep, sound)
-	})
-	for ok && err == nil {
-		if err = unindexed(&last); err == nil {
-			l, ok, err = next()
+	}
+	return c.r.chooseOne(&want, same, c.keep, c.sound)
+}
+
+// unindexed takes the next line, which has no entry: the first whole one of a page stays.
+func (c *choice) unindexed() error {
+	*c.sound = false
+	if k := c.l.key(); k != c.last && c.l.whole() {
+		page, job, err := c.r.s.isPage(k)
+		if err != nil {
+			return err
+		}
+		if page {
+			c.last = k
+			c.r.Indexed++
+			delete(c.r.want[job], k)
+			if err := c.keep(&c.l); err != nil {
+				return err
+			}
 		}
 	}
-	return err
+	return c.step()
+}
+
+func (c *choice) keep(l *line) error {
+	var k kept
+	binary.BigEndian.PutUint64(k[:], uint64(l.place().at))
+	copy(k[8:], l[:])
+	return c.stay.add(k)
 }
 
 // chooseOne decides which line of an indexed URL stays.
@@ -242,7 +270,6 @@ func (r *repair) rewrite(ctx context.Context, stay *sorter[kept]) error {
 // replace puts the new file in place of the old one and commits its index. If the process dies in between, file and
 // index do not match, and the repair must be run again.
 func (r *repair) replace(ctx context.Context, file string, size int64, index *sorter[line]) error {
-	p := r.s.pages
 	if err := r.s.do(ctx, func(b *pebble.Batch) { // before the new entries: a line may be indexed under the key of a broken one
 		for _, k := range r.broken {
 			_ = b.Delete(k, nil)
@@ -250,22 +277,48 @@ func (r *repair) replace(ctx context.Context, file string, size int64, index *so
 	}); err != nil {
 		return err
 	}
-	if err := os.Rename(file, r.s.path(pagesName)); err != nil {
+	if err := r.swap(file); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(r.s.path(pagesName), os.O_RDWR, 0o644)
+	if err := r.index(index); err != nil {
+		return err
+	}
+	err := r.s.do(ctx, func(b *pebble.Batch) {
+		for _, k := range r.gone {
+			if !r.wanted(k) { // what could not be queued stays missing
+				_ = b.Delete(pageKey(k), nil)
+			}
+		}
+		_ = b.Set([]byte{kindPageEnd}, binary.AppendUvarint(nil, uint64(size)), nil)
+	})
+	r.s.pages.size.Store(size)
+	return err
+}
+
+// swap makes file the store's pages.jsonl.
+func (r *repair) swap(file string) error {
+	name := r.s.path(pagesName)
+	if err := os.Rename(file, name); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0o644)
 	if err != nil {
 		return err
 	}
-	if err := p.file.Close(); err != nil {
+	if err := r.s.pages.file.Close(); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	p.file = f
-	next, err := index.merged()
+	r.s.pages.file = f
+	return nil
+}
+
+// index writes an entry for each line of the new file.
+func (r *repair) index(lines *sorter[line]) error {
+	next, err := lines.merged()
 	if err != nil {
 		return err
 	}
-	for l, ok, err := next(); ok; l, ok, err = next() {
+	for l, ok, err := next(); ok || err != nil; l, ok, err = next() {
 		if err != nil {
 			return err
 		}
@@ -279,14 +332,5 @@ func (r *repair) replace(ctx context.Context, file string, size int64, index *so
 			}
 		}
 	}
-	err = r.s.do(ctx, func(b *pebble.Batch) {
-		for _, k := range r.gone {
-			if !r.wanted(k) { // what could not be queued stays missing
-				_ = b.Delete(pageKey(k), nil)
-			}
-		}
-		_ = b.Set([]byte{kindPageEnd}, binary.AppendUvarint(nil, uint64(size)), nil)
-	})
-	p.size.Store(size)
-	return err
+	return nil
 }

@@ -126,15 +126,7 @@ func (j *Jobs) AddRevision(ctx context.Context, job *crawl.Job) (current *crawl.
 			return nil, false, err
 		}
 	}
-	next := crawl.Revision{At: time.Now().UTC()}
-	data, err := crawl.EncodeJob(job)
-	if err != nil {
-		return nil, false, crawl.Permanent(err)
-	}
-	if next.Job, err = crawl.DecodeJob(data, uint32(len(rs)+1)); err != nil { // a copy, as the next program reads it
-		return nil, false, crawl.Permanent(err)
-	}
-	value, err := json.Marshal(revision{At: next.At, Job: data})
+	next, value, err := encodeRevision(job, uint32(len(rs)+1))
 	if err != nil {
 		return nil, false, err
 	}
@@ -149,6 +141,20 @@ func (j *Jobs) AddRevision(ctx context.Context, job *crawl.Job) (current *crawl.
 	}
 	j.by[job.ID] = append(rs[:len(rs):len(rs)], next)
 	return next.Job, true, nil
+}
+
+// encodeRevision makes a revision of a job. Its Job is a copy, as the next program reads it out of value.
+func encodeRevision(job *crawl.Job, epoch uint32) (next crawl.Revision, value []byte, err error) {
+	data, err := crawl.EncodeJob(job)
+	if err != nil {
+		return next, nil, crawl.Permanent(err)
+	}
+	next.At = time.Now().UTC()
+	if next.Job, err = crawl.DecodeJob(data, epoch); err != nil {
+		return next, nil, crawl.Permanent(err)
+	}
+	value, err = json.Marshal(revision{At: next.At, Job: data})
+	return next, value, err
 }
 
 // sweepAfter is the sweep's state once a revision has come: a sweep is due if it lets in more, or if one was under way.

@@ -119,6 +119,44 @@ func (sp *Spool) Open(_ context.Context, ref crawl.BodyRef) (io.ReadCloser, erro
 	return m, nil
 }
 
+// Share implements crawl.Bodies. A body in memory counts for each of its references, which keeps its memory bounded.
+func (sp *Spool) Share(_ context.Context, ref crawl.BodyRef, user string) (crawl.BodyRef, error) {
+	mine := ref + "." + crawl.BodyRef(user)
+	if len(ref) > 0 && ref[0] == 'f' {
+		err := os.Link(sp.file(ref), sp.file(mine))
+		switch _, known := os.Lstat(sp.file(mine)); {
+		case err == nil || known == nil:
+			return mine, nil
+		case errors.Is(err, os.ErrNotExist):
+			return "", fmt.Errorf("body %q: %w", ref, crawl.ErrNoBody)
+		}
+		return mine, sp.copyFile(ref, mine)
+	}
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	if _, known := sp.mem[mine]; known {
+		return mine, nil
+	}
+	b, ok := sp.mem[ref]
+	if !ok {
+		return "", fmt.Errorf("body %q: %w", ref, crawl.ErrNoBody)
+	}
+	sp.mem[mine] = b
+	sp.room.Add(-int64(len(b)))
+	return mine, nil
+}
+
+// copyFile is for file systems without hard links.
+func (sp *Spool) copyFile(from, to crawl.BodyRef) error {
+	f, err := os.Open(sp.file(from))
+	if err != nil {
+		return fmt.Errorf("share body %q: %w", from, err)
+	}
+	defer f.Close()
+	_, err = sp.putFile(string(to[1:]), f)
+	return err
+}
+
 // Release implements crawl.Bodies.
 func (sp *Spool) Release(_ context.Context, ref crawl.BodyRef) error {
 	if len(ref) > 0 && ref[0] == 'f' {

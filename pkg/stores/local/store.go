@@ -55,6 +55,7 @@ func (o Options) Validate() error {
 
 // Store is an open crawl directory. Its parts are reached by its methods; all may be used by many goroutines at once.
 type Store struct {
+	spending  sync.Mutex // see Spending
 	dir       string
 	opt       Options
 	log       *slog.Logger
@@ -63,17 +64,18 @@ type Store struct {
 	lock      io.Closer
 	committer // its do, join and later change the state
 
-	jobs      *jobs
-	revisions *Jobs
-	tallies   *tallies
-	urls      *URLs
-	queues    *Queues
-	journal   *Journal
-	pages     *Pages
-	attempt   *AttemptLog
-	budgets   *Budgets
-	spool     *Spool
-	content   *ContentSet
+	jobs        *jobs
+	revisions   *Jobs
+	jarVersions jarVersions
+	tallies     *tallies
+	urls        *URLs
+	queues      *Queues
+	journal     *Journal
+	pages       *Pages
+	attempt     *AttemptLog
+	budgets     *Budgets
+	spool       *Spool
+	content     *ContentSet
 
 	broken breakage
 	stop   chan struct{}
@@ -94,23 +96,7 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 			err = errors.Join(err, s.release())
 		}
 	}()
-	if _, err := checkState(dir); err != nil { // before anything is made
-		return nil, writable(dir, err)
-	}
-	if err := os.MkdirAll(s.path("state"), 0o755); err != nil {
-		return nil, writable(dir, fmt.Errorf("make crawl directory %s: %w", dir, err))
-	}
-	if s.lock, err = lockDir(dir); err != nil {
-		return nil, writable(dir, err)
-	}
-	fresh, err := checkState(dir)
-	if err != nil {
-		return nil, err
-	}
-	before, err := formatOf(dir)
-	if err == nil && before == "" {
-		err = writeFormat(dir)
-	}
+	fresh, before, err := s.openDir()
 	if err != nil {
 		return nil, writable(dir, err)
 	}
@@ -135,6 +121,28 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 		}
 	})
 	return s, nil
+}
+
+// openDir locks the crawl directory, making it where there is none. It returns whether there is no database yet, and
+// the format of the state; empty: it had none and has the present one.
+func (s *Store) openDir() (fresh bool, format string, err error) {
+	if _, err := checkState(s.dir); err != nil { // before anything is made
+		return false, "", err
+	}
+	if err := os.MkdirAll(s.path("state"), 0o755); err != nil {
+		return false, "", fmt.Errorf("make crawl directory %s: %w", s.dir, err)
+	}
+	if s.lock, err = lockDir(s.dir); err != nil {
+		return false, "", err
+	}
+	if fresh, err = checkState(s.dir); err != nil {
+		return false, "", err
+	}
+	format, err = formatOf(s.dir)
+	if err == nil && format == "" {
+		err = writeFormat(s.dir)
+	}
+	return fresh, format, err
 }
 
 func (s *Store) path(elem ...string) string {

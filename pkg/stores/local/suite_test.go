@@ -60,6 +60,20 @@ func TestRedirects(t *testing.T) {
 	})
 }
 
+func TestSpending(t *testing.T) {
+	storetest.Spending(t, func(t *testing.T) (crawl.Spending, func() crawl.Spending) {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		return s.Spending(), func() crawl.Spending {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir)
+			return s.Spending()
+		}
+	})
+}
+
 func TestBudgets(t *testing.T) {
 	storetest.Budgets(t, func(t *testing.T) crawl.Budgets { return openStore(t, t.TempDir()).Budgets() })
 }
@@ -154,5 +168,19 @@ func TestRecordList(t *testing.T) {
 	storetest.RecordList(t, func(t *testing.T) (crawl.Pages, crawl.RecordList) {
 		p := openStore(t, t.TempDir()).Pages()
 		return p, p
+	})
+}
+
+func TestJars(t *testing.T) {
+	storetest.Jars(t, func(t *testing.T) (crawl.Jars, func() crawl.Jars) {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		return s.Jars(), func() crawl.Jars {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir)
+			return s.Jars()
+		}
 	})
 }

@@ -121,6 +121,9 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 	if r.Visit > 0 {
 		w.integer(visitKey, int64(r.Visit))
 	}
+	if r.Insecure {
+		w.boolean("insecure", true)
+	}
 	w.date("created_at", now)
 	w.sum()
 	w.end()

@@ -71,6 +71,8 @@ func assign(r *crawl.Record, key string, v bson.RawValue) (err error) {
 		r.Epoch = uint32(max(n, 0))
 	case visitKey:
 		r.Visit, err = intOf(v)
+	case "insecure":
+		r.Insecure, err = boolOf(v)
 	case "fields":
 		r.Fields, err = fieldsOf(v)
 	default:
@@ -102,6 +104,14 @@ func textField(r *crawl.Record, key string) *string {
 		return &r.Truncated
 	}
 	return nil
+}
+
+func boolOf(v bson.RawValue) (bool, error) {
+	b, ok := v.BooleanOK()
+	if !ok {
+		return false, fmt.Errorf("it is a %s, want true or false", v.Type)
+	}
+	return b, nil
 }
 
 func textOf(v bson.RawValue) (string, error) {

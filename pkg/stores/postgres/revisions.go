@@ -184,31 +184,41 @@ func addRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job) (
 		epoch = last.Epoch + 1
 		sweep = sweep.Next(last, job, epoch)
 	}
-	data, err := crawl.EncodeJob(job)
+	next, err := storeRevision(ctx, tx, number, job, epoch, sweep)
 	if err != nil {
-		return nil, false, crawl.Permanent(err)
-	}
-	next, err := crawl.DecodeJob(data, epoch) // a copy, as the next program reads it
-	if err != nil {
-		return nil, false, crawl.Permanent(err)
+		return nil, false, err
 	}
 	if next.First = 0; first > 1 {
 		next.First = first
 	}
+	return next, true, nil
+}
+
+// storeRevision makes job the current revision. What it returns is a copy, as the next program reads it.
+func storeRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job, epoch uint32, sweep crawl.Sweep) (*crawl.Job, error) {
+	data, err := crawl.EncodeJob(job)
+	if err != nil {
+		return nil, crawl.Permanent(err)
+	}
+	next, err := crawl.DecodeJob(data, epoch)
+	if err != nil {
+		return nil, crawl.Permanent(err)
+	}
 	before, err := crawl.EncodeJobBefore(job)
 	if err != nil {
-		return nil, false, crawl.Permanent(err)
+		return nil, crawl.Permanent(err)
 	}
 	if _, err := tx.Exec(ctx, `INSERT INTO job_revisions (job, epoch, spec) VALUES ($1, $2, $3)
 		ON CONFLICT (job, epoch) DO UPDATE SET spec = excluded.spec`, number, int32(epoch), string(data)); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	state, err := json.Marshal(sweep)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	_, err = tx.Exec(ctx, `UPDATE jobs SET spec = $2, epoch = $3, sweep = $4 WHERE number = $1`, number, string(before), int32(epoch), string(state))
-	return next, true, err
+	_, err = tx.Exec(ctx, `UPDATE jobs SET spec = $2, epoch = $3, sweep = $4 WHERE number = $1`,
+		number, string(before), int32(epoch), string(state))
+	return next, err
 }
 
 // lockJob keeps others from revising a job until the transaction ends, and returns the state of its sweep.

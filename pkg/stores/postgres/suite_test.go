@@ -100,7 +100,7 @@ func openAt(t testing.TB, url string) *postgres.Store {
 const emptySQL = `DELETE FROM urls; DELETE FROM tallies; DELETE FROM budgets; DELETE FROM fingerprints; DELETE FROM hosts; DELETE FROM robots;
 	DELETE FROM attempts; DELETE FROM members WHERE node <> ''; UPDATE members SET floor = 0;
 	DELETE FROM following; DELETE FROM unkept; DELETE FROM followed; DELETE FROM followed_since;
-	DELETE FROM redirects; DELETE FROM places;
+	DELETE FROM redirects; DELETE FROM places; DELETE FROM spent;
 	UPDATE jobs SET spec = NULL, state = 'running', ended = NULL, epoch = 1, sweep = NULL; DELETE FROM job_revisions`
 
 // open returns an empty store.
@@ -188,6 +188,12 @@ func TestPlaces(t *testing.T) {
 	})
 }
 
+func TestSpending(t *testing.T) {
+	storetest.Spending(t, func(t *testing.T) (crawl.Spending, func() crawl.Spending) {
+		return open(t).Spending(), func() crawl.Spending { return openAt(t, sharedDatabase(t)).Spending() }
+	})
+}
+
 func TestBudgets(t *testing.T) {
 	storetest.Budgets(t, func(t *testing.T) crawl.Budgets { return open(t).Budgets() })
 }
@@ -226,4 +232,10 @@ func TestEntryList(t *testing.T) {
 
 func TestLogList(t *testing.T) {
 	storetest.LogList(t, func(t *testing.T) storetest.LogSet { return open(t).AttemptLog() })
+}
+
+func TestJars(t *testing.T) {
+	storetest.Jars(t, func(t *testing.T) (crawl.Jars, func() crawl.Jars) {
+		return open(t).Jars(), func() crawl.Jars { return openAt(t, sharedDatabase(t)).Jars() }
+	})
 }

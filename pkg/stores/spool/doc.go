@@ -9,9 +9,10 @@
 //     file, which a crash of the machine may leave, is never taken for a page.
 //  3. [Spool.Release] removes the file's name and keeps the file for another body (at most 4,096 files of up to 128
 //     KiB); larger files are deleted. Releasing twice is not an error. No reference leads out of the directory.
-//  4. While the disk is fuller than a limit, Put fails with a *bus.RetryError: the message comes back until there is
+//  4. [Spool.Share] gives the body another name, a hard link. A file is used again only when it has one name.
+//  5. While the disk is fuller than a limit, Put fails with a *bus.RetryError: the message comes back until there is
 //     room, and is never buried for it.
-//  5. [Sweeper] deletes bodies that nobody released, because their fetches were cut short. They are few. The age limit
+//  6. [Sweeper] deletes bodies that nobody released, because their fetches were cut short. They are few. The age limit
 //     must exceed the longest time that messages wait, also as dead letters, so that no body is deleted that is still
 //     needed.
 //

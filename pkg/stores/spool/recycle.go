@@ -51,6 +51,9 @@ func (s *Spool) reuse(name string) bool {
 		}
 		if info, err := os.Lstat(old); err != nil || s.now().Sub(info.ModTime()) > s.cfg.MaxAge/2 {
 			continue // taken by another program; or so old that it could be swept before it is written
+		} else if !onlyName(info) { // somebody else holds the body; only a holder can share it, so one name stays one
+			_ = os.Remove(old)
+			continue
 		}
 		if os.Rename(old, name) == nil {
 			return true

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
@@ -29,6 +31,14 @@ const (
 func newID() (id [16]byte) {
 	_, _ = rand.Read(id[:]) // never fails (crypto/rand)
 	return id
+}
+
+// shared is the reference of a user to the same body. Its file is another name of the body's.
+func (r *ref) shared(user string) ref {
+	mine := *r
+	h := xxh3.HashString128(string(r.id[:]) + user)
+	mine.id = h.Bytes()
+	return mine
 }
 
 func (r *ref) encode() crawl.BodyRef {

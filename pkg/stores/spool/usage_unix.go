@@ -2,7 +2,21 @@
 
 package spool
 
-import "golang.org/x/sys/unix"
+import (
+	"io/fs"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// countsLinks says that onlyName can tell.
+const countsLinks = true
+
+// onlyName reports whether a file has no other name.
+func onlyName(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink == 1
+}
 
 func usage(dir string) (Usage, error) {
 	var st unix.Statfs_t

@@ -4,9 +4,10 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // Number reads a size from the environment.
@@ -81,7 +82,6 @@ func Report(t testing.TB, what string, faults []string) {
 // Shut reports whether a queue holds URLs that have their outcomes for the time being: a crawl that has ended leaves
 // them there, to be tried again hours later.
 func Shut(queue string) bool {
-	number, ok := strings.CutPrefix(queue, "later.")
-	n, err := strconv.Atoi(number)
-	return ok && err == nil && n >= 1<<40
+	q, err := crawl.ParseQueueName(queue)
+	return err == nil && q.Shut()
 }

@@ -52,20 +52,24 @@ func Unkept(t *testing.T, open func(t *testing.T) (u UnkeptLedger, again func() 
 	})
 	t.Run("200 notes at once are all there", func(t *testing.T) {
 		s, _ := open(t)
-		u := manyURLs(t, 100, 3)
-		want := make([]string, len(u))
-		var wg sync.WaitGroup
-		for i := range 200 {
-			want[i%100] = fmt.Sprint("reason-", i%100)
-			wg.Go(func() {
-				if err := s.Note(ctx, job, u[i%100], fmt.Sprint("reason-", i%100)); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		wantReasons(t, s, job, u, want...)
+		manyNotes(t, s)
 	})
+}
+
+func manyNotes(t *testing.T, s crawl.Unkept) {
+	u := manyURLs(t, 100, 3)
+	want := make([]string, len(u))
+	var wg sync.WaitGroup
+	for i := range 200 {
+		want[i%100] = fmt.Sprint("reason-", i%100)
+		wg.Go(func() {
+			if err := s.Note(context.Background(), job, u[i%100], fmt.Sprint("reason-", i%100)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	wantReasons(t, s, job, u, want...)
 }
 
 // unkeptBesideLedger lets outcome and reason come in either order, and again.

@@ -33,11 +33,11 @@ func TestTheDescriptionsAreFresh(t *testing.T) {
 
 func keys(t *testing.T) []Key {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(root, "pkg/crawl/job.go"))
+	sources, err := Sources(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := Keys(source)
+	list, err := Keys(sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,6 +118,12 @@ func nested(k *Key) string {
 	switch {
 	case len(parts) == 1:
 		return k.example()
+	case beside[parts[0]] != nil:
+		return besides(parts, k.example())
+	case k.Path == "network.certificates.cert":
+		return "network:\n  certificates:\n    - " + k.example()
+	case strings.HasPrefix(k.Path, "network.certificates."):
+		return "network:\n  certificates:\n    - cert: any\n      " + k.example()
 	case parts[0] != "rules":
 		return parts[0] + ":\n  " + k.example()
 	case len(parts) == 2:
@@ -134,6 +140,35 @@ func nested(k *Key) string {
 		rest = "\n        weight: 1"
 	}
 	return "rules:\n  - " + parts[1] + ":\n      - " + k.example() + rest
+}
+
+// beside are the keys without which a section says nothing. The sections of a list begin with "- ".
+var beside = map[string][]string{
+	"headers": {"- ", "name: X-Any", "value: any"},
+	"auth":    {"- ", "user: any", `password: "${ANY}"`},
+	"cookie":  {"- ", "name: any", `value: "${ANY}"`},
+	"login":   {"  ", "url: https://example.com/login", "fields: {user: any}"},
+}
+
+// besides puts an example beside the keys that its section needs.
+func besides(parts []string, example string) string {
+	need := beside[parts[0]]
+	if parts[len(parts)-1] == "bearer" {
+		need = need[:1]
+	}
+	if len(parts) > 2 {
+		example = parts[1] + ":\n      css: any\n      " + example
+		if parts[2] == "css" {
+			example = strings.Replace(example, "css: any\n      ", "", 1)
+		}
+	}
+	lines := []string{example}
+	for _, line := range need[1:] {
+		if name, _, _ := strings.Cut(line, ":"); name != parts[1] {
+			lines = append(lines, line)
+		}
+	}
+	return parts[0] + ":\n  " + need[0] + strings.Join(lines, "\n    ")
 }
 
 func TestEnumsAreThoseOfTheProgram(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -30,19 +31,25 @@ type Key struct {
 var enums = map[string][]string{
 	"scope":             {"domain", "host", "prefix", "any"},
 	"assets.scope":      {"", "any", "job"},
+	"cookies":           {"", "on", "off"},
+	"network.ip":        {"", "4", "6"},
 	"rules.fields.type": {"", "string", "number", "integer", "bool", "date", "html"},
 }
 
-// Keys returns the keys of a job in their order. source is the text of the file that declares crawl.Job.
-func Keys(source []byte) ([]Key, error) {
-	comments, err := commentsOf(source)
-	if err != nil {
-		return nil, err
+// Keys returns the keys of a job in their order. sources are the texts of the files that declare crawl.Job and what it
+// is made of.
+func Keys(sources ...[]byte) ([]Key, error) {
+	d := describer{comments: map[string]string{}}
+	for _, source := range sources {
+		comments, err := commentsOf(source)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(d.comments, comments)
 	}
-	d := describer{comments: comments}
 	keys := d.section(reflect.TypeFor[crawl.Job](), reflect.ValueOf(crawl.DefaultJob()), "")
 	if len(d.missing) > 0 {
-		return nil, fmt.Errorf("no comment in pkg/crawl/job.go says what these keys mean: %s; write one, then `go generate ./pkg/control/jobfile`",
+		return nil, fmt.Errorf("no comment in pkg/crawl says what these keys mean: %s; write one, then `go generate ./pkg/control/jobfile`",
 			strings.Join(d.missing, ", "))
 	}
 	return keys, nil

@@ -101,6 +101,8 @@ func describe(k Key) *node {
 		n = &node{Type: "array", Items: object(k.Keys)}
 	case k.Type.Kind() == reflect.Slice:
 		n = &node{Type: "array", Items: &node{Type: "string"}}
+	case k.Type.Kind() == reflect.Map:
+		n = &node{Type: "object"}
 	default:
 		n = scalar(k)
 	}

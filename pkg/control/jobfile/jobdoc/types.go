@@ -31,6 +31,8 @@ func kind(t reflect.Type) string {
 		return "text"
 	case reflect.Slice:
 		return "list"
+	case reflect.Map:
+		return "texts by name"
 	}
 	return "whole number"
 }
@@ -67,6 +69,21 @@ var examples = map[string]string{
 	"include":                     `['^https://example\.com/docs/']`,
 	"exclude":                     `['[?&]sort=', '\.pdf$']`,
 	"blacklist":                   "blacklist.txt",
+	"ext":                         "[html, php]",
+	"skip_ext":                    "[pdf, zip]",
+	"network.insecure":            "true",
+	"network.certificates.host":   "example.com",
+	"network.certificates.cert":   "client.pem",
+	"network.certificates.key":    "client.key",
+	"network.proxies":             "['http://user:${PROXY_PASSWORD}@127.0.0.1:3128', 'socks5://127.0.0.1:1080']",
+	"network.proxy_delay":         "500ms",
+	"network.proxy_connections":   "8",
+	"network.resolve":             "['example.com:443:192.0.2.7']",
+	"network.ip":                  `"4"`,
+	"bounds.max_time":             "2h",
+	"bounds.max_bytes":            "10GiB",
+	"bounds.rate":                 "5",
+	"bounds.bandwidth":            "1MiB",
 	"max_pages":                   "500",
 	"max_depth":                   "3",
 	"pages_per_level":             "1000",
@@ -80,6 +97,29 @@ var examples = map[string]string{
 	"sitemaps":                    "false",
 	"keep_params":                 "true",
 	"near_duplicate":              "-1",
+	"accept_language":             "de,en;q=0.5",
+	"headers.url":                 "https://example.com",
+	"headers.name":                "X-Client",
+	"headers.value":               `"${API_KEY}"`,
+	"auth.url":                    "https://example.com",
+	"auth.user":                   "alice",
+	"auth.password":               `"${PASSWORD}"`,
+	"auth.bearer":                 "file:/run/secrets/token",
+	"cookies":                     `"off"`,
+	"cookies_file":                "cookies.txt",
+	"cookie.url":                  "https://example.com",
+	"cookie.name":                 "session",
+	"cookie.value":                `"${SESSION}"`,
+	"login.url":                   "https://example.com/login",
+	"login.form":                  `"form#login"`,
+	"login.fields":                `{user: alice, password: "${PASSWORD}"}`,
+	"login.ignore_robots":         "true",
+	"login.check.url":             "https://example.com/account",
+	"login.check.css":             "a.logout",
+	"login.check.text":            "Log out",
+	"login.check.not_css":         `"input[type=password]"`,
+	"login.check.not_text":        "Please log in",
+	"follow_logout":               "true",
 	"robots.agent":                "examplebot",
 	"robots.refresh":              "12h",
 	"politeness.delay":            "2s",
@@ -135,6 +175,8 @@ func (k *Key) example() string {
 		return k.Name + ": true"
 	case reflect.Slice:
 		return k.Name + ": []"
+	case reflect.Map:
+		return k.Name + ": {}"
 	}
 	return k.Name + `: ""`
 }

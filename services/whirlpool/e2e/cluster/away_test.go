@@ -30,11 +30,11 @@ func TestProgramsWaitAndGoOnByThemselves(t *testing.T) {
 	w := serveSlowly(t, ready(t).toolTime(t)/5)
 	disk := filepath.Join(t.TempDir(), "disk")
 	mounted := mount(t, disk)
-	c := newCluster(t, w.srv, w.job(), "WHIRLPOOL_DISK_SPOOL="+filepath.Join(disk, "spool"), "WHIRLPOOL_DISK_LIMIT=0.9")
+	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_DISK_SPOOL="+filepath.Join(disk, "spool"), "WHIRLPOOL_DISK_LIMIT=0.9")
 	c.startSeven()
 	c.seed()
 	at := func(part float64) {
-		until(t, patience, "requests", func() bool { return float64(w.srv.Log().Count()) > part*float64(w.requests) || c.stuck() })
+		until(t, patience, "requests", func() bool { return float64(w.Srv.Log().Count()) > part*float64(w.Requests) || c.stuck() })
 	}
 	at(0.2)
 	t.Run("broker away", func(t *testing.T) { c.brokerAway(t, w, harness.Duration(t, "WHIRLPOOL_E2E_AWAY", 20*time.Second)) })
@@ -53,13 +53,13 @@ func TestProgramsWaitAndGoOnByThemselves(t *testing.T) {
 
 func (c *cluster) brokerAway(t *testing.T, w *world, away time.Duration) {
 	before := c.cost()
-	c.during("broker away", func() {
+	c.During("broker away", func() {
 		c.services.do(t, "kill9", rabbitmq)
 		deadline := time.Now().Add(away)
 		if within(away, func() bool { return c.stuck() || time.Now().After(deadline) }); t.Failed() {
 			return
 		}
-		if n := w.srv.Log().Count(); !within(harness.Times(c.slowness, 2*time.Second), func() bool { return w.srv.Log().Count() > n }) {
+		if n := w.Srv.Log().Count(); !within(harness.Times(c.Slowness, 2*time.Second), func() bool { return w.Srv.Log().Count() > n }) {
 			t.Logf("no request after %d", n)
 		} else {
 			t.Error("requests are made without a broker")
@@ -80,7 +80,7 @@ func (c *cluster) memoryAlarm(t *testing.T, w *world) {
 	const blocked, open = "RabbitMQ takes no messages", "RabbitMQ takes messages again"
 	// The broker tells only those who publish. The frontier always does; who got nothing more from it may not have had to.
 	c.untilSaid(t, []string{"frontier"}, blocked)
-	c.standstill(w.srv, harness.Times(c.slowness, 3*time.Second))
+	c.standstill(w.Srv, harness.Times(c.Slowness, 3*time.Second))
 	c.wantCheap(t, before)
 	var told []string
 	for _, name := range harness.Names {
@@ -98,7 +98,7 @@ func (c *cluster) diskFull(t *testing.T, w *world, disk string) {
 	filler := filepath.Join(disk, "filler")
 	check(t, fill(filler))
 	c.untilSaid(t, []string{"frontier"}, "paused: the disk is nearly full")
-	c.standstill(w.srv, harness.Times(c.slowness, 3*time.Second))
+	c.standstill(w.Srv, harness.Times(c.Slowness, 3*time.Second))
 	c.wantCheap(t, before)
 	check(t, os.Remove(filler))
 	c.untilSaid(t, []string{"frontier"}, "goes on: there is room on the disk")

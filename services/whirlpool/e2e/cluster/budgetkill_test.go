@@ -21,15 +21,15 @@ func TestNodeIsKilledAroundThePageBudget(t *testing.T) {
 	const budget, killsARound = 60, 5
 	kills, wanted := 0, harness.Number(t, "WHIRLPOOL_E2E_BUDGET_KILLS", 20)
 	for round := 0; kills < wanted && round < wanted; round++ {
-		w := &world{srv: listen(t, budgetWeb(), 0), delay: 5 * time.Millisecond}
-		job := w.job()
+		w := &world{Srv: listen(t, budgetWeb(), 0), Delay: 5 * time.Millisecond}
+		job := w.Job()
 		job.MaxPages, job.Politeness.HostConnections = budget, 4
-		c := newCluster(t, w.srv, job)
+		c := newCluster(t, w.Srv, job)
 		p := c.startBroken(faultGap)
 		c.seed()
 		for range killsARound {
-			target := w.srv.Log().Count() + 1 + rand.IntN(budget/2)
-			until(t, patience, "requests", func() bool { return w.srv.Log().Count() >= target || c.ended() || c.stuck() })
+			target := w.Srv.Log().Count() + 1 + rand.IntN(budget/2)
+			until(t, patience, "requests", func() bool { return w.Srv.Log().Count() >= target || c.ended() || c.stuck() })
 			if t.Failed() || c.ended() {
 				break
 			}
@@ -66,7 +66,7 @@ func (c *cluster) withinBudget(budget int64) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	n := int64(0)
-	check(c.t, c.mongo.Job(c.job.ID).Each(ctx, func(*crawl.Record) error { n++; return nil }))
+	check(c.t, c.Mongo.Job(c.job.ID).Each(ctx, func(*crawl.Record) error { n++; return nil }))
 	if n > budget {
 		c.t.Errorf("%d records, the budget is %d", n, budget)
 	}
@@ -77,18 +77,18 @@ func (c *cluster) spent(budget int64) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	tally, err := c.postgres.URLs().Tally(ctx, c.job.ID)
+	tally, err := c.Postgres.URLs().Tally(ctx, c.job.ID)
 	check(c.t, err)
 	var places []weburl.Key // the last are left a moment after the outcomes are known
 	until(c.t, patience, "the places are left", func() bool {
-		places, err = c.postgres.Places().Places(ctx, c.job.ID)
+		places, err = c.Postgres.Places().Places(ctx, c.job.ID)
 		return err != nil || len(places) == 0
 	})
 	check(c.t, err)
 	if tally.Pages != budget || len(places) > 0 {
 		c.t.Errorf("%d pages, and %d places are kept; the budget is %d", tally.Pages, len(places), budget)
 	}
-	r := c.results()
+	r := c.Results(c.job.ID)
 	for u := range r.Pages {
 		if o := r.Outcomes[u]; o.Status != 200 {
 			c.t.Errorf("%s has a record, and the ledger says %v", u, o)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 // standstill waits until the server has seen no request for so long.
@@ -32,16 +33,16 @@ func TestNegativeControlAckBeforeTheEffect(t *testing.T) {
 	ready(t)
 	t.Parallel()
 	const pages, delay = 500, 20 * time.Millisecond
-	w := &world{srv: listen(t, webOf(pages, delay), 0), delay: delay}
-	c := newCluster(t, w.srv, w.job())
+	w := &world{Srv: listen(t, webOf(pages, delay), 0), Delay: delay}
+	c := newCluster(t, w.Srv, w.Job())
 	p := c.startBroken(faultAck)
 	c.seed()
 	for i := range 4 {
-		until(t, patience, "requests", func() bool { return w.srv.Log().Count() > (i+1)*pages/10 || c.stuck() })
+		until(t, patience, "requests", func() bool { return w.Srv.Log().Count() > (i+1)*pages/10 || c.stuck() })
 		c.killed(faultAck, p)
 	}
-	c.standstill(w.srv, harness.Times(c.slowness, 6*time.Second))
-	faults := slices.Concat(c.results().Untrue(w.srv.Web()), c.leftovers())
+	c.standstill(w.Srv, harness.Times(c.Slowness, 6*time.Second))
+	faults := slices.Concat(c.Results(c.job.ID).Untrue(w.Srv.Web()), c.leftovers())
 	lost := 0
 	for _, f := range faults {
 		if strings.Contains(f, "lost") {
@@ -51,14 +52,14 @@ func TestNegativeControlAckBeforeTheEffect(t *testing.T) {
 	repaired := c.inLogs(" were lost ") // what was lost is taken back from the ledger by and by, which the node says
 	t.Logf("%d faults found, %d URLs lost, %d losses taken back", len(faults), lost, repaired)
 	if lost+repaired == 0 {
-		t.Errorf("%d kills did no harm that the checks would see: %q", len(c.troubles), faults)
+		t.Errorf("%d kills did no harm that the checks would see: %q", len(c.Troubles), faults)
 	}
 }
 
 // inLogs counts how often the programs wrote a text to their logs.
 func (c *cluster) inLogs(text string) (n int) {
 	c.t.Helper()
-	check(c.t, filepath.WalkDir(c.dir, func(path string, _ fs.DirEntry, err error) error {
+	check(c.t, filepath.WalkDir(c.Dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".log") {
 			return err
 		}
@@ -81,20 +82,20 @@ func TestNegativeControlFrontierThatDoesNotWait(t *testing.T) {
 			const hosts, delay = 40, 200 * time.Millisecond
 			cfg := fakeweb.Plain(hosts, 10*hosts)
 			cfg.Delay, cfg.PageBytes = min(harness.Times(harness.Slowness(t), 2*time.Second), 20*time.Second), 4<<10
-			w := &world{srv: listen(t, cfg, 0), delay: delay}
-			job := w.job()
+			w := &world{Srv: listen(t, cfg, 0), Delay: delay}
+			job := w.Job()
 			job.Politeness.IPDelay, job.IgnoreRobots = 0, true // a robots.txt is one more request a host
-			job.Seeds = seedsOfEach(w.srv.Web(), 3)
-			c := newCluster(t, w.srv, job, "WHIRLPOOL_FETCH_CONCURRENCY=2")
+			job.Seeds = seedsOfEach(w.Srv.Web(), 3)
+			c := newCluster(t, w.Srv, job, "WHIRLPOOL_FETCH_CONCURRENCY=2")
 			p := c.startBroken(fault)
 			c.seed()
-			until(t, patience, "the first requests", func() bool { return w.srv.Log().Count() > 0 || c.stuck() })
+			until(t, patience, "the first requests", func() bool { return w.Srv.Log().Count() > 0 || c.stuck() })
 			p.Env = append(p.Env, "WHIRLPOOL_FETCH_CONCURRENCY=256")
 			c.killed(fault, p)
-			until(t, patience, "the leases of two frontiers", func() bool { return w.srv.Log().Count() > 2*hosts || c.stuck() })
+			until(t, patience, "the leases of two frontiers", func() bool { return w.Srv.Log().Count() > 2*hosts || c.stuck() })
 			p.CleanUp()
 			found := map[fakeweb.ViolationKind]int{}
-			for _, v := range fakeweb.CheckPoliteness(harness.EndWithTheClient(w.srv.Log().Entries(), c.deaths), w.srv.Web().Rules(delay, 0, harness.Times(c.slowness, tolerance))) {
+			for _, v := range fakeweb.CheckPoliteness(harness.EndWithTheClient(w.Srv.Log().Entries(), c.deaths), w.Srv.Web().Rules(delay, 0, harness.Times(c.Slowness, crawltest.Tolerance))) {
 				found[v.Kind]++
 			}
 			t.Logf("violations %v", found)

@@ -5,7 +5,7 @@ import "testing"
 // Seven programs find what one machine finds, leave nothing behind, and say that the job has ended.
 func TestSevenProgramsFindWhatOneMachineFinds(t *testing.T) {
 	w := serve(t)
-	c := newCluster(t, w.srv, w.job())
+	c := newCluster(t, w.Srv, w.Job())
 	c.startSeven()
 	c.seed()
 	c.wait()

@@ -21,11 +21,11 @@ func (c *cluster) tormented(w *world, times int, act func(i int)) {
 	c.t.Helper()
 	targets := make([]int, times)
 	for i := range targets {
-		targets[i] = 1 + rand.IntN(w.requests*8/10)
+		targets[i] = 1 + rand.IntN(w.Requests*8/10)
 	}
 	slices.Sort(targets)
 	for i, target := range targets {
-		until(c.t, patience, "requests", func() bool { return w.srv.Log().Count() >= target || c.stuck() })
+		until(c.t, patience, "requests", func() bool { return w.Srv.Log().Count() >= target || c.stuck() })
 		if c.t.Failed() || c.ended() {
 			break
 		}
@@ -48,7 +48,7 @@ func (c *cluster) stuck() bool {
 // killed kills programs, all at once, and starts them again.
 func (c *cluster) killed(what string, ps ...*harness.Process) {
 	c.t.Helper()
-	c.during(what+" killed", func() {
+	c.During(what+" killed", func() {
 		for _, p := range ps {
 			p.Kill(c.t)
 		}
@@ -62,7 +62,7 @@ func (c *cluster) killed(what string, ps ...*harness.Process) {
 // hurried.
 func TestProgramsAreKilledAnywhere(t *testing.T) {
 	w := serve(t)
-	c := newCluster(t, w.srv, w.job())
+	c := newCluster(t, w.Srv, w.Job())
 	c.startSeven()
 	c.seed()
 	const all = "all programs"
@@ -76,20 +76,20 @@ func TestProgramsAreKilledAnywhere(t *testing.T) {
 		}
 	})
 	c.judge(w)
-	if len(c.troubles) < len(harness.Names)/2 {
-		t.Errorf("only %d kills came before the job had ended: the test proves nothing", len(c.troubles))
+	if len(c.Troubles) < len(harness.Names)/2 {
+		t.Errorf("only %d kills came before the job had ended: the test proves nothing", len(c.Troubles))
 	}
 }
 
 // The same for all stages in one program, which also is stopped in order.
 func TestNodeIsKilledAnywhere(t *testing.T) {
 	w := serve(t)
-	c := newCluster(t, w.srv, w.job())
+	c := newCluster(t, w.Srv, w.Job())
 	p := c.startNode()
 	c.seed()
 	c.tormented(w, max(harness.Number(t, "WHIRLPOOL_E2E_KILLS", 8)/2, 2), func(i int) {
 		if i%4 == 1 {
-			c.during("node stopped", func() { p.Stop(t); p.Start(t) })
+			c.During("node stopped", func() { p.Stop(t); p.Start(t) })
 			return
 		}
 		c.killed("node", p)
@@ -100,21 +100,21 @@ func TestNodeIsKilledAnywhere(t *testing.T) {
 // Each of the services is killed, and restarted in order, at random instants.
 func TestServicesAreKilledAnywhere(t *testing.T) {
 	w := serve(t)
-	c := newCluster(t, w.srv, w.job())
+	c := newCluster(t, w.Srv, w.Job())
 	c.startSeven()
 	c.seed()
 	s := c.services
 	var acts []func()
 	for _, name := range []string{rabbitmq, postgreSQL, mongoDB, memcache} {
 		acts = append(acts,
-			func() { c.during(name+" killed", func() { s.do(t, "kill9", name); s.do(t, "start", name) }) },
-			func() { c.during(name+" restarted", func() { s.do(t, "restart", name) }) })
+			func() { c.During(name+" killed", func() { s.do(t, "kill9", name); s.do(t, "start", name) }) },
+			func() { c.During(name+" restarted", func() { s.do(t, "restart", name) }) })
 	}
 	rand.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
 	c.tormented(w, harness.Number(t, "WHIRLPOOL_E2E_KILLS", len(acts)), func(i int) { acts[i%len(acts)]() })
 	c.judge(w)
-	if len(c.troubles) < len(acts)/2 {
-		t.Errorf("only %d restarts came before the job had ended: the test proves nothing", len(c.troubles))
+	if len(c.Troubles) < len(acts)/2 {
+		t.Errorf("only %d restarts came before the job had ended: the test proves nothing", len(c.Troubles))
 	}
 }
 
@@ -122,7 +122,7 @@ func TestServicesAreKilledAnywhere(t *testing.T) {
 // confirmed, may have arrived or not.
 func TestConnectionsAreCutAnywhere(t *testing.T) {
 	w := serve(t)
-	c := newCluster(t, w.srv, w.job())
+	c := newCluster(t, w.Srv, w.Job())
 	c.startSeven()
 	until(t, patience, "list of connections", func() bool {
 		_, all := c.connections()
@@ -131,7 +131,7 @@ func TestConnectionsAreCutAnywhere(t *testing.T) {
 	c.seed()
 	cut := map[string]int{}
 	c.tormented(w, 3*harness.Number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {
-		c.during("connection cut", func() {
+		c.During("connection cut", func() {
 			if name := c.cut(); name != "" {
 				cut[name]++
 			}
@@ -167,7 +167,7 @@ func (c *cluster) connections() (*rabbithole.Client, []rabbithole.ConnectionInfo
 	check(c.t, err)
 	all, err := client.ListConnections()
 	check(c.t, err)
-	vhosts := []string{c.config().RabbitMQ.Subsystems.Vhost, c.config().RabbitMQ.Frontier.Vhost}
+	vhosts := []string{c.Config(c.env).RabbitMQ.Subsystems.Vhost, c.Config(c.env).RabbitMQ.Frontier.Vhost}
 	return client, slices.DeleteFunc(all, func(i rabbithole.ConnectionInfo) bool {
 		return !slices.Contains(vhosts, i.Vhost) || strings.HasPrefix(fmt.Sprint(i.ClientProperties["connection_name"]), "e2e")
 	})
@@ -176,13 +176,13 @@ func (c *cluster) connections() (*rabbithole.Client, []rabbithole.ConnectionInfo
 // Every message is delivered twice, in any order.
 func TestEveryMessageComesTwiceInAnyOrder(t *testing.T) {
 	w := serve(t)
-	c := newCluster(t, w.srv, w.job())
+	c := newCluster(t, w.Srv, w.Job())
 	c.startBroken(faultTwice)
 	c.seed()
 	c.wait()
 	c.judge(w)
-	if n := c.inLogs(leaseTwice); n < w.requests/2 {
-		t.Errorf("%d leases of %d requests were delivered twice: the test proves nothing", n, w.requests)
+	if n := c.inLogs(leaseTwice); n < w.Requests/2 {
+		t.Errorf("%d leases of %d requests were delivered twice: the test proves nothing", n, w.Requests)
 	}
 }
 

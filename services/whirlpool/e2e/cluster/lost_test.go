@@ -50,15 +50,15 @@ func TestQueuesAreDeletedAndPurged(t *testing.T) {
 
 func loseQueues(t *testing.T, prefix, program, how string) {
 	w := serve(t)
-	job := w.job()
+	job := w.Job()
 	job.Limits.Total = crawl.Duration(3 * time.Second)                 // a lease whose message is gone is waited for as long as a fetch may take
-	c := newCluster(t, w.srv, job, "WHIRLPOOL_FRONTIER_HELD_TASKS=20") // so that tasks lie in the queues
+	c := newCluster(t, w.Srv, job, "WHIRLPOOL_FRONTIER_HELD_TASKS=20") // so that tasks lie in the queues
 	c.startSeven()
 	c.seed()
 	lost, times := 0, 0
 	for part := 1; part < 14 && times < 2; part++ { // until it was done twice while messages waited there
-		until(t, patience, "requests", func() bool { return w.srv.Log().Count() > w.requests*part/16 || c.stuck() })
-		c.during(fmt.Sprintf("%s* %s", prefix, how), func() {
+		until(t, patience, "requests", func() bool { return w.Srv.Log().Count() > w.Requests*part/16 || c.stuck() })
+		c.During(fmt.Sprintf("%s* %s", prefix, how), func() {
 			p := c.program(program)
 			p.Freeze(t)
 			defer p.Thaw(t)
@@ -92,7 +92,7 @@ func (c *cluster) management() *rabbithole.Client {
 // queues lists the queues whose names begin so, but for the one that says who has the frontier's.
 func (c *cluster) queues(prefix string) (out []rabbithole.QueueInfo) {
 	c.t.Helper()
-	for _, vhost := range []string{c.config().RabbitMQ.Subsystems.Vhost, c.config().RabbitMQ.Frontier.Vhost} {
+	for _, vhost := range []string{c.Config(c.env).RabbitMQ.Subsystems.Vhost, c.Config(c.env).RabbitMQ.Frontier.Vhost} {
 		all, err := c.management().ListQueuesWithParametersIn(vhost, url.Values{"disable_stats": {"true"}, "enable_queue_totals": {"true"}})
 		check(c.t, err)
 		out = append(out, slices.DeleteFunc(all, func(q rabbithole.QueueInfo) bool {
@@ -141,10 +141,10 @@ func (c *cluster) lose(prefix, how string) (n int) {
 // checks find it. So does the audit, by its exit status and by name, and repair brings back what it found.
 func TestNegativeControlPagesThatNobodyFollowsAreRepaired(t *testing.T) {
 	w := serve(t)
-	c := newCluster(t, w.srv, w.job())
+	c := newCluster(t, w.Srv, w.Job())
 	c.startSeven()
 	c.seed()
-	until(t, patience, "requests", func() bool { return w.srv.Log().Count() > w.requests/8 || c.stuck() })
+	until(t, patience, "requests", func() bool { return w.Srv.Log().Count() > w.Requests/8 || c.stuck() })
 	p := c.program("parser")
 	p.Freeze(t)
 	until(t, patience, "pages to be parsed", func() bool { return c.messages(crawl.TopicParse, "purged") > 5 })

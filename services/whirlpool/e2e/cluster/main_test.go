@@ -10,6 +10,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 // programs is the directory of the real programs, built once.
@@ -51,3 +52,8 @@ func long(t *testing.T) {
 
 // What the end-to-end tests of all packages do, by short names.
 var check, until, within, report = harness.Check, harness.Until, harness.Within, harness.Report
+
+// world is a synthetic web being served, and what one machine found in it undisturbed.
+type world = crawltest.World
+
+const patience = crawltest.Patience

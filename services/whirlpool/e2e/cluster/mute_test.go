@@ -134,14 +134,14 @@ func (m *mute) strike() bool {
 // must not hear of that.
 func TestConfirmsOfLeasesAreLost(t *testing.T) {
 	w := serve(t)
-	c := newCluster(t, w.srv, w.job())
-	m := newMute(t, strings.TrimPrefix(string(c.config().RabbitMQ.URL), "amqp://"))
+	c := newCluster(t, w.Srv, w.Job())
+	m := newMute(t, strings.TrimPrefix(string(c.Config(c.env).RabbitMQ.URL), "amqp://"))
 	c.startSeven(slices.DeleteFunc(slices.Clone(harness.Names), func(name string) bool { return name == "frontier" })...)
 	c.add("frontier", filepath.Join(programs, "frontier"), nil, "WHIRLPOOL_RABBITMQ_URL=amqp://"+m.listener.Addr().String()).Start(t)
 	c.seed()
 	struck := 0
 	c.tormented(w, 2*harness.Number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {
-		c.during("confirms lost", func() {
+		c.During("confirms lost", func() {
 			if m.strike() {
 				struck++
 			}

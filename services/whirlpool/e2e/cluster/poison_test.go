@@ -1,25 +1,21 @@
 package cluster_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 // A page that a stage fails at goes into the dead letters with the reason, and the crawl goes on without it. When what
 // was wrong is mended, replay brings it back. Here the database refuses what content-seen wants to store of one page.
 func TestPoisonPageIsBuriedAndReplayed(t *testing.T) {
 	w := serve(t)
-	c := newCluster(t, w.srv, w.job())
-	page := w.poison(t)
+	c := newCluster(t, w.Srv, w.Job())
+	page := poison(t, w)
 	c.sql(fmt.Sprintf(`ALTER TABLE fingerprints ADD CONSTRAINT poison CHECK (url <> '%s')`, page))
 	c.startSeven()
 	c.seed()
@@ -30,22 +26,22 @@ func TestPoisonPageIsBuriedAndReplayed(t *testing.T) {
 		!strings.Contains(letters[0].Reason, page) {
 		t.Fatalf("dead letters %+v, want one of contentseen that names the constraint poison and %s", letters, page)
 	}
-	if got := c.results(); len(got.Pages) >= len(w.calm.Pages) || len(got.Pages) < len(w.calm.Pages)/2 {
-		t.Errorf("%d pages are stored, without the poison: want most of %d", len(got.Pages), len(w.calm.Pages))
+	if got := c.Results(c.job.ID); len(got.Pages) >= len(w.Calm.Pages) || len(got.Pages) < len(w.Calm.Pages)/2 {
+		t.Errorf("%d pages are stored, without the poison: want most of %d", len(got.Pages), len(w.Calm.Pages))
 	}
 	c.sql(`ALTER TABLE fingerprints DROP CONSTRAINT poison`)
 	c.whirlpool("replay", "--cluster")
-	if !within(patience, func() bool { return len(c.results().Pages) >= len(w.calm.Pages) && len(c.leftovers()) == 0 }) {
+	if !within(patience, func() bool { return len(c.Results(c.job.ID).Pages) >= len(w.Calm.Pages) && len(c.leftovers()) == 0 }) {
 		t.Errorf("replay did not bring everything back:\n%s", c.situation())
 	}
 	c.judge(w)
 }
 
 // poison returns the URL of a page that is stored with its content.
-func (w *world) poison(t *testing.T) string {
+func poison(t *testing.T, w *world) string {
 	t.Helper()
-	for p := range w.srv.Web().Pages {
-		stored, ok := w.calm.Pages[p.URL]
+	for p := range w.Srv.Web().Pages {
+		stored, ok := w.Calm.Pages[p.URL]
 		if ok && stored.Text && p.Depth > 0 && p.ChangeEvery == 0 && p.NearDuplicateOf == "" && p.DuplicateOf == "" && !p.NoFollow {
 			return p.URL
 		}
@@ -57,10 +53,5 @@ func (w *world) poison(t *testing.T) string {
 // sql runs a statement on the cluster's database.
 func (c *cluster) sql(text string) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, c.config().Postgres.Address().Reveal())
-	check(c.t, err)
-	_, err = conn.Exec(ctx, text)
-	check(c.t, errors.Join(err, conn.Close(ctx)))
+	crawltest.SQL(c.t, c.Ledger, text)
 }

@@ -1,11 +1,7 @@
 package cluster_test
 
 import (
-	"bufio"
-	"context"
 	"errors"
-	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,10 +11,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
-
-// scripts start and stop services (see deploy/services/up).
-const scripts = "../../../../deploy/services"
 
 // shared are the services of all tests of the package: no one else uses them, and the tests run one after the other.
 var shared services
@@ -52,85 +46,40 @@ func ready(t *testing.T) *services {
 		t.Logf("services started and programs built in %v", time.Since(began).Round(time.Millisecond))
 	})
 	check(t, s.err)
-	if s.skip != "" {
-		if os.Getenv("WHIRLPOOL_TEST_SERVICES") == "required" {
-			t.Fatal(s.skip)
-		}
-		t.Skip(s.skip)
-	}
+	crawltest.Skip(t, s.skip)
 	return s
 }
 
 // start starts the services by the first backend that can run here.
 func (s *services) start() error {
-	reasons := "servers that the tests may kill cannot run here:"
-	backends := strings.Fields(os.Getenv("WHIRLPOOL_TEST_BACKEND"))
-	if len(backends) == 0 {
-		backends = []string{"native", "docker"}
+	var backend string
+	if backend, s.skip = crawltest.Backend(); backend == "" {
+		return nil
 	}
-	for _, backend := range backends {
-		out, err := exec.Command("bash", "-c", `. "$0/lib.sh"; . "$0/$1.sh"; can_run`, scripts, backend).Output()
-		if err == nil {
-			return s.up(backend)
-		}
-		reasons += fmt.Sprintf(" %s: %s (%v);", backend, strings.TrimSpace(string(out)), err)
-	}
-	s.skip = reasons
-	return nil
-}
-
-func (s *services) up(backend string) error {
 	s.started = true
-	args := []string{s.dir, rabbitmq, postgreSQL, mongoDB, memcache}
+	args := []string{rabbitmq, postgreSQL, mongoDB, memcache}
 	if backend == "docker" {
 		args = append(args, "--docker")
 	}
-	if err := errors.Join(os.Chmod(filepath.Dir(s.dir), 0o711), script("up", args...)); err != nil { // PostgreSQL has a user of its own
+	err := os.Chmod(filepath.Dir(s.dir), 0o711) // PostgreSQL has a user of its own
+	if err = errors.Join(err, crawltest.Script(exec.Command, "up", s.dir, nil, args...)); err != nil {
 		return err
 	}
-	return s.readEnv()
-}
-
-// readEnv reads dir/env: lines of `export NAME='value'`.
-func (s *services) readEnv() error {
-	f, err := os.Open(filepath.Join(s.dir, "env"))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	s.env = map[string]string{}
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		name, value, ok := strings.Cut(strings.TrimPrefix(lines.Text(), "export "), "=")
-		if ok {
-			s.env[name] = strings.Trim(value, "'")
-		}
-	}
-	if s.env["WHIRLPOOL_TEST_AMQP"] == "" {
-		return fmt.Errorf("%s names no broker", f.Name())
-	}
-	return nil
+	s.env, err = crawltest.ReadEnv(s.dir)
+	return err
 }
 
 func (s *services) remove() error {
 	if !s.started {
 		return nil
 	}
-	return script("down", s.dir, "--purge")
-}
-
-func script(name string, args ...string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
-	defer cancel()
-	if out, err := exec.CommandContext(ctx, filepath.Join(scripts, name), args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("deploy/services/%s %q: %w\n%s", name, args, err, out)
-	}
-	return nil
+	return crawltest.Script(exec.Command, "down", s.dir, nil, "--purge")
 }
 
 // do runs a script (kill9, start, stop, restart) for services.
 func (s *services) do(t *testing.T, what string, names ...string) {
 	t.Helper()
-	check(t, script(what, append([]string{s.dir}, names...)...))
+	check(t, crawltest.Script(exec.Command, what, s.dir, nil, names...))
 }
 
 // rabbitmqctl runs the broker's tool.
@@ -153,19 +102,4 @@ func (s *services) toolTime(t *testing.T) time.Duration {
 	began := time.Now()
 	s.rabbitmqctl(t, "set_vm_memory_high_watermark", "0.4") // as it is
 	return time.Since(began)
-}
-
-// forget empties memcached: what earlier tests' webs said would be believed.
-func (s *services) forget(t *testing.T) {
-	t.Helper()
-	conn, err := net.DialTimeout("tcp", s.env["WHIRLPOOL_TEST_MEMCACHED"], 5*time.Second)
-	check(t, err)
-	defer conn.Close()
-	check(t, conn.SetDeadline(time.Now().Add(5*time.Second)))
-	_, err = fmt.Fprint(conn, "flush_all\r\n")
-	check(t, err)
-	answer, err := bufio.NewReader(conn).ReadString('\n')
-	if check(t, err); answer != "OK\r\n" {
-		t.Fatalf("memcached answers %q to flush_all", answer)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 // The control of the cut-offs: of two nodes one is cut off from ZooKeeper until the other has taken over all it had. If
@@ -26,21 +27,21 @@ func TestNegativeControlNodeThatIgnoresItsFence(t *testing.T) {
 			delay := harness.Times(p.slowness, 300*time.Millisecond) // so that the crawl outlasts the session
 			cfg := fakeweb.Plain(40, 40*60)
 			cfg.PageBytes, cfg.Links = 2<<10, 15
-			w := &world{srv: listen(t, cfg, 0), delay: delay}
-			job := w.job()
+			w := &world{Srv: listen(t, cfg, 0), Delay: delay}
+			job := jobFor(w.Srv, w.Delay)
 			job.IgnoreRobots = true
-			c := newCluster(t, w.srv, p)
+			c := newCluster(t, w.Srv, p)
 			c.startBroken(fault, cut, stays)
 			until(t, patience, "a ring of two nodes", func() bool { return c.history.settled(2) || c.stuck() })
 			if fault == faultUnfenced { // the second line of defence is gone, too: late writes count
-				c.sql(c.ledger, "CREATE OR REPLACE FUNCTION admit(who text, which bigint, acted bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN END $$")
+				crawltest.SQL(c.T, c.Ledger, "CREATE OR REPLACE FUNCTION admit(who text, which bigint, acted bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN END $$")
 			}
 			c.seed(job)
-			until(t, patience, "requests", func() bool { return w.srv.Log().Count() > 4*cfg.Hosts || c.stuck() })
+			until(t, patience, "requests", func() bool { return w.Srv.Log().Count() > 4*cfg.Hosts || c.stuck() })
 			mend := cutFromZooKeeper(t, cut)
 			until(t, patience, "the other to own everything", func() bool { return c.history.settled(1) || c.stuck() })
-			n := w.srv.Log().Count()
-			until(t, patience, "more requests", func() bool { return w.srv.Log().Count() > n+5*cfg.Hosts || c.ended("e2e") || c.stuck() })
+			n := w.Srv.Log().Count()
+			until(t, patience, "more requests", func() bool { return w.Srv.Log().Count() > n+5*cfg.Hosts || c.Ended("e2e") || c.stuck() })
 			for _, m := range c.machines() {
 				for _, p := range m.programs {
 					p.CleanUp()
@@ -49,7 +50,7 @@ func TestNegativeControlNodeThatIgnoresItsFence(t *testing.T) {
 			mend()
 			hurried, unknowable := c.impolite(w)
 			trespasses := c.trespasses(w)
-			t.Logf("fault %s: %d requests of which %d by a node that is not the owner; %d hosts hurried (%d unknowable)", fault, w.srv.Log().Count(),
+			t.Logf("fault %s: %d requests of which %d by a node that is not the owner; %d hosts hurried (%d unknowable)", fault, w.Srv.Log().Count(),
 				len(trespasses), len(hurried), unknowable)
 			if fault == faultNone {
 				report(t, "a sound node", append(trespasses, hurried...))

@@ -15,21 +15,21 @@ import (
 func TestQueuesOfNodesAreDeletedAndPurged(t *testing.T) {
 	p := calm(t)
 	w := serve(t, 600*time.Millisecond)
-	c := newCluster(t, w.srv, p)
+	c := newCluster(t, w.Srv, p)
 	c.start(1, 2, 3)
 	until(t, patience, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
-	job := w.job()
+	job := jobFor(w.Srv, w.Delay)
 	job.Limits.Total = crawl.Duration(5 * time.Second) // a lease whose message is gone is waited for as long as a fetch may take
 	c.seed(job)
 	lost := 0
 	for i, how := range []string{"deleted", "purged", "deleted"} {
-		target := (i + 1) * w.requests / 6
-		until(t, patience, "requests", func() bool { return w.srv.Log().Count() >= target || c.ended("e2e") || c.stuck() })
-		if c.ended("e2e") || t.Failed() {
+		target := (i + 1) * w.Requests / 6
+		until(t, patience, "requests", func() bool { return w.Srv.Log().Count() >= target || c.Ended("e2e") || c.stuck() })
+		if c.Ended("e2e") || t.Failed() {
 			break
 		}
 		m := c.alive()[i]
-		c.during("queues of "+m.name+" "+how, func() {
+		c.During("queues of "+m.name+" "+how, func() {
 			m.programs[0].Freeze(t)
 			defer m.programs[0].Thaw(t)
 			lost += c.loseQueues(m, how)
@@ -38,8 +38,8 @@ func TestQueuesOfNodesAreDeletedAndPurged(t *testing.T) {
 	c.wait("e2e")
 	c.judge(w)
 	t.Logf("%d messages were lost", lost)
-	if lost == 0 || len(c.troubles) < 2 {
-		t.Errorf("%d messages were lost in %d troubles: the test proves little", lost, len(c.troubles))
+	if lost == 0 || len(c.Troubles) < 2 {
+		t.Errorf("%d messages were lost in %d troubles: the test proves little", lost, len(c.Troubles))
 	}
 }
 
@@ -51,7 +51,7 @@ func (c *cluster) loseQueues(m *machine, how string) (n int) {
 	password, _ := u.User.Password()
 	client, err := rabbithole.NewClient(u.Scheme+"://"+u.Host, u.User.Username(), password)
 	check(c.t, err)
-	for _, raw := range []string{c.rabbitConfig(m).Subsystems, c.rabbitConfig(m).Frontier} {
+	for _, raw := range []string{c.RabbitConfig(m.env).Subsystems, c.RabbitConfig(m.env).Frontier} {
 		at, err := url.Parse(raw)
 		check(c.t, err)
 		vhost := at.Path[1:]

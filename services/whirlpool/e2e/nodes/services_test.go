@@ -1,22 +1,17 @@
 package nodes_test
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
-)
 
-// scripts start and stop services (see deploy/services/up).
-const scripts = "../../../../deploy/services"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
+)
 
 // maxNodes is how many nodes there are at once, at most: so many brokers.
 const maxNodes = 4
@@ -48,19 +43,14 @@ func ready(t *testing.T) *services {
 		}
 	})
 	check(t, s.err)
-	if s.skip != "" {
-		if os.Getenv("WHIRLPOOL_TEST_SERVICES") == "required" {
-			t.Fatal(s.skip)
-		}
-		t.Skip(s.skip)
-	}
+	crawltest.Skip(t, s.skip)
 	return s
 }
 
 // start starts what the nodes share, and their brokers, all at once.
 func (s *services) start() error {
 	if s.backend = "native"; errNoSpace != nil {
-		if s.backend = s.choose(); s.backend == "" {
+		if s.backend, s.skip = crawltest.Backend(); s.backend == "" {
 			return nil
 		}
 	}
@@ -87,34 +77,10 @@ func (s *services) start() error {
 	return errors.Join(errs...)
 }
 
-// choose returns the first backend that can run here; none, with the reasons in s.skip.
-func (s *services) choose() string {
-	backends := strings.Fields(os.Getenv("WHIRLPOOL_TEST_BACKEND"))
-	if len(backends) == 0 {
-		backends = []string{"native", "docker"}
-	}
-	s.skip = "servers of the tests' own cannot run here:"
-	for _, backend := range backends {
-		out, err := backendSays(backend)
-		if err == nil {
-			s.skip = ""
-			return backend
-		}
-		s.skip += fmt.Sprintf(" %s: %s (%v);", backend, out, err)
-	}
-	return ""
-}
-
-// backendSays asks whether services can run in a way, and returns the reason with the error.
-func backendSays(backend string) (string, error) {
-	out, err := exec.Command("bash", "-c", `. "$0/lib.sh"; . "$0/$1.sh"; can_run`, scripts, backend).Output()
-	return strings.TrimSpace(string(out)), err
-}
-
 // prepare installs what the services need, before there is no network any more.
 func prepare(home string) error {
 	out, err := exec.Command("bash", "-c", `set -euo pipefail; . "$0/lib.sh"; . "$0/native.sh"; dir="$1"; mkdir -p "$dir/log"; prepare`,
-		scripts, filepath.Join(home, "prepared")).CombinedOutput()
+		crawltest.Scripts, filepath.Join(home, "prepared")).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("prepare the services: %w\n%s", err, out)
 	}
@@ -136,16 +102,14 @@ func (s *services) loseBroker(n int) error {
 	return nil
 }
 
-type commander func(exe string, args ...string) *exec.Cmd
-
 // networkOf makes commands that run in the network of the n-th node.
-func networkOf(n int) commander {
+func networkOf(n int) crawltest.Commander {
 	return func(exe string, args ...string) *exec.Cmd { return in(n, exe, args...) }
 }
 
 // up starts services in a directory, at an address where the backend can, and returns the variables that say where they
 // are.
-func (s *services) up(command commander, name, at string, services ...string) (map[string]string, error) {
+func (s *services) up(command crawltest.Commander, name, at string, services ...string) (map[string]string, error) {
 	args := services
 	switch {
 	case s.backend == "docker":
@@ -156,43 +120,19 @@ func (s *services) up(command commander, name, at string, services ...string) (m
 	if err := s.script(command, "up", name, at, args...); err != nil {
 		return nil, err
 	}
-	return readEnv(filepath.Join(s.dir, name, "env"))
+	return crawltest.ReadEnv(filepath.Join(s.dir, name))
 }
 
 // script runs a script of deploy/services for a directory of services.
-func (s *services) script(command commander, script, name, at string, args ...string) error {
+func (s *services) script(command crawltest.Commander, script, name, at string, args ...string) error {
 	if err := os.MkdirAll(s.dir, 0o711); err != nil { // PostgreSQL has a user of its own
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
-	defer cancel()
-	cmd := command(filepath.Join(scripts, script), append([]string{filepath.Join(s.dir, name)}, args...)...)
+	var variables []string
 	if at != "" {
-		cmd.Env = append(os.Environ(), "WHIRLPOOL_TEST_ADDRESS="+at)
+		variables = []string{"WHIRLPOOL_TEST_ADDRESS=" + at}
 	}
-	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
-	defer stop()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("deploy/services/%s %s %q: %w\n%s", script, name, args, err, out)
-	}
-	return nil
-}
-
-// readEnv reads lines of `export NAME='value'`.
-func readEnv(file string) (map[string]string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	env := map[string]string{}
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if name, value, ok := strings.Cut(strings.TrimPrefix(lines.Text(), "export "), "="); ok {
-			env[name] = strings.Trim(value, "'")
-		}
-	}
-	return env, lines.Err()
+	return crawltest.Script(command, script, filepath.Join(s.dir, name), variables, args...)
 }
 
 // remove ends the services where no PID namespace does.
@@ -202,19 +142,4 @@ func (s *services) remove() error {
 		err = errors.Join(err, s.script(exec.Command, "down", filepath.Base(dir), "", "--purge"))
 	}
 	return err
-}
-
-// forget empties memcached: what earlier tests' webs said would be believed.
-func (s *services) forget(t *testing.T) {
-	t.Helper()
-	conn, err := net.DialTimeout("tcp", s.env["WHIRLPOOL_TEST_MEMCACHED"], 5*time.Second)
-	check(t, err)
-	defer conn.Close()
-	check(t, conn.SetDeadline(time.Now().Add(5*time.Second)))
-	_, err = fmt.Fprint(conn, "flush_all\r\n")
-	check(t, err)
-	answer, err := bufio.NewReader(conn).ReadString('\n')
-	if check(t, err); answer != "OK\r\n" {
-		t.Fatalf("memcached answers %q to flush_all", answer)
-	}
 }

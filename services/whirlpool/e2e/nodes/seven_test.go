@@ -13,20 +13,20 @@ import (
 // moves.
 func TestProgramOfANodeIsKilledAndNothingMoves(t *testing.T) {
 	w := serve(t, 400*time.Millisecond)
-	c := newCluster(t, w.srv, calm(t))
+	c := newCluster(t, w.Srv, calm(t))
 	c.startSeven(1, 2)
 	until(t, patience, "a ring of two nodes", func() bool { return c.history.settled(2) || c.stuck() })
 	first := c.history.now()
-	c.seed(w.job())
+	c.seed(jobFor(w.Srv, w.Delay))
 	kills := 0
 	for i, p := range rand.Perm(len(harness.Names)) {
-		target := (i + 1) * w.requests / (len(harness.Names) + 3)
-		until(t, patience, "requests", func() bool { return w.srv.Log().Count() >= target || c.ended("e2e") || c.stuck() })
-		if c.ended("e2e") || t.Failed() {
+		target := (i + 1) * w.Requests / (len(harness.Names) + 3)
+		until(t, patience, "requests", func() bool { return w.Srv.Log().Count() >= target || c.Ended("e2e") || c.stuck() })
+		if c.Ended("e2e") || t.Failed() {
 			break
 		}
 		victim := c.machines()[rand.IntN(2)].programs[p]
-		c.during(victim.Name+" killed", func() { victim.Kill(t); victim.Start(t) })
+		c.During(victim.Name+" killed", func() { victim.Kill(t); victim.Start(t) })
 		kills++
 	}
 	c.wait("e2e")

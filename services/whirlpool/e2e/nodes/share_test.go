@@ -2,10 +2,12 @@ package nodes_test
 
 import (
 	"math"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 // Three nodes of one ring share 500 hosts and a site of documents: together they find what one machine finds, each host
@@ -13,24 +15,24 @@ import (
 func TestThreeNodesShareTheHostsAndFindWhatOneMachineFinds(t *testing.T) {
 	w := serve(t, 100*time.Millisecond)
 	docs := serveDocs(t)
-	alone := crawlAlone(t, docs.job(), w.srv.DNSAddr())
+	alone := crawltest.CrawlAlone(t, filepath.Join(programs, "whirlpool"), docs.job(), w.Srv.DNSAddr())
 	t.Logf("one machine found %d documents", len(alone.Pages))
 	if len(alone.Pages) < docs.least {
 		t.Fatalf("one machine found %d documents, want %d at least", len(alone.Pages), docs.least)
 	}
 	clear(docs.asked)
-	c := newCluster(t, w.srv, calm(t))
+	c := newCluster(t, w.Srv, calm(t))
 	c.start(1, 2, 3)
 	until(t, patience, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
 	epoch := c.history.now().Epoch()
 	began := time.Now()
-	c.seed(w.job())
+	c.seed(jobFor(w.Srv, w.Delay))
 	c.seed(docs.job())
 	c.wait("e2e")
 	c.wait("docs")
 	t.Logf("three nodes took %v", time.Since(began).Round(time.Millisecond))
 	c.judge(w)
-	report(t, "documents", c.results("docs").Differs(alone, w.srv.Web()))
+	report(t, "documents", c.Results("docs").Differs(alone, w.Srv.Web()))
 	c.sound("docs")
 	if now := c.history.now().Epoch(); now != epoch {
 		t.Errorf("the ring changed from epoch %d to %d, though nothing happened to it", epoch, now)
@@ -52,7 +54,7 @@ func (c *cluster) wantShares(w *world) {
 	table := c.history.now()
 	assigned, assignedPages := map[string]int{}, map[string]int{}
 	seen := map[string]bool{}
-	for p := range w.srv.Web().Pages {
+	for p := range w.Srv.Web().Pages {
 		owner := vnodeOf(c.t, table, p.URL).Owner
 		if !seen[p.Host] {
 			seen[p.Host] = true
@@ -87,12 +89,12 @@ func (c *cluster) fetched(w *world) (hosts, pages map[string]int) {
 		defer func() { seen[key] = true }()
 		return !seen[key]
 	}
-	for _, e := range w.srv.Log().Entries() {
+	for _, e := range w.Srv.Log().Entries() {
 		who := asker(e)
 		if first(who + " " + e.Host) {
 			hosts[who]++
 		}
-		if _, page := w.srv.Web().Page("http://" + e.Host + e.Path); page && first(who+" "+e.Host+e.Path) {
+		if _, page := w.Srv.Web().Page("http://" + e.Host + e.Path); page && first(who+" "+e.Host+e.Path) {
 			pages[who]++
 		}
 	}

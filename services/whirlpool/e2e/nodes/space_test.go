@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 // The networks. None has a way out.
@@ -40,7 +42,7 @@ func canMakeSpace() error {
 	if backend := os.Getenv("WHIRLPOOL_TEST_BACKEND"); backend != "" && !strings.Contains(backend, "native") {
 		return fmt.Errorf("the services are to be containers: WHIRLPOOL_TEST_BACKEND=%s", backend)
 	}
-	if out, err := backendSays("native"); err != nil {
+	if out, err := crawltest.CanRun("native"); err != nil {
 		return fmt.Errorf("servers as processes: %s", out)
 	}
 	if err := installTools(); err != nil {

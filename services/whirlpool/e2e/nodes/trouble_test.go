@@ -72,7 +72,7 @@ type tormentor struct {
 func troubled(t *testing.T, seed uint64) {
 	p := quick(t)
 	w := serve(t, harness.Times(p.slowness, 1200*time.Millisecond)) // so that there is time for all troubles
-	c := newCluster(t, w.srv, p)
+	c := newCluster(t, w.Srv, p)
 	c.start(1, 2, 3)
 	until(t, patience, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
 	tor := &tormentor{cluster: c, w: w, random: rand.New(rand.NewPCG(seed, 0)), joiner: 4}
@@ -80,16 +80,16 @@ func troubled(t *testing.T, seed uint64) {
 	tor.random.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
 	targets := make([]int, len(acts))
 	for i := range targets {
-		targets[i] = 1 + tor.random.IntN(w.requests*6/10)
+		targets[i] = 1 + tor.random.IntN(w.Requests*6/10)
 	}
 	slices.Sort(targets)
-	t.Logf("%q after %v of %d requests", acts, targets, w.requests)
+	t.Logf("%q after %v of %d requests", acts, targets, w.Requests)
 	began := time.Now()
-	c.seed(w.job())
+	c.seed(jobFor(w.Srv, w.Delay))
 	done := 0
 	for i, target := range targets {
-		until(t, patience, "requests", func() bool { return w.srv.Log().Count() >= target || c.ended("e2e") || c.stuck() })
-		if c.ended("e2e") || t.Failed() {
+		until(t, patience, "requests", func() bool { return w.Srv.Log().Count() >= target || c.Ended("e2e") || c.stuck() })
+		if c.Ended("e2e") || t.Failed() {
 			break
 		}
 		tor.act(acts[i])
@@ -102,7 +102,7 @@ func troubled(t *testing.T, seed uint64) {
 	tor.wantMoves()
 	tor.wantRecovery()
 	switch {
-	case len(c.troubles) == 0:
+	case len(c.Troubles) == 0:
 		t.Errorf("none of %q came before the job had ended: the run shows nothing", acts)
 	case done < len(acts):
 		t.Logf("only %d of %d troubles came before the job had ended", done, len(acts))
@@ -128,16 +128,16 @@ func (tor *tormentor) act(what string) {
 	t := tor.t
 	switch what {
 	case troubleJoin:
-		tor.during(what, func() { tor.start(tor.joiner) })
+		tor.During(what, func() { tor.start(tor.joiner) })
 	case troubleDrain:
 		tor.leaving = tor.victim()
 		t.Logf("%s: %s", what, tor.leaving.name)
 		until(t, patience, "somebody to take over", tor.heirs) // others may be cut off, or dead
-		tor.during(what, func() { tor.whirlpool(tor.leaving, "ring", "drain", tor.leaving.name, "--cluster") })
+		tor.During(what, func() { tor.whirlpool(tor.leaving, "ring", "drain", tor.leaving.name, "--cluster") })
 	case troubleKill:
 		m := tor.victim()
 		t.Logf("%s: %s", what, m.name)
-		tor.during(what, func() { tor.killNode(m) })
+		tor.During(what, func() { tor.killNode(m) })
 	case troubleZooKeeper, troubleOthers:
 		if errNoSpace != nil {
 			t.Logf("%s left out: %v", what, errNoSpace)
@@ -149,7 +149,7 @@ func (tor *tormentor) act(what string) {
 			cut, length = cutFromOthers, time.Second+time.Duration(tor.random.Int64N(int64(2*(tor.pace.session+tor.pace.grace))))
 		}
 		t.Logf("%s: %s for %v", what, m.name, length.Round(time.Millisecond))
-		tor.during(what, func() {
+		tor.During(what, func() {
 			mend := cut(t, m.n)
 			within(length, func() bool { return tor.stuck() })
 			mend()
@@ -170,7 +170,7 @@ func (tor *tormentor) killNode(m *machine) {
 		p.Kill(tor.t)
 	}
 	check(tor.t, tor.services.loseBroker(m.n))
-	check(tor.t, os.RemoveAll(filepath.Join(tor.dir, m.name, "spool")))
+	check(tor.t, os.RemoveAll(filepath.Join(tor.Dir, m.name, "spool")))
 }
 
 // finishLeaving stops the node that was asked to leave, when it has, and has passed on what it held: what waits for a
@@ -222,12 +222,12 @@ func (tor *tormentor) wantRecovery() {
 		return
 	}
 	first := time.Time{}
-	for _, e := range tor.w.srv.Log().Entries() {
+	for _, e := range tor.w.Srv.Log().Entries() {
 		at := time.Unix(0, e.Start)
 		if at.Before(tor.killedAt) || asker(e) == tor.killed.name || !first.IsZero() && at.After(first) {
 			continue
 		}
-		if vnodeOf(tor.t, tor.before, fmt.Sprintf("http://%s:%d/", e.Host, tor.w.srv.Port())).Owner == tor.killed.name {
+		if vnodeOf(tor.t, tor.before, fmt.Sprintf("http://%s:%d/", e.Host, tor.w.Srv.Port())).Owner == tor.killed.name {
 			first = at
 		}
 	}

@@ -1,0 +1,196 @@
+package fetcher
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/lru"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// logins logs jobs in, once a job and site before anything else of its origin is fetched, and again when the session
+// is over. What stands about it in the jar of the site is all that the fetchers of a cluster know of each other.
+//
+// A lease serves a log-in or a page, never both: the lease of a page that has to wait for the log-in is spent on that
+// and ends as interrupted, so the page is leased again when its host has had its rest. Between the requests of a log-in
+// the host rests as well.
+type logins struct {
+	h     *Handler
+	me    string    // this process, for others
+	began time.Time // this process
+	// lacking are pages whose answer lacked what the check asks for, with the number of the log-in then.
+	lacking *lru.Cache[weburl.Key, uint64]
+}
+
+// Bounds of log-ins.
+const (
+	failureRest  = time.Hour       // until a log-in that did not come about is tried again
+	maxFruitless = 5               // log-ins one after the other without a page that shows the check
+	holdFor      = 2 * time.Minute // how long a log-in may be silent until somebody else may begin one; renewed with each request
+	holdLook     = 200 * time.Millisecond
+	maxLacking   = 4096
+	maxLoginBody = 2 << 20
+	maxLoginHops = 5
+)
+
+func newLogins(h *Handler) *logins {
+	return &logins{h: h, me: rand.Text(), began: time.Now(), lacking: lru.New[weburl.Key, uint64](maxLacking, 0)}
+}
+
+// gate sees to it that a job is logged in before a page of its login's origin is fetched. ok: it is, or the page needs
+// none; number is that of the log-in, 0: none. Otherwise out says what became of the lease.
+func (l *logins) gate(ctx context.Context, job *crawl.Job, f *crawl.Fetch, out *crawl.Outcome) (number uint64, ok bool, err error) {
+	form, err := weburl.Parse(job.Login.URL)
+	if err != nil || f.Task.Kind == crawl.KindRobots || f.Task.URL.Origin() != form.Origin() || l.h.jars.of(job) == nil {
+		return 0, true, err
+	}
+	jar, err := l.h.jars.get(ctx, job, form.Hostname())
+	if err != nil {
+		return 0, false, err
+	}
+	if jar != nil && inSession(&jar.Login) {
+		return jar.Login.Number, true, nil
+	}
+	if jar != nil && l.givenUp(job, &jar.Login) {
+		failed(out, jar.Login.Failure)
+		return 0, false, nil
+	}
+	return 0, false, l.logIn(ctx, job, f, form, out)
+}
+
+func inSession(s *crawl.LoginState) bool { return s.Number > 0 && !s.Out }
+
+// givenUp reports whether a log-in that did not come about is not to be tried again yet: a wrong password would be sent
+// with each page. Another revision of the job may have another one, and so may another run of it.
+func (l *logins) givenUp(job *crawl.Job, s *crawl.LoginState) bool {
+	switch {
+	case s.Failure == "" || s.Epoch != crawl.EpochOf(job.Epoch) || time.Since(s.FailedAt) > failureRest:
+		return false
+	}
+	return !l.h.jars.own || s.FailedAt.After(l.began)
+}
+
+// failed is the outcome of a page of which nothing is fetched because nobody is logged in.
+func failed(out *crawl.Outcome, why string) {
+	out.Verdict, out.Reason, out.Detail = crawl.VerdictBlocked, crawl.ReasonLogin, "the log-in did not come about: "+why
+}
+
+// waits is the outcome of a page whose lease was spent on a log-in.
+func waits(out *crawl.Outcome, detail string) {
+	out.Verdict, out.Reason, out.Detail = crawl.VerdictInterrupted, crawl.ReasonLogin, detail
+}
+
+// logIn logs in, unless somebody else does or did.
+func (l *logins) logIn(ctx context.Context, job *crawl.Job, f *crawl.Fetch, form weburl.URL, out *crawl.Outcome) error {
+	state, mine, err := l.hold(ctx, job, form)
+	switch {
+	case err != nil:
+		return err
+	case !mine && inSession(&state):
+		waits(out, "another request has logged in meanwhile")
+		return nil
+	case !mine:
+		failed(out, state.Failure)
+		return nil
+	}
+	run := &loginRun{l: l, job: job, lease: f, out: out, form: form, rest: out.CrawlDelay}
+	err = run.all(ctx)
+	if ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), l.release(context.WithoutCancel(ctx), job, form, func(*crawl.LoginState) {}))
+	}
+	var refusal loginFailure
+	var fault Fault
+	switch {
+	case err == nil:
+		waits(out, "logged in: the page is fetched now")
+		return l.release(ctx, job, form, func(s *crawl.LoginState) {
+			*s = crawl.LoginState{Number: s.Number + 1, Fruitless: s.Fruitless + 1}
+		})
+	case errors.As(err, &refusal):
+		failed(out, string(refusal))
+		return l.release(ctx, job, form, func(s *crawl.LoginState) {
+			s.Failure, s.FailedAt, s.Epoch = string(refusal), time.Now().UTC(), crawl.EpochOf(job.Epoch)
+		})
+	case errors.As(err, &fault):
+		fault.apply(out)
+		out.Detail = "log-in: " + out.Detail
+		return l.release(ctx, job, form, func(*crawl.LoginState) {})
+	}
+	return errors.Join(err, l.release(ctx, job, form, func(*crawl.LoginState) {}))
+}
+
+// hold waits until this process may log in (mine), or need not, or may not, as state says.
+func (l *logins) hold(ctx context.Context, job *crawl.Job, form weburl.URL) (state crawl.LoginState, mine bool, err error) {
+	for {
+		jar, err := l.h.jars.update(ctx, job, form.Hostname(), func(jar *crawl.Jar) bool {
+			s := &jar.Login
+			tooOften := s.Fruitless >= maxFruitless && !l.givenUp(job, s)
+			switch {
+			case inSession(s) || l.givenUp(job, s) || l.heldByOther(s):
+				mine = false
+				return false
+			case tooOften && s.Failure == "":
+				s.Failure, s.FailedAt, s.Epoch = fmt.Sprintf("after each of %d log-ins the first page was that of somebody who is not logged in; "+
+					"is login.check right?", s.Fruitless), time.Now().UTC(), crawl.EpochOf(job.Epoch)
+				s.Fruitless, mine = 0, false
+				return true
+			}
+			s.Failure, s.Holder, s.Until, mine = "", l.me, time.Now().Add(holdFor).UTC(), true
+			return true
+		})
+		if err != nil {
+			return state, false, err
+		}
+		if mine || !l.heldByOther(&jar.Login) {
+			return jar.Login, mine, nil
+		}
+		select {
+		case <-ctx.Done():
+			return state, false, context.Cause(ctx)
+		case <-time.After(holdLook):
+		}
+		if _, err := l.h.jars.fresh(ctx, job, jar.Site); err != nil {
+			return state, false, err
+		}
+	}
+}
+
+// heldByOther reports whether somebody else logs in. In a directory there is nobody else but another worker of this
+// process: what a process left that was killed does not hold.
+func (l *logins) heldByOther(s *crawl.LoginState) bool {
+	if s.Holder == "" || s.Until.Before(time.Now()) {
+		return false
+	}
+	return s.Holder == l.me || !l.h.jars.own
+}
+
+// release ends the log-in of this process.
+func (l *logins) release(ctx context.Context, job *crawl.Job, form weburl.URL, change func(*crawl.LoginState)) error {
+	_, err := l.h.jars.update(ctx, job, form.Hostname(), func(jar *crawl.Jar) bool {
+		if jar.Login.Holder != l.me {
+			return false
+		}
+		change(&jar.Login)
+		jar.Login.Holder, jar.Login.Until = "", time.Time{}
+		return true
+	})
+	return err
+}
+
+// renew holds on.
+func (l *logins) renew(ctx context.Context, job *crawl.Job, form weburl.URL, rest time.Duration) error {
+	lost := false
+	_, err := l.h.jars.update(ctx, job, form.Hostname(), func(jar *crawl.Jar) bool {
+		lost = jar.Login.Holder != l.me
+		jar.Login.Until = time.Now().Add(holdFor + rest).UTC()
+		return !lost
+	})
+	if err == nil && lost {
+		err = Fault{crawl.VerdictInterrupted, crawl.ReasonLogin, "somebody else took over"}
+	}
+	return err
+}
