@@ -65,7 +65,7 @@ func plainName(u weburl.URL, media string) string {
 	if q := u.Query(); q != "" {
 		file += "@" + q
 	}
-	parts := []string{hostName(u)}
+	parts := append(make([]string, 0, last+2), hostName(u))
 	for _, s := range segments[:last] {
 		parts = append(parts, shorten(safe(s), u, ""))
 	}
@@ -194,11 +194,11 @@ func newNames(plain []string) *names {
 	n := &names{dirs: map[string]bool{}, taken: map[string]bool{folded(partName): true}}
 	for _, p := range plain {
 		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-			if f := folded(dir); n.dirs[f] {
+			f := folded(dir)
+			if n.dirs[f] {
 				break
-			} else {
-				n.dirs[f] = true
 			}
+			n.dirs[f] = true
 		}
 	}
 	return n

@@ -62,7 +62,7 @@ func newCDXWriter(out *entryWriter) *cdxWriter {
 
 func (w *cdxWriter) add(line string) error {
 	if w.lines == 0 {
-		w.first = line[:strings.Index(line, " {")]
+		w.first, _, _ = strings.Cut(line, " {")
 	}
 	w.block = append(append(w.block, line...), '\n')
 	if w.lines++; w.lines < blockLines {

@@ -83,9 +83,9 @@ func (p *pack) store(ctx context.Context, name, file string, n int64) error {
 	if err := copyTo(ctx, io.MultiWriter(crc, sum), f, n); err != nil {
 		return fmt.Errorf("read %s: %w", file, err)
 	}
-	h := &zip.FileHeader{Name: name, Method: zip.Store, Modified: p.now, CRC32: crc.Sum32(), CompressedSize64: uint64(n),
+	h := &zip.FileHeader{Name: name, Method: zip.Store, CRC32: crc.Sum32(), CompressedSize64: uint64(n),
 		UncompressedSize64: uint64(n)}
-	h.ModifiedDate, h.ModifiedTime = dosTime(p.now)
+	h.ModifiedDate, h.ModifiedTime = dosTime(p.now) //nolint:staticcheck // CreateRaw writes these, and not Modified
 	w, err := p.zip.CreateRaw(h)
 	if err != nil {
 		return err

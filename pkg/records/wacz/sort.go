@@ -86,7 +86,7 @@ func (s *lineSorter) each(use func(line string) error) error {
 
 // close removes the runs.
 func (s *lineSorter) close() error {
-	var errs []error
+	errs := make([]error, 0, 2*len(s.runs))
 	for _, f := range s.runs {
 		errs = append(errs, f.Close(), os.Remove(f.Name()))
 	}

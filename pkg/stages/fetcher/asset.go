@@ -29,16 +29,24 @@ func (h *Handler) asset(ctx context.Context, a *attempt, b *body, contentType st
 // keepAsset reads a body for the archive, and for nobody else.
 func (h *Handler) keepAsset(ctx context.Context, a *attempt, b *body) error {
 	_, _ = io.Copy(io.Discard, b) // its error is the body's
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	case b.fault() != nil:
-		a.failed(b.fault())
+	}
+	if a.broke(b) {
 		return nil
 	}
 	a.finish()
 	a.out.Bytes, a.out.Digest = b.n, b.digest()
 	return h.archive(ctx, a, b)
+}
+
+// broke reports whether a body could not be had, and makes that the outcome.
+func (a *attempt) broke(b *body) bool {
+	if b.fault() == nil {
+		return false
+	}
+	a.failed(b.fault())
+	return true
 }
 
 // besides archives what a page links to and what is no page by its media type, such as an image: a page may show it as

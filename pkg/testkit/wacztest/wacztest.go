@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -216,6 +215,6 @@ func (c *checker) pages() {
 		c.got.Pages = append(c.got.Pages, p.URL)
 	}
 	if c.got.MainPage != "" && !slices.Contains(c.got.Pages, c.got.MainPage) {
-		c.t.Error(fmt.Sprintf("the main page %s is none of the pages", c.got.MainPage))
+		c.t.Errorf("the main page %s is none of the pages", c.got.MainPage)
 	}
 }

@@ -127,8 +127,8 @@ func TestMirror(t *testing.T) {
 			t.Errorf("the home page has no %s:\n%s", want, home)
 		}
 	}
-	if q, cap := find(t, host, "q"), find(t, host, "Q"); len(q)+len(cap) < 2 {
-		t.Errorf("%q and %q: the two are to have files of their own on every file system", q, cap)
+	if q, other := find(t, host, "q"), find(t, host, "Q"); len(q)+len(other) < 2 {
+		t.Errorf("%q and %q: the two are to have files of their own on every file system", q, other)
 	}
 	if based := read(t, filepath.Join(host, "based", "page.html")); !strings.Contains(based, `<base href="">`) ||
 		!strings.Contains(based, `src="../based.gif"`) || !strings.Contains(based, `#frag"`) {
