@@ -28,9 +28,9 @@ type logins struct {
 
 // Bounds of log-ins.
 const (
-	failureRest  = time.Hour       // until a log-in that did not come about is tried again
-	maxFruitless = 5               // log-ins one after the other without a page that shows the check
-	holdFor      = 2 * time.Minute // how long a log-in may be silent until somebody else may begin one; renewed with each request
+	failureRest  = time.Hour        // until a log-in that did not come about is tried again
+	maxFruitless = 5                // log-ins one after the other without a page that shows the check
+	holdFor      = 15 * time.Second // after the death of a fetcher that was logging in another may begin; renewed meanwhile
 	holdLook     = 200 * time.Millisecond
 	maxLacking   = 4096
 	maxLoginBody = 2 << 20
@@ -53,6 +53,9 @@ func (l *logins) gate(ctx context.Context, job *crawl.Job, f *crawl.Fetch, out *
 		return 0, false, err
 	}
 	if jar != nil && inSession(&jar.Login) {
+		if f.Task.Kind != crawl.KindPage { // a sitemap shows no sign of who asks for it
+			return 0, true, nil
+		}
 		return jar.Login.Number, true, nil
 	}
 	if jar != nil && l.givenUp(job, &jar.Login) {
@@ -67,8 +70,7 @@ func inSession(s *crawl.LoginState) bool { return s.Number > 0 && !s.Out }
 // givenUp reports whether a log-in that did not come about is not to be tried again yet: a wrong password would be sent
 // with each page. Another revision of the job may have another one, and so may another run of it.
 func (l *logins) givenUp(job *crawl.Job, s *crawl.LoginState) bool {
-	switch {
-	case s.Failure == "" || s.Epoch != crawl.EpochOf(job.Epoch) || time.Since(s.FailedAt) > failureRest:
+	if s.Failure == "" || s.Epoch != crawl.EpochOf(job.Epoch) || time.Since(s.FailedAt) > failureRest {
 		return false
 	}
 	return !l.h.jars.own || s.FailedAt.After(l.began)
@@ -98,11 +100,18 @@ func (l *logins) logIn(ctx context.Context, job *crawl.Job, f *crawl.Fetch, form
 		return nil
 	}
 	run := &loginRun{l: l, job: job, lease: f, out: out, form: form, rest: out.CrawlDelay}
-	err = run.all(ctx)
+	held, stop := l.holding(ctx, job, form)
+	err = run.all(held)
+	taken := errors.Is(context.Cause(held), errTakenOver)
+	stop()
 	if ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), l.release(context.WithoutCancel(ctx), job, form, func(*crawl.LoginState) {}))
 	}
-	var refusal loginFailure
+	if taken {
+		waits(out, errTakenOver.Error())
+		return nil
+	}
+	var refusal loginError
 	var fault Fault
 	switch {
 	case err == nil:
@@ -181,16 +190,41 @@ func (l *logins) release(ctx context.Context, job *crawl.Job, form weburl.URL, c
 	return err
 }
 
+// holding holds on until stop is called. Where somebody else has taken over, which a process that was frozen may find,
+// the context ends.
+func (l *logins) holding(ctx context.Context, job *crawl.Job, form weburl.URL) (held context.Context, stop func()) {
+	held, cancel := context.WithCancelCause(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		tick := time.NewTicker(holdFor / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-held.Done():
+				return
+			case <-tick.C:
+				if err := l.renew(held, job, form); err != nil {
+					cancel(err)
+				}
+			}
+		}
+	}()
+	return held, func() { cancel(nil); <-over }
+}
+
+var errTakenOver = errors.New("another fetcher has taken over the log-in")
+
 // renew holds on.
-func (l *logins) renew(ctx context.Context, job *crawl.Job, form weburl.URL, rest time.Duration) error {
+func (l *logins) renew(ctx context.Context, job *crawl.Job, form weburl.URL) error {
 	lost := false
 	_, err := l.h.jars.update(ctx, job, form.Hostname(), func(jar *crawl.Jar) bool {
 		lost = jar.Login.Holder != l.me
-		jar.Login.Until = time.Now().Add(holdFor + rest).UTC()
+		jar.Login.Until = time.Now().Add(holdFor).UTC()
 		return !lost
 	})
 	if err == nil && lost {
-		err = Fault{crawl.VerdictInterrupted, crawl.ReasonLogin, "somebody else took over"}
+		err = errTakenOver
 	}
 	return err
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// loginFailure is why a log-in did not come about though the site answered: to try again at once would not help.
-type loginFailure string
+// loginError is why a log-in did not come about though the site answered: to try again at once would not help.
+type loginError string
 
 // Error implements error.
-func (f loginFailure) Error() string { return string(f) }
+func (f loginError) Error() string { return string(f) }
 
 // loginRun is one log-in. It makes its requests one after the other under the lease of a page of the same origin, and
 // rests between them as the frontier would have the host rest.
@@ -39,7 +39,7 @@ type loginPage struct {
 	page   *forms.Page // nil: no HTML
 }
 
-// all fetches the form, sends it filled in, and looks whether that helped. An error that is neither a loginFailure
+// all fetches the form, sends it filled in, and looks whether that helped. An error that is neither a loginError
 // nor a Fault is a fault of ours.
 func (r *loginRun) all(ctx context.Context) error {
 	first, err := r.follow(ctx, r.form, nil, "")
@@ -47,7 +47,7 @@ func (r *loginRun) all(ctx context.Context) error {
 		return err
 	}
 	if first.status/100 != 2 || first.page == nil {
-		return loginFailure(fmt.Sprintf("%s answered %d and no page with a form", r.form, first.status))
+		return loginError(fmt.Sprintf("%s answered %d and no page with a form", r.form, first.status))
 	}
 	target, filled, err := r.fill(first)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *loginRun) all(ctx context.Context) error {
 	if check := r.job.Login.Check.URL; check != "" {
 		u, err := weburl.Parse(check)
 		if err != nil {
-			return loginFailure(err.Error())
+			return loginError(err.Error())
 		}
 		if last, err = r.follow(ctx, u, nil, ""); err != nil {
 			return err
@@ -74,11 +74,11 @@ func (r *loginRun) verdict(p *loginPage) error {
 	c := &r.job.Login.Check
 	switch {
 	case p.status/100 != 2:
-		return loginFailure(fmt.Sprintf("%s answered %d after the form was sent", p.at, p.status))
+		return loginError(fmt.Sprintf("%s answered %d after the form was sent", p.at, p.status))
 	case c.Any() && (p.page == nil || !shows(c, p.page)):
-		return loginFailure(p.at.String() + " does not show what login.check asks for after the form was sent; are the fields right?")
+		return loginError(p.at.String() + " does not show what login.check asks for after the form was sent; are the fields right?")
 	case !c.Any() && p.page != nil && p.page.AsksForPassword():
-		return loginFailure(p.at.String() + " asks for a password after the form was sent; are the fields right?")
+		return loginError(p.at.String() + " asks for a password after the form was sent; are the fields right?")
 	}
 	return nil
 }
@@ -93,18 +93,18 @@ func shows(c *crawl.LoginCheck, p *forms.Page) bool {
 func (r *loginRun) fill(p *loginPage) (target weburl.URL, filled []byte, err error) {
 	f, err := p.page.Find(r.job.Login.Form)
 	if err != nil {
-		return target, nil, loginFailure(p.at.String() + ": " + err.Error())
+		return target, nil, loginError(p.at.String() + ": " + err.Error())
 	}
 	if !f.Post {
-		return target, nil, loginFailure("the form is sent by GET, which would put the password into a URL")
+		return target, nil, loginError("the form is sent by GET, which would put the password into a URL")
 	}
 	if f.Action.Origin() != r.form.Origin() {
-		return target, nil, loginFailure("the form leads to " + f.Action.Origin() + ", and what is filled in goes to " + r.form.Origin() + " only")
+		return target, nil, loginError("the form leads to " + f.Action.Origin() + ", and what is filled in goes to " + r.form.Origin() + " only")
 	}
 	values := f.Values
 	for name, ref := range r.job.Login.Fields {
 		if !f.Has(name) {
-			return target, nil, loginFailure(fmt.Sprintf("the form has no field %q, which login.fields fills in", name))
+			return target, nil, loginError(fmt.Sprintf("the form has no field %q, which login.fields fills in", name))
 		}
 		value, err := secret.Resolve(ref)
 		if err != nil {
@@ -126,15 +126,15 @@ func (r *loginRun) follow(ctx context.Context, u weburl.URL, form []byte, referr
 			return p, nil
 		}
 		if form != nil && (p.status == http.StatusTemporaryRedirect || p.status == http.StatusPermanentRedirect) {
-			return nil, loginFailure(fmt.Sprintf("%s answered %d: the form would have to be sent once more", u, p.status))
+			return nil, loginError(fmt.Sprintf("%s answered %d: the form would have to be sent once more", u, p.status))
 		}
 		target, err := u.Resolve(p.header.Get("Location"))
 		if err != nil || target.Origin() != r.form.Origin() {
-			return nil, loginFailure(fmt.Sprintf("%s leads away from %s, to which the log-in is bound", u, r.form.Origin()))
+			return nil, loginError(fmt.Sprintf("%s leads away from %s, to which the log-in is bound", u, r.form.Origin()))
 		}
 		u, form, referrer = target, nil, u.String()
 	}
-	return nil, loginFailure(fmt.Sprintf("more than %d redirects", maxLoginHops))
+	return nil, loginError(fmt.Sprintf("more than %d redirects", maxLoginHops))
 }
 
 // ask makes one request, when the host has had its rest and its robots.txt permits it.
@@ -188,7 +188,7 @@ func (r *loginRun) read(a *attempt) (*loginPage, error) {
 	}
 	b, err := a.body(maxLoginBody)
 	if err != nil {
-		return nil, loginFailure(a.task.URL.String() + ": " + err.Error())
+		return nil, loginError(a.task.URL.String() + ": " + err.Error())
 	}
 	defer b.release()
 	b.keep()
@@ -198,7 +198,7 @@ func (r *loginRun) read(a *attempt) (*loginPage, error) {
 	p := &loginPage{at: a.task.URL, status: a.out.Status, header: a.answer.Header, body: b.kept()}
 	if value := a.answer.Header.Get("Content-Type"); value == "" || isHTML(mediaType(value)) {
 		if p.page, err = forms.Parse(p.body, value, p.at); err != nil {
-			return nil, loginFailure(p.at.String() + ": " + err.Error())
+			return nil, loginError(p.at.String() + ": " + err.Error())
 		}
 	}
 	return p, nil
@@ -215,7 +215,7 @@ func (r *loginRun) note(a *attempt) {
 	r.out.Status = a.out.Status
 }
 
-// pause lets the host rest since the request before, as long as the frontier would, and holds on to the log-in.
+// pause lets the host rest since the request before, as long as the frontier would.
 func (r *loginRun) pause(ctx context.Context) error {
 	if r.out.Ended.IsZero() {
 		return nil // the lease is the permission for the first
@@ -223,9 +223,6 @@ func (r *loginRun) pause(ctx context.Context) error {
 	p := &r.job.Politeness
 	rest := crawl.Rest{Ended: r.out.Ended, Took: r.out.Ended.Sub(r.out.Started)}
 	wait := rest.By(r.job, max(p.Delay.D(), min(r.rest, p.MaxCrawlDelay.D())))
-	if err := r.l.renew(ctx, r.job, r.form, wait); err != nil {
-		return err
-	}
 	timer := time.NewTimer(time.Until(r.out.Ended.Add(wait)))
 	defer timer.Stop()
 	select {
@@ -247,7 +244,7 @@ func (r *loginRun) permitted(ctx context.Context, u weburl.URL) error {
 	case err != nil || ok:
 		return err
 	case out.Verdict == crawl.VerdictBlocked && out.Reason == crawl.ReasonRobots:
-		return loginFailure(u.String() + ": " + out.Detail + "; login.ignore_robots permits it for the log-in alone")
+		return loginError(u.String() + ": " + out.Detail + "; login.ignore_robots permits it for the log-in alone")
 	}
 	return Fault{out.Verdict, out.Reason, out.Detail}
 }

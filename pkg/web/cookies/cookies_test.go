@@ -201,7 +201,8 @@ func FuzzSetCookie(f *testing.F) {
 			if c.Domain != p.Host && !below(p.Host, c.Domain) || !strings.HasPrefix(c.Path, "/") || c.Secure && !secure {
 				t.Fatalf("%+v of %+v", c, p)
 			}
-			if stranger := (Place{Host: "stranger.example", Path: c.Path, Secure: true}); p.Host != stranger.Host && !strings.HasSuffix("stranger.example", c.Domain) && c.For(&stranger, now) {
+			stranger := Place{Host: "stranger.example", Path: c.Path, Secure: true}
+			if p.Host != stranger.Host && !strings.HasSuffix(stranger.Host, c.Domain) && c.For(&stranger, now) {
 				t.Fatalf("%+v goes to a stranger", c)
 			}
 		}

@@ -81,7 +81,7 @@ func SetAll(jar []Cookie, lines []string, p *Place, now time.Time, keep func(*Co
 	jar = slices.Clone(jar)
 	for _, line := range lines[:min(len(lines), MaxLines)] {
 		c, ok := Parse(line, p, now)
-		if !ok || keep != nil && !keep(&c) || !p.Secure && hides(jar, &c, p) {
+		if !ok || keep != nil && !keep(&c) || !p.Secure && hides(jar, &c) {
 			continue
 		}
 		var one bool
@@ -92,7 +92,7 @@ func SetAll(jar []Cookie, lines []string, p *Place, now time.Time, keep func(*Co
 }
 
 // hides reports whether a cookie of plain HTTP would take the place of a secure one (RFC 6265bis, 5.7).
-func hides(jar []Cookie, c *Cookie, p *Place) bool {
+func hides(jar []Cookie, c *Cookie) bool {
 	return slices.ContainsFunc(jar, func(d Cookie) bool {
 		return d.Secure && d.Name == c.Name && (d.Domain == c.Domain || below(c.Domain, d.Domain) || below(d.Domain, c.Domain)) &&
 			pathMatch(c.Path, d.Path)
