@@ -42,7 +42,7 @@ func samples(t testing.TB) []crawl.Event {
 		&page,
 		&crawl.Document{Page: page, Title: "t", Text: "x", Lang: "en", Charset: "utf-8", ContentType: "text/html", Canonical: "c",
 			Fields: []crawl.Field{{Name: "n", Value: "v"}}, Links: links, NoIndex: true, NoFollow: true, Cut: []string{"text"},
-			Assets: []string{"i.png"}, Requisites: crawl.LinkList{{URL: u, Tag: crawl.TagAsset}}},
+			Assets: []string{"i.png"}, Requisites: crawl.LinkList{{URL: u, Tag: crawl.TagAsset}}, Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B", Published: at, Modified: at.Add(time.Hour)}},
 		&crawl.Links{Task: task, Links: links},
 		&crawl.Filtered{Batch: batch},
 		&crawl.Claim{Batch: batch, Share: &crawl.Share{Epoch: 3, Index: 1, Of: 2}},

@@ -94,6 +94,7 @@ type Document struct {
 	Assets      []string `cbor:"13,keyasint,omitempty"` // srcset and the like: recorded, not followed
 	// Requisites are the links to what the page is made of, where the job fetches that (Job.Assets).
 	Requisites LinkList `cbor:"65,keyasint,omitempty"`
+	Extracted
 }
 
 // Field is a value that a site rule extracted: a string, float64, bool or a list of them.

@@ -86,6 +86,13 @@ type Job struct {
 	Assets     Assets       `json:"assets,omitzero" yaml:"assets,omitempty"`   // what pages are made of: style sheets, images, scripts, fonts
 	MediaTypes []string     `json:"media_types" yaml:"media_types"`            // pages that are kept: type/subtype, type/* or */*
 	Rules      []SiteRule   `json:"rules" yaml:"rules"`                        // site rules: what is extracted, and which links come first
+	Extract    Extract      `json:"extract,omitzero" yaml:"extract,omitempty"` // what records have of every page besides its text
+}
+
+// Extract says what is taken from every page besides its text and what site rules name.
+type Extract struct {
+	Markdown   bool `json:"markdown" yaml:"markdown"`     // Markdown of the main text
+	Structured bool `json:"structured" yaml:"structured"` // JSON-LD, microdata, RDFa and meta elements; author, dates of publication and change
 }
 
 // RobotsPolicy says how robots.txt files are used.

@@ -9,7 +9,7 @@ import (
 )
 
 // Record is one line of pages.jsonl, or one document of the content store. A copy has DuplicateOf set and has no text,
-// fields or links.
+// fields or links, and nothing extracted.
 type Record struct {
 	Job         JobID // whose crawl it belongs to; files of one job need not name it
 	URL         weburl.URL
@@ -37,6 +37,7 @@ type Record struct {
 	Epoch       uint32 // of the job's revision by which it was made; 0 is the first
 	Visit       int    // which of the visits of the URL it is of; 0 is the first
 	Insecure    bool   // the server's certificate is not valid
+	Extracted
 }
 
 // LogLine is one line of crawl.log.

@@ -19,8 +19,10 @@ type Unkept interface {
 }
 
 // Reasons for a page without a record. ReasonNoIndex: the page asks not to be indexed. ReasonMediaType: its type is not
-// the one that its header said. ReasonNoPage: it is not a page, but a sitemap, for example.
+// the one that its header said. ReasonNoPage: it is not a page, but a sitemap, for example. ReasonNotStored: the crawl
+// keeps no records.
 const (
-	ReasonNoIndex = "noindex"
-	ReasonNoPage  = "no-page"
+	ReasonNoIndex   = "noindex"
+	ReasonNoPage    = "no-page"
+	ReasonNotStored = "not-stored"
 )

@@ -21,15 +21,18 @@ import (
 
 // LocalOptions say how a crawl on one machine runs.
 type LocalOptions struct {
-	Dir     string // output directory
-	Job     *crawl.Job
-	Node    Config
-	DNS     dnscache.Config
-	Store   local.Options
-	Bus     membus.Config
-	WARC    bool
-	Log     *slog.Logger
-	Metrics prometheus.Registerer // nil: none
+	Dir   string // output directory
+	Job   *crawl.Job
+	Node  Config
+	DNS   dnscache.Config
+	Store local.Options
+	Bus   membus.Config
+	WARC  bool
+	Tap   Tap
+	// NoRecords says that the pages get no records.
+	NoRecords bool
+	Log       *slog.Logger
+	Metrics   prometheus.Registerer // nil: none
 }
 
 // Local is a crawl on one machine: a node over the in-process bus and the local store.
@@ -113,6 +116,10 @@ func (l *Local) deps(opt LocalOptions) (Deps, error) {
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
 			Bodies: s.Bodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending()}}
+	opt.Tap.on(&d.Stores)
+	if opt.NoRecords {
+		d.Stores.Pages = unstored{opt.Job.ID, s.Unkept()}
+	}
 	if l.archive != nil {
 		d.Stores.Archive = l.archive
 	}

@@ -69,7 +69,7 @@ func (e *Explanation) answerDone() string {
 	case e.Content == nil && e.Fingerprint != nil:
 		return "It was fetched, and its fingerprint noted; its record is on its way to the store or was lost there: `whirlpool audit` tells which."
 	case e.Content == nil:
-		return "It was fetched, but nothing is stored of it: it is no page, or asks not to be indexed (noindex)."
+		return "It was fetched, but nothing is stored of it: it is no page, asks not to be indexed (noindex), or the crawl keeps no records (--store none)."
 	case !e.Content.DuplicateOf.IsZero():
 		return fmt.Sprintf("It was fetched and is a copy (%s) of %s.", e.Content.Similarity, e.Content.DuplicateOf)
 	}

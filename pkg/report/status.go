@@ -147,7 +147,7 @@ func (c *Crawl) stopped(ctx context.Context, s *Status) error {
 // outputs lists what the directory holds.
 func outputs(dir string) ([]File, error) {
 	var files []File
-	for _, name := range []string{"pages.jsonl", "crawl.log", "warc", "state"} {
+	for _, name := range []string{"pages.jsonl", "pages.jsonl.zst", "crawl.log", "warc", "state"} {
 		n, err := treeSize(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -24,11 +24,13 @@ import (
 // crawlFlags are the flags of `whirlpool crawl` that are no settings of the job.
 type crawlFlags struct {
 	out, config, dns, cpuProfile           string
+	markdown                               string // directory of the Markdown files; empty: none
 	concurrency                            int
 	warc, fresh, quiet, json, allowPrivate bool
 	noSitemaps, verbose, keepNoFollow      bool
 	temporary                              bool // the directory goes when the command ends
 	copies                                 copyFlags
+	outputFlags
 }
 
 func newCrawl() *cobra.Command {
@@ -38,7 +40,7 @@ func newCrawl() *cobra.Command {
 		Short: "Crawl here and now, with nothing else installed",
 		Long: `Crawl starts at the URLs and follows the links that lie in the scope. The directory holds what it found:
 
-  pages.jsonl   a record a page: URL, title, text, links, fields, digest …
+  pages.jsonl   a record a page: URL, title, text, links, fields, digest …; pages.jsonl.zst with --compress
   crawl.log     a line an attempt or a skipped URL, with the reason
   warc/         the raw exchanges, with --warc
   state/        what a resumed crawl needs
@@ -48,17 +50,20 @@ any instant. With other settings the crawl goes on under these: it is narrowed o
 that while it runs.
 
 With -o - the records go to standard output as JSON lines, and progress to standard error. Such a crawl cannot go on once it was stopped: what it
-has to remember lies in a temporary directory, which it removes at its end.
+has to remember lies in a temporary directory, which it removes at its end. --fields and --urls choose what is written, and imply -o -.
 
 The exit status is 0 when the crawl ended, 4 when --max-time or --max-bytes ended it before its URLs were done, 3 when it was stopped, 2 when the command or the job file is at fault, and 1 when the crawl
 failed or no page could be fetched.`,
 		Example: `  whirlpool crawl https://example.com/
   whirlpool crawl -c jobs.yml --max-pages 500 -o jobs
   whirlpool crawl http://127.0.0.1:8000/ --allow-private --delay 0s
-  whirlpool crawl -o - https://example.com/ | jq -r .title`,
+  whirlpool crawl -o - https://example.com/ | jq -r .title
+  whirlpool crawl --fields url,title,fields.price https://example.com/
+  whirlpool crawl --urls found https://example.com/ > urls.txt`,
 	}
 	f.register(cmd, &job)
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
+		f.implied(&f.out)
 		final, ok, err := f.goOn(cmd, job, args)
 		if err == nil && !ok {
 			final, err = f.job(cmd, job, args)
@@ -81,6 +86,8 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	fl.SortFlags = false
 	fl.StringVarP(&f.out, "out", "o", "", "directory of the crawl (default ./crawl-<host>); -: records to standard output")
 	f.addJob(cmd, job)
+	f.addOutput(cmd)
+	fl.Var(&markdownValue{&f.markdown, job}, "markdown", "write the main text of each page as a Markdown file into this `directory`, named after its URL")
 	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
 	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
 	f.copies.register(cmd)
@@ -123,6 +130,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVar(&f.keepNoFollow, "ignore-nofollow", false, "follow nofollow links and store noindex pages")
 	addAssetFlags(cmd, job)
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
+	addExtract(cmd, job)
 	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate, "bits of 64 in which near-duplicates may differ; -1: only exact copies")
 }
 
@@ -193,6 +201,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 		"ignore-robots":  func() { job.IgnoreRobots = flags.IgnoreRobots },
 		"near-duplicate": func() { job.NearDuplicate = flags.NearDuplicate },
 	}
+	overlayExtract(set, job, flags)
 	for name, copyFlag := range set {
 		if cmd.Flags().Changed(name) {
 			copyFlag()
@@ -217,6 +226,8 @@ func (f *crawlFlags) check() error {
 		return usage("--quiet prints nothing and --json progress: give one of them")
 	case f.toStdout() && f.json:
 		return usage("--json prints progress on standard output, where -o - puts the records: give one of them")
+	case f.outputFlags.check(f.out) != nil:
+		return f.outputFlags.check(f.out)
 	case f.toStdout() && (f.warc || f.fresh):
 		return usage("-o - keeps no files: --warc and --fresh need a directory")
 	}
@@ -272,12 +283,16 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	endFiles, err := f.startMarkdown(ctx, l, stopByControl)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
 	endStream := out.start(l, stopByControl)
 	defer endIfFull(ctx, l.Store, view.screen, out.abandon)()
 	defer endIfBroken(l.Store, view.screen)()
 	finished, err := crawlAndWatch(ctx, l, view)
 	stopProfile()
-	errStream := endStream()
+	errStream := errors.Join(endStream(), endFiles(view.screen))
 	endControl()
 	if broken := l.Store.Err(); broken != nil { // all other errors come from it
 		_ = l.Close()
@@ -332,6 +347,7 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	opt := node.DefaultLocal(f.out, job, log)
 	opt.WARC = f.warc || f.copies.wanted() || job.Assets.Wanted() // assets are kept nowhere else
+	f.choose(&opt)
 	f.fit(&opt, stderr)
 	opt.Node.Frontier.ShareAddresses = len(job.Network.Proxies) == 0
 	opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.allowPrivate, true

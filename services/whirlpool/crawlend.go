@@ -36,7 +36,7 @@ func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end craw
 			return end, err
 		}
 	}
-	end.records, err = v.records.count(l)
+	end.records, err = v.pagesOf(ctx, l, end.tally)
 	return end, err
 }
 
@@ -133,7 +133,10 @@ func (v *view) end(e crawlEnd) {
 	}
 	fmt.Fprintf(v.screen, "  %s\n", e.urls())
 	if !v.stream && !v.temporary {
-		fmt.Fprintf(v.screen, "  %s/pages.jsonl  the pages\n  %s/crawl.log    every attempt and every skipped URL, with the reason\n", v.dir, v.dir)
+		if !v.unstored {
+			fmt.Fprintf(v.screen, "  %s  the pages\n", v.pages)
+		}
+		fmt.Fprintf(v.screen, "  %s/crawl.log    every attempt and every skipped URL, with the reason\n", v.dir)
 	}
 }
 

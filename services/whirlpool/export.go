@@ -1,13 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,9 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
 // exportFlags are the flags of `whirlpool export`.
@@ -38,7 +41,8 @@ field.NAME for what site rules extracted. It works while the crawl runs: then it
 Columns: ` + strings.Join(export.Columns(), ", ") + `, field.NAME.
 
 Without --columns, CSV has all columns but the lists and every field of the rules, Parquet has all, and JSON Lines
-the records as they are. Without FILE it writes to standard output.
+the records as they are. In Parquet fields have the types of the job's rules: numbers, integers, booleans, dates and lists of them. A field
+with a value that does not fit, of a page from before the rules were changed, is text. Without FILE it writes to standard output.
 
 Two formats are made of the archive (--warc of crawl, or the warc setting of a cluster's fetchers) instead of the records: wacz, a
 file for ReplayWeb.page and other readers of web archives, and mirror, a directory with a copy that can be browsed without a network.
@@ -47,6 +51,7 @@ For a cluster --warc names the directories of the archives, which must be reacha
   whirlpool export -o jobs --columns url,field.title,field.company,field.location jobs.csv
   whirlpool export --format jsonl --originals | jq -r .title
   whirlpool export pages.parquet
+  whirlpool export --format markdown -o jobs notes
   whirlpool export -o jobs --format mirror copy
   whirlpool export -o jobs jobs.wacz
   whirlpool export --cluster=node.yml --job example-com pages.parquet
@@ -55,12 +60,15 @@ For a cluster --warc names the directories of the archives, which must be reacha
 	}
 	ref := refFlags(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.format, "format", "", export.Choice(export.Format.String)+", mirror or wacz (default: by the end of FILE's name, else csv)")
+	fl.StringVar(&f.format, "format", "", exportFormats()+", mirror or wacz (default: by the end of FILE's name, else csv)")
 	fl.StringArrayVar(&f.warc, "warc", nil, "`directory` of WARC files that a mirror or WACZ is made of (repeatable; default: that of the crawl)")
 	fl.StringSliceVar(&f.columns, "columns", nil, "columns in their order, with commas between them")
+	fl.StringSliceVar(&f.columns, "fields", nil, "the same as --columns; fields.NAME is field.NAME")
 	fl.BoolVar(&f.originals, "originals", false, "leave out copies of other pages")
 	fl.BoolVar(&f.raw, "raw-text", false, "do not guard CSV cells that a spreadsheet would run as formulas")
 	register(cmd, "columns", completeColumns)
+	register(cmd, "fields", completeColumns)
+	cmd.MarkFlagsMutuallyExclusive("columns", "fields")
 	run := ref.over(f.runDirectory, f.runCluster)
 	copies := ref.over(f.copyDirectory, f.copyCluster)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -70,7 +78,7 @@ For a cluster --warc names the directories of the archives, which must be reacha
 		if len(f.warc) > 0 {
 			return usage("--warc is for --format mirror and wacz: the other formats are made of records")
 		}
-		if err := f.options(args).Validate(); err != nil {
+		if err := f.check(args); err != nil {
 			return exitStatus{exitUsage, err}
 		}
 		return run(cmd, args)
@@ -106,23 +114,32 @@ func (f *exportFlags) runDirectory(cmd *cobra.Command, args []string, d *directo
 		return err
 	}
 	defer func() { err = errors.Join(err, closePages()) }()
-	return f.run(cmd, args, func() io.ReadCloser { return io.NopCloser(pages()) })
+	job, err := d.Job(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return f.run(cmd, args, job.Rules, func() io.ReadCloser { return io.NopCloser(pages()) })
 }
 
 func (f *exportFlags) runCluster(cmd *cobra.Command, args []string, j *cluster.Job) error {
-	return f.run(cmd, args, func() io.ReadCloser { return j.Cluster.Mongo.Job(j.Info.ID).Lines(cmd.Context()) })
+	job, err := j.Cluster.Postgres.Jobs().Job(cmd.Context(), j.Info.ID)
+	if err != nil {
+		return err
+	}
+	return f.run(cmd, args, job.Rules, func() io.ReadCloser { return j.Cluster.Mongo.Job(j.Info.ID).Lines(cmd.Context()) })
 }
 
 // run writes the pages, which it may read twice, each time from the start.
-func (f *exportFlags) run(cmd *cobra.Command, args []string, pages func() io.ReadCloser) (err error) {
+func (f *exportFlags) run(cmd *cobra.Command, args []string, rules []crawl.SiteRule, pages func() io.ReadCloser) (err error) {
+	if f.format == formatMarkdown {
+		return f.exportMarkdown(cmd, args, pages)
+	}
 	opt := f.options(args)
 	if file, ok := cmd.OutOrStdout().(*os.File); len(args) == 0 && ok && opt.Format.Binary() && term.IsTerminal(int(file.Fd())) {
 		return usage("%s is not for a terminal: name a FILE", opt.Format.Title())
 	}
-	if len(opt.Columns) == 0 && !opt.Format.Whole() {
-		if opt.Fields, err = fieldNames(cmd.Context(), pages()); err != nil {
-			return fmt.Errorf("columns of the pages: %w", err)
-		}
+	if err := findFields(cmd.Context(), &opt, rules, pages); err != nil {
+		return fmt.Errorf("columns of the pages: %w", err)
 	}
 	in := pages()
 	defer func() { err = errors.Join(err, in.Close()) }()
@@ -137,9 +154,23 @@ func (f *exportFlags) run(cmd *cobra.Command, args []string, pages func() io.Rea
 	return err
 }
 
-func fieldNames(ctx context.Context, in io.ReadCloser) (_ []string, err error) {
+// findFields finds the fields that the pages have, and their types, where the export needs them.
+func findFields(ctx context.Context, opt *export.Options, rules []crawl.SiteRule, pages func() io.ReadCloser) (err error) {
+	all := len(opt.Columns) == 0 && !opt.Format.Whole()
+	if !all && !opt.Format.Typed() {
+		return nil
+	}
+	in := pages()
 	defer func() { err = errors.Join(err, in.Close()) }()
-	return export.FieldNames(ctx, in)
+	types, err := export.FieldTypes(ctx, in, rules)
+	if err != nil {
+		return err
+	}
+	opt.Types = types
+	if all {
+		opt.Fields = slices.Sorted(maps.Keys(types))
+	}
+	return nil
 }
 
 // exportTo writes a file that is whole or not there.
@@ -173,33 +204,5 @@ func pagesOf(d *directory.Directory) (read func() io.Reader, done func() error, 
 	if !d.Running() {
 		return d.Store.Pages().Lines, func() error { return nil }, nil
 	}
-	f, err := os.Open(filepath.Join(d.Dir, "pages.jsonl"))
-	if err != nil {
-		return nil, nil, err
-	}
-	size, err := wholeLines(f)
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return func() io.Reader { return io.NewSectionReader(f, 0, size) }, f.Close, nil
-}
-
-// wholeLines returns where the last line feed of a file ends.
-func wholeLines(f *os.File) (int64, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	buf := make([]byte, 64<<10)
-	for end := info.Size(); end > 0; {
-		n := min(int64(len(buf)), end)
-		if _, err := f.ReadAt(buf[:n], end-n); err != nil {
-			return 0, err
-		}
-		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
-			return end - n + int64(i) + 1, nil
-		}
-		end -= n
-	}
-	return 0, nil
+	return local.ReadLines(d.Dir)
 }

@@ -74,7 +74,7 @@ func newRoot() *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: groupCrawl, Title: "Crawling:"}, &cobra.Group{ID: groupLook, Title: "Looking into a crawl:"})
 	addGroup(root, groupCrawl, newCrawl(), newSet(), newDemo(), newSeed(), newDelete(), newNode(), newSetup())
 	addGroup(root, groupCrawl, newControls()...)
-	addGroup(root, groupLook, newStatus(), newJobs(), newExplain(), newAudit(), newRepair(), newExport(), newLog(), newReplay(), newRing())
+	addGroup(root, groupLook, newStatus(), newJobs(), newExplain(), newAudit(), newRepair(), newExport(), newReport(), newLog(), newReplay(), newRing())
 	root.AddCommand(newTool(), newBench(), newFakeweb())
 	complete(root)
 	return root

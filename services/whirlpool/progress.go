@@ -19,12 +19,14 @@ import (
 // --json.
 type view struct {
 	quiet, json bool
+	unstored    bool // pages get no records
 	stream      bool // records go to standard output, and nothing stays
 	temporary   bool // the directory goes when the command ends
 	out         io.Writer
 	screen      *screen
 	every       time.Duration
 	dir         string
+	pages       string // the file of records
 	started     time.Time
 	rate        control.Rate
 	records     recordCount
@@ -32,7 +34,7 @@ type view struct {
 }
 
 func newView(f *crawlFlags, out, err io.Writer) *view {
-	v := &view{quiet: f.quiet, json: f.json, temporary: f.temporary, out: out, screen: newScreen(err), every: 10 * time.Second}
+	v := &view{quiet: f.quiet, json: f.json, temporary: f.temporary, unstored: f.has("none"), out: out, screen: newScreen(err), every: 10 * time.Second}
 	switch {
 	case v.json:
 		v.screen.live, v.every = false, time.Second
@@ -65,7 +67,7 @@ type progress struct {
 }
 
 func (v *view) begin(l *node.Local, dir string) {
-	v.dir, v.started = dir, time.Now()
+	v.dir, v.pages, v.started = dir, l.Store.Pages().Name(), time.Now()
 	if v.quiet {
 		return
 	}
@@ -140,7 +142,7 @@ func (v *view) look(ctx context.Context, l *node.Local) (progress, error) {
 	if err != nil {
 		return progress{}, err
 	}
-	pages, err := v.records.count(l)
+	pages, err := v.pagesOf(ctx, l, tally)
 	if err != nil {
 		return progress{}, err
 	}
@@ -153,6 +155,14 @@ func (v *view) look(ctx context.Context, l *node.Local) (progress, error) {
 		p.ETASeconds = float64(left) / p.Rate
 	}
 	return p, nil
+}
+
+// pagesOf counts the pages: those with a record, or all where there are none.
+func (v *view) pagesOf(ctx context.Context, l *node.Local, t crawl.Tally) (int64, error) {
+	if v.unstored {
+		return t.Pages, nil
+	}
+	return v.records.count(ctx, l)
 }
 
 // progressOf takes from the ledger what it knows.
@@ -250,9 +260,10 @@ type recordCount struct {
 }
 
 // count returns how many there are now.
-func (c *recordCount) count(l *node.Local) (int64, error) {
-	read, err := newRecords(l, c.from, writerFunc(func(p []byte) { c.n += int64(bytes.Count(p, []byte{'\n'})) }))
-	c.from += read
+func (c *recordCount) count(ctx context.Context, l *node.Local) (int64, error) {
+	lines := writerFunc(func(p []byte) { c.n += int64(bytes.Count(p, []byte{'\n'})) })
+	next, err := l.Store.Pages().CopyLines(ctx, lines, c.from)
+	c.from = next
 	return c.n, err
 }
 

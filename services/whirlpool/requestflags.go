@@ -34,7 +34,15 @@ func addRequestFlags(cmd *cobra.Command, job *crawl.Job) *requestFlags {
 	fl.Var(setter{r.user, "NAME"}, "user", "name for basic authentication at the hosts of the seeds")
 	fl.Var(setter{r.password, "TEXT"}, "password", "password for it; better ${NAME} or file:PATH, which no list of processes shows")
 	fl.Var(setter{r.bearer, "TOKEN"}, "bearer", "token for bearer authentication at the hosts of the seeds; better ${NAME} or file:PATH")
-	cmd.PreRunE = failing(func(cmd *cobra.Command, _ []string) error { return r.check(cmd) })
+	before := cmd.PreRunE
+	cmd.PreRunE = failing(func(cmd *cobra.Command, args []string) error {
+		if before != nil {
+			if err := before(cmd, args); err != nil {
+				return err
+			}
+		}
+		return r.check(cmd)
+	})
 	return r
 }
 

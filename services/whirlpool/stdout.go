@@ -33,7 +33,11 @@ func (f *crawlFlags) runToStdout(ctx context.Context, opt node.LocalOptions, v *
 	signal.Ignore(syscall.SIGPIPE) // a reader that goes is an error of the writing, not the death of a process with files to remove
 	opt.Dir, opt.Node.Drain = dir, streamDrain
 	v.stream = true
-	return f.runIn(ctx, opt, v, &recordStream{dir: dir, w: v.out})
+	s := &recordStream{dir: dir, w: v.out}
+	if err := f.shape(s, &opt); err != nil {
+		return err
+	}
+	return f.runIn(ctx, opt, v, s)
 }
 
 // How far standard output may stay behind before the crawl pauses, and where it goes on. What waits is on disk.
@@ -43,12 +47,34 @@ const (
 	streamEvery = 50 * time.Millisecond
 )
 
-// recordStream copies the records of a crawl that runs to a writer.
+// recordStream copies what a crawl that runs finds to a writer: its records, or URLs.
 type recordStream struct {
 	dir  string
 	w    io.Writer
+	from backlog // set when the crawl starts, where it is the records
+}
+
+// backlog is what waits to be written.
+type backlog interface {
+	// drain writes what waits.
+	drain(w io.Writer) error
+	// behind is how many bytes wait. It may be called beside drain.
+	behind() int64
+}
+
+// pageBacklog are the records of pages.jsonl.
+type pageBacklog struct {
+	l    *node.Local
 	sent atomic.Int64 // bytes of pages.jsonl
 }
+
+func (b *pageBacklog) drain(w io.Writer) error {
+	next, err := b.l.Store.Pages().CopyLines(context.Background(), w, b.sent.Load())
+	b.sent.Store(next)
+	return err
+}
+
+func (b *pageBacklog) behind() int64 { return b.l.Store.Pages().Length() - b.sent.Load() }
 
 // abandon removes the directory of a crawl that ends at once.
 func (s *recordStream) abandon() {
@@ -62,10 +88,13 @@ func (s *recordStream) start(l *node.Local, stop func()) (end func() error) {
 	if s == nil {
 		return func() error { return nil }
 	}
+	if s.from == nil {
+		s.from = &pageBacklog{l: l}
+	}
 	var copying, watching sync.WaitGroup
 	over, broken := make(chan struct{}), error(nil)
 	copying.Go(func() {
-		if broken = s.copy(l, over); broken != nil {
+		if broken = s.copy(over); broken != nil {
 			stop()
 		}
 	})
@@ -87,13 +116,11 @@ func (s *recordStream) start(l *node.Local, stop func()) (end func() error) {
 }
 
 // copy copies until over is closed, and then what is there.
-func (s *recordStream) copy(l *node.Local, over <-chan struct{}) error {
+func (s *recordStream) copy(over <-chan struct{}) error {
 	tick := time.NewTicker(streamEvery)
 	defer tick.Stop()
 	for last := false; ; {
-		n, err := newRecords(l, s.sent.Load(), s.w)
-		s.sent.Add(n)
-		if err != nil || last {
+		if err := s.from.drain(s.w); err != nil || last {
 			return err
 		}
 		select {
@@ -102,17 +129,6 @@ func (s *recordStream) copy(l *node.Local, over <-chan struct{}) error {
 		case <-tick.C:
 		}
 	}
-}
-
-// newRecords writes the records that pages.jsonl holds behind an offset.
-func newRecords(l *node.Local, from int64, w io.Writer) (int64, error) {
-	r := l.Store.Pages().Lines()
-	if s, ok := r.(io.Seeker); !ok {
-		return 0, errors.New("pages.jsonl cannot be read from the middle")
-	} else if _, err := s.Seek(from, io.SeekStart); err != nil {
-		return 0, err
-	}
-	return io.Copy(w, r)
 }
 
 // brake pauses the crawl while the reader of standard output is slow, until done is closed.
@@ -125,15 +141,7 @@ func (s *recordStream) brake(l *node.Local, done <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		r, ok := l.Store.Pages().Lines().(io.Seeker)
-		if !ok {
-			return // copy says so
-		}
-		end, err := r.Seek(0, io.SeekEnd)
-		behind := end - s.sent.Load()
-		if err != nil {
-			return
-		}
+		behind := s.from.behind()
 		if full := behind > streamFull; full != paused && (full || behind < streamEmpty) {
 			paused = full
 			l.Pause(full)

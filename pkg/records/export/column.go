@@ -1,6 +1,8 @@
 package export
 
 import (
+	"time"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
@@ -9,13 +11,15 @@ import (
 type kind uint8
 
 const (
-	text      kind = iota // string; "" is an empty cell
-	integer               // int64
-	timestamp             // int64, milliseconds since 1970
-	textList              // []string
-	linkList              // []crawl.Link
-	jsonText              // string that holds JSON
-	field                 // any: the value of a site rule's field, nil when there is none
+	text         kind = iota // string; "" is an empty cell
+	integer                  // int64
+	timestamp                // int64, milliseconds since 1970
+	date                     // the same, or nil
+	textList                 // []string
+	linkList                 // []crawl.Link
+	jsonText                 // string that holds JSON
+	optionalJSON             // the same, or ""
+	field                    // any: the value of a site rule's field, nil when there is none
 )
 
 // column is one column: value returns what the comment at its kind says.
@@ -23,33 +27,47 @@ type column struct {
 	name  string
 	kind  kind
 	value func(r *crawl.Record) any
+	field string // of a site rule
 }
 
 // columns are the keys of a record, in their order there.
 var columns = []column{
-	{"url", text, func(r *crawl.Record) any { return r.URL.String() }},
-	{"final_url", text, func(r *crawl.Record) any { return r.FinalURL.String() }},
-	{"status", integer, func(r *crawl.Record) any { return int64(r.Status) }},
-	{"fetched_at", timestamp, func(r *crawl.Record) any { return r.FetchedAt.UnixMilli() }},
-	{"depth", integer, func(r *crawl.Record) any { return int64(r.Depth) }},
-	{"referrer", text, func(r *crawl.Record) any { return r.Referrer.String() }},
-	{"content_type", text, func(r *crawl.Record) any { return r.ContentType }},
-	{"charset", text, func(r *crawl.Record) any { return r.Charset }},
-	{"bytes", integer, func(r *crawl.Record) any { return r.Bytes }},
-	{"digest", text, func(r *crawl.Record) any { return digest(r.Digest) }},
-	{"simhash", text, func(r *crawl.Record) any { return hex64(r.Simhash) }},
-	{"title", text, func(r *crawl.Record) any { return r.Title }},
-	{"lang", text, func(r *crawl.Record) any { return r.Lang }},
-	{"text", text, func(r *crawl.Record) any { return r.Text }},
-	{"links", linkList, func(r *crawl.Record) any { return r.Links }},
-	{"assets", textList, func(r *crawl.Record) any { return r.Assets }},
-	{"fields", jsonText, func(r *crawl.Record) any { return string(jsonl.AppendFields(nil, r.Fields)) }},
-	{"duplicate_of", text, func(r *crawl.Record) any { return r.DuplicateOf.String() }},
-	{"similarity", text, func(r *crawl.Record) any { return r.Similarity }},
-	{"canonical", text, func(r *crawl.Record) any { return r.Canonical }},
-	{"truncated", text, func(r *crawl.Record) any { return r.Truncated }},
-	{"cut", textList, func(r *crawl.Record) any { return r.Cut }},
-	{"insecure", text, func(r *crawl.Record) any { return insecure(r.Insecure) }},
+	{name: "url", kind: text, value: func(r *crawl.Record) any { return r.URL.String() }},
+	{name: "final_url", kind: text, value: func(r *crawl.Record) any { return r.FinalURL.String() }},
+	{name: "status", kind: integer, value: func(r *crawl.Record) any { return int64(r.Status) }},
+	{name: "fetched_at", kind: timestamp, value: func(r *crawl.Record) any { return r.FetchedAt.UnixMilli() }},
+	{name: "depth", kind: integer, value: func(r *crawl.Record) any { return int64(r.Depth) }},
+	{name: "referrer", kind: text, value: func(r *crawl.Record) any { return r.Referrer.String() }},
+	{name: "content_type", kind: text, value: func(r *crawl.Record) any { return r.ContentType }},
+	{name: "charset", kind: text, value: func(r *crawl.Record) any { return r.Charset }},
+	{name: "bytes", kind: integer, value: func(r *crawl.Record) any { return r.Bytes }},
+	{name: "digest", kind: text, value: func(r *crawl.Record) any { return digest(r.Digest) }},
+	{name: "simhash", kind: text, value: func(r *crawl.Record) any { return hex64(r.Simhash) }},
+	{name: "title", kind: text, value: func(r *crawl.Record) any { return r.Title }},
+	{name: "lang", kind: text, value: func(r *crawl.Record) any { return r.Lang }},
+	{name: "text", kind: text, value: func(r *crawl.Record) any { return r.Text }},
+	{name: "links", kind: linkList, value: func(r *crawl.Record) any { return r.Links }},
+	{name: "assets", kind: textList, value: func(r *crawl.Record) any { return r.Assets }},
+	{name: "fields", kind: jsonText, value: func(r *crawl.Record) any { return string(jsonl.AppendFields(nil, r.Fields)) }},
+	{name: "duplicate_of", kind: text, value: func(r *crawl.Record) any { return r.DuplicateOf.String() }},
+	{name: "similarity", kind: text, value: func(r *crawl.Record) any { return r.Similarity }},
+	{name: "canonical", kind: text, value: func(r *crawl.Record) any { return r.Canonical }},
+	{name: "truncated", kind: text, value: func(r *crawl.Record) any { return r.Truncated }},
+	{name: "cut", kind: textList, value: func(r *crawl.Record) any { return r.Cut }},
+	{name: "markdown", kind: text, value: func(r *crawl.Record) any { return r.Markdown }},
+	{name: "structured", kind: optionalJSON, value: func(r *crawl.Record) any { return r.Structured }},
+	{name: "author", kind: text, value: func(r *crawl.Record) any { return r.Author }},
+	{name: "published", kind: date, value: func(r *crawl.Record) any { return dateOf(r.Published) }},
+	{name: "modified", kind: date, value: func(r *crawl.Record) any { return dateOf(r.Modified) }},
+	{name: "insecure", kind: text, value: func(r *crawl.Record) any { return insecure(r.Insecure) }},
+}
+
+// dateOf is the value of a date.
+func dateOf(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMilli()
 }
 
 // Columns returns the names of the columns every record has, in their order.
@@ -70,8 +88,8 @@ func insecure(is bool) string {
 }
 
 // fieldColumn is the column of a site rule's field.
-func fieldColumn(name string) column {
-	return column{fieldPrefix + name, field, func(r *crawl.Record) any {
+func fieldColumn(title, name string) column {
+	return column{name: title, kind: field, field: name, value: func(r *crawl.Record) any {
 		for i := range r.Fields {
 			if r.Fields[i].Name == name {
 				return r.Fields[i].Value

@@ -55,6 +55,11 @@ func (s *csvSink) cell(c *column, r *crawl.Record) string {
 		return strconv.FormatInt(v.(int64), 10)
 	case timestamp:
 		return formatTime(v.(int64))
+	case date:
+		if v == nil {
+			return ""
+		}
+		return formatTime(v.(int64))
 	case textList:
 		return s.safe(strings.Join(v.([]string), listSeparator))
 	case linkList:

@@ -36,6 +36,8 @@ func records(tb testing.TB) []*crawl.Record {
 		Lang: "en", Text: "one\ntwo; three", Links: []crawl.Link{{URL: b, Text: "copy", Rel: "next", Weight: 3}, {Raw: "mailto:x"}},
 		Assets: []string{"https://a.test/i.png"}, Canonical: "https://a.test/c", Truncated: "max-body", Insecure: true, Cut: []string{"text", "links"},
 		Fields: []crawl.Field{{Name: "price", Value: -1.5}, {Name: "tags", Value: []any{"x", 2.0}}, {Name: "evil", Value: "=1+1"}},
+		Extracted: crawl.Extracted{Markdown: "# A", Structured: `{"meta":{}}`, Author: "Ann", Published: time.Date(2025, 1, 2, 0, 0, 0, 0, time.UTC),
+			Modified: time.Date(2025, 1, 3, 0, 0, 0, 0, time.UTC)},
 	}, {
 		URL: b, FinalURL: b, Status: 200, FetchedAt: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), DuplicateOf: a, Similarity: "exact",
 	}}
@@ -66,12 +68,13 @@ func TestCSV(t *testing.T) {
 	}{
 		{"default", export.Options{},
 			"url,final_url,status,fetched_at,depth,referrer,content_type,charset,bytes,digest,simhash,title,lang,text,fields," +
-				"duplicate_of,similarity,canonical,truncated,insecure\n" +
+				"duplicate_of,similarity,canonical,truncated,markdown,structured,author,published,modified,insecure\n" +
 				"\"https://a.test/x;y?q=1,2\",\"https://a.test/x;y?q=1,2\",200,2026-01-02T03:04:05.006Z,1,,text/html,utf-8,123," +
 				"sha256:01" + strings.Repeat("00", 31) + ",00000000000000ab,\"A \"\"B\"\", C\",en,\"one\ntwo; three\"," +
-				"\"{\"\"price\"\":-1.5,\"\"tags\"\":[\"\"x\"\",2],\"\"evil\"\":\"\"=1+1\"\"}\",,,https://a.test/c,max-body,true\n" +
+				"\"{\"\"price\"\":-1.5,\"\"tags\"\":[\"\"x\"\",2],\"\"evil\"\":\"\"=1+1\"\"}\",,,https://a.test/c,max-body,# A,\"{\"\"meta\"\":{}}\",Ann," +
+				"2025-01-02T00:00:00.000Z,2025-01-03T00:00:00.000Z,true\n" +
 				"https://a.test/copy,https://a.test/copy,200,2026-01-02T03:04:06.000Z,0,,,,0,,0000000000000000,,,,{}," +
-				"\"https://a.test/x;y?q=1,2\",exact,,,\n"},
+				"\"https://a.test/x;y?q=1,2\",exact,,,,,,,,\n"},
 		{"chosen, with lists", export.Options{Columns: []string{"cut", "links", "url"}, Keep: export.Originals},
 			"cut,links,url\ntext; links,https://a.test/copy; mailto:x,\"https://a.test/x;y?q=1,2\"\n"},
 		{"fields", export.Options{Columns: []string{"status"}, Fields: []string{"price", "tags", "evil", "none"}},
@@ -154,8 +157,8 @@ func TestBadLineIsNamed(t *testing.T) {
 				t.Errorf("%s, %s: error %v, want %s", name, f, err, c.want)
 			}
 		}
-		if _, err := export.FieldNames(t.Context(), strings.NewReader(c.in)); err == nil {
-			t.Errorf("%s: FieldNames accepts it", name)
+		if _, err := export.FieldTypes(t.Context(), strings.NewReader(c.in), nil); err == nil {
+			t.Errorf("%s: FieldTypes accepts it", name)
 		}
 	}
 }
@@ -205,10 +208,38 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestFieldNames(t *testing.T) {
-	names, err := export.FieldNames(t.Context(), bytes.NewReader(lines(t)))
-	if err != nil || !reflect.DeepEqual(names, []string{"evil", "price", "tags"}) {
-		t.Errorf("names %q, error %v", names, err)
+func TestFieldTypes(t *testing.T) {
+	got, err := export.FieldTypes(t.Context(), bytes.NewReader(lines(t)), nil)
+	want := map[string]export.Type{"evil": {Base: export.TextType}, "price": {Base: export.NumberType}, "tags": {Base: export.TextType}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("types %v, error %v", got, err)
+	}
+	rules := []crawl.SiteRule{{Fields: []crawl.FieldRule{{Name: "f", Type: "number"}, {Name: "i", Type: "integer"}, {Name: "d", Type: "date"},
+		{Name: "b", Type: "bool"}, {Name: "l", Type: "date", List: true}, {Name: "h", Type: "html"}, {Name: "two", Type: "number"}}},
+		{Fields: []crawl.FieldRule{{Name: "two", Type: "date"}}}}
+	text, one := export.Type{Base: export.TextType}, func(b export.Base) export.Type { return export.Type{Base: b} }
+	for _, c := range []struct {
+		name string
+		all  []any // values, a page each
+		want export.Type
+	}{
+		{"f", []any{1.5, nil, 2.0}, one(export.NumberType)}, {"f", []any{1.5, "x"}, text}, {"f", []any{nil}, one(export.NumberType)},
+		{"i", []any{1.0, -2.0}, one(export.IntegerType)}, {"i", []any{1.5}, text}, {"b", []any{true, false}, one(export.BoolType)},
+		{"d", []any{"2026-01-02T03:04:05Z"}, one(export.DateType)}, {"d", []any{"yesterday"}, text},
+		{"l", []any{[]any{"2026-01-02T03:04:05+02:00"}, []any{}}, export.Type{Base: export.DateType, List: true}},
+		{"l", []any{"2026-01-02T03:04:05Z"}, text}, {"h", []any{"<b>"}, text}, {"two", []any{1.0}, text},
+		{"none", []any{1.0, 2.0}, one(export.NumberType)}, {"none", []any{1.0, true}, text}, {"none", []any{true}, one(export.BoolType)},
+		{"none", []any{[]any{}, []any{"a"}, []any{"b", "c"}}, export.Type{Base: export.TextType, List: true}},
+		{"none", []any{[]any{}}, export.Type{Base: export.TextType, List: true}}, {"none", []any{[]any{nil}}, text},
+		{"none", []any{map[string]any{"a": 1.0}}, text}, {"none", []any{nil}, text},
+	} {
+		var in []byte
+		for _, v := range c.all {
+			in = jsonl.AppendRecord(in, &crawl.Record{URL: mustURL(t, "http://a.test/"), Fields: []crawl.Field{{Name: c.name, Value: v}}})
+		}
+		if got, err := export.FieldTypes(t.Context(), bytes.NewReader(in), rules); err != nil || got[c.name] != c.want {
+			t.Errorf("%s %v: type %+v, want %+v, error %v", c.name, c.all, got[c.name], c.want, err)
+		}
 	}
 }
 
@@ -221,5 +252,33 @@ func TestEveryColumnIsAKeyOfTheRecord(t *testing.T) {
 		if !bytes.Contains(in, []byte(`"`+c+`":`)) {
 			t.Errorf("no record has the key %s", c)
 		}
+	}
+}
+
+func TestLinesAreWrittenAsTheyCome(t *testing.T) {
+	var out bytes.Buffer
+	l, err := export.NewLines(&out, []string{"status", "fields.price", "field.price"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := lines(t)
+	whole := bytes.IndexByte(in, '\n') + 1
+	want := `{"status":200,"fields.price":-1.5,"field.price":-1.5}` + "\n"
+	for i := range in { // a byte a time
+		if _, err := l.Write(in[i : i+1]); err != nil {
+			t.Fatal(err)
+		}
+		if i+1 == whole && out.String() != want {
+			t.Errorf("after the first line: %q", out.String())
+		}
+	}
+	if got := out.String(); got != want+`{"status":200,"fields.price":null,"field.price":null}`+"\n" {
+		t.Errorf("%q", got)
+	}
+	if _, err := l.Write([]byte("no JSON\n")); err == nil {
+		t.Error("a line that is no record is accepted")
+	}
+	if _, err := export.NewLines(io.Discard, []string{"size"}); err == nil {
+		t.Error("an unknown key is accepted")
 	}
 }

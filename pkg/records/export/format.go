@@ -30,13 +30,15 @@ type format struct {
 	flat bool
 	// binary says that it is not for a terminal.
 	binary bool
+	// typed says that columns have types: Options.Types should be set.
+	typed bool
 }
 
 // formats is the table of formats. A new one is a sink in a file of its own and a row here.
 var formats = []format{
 	{name: CSV, title: "CSV", ends: []string{".csv"}, open: newCSV, flat: true},
 	{name: JSONL, title: "JSON Lines", ends: []string{".jsonl", ".ndjson", ".json"}, open: newJSONL, whole: true},
-	{name: Parquet, title: "Parquet", ends: []string{".parquet"}, open: newParquet, binary: true},
+	{name: Parquet, title: "Parquet", ends: []string{".parquet"}, open: newParquet, binary: true, typed: true},
 }
 
 // row returns the format's row of the table; the zero value where there is no such format.
@@ -50,6 +52,9 @@ func (f Format) row() format {
 
 // Title is the format's name for people.
 func (f Format) Title() string { return f.row().title }
+
+// Typed reports whether columns of the format have types.
+func (f Format) Typed() bool { return f.row().typed }
 
 // Binary reports whether the format is not for a terminal.
 func (f Format) Binary() bool { return f.row().binary }

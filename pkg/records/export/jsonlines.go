@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
-	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -23,10 +22,7 @@ type jsonKey struct {
 func newJSONL(out io.Writer, columns []column, _ Options) (sink, error) {
 	s := &jsonlSink{w: bufio.NewWriterSize(out, 64<<10)}
 	for i := range columns {
-		k := jsonKey{name: columns[i].name}
-		if columns[i].kind == field {
-			k.field = strings.TrimPrefix(k.name, fieldPrefix)
-		}
+		k := jsonKey{name: columns[i].name, field: columns[i].field}
 		k.quoted, _ = json.Marshal(k.name) // a string always can be
 		s.keys = append(s.keys, k)
 	}

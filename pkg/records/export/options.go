@@ -17,6 +17,8 @@ type Options struct {
 	Columns []string
 	// Fields adds a column field.NAME for each name; in CSV they replace the default column fields.
 	Fields []string
+	// Types are those of fields, for formats that have types; a field that is not named is text. See FieldTypes.
+	Types map[string]Type
 	// Keep says which records are written; nil: all. See Originals.
 	Keep func(*crawl.Record) bool
 	// RawText writes text into CSV cells as it is, even where a spreadsheet would run it.
@@ -87,9 +89,14 @@ func (o Options) columns() ([]column, error) {
 
 const fieldPrefix = "field."
 
+// fieldPath is the other name of a field's column: where the field stands in a record.
+const fieldPath = "fields."
+
 func columnNamed(name string) (column, error) {
-	if field, ok := strings.CutPrefix(name, fieldPrefix); ok && field != "" {
-		return fieldColumn(field), nil
+	for _, prefix := range []string{fieldPrefix, fieldPath} {
+		if field, ok := strings.CutPrefix(name, prefix); ok && field != "" {
+			return fieldColumn(name, field), nil
+		}
 	}
 	for i := range columns {
 		if columns[i].name == name {

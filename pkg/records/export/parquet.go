@@ -14,15 +14,16 @@ const rowGroupBytes = 32 << 20
 type parquetSink struct {
 	w       *parquet.GenericWriter[any]
 	columns []column
+	types   map[string]Type
 	row     parquet.Row
 	held    int
 }
 
-func newParquet(out io.Writer, columns []column, _ Options) (sink, error) {
-	schema := parquet.NewSchema("page", newGroup(columns))
+func newParquet(out io.Writer, columns []column, opt Options) (sink, error) {
+	schema := parquet.NewSchema("page", newGroup(columns, opt.Types))
 	return &parquetSink{
 		w:       parquet.NewGenericWriter[any](out, schema, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("Whirlpool", crawl.Version, "")),
-		columns: columns,
+		columns: columns, types: opt.Types,
 	}, nil
 }
 
@@ -30,7 +31,10 @@ func (s *parquetSink) write(line []byte, r *crawl.Record) error {
 	s.row = s.row[:0]
 	leaf := 0
 	for i := range s.columns {
-		leaf = s.appendColumn(&s.columns[i], r, leaf)
+		var err error
+		if leaf, err = s.appendColumn(&s.columns[i], r, leaf); err != nil {
+			return err
+		}
 	}
 	if _, err := s.w.WriteRows([]parquet.Row{s.row}); err != nil {
 		return err
@@ -45,24 +49,34 @@ func (s *parquetSink) write(line []byte, r *crawl.Record) error {
 func (s *parquetSink) close() error { return s.w.Close() }
 
 // appendColumn appends the values of a column whose first leaf has the index leaf, and returns that of the next column.
-func (s *parquetSink) appendColumn(c *column, r *crawl.Record, leaf int) int {
+func (s *parquetSink) appendColumn(c *column, r *crawl.Record, leaf int) (int, error) {
 	switch v := c.value(r); c.kind {
 	case integer, timestamp:
 		s.row = append(s.row, parquet.Int64Value(v.(int64)).Level(0, 0, leaf))
+	case date:
+		s.row = append(s.row, optional(v != nil, leaf, func() parquet.Value { return parquet.Int64Value(v.(int64)) }))
+	case optionalJSON:
+		s.row = append(s.row, optional(v != "", leaf, func() parquet.Value { return textValue(v.(string)) }))
 	case textList:
 		s.appendList(len(v.([]string)), leaf, func(i int) parquet.Value { return textValue(v.([]string)[i]) })
 	case linkList:
-		return s.appendLinks(v.([]crawl.Link), leaf)
+		return s.appendLinks(v.([]crawl.Link), leaf), nil
 	case field:
-		if t, ok := fieldText(v); ok {
-			s.row = append(s.row, textValue(t).Level(0, 1, leaf))
-		} else {
-			s.row = append(s.row, parquet.NullValue().Level(0, 0, leaf))
+		if err := s.appendField(c, v, leaf); err != nil {
+			return leaf, err
 		}
 	default:
 		s.row = append(s.row, textValue(v.(string)).Level(0, 0, leaf))
 	}
-	return leaf + 1
+	return leaf + 1, nil
+}
+
+// optional is a value, or null.
+func optional(there bool, leaf int, value func() parquet.Value) parquet.Value {
+	if !there {
+		return parquet.NullValue().Level(0, 0, leaf)
+	}
+	return value().Level(0, 1, leaf)
 }
 
 func textValue(s string) parquet.Value { return parquet.ByteArrayValue([]byte(s)) }

@@ -33,6 +33,8 @@ type parquetPage struct {
 	Links     []parquetLink `parquet:"links,list"`
 	Fields    string        `parquet:"fields,json"`
 	Cut       []string      `parquet:"cut,list"`
+	Published *int64        `parquet:"published,optional,timestamp(millisecond)"`
+	Author    string        `parquet:"author"`
 	Price     *string       `parquet:"field.price,optional"`
 	Evil      *string       `parquet:"field.evil,optional"`
 }
@@ -43,11 +45,12 @@ func TestParquetIsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	price, evil := "-1.5", "=1+1"
+	price, evil, published := "-1.5", "=1+1", records(t)[0].Published.UnixMilli()
 	want := []parquetPage{{
 		URL: "https://a.test/x;y?q=1,2", Status: 200, FetchedAt: records(t)[0].FetchedAt.UnixMilli(), Bytes: 123, Title: "A \"B\", C",
 		Text: "one\ntwo; three", Links: []parquetLink{{"https://a.test/copy", "next", "copy", 3}, {"mailto:x", "", "", 0}},
 		Fields: `{"price":-1.5,"tags":["x",2],"evil":"=1+1"}`, Cut: []string{"text", "links"}, Price: &price, Evil: &evil,
+		Published: &published, Author: "Ann",
 	}, {
 		URL: "https://a.test/copy", Status: 200, FetchedAt: records(t)[1].FetchedAt.UnixMilli(), Fields: "{}",
 		Links: []parquetLink{}, Cut: []string{},

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
@@ -17,7 +15,7 @@ import (
 // Bounds of what is read.
 const (
 	maxLine   = 64 << 20 // bytes; the limits of a job keep records far below
-	maxFields = 1_000    // names that FieldNames returns at most
+	maxFields = 1_000    // that FieldTypes returns at most
 )
 
 // sink writes rows of one format. close writes what is still held back; it does not close the file.
@@ -58,26 +56,6 @@ func newSink(out io.Writer, opt Options) (sink, error) {
 		return nil, err
 	}
 	return opt.Format.row().open(out, cols, opt)
-}
-
-// FieldNames returns the names of the site rules' fields in the records of in, sorted: what Options.Fields may hold.
-// More than 1,000 are an error.
-func FieldNames(ctx context.Context, in io.Reader) ([]string, error) {
-	names := map[string]struct{}{}
-	err := eachRecord(ctx, in, func(_ []byte, r *crawl.Record) error {
-		for i := range r.Fields {
-			names[r.Fields[i].Name] = struct{}{}
-		}
-		delete(names, "") // no column can be named so
-		if len(names) > maxFields {
-			return fmt.Errorf("more than %d different fields: name the ones you want", maxFields)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find field names: %w", err)
-	}
-	return slices.Sorted(maps.Keys(names)), nil
 }
 
 // eachRecord calls do for every line of in that is not blank, without its end. Errors name the line.

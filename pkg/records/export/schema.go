@@ -8,10 +8,15 @@ type group struct {
 	names []string
 }
 
-func newGroup(columns []column) group {
+func newGroup(columns []column, types map[string]Type) group {
 	g := group{Group: parquet.Group{}}
 	for i := range columns {
-		g.add(columns[i].name, node(columns[i].kind))
+		c := &columns[i]
+		if c.kind == field {
+			g.add(c.name, fieldNode(types[c.field]))
+			continue
+		}
+		g.add(c.name, node(c.kind))
 	}
 	return g
 }
@@ -40,14 +45,16 @@ func node(k kind) parquet.Node {
 		return parquet.Int(64)
 	case timestamp:
 		return parquet.Timestamp(parquet.Millisecond)
+	case date:
+		return parquet.Optional(parquet.Timestamp(parquet.Millisecond))
+	case optionalJSON:
+		return parquet.Optional(parquet.JSON())
 	case textList:
 		return parquet.List(parquet.String())
 	case linkList:
 		return parquet.List(linkNode())
 	case jsonText:
 		return parquet.JSON()
-	case field:
-		return parquet.Optional(parquet.String())
 	default:
 		return parquet.String()
 	}

@@ -28,15 +28,15 @@ func linkText(l *crawl.Link) string {
 	return l.URL.String()
 }
 
-// fieldText is a field's value as one text; ok is false for null.
-func fieldText(v any) (s string, ok bool) {
+// fieldText is a field's value as one text; null is empty.
+func fieldText(v any) string {
 	switch v := v.(type) {
 	case nil:
-		return "", false
+		return ""
 	case string:
-		return v, true
+		return v
 	}
-	return string(jsonl.AppendValue(nil, v)), true
+	return string(jsonl.AppendValue(nil, v))
 }
 
 const listSeparator = "; "
@@ -49,13 +49,11 @@ func cellText(v any) (s string, guard bool) {
 	case []any:
 		parts := make([]string, len(v))
 		for i := range v {
-			parts[i], _ = fieldText(v[i])
+			parts[i] = fieldText(v[i])
 		}
 		return strings.Join(parts, listSeparator), true
 	case float64, bool:
-		s, _ = fieldText(v)
-		return s, false
+		return fieldText(v), false
 	}
-	s, _ = fieldText(v)
-	return s, true
+	return fieldText(v), true
 }

@@ -39,6 +39,7 @@ type recordJSON struct {
 	Epoch       uint32     `json:"epoch"`
 	Visit       int        `json:"visit"`
 	Insecure    bool       `json:"insecure"`
+	extractedJSON
 }
 
 type linkJSON struct {
@@ -64,7 +65,7 @@ func ParseRecord(line []byte) (*crawl.Record, error) {
 		Charset: j.Charset, Bytes: j.Bytes, Digest: crawl.Digest(j.Digest), Simhash: uint64(j.Simhash), Title: j.Title,
 		Lang: j.Lang, Text: j.Text, Links: links(j.Links), Assets: j.Assets, Fields: j.Fields,
 		DuplicateOf: weburl.URL(j.DuplicateOf), Similarity: j.Similarity, Truncated: j.Truncated, Cut: j.Cut,
-		Epoch: j.Epoch, Visit: j.Visit, Insecure: j.Insecure,
+		Epoch: j.Epoch, Visit: j.Visit, Insecure: j.Insecure, Extracted: j.extracted(),
 	}, nil
 }
 

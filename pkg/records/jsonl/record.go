@@ -40,6 +40,7 @@ func AppendRecord(dst []byte, r *crawl.Record) []byte {
 	if r.Visit > 0 {
 		dst = appendInt(append(dst, `,"visit":`...), int64(r.Visit))
 	}
+	dst = appendExtracted(dst, &r.Extracted)
 	if r.Insecure {
 		dst = append(dst, `,"insecure":true`...)
 	}

@@ -41,6 +41,8 @@ func fullRecord(tb testing.TB) *crawl.Record {
 		},
 		Similarity: "near", DuplicateOf: mustURL(tb, "https://example.org/original"), Truncated: "max-body", Insecure: true,
 		Cut: []string{"links", "text"},
+		Extracted: crawl.Extracted{Markdown: "# A\n\n- b", Structured: `{"jsonld":[{"@type":"Article","n":1.50}]}`, Author: "Ann \"A\" Bee",
+			Published: sampleTime, Modified: sampleTime.Add(time.Hour)},
 	}
 }
 

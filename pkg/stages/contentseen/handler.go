@@ -82,6 +82,7 @@ func (h *Handler) store(ctx context.Context, job *crawl.Job, d *crawl.Document) 
 	r := metadata(d, simhash)
 	if verdict.Sameness == crawl.Original {
 		r.Text, r.Fields, r.Links, r.Assets = d.Text, d.Fields, d.Links, d.Assets
+		r.Extracted = d.Extracted
 	} else {
 		r.DuplicateOf, r.Similarity = verdict.Of, similarityName(verdict.Sameness)
 		h.log.Debug("copy", "url", fp.URL, "of", verdict.Of, "similarity", r.Similarity, "distance", verdict.Distance)

@@ -244,3 +244,20 @@ func TestARedirectToItselfWithACookie(t *testing.T) {
 		t.Errorf("with the cookie: %v %d", r.Verdict, r.Status)
 	}
 }
+
+// BenchmarkWithoutCookies is what a page pays that has none of all this.
+func BenchmarkWithoutCookies(b *testing.B) {
+	bench := newBench(b, func(_ *Config, d *Deps, j *crawl.Job) {
+		d.Jars, d.OwnJars, j.Seeds = &memJars{}, true, []string{"http://a.test/"}
+	})
+	u := parse(b, "http://a.test/x")
+	b.ReportAllocs()
+	for b.Loop() {
+		if h, err := bench.h.personal(b.Context(), &bench.job, u, true); h != nil || err != nil {
+			b.Fatal(h, err)
+		}
+		if _, err := bench.h.keepCookies(b.Context(), &bench.job, u, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

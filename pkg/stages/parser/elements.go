@@ -8,17 +8,26 @@ type flags uint16
 const (
 	hidden      flags = 1 << iota // not shown: template, svg, hidden, display:none
 	boilerplate                   // by its element or role: nav, footer, button …
-	suspect                       // by its class or id: class="sidebar" …
+	suspect                       // by its class or id: class="sidebar" …; of a node or a paragraph, never inherited
+	certain                       // suspect, however much of the page it holds: class="footer"
+	comments                      // what readers wrote, by class or id; of a node, never inherited
 	inMain                        // main, role=main
 	inArticle                     // article
 	inContent                     // by its class or id: id="content" …
 	inForeign                     // SVG or MathML, where other rules hold for markup
+	teaser                        // one of a list of hints at other pages, or called one
+	atEnd                         // suspect if the name ends so: "post-author", not "author-smith"
+	handbook                      // the page is documentation, by a class that only its makers use
+	aside                         // under a heading that announces no text of the page
+
+	ownFlags = suspect | certain | comments | teaser // judged for the node as a whole: see outline
 )
 
 // element is an open element that says something about its content.
 type element struct {
 	tag   htmlscan.Tag
 	flags flags // of the content, its ancestors' included
+	node  int32 // in the outline
 }
 
 // kind is what a block of text is.
@@ -79,6 +88,7 @@ func (p *pass) push(t htmlscan.Tag) {
 		return
 	}
 	f := p.flags | traits[t].flags
+	p.className = 0
 	if traits[t].block && p.Attrs() > 0 {
 		f = p.hints(t, f)
 	}
@@ -88,9 +98,12 @@ func (p *pass) push(t htmlscan.Tag) {
 	case t == htmlscan.ForeignObject || t == htmlscan.Desc:
 		f &^= inForeign // integration points: what is inside is HTML again
 	}
-	p.stack = append(p.stack, element{t, f})
+	n := p.addNode(t, f)
+	f &^= ownFlags
+	p.stack = append(p.stack, element{t, f, n})
 	p.open[t]++
 	p.setFlags(f)
+	p.node = n
 }
 
 // pop closes the innermost open element t and all inside it; nothing where there is none.
@@ -105,6 +118,7 @@ func (p *pass) pop(t htmlscan.Tag) {
 		}
 	}
 	p.setFlags(p.topFlags())
+	p.node = p.topNode()
 }
 
 func (p *pass) dropTop() htmlscan.Tag {
@@ -119,6 +133,13 @@ func (p *pass) topFlags() flags {
 		return 0
 	}
 	return p.stack[len(p.stack)-1].flags
+}
+
+func (p *pass) topNode() int32 {
+	if len(p.stack) == 0 {
+		return 0
+	}
+	return p.stack[len(p.stack)-1].node
 }
 
 func (p *pass) setFlags(f flags) {
@@ -161,6 +182,7 @@ func (p *pass) enterForeign(t htmlscan.Tag) {
 			p.dropTop()
 		}
 		p.setFlags(p.topFlags())
+		p.node = p.topNode()
 	default:
 		p.NextIsMarkup()
 	}

@@ -102,7 +102,7 @@ func (h *Handler) putBuffer(buf *bytes.Buffer) {
 // their own.
 func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.Document {
 	opt, base := optionsOf(job.Limits), p.Task.URL
-	opt.Agent = job.RobotsAgent()
+	opt.Agent, opt.Markdown, opt.Structured = job.RobotsAgent(), job.Extract.Markdown, job.Extract.Structured
 	if p.Task.Kind == crawl.KindAsset {
 		return styleSheet(p, body, opt)
 	}
@@ -132,7 +132,8 @@ func isMarkup(mt string) bool { return mt == "text/html" || mt == "application/x
 
 func (r *Result) document(p *crawl.Page) *crawl.Document {
 	return &crawl.Document{Page: *p, Title: r.Title, Text: r.Text, Lang: r.Lang, Charset: r.Charset, ContentType: r.MediaType,
-		Canonical: r.Canonical, Links: r.Links, NoIndex: r.NoIndex, NoFollow: r.NoFollow, Cut: r.Cut, Assets: r.Assets}
+		Canonical: r.Canonical, Links: r.Links, NoIndex: r.NoIndex, NoFollow: r.NoFollow, Cut: r.Cut, Assets: r.Assets,
+		Extracted: r.Extracted}
 }
 
 // rulesOf compiles the site rules of a job; nil where it has none.

@@ -31,10 +31,17 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 			}
 		}
 	}
+	p.className = nameOf(class)
 	c, note := wordHints(class)
 	h, _ := wordHints(id)
+	if (c|h)&handbook != 0 {
+		c, h, p.manual = c&^handbook, h&^handbook, true
+	}
+	if (c|h)&atEnd != 0 {
+		c, h = p.ended(c), p.ended(h)
+	}
 	if inText || bytes.HasPrefix(class, []byte("sect")) {
-		h &^= suspect // the id of a section is its title: "cookie-objects"
+		h &^= ownFlags // the id of a section is its title: "cookie-objects"
 	}
 	if t == htmlscan.Aside && note && p.flags&boilerplate == 0 {
 		f &^= boilerplate // a footnote or an admonition is part of the text
@@ -43,6 +50,24 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 		c &^= inContent // class="entry" of a table's cells
 	}
 	return f | c | h
+}
+
+// ended makes names that end so suspect, but in documentation, which writes of authors and signatures.
+func (p *pass) ended(f flags) flags {
+	if f&atEnd != 0 && !p.manual {
+		f |= suspect
+	}
+	return f &^ atEnd
+}
+
+// nameOf tells names apart by their length and their first letters; figures differ from one element to the next.
+func nameOf(class []byte) (n uint16) {
+	for i := 0; i < len(class) && i < 12 && !space(class[i]); i++ {
+		if class[i] > '9' {
+			n = n*31 + uint16(class[i])
+		}
+	}
+	return n
 }
 
 func roleHint(role []byte) flags {
@@ -91,16 +116,28 @@ func nameHints(val []byte, i int) (f flags, note bool, next int) {
 		if negated {
 			h = 0
 		}
-		f = f&suspect | h
+		if f&atEnd != 0 && goesOn(word) {
+			h |= atEnd
+		}
+		f = f&(ownFlags|handbook) | h
 		note, negated = note || n, negates
 	}
 	for i < len(val) && space(val[i]) {
 		i++
 	}
-	if f&suspect != 0 {
-		f = suspect
+	if f&(ownFlags|atEnd) != 0 {
+		f &= ownFlags | atEnd | handbook
 	}
 	return f, note, i
+}
+
+// goesOn says whether a name still tells of a person after "author" or "user" if this word follows.
+func goesOn(w []byte) bool {
+	switch string(w) {
+	case "info", "box", "bio", "details", "name", "card", "meta", "data", "panel", "block", "profile", "image", "title":
+		return true
+	}
+	return false
 }
 
 func space(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
@@ -128,7 +165,7 @@ func hintWord(val []byte, i int, buf *[24]byte) (word []byte, next int) {
 }
 
 // wordHint judges one word. The lists were made from the markup of documentation generators and common content
-// management systems.
+// management systems, and from what other programs for this purpose look for (Readability, Trafilatura).
 func wordHint(w []byte) (f flags, note, negates bool) {
 	switch string(w) {
 	case "has", "with", "no", "without", "hide", "show":
@@ -136,24 +173,71 @@ func wordHint(w []byte) (f flags, note, negates bool) {
 	case "footnote", "footnotes", "admonition", "note", "topic", "callout", "tip", "warning", "caution", "important", "info",
 		"example", "epigraph", "quote", "pullquote":
 		return 0, true, false
-	case "content", "main", "body", "maincontent", "article", "post", "entry", "story", "postbody", "apicontent", "bodycontent",
+	case "content", "main", "body", "maincontent", "article", "post", "entry", "story", "postbody", "bodycontent",
 		"articlebody", "jobdescription":
 		return inContent, false, false
+	}
+	if string(w) == "apicontent" {
+		return inContent | handbook, false, false
+	}
+	return boilerplateHint(w), false, false
+}
+
+// boilerplateHint judges words that tell of what is not the text.
+func boilerplateHint(w []byte) flags {
+	switch string(w) {
+	case "comment", "comments", "disqus", "commentlist", "respond", "livefyre", "replies", "kommentare", "kommentar", "commentaires",
+		"comentarios", "reacties":
+		return comments
+	case "teaser", "teasers":
+		return teaser
+	case "toctree", "docutils", "refentry", "refsect", "docblock", "memberdoc", "documentwrapper", "javadoc", "rustdoc", "mdbook":
+		return handbook
 	case "sidebar", "sidenav", "menu", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",
-		"share", "sharing", "social", "related", "recommended", "recommendations", "comments", "disqus", "cookie", "cookies",
-		"consent", "gdpr", "popup", "modal", "newsletter", "subscribe", "signup", "promo", "ad", "ads", "advert", "adsense",
-		"advertisement", "sponsor", "sponsored", "tagcloud", "login", "skip", "skiplink", "toolbar", "dropdown", "offcanvas",
-		"drawer", "outbrain", "taboola", "noprint", "editsection", "catlinks", "printfooter", "masthead", "topbar", "copyright",
-		"widget", "teaser", "teasers", "footer":
-		return suspect, false, false
+		"footer", "cookie", "cookies", "consent", "gdpr", "copyright", "newsletter", "newsletters", "masthead", "topbar", "onetrust":
+		return suspect | certain
+	case "share", "sharing", "shares", "sharebar", "sharedaddy", "addthis", "addtoany", "social", "socials", "related", "relatedposts",
+		"recommended", "recommendations", "recommendation", "recirculation", "popup", "modal", "overlay", "lightbox", "paywall", "regwall",
+		"subscribe", "subscription", "signup", "optin", "cta", "promo", "promos", "promotion", "ad", "ads", "adslot", "adunit", "adbox",
+		"advert", "adverts", "advertising", "adsense", "advertisement", "dfp", "skyscraper", "leaderboard", "billboard", "sponsor", "sponsored",
+		"tagcloud", "login", "skip", "skiplink", "toolbar", "dropdown", "offcanvas", "drawer", "outbrain", "taboola", "zergnet", "criteo",
+		"noprint", "editsection", "catlinks", "printfooter", "navbox", "widget", "byline", "dateline", "timestamp",
+		"postmeta", "postprofile", "userinfo", "userprofile", "authorbox", "mostread", "mostpopular", "trending", "blogroll", "shoutbox",
+		"werbung", "anzeige", "publicidad", "publicite", "reklama", "teilen", "verwandte", "relacionadas", "relacionados", "viral":
+		return suspect
+	case "author", "authors", "bio", "avatar", "tags", "taglist", "user", "poster", "profile", "signature", "rail", "side", "aside",
+		"popular", "rating", "vote", "votes", "voting", "feedback", "banner", "banners", "supplemental", "complementary":
+		return atEnd
 	}
-	if bytes.HasPrefix(w, []byte("nav")) && !bytes.HasPrefix(w, []byte("nave")) && !bytes.HasPrefix(w, []byte("navy")) {
-		return suspect, false, false
+	return partHint(w)
+}
+
+// partHint judges words by how they begin or end: "navigation", "mainmenu".
+func partHint(w []byte) flags {
+	if len(w) < 3 {
+		return 0
 	}
-	for _, end := range []string{"nav", "menu", "sidebar", "footer", "breadcrumbs"} {
-		if bytes.HasSuffix(w, []byte(end)) {
-			return suspect, false, false
+	if w[0] == 'n' && w[1] == 'a' && w[2] == 'v' && (len(w) == 3 || w[3] != 'e' && w[3] != 'y') {
+		return suspect | certain
+	}
+	var end string
+	switch w[len(w)-1] {
+	case 'v':
+		end = "nav"
+	case 'u':
+		end = "menu"
+	case 'r':
+		end = "sidebar"
+		if w[len(w)-3] == 't' {
+			end = "footer"
 		}
+	case 's':
+		end = "breadcrumbs"
+	default:
+		return 0
 	}
-	return 0, false, false
+	if bytes.HasSuffix(w, []byte(end)) {
+		return suspect | certain
+	}
+	return 0
 }

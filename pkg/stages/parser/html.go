@@ -23,6 +23,12 @@ func HTML(body []byte, contentType string, base weburl.URL, opt Options) *Result
 	p.resolve(base, enc)
 	p.innerLinks(base, enc, 0)
 	r.Text = p.mainText()
+	if opt.Markdown {
+		p.addMarkdown(base, enc)
+	}
+	if opt.Structured {
+		p.addStructured(doc, base, enc)
+	}
 	if r.Lang == "" && opt.GuessLang {
 		r.Lang = guessLang(r.Text)
 	}
@@ -43,14 +49,18 @@ type pass struct {
 	xhtml bool
 
 	textState
-	stack  []element
-	open   [htmlscan.Tags]int32 // elements of the stack, by tag
-	links  []linkRef
-	assets [][]byte
-	inner  [][]byte // srcdoc attributes: documents within this one
-	anchor int      // index of the open <a> in links, or -1
-	base   []byte   // href of the first base element
-	titled bool
+	stack    []element
+	open     [htmlscan.Tags]int32 // elements of the stack, by tag
+	links    []linkRef
+	assets   [][]byte
+	inner    [][]byte // srcdoc attributes: documents within this one
+	pieces   []piece  // the tokens, where Markdown is asked for
+	anchor   int      // index of the open <a> in links, or -1
+	base     []byte   // href of the first base element
+	titled   bool
+	article  bool // says of itself that it is one
+	anchored int  // headings that link to themselves
+	manual   bool // made as documentation, it seems
 }
 
 // linkRef is a link whose parts still lie in the document and the text buffer.
@@ -79,7 +89,7 @@ const (
 var linkTagNames = [...]string{"a", "area", "link", "frame", "iframe", "meta", crawl.TagFeedSource}
 
 func (p *pass) free() {
-	if cap(p.buf) > maxPooled || len(p.stack) > maxPooled/8 {
+	if cap(p.buf) > maxPooled || len(p.stack) > maxPooled/8 || cap(p.nodes) > maxPooled/32 {
 		return
 	}
 	clear(p.links[:cap(p.links)]) // they hold on to the document
@@ -87,7 +97,7 @@ func (p *pass) free() {
 	fresh := pass{stack: p.stack[:0], links: p.links[:0], assets: p.assets[:0]}
 	clear(p.inner)
 	fresh.inner = p.inner[:0]
-	fresh.buf, fresh.blocks = p.buf[:0], p.blocks[:0]
+	fresh.buf, fresh.blocks, fresh.nodes = p.buf[:0], p.blocks[:0], p.nodes[:0]
 	fresh.Scanner = p.Scanner
 	fresh.Reset(nil)
 	*p = fresh
@@ -98,6 +108,11 @@ func (p *pass) run(doc []byte, r *Result, opt Options, xhtml bool) {
 	p.out, p.opt, p.xhtml, p.anchor = r, opt, xhtml, -1
 	p.Reset(doc)
 	p.AllowCDATA(xhtml)
+	p.nodes = append(p.nodes[:0], node{})
+	if opt.Markdown {
+		p.pieces = p.runTraced()
+		return
+	}
 	for {
 		switch p.Next() {
 		case htmlscan.Text:
@@ -134,9 +149,15 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	case htmlscan.Br:
 		p.space = true
 	}
+	if t == htmlscan.Input || t == htmlscan.Button {
+		p.nodes[p.node].control = true
+	}
 	if traits[t].block {
 		p.endBlock()
 		p.kind = traits[t].kind
+		if !traits[t].push && p.Attrs() > 0 {
+			p.own = p.hints(t, p.flags) & suspect
+		}
 	}
 	if traits[t].push {
 		p.push(t)

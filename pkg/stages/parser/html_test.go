@@ -204,7 +204,9 @@ func TestHostilePagesLoseNoLink(t *testing.T) {
 	for name, unit := range map[string]string{"div": "<div>", "b": "<b>", "table": "<table><tr><td>", "ul": "<ul></div>", "svg": "<svg>",
 		"foreign": "<svg><foreignObject>", "a": "<a href=x>", "nul": "\x00", "cells": "<div><td></td>", "select": "<select>", "class": `<div class="a-b c_d">`,
 		"math": "<math><mi>", "references": "&#x41;&amp;&unknown;", "unclosed": "<p><li><dd><option>x", "button": "<button>x", "tags": "</p></div>",
-		"nav": "<nav>x", "cell stack": "<td><div><div>", "h1": "<h1>x y z"} {
+		"nav": "<nav>x", "comments": "<h3>Comments</h3><div>x", "topics": "<h3>Related</h3><h3>Share</h3>", "forms": "<div><button>x</button></div>",
+		"classes": "<div class=widget>", "teasers": "<h3><a href=x>a title of five words</a></h3><p>x", "prose": "<div>Comments</div><p>" +
+			strings.Repeat("word ", 30), "cell stack": "<td><div><div>", "h1": "<h1>x y z"} {
 		t.Run(name, func(t *testing.T) {
 			doc := append(bytes.Repeat([]byte(unit), size/len(unit)), last...)
 			start := time.Now()

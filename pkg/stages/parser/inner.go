@@ -27,6 +27,7 @@ func (p *pass) innerLinks(page weburl.URL, enc encoding.Encoding, depth int) {
 
 func (p *pass) innerDocument(doc []byte, base weburl.URL, enc encoding.Encoding, depth int) {
 	opt := p.opt
+	opt.Markdown = false
 	if opt.MaxLinks > 0 {
 		if opt.MaxLinks -= len(p.out.Links); opt.MaxLinks <= 0 {
 			p.out.cut(CutLinks)

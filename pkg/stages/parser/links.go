@@ -36,7 +36,14 @@ func (p *pass) onAnchor() {
 	if href != nil && p.addLink(tagA, href, rel) {
 		p.anchor, p.inLink = len(p.links)-1, true
 	}
+	if p.kind == heading && len(href) > 1 && href[0] == '#' {
+		p.anchored++
+		p.manual = p.manual || p.anchored >= anchoredHeadings
+	}
 }
+
+// anchoredHeadings is how many headings that link to themselves make a page documentation.
+const anchoredHeadings = 2
 
 // first keeps the first of attributes with the same name.
 func first(old, val []byte) []byte {
@@ -56,7 +63,7 @@ func (p *pass) closeAnchor() {
 	l.text.end = int32(len(p.buf))
 	p.anchor, p.inLink = -1, false
 	if text := p.buf[l.text.start:]; l.text.start >= p.cur.start && len(text) <= len(" \u00B6") && isPermalink(text) {
-		l.permalink = true
+		l.permalink, p.manual = true, true
 		p.buf = p.buf[:l.text.start]
 		if text[0] == ' ' || l.text.start == p.cur.start {
 			p.cur.linkWords--

@@ -8,7 +8,7 @@ import (
 )
 
 // metaAttrs are the raw attributes of a meta element; nil where it has none.
-type metaAttrs struct{ charset, httpEquiv, name, content []byte }
+type metaAttrs struct{ charset, httpEquiv, name, property, content []byte }
 
 func (m *metaAttrs) read(s *htmlscan.Scanner) {
 	for i := range s.Attrs() {
@@ -19,6 +19,8 @@ func (m *metaAttrs) read(s *htmlscan.Scanner) {
 			m.httpEquiv = first(m.httpEquiv, val)
 		case "name":
 			m.name = first(m.name, val)
+		case "property":
+			m.property = first(m.property, val)
 		case "content":
 			m.content = first(m.content, val)
 		}
@@ -54,9 +56,24 @@ func (p *pass) onMeta() {
 		p.addLink(tagMeta, refreshURL(m.content), nil)
 	case equalFold(m.httpEquiv, "content-language"), equalFold(m.name, "language"):
 		p.setLang(m.content)
+	case m.property != nil:
+		p.article = p.article || equalFold(m.property, "og:type") && equalFold(m.content, "article")
+	case equalFold(m.name, "generator"):
+		p.manual = p.manual || writesManuals(m.content)
 	case equalFold(m.name, "robots"), strings.EqualFold(string(bytes.TrimSpace(m.name)), p.opt.agent()):
 		p.out.robots(string(htmlscan.Value(m.content)))
 	}
+}
+
+// writesManuals says whether the program that made the page makes documentation.
+func writesManuals(generator []byte) bool {
+	for _, name := range [...]string{"docutils", "sphinx", "docbook", "rustdoc", "javadoc", "doxygen", "mkdocs", "docusaurus", "mdbook",
+		"asciidoctor", "gitbook", "antora", "typedoc", "jsdoc", "exdoc", "gtk-doc", "texi2any", "makeinfo", "vitepress", "pdoc"} {
+		if len(generator) >= len(name) && equalFold(generator[:len(name)], name) {
+			return true
+		}
+	}
+	return false
 }
 
 // refreshURL is the URL of a refresh such as "5; url='x'" (HTML Standard, shared declarative refresh steps); nil for a

@@ -15,6 +15,10 @@ type Options struct {
 	MaxAssets int // images and the like
 	// GuessLang says to guess the language from the text where the page does not declare it.
 	GuessLang bool
+	// Markdown says to make Markdown of the main text.
+	Markdown bool
+	// Structured says to collect what the page says to programs.
+	Structured bool
 	// Agent is the name by which directives for one crawler call us; empty: crawl.ProductToken.
 	Agent string
 }
@@ -50,16 +54,20 @@ type Result struct {
 	NoFollow  bool
 	Cut       []string // bounds that were met: CutLinks …
 	binary    bool     // the body is no text
+
+	crawl.Extracted // where Options ask for it
 }
 
 // Values of Result.Cut and Document.Cut.
 const (
-	CutLinks  = "links"  // more links, or longer ones, than Options allow
-	CutText   = "text"   // more text than Options allow
-	CutTitle  = "title"  // a title of more than 1,000 bytes
-	CutAssets = "assets" // more assets than Options allow
-	CutDepth  = "depth"  // nested too deeply for site rules: no fields
-	CutFields = "fields" // values of fields that were too long or too many
+	CutLinks      = "links"      // more links, or longer ones, than Options allow
+	CutText       = "text"       // more text than Options allow
+	CutTitle      = "title"      // a title of more than 1,000 bytes
+	CutAssets     = "assets"     // more assets than Options allow
+	CutMarkdown   = "markdown"   // more Markdown than Options allow, or a page that none can be made of
+	CutStructured = "structured" // more structured data than there is room for, or data that cannot be read
+	CutDepth      = "depth"      // nested too deeply for site rules: no fields
+	CutFields     = "fields"     // values of fields that were too long or too many
 )
 
 func (r *Result) cut(what string) {

@@ -14,10 +14,15 @@ type textState struct {
 	blocks []block
 	cur    block // the block being written
 	flags  flags
+	own    flags // what the block's own element says
 	kind   kind
-	space  bool // white space since the last word
-	cjk    int32
-	inLink bool
+	node   int32 // the innermost open element in the outline
+	nodes  []node
+
+	className uint16 // of the start tag whose hints were read last
+	space     bool   // white space since the last word
+	cjk       int32
+	inLink    bool
 
 	linkCJK   int32
 	skipRaw   bool // the next text is that of a script or the like
@@ -29,6 +34,7 @@ type textState struct {
 type block struct {
 	start, end       int32 // in the buffer
 	words, linkWords int32
+	node             int32 // in the outline
 	flags            flags
 	kind             kind
 }
@@ -167,12 +173,14 @@ const charsPerWord = 2
 // endBlock ends the current block; one without text leaves no trace.
 func (t *textState) endBlock() {
 	t.space = false
+	own := t.own
+	t.own = 0
 	if len(t.buf) == int(t.cur.start) {
 		t.cur.words, t.cur.linkWords = 0, 0
 		return
 	}
 	b := t.cur
-	b.end, b.flags, b.kind = int32(len(t.buf)), t.flags, t.kind
+	b.end, b.flags, b.kind, b.node = int32(len(t.buf)), t.flags|own, t.kind, t.node
 	b.words += t.cjk / charsPerWord
 	b.linkWords += t.linkCJK / charsPerWord
 	t.blocks = append(t.blocks, b)

@@ -38,7 +38,7 @@ func (a *audit) readPages(ctx context.Context) error {
 		return err
 	}
 	a.PageBytes = sum
-	info, err := os.Stat(a.s.path(pagesName))
+	info, err := os.Stat(a.s.pages.Name())
 	if err != nil {
 		return err
 	}
@@ -86,10 +86,8 @@ func (a *audit) note(kind string, r *pageAt) {
 	if len(a.Examples[kind]) >= crawl.MaxExamples {
 		return
 	}
-	buf := make([]byte, min(r.length, 1<<14))
-	n, _ := a.s.pages.file.ReadAt(buf, r.at)
 	name := r.key.String()
-	if u, ok := jsonl.URLOf(buf[:n]); ok && u.Key() == r.key {
+	if u, ok := a.s.pages.urlAt(r.at, min(r.length, 1<<14)); ok && u.Key() == r.key {
 		name = u.String()
 	} else {
 		a.unnamed[r.key] = true
@@ -111,9 +109,9 @@ func (a *audit) readLines(ctx context.Context) (err error) {
 	if a.s.opt.Repair {
 		end = a.FileBytes
 	}
-	err = eachLine(ctx, a.s.pages.file, pagesName, end, func(at int64, text []byte) error {
+	err = a.s.pages.eachUnit(ctx, 0, end, func(at int64, unit, text []byte) error {
 		if jsonl.IsReplaced(text) {
-			if l, ok := markedLine(at, text); ok {
+			if l, ok := a.s.pages.markedLine(at, unit, text); ok {
 				return lines.add(l)
 			}
 		}
@@ -123,7 +121,7 @@ func (a *audit) readLines(ctx context.Context) (err error) {
 			a.Example("damaged record", fmt.Sprintf("at byte %d: %.60q", at, text))
 			return nil
 		}
-		p := place{at: at, length: int64(len(text)), sum: checksum(text)}
+		p := place{at: at, length: int64(len(unit)), sum: checksum(unit)}
 		return lines.add(makeLine(u.Key(), p, a.Directory.Unsummed > 0 && isRecord(text)))
 	})
 	if err != nil {
@@ -236,9 +234,7 @@ func (a *audit) noteReplaced(l *line) {
 }
 
 func (a *audit) nameAt(k weburl.Key, at int64) string {
-	buf := make([]byte, 1<<14)
-	n, _ := a.s.pages.file.ReadAt(buf, at)
-	if u, ok := jsonl.URLOf(buf[:n]); ok {
+	if u, ok := a.s.pages.urlAt(at, 1<<14); ok {
 		return u.String()
 	}
 	return k.String()

@@ -18,7 +18,7 @@ const (
 
 // content returns the results that a directory holds: files that are not empty.
 func content(dir string) (found []string, err error) {
-	for _, name := range []string{pagesName, logName} {
+	for _, name := range append(pagesNames, logName) {
 		info, err := os.Stat(filepath.Join(dir, name))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
 // lockName is the file under state/ that an open directory holds locked.
@@ -46,7 +48,12 @@ func Discard(dir string) (out Discarded, err error) {
 	if out.Records, err = countLines(filepath.Join(dir, pagesName)); err != nil {
 		return out, err
 	}
-	for _, name := range []string{pagesName, logName} {
+	packed, err := countPacked(filepath.Join(dir, packedName))
+	if err != nil {
+		return out, err
+	}
+	out.Records += packed
+	for _, name := range append(pagesNames, logName) {
 		if err := out.remove(dir, name); err != nil {
 			return out, err
 		}
@@ -121,7 +128,7 @@ func (d *Discarded) empty(sub string, ours func(name string) bool) error {
 
 // checkOurs finds what is somebody else's under the names of a crawl's files.
 func checkOurs(dir string) error {
-	for name, start := range map[string]string{pagesName: `{"url":"`, logName: `{"time":"`} {
+	for name, start := range map[string]string{pagesName: `{"url":"`, packedName: jsonl.PackedStart, logName: `{"time":"`} {
 		path := filepath.Join(dir, name)
 		info, err := os.Lstat(path)
 		switch {
@@ -199,6 +206,29 @@ func countLines(name string) (n int64, err error) {
 		}
 		if err != nil {
 			return n, err
+		}
+	}
+}
+
+// countPacked counts the packed lines of a file.
+func countPacked(name string) (n int64, err error) {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	for lines := newPackedLines(f, name); ; {
+		_, line, err := lines.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return n, nil
+		case err != nil:
+			return n, err
+		case bytes.HasSuffix(line, []byte("\n")):
+			n++
 		}
 	}
 }

@@ -114,7 +114,12 @@ func storeAll(s *Store, w int, u weburl.URL, promised func(kind string)) error {
 // TestNothingPromisedIsLostByKill kills a process at random instants, several times over the same directory, and then
 // looks for everything that the process was promised.
 func TestNothingPromisedIsLostByKill(t *testing.T) {
-	dir, promised := t.TempDir(), map[string][]string{}
+	t.Run("lines", func(t *testing.T) { nothingIsLostByKill(t, t.TempDir()) })
+	t.Run("packed", func(t *testing.T) { nothingIsLostByKill(t, packedDir(t)) })
+}
+
+func nothingIsLostByKill(t *testing.T, dir string) {
+	promised := map[string][]string{}
 	for round := range 5 {
 		kill(t, dir, fmt.Sprint(round), killAfter(), promised)
 		s, err := Open(dir, Default())

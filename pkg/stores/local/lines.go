@@ -40,13 +40,13 @@ func (l *line) place() place {
 func (l *line) whole() bool { return l[44] == 1 }
 
 // markedLine makes the line of a record that was replaced.
-func markedLine(at int64, text []byte) (l line, ok bool) {
-	text = jsonl.Unmarked(nil, text)
-	u, ok := jsonl.URLOf(text)
+func (p *Pages) markedLine(at int64, unit, text []byte) (l line, ok bool) {
+	u, ok := jsonl.URLOf(jsonl.Unmarked(nil, text))
 	if !ok {
 		return l, false
 	}
-	l = makeLine(u.Key(), place{at: at, length: int64(len(text)), sum: checksum(text)}, false)
+	unit = p.unmarked(unit)
+	l = makeLine(u.Key(), place{at: at, length: int64(len(unit)), sum: checksum(unit)}, false)
 	l[44] = 2
 	return l, true
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"sync"
@@ -26,7 +25,9 @@ import (
 type Pages struct {
 	s    *Store
 	file *os.File
-	size atomic.Int64 // committed length of the file
+	// packed says that it is pages.jsonl.zst.
+	packed bool
+	size   atomic.Int64 // committed length of the file
 	groups[*pageBatch]
 	lastSync time.Time // guarded by the leader's turn
 
@@ -57,10 +58,10 @@ type pageBatch struct {
 	replaces bool     // some of them replace others
 }
 
-// add appends a line.
-func (b *pageBatch) add(key weburl.Key, line []byte) {
-	b.index = append(b.index, pageAt{key, place{at: int64(len(b.lines)), length: int64(len(line)), sum: checksum(line), summed: true}})
-	b.lines = append(b.lines, line...)
+// add appends a unit.
+func (b *pageBatch) add(key weburl.Key, unit []byte) {
+	b.index = append(b.index, pageAt{key, place{at: int64(len(b.lines)), length: int64(len(unit)), sum: checksum(unit), summed: true}})
+	b.lines = append(b.lines, unit...)
 }
 
 // pagesName is the file of records in a crawl's directory.
@@ -73,9 +74,8 @@ func openPages(s *Store) (p *Pages, err error) {
 	p = &Pages{s: s, pending: map[weburl.Key]pending{}}
 	p.settled.L = &p.mu
 	p.fresh, p.write, p.pace, p.gone = p.freshBatch, p.writeBatch, p.gather, s.broken.ended
-	name := s.path(pagesName)
-	if p.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
-		return nil, fmt.Errorf("open %s: %w", name, err)
+	if err := p.openFile(); err != nil {
+		return nil, err
 	}
 	if err = p.finishMove(); err == nil {
 		err = p.finishMarks()
@@ -85,7 +85,7 @@ func openPages(s *Store) (p *Pages, err error) {
 		committed, err = p.committedSize()
 	}
 	if err == nil && !s.opt.Repair {
-		err = p.recover(name, committed)
+		err = p.recover(p.Name(), committed)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.file.Close())
@@ -120,7 +120,11 @@ func (p *Pages) Put(ctx context.Context, r *crawl.Record) error {
 	var again bool
 	buf := lineBuffers.Get().(*[]byte)
 	*buf = jsonl.AppendRecord((*buf)[:0], r)
-	t := p.join(func(b *pageBatch) { again, err = p.stage(b, key, *buf) })
+	unit := *buf
+	if p.packed {
+		unit = p.unit(nil, *buf)
+	}
+	t := p.join(func(b *pageBatch) { again, err = p.stage(b, key, unit) })
 	if cap(*buf) <= maxPooledLine {
 		lineBuffers.Put(buf)
 	}
@@ -253,19 +257,19 @@ func (p *Pages) PageLine(_ context.Context, key weburl.Key) (line []byte, found 
 	if err != nil || !found || pl.length < 1 {
 		return nil, false, err
 	}
-	line = make([]byte, pl.length)
-	if _, err := p.file.ReadAt(line, pl.at); err != nil {
+	unit := make([]byte, pl.length)
+	if _, err := p.file.ReadAt(unit, pl.at); err != nil {
 		return nil, false, fmt.Errorf("read record %s from %s at byte %d: %w", key, p.file.Name(), pl.at, err)
 	}
-	if pl.summed && checksum(line) != pl.sum {
+	if !pl.summed || checksum(unit) == pl.sum {
+		line, err = p.line(unit)
+	}
+	if err != nil || line == nil {
 		return nil, false, fmt.Errorf("record %s in %s at byte %d is damaged: `whirlpool repair -o %s` sets it aside and has the page fetched again",
 			key, p.file.Name(), pl.at, p.s.dir)
 	}
-	return line[:pl.length-1], true, nil
+	return line[:len(line)-1], true, nil
 }
-
-// Lines reads the records committed so far, one a line. It lasts until the store is closed.
-func (p *Pages) Lines() io.Reader { return io.NewSectionReader(p.file, 0, p.size.Load()) }
 
 func (p *Pages) close() error {
 	if p == nil {

@@ -1,12 +1,10 @@
 package local
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -55,15 +53,9 @@ func (p *Pages) sortTail(from, to int64, aside *aside) error {
 	if err != nil {
 		return err
 	}
-	r := bufio.NewReaderSize(io.NewSectionReader(p.file, from, to-from), 1<<16)
-	for at := from; at < to; {
-		line, err := r.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("read %s: %w", p.file.Name(), err)
-		}
-		if at+int64(len(line)) <= ours { // records that replace others: their pages are known, and come again
-			at += int64(len(line))
-			continue
+	return p.eachUnit(context.Background(), from, to, func(at int64, unit, line []byte) error {
+		if at+int64(len(unit)) <= ours { // records that replace others: their pages are known, and come again
+			return nil
 		}
 		cut, known, err := p.isUnfinished(line, flying)
 		if err != nil {
@@ -74,13 +66,10 @@ func (p *Pages) sortTail(from, to int64, aside *aside) error {
 				"`whirlpool repair -o %s` set its %d bytes aside", p.file.Name(), line, p.s.dir, to)
 		}
 		if !cut {
-			if err := aside.add(line); err != nil {
-				return err
-			}
+			return aside.add(line)
 		}
-		at += int64(len(line))
-	}
-	return nil
+		return nil
+	})
 }
 
 // recordStart begins every record.
@@ -89,6 +78,9 @@ var recordStart = []byte(`{"url":"`)
 // isUnfinished reports whether a line behind the committed length was being stored by this crawl, for a page that will
 // be fetched again: such a line is cut. known says that the crawl knows the line's URL, or that the URL cannot be read.
 func (p *Pages) isUnfinished(line []byte, flying map[weburl.Key]bool) (cut, known bool, err error) {
+	if p.packed && jsonl.LooksPacked(bytes.TrimRight(line, "\x00")) { // zeros are what a power failure leaves
+		return true, true, nil
+	}
 	if !bytes.HasSuffix(line, []byte("\n")) {
 		n := min(len(line), len(recordStart))
 		torn := bytes.Equal(line[:n], recordStart[:n]) || len(bytes.Trim(line, "\x00")) == 0 // zeros are what a power failure leaves

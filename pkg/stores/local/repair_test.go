@@ -18,7 +18,11 @@ import (
 // crawled is a directory after a crawl of so many pages.
 func crawled(t *testing.T, pages int) (dir string) {
 	t.Helper()
-	dir = t.TempDir()
+	return crawledIn(t, t.TempDir(), pages)
+}
+
+func crawledIn(t *testing.T, dir string, pages int) string {
+	t.Helper()
 	s, ctx := openStore(t, dir), context.Background()
 	for i := range pages {
 		u := claim(t, s, "a", fmt.Sprintf("http://a.test/%d", i))[0]

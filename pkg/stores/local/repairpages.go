@@ -56,7 +56,7 @@ func (r *repair) readLines(ctx context.Context, lines *sorter[line]) (sound bool
 		return false, err
 	}
 	sound = info.Size() == p.size.Load()
-	return sound, eachLine(ctx, p.file, pagesName, info.Size(), func(at int64, text []byte) error {
+	return sound, p.eachUnit(ctx, 0, info.Size(), func(at int64, unit, text []byte) error {
 		if jsonl.IsReplaced(text) { // it is no record any more: set aside where the file is written anew
 			return nil
 		}
@@ -65,7 +65,7 @@ func (r *repair) readLines(ctx context.Context, lines *sorter[line]) (sound bool
 			sound = false
 			return nil
 		}
-		return lines.add(makeLine(u.Key(), place{at: at, length: int64(len(text)), sum: checksum(text)}, isRecord(text)))
+		return lines.add(makeLine(u.Key(), place{at: at, length: int64(len(unit)), sum: checksum(unit)}, isRecord(text)))
 	})
 }
 
@@ -225,7 +225,7 @@ func (s *Store) isPage(k weburl.Key) (page bool, job jobNum, err error) {
 // rewrite writes the lines that stay into a new file, sets the others aside, and builds the index anew.
 func (r *repair) rewrite(ctx context.Context, stay *sorter[kept]) error {
 	p := r.s.pages
-	name := r.s.path(pagesName)
+	name := r.s.pages.Name()
 	next, err := stay.merged()
 	if err != nil {
 		return err
@@ -246,14 +246,14 @@ func (r *repair) rewrite(ctx context.Context, stay *sorter[kept]) error {
 	defer func() { _ = index.close() }()
 	info, err := p.file.Stat()
 	if err == nil {
-		err = eachLine(ctx, p.file, pagesName, info.Size(), func(at int64, text []byte) error {
+		err = p.eachUnit(ctx, 0, info.Size(), func(at int64, unit, text []byte) error {
 			if !ok || k.line().place().at != at {
 				return r.aside.add(text)
 			}
 			pl := k.line().place()
 			pl.at = size
 			size += pl.length
-			_, err := w.Write(text)
+			_, err := w.Write(unit)
 			err = errors.Join(err, index.add(makeLine(k.line().key(), pl, true)))
 			if err == nil {
 				k, ok, err = next()
@@ -297,7 +297,7 @@ func (r *repair) replace(ctx context.Context, file string, size int64, index *so
 
 // swap makes file the store's pages.jsonl.
 func (r *repair) swap(file string) error {
-	name := r.s.path(pagesName)
+	name := r.s.pages.Name()
 	if err := os.Rename(file, name); err != nil {
 		return err
 	}

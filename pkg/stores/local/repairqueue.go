@@ -25,7 +25,7 @@ func (r *repair) queue(ctx context.Context) error {
 		f := finder{job: job, keys: keys}
 		err := r.s.eachLogged(ctx, f.logged)
 		if err == nil && len(keys) > len(f.found) {
-			err = eachLine(ctx, r.s.pages.file, pagesName, fileSize(r.s.pages.file), f.linked)
+			err = r.s.pages.eachUnit(ctx, 0, fileSize(r.s.pages.file), func(at int64, _, text []byte) error { return f.linked(at, text) })
 		}
 		if err == nil {
 			err = r.again(ctx, job, f.tasks())

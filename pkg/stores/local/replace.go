@@ -89,7 +89,7 @@ func (p *Pages) exchange(ctx context.Context, key weburl.Key, choose func(before
 	}
 	t := p.join(func(b *pageBatch) {
 		joined = true // settle lets go of the key
-		b.add(key, line)
+		b.add(key, p.unit(nil, line))
 		b.replaces = b.replaces || found
 	})
 	return t.wait()
@@ -198,11 +198,25 @@ func (p *Pages) finishMarks() error {
 
 // mark marks the line at an offset. What does not begin as a record, because it is damaged or marked already, stays.
 func (p *Pages) mark(at int64) error {
+	if p.packed {
+		return p.markPacked(at)
+	}
 	record, replaced := jsonl.Mark()
 	head := make([]byte, len(record))
 	if n, _ := p.file.ReadAt(head, at); n < len(head) || !bytes.Equal(head, record) {
 		return nil
 	}
 	_, err := p.file.WriteAt(replaced, at)
+	return err
+}
+
+func (p *Pages) markPacked(at int64) error {
+	head := make([]byte, jsonl.PackedHead)
+	n, _ := p.file.ReadAt(head, at)
+	offset, mark, ok := jsonl.PackedMark(head[:n])
+	if !ok {
+		return nil
+	}
+	_, err := p.file.WriteAt(mark, at+offset)
 	return err
 }

@@ -1,8 +1,11 @@
 package local
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -175,7 +178,11 @@ func TestRepairOfAFileWithReplacedRecords(t *testing.T) {
 
 // A process that replaces and amends records is killed again and again: what it was promised is there, and all fits.
 func TestReplacingSurvivesKill(t *testing.T) {
-	dir := t.TempDir()
+	t.Run("lines", func(t *testing.T) { replacingSurvivesKill(t, t.TempDir()) })
+	t.Run("packed", func(t *testing.T) { replacingSurvivesKill(t, packedDir(t)) })
+}
+
+func replacingSurvivesKill(t *testing.T, dir string) {
 	last := map[string]int{}
 	for round := range 5 {
 		promised := map[string][]string{}
@@ -214,7 +221,10 @@ func TestReplacingSurvivesKill(t *testing.T) {
 	if len(last) == 0 {
 		t.Fatal("nothing was promised: the test proved nothing")
 	}
-	if strings.Count(readFile(t, filepath.Join(dir, pagesName)), `{"was":`) == 0 {
+	read, done, err := ReadLines(dir)
+	must(t, err)
+	text, err := io.ReadAll(read())
+	if must(t, errors.Join(err, done())); bytes.Count(text, []byte(`{"was":`)) == 0 {
 		t.Fatal("nothing was replaced: the test proved nothing")
 	}
 }

@@ -28,6 +28,7 @@ type Options struct {
 	SpoolMemory int64         // bytes of small bodies kept in memory
 	OpenFiles   int           // of Pebble at once, at most; 0: 500
 	Repair      bool          // for Repair: leave pages.jsonl as it is, although it does not fit to its index
+	Compress    bool          // of a new crawl: its records lie in pages.jsonl.zst
 }
 
 // Default returns the options that measured best. Smaller memtables make the URL set read faster. Larger ones make the

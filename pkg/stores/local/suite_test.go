@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"path/filepath"
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
@@ -116,6 +117,21 @@ func TestPages(t *testing.T) {
 		p := openStore(t, t.TempDir()).Pages()
 		return p, func(u weburl.URL) []string { return titlesOf(t, p, u) }
 	})
+}
+
+func TestPackedPages(t *testing.T) {
+	storetest.Pages(t, func(t *testing.T) (crawl.Pages, func(weburl.URL) []string) {
+		p := openStore(t, packedDir(t)).Pages()
+		return p, func(u weburl.URL) []string { return titlesOf(t, p, u) }
+	})
+}
+
+// packedDir is an empty directory whose crawl compresses its records.
+func packedDir(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, packedName), "")
+	return dir
 }
 
 // titlesOf reads the titles of a URL's records from the file, and checks that the index agrees.

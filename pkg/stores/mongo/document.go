@@ -26,7 +26,7 @@ func document(r *crawl.Record, now time.Time, limit int) bson.Raw {
 	}
 	small := *r
 	small.Cut = slices.Clone(r.Cut)
-	for _, shrink := range []func(r *crawl.Record, over int) (what string){cutText, cutAssets, cutLinks, cutFields} {
+	for _, shrink := range []func(r *crawl.Record, over int) (what string){cutExtracted, cutText, cutAssets, cutLinks, cutFields} {
 		// The name of what was cut takes room, too.
 		what := shrink(&small, len(doc)-limit+64)
 		if what != "" && !slices.Contains(small.Cut, what) {
@@ -121,6 +121,7 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 	if r.Visit > 0 {
 		w.integer(visitKey, int64(r.Visit))
 	}
+	w.extracted(&r.Extracted)
 	if r.Insecure {
 		w.boolean("insecure", true)
 	}
@@ -132,7 +133,7 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 
 // roughly guesses the size of a record's document, so that its buffer need not grow.
 func roughly(r *crawl.Record) int {
-	return 1<<10 + len(r.Text) + len(r.Title) + 160*len(r.Links) + 100*len(r.Assets) + 200*len(r.Fields)
+	return 1<<10 + len(r.Text) + len(r.Title) + len(r.Markdown) + len(r.Structured) + 160*len(r.Links) + 100*len(r.Assets) + 200*len(r.Fields)
 }
 
 // idOf is the _id of a URL's document.

@@ -76,6 +76,9 @@ func assign(r *crawl.Record, key string, v bson.RawValue) (err error) {
 	case "fields":
 		r.Fields, err = fieldsOf(v)
 	default:
+		if known, err := assignExtracted(&r.Extracted, key, v); known {
+			return err
+		}
 		if to := textField(r, key); to != nil {
 			*to, err = textOf(v)
 		}

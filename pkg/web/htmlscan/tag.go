@@ -107,9 +107,6 @@ func (s *Scanner) toLower(b []byte) []byte {
 	return s.lower
 }
 
-// Name is the tag's name in lower case, valid until the next call of a method that returns a name.
-func (s *Scanner) Name() []byte { return s.lowered(s.name) }
-
 // ValueSpan is where the value of the i-th attribute lies in the document, without its quotes. quote is the quote that
 // it stands in; 0: none.
 func (s *Scanner) ValueSpan(i int) (start, end int, quote byte) {
@@ -126,6 +123,3 @@ func (s *Scanner) NameSpan(i int) (start, end int) {
 	n := s.attrs[i].name
 	return int(n.start), int(n.end)
 }
-
-// TextSpan is where the text of the token lies in the document.
-func (s *Scanner) TextSpan() (start, end int) { return int(s.text.start), int(s.text.end) }

@@ -104,7 +104,7 @@ func (h *htmlScan) element(tag htmlscan.Tag) element {
 	case htmlscan.Input:
 		el.image = strings.EqualFold(h.value("type"), "image")
 	case htmlscan.Other:
-		switch string(h.Name()) {
+		switch strings.ToLower(string(h.Name())) {
 		case "image", "use", "feimage":
 			el.svg = h.foreign > 0
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 const (
@@ -38,7 +39,7 @@ func TestMembersOnlyByTwoFetchers(t *testing.T) {
 		Check: crawl.LoginCheck{CSS: "a.logout"}}
 	job.Headers = []crawl.HeaderRule{{Name: "X-Api-Key", Value: "${MEMBERS_KEY}"}}
 	warc := filepath.Join(t.ArtifactDir(), "warc")
-	c := newCluster(t, listen(t, fakeweb.Plain(1, 1), 0), &job, "MEMBERS_PASSWORD="+membersPassword, "MEMBERS_KEY="+membersKey,
+	c := newCluster(t, crawltest.Listen(t, fakeweb.Plain(1, 1), fakeweb.Options{}), &job, "MEMBERS_PASSWORD="+membersPassword, "MEMBERS_KEY="+membersKey,
 		"WHIRLPOOL_DISK_WARC="+warc)
 	c.startSeven()
 	second := c.add("fetcher2", filepath.Join(programs, "fetcher"), nil, "WHIRLPOOL_DISK_WARC="+warc+"2")
@@ -51,7 +52,7 @@ func TestMembersOnlyByTwoFetchers(t *testing.T) {
 	}
 	c.wait()
 
-	got := c.results()
+	got := c.Results(c.job.ID)
 	for i := range pages {
 		if p := got.Pages[fmt.Sprintf("%s/members/%d", srv.URL, i)]; p.Title != fmt.Sprintf("Members' page %d", i) {
 			t.Errorf("page %d: %+v", i, p)
@@ -78,7 +79,7 @@ func (c *cluster) secretsNowhere(secrets ...string) {
 			}
 		}
 	}
-	check(c.t, filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
+	check(c.t, filepath.WalkDir(c.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			data, err := os.ReadFile(path)
 			look(path, data)
@@ -88,7 +89,7 @@ func (c *cluster) secretsNowhere(secrets ...string) {
 	}))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, c.config().Postgres.Address().Reveal())
+	conn, err := pgx.Connect(ctx, c.Config(c.env).Postgres.Address().Reveal())
 	check(c.t, err)
 	defer conn.Close(ctx)
 	rows, err := conn.Query(ctx, `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'`)

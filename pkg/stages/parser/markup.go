@@ -1,0 +1,165 @@
+package parser
+
+import (
+	"bytes"
+	"html"
+	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
+)
+
+// The Markdown of a page is made of the markup of its main text, and what the main text is only the classifier says.
+// The seam between the two is narrow: a pass that is traced notes, token by token, where the token stands and which
+// block it belongs to. When the classifier has chosen, the markup is the document's tags with the text of the chosen
+// blocks and nothing else. So whatever rules the classifier follows, Markdown and text show the same words.
+
+// piece is a token of the document: a tag, an image, or text.
+type piece struct {
+	start, end int32
+	block      int32 // index of the block that it belongs to, or would, had the block words
+	flags      flags
+	kind       pieceKind
+}
+
+type pieceKind uint8
+
+const (
+	tagPiece   pieceKind = iota
+	selfClosed           // a tag of XHTML that closes itself
+	imagePiece           // also a rule: it shows something without words
+	textPiece
+	rawPiece // text without character references
+)
+
+// runTraced reads a document as run does, and notes its tokens.
+func (p *pass) runTraced() (pieces []piece) {
+	for {
+		switch p.Next() {
+		case htmlscan.Text:
+			pieces = p.traceText(pieces)
+		case htmlscan.StartTag:
+			pieces = p.traceStart(pieces)
+		case htmlscan.EndTag:
+			t := p.Tag()
+			x := p.piece(tagPiece)
+			p.onEnd(t)
+			if shapes(t, p.Name()) {
+				pieces = append(pieces, x)
+			}
+		default:
+			p.closeAnchor()
+			p.endBlock()
+			return pieces
+		}
+	}
+}
+
+func (p *pass) traceText(pieces []piece) []piece {
+	shown := !p.skipRaw && !p.titleNext
+	start, end := p.TextSpan()
+	_, escaped := p.Text()
+	p.onText()
+	if !shown || p.textFull {
+		return pieces
+	}
+	x := piece{start: int32(start), end: int32(end), block: int32(len(p.blocks)), flags: p.flags, kind: textPiece}
+	if !escaped {
+		x.kind = rawPiece
+	}
+	return append(pieces, x)
+}
+
+func (p *pass) traceStart(pieces []piece) []piece {
+	t, kind := p.Tag(), tagPiece
+	closed := p.xhtml && p.SelfClosing()
+	p.onStart(t)
+	switch {
+	case t == htmlscan.Img, t == htmlscan.Hr:
+		kind = imagePiece
+	case !shapes(t, p.Name()) || p.flags&inForeign != 0:
+		return pieces
+	case closed && t != htmlscan.Br:
+		kind = selfClosed
+	}
+	return append(pieces, p.piece(kind))
+}
+
+// piece is the tag that was just read.
+func (p *pass) piece(kind pieceKind) piece {
+	start, end := p.TagSpan()
+	return piece{start: int32(start), end: int32(end), block: int32(len(p.blocks)), flags: p.flags, kind: kind}
+}
+
+// shapes reports whether an element shapes the text in a way that Markdown knows, or parts it.
+func shapes(t htmlscan.Tag, name []byte) bool {
+	switch t {
+	case htmlscan.Other:
+		switch strings.ToLower(string(name[:min(len(name), 8)])) {
+		case "del", "strike", "kbd", "samp", "tt", "dfn", "cite":
+			return true
+		}
+		return false
+	case htmlscan.A, htmlscan.B, htmlscan.Code, htmlscan.Em, htmlscan.I, htmlscan.S, htmlscan.Strong, htmlscan.Br,
+		htmlscan.Var:
+		return true
+	case htmlscan.Body, htmlscan.Frameset, htmlscan.Plaintext, htmlscan.Optgroup, htmlscan.Form:
+		return false
+	}
+	return traits[t].block
+}
+
+// markup writes the tags of a document with the text of the blocks in keep, at most limit bytes. full says that there
+// were more.
+func (p *pass) markup(pieces []piece, keep []bool, limit int) (doc []byte, full bool) {
+	src := p.Source()
+	doc = make([]byte, 0, min(len(src), limit))
+	for i := range pieces {
+		x := &pieces[i]
+		token := src[x.start:x.end]
+		switch x.kind {
+		case imagePiece:
+			if !p.besideText(x, keep) {
+				continue
+			}
+		case textPiece, rawPiece:
+			if int(x.block) >= len(keep) || !keep[x.block] {
+				continue
+			}
+		}
+		if len(doc)+len(token) > limit {
+			return doc, true
+		}
+		switch x.kind {
+		case rawPiece:
+			doc = append(doc, html.EscapeString(string(token))...)
+		case selfClosed:
+			doc = append(doc, token...)
+			doc = append(append(append(doc, "</"...), tagName(token)...), '>')
+		default:
+			doc = append(doc, token...)
+		}
+	}
+	return doc, false
+}
+
+// besideText reports whether an image stands in the main text: before or behind a block of it, among the same elements.
+func (p *pass) besideText(x *piece, keep []bool) bool {
+	if x.flags&(hidden|boilerplate) != 0 {
+		return false
+	}
+	for _, i := range []int{int(x.block), int(x.block) - 1} {
+		if i >= 0 && i < len(keep) && keep[i] && p.blocks[i].flags == x.flags {
+			return true
+		}
+	}
+	return false
+}
+
+// tagName is the name in a start tag.
+func tagName(token []byte) []byte {
+	name := token[1:]
+	if i := bytes.IndexAny(name, " \t\n\f\r/>"); i >= 0 {
+		name = name[:i]
+	}
+	return name
+}

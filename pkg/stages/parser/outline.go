@@ -1,0 +1,137 @@
+package parser
+
+import "github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
+
+// node is an element of the outline: the tree of the elements that hold blocks of text, in the document's order. The
+// first is the document.
+type node struct {
+	parent    int32
+	last      int32 // the last node inside, itself if it has none
+	words     int32 // of the text inside that counts
+	linkWords int32
+	prose     int32
+	shown     int32  // words inside, those that do not count, too
+	own       flags  // what the element says of itself
+	all       flags  // suspect, comments, teaser: its own, if they hold, and its ancestors'
+	name      uint16 // tells elements of different classes apart
+	tag       htmlscan.Tag
+	control   bool // has a field or a button right inside
+}
+
+// maxNodes bounds the outline: what is deeper or later belongs to the elements around it.
+const maxNodes = 1 << 16
+
+// addNode adds an element to the outline and returns its number.
+func (p *pass) addNode(t htmlscan.Tag, own flags) int32 {
+	if len(p.nodes) >= maxNodes || own&ownFlags == 0 && !traits[t].block {
+		return p.node
+	}
+	p.nodes = append(p.nodes, node{parent: p.topNode(), own: own, tag: t, name: p.className})
+	return int32(len(p.nodes) - 1)
+}
+
+// judge decides which blocks of a page are its main text.
+type judge struct {
+	buf    []byte
+	blocks []block
+	nodes  []node
+	keep   []bool
+	manual bool // a page of documentation: its lists of links are text
+}
+
+// span sets where each node ends.
+func (j *judge) span() {
+	for i := len(j.nodes) - 1; i >= 0; i-- {
+		n := &j.nodes[i]
+		n.last = max(n.last, int32(i))
+		if i > 0 {
+			up := &j.nodes[n.parent]
+			up.last = max(up.last, n.last)
+		}
+	}
+}
+
+// within says whether node n is c or inside it.
+func (j *judge) within(n, c int32) bool { return n >= c && n <= j.nodes[c].last }
+
+// sum counts the words of the blocks that have none of the flags, and all of the region, for each node.
+func (j *judge) sum(drop, region flags) {
+	for i := range j.nodes {
+		n := &j.nodes[i]
+		n.words, n.linkWords, n.prose, n.shown = 0, 0, 0, 0
+	}
+	for i := range j.blocks {
+		b := &j.blocks[i]
+		n := &j.nodes[b.node]
+		if b.flags&hidden == 0 {
+			n.shown += b.words
+		}
+		if b.flags&drop != 0 || b.flags&region != region {
+			continue
+		}
+		n.words, n.linkWords = n.words+b.words, n.linkWords+b.linkWords
+		if b.prose() {
+			n.prose += b.words
+		}
+	}
+	for i := len(j.nodes) - 1; i > 0; i-- {
+		n := &j.nodes[i]
+		up := &j.nodes[n.parent]
+		up.words, up.linkWords, up.prose = up.words+n.words, up.linkWords+n.linkWords, up.prose+n.prose
+		up.shown += n.shown
+	}
+}
+
+// wrapperShare is the share of the page's prose that makes a suspect element its frame: "box article modal".
+const wrapperShare = 0.5
+
+// settle decides which elements are what their names make suspect, and marks their blocks. An element around most of
+// the prose that no reader wrote is the page's frame, whatever it is called.
+func (j *judge) settle() {
+	for i := 1; i < len(j.nodes); i++ {
+		n := &j.nodes[i]
+		n.all = n.own&(comments|teaser) | j.nodes[n.parent].all
+	}
+	for i := range j.blocks {
+		j.blocks[i].flags |= j.nodes[j.blocks[i].node].all
+	}
+	j.sum(hidden|boilerplate|comments|teaser, 0)
+	frames := j.frames(max(minMain, int32(wrapperShare*float64(j.nodes[0].prose))))
+	for i := 1; i < len(j.nodes); i++ {
+		n := &j.nodes[i]
+		n.all |= j.nodes[n.parent].all
+		if n.own&suspect != 0 && (n.own&certain != 0 || !frames.like(n)) {
+			n.all |= n.own & (suspect | certain)
+		}
+	}
+	for i := range j.blocks {
+		j.blocks[i].flags |= j.nodes[j.blocks[i].node].all
+	}
+}
+
+// frameList are the frames of a page: suspect elements around much of its prose, outermost first.
+type frameList struct {
+	list [8]*node
+	n    int
+}
+
+func (j *judge) frames(prose int32) (l frameList) {
+	for i := 1; i < len(j.nodes) && l.n < len(l.list); i++ {
+		if n := &j.nodes[i]; n.own&(suspect|certain) == suspect && n.prose >= prose {
+			l.list[l.n] = n
+			l.n++
+		}
+	}
+	return l
+}
+
+// like says whether the element is a frame, or has text beside one of the same name: a page builder calls each
+// paragraph a widget.
+func (l *frameList) like(n *node) bool {
+	for _, f := range l.list[:l.n] {
+		if n == f || n.prose >= longBlock && n.tag == f.tag && n.name == f.name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,110 @@
+package parser
+
+import "bytes"
+
+const (
+	noticeWords = 60   // of a notice of copyright, at most
+	topicWords  = 6    // a line with more announces nothing
+	otherProse  = 25   // words of a paragraph without links that is no teaser: the text goes on
+	boxShare    = 0.25 // an element with a smaller share of the prose belongs to its heading as a whole
+)
+
+// markTopics marks what stands under headings that announce other pages, comments and the like.
+func (j *judge) markTopics() {
+	before := int32(0) // words of prose
+	for i := range j.blocks {
+		b := &j.blocks[i]
+		if b.flags&trusts[0].drop != 0 {
+			continue
+		}
+		if j.copyright(b) {
+			b.flags |= aside
+			continue
+		}
+		if b.prose() {
+			before += b.words
+			continue
+		}
+		if b.words > topicWords || b.kind == cell {
+			continue
+		}
+		switch t := topicOf(j.buf[b.start:b.end]); t {
+		case noTopic:
+		case sharing:
+			j.markShort(i)
+		case readers:
+			if n := j.scope(i); before >= minMain && j.heads(i, n) {
+				j.markTo(i, n, comments)
+			}
+		default:
+			if before >= minMain || b.kind == heading {
+				j.markBox(i)
+			}
+		}
+	}
+}
+
+// copyright says whether the block is a notice of copyright.
+func (j *judge) copyright(b *block) bool {
+	text := j.buf[b.start:b.end]
+	if b.words > noticeWords || len(text) < 3 {
+		return false
+	}
+	const word = "copyright "
+	if len(text) > len(word) && bytes.EqualFold(text[:len(word)], []byte(word)) {
+		text = text[len(word):]
+		return text[0] == '(' || text[0] >= '0' && text[0] <= '9' || bytes.HasPrefix(text, []byte("©"))
+	}
+	return bytes.HasPrefix(text, []byte("©"))
+}
+
+// scope is the element that the heading at i heads: the one around it that holds more than the heading.
+func (j *judge) scope(i int) int32 {
+	n := j.blocks[i].node
+	for n > 0 && (i+1 == len(j.blocks) || !j.within(j.blocks[i+1].node, n)) {
+		n = j.nodes[n].parent
+	}
+	return n
+}
+
+// heads says whether the line at i is at the head of the element n, and not one of its sections.
+func (j *judge) heads(i int, n int32) bool {
+	for k := i - 1; k >= 0 && j.within(j.blocks[k].node, n); k-- {
+		if j.blocks[k].prose() || i-k > maxLook {
+			return false
+		}
+	}
+	return true
+}
+
+// markTo marks the blocks from i to the end of the element n.
+func (j *judge) markTo(i int, n int32, f flags) {
+	for ; i < len(j.blocks) && j.within(j.blocks[i].node, n); i++ {
+		j.blocks[i].flags |= f
+	}
+}
+
+// markBox marks a heading and what it heads, as far as that is short texts and links.
+func (j *judge) markBox(i int) {
+	n := j.scope(i)
+	if float64(j.nodes[n].prose) < boxShare*float64(j.nodes[0].prose) {
+		j.markTo(i, n, aside)
+		return
+	}
+	for k := i; k < len(j.blocks) && j.within(j.blocks[k].node, n); k++ {
+		b := &j.blocks[k]
+		if k > i && (b.kind == heading && b.density() <= linksDensity || b.words-b.linkWords >= otherProse) {
+			return
+		}
+		b.flags |= aside
+	}
+}
+
+// markShort marks a line and the lines of links that follow in the same element.
+func (j *judge) markShort(i int) {
+	n := j.blocks[i].node
+	j.blocks[i].flags |= aside
+	for i++; i < len(j.blocks) && j.within(j.blocks[i].node, n) && j.blocks[i].density() > linksDensity; i++ {
+		j.blocks[i].flags |= aside
+	}
+}

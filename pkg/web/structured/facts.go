@@ -1,0 +1,289 @@
+package structured
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Facts are who wrote a page and when, as the page says.
+type Facts struct {
+	Author              string // several are parted by ", "
+	Published, Modified time.Time
+}
+
+// Bounds of authors.
+const (
+	maxAuthors     = 10
+	maxAuthorBytes = 300
+)
+
+// Facts looks for author and dates in the order in which they are trusted:
+//
+//  1. JSON-LD, the node that is about an article, a posting, a product and the like first, that of the site or the
+//     breadcrumbs never;
+//  2. microdata, then RDFa, by the same rule;
+//  3. meta elements: article:published_time and its kin, then those of libraries (citation_, dcterms, dc), then author
+//     and date;
+//  4. elements of the text: a link with rel=author; a time element that is marked as the date of publication or change,
+//     and for publication at last the first time element there is.
+//
+// A date that cannot be read, or lies before 1900 or after 2100, is none: the next place is asked.
+func (d *Data) Facts() Facts {
+	nodes := d.nodes()
+	f := Facts{
+		Author:    firstText(authorOf(nodes, d), d.metaText(authorMetas), strings.Join(d.authors, ", ")),
+		Published: firstDate(dateOf(nodes, publishedKeys), d.metaDate(publishedMetas), d.timeOf(true)),
+		Modified:  firstDate(dateOf(nodes, modifiedKeys), d.metaDate(modifiedMetas), d.timeOf(false)),
+	}
+	f.Author = strings.ToValidUTF8(cut(fold(f.Author), maxAuthorBytes), "\uFFFD")
+	return f
+}
+
+var (
+	publishedKeys = []string{"datePublished", "datePosted", "uploadDate", "dateCreated", "startDate"}
+	modifiedKeys  = []string{"dateModified", "dateUpdated"}
+	authorMetas   = []string{"article:author", "citation_author", "dcterms.creator", "dc.creator", "parsely-author",
+		"sailthru.author", "author", "byl"}
+	publishedMetas = []string{"article:published_time", "datepublished", "citation_publication_date",
+		"citation_online_date",
+		"dcterms.issued", "dcterms.created", "dc.date.issued", "dc.date", "dcterms.date", "parsely-pub-date",
+		"sailthru.date", "pubdate",
+		"publish-date", "date"}
+	modifiedMetas = []string{"article:modified_time", "updated_time", "datemodified", "dcterms.modified",
+		"dc.date.modified", "last-modified",
+		"lastmod", "revised"}
+)
+
+// node is a node of JSON-LD or an item, the same for both.
+type node struct {
+	types []string
+	get   func(key string) any
+}
+
+// nodes returns what the page is about: of each source those that are about a work first.
+func (d *Data) nodes() (all []node) {
+	for _, v := range d.JSONLD {
+		if m, ok := v.(map[string]any); ok {
+			all = append(all, node{texts(m["@type"]), func(key string) any { return m[key] }})
+		}
+	}
+	ld := len(all)
+	rankNodes(all[:ld])
+	for _, items := range [][]*Item{d.Microdata, d.RDFa} {
+		for _, it := range items {
+			all = append(all, node{it.Type, func(key string) any {
+				if v := it.Properties[key]; len(v) > 0 {
+					return v
+				}
+				return nil
+			}})
+		}
+	}
+	rankNodes(all[ld:])
+	return slices.DeleteFunc(all, func(n node) bool { return n.rank() > 1 })
+}
+
+func rankNodes(nodes []node) {
+	sort.SliceStable(nodes, func(i, j int) bool { return nodes[i].rank() < nodes[j].rank() })
+}
+
+// rank is 0 for a work, 1 for what may be one, 2 for what tells of the site.
+func (n *node) rank() int {
+	rank := 1
+	for _, t := range n.types {
+		if i := strings.LastIndexAny(t, "/#:"); i >= 0 {
+			t = t[i+1:]
+		}
+		switch {
+		case strings.HasSuffix(t, "Article"), strings.HasSuffix(t, "Posting"), t == "Product", t == "Recipe",
+			t == "Event", t == "Book",
+			t == "VideoObject", t == "Report", t == "Review", t == "Question", t == "HowTo", t == "Dataset", t == "Course",
+			t == "Episode":
+			return 0
+		case t == "Organization", t == "WebSite", t == "BreadcrumbList", t == "Person", t == "ImageObject",
+			t == "SiteNavigationElement",
+			t == "WPHeader", t == "WPFooter", t == "WPSideBar", t == "Comment", t == "UserComments":
+			rank = 2
+		}
+	}
+	return rank
+}
+
+func authorOf(nodes []node, d *Data) string {
+	for i := range nodes {
+		for _, key := range []string{"author", "creator"} {
+			if names := d.names(nodes[i].get(key), 0); len(names) > 0 {
+				return strings.Join(names[:min(len(names), maxAuthors)], ", ")
+			}
+		}
+	}
+	return ""
+}
+
+// names are the names of a person, an organisation, or a list of them.
+func (d *Data) names(v any, depth int) (names []string) {
+	if depth > 3 {
+		return nil
+	}
+	switch v := v.(type) {
+	case string:
+		if s := fold(v); s != "" && !isLink(s) {
+			return []string{s}
+		}
+	case []any:
+		for _, item := range v[:min(len(v), maxAuthors)] {
+			names = append(names, d.names(item, depth+1)...)
+		}
+	case map[string]any:
+		if v["name"] != nil {
+			return d.names(v["name"], depth+1)
+		}
+		id, _ := v["@id"].(string)
+		for _, n := range d.JSONLD {
+			if m, ok := n.(map[string]any); ok && id != "" && m["@id"] == id && m["name"] != nil {
+				return d.names(m["name"], depth+1)
+			}
+		}
+	case *Item:
+		list := v.Properties["name"]
+		return d.names(append([]any(nil), list[:min(len(list), 1)]...), depth+1)
+	}
+	return names
+}
+
+func isLink(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+func dateOf(nodes []node, keys []string) (at time.Time) {
+	for _, key := range keys {
+		for i := range nodes {
+			for _, s := range texts(nodes[i].get(key)) {
+				if at = parseDate(s); !at.IsZero() {
+					return at
+				}
+			}
+		}
+	}
+	return at
+}
+
+// texts are the texts of a value: itself, or those of a list.
+func texts(v any) (out []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, item := range v {
+			if s, ok := item.(string); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// metaValues are the values of a meta element.
+func (d *Data) metaValues(name string) []string {
+	for _, m := range []map[string]any{d.OpenGraph, d.Meta} {
+		if v := m[name]; v != nil {
+			return texts(v)
+		}
+	}
+	return nil
+}
+
+func (d *Data) metaText(names []string) string {
+	for _, name := range names {
+		list := slices.DeleteFunc(d.metaValues(name), isLink)
+		if len(list) > 0 {
+			return strings.Join(list[:min(len(list), maxAuthors)], ", ")
+		}
+	}
+	return ""
+}
+
+func (d *Data) metaDate(names []string) (at time.Time) {
+	for _, name := range names {
+		for _, s := range d.metaValues(name) {
+			if at = parseDate(s); !at.IsZero() {
+				return at
+			}
+		}
+	}
+	return at
+}
+
+// timeOf is the date of a time element that is marked as that of publication, or of change.
+func (d *Data) timeOf(published bool) time.Time {
+	words := []string{"modified", "updated"}
+	if published {
+		words = []string{"published", "pubdate", "datecreated"}
+	}
+	for _, t := range d.times {
+		marked := published && t.pubdate
+		for _, w := range words {
+			marked = marked || strings.Contains(t.class, w)
+		}
+		if at := parseDate(t.at); marked && !at.IsZero() {
+			return at
+		}
+	}
+	for _, t := range d.times {
+		other := strings.Contains(t.class, "modified") || strings.Contains(t.class, "updated")
+		if at := parseDate(t.at); published && !other && !at.IsZero() {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+func firstText(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func firstDate(list ...time.Time) time.Time {
+	for _, t := range list {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// dateLayouts are tried in order; a date without a zone is taken for UTC.
+var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
+	"2006-01-02T15:04Z07:00", "2006-01-02T15:04",
+	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05",
+	"2006-01-02 15:04", time.DateOnly,
+	"2006-01", "2006/1/2", "20060102T150405Z0700", "20060102", time.RFC1123Z, time.RFC1123,
+	"Mon, 2 Jan 2006 15:04:05 -0700",
+	"January 2, 2006", "Jan 2, 2006", "2 January 2006", "2 Jan 2006"}
+
+func parseDate(s string) time.Time {
+	if s = fold(s); len(s) < len("2006-01") || len(s) > 64 {
+		return time.Time{}
+	}
+	for _, layout := range dateLayouts {
+		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1900 && t.Year() <= 2100 {
+			return t.UTC().Truncate(time.Millisecond)
+		}
+	}
+	return time.Time{}
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

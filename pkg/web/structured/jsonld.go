@@ -1,0 +1,182 @@
+package structured
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+)
+
+// addJSONLD adds the nodes of a script.
+func (d *Data) addJSONLD(raw []byte) {
+	values, err := decode(raw)
+	if err != nil {
+		more, again := decode(repair(raw))
+		if again != nil {
+			d.Cut = true
+		}
+		if len(more) >= len(values) {
+			values = more
+		}
+	}
+	for _, v := range values {
+		d.addNodes(v, 0)
+	}
+}
+
+// decode reads the JSON values of a script, as a rule one; before the fault where there is one.
+func decode(raw []byte) (values []any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber() // numbers stay as they were written
+	for {
+		var v any
+		switch err := dec.Decode(&v); {
+		case errors.Is(err, io.EOF):
+			return values, nil
+		case err != nil:
+			return values, err
+		}
+		values = append(values, v)
+	}
+}
+
+// addNodes adds a node, those of a list, or those of a graph, whose context each of them gets.
+func (d *Data) addNodes(v any, depth int) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			if depth < maxDepth {
+				d.addNodes(item, depth+1)
+			}
+		}
+	case map[string]any:
+		graph, ok := v["@graph"].([]any)
+		if !ok || len(v) > 3 {
+			if node, ok := d.bound(v, 0); ok {
+				d.JSONLD = append(d.JSONLD, node)
+			}
+			return
+		}
+		for _, item := range graph {
+			if depth < maxDepth {
+				d.addNodes(item, depth+1)
+			}
+		}
+	}
+}
+
+// bound copies a value as far as there is room for it.
+func (d *Data) bound(v any, depth int) (out any, ok bool) {
+	switch v := v.(type) {
+	case string:
+		v = d.text(v)
+		if d.budget.take(len(v)) {
+			return v, true
+		}
+	case json.Number:
+		if len(v) < maxName && d.budget.take(len(v)) {
+			return v, true
+		}
+	case nil, bool:
+		if d.budget.take(4) {
+			return v, true
+		}
+	case []any:
+		if depth < maxDepth && d.budget.take(2) {
+			return d.boundList(v, depth), true
+		}
+	case map[string]any:
+		if depth < maxDepth && d.budget.take(2) {
+			return d.boundMap(v, depth), true
+		}
+	}
+	d.Cut = true
+	return nil, false
+}
+
+func (d *Data) boundList(v []any, depth int) []any {
+	out := make([]any, 0, min(len(v), 16))
+	for _, item := range v {
+		x, ok := d.bound(item, depth+1)
+		if ok {
+			out = append(out, x)
+		} else if d.budget.values <= 0 {
+			break
+		}
+	}
+	return out
+}
+
+func (d *Data) boundMap(v map[string]any, depth int) map[string]any {
+	out := make(map[string]any, min(len(v), 32))
+	for _, key := range sortedKeys(v) { // in a fixed order: what there is room for must not change from run to run
+		if len(key) > maxName || !d.budget.take(len(key)) {
+			d.Cut = true
+			continue
+		}
+		if x, ok := d.bound(v[key], depth+1); ok {
+			out[strings.ToValidUTF8(key, "\uFFFD")] = x
+		}
+	}
+	return out
+}
+
+// repair makes JSON of what people write in its place: comments, commas before a bracket, line breaks within strings, a
+// semicolon at the end, and wrappers of XML.
+func repair(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); {
+		switch c := raw[i]; {
+		case c == '"':
+			out, i = repairString(out, raw, i)
+		case bytes.HasPrefix(raw[i:], []byte("/*")):
+			i = past(raw, i, "*/")
+		case bytes.HasPrefix(raw[i:], []byte("//")):
+			i = past(raw, i, "\n")
+		case bytes.HasPrefix(raw[i:], []byte("<!--")), bytes.HasPrefix(raw[i:], []byte("-->")):
+			i += 3
+		case bytes.HasPrefix(raw[i:], []byte("<![CDATA[")):
+			i += len("<![CDATA[")
+		case bytes.HasPrefix(raw[i:], []byte("]]>")):
+			i += len("]]>")
+		case c == '}' || c == ']':
+			out = append(bytes.TrimRight(out, ", \t\r\n"), c)
+			i++
+		case c == ';' || c == '-' && len(bytes.TrimSpace(out)) == 0:
+			i++
+		default:
+			out = append(out, c)
+			i++
+		}
+	}
+	return out
+}
+
+// repairString copies the string that begins at i; control characters in it become spaces.
+func repairString(out, raw []byte, i int) (more []byte, next int) {
+	out = append(out, '"')
+	for i++; i < len(raw); i++ {
+		c := raw[i]
+		switch {
+		case c == '\\' && i+1 < len(raw) && raw[i+1] >= ' ':
+			out = append(out, c, raw[i+1])
+			i++
+			continue
+		case c < ' ' || c == '\\':
+			c = ' '
+		}
+		if out = append(out, c); c == '"' {
+			return out, i + 1
+		}
+	}
+	return out, i
+}
+
+// past returns the offset behind the next mark.
+func past(raw []byte, i int, mark string) int {
+	if n := bytes.Index(raw[i:], []byte(mark)); n >= 0 {
+		return i + n + len(mark)
+	}
+	return len(raw)
+}

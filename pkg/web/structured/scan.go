@@ -1,0 +1,230 @@
+package structured
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
+)
+
+// scan is one pass over the tokens of a document.
+type scan struct {
+	htmlscan.Scanner
+	data    *Data
+	scripts int  // bytes of JSON-LD
+	items   bool // there is microdata or RDFa
+	ldNext  bool // the next text is JSON-LD
+	author  bool // within a link with rel=author
+	name    []byte
+	metas   int
+}
+
+// run reads the document and reports whether it has items of microdata or RDFa.
+func (s *scan) run(doc []byte) bool {
+	s.Reset(doc)
+	for {
+		switch s.Next() {
+		case htmlscan.Text:
+			s.onText()
+		case htmlscan.StartTag:
+			s.onStart(s.Tag())
+		case htmlscan.EndTag:
+			s.ldNext = false
+			if s.Tag() == htmlscan.A {
+				s.endAuthor()
+			}
+		default:
+			return s.items
+		}
+	}
+}
+
+func (s *scan) onStart(t htmlscan.Tag) {
+	s.ldNext = false
+	switch t {
+	case htmlscan.Meta:
+		s.onMeta()
+	case htmlscan.Script:
+		s.ldNext = isLD(s.attr("type"))
+		return
+	case htmlscan.A:
+		s.endAuthor()
+		s.author = hasWord(s.attr("rel"), "author")
+	case htmlscan.Other:
+		if strings.EqualFold(string(s.Name()), "time") {
+			s.onTime()
+		}
+	}
+	for i := range s.Attrs() {
+		if n, _ := s.Attr(i); !s.items && (string(n) == "itemscope" || string(n) == "typeof") {
+			s.items = true
+		}
+	}
+}
+
+func (s *scan) attr(name string) string {
+	for i := range s.Attrs() {
+		if n, val := s.Attr(i); string(n) == name {
+			return string(htmlscan.Value(val))
+		}
+	}
+	return ""
+}
+
+func isLD(typ string) bool {
+	typ, _, _ = strings.Cut(typ, ";")
+	return strings.EqualFold(strings.TrimSpace(typ), "application/ld+json")
+}
+
+func (s *scan) onText() {
+	raw, escaped := s.Text()
+	switch {
+	case s.ldNext:
+		s.ldNext = false
+		s.scripts += len(raw)
+		if len(raw) > maxScript || s.scripts > maxScripts {
+			s.data.Cut = true
+			return
+		}
+		s.data.addJSONLD(raw)
+	case s.author && len(s.name) < maxName:
+		raw = raw[:min(len(raw), maxName)]
+		if escaped {
+			raw = htmlscan.Value(raw)
+		}
+		s.name = append(s.name, raw...)
+	}
+}
+
+func (s *scan) endAuthor() {
+	if s.author && len(s.data.authors) < maxAuthors {
+		if name := fold(string(s.name)); name != "" {
+			s.data.authors = append(s.data.authors, name)
+		}
+	}
+	s.author, s.name = false, s.name[:0]
+}
+
+// timeElement is a time element's attributes.
+type timeElement struct {
+	at      string
+	class   string
+	pubdate bool
+}
+
+func (s *scan) onTime() {
+	if len(s.data.times) == maxTimes {
+		return
+	}
+	t := timeElement{at: s.attr("datetime"), class: strings.ToLower(cut(s.attr("class")+" "+s.attr("itemprop"), maxName))}
+	for i := range s.Attrs() {
+		n, _ := s.Attr(i)
+		t.pubdate = t.pubdate || string(n) == "pubdate"
+	}
+	if t.at != "" && len(t.at) <= maxName {
+		s.data.times = append(s.data.times, t)
+	}
+}
+
+func (s *scan) onMeta() {
+	name, content := s.attr("property"), s.attr("content")
+	if name == "" {
+		name = s.attr("name")
+	}
+	if name == "" {
+		name = s.attr("itemprop")
+	}
+	name = strings.ToLower(strings.TrimSpace(name))
+	if content = fold(content); name == "" || content == "" {
+		return
+	}
+	if s.metas++; s.metas > maxMeta || len(name) > maxName {
+		s.data.Cut = true
+		return
+	}
+	s.data.addMeta(name, content)
+}
+
+// graphPrefixes are those of OpenGraph and of the vocabularies that are written the same way.
+var graphPrefixes = []string{"og:", "article:", "book:", "profile:", "video:", "music:", "product:", "fb:"}
+
+func (d *Data) addMeta(name, content string) {
+	for _, p := range graphPrefixes {
+		if strings.HasPrefix(name, p) {
+			d.OpenGraph = d.add(d.OpenGraph, strings.TrimPrefix(name, "og:"), content)
+			return
+		}
+	}
+	if rest, ok := strings.CutPrefix(name, "twitter:"); ok {
+		d.Twitter = d.add(d.Twitter, rest, content)
+		return
+	}
+	if metaNames[name] || strings.HasPrefix(name, "citation_") || strings.HasPrefix(name, "dc.") ||
+		strings.HasPrefix(name, "dcterms.") {
+		d.Meta = d.add(d.Meta, name, content)
+	}
+}
+
+// metaNames are the meta elements that tell of the page's content.
+var metaNames = map[string]bool{"author": true, "description": true, "keywords": true, "date": true,
+	"pubdate": true, "publish-date": true,
+	"last-modified": true, "lastmod": true, "revised": true, "news_keywords": true, "parsely-author": true,
+	"parsely-pub-date": true,
+	"parsely-title":    true, "parsely-section": true, "sailthru.date": true, "sailthru.author": true, "datepublished": true,
+	"datemodified": true, "byl": true, "abstract": true, "subject": true, "copyright": true, "generator": true}
+
+// add adds a value under a name; a second one makes a list.
+func (d *Data) add(to map[string]any, name, value string) map[string]any {
+	value = d.text(value)
+	if !d.budget.take(len(name) + len(value)) {
+		d.Cut = true
+		return to
+	}
+	if to == nil {
+		to = map[string]any{}
+	}
+	switch old := to[name].(type) {
+	case nil:
+		to[name] = value
+	case string:
+		if old != value {
+			to[name] = []any{old, value}
+		}
+	case []any:
+		to[name] = append(old, value)
+	}
+	return to
+}
+
+// text bounds a value.
+func (d *Data) text(s string) string {
+	if len(s) > maxString {
+		d.Cut = true
+		s = cut(s, maxString)
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// cut cuts s to at most n bytes, at the border of a character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// fold folds white space.
+func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func hasWord(s, word string) bool {
+	for f := range bytes.FieldsSeq([]byte(s)) {
+		if strings.EqualFold(string(f), word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,146 @@
+package structured_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/structured"
+)
+
+func resolve(ref string) string {
+	if strings.Contains(ref, ":") {
+		return ref
+	}
+	return "http://a.test/" + strings.TrimPrefix(ref, "/")
+}
+
+func read(doc string) *structured.Data { return structured.Read([]byte(doc), resolve) }
+
+func ld(s string) string { return `<script type="application/ld+json">` + s + `</script>` }
+
+func TestData(t *testing.T) {
+	for name, c := range map[string]struct{ doc, want string }{
+		"nothing": {"<p>a</p><meta charset=utf-8><meta name=viewport content=x>", ""},
+		"json-ld": {ld(`{"@type":"Product","name":"N","offers":{"price":19.90,"n":1e400}}`),
+			`{"jsonld":[{"@type":"Product","name":"N","offers":{"n":1e400,"price":19.90}}]}`},
+		"two":   {ld(`{"a":1}`) + ld(`[{"b":2},{"c":3}]`), `{"jsonld":[{"a":1},{"b":2},{"c":3}]}`},
+		"graph": {ld(`{"@context":"x","@graph":[{"a":1},{"b":null}]}`), `{"jsonld":[{"a":1},{"b":null}]}`},
+		"comments": {ld("<!-- \n{\"a\":\"x // y\", /* b */ \"c\":[1,2,],\n// d\n}; -->"),
+			`{"jsonld":[{"a":"x // y","c":[1,2]}]}`},
+		"cdata":  {ld("//<![CDATA[\n{\"a\":\"line\nbreak\ttab\"}\n//]]>"), `{"jsonld":[{"a":"line break tab"}]}`},
+		"broken": {ld(`{"a":1} {"b":`), `{"jsonld":[{"a":1}],"cut":true}`},
+		"markup": {ld(`{"a":"<b>x</b> & \u2028"}`), "{\"jsonld\":[{\"a\":\"<b>x</b> & \\u2028\"}]}"},
+		"meta": {`<meta property="og:title" content="T &amp; U"><meta property="og:image" content=a><meta property="og:image" content=b>` +
+			`<meta name="twitter:card" content=s><meta name=Author content=" A  B "><meta property="article:tag" content=x>`,
+			`{"opengraph":{"article:tag":"x","image":["a","b"],"title":"T & U"},"twitter":{"card":"s"},"meta":{"author":"A B"}}`},
+		"microdata": {`<div itemscope itemtype="http://schema.org/Person http://schema.org/B" itemid=/me><p itemprop="name alt">A <b>B</b></p>` +
+			`<a itemprop=url href=/u>x</a><img itemprop=image src=i.png><time itemprop=born datetime=2001-02-03>then</time><meta itemprop=m content=c>` +
+			`<data itemprop=d value=5>five</data><div itemprop=address itemscope><span itemprop=city>C</span></div></div>`,
+			`{"microdata":[{"type":["http://schema.org/Person","http://schema.org/B"],"id":"http://a.test/me","properties":{"address":[{"properties":{"city":["C"]}}],` +
+				`"alt":["A B"],"born":["2001-02-03"],"d":["5"],"image":["http://a.test/i.png"],"m":["c"],"name":["A B"],"url":["http://a.test/u"]}}]}`},
+		"itemref": {`<div itemscope itemref="x self no" id=self><i itemprop=a>1</i></div><p id=x itemprop=b>2</p>`,
+			`{"microdata":[{"properties":{"a":["1"],"b":["2"]}}]}`},
+		"rdfa": {`<div vocab="http://schema.org/" typeof="Article" resource="#me"><h1 property="headline">H</h1><span property="author" typeof="Person">` +
+			`<a property="url" href=p>w</a><b property=name>N</b></span><time property=datePublished datetime=2020-01-02>x</time></div>`,
+			`{"rdfa":[{"type":["http://schema.org/Article"],"id":"http://a.test/#me","properties":{"author":[{"type":["http://schema.org/Person"],` +
+				`"properties":{"name":["N"],"url":["http://a.test/p"]}}],"datePublished":["2020-01-02"],"headline":["H"]}}]}`},
+	} {
+		if got := read(c.doc).JSON(); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
+		}
+	}
+}
+
+func TestFacts(t *testing.T) {
+	day := func(s string) time.Time {
+		at, err := time.Parse(time.DateOnly, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	article := ld(`{"@graph":[{"@type":"WebSite","name":"S","author":"Site","datePublished":"1999-01-01"},{"@type":"WebPage","datePublished":"2001-01-01"},` +
+		`{"@type":"NewsArticle","author":[{"@type":"Person","name":"Ann"},{"@id":"#b"}],"datePublished":"2002-02-02","dateModified":"2002-02-03T00:00:00Z"},` +
+		`{"@id":"#b","@type":"Person","name":"Bob"}]}`)
+	micro := `<div itemscope itemtype=http://schema.org/BlogPosting><b itemprop=author itemscope><i itemprop=name>Mic</i></b><time itemprop=datePublished datetime=2003-03-03>x</time></div>`
+	meta := `<meta name=author content=Met><meta property="article:published_time" content="2004-04-04T00:00:00+00:00"><meta property="og:updated_time" content="2004-04-05">`
+	body := `<a rel="author" href=/>Rel</a><time class=updated datetime=2005-05-06>u</time><time datetime="2005-05-05">x</time>`
+	for name, c := range map[string]struct {
+		doc                 string
+		author              string
+		published, modified time.Time
+	}{
+		"all: JSON-LD first": {body + meta + micro + article, "Ann, Bob", day("2002-02-02"), day("2002-02-03")},
+		"then microdata":     {body + meta + micro, "Mic", day("2003-03-03"), day("2004-04-05")},
+		"then meta":          {body + meta, "Met", day("2004-04-04"), day("2004-04-05")},
+		"then the text":      {body, "Rel", day("2005-05-05"), day("2005-05-06")},
+		"broken dates": {ld(`{"@type":"Article","datePublished":"soon","author":"http://a.test/who"}`) + meta,
+			"Met", day("2004-04-04"), day("2004-04-05")},
+		"impossible dates": {`<meta name=date content=9999-01-01><meta name=pubdate content=2010-10-10>`, "",
+			day("2010-10-10"), time.Time{}},
+		"the site's name": {ld(`{"@type":"Organization","author":"Org","datePublished":"2000-01-01"}`), "",
+			time.Time{}, time.Time{}},
+		"nothing": {"<p>by Ann on Monday", "", time.Time{}, time.Time{}},
+		"a job": {ld(`{"@type":"JobPosting","datePosted":"2020-05-06T10:00:00+02:00"}`), "",
+			time.Date(2020, 5, 6, 8, 0, 0, 0, time.UTC), time.Time{}},
+	} {
+		f := read(c.doc).Facts()
+		if f.Author != c.author || !f.Published.Equal(c.published) || !f.Modified.Equal(c.modified) {
+			t.Errorf("%s: got %q %v %v", name, f.Author, f.Published, f.Modified)
+		}
+	}
+}
+
+func TestHostilePagesAreBounded(t *testing.T) {
+	many := strings.Repeat
+	for name, doc := range map[string]string{
+		"deep JSON":        ld(many(`{"a":`, 9_000) + "1" + many("}", 9_000)),
+		"deeper JSON":      ld(many("[", 500_000)),
+		"wide JSON":        ld("{" + many(`"a":1,`, 100_000) + `"b":2}`),
+		"many nodes":       ld("[" + many(`{"a":"b"},`, 90_000) + "1]"),
+		"a long text":      ld(`{"a":"` + many("x", 900_000) + `"}`),
+		"control signs":    ld(`{"a":"` + many("\x01<&", 100_000) + `"}`),
+		"many scripts":     many(ld(`{"a":1}`), 20_000),
+		"huge script":      ld(`{"a":"` + many("x", 5_000_000) + `"}`),
+		"brackets to trim": ld(many(", ", 300_000) + "}"),
+		"many metas":       many(`<meta property="og:image" content="x">`, 20_000),
+		"nested items":     many(`<div itemscope itemprop=a>`, 450),
+		"many items":       many(`<div itemscope><b itemprop=a>x</b></div>`, 20_000),
+		"shared itemref": many(`<div itemscope itemref=x></div>`, 3_000) + "<div id=x>" + many("<b itemprop=a>x</b>",
+			3_000) + "</div>",
+		"text in text":      "<div itemscope>" + many("<div itemprop=a>"+many("x", 1_000), 400),
+		"deep RDFa":         many(`<div typeof=A property=b>`, 480),
+		"many times":        many(`<time datetime=2001-01-01>`, 50_000),
+		"too deep for HTML": "<div itemscope>" + many("<div>", 5_000),
+		"invalid UTF-8":     ld("{\"\xff\":\"\xfe\"}") + "<meta property='og:\xff' content='\xff'><i itemscope itemtype='\xff'><b itemprop='\xff'>\xff",
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := read(doc)
+			check(t, d)
+			t.Logf("%d bytes in, %d out, cut %v", len(doc), len(d.JSON()), d.Cut)
+		})
+	}
+}
+
+func check(t *testing.T, d *structured.Data) {
+	t.Helper()
+	out := d.JSON()
+	if len(out) > 64<<10 {
+		t.Errorf("%d bytes", len(out))
+	}
+	if out != "" && (!json.Valid([]byte(out)) || strings.ContainsAny(out, "\n\r")) {
+		t.Errorf("no line of JSON: %.100s", out)
+	}
+	if f := d.Facts(); len(f.Author) > 310 {
+		t.Errorf("author of %d bytes", len(f.Author))
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(ld(`{"@graph":[{"@type":"Article","author":{"name":"x"}}]}`))
+	f.Add(`<div itemscope itemref=a><i itemprop=b id=a>x</i><div vocab=v typeof=T><time property=p datetime=2001-01-01>`)
+	f.Add(`<meta property=og:title content=x><a rel=author>b</a><time pubdate datetime=2001-01-01>`)
+	f.Fuzz(func(t *testing.T, doc string) { check(t, read(doc)) })
+}
