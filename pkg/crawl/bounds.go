@@ -84,6 +84,8 @@ var bounds = map[string]Bound{
 	"documents.pages":             {-1, maxNumber, "0: 1,000; -1: no limit"},
 	"documents.time":              {0, float64(MaxDocumentTime), "0s: 30s"},
 	"rules.links.weight":          {1, 9, ""},
+	"assets.max":                  {-1, maxNumber, "0: 100,000; -1: no limit"},
+	"assets.per_host":             {-1, maxNumber, "0: 50,000; -1: no limit"},
 }
 
 var (

@@ -92,6 +92,8 @@ type Document struct {
 	NoFollow    bool     `cbor:"11,keyasint,omitempty"` // meta robots or X-Robots-Tag: follow no link
 	Cut         []string `cbor:"12,keyasint,omitempty"` // limits that were passed: "text", "links", "depth" …
 	Assets      []string `cbor:"13,keyasint,omitempty"` // srcset and the like: recorded, not followed
+	// Requisites are the links to what the page is made of, where the job fetches that (Job.Assets).
+	Requisites LinkList `cbor:"65,keyasint,omitempty"`
 	Extracted
 	// Unkept says why the page has no record, and Why says it for people; empty: nothing speaks against one.
 	Unkept string `cbor:"70,keyasint,omitempty"`
@@ -121,6 +123,7 @@ const (
 	TagSitemapIndex = "sitemap-index" // a sitemap, named by robots.txt or by a sitemap index
 	TagFeed         = "feed"          // an entry of an RSS or Atom feed
 	TagFeedSource   = "feed-source"   // a feed that a page names: a source of links, no page
+	TagAsset        = "asset"         // a requisite of a page or style sheet: an image, a script, a font …
 )
 
 // NoFollow reports whether the link asks not to be followed.

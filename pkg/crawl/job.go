@@ -87,6 +87,7 @@ type Job struct {
 	Bounds     Bounds       `json:"bounds,omitzero" yaml:"bounds,omitempty"`            // what the crawl as a whole may take
 	Retry      Retry        `json:"retry" yaml:"retry"`                                 // how failures are repeated
 	Limits     Limits       `json:"limits" yaml:"limits"`                               // bounds of a fetch and a page
+	Assets     Assets       `json:"assets,omitzero" yaml:"assets,omitempty"`            // what pages are made of: style sheets, images, scripts, fonts
 	MediaTypes []string     `json:"media_types" yaml:"media_types"`                     // pages that are kept: type/subtype, type/* or */*
 	KeepBodies bool         `json:"keep_bodies,omitempty" yaml:"keep_bodies,omitempty"` // keep the bodies of stored pages, compressed, for "whirlpool extract"
 	Documents  Documents    `json:"documents,omitzero" yaml:"documents,omitempty"`      // how PDF and office documents among media_types are read
@@ -162,6 +163,14 @@ type Documents struct {
 	Raw   bool     `json:"raw,omitempty" yaml:"raw,omitempty"`     // do not open them: their records have no text
 	Pages int      `json:"pages,omitempty" yaml:"pages,omitempty"` // pages, slides or sheets that are read of one; the rest is cut
 	Time  Duration `json:"time,omitempty" yaml:"time,omitempty"`   // time to read one; what takes longer has no record
+}
+
+// Assets says whether the requisites of pages are fetched, and how many. They are no pages: they have no record, and
+// count against these budgets only.
+type Assets struct {
+	Scope   AssetScope `json:"scope" yaml:"scope"`       // which are fetched; empty: none; job: those in the scope of the job
+	Max     int        `json:"max" yaml:"max"`           // assets of the whole job
+	PerHost int        `json:"per_host" yaml:"per_host"` // assets of one host
 }
 
 // SiteRule extracts records from the pages it matches and weighs their links.
@@ -283,6 +292,7 @@ func (j *Job) Validate() error {
 	errs = append(errs, checkNetwork(j)...)
 	errs = append(errs, checkExtensions("ext", j.Ext)...)
 	errs = append(errs, checkExtensions("skip_ext", j.SkipExt)...)
+	errs = append(errs, j.Assets.check()...)
 	errs = append(errs, checkNumbers(reflect.ValueOf(j).Elem(), "", "")...)
 	return errors.Join(errs...)
 }

@@ -125,6 +125,9 @@ const (
 	ReasonDomainBudget     = "domain-budget"
 	ReasonSitemapBudget    = "sitemap-budget" // of its job, its domain or its host
 	ReasonVariantBudget    = "query-variants"
+	ReasonAssetBudget      = "asset-budget" // of its job or its host
+	ReasonNoAssets         = "no-assets"    // an asset, and the job fetches none any more
+	ReasonNotAsset         = "not-an-asset" // fetched as an asset, and a page: fetched again as one, or left out
 	ReasonPageBudget       = "page-budget"
 	ReasonNoFollow         = "nofollow"
 	ReasonNoFeeds          = "no-feeds"   // a feed, and the job reads neither sitemaps nor feeds

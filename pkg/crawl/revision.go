@@ -176,8 +176,10 @@ func CheckChange(from, to *Job) error {
 
 // widening are the settings that exclude URLs. max_pages is among them because it bounds the sitemaps. A revision that
 // changes none of them lets in no URL that was excluded.
-var widening = []string{"seeds", "seed_list", "seeds_only", "scope", "include", "exclude", "ext", "skip_ext", "blacklist", "blacklist_entries", "max_depth", "max_pages", "pages_per_level",
-	"pages_per_host", "pages_per_domain", "query_variants", "ignore_robots", "ignore_nofollow", "sitemaps"}
+var widening = []string{"seeds", "seed_list", "seeds_only", "scope", "include", "exclude",
+	"ext", "skip_ext", "blacklist", "blacklist_entries", "max_depth", "max_pages",
+	"pages_per_level", "pages_per_host", "pages_per_domain", "query_variants", "ignore_robots", "ignore_nofollow", "sitemaps",
+	"assets.scope", "assets.max", "assets.per_host"}
 
 // MayWiden reports whether a revision may let in what was left out.
 func MayWiden(from, to *Job) bool {

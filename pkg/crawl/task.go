@@ -14,6 +14,7 @@ const (
 	KindPage    Kind = iota // a page: stored, its links followed
 	KindRobots              // a robots.txt: kept with its origin (RFC 9309)
 	KindSitemap             // a sitemap or feed: a source of links, not stored as a page
+	KindAsset               // a requisite of a page (style sheet, image, script, font): archived, not stored as a page
 )
 
 // String returns the kind's name as it stands in crawl.log.
@@ -23,6 +24,8 @@ func (k Kind) String() string {
 		return "robots"
 	case KindSitemap:
 		return "sitemap"
+	case KindAsset:
+		return "asset"
 	default:
 		return "page"
 	}
@@ -43,7 +46,7 @@ type Task struct {
 	Priority  int        // MinPriority to MaxPriority; 0 means DefaultPriority
 	Depth     int        // hops from a seed; redirects are no hops
 	Redirects int        // redirects followed to get here
-	Referrer  weburl.URL // the page or redirect that named it; zero for a seed
+	Referrer  weburl.URL // the page, style sheet or redirect that named it; zero for a seed
 	Attempt   int        // attempts that failed before this one
 	NotBefore time.Time  // a retry waits until then
 	Visit     int

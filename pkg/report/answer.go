@@ -62,6 +62,8 @@ func (e *Explanation) answerDone() string {
 		return outcomeText(l, e.why)
 	}
 	switch {
+	case e.Kind == crawl.KindAsset.String() && l.Status/100 == 2:
+		return e.answerAsset()
 	case l.Status/100 == 3:
 		return e.answerRedirect()
 	case e.Content == nil && e.Fingerprint != nil:
@@ -81,4 +83,13 @@ func (e *Explanation) answerRedirect() string {
 		}
 	}
 	return "It redirects to another URL."
+}
+
+// answerAsset names the page that an asset was fetched for.
+func (e *Explanation) answerAsset() string {
+	const text = "It was fetched as an asset%s: it is archived (--warc, --mirror, --wacz), and has no record as pages have."
+	if e.Of.IsZero() {
+		return fmt.Sprintf(text, "")
+	}
+	return fmt.Sprintf(text, " of "+e.Of.String())
 }

@@ -14,8 +14,10 @@ import (
 // Explanation is the story of a URL, in the order in which the crawler decides.
 type Explanation struct {
 	Given     string        `json:"given"`
-	URL       weburl.URL    `json:"url"`       // canonical: the name under which the crawl knows it
-	Rewritten []string      `json:"rewritten"` // rules that made the canonical form; empty: it was canonical
+	URL       weburl.URL    `json:"url"`            // canonical: the name under which the crawl knows it
+	Rewritten []string      `json:"rewritten"`      // rules that made the canonical form; empty: it was canonical
+	Kind      string        `json:"kind,omitempty"` // what it was met as, where that is no page: asset or sitemap
+	Of        weburl.URL    `json:"of,omitzero"`    // the page or style sheet that an asset was met in
 	Time      time.Time     `json:"time"`
 	Rules     RulesVerdict  `json:"rules"`
 	Robots    RobotsVerdict `json:"robots"`
@@ -121,6 +123,9 @@ func (s *story) explainAttempts(ctx context.Context, e *Explanation) (err error)
 			Detail: l.Detail, Number: l.Attempt, Depth: l.Depth, Referrer: l.Referrer, Location: l.Location, Revision: l.Epoch,
 			Priority: s.priorityText(&l)})
 	}
+	if n := len(e.lines); n > 0 {
+		e.metAs(&e.lines[n-1])
+	}
 	return err
 }
 
@@ -165,4 +170,14 @@ func (s *story) explainContent(ctx context.Context, e *Explanation) error {
 		e.Content.OlderRules = !crawl.SameRecords(then, s.job)
 	}
 	return err
+}
+
+// metAs notes what the URL was met as, by its last line in crawl.log.
+func (e *Explanation) metAs(l *crawl.LogLine) {
+	if l.Kind == crawl.KindPage || l.Kind == crawl.KindRobots {
+		return
+	}
+	if e.Kind = l.Kind.String(); l.Kind == crawl.KindAsset {
+		e.Of = l.Referrer
+	}
 }

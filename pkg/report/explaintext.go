@@ -17,6 +17,9 @@ func (e *Explanation) WriteText(w io.Writer) error {
 	line := func(name, text string) { fmt.Fprintf(&b, "%-10s %s\n", name, text) }
 	line("url", e.Given)
 	line("canonical", e.canonicalText())
+	if !e.Of.IsZero() {
+		line("asset", "of "+e.Of.String())
+	}
 	line("rules", e.rulesText())
 	line("robots", e.robotsText())
 	line("ledger", e.ledgerText())

@@ -48,6 +48,9 @@ func (s *story) judge(rules *urlrules.Rules, e *Explanation) RulesVerdict {
 	v.Reason, _ = rules.Judge(&t, e.Time)
 	v.Allowed = v.Reason == ""
 	v.Text = "within " + s.bounds(v.Depth)
+	if t.Kind == crawl.KindAsset {
+		v.Text = fmt.Sprintf("an asset, within assets.scope %q", s.job.Assets.Scope)
+	}
 	if !v.Allowed {
 		v.Text = reasonText(s.job, v.Reason, e.URL.String())
 	}
@@ -138,6 +141,9 @@ var reasonTexts = map[string]string{
 	crawl.ReasonHostBudget:       "its host has as many URLs as pages_per_host allows",
 	crawl.ReasonDomainBudget:     "its registrable domain has as many URLs as pages_per_domain allows",
 	crawl.ReasonSitemapBudget:    "its host, its domain or the job has as many sitemaps and feeds as its page limit allows",
+	crawl.ReasonAssetBudget:      "its host or the job has as many assets as assets.per_host or assets.max allows",
+	crawl.ReasonNoAssets:         "an asset of a page, and the job fetches none (assets.scope)",
+	crawl.ReasonNotAsset:         "fetched as an asset, it turned out to be a page that the job does not want",
 	crawl.ReasonVariantBudget:    "too many URLs differ from it in the value of one query key only (query_variants)",
 	crawl.ReasonPageBudget:       "the crawl has as many pages as max_pages allows",
 	crawl.ReasonNoFollow:         "the links to it are marked nofollow",

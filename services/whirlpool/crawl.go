@@ -31,6 +31,7 @@ type crawlFlags struct {
 	noSitemaps, verbose, keepNoFollow      bool
 	documents                              bool
 	temporary                              bool // the directory goes when the command ends
+	copies                                 copyFlags
 	outputFlags
 	seedFlags
 	stdin io.Reader // of the command
@@ -85,6 +86,7 @@ failed or no page could be fetched.`,
 			final, err = f.job(cmd, job, args)
 		}
 		if err == nil {
+			f.copies.wantAssets(cmd, final)
 			err = errors.Join(f.check(), checkSecrets(final), checkNetwork(final))
 		}
 		if err != nil {
@@ -105,6 +107,7 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	fl.Var(&markdownValue{&f.markdown, job}, "markdown", "write the main text of each page as a Markdown file into this `directory`, named after its URL")
 	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
 	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
+	f.copies.register(cmd)
 	fl.BoolVar(&f.fresh, "fresh", false, "discard what the directory holds of an earlier crawl")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.json, "json", false, "print progress as JSON lines on standard output")
@@ -146,6 +149,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVar(&f.keepNoFollow, "ignore-nofollow", false, "follow nofollow links and store noindex pages")
 	f.addDocuments(cmd)
 	fl.BoolVar(&job.KeepBodies, "keep-bodies", false, "keep the bodies of stored pages, compressed, for whirlpool extract")
+	addAssetFlags(cmd, job)
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
 	addExtract(cmd, job)
 	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate, "bits of 64 in which near-duplicates may differ; -1: only exact copies")
@@ -244,6 +248,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 	}
 	overlayRequests(cmd, job, flags)
 	overlayNetwork(cmd, job, flags)
+	overlayAssets(cmd, job, flags)
 }
 
 // presets gives a job the politeness of the preset that a flag names, but for what other flags say.
@@ -277,7 +282,7 @@ func (f *crawlFlags) check() error {
 	case f.toStdout() && (f.warc || f.fresh):
 		return usage("-o - keeps no files: --warc and --fresh need a directory")
 	}
-	return nil
+	return f.copies.check(f.toStdout())
 }
 
 // maxConcurrency is more than the sockets that a process may have on most systems.
@@ -350,6 +355,9 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 	}
 	view.end(end)
 	view.shut(l, finished)
+	if err := f.copies.write(context.WithoutCancel(ctx), opt.Dir, opt.Job, view); err != nil {
+		return err
+	}
 	if errStream != nil {
 		return errStream
 	}
@@ -389,7 +397,7 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	opt := node.DefaultLocal(f.out, job, log)
-	opt.WARC = f.warc
+	opt.WARC = f.warc || f.copies.wanted() || job.Assets.Wanted() // assets are kept nowhere else
 	f.choose(&opt)
 	f.told = stderr
 	opt.Stdin, opt.BadSeed = f.stdinFor(f.stdin), f.tellBad(job.SeedList)

@@ -27,13 +27,14 @@ type exportFlags struct {
 	columns   []string
 	originals bool
 	raw       bool
+	warc      []string // directories of archives
 }
 
 func newExport() *cobra.Command {
 	f := &exportFlags{}
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
-		Short: "Write the pages as " + export.Choice(export.Format.Title),
+		Short: "Write the pages as " + export.Choice(export.Format.Title) + "; or a copy to browse, or WACZ",
 		Long: `Export turns pages.jsonl, or the records of a cluster's job, into a table: a row a page, a column for each key of a record, and
 field.NAME for what site rules extracted. It works while the crawl runs: then it holds the pages stored so far.
 
@@ -41,18 +42,26 @@ Columns: ` + strings.Join(export.Columns(), ", ") + `, field.NAME.
 
 Without --columns, CSV has all columns but the lists and every field of the rules, Parquet has all, and JSON Lines
 the records as they are. In Parquet fields have the types of the job's rules: numbers, integers, booleans, dates and lists of them. A field
-with a value that does not fit, of a page from before the rules were changed, is text. Without FILE it writes to standard output.`,
+with a value that does not fit, of a page from before the rules were changed, is text. Without FILE it writes to standard output.
+
+Two formats are made of the archive (--warc of crawl, or the warc setting of a cluster's fetchers) instead of the records: wacz, a
+file for ReplayWeb.page and other readers of web archives, and mirror, a directory with a copy that can be browsed without a network.
+For a cluster --warc names the directories of the archives, which must be reachable from here.`,
 		Example: `  whirlpool export -o jobs jobs.csv
   whirlpool export -o jobs --columns url,field.title,field.company,field.location jobs.csv
   whirlpool export --format jsonl --originals | jq -r .title
   whirlpool export pages.parquet
   whirlpool export --format markdown -o jobs notes
-  whirlpool export --cluster=node.yml --job example-com pages.parquet`,
+  whirlpool export -o jobs --format mirror copy
+  whirlpool export -o jobs jobs.wacz
+  whirlpool export --cluster=node.yml --job example-com pages.parquet
+  whirlpool export --cluster=node.yml --job example-com --warc /srv/warc/node1 --format mirror copy`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	ref := refFlags(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.format, "format", "", exportFormats()+" (default: by the end of FILE's name, else csv)")
+	fl.StringVar(&f.format, "format", "", exportFormats()+", mirror or wacz (default: by the end of FILE's name, else csv)")
+	fl.StringArrayVar(&f.warc, "warc", nil, "`directory` of WARC files that a mirror or WACZ is made of (repeatable; default: that of the crawl)")
 	fl.StringSliceVar(&f.columns, "columns", nil, "columns in their order, with commas between them")
 	fl.StringSliceVar(&f.columns, "fields", nil, "the same as --columns; fields.NAME is field.NAME")
 	fl.BoolVar(&f.originals, "originals", false, "leave out copies of other pages")
@@ -61,7 +70,14 @@ with a value that does not fit, of a page from before the rules were changed, is
 	register(cmd, "fields", completeColumns)
 	cmd.MarkFlagsMutuallyExclusive("columns", "fields")
 	run := ref.over(f.runDirectory, f.runCluster)
+	copies := ref.over(f.copyDirectory, f.copyCluster)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if f.copies(args) {
+			return copies(cmd, args)
+		}
+		if len(f.warc) > 0 {
+			return usage("--warc is for --format mirror and wacz: the other formats are made of records")
+		}
 		if err := f.check(args); err != nil {
 			return exitStatus{exitUsage, err}
 		}

@@ -125,10 +125,16 @@ func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 	if entry, on := r.blacklist.Entry(t.URL); on {
 		return crawl.ReasonBlacklist, r.name(entry)
 	}
-	if t.Kind == crawl.KindPage || t.Feed {
+	switch {
+	case t.Kind == crawl.KindPage || t.Feed:
 		if reason, rule := r.judgeWanted(t, href); reason != "" {
 			return reason, rule
 		}
+	case t.Kind == crawl.KindAsset:
+		if reason, rule := r.judgeAsset(t.URL, href); reason != "" {
+			return reason, rule
+		}
+		return r.traps.Check(t.URL, now), "" // its depth is that of its page
 	}
 	if r.job.MaxDepth >= 0 && t.Depth > r.job.MaxDepth {
 		return crawl.ReasonDepth, r.depthRule
@@ -144,10 +150,8 @@ func (r *Rules) judgeWanted(t *crawl.Task, href string) (reason, rule string) {
 	if r.stayIn && forms.IsLogout(t.URL) {
 		return crawl.ReasonLogout, ""
 	}
-	for _, re := range r.exclude {
-		if re.MatchString(href) {
-			return crawl.ReasonExclude, r.name(re.String())
-		}
+	if rule, excluded := r.excluded(href); excluded {
+		return crawl.ReasonExclude, rule
 	}
 	if reason, rule := r.judgeExtension(t.URL); reason != "" {
 		return reason, rule
@@ -161,6 +165,35 @@ func (r *Rules) judgeWanted(t *crawl.Task, href string) (reason, rule string) {
 		}
 	}
 	return crawl.ReasonInclude, ""
+}
+
+// excluded reports whether a URL matches an exclude pattern, and which.
+func (r *Rules) excluded(href string) (rule string, yes bool) {
+	for _, re := range r.exclude {
+		if re.MatchString(href) {
+			return r.name(re.String()), true
+		}
+	}
+	return "", false
+}
+
+// judgeAsset applies what binds assets: the scope of assets, and what the user excludes. Include patterns say which
+// pages are wanted, and so do extensions (ext): they do not bind assets.
+func (r *Rules) judgeAsset(u weburl.URL, href string) (reason, rule string) {
+	switch {
+	case !r.job.Assets.Wanted():
+		return crawl.ReasonNoAssets, ""
+	case r.job.Assets.Scope == crawl.AssetsJob && !r.InScope(u):
+		return crawl.ReasonScope, r.scopeRule
+	case r.stayIn && forms.IsLogout(u):
+		return crawl.ReasonLogout, ""
+	case r.skip != nil && r.skip[extensionOf(u)]:
+		return crawl.ReasonExtension, r.name("skip_ext " + extensionOf(u))
+	}
+	if rule, excluded := r.excluded(href); excluded {
+		return crawl.ReasonExclude, rule
+	}
+	return "", ""
 }
 
 // LogsOut reports whether a link is not to be followed because its text says that it logs out.

@@ -64,7 +64,7 @@ func millis(ms float64) time.Duration {
 }
 
 func kindNamed(name string) (crawl.Kind, error) {
-	for k := crawl.KindPage; k <= crawl.KindSitemap; k++ {
+	for k := crawl.KindPage; k <= crawl.KindAsset; k++ {
 		if k.String() == name {
 			return k, nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/zeebo/xxh3"
@@ -138,14 +139,20 @@ func metadata(d *crawl.Document, simhash uint64) *crawl.Record {
 	}
 }
 
-// links is the event that passes the document's links on; none if there is nothing to follow or it was said before, and
-// nobody waits to hear it.
+// links is the event that passes the document's links and requisites on; none if there is nothing to follow or it was
+// said before, and nobody waits to hear it. Requisites are parts of the page, whatever it says of its links.
 func links(job *crawl.Job, d *crawl.Document, verdict crawl.Seen) []crawl.Event {
+	follow := d.Links
+	if d.NoFollow && !job.IgnoreMeta || verdict.Sameness == crawl.ExactCopy && verdict.SameLinks {
+		follow = nil
+	}
 	switch {
-	case len(d.Links) == 0, d.NoFollow && !job.IgnoreMeta, verdict.Sameness == crawl.ExactCopy && verdict.SameLinks:
+	case len(d.Requisites) > 0:
+		follow = slices.Concat(d.Requisites, follow)
+	case len(follow) == 0:
 		return nil
 	}
-	return []crawl.Event{&crawl.Links{Task: d.Page.Task, Links: d.Links}}
+	return []crawl.Event{&crawl.Links{Task: d.Page.Task, Links: follow}}
 }
 
 // linkSum hashes the URLs that the links resolve to, in order. The same bytes at another place can mean other URLs.

@@ -2,6 +2,7 @@ package due
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -61,4 +62,20 @@ func (h *Handler) overSitemaps(ctx context.Context, job *crawl.Job, t *crawl.Tas
 		}
 	}
 	return "", nil
+}
+
+// overAssets spends the budgets of assets. They are none of the pages', which they must not take from.
+func (h *Handler) overAssets(ctx context.Context, job *crawl.Job, t *crawl.Task) (reason, rule string, err error) {
+	all, host := job.Assets.Limits()
+	if host > 0 {
+		if ok, err := h.spend(ctx, job, "ah"+t.URL.HostKey(), host); !ok {
+			return crawl.ReasonAssetBudget, fmt.Sprint("assets.per_host ", host), err
+		}
+	}
+	if all > 0 {
+		if ok, err := h.spend(ctx, job, "aj", all); !ok {
+			return crawl.ReasonAssetBudget, fmt.Sprint("assets.max ", all), err
+		}
+	}
+	return "", "", nil
 }

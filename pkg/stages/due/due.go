@@ -193,6 +193,8 @@ func (h *Handler) overBudget(ctx context.Context, job *crawl.Job, t *crawl.Task)
 	switch {
 	case t.Seed:
 		return "", "", nil
+	case t.Kind == crawl.KindAsset:
+		return h.overAssets(ctx, job, t)
 	case t.Kind != crawl.KindPage:
 		reason, err = h.overSitemaps(ctx, job, t)
 		return reason, "", err

@@ -76,7 +76,13 @@ func (h *Handler) page(ctx context.Context, a *attempt) ([]crawl.Event, error) {
 	}
 	media := mediaType(value)
 	a.out.ContentType = media
-	if !a.wants(media) {
+	switch {
+	case a.task.Kind == crawl.KindAsset:
+		return h.asset(ctx, a, b, value)
+	case !a.wants(media):
+		if a.job.Assets.Wanted() && isAsset(media) {
+			return nil, h.besides(ctx, a, b, media)
+		}
 		a.out.Verdict, a.out.Reason = crawl.VerdictRefused, crawl.ReasonMediaType
 		a.out.Detail = fmt.Sprintf("media type %q is not among media_types", cut(media))
 		return nil, nil

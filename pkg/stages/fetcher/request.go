@@ -17,6 +17,7 @@ import (
 var (
 	acceptPage     = []string{"text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"}
 	acceptRobots   = []string{"text/plain,*/*;q=0.5"}
+	acceptAsset    = []string{"*/*"}
 	acceptSitemap  = []string{"application/xml,text/xml,application/rss+xml,application/atom+xml,text/plain;q=0.9,*/*;q=0.5"}
 	acceptEncoding = []string{"gzip, br, zstd, deflate"}
 )
@@ -67,6 +68,8 @@ func header(job *crawl.Job, task *crawl.Task) http.Header {
 		h["Accept"] = acceptRobots
 	case crawl.KindSitemap:
 		h["Accept"] = acceptSitemap
+	case crawl.KindAsset:
+		h["Accept"] = acceptAsset
 	default:
 		h["Accept"] = acceptPage
 	}

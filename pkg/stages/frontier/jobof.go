@@ -101,12 +101,12 @@ func (f *Frontier) Hold(id crawl.JobID, held bool) (changed bool) {
 	return true
 }
 
-// Exhausted reports whether a job has spent its page budget and none of its pages is under way.
+// Exhausted reports whether a job has spent its page budget and none of its pages is under way, nor any asset left.
 func (f *Frontier) Exhausted(id crawl.JobID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	js := f.jobs.of(id)
-	return js != nil && js.exhausted()
+	return js != nil && js.exhausted() && !f.assetsLeft(js)
 }
 
 // SetPages tells how many pages of a job have been fetched, by all nodes.

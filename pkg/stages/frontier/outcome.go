@@ -98,6 +98,8 @@ func (o Outcomes) look(ctx context.Context, r *result) (err error) {
 func (o Outcomes) judge(_ context.Context, r *result) error {
 	page := r.Task.Kind != crawl.KindRobots
 	switch {
+	case r.Verdict == crawl.VerdictRetry && r.Reason == crawl.ReasonNotAsset:
+		return o.f.judgePage(r)
 	case r.ours && r.Verdict == crawl.VerdictFailed:
 		r.Verdict, r.Robots = crawl.VerdictRetry, nil
 	case !r.ours && r.Verdict == crawl.VerdictRetry && page && r.Task.Attempt >= r.job.Retry.Max:

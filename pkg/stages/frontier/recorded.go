@@ -77,6 +77,9 @@ func (o Outcomes) again(ctx context.Context, r *result) error {
 		return o.f.enqueue(ctx, true, t) // it was queued for its links: perhaps no task of the host needs it
 	case t.Kind == crawl.KindRobots:
 		return nil // robotsDesk.outcome sees to it
+	case r.Verdict == crawl.VerdictRetry && r.Reason == crawl.ReasonNotAsset:
+		t.Kind, t.Lease = crawl.KindPage, 0
+		return o.f.enqueue(ctx, t.Repeat, t)
 	case r.Verdict == crawl.VerdictRetry:
 		return o.f.putAside(ctx, t, r.job, r.now, r.ours)
 	case shuts(&r.Outcome):

@@ -85,9 +85,12 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 }
 
 // setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks, which may wait for places
-// on the workbench: its budget is spent.
+// on the workbench, or of its own assets: its budget is spent.
 func (f *Frontier) setsAside(js *jobState) bool {
-	return js.full() && js.leased == 0 && (len(f.jobs.byID) > 1 || len(f.hosts.active) >= f.cfg.MaxActive)
+	if !js.full() || js.leased > 0 {
+		return false
+	}
+	return len(f.jobs.byID) > 1 || len(f.hosts.active) >= f.cfg.MaxActive || js.job.Assets.Wanted() && !js.held
 }
 
 // unblock lets as many blocked hosts wait again as the budgets have room for. The dispatcher does it at every look, so

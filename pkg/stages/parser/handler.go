@@ -119,6 +119,9 @@ func (h *Handler) putBuffer(buf *bytes.Buffer) {
 func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.Document {
 	opt, base := optionsOf(job.Limits), p.Task.URL
 	opt.Agent, opt.Markdown, opt.Structured = job.RobotsAgent(), job.Extract.Markdown, job.Extract.Structured
+	if p.Task.Kind == crawl.KindAsset {
+		return styleSheet(p, body, opt)
+	}
 	if p.Task.Kind == crawl.KindSitemap || p.Task.Seed && isPacked(body) {
 		return Feed(body, p.ContentType, base, opt).document(p)
 	}
@@ -127,6 +130,9 @@ func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.D
 	r.refreshHeader(p.Refresh, base, opt.MaxLinks)
 	r.robotsTags(p.RobotsTags, opt)
 	d := r.document(p)
+	if job.Assets.Wanted() && isMarkup(r.MediaType) && !r.binary {
+		addRequisites(d, body, opt.MaxLinks)
+	}
 	if match := rules.matching(base); len(match) > 0 {
 		weigh(match, d.Links)
 		if isMarkup(r.MediaType) && !r.binary {

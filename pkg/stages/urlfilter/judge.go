@@ -65,7 +65,7 @@ func (j *Judge) LetIn(ctx context.Context, jobs crawl.Jobs, job *crawl.Job, l *c
 // isBudget reports whether a URL was left out because a budget was spent.
 func isBudget(reason string) bool {
 	return slices.Contains([]string{crawl.ReasonLevelBudget, crawl.ReasonHostBudget, crawl.ReasonDomainBudget, crawl.ReasonSitemapBudget,
-		crawl.ReasonVariantBudget}, reason)
+		crawl.ReasonVariantBudget, crawl.ReasonAssetBudget}, reason)
 }
 
 // reconsidered reports whether a reason that does not come of a URL may hold no more.
@@ -92,6 +92,8 @@ func reconsidered(reason string, then, now *crawl.Job) bool {
 			now.Scope != then.Scope
 	case crawl.ReasonVariantBudget:
 		return now.QueryVariants != then.QueryVariants
+	case crawl.ReasonAssetBudget:
+		return now.Assets != then.Assets
 	}
 	return true
 }

@@ -6,7 +6,8 @@ import (
 )
 
 // taskOf makes the task that a link stands for. The target of a redirect is as deep as its source, and so is a sitemap
-// that robots.txt names; every other link is a hop deeper, the sitemaps of an index too, so that a chain of them ends.
+// that robots.txt names, and an asset of a page or style sheet; every other link is a hop deeper, the sitemaps of an
+// index too, so that a chain of them ends.
 func taskOf(r *urlrules.Rules, in *crawl.Links, l *crawl.Link) crawl.Task {
 	t := crawl.Task{Job: in.Task.Job, URL: r.Canonical(l.URL), Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
 		Priority: priority(l.Weight), Epoch: in.Task.Epoch}
@@ -23,6 +24,8 @@ func taskOf(r *urlrules.Rules, in *crawl.Links, l *crawl.Link) crawl.Task {
 		t.Kind, t.Priority = crawl.KindSitemap, crawl.MaxPriority-1
 	case crawl.TagFeedSource:
 		t.Kind, t.Feed = crawl.KindSitemap, true
+	case crawl.TagAsset:
+		t.Kind, t.Depth, t.Priority = crawl.KindAsset, in.Task.Depth, crawl.MaxPriority-1
 	}
 	return t
 }

@@ -106,3 +106,20 @@ func (s *Scanner) toLower(b []byte) []byte {
 	}
 	return s.lower
 }
+
+// ValueSpan is where the value of the i-th attribute lies in the document, without its quotes. quote is the quote that
+// it stands in; 0: none.
+func (s *Scanner) ValueSpan(i int) (start, end int, quote byte) {
+	v := s.attrs[i].val
+	if start, end = int(v.start), int(v.end); end > 0 && end < len(s.src) && (s.src[end] == '"' || s.src[end] == '\'') &&
+		s.src[start-1] == s.src[end] {
+		quote = s.src[end]
+	}
+	return start, end, quote
+}
+
+// NameSpan is where the name of the i-th attribute lies in the document.
+func (s *Scanner) NameSpan(i int) (start, end int) {
+	n := s.attrs[i].name
+	return int(n.start), int(n.end)
+}

@@ -32,6 +32,7 @@ var enums = map[string][]string{
 	"scope":             {"domain", "host", "prefix", "any"},
 	"order":             {"priority", "breadth"},
 	"politeness.preset": {"", "mercator"},
+	"assets.scope":      {"", "any", "job"},
 	"cookies":           {"", "on", "off"},
 	"network.ip":        {"", "4", "6"},
 	"rules.fields.type": {"", "string", "number", "integer", "bool", "date", "html"},

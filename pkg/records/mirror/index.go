@@ -1,0 +1,188 @@
+package mirror
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// place is where a response lies in the archive.
+type place struct {
+	file           int32 // of index.files
+	offset, length int64
+}
+
+// entry is the last answer of a URL that says what to show for it.
+type entry struct {
+	url    weburl.URL
+	at     place
+	date   time.Time
+	ctype  string     // the Content-Type header
+	target weburl.URL // where it redirects to; zero: it has a body
+	name   string     // of its file, with slashes
+}
+
+// index knows the answers of an archive: some 300 bytes a URL.
+type index struct {
+	files   []string
+	byURL   map[string]*entry
+	bodies  map[[32]byte]place // by payload digest, for revisits
+	ctypes  map[string]string  // each once
+	damaged int                // revisits whose body is not in the archive
+}
+
+// readIndex reads the captures of all files.
+func readIndex(ctx context.Context, files []string) (*index, error) {
+	x := &index{files: files, byURL: map[string]*entry{}, bodies: map[[32]byte]place{}, ctypes: map[string]string{}}
+	for i, file := range files {
+		_, err := warc.ReadCaptures(file, func(c *warc.Capture) error {
+			x.add(int32(i), c)
+			return ctx.Err()
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// add notes a capture, if it is newer than what is known of its URL.
+func (x *index) add(file int32, c *warc.Capture) {
+	at := place{file, c.Offset, c.Length}
+	digest, known := digestOf(c.Digest)
+	if c.Type == "response" && known {
+		x.bodies[digest] = at
+	}
+	u, err := weburl.Parse(c.URL)
+	if err != nil {
+		return
+	}
+	e := &entry{url: u, at: at, date: c.Date, ctype: x.once(c.Header.Get("Content-Type"))}
+	switch {
+	case c.Status/100 == 3 && c.Status != 304:
+		if e.target, err = u.Resolve(c.Header.Get("Location")); err != nil {
+			return
+		}
+	case c.Status/100 != 2 || c.Status == 204 || c.Status == 205 || c.Status == 206:
+		return // an error, or nothing to show
+	case c.Type == "revisit":
+		var found bool
+		if e.at, found = x.bodies[digest]; !known || !found {
+			x.damaged++
+			return
+		}
+	}
+	if old := x.byURL[u.String()]; old == nil || !e.date.Before(old.date) {
+		x.byURL[u.String()] = e
+	}
+}
+
+// keepBatch is how many URLs are asked about at once.
+const keepBatch = 1_000
+
+// keep forgets the URLs that belong to other crawls.
+func (x *index) keep(ctx context.Context, belong func(context.Context, []weburl.URL) ([]bool, error)) error {
+	for batch := range slices.Chunk(slices.Collect(maps.Values(x.byURL)), keepBatch) {
+		urls := make([]weburl.URL, len(batch))
+		for i, e := range batch {
+			urls[i] = e.url
+		}
+		yes, err := belong(ctx, urls)
+		if err != nil {
+			return err
+		}
+		for i, u := range urls {
+			if !yes[i] {
+				delete(x.byURL, u.String())
+			}
+		}
+	}
+	return nil
+}
+
+func (x *index) once(s string) string {
+	if known, ok := x.ctypes[s]; ok {
+		return known
+	}
+	x.ctypes[s] = s
+	return s
+}
+
+func digestOf(label string) (d [32]byte, ok bool) {
+	b, err := hex.DecodeString(strings.TrimPrefix(label, "sha256:"))
+	if err != nil || len(b) != len(d) {
+		return d, false
+	}
+	copy(d[:], b)
+	return d, true
+}
+
+// entries returns all entries in the order of their URLs, named.
+func (x *index) entries() []*entry {
+	all := make([]*entry, 0, len(x.byURL))
+	for _, e := range x.byURL {
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b *entry) int { return strings.Compare(a.url.String(), b.url.String()) })
+	plain := make([]string, 0, len(all))
+	for _, e := range all {
+		if e.target.IsZero() {
+			e.name = plainName(e.url, mediaType(e.ctype))
+			plain = append(plain, e.name)
+		}
+	}
+	n := newNames(plain)
+	for _, e := range all {
+		if e.target.IsZero() {
+			e.name = n.of(e.url, e.name)
+		}
+	}
+	return all
+}
+
+// maxRedirects ends a chain of redirects: crawls do not follow longer ones.
+const maxRedirects = 20
+
+// find returns what is shown for a URL, over redirects; nil: nothing is.
+func (x *index) find(u weburl.URL, canonical func(weburl.URL) weburl.URL) *entry {
+	for range maxRedirects {
+		e := x.byURL[canonical(u).String()]
+		if e == nil || e.target.IsZero() {
+			return e
+		}
+		u = e.target
+	}
+	return nil
+}
+
+// body calls use with the whole body of an entry.
+func (x *index) capture(e *entry) *warc.Capture {
+	return &warc.Capture{File: x.files[e.at.file], Offset: e.at.offset, Length: e.at.length}
+}
+
+func mediaType(contentType string) string {
+	t, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(t))
+}
+
+// archiveFiles are the files of all directories. Directories that hold none are an error: somebody named another.
+func archiveFiles(dirs []string) (all []string, err error) {
+	for _, dir := range dirs {
+		files, err := warc.Files(dir)
+		if err != nil {
+			return nil, err
+		}
+		if len(files) == 0 {
+			return nil, fmt.Errorf("%s holds no *.warc.gz files: name the directory of the archive", dir)
+		}
+		all = append(all, files...)
+	}
+	return all, nil
+}

@@ -1,0 +1,155 @@
+package mirror_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/mirror"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+func parsed(t *testing.T, raw string) weburl.URL {
+	t.Helper()
+	u, err := weburl.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+type answer struct {
+	url, status, media, body, location string
+	notModified                        bool
+}
+
+// archived writes answers, one a second, and returns the archive's directory.
+func archived(t *testing.T, all ...answer) string {
+	t.Helper()
+	dir := t.TempDir()
+	w, err := warc.Open(dir, warc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i, a := range all {
+		x := &crawl.Exchange{URL: parsed(t, a.url), Started: at.Add(time.Duration(i) * time.Second), Method: "GET", Proto: "HTTP/1.1", Status: a.status,
+			ResponseHeader: http.Header{}, Body: []byte(a.body), NotModified: a.notModified}
+		if a.media != "" {
+			x.ResponseHeader.Set("Content-Type", a.media)
+		}
+		if a.location != "" {
+			x.ResponseHeader.Set("Location", a.location)
+		}
+		if err := w.Write(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func written(t *testing.T, opt mirror.Options) (string, mirror.Summary) {
+	t.Helper()
+	opt.Dir = filepath.Join(t.TempDir(), "copy")
+	opt.Canonical = func(u weburl.URL) weburl.URL { return weburl.NewCanonicalizer(weburl.DefaultCanonical()).Canonical(u) }
+	s, err := mirror.Write(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opt.Dir, s
+}
+
+func content(t *testing.T, dir, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// The last good answer of a URL counts: revisits have the body they refer to, what is unchanged keeps its own, and an
+// error takes nothing away.
+func TestTheLastGoodAnswerCounts(t *testing.T) {
+	long := strings.Repeat("the same text again ", 50)
+	dir, s := written(t, mirror.Options{Archives: []string{archived(t,
+		answer{url: "http://a.test/twice", status: "200 OK", media: "text/plain", body: "old"},
+		answer{url: "http://a.test/twice", status: "200 OK", media: "text/plain", body: "new"},
+		answer{url: "http://a.test/long", status: "200 OK", media: "text/plain", body: long},
+		answer{url: "http://a.test/copy", status: "200 OK", media: "text/plain", body: long}, // a revisit record
+		answer{url: "http://a.test/same", status: "200 OK", media: "text/plain", body: "same"},
+		answer{url: "http://a.test/same", status: "304 Not Modified", notModified: true},
+		answer{url: "http://a.test/gone", status: "200 OK", media: "text/plain", body: "was there"},
+		answer{url: "http://a.test/gone", status: "404 Not Found", media: "text/plain", body: "is not"},
+		answer{url: "http://a.test/never", status: "404 Not Found", media: "text/plain", body: "is not"},
+	)}})
+	for name, want := range map[string]string{"twice": "new", "long": long, "copy": long, "same": "same", "gone": "was there"} {
+		if got := content(t, dir, "a.test/"+name); got != want {
+			t.Errorf("%s: %.40q, want %.40q", name, got, want)
+		}
+	}
+	if s.Files != 5 || s.Damaged != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Links follow redirects to the file of their end; loops and what has no file lead to the network.
+func TestLinksFollowRedirects(t *testing.T) {
+	dir, s := written(t, mirror.Options{Seeds: []weburl.URL{parsed(t, "http://a.test/")}, Archives: []string{archived(t,
+		answer{url: "http://a.test/", status: "200 OK", media: "text/html", body: `<a href=r#f>1</a><a href=loop>2</a><a href=no>3</a><img src=no.gif>`},
+		answer{url: "http://a.test/r", status: "301 Moved", location: "/r2"},
+		answer{url: "http://a.test/r2", status: "302 Found", location: "http://b.test/end?x=1"},
+		answer{url: "http://b.test/end?x=1", status: "200 OK", media: "text/html", body: "end"},
+		answer{url: "http://a.test/loop", status: "302 Found", location: "/loop2"},
+		answer{url: "http://a.test/loop2", status: "302 Found", location: "/loop"},
+	)}})
+	const want = `<a href="../b.test/end@x=1.html#f">1</a><a href="http://a.test/loop">2</a><a href="http://a.test/no">3</a><img src="http://a.test/no.gif">`
+	if got := content(t, dir, "a.test/index.html"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if start := content(t, dir, "index.html"); !strings.Contains(start, `url=a.test/index.html"`) || s.Missing != 1 {
+		t.Errorf("start page %s, %+v", start, s)
+	}
+}
+
+// Of an archive of several crawls the URLs of one are copied.
+func TestOnlyTheURLsOfTheCrawl(t *testing.T) {
+	keep := func(_ context.Context, urls []weburl.URL) ([]bool, error) {
+		out := make([]bool, len(urls))
+		for i, u := range urls {
+			out[i] = u.Path() == "/mine"
+		}
+		return out, nil
+	}
+	absent := func(yield func(weburl.URL, error) bool) {
+		_ = yield(parsed(t, "http://a.test/mine"), nil) && yield(parsed(t, "http://a.test/before"), nil)
+	}
+	_, s := written(t, mirror.Options{Keep: keep, Pages: absent, Archives: []string{archived(t,
+		answer{url: "http://a.test/mine", status: "200 OK", media: "text/html", body: "x"},
+		answer{url: "http://a.test/theirs", status: "200 OK", media: "text/html", body: "x"})}})
+	if s.Files != 1 || s.Absent != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A link in the directory leads nowhere else: what lies behind it stays as it is.
+func TestNothingOutsideOfTheDirectory(t *testing.T) {
+	outside, to := t.TempDir(), t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(to, "a.test")); err != nil {
+		t.Skip(err)
+	}
+	_, err := mirror.Write(t.Context(), mirror.Options{Dir: to, Canonical: func(u weburl.URL) weburl.URL { return u },
+		Archives: []string{archived(t, answer{url: "http://a.test/x", status: "200 OK", media: "text/html", body: "x"})}})
+	if entries, _ := os.ReadDir(outside); err == nil || len(entries) > 0 {
+		t.Errorf("%v, %v", err, entries)
+	}
+}
