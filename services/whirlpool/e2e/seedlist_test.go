@@ -77,6 +77,7 @@ func listedSite(t *testing.T) (*httptest.Server, *visits) {
 
 // `crawl - --seeds -` reads standard input: BOM, CRLF, comments, and lines that are no URLs, which are told by number.
 func TestSeedsFromStandardInput(t *testing.T) {
+	long(t)
 	srv, a := listedSite(t)
 	dir := filepath.Join(t.TempDir(), "out")
 	host := strings.TrimPrefix(srv.URL, "http://")
@@ -111,6 +112,7 @@ func TestSeedsFromStandardInput(t *testing.T) {
 // A sitemap, a compressed one, an RSS feed whose name says nothing and an Atom feed are seeds: what they list is
 // fetched.
 func TestSitemapsAndFeedsAsSeeds(t *testing.T) {
+	long(t)
 	srv, _ := listedSite(t)
 	dir := filepath.Join(t.TempDir(), "out")
 	args := []string{"crawl", "--allow-private", "--delay", "0s", "--quiet", "-o", dir}
@@ -135,6 +137,7 @@ func TestSitemapsAndFeedsAsSeeds(t *testing.T) {
 
 // With --url-list the URLs are fetched, and where they redirect to, wherever that is; links are left out with a reason.
 func TestURLListFollowsNothing(t *testing.T) {
+	long(t)
 	srv, a := listedSite(t)
 	tmp := t.TempDir()
 	list, dir := filepath.Join(tmp, "urls.txt"), filepath.Join(tmp, "out")
