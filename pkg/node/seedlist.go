@@ -141,14 +141,13 @@ func (f *listFeed) publish(ctx context.Context, batch []seedlist.Line) error {
 	urls := make([]weburl.URL, 0, len(batch))
 	for _, l := range batch {
 		f.count.Lines = l.Number
-		switch {
-		case l.Err == nil:
+		if l.Err == nil {
 			urls = append(urls, f.canon.Canonical(l.URL))
-		default:
-			f.count.Bad++
-			if f.list.Bad != nil {
-				f.list.Bad(l.Number, l.Err)
-			}
+			continue
+		}
+		f.count.Bad++
+		if f.list.Bad != nil {
+			f.list.Bad(l.Number, l.Err)
 		}
 	}
 	tasks, err := f.unknown(ctx, urls)

@@ -49,11 +49,11 @@ func TestACertificateThatIsNotValid(t *testing.T) {
 	srv.Config.ErrorLog = nil
 	srv.StartTLS()
 	defer srv.Close()
-	r, dir := crawlTo(t, srv.URL+"/", "--max-depth", "0")
-	if r.exit != 1 || !strings.Contains(r.stderr, "certificate is not valid") {
+	if r, _ := crawlTo(t, srv.URL+"/", "--max-depth", "0"); r.exit != 1 || !strings.Contains(r.stderr, "certificate is not valid") {
 		t.Fatalf("exit %d: %s", r.exit, r.stderr)
 	}
-	if r, dir = crawlTo(t, srv.URL+"/", "--insecure", "--max-pages", "3"); r.exit != 0 {
+	r, dir := crawlTo(t, srv.URL+"/", "--insecure", "--max-pages", "3")
+	if r.exit != 0 {
 		t.Fatalf("exit %d: %s", r.exit, r.stderr)
 	}
 	records := strings.Split(strings.TrimSpace(string(wholeFile(t, filepath.Join(dir, "pages.jsonl")))), "\n")

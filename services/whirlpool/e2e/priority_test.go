@@ -39,10 +39,10 @@ func TestPageFoundAgainComesEarlier(t *testing.T) {
 	const pages = 3000
 	var l requestLog
 	srv := l.serve(t, func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path == "/robots.txt":
+		switch r.URL.Path {
+		case "/robots.txt":
 			http.NotFound(w, r)
-		case r.URL.Path == "/":
+		case "/":
 			for i := range pages {
 				fmt.Fprintf(w, "<a href=/p/%d>%d</a> ", i, i)
 			}

@@ -43,7 +43,8 @@ func listedSite(t *testing.T) (*httptest.Server, *visits) {
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.count(r.URL.Path)
-		body, media := "", "text/html"
+		var body string
+		media := "text/html"
 		switch path := r.URL.Path; {
 		case path == "/robots.txt":
 			http.NotFound(w, r)

@@ -44,7 +44,7 @@ func Backend() (backend, skip string) {
 
 // CanRun asks whether a backend can run services. With an error it returns the reason.
 func CanRun(backend string) (string, error) {
-	out, err := exec.Command("bash", "-c", `. "$0/lib.sh"; . "$0/$1.sh"; can_run`, Scripts, backend).Output()
+	out, err := exec.CommandContext(context.Background(), "bash", "-c", `. "$0/lib.sh"; . "$0/$1.sh"; can_run`, Scripts, backend).Output()
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -94,7 +94,7 @@ func ReadEnv(dir string) (map[string]string, error) {
 // Forget empties a memcached: what earlier tests' webs said would be believed.
 func Forget(t *testing.T, address string) {
 	t.Helper()
-	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
+	conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(t.Context(), "tcp", address)
 	harness.Check(t, err)
 	defer conn.Close()
 	harness.Check(t, conn.SetDeadline(time.Now().Add(5*time.Second)))
