@@ -36,16 +36,14 @@ func (p *pack) odf(c *collector) error {
 		},
 		text: c.add,
 		end: func(name string) {
-			switch name {
-			case "table-row":
+			if name == "table-row" {
 				row--
+			}
+			switch {
+			case (name == "p" || name == "h") && row > 0:
+				c.add(" ")
+			case name == "p", name == "h", name == "table-row":
 				c.end()
-			case "p", "h":
-				if row > 0 {
-					c.add(" ")
-				} else {
-					c.end()
-				}
 			}
 		},
 	})

@@ -122,30 +122,39 @@ func (p *pack) walk(name string, w walker) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		switch t := t.(type) {
+		switch t.(type) {
 		case xml.StartElement:
 			if depth++; depth > maxDepth {
 				return fmt.Errorf("%s: %w", name, errDepth)
 			}
-			if w.start == nil {
-				continue
-			}
-			if err := w.start(&node{t.Name.Local, t.Attr}); errors.Is(err, errStop) {
-				return nil
-			} else if err != nil {
-				return err
-			}
 		case xml.EndElement:
 			depth--
-			if w.end != nil {
-				w.end(t.Name.Local)
-			}
-		case xml.CharData:
-			if w.text != nil {
-				w.text(string(t))
-			}
+		}
+		if err := w.token(t); errors.Is(err, errStop) {
+			return nil
+		} else if err != nil {
+			return err
 		}
 	}
+}
+
+// token hands a token to whom it is for.
+func (w *walker) token(t xml.Token) error {
+	switch t := t.(type) {
+	case xml.StartElement:
+		if w.start != nil {
+			return w.start(&node{t.Name.Local, t.Attr})
+		}
+	case xml.EndElement:
+		if w.end != nil {
+			w.end(t.Name.Local)
+		}
+	case xml.CharData:
+		if w.text != nil {
+			w.text(string(t))
+		}
+	}
+	return nil
 }
 
 // openOffice opens an office document of either family.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
@@ -40,37 +39,10 @@ type crawlFlags struct {
 func newCrawl() *cobra.Command {
 	job, f := crawl.DefaultJob(), &crawlFlags{}
 	cmd := &cobra.Command{
-		Use:   "crawl [URL... | -]",
-		Short: "Crawl here and now, with nothing else installed",
-		Long: `Crawl starts at the URLs and follows the links that lie in the scope. The directory holds what it found:
-
-  pages.jsonl   a record a page: URL, title, text, links, fields, digest …; pages.jsonl.zst with --compress
-  crawl.log     a line an attempt or a skipped URL, with the reason
-  warc/         the raw exchanges, with --warc
-  state/        what a resumed crawl needs
-
-Ctrl-C finishes what is in flight and stops; the same command goes on where it stopped, and so does "whirlpool crawl -o DIR". It may be killed at
-any instant. With other settings the crawl goes on under these: it is narrowed or widened in place, after saying what changes. "whirlpool set" does
-that while it runs.
-
---seeds reads further URLs from a file or standard input while the crawl runs, as many as there are; - for a URL is short for --seeds -. A line
-that is no URL is told with its number, and the others are crawled. With --url-list the URLs are fetched and nothing is followed. A crawl that was
-killed reads on where it was; standard input is given again.
-
-With -o - the records go to standard output as JSON lines, and progress to standard error. Such a crawl cannot go on once it was stopped: what it
-has to remember lies in a temporary directory, which it removes at its end. --fields and --urls choose what is written, and imply -o -.
-
-The exit status is 0 when the crawl ended, 4 when --max-time or --max-bytes ended it before its URLs were done, 3 when it was stopped, 2 when the command or the job file is at fault, and 1 when the crawl
-failed or no page could be fetched.`,
-		Example: `  whirlpool crawl https://example.com/
-  whirlpool crawl -c jobs.yml --max-pages 500 -o jobs
-  whirlpool crawl http://127.0.0.1:8000/ --allow-private --delay 0s
-  whirlpool crawl -o - https://example.com/ | jq -r .title
-  whirlpool crawl --fields url,title,fields.price https://example.com/
-  whirlpool crawl --urls found https://example.com/ > urls.txt
-  whirlpool crawl --seeds urls.txt --max-depth 2 -o found
-  zcat urls.gz | whirlpool crawl - --scope host
-  whirlpool crawl --url-list urls.txt -o pages`,
+		Use:     "crawl [URL... | -]",
+		Short:   "Crawl here and now, with nothing else installed",
+		Long:    crawlLong,
+		Example: crawlExamples,
 	}
 	f.register(cmd, &job)
 	f.addLists(cmd)
@@ -313,55 +285,6 @@ func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.
 		f.sayDiscarded(&d, view.screen)
 	}
 	return f.runIn(ctx, opt, view, nil)
-}
-
-// runIn crawls into a directory. out is where records go besides; nil: nowhere.
-func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *view, out *recordStream) error {
-	l, err := node.OpenLocal(ctx, opt)
-	if err != nil {
-		return err
-	}
-	view.begin(l, opt.Dir)
-	ctx, stop := signals(ctx, view.stopping, out.abandon)
-	defer stop()
-	ctx, stopByControl := context.WithCancel(ctx)
-	defer stopByControl()
-	endControl := func() {}
-	if out == nil { // nobody knows the directory otherwise
-		endControl = directory.Serve(ctx, l, opt.Dir, opt.Log, func() { view.stopping(); stopByControl() })
-	}
-	stopProfile, err := f.profile()
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
-	endFiles, err := f.startMarkdown(ctx, l, stopByControl)
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
-	endStream := out.start(l, stopByControl)
-	defer endIfFull(ctx, l.Store, view.screen, out.abandon)()
-	defer endIfBroken(l.Store, view.screen)()
-	finished, err := crawlAndWatch(ctx, l, view)
-	stopProfile()
-	errStream := errors.Join(endStream(), endFiles(view.screen))
-	endControl()
-	if broken := l.Store.Err(); broken != nil { // all other errors come from it
-		_ = l.Close()
-		return orStoppedFull(ctx, l.Store, broken)
-	}
-	end, errEnd := endOf(context.WithoutCancel(ctx), l, view, finished)
-	if err = errors.Join(err, errEnd, l.Close()); err != nil {
-		return orStoppedFull(ctx, l.Store, err)
-	}
-	view.end(end)
-	view.shut(l, finished)
-	if err := f.copies.write(context.WithoutCancel(ctx), opt.Dir, opt.Job, view); err != nil {
-		return err
-	}
-	if errStream != nil {
-		return errStream
-	}
-	return end.verdict(opt.Dir, out == nil)
 }
 
 // sayDiscarded says what --fresh removed, and what it left.

@@ -163,7 +163,17 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 	if err != nil {
 		return nil, fmt.Errorf("claim %d URLs, the first %s: %w", len(asked), asked[0].URL, err)
 	}
-	fresh := asked[:0]
+	fresh, err := h.fresh(ctx, job, asked, marks, answers)
+	if err != nil {
+		return nil, err
+	}
+	h.average.urls.Add(int64(len(fresh)))
+	return append(fresh, found...), nil
+}
+
+// fresh are the tasks that were claimed and that no budget dismisses. It uses the room of asked.
+func (h *Handler) fresh(ctx context.Context, job *crawl.Job, asked []crawl.Task, marks []uint64, answers []crawl.Claimed) (fresh []crawl.Task, err error) {
+	fresh = asked[:0]
 	for i, a := range answers {
 		if a == crawl.Known {
 			h.cache.add(marks[i])
@@ -184,8 +194,7 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 			return nil, err
 		}
 	}
-	h.average.urls.Add(int64(len(fresh)))
-	return append(fresh, found...), nil
+	return fresh, nil
 }
 
 // overBudget spends the budgets that t falls under, and names the one that is spent, with its rule.

@@ -124,10 +124,7 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 	if !dp.decidePlace(c, task) {
 		return
 	}
-	if c.fromBuf = c.js.discarded(task); c.fromBuf {
-		return
-	}
-	if c.fromBuf = dp.copyUnderWay(c, task); c.fromBuf {
+	if c.fromBuf = c.js.discarded(task) || dp.copyUnderWay(c, task); c.fromBuf {
 		return
 	}
 	if c.dismissal = dp.dismissalOf(c, task, job, now); c.dismissal != nil {
@@ -139,10 +136,7 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 		c.fromBuf = c.aside
 		return
 	}
-	if dp.hosts.earliest(h, job).After(now) { // the task belongs to a job more patient than the last
-		return
-	}
-	if dp.holds(c.js, now) {
+	if dp.hosts.earliest(h, job).After(now) || dp.holds(c.js, now) { // the task may be of a job more patient than the last
 		return
 	}
 	c.fromBuf = true

@@ -104,17 +104,13 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 	w.text("lang", r.Lang)
 	w.text("text", r.Text)
 	appendList(w, "links", r.Links, w.link)
-	if len(r.Assets) > 0 {
-		appendList(w, "assets", r.Assets, w.text)
-	}
+	w.texts("assets", r.Assets)
 	w.fields(r.Fields)
 	w.text("duplicate_of", r.DuplicateOf.String())
 	w.optional("similarity", r.Similarity)
 	w.optional("canonical", r.Canonical)
 	w.optional("truncated", r.Truncated)
-	if len(r.Cut) > 0 {
-		appendList(w, "cut", r.Cut, w.text)
-	}
+	w.texts("cut", r.Cut)
 	if r.Epoch > 1 {
 		w.integer("epoch", int64(r.Epoch))
 	}
@@ -129,6 +125,13 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 	w.sum()
 	w.end()
 	return w.b
+}
+
+// texts appends a list, or nothing when it is empty.
+func (w *builder) texts(key string, list []string) {
+	if len(list) > 0 {
+		appendList(w, key, list, w.text)
+	}
 }
 
 // roughly guesses the size of a record's document, so that its buffer need not grow.

@@ -66,9 +66,7 @@ func assign(r *crawl.Record, key string, v bson.RawValue) (err error) {
 	case "cut":
 		r.Cut, err = listOf(v, textOf)
 	case "epoch":
-		var n int
-		n, err = intOf(v)
-		r.Epoch = uint32(max(n, 0))
+		r.Epoch, err = epochOf(v)
 	case visitKey:
 		r.Visit, err = intOf(v)
 	case "insecure":
@@ -76,14 +74,22 @@ func assign(r *crawl.Record, key string, v bson.RawValue) (err error) {
 	case "fields":
 		r.Fields, err = fieldsOf(v)
 	default:
-		if known, err := assignExtracted(&r.Extracted, key, v); known {
-			return err
-		}
-		if to := textField(r, key); to != nil {
-			*to, err = textOf(v)
-		}
+		return assignText(r, key, v)
 	}
 	return err
+}
+
+func assignText(r *crawl.Record, key string, v bson.RawValue) error {
+	known, err := assignExtracted(&r.Extracted, key, v)
+	if to := textField(r, key); !known && to != nil {
+		*to, err = textOf(v)
+	}
+	return err
+}
+
+func epochOf(v bson.RawValue) (uint32, error) {
+	n, err := intOf(v)
+	return uint32(max(n, 0)), err
 }
 
 // textField returns where a text of the record goes.
