@@ -182,8 +182,8 @@ func (s urlSink) write(_ []byte, r *crawl.Record) error {
 
 func (s urlSink) close() error { return s.w.Flush() }
 `},
-	{file: "pkg/records/export/format.go", before: `newParquet, binary: true},
-`, after: `newParquet, binary: true},
+	{file: "pkg/records/export/format.go", before: `newParquet, binary: true, typed: true},
+`, after: `newParquet, binary: true, typed: true},
 	{name: "urls", title: "URLs", ends: []string{".txt"}, open: newURLs},
 `},
 }
