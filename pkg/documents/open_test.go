@@ -16,6 +16,7 @@ func request(mediaType string, body []byte) *crawl.OpenRequest {
 func newPool(t testing.TB, change func(*Config)) *Pool {
 	t.Helper()
 	cfg := Default()
+	cfg.Cache = compiled
 	if change != nil {
 		change(&cfg)
 	}

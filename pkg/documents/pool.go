@@ -19,7 +19,10 @@ type Config struct {
 	Renew   int           // documents that one process opens
 	Idle    time.Duration // how long a process waits for the next document before it ends
 	Program string        // what is run; empty: this program, which must call Main
-	Log     *slog.Logger
+	// Cache is a directory that keeps the compiled PDFium for later pools: it takes seconds to compile. Empty: a
+	// temporary one, which goes with the pool.
+	Cache string
+	Log   *slog.Logger
 }
 
 // Default returns the defaults: two processes, fewer on a machine with one core.
@@ -34,7 +37,7 @@ type Pool struct {
 
 	mu     sync.Mutex
 	idle   []*worker // the one that was used last is the last
-	cache  string    // directory of the compiled PDFium; empty: none yet
+	cache  string    // temporary directory of the compiled PDFium; empty: none
 	closed bool
 }
 
@@ -93,10 +96,7 @@ func (p *Pool) take() (*worker, error) {
 		p.mu.Unlock()
 		return w, nil
 	}
-	if p.cache == "" {
-		p.cache, _ = os.MkdirTemp("", "whirlpool-documents-") // without it each process compiles for itself
-	}
-	cache := p.cache
+	cache := p.cacheDir()
 	p.mu.Unlock()
 	program := p.cfg.Program
 	if program == "" {
@@ -109,6 +109,17 @@ func (p *Pool) take() (*worker, error) {
 		}
 	}
 	return startWorker(program, cache)
+}
+
+// cacheDir returns the directory of the compiled PDFium, making it where there is none. mu is held.
+func (p *Pool) cacheDir() string {
+	if dir := p.cfg.Cache; dir != "" && os.MkdirAll(dir, 0o700) == nil {
+		return dir
+	}
+	if p.cache == "" {
+		p.cache, _ = os.MkdirTemp("", "whirlpool-documents-") // without it each process compiles for itself
+	}
+	return p.cache
 }
 
 // giveBack keeps a process for the next document, and ends it where none comes.
