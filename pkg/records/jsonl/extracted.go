@@ -11,17 +11,23 @@ import (
 // appendExtracted appends what a job's Extract asked for; nothing where it asked for nothing.
 func appendExtracted(dst []byte, x *crawl.Extracted) []byte {
 	dst = appendText(dst, `,"markdown":`, x.Markdown)
-	if x.Structured != "" && isObject(x.Structured) {
-		dst = append(append(dst, `,"structured":`...), x.Structured...)
-	}
+	dst = appendObject(dst, `,"structured":`, x.Structured)
 	dst = appendText(dst, `,"author":`, x.Author)
 	dst = appendDate(dst, `,"published":`, x.Published)
 	return appendDate(dst, `,"modified":`, x.Modified)
 }
 
-// isObject reports whether s may stand in a line: what is no JSON, or has line breaks, must not make the line none.
-func isObject(s string) bool {
-	return s[0] == '{' && !strings.ContainsAny(s, "\n\r") && json.Valid([]byte(s))
+// appendObject appends key and a JSON object, or nothing when s is none: what is no JSON, or has line breaks, must not
+// make the line none.
+func appendObject(dst []byte, key, s string) []byte {
+	if s == "" || s[0] != '{' || strings.ContainsAny(s, "\n\r") {
+		return dst
+	}
+	out := append(append(dst, key...), s...)
+	if !json.Valid(out[len(out)-len(s):]) {
+		return dst
+	}
+	return out
 }
 
 // appendDate appends key and t, or nothing when t is zero.

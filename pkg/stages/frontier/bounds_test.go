@@ -163,7 +163,8 @@ func TestTheBytesOfAJobAreBounded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				job := aJob("a")
 				job.Bounds.MaxBytes = 100 << 10
-				w := newWorld(t, seed, job)
+				w, r := newWorld(t, seed, job), &revised{now: job}
+				w.source = r
 				w.answer, w.cfg.Window = answering(1<<10, 500*time.Millisecond), 8
 				w.begin()
 				w.add(pages(t, "a", 30, 20)...)
@@ -180,8 +181,7 @@ func TestTheBytesOfAJobAreBounded(t *testing.T) {
 				before := w.disk.pages()
 				raised := *job
 				raised.Bounds.MaxBytes, raised.Epoch = 200<<10, 2
-				w.f.SetJob(&raised)
-				w.jobs["a"] = &raised
+				w.f.SetJob(r.revise(func(j *crawl.Job) { *j = raised }))
 				w.settled()
 				w.stop()
 				if n := w.disk.pages(); n < before+90 || w.disk.spent["a"].Bytes < 200<<10 {
