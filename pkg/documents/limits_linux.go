@@ -9,7 +9,7 @@ import (
 
 // workerMemory is the memory that a process may write to, beside its stack: its own 400 MiB, PDFium's 256 MiB twice
 // while they grow, and what the compiler takes.
-const workerMemory = 1536 << 20
+const workerMemory = raceFactor * 1536 << 20
 
 // limitMemory bounds the memory of this process, and forbids it to start others or to leave cores.
 func limitMemory() error {

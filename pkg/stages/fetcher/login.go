@@ -22,8 +22,14 @@ type logins struct {
 	h     *Handler
 	me    string    // this process, for others
 	began time.Time // this process
-	// lacking are pages whose answer lacked what the check asks for, with the number of the log-in then.
-	lacking *lru.Cache[weburl.Key, uint64]
+	// lacking are pages whose answers lacked what the check asks for.
+	lacking *lru.Cache[weburl.Key, lack]
+}
+
+// lack is how often a page lacked what the check asks for, and the number of the log-in at the last time.
+type lack struct {
+	login uint64
+	times int
 }
 
 // Bounds of log-ins.
@@ -33,12 +39,13 @@ const (
 	holdFor      = 15 * time.Second // after the death of a fetcher that was logging in another may begin; renewed meanwhile
 	holdLook     = 200 * time.Millisecond
 	maxLacking   = 4096
+	maxLacks     = 5 // times that a page may lack the check, where its session may have been over each time
 	maxLoginBody = 2 << 20
 	maxLoginHops = 5
 )
 
 func newLogins(h *Handler) *logins {
-	return &logins{h: h, me: rand.Text(), began: time.Now(), lacking: lru.New[weburl.Key, uint64](maxLacking, 0)}
+	return &logins{h: h, me: rand.Text(), began: time.Now(), lacking: lru.New[weburl.Key, lack](maxLacking, 0)}
 }
 
 // gate sees to it that a job is logged in before a page of its login's origin is fetched. ok: it is, or the page needs

@@ -184,6 +184,25 @@ func TestAPageWithoutTheCheck(t *testing.T) {
 	}
 }
 
+// The session is over each time that a page's turn comes, because others are fetched between the log-in and it. That is
+// not the page's fault: it is fetched when it comes soon enough.
+func TestAPageWhoseSessionIsAlwaysOverIsNotLeftOut(t *testing.T) {
+	m := newMembers(t, 2, nil)
+	m.settle("/members/1") // logged in
+	m.settle("/members/2")
+	for range 3 {
+		if r := m.get(m.url+"/members/9", nil); r.Verdict != crawl.VerdictInterrupted || r.Reason != crawl.ReasonLogin {
+			t.Fatalf("%v %s %s, want it interrupted", r.Verdict, r.Reason, r.Detail)
+		}
+		m.settle("/members/3") // a new session, and its two pages
+		m.settle("/members/4")
+	}
+	m.get(m.url+"/members/9", nil)
+	if r, _ := m.settle("/members/9"); r.Verdict != crawl.VerdictDone || r.page == nil {
+		t.Errorf("%v %s %s", r.Verdict, r.Reason, r.Detail)
+	}
+}
+
 // A sitemap waits for the log-in, and need not show the check.
 func TestSitemapsShowNoCheck(t *testing.T) {
 	m := newMembers(t, 0, func(j *crawl.Job) { j.Login.Check = crawl.LoginCheck{NotText: "no. 3"} })

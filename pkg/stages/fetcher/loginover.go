@@ -55,16 +55,17 @@ func (l *logins) fruitful(ctx context.Context, a *attempt) {
 }
 
 // over deals with the answer that somebody gets who is not logged in: nothing of it is kept, and the page is fetched
-// again after a log-in. Where that did not help, the page is left out.
+// again after a log-in. Where that did not help, the page is left out. Other pages may be fetched between a log-in and
+// this page, and the session may be over by then: only an answer to the first page after a log-in tells.
 func (l *logins) over(ctx context.Context, a *attempt) error {
 	a.finish()
 	before, again := l.lacking.Get(a.task.URL.Key())
-	if again && a.login > before {
+	if again && a.login > before.login && (l.first(ctx, a) || before.times >= maxLacks) {
 		a.out.Verdict, a.out.Reason = crawl.VerdictRefused, crawl.ReasonLoggedOut
 		a.out.Detail = "right after a log-in its answer does not show what login.check asks for"
 		return nil
 	}
-	l.lacking.Put(a.task.URL.Key(), a.login, 1)
+	l.lacking.Put(a.task.URL.Key(), lack{a.login, before.times + 1}, 1)
 	_, err := l.h.jars.update(ctx, a.job, a.task.URL.Hostname(), func(jar *crawl.Jar) bool {
 		s := &jar.Login
 		if s.Number != a.login || s.Out {
@@ -75,4 +76,10 @@ func (l *logins) over(ctx context.Context, a *attempt) error {
 	})
 	waits(a.out, "its answer is that of somebody who is not logged in: nothing of it is kept, and it is fetched again after a log-in")
 	return err
+}
+
+// first reports whether no page was seen since the last log-in that showed the check.
+func (l *logins) first(ctx context.Context, a *attempt) bool {
+	jar, err := l.h.jars.get(ctx, a.job, a.task.URL.Hostname())
+	return err == nil && jar != nil && jar.Login.Number == a.login && jar.Login.Fruitless > 0
 }
