@@ -17,6 +17,9 @@ import (
 // ErrNotRunning is returned by Dial when no crawl runs in the directory.
 var ErrNotRunning = errors.New("no crawl runs in the directory")
 
+// ErrEnded is returned by the methods of a Client when the crawl ended before it answered.
+var ErrEnded = errors.New("it ended before it answered: give the command again")
+
 // Client asks a crawl that runs.
 type Client struct {
 	dir  string
@@ -110,12 +113,12 @@ func (c *Client) send(ctx context.Context, method, path string, content io.Reade
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the crawl that runs in %s: %w", c.dir, err)
+		return c.unanswered(ctx, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return fmt.Errorf("ask the crawl that runs in %s: %w", c.dir, err)
+		return c.unanswered(ctx, err)
 	}
 	if resp.StatusCode == http.StatusOK {
 		if err := json.Unmarshal(body, answer); err != nil {
@@ -131,4 +134,12 @@ func (c *Client) send(ctx context.Context, method, path string, content io.Reade
 		return fmt.Errorf("%w: %s", ErrURL, f.Error)
 	}
 	return fmt.Errorf("the crawl that runs in %s: %s", c.dir, f.Error)
+}
+
+// unanswered is the error of a request that got no answer. Nobody but the crawl closes its socket.
+func (c *Client) unanswered(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		err = fmt.Errorf("%w (%w)", ErrEnded, err)
+	}
+	return fmt.Errorf("ask the crawl that runs in %s: %w", c.dir, err)
 }

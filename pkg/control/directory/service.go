@@ -96,8 +96,17 @@ func (s *Service) Order(ctx context.Context, id crawl.JobID, o control.Order) (*
 	return &control.Ordered{Job: id, State: state, Text: state}, nil
 }
 
-// List implements control.Service: it lists the one job of the directory.
-func (s *Service) List(ctx context.Context) (out []control.Listed, err error) {
+// List implements control.Service: it lists the one job of the directory. A crawl that ends meanwhile is looked at once
+// more.
+func (s *Service) List(ctx context.Context) ([]control.Listed, error) {
+	out, err := s.list(ctx)
+	if errors.Is(err, report.ErrEnded) {
+		return s.list(ctx)
+	}
+	return out, err
+}
+
+func (s *Service) list(ctx context.Context) (out []control.Listed, err error) {
 	err = s.with(ctx, "", func(d *Directory) error {
 		st, err := d.Status(ctx)
 		if err != nil {
