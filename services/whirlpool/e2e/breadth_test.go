@@ -17,6 +17,7 @@ import (
 type levelWeb struct {
 	pages   int
 	servers [2]*httptest.Server
+	ready   chan struct{} // closed when both are there
 	mu      sync.Mutex
 	log     []levelEntry
 	busy    map[int]bool
@@ -30,11 +31,12 @@ type levelEntry struct {
 
 func serveLevels(t *testing.T, pages int) *levelWeb {
 	t.Helper()
-	w := &levelWeb{pages: pages, busy: map[int]bool{}}
+	w := &levelWeb{pages: pages, busy: map[int]bool{}, ready: make(chan struct{})}
 	for i := range w.servers {
 		w.servers[i] = httptest.NewServer(w)
 		t.Cleanup(w.servers[i].Close)
 	}
+	close(w.ready)
 	return w
 }
 
@@ -54,6 +56,7 @@ func (w *levelWeb) links(n int) (to []int) {
 
 // ServeHTTP implements http.Handler.
 func (w *levelWeb) ServeHTTP(to http.ResponseWriter, r *http.Request) {
+	<-w.ready
 	var n int
 	if _, err := fmt.Sscanf(strings.TrimPrefix(r.URL.Path, "/moved"), "/p/%d", &n); err != nil {
 		http.NotFound(to, r)
