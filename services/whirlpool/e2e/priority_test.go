@@ -55,6 +55,8 @@ func TestPageFoundAgainComesEarlier(t *testing.T) {
 	if got := run(t, "crawl", srv.URL+"/", "--allow-private", "--delay", "0s", "--no-sitemaps", "--quiet", "-o", dir); got.exit != 0 {
 		t.Fatalf("exit status %d: %s", got.exit, got.stderr)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	at := slices.Index(l.paths, "/often")
 	if at < 0 || at > pages/2 {
 		t.Errorf("the page that all pages link to was request %d of %d", at, len(l.paths))
@@ -86,6 +88,8 @@ func TestMercatorPoliteness(t *testing.T) {
 	if got := run(t, "crawl", srv.URL+"/", "--allow-private", "--politeness", "mercator", "--no-sitemaps", "--quiet", "-o", dir); got.exit != 0 {
 		t.Fatalf("exit status %d: %s", got.exit, got.stderr)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if len(l.paths) != 5 {
 		t.Fatalf("%d requests, want 5: %q", len(l.paths), l.paths)
 	}
