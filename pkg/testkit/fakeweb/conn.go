@@ -81,10 +81,8 @@ func (c *conn) exchange() bool {
 	default:
 		return false
 	}
-	c.srv.running.Add(1)
 	sent, err := c.send()
 	c.record(sent, err)
-	c.srv.running.Add(-1)
 	return err == nil && !c.req.close
 }
 
@@ -116,6 +114,12 @@ var errClientGone = errors.New("fakeweb: the client has gone")
 func (c *conn) send() (int, error) {
 	if c.ans.hold {
 		c.ans.status = 0
+		c.wait(never)
+		return 0, errClientGone
+	}
+	if c.srv.holds.Load() {
+		c.srv.held.Add(1)
+		defer c.srv.held.Add(-1)
 		c.wait(never)
 		return 0, errClientGone
 	}

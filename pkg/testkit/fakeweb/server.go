@@ -54,7 +54,8 @@ type Server struct {
 	visits map[int]int // of pages that are unavailable at first: bounded by their number
 
 	lastConn atomic.Uint64
-	running  atomic.Int64
+	holds    atomic.Bool  // see Hold
+	held     atomic.Int64 // requests
 	dated    atomic.Pointer[stamp]
 	gzips    sync.Pool
 }
@@ -252,8 +253,11 @@ func (s *Server) Web() *Web { return s.web }
 // Port is the port of all addresses.
 func (s *Server) Port() int { return s.web.port }
 
-// Running is how many requests are being answered.
-func (s *Server) Running() int { return int(s.running.Load()) }
+// Hold has all requests wait from now on that no answer was begun for, until their clients go.
+func (s *Server) Hold() { s.holds.Store(true) }
+
+// Held is how many requests wait because of Hold.
+func (s *Server) Held() int { return int(s.held.Load()) }
 
 // DNSAddr is where the server answers DNS, over UDP and TCP.
 func (s *Server) DNSAddr() string { return s.dns.addr }

@@ -18,7 +18,7 @@ import (
 )
 
 // slowly is a crawl that takes its time: a delay between requests, and so long for each answer.
-func slowly(t *testing.T, thinks time.Duration) (crawler, *fakeweb.Server) {
+func slowly(t *testing.T, thinks time.Duration, changes ...func(*crawl.Job)) (crawler, *fakeweb.Server) {
 	t.Helper()
 	cfg := fakeweb.Default()
 	cfg.Hosts, cfg.Pages, cfg.PageBytes, cfg.Delay, cfg.Unavailable = 10, 200, 2<<10, thinks, 0
@@ -26,6 +26,9 @@ func slowly(t *testing.T, thinks time.Duration) (crawler, *fakeweb.Server) {
 	srv := serve(t, cfg, 0)
 	job := jobFor(srv)
 	job.Politeness.Delay, job.Politeness.DownloadFactor = crawl.Duration(50*time.Millisecond), 0
+	for _, change := range changes {
+		change(job)
+	}
 	return newCrawler(t, srv, job), srv
 }
 
@@ -85,17 +88,18 @@ func TestCtrlCFinishesWhatIsInFlightAndTheSameCommandGoesOn(t *testing.T) {
 func TestSecondCtrlCEndsAtOnceAndLosesNothing(t *testing.T) {
 	long(t)
 	t.Parallel()
-	// Less than a host that was hardly heard from has for its answer, 5 s.
-	c, srv := slowly(t, min(harness.Times(harness.Slowness(t), 2*time.Second), 4*time.Second))
+	// Without retries a request that is held has all the time that the job allows, 30 s.
+	c, srv := slowly(t, 0, func(j *crawl.Job) { j.Retry.Max = 0 })
 	p := c.start(t, "--quiet=false")
-	begun(t, p, srv, 8) // robots.txt files; what comes next takes as long
-	p.poll(t, "a page is asked for", func() bool { return srv.Running() > 0 })
+	begun(t, p, srv, 30)
+	srv.Hold()
+	p.poll(t, "a request is held", func() bool { return srv.Held() > 0 })
 	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	p.poll(t, "the first signal is noticed", func() bool { return p.out.says("finishing what is in flight") })
 	interrupt(t, p, patience)
-	harness.Until(t, patience, "the server to notice", func() bool { return srv.Running() == 0 })
+	harness.Until(t, patience, "the server to notice", func() bool { return srv.Held() == 0 })
 	if !slices.ContainsFunc(srv.Log().Entries(), func(e fakeweb.Entry) bool { return e.Cut }) {
 		t.Error("the second Ctrl-C waited for the answers that were on their way")
 	}
