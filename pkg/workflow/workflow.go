@@ -1,0 +1,119 @@
+// Package workflow knows what people set up and run: workflows with versions, and their executions, each of which is a
+// job of the engine. A Store keeps them, an Engine crawls, and the Conductor alone moves an execution from one state to
+// the next.
+package workflow
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// ID is the id of a workflow: wf_ and a ULID.
+type ID string
+
+// Workflow is a crawl that can be run again and again.
+type Workflow struct {
+	ID       ID                `json:"id"`
+	Slug     string            `json:"slug"` // unique; 1 to 48 of a-z, 0-9 and -
+	Name     string            `json:"name"`
+	Labels   map[string]string `json:"labels"`
+	Archived time.Time         `json:"archived,omitzero"` // since when there are no new executions
+	Current  int               `json:"current"`           // version
+	Created  time.Time         `json:"created"`
+	// Lock grows with each change. It is the resource's ETag.
+	Lock int64 `json:"lock"`
+	// Executions is how many it has had; the next is number Executions + 1.
+	Executions int `json:"executions"`
+	// Last is its latest execution; nil: it has none. Lists have it too.
+	Last *Execution `json:"last,omitempty"`
+}
+
+// Version is a definition of a workflow. It never changes.
+type Version struct {
+	Workflow   ID              `json:"workflow"`
+	Number     int             `json:"number"` // from 1
+	Source     string          `json:"source"` // the YAML as typed, comments kept
+	Definition json.RawMessage `json:"definition"`
+	SHA256     string          `json:"sha256"` // of Definition
+	Author     string          `json:"author"`
+	Message    string          `json:"message,omitempty"`
+	Parent     int             `json:"parent,omitempty"` // version that it was made from; 0: none
+	Created    time.Time       `json:"created"`
+}
+
+// Execution is one run of a version.
+type Execution struct {
+	ID       crawl.JobID       `json:"id"` // slug of the workflow, - and its number
+	Workflow ID                `json:"workflow"`
+	Slug     string            `json:"slug"` // of the workflow
+	Version  int               `json:"version"`
+	Number   int               `json:"number"`
+	State    State             `json:"state"`
+	Desired  Desired           `json:"desired"`
+	BrakedBy string            `json:"braked_by,omitempty"` // what paused it, where no person did: disk
+	Reason   string            `json:"reason,omitempty"`    // why it is in this state, for people
+	Cause    Cause             `json:"cause"`
+	Attempt  int               `json:"attempt"` // 1, and one more with each resume of an ended one
+	Epoch    uint32            `json:"epoch"`   // revision of the settings that apply
+	Labels   map[string]string `json:"labels"`
+	Note     string            `json:"note,omitempty"`
+	Created  time.Time         `json:"created"`
+	Started  time.Time         `json:"started,omitzero"`
+	Ended    time.Time         `json:"ended,omitzero"`
+	Stats    *Stats            `json:"stats,omitempty"` // the finalizer's; nil: it has not run
+	Audit    *AuditSummary     `json:"audit,omitempty"` // the finalizer's; nil: it has not run
+	Lock     int64             `json:"lock"`
+}
+
+// Cause says why an execution began.
+type Cause struct {
+	Kind string `json:"kind"`         // manual, api, replay or then
+	By   string `json:"by,omitempty"` // user, key, or execution
+}
+
+// Stats are the figures of an execution that has ended.
+type Stats struct {
+	Pages     int64            `json:"pages"`
+	Claimed   int64            `json:"claimed"`
+	Open      int64            `json:"open"`
+	Verdicts  map[string]int64 `json:"verdicts"`
+	Statuses  map[int]int64    `json:"statuses"`
+	Excluded  map[string]int64 `json:"excluded"`
+	Letters   int64            `json:"dead_letters"`
+	Records   int64            `json:"records"`
+	Bytes     int64            `json:"bytes"` // of its files
+	Hosts     int64            `json:"hosts"`
+	Depths    map[int]int64    `json:"depths,omitempty"`   // pages by depth
+	Clusters  int64            `json:"clusters,omitempty"` // near-duplicate groups
+	Copies    int64            `json:"copies,omitempty"`   // exact copies that have no record of their own
+	DurationS float64          `json:"duration_s"`
+}
+
+// AuditSummary is what the audit of an execution said.
+type AuditSummary struct {
+	OK     bool      `json:"ok"`
+	At     time.Time `json:"at"`
+	Faults []string  `json:"faults"` // the first hundred, for people
+}
+
+// Event is a fact about a workflow or an execution. Events of URLs are in crawl.log, not here.
+type Event struct {
+	ID        int64           `json:"id"` // over all, ascending
+	Execution crawl.JobID     `json:"execution,omitempty"`
+	Workflow  ID              `json:"workflow,omitempty"`
+	Seq       int             `json:"seq,omitempty"` // of the execution, from 1 without gaps
+	At        time.Time       `json:"at"`
+	Type      string          `json:"type"` // such as execution.started
+	Actor     string          `json:"actor"`
+	Data      json.RawMessage `json:"data,omitempty"`
+}
+
+// Step is a step of the finalizer.
+type Step struct {
+	Name   string          `json:"name"`
+	State  string          `json:"state"` // begun, done or failed
+	Result json.RawMessage `json:"result,omitempty"`
+	At     time.Time       `json:"at"`
+}
