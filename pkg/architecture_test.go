@@ -32,6 +32,8 @@ var mayImport = map[string][]string{
 	// What does the work of pkg/control, each for one mode. pkg/control itself knows neither.
 	"pkg/control/directory": {"pkg/control", "pkg/report", "pkg/node", "pkg/stores/local", "pkg/records/jsonl", "pkg/bus",
 		"pkg/crawl", "pkg/web"},
+	"pkg/control/engine": {"pkg/control", "pkg/explore", "pkg/workflow", "pkg/report", "pkg/node", "pkg/stores/local", "pkg/records/jsonl", "pkg/bus",
+		"pkg/crawl", "pkg/web"},
 	"pkg/control/cluster": {"pkg/control", "pkg/report", "pkg/node", "pkg/process", "pkg/cluster", "pkg/stores/postgres",
 		"pkg/stores/mongo", "pkg/records/jsonl", "pkg/bus", "pkg/bus/rabbit", "pkg/crawl", "pkg/web"},
 	"pkg/node": {"pkg/pipeline", "pkg/stages", "pkg/bus", "pkg/stores", "pkg/cluster", "pkg/process", "pkg/records",
