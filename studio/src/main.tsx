@@ -2,12 +2,12 @@ import { lazy, StrictMode, Suspense, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { Route, Router, Switch } from "wouter";
 import { useHashLocation } from "wouter/use-hash-location";
+import type { Me } from "./api/types";
 import { call, Problem } from "./lib/api";
 import { useGet } from "./lib/query";
 import { usePath } from "./lib/route";
 import { Overview } from "./pages/overview";
 import { SignIn } from "./pages/signin";
-import { type Me } from "./ui/me";
 import { Frame, Head } from "./ui/shell";
 import { Empty, Failure, Skeleton } from "./ui/state";
 import "./tokens.css";
@@ -38,9 +38,7 @@ async function exchange(): Promise<Problem | null> {
 
 function App({ refused }: { refused: Problem | null }) {
   const me = useGet<Me>("/me");
-  if (me.data === undefined && me.error && (me.error.status === 401 || me.error.status === 403)) {
-    return <SignIn refused={refused} again={me.reload} />;
-  }
+  if (me.data?.role === "anyone" || me.error?.status === 401) return <SignIn refused={refused} again={me.reload} />;
   if (me.data === undefined) {
     return <main className="page">{me.error ? <Failure problem={me.error} retry={me.reload} /> : <Skeleton />}</main>;
   }

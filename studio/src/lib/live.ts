@@ -1,5 +1,5 @@
 // The event stream: one connection a tab, whose topics are those that its components want.
-import { useSyncExternalStore } from "react";
+import { useCallback, useSyncExternalStore } from "react";
 import { address } from "./api";
 
 type Hear = (kind: string, data: unknown) => void;
@@ -7,14 +7,13 @@ type Hear = (kind: string, data: unknown) => void;
 const ears = new Map<string, Set<Hear>>();
 let source: EventSource | null = null;
 let topics = "";
-let last = ""; // id of the last durable event
 let lost = 0; // since when nothing comes; 0: all is well
 let renewing: ReturnType<typeof setTimeout> | undefined;
 const watchers = new Set<() => void>();
 
 /** The kinds of events that have no id: figures, which are sent again and again. */
-const passing = ["progress", "series", "tail", "reset"];
-const durable = ["execution", "workflow", "event"];
+const passing = ["progress", "series", "tail", "agents", "reset"];
+const durable = ["event"];
 
 /** Calls hear at most twice a second with the events of a topic, and when all has to be read again. */
 export function onTopic(topic: string, hear: Hear): () => void {
@@ -57,7 +56,7 @@ function connect() {
   source = null;
   topics = wanted;
   if (!wanted) return setLost(0);
-  const s = (source = new EventSource(address("events", { topics: wanted, last_event_id: last }), { withCredentials: true }));
+  const s = (source = new EventSource(address("events", { topics: wanted }), { withCredentials: true }));
   s.onopen = () => setLost(0);
   s.onerror = () => {
     setLost(lost || Date.now());
@@ -68,22 +67,26 @@ function connect() {
   };
   for (const kind of ["message", ...passing, ...durable]) {
     s.addEventListener(kind, (m) => {
-      if (m.lastEventId) last = m.lastEventId;
       tell(kind, m.data as string);
     });
   }
 }
 
 function tell(kind: string, text: string) {
-  let data: { topic?: string } | undefined;
+  let data: { topic?: string; execution?: string } | undefined;
   try {
-    data = JSON.parse(text) as { topic?: string };
+    data = JSON.parse(text) as { topic?: string; execution?: string };
   } catch {
     data = undefined; // it tells that something happened, all the same
   }
   for (const [topic, set] of ears) {
-    if (kind === "reset" || !data?.topic || data.topic === topic) set.forEach((hear) => hear(kind, data));
+    if (kind === "reset" || !data || concerns(topic, kind, data)) set.forEach((hear) => hear(kind, data));
   }
+}
+
+function concerns(topic: string, kind: string, data: { topic?: string; execution?: string }): boolean {
+  if (kind !== "event") return data.topic === topic;
+  return data.execution ? topic === "executions" || topic === `execution:${data.execution}` : topic === "workflows";
 }
 
 function setLost(at: number) {
@@ -102,5 +105,26 @@ export function useLost(): number {
       return () => void watchers.delete(f);
     },
     () => lost,
+  );
+}
+
+const told = new Map<string, unknown>();
+
+/** The last that was told of a topic by events of a kind. */
+export function useTold<T>(topic: string | null, kind: string): T | undefined {
+  const key = topic + " " + kind;
+  return useSyncExternalStore(
+    useCallback(
+      (f: () => void) => {
+        if (topic === null) return () => {};
+        return onTopic(topic, (k, data) => {
+          if (k !== kind) return;
+          told.set(key, data);
+          f();
+        });
+      },
+      [topic, kind, key],
+    ),
+    () => told.get(key) as T | undefined,
   );
 }

@@ -291,7 +291,7 @@ function Tail({ x, over }: { x: Execution; over: boolean }) {
 }
 
 function word(l: LogLine): string {
-  const reason = l.fields?.["reason"];
+  const reason = (l.fields as Record<string, unknown> | undefined)?.["reason"];
   if (l.status) return `${l.status}${typeof reason === "string" && reason ? " " + reason : ""}`;
   return typeof reason === "string" && reason ? reason : (l.verdict ?? "");
 }

@@ -1,17 +1,11 @@
 import { useEffect, useState } from "react";
-import type { Execution, Workflow } from "../api/types";
+import type { Checked, Execution, Workflow } from "../api/types";
 import { call, Problem } from "../lib/api";
 import { nameOf, readURL, sensible, source, type Draft } from "../lib/definition";
 import { renew } from "../lib/query";
 import { at, enc, go } from "../lib/route";
 import { useMe } from "../ui/me";
 import { Failure, Notice } from "../ui/state";
-
-interface Checked {
-  faults: { key?: string; message: string; line?: number }[];
-  warnings: string[];
-  words: string[];
-}
 
 const scopes: [Draft["scope"], string][] = [
   ["host", "this host"],

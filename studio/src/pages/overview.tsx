@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import type { Execution } from "../api/types";
 import { count, duration, plural, rate } from "../lib/format";
+import { useTold } from "../lib/live";
 import { useGet } from "../lib/query";
 import { at, useParams } from "../lib/route";
 import type { ListOf } from "../ui/more";
@@ -39,14 +40,14 @@ const running: Column<Execution>[] = [
   { key: "since", label: "Since", num: true, cell: (x) => <When at={x.started ?? x.created} /> },
 ];
 
-interface Now {
-  progress?: { pages: number; queued: number; pages_per_second: number; eta_s?: number };
+interface Told {
+  data: { execution: string; data: { pages: number; queued: number; pages_per_second: number; eta_s?: number } }[];
 }
 
-/** A live figure of a list's row. All figures of a row come from one answer. */
+/** A live figure of a row. All rows are told of by one event. */
 function Live({ id, of }: { id: string; of: "pages" | "rate" | "queued" | "left" }) {
-  const { data } = useGet<Now>(`/executions/${encodeURIComponent(id)}`, {}, { topic: `execution:${id}`, every: 2000 });
-  const p = data?.progress;
+  const told = useTold<Told>("executions", "progress");
+  const p = told?.data.find((t) => t.execution === id)?.data;
   if (!p) return <span className="muted">–</span>;
   const text = {
     pages: () => count(p.pages),

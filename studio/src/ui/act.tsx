@@ -1,6 +1,7 @@
 import { useRef, useState, type ReactNode } from "react";
 import { Problem } from "../lib/api";
-import { useMe, type Me } from "./me";
+import type { Me } from "../api/types";
+import { useMe } from "./me";
 import { Failure } from "./state";
 
 interface Props {

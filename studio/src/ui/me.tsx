@@ -1,9 +1,5 @@
+import type { Me } from "../api/types";
 import { useGet } from "../lib/query";
-
-export interface Me {
-  name: string;
-  role: "viewer" | "user" | "operator" | "admin";
-}
 
 const ranks = ["viewer", "user", "operator", "admin"];
 
