@@ -10,7 +10,7 @@ IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-u
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 
-.PHONY: help install build test test-short lint api fuzz bench bench-large simulate clean
+.PHONY: help install build test test-short lint api fuzz bench bench-large simulate clean studio studio-check
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
