@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -28,6 +29,9 @@ var policyName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 func FieldTypes() []string {
 	return []string{"", "string", "number", "integer", "bool", "date", "html"}
 }
+
+// CheckSelect reports what is wrong with the job's policies.
+func (j *Job) CheckSelect() error { return errors.Join(checkSelect(j)...) }
 
 // checkSelect finds what is wrong with the policies.
 func checkSelect(j *Job) (errs []error) {

@@ -1,5 +1,5 @@
-// Package jsonpointer finds values in JSON documents by JSON pointers (RFC 6901). It reads the bytes and builds no tree:
-// a document of strangers takes no memory besides its own.
+// Package jsonpointer finds values in JSON documents by JSON pointers (RFC 6901). It reads the bytes and builds no
+// tree: a document of strangers takes no memory besides its own.
 package jsonpointer
 
 import (
