@@ -186,7 +186,7 @@ var cuts = []string{parser.CutFields, parser.CutDepth}
 
 // apply applies the rules to a body and amends its record. A record that a later visit replaced meanwhile stays.
 func (r *run) apply(ctx context.Context, rec *crawl.Record, body []byte) error {
-	if !r.opt.Rules.HasFields(rec.ContentType) {
+	if !r.opt.Rules.Reads(rec.ContentType) {
 		r.results <- unchanged
 		return nil
 	}

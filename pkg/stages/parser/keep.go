@@ -17,15 +17,19 @@ func (h *Handler) keep(ctx context.Context, job *crawl.Job, d *crawl.Document, b
 	return h.kept.Keep(ctx, job.ID, d.Page.Digest, body)
 }
 
-// HasFields reports whether the rules apply to bodies of a media type: site rules to HTML, policies to text and JSON
-// too. Fields of others come from elsewhere, as those that a document says of itself.
-func (rs *Rules) HasFields(mediaType string) bool {
-	return isMarkup(mediaType) || rs != nil && len(rs.policies) > 0 && isPlain(mediaType)
+// HasFields reports whether site rules apply to bodies of a media type. Fields of others come from elsewhere: from
+// policies, or from what a document says of itself.
+func HasFields(mediaType string) bool { return isMarkup(mediaType) }
+
+// Reads reports whether any of the rules apply to bodies of a media type: site rules to HTML, policies to text and JSON
+// too.
+func (rs *Rules) Reads(mediaType string) bool {
+	return HasFields(mediaType) || rs != nil && len(rs.policies) > 0 && isPlain(mediaType)
 }
 
 // Fields applies the rules to the body of a record as the crawler does, once more.
 func (rs *Rules) Fields(rec *crawl.Record, body []byte) (fields []crawl.Field, cut []string) {
-	if rs == nil || !rs.HasFields(rec.ContentType) || looksBinary(body) {
+	if rs == nil || !rs.Reads(rec.ContentType) || looksBinary(body) {
 		return nil, nil
 	}
 	contentType := rec.ContentType
