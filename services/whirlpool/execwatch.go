@@ -25,7 +25,9 @@ func newExecWatch() *cobra.Command {
 where it was stopped, or ended with some work lost (partial).`,
 		Args: cobra.ExactArgs(1),
 	}
-	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error { return watch(cmd, c, crawl.JobID(args[0])) })
+	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
+		return watch(cmd, c, crawl.JobID(args[0]))
+	})
 }
 
 // errEnded ends a stream.
