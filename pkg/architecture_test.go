@@ -31,6 +31,9 @@ var mayImport = map[string][]string{
 	// HTTP for other programs and the studio: no store, no engine, no stage.
 	"pkg/api":     {"pkg/workflow", "pkg/explore", "pkg/control", "pkg/report", "pkg/records/export", "pkg/crawl", "pkg/web"},
 	"pkg/process": {"pkg/cluster/ring", "pkg/crawl"},
+	// Who sets up and runs crawls: it knows neither what stores them nor what crawls.
+	"pkg/workflow":      {"pkg/control/jobfile", "pkg/report", "pkg/crawl", "pkg/web"},
+	"pkg/stores/sqlite": {"pkg/workflow", "pkg/crawl"},
 	// What does the work of pkg/control, each for one mode. pkg/control itself knows neither.
 	"pkg/control/directory": {"pkg/control", "pkg/report", "pkg/node", "pkg/stores/local", "pkg/records/jsonl", "pkg/bus",
 		"pkg/crawl", "pkg/web"},
@@ -181,6 +184,9 @@ func TestNegativeControlImportRules(t *testing.T) {
 		{"pkg/stages/frontier", []string{"pkg/testkit/fakeweb"}},
 		{"pkg/records/warc", []string{"pkg/stores/local"}},
 		{"pkg/stores/local", []string{"pkg/stages/due"}},
+		{"pkg/workflow", []string{"pkg/stores/sqlite"}},
+		{"pkg/workflow", []string{"pkg/node"}},
+		{"pkg/stores/sqlite", []string{"pkg/stores/local"}},
 		{"pkg/stores/postgres", []string{"pkg/stores/mongo"}},
 		{"pkg/cluster/handover", []string{"pkg/stages/frontier"}},
 		{"pkg/control", []string{"services/whirlpool"}},

@@ -29,14 +29,16 @@ type Key struct {
 
 // enums are the texts of which there are few.
 var enums = map[string][]string{
-	"scope":              {"domain", "host", "prefix", "any"},
-	"order":              {"priority", "breadth"},
-	"politeness.preset":  {"", "mercator"},
-	"assets.scope":       {"", "any", "job"},
-	"cookies":            {"", "on", "off"},
-	"network.ip":         {"", "4", "6"},
-	"rules.fields.type":  crawl.FieldTypes(),
-	"select.fields.type": crawl.FieldTypes(),
+	"scope":                       {"domain", "host", "prefix", "any"},
+	"order":                       {"priority", "breadth"},
+	"politeness.preset":           {"", "mercator"},
+	"assets.scope":                {"", "any", "job"},
+	"cookies":                     {"", "on", "off"},
+	"network.ip":                  {"", "4", "6"},
+	"rules.fields.type":           crawl.FieldTypes(),
+	"select.fields.type":          crawl.FieldTypes(),
+	"lifecycle.on_limit":          {"", "stop"},
+	"lifecycle.retention.records": {"", "keep", "drop"},
 }
 
 // Keys returns the keys of a job in their order. sources are the texts of the files that declare crawl.Job and what it
