@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"pkg/documents": {"pkg/crawl"},
 	// The read side of the API. Site rules are tried as the parser applies them, and kept bodies are read as it does.
 	"pkg/explore": {"pkg/workflow", "pkg/stages/parser", "pkg/report", "pkg/records/jsonl", "pkg/crawl", "pkg/web"},
-	"pkg/process":   {"pkg/cluster/ring", "pkg/crawl"},
+	"pkg/process": {"pkg/cluster/ring", "pkg/crawl"},
 	// What does the work of pkg/control, each for one mode. pkg/control itself knows neither.
 	"pkg/control/directory": {"pkg/control", "pkg/report", "pkg/node", "pkg/stores/local", "pkg/records/jsonl", "pkg/bus",
 		"pkg/crawl", "pkg/web"},

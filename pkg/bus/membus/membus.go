@@ -344,12 +344,37 @@ func (b *Bus) Recover(ctx context.Context) (int, error) {
 	for _, d := range found {
 		b.count(d.root, 1)
 	}
-	go func() {
-		for _, d := range found {
-			if b.enqueue(ctx, b.topic(d.msg.Topic()), d) != nil {
-				return
-			}
-		}
-	}()
+	go b.deliver(ctx, found)
 	return len(found), nil
+}
+
+// Replay delivers messages of any topic as roots of their own, marked Redelivered. They are in the journal when it
+// returns, so a kill loses none. They wait for room in their topics, but the caller does not.
+func (b *Bus) Replay(ctx context.Context, msgs ...bus.Message) error {
+	ds, roots := make([]delivery, len(msgs)), make([]*root, len(msgs))
+	for i, m := range msgs {
+		m.Redelivered = true
+		roots[i] = b.newRoot(m.Event, b.cfg.Journal != nil)
+		ds[i] = delivery{msg: m, root: roots[i]}
+	}
+	if b.cfg.Journal != nil {
+		if err := b.store(ctx, msgs, roots); err != nil {
+			return err
+		}
+	}
+	for _, r := range roots {
+		r.pending.Store(1)
+		b.count(r, 1)
+	}
+	go b.deliver(context.WithoutCancel(ctx), ds)
+	return nil
+}
+
+// deliver puts messages into their queues as there is room, until the bus is closed.
+func (b *Bus) deliver(ctx context.Context, ds []delivery) {
+	for _, d := range ds {
+		if b.enqueue(ctx, b.topic(d.msg.Topic()), d) != nil {
+			return
+		}
+	}
 }

@@ -92,7 +92,7 @@ type dispatcher struct {
 	probed time.Time // when queues were last looked into
 	// levelSoon says that nothing is left of a level but messages.
 	levelSoon bool
-	random *rand.Rand
+	random    *rand.Rand
 }
 
 // New returns a frontier that knows nothing yet.

@@ -17,7 +17,7 @@ import (
 // has the record that was stored for it, and no other. It reads a snapshot, also while the crawl runs. Memory stays
 // below 64 MB; beyond that, keys are sorted in files under state/.
 func (s *Store) Audit(ctx context.Context) (_ crawl.AuditReport, err error) {
-	if s.many() {
+	if s.Many() {
 		return crawl.AuditReport{}, errors.New("the store holds many jobs: audit one of them")
 	}
 	return s.audit(ctx, s.single, "")
@@ -25,14 +25,14 @@ func (s *Store) Audit(ctx context.Context) (_ crawl.AuditReport, err error) {
 
 // AuditJob is Audit of one job of many.
 func (s *Store) AuditJob(ctx context.Context, id crawl.JobID) (crawl.AuditReport, error) {
-	if _, known := s.jobs.find(id); !known && s.many() {
+	if _, known := s.jobs.find(id); !known && s.Many() {
 		return crawl.AuditReport{}, crawl.Permanent(fmt.Errorf("audit: job %q is unknown in %s", id, s.dir))
 	}
 	f, err := s.filesOf(ctx, id)
 	if err != nil {
 		return crawl.AuditReport{}, err
 	}
-	if !s.many() {
+	if !s.Many() {
 		id = ""
 	}
 	return s.audit(ctx, f, id)

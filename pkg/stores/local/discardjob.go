@@ -85,7 +85,7 @@ func discardKey(num jobNum) []byte { return appendJob(nil, kindDiscard, num) }
 // DiscardJob deletes what is stored of a job, of which nothing is under way; with keepRecords, all but its pages.jsonl,
 // crawl.log, bodies and archives. A job that is not known is no error.
 func (s *Store) DiscardJob(ctx context.Context, id crawl.JobID, keepRecords bool) error {
-	if !s.many() {
+	if !s.Many() {
 		return errors.New("this store is one crawl's: discard its directory")
 	}
 	num, known := s.jobs.find(id)

@@ -45,12 +45,12 @@ func (r *results) put(num jobNum, f *jobFiles) {
 	r.by[num] = f
 }
 
-// many reports whether the store holds many jobs.
-func (s *Store) many() bool { return s.opt.Executions != "" }
+// Many reports whether the store holds many jobs.
+func (s *Store) Many() bool { return s.opt.Executions != "" }
 
 // JobDir is where the results of a job lie.
 func (s *Store) JobDir(id crawl.JobID) string {
-	if s.many() {
+	if s.Many() {
 		return filepath.Join(s.opt.Executions, string(id))
 	}
 	return s.dir
@@ -58,7 +58,7 @@ func (s *Store) JobDir(id crawl.JobID) string {
 
 // filesOf returns the results of a job, opened.
 func (s *Store) filesOf(ctx context.Context, id crawl.JobID) (*jobFiles, error) {
-	if !s.many() {
+	if !s.Many() {
 		return s.single, nil
 	}
 	if s.discarded.has(id) {
@@ -155,7 +155,7 @@ func (s *Store) opened() (all []*jobFiles) {
 
 // lostFiles lets nothing more be written for jobs whose files were deleted or moved. Other jobs go on.
 func (s *Store) lostFiles() {
-	if !s.many() {
+	if !s.Many() {
 		return
 	}
 	for _, f := range s.opened() {
@@ -170,7 +170,7 @@ func (s *Store) lostFiles() {
 // JobFault says why the results of a job cannot be written; nil: they can.
 func (s *Store) JobFault(id crawl.JobID) error {
 	num, ok := s.jobs.find(id)
-	if !ok || !s.many() {
+	if !ok || !s.Many() {
 		return s.Err()
 	}
 	f := s.results.of(num)
@@ -182,7 +182,7 @@ func (s *Store) JobFault(id crawl.JobID) error {
 
 // owners are the jobs whose records the file holds.
 func (p *Pages) owners() []jobNum {
-	if p.s.many() {
+	if p.s.Many() {
 		return []jobNum{p.job}
 	}
 	return p.s.jobs.all()

@@ -42,7 +42,7 @@ const (
 
 // tail is the file of the copied lines.
 func (p *Pages) tail() string {
-	if p.s.many() {
+	if p.s.Many() {
 		return p.s.path("state", fmt.Sprintf("%s.%d", tailName, p.job))
 	}
 	return p.s.path("state", tailName)

@@ -21,9 +21,9 @@ func (s *Store) checkLayout() error {
 	switch {
 	case err != nil:
 		return err
-	case s.many() == (layout == layoutMany):
+	case s.Many() == (layout == layoutMany):
 		return nil
-	case !s.many():
+	case !s.Many():
 		return fmt.Errorf("%s holds the executions of `whirlpool serve`: look at them there, or choose another directory with -o", s.dir)
 	}
 	used, err := s.get([]byte{kindJobNext}, func([]byte) error { return nil })

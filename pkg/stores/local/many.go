@@ -25,7 +25,7 @@ var (
 
 // AllPages takes the records of all jobs.
 func (s *Store) AllPages() crawl.Pages {
-	if !s.many() {
+	if !s.Many() {
 		return s.pages
 	}
 	return manyPages{s}
@@ -33,7 +33,7 @@ func (s *Store) AllPages() crawl.Pages {
 
 // AllLogs takes the lines of crawl.log of all jobs.
 func (s *Store) AllLogs() crawl.AttemptLog {
-	if !s.many() {
+	if !s.Many() {
 		return s.attempt
 	}
 	return manyLogs{s}
@@ -41,7 +41,7 @@ func (s *Store) AllLogs() crawl.AttemptLog {
 
 // AllBodies takes the bodies that jobs keep.
 func (s *Store) AllBodies() crawl.KeptBodies {
-	if !s.many() {
+	if !s.Many() {
 		return s.KeptBodies()
 	}
 	return manyBodies{s}

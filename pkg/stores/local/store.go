@@ -205,7 +205,7 @@ func (s *Store) openParts() (err error) {
 	if s.journal, err = openJournal(s); err != nil {
 		return err
 	}
-	if !s.many() {
+	if !s.Many() {
 		if s.single, err = s.openFiles(0, s.dir); err != nil {
 			return err
 		}
