@@ -10,7 +10,7 @@ IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-u
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 
-.PHONY: help install build test test-short lint fuzz bench bench-large simulate clean
+.PHONY: help install build test test-short lint api fuzz bench bench-large simulate clean studio studio-check
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
@@ -36,6 +36,21 @@ lint: ## gofmt, go vet, and golangci-lint, staticcheck among it, with .golangci.
 	@unformatted=$$(gofmt -l pkg services deploy cloudformation); if [ -n "$$unformatted" ]; then echo "not formatted:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) run $(GOLANGCI) run --allow-parallel-runners ./...
+
+api: ## write api/openapi.yaml from the code
+	$(GO) generate ./pkg/api
+
+# What it builds is committed, so that nobody needs Node.js to run the studio. Node.js 20.19 or newer is needed here.
+studio: ## build the studio's pages into pkg/studio/dist (needs Node.js)
+	cd studio && npm ci --no-audit --no-fund
+	cd studio && npm run --silent types && npm run --silent build && node pack.mjs
+
+studio-check: ## build the studio twice: the same bytes, those that are committed, within their budgets
+	$(MAKE) studio
+	git diff --exit-code -- pkg/studio/dist
+	$(MAKE) studio
+	git diff --exit-code -- pkg/studio/dist
+	cd studio && node pack.mjs check
 
 fuzz: ## run every fuzz target for FUZZTIME (default 60s)
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0; i<n; i++) print $$2, t[i]; n=0}' | \

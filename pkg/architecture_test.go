@@ -28,7 +28,12 @@ var mayImport = map[string][]string{
 	"pkg/documents": {"pkg/crawl"},
 	// The read side of the API. Site rules are tried as the parser applies them, and kept bodies are read as it does.
 	"pkg/explore": {"pkg/workflow", "pkg/stages/parser", "pkg/report", "pkg/records/jsonl", "pkg/crawl", "pkg/web"},
+	// HTTP for other programs and the studio: no store, no engine, no stage.
+	"pkg/api":     {"pkg/workflow", "pkg/explore", "pkg/control", "pkg/report", "pkg/records/export", "pkg/crawl", "pkg/web"},
 	"pkg/process": {"pkg/cluster/ring", "pkg/crawl"},
+	// Who sets up and runs crawls: it knows neither what stores them nor what crawls.
+	"pkg/workflow":      {"pkg/control/jobfile", "pkg/report", "pkg/crawl", "pkg/web"},
+	"pkg/stores/sqlite": {"pkg/workflow", "pkg/crawl"},
 	// What does the work of pkg/control, each for one mode. pkg/control itself knows neither.
 	"pkg/control/directory": {"pkg/control", "pkg/report", "pkg/node", "pkg/stores/local", "pkg/records/jsonl", "pkg/bus",
 		"pkg/crawl", "pkg/web"},
@@ -179,6 +184,9 @@ func TestNegativeControlImportRules(t *testing.T) {
 		{"pkg/stages/frontier", []string{"pkg/testkit/fakeweb"}},
 		{"pkg/records/warc", []string{"pkg/stores/local"}},
 		{"pkg/stores/local", []string{"pkg/stages/due"}},
+		{"pkg/workflow", []string{"pkg/stores/sqlite"}},
+		{"pkg/workflow", []string{"pkg/node"}},
+		{"pkg/stores/sqlite", []string{"pkg/stores/local"}},
 		{"pkg/stores/postgres", []string{"pkg/stores/mongo"}},
 		{"pkg/cluster/handover", []string{"pkg/stages/frontier"}},
 		{"pkg/control", []string{"services/whirlpool"}},
@@ -186,6 +194,8 @@ func TestNegativeControlImportRules(t *testing.T) {
 		{"pkg/control", []string{"pkg/stores/postgres"}},
 		{"pkg/control/directory", []string{"pkg/control/cluster"}},
 		{"pkg/control/cluster", []string{"pkg/stores/local"}},
+		{"pkg/api", []string{"pkg/node"}},
+		{"pkg/api", []string{"pkg/stores/local"}},
 		{"pkg/report", []string{"pkg/node"}},
 		{"pkg/report", []string{"pkg/stores/postgres"}},
 		{"pkg/report", []string{"pkg/bus/rabbit"}},

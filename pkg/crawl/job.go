@@ -93,6 +93,7 @@ type Job struct {
 	Documents  Documents    `json:"documents,omitzero" yaml:"documents,omitempty"`      // how PDF and office documents among media_types are read
 	Rules      []SiteRule   `json:"rules" yaml:"rules"`                                 // site rules: what is extracted, and which links come first
 	Extract    Extract      `json:"extract,omitzero" yaml:"extract,omitempty"`          // what records have of every page besides its text
+	Lifecycle  Lifecycle    `json:"lifecycle,omitzero" yaml:"lifecycle,omitempty"`      // what becomes of an execution of a workflow, during and after it; "whirlpool serve" heeds it
 }
 
 // Extract says what is taken from every page besides its text and what site rules name.
@@ -293,6 +294,7 @@ func (j *Job) Validate() error {
 	errs = append(errs, checkExtensions("ext", j.Ext)...)
 	errs = append(errs, checkExtensions("skip_ext", j.SkipExt)...)
 	errs = append(errs, j.Assets.check()...)
+	errs = append(errs, j.Lifecycle.check()...)
 	errs = append(errs, checkNumbers(reflect.ValueOf(j).Elem(), "", "")...)
 	return errors.Join(errs...)
 }

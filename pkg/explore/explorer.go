@@ -2,7 +2,11 @@ package explore
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"sync"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -10,8 +14,198 @@ import (
 // Options say what an Explorer reads.
 type Options struct {
 	Dir string // of the indexes: search/, a file an execution
-	// Source finds an execution; ErrNotFound where there is none.
+	// Source finds an execution; ErrNotFound where there is none. What it returns is kept until Refresh or Forget.
 	Source func(ctx context.Context, id crawl.JobID) (*Source, error)
 	Log    *slog.Logger
 	Ring   *Ring // of the program's log; nil: it is not shown
+	// Eager has the index give no way to the crawl: for tests, and where nothing crawls.
+	Eager bool
+}
+
+// Explorer answers questions about executions. Its methods may be called by many goroutines.
+type Explorer struct {
+	opt  Options
+	pace pace
+
+	mu     sync.Mutex
+	open   map[crawl.JobID]*index
+	series map[crawl.JobID]*series
+	wake   chan struct{}
+
+	comparisons comparisons
+}
+
+var _ Reader = (*Explorer)(nil)
+
+// Open makes an Explorer. Call Run, or no index grows.
+func Open(opt Options) *Explorer {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.Ring == nil {
+		opt.Ring = NewRing()
+	}
+	return &Explorer{opt: opt, open: map[crawl.JobID]*index{}, series: map[crawl.JobID]*series{}, wake: make(chan struct{}, 1)}
+}
+
+// How long an index stays open that nobody asks and that has nothing to read, and how often files are looked at.
+const (
+	idleClose = 5 * time.Minute
+	lookEvery = 300 * time.Millisecond
+)
+
+// Run follows the executions that were asked for, and samples those that run, until ctx is done. Then it closes the
+// indexes.
+func (x *Explorer) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	wg.Go(func() { x.sampleAll(ctx) })
+	for ctx.Err() == nil {
+		busy := false
+		for _, ix := range x.indexes() {
+			busy = x.follow(ctx, ix) || busy
+		}
+		if !busy {
+			x.closeIdle()
+			x.wait(ctx, lookEvery)
+		}
+	}
+	wg.Wait()
+	return x.closeAll()
+}
+
+// follow indexes a batch of an execution, and rests in proportion.
+func (x *Explorer) follow(ctx context.Context, ix *index) (more bool) {
+	if ctx.Err() != nil || ix.caughtUp() && !ix.Index().Until.IsZero() {
+		ix.touchUntil()
+		return false
+	}
+	began := time.Now()
+	more, err := ix.step(ctx)
+	if err != nil && ctx.Err() == nil {
+		x.opt.Log.Warn("the search index of an execution does not go on; its other pages do", "execution", ix.src.ID, "error", err)
+		return false
+	}
+	if more && !x.opt.Eager {
+		x.wait(ctx, x.pace.rest(time.Since(began)))
+	}
+	return more
+}
+
+func (x *Explorer) wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+func (x *Explorer) indexes() (list []*index) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, ix := range x.open {
+		list = append(list, ix)
+	}
+	return list
+}
+
+// index returns the index of an execution, which is followed from then on.
+func (x *Explorer) index(ctx context.Context, id crawl.JobID) (*index, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if ix := x.open[id]; ix != nil {
+		ix.used.Store(time.Now().UnixNano())
+		return ix, nil
+	}
+	src, err := x.opt.Source(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("execution %q: %w", id, err)
+	}
+	ix, err := openIndex(context.WithoutCancel(ctx), x.opt.Dir, src)
+	if err != nil {
+		return nil, fmt.Errorf("search index of execution %q: %w", id, err)
+	}
+	x.open[id] = ix
+	return ix, nil
+}
+
+// Follow indexes and samples an execution though nobody asks for it, until Unfollow: one that runs.
+func (x *Explorer) Follow(ctx context.Context, id crawl.JobID) error {
+	ix, err := x.index(ctx, id)
+	if err == nil {
+		ix.pinned.Store(true)
+	}
+	return err
+}
+
+// Unfollow lets go of an execution that has ended. Its index is completed.
+func (x *Explorer) Unfollow(id crawl.JobID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if ix := x.open[id]; ix != nil {
+		ix.pinned.Store(false)
+	}
+}
+
+// Refresh has the source of an execution asked for anew at the next question.
+func (x *Explorer) Refresh(id crawl.JobID) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	ix := x.open[id]
+	delete(x.open, id)
+	if ix == nil {
+		return nil
+	}
+	return ix.close()
+}
+
+// Forget deletes the index of an execution that is deleted. It is made anew if the execution is asked for again.
+func (x *Explorer) Forget(id crawl.JobID) error {
+	err := x.Refresh(id)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.series, id)
+	return errors.Join(err, removeIndex(x.opt.Dir, id))
+}
+
+// closeIdle closes indexes that are whole and that nobody has asked for a while.
+func (x *Explorer) closeIdle() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for id, ix := range x.open {
+		if ix.pinned.Load() || time.Since(time.Unix(0, ix.used.Load())) < idleClose || !ix.caughtUp() {
+			continue
+		}
+		delete(x.open, id)
+		if err := ix.close(); err != nil {
+			x.opt.Log.Warn("close a search index", "execution", id, "error", err)
+		}
+	}
+}
+
+func (x *Explorer) closeAll() (err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for id, ix := range x.open {
+		delete(x.open, id)
+		err = errors.Join(err, ix.close())
+	}
+	return err
+}
+
+// Index implements Reader.
+func (x *Explorer) Index(ctx context.Context, id crawl.JobID) (*Index, error) {
+	ix, err := x.index(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return ix.Index(), nil
+}
+
+// touchUntil notes that there was nothing new.
+func (x *index) touchUntil() {
+	now := time.Now().UTC()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.state.Until, x.state.Share, x.state.Building = now, 1, false
 }

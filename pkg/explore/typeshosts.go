@@ -63,9 +63,9 @@ type Request struct {
 
 // Whirl is the shape of an execution: rings are depths, sectors are hosts.
 type Whirl struct {
-	Depths int      `json:"depths"`  // rings; the last holds all that lies deeper
-	Sector []Sector `json:"sectors"` // the largest hosts first; the last one may stand for all others
-	Cells  []Cell   `json:"cells"`
+	Depths  int      `json:"depths"`  // rings; the last holds all that lies deeper
+	Sectors []Sector `json:"sectors"` // the largest hosts first; the last one may stand for all others
+	Cells   []Cell   `json:"cells"`
 	// Queued says of how many queued URLs the figures are, and QueuedAll how many there are.
 	Queued    int64  `json:"queued"`
 	QueuedAll int64  `json:"queued_all"`

@@ -151,8 +151,8 @@ func (e *Engine) deps() (Deps, error) {
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.AllPages(), Unkept: s.Unkept(), Attempts: s.AllLogs(),
 			Bodies: s.Bodies(), Kept: s.AllBodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending()}}
-	if e.opt.Tap != nil {
-		d.Stores.Attempts = tappedLog{d.Stores.Attempts, e.opt.Tap}
+	if s.Many() {
+		d.Stores.Attempts = tappedLog{d.Stores.Attempts, e.tap}
 	}
 	if e.archives != nil {
 		d.Stores.Archive = e.archives
@@ -172,6 +172,33 @@ func (e *Engine) deps() (Deps, error) {
 type tappedLog struct {
 	crawl.AttemptLog
 	tell func([]crawl.LogLine)
+}
+
+// countBytes counts what the attempts of jobs brought.
+func (e *Engine) countBytes(lines []crawl.LogLine) {
+	for i := range lines {
+		if l := &lines[i]; l.Bytes > 0 {
+			if j := e.job(l.Job); j != nil {
+				j.bytes.Add(l.Bytes)
+			}
+		}
+	}
+}
+
+// tap tells of lines of crawl.log whoever wants to know.
+func (e *Engine) tap(lines []crawl.LogLine) {
+	e.countBytes(lines)
+	if e.opt.Tap != nil {
+		e.opt.Tap(lines)
+	}
+}
+
+// Bytes is what the attempts of a job brought since the process began.
+func (e *Engine) Bytes(id crawl.JobID) int64 {
+	if j := e.job(id); j != nil {
+		return j.bytes.Load()
+	}
+	return 0
 }
 
 // Append implements crawl.AttemptLog.

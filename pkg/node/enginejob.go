@@ -31,6 +31,7 @@ type engineJob struct {
 	bad   func(line int, err error)
 
 	began atomic.Int64 // ms since 1970
+	bytes atomic.Int64 // that its attempts brought since then
 }
 
 // jobMark is what is stored of a job besides its revisions.

@@ -127,6 +127,7 @@ var (
 	ErrConflict = errors.New("conflict")
 	ErrStale    = errors.New("it was changed meanwhile: read it again")
 	ErrArchived = fmt.Errorf("%w: the workflow is archived", ErrConflict)
+	ErrTaken    = fmt.Errorf("%w: another workflow has that slug", ErrConflict)
 )
 
 // Invalid is a definition, or another input, that cannot be taken.

@@ -64,7 +64,38 @@ type Execution struct {
 	Ended    time.Time         `json:"ended,omitzero"`
 	Stats    *Stats            `json:"stats,omitempty"` // the finalizer's; nil: it has not run
 	Audit    *AuditSummary     `json:"audit,omitempty"` // the finalizer's; nil: it has not run
-	Lock     int64             `json:"lock"`
+	// Outcome is the state that the finalizer leads to; empty: none is decided on.
+	Outcome State `json:"outcome,omitempty"`
+	// Trimmed says since when its crawl state is discarded: it has figures, records and log, and cannot be resumed.
+	Trimmed time.Time `json:"trimmed,omitzero"`
+	Lock    int64     `json:"lock"`
+
+	// Discard says what the conductor is to delete of it.
+	Discard Discard `json:"-"`
+	// Marks are the milestones that were told.
+	Marks Marks `json:"-"`
+}
+
+// Discard is what is to be deleted of an execution that has ended.
+type Discard string
+
+// What can be discarded.
+const (
+	DiscardNothing    Discard = ""
+	DiscardState      Discard = "state"           // its crawl state: it is trimmed
+	DiscardAll        Discard = "all"             // it and all its data
+	DiscardButRecords Discard = "all-but-records" // it, and its data but records and log
+)
+
+// Deleted reports whether the execution itself goes.
+func (d Discard) Deleted() bool { return d == DiscardAll || d == DiscardButRecords }
+
+// Marks are the milestones of an execution that were told, so that each is told once.
+type Marks struct {
+	Pages   int64 `json:"pages,omitempty"`   // 1, 10, 100 …
+	Letters bool  `json:"letters,omitempty"` // a first message was given up
+	// Began is when the present attempt began.
+	Began time.Time `json:"began,omitzero"`
 }
 
 // Cause says why an execution began.

@@ -30,9 +30,7 @@ func explain(data []byte, err error) error {
 
 // seek compares a part of the file with the type that its key has.
 func seek(n *yaml.Node, t reflect.Type, path string, faults *[]error) {
-	fault := func(format string, args ...any) {
-		*faults = append(*faults, fmt.Errorf("line %d: "+format, append([]any{n.Line}, args...)...))
-	}
+	fault := func(format string, args ...any) { *faults = append(*faults, faultAt(n, path, format, args...)) }
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
@@ -57,6 +55,11 @@ func seek(n *yaml.Node, t reflect.Type, path string, faults *[]error) {
 	}
 }
 
+// faultAt is a fault at a part of the file.
+func faultAt(n *yaml.Node, key, format string, args ...any) error {
+	return &Fault{Key: key, Line: n.Line, Column: n.Column, Message: fmt.Sprintf(format, args...)}
+}
+
 // seekKeys looks at the keys of a mapping.
 func seekKeys(n *yaml.Node, t reflect.Type, path string, faults *[]error) {
 	types, names := map[string]reflect.Type{}, []string{}
@@ -73,11 +76,11 @@ func seekKeys(n *yaml.Node, t reflect.Type, path string, faults *[]error) {
 		}
 		switch first, again := lines[key.Value]; {
 		case again:
-			*faults = append(*faults, fmt.Errorf("line %d: %s stands on line %d already", key.Line, at, first))
+			*faults = append(*faults, faultAt(key, at, "%s stands on line %d already", at, first))
 		case types[key.Value] != nil:
 			seek(n.Content[i+1], types[key.Value], at, faults)
 		case key.Tag != "!!merge":
-			*faults = append(*faults, fmt.Errorf("line %d: there is no key %s; %s", key.Line, at, suggest(key.Value, names)))
+			*faults = append(*faults, faultAt(key, at, "there is no key %s; %s", at, suggest(key.Value, names)))
 		}
 		lines[key.Value] = key.Line
 	}

@@ -29,13 +29,15 @@ type Key struct {
 
 // enums are the texts of which there are few.
 var enums = map[string][]string{
-	"scope":             {"domain", "host", "prefix", "any"},
-	"order":             {"priority", "breadth"},
-	"politeness.preset": {"", "mercator"},
-	"assets.scope":      {"", "any", "job"},
-	"cookies":           {"", "on", "off"},
-	"network.ip":        {"", "4", "6"},
-	"rules.fields.type": {"", "string", "number", "integer", "bool", "date", "html"},
+	"scope":                       {"domain", "host", "prefix", "any"},
+	"order":                       {"priority", "breadth"},
+	"politeness.preset":           {"", "mercator"},
+	"assets.scope":                {"", "any", "job"},
+	"cookies":                     {"", "on", "off"},
+	"network.ip":                  {"", "4", "6"},
+	"lifecycle.on_limit":          {"", "stop"},
+	"lifecycle.retention.records": {"", "keep", "drop"},
+	"rules.fields.type":           {"", "string", "number", "integer", "bool", "date", "html"},
 }
 
 // Keys returns the keys of a job in their order. sources are the texts of the files that declare crawl.Job and what it

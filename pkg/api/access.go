@@ -1,0 +1,211 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Access says who may reach the API, and from where.
+type Access struct {
+	URL     string   // of the studio, such as http://127.0.0.1:8711
+	Hosts   []string // that a request may be for, with their ports
+	NoAuth  bool     // everybody is an admin; for loopback addresses only
+	Secure  bool     // browsers reach it by https: cookies are for that alone
+	Version string
+}
+
+// Identity is who a request is from.
+type Identity struct {
+	Actor string // such as admin, or key:ci
+	Role  Role
+	Via   string // session, key, or open: nobody has to sign in
+	hash  string // of the session
+}
+
+func identityOf(ctx context.Context) Identity {
+	who, _ := ctx.Value(keyIdentity).(Identity)
+	return who
+}
+
+func actorOf(ctx context.Context) string { return identityOf(ctx).Actor }
+
+// Times of what lets somebody in.
+const (
+	loginTime   = 15 * time.Minute
+	sessionIdle = 12 * time.Hour
+	sessionTime = 7 * 24 * time.Hour
+	seenEvery   = time.Minute // a session's last use is noted
+)
+
+// Sections of the vault.
+const (
+	sectionSessions = "api.sessions"
+	sectionKeys     = "api.keys"
+)
+
+// guard knows who may come in.
+type guard struct {
+	s      *Server
+	mu     sync.Mutex
+	tokens map[string]login // of links that nobody has used, by hash
+}
+
+type login struct {
+	role Role
+	ends time.Time
+}
+
+// session is what is stored of one, under the hash of its cookie.
+type session struct {
+	Actor   string    `json:"actor"`
+	Role    Role      `json:"role"`
+	Created time.Time `json:"created"`
+	Seen    time.Time `json:"seen"`
+}
+
+func newGuard(s *Server) *guard { return &guard{s: s, tokens: map[string]login{}} }
+
+// secretText is a random text of so many letters and digits: 43 have 256 bits.
+func secretText(n int) string {
+	const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	var b strings.Builder
+	for range n {
+		i, _ := rand.Int(rand.Reader, big.NewInt(int64(len(letters)))) // it never fails
+		b.WriteByte(letters[i.Int64()])
+	}
+	return b.String()
+}
+
+func hashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// Login makes a link that signs somebody in once, within a quarter of an hour. The token stands in the fragment, which
+// no browser sends and no log has.
+func (s *Server) Login(role Role) string {
+	token := secretText(43)
+	g := s.guard
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for hash, l := range g.tokens {
+		if s.now().After(l.ends) {
+			delete(g.tokens, hash)
+		}
+	}
+	if len(g.tokens) < 1000 {
+		g.tokens[hashOf(token)] = login{role, s.now().Add(loginTime)}
+	}
+	return s.Access.URL + "/#token=" + token
+}
+
+// use takes a token that is good, once.
+func (g *guard) use(token string) (Role, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	hash := hashOf(token)
+	l, found := g.tokens[hash]
+	delete(g.tokens, hash)
+	return l.role, found && g.s.now().Before(l.ends)
+}
+
+// open makes a session, and returns its cookie.
+func (g *guard) open(ctx context.Context, role Role) (*http.Cookie, error) {
+	secret, now := secretText(43), g.s.now()
+	actor := map[bool]string{true: "admin", false: role.String()}[role == Admin]
+	if err := g.store(ctx, hashOf(secret), session{Actor: actor, Role: role, Created: now, Seen: now}); err != nil {
+		return nil, err
+	}
+	return g.cookie(secret, int(sessionTime.Seconds())), nil
+}
+
+func (g *guard) cookie(value string, age int) *http.Cookie {
+	return &http.Cookie{Name: g.cookieName(), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: g.s.Access.Secure, SameSite: http.SameSiteStrictMode}
+}
+
+// cookieName has the port in it: browsers do not tell the ports of a host apart.
+func (g *guard) cookieName() string {
+	if g.s.Access.Secure {
+		return "__Host-whirlpool"
+	}
+	port := g.s.Access.URL[strings.LastIndexByte(g.s.Access.URL, ':')+1:]
+	return "whirlpool-" + strings.Trim(port, "/")
+}
+
+func (g *guard) store(ctx context.Context, hash string, v session) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	ends := v.Seen.Add(sessionIdle)
+	if last := v.Created.Add(sessionTime); last.Before(ends) {
+		ends = last
+	}
+	return g.s.safe.put(ctx, sectionSessions, hash, data, ends)
+}
+
+// identify says who a request is from. Nobody is no error.
+func (g *guard) identify(r *http.Request) (Identity, error) {
+	if g.s.Access.NoAuth {
+		return Identity{Actor: "admin", Role: Admin, Via: "open"}, nil
+	}
+	bearer, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	c, err := r.Cookie(g.cookieName())
+	switch {
+	case given && err == nil:
+		return Identity{}, fmt.Errorf("the request has a session and a key: send one of them")
+	case given:
+		return g.byKey(r.Context(), strings.TrimSpace(bearer))
+	case err == nil:
+		return g.bySession(r.Context(), c.Value)
+	}
+	return Identity{}, nil
+}
+
+func (g *guard) bySession(ctx context.Context, secret string) (Identity, error) {
+	if len(secret) > 100 {
+		return Identity{}, nil
+	}
+	return g.byHash(ctx, hashOf(secret))
+}
+
+func (g *guard) byHash(ctx context.Context, hash string) (Identity, error) {
+	now := g.s.now()
+	data, err := g.s.safe.get(ctx, sectionSessions, hash, now)
+	if err != nil || data == nil {
+		return Identity{}, err
+	}
+	var v session
+	if err := json.Unmarshal(data, &v); err != nil {
+		return Identity{}, fmt.Errorf("stored session: %w", err)
+	}
+	if now.Sub(v.Seen) > seenEvery {
+		v.Seen = now
+		if err := g.store(ctx, hash, v); err != nil {
+			return Identity{}, err
+		}
+	}
+	return Identity{Actor: v.Actor, Role: v.Role, Via: "session", hash: hash}, nil
+}
+
+// still reports whether somebody who was let in would be let in now.
+func (g *guard) still(ctx context.Context, who Identity) (bool, error) {
+	switch who.Via {
+	case "session":
+		now, err := g.byHash(ctx, who.hash)
+		return now.Role >= Viewer, err
+	case "key":
+		data, err := g.s.safe.get(ctx, sectionKeys, who.hash, g.s.now())
+		return data != nil, err
+	}
+	return g.s.Access.NoAuth, nil
+}

@@ -1,0 +1,64 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+)
+
+type pairIn struct {
+	First  string `query:"first" required:"true" maxLength:"80" doc:"execution"`
+	Second string `query:"second" required:"true" maxLength:"80" doc:"execution"`
+}
+
+func (p pairIn) pair() (first, second crawl.JobID) {
+	return crawl.JobID(p.First), crawl.JobID(p.Second)
+}
+
+func (s *Server) compareRoutes() {
+	add(s, route{method: http.MethodGet, path: "/compare", id: "compareExecutions", role: Viewer, text: "Count what is new, gone and changed in the second of two executions"},
+		s.compare)
+	add(s, route{method: http.MethodGet, path: "/compare/changes", id: "listChanges", role: Viewer, text: "URLs that are new, gone or changed"}, s.listChanges)
+	add(s, route{method: http.MethodGet, path: "/compare/texts", id: "compareTexts", role: Viewer, text: "Two texts side by side, in plain text"}, s.compareTexts)
+	add(s, route{method: http.MethodPost, path: "/rule-tests", id: "testRules", role: Viewer, json: true, text: "What site rules find in a page, and where"}, s.testRules)
+	add(s, route{method: http.MethodPost, path: "/rule-checks", id: "checkRules", role: Viewer, json: true, text: "On how many pages of an execution site rules match"},
+		s.checkRules)
+}
+
+func (s *Server) compare(ctx context.Context, in *pairIn) (*body[explore.Comparison], error) {
+	first, second := in.pair()
+	return okOf(s.Explore.Compare(ctx, first, second))
+}
+
+func (s *Server) listChanges(ctx context.Context, in *struct {
+	pairIn
+	paged
+	Change string `query:"change" enum:"new,gone,changed,touched,same" doc:"none: all that are not the same"`
+}) (*body[explore.List[explore.Compared]], error) {
+	p, err := s.page(ctx, in.paged)
+	if err != nil {
+		return nil, err
+	}
+	first, second := in.pair()
+	l, err := s.Explore.Changes(ctx, first, second, explore.Change(in.Change), p)
+	return listed(s, ctx, l, err)
+}
+
+func (s *Server) compareTexts(ctx context.Context, in *struct {
+	pairIn
+	FirstKey  string `query:"first_key" required:"true" maxLength:"8192" doc:"key or URL of a record"`
+	SecondKey string `query:"second_key" required:"true" maxLength:"8192" doc:"key or URL of a record"`
+}) (*body[explore.TextDiff], error) {
+	first, second := in.pair()
+	return okOf(s.Explore.TextDiff(ctx, first, in.FirstKey, second, in.SecondKey))
+}
+
+func (s *Server) testRules(ctx context.Context, in *struct{ Body explore.RuleTest }) (*body[explore.RuleTested], error) {
+	return okOf(s.Explore.TestRules(ctx, in.Body))
+}
+
+func (s *Server) checkRules(ctx context.Context, in *struct{ Body explore.RuleCheck }) (*body[explore.RuleChecked], error) {
+	return okOf(s.Explore.CheckRules(ctx, in.Body))
+}

@@ -1,0 +1,87 @@
+package api
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+)
+
+// Deps are what the API is made of.
+type Deps struct {
+	Workflows workflow.Service
+	Explore   explore.Reader
+	Crawls    Crawls
+	Vault     Vault        // of sessions, keys and answers
+	Settings  Settings     // nil: there are none
+	Studio    http.Handler // at /; nil: there is none
+	Log       *slog.Logger // nil: slog's
+	Access    Access
+}
+
+// Crawls is what the engine knows and does of one execution, beyond what the conductor makes it do.
+type Crawls interface {
+	// View answers as it does for a crawl in a directory; workflow.ErrNotFound where the engine knows it no more.
+	View(ctx context.Context, id crawl.JobID) (report.View, error)
+	Progress(ctx context.Context, id crawl.JobID) (workflow.Progress, error)
+	Revisions(ctx context.Context, id crawl.JobID) ([]crawl.Revision, error)
+	// Revise makes a new revision of a job: what change makes of the present one.
+	Revise(ctx context.Context, id crawl.JobID, change control.Change) (*control.Revised, error)
+	// Seed queues further seeds, and says how many were not known.
+	Seed(ctx context.Context, id crawl.JobID, urls []string) (queued int, err error)
+	// Replay puts dead letters back.
+	Replay(ctx context.Context, id crawl.JobID, choose control.Choose) (*control.Replayed, error)
+	// HoldHost keeps a host from being asked by any job, or lets it be asked again.
+	HoldHost(ctx context.Context, key string, held bool) error
+	// Dir is where the files of an execution are.
+	Dir(ctx context.Context, id crawl.JobID) (string, error)
+	// Pages reads pages.jsonl, whole lines only, packed or not.
+	Pages(ctx context.Context, id crawl.JobID) (io.ReadCloser, error)
+	// Body returns the kept body of a record; found is false where none is kept.
+	Body(ctx context.Context, id crawl.JobID, d crawl.Digest) (body []byte, found bool, err error)
+	// Agents are the programs that crawl: of one process one.
+	Agents(ctx context.Context) ([]Agent, error)
+}
+
+// Agent is a program that crawls.
+type Agent struct {
+	ID       string         `json:"id"`
+	Program  string         `json:"program"`
+	Version  string         `json:"version"`
+	Started  time.Time      `json:"started"`
+	Seen     time.Time      `json:"seen"`
+	Address  string         `json:"address,omitempty"`
+	Dir      string         `json:"dir,omitempty"`
+	CPUs     int            `json:"cpus"`
+	Memory   int64          `json:"memory_bytes"`         // that it has from the system
+	DiskFree int64          `json:"disk_free_bytes"`      // where its data are
+	DiskAll  int64          `json:"disk_bytes,omitempty"` //
+	Running  int            `json:"running"`              // executions
+	InFlight int            `json:"in_flight"`            // leases
+	Workers  map[string]int `json:"workers"`              // of each stage
+	Braked   string         `json:"braked,omitempty"`     // what holds all crawls: disk
+}
+
+// Settings are what can be changed while the server runs.
+type Settings interface {
+	Settings(ctx context.Context) ([]Setting, error)
+	// Set changes one. A value that cannot be is a *workflow.Invalid.
+	Set(ctx context.Context, actor, key, value string) error
+}
+
+// Setting is a setting of the server.
+type Setting struct {
+	Key     string `json:"key"`
+	Value   string `json:"value"`
+	Default string `json:"default"`
+	Source  string `json:"source"` // default, flag or changed
+	Restart bool   `json:"restart,omitempty"`
+	Text    string `json:"text"` // what it does, for people
+}

@@ -1,0 +1,31 @@
+package api
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// renamed are types whose names others have, too, or that say too little without their package.
+var renamed = map[string]string{
+	"worddiff.Piece":  "DiffPiece",
+	"report.Status":   "CrawlStatus",
+	"report.File":     "CrawlFile",
+	"report.Pipeline": "ClusterPipeline",
+	"explore.Change":  "RecordChange",
+	"explore.Index":   "IndexState",
+}
+
+// nameOf names the schema of a type.
+func nameOf(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	wing := t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:]
+	if other := renamed[wing+"."+name]; other != "" {
+		return other
+	}
+	return name
+}

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+)
+
+type recordsIn struct {
+	executionPath
+	paged
+	Query      string   `query:"q" maxLength:"1000" doc:"words of title, text and URL; \"a phrase\"; word*; -word"`
+	Lang       string   `query:"lang" maxLength:"20"`
+	Type       string   `query:"type" maxLength:"100" doc:"media type"`
+	Status     int      `query:"status" minimum:"0" maximum:"999"`
+	Host       string   `query:"host" maxLength:"300"`
+	Duplicates string   `query:"duplicates" enum:"only,exact,near,none" doc:"none: originals alone"`
+	Fields     []string `query:"field" maxItems:"10" doc:"NAME=value, or NAME: the record has the site field"`
+	Columns    []string `query:"columns" maxItems:"20" doc:"site fields whose values are given with each record"`
+	Facets     bool     `query:"facets" doc:"count what else could be asked for"`
+}
+
+type recordPath struct {
+	executionPath
+	Key string `path:"key" maxLength:"8192" doc:"key of the record, or its URL, escaped"`
+}
+
+type clustersIn struct {
+	executionPath
+	paged
+	Similarity string `query:"similarity" enum:"exact,near"`
+	Distance   int    `query:"distance" minimum:"0" maximum:"64" doc:"near ones whose Hamming distance is that at most; 0: all"`
+}
+
+func (s *Server) recordRoutes() {
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records", id: "listRecords", role: Viewer, text: "Records, found by words and filters"},
+		s.listRecords)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}", id: "getRecord", role: Viewer, text: "All that is stored of a page"}, s.getRecord)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/rules", id: "applyRules", role: Viewer,
+		text: "What the site rules of the execution find in a page, and where"}, s.recordRules)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/body", id: "getBody", role: Viewer, stream: true,
+		text: "The body as the server sent it, as an attachment; kept with keep_bodies"}, s.getBody)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/clusters", id: "listClusters", role: Viewer,
+		text: "Originals with their copies, the largest first"}, s.listClusters)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/clusters/{id}", id: "getCluster", role: Viewer, text: "A cluster with its members"},
+		s.getCluster)
+}
+
+func (s *Server) listRecords(ctx context.Context, in *recordsIn) (*body[explore.Records], error) {
+	p, err := s.page(ctx, in.paged)
+	if err != nil {
+		return nil, err
+	}
+	f := explore.RecordFilter{Query: in.Query, Lang: in.Lang, Type: in.Type, Status: in.Status, Host: in.Host, Duplicates: in.Duplicates, Columns: in.Columns,
+		Facets: in.Facets, Fields: map[string]string{}}
+	for _, field := range in.Fields {
+		name, value, _ := strings.Cut(field, "=")
+		f.Fields[name] = value
+	}
+	l, err := s.Explore.Records(ctx, in.job(), f, p)
+	if err != nil {
+		return nil, err
+	}
+	out := *l
+	out.Items, out.Next = full(l.Items), s.next(ctx, l.Next)
+	return &body[explore.Records]{out}, nil
+}
+
+func (s *Server) getRecord(ctx context.Context, in *recordPath) (*body[explore.RecordWhole], error) {
+	return okOf(s.Explore.Record(ctx, in.job(), in.Key))
+}
+
+func (s *Server) recordRules(ctx context.Context, in *recordPath) (*body[explore.RuleTested], error) {
+	return okOf(s.Explore.RecordRules(ctx, in.job(), in.Key))
+}
+
+func (s *Server) listClusters(ctx context.Context, in *clustersIn) (*body[explore.List[explore.Cluster]], error) {
+	p, err := s.page(ctx, in.paged)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.Explore.Clusters(ctx, in.job(), explore.ClusterFilter{Similarity: in.Similarity, Distance: in.Distance}, p)
+	return listed(s, ctx, l, err)
+}
+
+func (s *Server) getCluster(ctx context.Context, in *struct {
+	executionPath
+	paged
+	Cluster string `path:"id" maxLength:"100" doc:"key of its original"`
+}) (*body[explore.ClusterWhole], error) {
+	p, err := s.page(ctx, in.paged)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.Explore.Cluster(ctx, in.job(), in.Cluster, p)
+	if err != nil {
+		return nil, err
+	}
+	out := *c
+	out.Members.Items, out.Members.Next = full(c.Members.Items), s.next(ctx, c.Members.Next)
+	return &body[explore.ClusterWhole]{out}, nil
+}

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+// Role is what somebody may do: each has all rights of those before it.
+type Role int
+
+// The roles.
+const (
+	undeclared Role = iota
+	Anyone          // without a session
+	Viewer          // looks
+	User            // makes and runs workflows
+	Operator        // interferes with crawls that run
+	Admin           // settings, keys
+)
+
+var roleNames = map[Role]string{Anyone: "anyone", Viewer: "viewer", User: "user", Operator: "operator", Admin: "admin"}
+
+// String returns the role's name.
+func (r Role) String() string { return roleNames[r] }
+
+// RoleOf finds a role that people can have by its name.
+func RoleOf(name string) (Role, error) {
+	for r, n := range roleNames {
+		if n == name && r != Anyone {
+			return r, nil
+		}
+	}
+	return undeclared, fmt.Errorf("there is no role %q: viewer, user, operator or admin", name)
+}
+
+// checkRole lets a request pass whose session or key has the operation's role.
+func (s *Server) checkRole(ctx huma.Context, next func(huma.Context)) {
+	need, _ := ctx.Operation().Metadata[metaRole].(Role)
+	who := identityOf(ctx.Context())
+	switch {
+	case need == Anyone || need != undeclared && who.Role >= need:
+		next(ctx)
+	case who.Role < Viewer:
+		ctx.SetHeader("WWW-Authenticate", `Bearer realm="whirlpool"`)
+		_ = huma.WriteErr(s.api, ctx, http.StatusUnauthorized, "sign in: `whirlpool login-url` prints a link for a browser; programs send an API key "+
+			"as Authorization: Bearer (`whirlpool key` makes one)")
+	default:
+		_ = huma.WriteErr(s.api, ctx, http.StatusForbidden, fmt.Sprintf("this needs the role %s, and you are signed in as %s: use a link or key with more rights",
+			need, who.Role))
+	}
+}
+
+// timed gives a handler its time.
+func timed(ctx huma.Context, next func(huma.Context)) {
+	if unending, _ := ctx.Operation().Metadata[metaStream].(bool); unending {
+		next(ctx)
+		return
+	}
+	within, cancel := context.WithTimeout(ctx.Context(), handlerTime)
+	defer cancel()
+	next(huma.WithContext(ctx, within))
+}
+
+func unwrap(ctx huma.Context) (*http.Request, http.ResponseWriter) {
+	r, w := humago.Unwrap(ctx)
+	return r.WithContext(ctx.Context()), w
+}

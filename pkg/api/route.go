@@ -1,0 +1,94 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// base is the path of all operations.
+const base = "/api/v1"
+
+// handlerTime is how long a handler may take; streams have no end.
+const handlerTime = 30 * time.Second
+
+// route is an operation: its address, what it is called, and who may.
+type route struct {
+	method, path string // without base
+	id           string // of the operation: the name of a client's function
+	role         Role
+	status       int // of success; 0: 200
+	text         string
+	stream       bool // it may take as long as it takes, and is no JSON
+	json         bool // its body is read as it is: no field is looked at before the handler does
+}
+
+// Keys of an operation's metadata.
+const (
+	metaRole   = "role"
+	metaStream = "stream"
+)
+
+// add registers an operation. What its handler returns as an error becomes a problem.
+func add[I, O any](s *Server, r route, handle func(ctx context.Context, in *I) (*O, error)) {
+	op := huma.Operation{Method: r.method, Path: base + r.path, OperationID: r.id, Summary: r.text, Tags: []string{tagOf(r.path)},
+		DefaultStatus: r.status, MaxBodyBytes: maxBody, BodyReadTimeout: handlerTime, SkipValidateBody: r.json,
+		Metadata: map[string]any{metaRole: r.role, metaStream: r.stream}, Extensions: map[string]any{"x-role": r.role.String()}}
+	if r.role != Anyone {
+		op.Security = []map[string][]string{{"session": {}}, {"key": {}}}
+	}
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handle(ctx, in)
+		if err != nil {
+			return nil, failed(ctx, s.log, err)
+		}
+		return out, nil
+	})
+}
+
+// tagOf groups operations by the resource that they are about.
+func tagOf(path string) string {
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == ':' })
+	if len(parts) > 2 && parts[1] == "{ex}" {
+		return parts[2]
+	}
+	return parts[0]
+}
+
+// body is an answer.
+type body[T any] struct{ Body T }
+
+// tagged is an answer with the ETag that a change of it has to name.
+type tagged[T any] struct {
+	ETag string `header:"ETag"`
+	Body T
+}
+
+// none is an answer without a body.
+type none struct{}
+
+func ok[T any](v T, err error) (*body[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &body[T]{v}, nil
+}
+
+// okOf is ok for what is returned by reference.
+func okOf[T any](v *T, err error) (*body[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &body[T]{*v}, nil
+}
+
+// stream answers with what is no JSON.
+func stream(write func(w http.ResponseWriter, r *http.Request)) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		r, w := unwrap(ctx)
+		write(w, r)
+	}}
+}

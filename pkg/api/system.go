@@ -1,0 +1,85 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+)
+
+type logsIn struct {
+	paged
+	Source    string `query:"source" enum:"server,crawl"`
+	Level     string `query:"level" enum:"DEBUG,INFO,WARN,ERROR" doc:"this and higher ones"`
+	Execution string `query:"execution" maxLength:"80"`
+	Host      string `query:"host" maxLength:"300"`
+	Verdict   string `query:"verdict" maxLength:"40"`
+	Query     string `query:"q" maxLength:"500" doc:"part of the message or URL"`
+	After     string `query:"after" maxLength:"200" doc:"id of a line: only newer ones, the oldest first"`
+}
+
+// SettingChange changes a setting.
+type SettingChange struct {
+	Key   string `json:"key" maxLength:"100"`
+	Value string `json:"value" maxLength:"10000"`
+}
+
+func (s *Server) systemRoutes() {
+	add(s, route{method: http.MethodGet, path: "/logs", id: "listLogs", role: Viewer,
+		text: "Lines of the server's log and, of an execution, of its crawl.log, the newest first"}, s.listLogs)
+	add(s, route{method: http.MethodGet, path: "/logs/{id}", id: "getLogLine", role: Viewer, text: "One line, by its permanent id"}, s.getLogLine)
+	add(s, route{method: http.MethodGet, path: "/agents", id: "listAgents", role: Viewer, text: "Programs that crawl"}, s.listAgents)
+	add(s, route{method: http.MethodGet, path: "/settings", id: "listSettings", role: Viewer, text: "Settings of the server"}, s.listSettings)
+	add(s, route{method: http.MethodPatch, path: "/settings", id: "changeSettings", role: Admin, text: "Change settings of the server"}, s.changeSettings)
+	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte("ok\n")) // whoever asked has gone
+	})
+}
+
+func (s *Server) listLogs(ctx context.Context, in *logsIn) (*body[explore.List[explore.LogLine]], error) {
+	p, err := s.page(ctx, in.paged)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.Explore.Logs(ctx, explore.LogFilter{Source: in.Source, Level: in.Level, Execution: crawl.JobID(in.Execution), Host: in.Host,
+		Verdict: in.Verdict, Query: in.Query, After: in.After}, p)
+	return listed(s, ctx, l, err)
+}
+
+func (s *Server) getLogLine(ctx context.Context, in *struct {
+	ID string `path:"id" maxLength:"200"`
+}) (*body[explore.LogLine], error) {
+	return okOf(s.Explore.LogLine(ctx, in.ID))
+}
+
+func (s *Server) listAgents(ctx context.Context, _ *struct{}) (*body[workflow.List[Agent]], error) {
+	agents, err := s.Crawls.Agents(ctx)
+	return list(s, ctx, &workflow.List[Agent]{Items: agents}, err)
+}
+
+func (s *Server) listSettings(ctx context.Context, _ *struct{}) (*body[workflow.List[Setting]], error) {
+	if s.Settings == nil {
+		return list(s, ctx, &workflow.List[Setting]{}, nil)
+	}
+	all, err := s.Settings.Settings(ctx)
+	return list(s, ctx, &workflow.List[Setting]{Items: all}, err)
+}
+
+func (s *Server) changeSettings(ctx context.Context, in *struct {
+	Body struct {
+		Changes []SettingChange `json:"changes" minItems:"1" maxItems:"50"`
+	}
+}) (*body[workflow.List[Setting]], error) {
+	for _, c := range in.Body.Changes {
+		if s.Settings == nil {
+			return nil, problem(ctx, http.StatusUnprocessableEntity, "there are no settings to change")
+		}
+		if err := s.Settings.Set(ctx, actorOf(ctx), c.Key, c.Value); err != nil {
+			return nil, err
+		}
+	}
+	return s.listSettings(ctx, nil)
+}

@@ -1,0 +1,131 @@
+package explore
+
+import (
+	"context"
+	"slices"
+	"strconv"
+)
+
+// maxFaceted is how many records facets are counted of.
+const maxFaceted = 100_000
+
+// maxFacetedMatches is the same for a search, whose records lie apart.
+const maxFacetedMatches = 10_000
+
+func (q *recordQuery) facets(ctx context.Context, w *where, some bool) (*Facets, error) {
+	f := &Facets{Langs: []Count{}, Types: []Count{}, Statuses: []Count{}, Copies: []Count{}, Fields: []FieldFacet{}}
+	if !some {
+		return f, nil
+	}
+	cond, args := w.cond()
+	from, most := "records r", maxFaceted
+	if q.match != "" {
+		from, most = "(SELECT rowid AS m FROM fts WHERE fts MATCH ? LIMIT ?) CROSS JOIN records r ON r.id = m", maxFacetedMatches
+		args = append([]any{q.match, maxFacetedMatches + 1}, args...)
+	}
+	groups := [4]map[int64]int64{{}, {}, {}, {}}
+	err := each(ctx, q.ix.read, "SELECT lang, type, status, copy, count(*) FROM (SELECT r.lang, r.type, r.status, r.copy FROM "+from+" WHERE "+
+		cond+" LIMIT ?) GROUP BY 1, 2, 3, 4", append(slices.Clone(args), most+1), func(scan func(...any) error) error {
+		var v [4]int64
+		var n int64
+		if err := scan(&v[0], &v[1], &v[2], &v[3], &n); err != nil {
+			return err
+		}
+		for i := range groups {
+			groups[i][v[i]] += n
+		}
+		f.Of += n
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f.Partial = f.Of > int64(most); f.Partial {
+		f.Of = int64(most)
+	}
+	words, err := q.ix.allWords(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.Langs = countsOf(groups[0], func(id int64) string { return words[id] })
+	f.Types = countsOf(groups[1], func(id int64) string { return words[id] })
+	f.Statuses = countsOf(groups[2], func(n int64) string { return strconv.FormatInt(n, 10) })
+	f.Copies = countsOf(groups[3], func(n int64) string {
+		if n == copyNone {
+			return "none"
+		}
+		return similarityOf(int(n))
+	})
+	return f, q.fieldFacets(ctx, f, words, from, cond, args, most)
+}
+
+// maxFacetValues is how many values of a facet are told.
+const maxFacetValues = 20
+
+func countsOf(group map[int64]int64, name func(int64) string) []Count {
+	out := []Count{}
+	for v, n := range group {
+		if name(v) != "" {
+			out = append(out, Count{name(v), n})
+		}
+	}
+	slices.SortFunc(out, func(a, b Count) int {
+		if a.Count != b.Count {
+			return int(max(-1, min(1, b.Count-a.Count)))
+		}
+		if a.Value < b.Value {
+			return -1
+		}
+		return 1
+	})
+	return out[:min(len(out), maxFacetValues)]
+}
+
+func (x *index) allWords(ctx context.Context) (map[int64]string, error) {
+	words := map[int64]string{}
+	err := each(ctx, x.read, "SELECT id, word FROM words", nil, func(scan func(...any) error) error {
+		var id int64
+		var word string
+		err := scan(&id, &word)
+		words[id] = word
+		return err
+	})
+	return words, err
+}
+
+// maxFacetedFields bounds the values of site fields that are counted.
+const maxFacetedFields = 20_000
+
+// fieldFacets counts the values of site fields, of the first records.
+func (q *recordQuery) fieldFacets(ctx context.Context, f *Facets, words map[int64]string, from, cond string, args []any, most int) error {
+	var known int
+	if err := q.ix.read.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM vals)").Scan(&known); err != nil || known == 0 {
+		return err
+	}
+	args = append(slices.Clone(args), min(most, maxFacetedFields))
+	by := map[int64]*FieldFacet{}
+	var order []int64
+	err := each(ctx, q.ix.read, "SELECT name, value, count(*) AS n FROM (SELECT r.id FROM "+from+" WHERE "+cond+" LIMIT ?) s "+
+		"JOIN vals v ON v.id = s.id GROUP BY name, value ORDER BY n DESC, value", args, func(scan func(...any) error) error {
+		var name, n int64
+		var value string
+		if err := scan(&name, &value, &n); err != nil {
+			return err
+		}
+		if by[name] == nil {
+			by[name] = &FieldFacet{Name: words[name], Values: []Count{}}
+			order = append(order, name)
+		}
+		facet := by[name]
+		facet.Count += n
+		if len(facet.Values) < maxFacetValues {
+			facet.Values = append(facet.Values, Count{value, n})
+		}
+		return nil
+	})
+	for _, name := range order {
+		f.Fields = append(f.Fields, *by[name])
+	}
+	f.Partial = f.Partial || f.Of > maxFacetedFields && len(order) > 0
+	return err
+}

@@ -1,0 +1,102 @@
+package explore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A batch is what is indexed in one transaction.
+const (
+	logBatch     = 2_000 // lines
+	logBytes     = 1 << 20
+	pageBatch    = 100 // records
+	pageBytes    = 4 << 20
+	sweepBatch   = 2_000 // rows of former generations that are deleted at once
+	behindNotice = 2     // batches of crawl.log by which an index lags that says it is building
+)
+
+// step indexes a batch; more is false where there was nothing to do.
+func (x *index) step(ctx context.Context) (more bool, err error) {
+	x.following.Lock()
+	defer x.following.Unlock()
+	began := time.Now()
+	log, err := x.followLog(ctx)
+	if err != nil {
+		return false, x.failed(ctx, err)
+	}
+	pages, err := x.followPages(ctx)
+	if err != nil {
+		return false, x.failed(ctx, err)
+	}
+	more = log || pages
+	return more, x.note(ctx, began, more)
+}
+
+// failed notes why the index does not go on, and takes back what the batch changed in memory.
+func (x *index) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	x.hostIDs = map[string]int64{}
+	err = errors.Join(err, x.load(ctx))
+	x.mu.Lock()
+	x.state.Fault = plain(err.Error(), 300)
+	x.mu.Unlock()
+	return err
+}
+
+// note keeps how far the index is, for those who ask.
+func (x *index) note(ctx context.Context, began time.Time, more bool) error {
+	done, all := x.log.off+x.pages.off, x.log.size+x.pages.size
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.state.Fault, x.state.Share = "", 1
+	if all > done {
+		x.state.Share = float64(done) / float64(all)
+	}
+	x.state.Building = more && (x.log.size-x.log.off > behindNotice*logBytes || x.pages.size-x.pages.off > behindNotice*pageBytes)
+	if !more {
+		x.state.Until = began.UTC()
+	}
+	return ctx.Err()
+}
+
+// caughtUp reports whether the files are as long as they were when they were last read.
+func (x *index) caughtUp() bool {
+	name, _ := x.pagesFile()
+	return sizeOf(x.logFile()) == x.log.off && sizeOf(name) == x.pages.off && !x.pages.behind && !x.log.behind
+}
+
+func sizeOf(name string) int64 {
+	info, err := os.Stat(name)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+func (x *index) logFile() string { return filepath.Join(x.src.Dir, "crawl.log") }
+
+func (x *index) pagesFile() (name string, packed bool) {
+	name = filepath.Join(x.src.Dir, "pages.jsonl")
+	if sizeOf(name) == 0 && sizeOf(name+".zst") > 0 {
+		return name + ".zst", true
+	}
+	return name, false
+}
+
+// inTx runs a batch in a transaction.
+func (x *index) inTx(ctx context.Context, batch func(*sql.Tx) error) error {
+	tx, err := x.write.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := batch(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,159 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Hosts implements Reader.
+func (x *Explorer) Hosts(ctx context.Context, id crawl.JobID, f HostFilter, p Page) (*List[Host], error) {
+	by, falling := strings.CutPrefix(cmp.Or(f.Sort, "-requests"), "-")
+	value, known := hostSorts[by]
+	if !known {
+		return nil, fmt.Errorf("%w: sort %q: want one of %s, with - before it to turn it round", ErrInvalid, plain(f.Sort, 40), hostSortNames())
+	}
+	c, err := cursorFrom(p, listOf("hosts", id, f))
+	if err != nil {
+		return nil, err
+	}
+	ix, err := x.index(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	all, err := ix.hosts(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("hosts of execution %q: %w", id, err)
+	}
+	all = slices.DeleteFunc(all, func(h Host) bool {
+		return f.Query != "" && !strings.Contains(h.Key, f.Query) || f.Why != "" && h.Why != f.Why
+	})
+	order := func(a, b *Host) int {
+		n := cmp.Compare(value(a), value(b))
+		if falling {
+			n = -n
+		}
+		return cmp.Or(n, strings.Compare(a.Key, b.Key))
+	}
+	if by == "key" && falling {
+		order = func(a, b *Host) int { return strings.Compare(b.Key, a.Key) }
+	}
+	slices.SortFunc(all, func(a, b Host) int { return order(&a, &b) })
+	return pageOfHosts(all, c, limitOf(p), value, falling, by == "key", ix.Index()), nil
+}
+
+// pageOfHosts cuts a page out of sorted hosts. It goes on behind the value and key at which the page before ended, though
+// figures changed meanwhile.
+func pageOfHosts(all []Host, c cursor, limit int, value func(*Host) float64, falling, byKey bool, state *Index) *List[Host] {
+	from := 0
+	if c.Key != "" {
+		from = len(all)
+		for i := range all {
+			v := value(&all[i])
+			n := cmp.Compare(v, c.Num)
+			if falling {
+				n = -n
+			}
+			k := strings.Compare(all[i].Key, c.Key)
+			if byKey && falling {
+				k = -k
+			}
+			if cmp.Or(n, k) > 0 {
+				from = i
+				break
+			}
+		}
+	}
+	out := &List[Host]{Items: slices.Clone(all[from:min(from+limit, len(all))]), Total: int64(len(all)), Index: state}
+	if from+limit < len(all) {
+		last := &all[from+limit-1]
+		out.Next = cursor{Of: c.Of, Num: value(last), Key: last.Key}.encode()
+	}
+	return out
+}
+
+// hostSorts are what hosts can be sorted by.
+var hostSorts = map[string]func(*Host) float64{
+	"key":       func(*Host) float64 { return 0 },
+	"queued":    func(h *Host) float64 { return float64(h.Queued) },
+	"in_flight": func(h *Host) float64 { return float64(h.InFlight) },
+	"next":      func(h *Host) float64 { return seconds(h.Next) },
+	"requests":  func(h *Host) float64 { return float64(h.Requests) },
+	"pages":     func(h *Host) float64 { return float64(h.Pages) },
+	"bytes":     func(h *Host) float64 { return float64(h.Bytes) },
+	"p50":       func(h *Host) float64 { return h.P50 },
+	"p95":       func(h *Host) float64 { return h.P95 },
+	"failures":  func(h *Host) float64 { return float64(h.Failures) },
+	"failed":    func(h *Host) float64 { return float64(h.Failed) },
+	"excluded":  func(h *Host) float64 { return float64(h.Excluded) },
+	"last":      func(h *Host) float64 { return seconds(h.Last) },
+}
+
+func hostSortNames() string {
+	names := make([]string, 0, len(hostSorts))
+	for n := range hostSorts {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+func seconds(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1000
+}
+
+const hostColumns = "key, requests, pages, bytes, c2, c3, c4, c5, none, failed, excluded, depth, last, p50, p95"
+
+// hosts returns all hosts of the execution, as the index and the frontier know them.
+func (x *index) hosts(ctx context.Context) (all []Host, err error) {
+	at := map[string]int{}
+	err = each(ctx, x.read, "SELECT "+hostColumns+" FROM hosts", nil, func(scan func(...any) error) error {
+		h, err := scanHost(scan)
+		at[h.Key] = len(all)
+		all = append(all, h)
+		return err
+	})
+	if err != nil || x.src.Live == nil {
+		return all, err
+	}
+	now, err := x.src.Live.Hosts(ctx, x.src.ID)
+	for i := range now {
+		n, known := at[now[i].Key]
+		if !known {
+			n = len(all)
+			all = append(all, Host{Key: now[i].Key, Classes: map[string]int64{}})
+		}
+		all[n].live(&now[i])
+	}
+	return all, err
+}
+
+func scanHost(scan func(...any) error) (h Host, err error) {
+	var c [6]int64
+	var last int64
+	err = scan(&h.Key, &h.Requests, &h.Pages, &h.Bytes, &c[2], &c[3], &c[4], &c[5], &c[0], &h.Failed, &h.Excluded, &h.Depth, &last, &h.P50, &h.P95)
+	h.Classes, h.Failures = map[string]int64{}, c[0]
+	for class, n := range c {
+		if n > 0 {
+			h.Classes[classNames[class]] = n
+		}
+	}
+	if last > 0 {
+		h.Last = time.UnixMilli(last).UTC()
+	}
+	return h, err
+}
+
+// live adds what the frontier knows.
+func (h *Host) live(n *HostNow) {
+	h.Queued, h.InFlight, h.Held, h.Next, h.Why, h.Text, h.Until = n.Queued, n.InFlight, n.Held, n.Next, n.Why, n.Text, n.Until
+	h.Backoff, h.Robots, h.Address = n.Backoff.Seconds(), n.Robots, n.Address
+}

@@ -1,0 +1,201 @@
+package explore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// index is the index of one execution. One goroutine writes it (follow.go); many read it.
+type index struct {
+	src    *Source
+	name   string  // of the file
+	write  *sql.DB // one connection
+	read   *sql.DB // some, which cannot write
+	used   atomic.Int64
+	pinned atomic.Bool // followed though nobody asks
+
+	following sync.Mutex // held by who writes
+	words     words
+	hostIDs   map[string]int64 // by key; emptied when it is large
+	log       tail
+	pages     tail
+
+	mu    sync.Mutex
+	state Index
+
+	queued queuedShape
+
+	canonicalizer sync.Once
+	canon         *weburl.Canonicalizer
+}
+
+// openIndex opens the index of an execution, or makes one. One that cannot be read is made again.
+func openIndex(ctx context.Context, dir string, src *Source) (*index, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the directory of search indexes: %w", err)
+	}
+	x, err := tryIndex(ctx, dir, src)
+	if err == nil {
+		return x, nil
+	}
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	if e := removeIndex(dir, src.ID); e != nil {
+		return nil, errors.Join(err, e)
+	}
+	return tryIndex(ctx, dir, src)
+}
+
+// removeIndex deletes the index of an execution.
+func removeIndex(dir string, id crawl.JobID) (err error) {
+	for _, tail := range []string{"", "-wal", "-shm"} {
+		if e := os.Remove(indexName(dir, id) + tail); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+func indexName(dir string, id crawl.JobID) string { return filepath.Join(dir, string(id)+".db") }
+
+func tryIndex(ctx context.Context, dir string, src *Source) (x *index, err error) {
+	x = &index{src: src, name: indexName(dir, src.ID), hostIDs: map[string]int64{}}
+	// A power failure may cost the last batches, which are read again.
+	const common = "?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)&_pragma=temp_store(MEMORY)"
+	if x.write, err = sql.Open("sqlite", "file:"+x.name+common+"&_pragma=cache_size(-16000)&_txlock=immediate"); err != nil {
+		return nil, err
+	}
+	x.write.SetMaxOpenConns(1)
+	if err = x.prepare(ctx); err != nil {
+		return nil, errors.Join(err, x.write.Close())
+	}
+	if x.read, err = sql.Open("sqlite", "file:"+x.name+common+"&_pragma=cache_size(-8000)&_pragma=query_only(1)"); err != nil {
+		return nil, errors.Join(err, x.write.Close())
+	}
+	x.read.SetMaxOpenConns(4)
+	x.read.SetMaxIdleConns(2)
+	x.read.SetConnMaxIdleTime(time.Minute)
+	x.used.Store(time.Now().UnixNano())
+	return x, nil
+}
+
+// prepare makes the tables, or reads where the last run ended.
+func (x *index) prepare(ctx context.Context) error {
+	var version int
+	if err := x.write.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	switch version {
+	case 0:
+		tx, err := x.write.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if _, err = tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+		if err := tx.Commit(); err != nil {
+			return err
+		}
+	case schemaVersion:
+	default:
+		return fmt.Errorf("index %s has version %d", x.name, version)
+	}
+	return x.load(ctx)
+}
+
+// load reads how far the index is.
+func (x *index) load(ctx context.Context) error {
+	x.log, x.pages, x.words = tail{what: "log"}, tail{what: "pages"}, words{}
+	for _, t := range []*tail{&x.log, &x.pages} {
+		if err := t.load(ctx, x.write); err != nil {
+			return err
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var until int64
+	if err := getMeta(ctx, x.write, "until", &until); err != nil {
+		return err
+	}
+	if until > 0 {
+		x.state.Until = time.UnixMilli(until).UTC()
+	}
+	row := x.write.QueryRowContext(ctx, "SELECT coalesce((SELECT max(id) FROM urls), 0), (SELECT count(*) FROM records)")
+	return row.Scan(&x.state.URLs, &x.state.Records)
+}
+
+// Index is how far the index is.
+func (x *index) Index() *Index {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	state := x.state
+	return &state
+}
+
+func (x *index) close() error {
+	x.following.Lock()
+	defer x.following.Unlock()
+	return errors.Join(x.read.Close(), x.write.Close())
+}
+
+// asker is a database or a transaction.
+type asker interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// getMeta reads a value of meta; it stays as it is where there is none.
+func getMeta(ctx context.Context, db asker, name string, into any) error {
+	err := db.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", name).Scan(into)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+func setMeta(ctx context.Context, tx *sql.Tx, name string, value any) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO meta VALUES(?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", name, value)
+	return err
+}
+
+// each calls use for each row of an answer.
+func each(ctx context.Context, db asker, query string, args []any, use func(scan func(...any) error) error) (err error) {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := use(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// marks are n question marks for a list in a query.
+func marks(n int) string {
+	b := make([]byte, 0, 2*n)
+	for i := range n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '?')
+	}
+	return string(b)
+}

@@ -1,0 +1,218 @@
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Records implements Reader: the latest first.
+func (x *Explorer) Records(ctx context.Context, id crawl.JobID, f RecordFilter, p Page) (*Records, error) {
+	match, err := f.check()
+	if err != nil {
+		return nil, err
+	}
+	c, err := cursorFrom(p, listOf("records", id, f.Query, f.Lang, f.Type, f.Status, f.Host, f.Duplicates, f.Fields))
+	if err != nil {
+		return nil, err
+	}
+	ix, err := x.index(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	q := &recordQuery{ix: ix, f: f, match: match, c: c, limit: limitOf(p)}
+	out := &Records{}
+	out.Items, out.Index = []Record{}, ix.Index()
+	w, some, err := q.where(ctx)
+	if err == nil && some {
+		err = q.list(ctx, w, out)
+	}
+	if err == nil && f.Facets && p.Cursor == "" {
+		out.Facets, err = q.facets(ctx, w, some)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("records of execution %q: %w", id, err)
+	}
+	return out, nil
+}
+
+// check looks at the filter, and makes a search of its query.
+func (f *RecordFilter) check() (match string, err error) {
+	if !slices.Contains([]string{"", "only", "exact", "near", "none"}, f.Duplicates) {
+		return "", fmt.Errorf("%w: duplicates %q: want only, exact, near or none", ErrInvalid, plain(f.Duplicates, 40))
+	}
+	if len(f.Fields) > 10 || len(f.Columns) > 20 || len(f.Query) > 500 {
+		return "", fmt.Errorf("%w: at most 500 bytes of q, 10 fields and 20 columns", ErrInvalid)
+	}
+	match = matchOf(f.Query)
+	if f.Query != "" && strings.TrimSpace(f.Query) != "" && match == "" {
+		return "", fmt.Errorf("%w: q %q has no word to search for", ErrInvalid, plain(f.Query, 40))
+	}
+	return match, nil
+}
+
+type recordQuery struct {
+	ix    *index
+	f     RecordFilter
+	match string
+	c     cursor
+	limit int
+}
+
+// where makes a condition of the filter; some is false where nothing can match.
+func (q *recordQuery) where(ctx context.Context) (w *where, some bool, err error) {
+	w = &where{}
+	f := &q.f
+	for name, value := range f.Fields {
+		id, err := wordID(ctx, q.ix.read, name)
+		if err != nil || id == 0 {
+			return nil, false, err
+		}
+		if value == "" {
+			w.add("r.id IN (SELECT id FROM vals WHERE name = ?)", id)
+			continue
+		}
+		w.add("r.id IN (SELECT id FROM vals WHERE name = ? AND value = ?)", id, plain(value, maxValueText))
+	}
+	for column, word := range map[string]string{"lang": f.Lang, "type": f.Type} {
+		if word == "" {
+			continue
+		}
+		id, err := wordID(ctx, q.ix.read, word)
+		if err != nil || id == 0 {
+			return nil, false, err
+		}
+		w.add("r."+column+" = ?", id)
+	}
+	if f.Host != "" {
+		var id int64
+		if err := q.ix.lookUp(ctx, "SELECT id FROM hosts WHERE key = ?", f.Host, &id); err != nil || id == 0 {
+			return nil, false, err
+		}
+		w.add("r.host = ?", id)
+	}
+	if f.Status > 0 {
+		w.add("r.status = ?", f.Status)
+	}
+	switch f.Duplicates {
+	case "none":
+		w.add("r.copy = ?", copyNone)
+	case "exact":
+		w.add("r.copy = ?", copyExact)
+	case "near":
+		w.add("r.copy = ?", copyNear)
+	case "only":
+		w.add("r.copy > ?", copyNone)
+	}
+	if w.narrow == "" {
+		w.narrow = "1"
+	}
+	if w.rest == "" {
+		w.rest = "1"
+	}
+	return w, true, nil
+}
+
+// cond is all of a condition.
+func (w *where) cond() (string, []any) {
+	return w.narrow + " AND " + w.rest, slices.Concat(w.narrowArgs, w.restArgs)
+}
+
+const recordRow = "r.id, r.url, r.title, (SELECT word FROM words WHERE id = r.lang), (SELECT word FROM words WHERE id = r.type), r.status, " +
+	"r.depth, r.bytes, r.words, r.at, r.copy, (SELECT url FROM records o WHERE o.hash = r.original), r.fields, r.off, r.len"
+
+func (q *recordQuery) list(ctx context.Context, w *where, out *Records) error {
+	if q.c.ID == 0 {
+		q.c.ID = math.MaxInt64
+	}
+	cond, args := w.cond()
+	from := "records r"
+	head := []any{}
+	if q.match != "" {
+		from = "(SELECT rowid AS m FROM fts WHERE fts MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?) CROSS JOIN records r ON r.id = m"
+		head = []any{q.match, q.c.ID, maxScan}
+	}
+	args = append(append(slices.Clone(head), args...), q.c.ID, q.limit+1)
+	var rows []recordAt
+	err := each(ctx, q.ix.read, "SELECT "+recordRow+" FROM "+from+" WHERE "+cond+" AND r.id < ? ORDER BY r.id DESC LIMIT ?", args,
+		func(scan func(...any) error) error {
+			r, err := scanRecord(scan, q.f.Columns)
+			rows = append(rows, r)
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	if len(rows) > q.limit {
+		rows = rows[:q.limit]
+		out.Next = cursor{Of: q.c.Of, ID: rows[q.limit-1].id}.encode()
+	}
+	for i := range rows {
+		if q.match != "" {
+			rows[i].Snippet = q.ix.snippet(&rows[i], q.f.Query)
+		}
+		out.Items = append(out.Items, rows[i].Record)
+	}
+	return nil
+}
+
+// recordAt is a record with its number, and its place in the file.
+type recordAt struct {
+	Record
+	id, off, len int64
+}
+
+func scanRecord(scan func(...any) error, columns []string) (r recordAt, err error) {
+	var lang, media, original *string
+	var at int64
+	var copied int
+	var fields string
+	err = scan(&r.id, &r.URL, &r.Title, &lang, &media, &r.Status, &r.Depth, &r.Bytes, &r.Words, &at, &copied, &original, &fields, &r.off, &r.len)
+	if err != nil {
+		return r, err
+	}
+	r.Key, r.URL = keyOf(r.URL), plain(r.URL, maxURL)
+	r.FetchedAt = time.UnixMilli(at).UTC()
+	r.Lang, r.Type, r.DuplicateOf, r.Similarity = textOf(lang), textOf(media), plain(textOf(original), maxURL), similarityOf(copied)
+	if len(columns) > 0 && fields != "" {
+		r.Fields = pick(fields, columns)
+	}
+	return r, nil
+}
+
+func textOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func similarityOf(copied int) string {
+	switch copied {
+	case copyExact:
+		return "exact"
+	case copyNear:
+		return "near"
+	}
+	return ""
+}
+
+// pick takes some fields out of a JSON object.
+func pick(fields string, columns []string) map[string]json.RawMessage {
+	all, out := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	if json.Unmarshal([]byte(fields), &all) != nil {
+		return nil
+	}
+	for _, name := range columns {
+		if v, ok := all[name]; ok {
+			out[name] = v
+		}
+	}
+	return out
+}

@@ -1,0 +1,199 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore/ruletest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// Bounds of what rules are tried on.
+const (
+	maxTestPage = 10 << 20
+	maxSource   = 1 << 20
+	maxSample   = 200
+)
+
+// errNoBody says that there is nothing to try rules on.
+var errNoBody = fmt.Errorf("%w: the body of the page is not kept: with keep_bodies in its job a crawl keeps them; or give the page's HTML", ErrNotFound)
+
+// RecordRules implements Reader.
+func (x *Explorer) RecordRules(ctx context.Context, id crawl.JobID, key string) (*RuleTested, error) {
+	ix, err := x.index(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := ix.find(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("execution %q: %w", id, err)
+	}
+	var rules []crawl.SiteRule
+	if ix.src.Job != nil {
+		rules = ix.src.Job.Rules
+	}
+	return ix.testRecord(ctx, r, rules)
+}
+
+// TestRules implements Reader.
+func (x *Explorer) TestRules(ctx context.Context, t RuleTest) (*RuleTested, error) {
+	if t.Execution != "" && t.HTML == "" {
+		ix, err := x.index(ctx, t.Execution)
+		if err != nil {
+			return nil, err
+		}
+		r, err := ix.find(ctx, t.URL)
+		if err != nil {
+			return nil, fmt.Errorf("execution %q: %w", t.Execution, err)
+		}
+		return ix.testRecord(ctx, r, t.Rules)
+	}
+	var u weburl.URL
+	if t.URL != "" {
+		var err error
+		if u, err = weburl.Parse(t.URL); err != nil {
+			return nil, fmt.Errorf("%w: url: %w", ErrInvalid, err)
+		}
+	}
+	switch {
+	case t.HTML == "":
+		return nil, fmt.Errorf("%w: give html, or execution and url", ErrInvalid)
+	case len(t.HTML) > maxTestPage:
+		return nil, fmt.Errorf("%w: html is longer than 10 MiB", ErrInvalid)
+	}
+	return tested(t.Rules, u, []byte(strings.ToValidUTF8(t.HTML, "\uFFFD")), "html")
+}
+
+// tested tries rules on a page in UTF-8.
+func tested(rules []crawl.SiteRule, u weburl.URL, doc []byte, from string) (*RuleTested, error) {
+	res, err := ruletest.Run(rules, u, doc)
+	switch {
+	case errors.Is(err, ruletest.ErrDepth):
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: rules: %w", ErrInvalid, err)
+	}
+	for i := range res.Matches {
+		if s, ok := res.Matches[i].Value.(string); ok {
+			res.Matches[i].Value = plain(s, maxLogText)
+		}
+	}
+	out := &RuleTested{Result: *res, From: from, URL: plain(u.String(), maxURL), SourceCut: len(doc) > maxSource}
+	if out.SourceCut {
+		doc = doc[:maxSource]
+	}
+	out.Source = strings.ToValidUTF8(string(doc), "")
+	return out, nil
+}
+
+func (x *index) testRecord(ctx context.Context, r *found, rules []crawl.SiteRule) (*RuleTested, error) {
+	doc, u, err := x.document(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return tested(rules, u, doc, "body")
+}
+
+// document is the kept body of a record in UTF-8.
+func (x *index) document(ctx context.Context, r *found) (doc []byte, u weburl.URL, err error) {
+	body, kept, err := x.body(ctx, r)
+	if err != nil {
+		return nil, u, fmt.Errorf("body of %s: %w", r.URL, err)
+	}
+	if !kept {
+		return nil, u, errNoBody
+	}
+	rec, err := jsonl.ParseRecord(r.line)
+	if err != nil {
+		return nil, u, fmt.Errorf("read a record: %w", err)
+	}
+	if !parser.HasFields(rec.ContentType) {
+		return nil, u, fmt.Errorf("%w: %s is %s: site rules read HTML", ErrInvalid, r.URL, plain(rec.ContentType, maxWord))
+	}
+	return parser.Decode(body[:min(len(body), maxTestPage)], rec.ContentType, rec.Charset), rec.URL, nil
+}
+
+// CheckRules implements Reader.
+func (x *Explorer) CheckRules(ctx context.Context, c RuleCheck) (*RuleChecked, error) {
+	if _, err := parser.CompileRules(c.Rules); err != nil {
+		return nil, fmt.Errorf("%w: rules: %w", ErrInvalid, err)
+	}
+	n := c.Sample
+	if n <= 0 {
+		n = 50
+	}
+	n = min(n, maxSample)
+	list, err := x.Records(ctx, c.Execution, RecordFilter{Query: c.Query, Duplicates: "none"}, Page{Limit: n})
+	if err != nil {
+		return nil, err
+	}
+	ix, err := x.index(ctx, c.Execution)
+	if err != nil {
+		return nil, err
+	}
+	out := newCheck(c.Rules)
+	for i := range list.Items {
+		r, err := ix.find(ctx, list.Items[i].Key)
+		if err == nil {
+			err = out.page(ctx, ix, r, c.Rules)
+		}
+		switch {
+		case errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid):
+			out.NoBody++
+		case err != nil:
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func newCheck(rules []crawl.SiteRule) *RuleChecked {
+	out := &RuleChecked{Fields: []FieldCount{}, Misses: []RuleMissing{}}
+	for i := range rules {
+		for _, f := range rules[i].Fields {
+			out.Fields = append(out.Fields, FieldCount{Rule: parser.RuleName(rules, i), Field: f.Name, Samples: []string{}})
+		}
+	}
+	return out
+}
+
+// maxMisses is how many pages are named on which fields are missing.
+const maxMisses = 50
+
+// page counts what the rules find in a page.
+func (c *RuleChecked) page(ctx context.Context, ix *index, r *found, rules []crawl.SiteRule) error {
+	t, err := ix.testRecord(ctx, r, rules)
+	if err != nil {
+		return err
+	}
+	c.Pages++
+	first := map[string]string{}
+	for _, m := range t.Matches {
+		if _, known := first[m.Rule+"/"+m.Field]; !known {
+			first[m.Rule+"/"+m.Field] = plain(fmt.Sprint(m.Value), maxValueText)
+		}
+	}
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		if slices.Contains(t.Others, f.Rule) {
+			continue
+		}
+		f.For++
+		if v, ok := first[f.Rule+"/"+f.Field]; ok {
+			f.Matches++
+			if len(f.Samples) < 3 && !slices.Contains(f.Samples, v) {
+				f.Samples = append(f.Samples, v)
+			}
+		}
+	}
+	if len(t.Missing) > 0 && len(c.Misses) < maxMisses {
+		c.Misses = append(c.Misses, RuleMissing{URL: r.URL, Fields: t.Missing})
+	}
+	return nil
+}

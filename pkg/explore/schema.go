@@ -1,0 +1,52 @@
+package explore
+
+// schemaVersion is that of the tables. An index of another version is deleted and made again.
+const schemaVersion = 1
+
+// The tables of an index. A URL is known by hash: 64 bits of its key, which do for a view. Numbers of states, verdicts
+// and kinds are those of the code; reasons, languages, types and names of fields are numbers of the table words. Times
+// are milliseconds since 1970.
+//
+//	meta      how far the index is
+//	hosts     what was asked of a host
+//	urls      the last line of crawl.log of each URL; ids are in the order in which URLs were first seen
+//	requests  where in crawl.log the requests to a host stand
+//	cells     how many URLs a host has in a depth and a state
+//	counts    how many URLs have a verdict (v), reason (r) or status (s)
+//	records   what lists show of a record, and where it stands in the file
+//	vals      values of site fields
+//	clusters  copies of an original
+//	fts       words of records; it keeps no text
+const schema = `
+CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT UNIQUE);
+CREATE TABLE hosts(id INTEGER PRIMARY KEY, key TEXT UNIQUE, requests INT, pages INT, bytes INT, c2 INT, c3 INT, c4 INT, c5 INT,
+  none INT, done INT, failed INT, excluded INT, depth INT, last INT, p50 REAL, p95 REAL, hist BLOB);
+CREATE TABLE urls(id INTEGER PRIMARY KEY, hash INT UNIQUE, url TEXT, host INT, kind INT, depth INT, state INT, verdict INT,
+  status INT, reason INT, attempts INT, at INT, us INT, bytes INT, epoch INT, priority INT, referrer INT, off INT);
+CREATE INDEX urls_host ON urls(host, id);
+CREATE INDEX urls_state ON urls(state, id);
+CREATE INDEX urls_verdict ON urls(verdict, id);
+CREATE INDEX urls_reason ON urls(reason, id) WHERE reason > 0;
+CREATE INDEX urls_status ON urls(status, id) WHERE status > 0;
+CREATE INDEX urls_depth ON urls(depth, id);
+CREATE INDEX urls_referrer ON urls(referrer, id) WHERE referrer <> 0;
+CREATE TABLE requests(host INT, off INT, PRIMARY KEY(host, off)) WITHOUT ROWID;
+CREATE TABLE cells(host INT, depth INT, state INT, n INT, PRIMARY KEY(host, depth, state)) WITHOUT ROWID;
+CREATE TABLE counts(what TEXT, value INT, n INT, PRIMARY KEY(what, value)) WITHOUT ROWID;
+CREATE TABLE records(id INTEGER PRIMARY KEY, hash INT UNIQUE, url TEXT, host INT, at INT, status INT, depth INT, lang INT, type INT,
+  bytes INT, words INT, title TEXT, digest INT, text INT, simhash INT, copy INT, original INT, distance INT, off INT, len INT,
+  sum INT, gen INT, fields TEXT);
+CREATE INDEX records_lang ON records(lang, id);
+CREATE INDEX records_type ON records(type, id);
+CREATE INDEX records_status ON records(status, id);
+CREATE INDEX records_host ON records(host, id);
+CREATE INDEX records_copy ON records(copy, id);
+CREATE INDEX records_original ON records(original, distance, id) WHERE original <> 0;
+CREATE INDEX records_compare ON records(hash, digest, text, copy, simhash);
+CREATE TABLE vals(name INT, value TEXT, id INT, PRIMARY KEY(name, value, id)) WITHOUT ROWID;
+CREATE INDEX vals_id ON vals(id);
+CREATE TABLE clusters(original INTEGER PRIMARY KEY, exact INT, near INT, size INT);
+CREATE INDEX clusters_size ON clusters(size DESC, original);
+CREATE VIRTUAL TABLE fts USING fts5(title, text, url, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
+`

@@ -1,0 +1,161 @@
+package explore
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// most parameters of a statement that are used; SQLite takes 32,766.
+const maxParams = 900
+
+// write writes what the batch changes.
+func (b *logBatchState) write(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{b.find, b.writeURLs, b.writeVisits, b.writeCounts, b.writeHosts} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find completes the entries that the index has already.
+func (b *logBatchState) find(ctx context.Context) error {
+	for some := range slices.Chunk(b.order, maxParams) {
+		args := make([]any, len(some))
+		for i, e := range some {
+			args[i] = e.hash
+		}
+		err := each(ctx, b.tx, "SELECT id, hash, host, depth, state, verdict, reason, status FROM urls WHERE hash IN ("+marks(len(args))+")", args,
+			func(scan func(...any) error) error {
+				var id, hash int64
+				var old cellKey
+				var counted [3]int64
+				if err := scan(&id, &hash, &old.host, &old.depth, &old.state, &counted[0], &counted[1], &counted[2]); err != nil {
+					return err
+				}
+				e := b.urls[hash]
+				e.id, e.old, e.oldCount = id, old, counted
+				return nil
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const urlColumns = "hash, url, host, kind, depth, state, verdict, status, reason, attempts, at, us, bytes, epoch, priority, referrer, off"
+
+// values are those of urlColumns.
+func (e *entry) values(dst []any) []any {
+	l := e.line
+	referrer := int64(0)
+	if !l.Referrer.IsZero() {
+		referrer = hashOf(l.Referrer.Key())
+	}
+	return append(dst, e.hash, l.URL.String(), e.host, int(l.Kind), l.Depth, e.state, int(l.Verdict), l.Status, e.reason, l.Attempt,
+		l.At.UnixMilli(), l.Duration.Microseconds(), l.Bytes, int64(l.Epoch), l.Priority, referrer, e.off)
+}
+
+func (b *logBatchState) writeURLs(ctx context.Context) error {
+	const columns = 17
+	var fresh []*entry
+	update, err := b.tx.PrepareContext(ctx, "UPDATE urls SET ("+urlColumns+") = ("+marks(columns)+") WHERE id = ?")
+	if err != nil {
+		return err
+	}
+	defer update.Close() //nolint:errcheck // the transaction ends next
+	for _, e := range b.order {
+		if e.id == 0 {
+			fresh = append(fresh, e)
+			continue
+		}
+		if _, err := update.ExecContext(ctx, append(e.values(nil), e.id)...); err != nil {
+			return err
+		}
+	}
+	var rows [][]any
+	for _, e := range fresh {
+		rows = append(rows, e.values(make([]any, 0, columns)))
+	}
+	b.x.mu.Lock()
+	b.x.state.URLs += int64(len(fresh))
+	b.x.mu.Unlock()
+	return b.insert(ctx, "INSERT INTO urls("+urlColumns+") VALUES ", "", rows)
+}
+
+func (b *logBatchState) writeVisits(ctx context.Context) error {
+	rows := make([][]any, len(b.visits))
+	for i, v := range b.visits {
+		rows[i] = []any{v[0], v[1]}
+	}
+	return b.insert(ctx, "INSERT OR IGNORE INTO requests VALUES ", "", rows)
+}
+
+// insert inserts rows, many with a statement.
+func (b *logBatchState) insert(ctx context.Context, head, end string, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	width := len(rows[0])
+	one := "(" + marks(width) + ")"
+	for some := range slices.Chunk(rows, maxParams/width) {
+		query := head + strings.TrimSuffix(strings.Repeat(one+",", len(some)), ",") + end
+		if _, err := b.tx.ExecContext(ctx, query, slices.Concat(some...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeCounts moves each URL from where it was counted to where it counts now.
+func (b *logBatchState) writeCounts(ctx context.Context) error {
+	type count struct {
+		what  string
+		value int64
+	}
+	cells, counts := map[cellKey]int64{}, map[count]int64{}
+	names := [3]string{"v", "r", "s"}
+	for _, e := range b.order {
+		now := cellKey{e.host, e.line.Depth, e.state}
+		values := [3]int64{int64(e.line.Verdict), e.reason, int64(e.line.Status)}
+		if e.id != 0 {
+			cells[e.old]--
+			b.hostOf(e.old.host).states[e.old.state]--
+		}
+		cells[now]++
+		b.hostOf(e.host).states[e.state]++
+		for i, name := range names {
+			if e.id != 0 {
+				counts[count{name, e.oldCount[i]}]--
+			}
+			counts[count{name, values[i]}]++
+		}
+	}
+	var rows [][]any
+	for k, n := range cells {
+		if n != 0 {
+			rows = append(rows, []any{k.host, k.depth, k.state, n})
+		}
+	}
+	if err := b.insert(ctx, "INSERT INTO cells VALUES ", " ON CONFLICT DO UPDATE SET n = n + excluded.n", rows); err != nil {
+		return err
+	}
+	rows = nil
+	for k, n := range counts {
+		if n != 0 {
+			rows = append(rows, []any{k.what, k.value, n})
+		}
+	}
+	return b.insert(ctx, "INSERT INTO counts VALUES ", " ON CONFLICT DO UPDATE SET n = n + excluded.n", rows)
+}
+
+func (b *logBatchState) hostOf(id int64) *hostDelta {
+	h := b.hosts[id]
+	if h == nil {
+		h = &hostDelta{}
+		b.hosts[id] = h
+	}
+	return h
+}

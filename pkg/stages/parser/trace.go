@@ -1,0 +1,99 @@
+package parser
+
+import (
+	"github.com/antchfx/htmlquery"
+	"github.com/antchfx/xpath"
+	"golang.org/x/net/html"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// Traced is a value that a rule takes from a page, for those who try rules.
+type Traced struct {
+	Rule  int // index among the rules
+	Field string
+	Value any
+	Node  *html.Node // the element it is from; nil: the expression names none
+}
+
+// Trace applies site rules to the tree of a page as the crawler does, and hands each value, those of lists one by one,
+// to each, until that returns false. It returns which rules are for the URL.
+func (rs *Rules) Trace(u weburl.URL, root *html.Node, each func(Traced) bool) (match []bool) {
+	match = make([]bool, len(rs.rules))
+	of := map[*rule]int{}
+	for i := range rs.rules {
+		of[&rs.rules[i]] = i
+	}
+	more := true
+	for _, r := range rs.matching(u) {
+		match[of[r]] = true
+		for _, f := range r.fields {
+			n := 0
+			f.trace(root, func(v any, node *html.Node) bool {
+				n++
+				more = more && each(Traced{of[r], f.name, v, node})
+				return more && f.list && n < maxValues
+			})
+		}
+	}
+	return match
+}
+
+// trace calls yield with each value and its element, as extract finds them.
+func (f *field) trace(root *html.Node, yield func(any, *html.Node) bool) {
+	defer func() { _ = recover() }() // a selector that fails on this page finds nothing
+	give := func(raw string, n *html.Node) bool {
+		v, ok := f.value(raw, &Result{})
+		return !ok || yield(v, n)
+	}
+	if f.xpath != nil {
+		f.traceXPath(root, give)
+		return
+	}
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && f.css.Match(n) {
+			if raw, ok := f.text(n); ok && !give(raw, n) {
+				return
+			}
+		}
+	}
+}
+
+func (f *field) traceXPath(root *html.Node, give func(string, *html.Node) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, ok := f.xpath.Evaluate(htmlquery.CreateXPathNavigator(root)).(*xpath.NodeIterator)
+	if !ok {
+		give(scalar(f.xpath.Evaluate(htmlquery.CreateXPathNavigator(root))), nil)
+		return
+	}
+	for v.MoveNext() {
+		nav := v.Current().(*htmlquery.NodeNavigator)
+		raw, ok := nav.Value(), true
+		if nav.NodeType() == xpath.ElementNode {
+			raw, ok = f.text(nav.Current())
+		}
+		if ok && !give(raw, nav.Current()) {
+			return
+		}
+	}
+}
+
+// Decode returns a body as UTF-8, as the crawler reads it: media type and charset are those of its record.
+func Decode(body []byte, mediaType, charset string) []byte {
+	contentType := mediaType
+	if charset != "" {
+		contentType += "; charset=" + charset
+	}
+	text, _, _ := decode(body, contentType)
+	return text
+}
+
+// RuleName is what messages call a rule.
+func RuleName(rules []crawl.SiteRule, i int) string {
+	if rules[i].Name != "" {
+		return rules[i].Name
+	}
+	return "rule " + scalar(float64(i+1))
+}

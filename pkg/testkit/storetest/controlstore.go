@@ -1,0 +1,442 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+)
+
+// ControlStore is what every workflow.Store has to pass. open returns an empty one.
+func ControlStore(t *testing.T, open func(*testing.T) workflow.Store) {
+	for name, test := range map[string]func(*controlSuite){
+		"workflows":          (*controlSuite).workflows,
+		"versions":           (*controlSuite).versions,
+		"executions":         (*controlSuite).executions,
+		"lists go on":        (*controlSuite).lists,
+		"compare and set":    (*controlSuite).compareAndSet,
+		"one of many wins":   (*controlSuite).race,
+		"once":               (*controlSuite).once,
+		"removal":            (*controlSuite).removal,
+		"steps":              (*controlSuite).steps,
+		"events":             (*controlSuite).events,
+		"events are bounded": (*controlSuite).bounded,
+		"values":             (*controlSuite).values,
+		"foreign cursors":    (*controlSuite).cursors,
+	} {
+		t.Run(name, func(t *testing.T) { test(&controlSuite{T: t, s: open(t), at: time.UnixMicro(1_700_000_000_000_123).UTC()}) })
+	}
+}
+
+type controlSuite struct {
+	*testing.T
+	s  workflow.Store
+	at time.Time
+}
+
+var bg = context.Background()
+
+func (c *controlSuite) must(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c *controlSuite) is(err, want error) {
+	c.Helper()
+	if !errors.Is(err, want) {
+		c.Errorf("error %v, want %v", err, want)
+	}
+}
+
+func (c *controlSuite) same(what string, got, want any) {
+	c.Helper()
+	if !reflect.DeepEqual(got, want) {
+		c.Errorf("%s:\ngot  %+v\nwant %+v", what, got, want)
+	}
+}
+
+func (c *controlSuite) tick() time.Time { c.at = c.at.Add(time.Second); return c.at }
+
+func (c *controlSuite) event(kind string) workflow.Event {
+	return workflow.Event{At: c.at, Type: kind, Actor: "me", Data: json.RawMessage(`{"a":1}`)}
+}
+
+func (c *controlSuite) workflow(slug string) *workflow.Workflow {
+	c.Helper()
+	w := &workflow.Workflow{ID: workflow.ID("wf_" + slug), Slug: slug, Name: "Name of " + slug, Labels: map[string]string{"team": slug}, Current: 1,
+		Created: c.tick(), Lock: 1}
+	v := &workflow.Version{Workflow: w.ID, Number: 1, Source: "id: x # comment", Definition: json.RawMessage(`{"id":""}`), SHA256: "aa",
+		Author: "me", Created: c.at}
+	c.must(c.s.CreateWorkflow(bg, w, v, c.event("workflow.created")))
+	return w
+}
+
+func (c *controlSuite) execution(w *workflow.Workflow) *workflow.Execution {
+	c.Helper()
+	job := crawl.DefaultJob()
+	job.Seeds = []string{"http://a.test/"}
+	x := &workflow.Execution{Workflow: w.ID, Version: 1, State: workflow.Pending, Desired: workflow.Run, Attempt: 1, Epoch: 1,
+		Cause: workflow.Cause{Kind: "manual", By: "me"}, Labels: map[string]string{}, Created: c.tick()}
+	c.must(c.s.CreateExecution(bg, x, &job, "", c.event("execution.created")))
+	return x
+}
+
+func (c *controlSuite) workflows() {
+	w := c.workflow("a")
+	got, err := c.s.Workflow(bg, "a")
+	c.must(err)
+	c.same("by slug", got, w)
+	got, err = c.s.Workflow(bg, string(w.ID))
+	c.must(err)
+	c.same("by id", got, w)
+	_, err = c.s.Workflow(bg, "none")
+	c.is(err, workflow.ErrNotFound)
+	c.is(c.s.CreateWorkflow(bg, &workflow.Workflow{ID: "wf_2", Slug: "a", Current: 1, Created: c.at}, &workflow.Version{Workflow: "wf_2", Number: 1,
+		Definition: json.RawMessage(`{}`)}, c.event("workflow.created")), workflow.ErrTaken)
+	stale := *w
+	w.Name, w.Archived, w.Labels = "new", c.tick(), nil
+	c.must(c.s.UpdateWorkflow(bg, w, c.event("workflow.updated")))
+	c.is(c.s.UpdateWorkflow(bg, &stale, c.event("workflow.updated")), workflow.ErrStale)
+	got, err = c.s.Workflow(bg, "a")
+	c.must(err)
+	w.Labels = map[string]string{}
+	c.same("changed", got, w)
+	x := &workflow.Execution{Workflow: w.ID, Version: 1, Created: c.at}
+	c.is(c.s.CreateExecution(bg, x, &crawl.Job{}, "", c.event("execution.created")), workflow.ErrArchived)
+	for filter, want := range map[workflow.Filter]int{{}: 0, {Archived: true}: 1, {Archived: true, Query: "NEW"}: 1,
+		{Archived: true, Query: "x"}: 0, {Archived: true, Label: "team"}: 0} {
+		list, err := c.s.Workflows(bg, filter, workflow.Page{Limit: 10})
+		c.must(err)
+		if len(list.Items) != want || list.Total != int64(want) {
+			c.Errorf("%+v: %d of %d, want %d", filter, len(list.Items), list.Total, want)
+		}
+	}
+	c.kinds(workflow.EventFilter{Workflow: w.ID}, "workflow.created", "workflow.updated")
+}
+
+func (c *controlSuite) versions() {
+	w := c.workflow("a")
+	for n := 1; n < 6; n++ {
+		v := &workflow.Version{Workflow: w.ID, Source: fmt.Sprint(n), Definition: json.RawMessage(`{}`), Parent: n, Message: "why", Created: c.tick()}
+		c.must(c.s.AddVersion(bg, v, n, c.event("workflow.version_added")))
+		got, err := c.s.Version(bg, w.ID, n+1)
+		c.must(err)
+		c.same("version", got, v)
+	}
+	c.is(c.s.AddVersion(bg, &workflow.Version{Workflow: w.ID, Definition: json.RawMessage(`{}`)}, 2, c.event("x")), workflow.ErrStale)
+	_, err := c.s.Version(bg, w.ID, 9)
+	c.is(err, workflow.ErrNotFound)
+	var numbers []int
+	for p := (workflow.Page{Limit: 4}); ; {
+		list, err := c.s.Versions(bg, w.ID, p)
+		c.must(err)
+		for _, v := range list.Items {
+			numbers = append(numbers, v.Number)
+		}
+		if p.Cursor = list.Next; p.Cursor == "" {
+			break
+		}
+	}
+	c.same("numbers", numbers, []int{6, 5, 4, 3, 2, 1})
+	got, err := c.s.Workflow(bg, "a")
+	c.must(err)
+	if got.Current != 6 || got.Lock != 6 {
+		c.Errorf("current %d, lock %d, want 6 and 6", got.Current, got.Lock)
+	}
+}
+
+func (c *controlSuite) executions() {
+	w := c.workflow("a")
+	x := c.execution(w)
+	if x.ID != "a-1" || x.Number != 1 || x.Slug != "a" || x.Lock != 1 {
+		c.Errorf("the first execution is %+v", x)
+	}
+	job, err := c.s.Job(bg, x.ID)
+	c.must(err)
+	if job.ID != x.ID || job.Seeds[0] != "http://a.test/" {
+		c.Errorf("its job is %+v", job)
+	}
+	x.State, x.Desired, x.BrakedBy, x.Reason, x.Note, x.Outcome = workflow.Starting, workflow.Stop, "disk", "why", "note", workflow.Stopped
+	x.Attempt, x.Epoch, x.Labels = 2, 3, map[string]string{"k": "v", "odd": `"'%_`}
+	x.Marks = workflow.Marks{Pages: 10, Letters: true, Began: c.at}
+	x.Stats = &workflow.Stats{Pages: 3, Statuses: map[int]int64{200: 3}}
+	x.Audit = &workflow.AuditSummary{OK: true, At: c.at, Faults: []string{"f"}}
+	x.Started, x.Ended, x.Trimmed, x.Discard = c.tick(), c.tick(), c.tick(), workflow.DiscardState
+	c.must(c.s.Change(bg, x, workflow.Pending, c.event("execution.starting")))
+	got, err := c.s.Execution(bg, x.ID)
+	c.must(err)
+	c.same("changed", got, x)
+	last, err := c.s.Workflow(bg, "a")
+	c.must(err)
+	c.same("last", last.Last, x)
+	if last.Executions != 1 {
+		c.Errorf("%d executions", last.Executions)
+	}
+	_, err = c.s.Execution(bg, "a-2")
+	c.is(err, workflow.ErrNotFound)
+	for label, want := range map[string]int{"k": 1, "k=v": 1, "k=w": 0, "z": 0, `odd="'%_`: 1} {
+		list, err := c.s.Executions(bg, workflow.ExecutionFilter{Label: label}, workflow.Page{Limit: 10})
+		c.must(err)
+		if len(list.Items) != want {
+			c.Errorf("label %s: %d executions, want %d", label, len(list.Items), want)
+		}
+	}
+}
+
+func (c *controlSuite) lists() {
+	a, b := c.workflow("a"), c.workflow("b")
+	var want []crawl.JobID
+	for i := range 11 {
+		x := c.execution([]*workflow.Workflow{a, b}[i%2])
+		if i%4 == 1 {
+			c.at = c.at.Add(-time.Second) // the same moment as the next: ids decide
+		}
+		want = append(want, x.ID)
+	}
+	seen := map[crawl.JobID]bool{}
+	var before *workflow.Execution
+	for p := (workflow.Page{Limit: 3}); ; {
+		list, err := c.s.Executions(bg, workflow.ExecutionFilter{}, p)
+		c.must(err)
+		if list.Total != 11 {
+			c.Errorf("total %d", list.Total)
+		}
+		for _, x := range list.Items {
+			if seen[x.ID] || before != nil && x.Created.After(before.Created) {
+				c.Errorf("%s stands twice, or behind an older one", x.ID)
+			}
+			seen[x.ID], before = true, &x
+		}
+		if p.Cursor = list.Next; p.Cursor == "" {
+			break
+		}
+	}
+	if len(seen) != len(want) {
+		c.Errorf("%d of %d executions are in the list", len(seen), len(want))
+	}
+	for _, id := range []string{"b", "wf_b"} {
+		list, err := c.s.Executions(bg, workflow.ExecutionFilter{Workflow: id, States: []workflow.State{workflow.Pending}}, workflow.Page{Limit: 20})
+		c.must(err)
+		if len(list.Items) != 5 || list.Items[0].ID != "b-5" {
+			c.Errorf("%d executions of b, the first %s", len(list.Items), list.Items[0].ID)
+		}
+	}
+	list, err := c.s.Workflows(bg, workflow.Filter{}, workflow.Page{Limit: 1})
+	c.must(err)
+	if len(list.Items) != 1 || list.Items[0].Slug != "b" || list.Items[0].Last.ID != "b-5" || list.Next == "" {
+		c.Errorf("the newest workflow is %+v", list.Items)
+	}
+	open, err := c.s.Unsettled(bg)
+	c.must(err)
+	if len(open) != 11 || open[0].ID != "a-1" {
+		c.Errorf("%d are unsettled, the first %s", len(open), open[0].ID)
+	}
+}
+
+func (c *controlSuite) compareAndSet() {
+	x := c.execution(c.workflow("a"))
+	other := *x
+	x.State = workflow.Starting
+	c.must(c.s.Change(bg, x, workflow.Pending, c.event("execution.starting")))
+	if x.Lock != 2 {
+		c.Errorf("lock %d after a change", x.Lock)
+	}
+	other.State = workflow.Cancelled
+	c.is(c.s.Change(bg, &other, workflow.Pending, c.event("execution.cancelled")), workflow.ErrStale)
+	other.Lock = 2
+	c.is(c.s.Change(bg, &other, workflow.Pending, c.event("execution.cancelled")), workflow.ErrStale)
+	other.ID = "a-9"
+	c.is(c.s.Change(bg, &other, workflow.Starting, c.event("execution.cancelled")), workflow.ErrStale)
+	c.kinds(workflow.EventFilter{Execution: "a-1"}, "execution.created", "execution.starting")
+}
+
+func (c *controlSuite) race() {
+	x := c.execution(c.workflow("a"))
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	won := 0
+	for range 8 {
+		wg.Go(func() {
+			mine := *x
+			mine.State = workflow.Starting
+			err := c.s.Change(bg, &mine, workflow.Pending, c.event("execution.starting"))
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				won++
+			} else if !errors.Is(err, workflow.ErrStale) {
+				c.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if won != 1 {
+		c.Errorf("%d of 8 changes from the same lock were stored", won)
+	}
+}
+
+func (c *controlSuite) once() {
+	w := c.workflow("a")
+	job := crawl.DefaultJob()
+	for range 2 {
+		x := &workflow.Execution{Workflow: w.ID, Version: 1, State: workflow.Pending, Attempt: 1, Created: c.tick()}
+		c.must(c.s.CreateExecution(bg, x, &job, "then b-1 1", c.event("execution.created")))
+		if x.ID != "a-1" {
+			c.Errorf("the same cause made %s", x.ID)
+		}
+	}
+	c.kinds(workflow.EventFilter{Execution: "a-1"}, "execution.created")
+}
+
+func (c *controlSuite) removal() {
+	w := c.workflow("a")
+	x := c.execution(w)
+	x.State, x.Ended, x.Discard = workflow.Stopped, c.at, workflow.DiscardAll
+	c.must(c.s.Change(bg, x, workflow.Pending, c.event("execution.deleting")))
+	c.must(c.s.SetStep(bg, x.ID, 1, workflow.Step{Name: "stats", State: "begun", At: c.at}))
+	list, err := c.s.Executions(bg, workflow.ExecutionFilter{}, workflow.Page{Limit: 10})
+	c.must(err)
+	open, err := c.s.Unsettled(bg)
+	c.must(err)
+	if len(list.Items) != 0 || len(open) != 1 {
+		c.Errorf("%d in the list, %d unsettled, want 0 and 1", len(list.Items), len(open))
+	}
+	c.must(c.s.Remove(bg, x.ID, c.event("execution.deleted")))
+	_, err = c.s.Execution(bg, x.ID)
+	c.is(err, workflow.ErrNotFound)
+	c.is(c.s.Remove(bg, x.ID, c.event("execution.deleted")), workflow.ErrNotFound)
+	c.kinds(workflow.EventFilter{Workflow: w.ID}, "workflow.created", "execution.deleted")
+	if next := c.execution(w); next.ID != "a-2" {
+		c.Errorf("the next execution is %s: numbers are never given twice", next.ID)
+	}
+}
+
+func (c *controlSuite) steps() {
+	x := c.execution(c.workflow("a"))
+	for _, s := range []workflow.Step{{Name: "stats", State: "begun", At: c.at}, {Name: "audit", State: "begun", At: c.at},
+		{Name: "stats", State: "done", Result: json.RawMessage(`{"pages":1}`), At: c.tick()}} {
+		c.must(c.s.SetStep(bg, x.ID, 1, s))
+	}
+	got, err := c.s.Steps(bg, x.ID, 1)
+	c.must(err)
+	if len(got) != 2 || got[0].Name != "stats" || got[0].State != "done" || string(got[0].Result) != `{"pages":1}` || got[1].Name != "audit" {
+		c.Errorf("steps %+v", got)
+	}
+	got, err = c.s.Steps(bg, x.ID, 2)
+	c.must(err)
+	if len(got) != 0 {
+		c.Errorf("steps of another attempt: %+v", got)
+	}
+}
+
+// kinds compares the types of events, and looks whether their numbers grow and those of executions have no gap.
+func (c *controlSuite) kinds(f workflow.EventFilter, want ...string) {
+	c.Helper()
+	got, err := c.s.Events(bg, f, 0, 1000)
+	c.must(err)
+	var kinds []string
+	var id int64
+	for _, e := range got {
+		kinds = append(kinds, e.Type)
+		if e.ID <= id {
+			c.Errorf("event %d stands behind %d", e.ID, id)
+		}
+		id = e.ID
+	}
+	c.same("events", kinds, want)
+}
+
+func (c *controlSuite) events() {
+	w := c.workflow("a")
+	x := c.execution(w)
+	ctx, cancel := context.WithCancel(bg)
+	defer cancel()
+	woken := c.s.Subscribe(ctx)
+	e := c.event("milestone.pages")
+	e.Execution = x.ID
+	c.must(c.s.AddEvent(bg, e))
+	select {
+	case <-woken:
+	case <-time.After(10 * time.Second):
+		c.Error("an event woke nobody")
+	}
+	c.must(c.s.AddEvent(bg, workflow.Event{At: c.at, Type: "server.started", Actor: "server"}))
+	e.Execution = "a-9"
+	c.is(c.s.AddEvent(bg, e), workflow.ErrNotFound)
+	all, err := c.s.Events(bg, workflow.EventFilter{}, 0, 100)
+	c.must(err)
+	if len(all) != 4 || all[2].Seq != 2 || all[2].Workflow != w.ID || string(all[2].Data) != `{"a":1}` || all[3].Seq != 0 || all[3].Execution != "" {
+		c.Errorf("events %+v", all)
+	}
+	behind, err := c.s.Events(bg, workflow.EventFilter{}, all[1].ID, 1)
+	c.must(err)
+	c.same("behind", behind, all[2:3])
+	last, err := c.s.Events(bg, workflow.EventFilter{Last: true}, 0, 2)
+	c.must(err)
+	c.same("last", last, all[2:])
+	c.kinds(workflow.EventFilter{Types: []string{"server.started", "workflow.created"}}, "workflow.created", "server.started")
+}
+
+func (c *controlSuite) bounded() {
+	x := c.execution(c.workflow("a"))
+	const more = 700
+	for n := 1; n < workflow.MaxEvents+more; {
+		batch := min(1000, workflow.MaxEvents+more-n)
+		events := slices.Repeat([]workflow.Event{c.event("milestone.pages")}, batch)
+		c.must(c.s.Change(bg, x, workflow.Pending, events...))
+		n += batch
+	}
+	got, err := c.s.Events(bg, workflow.EventFilter{Execution: x.ID}, 0, 2*workflow.MaxEvents)
+	c.must(err)
+	if len(got) > workflow.MaxEvents || len(got) < workflow.MaxEvents/2 || got[len(got)-1].Seq != workflow.MaxEvents+more {
+		c.Fatalf("%d events are kept, the last is number %d", len(got), got[len(got)-1].Seq)
+	}
+	for i := range got {
+		if got[i].Seq != got[0].Seq+i {
+			c.Fatalf("event %d follows %d", got[i].Seq, got[i-1].Seq)
+		}
+	}
+	folded, err := c.s.Folded(bg, x.ID)
+	c.must(err)
+	if folded["execution.created"] != 1 || folded["execution.created"]+folded["milestone.pages"] != int64(got[0].Seq-1) {
+		c.Errorf("folded %v, the first that is kept is number %d", folded, got[0].Seq)
+	}
+}
+
+func (c *controlSuite) values() {
+	c.must(c.s.SetValue(bg, "s", "b", []byte{0, 1}))
+	c.must(c.s.SetValue(bg, "s", "a", []byte{}))
+	c.must(c.s.SetValue(bg, "s", "b", []byte("two")))
+	c.must(c.s.SetValue(bg, "t", "b", []byte("other")))
+	c.must(c.s.SetValue(bg, "t", "gone", []byte("x")))
+	c.must(c.s.SetValue(bg, "t", "gone", nil))
+	got, err := c.s.Value(bg, "s", "b")
+	c.must(err)
+	none, err := c.s.Value(bg, "t", "gone")
+	c.must(err)
+	if string(got) != "two" || none != nil {
+		c.Errorf("values %q and %q", got, none)
+	}
+	var keys []string
+	c.must(c.s.EachValue(bg, "s", func(k string, _ []byte) error { keys = append(keys, k); return nil }))
+	c.same("keys", keys, []string{"a", "b"})
+}
+
+func (c *controlSuite) cursors() {
+	bad := (*workflow.Invalid)(nil)
+	for _, cursor := range []string{"x", "!", "AAAA", "J25n"} {
+		if _, err := c.s.Executions(bg, workflow.ExecutionFilter{}, workflow.Page{Limit: 1, Cursor: cursor}); !errors.As(err, &bad) {
+			c.Errorf("cursor %q: %v", cursor, err)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package workflow
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// longAtOnce bounds the work that takes long: starts, ends and deletions of executions.
+const longAtOnce = 4
+
+// sweepEvery is how often executions are looked for whose days are over.
+const sweepEvery = time.Hour
+
+// memo is what the conductor remembers of an execution. It may be lost at any time.
+type memo struct {
+	job        *crawl.Job // of the epoch
+	epoch      uint32
+	tries      int       // of its start
+	notBefore  time.Time // of the next try
+	fault      string    // that the engine cannot get over, and since when
+	faultSince time.Time
+	drain      time.Time // since when it is waited for what is in flight
+	state      State     // that drain belongs to
+}
+
+// conductor is one run of the loop.
+type conductor struct {
+	*Manager
+	long  chan struct{} // a place for each work that takes long
+	work  sync.WaitGroup
+	swept time.Time
+}
+
+// Run drives all executions until ctx is done. It looks at them whenever something has happened, and every two seconds.
+// It goes on where the last process stood. At its end the executions stay as they are, for the next process.
+func (m *Manager) Run(ctx context.Context) error {
+	c := &conductor{Manager: m, long: make(chan struct{}, longAtOnce)}
+	defer c.work.Wait()
+	events := m.store.Subscribe(ctx)
+	tick := time.NewTicker(m.opt.Poll)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if err := c.pass(ctx); err != nil && ctx.Err() == nil {
+			m.opt.Log.Error("executions are not looked after: the control store fails", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-m.wake:
+		case <-events:
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// pass looks at every execution once.
+func (c *conductor) pass(ctx context.Context) error {
+	all, err := c.store.Unsettled(ctx)
+	if err != nil {
+		return err
+	}
+	c.forget(all)
+	used := 0
+	for i := range all {
+		if all[i].used() {
+			used++
+		}
+	}
+	for i := range all {
+		x := &all[i]
+		if c.interrupt(x) {
+			continue
+		}
+		free := used < c.MaxRunning()
+		if taken, err := c.look(ctx, x, free); err != nil && ctx.Err() == nil {
+			c.opt.Log.Error("an execution is not looked after", "execution", x.ID, "state", x.State, "error", err)
+		} else if taken {
+			used++
+		}
+	}
+	if now := c.now(); now.Sub(c.swept) >= sweepEvery {
+		c.swept = now
+		return c.sweepAll(ctx)
+	}
+	return nil
+}
+
+// forget drops what is remembered of executions that need nobody any more.
+func (c *conductor) forget(all []Execution) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	there := make(map[crawl.JobID]bool, len(all))
+	for i := range all {
+		there[all[i].ID] = true
+	}
+	for id := range c.memo {
+		if !there[id] && c.busy[id] == nil {
+			delete(c.memo, id)
+		}
+	}
+}
+
+// interrupt reports whether work for an execution is under way. A wish to cancel it ends the making of figures.
+func (c *conductor) interrupt(x *Execution) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	stop := c.busy[x.ID]
+	if stop != nil && x.State == Finalizing && x.Desired == Cancel {
+		stop()
+	}
+	return stop != nil
+}
+
+// memoOf is what is remembered of an execution. Only who works for it uses it.
+func (c *conductor) memoOf(x *Execution) *memo {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.memo[x.ID]
+	if m == nil {
+		m = &memo{}
+		c.memo[x.ID] = m
+	}
+	return m
+}
+
+// slowly does work for an execution beside the loop. Where all places are taken, a later pass comes back to it.
+func (c *conductor) slowly(ctx context.Context, x *Execution, work func(context.Context, *Execution) error) {
+	select {
+	case c.long <- struct{}{}:
+	default:
+		return
+	}
+	ctx, stop := context.WithCancel(ctx)
+	c.mu.Lock()
+	c.busy[x.ID] = stop
+	c.mu.Unlock()
+	c.work.Go(func() {
+		defer func() {
+			stop()
+			c.mu.Lock()
+			delete(c.busy, x.ID)
+			c.mu.Unlock()
+			<-c.long
+			c.nudge()
+		}()
+		if err := work(ctx, x); err != nil && ctx.Err() == nil {
+			c.opt.Log.Error("an execution is not looked after", "execution", x.ID, "state", x.State, "error", err)
+		}
+	})
+}
+
+// jobOf is the definition that an execution runs by: the engine knows its last revision, once it has it.
+func (c *conductor) jobOf(ctx context.Context, x *Execution) (*crawl.Job, error) {
+	m := c.memoOf(x)
+	if m.job != nil && m.epoch == x.Epoch {
+		return m.job, nil
+	}
+	job, err := c.currentJob(ctx, x)
+	if err == nil {
+		m.job, m.epoch = job, x.Epoch
+	}
+	return job, err
+}
+
+// revisions is an engine that revises jobs.
+type revisions interface {
+	// Job is the job as it is now; nil: it is not known.
+	Job(ctx context.Context, id crawl.JobID) (*crawl.Job, error)
+}
+
+func (c *conductor) currentJob(ctx context.Context, x *Execution) (*crawl.Job, error) {
+	if r, ok := c.engine.(revisions); ok {
+		if job, err := r.Job(ctx, x.ID); err != nil || job != nil {
+			return job, err
+		}
+	}
+	return c.store.Job(ctx, x.ID)
+}

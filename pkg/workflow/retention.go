@@ -1,0 +1,120 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+var endedStates = []State{Succeeded, Partial, Stopped, Cancelled, Failed}
+
+// retention is the last step of the finalizer.
+func (c *conductor) retention(ctx context.Context, x *Execution) (any, error) {
+	job, err := c.jobOf(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.sweep(ctx, x.Workflow, job.Lifecycle.Retention, 1)
+	return map[string]any{"discarded": n}, err
+}
+
+// sweepAll looks for executions whose days are over, by the current versions of their workflows.
+func (c *conductor) sweepAll(ctx context.Context) error {
+	for page := (Page{Limit: 200}); ; {
+		list, err := c.store.Workflows(ctx, Filter{Archived: true}, page)
+		if err != nil {
+			return err
+		}
+		for i := range list.Items {
+			w := &list.Items[i]
+			job, err := c.Manager.job(ctx, w.ID, w.Current)
+			if err == nil {
+				_, err = c.sweep(ctx, w.ID, job.Lifecycle.Retention, 0)
+			}
+			if err != nil {
+				c.opt.Log.Error("old executions are not looked for", "workflow", w.Slug, "error", err)
+			}
+		}
+		if page.Cursor = list.Next; page.Cursor == "" {
+			return ctx.Err()
+		}
+	}
+}
+
+// sweep marks for deletion what the retention of a workflow does not keep; newer executions are about to end besides.
+func (c *conductor) sweep(ctx context.Context, id ID, r crawl.Retention, newer int) (marked int, err error) {
+	if r.Executions == 0 && r.Days == 0 {
+		return 0, nil
+	}
+	for page := (Page{Limit: 200}); ; {
+		list, err := c.store.Executions(ctx, ExecutionFilter{Workflow: string(id), States: endedStates}, page)
+		if err != nil {
+			return marked, err
+		}
+		for i := range list.Items {
+			newer++
+			x := &list.Items[i]
+			why := expired(r, x, newer, c.now())
+			if why == "" || x.Discard != DiscardNothing || !x.Trimmed.IsZero() && r.Records != crawl.RecordsDrop {
+				continue
+			}
+			if err := c.expire(ctx, x, r, why); err != nil && !errors.Is(err, ErrNotFound) {
+				return marked, err
+			}
+			marked++
+		}
+		if page.Cursor = list.Next; page.Cursor == "" {
+			return marked, nil
+		}
+	}
+}
+
+// expired says why the n-th newest execution is not kept; empty: it is.
+func expired(r crawl.Retention, x *Execution, n int, now time.Time) string {
+	switch {
+	case r.Executions > 0 && n > r.Executions:
+		return fmt.Sprintf("lifecycle.retention.executions: the last %d are kept", r.Executions)
+	case r.Days > 0 && now.Sub(x.Ended) > time.Duration(r.Days)*24*time.Hour:
+		return fmt.Sprintf("lifecycle.retention.days: it ended more than %d days ago", r.Days)
+	}
+	return ""
+}
+
+func (c *conductor) expire(ctx context.Context, x *Execution, r crawl.Retention, why string) error {
+	_, err := c.change(ctx, x.ID, func(x *Execution) ([]Event, error) {
+		if x.Discard != DiscardNothing || !x.State.Ended() {
+			return nil, nil
+		}
+		if x.Discard = DiscardState; r.Records == crawl.RecordsDrop {
+			x.Discard = DiscardAll
+		}
+		return []Event{c.event(conductorName, "execution.expired", map[string]any{"reason": why})}, nil
+	})
+	return err
+}
+
+// discard deletes what an execution is to lose.
+func (c *conductor) discard(ctx context.Context, x *Execution) error {
+	memo := c.memoOf(x)
+	if c.now().Before(memo.notBefore) {
+		return nil
+	}
+	if err := c.engine.Discard(ctx, x.ID, x.Discard != DiscardAll); err != nil {
+		memo.notBefore = c.now().Add(time.Minute)
+		return fmt.Errorf("data of execution %s are not deleted yet: %w", x.ID, err)
+	}
+	if x.Discard.Deleted() {
+		return c.store.Remove(ctx, x.ID, c.event(conductorName, "execution.deleted", map[string]any{"execution": x.ID}))
+	}
+	_, err := c.change(ctx, x.ID, func(x *Execution) ([]Event, error) {
+		if x.Discard != DiscardState {
+			return nil, nil // somebody deletes all of it meanwhile
+		}
+		x.Discard, x.Trimmed = DiscardNothing, c.now()
+		return []Event{c.event(conductorName, "execution.trimmed", nil)}, nil
+	})
+	return err
+}

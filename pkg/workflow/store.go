@@ -1,0 +1,83 @@
+package workflow
+
+import (
+	"context"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Store keeps what people set up and what became of it. Each method is one transaction, which is durable when it
+// returns; whatever it changes, it stores together with the events that tell of it. pkg/stores/sqlite has the one of a
+// process. Its suite is pkg/testkit/storetest.
+//
+// A method that changes a row compares its lock with the one stored, returns ErrStale where they differ, and sets the
+// new lock in the value it was given.
+type Store interface {
+	WorkflowStore
+	ExecutionStore
+	EventStore
+	// Values are small things of other parts: settings, keys, sessions.
+	Values
+	Close() error
+}
+
+// WorkflowStore keeps workflows and their versions.
+type WorkflowStore interface {
+	// CreateWorkflow stores a workflow with its first version. ErrTaken where another has its slug.
+	CreateWorkflow(ctx context.Context, w *Workflow, v *Version, e Event) error
+	// UpdateWorkflow stores name, labels and archived.
+	UpdateWorkflow(ctx context.Context, w *Workflow, e Event) error
+	// Workflow finds one by id or slug. It has its last execution.
+	Workflow(ctx context.Context, id string) (*Workflow, error)
+	Workflows(ctx context.Context, f Filter, p Page) (*List[Workflow], error) // the newest first
+	// AddVersion stores the version after current and makes it the current one. ErrStale where current is not the
+	// current version.
+	AddVersion(ctx context.Context, v *Version, current int, e Event) error
+	Version(ctx context.Context, id ID, number int) (*Version, error)
+	Versions(ctx context.Context, id ID, p Page) (*List[Version], error) // the newest first
+}
+
+// ExecutionStore keeps executions and the steps of their ends.
+type ExecutionStore interface {
+	// CreateExecution stores the next execution of x.Workflow with the definition that it runs, and sets its number and
+	// id: those of the definition too. once, where it is not empty, names the cause: the execution that was stored for
+	// the same cause before is returned in x instead of a new one. ErrArchived where the workflow is archived.
+	CreateExecution(ctx context.Context, x *Execution, job *crawl.Job, once string, e Event) error
+	// Change stores x where it is in state from and has x.Lock, together with events. ErrStale otherwise.
+	Change(ctx context.Context, x *Execution, from State, events ...Event) error
+	Execution(ctx context.Context, id crawl.JobID) (*Execution, error)
+	// Job is the definition that an execution began with.
+	Job(ctx context.Context, id crawl.JobID) (*crawl.Job, error)
+	Executions(ctx context.Context, f ExecutionFilter, p Page) (*List[Execution], error) // the newest first
+	// Unsettled are the executions that a conductor has to look after, the oldest first: those that have not ended, and
+	// those whose data are to be discarded.
+	Unsettled(ctx context.Context) ([]Execution, error)
+	// Remove deletes an execution with its steps and events. e stays.
+	Remove(ctx context.Context, id crawl.JobID, e Event) error
+	Steps(ctx context.Context, id crawl.JobID, attempt int) ([]Step, error) // in the order in which they began
+	SetStep(ctx context.Context, id crawl.JobID, attempt int, s Step) error
+}
+
+// MaxEvents is how many events of one execution are kept. Of more, the oldest are folded into counts by type.
+const MaxEvents = 10_000
+
+// EventStore keeps events.
+type EventStore interface {
+	// AddEvent stores an event that goes with no change. The store gives it its numbers.
+	AddEvent(ctx context.Context, e Event) error
+	Events(ctx context.Context, f EventFilter, after int64, limit int) ([]Event, error)
+	// Folded counts, by type, the events of an execution that are not kept any more.
+	Folded(ctx context.Context, id crawl.JobID) (map[string]int64, error)
+	// Subscribe returns a channel that has a value whenever there may be new events, until ctx is done.
+	Subscribe(ctx context.Context) <-chan struct{}
+}
+
+// Values keeps values by section and key.
+type Values interface {
+	// Value returns nil where there is none.
+	Value(ctx context.Context, section, key string) ([]byte, error)
+	// SetValue stores a value; nil deletes it.
+	SetValue(ctx context.Context, section, key string, value []byte) error
+	// EachValue calls each with all values of a section, in the order of their keys, until it returns an error.
+	EachValue(ctx context.Context, section string, each func(key string, value []byte) error) error
+}

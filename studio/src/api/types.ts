@@ -1,0 +1,42 @@
+// The API's answers, by the names that the studio uses. schema.d.ts is made of api/openapi.yaml by `make studio`.
+import type { components } from "./schema";
+
+type S = components["schemas"];
+
+export type Execution = S["ExecutionNow"];
+export type Workflow = S["Workflow"];
+export type Version = S["Version"];
+export type Status = S["CrawlStatus"];
+export type Task = S["Task"];
+export type TaskCounts = S["TaskCounts"];
+export type Count = S["Count"];
+export type Host = S["Host"];
+export type HostStory = S["HostStory"];
+export type Request = S["Request"];
+export type Explanation = S["Explanation"];
+export type Record_ = S["Record"];
+export type Facets = S["Facets"];
+export type LinkState = S["LinkState"];
+export type Member = S["Member"];
+export type RecordWhole = S["RecordWhole"];
+export type Cluster = S["Cluster"];
+export type ClusterWhole = S["ClusterWhole"];
+export type TextDiff = S["TextDiff"];
+export type Chain = S["Chain"];
+export type Whirl = S["Whirl"];
+export type Series = S["Series"];
+export type Event = S["Event"];
+export type LogLine = S["LogLine"];
+export type Comparison = S["Comparison"];
+export type Compared = S["Compared"];
+export type Agent = S["Agent"];
+export type Setting = S["Setting"];
+export type Step = S["Step"];
+export type Revision = S["Revision"];
+export type Letter = S["Letter"];
+export type Checked = S["DefinitionChecked"];
+export type Match = S["Match"];
+export type RuleTested = S["RuleTested"];
+export type RuleChecked = S["RuleChecked"];
+export type Me = S["Me"];
+export type VersionDiff = S["VersionDiff"];

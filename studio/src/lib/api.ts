@@ -1,0 +1,64 @@
+// The way to the API: same origin, session cookie, problems as errors.
+
+export type Query = Record<string, string | number | boolean | string[] | undefined | null>;
+
+/** What the API answers where it cannot do what was asked (RFC 9457). */
+export class Problem extends Error {
+  readonly status: number;
+  readonly detail: string;
+  readonly requestId: string;
+  readonly errors: { location?: string; message: string; line?: number; column?: number }[];
+
+  constructor(status: number, title: string, detail: string, requestId: string, errors: Problem["errors"] = []) {
+    super(title);
+    this.status = status;
+    this.detail = detail;
+    this.requestId = requestId;
+    this.errors = errors;
+  }
+}
+
+export const base = new URL("api/v1/", document.baseURI).toString();
+
+/** The address of a route, with its query. Empty values are left out. */
+export function address(path: string, query: Query = {}): string {
+  const u = new URL(path.replace(/^\//, ""), base);
+  for (const [key, value] of Object.entries(query)) {
+    if (value === undefined || value === null || value === "") continue;
+    for (const v of Array.isArray(value) ? value : [value]) u.searchParams.append(key, String(v));
+  }
+  return u.toString();
+}
+
+export interface Ask {
+  query?: Query;
+  body?: unknown;
+  lock?: number; // of the resource that is changed: If-Match
+  signal?: AbortSignal;
+}
+
+export async function call<T>(method: string, path: string, ask: Ask = {}): Promise<T> {
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (ask.body !== undefined) headers["Content-Type"] = "application/json";
+  if (ask.lock !== undefined) headers["If-Match"] = `"${ask.lock}"`;
+  if (method === "POST") headers["Idempotency-Key"] = crypto.randomUUID();
+  let answer: Response;
+  try {
+    answer = await fetch(address(path, ask.query), {
+      method,
+      headers,
+      credentials: "same-origin",
+      signal: ask.signal,
+      body: ask.body === undefined ? undefined : JSON.stringify(ask.body),
+    });
+  } catch (e) {
+    if (ask.signal?.aborted) throw e;
+    throw new Problem(0, "Whirlpool does not answer", "Is `whirlpool serve` still running? What it has stored is safe.", "");
+  }
+  const text = await answer.text();
+  const data: unknown = text && answer.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : undefined;
+  if (answer.ok) return data as T;
+  const p = (data ?? {}) as { title?: string; detail?: string; instance?: string; errors?: Problem["errors"] };
+  const id = answer.headers.get("X-Request-Id") ?? p.instance ?? "";
+  throw new Problem(answer.status, p.title ?? `Error ${answer.status}`, p.detail ?? "", id, p.errors);
+}

@@ -1,0 +1,101 @@
+import { lazy, StrictMode, Suspense, useEffect, useState } from "react";
+import { createRoot } from "react-dom/client";
+import { Route, Router, Switch } from "wouter";
+import { useHashLocation } from "wouter/use-hash-location";
+import type { Me } from "./api/types";
+import { call, Problem } from "./lib/api";
+import { useGet } from "./lib/query";
+import { usePath } from "./lib/route";
+import { Overview } from "./pages/overview";
+import { SignIn } from "./pages/signin";
+import { Frame, Head } from "./ui/shell";
+import { Empty, Failure, Skeleton } from "./ui/state";
+import "./tokens.css";
+import "./style.css";
+
+const ExecutionPages = lazy(() => import("./pages/execution"));
+const Workflows = lazy(() => import("./pages/workflows"));
+const WorkflowPage = lazy(() => import("./pages/workflow"));
+const Compare = lazy(() => import("./pages/compare"));
+const Diff = lazy(() => import("./pages/diff"));
+const Rules = lazy(() => import("./pages/rules"));
+const Logs = lazy(() => import("./pages/logs"));
+const Nodes = lazy(() => import("./pages/nodes"));
+const Settings = lazy(() => import("./pages/settings"));
+
+/** The token of a first visit stands behind the # of the link: it is exchanged for a session and taken away. */
+async function exchange(): Promise<Problem | null> {
+  const token = /^#token=(.+)$/.exec(location.hash)?.[1];
+  if (!token) return null;
+  history.replaceState(null, "", location.pathname + location.search + "#/");
+  try {
+    await call("POST", "/session", { body: { token: decodeURIComponent(token) } });
+    return null;
+  } catch (e) {
+    return e as Problem;
+  }
+}
+
+function App({ refused }: { refused: Problem | null }) {
+  const me = useGet<Me>("/me");
+  if (me.data?.role === "anyone" || me.error?.status === 401) return <SignIn refused={refused} again={me.reload} />;
+  if (me.data === undefined) {
+    return <main className="page">{me.error ? <Failure problem={me.error} retry={me.reload} /> : <Skeleton />}</main>;
+  }
+  return (
+    <Router hook={usePath as typeof useHashLocation}>
+      <Frame>
+        <Suspense fallback={<Skeleton />}>
+          <Switch>
+            <Route path="/">
+              <Overview />
+            </Route>
+            <Route path="/x/:id/:tab?">{(p) => <ExecutionPages key={p.id} id={decodeURIComponent(p.id)} tab={p.tab ?? ""} />}</Route>
+            <Route path="/w">
+              <Workflows />
+            </Route>
+            <Route path="/w/:slug">{(p) => <WorkflowPage key={p.slug} slug={decodeURIComponent(p.slug)} />}</Route>
+            <Route path="/compare">
+              <Compare />
+            </Route>
+            <Route path="/diff">
+              <Diff />
+            </Route>
+            <Route path="/rules">
+              <Rules />
+            </Route>
+            <Route path="/logs">
+              <Logs />
+            </Route>
+            <Route path="/nodes">
+              <Nodes />
+            </Route>
+            <Route path="/settings">
+              <Settings />
+            </Route>
+            <Route>
+              <Head title="No such page" />
+              <Empty title="This address leads nowhere">
+                <p>
+                  It may be of another version of Whirlpool. <a href="#/">Go to the overview</a>
+                </p>
+              </Empty>
+            </Route>
+          </Switch>
+        </Suspense>
+      </Frame>
+    </Router>
+  );
+}
+
+function Start() {
+  const [refused, setRefused] = useState<Problem | null | undefined>(undefined);
+  useEffect(() => void exchange().then(setRefused), []);
+  return refused === undefined ? null : <App refused={refused} />;
+}
+
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <Start />
+  </StrictMode>,
+);

@@ -1,0 +1,53 @@
+import type { TextDiff } from "../api/types";
+import { count, plain } from "../lib/format";
+import { useGet } from "../lib/query";
+import { at, useParams } from "../lib/route";
+import { Head } from "../ui/shell";
+import { Notice, Shown } from "../ui/state";
+import { Url } from "../ui/text";
+
+/** Two texts side by side, what differs marked. */
+export default function Diff() {
+  const [p] = useParams();
+  const [a, b] = [p.get("a") ?? "", p.get("b") ?? ""];
+  const diff = useGet<TextDiff>("/compare/texts", { first: a, first_key: p.get("ka") ?? "", second: b, second_key: p.get("kb") ?? "" });
+  return (
+    <>
+      <Head where={<a href={at.execution(a)}>{a}</a>} title="Two texts" />
+      <Shown of={diff}>{(d) => <Sides d={d} />}</Shown>
+    </>
+  );
+}
+
+function Sides({ d }: { d: TextDiff }) {
+  const pieces = d.pieces ?? [];
+  const same = pieces.filter((p) => p.op === "=").reduce((n, p) => n + words(p.text), 0);
+  const all = Math.max(d.a.words, d.b.words, 1);
+  return (
+    <>
+      <p className="sub">
+        {count(same)} of {count(all)} words stand in both, in the same order.{d.cut ? " The texts were too long to be compared whole." : ""}
+      </p>
+      {[d.a, d.b].map((s, i) => s.note && <Notice key={i} tone="wait">{s.note}</Notice>)}
+      <div className="split" style={{ margin: "var(--s-4) 0 var(--s-2)" }}>
+        {[d.a, d.b].map((s, i) => (
+          <div key={i} style={{ minWidth: 0 }}>
+            <h2 className="clip">{plain(s.title) || "Without a title"}</h2>
+            <span className="small">
+              <Url url={s.url} href={at.explain(s.execution, s.url)} />
+            </span>
+            <span className="small muted">
+              {s.execution} · {count(s.words)} words
+            </span>
+          </div>
+        ))}
+      </div>
+      <div className="diff">
+        <div aria-label="The first text">{pieces.map((p, i) => (p.op === "+" ? null : p.op === "-" ? <del key={i}>{plain(p.text, 50_000)}</del> : <span key={i}>{plain(p.text, 50_000)}</span>))}</div>
+        <div aria-label="The second text">{pieces.map((p, i) => (p.op === "-" ? null : p.op === "+" ? <ins key={i}>{plain(p.text, 50_000)}</ins> : <span key={i}>{plain(p.text, 50_000)}</span>))}</div>
+      </div>
+    </>
+  );
+}
+
+const words = (t: string | undefined) => (t ? t.split(/\s+/).filter(Boolean).length : 0);

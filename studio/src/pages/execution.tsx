@@ -1,0 +1,124 @@
+import { lazy, Suspense } from "react";
+import { call } from "../lib/api";
+import { at, enc, usePath } from "../lib/route";
+import { renew, useGet } from "../lib/query";
+import type { Execution } from "../api/types";
+import { Act } from "../ui/act";
+import { Head, Tabs } from "../ui/shell";
+import { Failure, Skeleton, StateDot } from "../ui/state";
+import { When } from "../ui/text";
+
+const Live = lazy(() => import("./live"));
+const Hosts = lazy(() => import("./hosts"));
+const Urls = lazy(() => import("./urls"));
+const Explain = lazy(() => import("./explain"));
+const Records = lazy(() => import("./records"));
+const Clusters = lazy(() => import("./clusters"));
+const Events = lazy(() => import("./events"));
+
+const tabs: [string, string][] = [
+  ["", "Live"],
+  ["hosts", "Hosts"],
+  ["urls", "URLs"],
+  ["explain", "Explain"],
+  ["records", "Records"],
+  ["clusters", "Duplicates"],
+  ["events", "Events"],
+];
+
+/** The frame of all pages about one execution. */
+export default function ExecutionPages({ id, tab }: { id: string; tab: string }) {
+  const ex = useGet<Execution>(`/executions/${enc(id)}`, {}, { topic: `execution:${id}`, every: 5000 });
+  const [path] = usePath();
+  const x = ex.data;
+  if (!x) return ex.error ? <Failure problem={ex.error} retry={ex.reload} /> : <Skeleton />;
+  return (
+    <>
+      <Head
+        where={
+          <>
+            <a href="#/">Overview</a> / <a href={at.workflow(x.slug)}>{x.slug}</a>
+          </>
+        }
+        title={x.id}
+        state={<StateDot state={x.state} word={x.state + (x.braked_by ? ` by ${x.braked_by}` : "")} />}
+      >
+        <Actions x={x} />
+      </Head>
+      <p className="sub">
+        Version {x.version}
+        {x.epoch > 1 && `, settings revised ${x.epoch - 1} times`} · {x.started ? "started " : "created "}
+        <When at={x.started ?? x.created} />
+        {x.ended && (
+          <>
+            {" "}
+            · ended <When at={x.ended} />
+          </>
+        )}
+        {x.reason && <> · {x.reason}</>}
+      </p>
+      <Tabs
+        label="Pages of this execution"
+        of={tabs.map(([t, word]) => ({ href: at.execution(id) + (t && "/" + t), word, on: path.split("/")[3] === (t || undefined) }))}
+      />
+      <Suspense fallback={<Skeleton />}>
+        {tab === "" && <Live x={x} />}
+        {tab === "hosts" && <Hosts x={x} />}
+        {tab === "urls" && <Urls x={x} />}
+        {tab === "explain" && <Explain x={x} />}
+        {tab === "records" && <Records x={x} />}
+        {tab === "clusters" && <Clusters x={x} />}
+        {tab === "events" && <Events x={x} />}
+      </Suspense>
+    </>
+  );
+}
+
+const ended = ["succeeded", "partial", "stopped", "failed", "cancelled"];
+
+export const isOver = (x: Execution) => ended.includes(x.state);
+
+/** What can be done with it in its state. */
+function Actions({ x }: { x: Execution }) {
+  const wish = (verb: string) => async () => {
+    await call("POST", `/executions/${enc(x.id)}:${verb}`, { body: {} });
+    renew(`/executions`);
+  };
+  const over = isOver(x);
+  return (
+    <>
+      {["running", "starting", "pending"].includes(x.state) && (
+        <Act role="user" run={wish("pause")}>
+          Pause
+        </Act>
+      )}
+      {["paused", "pausing"].includes(x.state) && (
+        <Act role="user" kind="primary" run={wish("resume")}>
+          Resume
+        </Act>
+      )}
+      {!over && !["stopping", "finalizing", "cancelling"].includes(x.state) && (
+        <Act
+          role="user"
+          run={wish("stop")}
+          verb="Stop"
+          sure={
+            <>
+              <h2>Stop {x.id}?</h2>
+              <p style={{ marginTop: "var(--s-3)" }}>
+                What is in flight is finished, figures and audit are made, and what was found stays. It can be resumed later.
+              </p>
+            </>
+          }
+        >
+          Stop
+        </Act>
+      )}
+      {over && x.state !== "cancelled" && (
+        <Act role="user" run={wish("resume")}>
+          Resume
+        </Act>
+      )}
+    </>
+  );
+}

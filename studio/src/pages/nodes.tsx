@@ -1,0 +1,82 @@
+import type { Agent } from "../api/types";
+import { count, duration, plain, share, size } from "../lib/format";
+import { useNow } from "../lib/clock";
+import { useGet } from "../lib/query";
+import type { ListOf } from "../ui/more";
+import { Head } from "../ui/shell";
+import { Notice, Shown, StateDot } from "../ui/state";
+import { Table, type Column } from "../ui/table";
+import { When } from "../ui/text";
+
+/** The programs that crawl: in one process, one row. */
+export default function Nodes() {
+  const agents = useGet<ListOf<Agent>>("/agents", {}, { topic: "agents", every: 5000 });
+  const now = useNow();
+  const columns: Column<Agent>[] = [
+    {
+      key: "program",
+      label: "Program",
+      grow: true,
+      cell: (a) => (
+        <span>
+          <strong>{a.program}</strong> <span className="muted">{a.version}</span>
+          <span className="small muted clip" style={{ display: "block" }}>
+            {plain([a.address, a.dir].filter(Boolean).join(" · "))}
+          </span>
+        </span>
+      ),
+    },
+    {
+      key: "seen",
+      label: "Heard from",
+      cell: (a) => <StateDot state={now - Date.parse(a.seen) > 30_000 ? "gone" : "running"} word={<When at={a.seen} />} />,
+    },
+    { key: "up", label: "Up", num: true, cell: (a) => duration(now - Date.parse(a.started)) },
+    { key: "running", label: "Executions", num: true, cell: (a) => count(a.running) },
+    { key: "flight", label: "In flight", num: true, cell: (a) => count(a.in_flight) },
+    { key: "cpus", label: "CPUs", num: true, cell: (a) => a.cpus },
+    { key: "memory", label: "Memory", num: true, cell: (a) => size(a.memory_bytes) },
+    {
+      key: "disk",
+      label: "Disk free",
+      num: true,
+      cell: (a) => size(a.disk_free_bytes) + (a.disk_bytes ? ` (${share(a.disk_free_bytes, a.disk_bytes)})` : ""),
+    },
+  ];
+  return (
+    <>
+      <Head title="Nodes" />
+      <Shown of={agents}>
+        {(l) => (
+          <>
+            {l.items.map(
+              (a) =>
+                a.braked && (
+                  <Notice key={a.id} tone="wait">
+                    <strong>All executions are held by the {a.braked} guard.</strong> They go on by themselves when there is room again.
+                  </Notice>
+                ),
+            )}
+            <section>
+              <Table label="Programs that crawl" rows={l.items} columns={columns} id={(a) => a.id} />
+            </section>
+            {l.items.map((a) => (
+              <section key={a.id}>
+                <div className="section-head">
+                  <h2>Workers of each stage</h2>
+                </div>
+                <ul style={{ display: "flex", flexWrap: "wrap", gap: "var(--s-2) var(--s-6)" }}>
+                  {Object.entries(a.workers ?? {}).map(([stage, n]) => (
+                    <li key={stage}>
+                      <span className="muted">{stage}</span> <span className="num">{count(n)}</span>
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            ))}
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}

@@ -1,0 +1,268 @@
+import { useState } from "react";
+import type { Execution, Facets, Record_, RecordWhole } from "../api/types";
+import { address } from "../lib/api";
+import { count, plain, plural, size } from "../lib/format";
+import { useGet } from "../lib/query";
+import { at, enc, useParams } from "../lib/route";
+import { Chips, Search, Set } from "../ui/filter";
+import { useList, type ListOf } from "../ui/more";
+import { Panel } from "../ui/panel";
+import { Empty, Shown } from "../ui/state";
+import { Table, type Column } from "../ui/table";
+import { Copy, Facts, Url, When } from "../ui/text";
+import { Links } from "./explain";
+
+interface RecordList extends ListOf<Record_> {
+  facets?: Facets;
+}
+
+function columns(x: Execution, fields: string[], link: (key: string) => string): Column<Record_>[] {
+  return [
+    {
+      key: "title",
+      label: "Page",
+      grow: true,
+      cell: (r) => (
+        <div style={{ minWidth: 0, padding: "4px 0" }}>
+          <a className="clip" style={{ display: "block", color: "var(--text)", fontWeight: 500 }} href={link(r.key)}>
+            {plain(r.title) || "Without a title"}
+          </a>
+          <span className="small">
+            <Url url={r.url} />
+          </span>
+          {r.snippet && r.snippet.length > 0 && (
+            <span className="small muted" style={{ display: "block" }}>
+              {r.snippet.map((p, i) => (p.hit ? <mark key={i}>{plain(p.text)}</mark> : <span key={i}>{plain(p.text)}</span>))}
+            </span>
+          )}
+        </div>
+      ),
+    },
+    ...fields.map(
+      (f): Column<Record_> => ({ key: "field." + f, label: f, cell: (r) => <span className="clip">{plain(text(r.fields?.[f]), 80)}</span> }),
+    ),
+    { key: "lang", label: "Language", cell: (r) => r.lang ?? "" },
+    { key: "type", label: "Type", cell: (r) => <span className="muted">{r.type}</span> },
+    { key: "words", label: "Words", num: true, cell: (r) => count(r.words) },
+    {
+      key: "duplicate",
+      label: "Copy of",
+      cell: (r) => (r.duplicate_of ? <a href={at.explain(x.id, r.url)}>{r.similarity === "near" ? "nearly" : "exactly"}</a> : ""),
+    },
+    { key: "fetched", label: "Fetched", num: true, cell: (r) => <When at={r.fetched_at} /> },
+  ];
+}
+
+function text(v: unknown): string {
+  if (v === undefined || v === null) return "";
+  return typeof v === "string" ? v : JSON.stringify(v);
+}
+
+/** What the crawl found: searched by words, narrowed by facets, each record with its links and copies. */
+export default function Records({ x }: { x: Execution }) {
+  const [params, set] = useParams();
+  const path = `/executions/${enc(x.id)}/records`;
+  const fields = (params.get("columns") ?? "").split(",").filter(Boolean);
+  const query = {
+    q: params.get("q") ?? "",
+    lang: params.get("lang") ?? "",
+    type: params.get("type") ?? "",
+    status: params.get("status") ?? "",
+    host: params.get("host") ?? "",
+    duplicates: params.get("duplicates") ?? "",
+    field: params.get("field") ?? "",
+    columns: fields.join(","),
+    facets: "true",
+  };
+  const list = useList<Record_>(path, query, { topic: `execution:${x.id}` });
+  const facets = (list.first.data as RecordList | undefined)?.facets;
+  const open = params.get("record");
+  const link = (key: string) => {
+    const q = new URLSearchParams(params);
+    q.set("record", key);
+    return `#/x/${enc(x.id)}/records?${q.toString()}`;
+  };
+  return (
+    <section>
+      <div className="bar">
+        <Search name="q" label="Search the records" hint='Words, "a phrase", word*, -not' />
+        <Export x={x} />
+      </div>
+      {facets && (
+        <div className="bar" style={{ gap: "var(--s-2) var(--s-4)" }}>
+          <Facet name="lang" label="Language" of={facets.langs} />
+          <Facet name="type" label="Type" of={facets.types} />
+          <Facet name="duplicates" label="Copies" of={facets.duplicates} words={{ none: "originals", exact: "exact copies", near: "near copies" }} />
+          {(facets.fields ?? []).length > 0 && (
+            <details>
+              <summary className="small muted">Columns</summary>
+              <div className="bar" style={{ marginTop: "var(--s-2)" }}>
+                {facets.fields!.slice(0, 30).map((f) => (
+                  <button
+                    key={f.name}
+                    type="button"
+                    className="chip"
+                    aria-pressed={fields.includes(f.name)}
+                    onClick={() => set({ columns: (fields.includes(f.name) ? fields.filter((n) => n !== f.name) : [...fields, f.name]).join(",") })}
+                  >
+                    {f.name}
+                    <span className="n">{count(f.count)}</span>
+                  </button>
+                ))}
+              </div>
+            </details>
+          )}
+        </div>
+      )}
+      <Set names={{ host: "host", status: "status", field: "field" }} />
+      <Shown of={list.first}>
+        {() =>
+          list.rows.length ? (
+            <>
+              <Table label="Records" rows={list.rows} columns={columns(x, fields, link)} id={(r) => r.key} selected={open ?? undefined} />
+              {list.more}
+            </>
+          ) : (
+            <Empty title={query.q || query.lang || query.type || query.duplicates ? "Nothing found" : "No record yet"}>
+              <p>
+                {query.q
+                  ? "Fewer words find more; word* finds what begins so."
+                  : "A record stands here within seconds after its page was fetched. noindex pages have none."}
+              </p>
+              {list.more}
+            </Empty>
+          )
+        }
+      </Shown>
+      {open && <One x={x} id={open} close={() => set({ record: undefined })} />}
+    </section>
+  );
+}
+
+function Facet({ name, label, of, words = {} }: { name: string; label: string; of: Facets["langs"]; words?: Record<string, string> }) {
+  const some = (of ?? []).filter((c) => c.value).slice(0, 6);
+  if (some.length < 2) return null;
+  return <Chips name={name} label={label} of={some.map((c) => ({ value: c.value, word: words[c.value], n: c.count }))} />;
+}
+
+/** The records as a file. */
+function Export({ x }: { x: Execution }) {
+  return (
+    <details style={{ marginLeft: "auto" }}>
+      <summary className="button">Export</summary>
+      <div className="bar" style={{ marginTop: "var(--s-2)" }}>
+        {["csv", "jsonl", "parquet"].map((format) => (
+          <a key={format} className="button" href={address(`/executions/${enc(x.id)}/export`, { format })} download>
+            {format}
+          </a>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+function One({ x, id, close }: { x: Execution; id: string; close: () => void }) {
+  const path = `/executions/${enc(x.id)}/records/${enc(id)}`;
+  const whole = useGet<RecordWhole>(path);
+  const r = whole.data?.record as Record<string, unknown> | undefined;
+  return (
+    <Panel title={plain(text(r?.["title"])) || "Record"} close={close}>
+      <Shown of={whole}>{(w) => <Whole x={x} w={w} path={path} />}</Shown>
+    </Panel>
+  );
+}
+
+const told = ["url", "title", "text", "markdown", "links", "fields", "structured", "duplicate_of", "similarity"];
+
+function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
+  const r = w.record as Record<string, unknown>;
+  const url = text(r["url"]);
+  const [raw, setRaw] = useState(false);
+  const fields = (r["fields"] ?? {}) as Record<string, unknown>;
+  const copies = w.copies ?? [];
+  return (
+    <>
+      <p className="with-copy" style={{ display: "flex", marginTop: "var(--s-2)" }}>
+        <Url url={url} href={at.explain(x.id, url)} />
+        <Copy text={url} />
+      </p>
+      <p className="bar" style={{ marginTop: "var(--s-3)" }}>
+        <a className="button" href={at.explain(x.id, url)}>
+          Explain
+        </a>
+        {w.body && (
+          <a className="button" href={address(path + "/body")} download>
+            Its body, as a file
+          </a>
+        )}
+        {w.original && (
+          <a className="button" href={at.diff(x.id, w.key, x.id, w.original.key)}>
+            Beside its original
+          </a>
+        )}
+        <button type="button" aria-pressed={raw} onClick={() => setRaw(!raw)}>
+          {raw ? "Readable" : "JSON"}
+        </button>
+      </p>
+      {raw ? (
+        <pre className="source" tabIndex={0}>
+          {plain(JSON.stringify(r, null, 2).replaceAll("\u0000", ""), 200_000)}
+        </pre>
+      ) : (
+        <>
+          <section>
+            <Facts
+              of={Object.entries(r)
+                .filter(([k]) => !told.includes(k))
+                .map(([k, v]) => [k.replaceAll("_", " "), plain(k === "bytes" ? size(Number(v)) : text(v), 400)])}
+            />
+          </section>
+          {Object.keys(fields).length > 0 && (
+            <section>
+              <div className="section-head">
+                <h3>Fields</h3>
+                <a className="right small" href={`#/rules?execution=${enc(x.id)}&url=${enc(url)}`}>
+                  Which rule took them
+                </a>
+              </div>
+              <Facts of={Object.entries(fields).map(([k, v]) => [k, plain(text(v), 2000)])} />
+            </section>
+          )}
+          {(copies.length > 0 || w.original) && (
+            <section>
+              <div className="section-head">
+                <h3>{w.original ? "Copy of" : plural(copies.length, "copy", "copies")}</h3>
+                <a className="right small" href={at.clusters(x.id, w.original?.key ?? w.key)}>
+                  The whole group
+                </a>
+              </div>
+              <ul>
+                {(w.original ? [w.original] : copies.slice(0, 10)).map((m) => (
+                  <li key={m.key} style={{ display: "flex", gap: "var(--s-3)", minHeight: 28 }}>
+                    <Url url={m.url} href={at.diff(x.id, w.key, x.id, m.key)} />
+                    <span className="muted small nowrap">{m.similarity === "near" ? `${m.distance} of 64 bits differ` : m.similarity}</span>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+          <section>
+            <div className="section-head">
+              <h3>Text</h3>
+              {w.cut?.includes("text") && <span className="muted small">cut here; the export has all of it</span>}
+            </div>
+            <pre className="source" tabIndex={0} style={{ fontFamily: "var(--font)", fontSize: "var(--t-13)" }}>
+              {plain(text(r["text"]), 20_000) || "Its main text is empty."}
+            </pre>
+          </section>
+          <section>
+            <div className="section-head">
+              <h3>Links</h3>
+            </div>
+            <Links x={x} links={w.links ?? []} />
+          </section>
+        </>
+      )}
+    </>
+  );
+}

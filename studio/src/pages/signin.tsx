@@ -1,0 +1,39 @@
+import { useState } from "react";
+import { call, type Problem } from "../lib/api";
+import { Spiral } from "../ui/icons";
+import { Failure } from "../ui/state";
+
+/** What is shown to who has no session: how to get one. */
+export function SignIn({ refused, again }: { refused: Problem | null; again: () => void }) {
+  const [text, setText] = useState("");
+  const [problem, setProblem] = useState(refused);
+  async function enter(e: React.FormEvent) {
+    e.preventDefault();
+    const token = /token=([^&\s]+)/.exec(text)?.[1] ?? text.trim();
+    try {
+      await call("POST", "/session", { body: { token: decodeURIComponent(token) } });
+      again();
+    } catch (p) {
+      setProblem(p as Problem);
+    }
+  }
+  return (
+    <main className="page" style={{ maxWidth: 520, margin: "10vh auto 0" }}>
+      <Spiral size={40} />
+      <h1 style={{ fontSize: "var(--t-28)", marginTop: "var(--s-4)" }}>Sign in</h1>
+      <p style={{ margin: "var(--s-3) 0 var(--s-6)" }}>
+        Open the link that <code>whirlpool serve</code> printed. It works once; <code>whirlpool login-url</code> prints another.
+      </p>
+      {problem && <Failure problem={problem} />}
+      <form onSubmit={(e) => void enter(e)} style={{ display: "flex", gap: "var(--s-2)", marginTop: "var(--s-4)" }}>
+        <label className="field" style={{ flex: 1 }}>
+          <span>Or paste the link here</span>
+          <input value={text} onChange={(e) => setText(e.target.value)} autoComplete="off" required />
+        </label>
+        <button className="primary" type="submit" style={{ alignSelf: "flex-end" }}>
+          Sign in
+        </button>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,61 @@
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import { count } from "../lib/format";
+import { useParams } from "../lib/route";
+
+/** A field whose value stands in the address; it is taken over when typing stops. */
+export function Search({ name, label, hint }: { name: string; label: string; hint?: string }) {
+  const [params, set] = useParams();
+  const there = params.get(name) ?? "";
+  const [text, setText] = useState(there);
+  const typed = useRef(there);
+  useEffect(() => {
+    if (there !== typed.current) setText((typed.current = there));
+  }, [there]);
+  useEffect(() => {
+    if (text === typed.current) return;
+    const timer = setTimeout(() => set({ [name]: (typed.current = text) }), 250);
+    return () => clearTimeout(timer);
+  }, [text, name, set]);
+  return <input type="search" data-search="" aria-label={label} placeholder={hint ?? label} value={text} onChange={(e) => setText(e.target.value)} />;
+}
+
+/** A choice of one of some values, none pressed: all. */
+export function Chips({ name, label, of }: { name: string; label: string; of: { value: string; word?: ReactNode; n?: number }[] }) {
+  const [params, set] = useParams();
+  const now = params.get(name) ?? "";
+  if (of.length === 0) return null;
+  return (
+    <div role="group" aria-label={label} style={{ display: "flex", flexWrap: "wrap", gap: "var(--s-1)" }}>
+      {of.map(({ value, word, n }) => (
+        <button
+          type="button"
+          key={value}
+          className="chip"
+          aria-pressed={now === value}
+          onClick={() => set({ [name]: now === value ? undefined : value })}
+        >
+          {word ?? value}
+          {n !== undefined && <span className="n">{count(n)}</span>}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** What is set of a filter, each with a way to take it back. */
+export function Set({ names }: { names: Record<string, string> }) {
+  const [params, set] = useParams();
+  const on = Object.entries(names).filter(([k]) => params.get(k));
+  if (on.length === 0) return null;
+  return (
+    <div className="bar" role="group" aria-label="Filters that are set">
+      {on.map(([k, word]) => (
+        <button type="button" key={k} className="chip" aria-pressed="true" onClick={() => set({ [k]: undefined })}>
+          {word}: {params.get(k)}
+          <span aria-hidden="true">×</span>
+          <span className="hidden">take back</span>
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import { useEffect, useState, type ReactNode } from "react";
+import { call, Problem, type Query } from "../lib/api";
+import { count, share } from "../lib/format";
+import { useGet, type Answer, type Renewal } from "../lib/query";
+import { Failure } from "./state";
+
+export interface Indexed {
+  indexed_until?: string;
+  share: number;
+  building?: boolean;
+  fault?: string;
+}
+
+export interface ListOf<T> {
+  items: T[];
+  next?: string;
+  total?: number;
+  scanned?: number;
+  index?: Indexed | null;
+}
+
+export interface Long<T> {
+  first: Answer<ListOf<T>>;
+  rows: T[];
+  more: ReactNode;
+}
+
+/** A list that goes on behind its first page. The first page is renewed; the others are read when they are asked for. */
+export function useList<T>(path: string | null, query: Query, renewal: Renewal = {}, limit = 50): Long<T> {
+  const first = useGet<ListOf<T>>(path, { ...query, limit }, renewal);
+  const key = path + JSON.stringify(query);
+  const [rest, setRest] = useState<{ key: string; rows: T[]; next?: string; busy?: boolean; problem?: Problem }>({ key, rows: [] });
+  useEffect(() => setRest({ key, rows: [] }), [key]);
+  const mine = rest.key === key ? rest : { key, rows: [] as T[] };
+  const rows = [...(first.data?.items ?? []), ...mine.rows];
+  const next = mine.rows.length || mine.next !== undefined ? mine.next : first.data?.next;
+
+  async function onward() {
+    if (!path || !next) return;
+    setRest({ ...mine, next, busy: true });
+    try {
+      const page = await call<ListOf<T>>("GET", path, { query: { ...query, limit, cursor: next } });
+      setRest({ key, rows: [...mine.rows, ...page.items], next: page.next ?? "" });
+    } catch (e) {
+      setRest({ ...mine, next, problem: e as Problem });
+    }
+  }
+
+  const more = first.data && (
+    <>
+      {mine.problem && <Failure problem={mine.problem} retry={() => void onward()} />}
+      <div className="more">
+        {next && (
+          <button type="button" disabled={mine.busy} onClick={() => void onward()}>
+            {mine.busy ? "Loading…" : "Show more"}
+          </button>
+        )}
+        <span>
+          {count(rows.length)} shown
+          {first.data.total ? ` of ${count(first.data.total)}` : next ? ", there are more" : ""}
+          {first.data.scanned ? `; ${count(first.data.scanned)} looked at` : ""}
+        </span>
+        <IndexNote index={first.data.index} />
+      </div>
+    </>
+  );
+  return { first, rows, more };
+}
+
+/** Says how current an answer is that comes from the index. */
+export function IndexNote({ index }: { index?: Indexed | null }) {
+  if (!index) return null;
+  if (index.fault) return <span className="word-bad">The index stands still: {index.fault}</span>;
+  if (index.building || index.share < 0.999) return <span className="word-wait">Index: {share(index.share, 1)} of what was crawled so far</span>;
+  return null;
+}
