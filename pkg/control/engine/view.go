@@ -152,4 +152,6 @@ type auditor struct {
 }
 
 // Audit implements report.Auditor.
-func (a auditor) Audit(ctx context.Context) (crawl.AuditReport, error) { return a.store.AuditJob(ctx, a.id) }
+func (a auditor) Audit(ctx context.Context) (crawl.AuditReport, error) {
+	return a.store.AuditJob(ctx, a.id)
+}
