@@ -94,7 +94,7 @@ func (s *Server) addRevision(ctx context.Context, in *struct {
 		return nil, fmt.Errorf("%w: the execution has ended: resume it, or change the workflow and run that", workflow.ErrConflict)
 	}
 	patch := &patching{ctx: ctx, revision: &in.Body}
-	revised, err := s.Crawls.Revise(ctx, in.job(), patch.apply)
+	revised, err := s.Crawls.Revise(ctx, actorOf(ctx), in.job(), patch.apply)
 	if err == nil && patch.dry != nil {
 		return ok(*patch.dry, nil)
 	}
