@@ -68,7 +68,7 @@ func (s *served) source(ctx context.Context, id crawl.JobID) (*explore.Source, e
 			return nil, err
 		}
 	}
-	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.live(), Bodies: s.engine.Store().KeptBodies()}, nil
+	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.engine.Live(), Bodies: s.engine.Store().KeptBodies()}, nil
 }
 
 // close closes the stores.
@@ -80,10 +80,4 @@ func (s *served) close() (err error) {
 		err = errors.Join(err, s.store.Close())
 	}
 	return err
-}
-
-// live is what the engine tells of queues and hosts.
-func (s *served) live() explore.Live {
-	l, _ := any(s.engine).(explore.Live)
-	return l
 }
