@@ -33,7 +33,7 @@ type Crawls interface {
 	Progress(ctx context.Context, id crawl.JobID) (workflow.Progress, error)
 	Revisions(ctx context.Context, id crawl.JobID) ([]crawl.Revision, error)
 	// Revise makes a new revision of a job: what change makes of the present one.
-	Revise(ctx context.Context, id crawl.JobID, change control.Change) (*control.Revised, error)
+	Revise(ctx context.Context, actor string, id crawl.JobID, change control.Change) (*control.Revised, error)
 	// Seed queues further seeds, and says how many were not known.
 	Seed(ctx context.Context, id crawl.JobID, urls []string) (queued int, err error)
 	// Replay puts dead letters back.

@@ -55,6 +55,9 @@ func New(ctx context.Context, d Deps) (*Server, error) {
 		s.mux.HandleFunc("GET /", d.Studio.ServeHTTP)
 	}
 	s.handler = s.wrap(s.mux)
+	if d.Workflows != nil {
+		go s.hub.run()
+	}
 	return s, nil
 }
 

@@ -68,6 +68,8 @@ var bounds = map[string]Bound{
 	"bounds.max_bytes":               {0, 1 << 53, "0: no limit"},
 	"bounds.rate":                    {0, 1e6, "0: no limit"},
 	"bounds.bandwidth":               {0, 1 << 40, "0: no limit"},
+	"parallelism":                    {0, 1e6, "0: as many as the program allows"},
+	"select.window":                  {0, 10_000, "0: 200"},
 	"retry.max":                      {0, 100, "0: no second attempt"},
 	"limits.max_body":                {1, maxSize, ""},
 	"limits.max_header":              {1 << 10, 16 << 20, ""},

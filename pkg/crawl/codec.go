@@ -3,6 +3,7 @@ package crawl
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"sync"
 
 	"github.com/fxamacker/cbor/v2"
@@ -18,7 +19,7 @@ var (
 	// Whether text is UTF-8 is not asked again here: the parser sees to it, and the stores make it so for what they are
 	// given.
 	decMode = must(cbor.DecOptions{TextUnmarshaler: cbor.TextUnmarshalerTextString, MaxArrayElements: 1 << 20,
-		UTF8: cbor.UTF8DecodeInvalid}.DecMode())
+		UTF8: cbor.UTF8DecodeInvalid, DefaultMapType: reflect.TypeFor[map[string]any]()}.DecMode())
 )
 
 func must[T any](v T, err error) T {

@@ -100,7 +100,8 @@ type Document struct {
 	Why    string `cbor:"71,keyasint,omitempty"`
 }
 
-// Field is a value that a site rule extracted: a string, float64, bool or a list of them.
+// Field is a value that a site rule extracted: a string, float64, bool or a list of them; or what a policy selected: a
+// list of map[string]any with such values.
 type Field struct {
 	Name  string `cbor:"1,keyasint" json:"name"`
 	Value any    `cbor:"2,keyasint" json:"value"`

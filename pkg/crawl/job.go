@@ -92,8 +92,11 @@ type Job struct {
 	KeepBodies bool         `json:"keep_bodies,omitempty" yaml:"keep_bodies,omitempty"` // keep the bodies of stored pages, compressed, for "whirlpool extract"
 	Documents  Documents    `json:"documents,omitzero" yaml:"documents,omitempty"`      // how PDF and office documents among media_types are read
 	Rules      []SiteRule   `json:"rules" yaml:"rules"`                                 // site rules: what is extracted, and which links come first
+	Select     []Policy     `json:"select,omitempty" yaml:"select,omitempty"`           // selection policies: what is taken from pages besides, as lists of objects
 	Extract    Extract      `json:"extract,omitzero" yaml:"extract,omitempty"`          // what records have of every page besides its text
-	Lifecycle  Lifecycle    `json:"lifecycle,omitzero" yaml:"lifecycle,omitempty"`      // what becomes of an execution of a workflow, during and after it; "whirlpool serve" heeds it
+
+	Parallelism int       `json:"parallelism,omitempty" yaml:"parallelism,omitempty"` // requests of this job at once; a node of a cluster keeps its share, one at least
+	Lifecycle   Lifecycle `json:"lifecycle,omitzero" yaml:"lifecycle,omitempty"`      // what becomes of an execution of a workflow, during and after it; "whirlpool serve" heeds it
 }
 
 // Extract says what is taken from every page besides its text and what site rules name.
@@ -136,11 +139,12 @@ type Politeness struct {
 
 // Retry says how failures are repeated.
 type Retry struct {
-	Max     int      `json:"max" yaml:"max"`           // attempts after the first
-	Base    Duration `json:"base" yaml:"base"`         // wait before the second attempt, doubled each time
-	SlowMin Duration `json:"slow_min" yaml:"slow_min"` // a host's rest after 429 or 503 without Retry-After, doubled each time
-	SlowMax Duration `json:"slow_max" yaml:"slow_max"` // bound of that rest, and of Retry-After
-	Forgive Duration `json:"forgive" yaml:"forgive"`   // quiet time after which a rest starts small again
+	Max     int      `json:"max" yaml:"max"`                   // attempts after the first
+	Base    Duration `json:"base" yaml:"base"`                 // wait before the second attempt, doubled each time
+	SlowMin Duration `json:"slow_min" yaml:"slow_min"`         // a host's rest after 429 or 503 without Retry-After, doubled each time
+	SlowMax Duration `json:"slow_max" yaml:"slow_max"`         // bound of that rest, and of Retry-After
+	Forgive Duration `json:"forgive" yaml:"forgive"`           // quiet time after which a rest starts small again
+	On      []string `json:"on,omitempty" yaml:"on,omitempty"` // failures that are repeated: timeout, connect, dns, tls, broken, status:429, status:5xx …; empty: those that may pass
 }
 
 // Limits bound a fetch and a page.
@@ -289,6 +293,8 @@ func (j *Job) Validate() error {
 	errs = append(errs, checkPatterns("exclude", j.Exclude)...)
 	errs = append(errs, checkPatterns("continuous", j.Continuous)...)
 	errs = append(errs, checkMediaTypes(j.MediaTypes)...)
+	errs = append(errs, checkSelect(j)...)
+	errs = append(errs, checkRetryOn(j.Retry.On)...)
 	errs = append(errs, checkRequests(j)...)
 	errs = append(errs, checkNetwork(j)...)
 	errs = append(errs, checkExtensions("ext", j.Ext)...)

@@ -28,12 +28,17 @@ var mediaRange = regexp.MustCompile(`^(\*/\*|[A-Za-z0-9!#$&^_.+-]+/(\*|[A-Za-z0-
 
 // checkMediaTypes finds patterns that no media type can match.
 func checkMediaTypes(patterns []string) (errs []error) {
-	const want = "want type/subtype, type/* or */*, without parameters"
 	if len(patterns) == 0 {
 		errs = append(errs, &KeyError{"media_types", `[]: name at least one, as in text/html; "*/*" takes all`})
 	}
+	return append(errs, checkRanges("media_types", patterns)...)
+}
+
+// checkRanges finds the patterns of a key that no media type can match.
+func checkRanges(key string, patterns []string) (errs []error) {
+	const want = "want type/subtype, type/* or */*, without parameters"
 	for i, p := range patterns {
-		at := fmt.Sprintf("media_types[%d]", i)
+		at := fmt.Sprintf("%s[%d]", key, i)
 		major, _, _ := strings.Cut(strings.ToLower(p), "/")
 		switch {
 		case !mediaRange.MatchString(p):

@@ -148,6 +148,8 @@ func settingText(v any) string {
 		return v.String()
 	case SiteRule:
 		return v.Name
+	case Policy:
+		return v.Name
 	}
 	return strings.ReplaceAll(string(must(json.Marshal(v))), `\\`, `\`)
 }
@@ -188,6 +190,6 @@ func MayWiden(from, to *Job) bool {
 
 // SameRecords reports whether two specifications make the same records of the same page.
 func SameRecords(a, b *Job) bool {
-	return reflect.DeepEqual(a.Rules, b.Rules) && a.Limits.MaxText == b.Limits.MaxText && a.Limits.MaxBody == b.Limits.MaxBody &&
+	return reflect.DeepEqual(a.Rules, b.Rules) && reflect.DeepEqual(a.Select, b.Select) && a.Limits.MaxText == b.Limits.MaxText && a.Limits.MaxBody == b.Limits.MaxBody &&
 		a.Limits.LinksPerPage == b.Limits.LinksPerPage
 }

@@ -58,7 +58,7 @@ func (f *extractFlags) rules() (*parser.Rules, error) {
 	if err != nil {
 		return nil, exitStatus{exitUsage, err}
 	}
-	rules, err := parser.CompileRules(job.Rules)
+	rules, err := parser.Compile(&job)
 	if err != nil {
 		return nil, exitStatus{exitUsage, fmt.Errorf("job file %s: %w", f.config, err)}
 	}

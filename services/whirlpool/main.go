@@ -73,10 +73,12 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddGroup(&cobra.Group{ID: groupCrawl, Title: "Crawling:"}, &cobra.Group{ID: groupLook, Title: "Looking into a crawl:"})
-	addGroup(root, groupCrawl, newCrawl(), newSet(), newDemo(), newSeed(), newDelete(), newNode(), newSetup())
+	root.AddGroup(&cobra.Group{ID: groupCrawl, Title: "Crawling:"}, &cobra.Group{ID: groupLook, Title: "Looking into a crawl:"},
+		&cobra.Group{ID: groupServer, Title: "Workflows of a server (whirlpool serve):"})
+	addGroup(root, groupCrawl, newCrawl(), newServe(), newSet(), newDemo(), newSeed(), newDelete(), newNode(), newSetup())
 	addGroup(root, groupCrawl, newControls()...)
 	addGroup(root, groupLook, newTry(), newExtract(), newStatus(), newJobs(), newExplain(), newAudit(), newRepair(), newExport(), newReport(), newLog(), newReplay(), newRing())
+	addGroup(root, groupServer, newWorkflow(), newExec(), newApply(), newContext(), newLoginURL(), newKey())
 	root.AddCommand(newTool(), newBench(), newFakeweb())
 	complete(root)
 	return root
@@ -84,8 +86,9 @@ func newRoot() *cobra.Command {
 
 // The groups of commands in the help.
 const (
-	groupCrawl = "crawl"
-	groupLook  = "look"
+	groupCrawl  = "crawl"
+	groupLook   = "look"
+	groupServer = "server"
 )
 
 func addGroup(root *cobra.Command, id string, cmds ...*cobra.Command) {

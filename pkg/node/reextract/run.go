@@ -186,11 +186,11 @@ var cuts = []string{parser.CutFields, parser.CutDepth}
 
 // apply applies the rules to a body and amends its record. A record that a later visit replaced meanwhile stays.
 func (r *run) apply(ctx context.Context, rec *crawl.Record, body []byte) error {
-	if !parser.HasFields(rec.ContentType) {
+	if !r.opt.Rules.Reads(rec.ContentType) {
 		r.results <- unchanged
 		return nil
 	}
-	fields, cut := parser.Fields(r.opt.Rules, rec.URL, rec.ContentType, rec.Charset, body)
+	fields, cut := r.opt.Rules.Fields(rec, body)
 	if same(rec.Fields, fields) {
 		r.results <- unchanged
 		return nil

@@ -14,6 +14,7 @@ type kind uint8
 const (
 	text         kind = iota // string; "" is an empty cell
 	integer                  // int64
+	truth                    // bool
 	timestamp                // int64, milliseconds since 1970
 	date                     // the same, or nil
 	textList                 // []string
@@ -59,7 +60,7 @@ var columns = []column{
 	{name: "author", kind: text, value: func(r *crawl.Record) any { return r.Author }},
 	{name: "published", kind: date, value: func(r *crawl.Record) any { return dateOf(r.Published) }},
 	{name: "modified", kind: date, value: func(r *crawl.Record) any { return dateOf(r.Modified) }},
-	{name: "insecure", kind: text, value: func(r *crawl.Record) any { return insecure(r.Insecure) }},
+	{name: "insecure", kind: truth, value: func(r *crawl.Record) any { return r.Insecure }},
 }
 
 // dateOf is the value of a date.
@@ -77,14 +78,6 @@ func Columns() []string {
 		names[i] = columns[i].name
 	}
 	return names
-}
-
-// insecure is "true" where the server's certificate was not valid, and empty otherwise.
-func insecure(is bool) string {
-	if is {
-		return "true"
-	}
-	return ""
 }
 
 // fieldColumn is the column of a site rule's field.

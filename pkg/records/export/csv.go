@@ -53,6 +53,8 @@ func (s *csvSink) cell(c *column, r *crawl.Record) string {
 	switch v := c.value(r); c.kind {
 	case integer:
 		return strconv.FormatInt(v.(int64), 10)
+	case truth:
+		return strconv.FormatBool(v.(bool))
 	case timestamp:
 		return formatTime(v.(int64))
 	case date:

@@ -74,7 +74,7 @@ func TestCSV(t *testing.T) {
 				"\"{\"\"price\"\":-1.5,\"\"tags\"\":[\"\"x\"\",2],\"\"evil\"\":\"\"=1+1\"\"}\",,,https://a.test/c,max-body,# A,\"{\"\"meta\"\":{}}\",Ann," +
 				"2025-01-02T00:00:00.000Z,2025-01-03T00:00:00.000Z,true\n" +
 				"https://a.test/copy,https://a.test/copy,200,2026-01-02T03:04:06.000Z,0,,,,0,,0000000000000000,,,,{}," +
-				"\"https://a.test/x;y?q=1,2\",exact,,,,,,,,\n"},
+				"\"https://a.test/x;y?q=1,2\",exact,,,,,,,,false\n"},
 		{"chosen, with lists", export.Options{Columns: []string{"cut", "links", "url"}, Keep: export.Originals},
 			"cut,links,url\ntext; links,https://a.test/copy; mailto:x,\"https://a.test/x;y?q=1,2\"\n"},
 		{"fields", export.Options{Columns: []string{"status"}, Fields: []string{"price", "tags", "evil", "none"}},
@@ -231,7 +231,11 @@ func TestFieldTypes(t *testing.T) {
 		{"none", []any{1.0, 2.0}, one(export.NumberType)}, {"none", []any{1.0, true}, text}, {"none", []any{true}, one(export.BoolType)},
 		{"none", []any{[]any{}, []any{"a"}, []any{"b", "c"}}, export.Type{Base: export.TextType, List: true}},
 		{"none", []any{[]any{}}, export.Type{Base: export.TextType, List: true}}, {"none", []any{[]any{nil}}, text},
-		{"none", []any{map[string]any{"a": 1.0}}, text}, {"none", []any{nil}, text},
+		{"none", []any{map[string]any{"a": 1.0}}, text},
+		{"none", []any{[]any{map[string]any{"a": 1.0}}, nil, []any{}}, one(export.JSONType)},
+		{"none", []any{[]any{map[string]any{"a": 1.0}}, "x"}, text}, {"none", []any{[]any{"x"}, []any{map[string]any{"a": 1.0}}}, text},
+		{"f", []any{1.0, []any{map[string]any{"a": 1.0}}}, text},
+		{"none", []any{nil}, text},
 	} {
 		var in []byte
 		for _, v := range c.all {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -26,6 +27,7 @@ const (
 	IntegerType Base = "integer"
 	BoolType    Base = "bool"
 	DateType    Base = "date"
+	JSONType    Base = "json" // lists of objects, as policies select them, as JSON texts
 )
 
 // FieldTypes returns the names of the site rules' fields in the records of in, each with its type: that of the rules,
@@ -86,6 +88,12 @@ func (t Type) with(v any) Type {
 		return t
 	}
 	list, isList := v.([]any)
+	if objects := hasObject(list); objects || t.Base == JSONType {
+		if (t == Type{} || t.Base == JSONType) && (objects || isList && len(list) == 0) {
+			return Type{Base: JSONType}
+		}
+		return Type{Base: TextType}
+	}
 	switch {
 	case t == Type{}:
 		t.List = isList
@@ -104,6 +112,14 @@ func (t Type) with(v any) Type {
 		}
 	}
 	return t
+}
+
+// hasObject reports whether an item of a list is an object.
+func hasObject(list []any) bool {
+	return slices.ContainsFunc(list, func(item any) bool {
+		_, is := item.(map[string]any)
+		return is
+	})
 }
 
 // baseOf is the type of a value that no rule has a type for.

@@ -53,6 +53,8 @@ func (s *parquetSink) appendColumn(c *column, r *crawl.Record, leaf int) (int, e
 	switch v := c.value(r); c.kind {
 	case integer, timestamp:
 		s.row = append(s.row, parquet.Int64Value(v.(int64)).Level(0, 0, leaf))
+	case truth:
+		s.row = append(s.row, parquet.BooleanValue(v.(bool)).Level(0, 0, leaf))
 	case date:
 		s.row = append(s.row, optional(v != nil, leaf, func() parquet.Value { return parquet.Int64Value(v.(int64)) }))
 	case optionalJSON:

@@ -35,6 +35,7 @@ type parquetPage struct {
 	Cut       []string      `parquet:"cut,list"`
 	Published *int64        `parquet:"published,optional,timestamp(millisecond)"`
 	Author    string        `parquet:"author"`
+	Insecure  bool          `parquet:"insecure"`
 	Price     *string       `parquet:"field.price,optional"`
 	Evil      *string       `parquet:"field.evil,optional"`
 }
@@ -50,7 +51,7 @@ func TestParquetIsReadBack(t *testing.T) {
 		URL: "https://a.test/x;y?q=1,2", Status: 200, FetchedAt: records(t)[0].FetchedAt.UnixMilli(), Bytes: 123, Title: "A \"B\", C",
 		Text: "one\ntwo; three", Links: []parquetLink{{"https://a.test/copy", "next", "copy", 3}, {"mailto:x", "", "", 0}},
 		Fields: `{"price":-1.5,"tags":["x",2],"evil":"=1+1"}`, Cut: []string{"text", "links"}, Price: &price, Evil: &evil,
-		Published: &published, Author: "Ann",
+		Published: &published, Author: "Ann", Insecure: true,
 	}, {
 		URL: "https://a.test/copy", Status: 200, FetchedAt: records(t)[1].FetchedAt.UnixMilli(), Fields: "{}",
 		Links: []parquetLink{}, Cut: []string{},

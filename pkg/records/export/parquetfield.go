@@ -18,6 +18,8 @@ func fieldNode(t Type) parquet.Node {
 		leaf = parquet.Leaf(parquet.BooleanType)
 	case DateType:
 		leaf = parquet.Timestamp(parquet.Millisecond)
+	case JSONType:
+		leaf = parquet.JSON()
 	default:
 		leaf = parquet.String()
 	}
@@ -34,7 +36,7 @@ func (s *parquetSink) appendField(c *column, v any, leaf int) error {
 	switch list, isList := v.([]any); {
 	case v == nil:
 		s.row = append(s.row, parquet.NullValue().Level(0, 0, leaf))
-	case t.Base == "" || t == Type{Base: TextType}:
+	case t.Base == "" || t == Type{Base: TextType} || t.Base == JSONType:
 		s.row = append(s.row, textValue(fieldText(v)).Level(0, 1, leaf))
 	case t.List != isList:
 		return errType(c, v, t)

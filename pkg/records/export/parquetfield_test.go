@@ -23,6 +23,7 @@ type typedPage struct {
 	Sizes []float64   `parquet:"field.sizes,optional,list"`
 	Dates []time.Time `parquet:"field.dates,optional,list"`
 	Mixed *string     `parquet:"field.mixed,optional"`
+	Found *string     `parquet:"field.found,optional,json"`
 }
 
 func typedRules() []crawl.SiteRule {
@@ -37,7 +38,8 @@ func typedLines(tb testing.TB) []byte {
 	tb.Helper()
 	fields := [][]crawl.Field{
 		{{Name: "price", Value: 19.5}, {Name: "stock", Value: 3.0}, {Name: "new", Value: true}, {Name: "date", Value: "2026-01-02T03:04:05+01:00"},
-			{Name: "sizes", Value: []any{1.0, 2.5}}, {Name: "dates", Value: []any{"2026-01-02T00:00:00Z"}}, {Name: "mixed", Value: 1.0}},
+			{Name: "sizes", Value: []any{1.0, 2.5}}, {Name: "dates", Value: []any{"2026-01-02T00:00:00Z"}}, {Name: "mixed", Value: 1.0},
+			{Name: "found", Value: []any{map[string]any{"title": "=x", "pay": 2.5}, map[string]any{"tags": []any{"a"}}}}},
 		{{Name: "sizes", Value: []any{}}, {Name: "mixed", Value: []any{"a", 1.0}}},
 		{},
 	}
@@ -54,16 +56,17 @@ func TestParquetFieldsHaveTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"price", "stock", "new", "date", "sizes", "dates", "mixed"}
+	names := []string{"price", "stock", "new", "date", "sizes", "dates", "mixed", "found"}
 	file := run(t, in, export.Options{Format: export.Parquet, Columns: []string{"url"}, Fields: names, Types: types})
 	got, err := parquet.Read[typedPage](strings.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	price, stock, isNew, one, list := 19.5, int64(3), true, "1", `["a",1]`
+	found := `[{"pay":2.5,"title":"=x"},{"tags":["a"]}]`
 	date := time.Date(2026, 1, 2, 2, 4, 5, 0, time.UTC)
 	want := []typedPage{
-		{&price, &stock, &isNew, &date, []float64{1, 2.5}, []time.Time{time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}, &one},
+		{&price, &stock, &isNew, &date, []float64{1, 2.5}, []time.Time{time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}, &one, &found},
 		{Sizes: []float64{}, Mixed: &list}, {},
 	}
 	for i := range got {
@@ -79,7 +82,8 @@ func TestParquetFieldsHaveTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"optional double field.price;", "optional int64 field.stock", "optional boolean field.new;",
-		"optional int64 field.date (TIMESTAMP(isAdjustedToUTC=true,unit=MILLIS));", "optional group field.sizes (LIST)", "optional binary field.mixed (STRING);"} {
+		"optional int64 field.date (TIMESTAMP(isAdjustedToUTC=true,unit=MILLIS));", "optional group field.sizes (LIST)", "optional binary field.mixed (STRING);",
+		"optional binary field.found (JSON);"} {
 		if !strings.Contains(f.Schema().String(), line) {
 			t.Errorf("the schema has no %q:\n%s", line, f.Schema())
 		}

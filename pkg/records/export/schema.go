@@ -43,6 +43,8 @@ func node(k kind) parquet.Node {
 	switch k {
 	case integer:
 		return parquet.Int(64)
+	case truth:
+		return parquet.Leaf(parquet.BooleanType)
 	case timestamp:
 		return parquet.Timestamp(parquet.Millisecond)
 	case date:

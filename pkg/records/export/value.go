@@ -47,6 +47,9 @@ func cellText(v any) (s string, guard bool) {
 	case string:
 		return v, true
 	case []any:
+		if hasObject(v) {
+			return fieldText(v), true
+		}
 		parts := make([]string, len(v))
 		for i := range v {
 			parts[i] = fieldText(v[i])

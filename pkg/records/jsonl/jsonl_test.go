@@ -94,6 +94,7 @@ func TestFieldValues(t *testing.T) {
 		{uint64(math.MaxUint64), `18446744073709551615`}, {int64(-5), `-5`}, {7, `7`},
 		{math.Inf(1), `null`}, {math.NaN(), `null`},
 		{[]string{"a", "\xff"}, `["a","\ufffd"]`}, {[]float64{1, 2.5}, `[1,2.5]`}, {[]any{}, `[]`},
+		{[]any{map[string]any{"b": "<a>", "a": []any{1.0}}, map[string]any{}}, `[{"a":[1],"b":"<a>"},{}]`},
 		{odd{1}, `{"A":1}`}, {func() {}, `null`},
 	} {
 		line := jsonl.AppendRecord(nil, &crawl.Record{Fields: []crawl.Field{{Name: "v", Value: c.value}}})

@@ -3,7 +3,9 @@ package jsonl
 import (
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -75,6 +77,8 @@ func AppendValue(dst []byte, v any) []byte {
 		return appendList(dst, v, appendString)
 	case []float64:
 		return appendList(dst, v, appendFloat)
+	case map[string]any:
+		return appendMembers(dst, v)
 	}
 	return appendOther(dst, v)
 }
@@ -86,6 +90,18 @@ func appendOther(dst []byte, v any) []byte {
 		return append(dst, "null"...)
 	}
 	return append(dst, b...)
+}
+
+// appendMembers appends an object, its members in the order of their names.
+func appendMembers(dst []byte, object map[string]any) []byte {
+	dst = append(dst, '{')
+	for i, name := range slices.Sorted(maps.Keys(object)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = AppendValue(append(appendString(dst, name), ':'), object[name])
+	}
+	return append(dst, '}')
 }
 
 func appendList[T any](dst []byte, list []T, item func([]byte, T) []byte) []byte {

@@ -102,6 +102,7 @@ func (o Outcomes) judge(_ context.Context, r *result) error {
 		return o.f.judgePage(r)
 	case r.ours && r.Verdict == crawl.VerdictFailed:
 		r.Verdict, r.Robots = crawl.VerdictRetry, nil
+	case !r.ours && page && len(r.job.Retry.On) > 0 && r.judgeNamed():
 	case !r.ours && r.Verdict == crawl.VerdictRetry && page && r.Task.Attempt >= r.job.Retry.Max:
 		r.Verdict = crawl.VerdictFailed
 	case leaseLost(r.came) && page && r.Task.Attempt >= r.job.Retry.Max+maxLost:

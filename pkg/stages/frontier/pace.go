@@ -1,15 +1,16 @@
 package frontier
 
 import (
+	"math"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// pace spaces the leases of a job over all hosts: by Bounds.Rate, by Bounds.Bandwidth, and while no proxy of the job
-// can be asked. Its zero value holds nobody back. Frontier.mu guards it.
+// pace spaces the leases of a job over all hosts: by Bounds.Rate, by Bounds.Bandwidth, by Parallelism, and while no
+// proxy of the job can be asked. Its zero value holds nobody back. Frontier.mu guards it.
 //
-// A node keeps its share of both, which is the same for each node of a ring: what one does not use goes to no other.
+// A node keeps its share of each, which is the same for each node of a ring: what one does not use goes to no other.
 type pace struct {
 	next   time.Time // by the rate, no lease starts earlier
 	paid   float64   // bytes that may come; below 0 they came already
@@ -97,7 +98,15 @@ func (p *pace) learn(b *crawl.Bounds, out *crawl.Outcome, now time.Time) {
 // holds reports whether a lease of the job has to wait.
 func (f *Frontier) holds(js *jobState, now time.Time) bool {
 	b := &js.job.Bounds
-	return (b.Paced() || !js.pace.probe.IsZero()) && !js.dead && js.pace.ready(b, f.nodes(), now).After(now)
+	return (b.Paced() || !js.pace.probe.IsZero()) && !js.dead && js.pace.ready(b, f.nodes(), now).After(now) || f.spare(js) == 0
+}
+
+// spare is how many leases a job may have besides those under way. The node's window bounds them too.
+func (f *Frontier) spare(js *jobState) int {
+	if js.job.Parallelism <= 0 || js.dead {
+		return math.MaxInt
+	}
+	return max(max(int(share(float64(js.job.Parallelism), f.nodes())), 1)-js.pace.under, 0)
 }
 
 // nodes is over how many nodes the bounds of a job are divided.
@@ -142,7 +151,7 @@ func (dp *dispatcher) keepPace(now time.Time) {
 	for _, js := range dp.jobs.byID {
 		n := 0
 		if len(js.pace.hosts) > 0 {
-			n = js.pace.permits(&js.job.Bounds, dp.nodes(), now, js.dead)
+			n = min(js.pace.permits(&js.job.Bounds, dp.nodes(), now, js.dead), dp.spare(js))
 		}
 		for range min(n, len(js.pace.hosts), dp.cfg.Batch) {
 			dp.rejoin(js.pace.release(), js, now)
@@ -174,7 +183,7 @@ func (p *pace) permits(b *crawl.Bounds, nodes int, now time.Time, dead bool) int
 // paceDue is when the pace of a job for which hosts wait permits the next lease; zero: none waits.
 func (f *Frontier) paceDue(now time.Time) (due time.Time) {
 	for _, js := range f.jobs.byID {
-		if len(js.pace.hosts) == 0 {
+		if len(js.pace.hosts) == 0 || f.spare(js) == 0 { // whoever ends a lease wakes the dispatcher
 			continue
 		}
 		if at := js.pace.ready(&js.job.Bounds, f.nodes(), now); due.IsZero() || at.Before(due) {

@@ -51,8 +51,10 @@ func (h *Handler) open(ctx context.Context, p *crawl.Page, body []byte, job *cra
 	d := r.document(p)
 	d.Fields = documentFields(got)
 	d.Unkept, d.Why = got.Reason, got.Detail
-	if match := rules.matching(base); len(match) > 0 {
-		weigh(match, d.Links)
+	if rules != nil {
+		weigh(rules.matching(base), d.Links)
+		d.Fields = rules.selected(&source{r: r, place: place{url: base}, text: r.Text}, d.Fields)
+		d.Cut = r.Cut
 	}
 	return d, nil
 }

@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/jsonpointer"
 )
 
 // Bounds of what fields take from a page.
@@ -29,26 +29,24 @@ type field struct {
 	list    bool
 	convert converter // nil: the inner HTML as a string
 
+	pointer jsonpointer.Pointer // of a policy that reads JSON
+	own     bool                // its value is of the type that it has in JSON
+
 	mu    sync.Mutex // an xpath.Expr has state while it is evaluated
 	xpath *xpath.Expr
 }
 
-// fields adds what the rules extract from a document in UTF-8. Of fields with one name the first rule's that finds
-// something counts.
-func (r *Result) fields(rules []*rule, doc []byte) (out []crawl.Field) {
-	var root *html.Node
+// fields are what the rules extract from a document. Of fields with one name the first rule's that finds something
+// counts.
+func (s *source) fields(rules []*rule) (out []crawl.Field) {
 	seen := map[string]bool{}
 	for _, rule := range rules {
 		for _, f := range rule.fields {
+			root := s.tree()
 			if root == nil {
-				tree, err := html.Parse(bytes.NewReader(doc))
-				if err != nil { // more than 512 open elements
-					r.cut(CutDepth)
-					return nil
-				}
-				root = tree
+				return nil
 			}
-			if v := f.extract(root, r); v != nil && !seen[f.name] {
+			if v := f.extract(root, s.r); v != nil && !seen[f.name] {
 				seen[f.name] = true
 				out = append(out, crawl.Field{Name: f.name, Value: v})
 			}
@@ -166,10 +164,16 @@ func innerHTML(n *html.Node) string {
 	return strings.TrimSpace(b.String())
 }
 
+// maxNodeText bounds how much of an element's text is read, white space included: sixteen times what a value may have.
+const maxNodeText = 16 * maxValue
+
 // nodeText is the text of an element, white space folded, with white space between blocks.
 func nodeText(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
+		if b.Len() > maxNodeText {
+			break
+		}
 		switch d.Type {
 		case html.TextNode:
 			if p := d.Parent; p.Data != "script" && p.Data != "style" {

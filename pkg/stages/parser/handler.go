@@ -133,15 +133,22 @@ func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.D
 	if job.Assets.Wanted() && isMarkup(r.MediaType) && !r.binary {
 		addRequisites(d, body, opt.MaxLinks)
 	}
-	if match := rules.matching(base); len(match) > 0 {
+	if rules != nil {
+		src := &source{r: r, place: place{url: base}, body: body, contentType: p.ContentType, text: r.Text}
+		match := rules.matching(base)
 		weigh(match, d.Links)
-		if isMarkup(r.MediaType) && !r.binary {
-			text, _, _ := decode(body, p.ContentType)
-			d.Fields = r.fields(match, text)
-			d.Cut = r.Cut
-		}
+		d.Fields = rules.fieldsOf(src, match)
+		d.Cut = r.Cut
 	}
 	return d
+}
+
+// fieldsOf are the fields that rules which match, and the policies, take from a page.
+func (rs *Rules) fieldsOf(s *source, match []*rule) (fields []crawl.Field) {
+	if isMarkup(s.r.MediaType) && !s.r.binary {
+		fields = s.fields(match)
+	}
+	return rs.selected(s, fields)
 }
 
 func isMarkup(mt string) bool { return mt == "text/html" || mt == "application/xhtml+xml" }
@@ -152,12 +159,12 @@ func (r *Result) document(p *crawl.Page) *crawl.Document {
 		Extracted: r.Extracted}
 }
 
-// rulesOf compiles the site rules of a job; nil where it has none.
+// rulesOf compiles the site rules and policies of a job; nil where it has none.
 func rulesOf(job *crawl.Job) (*Rules, error) {
-	if len(job.Rules) == 0 {
+	if len(job.Rules)+len(job.Select) == 0 {
 		return nil, nil
 	}
-	rules, err := CompileRules(job.Rules)
+	rules, err := Compile(job)
 	if err != nil {
 		return nil, crawl.Permanent(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // KeepBodiesIn says where bodies are kept of the jobs that ask for it. Call it before the first Handle.
@@ -18,21 +17,25 @@ func (h *Handler) keep(ctx context.Context, job *crawl.Job, d *crawl.Document, b
 	return h.kept.Keep(ctx, job.ID, d.Page.Digest, body)
 }
 
-// HasFields reports whether site rules apply to bodies of a media type. Fields of others come from elsewhere, as those
-// that a document says of itself.
+// HasFields reports whether site rules apply to bodies of a media type. Fields of others come from elsewhere: from
+// policies, or from what a document says of itself.
 func HasFields(mediaType string) bool { return isMarkup(mediaType) }
 
-// Fields applies site rules to a body as the crawler does, once more: media type and charset are those of its record.
-func Fields(rules *Rules, u weburl.URL, mediaType, charset string, body []byte) (fields []crawl.Field, cut []string) {
-	match := rules.matching(u)
-	if len(match) == 0 || !HasFields(mediaType) || looksBinary(body) {
+// Reads reports whether any of the rules apply to bodies of a media type: site rules to HTML, policies to text and JSON
+// too.
+func (rs *Rules) Reads(mediaType string) bool {
+	return HasFields(mediaType) || rs != nil && len(rs.policies) > 0 && isPlain(mediaType)
+}
+
+// Fields applies the rules to the body of a record as the crawler does, once more.
+func (rs *Rules) Fields(rec *crawl.Record, body []byte) (fields []crawl.Field, cut []string) {
+	if rs == nil || !rs.Reads(rec.ContentType) || looksBinary(body) {
 		return nil, nil
 	}
-	contentType := mediaType
-	if charset != "" {
-		contentType += "; charset=" + charset
+	contentType := rec.ContentType
+	if rec.Charset != "" {
+		contentType += "; charset=" + rec.Charset
 	}
-	text, _, _ := decode(body, contentType)
-	r := &Result{}
-	return r.fields(match, text), r.Cut
+	s := &source{r: &Result{MediaType: rec.ContentType}, place: place{url: rec.URL}, body: body, contentType: contentType, text: rec.Text}
+	return rs.fieldsOf(s, rs.matching(rec.URL)), s.r.Cut
 }

@@ -7,14 +7,16 @@ import (
 	"strings"
 
 	"github.com/andybalholm/cascadia"
-	"github.com/antchfx/xpath"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Rules are a job's site rules, ready for use by many goroutines.
-type Rules struct{ rules []rule }
+// Rules are a job's site rules and selection policies, ready for use by many goroutines.
+type Rules struct {
+	rules    []rule
+	policies []*policy
+}
 
 type rule struct {
 	host   string
@@ -110,7 +112,7 @@ func compileField(s *crawl.FieldRule) (*field, error) {
 		f.css, err = cascadia.ParseGroup(s.CSS)
 		return f, wrapSelector("css", s.CSS, err)
 	}
-	f.xpath, err = compileXPath(s.XPath)
+	f.xpath, err = crawl.CompileXPath(s.XPath)
 	return f, wrapSelector("xpath", s.XPath, err)
 }
 
@@ -121,32 +123,37 @@ func wrapSelector(what, selector string, err error) error {
 	return fmt.Errorf("%s %q: %w", what, selector, err)
 }
 
-// compileXPath guards against the library, which panics at some expressions.
-func compileXPath(expr string) (e *xpath.Expr, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-	}()
-	return xpath.Compile(expr)
-}
-
 // matching returns the rules for a page.
 func (rs *Rules) matching(u weburl.URL) (match []*rule) {
 	if rs == nil || len(rs.rules) == 0 {
 		return nil
 	}
-	url, host, domain, key := u.String(), u.Hostname(), "", u.HostKey()
+	at := place{url: u}
 	for i := range rs.rules {
-		r := &rs.rules[i]
-		if domain == "" && r.host != "" {
-			domain = u.RegistrableDomain()
-		}
-		if (r.host == "" || r.host == host || r.host == key || r.host == domain) && (r.match == nil || r.match.MatchString(url)) {
+		if r := &rs.rules[i]; r.matches(&at) {
 			match = append(match, r)
 		}
 	}
 	return match
+}
+
+// place is where a page is.
+type place struct {
+	url    weburl.URL
+	domain string // registrable; empty: nobody has asked yet
+}
+
+// matches reports whether a rule is for the page there.
+func (r *rule) matches(at *place) bool {
+	if r.host != "" && r.host != at.url.Hostname() && r.host != at.url.HostKey() {
+		if at.domain == "" {
+			at.domain = at.url.RegistrableDomain()
+		}
+		if r.host != at.domain {
+			return false
+		}
+	}
+	return r.match == nil || r.match.MatchString(at.url.String())
 }
 
 // Matches reports whether any of the rules is for the page.

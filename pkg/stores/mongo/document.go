@@ -3,6 +3,7 @@ package mongo
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -181,7 +182,7 @@ func (w *builder) fields(fields []crawl.Field) {
 func (w *builder) value(key string, v any) {
 	switch v := v.(type) {
 	case []any:
-		appendList(w, key, v, w.scalar)
+		appendList(w, key, v, w.item)
 	case []string:
 		appendList(w, key, v, w.text)
 	case []float64:
@@ -189,6 +190,24 @@ func (w *builder) value(key string, v any) {
 	default:
 		w.scalar(key, v)
 	}
+}
+
+// item appends an item of a list: what a policy selected is an object.
+func (w *builder) item(key string, v any) {
+	object, ok := v.(map[string]any)
+	if !ok {
+		w.scalar(key, v)
+		return
+	}
+	w.startIn(bson.TypeEmbeddedDocument, key)
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if list, ok := object[name].([]any); ok {
+			appendList(w, escapeName(name), list, w.scalar)
+		} else {
+			w.scalar(escapeName(name), object[name])
+		}
+	}
+	w.end()
 }
 
 func (w *builder) scalar(key string, v any) {

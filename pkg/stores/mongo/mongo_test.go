@@ -81,7 +81,8 @@ func everyField(t *testing.T) *crawl.Record {
 		Title: "a\x00b \u2028 😀", Lang: "zh-hant", Text: "line\nline \"quoted\" \\", Assets: []string{"http://a.test/1.png", "2"},
 		Links: []crawl.Link{{URL: mustURL(t, "http://l.test/"), Rel: "nofollow", Text: "x", Weight: 9}, {Raw: "mailto:a@b"}},
 		Fields: []crawl.Field{{Name: "salary.min", Value: 1.5}, {Name: "$ref", Value: "x"}, {Name: "", Value: true}, {Name: "100%", Value: nil},
-			{Name: "%2E", Value: "escaped"}, {Name: "nul\x00", Value: []any{"a", 2.0, false, nil}}, {Name: "größe", Value: -3.0}},
+			{Name: "%2E", Value: "escaped"}, {Name: "nul\x00", Value: []any{"a", 2.0, false, nil}}, {Name: "größe", Value: -3.0},
+			{Name: "offers", Value: []any{map[string]any{"a.b": "x", "$n": 1.5, "list": []any{"a", 2.0}}, map[string]any{"ok": true}}}},
 		DuplicateOf: mustURL(t, "http://d.test/"), Similarity: "near", Truncated: "max-body", Cut: []string{"title", "links"}, Epoch: 3, Visit: 2, Insecure: true,
 		Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B",
 			Published: time.UnixMilli(1_700_000_000_123).UTC(), Modified: time.UnixMilli(1_700_000_001_000).UTC()}}

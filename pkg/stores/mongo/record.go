@@ -234,13 +234,26 @@ func fieldsOf(v bson.RawValue) (fields []crawl.Field, err error) {
 	for i := 0; err == nil && i < len(elements); i++ {
 		f := crawl.Field{Name: unescapeName(elements[i].Key())}
 		if v := elements[i].Value(); v.Type == bson.TypeArray {
-			f.Value, err = listOf(v, scalarOf)
+			f.Value, err = listOf(v, itemOf)
 		} else {
 			f.Value, err = scalarOf(v)
 		}
 		fields = append(fields, f)
 	}
 	return fields, err
+}
+
+// itemOf is an item of a list of values: an object where a policy selected it.
+func itemOf(v bson.RawValue) (any, error) {
+	if v.Type != bson.TypeEmbeddedDocument {
+		return scalarOf(v)
+	}
+	members, err := fieldsOf(v)
+	object := make(map[string]any, len(members))
+	for _, m := range members {
+		object[m.Name] = m.Value
+	}
+	return object, err
 }
 
 func scalarOf(v bson.RawValue) (any, error) {

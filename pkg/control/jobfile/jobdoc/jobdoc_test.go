@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,6 +127,10 @@ func nested(k *Key) string {
 		return "network:\n  certificates:\n    - cert: any\n      " + k.example()
 	case parts[0] == "lifecycle" && len(parts) == 3:
 		return parts[0] + ":\n  " + parts[1] + ":\n    " + k.example()
+	case parts[0] == "select":
+		return selected(parts, k)
+	case parts[0] == "lifecycle" && len(parts) == 3:
+		return parts[0] + ":\n  " + parts[1] + ":\n    " + k.example()
 	case parts[0] != "rules":
 		return parts[0] + ":\n  " + k.example()
 	case len(parts) == 2:
@@ -142,6 +147,33 @@ func nested(k *Key) string {
 		rest = "\n        weight: 1"
 	}
 	return "rules:\n  - " + parts[1] + ":\n      - " + k.example() + rest
+}
+
+// selected puts an example of a policy's key where that has a meaning.
+func selected(parts []string, k *Key) string {
+	lines, at := []string{"name: any", "css: article"}, 0
+	switch {
+	case len(parts) == 3 && k.Name == "json_pointer":
+		lines, at = []string{"name: any", "json_pointer: /items", "fields:", "- name: any", "  " + k.example()}, -1
+	case len(parts) == 3 && (k.Name == "css" || k.Name == "xpath"):
+		lines, at = []string{"name: any", "css: article", "fields:", "- name: any", "  " + k.example()}, -1
+	case len(parts) == 3 && k.Name == "name":
+		lines, at = []string{"name: any", "css: article", "fields:", "- " + k.example()}, -1
+	case len(parts) == 3:
+		lines, at = []string{"name: any", "css: article", "fields:", "- name: any", "  css: h2", "  " + k.example()}, -1
+	case k.Name == "window":
+		lines[1], at = "keywords: [any]", 2
+	case k.Name == "list":
+		lines[1], at = "regex: any", 2
+	case k.Name == "name":
+		lines = lines[1:]
+	case slices.Contains([]string{"css", "xpath", "keywords", "json_pointer", "regex"}, k.Name):
+		lines = lines[:1]
+	}
+	if at >= 0 {
+		lines = append(lines, k.example())
+	}
+	return "select:\n  - " + strings.Join(lines, "\n    ")
 }
 
 // beside are the keys without which a section says nothing. The sections of a list begin with "- ".

@@ -37,7 +37,8 @@ var enums = map[string][]string{
 	"network.ip":                  {"", "4", "6"},
 	"lifecycle.on_limit":          {"", "stop"},
 	"lifecycle.retention.records": {"", "keep", "drop"},
-	"rules.fields.type":           {"", "string", "number", "integer", "bool", "date", "html"},
+	"rules.fields.type":           crawl.FieldTypes(),
+	"select.fields.type":          crawl.FieldTypes(),
 }
 
 // Keys returns the keys of a job in their order. sources are the texts of the files that declare crawl.Job and what it

@@ -1,0 +1,139 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/api"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+)
+
+func executionPath(id crawl.JobID) string { return "/executions/" + url.PathEscape(string(id)) }
+
+// Executions lists them, the newest first: of one workflow, or of all where none is named; up to most, 0: all.
+func (c *Client) Executions(ctx context.Context, of string, most int) ([]workflow.Execution, error) {
+	q := url.Values{}
+	if of != "" {
+		q.Set("workflow", of)
+	}
+	return all[workflow.Execution](ctx, c, "/executions", q, most)
+}
+
+// Execution finds one.
+func (c *Client) Execution(ctx context.Context, id crawl.JobID) (*api.ExecutionNow, error) {
+	return get[api.ExecutionNow](ctx, c, executionPath(id), nil)
+}
+
+// Wish says what is wanted of an execution: pause, resume, stop or cancel.
+func (c *Client) Wish(ctx context.Context, id crawl.JobID, verb, reason string) (*workflow.Execution, error) {
+	return post[workflow.Execution](ctx, c, executionPath(id)+":"+verb, map[string]string{"reason": reason})
+}
+
+// Delete deletes an execution that has ended.
+func (c *Client) Delete(ctx context.Context, id crawl.JobID, keepRecords bool) error {
+	r := call{method: http.MethodDelete, path: executionPath(id), ifMatch: "*"}
+	if keepRecords {
+		r.query = url.Values{"keep": {"records"}}
+	}
+	return c.do(ctx, r, nil)
+}
+
+// Events lists the events of an execution behind one, the oldest first.
+func (c *Client) Events(ctx context.Context, id crawl.JobID, after int64) ([]workflow.Event, error) {
+	l, err := get[workflow.List[workflow.Event]](ctx, c, executionPath(id)+"/events", url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {"200"}})
+	return l.Items, err
+}
+
+// Logs lists lines of the server's log, or of an execution's crawl.log, the newest first.
+func (c *Client) Logs(ctx context.Context, q url.Values, most int) ([]explore.LogLine, error) {
+	return all[explore.LogLine](ctx, c, "/logs", q, most)
+}
+
+// File opens a file of an execution.
+func (c *Client) File(ctx context.Context, id crawl.JobID, name string) (io.ReadCloser, error) {
+	return c.open(ctx, executionPath(id)+"/files/"+url.PathEscape(name), nil)
+}
+
+// Export opens the records of an execution in a format: csv, jsonl or parquet.
+func (c *Client) Export(ctx context.Context, id crawl.JobID, q url.Values) (io.ReadCloser, error) {
+	return c.open(ctx, executionPath(id)+"/export", q)
+}
+
+func (c *Client) open(ctx context.Context, path string, q url.Values) (io.ReadCloser, error) {
+	resp, err := c.send(ctx, call{method: http.MethodGet, path: path, query: q})
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+// Replay puts dead letters back: those whose ids begin so, all where none are given.
+func (c *Client) Replay(ctx context.Context, id crawl.JobID, r api.Replay) (*control.Replayed, error) {
+	return post[control.Replayed](ctx, c, executionPath(id)+"/dead-letters:replay", r)
+}
+
+// Revisions lists the settings of an execution over time, the newest first.
+func (c *Client) Revisions(ctx context.Context, id crawl.JobID) ([]api.Revision, error) {
+	l, err := get[workflow.List[api.Revision]](ctx, c, executionPath(id)+"/revisions", nil)
+	return l.Items, err
+}
+
+// View is the report of an execution.
+func (c *Client) View(id crawl.JobID) *View { return &View{c, id} }
+
+// View is a report.View over a server.
+type View struct {
+	c  *Client
+	id crawl.JobID
+}
+
+var _ report.View = (*View)(nil)
+
+// Status implements report.View.
+func (v *View) Status(ctx context.Context) (*report.Status, error) {
+	return get[report.Status](ctx, v.c, executionPath(v.id)+"/status", nil)
+}
+
+// Explain implements report.View.
+func (v *View) Explain(ctx context.Context, u string) (*report.Explanation, error) {
+	return get[report.Explanation](ctx, v.c, executionPath(v.id)+"/explain", url.Values{"url": {u}})
+}
+
+// Letters implements report.View.
+func (v *View) Letters(ctx context.Context) ([]report.Letter, error) {
+	l, err := get[workflow.List[report.Letter]](ctx, v.c, executionPath(v.id)+"/dead-letters", url.Values{"limit": {"1000"}})
+	return l.Items, err
+}
+
+// Audit implements report.View.
+func (v *View) Audit(ctx context.Context) (*crawl.AuditReport, error) {
+	return post[crawl.AuditReport](ctx, v.c, executionPath(v.id)+":audit", nil)
+}
+
+// LoginURL makes a link that signs somebody in once.
+func (c *Client) LoginURL(ctx context.Context, role string) (*api.LoginURL, error) {
+	return post[api.LoginURL](ctx, c, "/login-urls", map[string]string{"role": role})
+}
+
+// NewKey makes an API key.
+func (c *Client) NewKey(ctx context.Context, k api.NewAPIKey) (*api.APIKey, error) {
+	return post[api.APIKey](ctx, c, "/api-keys", k)
+}
+
+// Keys lists API keys.
+func (c *Client) Keys(ctx context.Context) ([]api.APIKey, error) {
+	l, err := get[workflow.List[api.APIKey]](ctx, c, "/api-keys", nil)
+	return l.Items, err
+}
+
+// RevokeKey makes an API key worthless.
+func (c *Client) RevokeKey(ctx context.Context, id string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: "/api-keys/" + url.PathEscape(id)}, nil)
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/api"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/engine"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/sqlite"
+	"github.com/whirlpool-crawler/whirlpool/pkg/studio"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+)
+
+// served is what `whirlpool serve` runs, joined.
+type served struct {
+	log      *slog.Logger
+	store    *sqlite.Store
+	engine   *engine.Engine
+	manager  *workflow.Manager
+	explorer *explore.Explorer
+	api      *api.Server
+}
+
+// wire opens the stores and joins the parts. Nothing runs yet.
+func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.LevelVar, ring *explore.Ring, at net.Addr) (s *served, err error) {
+	s = &served{log: log}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if s.store, err = sqlite.Open(filepath.Join(f.dir, "control.db")); err != nil {
+		return s, err
+	}
+	s.engine, err = engine.Open(ctx, node.DefaultEngine(filepath.Join(f.dir, "crawl"), filepath.Join(f.dir, "executions"), log))
+	if err != nil {
+		return s, err
+	}
+	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: checkJob, Log: log})
+	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(f.dir, "search"), Source: s.source, Log: log, Ring: ring})
+	settings := &serverSettings{store: s.store, manager: s.manager, levels: levels, flags: f, began: levels.Level()}
+	if err := settings.restore(ctx); err != nil {
+		return s, err
+	}
+	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Explore: s.explorer, Crawls: &crawls{s: s, dir: f.dir, began: time.Now()}, Vault: s.store,
+		Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
+	return s, err
+}
+
+// source is where the explorer reads an execution.
+func (s *served) source(ctx context.Context, id crawl.JobID) (*explore.Source, error) {
+	if _, err := s.manager.Execution(ctx, id); err != nil {
+		if errors.Is(err, workflow.ErrNotFound) {
+			err = explore.ErrNotFound
+		}
+		return nil, err
+	}
+	job, err := s.engine.Store().Jobs().Job(ctx, id)
+	if err != nil { // it was not submitted yet, or is trimmed
+		if job, err = s.store.Job(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.live(), Bodies: s.engine.Store().KeptBodies()}, nil
+}
+
+// close closes the stores.
+func (s *served) close() (err error) {
+	if s.engine != nil {
+		err = s.engine.Close()
+	}
+	if s.store != nil {
+		err = errors.Join(err, s.store.Close())
+	}
+	return err
+}
+
+// live is what the engine tells of queues and hosts.
+func (s *served) live() explore.Live {
+	l, _ := any(s.engine).(explore.Live)
+	return l
+}
