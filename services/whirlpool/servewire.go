@@ -39,11 +39,16 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if s.store, err = sqlite.Open(filepath.Join(f.dir, "control.db")); err != nil {
 		return s, err
 	}
-	s.engine, err = engine.Open(ctx, node.DefaultEngine(filepath.Join(f.dir, "crawl"), filepath.Join(f.dir, "executions"), log))
+	opt := node.DefaultEngine(filepath.Join(f.dir, "crawl"), filepath.Join(f.dir, "executions"), log)
+	opt.Node.Fetch.PrivateJobs = f.allowPrivate
+	if s.engine, err = engine.Open(ctx, opt); err != nil {
+		return s, err
+	}
+	check, err := f.checker()
 	if err != nil {
 		return s, err
 	}
-	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: checkJob, Log: log})
+	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: check, Log: log})
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(f.dir, "search"), Source: s.source, Log: log, Ring: ring})
 	settings := &serverSettings{store: s.store, manager: s.manager, levels: levels, flags: f, began: levels.Level()}
 	if err := settings.restore(ctx); err != nil {
