@@ -20,6 +20,7 @@ import (
 type crawls struct {
 	s     *served
 	dir   string
+	check func(*crawl.Job) error // what a definition has to pass
 	began time.Time
 }
 
@@ -49,6 +50,9 @@ func (c *crawls) Revise(ctx context.Context, actor string, id crawl.JobID, chang
 	next, err := change(job)
 	if err != nil {
 		return nil, err
+	}
+	if err := c.check(next); err != nil {
+		return nil, &control.Misuse{Err: err}
 	}
 	changes, err := c.s.engine.Revise(ctx, next)
 	if err != nil {
