@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// An indexer that nothing else wants the processor for rests a little; beside work that fills the machine, or half of
-// what the process may use, it takes a 25th of one core, which costs a crawl 2 % of two. When nothing is crawled, it goes
-// on whatever else the machine does: that is for the operating system to share out.
+// An indexer that nothing else wants the processor for rests a little; beside work that fills the machine, or half
+// of what the process may use, it takes a 25th of one core, which costs a crawl 2 % of two. When nothing is crawled,
+// it goes on whatever else the machine does: that is for the operating system to share out.
 const (
 	restIdle = 0.2
 	restBusy = 24

@@ -40,9 +40,9 @@ func (rs *Rules) Trace(u weburl.URL, root *html.Node, each func(Traced) bool) (m
 	return match
 }
 
-// TraceSelected does what Trace does with the policies: a value is an object, and Rule the index of its policy. rec is the
-// page's record, whose text policies search; root is the tree of its body, where that is HTML. The second result says
-// which policies are for the page.
+// TraceSelected does what Trace does with the policies: a value is an object, and Rule the index of its policy. rec
+// is the page's record, whose text policies search; root is the tree of its body, where that is HTML. The second
+// result says which policies are for the page.
 func (rs *Rules) TraceSelected(rec *crawl.Record, body []byte, root *html.Node, each func(Traced) bool) (match []bool) {
 	s := &source{r: &Result{MediaType: rec.ContentType, binary: looksBinary(body)}, place: place{url: rec.URL}, body: body,
 		contentType: rec.ContentType, text: rec.Text, decoded: body, root: root, parsed: root != nil}
