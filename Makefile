@@ -10,7 +10,7 @@ IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-u
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 
-.PHONY: help install build test test-short lint api fuzz bench bench-large simulate clean studio studio-check
+.PHONY: help install build test test-short lint api fuzz bench bench-large simulate clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
@@ -51,6 +51,13 @@ studio-check: ## build the studio twice: the same bytes, those that are committe
 	$(MAKE) studio
 	git diff --exit-code -- pkg/studio/dist
 	cd studio && node pack.mjs check
+
+# SHOTS is where the screenshots go.
+SHOTS ?= $(CURDIR)/studio/shots
+studio-e2e: ## every page of the studio in Chromium over a running crawl (needs Node.js and Chromium; deploy/studio/need installs them)
+	deploy/studio/need
+	CGO_ENABLED=0 $(GO) build -o $(BIN)/whirlpool ./services/whirlpool
+	cd studio && npm ci --silent --no-audit --no-fund && node e2e/run.mjs $(CURDIR)/$(BIN)/whirlpool $(SHOTS)
 
 fuzz: ## run every fuzz target for FUZZTIME (default 60s)
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0; i<n; i++) print $$2, t[i]; n=0}' | \

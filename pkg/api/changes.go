@@ -40,8 +40,9 @@ type SeedsQueued struct {
 	Known  int `json:"known"`
 }
 
-type hostPath struct {
-	executionPath
+// HostPath names a host of an execution.
+type HostPath struct {
+	ExecutionPath
 	Key string `path:"key" maxLength:"300" doc:"key of the host"`
 }
 
@@ -60,7 +61,7 @@ func (s *Server) changeRoutes() {
 	}
 }
 
-func (s *Server) listRevisions(ctx context.Context, in *executionPath) (*body[workflow.List[Revision]], error) {
+func (s *Server) listRevisions(ctx context.Context, in *ExecutionPath) (*body[workflow.List[Revision]], error) {
 	if _, err := s.Workflows.Execution(ctx, in.job()); err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (s *Server) listRevisions(ctx context.Context, in *executionPath) (*body[wo
 }
 
 func (s *Server) addRevision(ctx context.Context, in *struct {
-	executionPath
+	ExecutionPath
 	Body NewRevision
 }) (*body[control.Revised], error) {
 	e, err := s.Workflows.Execution(ctx, in.job())
@@ -167,7 +168,7 @@ func mergePatch(into, patch map[string]any) map[string]any {
 }
 
 func (s *Server) addSeeds(ctx context.Context, in *struct {
-	executionPath
+	ExecutionPath
 	Body NewSeeds
 }) (*body[SeedsQueued], error) {
 	if _, err := s.Workflows.Execution(ctx, in.job()); err != nil {
@@ -177,8 +178,8 @@ func (s *Server) addSeeds(ctx context.Context, in *struct {
 	return ok(SeedsQueued{Queued: queued, Known: len(in.Body.URLs) - queued}, err)
 }
 
-func (s *Server) holdHost(held bool) func(context.Context, *hostPath) (*none, error) {
-	return func(ctx context.Context, in *hostPath) (*none, error) {
+func (s *Server) holdHost(held bool) func(context.Context, *HostPath) (*none, error) {
+	return func(ctx context.Context, in *HostPath) (*none, error) {
 		if _, err := s.Workflows.Execution(ctx, in.job()); err != nil {
 			return nil, err
 		}

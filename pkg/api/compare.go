@@ -8,12 +8,13 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 )
 
-type pairIn struct {
+// PairOf names two executions.
+type PairOf struct {
 	First  string `query:"first" required:"true" maxLength:"80" doc:"execution"`
 	Second string `query:"second" required:"true" maxLength:"80" doc:"execution"`
 }
 
-func (p pairIn) pair() (first, second crawl.JobID) {
+func (p PairOf) pair() (first, second crawl.JobID) {
 	return crawl.JobID(p.First), crawl.JobID(p.Second)
 }
 
@@ -27,17 +28,17 @@ func (s *Server) compareRoutes() {
 		s.checkRules)
 }
 
-func (s *Server) compare(ctx context.Context, in *pairIn) (*body[explore.Comparison], error) {
+func (s *Server) compare(ctx context.Context, in *PairOf) (*body[explore.Comparison], error) {
 	first, second := in.pair()
 	return okOf(s.Explore.Compare(ctx, first, second))
 }
 
 func (s *Server) listChanges(ctx context.Context, in *struct {
-	pairIn
-	paged
+	PairOf
+	Paged
 	Change string `query:"change" enum:"new,gone,changed,touched,same" doc:"none: all that are not the same"`
 }) (*body[explore.List[explore.Compared]], error) {
-	p, err := s.page(ctx, in.paged)
+	p, err := s.page(ctx, in.Paged)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (s *Server) listChanges(ctx context.Context, in *struct {
 }
 
 func (s *Server) compareTexts(ctx context.Context, in *struct {
-	pairIn
+	PairOf
 	FirstKey  string `query:"first_key" required:"true" maxLength:"8192" doc:"key or URL of a record"`
 	SecondKey string `query:"second_key" required:"true" maxLength:"8192" doc:"key or URL of a record"`
 }) (*body[explore.TextDiff], error) {

@@ -38,7 +38,7 @@ func (s *Server) view(ctx context.Context, id crawl.JobID) (report.View, error) 
 	return s.Crawls.View(ctx, id)
 }
 
-func (s *Server) getStatus(ctx context.Context, in *executionPath) (*body[report.Status], error) {
+func (s *Server) getStatus(ctx context.Context, in *ExecutionPath) (*body[report.Status], error) {
 	v, err := s.view(ctx, in.job())
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (s *Server) getStatus(ctx context.Context, in *executionPath) (*body[report
 }
 
 func (s *Server) explain(ctx context.Context, in *struct {
-	executionPath
+	ExecutionPath
 	URL string `query:"url" required:"true" maxLength:"8192" doc:"as a person would type it"`
 }) (*body[report.Explanation], error) {
 	if _, err := report.ParseURL(in.URL); err != nil {
@@ -60,7 +60,7 @@ func (s *Server) explain(ctx context.Context, in *struct {
 	return okOf(v.Explain(ctx, in.URL))
 }
 
-func (s *Server) audit(ctx context.Context, in *executionPath) (*body[crawl.AuditReport], error) {
+func (s *Server) audit(ctx context.Context, in *ExecutionPath) (*body[crawl.AuditReport], error) {
 	v, err := s.view(ctx, in.job())
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (s *Server) audit(ctx context.Context, in *executionPath) (*body[crawl.Audi
 }
 
 func (s *Server) listLetters(ctx context.Context, in *struct {
-	executionPath
+	ExecutionPath
 	Limit int `query:"limit" minimum:"1" maximum:"1000" default:"200"`
 }) (*body[workflow.List[report.Letter]], error) {
 	v, err := s.view(ctx, in.job())
@@ -82,7 +82,7 @@ func (s *Server) listLetters(ctx context.Context, in *struct {
 }
 
 func (s *Server) replay(ctx context.Context, in *struct {
-	executionPath
+	ExecutionPath
 	Body Replay
 }) (*body[control.Replayed], error) {
 	if _, err := s.Workflows.Execution(ctx, in.job()); err != nil {

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// ifMatch is the condition of a change.
-type ifMatch struct {
+// Condition is the condition of a change.
+type Condition struct {
 	IfMatch string `header:"If-Match" maxLength:"64" doc:"ETag of the resource as it was read; * : whatever it is now"`
 }
 
 func etag(lock int64) string { return `"` + strconv.FormatInt(lock, 10) + `"` }
 
 // lock is the version that the client knows; 0: any.
-func (m ifMatch) lock(ctx context.Context) (int64, error) {
+func (m Condition) lock(ctx context.Context) (int64, error) {
 	if m.IfMatch == "" {
 		return 0, problem(ctx, http.StatusPreconditionRequired, "If-Match is missing: read the resource and send its ETag, so that nobody's change is overwritten")
 	}

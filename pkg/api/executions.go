@@ -8,11 +8,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-type executionPath struct {
+// ExecutionPath names an execution.
+type ExecutionPath struct {
 	ID string `path:"ex" maxLength:"80" doc:"id of the execution"`
 }
 
-func (p executionPath) job() crawl.JobID { return crawl.JobID(p.ID) }
+func (p ExecutionPath) job() crawl.JobID { return crawl.JobID(p.ID) }
 
 // Progress is how far an execution is, as the engine sees it now.
 type Progress struct {
@@ -39,7 +40,7 @@ type Annotation struct {
 }
 
 type executionsIn struct {
-	paged
+	Paged
 	Workflow string           `query:"workflow" maxLength:"64" doc:"id or slug"`
 	State    []workflow.State `query:"state" maxItems:"13" doc:"one of these"`
 	Label    string           `query:"label" maxLength:"200" doc:"key or key=value"`
@@ -71,7 +72,7 @@ func (s *Server) executionRoutes() {
 }
 
 func (s *Server) listExecutions(ctx context.Context, in *executionsIn) (*body[workflow.List[workflow.Execution]], error) {
-	p, err := s.page(ctx, in.paged)
+	p, err := s.page(ctx, in.Paged)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (s *Server) listExecutions(ctx context.Context, in *executionsIn) (*body[wo
 	return list(s, ctx, l, err)
 }
 
-func (s *Server) getExecution(ctx context.Context, in *executionPath) (*tagged[ExecutionNow], error) {
+func (s *Server) getExecution(ctx context.Context, in *ExecutionPath) (*tagged[ExecutionNow], error) {
 	e, err := s.Workflows.Execution(ctx, in.job())
 	if err != nil {
 		return nil, err
@@ -99,8 +100,8 @@ func taggedExecution(e *workflow.Execution, err error) (*tagged[workflow.Executi
 }
 
 func (s *Server) annotate(ctx context.Context, in *struct {
-	executionPath
-	ifMatch
+	ExecutionPath
+	Condition
 	Body Annotation
 }) (*tagged[workflow.Execution], error) {
 	lock, err := in.lock(ctx)
@@ -111,8 +112,8 @@ func (s *Server) annotate(ctx context.Context, in *struct {
 }
 
 func (s *Server) deleteExecution(ctx context.Context, in *struct {
-	executionPath
-	ifMatch
+	ExecutionPath
+	Condition
 	Keep string `query:"keep" enum:"records" doc:"what stays: records, with the log"`
 }) (*none, error) {
 	lock, err := in.lock(ctx)
@@ -128,7 +129,7 @@ func (s *Server) deleteExecution(ctx context.Context, in *struct {
 }
 
 type wishIn struct {
-	executionPath
+	ExecutionPath
 	Body *struct {
 		Reason string `json:"reason,omitempty" maxLength:"500"`
 	}
@@ -145,13 +146,13 @@ func (s *Server) wish(d workflow.Desired) func(context.Context, *wishIn) (*tagge
 	}
 }
 
-func (s *Server) listSteps(ctx context.Context, in *executionPath) (*body[workflow.List[workflow.Step]], error) {
+func (s *Server) listSteps(ctx context.Context, in *ExecutionPath) (*body[workflow.List[workflow.Step]], error) {
 	steps, err := s.Workflows.Steps(ctx, in.job())
 	return list(s, ctx, &workflow.List[workflow.Step]{Items: steps}, err)
 }
 
 func (s *Server) listEvents(ctx context.Context, in *struct {
-	executionPath
+	ExecutionPath
 	Limit int      `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	After int64    `query:"after" minimum:"0" doc:"id of an event: those behind it"`
 	Last  bool     `query:"last" doc:"the last ones instead of the first"`

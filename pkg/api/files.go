@@ -46,7 +46,7 @@ func (s *Server) dir(ctx context.Context, id crawl.JobID) (string, error) {
 	return s.Crawls.Dir(ctx, id)
 }
 
-func (s *Server) listFiles(ctx context.Context, in *executionPath) (*body[workflow.List[File]], error) {
+func (s *Server) listFiles(ctx context.Context, in *ExecutionPath) (*body[workflow.List[File]], error) {
 	dir, err := s.dir(ctx, in.job())
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func hidden(name string) bool {
 }
 
 func (s *Server) getFile(ctx context.Context, in *struct {
-	executionPath
+	ExecutionPath
 	Name string `path:"name" maxLength:"300" doc:"as in the list, with / as %2F"`
 }) (*huma.StreamResponse, error) {
 	dir, err := s.dir(ctx, in.job())
@@ -127,7 +127,7 @@ func attach(w http.ResponseWriter, name, contentType string) {
 }
 
 type exportIn struct {
-	executionPath
+	ExecutionPath
 	Format    string   `query:"format" enum:"csv,jsonl,parquet" default:"csv"`
 	Columns   []string `query:"columns" maxItems:"200" doc:"in their order; field.NAME is a site field; none: all"`
 	Originals bool     `query:"originals" doc:"leave out copies of other pages"`
@@ -203,7 +203,7 @@ func (p *patient) ReadFrom(r io.Reader) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{p}, struct{ io.Reader }{r}, make([]byte, 256<<10))
 }
 
-func (s *Server) getBody(ctx context.Context, in *recordPath) (*huma.StreamResponse, error) {
+func (s *Server) getBody(ctx context.Context, in *RecordPath) (*huma.StreamResponse, error) {
 	rec, err := s.Explore.Record(ctx, in.job(), in.Key)
 	if err != nil {
 		return nil, err

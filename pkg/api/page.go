@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-// paged are the parameters of a list.
-type paged struct {
+// Paged are the parameters of a list.
+type Paged struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"how many at most"`
 	Cursor string `query:"cursor" maxLength:"4096" doc:"next of the page before; of another list it is refused"`
 }
@@ -21,7 +21,7 @@ type paged struct {
 const cursorSum = 16
 
 // page opens the cursor of a request.
-func (s *Server) page(ctx context.Context, p paged) (workflow.Page, error) {
+func (s *Server) page(ctx context.Context, p Paged) (workflow.Page, error) {
 	out := workflow.Page{Limit: p.Limit}
 	if p.Cursor == "" {
 		return out, nil

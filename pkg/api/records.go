@@ -9,8 +9,8 @@ import (
 )
 
 type recordsIn struct {
-	executionPath
-	paged
+	ExecutionPath
+	Paged
 	Query      string   `query:"q" maxLength:"1000" doc:"words of title, text and URL; \"a phrase\"; word*; -word"`
 	Lang       string   `query:"lang" maxLength:"20"`
 	Type       string   `query:"type" maxLength:"100" doc:"media type"`
@@ -22,14 +22,15 @@ type recordsIn struct {
 	Facets     bool     `query:"facets" doc:"count what else could be asked for"`
 }
 
-type recordPath struct {
-	executionPath
+// RecordPath names a record of an execution.
+type RecordPath struct {
+	ExecutionPath
 	Key string `path:"key" maxLength:"8192" doc:"key of the record, or its URL, escaped"`
 }
 
 type clustersIn struct {
-	executionPath
-	paged
+	ExecutionPath
+	Paged
 	Similarity string `query:"similarity" enum:"exact,near"`
 	Distance   int    `query:"distance" minimum:"0" maximum:"64" doc:"near ones whose Hamming distance is that at most; 0: all"`
 }
@@ -49,7 +50,7 @@ func (s *Server) recordRoutes() {
 }
 
 func (s *Server) listRecords(ctx context.Context, in *recordsIn) (*body[explore.Records], error) {
-	p, err := s.page(ctx, in.paged)
+	p, err := s.page(ctx, in.Paged)
 	if err != nil {
 		return nil, err
 	}
@@ -68,16 +69,16 @@ func (s *Server) listRecords(ctx context.Context, in *recordsIn) (*body[explore.
 	return &body[explore.Records]{out}, nil
 }
 
-func (s *Server) getRecord(ctx context.Context, in *recordPath) (*body[explore.RecordWhole], error) {
+func (s *Server) getRecord(ctx context.Context, in *RecordPath) (*body[explore.RecordWhole], error) {
 	return okOf(s.Explore.Record(ctx, in.job(), in.Key))
 }
 
-func (s *Server) recordRules(ctx context.Context, in *recordPath) (*body[explore.RuleTested], error) {
+func (s *Server) recordRules(ctx context.Context, in *RecordPath) (*body[explore.RuleTested], error) {
 	return okOf(s.Explore.RecordRules(ctx, in.job(), in.Key))
 }
 
 func (s *Server) listClusters(ctx context.Context, in *clustersIn) (*body[explore.List[explore.Cluster]], error) {
-	p, err := s.page(ctx, in.paged)
+	p, err := s.page(ctx, in.Paged)
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +87,11 @@ func (s *Server) listClusters(ctx context.Context, in *clustersIn) (*body[explor
 }
 
 func (s *Server) getCluster(ctx context.Context, in *struct {
-	executionPath
-	paged
+	ExecutionPath
+	Paged
 	Cluster string `path:"id" maxLength:"100" doc:"key of its original"`
 }) (*body[explore.ClusterWhole], error) {
-	p, err := s.page(ctx, in.paged)
+	p, err := s.page(ctx, in.Paged)
 	if err != nil {
 		return nil, err
 	}

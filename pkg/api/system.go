@@ -10,7 +10,7 @@ import (
 )
 
 type logsIn struct {
-	paged
+	Paged
 	Source    string `query:"source" enum:"server,crawl"`
 	Level     string `query:"level" enum:"DEBUG,INFO,WARN,ERROR" doc:"this and higher ones"`
 	Execution string `query:"execution" maxLength:"80"`
@@ -40,7 +40,7 @@ func (s *Server) systemRoutes() {
 }
 
 func (s *Server) listLogs(ctx context.Context, in *logsIn) (*body[explore.List[explore.LogLine]], error) {
-	p, err := s.page(ctx, in.paged)
+	p, err := s.page(ctx, in.Paged)
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 type tasksIn struct {
-	executionPath
-	paged
+	ExecutionPath
+	Paged
 	State   string `query:"state" enum:"scheduled,active,done,failed,timed_out,interrupted,excluded"`
 	Host    string `query:"host" maxLength:"300"`
 	Verdict string `query:"verdict" maxLength:"40"`
@@ -22,8 +22,8 @@ type tasksIn struct {
 }
 
 type hostsIn struct {
-	executionPath
-	paged
+	ExecutionPath
+	Paged
 	Query string `query:"q" maxLength:"300" doc:"part of the key"`
 	Why   string `query:"why" maxLength:"40" doc:"what it waits for"`
 	Sort  string `query:"sort" maxLength:"40" doc:"key, queued, in_flight, next, requests, pages, bytes, p50, p95, failures, failed, excluded, last; with - before it: falling"`
@@ -56,7 +56,7 @@ func listed[T any](s *Server, ctx context.Context, l *explore.List[T], err error
 }
 
 func (s *Server) listTasks(ctx context.Context, in *tasksIn) (*body[explore.List[explore.Task]], error) {
-	p, err := s.page(ctx, in.paged)
+	p, err := s.page(ctx, in.Paged)
 	if err != nil {
 		return nil, err
 	}
@@ -68,23 +68,23 @@ func (s *Server) listTasks(ctx context.Context, in *tasksIn) (*body[explore.List
 	return listed(s, ctx, l, err)
 }
 
-func (s *Server) countTasks(ctx context.Context, in *executionPath) (*body[explore.TaskCounts], error) {
+func (s *Server) countTasks(ctx context.Context, in *ExecutionPath) (*body[explore.TaskCounts], error) {
 	return okOf(s.Explore.TaskCounts(ctx, in.job()))
 }
 
 func (s *Server) getGraph(ctx context.Context, in *struct {
-	executionPath
+	ExecutionPath
 	Around string `query:"around" required:"true" maxLength:"8192" doc:"URL"`
 }) (*body[explore.Chain], error) {
 	return okOf(s.Explore.Chain(ctx, in.job(), in.Around))
 }
 
-func (s *Server) getWhirl(ctx context.Context, in *executionPath) (*body[explore.Whirl], error) {
+func (s *Server) getWhirl(ctx context.Context, in *ExecutionPath) (*body[explore.Whirl], error) {
 	return okOf(s.Explore.Whirl(ctx, in.job()))
 }
 
 func (s *Server) listHosts(ctx context.Context, in *hostsIn) (*body[explore.List[explore.Host]], error) {
-	p, err := s.page(ctx, in.paged)
+	p, err := s.page(ctx, in.Paged)
 	if err != nil {
 		return nil, err
 	}
@@ -92,17 +92,17 @@ func (s *Server) listHosts(ctx context.Context, in *hostsIn) (*body[explore.List
 	return listed(s, ctx, l, err)
 }
 
-func (s *Server) getHost(ctx context.Context, in *hostPath) (*body[explore.HostStory], error) {
+func (s *Server) getHost(ctx context.Context, in *HostPath) (*body[explore.HostStory], error) {
 	return okOf(s.Explore.Host(ctx, in.job(), in.Key))
 }
 
 func (s *Server) getSeries(ctx context.Context, in *struct {
-	executionPath
+	ExecutionPath
 	Since time.Time `query:"since" doc:"none: all there are"`
 }) (*body[explore.Series], error) {
 	return okOf(s.Explore.Series(ctx, in.job(), in.Since))
 }
 
-func (s *Server) getIndex(ctx context.Context, in *executionPath) (*body[explore.Index], error) {
+func (s *Server) getIndex(ctx context.Context, in *ExecutionPath) (*body[explore.Index], error) {
 	return okOf(s.Explore.Index(ctx, in.job()))
 }

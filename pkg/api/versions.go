@@ -8,8 +8,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-type versionPath struct {
-	workflowPath
+// VersionPath names a version of a workflow.
+type VersionPath struct {
+	WorkflowPath
 	Number int `path:"n" minimum:"1" doc:"number of the version"`
 }
 
@@ -40,10 +41,10 @@ func (s *Server) versionRoutes() {
 }
 
 func (s *Server) listVersions(ctx context.Context, in *struct {
-	workflowPath
-	paged
+	WorkflowPath
+	Paged
 }) (*body[workflow.List[workflow.Version]], error) {
-	p, err := s.page(ctx, in.paged)
+	p, err := s.page(ctx, in.Paged)
 	if err != nil {
 		return nil, err
 	}
@@ -52,18 +53,18 @@ func (s *Server) listVersions(ctx context.Context, in *struct {
 }
 
 func (s *Server) addVersion(ctx context.Context, in *struct {
-	workflowPath
+	WorkflowPath
 	Body NewVersion
 }) (*body[workflow.Version], error) {
 	return okOf(s.Workflows.AddVersion(ctx, actorOf(ctx), in.Workflow, in.Body.Source, in.Body.Message, in.Body.Parent))
 }
 
-func (s *Server) getVersion(ctx context.Context, in *versionPath) (*body[workflow.Version], error) {
+func (s *Server) getVersion(ctx context.Context, in *VersionPath) (*body[workflow.Version], error) {
 	return okOf(s.Workflows.Version(ctx, in.Workflow, in.Number))
 }
 
 func (s *Server) diffVersions(ctx context.Context, in *struct {
-	versionPath
+	VersionPath
 	From int `query:"from" minimum:"1" required:"true" doc:"number of the version to compare with"`
 }) (*body[VersionDiff], error) {
 	changes, err := s.Workflows.Diff(ctx, in.Workflow, in.From, in.Number)
@@ -71,7 +72,7 @@ func (s *Server) diffVersions(ctx context.Context, in *struct {
 }
 
 func (s *Server) restoreVersion(ctx context.Context, in *struct {
-	versionPath
+	VersionPath
 	Body *struct {
 		Message string `json:"message,omitempty" maxLength:"500"`
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-// workflowPath names a workflow by its id or slug.
-type workflowPath struct {
+// WorkflowPath names a workflow by its id or slug.
+type WorkflowPath struct {
 	Workflow string `path:"wf" maxLength:"64" doc:"id or slug of the workflow"`
 }
 
@@ -38,7 +38,7 @@ type DefinitionChecked struct {
 }
 
 type workflowsIn struct {
-	paged
+	Paged
 	Query    string `query:"q" maxLength:"200" doc:"part of the name or slug"`
 	Label    string `query:"label" maxLength:"200" doc:"key or key=value"`
 	Archived bool   `query:"archived" doc:"those too"`
@@ -60,7 +60,7 @@ func (s *Server) workflowRoutes() {
 }
 
 func (s *Server) listWorkflows(ctx context.Context, in *workflowsIn) (*body[workflow.List[workflow.Workflow]], error) {
-	p, err := s.page(ctx, in.paged)
+	p, err := s.page(ctx, in.Paged)
 	if err != nil {
 		return nil, err
 	}
@@ -118,13 +118,13 @@ func full[T any](list []T) []T {
 	return list
 }
 
-func (s *Server) getWorkflow(ctx context.Context, in *workflowPath) (*tagged[workflow.Workflow], error) {
+func (s *Server) getWorkflow(ctx context.Context, in *WorkflowPath) (*tagged[workflow.Workflow], error) {
 	return taggedWorkflow(s.Workflows.Workflow(ctx, in.Workflow))
 }
 
 func (s *Server) changeWorkflow(ctx context.Context, in *struct {
-	workflowPath
-	ifMatch
+	WorkflowPath
+	Condition
 	Body WorkflowChange
 }) (*tagged[workflow.Workflow], error) {
 	lock, err := in.lock(ctx)
@@ -136,8 +136,8 @@ func (s *Server) changeWorkflow(ctx context.Context, in *struct {
 }
 
 func (s *Server) archiveWorkflow(ctx context.Context, in *struct {
-	workflowPath
-	ifMatch
+	WorkflowPath
+	Condition
 }) (*tagged[workflow.Workflow], error) {
 	lock, err := in.lock(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *Server) archiveWorkflow(ctx context.Context, in *struct {
 }
 
 func (s *Server) runWorkflow(ctx context.Context, in *struct {
-	workflowPath
+	WorkflowPath
 	Body *workflow.Overrides
 }) (*tagged[workflow.Execution], error) {
 	var o workflow.Overrides

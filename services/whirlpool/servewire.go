@@ -13,7 +13,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/sqlite"
 	"github.com/whirlpool-crawler/whirlpool/pkg/studio"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
@@ -40,11 +39,16 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if s.store, err = sqlite.Open(filepath.Join(f.dir, "control.db")); err != nil {
 		return s, err
 	}
-	s.engine, err = engine.Open(ctx, node.DefaultEngine(filepath.Join(f.dir, "crawl"), filepath.Join(f.dir, "executions"), log))
+	opt := node.DefaultEngine(filepath.Join(f.dir, "crawl"), filepath.Join(f.dir, "executions"), log)
+	opt.Node.Fetch.PrivateJobs = f.allowPrivate
+	if s.engine, err = engine.Open(ctx, opt); err != nil {
+		return s, err
+	}
+	check, err := f.checker()
 	if err != nil {
 		return s, err
 	}
-	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: checkRules, Log: log})
+	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: check, Log: log})
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(f.dir, "search"), Source: s.source, Log: log, Ring: ring})
 	settings := &serverSettings{store: s.store, manager: s.manager, levels: levels, flags: f, began: levels.Level()}
 	if err := settings.restore(ctx); err != nil {
@@ -53,12 +57,6 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Explore: s.explorer, Crawls: &crawls{s: s, dir: f.dir, began: time.Now()}, Vault: s.store,
 		Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
 	return s, err
-}
-
-// checkRules checks what a definition has of rules for pages.
-func checkRules(job *crawl.Job) error {
-	_, err := parser.CompileRules(job.Rules)
-	return err
 }
 
 // source is where the explorer reads an execution.
@@ -75,7 +73,7 @@ func (s *served) source(ctx context.Context, id crawl.JobID) (*explore.Source, e
 			return nil, err
 		}
 	}
-	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.live(), Bodies: s.engine.Store().KeptBodies()}, nil
+	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.engine.Live(), Bodies: s.engine.Store().KeptBodies()}, nil
 }
 
 // close closes the stores.
@@ -87,10 +85,4 @@ func (s *served) close() (err error) {
 		err = errors.Join(err, s.store.Close())
 	}
 	return err
-}
-
-// live is what the engine tells of queues and hosts.
-func (s *served) live() explore.Live {
-	l, _ := any(s.engine).(explore.Live)
-	return l
 }

@@ -1,0 +1,125 @@
+// What people do: the first crawl from an empty studio, pause, resume and stop, why a URL was left out, a record found
+// by its text, two executions compared, a rule tested. It leaves what the pages are then looked at with.
+
+/** Goes through them all and returns the names of what was made. */
+export async function flows({ net, srv, page, api, until, shot }, faults) {
+  const check = (ok, what) => ok || faults.push(`flow: ${what}`);
+  for (const [theme, size] of [["light", "wide"], ["dark", "wide"]]) {
+    await page.emulateMedia({ colorScheme: theme });
+    await shot(`empty.${theme}.${size}`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+
+  // First crawl: one field, what will be done in words, one button.
+  const began = Date.now();
+  await page.getByRole("textbox", { name: "Address to start from" }).fill(net.seeds[0]);
+  await until("what it will do, in words", () => page.locator("form li").first().isVisible());
+  await page.getByLabel("Follow links within").selectOption("domain");
+  await shot("first-run.light.wide");
+  await page.getByRole("button", { name: "Crawl", exact: true }).click();
+  await until("its page", () => page.url().includes("#/x/"));
+  const one = decodeURIComponent(page.url().split("#/x/")[1].split(/[/?]/)[0]);
+  await until("the first page", async () => ((await api("GET", `/executions/${one}/status`)).pages ?? 0) > 0);
+  const took = Date.now() - began;
+  console.log(`first page after ${(took / 1000).toFixed(1)} s from the empty studio`);
+  check(took < 30_000, `the first page took ${took} ms`);
+  await ended(api, until, one);
+
+  // A crawl over all hosts, as a workflow that is run twice.
+  const source = `seeds: ${JSON.stringify(net.seeds)}\nscope: domain\nmax_pages: 300\nallow_private: true\nkeep_bodies: true\npoliteness: {delay: 20ms}\nexclude: ["/page/.*7"]\n`;
+  const w = await api("POST", "/workflows", { name: "All hosts", source });
+  await page.goto(`${srv.origin}/#/w/${w.slug}`);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await until("its page", () => page.url().includes(`#/x/${w.slug}-1`));
+  const first = `${w.slug}-1`;
+  await until("pages", async () => ((await api("GET", `/executions/${first}/status`)).pages ?? 0) > 20);
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
+  await until("paused", async () => (await api("GET", `/executions/${first}`)).state === "paused");
+  const held = (await api("GET", `/executions/${first}/status`)).pages;
+  await until("the button to resume", () => page.getByRole("button", { name: "Resume", exact: true }).isVisible());
+  check((await api("GET", `/executions/${first}/status`)).pages === held, "pages came while it was paused");
+  await page.getByRole("button", { name: "Resume", exact: true }).click();
+  await ended(api, until, first);
+
+  // A longer one is stopped, and stays for the looks at a crawl that runs.
+  const slow = await api("POST", "/workflows", { name: "Slow", source: `seeds: ${JSON.stringify(net.seeds)}\nscope: domain\nmax_pages: 100000\nallow_private: true\npoliteness: {delay: 5s}\n` });
+  const stopped = (await api("POST", `/workflows/${slow.id}:run`, {})).id;
+  await page.goto(`${srv.origin}/#/x/${stopped}`);
+  await until("it runs", async () => (await api("GET", `/executions/${stopped}`)).state === "running");
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
+  await until("stopped", async () => (await api("GET", `/executions/${stopped}`)).state === "stopped");
+  const running = (await api("POST", `/workflows/${slow.id}:run`, {})).id;
+
+  // Why was this left out?
+  await page.goto(`${srv.origin}/#/x/${first}/urls?state=excluded`);
+  const link = page.locator("tbody tr a").first();
+  await link.waitFor({ timeout: 30_000 });
+  const leftOut = new URLSearchParams((await link.getAttribute("href")).split("?")[1]).get("url");
+  await link.click();
+  await until("why", () => page.locator(".answer").isVisible());
+  check((await page.locator(".story .decides").count()) === 1, "no step of the story decides");
+
+  // A record by its text.
+  const list = await until("records", async () => {
+    const l = await api("GET", `/executions/${first}/records?limit=50`);
+    return l.items.length > 20 && l;
+  });
+  const whole = await api("GET", `/executions/${first}/records/${list.items[3].key}`);
+  const word = whole.record.text.split(/[^\p{L}]+/u).find((t) => t.length > 6);
+  await page.goto(`${srv.origin}/#/x/${first}/records`);
+  await page.getByRole("searchbox", { name: "Search the records" }).fill(word);
+  await until("what was found", () => page.locator("mark").first().isVisible());
+
+  // Two executions compared.
+  await api("POST", `/workflows/${w.id}/versions`, { source: source.replace("300", "200"), message: "fewer pages", parent: 1 });
+  const second = (await api("POST", `/workflows/${w.id}:run`, {})).id;
+  await ended(api, until, second);
+  await until("the index", async () => ((await api("GET", `/executions/${second}/index`)).share ?? 0) >= 1);
+  await page.goto(`${srv.origin}/#/w/${w.slug}`);
+  await page.getByLabel(`Choose ${first} to compare`).check();
+  await page.getByLabel(`Choose ${second} to compare`).check();
+  await page.getByRole("link", { name: /^Compare/ }).click();
+  await until("gone pages", () => page.getByText("gone").first().isVisible());
+  const sums = await api("GET", `/compare?first=${first}&second=${second}`);
+  check(sums.gone > 0 && sums.same > 0, `comparison: ${JSON.stringify(sums)}`);
+
+  // A rule tested on a stored page.
+  const stored = list.items.find((r) => !r.duplicate_of) ?? list.items[0];
+  await page.goto(`${srv.origin}/#/rules?execution=${first}&url=${encodeURIComponent(stored.url)}`);
+  await page.getByRole("textbox", { name: "Expression" }).fill("title");
+  await page.getByRole("button", { name: "Test", exact: true }).click();
+  await until("a match", () => page.locator("pre mark").first().isVisible());
+  for (const theme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme: theme });
+    await shot(`rule-tested.${theme}.wide`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+
+  const clusters = (await api("GET", `/executions/${first}/clusters?similarity=near`)).items;
+  const cluster = clusters[0] ?? (await api("GET", `/executions/${first}/clusters`)).items[0];
+  const members = cluster ? (await api("GET", `/executions/${first}/clusters/${cluster.id}`)).members.items : [];
+  const hosts = (await api("GET", `/executions/${first}/hosts?sort=-requests`)).items;
+  return {
+    first,
+    second,
+    running,
+    stopped,
+    workflow: w.slug,
+    leftOut,
+    page: stored.url,
+    record: stored.key,
+    word,
+    host: hosts[0].key,
+    cluster: cluster?.id ?? "",
+    copy: members.find((m) => m.similarity !== "original")?.key ?? "",
+  };
+}
+
+async function ended(api, until, id) {
+  const last = await until(`the end of ${id}`, async () => {
+    const x = await api("GET", `/executions/${id}`);
+    return ["succeeded", "partial", "stopped", "failed", "cancelled"].includes(x.state) && x;
+  });
+  if (last.state !== "succeeded") throw new Error(`${id} ended as ${last.state}: ${last.reason} ${JSON.stringify(last.audit)}`);
+}
