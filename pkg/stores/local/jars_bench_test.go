@@ -11,7 +11,7 @@ import (
 func BenchmarkPutJar(b *testing.B) {
 	for _, n := range []int{1, crawl.MaxJars} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			s, err := Open(b.Context(), Options{Dir: b.TempDir()})
+			s, err := Open(b.TempDir(), Default())
 			if err != nil {
 				b.Fatal(err)
 			}
