@@ -73,7 +73,7 @@ func (s *served) source(ctx context.Context, id crawl.JobID) (*explore.Source, e
 			return nil, err
 		}
 	}
-	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.engine.Live(), Bodies: s.engine.Store().KeptBodies()}, nil
+	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.engine.Live(), Bodies: s.engine.Store().JobBodies(id)}, nil
 }
 
 // close closes the stores.
