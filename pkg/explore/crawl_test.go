@@ -17,8 +17,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// realCrawl crawls a synthetic web into an execution's directory. use is called when the crawl is set up, and again with
-// the store when it has ended.
+// realCrawl crawls a synthetic web into an execution's directory. use is called when the crawl is set up, and again
+// with the store when it has ended.
 func realCrawl(t testing.TB, w *world, id crawl.JobID, srv *fakeweb.Server, ended func(*node.Local)) (pages int64, took time.Duration) {
 	t.Helper()
 	job := crawl.DefaultJob()
@@ -123,8 +123,8 @@ func TestARealCrawl(t *testing.T) {
 	t.Logf("%d URLs in the ledger, %d told, %d records", len(ledger), len(told), records)
 }
 
-// BenchmarkCrawl tells what a crawl costs with an index that follows it, and without. The crawl fills all cores, as none
-// over the Internet does.
+// BenchmarkCrawl tells what a crawl costs with an index that follows it, and without. The crawl fills all cores, as
+// none over the Internet does.
 func BenchmarkCrawl(b *testing.B) {
 	srv := serveWeb(b, fakeweb.Plain(200, 4_000))
 	rounds := 6
