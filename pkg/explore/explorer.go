@@ -141,13 +141,17 @@ func (x *Explorer) Follow(ctx context.Context, id crawl.JobID) error {
 	return err
 }
 
-// Unfollow lets go of an execution that has ended. Its index is completed.
+// Unfollow lets go of an execution that has ended. Its index is completed, and its series has its end.
 func (x *Explorer) Unfollow(id crawl.JobID) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	if ix := x.open[id]; ix != nil {
-		ix.pinned.Store(false)
+	ix := x.open[id]
+	x.mu.Unlock()
+	if ix == nil || !ix.pinned.Swap(false) || ix.source().Live == nil {
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	x.sample(ctx, ix, time.Now())
 }
 
 // Refresh asks for the source of an execution anew: its job was revised.
