@@ -21,11 +21,11 @@ const (
 // again hours later, and a crawl ends without them. The delays of retries are smaller.
 const ShutMark = 1 << 40
 
-// QueueName is the name of one of the frontier's queues, in parts: KIND.NUMBER, or front.NUMBER.JOB.
+// QueueName is the name of one of the frontier's queues, in parts: KIND.NUMBER, front.NUMBER.JOB or level.NUMBER.JOB.
 type QueueName struct {
 	Kind   QueueKind
 	Number int   // at least 0
-	Job    JobID // of a front queue; empty: of all jobs, or of the one that came first
+	Job    JobID // of a front queue or a level; empty: of all jobs, or of the one that came first
 }
 
 // ParseQueueName reads the name of one of the frontier's queues.
@@ -38,7 +38,7 @@ func ParseQueueName(name string) (q QueueName, err error) {
 	default:
 		return QueueName{}, fmt.Errorf("queue %s is none of the frontier's", name)
 	}
-	if q.Number, err = strconv.Atoi(digits); err != nil || q.Number < 0 || job != "" && q.Kind != QueueFront {
+	if q.Number, err = strconv.Atoi(digits); err != nil || q.Number < 0 || job != "" && q.Kind != QueueFront && q.Kind != QueueLevel {
 		return QueueName{}, fmt.Errorf("queue %s has no number", name)
 	}
 	return q, nil

@@ -68,6 +68,7 @@ type LogLine struct {
 
 // Exchange is one request and its answer, for the archive.
 type Exchange struct {
+	Job            JobID // whose crawl it belongs to
 	URL            weburl.URL
 	Started        time.Time
 	Duration       time.Duration

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
@@ -30,10 +34,39 @@ type EngineOptions struct {
 	Metrics prometheus.Registerer // nil: none
 }
 
-// Engine crawls many jobs at once on one machine: one store, one bus, one frontier.
-type Engine struct{}
+// Engine crawls many jobs at once on one machine: one store, one bus, one frontier. So politeness holds over all of
+// them, and each has an end, records, log and bounds of its own.
+//
+// What ran when the process ended, or was killed, goes on when the next Engine runs; what was stopped or held is so
+// still.
+type Engine struct {
+	*Node
+	opt      EngineOptions
+	store    *local.Store
+	bus      *membus.Bus
+	archives *archives // nil: no WARC files are written
+	letters  *letters
+	opener   *documents.Pool
+	brake    brake
+	disk     process.DiskGuard
+	started  time.Time
+	log      *slog.Logger
+	// change adapts the stores of the node; ended is told of jobs that have ended, instead of the notes of an engine of
+	// many. Both are for a Local.
+	change func(*Deps)
+	ended  func(crawl.JobID)
 
-var errSoon = errors.New("the engine is not merged yet")
+	mu      sync.Mutex
+	jobs    map[crawl.JobID]*engineJob
+	running context.Context //nolint:containedctx // what jobs run in that are submitted later; nil: Run was not called
+	beside  sync.WaitGroup  // of the jobs' goroutines
+}
+
+// diskLimit is the part of the disk at which a crawl pauses (as Zeno and Browsertrix do).
+const diskLimit = 0.90
+
+// longestFetch is how long a fetch of any job may take in an engine of many, whose limits come later.
+const longestFetch = time.Hour
 
 // DefaultEngine returns the options of `whirlpool serve` without flags.
 func DefaultEngine(dir, executions string, log *slog.Logger) EngineOptions {
@@ -44,101 +77,244 @@ func DefaultEngine(dir, executions string, log *slog.Logger) EngineOptions {
 }
 
 // OpenEngine opens the store and prepares the jobs that it holds. They go on when Run is called.
-func OpenEngine(context.Context, EngineOptions) (*Engine, error) { return nil, errSoon }
+func OpenEngine(ctx context.Context, opt EngineOptions) (_ *Engine, err error) {
+	if opt.Executions == "" {
+		return nil, errors.New("engine: it needs a directory for the results of jobs")
+	}
+	e, err := newEngine(opt)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Close())
+		}
+	}()
+	limits := maps.Clone(e.opt.Node.Limits)
+	limits[Fetcher] = max(limits[Fetcher], longestFetch)
+	e.opt.Node.Limits = limits
+	if err := e.loadJobs(ctx); err != nil {
+		return nil, err
+	}
+	if err := e.prepare(ctx, len(e.jobs) > 0); err != nil {
+		return nil, err
+	}
+	e.holdJobs()
+	return e, e.loadHosts(ctx)
+}
 
-// Run crawls until ctx is done. Then it leases nothing more and finishes what is in flight, within the drain time.
-func (e *Engine) Run(context.Context) error { return errSoon }
+// newEngine opens the store.
+func newEngine(opt EngineOptions) (*Engine, error) {
+	opt.Store.Executions = opt.Executions
+	store, err := local.Open(opt.Dir, opt.Store)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{opt: opt, store: store, opener: newOpener(opt.Log), log: opt.Log, jobs: map[crawl.JobID]*engineJob{}}
+	paths := []string{opt.Dir}
+	if opt.Executions != "" {
+		paths = append(paths, opt.Executions)
+	}
+	e.disk = process.DiskGuard{Paths: paths, Limit: diskLimit, Log: opt.Log, Registry: opt.Metrics,
+		Pause: func(full bool) { e.hold(&e.brake.disk, full) }}
+	return e, nil
+}
+
+// prepare takes back what was under way, and makes the node.
+func (e *Engine) prepare(ctx context.Context, resumed bool) (err error) {
+	if err := e.store.TakeBack(ctx); err != nil {
+		return err
+	}
+	if e.letters, err = openLetters(ctx, e.store.DeadLetters()); err != nil {
+		return err
+	}
+	if e.opt.WARC != nil {
+		e.archives = &archives{store: e.store, wants: e.opt.WARC, log: e.opt.Log}
+	}
+	e.opt.Bus.Journal, e.opt.Bus.Dead = e.store.Journal(), e.letters
+	e.bus = membus.New(e.opt.Bus)
+	deps, err := e.deps()
+	if err != nil {
+		return err
+	}
+	if e.Node, err = New(e.opt.Node, deps); err != nil {
+		return err
+	}
+	return e.Recover(ctx, resumed)
+}
+
+// deps wires the local adapters.
+func (e *Engine) deps() (Deps, error) {
+	s := e.store
+	d := Deps{Bus: e.bus, Outstanding: e.outstanding, Quiet: e.quiet, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: e.opt.Log,
+		Registry: e.opt.Metrics, Opener: e.opener,
+		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
+			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.AllPages(), Unkept: s.Unkept(), Attempts: s.AllLogs(),
+			Bodies: s.Bodies(), Kept: s.AllBodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending()}}
+	if s.Many() {
+		d.Stores.Attempts = tappedLog{d.Stores.Attempts, e.tap}
+	}
+	if e.archives != nil {
+		d.Stores.Archive = e.archives
+	}
+	if e.change != nil {
+		e.change(&d)
+	}
+	resolver, err := dnscache.New(e.opt.DNS, e.opt.Metrics)
+	if err != nil {
+		return d, err
+	}
+	d.Resolver = resolver
+	return d, nil
+}
+
+// tappedLog tells of the lines that were written.
+type tappedLog struct {
+	crawl.AttemptLog
+	tell func([]crawl.LogLine)
+}
+
+// countBytes counts what the attempts of jobs brought.
+func (e *Engine) countBytes(lines []crawl.LogLine) {
+	for i := range lines {
+		if l := &lines[i]; l.Bytes > 0 {
+			if j := e.job(l.Job); j != nil {
+				j.bytes.Add(l.Bytes)
+			}
+		}
+	}
+}
+
+// tap tells of lines of crawl.log whoever wants to know.
+func (e *Engine) tap(lines []crawl.LogLine) {
+	e.countBytes(lines)
+	if e.opt.Tap != nil {
+		e.opt.Tap(lines)
+	}
+}
+
+// Bytes is what the attempts of a job brought since the process began.
+func (e *Engine) Bytes(id crawl.JobID) int64 {
+	if j := e.job(id); j != nil {
+		return j.bytes.Load()
+	}
+	return 0
+}
+
+// Append implements crawl.AttemptLog.
+func (t tappedLog) Append(ctx context.Context, lines ...crawl.LogLine) error {
+	err := t.AttemptLog.Append(ctx, lines...)
+	if err == nil {
+		t.tell(lines)
+	}
+	return err
+}
+
+// outstanding is how many messages are not wholly handled. Over a store that broke, none will be: nobody is to wait for
+// them.
+func (e *Engine) outstanding() int64 {
+	if e.store.Err() != nil {
+		return 0
+	}
+	return e.bus.Outstanding()
+}
+
+// quiet reports whether nothing of a job is on its way that could name another URL.
+func (e *Engine) quiet(id crawl.JobID) bool {
+	if e.bus.OutstandingOf(id) != 0 {
+		return false
+	}
+	j := e.job(id)
+	return j == nil || !j.reading()
+}
+
+// Run crawls until ctx is done, or the store can no longer be written. Then it leases nothing more and finishes what is
+// in flight, within the drain time.
+func (e *Engine) Run(ctx context.Context) error {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	if _, err := e.bus.Recover(running); err != nil {
+		return err
+	}
+	if err := e.startJobs(running); err != nil {
+		return err
+	}
+	e.beside.Go(func() {
+		select {
+		case <-e.store.Broken():
+			stop()
+		case <-running.Done():
+		}
+	})
+	e.beside.Go(func() { e.disk.Run(running) })
+	err := e.Node.Run(running)
+	stop()
+	e.endJobs()
+	if broken := e.store.Err(); broken != nil { // it is why everything else failed
+		return broken
+	}
+	return err
+}
+
+// startJobs starts the jobs that are there, and lets those that come later start. Those of an engine of many start while
+// its stages run: their seeds may be more than the bus holds.
+func (e *Engine) startJobs(running context.Context) error {
+	e.mu.Lock()
+	e.running, e.started = running, time.Now()
+	all := make([]*engineJob, 0, len(e.jobs))
+	for _, j := range e.jobs {
+		all = append(all, j)
+	}
+	e.mu.Unlock()
+	if e.store.Many() {
+		e.beside.Go(func() { e.startEach(running, all) })
+		return nil
+	}
+	for _, j := range all {
+		if err := e.start(j); err != nil {
+			e.endJobs()
+			return err
+		}
+	}
+	return nil
+}
+
+// startEach starts jobs. One that cannot go on does not keep the others.
+func (e *Engine) startEach(running context.Context, all []*engineJob) {
+	for _, j := range all {
+		j.turn.Lock()
+		err := e.start(j)
+		j.turn.Unlock()
+		if err != nil && running.Err() == nil {
+			e.log.Error("a job cannot go on; the others do", "job", j.id, "error", err)
+			j.setFault(err)
+		}
+	}
+}
+
+// endJobs waits until nothing of the jobs runs.
+func (e *Engine) endJobs() {
+	e.mu.Lock()
+	e.running = nil
+	all := make([]*engineJob, 0, len(e.jobs))
+	for _, j := range e.jobs {
+		all = append(all, j)
+	}
+	e.mu.Unlock()
+	for _, j := range all {
+		j.halt()
+	}
+	e.beside.Wait()
+}
 
 // Close closes the stores. Call it when Run has returned.
-func (e *Engine) Close() error { return nil }
+func (e *Engine) Close() error {
+	var errs []error
+	if e.bus != nil {
+		errs = append(errs, e.bus.Close())
+	}
+	return errors.Join(append(errs, e.archives.close(), e.opener.Close(), e.store.Close())...)
+}
 
 // Store returns the store, for readers.
-func (e *Engine) Store() *local.Store { return nil }
-
-// Submit stores the job as it is now, seeds it, and lets it run. See workflow.Engine.
-func (e *Engine) Submit(context.Context, *crawl.Job) error { return errSoon }
-
-// Hold keeps a job from leasing anything, or lets it go on.
-func (e *Engine) Hold(context.Context, crawl.JobID, bool) error { return errSoon }
-
-// Stop ends a job: nothing more is leased, now and after a restart, until it is submitted again.
-func (e *Engine) Stop(context.Context, crawl.JobID) error { return errSoon }
-
-// Discard deletes what is stored of a job that is stopped, or has ended.
-func (e *Engine) Discard(context.Context, crawl.JobID, bool) error { return errSoon }
-
-// Revise makes a revision of a job, and returns what it changes. From the next lease on it applies.
-func (e *Engine) Revise(context.Context, *crawl.Job) ([]crawl.Change, error) { return nil, errSoon }
-
-// Seeds adds seeds to a job, and returns how many of them it did not know.
-func (e *Engine) Seeds(context.Context, crawl.JobID, []string) (int, error) { return 0, errSoon }
-
-// Replay delivers dead letters of a job again: those with the ids, all where none are given.
-func (e *Engine) Replay(context.Context, crawl.JobID, ...crawl.MessageID) (int, error) {
-	return 0, errSoon
-}
-
-// HoldHost keeps a host from being asked by any job. ReleaseHost lets it be asked again. Both last over a restart.
-func (e *Engine) HoldHost(context.Context, string) error    { return errSoon }
-func (e *Engine) ReleaseHost(context.Context, string) error { return errSoon }
-
-// HeldHosts returns the hosts that are held.
-func (e *Engine) HeldHosts() []string { return nil }
-
-// JobState is what an engine knows of a job.
-type JobState struct {
-	Job      *crawl.Job // as it is now
-	Ended    bool
-	Held     bool
-	Stopped  bool
-	InFlight int   // leases, and messages on their way
-	Queued   int64 // URLs that wait
-	Pages    int64
-	Letters  int64
-	Bound    string // the bound that is met; empty: none
-	Fault    string // what it cannot get over; empty: nothing
-	Started  time.Time
-}
-
-// State returns what is known of a job; found is false where the store does not hold it.
-func (e *Engine) State(context.Context, crawl.JobID) (s JobState, found bool, err error) {
-	return s, false, errSoon
-}
-
-// Braked says what holds all jobs, such as "disk"; empty: nothing.
-func (e *Engine) Braked() string { return "" }
-
-// JobDir is the directory of a job's pages.jsonl, crawl.log, bodies and warc.
-func (e *Engine) JobDir(crawl.JobID) string { return "" }
-
-// InFlight returns the tasks of a job that are leased.
-func (e *Engine) InFlight(crawl.JobID) []crawl.Task { return nil }
-
-// Queued returns up to limit of the job's queued tasks, in an order that holds between calls, and where to go on; "":
-// there are no more.
-func (e *Engine) Queued(_ context.Context, _ crawl.JobID, _ string, _ int) (tasks []crawl.Task, next string, err error) {
-	return nil, "", errSoon
-}
-
-// HostNow is a host as the frontier sees it.
-type HostNow struct {
-	Key      string
-	Queued   int64 // tasks of the job that was asked for; of all jobs where none was
-	InFlight int
-	Held     bool
-	Next     time.Time // when it may be asked
-	// Why says why it waits: delay, crawl-delay, retry-after, backoff, robots, address, held, window, budget, trouble,
-	// idle. Text says it for people.
-	Why     string
-	Text    string
-	Until   time.Time
-	Backoff time.Duration
-	Robots  string // ignored, unknown, rules, none or unavailable
-	Address string
-}
-
-// Hosts returns the hosts that have queued tasks or leases: of a job, or of all where id is empty.
-func (e *Engine) Hosts(context.Context, crawl.JobID) ([]HostNow, error) { return nil, errSoon }
-
-// Depths is how many messages wait in each topic of the bus.
-func (e *Engine) Depths() map[string]int { return nil }
+func (e *Engine) Store() *local.Store { return e.store }

@@ -7,16 +7,12 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"path/filepath"
-	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
-	"github.com/whirlpool-crawler/whirlpool/pkg/process"
-	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
@@ -43,22 +39,14 @@ type LocalOptions struct {
 	SiteParsers []crawl.SiteParser
 }
 
-// Local is a crawl on one machine: a node over the in-process bus and the local store.
+// Local is the crawl of one job in a directory of its own: an engine whose store holds nothing else.
 type Local struct {
-	*Node
+	*Engine
 	Store   *local.Store
 	Job     *crawl.Job
 	Resumed bool           // the directory held a crawl before
 	Changes []crawl.Change // what this run changes of the job that the directory holds
-	sweeper *sweeper
-	revised chan struct{} // has one when a sweep may be due
-	bus     *membus.Bus
-	archive *warc.Writer
-	feed    *seedFeed // nil: the job has no list of seeds, or Crawl was not called
 	opt     LocalOptions
-	opener  *documents.Pool
-	brake   brake
-	disk    process.DiskGuard
 }
 
 // DefaultLocal returns the options of `whirlpool crawl` without flags.
@@ -69,21 +57,16 @@ func DefaultLocal(dir string, job *crawl.Job, log *slog.Logger) LocalOptions {
 	return opt
 }
 
-// diskLimit is the part of the disk at which a crawl pauses (as Zeno and Browsertrix do).
-const diskLimit = 0.90
-
 // OpenLocal opens the directory and prepares the crawl that it holds, or a new one.
 func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err := opt.Job.Validate(); err != nil {
 		return nil, fmt.Errorf("job: %w", err)
 	}
-	store, err := local.Open(opt.Dir, opt.Store)
+	e, err := newEngine(opt.engine())
 	if err != nil {
 		return nil, err
 	}
-	l := &Local{Store: store, revised: make(chan struct{}, 1), opt: opt, opener: newOpener(opt.Log)}
-	l.disk = process.DiskGuard{Paths: []string{opt.Dir}, Limit: diskLimit, Log: opt.Log, Registry: opt.Metrics,
-		Pause: func(full bool) { l.hold(&l.brake.disk, full) }}
+	l := &Local{Engine: e, Store: e.store, opt: opt}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())
@@ -92,117 +75,60 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err := l.remember(ctx, opt.Dir, opt.Job); err != nil {
 		return nil, err
 	}
-	if err := store.TakeBack(ctx); err != nil {
+	e.change = l.adapt
+	j := e.enter(l.Job.ID)
+	j.stdin, j.bad = opt.Stdin, opt.BadSeed
+	if err := e.prepare(ctx, l.Resumed); err != nil {
 		return nil, err
 	}
 	if opt.WARC {
-		w := warc.Options{Log: opt.Log, Info: []warc.Field{{Name: "http-header-user-agent", Value: opt.Job.Agent()}}}
-		if l.archive, err = warc.Open(filepath.Join(opt.Dir, "warc"), w); err != nil {
-			return nil, err
-		}
+		_, err = e.archives.of(ctx, l.Job.ID)
 	}
-	opt.Bus.Journal, opt.Bus.Dead = store.Journal(), store.DeadLetters()
-	l.bus = membus.New(opt.Bus)
-	deps, err := l.deps(opt)
-	if err != nil {
-		return nil, err
-	}
-	if limits := opt.Node.Limits; limits[Fetcher] > 0 { // a fetch that its job permits is not stuck
-		limits = maps.Clone(limits)
-		limits[Fetcher] = max(limits[Fetcher], 2*opt.Job.Limits.Total.D())
-		opt.Node.Limits = limits
-	}
-	if l.Node, err = New(opt.Node, deps); err != nil {
-		return nil, err
-	}
-	l.sweeper = &sweeper{jobs: store.Jobs(), left: store.URLs(), look: store.URLs(), bus: l.bus, judge: l.judge, log: opt.Log}
-	return l, l.Recover(ctx, l.Resumed)
+	return l, err
 }
 
-// deps wires the local adapters.
-func (l *Local) deps(opt LocalOptions) (Deps, error) {
-	s := l.Store
-	d := Deps{Bus: l.bus, Outstanding: l.outstanding, Quiet: l.quiet, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: opt.Log,
-		Registry: opt.Metrics, SiteParsers: opt.SiteParsers, Opener: l.opener,
-		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
-			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(),
-			Bodies: s.Bodies(), Kept: s.KeptBodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending()}}
-	opt.Tap.on(&d.Stores)
-	if opt.NoRecords {
-		d.Stores.Pages = unstored{opt.Job.ID, s.Unkept()}
+// engine are the options of the engine.
+func (o *LocalOptions) engine() EngineOptions {
+	e := EngineOptions{Dir: o.Dir, Node: o.Node, DNS: o.DNS, Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: o.Metrics}
+	if o.WARC {
+		e.WARC = func(crawl.JobID) bool { return true }
 	}
-	if l.archive != nil {
-		d.Stores.Archive = l.archive
+	if limits := e.Node.Limits; limits[Fetcher] > 0 { // a fetch that its job permits is not stuck
+		e.Node.Limits = maps.Clone(limits)
+		e.Node.Limits[Fetcher] = max(limits[Fetcher], 2*o.Job.Limits.Total.D())
 	}
-	resolver, err := dnscache.New(opt.DNS, opt.Metrics)
-	if err != nil {
-		return d, err
-	}
-	d.Resolver = resolver
-	return d, nil
+	return e
 }
 
-// outstanding is how many messages are not wholly handled. Over a store that broke, none will be: nobody is to wait for
-// them.
-func (l *Local) outstanding() int64 {
-	if l.Store.Err() != nil {
-		return 0
+// adapt makes the node do what the options ask for.
+func (l *Local) adapt(d *Deps) {
+	d.SiteParsers = l.opt.SiteParsers
+	l.opt.Tap.on(&d.Stores)
+	if l.opt.NoRecords {
+		d.Stores.Pages = unstored{l.opt.Job.ID, l.Store.Unkept()}
 	}
-	return l.bus.Outstanding()
 }
-
-// quiet reports whether nothing is on its way that could name another URL.
-func (l *Local) quiet() bool { return l.bus.Outstanding() == 0 && !l.feeding() }
 
 // Crawl seeds the job and runs it until it has ended or ctx is done. It reports whether the job has ended.
 func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	if _, err := l.bus.Recover(running); err != nil {
-		return false, err
+	var done atomic.Bool
+	l.ended = func(crawl.JobID) {
+		done.Store(true)
+		stop()
 	}
-	if _, err := Seed(running, l.bus, l.Store.URLs(), l.Store.Hosts(), l.Job); err != nil {
-		return false, err
-	}
-	if err := l.startSeeds(running, l.opt); err != nil {
-		return false, err
-	}
-	defer l.endSeeds()
-	l.sweepSoon()
-	go func() {
-		select {
-		case <-l.Store.Broken():
-			stop()
-		case <-running.Done():
-		}
-	}()
-	ended := make(chan bool, 1)
-	go func() {
-		defer stop()
-		ended <- l.watch(running)
-	}()
-	var guard sync.WaitGroup
-	guard.Go(func() { l.disk.Run(running) })
-	guard.Go(func() { l.sweep(running) })
 	err = l.Run(running)
-	stop()
-	l.endSeeds()
-	guard.Wait()
-	finished = <-ended
-	if broken := l.Store.Err(); broken != nil { // it is why everything else failed
-		return false, broken
-	}
-	return finished, err
+	return done.Load() && l.Store.Err() == nil, err
 }
 
-// Close closes the stores. Call it when Crawl has returned.
-func (l *Local) Close() error {
-	var errs []error
-	if l.bus != nil {
-		errs = append(errs, l.bus.Close())
+// Seeds returns how far the list of seeds was read by now, and what ended the reading but its end or the crawl's. ok is
+// false where the job has no list.
+func (l *Local) Seeds() (s SeedState, ok bool, err error) {
+	f := l.job(l.Job.ID).feeds()
+	if f == nil {
+		return s, false, nil
 	}
-	if l.archive != nil {
-		errs = append(errs, l.archive.Close())
-	}
-	return errors.Join(append(errs, l.opener.Close(), l.Store.Close())...)
+	s, err = f.told()
+	return s, true, err
 }

@@ -132,7 +132,7 @@ func crawlOver(t *testing.T, srv *fakeweb.Server, bodies crawl.Bodies) (crawl.Ta
 // useBodies builds the node once more, over other bodies.
 func useBodies(t *testing.T, l *Local, opt LocalOptions, bodies crawl.Bodies) {
 	t.Helper()
-	d, err := l.deps(opt)
+	d, err := l.deps()
 	if err != nil {
 		t.Fatal(err)
 	}

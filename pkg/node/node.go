@@ -107,9 +107,9 @@ type Deps struct {
 	// Outstanding returns how many messages are not wholly handled, their descendants included; nil where the bus keeps
 	// them when the program ends, so that nobody need wait.
 	Outstanding func() int64
-	// Quiet reports whether Outstanding is 0 and no seed is still to come; nil: nobody can tell. The frontier needs
-	// it to crawl level by level.
-	Quiet func() bool
+	// Quiet reports whether nothing of a job is on its way, and no seed of it is still to come; nil: nobody can tell. The
+	// frontier needs it to crawl level by level.
+	Quiet func(crawl.JobID) bool
 	// Held reports whether the handlers wait for something that people have to mend: see pipeline.Config. nil: never.
 	Held func() bool
 	// Owners and Ring say whose URLs are; nil: all are this node's. Fetching may replace the fetcher by one that asks

@@ -10,19 +10,19 @@ type brake struct {
 }
 
 // Pause keeps the frontier from leasing until the user takes it back. What is under way goes on.
-func (l *Local) Pause(paused bool) { l.hold(&l.brake.user, paused) }
+func (e *Engine) Pause(paused bool) { e.hold(&e.brake.user, paused) }
 
-// Paused reports whether the crawl leases nothing, by the user's wish or for want of disk.
-func (l *Local) Paused() bool {
-	l.brake.mu.Lock()
-	defer l.brake.mu.Unlock()
-	return l.brake.user || l.brake.disk
+// Paused reports whether nothing is leased, by the user's wish or for want of disk.
+func (e *Engine) Paused() bool {
+	e.brake.mu.Lock()
+	defer e.brake.mu.Unlock()
+	return e.brake.user || e.brake.disk
 }
 
 // hold sets one of the brake's reasons.
-func (l *Local) hold(reason *bool, on bool) {
-	l.brake.mu.Lock()
-	defer l.brake.mu.Unlock()
+func (e *Engine) hold(reason *bool, on bool) {
+	e.brake.mu.Lock()
+	defer e.brake.mu.Unlock()
 	*reason = on
-	l.frontier.Pause(l.brake.user || l.brake.disk)
+	e.frontier.Pause(e.brake.user || e.brake.disk)
 }

@@ -61,48 +61,5 @@ func (l *Local) Revise(ctx context.Context, job *crawl.Job) ([]crawl.Change, err
 	if job.ID != l.Job.ID {
 		return nil, fmt.Errorf("the crawl is %q, not %q", l.Job.ID, job.ID)
 	}
-	current, changes, err := Revise(ctx, l.Store.Jobs(), job)
-	if err != nil || len(changes) == 0 {
-		return changes, err
-	}
-	l.frontier.SetJob(current)
-	if _, err := Seed(ctx, l.bus, l.Store.URLs(), l.Store.Hosts(), current); err != nil {
-		return changes, err
-	}
-	l.sweepSoon()
-	return changes, nil
-}
-
-func (l *Local) sweepSoon() {
-	select {
-	case l.revised <- struct{}{}:
-	default:
-	}
-}
-
-// sweep lets in what revisions of the job let in, as they come.
-func (l *Local) sweep(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-l.revised:
-		}
-		if err := l.sweeper.pass(ctx, l.Job.ID); err != nil && ctx.Err() == nil {
-			l.log.Error("URLs that were left out may have to wait for the end of the crawl", "error", err)
-		}
-	}
-}
-
-// concluded reports whether a crawl of which nothing is queued or under way has ended, or lets in more that older
-// revisions left out. Where the page budget is spent that is for another revision to ask.
-func (l *Local) concluded(ctx context.Context) bool {
-	if l.frontier.Exhausted(l.Job.ID) {
-		return true
-	}
-	done, err := l.sweeper.lastPass(ctx, l.Job.ID, func(context.Context) (bool, error) { return l.Finished(l.Job.ID), nil })
-	if err != nil && ctx.Err() == nil {
-		l.log.Error("URLs that were left out are looked at again when the crawl goes on", "error", err)
-	}
-	return done && ctx.Err() == nil
+	return l.Engine.Revise(ctx, job)
 }

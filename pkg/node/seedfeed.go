@@ -10,14 +10,18 @@ import (
 	"sync"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/seedlist"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
-// seedFeed reads the list of seeds of a crawl in a directory while that runs. How far it is is noted beside the claims,
+// seedFeed reads the list of seeds of a job while that runs. How far it is is noted beside the claims,
 // in the order in which they are stored: the note never runs ahead of what it speaks of.
 type seedFeed struct {
-	l     *Local
+	bus   bus.Bus
+	store *local.Store
+	job   *crawl.Job
 	stdin io.Reader // nil: there is none
 	bad   func(line int, err error)
 	stop  context.CancelFunc
@@ -37,46 +41,44 @@ type SeedState struct {
 }
 
 // noteOfList is the name of the note of how far a list was read.
-func noteOfList(job *crawl.Job) string { return "seeds " + job.SeedList }
+func noteOfList(store *local.Store, job *crawl.Job) string {
+	if store.Many() {
+		return "seeds " + string(job.ID) + " " + job.SeedList
+	}
+	return "seeds " + job.SeedList
+}
 
-// StoredSeeds returns how far the list of a job was read; found is false where it has none, or nobody began to.
-func (l *Local) storedSeeds(ctx context.Context) (s SeedState, found bool, err error) {
-	data, found, err := l.Store.Meta().Get(ctx, noteOfList(l.Job))
+// storedSeeds returns how far the list of a job was read; found is false where it has none, or nobody began to.
+func storedSeeds(ctx context.Context, store *local.Store, job *crawl.Job) (s SeedState, found bool, err error) {
+	data, found, err := store.Meta().Get(ctx, noteOfList(store, job))
 	if err == nil && found {
 		err = json.Unmarshal(data, &s)
 	}
 	return s, found, err
 }
 
-// Seeds returns how far the list of seeds was read by now, and what ended the reading but its end or the crawl's. ok is
-// false where the job has no list.
-func (l *Local) Seeds() (s SeedState, ok bool, err error) {
-	if l.feed == nil {
-		return s, false, nil
-	}
-	l.feed.mu.Lock()
-	defer l.feed.mu.Unlock()
-	return l.feed.state, true, l.feed.err
+// told returns how far the list was read by now, and what ended the reading but its end or the crawl's.
+func (f *seedFeed) told() (SeedState, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state, f.err
 }
 
-// startSeeds begins to read the job's list of seeds, if it has one that was not read to its end.
-func (l *Local) startSeeds(ctx context.Context, opt LocalOptions) error {
-	if l.Job.SeedList == "" {
-		return nil
-	}
-	f := &seedFeed{l: l, stdin: opt.Stdin, bad: opt.BadSeed, done: make(chan struct{}), stop: func() {}}
-	before, found, err := l.storedSeeds(ctx)
+// startFeed begins to read the list of seeds of a job, if it was not read to its end.
+func startFeed(ctx context.Context, f *seedFeed) error {
+	f.done, f.stop = make(chan struct{}), func() {}
+	before, found, err := storedSeeds(ctx, f.store, f.job)
 	if err != nil {
+		close(f.done)
 		return err
 	}
-	f.state = SeedState{Name: l.Job.SeedList}
+	f.state = SeedState{Name: f.job.SeedList}
 	size, changed, errStat := f.stat()
 	same := found && before.Size == size && before.Changed.Equal(changed)
 	if same || found && errStat != nil {
 		f.state = before
 	}
 	f.state.Size, f.state.Changed = size, changed
-	l.feed = f
 	if f.state.Ended && f.stdin == nil || f.state.Ended && same && f.state.Name != seedlist.Stdin {
 		close(f.done)
 		return nil
@@ -112,8 +114,9 @@ func (f *seedFeed) open() (io.ReadCloser, error) {
 // begin reads the list from where the last run stopped.
 func (f *seedFeed) begin(ctx context.Context, fault error) error {
 	list := &seedlist.List{Name: f.state.Name, Open: f.open, Bad: f.bad}
-	lf, err := newListFeed(f.l.bus, f.l.Store.URLs(), f.l.Job, list)
+	lf, err := newListFeed(f.bus, f.store.URLs(), f.job, list)
 	if err != nil {
+		close(f.done)
 		return err
 	}
 	lf.event = func(b crawl.Batch) crawl.Event { return &crawl.Claim{Batch: b} } // a root: it survives when Publish returns
@@ -147,26 +150,26 @@ func (f *seedFeed) note(ctx context.Context, c seedlist.Count) error {
 	if err != nil {
 		return err
 	}
-	return f.l.Store.Meta().Put(ctx, noteOfList(f.l.Job), data)
+	return f.store.Meta().Put(ctx, noteOfList(f.store, f.job), data)
 }
 
-// feeding reports whether seeds are still to come.
-func (l *Local) feeding() bool {
-	if l.feed == nil {
+// reading reports whether seeds are still to come.
+func (f *seedFeed) reading() bool {
+	if f == nil {
 		return false
 	}
 	select {
-	case <-l.feed.done:
+	case <-f.done:
 		return false
 	default:
 		return true
 	}
 }
 
-// endSeeds stops the reading, and waits until nothing more comes of it.
-func (l *Local) endSeeds() {
-	if l.feed != nil {
-		l.feed.stop()
-		<-l.feed.done
+// end stops the reading, and waits until nothing more comes of it.
+func (f *seedFeed) end() {
+	if f != nil {
+		f.stop()
+		<-f.done
 	}
 }

@@ -50,6 +50,7 @@ type Bus struct {
 	cfg    Config
 	topics sync.Map // *topic by name
 	roots  atomic.Int64
+	jobs   sync.Map // *atomic.Int64 by crawl.JobID: roots of a job
 	closed chan struct{}
 	once   sync.Once
 }
@@ -68,6 +69,7 @@ type delivery struct {
 // root is a tree of messages: how many of it are not handled yet.
 type root struct {
 	pending   atomic.Int64
+	of        *atomic.Int64 // the roots of its job
 	journaled bool
 	seq       uint64
 }
@@ -87,6 +89,31 @@ func (b *Bus) Close() error {
 
 // Outstanding returns the number of roots that are not wholly handled. At 0 the bus is empty.
 func (b *Bus) Outstanding() int64 { return b.roots.Load() }
+
+// OutstandingOf returns the number of roots of a job that are not wholly handled. A tree is of its root's job.
+func (b *Bus) OutstandingOf(job crawl.JobID) int64 { return b.rootsOf(job).Load() }
+
+// Forget forgets a job of which nothing is outstanding and nothing will come.
+func (b *Bus) Forget(job crawl.JobID) { b.jobs.Delete(job) }
+
+func (b *Bus) rootsOf(job crawl.JobID) *atomic.Int64 {
+	if n, ok := b.jobs.Load(job); ok {
+		return n.(*atomic.Int64)
+	}
+	n, _ := b.jobs.LoadOrStore(job, new(atomic.Int64))
+	return n.(*atomic.Int64)
+}
+
+// newRoot is the root of a message's tree, which does not count yet.
+func (b *Bus) newRoot(e crawl.Event, journaled bool) *root {
+	return &root{of: b.rootsOf(crawl.JobOf(e)), journaled: journaled}
+}
+
+// count notes that a root begins to count, or ends to.
+func (b *Bus) count(r *root, n int64) {
+	b.roots.Add(n)
+	r.of.Add(n)
+}
 
 // Depth returns how many messages wait in a topic.
 func (b *Bus) Depth(name string) int { return len(b.topic(name).queue) }
@@ -134,10 +161,10 @@ func (b *Bus) plant(ctx context.Context, msgs []bus.Message) ([]delivery, error)
 		ds[i] = delivery{msg: m, root: parent}
 		switch journaled := b.topic(m.Topic()).journaled; {
 		case journaled:
-			ds[i].root = &root{journaled: true}
+			ds[i].root = b.newRoot(m.Event, true)
 			stored, roots = append(stored, m), append(roots, ds[i].root)
 		case parent == nil:
-			ds[i].root = &root{}
+			ds[i].root = b.newRoot(m.Event, false)
 		}
 	}
 	if err := b.store(ctx, stored, roots); err != nil {
@@ -145,7 +172,7 @@ func (b *Bus) plant(ctx context.Context, msgs []bus.Message) ([]delivery, error)
 	}
 	for _, d := range ds {
 		if d.root.pending.Add(1) == 1 {
-			b.roots.Add(1)
+			b.count(d.root, 1)
 		}
 	}
 	return ds, nil
@@ -193,7 +220,7 @@ func (b *Bus) enqueue(ctx context.Context, t *topic, d delivery) error {
 // abandon gives up a message that did not get into its queue. Its root stays in the journal.
 func (b *Bus) abandon(r *root) {
 	if r.pending.Add(-1) == 0 {
-		b.roots.Add(-1)
+		b.count(r, -1)
 	}
 }
 
@@ -207,7 +234,7 @@ func (b *Bus) settle(ctx context.Context, r *root) {
 			b.cfg.Log.Warn("a handled message stays in the journal and will be handled again after a restart", "error", err)
 		}
 	}
-	b.roots.Add(-1)
+	b.count(r, -1)
 }
 
 // Consume implements bus.Bus.
@@ -305,7 +332,8 @@ func (b *Bus) Recover(ctx context.Context) (int, error) {
 	var found []delivery
 	err := b.cfg.Journal.Load(ctx, func(seq uint64, m bus.Message) error {
 		m.Redelivered = true
-		r := &root{journaled: true, seq: seq}
+		r := b.newRoot(m.Event, true)
+		r.seq = seq
 		r.pending.Store(1)
 		found = append(found, delivery{msg: m, root: r})
 		return nil
@@ -313,13 +341,40 @@ func (b *Bus) Recover(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read the journal: %w", err)
 	}
-	b.roots.Add(int64(len(found)))
-	go func() {
-		for _, d := range found {
-			if b.enqueue(ctx, b.topic(d.msg.Topic()), d) != nil {
-				return
-			}
-		}
-	}()
+	for _, d := range found {
+		b.count(d.root, 1)
+	}
+	go b.deliver(ctx, found)
 	return len(found), nil
+}
+
+// Replay delivers messages of any topic as roots of their own, marked Redelivered. They are in the journal when it
+// returns, so a kill loses none. They wait for room in their topics, but the caller does not.
+func (b *Bus) Replay(ctx context.Context, msgs ...bus.Message) error {
+	ds, roots := make([]delivery, len(msgs)), make([]*root, len(msgs))
+	for i, m := range msgs {
+		m.Redelivered = true
+		roots[i] = b.newRoot(m.Event, b.cfg.Journal != nil)
+		ds[i] = delivery{msg: m, root: roots[i]}
+	}
+	if b.cfg.Journal != nil {
+		if err := b.store(ctx, msgs, roots); err != nil {
+			return err
+		}
+	}
+	for _, r := range roots {
+		r.pending.Store(1)
+		b.count(r, 1)
+	}
+	go b.deliver(context.WithoutCancel(ctx), ds)
+	return nil
+}
+
+// deliver puts messages into their queues as there is room, until the bus is closed.
+func (b *Bus) deliver(ctx context.Context, ds []delivery) {
+	for _, d := range ds {
+		if b.enqueue(ctx, b.topic(d.msg.Topic()), d) != nil {
+			return
+		}
+	}
 }

@@ -4,7 +4,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
@@ -12,14 +11,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-// Engine crawls many jobs at once, over one local store.
+// Engine crawls many jobs at once, over one local store. What it does with them is in node.Engine; here are the answers.
 type Engine struct {
 	*node.Engine
 }
 
 var _ workflow.Engine = (*Engine)(nil)
-
-var errSoon = errors.New("the engine is not merged yet")
 
 // Open opens the engine. What ran when it was closed, or killed, goes on when Run is called.
 func Open(ctx context.Context, opt node.EngineOptions) (*Engine, error) {
@@ -31,17 +28,16 @@ func Open(ctx context.Context, opt node.EngineOptions) (*Engine, error) {
 }
 
 // Progress implements workflow.Engine.
-func (e *Engine) Progress(context.Context, crawl.JobID) (workflow.Progress, error) {
-	return workflow.Progress{}, errSoon
+func (e *Engine) Progress(ctx context.Context, id crawl.JobID) (workflow.Progress, error) {
+	s, known, err := e.State(ctx, id)
+	if err != nil || !known {
+		return workflow.Progress{}, err
+	}
+	return workflow.Progress{Known: true, Ended: s.Ended, Held: s.Held, Stopped: s.Stopped, InFlight: s.InFlight, Braked: e.Braked(),
+		Fault: s.Fault, Pages: s.Pages, Queued: s.Queued, Letters: s.Letters}, nil
 }
 
-// Stats implements workflow.Engine.
-func (e *Engine) Stats(context.Context, crawl.JobID) (*workflow.Stats, error) { return nil, errSoon }
-
-// Audit implements workflow.Engine.
-func (e *Engine) Audit(context.Context, crawl.JobID) (*workflow.AuditSummary, error) {
-	return nil, errSoon
+// Replay delivers dead letters of a job again: those with the ids, all where none are given.
+func (e *Engine) Replay(ctx context.Context, id crawl.JobID, ids ...crawl.MessageID) (int, error) {
+	return e.ReplayLetters(ctx, id, report.Revive, ids...)
 }
-
-// View answers questions about a job: its status, the story of a URL, its dead letters, its audit.
-func (e *Engine) View(context.Context, crawl.JobID) (report.View, error) { return nil, errSoon }

@@ -52,7 +52,7 @@ func (h *Handler) archive(ctx context.Context, a *attempt, b *body) error {
 		return nil
 	}
 	x := &crawl.Exchange{
-		URL: a.task.URL, Started: a.out.Started, Duration: a.out.Ended.Sub(a.out.Started), Addr: a.out.Addr,
+		Job: a.task.Job, URL: a.task.URL, Started: a.out.Started, Duration: a.out.Ended.Sub(a.out.Started), Addr: a.out.Addr,
 		Method: http.MethodGet, RequestHeader: a.exchange.Sent(), Proto: a.answer.Proto, Status: a.answer.Status,
 		Referrer: a.task.Referrer, Depth: a.task.Depth, NotModified: a.out.Status == http.StatusNotModified,
 	}

@@ -25,7 +25,7 @@ func (f *Frontier) Discard(id crawl.JobID) {
 func (f *Frontier) endLife(js *jobState) {
 	now := time.Now()
 	js.unblockAll()
-	f.stock.retrieve()
+	f.stock.retrieve(js.job.ID)
 	f.hosts.each(func(h *host) { f.rejoin(h, js, now) })
 	f.bench.pacer.reset()
 	f.signal()

@@ -78,7 +78,7 @@ func (dp *dispatcher) pauseFor(now time.Time) time.Duration {
 	if at, ok := dp.stock.laterDue(); ok {
 		wait = min(wait, at.Sub(now))
 	}
-	if dp.stock.levels.all > 0 && dp.levelEnded() {
+	if dp.levelSoon {
 		wait = min(wait, levelLook)
 	}
 	if at := dp.boundDue(); !at.IsZero() {

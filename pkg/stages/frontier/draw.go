@@ -20,7 +20,7 @@ func (dp *dispatcher) draw(ctx context.Context, now time.Time) (bool, error) {
 	var front *jobFronts
 	var priority int
 	if room && len(batch) == 0 {
-		front, priority = dp.stock.fronts.pick(dp.random)
+		front, priority = dp.stock.fronts.pick(dp.random, dp.jobs.stays)
 	}
 	dp.mu.Unlock()
 	if !room {

@@ -78,7 +78,7 @@ func (dp *dispatcher) shelve(ctx context.Context, ds []crawl.Delivery) error {
 		return fmt.Errorf("frontier: set %d tasks aside: %w", len(items), err)
 	}
 	dp.mu.Lock()
-	dp.stock.aside += int64(len(items))
+	dp.stock.setAside(dp.stock.fronts.of(""), int64(len(items)))
 	dp.mu.Unlock()
 	dp.out.settle(ds...)
 	return nil

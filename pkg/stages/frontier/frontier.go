@@ -35,9 +35,9 @@ type Deps struct {
 	// Places remembers the pages that were taken back where their records may be stored and stay; nil: the store of the
 	// records takes these back.
 	Places crawl.Places
-	// Quiet reports whether no message is on its way anywhere, and no seed is still to come; nil: nobody can tell. With
-	// it, jobs may be crawled level by level.
-	Quiet func() bool
+	// Quiet reports whether no message of a job is on its way anywhere, and no seed of it is still to come; nil: nobody
+	// can tell. With it, jobs may be crawled level by level.
+	Quiet func(crawl.JobID) bool
 	// Spending counts what jobs spend of their bounds; nil: their time and bytes have none.
 	Spending crawl.Spending
 	// Nodes is over how many nodes a job's rate and bandwidth are divided; nil: one.
@@ -90,7 +90,9 @@ type dispatcher struct {
 	strays []crawl.Delivery // found in the back queues of others, to be moved
 	waits  bus.Waits
 	probed time.Time // when queues were last looked into
-	random *rand.Rand
+	// levelSoon says that nothing is left of a level but messages.
+	levelSoon bool
+	random    *rand.Rand
 }
 
 // New returns a frontier that knows nothing yet.
@@ -102,7 +104,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	f.duties, f.links, f.places = newDuties(deps.Ring), newLinks(deps.Following), newPlaceKeeper(f, deps.Places)
 	f.bench, f.jobs = newWorkbench(cfg.Window), newJobs()
 	f.hosts = newHosts(&f.jobs)
-	f.stock = stock{later: map[int]*laterQueue{}, log: deps.Log}
+	f.stock = stock{later: map[int]*laterQueue{}, levels: levels{}, log: deps.Log}
 	f.leases = newLeases(deps.Ring != nil || deps.Following != nil)
 	f.robots = robotsDesk{&f.leases, cfg.RobotsPatience}
 	f.addresses.init(&cfg, deps.Resolver)

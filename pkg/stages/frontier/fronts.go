@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -11,6 +12,7 @@ import (
 // that came first.
 type fronts struct {
 	all   []*jobFronts
+	by    map[crawl.JobID]*jobFronts
 	owner crawl.JobID // of the queues without a job
 	next  int         // whose turn it is to be drawn from
 }
@@ -20,9 +22,12 @@ type jobFronts struct {
 	job     crawl.JobID // empty: the queues without a job
 	lengths [crawl.MaxPriority + 1]int64
 	more    [crawl.MaxPriority + 1]bool // the queue is to be looked into, whatever its length
+	// aside counts the tasks in its front.0: they were set aside because the job may not lease them. They are drawn again
+	// when it may, or by a restart.
+	aside int64
 }
 
-// asideQueue holds tasks that were set aside, whatever their job; a restart draws them again.
+// asideQueue holds tasks that were set aside because nobody knows their job; a restart draws them again.
 const asideQueue = "front.0"
 
 func (j *jobFronts) queue(priority int) string {
@@ -34,14 +39,38 @@ func (j *jobFronts) queue(priority int) string {
 
 // of returns the queues that name the job.
 func (f *fronts) of(job crawl.JobID) *jobFronts {
-	for _, j := range f.all {
-		if j.job == job {
-			return j
-		}
+	if j := f.by[job]; j != nil {
+		return j
+	}
+	if f.by == nil {
+		f.by = map[crawl.JobID]*jobFronts{}
 	}
 	j := &jobFronts{job: job}
-	f.all = append(f.all, j)
+	f.by[job], f.all = j, append(f.all, j)
 	return j
+}
+
+// forget forgets a job of whose tasks none is in front queues.
+func (f *fronts) forget(job crawl.JobID) {
+	j := f.by[job]
+	if j == nil || j.aside > 0 {
+		return
+	}
+	for p, n := range j.lengths {
+		if n > 0 || j.more[p] {
+			return
+		}
+	}
+	delete(f.by, job)
+	f.all = slices.DeleteFunc(f.all, func(o *jobFronts) bool { return o == j })
+}
+
+// jobOf is the job whose queues they are.
+func (f *fronts) jobOf(j *jobFronts) crawl.JobID {
+	if j.job == "" {
+		return f.owner
+	}
+	return j.job
 }
 
 // jobs returns the queues that new tasks of the job go to.
@@ -58,10 +87,14 @@ func (f *fronts) jobs(job crawl.JobID) *jobFronts {
 // add counts a task that was queued.
 func (f *fronts) add(q *crawl.Queued) { f.jobs(q.Task.Job).lengths[q.Task.Priority]++ }
 
-// pick chooses the job whose turn it is among those that have tasks, and one of its queues; nil: all are empty.
-func (f *fronts) pick(random *rand.Rand) (*jobFronts, int) {
+// pick chooses the job whose turn it is among those that have tasks and are not to be passed over, and one of its
+// queues; nil: there is none. What was set aside because nobody knows its job lies in the queues without one.
+func (f *fronts) pick(random *rand.Rand, pass func(crawl.JobID) bool) (*jobFronts, int) {
 	for i := range f.all {
 		at := (f.next + i) % len(f.all)
+		if pass(f.jobOf(f.all[at])) {
+			continue
+		}
 		waiting := f.all[at].waiting()
 		if p := pickFront(random, waiting[:]); p >= 0 {
 			f.next = at + 1

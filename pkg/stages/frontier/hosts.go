@@ -13,12 +13,13 @@ import (
 type hosts struct {
 	active    map[string]*host
 	leaving   map[string]crawl.Host // to be stored
+	held      map[string]bool       // by people: see HoldHost
 	resumedAt time.Time             // when the program went on with a crawl; set before anything else happens
 	jobs      *jobs
 }
 
 func newHosts(jobs *jobs) hosts {
-	return hosts{active: map[string]*host{}, leaving: map[string]crawl.Host{}, jobs: jobs}
+	return hosts{active: map[string]*host{}, leaving: map[string]crawl.Host{}, held: map[string]bool{}, jobs: jobs}
 }
 
 // record is what is stored of a host, read when it was this node's since then.

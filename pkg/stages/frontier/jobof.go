@@ -95,7 +95,7 @@ func (f *Frontier) Hold(id crawl.JobID, held bool) (changed bool) {
 		return false
 	}
 	if !held {
-		f.stock.retrieve()
+		f.stock.retrieve(id)
 	}
 	f.signal()
 	return true
@@ -115,7 +115,7 @@ func (f *Frontier) SetPages(id crawl.JobID, pages int64) {
 	defer f.mu.Unlock()
 	if js := f.jobs.of(id); js != nil && js.pages != int(pages) {
 		js.pages = int(pages)
-		f.stock.retrieve()
+		f.stock.retrieve(id)
 		f.signal()
 	}
 }

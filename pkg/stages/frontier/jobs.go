@@ -20,6 +20,7 @@ type jobState struct {
 	job     *crawl.Job // the revision that applies; jobs.revise changes it
 	pages   int        // answered with 2xx
 	leased  int        // page leases under way
+	leases  int64      // ever, since the job was met
 	places  places     // of pages that were taken back
 	held    bool       // nothing of it is leased: see Hold
 	dead    bool       // it was deleted
@@ -72,6 +73,12 @@ func (j *jobs) hold(id crawl.JobID, held bool) (changed bool) {
 		js.held = held
 	}
 	return true
+}
+
+// stays reports whether the tasks of a job stay in its front queues: it is held. Drawn, they would be set aside.
+func (j *jobs) stays(id crawl.JobID) bool {
+	js := j.byID[id]
+	return j.holds[id] && (js == nil || !js.dead)
 }
 
 // spent reports whether the job's pages wait for its budget, or for the job to go on.

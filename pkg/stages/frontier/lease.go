@@ -121,7 +121,7 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 	h, job := c.host, c.js.job
 	c.delivery, c.addr = h.buf[0], h.rec.Addr
 	task := &c.delivery.Task
-	if !dp.decidePlace(c, task) {
+	if dp.hosts.held[h.rec.Key] || !dp.decidePlace(c, task) {
 		return
 	}
 	if c.fromBuf = c.js.discarded(task) || dp.copyUnderWay(c, task); c.fromBuf {
@@ -272,18 +272,25 @@ func (dp *dispatcher) setAside(ctx context.Context, choices []choice) error {
 	var items []crawl.Queued
 	for i := range choices {
 		if c := &choices[i]; c.aside {
-			items = append(items, crawl.Queued{Queue: asideQueue, Task: c.delivery.Task})
+			items = append(items, crawl.Queued{Task: c.delivery.Task})
 		}
 	}
 	if len(items) == 0 {
 		return nil
 	}
+	dp.mu.Lock()
+	for i := range items {
+		items[i].Queue = dp.stock.fronts.jobs(items[i].Task.Job).queue(0)
+	}
+	dp.mu.Unlock()
 	if err := dp.push(ctx, items); err != nil {
 		return fmt.Errorf("frontier: set %d tasks aside: %w", len(items), err)
 	}
 	dp.mu.Lock()
 	defer dp.mu.Unlock()
-	dp.stock.aside += int64(len(items))
+	for i := range items {
+		dp.stock.setAside(dp.stock.fronts.jobs(items[i].Task.Job), 1)
+	}
 	dp.stock.queued += int64(len(items))
 	return nil
 }

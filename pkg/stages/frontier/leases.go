@@ -54,6 +54,7 @@ func (ls *leases) reserve(c *choice) {
 	l := &lease{host: c.host, js: c.js, number: ls.last, vnode: c.place.Vnode, task: *task, at: time.Now(),
 		place: c.host.place, placed: c.js.places.has(task)}
 	ls.byID[c.id] = l
+	c.js.leases++
 	if l.placed {
 		c.js.places.leased++
 	}

@@ -110,7 +110,7 @@ func (o Outcomes) reopen(ctx context.Context, r *result) error {
 	if r.counted {
 		o.f.mu.Lock()
 		r.js.pages--
-		o.f.stock.retrieve()
+		o.f.stock.retrieve(r.Task.Job)
 		o.f.mu.Unlock()
 	}
 	return nil

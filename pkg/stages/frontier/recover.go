@@ -44,7 +44,7 @@ func (dp *dispatcher) recoverQueue(ctx context.Context, name string, n int64, no
 		}
 		return dp.recoverFront(ctx, name, q.Number, q.Job, n)
 	case crawl.QueueLevel:
-		dp.stock.levels.add(q.Number, n)
+		return dp.recoverLevel(ctx, name, &q, n)
 	case crawl.QueueLater:
 		dp.stock.later[q.Number] = &laterQueue{count: n}
 	case crawl.QueueBack:

@@ -28,6 +28,9 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 		js = next
 	}
 	switch {
+	case js == nil && f.hosts.held[h.rec.Key]: // HoldHost lets it wait again
+		f.bench.remove(h)
+		return
 	case js == nil && h.busy > 0: // whoever ends the lease lets it wait again
 		return
 	case js == nil: // the dispatcher will see whose turn it is
@@ -46,6 +49,9 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 // readyAt is when something can be done about the host's next task; hold: when somebody else has acted.
 func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Time) (at time.Time, hold bool) {
 	at = f.hosts.earliest(h, js.job)
+	if f.hosts.held[h.rec.Key] {
+		return at, true
+	}
 	if task == nil && h.foreign {
 		return now, false
 	}

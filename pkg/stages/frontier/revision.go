@@ -37,7 +37,7 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	}
 	f.jobs.revise(js, job)
 	now := time.Now()
-	f.stock.retrieve()
+	f.stock.retrieve(job.ID)
 	f.bench.reckon(job.ID, ipDelay(job).D())
 	f.hosts.each(func(h *host) { f.rejoin(h, nil, now) })
 	f.bench.pacer.reset()

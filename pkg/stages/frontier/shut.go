@@ -69,6 +69,10 @@ func (dp *dispatcher) releaseTask(ctx context.Context, number int, t crawl.Task)
 	if !isShut(number) {
 		return dp.enqueue(ctx, false, t)
 	}
+	if dp.isHeld(t.Job) { // what has its outcome keeps that
+		t.NotBefore = time.Now().Add(shutMin)
+		return dp.pushLaterAs(ctx, crawl.ShutMark+laterNumber(shutMin), t)
+	}
 	e, err := dp.lookup(ctx, &t)
 	if err != nil {
 		return err
@@ -82,6 +86,13 @@ func (dp *dispatcher) releaseTask(ctx context.Context, number int, t crawl.Task)
 		}
 	}
 	return dp.enqueue(ctx, true, t)
+}
+
+// isHeld reports whether a job is held.
+func (f *Frontier) isHeld(id crawl.JobID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.jobs.holds[id]
 }
 
 // checkTrouble asks a host that was reached before, to know whether it is we who reach nobody.

@@ -11,7 +11,7 @@ import (
 type stock struct {
 	queued int64 // tasks in all queues and buffers
 	held   int   // of them, those in buffers
-	aside  int64 // of them, those in front.0 whose job had spent its budget: not drawn again
+	aside  int64 // of them, those that were set aside: see jobFronts
 	fronts fronts
 	levels levels
 	later  map[int]*laterQueue // by number
@@ -19,10 +19,18 @@ type stock struct {
 	log    *slog.Logger
 }
 
-// retrieve lets what was set aside be drawn again: there may be room for it.
-func (s *stock) retrieve() {
-	s.fronts.of("").lengths[0] += s.aside
-	s.aside = 0
+// retrieve lets what was set aside of a job be drawn again: there may be room for it.
+func (s *stock) retrieve(job crawl.JobID) {
+	j := s.fronts.jobs(job)
+	j.lengths[0] += j.aside
+	s.aside -= j.aside
+	j.aside = 0
+}
+
+// setAside counts tasks that were set aside.
+func (s *stock) setAside(j *jobFronts, tasks int64) {
+	j.aside += tasks
+	s.aside += tasks
 }
 
 // took counts a task that left a buffer and the queues.
@@ -35,7 +43,7 @@ func (s *stock) took() {
 func (s *stock) queuedFronts(items []crawl.Queued) {
 	for i := range items {
 		if isLevel(items[i].Queue) {
-			s.levels.add(items[i].Task.Depth, 1)
+			s.levels.of(items[i].Task.Job).add(items[i].Task.Depth, 1)
 		} else {
 			s.fronts.add(&items[i])
 		}
@@ -114,7 +122,7 @@ func (s *stock) concluded() int64 {
 // recount makes the counts good where more came out of queues than was counted, and has all of them looked into. What
 // hosts hold is not counted.
 func (s *stock) recount() {
-	s.queued = s.aside + s.levels.all + s.fronts.recount()
+	s.queued = s.aside + s.levels.all() + s.fronts.recount()
 	for _, q := range s.later {
 		q.count = max(q.count, 0)
 		q.more = true

@@ -71,7 +71,7 @@ func (f *fronts) recount() (queued int64) {
 	for _, j := range f.all {
 		for p := range j.lengths {
 			j.lengths[p] = max(j.lengths[p], 0)
-			j.more[p] = j.queue(p) != asideQueue
+			j.more[p] = p > 0 // what was set aside is counted
 			queued += j.lengths[p]
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 // asideName is the file beside pages.jsonl for lines that are damaged or are not records of the crawl. Nothing is
@@ -19,7 +20,7 @@ type aside struct {
 	lines int64
 }
 
-func (s *Store) newAside() *aside { return &aside{name: s.path(asideName)} }
+func newAside(dir string) *aside { return &aside{name: filepath.Join(dir, asideName)} }
 
 // add appends a line. One that has no end is given one.
 func (a *aside) add(line []byte) (err error) {

@@ -24,12 +24,12 @@ type AttemptLog struct {
 
 var _ crawl.AttemptLog = (*AttemptLog)(nil)
 
-// AttemptLog returns crawl.log.
+// AttemptLog returns the crawl.log of a directory that is one crawl's; nil where the store holds many jobs: see JobLog.
 func (s *Store) AttemptLog() *AttemptLog { return s.attempt }
 
 // openAttemptLog opens the log of a store.
-func (s *Store) openAttemptLog() (l *AttemptLog, err error) {
-	if l, err = openAttemptLog(s.path(logName), s.log); err == nil {
+func (s *Store) openAttemptLog(name string) (l *AttemptLog, err error) {
+	if l, err = openAttemptLog(name, s.log); err == nil {
 		l.full, l.broken = s.whileFull, s.orBreak
 	}
 	return l, err

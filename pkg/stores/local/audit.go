@@ -17,9 +17,32 @@ import (
 // has the record that was stored for it, and no other. It reads a snapshot, also while the crawl runs. Memory stays
 // below 64 MB; beyond that, keys are sorted in files under state/.
 func (s *Store) Audit(ctx context.Context) (_ crawl.AuditReport, err error) {
-	s.pages.moving.RLock()
-	defer s.pages.moving.RUnlock()
-	a, done, err := s.newAudit()
+	if s.Many() {
+		return crawl.AuditReport{}, errors.New("the store holds many jobs: audit one of them")
+	}
+	return s.audit(ctx, s.single, "")
+}
+
+// AuditJob is Audit of one job of many.
+func (s *Store) AuditJob(ctx context.Context, id crawl.JobID) (crawl.AuditReport, error) {
+	if _, known := s.jobs.find(id); !known && s.Many() {
+		return crawl.AuditReport{}, crawl.Permanent(fmt.Errorf("audit: job %q is unknown in %s", id, s.dir))
+	}
+	f, err := s.filesOf(ctx, id)
+	if err != nil {
+		return crawl.AuditReport{}, err
+	}
+	if !s.Many() {
+		id = ""
+	}
+	return s.audit(ctx, f, id)
+}
+
+// audit audits a job, with its files; of a store that is one crawl's all jobs, as one has no name.
+func (s *Store) audit(ctx context.Context, f *jobFiles, id crawl.JobID) (_ crawl.AuditReport, err error) {
+	f.pages.moving.RLock()
+	defer f.pages.moving.RUnlock()
+	a, done, err := s.newAudit(f, id)
 	if err != nil {
 		return crawl.AuditReport{}, err
 	}
@@ -34,11 +57,11 @@ func (s *Store) Audit(ctx context.Context) (_ crawl.AuditReport, err error) {
 }
 
 // newAudit prepares an audit of this moment's state. done ends it.
-func (s *Store) newAudit() (_ *audit, done func() error, err error) {
+func (s *Store) newAudit(f *jobFiles, id crawl.JobID) (_ *audit, done func() error, err error) {
 	if err := s.flush(); err != nil {
 		return nil, nil, err
 	}
-	a := &audit{s: s, at: s.db.NewSnapshot(), underWay: map[weburl.Key]bool{}, unnamed: map[weburl.Key]bool{},
+	a := &audit{s: s, files: f, only: id, at: s.db.NewSnapshot(), underWay: map[weburl.Key]bool{}, unnamed: map[weburl.Key]bool{},
 		finding: func(string, crawl.JobID, jobNum, weburl.Key) {}}
 	a.Examples, a.Directory = map[string][]string{}, &crawl.DirectoryAudit{}
 	if a.sorter, err = newSorter(s.path("state"), rawMark); err != nil {
@@ -63,6 +86,8 @@ func rawMark(m *mark) []byte { return m[:] }
 type audit struct {
 	crawl.AuditReport
 	s        *Store
+	files    *jobFiles
+	only     crawl.JobID // empty: all jobs
 	at       *pebble.Snapshot
 	sorter   *sorter[mark]
 	pages    *pebble.Iterator    // over the index of pages.jsonl
@@ -80,11 +105,25 @@ func (a *audit) readQueues(ctx context.Context) error {
 		if err := crawl.DecodeTask(v, &t); err != nil {
 			return fmt.Errorf("queue entry %q: %w", k, err)
 		}
+		if !a.wants(t.Job) {
+			return nil
+		}
 		if t.Kind == crawl.KindRobots {
 			return a.mark(&t, inQueueRobots)
 		}
 		return a.mark(&t, inQueue)
 	})
+}
+
+// wants reports whether a job is audited.
+func (a *audit) wants(id crawl.JobID) bool { return a.only == "" || a.only == id }
+
+// bounds are those of the keys of a kind.
+func (a *audit) bounds(kind byte) (from, to []byte) {
+	if num, ok := a.s.jobs.find(a.only); ok && a.only != "" {
+		return appendJob(nil, kind, num), afterJob(kind, num)
+	}
+	return []byte{kind}, []byte{kind + 1}
 }
 
 func (a *audit) mark(t *crawl.Task, where byte) error {
@@ -111,6 +150,9 @@ func (a *audit) readJournal(ctx context.Context) error {
 		_, m, err := decodeJournal(k, v)
 		if err != nil {
 			return err
+		}
+		if !a.wants(crawl.JobOf(m.Event)) {
+			return nil
 		}
 		a.Directory.UnderWay++
 		return a.markAll(m.Event, inJournal)
@@ -146,7 +188,8 @@ func (a *audit) match(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.pages, err = a.at.NewIter(&pebble.IterOptions{LowerBound: []byte{kindPage}, UpperBound: []byte{kindPage + 1}}); err != nil {
+	from, to := a.files.pages.index()
+	if a.pages, err = a.at.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to}); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.pages.Close()) }()
@@ -167,7 +210,8 @@ func (a *audit) match(ctx context.Context) (err error) {
 		}
 		return p, err
 	}
-	err = scanRange(ctx, a.at, []byte{kindURL}, []byte{kindURL + 1}, func(k, v []byte) error {
+	from, to = a.bounds(kindURL)
+	err = scanRange(ctx, a.at, from, to, func(k, v []byte) error {
 		var e entry
 		if err := e.decode(v); err != nil || len(k) != urlKeyLen {
 			return fmt.Errorf("entry %x: %w", k, errEntry)
@@ -178,7 +222,7 @@ func (a *audit) match(ctx context.Context) (err error) {
 		return errors.Join(err, a.findRecord(&e, p, (*urlKey)(k)))
 	})
 	if err == nil {
-		_, err = upTo([]byte{kindURL + 1})
+		_, err = upTo(to)
 	}
 	if err == nil {
 		err = a.compareTally(ctx, count)
@@ -254,19 +298,22 @@ func (a *audit) countEntry(count map[string]int64, job jobNum, e *entry) {
 // skipped.
 func (a *audit) compareTally(ctx context.Context, count map[string]int64) error {
 	onDisk := map[string]int64{}
-	err := scanRange(ctx, a.at, []byte{kindTally}, []byte{kindTally + 1}, func(k, v []byte) error {
+	from, to := a.bounds(kindTally)
+	err := scanRange(ctx, a.at, from, to, func(k, v []byte) error {
 		n, err := decodeCount(k, v)
-		onDisk[string(k)] = n
+		if err == nil {
+			onDisk[string(k)] = n
+		}
 		return err
 	})
 	for k, n := range onDisk {
-		if k[3] != countExcluded && n != count[k] {
+		if k[jobEnd] != countExcluded && n != count[k] {
 			a.TallyOff++
 			a.Example("tally", fmt.Sprintf("counter %q is %d, counted %d", k, n, count[k]))
 		}
 	}
 	for k, n := range count {
-		if _, ok := onDisk[k]; !ok && k[3] != countExcluded {
+		if _, ok := onDisk[k]; !ok && k[jobEnd] != countExcluded {
 			a.TallyOff++
 			a.Example("tally", fmt.Sprintf("counter %q is missing, counted %d", k, n))
 		}
@@ -281,7 +328,7 @@ func (a *audit) findRecord(e *entry, p places, uk *urlKey) error {
 	}
 	d, k := a.Directory, uk.key()
 	d.PageURLs++
-	key := pageKey(k)
+	key := a.files.pages.key(k)
 	if a.pages.SeekGE(key) && bytes.Equal(a.pages.Key(), key) || p.journal+p.dead > 0 {
 		return a.pages.Error()
 	}
@@ -313,7 +360,7 @@ func (a *audit) nameThem(ctx context.Context) error {
 	if len(a.unnamed) == 0 {
 		return nil
 	}
-	return a.s.eachLogged(ctx, func(u weburl.URL, _ []byte) error {
+	return a.files.eachLogged(ctx, func(u weburl.URL, _ []byte) error {
 		k := u.Key()
 		if !a.unnamed[k] {
 			return nil
@@ -330,8 +377,11 @@ func (a *audit) nameThem(ctx context.Context) error {
 
 func (a *audit) readDead(ctx context.Context) error {
 	return scanRange(ctx, a.at, []byte{kindDead}, []byte{kindDead + 1}, func(k, v []byte) error {
-		a.DeadLetters++
 		l, err := decodeDead(k, v)
+		if err == nil && !a.wants(crawl.JobOf(l.Message.Event)) {
+			return nil
+		}
+		a.DeadLetters++
 		if err != nil {
 			a.Unreadable++
 			a.Example("dead letter that cannot be read", fmt.Sprintf("%x", k[1:]))

@@ -92,7 +92,7 @@ func TestAuditFindsWhatIsWrong(t *testing.T) {
 			return s.Pages().Put(ctx, &crawl.Record{URL: mustURL(t, "http://stray.test/")})
 		}, func(r *crawl.AuditReport) int64 { return r.StrayPages }, "nobody claimed"},
 		"tally": {func(s *Store) error {
-			return s.do(ctx, func(b *pebble.Batch) { _ = b.Set([]byte{kindTally, 0, 0, countClaimed}, []byte{2}, nil) })
+			return s.do(ctx, func(b *pebble.Batch) { _ = b.Set(append(appendJob(nil, kindTally, 0), countClaimed), []byte{2}, nil) })
 		}, func(r *crawl.AuditReport) int64 { return r.TallyOff }, "tally"},
 		"short file": {func(s *Store) error { return s.pages.file.Truncate(s.pages.size.Load() - 1) },
 			func(r *crawl.AuditReport) int64 { return r.PageBytes - r.FileBytes }, "pages.jsonl"},

@@ -20,7 +20,8 @@ import (
 // readPages compares the index of pages.jsonl with the ledger, and the file with the index.
 func (a *audit) readPages(ctx context.Context) error {
 	var sum, end int64
-	err := scanRange(ctx, a.at, []byte{kindPage}, []byte{kindPage + 1}, func(k, v []byte) error {
+	from, to := a.files.pages.index()
+	err := scanRange(ctx, a.at, from, to, func(k, v []byte) error {
 		r, err := decodePage(k, v)
 		if err != nil {
 			a.Directory.Damaged++
@@ -38,7 +39,7 @@ func (a *audit) readPages(ctx context.Context) error {
 		return err
 	}
 	a.PageBytes = sum
-	info, err := os.Stat(a.s.pages.Name())
+	info, err := os.Stat(a.files.pages.Name())
 	if err != nil {
 		return err
 	}
@@ -55,8 +56,8 @@ func (a *audit) readPages(ctx context.Context) error {
 // judgeRecord asks the ledger about a record's URL: it must have a page for its outcome, or be on its way to one.
 func (a *audit) judgeRecord(r *pageAt) error {
 	known, page := false, false
-	for job := range a.s.jobs.count() {
-		uk := makeURLKey(jobNum(job), r.key)
+	for _, job := range a.files.pages.owners() {
+		uk := makeURLKey(job, r.key)
 		v, closer, err := a.at.Get(uk[:])
 		if errors.Is(err, pebble.ErrNotFound) {
 			continue
@@ -87,7 +88,7 @@ func (a *audit) note(kind string, r *pageAt) {
 		return
 	}
 	name := r.key.String()
-	if u, ok := a.s.pages.urlAt(r.at, min(r.length, 1<<14)); ok && u.Key() == r.key {
+	if u, ok := a.files.pages.urlAt(r.at, min(r.length, 1<<14)); ok && u.Key() == r.key {
 		name = u.String()
 	} else {
 		a.unnamed[r.key] = true
@@ -109,9 +110,9 @@ func (a *audit) readLines(ctx context.Context) (err error) {
 	if a.s.opt.Repair {
 		end = a.FileBytes
 	}
-	err = a.s.pages.eachUnit(ctx, 0, end, func(at int64, unit, text []byte) error {
+	err = a.files.pages.eachUnit(ctx, 0, end, func(at int64, unit, text []byte) error {
 		if jsonl.IsReplaced(text) {
-			if l, ok := a.s.pages.markedLine(at, unit, text); ok {
+			if l, ok := a.files.pages.markedLine(at, unit, text); ok {
 				return lines.add(l)
 			}
 		}
@@ -136,7 +137,7 @@ func (a *audit) readLines(ctx context.Context) (err error) {
 
 // committed is the length of pages.jsonl in the snapshot.
 func (a *audit) committed() (n int64, err error) {
-	v, closer, err := a.at.Get([]byte{kindPageEnd})
+	v, closer, err := a.at.Get(a.files.pages.note(kindPageEnd))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return 0, nil
 	}
@@ -163,7 +164,8 @@ func (a *audit) compareLines(ctx context.Context, next func() (line, bool, error
 		a.note("extra record", &pageAt{l.key(), l.place()})
 	}
 	var none weburl.Key
-	err = scanRange(ctx, a.at, []byte{kindPage}, []byte{kindPage + 1}, func(k, v []byte) error {
+	from, to := a.files.pages.index()
+	err = scanRange(ctx, a.at, from, to, func(k, v []byte) error {
 		want, err := decodePage(k, v)
 		if err != nil {
 			return nil //nolint:nilerr // counted before
@@ -234,7 +236,7 @@ func (a *audit) noteReplaced(l *line) {
 }
 
 func (a *audit) nameAt(k weburl.Key, at int64) string {
-	if u, ok := a.s.pages.urlAt(at, 1<<14); ok {
+	if u, ok := a.files.pages.urlAt(at, 1<<14); ok {
 		return u.String()
 	}
 	return k.String()
@@ -242,7 +244,7 @@ func (a *audit) nameAt(k weburl.Key, at int64) string {
 
 // readLog looks for lines of crawl.log that are none.
 func (a *audit) readLog(ctx context.Context) error {
-	return eachLine(ctx, a.s.attempt.file, logName, a.s.attempt.length(), func(at int64, text []byte) error {
+	return eachLine(ctx, a.files.attempt.file, logName, a.files.attempt.length(), func(at int64, text []byte) error {
 		if !isLogLine(text) {
 			a.Directory.BadLines++
 			a.Example("damaged line of crawl.log", fmt.Sprintf("at byte %d: %.60q", at, text))
@@ -252,8 +254,8 @@ func (a *audit) readLog(ctx context.Context) error {
 }
 
 // eachLogged calls use for every line of crawl.log with its URL.
-func (s *Store) eachLogged(ctx context.Context, use func(u weburl.URL, text []byte) error) error {
-	return eachLine(ctx, s.attempt.file, logName, s.attempt.length(), func(_ int64, text []byte) error {
+func (f *jobFiles) eachLogged(ctx context.Context, use func(u weburl.URL, text []byte) error) error {
+	return eachLine(ctx, f.attempt.file, logName, f.attempt.length(), func(_ int64, text []byte) error {
 		if u, ok := jsonl.LogURLOf(text); ok {
 			return use(u, text)
 		}

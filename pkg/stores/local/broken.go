@@ -43,11 +43,8 @@ func (s *Store) breakBy(err error, fatal bool) {
 		refusal := &bus.RetryError{After: time.Minute, Err: s.broken.err, Expected: true} // of each message in hand
 		close(s.broken.ended)
 		s.fail(refusal)
-		if s.pages != nil {
-			s.pages.fail(refusal)
-		}
-		if s.attempt != nil {
-			s.attempt.fail(refusal)
+		for _, f := range s.opened() {
+			f.fail(refusal)
 		}
 	})
 }
@@ -84,19 +81,10 @@ func (s *Store) missing() string {
 			return name
 		}
 	}
-	if s.pages == nil || s.attempt == nil {
+	if s.single == nil {
 		return ""
 	}
-	for _, f := range []*os.File{s.pages.file, s.attempt.file} {
-		mine, err := f.Stat()
-		if err != nil {
-			continue
-		}
-		if there, err := os.Stat(f.Name()); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(mine, there) {
-			return f.Name()
-		}
-	}
-	return ""
+	return s.single.missing()
 }
 
 // Fatalf implements pebble.Logger. Pebble cannot go on after it and does not expect it to return. It holds locks that a

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -36,7 +37,7 @@ func (b *Budgets) Spend(ctx context.Context, job crawl.JobID, key string, n, lim
 	if err != nil {
 		return 0, err
 	}
-	k := append(appendJob(make([]byte, 0, 3+len(key)), kindBudget, num), key...)
+	k := append(appendJob(make([]byte, 0, jobEnd+len(key)), kindBudget, num), key...)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	spent, err := b.load(k)
@@ -74,4 +75,16 @@ func (b *Budgets) load(k []byte) (spent uint64, err error) {
 		b.spent[string(k)] = spent
 	}
 	return spent, err
+}
+
+// forget forgets the counts of a job that is discarded.
+func (b *Budgets) forget(job jobNum) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	head := string(appendJob(nil, kindBudget, job))
+	for k := range b.spent {
+		if strings.HasPrefix(k, head) {
+			delete(b.spent, k)
+		}
+	}
 }

@@ -147,6 +147,13 @@ func (c *groups[B]) closeGroup(g *group[B]) error {
 	return c.err
 }
 
+// fault is what makes every operation fail; nil: nothing does.
+func (c *groups[B]) fault() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
 // fail makes every further operation return err.
 func (c *groups[B]) fail(err error) {
 	c.mu.Lock()

@@ -14,10 +14,10 @@ import (
 // that a scan of one half sees the distance without a second look-up.
 //
 //	kind             key after the kind bytes                      value
-//	contentDocument  job(2) URL key(24)                            contentDoc: the verdict given
-//	contentOriginal  job(2) first half of the SHA-256(16)          contentOriginal
-//	contentUpper     job(2) simhash(8), upper half first, id(16)   -
-//	contentLower     job(2) simhash(8), lower half first, id(16)   -
+//	contentDocument  job(4) URL key(24)                            contentDoc: the verdict given
+//	contentOriginal  job(4) first half of the SHA-256(16)          contentOriginal
+//	contentUpper     job(4) simhash(8), upper half first, id(16)   -
+//	contentLower     job(4) simhash(8), lower half first, id(16)   -
 //
 // The id of an original is the first half of its SHA-256. Whoever wants his page taken for a copy of another's must
 // find a second preimage of 128 bits.
@@ -26,7 +26,7 @@ const (
 	contentOriginals  = 'o'
 	contentUpper      = 'u'
 	contentLower      = 'l'
-	contentPrefixSize = 4 // kindContent, kind, job
+	contentPrefixSize = 2 + jobLen // kindContent, kind, job
 	originalIDSize    = 16
 )
 
@@ -38,7 +38,7 @@ type (
 
 func putContentPrefix(dst []byte, kind byte, job jobNum) {
 	dst[0], dst[1] = kindContent, kind
-	binary.BigEndian.PutUint16(dst[2:], uint16(job))
+	binary.BigEndian.PutUint32(dst[2:], uint32(job))
 }
 
 func makeDocKey(job jobNum, u weburl.Key) (k docKey) {
@@ -47,7 +47,7 @@ func makeDocKey(job jobNum, u weburl.Key) (k docKey) {
 	return k
 }
 
-func (k *docKey) job() jobNum { return jobNum(binary.BigEndian.Uint16(k[2:])) }
+func (k *docKey) job() jobNum { return jobNum(binary.BigEndian.Uint32(k[2:])) }
 
 func makeOriginalKey(job jobNum, d crawl.Digest) (k originalKey) {
 	putContentPrefix(k[:], contentOriginals, job)
@@ -55,7 +55,7 @@ func makeOriginalKey(job jobNum, d crawl.Digest) (k originalKey) {
 	return k
 }
 
-func (k *originalKey) job() jobNum { return jobNum(binary.BigEndian.Uint16(k[2:])) }
+func (k *originalKey) job() jobNum { return jobNum(binary.BigEndian.Uint32(k[2:])) }
 
 // makeSimhashKey is the entry of an original in one of the two half indexes.
 func makeSimhashKey(kind byte, o originalKey, simhash uint64) (k simhashKey) {
@@ -78,7 +78,7 @@ func readSimhashKey(key []byte) (o originalKey, simhash uint64, ok bool) {
 	if len(key) != len(simhashKey{}) {
 		return o, 0, false
 	}
-	job := jobNum(binary.BigEndian.Uint16(key[2:]))
+	job := jobNum(binary.BigEndian.Uint32(key[2:]))
 	putContentPrefix(o[:], contentOriginals, job)
 	copy(o[contentPrefixSize:], key[contentPrefixSize+8:])
 	return o, turned(key[1], binary.BigEndian.Uint64(key[contentPrefixSize:])), true

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -18,9 +19,55 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// formatBefore is the format that Open converts to the current one. Its job had no revisions, and it kept no text of
+// formatBefore is the oldest format that Open converts to the current one. Its job had no revisions, and it kept no text of
 // excluded URLs.
 const formatBefore = "whirlpool-state 2"
+
+// formatKeys is the format whose keys are converted (rekey.go), and nothing else.
+const formatKeys = "whirlpool-state 3"
+
+// converting marks a directory whose conversion is under way: programs that know only the former format leave it alone.
+const converting = format + " from "
+
+// isPast reports whether a format is one that Open converts, or has begun to.
+func isPast(v string) bool {
+	v = strings.TrimPrefix(v, converting)
+	return v == formatBefore || v == formatKeys
+}
+
+// beginConversion brings the keys of a former format up to date, before anybody reads them.
+func (s *Store) beginConversion(ctx context.Context, past string) error {
+	if !isPast(past) {
+		return nil
+	}
+	if !strings.HasPrefix(past, converting) {
+		if err := writeFormat(s.dir, converting+past); err != nil {
+			return err
+		}
+	}
+	return s.rekey(ctx)
+}
+
+// endConversion does what is left of it when the parts of the store are open.
+func (s *Store) endConversion(ctx context.Context, past string) error {
+	if !isPast(past) {
+		return nil
+	}
+	if strings.HasSuffix(past, formatBefore) {
+		if err := s.convert(ctx); err != nil {
+			return err
+		}
+	}
+	return errors.Join(s.Sync(), writeFormat(s.dir, format))
+}
+
+// convertFailed says what to do about a conversion that failed.
+func (s *Store) convertFailed(err error) error {
+	if err != nil {
+		err = fmt.Errorf("bring the state of crawl directory %s up to date: %w; nothing is lost, and the command can be given again", s.dir, err)
+	}
+	return err
+}
 
 // jobBefore is the named value where formatBefore kept the job.
 const jobBefore = "job"
@@ -70,7 +117,7 @@ const reasonNotNoted = "not-noted"
 // explainUnkept stores reasonNotNoted for every page without a record. An audit would report such a page as lost
 // otherwise.
 func (s *Store) explainUnkept(ctx context.Context, job jobNum) error {
-	flying, err := s.flying()
+	flying, err := s.flying([]jobNum{job})
 	if err != nil {
 		return err
 	}
@@ -83,7 +130,7 @@ func (s *Store) explainUnkept(ctx context.Context, job jobNum) error {
 		if !e.isPage() || flying[key] {
 			return nil
 		}
-		stored, err := s.get(pageKey(key), func([]byte) error { return nil })
+		stored, err := s.get(s.pages.key(key), func([]byte) error { return nil })
 		if stored || err != nil {
 			return err
 		}

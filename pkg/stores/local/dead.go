@@ -48,6 +48,17 @@ func (d DeadLetters) List(ctx context.Context, yield func(bus.DeadLetter) error)
 	})
 }
 
+// ListReadable is List without the letters that cannot be read.
+func (d DeadLetters) ListReadable(ctx context.Context, yield func(bus.DeadLetter) error) error {
+	return d.s.scan(ctx, []byte{kindDead}, func(k, v []byte) error {
+		l, err := decodeDead(k, v)
+		if err != nil {
+			return nil //nolint:nilerr // whose it was nobody can tell; an audit says that it is there
+		}
+		return yield(l)
+	})
+}
+
 func decodeDead(k, v []byte) (out bus.DeadLetter, err error) {
 	var l deadLetter
 	if err = crawl.DecodeValue(v, &l); err == nil {

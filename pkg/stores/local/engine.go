@@ -21,7 +21,7 @@ import (
 
 // format is the version of everything in state/ and of the index of pages.jsonl. A program opens this format and the
 // one before, which it converts (convert.go).
-const format = "whirlpool-state 3"
+const format = "whirlpool-state 4"
 
 const (
 	formatName   = "format" // under state/
@@ -54,7 +54,7 @@ func formatOf(dir string) (string, error) {
 		return "", nil
 	case err != nil:
 		return "", fmt.Errorf("read the format of crawl directory %s: %w", dir, err)
-	case v != format && v != formatBefore:
+	case v != format && !isPast(v):
 		return "", fmt.Errorf("crawl directory %s has the format %.40q, this program knows %q: use the program that wrote it, or start "+
 			"over with --fresh", dir, v, format)
 	default:
@@ -63,7 +63,7 @@ func formatOf(dir string) (string, error) {
 }
 
 // writeFormat marks a directory as one of the present format.
-func writeFormat(dir string) error {
+func writeFormat(dir, format string) error {
 	return writeFileAtomic(filepath.Join(dir, "state", formatName), []byte(format+"\n"))
 }
 

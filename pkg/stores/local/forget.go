@@ -35,10 +35,18 @@ type move struct {
 }
 
 const (
-	tailName    = "pages.tail" // under state/
+	tailName    = "pages.tail" // under state/; of one of many jobs with its number
 	moveBatch   = 4096         // entries of the index that are changed with one commit
 	maxMoveKeys = 1 << 20
 )
+
+// tail is the file of the copied lines.
+func (p *Pages) tail() string {
+	if p.s.Many() {
+		return p.s.path("state", fmt.Sprintf("%s.%d", tailName, p.job))
+	}
+	return p.s.path("state", tailName)
+}
 
 // cut is where the first removed record began.
 func (m *move) cut() int64 { return m.gone[0].at }
@@ -81,7 +89,7 @@ func (m *move) decode(v []byte) error {
 func (p *Pages) Forget(ctx context.Context, keys ...weburl.Key) error {
 	stored := 0
 	for _, k := range keys { // mostly none is stored, and then nobody need be held up
-		found, err := p.s.get(pageKey(k), func([]byte) error { return nil })
+		found, err := p.s.get(p.key(k), func([]byte) error { return nil })
 		if err != nil {
 			return fmt.Errorf("forget %d records: %w", len(keys), err)
 		}
@@ -114,10 +122,10 @@ func (p *Pages) Forget(ctx context.Context, keys ...weburl.Key) error {
 
 // planMove finds the places of the records; nil where there are none.
 func (p *Pages) planMove(keys []weburl.Key) (*move, error) {
-	m := &move{size: p.size.Load(), next: []byte{kindPage}}
+	m := &move{size: p.size.Load(), next: p.note(kindPage)}
 	for _, k := range keys {
 		var pl place
-		found, err := p.s.get(pageKey(k), pl.decode)
+		found, err := p.s.get(p.key(k), pl.decode)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +140,7 @@ func (p *Pages) planMove(keys []weburl.Key) (*move, error) {
 	}
 	for i := range m.gone {
 		if end := m.gone[i].end(); end > m.size || i+1 < len(m.gone) && end > m.gone[i+1].at {
-			return nil, fmt.Errorf("the index of pages.jsonl is damaged at byte %d: `whirlpool repair -o %s` builds it anew", m.gone[i].at, p.s.dir)
+			return nil, fmt.Errorf("the index of pages.jsonl is damaged at byte %d: `whirlpool repair -o %s` builds it anew", m.gone[i].at, p.dir)
 		}
 	}
 	return m, nil
@@ -140,7 +148,7 @@ func (p *Pages) planMove(keys []weburl.Key) (*move, error) {
 
 // beginMove does the steps up to the commit.
 func (p *Pages) beginMove(ctx context.Context, m *move, keys []weburl.Key) error {
-	tail, err := os.Create(p.s.path("state", tailName))
+	tail, err := os.Create(p.tail())
 	if err != nil {
 		return err
 	}
@@ -158,9 +166,9 @@ func (p *Pages) beginMove(ctx context.Context, m *move, keys []weburl.Key) error
 	}
 	err = p.s.do(ctx, func(b *pebble.Batch) {
 		for _, k := range keys {
-			_ = b.Delete(pageKey(k), nil)
+			_ = b.Delete(p.key(k), nil)
 		}
-		_ = b.Set([]byte{kindPageMove}, m.encode(), nil)
+		_ = b.Set(p.note(kindPageMove), m.encode(), nil)
 	})
 	if err != nil {
 		return err
@@ -174,7 +182,7 @@ func (p *Pages) beginMove(ctx context.Context, m *move, keys []weburl.Key) error
 //nolint:contextcheck // a move once begun is finished
 func (p *Pages) finishMove() error {
 	var m move
-	found, err := p.s.get([]byte{kindPageMove}, m.decode)
+	found, err := p.s.get(p.note(kindPageMove), m.decode)
 	if err != nil || !found {
 		return err
 	}
@@ -188,8 +196,8 @@ func (p *Pages) finishMove() error {
 	}
 	end := m.end()
 	err = p.s.do(context.Background(), func(b *pebble.Batch) {
-		_ = b.Set([]byte{kindPageEnd}, binary.AppendUvarint(nil, uint64(end)), nil)
-		_ = b.Delete([]byte{kindPageMove}, nil)
+		_ = b.Set(p.note(kindPageEnd), binary.AppendUvarint(nil, uint64(end)), nil)
+		_ = b.Delete(p.note(kindPageMove), nil)
 	})
 	if err == nil {
 		err = p.s.Sync() // the copy is needed until then
@@ -198,12 +206,12 @@ func (p *Pages) finishMove() error {
 		return err
 	}
 	p.size.Store(end)
-	return os.Remove(p.s.path("state", tailName))
+	return os.Remove(p.tail())
 }
 
 // closeUp replaces what lies behind the cut by the copied lines.
 func (p *Pages) closeUp(m *move) error {
-	tail, err := os.Open(p.s.path("state", tailName))
+	tail, err := os.Open(p.tail())
 	if err != nil {
 		return err
 	}
@@ -223,7 +231,8 @@ func (p *Pages) closeUp(m *move) error {
 //nolint:contextcheck // a move once begun is finished
 func (p *Pages) reindex(m *move) (more bool, err error) {
 	var moved []pageAt
-	err = scanRange(context.Background(), p.s.db, m.next, []byte{kindPage + 1}, func(k, v []byte) error {
+	_, end := p.index()
+	err = scanRange(context.Background(), p.s.db, m.next, end, func(k, v []byte) error {
 		r, err := decodePage(k, v)
 		if err != nil {
 			return err
@@ -242,13 +251,13 @@ func (p *Pages) reindex(m *move) (more bool, err error) {
 		return false, err
 	}
 	if !more {
-		m.next = []byte{kindPage + 1}
+		m.next = end
 	}
 	return more, p.s.do(context.Background(), func(b *pebble.Batch) {
 		for i := range moved {
-			_ = b.Set(pageKey(moved[i].key), moved[i].append(nil), nil)
+			_ = b.Set(p.key(moved[i].key), moved[i].append(nil), nil)
 		}
-		_ = b.Set([]byte{kindPageMove}, m.encode(), nil)
+		_ = b.Set(p.note(kindPageMove), m.encode(), nil)
 	})
 }
 

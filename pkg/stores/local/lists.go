@@ -70,7 +70,11 @@ func (u *URLs) tellURL(ctx context.Context, job crawl.JobID, row *crawl.LedgerRo
 		row.URL = left.Task.URL
 		return err
 	}
-	line, found, err := u.s.pages.PageLine(ctx, row.Key)
+	files, err := u.s.filesOf(ctx, job)
+	if err != nil {
+		return err
+	}
+	line, found, err := files.pages.PageLine(ctx, row.Key)
 	if err != nil || !found {
 		return err
 	}
@@ -85,7 +89,8 @@ func (u *URLs) tellURL(ctx context.Context, job crawl.JobID, row *crawl.LedgerRo
 func (p *Pages) RecordsAfter(ctx context.Context, after weburl.Key, limit int) (list []*crawl.Record, err error) {
 	for len(list) < limit {
 		var keys []weburl.Key
-		err := p.s.page(ctx, pageKey(after), []byte{kindPage + 1}, limit-len(list), func(k, v []byte) error {
+		_, end := p.index()
+		err := p.s.page(ctx, p.key(after), end, limit-len(list), func(k, v []byte) error {
 			at, err := decodePage(k, v)
 			keys = append(keys, at.key)
 			return err

@@ -49,12 +49,12 @@ func PagesFile(dir string, compress bool) (name string, packed bool, err error) 
 
 // openFile opens the file of records.
 func (p *Pages) openFile() (err error) {
-	name, packed, err := PagesFile(p.s.dir, p.s.opt.Compress)
+	name, packed, err := PagesFile(p.dir, p.s.opt.Compress)
 	if err != nil {
 		return err
 	}
 	if p.packed = packed; packed {
-		if err := remove(p.s.path(pagesName)); err != nil { // it is empty
+		if err := remove(filepath.Join(p.dir, pagesName)); err != nil { // it is empty
 			return err
 		}
 	}

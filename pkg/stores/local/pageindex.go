@@ -61,10 +61,10 @@ func (p *place) decode(v []byte) error {
 
 // decodePage reads an entry of the index.
 func decodePage(k, v []byte) (r pageAt, err error) {
-	if len(k) != 1+len(r.key) {
+	if len(k) != urlKeyLen {
 		return r, errPageIndex(k)
 	}
-	r.key = weburl.Key(k[1:])
+	r.key = weburl.Key(k[jobEnd:])
 	if r.decode(v) != nil {
 		return r, errPageIndex(k)
 	}

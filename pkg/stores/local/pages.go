@@ -24,6 +24,8 @@ import (
 // power failure. The index has a checksum of each line.
 type Pages struct {
 	s    *Store
+	job  jobNum // in the keys of the index; 0 where the directory is one crawl's
+	dir  string
 	file *os.File
 	// packed says that it is pages.jsonl.zst.
 	packed bool
@@ -67,11 +69,11 @@ func (b *pageBatch) add(key weburl.Key, unit []byte) {
 // pagesName is the file of records in a crawl's directory.
 const pagesName = "pages.jsonl"
 
-// Pages returns the content store.
+// Pages returns the records of a directory that is one crawl's; nil where the store holds many jobs: see JobPages.
 func (s *Store) Pages() *Pages { return s.pages }
 
-func openPages(s *Store) (p *Pages, err error) {
-	p = &Pages{s: s, pending: map[weburl.Key]pending{}}
+func openPages(s *Store, job jobNum, dir string) (p *Pages, err error) {
+	p = &Pages{s: s, job: job, dir: dir, pending: map[weburl.Key]pending{}}
 	p.settled.L = &p.mu
 	p.fresh, p.write, p.pace, p.gone = p.freshBatch, p.writeBatch, p.gather, s.broken.ended
 	if err := p.openFile(); err != nil {
@@ -94,8 +96,17 @@ func openPages(s *Store) (p *Pages, err error) {
 	return p, nil
 }
 
+// key is that of a URL in the index.
+func (p *Pages) key(k weburl.Key) []byte { return makePageKey(p.job, k) }
+
+// note is the key of what is noted about the file.
+func (p *Pages) note(kind byte) []byte { return appendJob(nil, kind, p.job) }
+
+// index is where the index begins, and what is behind it.
+func (p *Pages) index() (from, to []byte) { return p.note(kindPage), afterJob(kindPage, p.job) }
+
 func (p *Pages) committedSize() (n int64, err error) {
-	_, err = p.s.get([]byte{kindPageEnd}, func(v []byte) error {
+	_, err = p.s.get(p.note(kindPageEnd), func(v []byte) error {
 		r := codec.Reader{B: v}
 		if n = int64(r.Uvarint(math.MaxInt64)); r.Bad {
 			return errors.New("the length of pages.jsonl in the state is damaged")
@@ -145,7 +156,7 @@ func (p *Pages) stage(b *pageBatch, key weburl.Key, line []byte) (busy bool, err
 	if how, ok := p.pending[key]; ok {
 		return how == exchanged, nil
 	}
-	has, err := p.s.get(pageKey(key), func([]byte) error { return nil })
+	has, err := p.s.get(p.key(key), func([]byte) error { return nil })
 	if has || err != nil {
 		return false, err
 	}
@@ -187,14 +198,14 @@ func (p *Pages) writeBatch(b *pageBatch) error {
 		var v [maxPlace]byte
 		for _, r := range b.index {
 			r.at += start
-			_ = batch.Set(pageKey(r.key), r.append(v[:0]), nil)
+			_ = batch.Set(p.key(r.key), r.append(v[:0]), nil)
 		}
-		_ = batch.Set([]byte{kindPageEnd}, binary.AppendUvarint(v[:0], uint64(end)), nil)
+		_ = batch.Set(p.note(kindPageEnd), binary.AppendUvarint(v[:0], uint64(end)), nil)
 		if b.replaces {
-			_ = batch.Delete([]byte{kindPageTail}, nil)
+			_ = batch.Delete(p.note(kindPageTail), nil)
 		}
 		for _, at := range replaced {
-			_ = batch.Set(markKey(at), nil, nil)
+			_ = batch.Set(p.markKey(at), nil, nil)
 		}
 	})
 	if err != nil {
@@ -253,7 +264,7 @@ func (p *Pages) PageLine(_ context.Context, key weburl.Key) (line []byte, found 
 	p.moving.RLock()
 	defer p.moving.RUnlock()
 	var pl place
-	found, err = p.s.get(pageKey(key), pl.decode)
+	found, err = p.s.get(p.key(key), pl.decode)
 	if err != nil || !found || pl.length < 1 {
 		return nil, false, err
 	}
@@ -266,7 +277,7 @@ func (p *Pages) PageLine(_ context.Context, key weburl.Key) (line []byte, found 
 	}
 	if err != nil || line == nil {
 		return nil, false, fmt.Errorf("record %s in %s at byte %d is damaged: `whirlpool repair -o %s` sets it aside and has the page fetched again",
-			key, p.file.Name(), pl.at, p.s.dir)
+			key, p.file.Name(), pl.at, p.dir)
 	}
 	return line[:len(line)-1], true, nil
 }

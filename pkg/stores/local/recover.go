@@ -24,11 +24,11 @@ func (p *Pages) recover(name string, committed int64) error {
 	switch {
 	case size < committed:
 		return fmt.Errorf("%s has %d bytes, but records up to byte %d were stored: put the whole file back, or have `whirlpool repair -o %s` "+
-			"queue the missing pages again", name, size, committed, p.s.dir)
+			"queue the missing pages again", name, size, committed, p.dir)
 	case size == committed:
 		return nil
 	}
-	aside := p.s.newAside()
+	aside := newAside(p.dir)
 	if err := p.sortTail(committed, size, aside); err != nil {
 		return errors.Join(err, aside.close())
 	}
@@ -45,7 +45,7 @@ func (p *Pages) recover(name string, committed int64) error {
 
 // sortTail sets aside the lines between two offsets that are not to be cut.
 func (p *Pages) sortTail(from, to int64, aside *aside) error {
-	flying, err := p.s.flying()
+	flying, err := p.s.flying(p.owners())
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (p *Pages) sortTail(from, to int64, aside *aside) error {
 		}
 		if !known && at == 0 {
 			return fmt.Errorf("%s is not this crawl's (its first line is %.60q): move it away, choose another directory with -o, or have "+
-				"`whirlpool repair -o %s` set its %d bytes aside", p.file.Name(), line, p.s.dir, to)
+				"`whirlpool repair -o %s` set its %d bytes aside", p.file.Name(), line, p.dir, to)
 		}
 		if !cut {
 			return aside.add(line)
@@ -91,21 +91,21 @@ func (p *Pages) isUnfinished(line []byte, flying map[weburl.Key]bool) (cut, know
 		return false, false, nil //nolint:nilerr // that is the answer: it is no record
 	}
 	key := r.URL.Key()
-	indexed, err := p.s.get(pageKey(key), func([]byte) error { return nil })
+	indexed, err := p.s.get(p.key(key), func([]byte) error { return nil })
 	if err != nil || indexed {
 		return false, true, err
 	}
-	state, err := p.s.stateOf(key)
+	state, err := p.s.stateOf(key, p.owners())
 	return state == crawl.StateOpen || flying[key], state != crawl.StateUnknown || flying[key], err
 }
 
-// flying are the URLs whose fetches were under way when the last process ended.
+// flying are the URLs of jobs whose fetches were under way when the last process ended.
 //
 //nolint:contextcheck // a local scan at opening: nothing cancels it
-func (s *Store) flying() (map[weburl.Key]bool, error) {
+func (s *Store) flying(of []jobNum) (map[weburl.Key]bool, error) {
 	out := map[weburl.Key]bool{}
 	err := s.journal.Load(context.Background(), func(_ uint64, m bus.Message) error {
-		if f, ok := m.Event.(*crawl.Fetch); ok {
+		if f, ok := m.Event.(*crawl.Fetch); ok && s.jobs.among(f.Task.Job, of) {
 			out[f.Task.URL.Key()] = true
 		}
 		return nil
@@ -113,10 +113,10 @@ func (s *Store) flying() (map[weburl.Key]bool, error) {
 	return out, err
 }
 
-// stateOf returns the state of a URL in whatever job knows it; open where one has it open.
-func (s *Store) stateOf(k weburl.Key) (state crawl.State, err error) {
-	for job := range s.jobs.count() {
-		uk := makeURLKey(jobNum(job), k)
+// stateOf returns the state of a URL in whichever of the jobs knows it; open where one has it open.
+func (s *Store) stateOf(k weburl.Key, of []jobNum) (state crawl.State, err error) {
+	for _, job := range of {
+		uk := makeURLKey(job, k)
 		_, err := s.get(uk[:], func(v []byte) error {
 			var e entry
 			err := e.decode(v)

@@ -19,6 +19,8 @@ import (
 type repair struct {
 	crawl.RepairReport
 	s      *Store
+	files  *jobFiles
+	only   crawl.JobID // empty: all jobs of a store that is one crawl's
 	aside  *aside
 	want   map[jobNum]map[weburl.Key]bool // URLs to be queued again, once it is known what they are
 	gone   []weburl.Key                   // entries of the index to be removed
@@ -29,11 +31,30 @@ type repair struct {
 }
 
 // Repair puts right what Audit finds. The store must have been opened with Options.Repair, and nothing else may use it.
-func (s *Store) Repair(ctx context.Context) (_ crawl.RepairReport, err error) {
+func (s *Store) Repair(ctx context.Context) (crawl.RepairReport, error) {
 	if !s.opt.Repair {
 		return crawl.RepairReport{}, errors.New("the store was not opened for a repair")
 	}
-	r := &repair{s: s, aside: s.newAside(), want: map[jobNum]map[weburl.Key]bool{}}
+	if s.Many() {
+		return crawl.RepairReport{}, errors.New("the store holds many jobs: repair one of them")
+	}
+	return s.repair(ctx, s.single, "")
+}
+
+// RepairJob is Repair of one job of many. The others stay as they are.
+func (s *Store) RepairJob(ctx context.Context, id crawl.JobID) (crawl.RepairReport, error) {
+	if _, known := s.jobs.find(id); !known || !s.opt.Repair || !s.Many() {
+		return crawl.RepairReport{}, fmt.Errorf("repair: job %q is unknown in %s, or the store was not opened for a repair", id, s.dir)
+	}
+	f, err := s.filesOf(ctx, id)
+	if err != nil {
+		return crawl.RepairReport{}, err
+	}
+	return s.repair(ctx, f, id)
+}
+
+func (s *Store) repair(ctx context.Context, f *jobFiles, id crawl.JobID) (_ crawl.RepairReport, err error) {
+	r := &repair{s: s, files: f, only: id, aside: newAside(f.dir), want: map[jobNum]map[weburl.Key]bool{}}
 	defer func() {
 		err = errors.Join(err, r.aside.close())
 		if r.SetAside = r.aside.lines; r.SetAside > 0 {
@@ -76,7 +97,7 @@ func (r *repair) letters(ctx context.Context) error {
 // states finds URLs that are open and nowhere, and queued URLs that nobody claimed: these it claims.
 func (r *repair) states(ctx context.Context) error {
 	unclaimed := map[crawl.JobID][]weburl.Key{}
-	a, done, err := r.s.newAudit()
+	a, done, err := r.s.newAudit(r.files, r.only)
 	if err != nil {
 		return err
 	}
@@ -140,24 +161,32 @@ func (r *repair) counters(ctx context.Context) error {
 		return err
 	}
 	count := map[string]int64{}
-	err := r.s.scan(ctx, []byte{kindURL}, func(k, v []byte) error {
+	err := r.s.scan(ctx, r.prefix(kindURL), func(k, v []byte) error {
 		var e entry
 		if e.decode(v) != nil || len(k) != urlKeyLen {
 			return fmt.Errorf("entry %x: %w", k, errEntry)
 		}
-		weighEntry(jobNum(k[1])<<8|jobNum(k[2]), &e, func(key []byte) { count[string(key)]++ })
+		weighEntry((*urlKey)(k).job(), &e, func(key []byte) { count[string(key)]++ })
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return r.s.do(ctx, func(*pebble.Batch) { r.Counters = r.s.tallies.correct(count) })
+	return r.s.do(ctx, func(*pebble.Batch) { r.Counters = r.s.tallies.correct(count, r.prefix(kindTally)) })
+}
+
+// prefix is how the keys of a kind begin that are repaired.
+func (r *repair) prefix(kind byte) []byte {
+	if num, ok := r.s.jobs.find(r.only); ok && r.only != "" {
+		return appendJob(nil, kind, num)
+	}
+	return []byte{kind}
 }
 
 // check audits what the repair left.
 func (r *repair) check(ctx context.Context) error {
 	r.s.opt.Repair = false // from here on the file must be as the index says
-	report, err := r.s.Audit(ctx)
+	report, err := r.s.audit(ctx, r.files, r.only)
 	r.Left = append(r.Left, report.Faults...)
 	r.Left = append(r.Left, report.Unproven...)
 	return err

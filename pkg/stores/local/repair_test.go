@@ -172,13 +172,13 @@ func TestRepairOfStates(t *testing.T) {
 			return s.Queues().Push(ctx, crawl.Queued{Queue: "back.1", Task: crawl.Task{Job: testJob, URL: mustURL(t, "http://q.test/")}})
 		}, "never claimed", "", func(r *crawl.RepairReport) int64 { return r.Claimed }},
 		"a wrong counter": {func(s *Store) error {
-			return s.do(ctx, func(b *pebble.Batch) { _ = b.Set([]byte{kindTally, 0, 0, countClaimed}, []byte{2}, nil) })
+			return s.do(ctx, func(b *pebble.Batch) { _ = b.Set(append(appendJob(nil, kindTally, 0), countClaimed), []byte{2}, nil) })
 		}, "counters", "", func(r *crawl.RepairReport) int64 { return r.Counters }},
 		"an index entry that is gone": {func(s *Store) error {
-			return s.do(ctx, func(b *pebble.Batch) { _ = b.Delete(pageKey(key(t, "http://a.test/3")), nil) })
+			return s.do(ctx, func(b *pebble.Batch) { _ = b.Delete(makePageKey(0, key(t, "http://a.test/3")), nil) })
 		}, "not in its index", "", func(r *crawl.RepairReport) int64 { return r.Indexed }},
 		"an index entry that is damaged": {func(s *Store) error {
-			return s.do(ctx, func(b *pebble.Batch) { _ = b.Set(pageKey(key(t, "http://a.test/3")), []byte{0xff}, nil) })
+			return s.do(ctx, func(b *pebble.Batch) { _ = b.Set(makePageKey(0, key(t, "http://a.test/3")), []byte{0xff}, nil) })
 		}, "damaged", "", func(r *crawl.RepairReport) int64 { return r.Indexed }},
 		"a record of an open URL": {func(s *Store) error {
 			u := claim(t, s, "b", "http://a.test/6")[0]

@@ -50,7 +50,7 @@ func (r *repair) pages(ctx context.Context) (err error) {
 // readLines gathers the lines of the file. It reports whether all of them look like records and lie within the
 // committed length.
 func (r *repair) readLines(ctx context.Context, lines *sorter[line]) (sound bool, err error) {
-	p := r.s.pages
+	p := r.files.pages
 	info, err := p.file.Stat()
 	if err != nil {
 		return false, err
@@ -92,7 +92,7 @@ func (r *repair) choose(ctx context.Context, lines *sorter[line], stay *sorter[k
 	if err := c.step(); err != nil {
 		return err
 	}
-	if err := r.s.scan(ctx, []byte{kindPage}, c.entry); err != nil {
+	if err := r.s.scan(ctx, r.files.pages.note(kindPage), c.entry); err != nil {
 		return err
 	}
 	for c.ok {
@@ -137,7 +137,7 @@ func (c *choice) entry(k, v []byte) error {
 func (c *choice) unindexed() error {
 	*c.sound = false
 	if k := c.l.key(); k != c.last && c.l.whole() {
-		page, job, err := c.r.s.isPage(k)
+		page, job, err := c.r.s.isPage(k, c.r.files.pages.owners())
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (c *choice) keep(l *line) error {
 
 // chooseOne decides which line of an indexed URL stays.
 func (r *repair) chooseOne(want *pageAt, lines []line, keep func(*line) error, sound *bool) error {
-	page, job, err := r.s.isPage(want.key)
+	page, job, err := r.s.isPage(want.key, r.files.pages.owners())
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (r *repair) chooseOne(want *pageAt, lines []line, keep func(*line) error, s
 func (r *repair) flying(k weburl.Key) (bool, error) {
 	if r.air == nil {
 		var err error
-		if r.air, err = r.s.flying(); err != nil {
+		if r.air, err = r.s.flying(r.files.pages.owners()); err != nil {
 			return false, err
 		}
 	}
@@ -206,9 +206,9 @@ func (r *repair) flying(k weburl.Key) (bool, error) {
 }
 
 // isPage reports whether a URL's outcome is a page, and of which job.
-func (s *Store) isPage(k weburl.Key) (page bool, job jobNum, err error) {
-	for n := range s.jobs.count() {
-		uk := makeURLKey(jobNum(n), k)
+func (s *Store) isPage(k weburl.Key, of []jobNum) (page bool, job jobNum, err error) {
+	for _, n := range of {
+		uk := makeURLKey(n, k)
 		_, err := s.get(uk[:], func(v []byte) error {
 			var e entry
 			err := e.decode(v)
@@ -216,7 +216,7 @@ func (s *Store) isPage(k weburl.Key) (page bool, job jobNum, err error) {
 			return err
 		})
 		if page || err != nil {
-			return page, jobNum(n), err
+			return page, n, err
 		}
 	}
 	return false, 0, nil
@@ -224,8 +224,8 @@ func (s *Store) isPage(k weburl.Key) (page bool, job jobNum, err error) {
 
 // rewrite writes the lines that stay into a new file, sets the others aside, and builds the index anew.
 func (r *repair) rewrite(ctx context.Context, stay *sorter[kept]) error {
-	p := r.s.pages
-	name := r.s.pages.Name()
+	p := r.files.pages
+	name := r.files.pages.Name()
 	next, err := stay.merged()
 	if err != nil {
 		return err
@@ -286,18 +286,18 @@ func (r *repair) replace(ctx context.Context, file string, size int64, index *so
 	err := r.s.do(ctx, func(b *pebble.Batch) {
 		for _, k := range r.gone {
 			if !r.wanted(k) { // what could not be queued stays missing
-				_ = b.Delete(pageKey(k), nil)
+				_ = b.Delete(r.files.pages.key(k), nil)
 			}
 		}
-		_ = b.Set([]byte{kindPageEnd}, binary.AppendUvarint(nil, uint64(size)), nil)
+		_ = b.Set(r.files.pages.note(kindPageEnd), binary.AppendUvarint(nil, uint64(size)), nil)
 	})
-	r.s.pages.size.Store(size)
+	r.files.pages.size.Store(size)
 	return err
 }
 
 // swap makes file the store's pages.jsonl.
 func (r *repair) swap(file string) error {
-	name := r.s.pages.Name()
+	name := r.files.pages.Name()
 	if err := os.Rename(file, name); err != nil {
 		return err
 	}
@@ -305,10 +305,10 @@ func (r *repair) swap(file string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.s.pages.file.Close(); err != nil {
+	if err := r.files.pages.file.Close(); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	r.s.pages.file = f
+	r.files.pages.file = f
 	return nil
 }
 
@@ -323,7 +323,7 @@ func (r *repair) index(lines *sorter[line]) error {
 			return err
 		}
 		pl := l.place()
-		if err := r.s.later(func(b *pebble.Batch) { _ = b.Set(pageKey(l.key()), pl.append(nil), nil) }); err != nil {
+		if err := r.s.later(func(b *pebble.Batch) { _ = b.Set(r.files.pages.key(l.key()), pl.append(nil), nil) }); err != nil {
 			return err
 		}
 		if r.written++; r.written%moveBatch == 0 {

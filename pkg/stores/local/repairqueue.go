@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
@@ -23,9 +24,9 @@ func (r *repair) queue(ctx context.Context) error {
 			return fmt.Errorf("job %d has no name", num)
 		}
 		f := finder{job: job, keys: keys}
-		err := r.s.eachLogged(ctx, f.logged)
+		err := r.files.eachLogged(ctx, f.logged)
 		if err == nil && len(keys) > len(f.found) {
-			err = r.s.pages.eachUnit(ctx, 0, fileSize(r.s.pages.file), func(at int64, _, text []byte) error { return f.linked(at, text) })
+			err = r.files.pages.eachUnit(ctx, 0, fileSize(r.files.pages.file), func(at int64, _, text []byte) error { return f.linked(at, text) })
 		}
 		if err == nil {
 			err = r.again(ctx, job, f.tasks())
@@ -120,7 +121,7 @@ func (f *finder) linked(_ int64, text []byte) error {
 
 // log sets damaged lines of crawl.log aside.
 func (r *repair) log(ctx context.Context) error {
-	l, bad := r.s.attempt, 0
+	l, bad := r.files.attempt, 0
 	err := eachLine(ctx, l.file, logName, l.length(), func(_ int64, text []byte) error {
 		if !isLogLine(text) {
 			bad++
@@ -130,7 +131,7 @@ func (r *repair) log(ctx context.Context) error {
 	if err != nil || bad == 0 {
 		return err
 	}
-	name := r.s.path(logName)
+	name := filepath.Join(r.files.dir, logName)
 	f, err := os.Create(name + ".new")
 	if err != nil {
 		return err

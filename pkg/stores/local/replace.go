@@ -129,13 +129,13 @@ func (p *Pages) waitExchanged(key weburl.Key) (was bool) {
 // noteTail does step 1.
 func (p *Pages) noteTail(start, n int64) error {
 	return p.s.do(context.Background(), func(b *pebble.Batch) {
-		_ = b.Set([]byte{kindPageTail}, binary.AppendUvarint(binary.AppendUvarint(nil, uint64(start)), uint64(n)), nil)
+		_ = b.Set(p.note(kindPageTail), binary.AppendUvarint(binary.AppendUvarint(nil, uint64(start)), uint64(n)), nil)
 	})
 }
 
 // notedTail is up to where lines behind the committed length are ours.
 func (p *Pages) notedTail(committed int64) (end int64, err error) {
-	_, err = p.s.get([]byte{kindPageTail}, func(v []byte) error {
+	_, err = p.s.get(p.note(kindPageTail), func(v []byte) error {
 		r := codec.Reader{B: v}
 		start, n := int64(r.Uvarint(math.MaxInt64/2)), int64(r.Uvarint(math.MaxInt64/2))
 		if r.Bad {
@@ -149,13 +149,15 @@ func (p *Pages) notedTail(committed int64) (end int64, err error) {
 	return end, err
 }
 
-func markKey(at int64) []byte { return seqKey(kindPageMark, uint64(at)) }
+func (p *Pages) markKey(at int64) []byte {
+	return binary.BigEndian.AppendUint64(p.note(kindPageMark), uint64(at))
+}
 
 // replacedBy finds the lines that a batch replaces.
 func (p *Pages) replacedBy(b *pageBatch) (at []int64, err error) {
 	for i := range b.index {
 		var pl place
-		found, err := p.s.get(pageKey(b.index[i].key), pl.decode)
+		found, err := p.s.get(p.key(b.index[i].key), pl.decode)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +173,7 @@ func (p *Pages) replacedBy(b *pageBatch) (at []int64, err error) {
 //nolint:contextcheck // marks once begun are finished
 func (p *Pages) finishMarks() error {
 	var notes [][]byte
-	err := p.s.scan(context.Background(), []byte{kindPageMark}, func(k, _ []byte) error {
+	err := p.s.scan(context.Background(), p.note(kindPageMark), func(k, _ []byte) error {
 		notes = append(notes, bytes.Clone(k))
 		return nil
 	})
@@ -182,7 +184,7 @@ func (p *Pages) finishMarks() error {
 		return err
 	}
 	for _, k := range notes {
-		if err := p.mark(int64(binary.BigEndian.Uint64(k[1:]))); err != nil {
+		if err := p.mark(int64(binary.BigEndian.Uint64(k[jobEnd:]))); err != nil {
 			return fmt.Errorf("mark a replaced record in %s: %w", p.file.Name(), err)
 		}
 	}

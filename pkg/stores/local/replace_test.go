@@ -114,7 +114,7 @@ func TestLinesThatAreNotMarkedYetAreMarkedAtTheNextStart(t *testing.T) {
 	if r.Directory.Extra != 1 {
 		t.Errorf("control: an unmarked line is no extra record: %+v", r.Directory)
 	}
-	must(t, s.do(context.Background(), func(b *pebble.Batch) { _ = b.Set(markKey(0), nil, nil) }))
+	must(t, s.do(context.Background(), func(b *pebble.Batch) { _ = b.Set(s.pages.markKey(0), nil, nil) }))
 	closeStore(t, s)
 	s = openStore(t, dir)
 	wantTitles(t, s, 2, "0.1", "1.1")

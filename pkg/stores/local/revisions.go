@@ -44,7 +44,7 @@ func openRevisions(s *Store) (*Jobs, error) {
 		if err != nil {
 			return fmt.Errorf("revision %x in the state of %s: %w", k, s.dir, err)
 		}
-		job, err := crawl.DecodeJob(r.Job, binary.BigEndian.Uint32(k[3:]))
+		job, err := crawl.DecodeJob(r.Job, binary.BigEndian.Uint32(k[jobEnd:]))
 		if err != nil {
 			return fmt.Errorf("the job of crawl directory %s: %w", s.dir, err)
 		}
@@ -54,7 +54,7 @@ func openRevisions(s *Store) (*Jobs, error) {
 	return j, err
 }
 
-const revisionKeyLen = 1 + 2 + 4
+const revisionKeyLen = jobEnd + 4
 
 func revisionKey(job jobNum, epoch uint32) []byte {
 	return binary.BigEndian.AppendUint32(appendJob(nil, kindRevision, job), epoch)
@@ -67,6 +67,9 @@ func (j *Jobs) Job(_ context.Context, id crawl.JobID) (*crawl.Job, error) {
 	if rs := j.by[id]; len(rs) > 0 {
 		return rs[len(rs)-1].Job, nil
 	}
+	if j.s.discarded.has(id) {
+		return nil, fmt.Errorf("job %q: %w", id, crawl.ErrDiscarded)
+	}
 	return nil, crawl.Permanent(fmt.Errorf("job %q is unknown in %s", id, j.s.dir))
 }
 
@@ -77,6 +80,9 @@ func (j *Jobs) JobAt(_ context.Context, id crawl.JobID, epoch uint32) (*crawl.Jo
 	rs := j.by[id]
 	if n := int(crawl.EpochOf(epoch)) - 1; n < len(rs) {
 		return rs[n].Job, nil
+	}
+	if j.s.discarded.has(id) {
+		return nil, fmt.Errorf("job %q: %w", id, crawl.ErrDiscarded)
 	}
 	return nil, crawl.LostRevision(id, epoch)
 }
@@ -91,6 +97,13 @@ func (j *Jobs) Known() []crawl.JobID {
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// forget forgets a job that is discarded.
+func (j *Jobs) forget(id crawl.JobID) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.by, id)
 }
 
 // Revisions implements crawl.JobStore.

@@ -29,6 +29,9 @@ type Options struct {
 	OpenFiles   int           // of Pebble at once, at most; 0: 500
 	Repair      bool          // for Repair: leave pages.jsonl as it is, although it does not fit to its index
 	Compress    bool          // of a new crawl: its records lie in pages.jsonl.zst
+	// Executions is the directory below which each job has one for its results; empty: the store is one crawl's, and its
+	// results lie beside its state.
+	Executions string
 }
 
 // Default returns the options that measured best. Smaller memtables make the URL set read faster. Larger ones make the
@@ -54,7 +57,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Store is an open crawl directory. Its parts are reached by its methods; all may be used by many goroutines at once.
+// Store is an open crawl directory, or the state of many jobs. Its parts are reached by its methods; all may be used by many goroutines at once.
 type Store struct {
 	spending  sync.Mutex // see Spending
 	dir       string
@@ -72,8 +75,11 @@ type Store struct {
 	urls        *URLs
 	queues      *Queues
 	journal     *Journal
-	pages       *Pages
-	attempt     *AttemptLog
+	pages       *Pages      // of the one crawl; nil: there are many jobs
+	attempt     *AttemptLog // the same
+	single      *jobFiles   // the same
+	results     results     // of many jobs
+	discarded   gone        // jobs that were discarded
 	budgets     *Budgets
 	spool       *Spool
 	content     *ContentSet
@@ -91,7 +97,8 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, opt: opt, log: opt.Logger, stop: make(chan struct{}), broken: breakage{ended: make(chan struct{})}}
+	s := &Store{dir: dir, opt: opt, log: opt.Logger, stop: make(chan struct{}), broken: breakage{ended: make(chan struct{})},
+		results: results{by: map[jobNum]*jobFiles{}}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.release())
@@ -104,16 +111,14 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 	if err := s.openDB(fresh); err != nil {
 		return nil, writable(dir, err)
 	}
+	if err := s.convertFailed(s.beginConversion(context.Background(), before)); err != nil {
+		return nil, err
+	}
 	if err := s.openParts(); err != nil {
 		return nil, err
 	}
-	if before == formatBefore {
-		if err := s.convert(context.Background()); err != nil {
-			return nil, fmt.Errorf("bring the state of crawl directory %s up to date: %w; it is as it was, and the command can be given again", dir, err)
-		}
-		if err := errors.Join(s.Sync(), writeFormat(dir)); err != nil {
-			return nil, fmt.Errorf("bring the state of crawl directory %s up to date: %w", dir, err)
-		}
+	if err := s.convertFailed(s.endConversion(context.Background(), before)); err != nil {
+		return nil, err
 	}
 	s.ticker.Go(s.tick)
 	s.ticker.Go(func() {
@@ -126,7 +131,7 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 
 // openDir locks the crawl directory, making it where there is none. It returns whether there is no database yet, and
 // the format of the state; empty: it had none and has the present one.
-func (s *Store) openDir() (fresh bool, format string, err error) {
+func (s *Store) openDir() (fresh bool, had string, err error) {
 	if _, err := checkState(s.dir); err != nil { // before anything is made
 		return false, "", err
 	}
@@ -139,11 +144,11 @@ func (s *Store) openDir() (fresh bool, format string, err error) {
 	if fresh, err = checkState(s.dir); err != nil {
 		return false, "", err
 	}
-	format, err = formatOf(s.dir)
-	if err == nil && format == "" {
-		err = writeFormat(s.dir)
+	had, err = formatOf(s.dir)
+	if err == nil && had == "" {
+		err = writeFormat(s.dir, format)
 	}
-	return fresh, format, err
+	return fresh, had, err
 }
 
 func (s *Store) path(elem ...string) string {
@@ -175,6 +180,12 @@ func (s *Store) openDB(fresh bool) (err error) {
 
 // openParts builds the parts in the order in which they need each other.
 func (s *Store) openParts() (err error) {
+	if err := s.checkLayout(); err != nil {
+		return err
+	}
+	if err := s.openGone(); err != nil {
+		return err
+	}
 	if s.jobs, err = openJobs(s); err != nil {
 		return err
 	}
@@ -194,11 +205,11 @@ func (s *Store) openParts() (err error) {
 	if s.journal, err = openJournal(s); err != nil {
 		return err
 	}
-	if s.pages, err = openPages(s); err != nil {
-		return err
-	}
-	if s.attempt, err = s.openAttemptLog(); err != nil {
-		return err
+	if !s.Many() {
+		if s.single, err = s.openFiles(0, s.dir); err != nil {
+			return err
+		}
+		s.pages, s.attempt = s.single.pages, s.single.attempt
 	}
 	if err := sweepAudits(s.path("state")); err != nil {
 		return err
@@ -222,6 +233,7 @@ func (s *Store) tick() {
 				s.breakBy(fs.ErrNotExist, false)
 				return
 			}
+			s.lostFiles()
 			if err := s.Sync(); err != nil {
 				s.breakBy(fmt.Errorf("sync the state: %w", err), false)
 				return
@@ -250,7 +262,10 @@ func (s *Store) Close() (err error) {
 			err = errors.Join(s.Err(), s.letGo())
 			return
 		}
-		err = errors.Join(s.pages.close(), s.attempt.close(), s.spool.close(), s.flush())
+		for _, f := range s.opened() {
+			err = errors.Join(err, f.close())
+		}
+		err = errors.Join(err, s.spool.close(), s.flush())
 		s.fail(fmt.Errorf("the store of %s is closed", s.dir))
 		err = errors.Join(err, s.release())
 	})
@@ -259,7 +274,9 @@ func (s *Store) Close() (err error) {
 
 // letGo closes what a broken store has open, as far as possible, and returns the error that broke the store.
 func (s *Store) letGo() error {
-	_, _ = s.pages.file.Close(), s.attempt.file.Close()
+	for _, f := range s.opened() {
+		f.drop()
+	}
 	if s.broken.fatal {
 		return s.lock.Close() // who asks Pebble to close waits for ever
 	}

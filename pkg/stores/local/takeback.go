@@ -21,8 +21,12 @@ func (s *Store) TakeBack(ctx context.Context) error {
 		return nil
 	})
 	for job, ks := range keys {
+		var of *jobFiles
 		if err == nil {
-			err = s.pages.Forget(ctx, ks...)
+			of, err = s.filesOf(ctx, job)
+		}
+		if err == nil {
+			err = of.pages.Forget(ctx, ks...)
 		}
 		if err == nil {
 			err = s.urls.Reopen(ctx, job, ks...) // after its record: a URL that is open must have none

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -51,7 +53,7 @@ func openTallies(db *pebble.DB) (*tallies, error) {
 			return err
 		}
 		t.at(k).n = n
-		if k[3] == countExcluded {
+		if k[jobEnd] == countExcluded {
 			t.reasons++
 		}
 		return nil
@@ -61,7 +63,7 @@ func openTallies(db *pebble.DB) (*tallies, error) {
 
 func decodeCount(k, v []byte) (int64, error) {
 	n, size := binary.Varint(v)
-	if size <= 0 || len(k) < 4 {
+	if size <= 0 || len(k) < jobEnd+1 {
 		return 0, fmt.Errorf("counter %x in the state is damaged", k)
 	}
 	return n, nil
@@ -100,7 +102,7 @@ func (t *tallies) apply(job jobNum, slots []slot) {
 
 func (t *tallies) weigh(job jobNum, e *entry, delta int64) {
 	weighEntry(job, e, func(key []byte) {
-		if key[3] == countExcluded {
+		if key[jobEnd] == countExcluded {
 			key = t.reasonKey(key)
 		}
 		t.add(key, delta)
@@ -138,7 +140,7 @@ func (t *tallies) reasonKey(key []byte) []byte {
 		return key
 	}
 	if t.reasons++; t.reasons > maxReasons {
-		return append(key[:4], otherReason...)
+		return append(key[:jobEnd+1], otherReason...)
 	}
 	return key
 }
@@ -184,8 +186,8 @@ func fillTally(out *crawl.Tally, kind byte, arg string, n int64) {
 }
 
 // correct sets the counters to the given counts and returns how many were wrong. Reasons beyond the limit share a
-// counter and stay unchanged. Call it from a committer's fill.
-func (t *tallies) correct(count map[string]int64) (wrong int64) {
+// counter and stay unchanged. Others than those with the prefix stay as they are. Call it from a committer's fill.
+func (t *tallies) correct(count map[string]int64, prefix []byte) (wrong int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	set := func(key string, n int64) {
@@ -195,14 +197,27 @@ func (t *tallies) correct(count map[string]int64) (wrong int64) {
 		}
 	}
 	for key := range t.count {
-		if key[3] != countExcluded {
+		if key[jobEnd] != countExcluded && strings.HasPrefix(key, string(prefix)) {
 			set(key, count[key])
 		}
 	}
 	for key, n := range count {
-		if key[3] != countExcluded {
+		if key[jobEnd] != countExcluded {
 			set(key, n)
 		}
 	}
 	return wrong
+}
+
+// forget forgets the counters of a job that is discarded.
+func (t *tallies) forget(job jobNum) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	head := string(appendJob(nil, kindTally, job))
+	for k := range t.count {
+		if strings.HasPrefix(k, head) {
+			delete(t.count, k)
+		}
+	}
+	t.changed = slices.DeleteFunc(t.changed, func(c *counter) bool { return strings.HasPrefix(string(c.key), head) })
 }

@@ -23,8 +23,8 @@ func newURLFilter() *urlFilter { return &urlFilter{wordFilter: newWordFilter(url
 
 // hash is the part of the key that is the URL's alone, told apart by job.
 func (k *urlKey) hash() uint64 {
-	job := uint64(binary.BigEndian.Uint16(k[1:])) * 0x9e3779b97f4a7c15
-	return binary.BigEndian.Uint64(k[11:]) ^ job
+	job := uint64(binary.BigEndian.Uint32(k[1:])) * 0x9e3779b97f4a7c15
+	return binary.BigEndian.Uint64(k[jobEnd+8:]) ^ job
 }
 
 // absent reports that the URL surely has no entry.

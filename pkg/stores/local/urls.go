@@ -154,7 +154,7 @@ func (u *URLs) update(ctx context.Context, job crawl.JobID, n int, key func(i in
 	slots := makeSlots(num, n, key)
 	hosts := make([]byte, len(slots))
 	for i := range slots {
-		hosts[i] = slots[i].key[3]
+		hosts[i] = slots[i].key[jobEnd]
 	}
 	defer u.stripes.lock(hosts)()
 	if err := u.read(slots, open); err != nil {

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+)
+
+// Stats implements workflow.Engine.
+func (e *Engine) Stats(ctx context.Context, id crawl.JobID) (*workflow.Stats, error) {
+	store := e.Store()
+	tally, err := store.URLs().Tally(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	census, err := store.Census(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s := &workflow.Stats{Pages: tally.Pages, Claimed: tally.Claimed, Open: tally.Claimed, Verdicts: tally.Verdicts, Statuses: tally.Statuses,
+		Excluded: tally.Excluded, Records: census.Records, Hosts: census.Hosts, Clusters: census.Clusters, Copies: census.Copies}
+	for _, n := range tally.Verdicts {
+		s.Open -= n
+	}
+	state, known, err := e.State(ctx, id)
+	if err != nil || !known {
+		return s, err
+	}
+	s.Letters = state.Letters
+	if s.Bytes, err = bytesIn(e.JobDir(id)); err != nil {
+		return nil, err
+	}
+	return s, e.readLog(ctx, id, s)
+}
+
+// logPage is how many lines of crawl.log are read at once.
+const logPage = 4096
+
+// readLog adds what crawl.log tells: pages by depth, and the time from its first line to its last.
+func (e *Engine) readLog(ctx context.Context, id crawl.JobID, s *workflow.Stats) error {
+	log, err := e.Store().JobLog(ctx, id)
+	if err != nil {
+		return err
+	}
+	var first, last time.Time
+	s.Depths = map[int]int64{}
+	for from := int64(0); ; {
+		lines, next, err := log.LinesFrom(ctx, id, from, logPage)
+		if err != nil {
+			return err
+		}
+		for i := range lines {
+			l := &lines[i]
+			if first.IsZero() || l.At.Before(first) {
+				first = l.At
+			}
+			if l.At.After(last) {
+				last = l.At
+			}
+			if l.Kind == crawl.KindPage && l.Verdict == crawl.VerdictDone && l.Status/100 == http.StatusOK/100 {
+				s.Depths[l.Depth]++
+			}
+		}
+		if from = next; len(lines) < logPage {
+			s.DurationS = last.Sub(first).Seconds()
+			return nil
+		}
+	}
+}
+
+// bytesIn is the size of all files below a directory.
+func bytesIn(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			var info fs.FileInfo
+			if info, err = d.Info(); err == nil {
+				n += info.Size()
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return n, err
+}
+
+// maxFaults bounds the faults of an audit that are kept.
+const maxFaults = 100
+
+// Audit implements workflow.Engine. What could not be proven is a fault too.
+func (e *Engine) Audit(ctx context.Context, id crawl.JobID) (*workflow.AuditSummary, error) {
+	r, err := e.Store().AuditJob(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	faults := slices.Concat(r.Faults, r.Doubts())
+	return &workflow.AuditSummary{OK: len(faults) == 0, At: time.Now().UTC(), Faults: faults[:min(len(faults), maxFaults)]}, nil
+}

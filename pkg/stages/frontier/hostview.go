@@ -1,0 +1,148 @@
+package frontier
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// HostNow is an active host as the frontier sees it: one that has tasks on the workbench, or a lease.
+type HostNow struct {
+	Key      string
+	Queued   int64 // tasks that wait on the workbench; those in front queues have no host yet
+	InFlight int
+	Held     bool      // by people
+	Next     time.Time // when it may be asked; zero: nobody can tell
+	Why      Wait      // what it waits for
+	Text     string    // the same for people
+	Backoff  time.Duration
+	Robots   string // ignored, unknown or rules
+	Address  string // whose politeness it shares
+}
+
+// Wait is what a host waits for.
+type Wait string
+
+// What hosts wait for.
+const (
+	WaitActive     Wait = "active"      // a request is under way
+	WaitDelay      Wait = "delay"       // the job's delay
+	WaitCrawlDelay Wait = "crawl-delay" // what its robots.txt asks for
+	WaitRetryAfter Wait = "retry-after" // what its server asked for
+	WaitBackoff    Wait = "backoff"     // it failed, or was slow
+	WaitRobots     Wait = "robots"      // its robots.txt
+	WaitAddress    Wait = "address"     // another host on its address, or the look-up of it
+	WaitHeld       Wait = "held"        // by people
+	WaitJob        Wait = "budget"      // its job is held, or may fetch nothing more, or goes at a pace
+	WaitWindow     Wait = "window"      // a place among the requests at once
+	WaitTrouble    Wait = "trouble"     // nobody can be reached: it is our network
+)
+
+// Hosts returns the active hosts that have tasks or leases of a job; of all jobs where id is empty. It holds up the
+// frontier for as long as that takes: some milliseconds for ten thousand hosts.
+func (f *Frontier) Hosts(id crawl.JobID) []HostNow {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	flying := map[*host]int{}
+	for _, l := range f.leases.byID {
+		if id == "" || l.task.Job == id {
+			flying[l.host]++
+		}
+	}
+	out := make([]HostNow, 0, len(f.hosts.active))
+	for _, h := range f.hosts.active {
+		queued := h.queued(id)
+		if queued == 0 && flying[h] == 0 {
+			continue
+		}
+		n := HostNow{Key: h.rec.Key, Queued: queued, InFlight: flying[h], Held: f.hosts.held[h.rec.Key], Backoff: h.rec.Backoff}
+		if h.rec.Addr.IsValid() {
+			n.Address = h.rec.Addr.String()
+		}
+		f.tellWait(h, id, &n, now)
+		out = append(out, n)
+	}
+	slices.SortFunc(out, func(a, b HostNow) int { return cmp.Compare(a.Key, b.Key) })
+	return out
+}
+
+// queued counts the host's tasks of a job; of all jobs where id is empty.
+func (h *host) queued(id crawl.JobID) (n int64) {
+	h.eachLane(func(l *lane) {
+		if id == "" || l.job == id {
+			n += int64(len(l.buf)) + l.backlog
+		}
+	})
+	return n
+}
+
+// tellWait says what the host waits for. mu is held.
+func (f *Frontier) tellWait(h *host, id crawl.JobID, n *HostNow, now time.Time) {
+	task, js := h.head(), f.jobs.of(cmp.Or(id, h.job))
+	if task != nil && id != "" && task.Job != id {
+		task = nil // another job's turn
+	}
+	if js != nil {
+		n.Next = f.hosts.earliest(h, js.job)
+		n.Robots = h.robotsState(js.job, now)
+		if h.unit != nil {
+			n.Next = later(n.Next, h.unit.next)
+		}
+	}
+	say := func(why Wait, format string, args ...any) { n.Why, n.Text = why, fmt.Sprintf(format, args...) }
+	switch {
+	case n.Held:
+		say(WaitHeld, "it is held: release it to go on")
+	case h.busy > 0:
+		say(WaitActive, "a request is under way")
+	case js != nil && js.held:
+		say(WaitJob, "the execution is paused or stopped")
+	case js != nil && js.full():
+		say(WaitJob, "the execution may fetch nothing more: %s", cmp.Or(js.bound, "max_pages"))
+	case f.trouble.on:
+		say(WaitTrouble, "nobody can be reached: the network of this machine is looked at")
+	case h.resolving:
+		say(WaitAddress, "its address is being looked up")
+	case h.rec.Next.After(now) && h.rec.Failures > 0:
+		say(WaitBackoff, "it failed %d times in a row", h.rec.Failures)
+	case h.rec.Next.After(now) && h.rec.Backoff > 0:
+		say(WaitBackoff, "its server asked for fewer requests")
+	case h.rec.Next.After(now):
+		say(WaitRetryAfter, "its server said when to come back (Retry-After)")
+	case js != nil && task != nil && f.waitsForRobots(h, task, js, now):
+		say(WaitRobots, "its robots.txt is on its way")
+	case js != nil && f.hosts.earliest(h, js.job).After(now) && h.crawlDelay(js.job) > js.job.Politeness.Delay.D():
+		say(WaitCrawlDelay, "its robots.txt asks for %v between requests", h.crawlDelay(js.job))
+	case js != nil && f.hosts.earliest(h, js.job).After(now):
+		say(WaitDelay, "the delay between two requests")
+	case h.unit != nil && h.unit.shared && (h.unit.busy > 0 || h.unit.next.After(now)):
+		say(WaitAddress, "another host on its address is asked")
+	case h.paced:
+		say(WaitJob, "the execution goes at the pace that was set")
+	default:
+		say(WaitWindow, "a place among the requests that are under way at once")
+	}
+}
+
+// waitsForRobots reports whether the host's next task waits for a robots.txt.
+func (f *Frontier) waitsForRobots(h *host, task *crawl.Task, js *jobState, now time.Time) bool {
+	at, hold := f.robots.wait(h, task, js.job, now)
+	return hold || at.After(now)
+}
+
+// robotsState is what is known of the host's robots.txt.
+func (h *host) robotsState(j *crawl.Job, now time.Time) string {
+	if j.IgnoreRobots {
+		return "ignored"
+	}
+	for i := range h.rec.Origins {
+		if h.rec.Origins[i].Expires.After(now) {
+			return "rules"
+		}
+	}
+	return "unknown"
+}
