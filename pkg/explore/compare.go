@@ -20,12 +20,16 @@ type comparisons struct {
 }
 
 type remembered struct {
+	at     time.Time
 	states [2]Index
 	counts Comparison
 }
 
-// maxRemembered bounds comparisons.
-const maxRemembered = 100
+// maxRemembered bounds what is remembered; a comparison is good for a while though an index grows.
+const (
+	maxRemembered = 100
+	compareFor    = 5 * time.Second
+)
 
 // Compare implements Reader.
 func (x *Explorer) Compare(ctx context.Context, first, second crawl.JobID) (*Comparison, error) {
@@ -41,7 +45,7 @@ func (x *Explorer) Compare(ctx context.Context, first, second crawl.JobID) (*Com
 	x.comparisons.mu.Lock()
 	defer x.comparisons.mu.Unlock()
 	key := [2]crawl.JobID{first, second}
-	if r := x.comparisons.by[key]; r != nil && r.states == states {
+	if r := x.comparisons.by[key]; r != nil && (r.states == states || time.Since(r.at) < compareFor) {
 		c := r.counts
 		c.Indexes = out.Indexes
 		return &c, nil
@@ -53,7 +57,7 @@ func (x *Explorer) Compare(ctx context.Context, first, second crawl.JobID) (*Com
 	if x.comparisons.by == nil || len(x.comparisons.by) > maxRemembered {
 		x.comparisons.by = map[[2]crawl.JobID]*remembered{}
 	}
-	x.comparisons.by[key] = &remembered{states, *out}
+	x.comparisons.by[key] = &remembered{time.Now(), states, *out}
 	return out, nil
 }
 

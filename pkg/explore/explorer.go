@@ -30,7 +30,6 @@ type Explorer struct {
 	mu     sync.Mutex
 	open   map[crawl.JobID]*index
 	series map[crawl.JobID]*series
-	wake   chan struct{}
 
 	comparisons comparisons
 }
@@ -45,7 +44,7 @@ func Open(opt Options) *Explorer {
 	if opt.Ring == nil {
 		opt.Ring = NewRing()
 	}
-	return &Explorer{opt: opt, open: map[crawl.JobID]*index{}, series: map[crawl.JobID]*series{}, wake: make(chan struct{}, 1)}
+	return &Explorer{opt: opt, open: map[crawl.JobID]*index{}, series: map[crawl.JobID]*series{}}
 }
 
 // How long an index stays open that nobody asks and that has nothing to read, and how often files are looked at.
@@ -59,6 +58,10 @@ const (
 func (x *Explorer) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { x.sampleAll(ctx) })
+	look := lookEvery
+	if x.opt.Eager {
+		look /= 20
+	}
 	for ctx.Err() == nil {
 		busy := false
 		for _, ix := range x.indexes() {
@@ -66,7 +69,7 @@ func (x *Explorer) Run(ctx context.Context) error {
 		}
 		if !busy {
 			x.closeIdle()
-			x.wait(ctx, lookEvery)
+			x.wait(ctx, look)
 		}
 	}
 	wg.Wait()

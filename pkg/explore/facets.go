@@ -4,13 +4,52 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"sync"
+	"time"
 )
 
 // maxFaceted is how many records facets are counted of.
 const maxFaceted = 100_000
 
 // maxFacetedMatches is the same for a search, whose records lie apart.
-const maxFacetedMatches = 10_000
+const maxFacetedMatches = 5_000
+
+// facetsFor is how long facets are good though records come.
+const facetsFor = 5 * time.Second
+
+// facetCache remembers facets, while nothing changes, or for a while.
+type facetCache struct {
+	mu sync.Mutex
+	by map[string]*facetsThen
+}
+
+type facetsThen struct {
+	at      time.Time
+	records int64
+	facets  *Facets
+}
+
+// facetsNow counts facets, unless they are remembered.
+func (q *recordQuery) facetsNow(ctx context.Context, w *where, some bool) (*Facets, error) {
+	records, c := q.ix.Index().Records, &q.ix.faceted
+	c.mu.Lock()
+	then := c.by[q.c.Of]
+	c.mu.Unlock()
+	if then != nil && (then.records == records || time.Since(then.at) < facetsFor) {
+		return then.facets, nil
+	}
+	f, err := q.facets(ctx, w, some)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by == nil || len(c.by) > maxRemembered {
+		c.by = map[string]*facetsThen{}
+	}
+	c.by[q.c.Of] = &facetsThen{time.Now(), records, f}
+	return f, nil
+}
 
 func (q *recordQuery) facets(ctx context.Context, w *where, some bool) (*Facets, error) {
 	f := &Facets{Langs: []Count{}, Types: []Count{}, Statuses: []Count{}, Copies: []Count{}, Fields: []FieldFacet{}}

@@ -36,7 +36,9 @@ type index struct {
 	mu    sync.Mutex
 	state Index
 
-	queued queuedShape
+	queued  queuedShape
+	shape   cellCache
+	faceted facetCache
 
 	canonicalizer sync.Once
 	canon         *weburl.Canonicalizer

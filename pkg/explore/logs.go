@@ -91,7 +91,7 @@ func (r *Ring) number(id string) int64 {
 }
 
 // maxLogRead is how much of a crawl.log a page of its list reads.
-const maxLogRead = 8 << 20
+const maxLogRead = 4 << 20
 
 // crawlLog lists lines of a crawl.log, the newest first, or those behind a line.
 func (x *Explorer) crawlLog(ctx context.Context, f LogFilter, level slog.Level, follow string, c cursor, limit int) (*List[LogLine], error) {

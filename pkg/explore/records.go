@@ -34,7 +34,7 @@ func (x *Explorer) Records(ctx context.Context, id crawl.JobID, f RecordFilter, 
 		err = q.list(ctx, w, out)
 	}
 	if err == nil && f.Facets && p.Cursor == "" {
-		out.Facets, err = q.facets(ctx, w, some)
+		out.Facets, err = q.facetsNow(ctx, w, some)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("records of execution %q: %w", id, err)
@@ -131,27 +131,25 @@ func (q *recordQuery) list(ctx context.Context, w *where, out *Records) error {
 	if q.c.ID == 0 {
 		q.c.ID = math.MaxInt64
 	}
-	cond, args := w.cond()
-	from := "records r"
-	head := []any{}
+	ids, rest, args := "SELECT r.id FROM records r WHERE "+w.narrow+" AND r.id < ? ORDER BY r.id DESC LIMIT ?", w.rest, w.restArgs
+	head := append(slices.Clone(w.narrowArgs), q.c.ID, maxScan)
 	if q.match != "" {
-		from = "(SELECT rowid AS m FROM fts WHERE fts MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?) CROSS JOIN records r ON r.id = m"
+		ids = "SELECT rowid AS id FROM fts WHERE fts MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?"
 		head = []any{q.match, q.c.ID, maxScan}
+		rest, args = w.cond()
 	}
-	args = append(append(slices.Clone(head), args...), q.c.ID, q.limit+1)
 	var rows []recordAt
-	err := each(ctx, q.ix.read, "SELECT "+recordRow+" FROM "+from+" WHERE "+cond+" AND r.id < ? ORDER BY r.id DESC LIMIT ?", args,
-		func(scan func(...any) error) error {
-			r, err := scanRecord(scan, q.f.Columns)
-			rows = append(rows, r)
-			return err
-		})
+	err := each(ctx, q.ix.read, "SELECT "+recordRow+" FROM ("+ids+") m CROSS JOIN records r ON r.id = m.id WHERE "+rest+
+		" ORDER BY r.id DESC LIMIT ?", slices.Concat(head, args, []any{q.limit}), func(scan func(...any) error) error {
+		r, err := scanRecord(scan, q.f.Columns)
+		rows = append(rows, r)
+		return err
+	})
+	if err == nil {
+		err = q.goOn(ctx, ids, head, rows, out)
+	}
 	if err != nil {
 		return err
-	}
-	if len(rows) > q.limit {
-		rows = rows[:q.limit]
-		out.Next = cursor{Of: q.c.Of, ID: rows[q.limit-1].id}.encode()
 	}
 	for i := range rows {
 		if q.match != "" {
@@ -160,6 +158,20 @@ func (q *recordQuery) list(ctx context.Context, w *where, out *Records) error {
 		out.Items = append(out.Items, rows[i].Record)
 	}
 	return nil
+}
+
+// goOn notes where the list goes on: behind a page that is full, or where the scan met its bound.
+func (q *recordQuery) goOn(ctx context.Context, ids string, head []any, rows []recordAt, out *Records) error {
+	var n, last int64
+	err := q.ix.read.QueryRowContext(ctx, "SELECT count(*), coalesce(min(id), 0) FROM ("+ids+")", head...).Scan(&n, &last)
+	switch {
+	case len(rows) == q.limit && rows[q.limit-1].id > last:
+		out.Next = cursor{Of: q.c.Of, ID: rows[q.limit-1].id}.encode()
+	case n == maxScan:
+		out.Scanned = n
+		out.Next = cursor{Of: q.c.Of, ID: last}.encode()
+	}
+	return err
 }
 
 // recordAt is a record with its number, and its place in the file.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -56,7 +58,31 @@ type cell struct {
 	n int64
 }
 
-func (x *index) cells(ctx context.Context) (list []cell, err error) {
+// cellCache remembers the cells for a moment: thousands of hosts have many.
+type cellCache struct {
+	mu   sync.Mutex
+	at   time.Time
+	list []cell
+}
+
+const cellsFor = 2 * time.Second
+
+// cells returns the cells. Nobody changes them.
+func (x *index) cells(ctx context.Context) ([]cell, error) {
+	c := &x.shape
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.list != nil && time.Since(c.at) < cellsFor {
+		return c.list, nil
+	}
+	list, err := x.readCells(ctx)
+	if err == nil {
+		c.at, c.list = time.Now(), list
+	}
+	return list, err
+}
+
+func (x *index) readCells(ctx context.Context) (list []cell, err error) {
 	err = each(ctx, x.read, "SELECT host, depth, state, n FROM cells WHERE n > 0", nil, func(scan func(...any) error) error {
 		var c cell
 		err := scan(&c.host, &c.depth, &c.state, &c.n)

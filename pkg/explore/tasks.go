@@ -14,7 +14,7 @@ import (
 
 // maxScan is how many rows, or queued tasks, a page of a list looks at.
 const (
-	maxScan       = 50_000
+	maxScan       = 25_000
 	maxScanQueued = 20_000
 )
 

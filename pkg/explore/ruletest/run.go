@@ -108,18 +108,16 @@ const maxPath = 12
 func pathOf(n *html.Node) string {
 	var parts []string
 	for ; n != nil && n.Type == html.ElementNode && len(parts) < maxPath; n = n.Parent {
-		part := n.Data
+		id, classes := "", ""
 		for _, a := range n.Attr {
 			switch {
 			case a.Key == "id" && a.Val != "" && len(a.Val) < 60:
-				part += "#" + a.Val
-			case a.Key == "class" && len(a.Val) < 120:
-				for _, c := range strings.Fields(a.Val) {
-					part += "." + c
-				}
+				id = "#" + a.Val
+			case a.Key == "class" && a.Val != "" && len(a.Val) < 120:
+				classes = "." + strings.Join(strings.Fields(a.Val), ".")
 			}
 		}
-		parts = append(parts, part)
+		parts = append(parts, n.Data+id+classes)
 	}
 	slices.Reverse(parts)
 	return strings.Join(parts, " > ")
