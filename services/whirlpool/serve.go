@@ -17,6 +17,7 @@ type serveFlags struct {
 	readOnly    bool
 	maxRunning  int
 	logLevel    string
+	engineFlags
 }
 
 func newServe() *cobra.Command {
@@ -48,6 +49,7 @@ nothing either.
 	fl.BoolVar(&f.readOnly, "read-only-link", false, "print a second link, of somebody who may look but not touch")
 	fl.IntVar(&f.maxRunning, "max-running", 10, "executions that crawl at once")
 	fl.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.add(fl)
 	_ = cmd.MarkFlagDirname("dir") // it was declared above
 	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
 		var level slog.Level
