@@ -55,7 +55,7 @@ func (m *Manager) check(job *crawl.Job) error {
 		errs = append(errs, &crawl.KeyError{Key: "seeds", Problem: "[]: name at least one URL to start from"})
 	}
 	if m.opt.Check != nil {
-		errs = append(errs, m.opt.Check(job))
+		errs = append(errs, m.opt.Check(&named))
 	}
 	return joined(errs)
 }

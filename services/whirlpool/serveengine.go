@@ -22,7 +22,7 @@ type engineFlags struct {
 func (f *engineFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.dns, "dns", "", "name server, `ADDR:PORT`")
 	fl.BoolVar(&f.allowPrivate, "allow-private", false, "let workflows that ask for it (allow_private) reach loopback and private addresses")
-	fl.IntVar(&f.concurrency, "concurrency", 256, "requests under way at once, over all executions")
+	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests under way at once, over all executions")
 }
 
 // engineOptions are the options of an engine whose data lie in dir. No more requests are under way than the process has
