@@ -21,7 +21,7 @@ type engineFlags struct {
 
 func (f *engineFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.dns, "dns", "", "name server, `ADDR:PORT`")
-	fl.BoolVar(&f.allowPrivate, "allow-private", false, "let workflows that ask for it (allow_private) reach loopback and private addresses")
+	fl.BoolVar(&f.allowPrivate, "allow-private", false, "permit loopback and private addresses, to all workflows")
 	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests under way at once, over all executions")
 }
 
@@ -29,7 +29,7 @@ func (f *engineFlags) add(fl *pflag.FlagSet) {
 // files for.
 func (f *engineFlags) engineOptions(dir string, log *slog.Logger) (node.EngineOptions, error) {
 	opt := node.DefaultEngine(filepath.Join(dir, "crawl"), filepath.Join(dir, "executions"), log)
-	opt.Node.Fetch.PrivateJobs, opt.DNS.Server = f.allowPrivate, f.dns
+	opt.Node.Fetch.AllowPrivate, opt.DNS.Server = f.allowPrivate, f.dns
 	files := process.OpenFiles()
 	opt.Node.SetWindow(process.FitFiles(f.concurrency, files))
 	opt.Node.Fetch.MaxIdleConns = process.FitFiles(opt.Node.Fetch.MaxIdleConns, files)
