@@ -180,7 +180,7 @@ func (r *reader) still(ctx context.Context) error {
 }
 
 func (r *reader) write(line []byte) error {
-	if err := r.ctl.SetWriteDeadline(time.Now().Add(writeTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := r.ctl.SetWriteDeadline(time.Now().Add(r.s.patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	if _, err := r.w.Write(line); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"net"
 	"net/http"
 	"net/http/httptest"
 
@@ -264,6 +265,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.http.Config.Handler = w.s
+	w.http.Listener = narrow{w.http.Listener}
 	w.http.Start()
 	w.key = w.s.LocalKey()
 	t.Cleanup(func() {
@@ -274,7 +276,18 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// answer is what a request brought.
+// narrow is a listener whose connections hold little of what nobody reads.
+type narrow struct{ net.Listener }
+
+func (n narrow) Accept() (net.Conn, error) {
+	c, err := n.Listener.Accept()
+	if err == nil {
+		_ = c.(*net.TCPConn).SetWriteBuffer(16 << 10)
+	}
+	return c, err
+}
+
+// got is what a request brought.
 type got struct {
 	status int
 	header http.Header

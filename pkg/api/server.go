@@ -29,12 +29,14 @@ type Server struct {
 	safe    safe
 	secret  []byte // of cursors
 	handler http.Handler
-	now     func() time.Time
+	// patience is how long a reader of a stream may take for a write.
+	patience time.Duration
+	now      func() time.Time
 }
 
 // New makes the API. Its stream of events ends with ctx.
 func New(ctx context.Context, d Deps) (*Server, error) {
-	s := &Server{Deps: d, log: d.Log, mux: newMux(), now: time.Now}
+	s := &Server{Deps: d, log: d.Log, mux: newMux(), now: time.Now, patience: writeTime}
 	if s.log == nil {
 		s.log = slog.Default()
 	}

@@ -51,9 +51,6 @@ func (m *Manager) check(job *crawl.Job) error {
 		named.ID = "x"
 	}
 	errs := []error{named.Validate(), filesOf(job)}
-	if len(job.Seeds) == 0 && job.SeedList == "" {
-		errs = append(errs, &crawl.KeyError{Key: "seeds", Problem: "[]: name at least one URL to start from"})
-	}
 	if m.opt.Check != nil {
 		errs = append(errs, m.opt.Check(&named))
 	}

@@ -38,6 +38,7 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if s.store, err = sqlite.Open(filepath.Join(f.dir, "control.db")); err != nil {
 		return s, err
 	}
+<<<<<<< HEAD
 	opt, err := f.engineOptions(f.dir, log)
 	if err != nil {
 		return s, err
@@ -46,6 +47,18 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 		return s, err
 	}
 	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: checkJob, Log: log})
+=======
+	opt := node.DefaultEngine(filepath.Join(f.dir, "crawl"), filepath.Join(f.dir, "executions"), log)
+	opt.Node.Fetch.PrivateJobs = f.allowPrivate
+	if s.engine, err = engine.Open(ctx, opt); err != nil {
+		return s, err
+	}
+	check, err := f.checker()
+	if err != nil {
+		return s, err
+	}
+	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: check, Log: log})
+>>>>>>> next
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(f.dir, "search"), Source: s.source, Log: log, Ring: ring})
 	settings := &serverSettings{store: s.store, manager: s.manager, levels: levels, flags: f, began: levels.Level()}
 	if err := settings.restore(ctx); err != nil {
@@ -70,7 +83,7 @@ func (s *served) source(ctx context.Context, id crawl.JobID) (*explore.Source, e
 			return nil, err
 		}
 	}
-	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.live(), Bodies: s.engine.Store().KeptBodies()}, nil
+	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.engine.Live(), Bodies: s.engine.Store().KeptBodies()}, nil
 }
 
 // close closes the stores.
@@ -82,10 +95,4 @@ func (s *served) close() (err error) {
 		err = errors.Join(err, s.store.Close())
 	}
 	return err
-}
-
-// live is what the engine tells of queues and hosts.
-func (s *served) live() explore.Live {
-	l, _ := any(s.engine).(explore.Live)
-	return l
 }

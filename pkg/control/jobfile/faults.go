@@ -65,8 +65,27 @@ func faultOf(doc *yaml.Node, err error) Fault {
 	} else if m := yamlLine.FindStringSubmatch(out.Message); m != nil {
 		out.Line, _ = strconv.Atoi(m[1])
 		out.Message = out.Message[len(m[0]):]
+	} else if i, n := seedOf(doc, out.Message); n != nil {
+		out.Key, out.Line, out.Column = "seeds["+strconv.Itoa(i)+"]", n.Line, n.Column
 	}
 	return out
+}
+
+// seedOf is the seed that a message is about; nil: none.
+func seedOf(doc *yaml.Node, message string) (int, *yaml.Node) {
+	if !strings.HasPrefix(message, "seed ") {
+		return 0, nil
+	}
+	for i := 0; ; i++ {
+		key := "seeds[" + strconv.Itoa(i) + "]"
+		n := find(doc, key)
+		if n == nil || n.Kind != yaml.ScalarNode {
+			return 0, nil
+		}
+		if _, err := crawl.ParseSeed(n.Value); err != nil && err.Error() == message {
+			return i, n
+		}
+	}
 }
 
 var keyPart = regexp.MustCompile(`[^.\[\]]+`)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -49,6 +50,9 @@ func Open(path string) (_ *Store, err error) {
 			err = errors.Join(fmt.Errorf("control store %s: %w", path, err), s.Close())
 		}
 	}()
+	if path, err = filepath.Abs(path); err != nil { // in a URL, the first part of another would be a host
+		return nil, err
+	}
 	pragmas := url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}, "_txlock": {"immediate"}}
 	name := func(v url.Values) string {

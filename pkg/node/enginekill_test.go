@@ -1,0 +1,201 @@
+package node_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+)
+
+// victimFile names the file that tells a victim what to do.
+const victimFile = "WHIRLPOOL_TEST_ENGINE_VICTIM"
+
+// victimOrder is what a victim does.
+type victimOrder struct {
+	Dir, DNS string
+	Seeds    []string
+	Jobs     int
+	Forget   bool // the bus forgets what is under way: the control
+}
+
+func TestMain(m *testing.M) {
+	if file := os.Getenv(victimFile); file != "" {
+		if err := victim(file); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// victimJob is the i-th job: all crawl the same web.
+func victimJob(i int, seeds []string) *crawl.Job {
+	job := crawl.DefaultJob()
+	job.ID, job.Seeds, job.Scope, job.MaxPages, job.MaxDepth = crawl.JobID(fmt.Sprintf("kill-%d", i)), seeds, crawl.ScopeAny, 0, -1
+	job.Politeness.Delay, job.Politeness.IPDelay = 0, 0
+	job.Retry.Base, job.Retry.Max = crawl.Duration(20*time.Millisecond), 8
+	return &job
+}
+
+// victim runs an engine until all its jobs have ended, or it is killed. The first one submits them.
+func victim(file string) error {
+	var o victimOrder
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, &o)
+	}
+	if err != nil {
+		return err
+	}
+	opt := engineOptions(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})), o.DNS, o.Dir)
+	if o.Forget {
+		opt.Bus.Journaled = nil
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	e, err := node.OpenEngine(ctx, opt)
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(ctx) }()
+	for i := range o.Jobs {
+		job := victimJob(i, o.Seeds)
+		if _, known, err := e.State(ctx, job.ID); err != nil || known {
+			continue
+		}
+		if err := e.Submit(ctx, job); err != nil {
+			return err
+		}
+	}
+	for left := o.Jobs; left > 0; time.Sleep(10 * time.Millisecond) {
+		left = 0
+		for i := range o.Jobs {
+			if s, _, err := e.State(ctx, victimJob(i, nil).ID); err != nil || !s.Ended {
+				left++
+			}
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		return err
+	}
+	return e.Close()
+}
+
+// killAndEnd runs victims, all but the last of which are killed, and least of them while there was work.
+func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
+	t.Helper()
+	data, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "order.json")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, uint64(os.Getpid())))
+	killed := 0
+	for i := range kills + 1 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), victimFile+"="+file)
+		cmd.Stderr = t.Output()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		patience := 3 * time.Minute
+		if i < kills {
+			patience = 50*time.Millisecond + time.Duration(rng.Int64N(int64(250*time.Millisecond)))
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("victim %d: %v", i, err)
+			}
+			t.Logf("victim %d had nothing left to do", i)
+			if killed < least {
+				t.Errorf("%d victims were killed: too few to prove much", killed)
+			}
+			return
+		case <-time.After(patience):
+		}
+		_ = cmd.Process.Kill()
+		<-ended
+		if i == kills {
+			t.Fatal("the last victim did not come to an end")
+		}
+		killed++
+	}
+}
+
+// withoutPlace are the pages of a job, without what depends on the order of a crawl.
+func withoutPlace(t *testing.T, dir string) []string {
+	t.Helper()
+	depth := regexp.MustCompile(`"depth":\d+,?`)
+	out := sortedPages(t, dir)
+	for i := range out {
+		out[i] = depth.ReplaceAllString(out[i], "")
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Ten jobs at once, killed at twenty instants, end as one that nobody disturbed, and their audits find nothing.
+func TestJobsOfAKilledEngineEndAsUndisturbed(t *testing.T) {
+	cfg := fakeweb.Plain(200, 600)
+	cfg.PageBytes = 4 << 10
+	srv := serve(t, cfg)
+	jobs, kills := 10, 20
+	if testing.Short() {
+		jobs, kills = 3, 5
+	}
+	alone := t.TempDir()
+	crawlAll(t, optionsFor(t, srv, victimJob(0, srv.Web().Seeds()), alone))
+	want := withoutPlace(t, alone)
+	o := victimOrder{Dir: t.TempDir(), DNS: srv.DNSAddr(), Seeds: srv.Web().Seeds(), Jobs: jobs}
+	killAndEnd(t, o, kills, kills/2)
+	e, _ := runEngine(t, srv, o.Dir)
+	for i := range jobs {
+		id := victimJob(i, nil).ID
+		sound(t, e, id)
+		if got := withoutPlace(t, filepath.Join(o.Dir, "executions", string(id))); !slices.Equal(got, want) {
+			t.Errorf("%s has %d pages, or others than the %d of an undisturbed crawl", id, len(got), len(want))
+		}
+	}
+}
+
+// Control: a bus that forgets what is under way loses URLs, and the audit says so.
+func TestControlAForgetfulEngineIsFound(t *testing.T) {
+	cfg := fakeweb.Plain(200, 400)
+	cfg.PageBytes = 4 << 10
+	srv := serve(t, cfg)
+	o := victimOrder{Dir: t.TempDir(), DNS: srv.DNSAddr(), Seeds: srv.Web().Seeds(), Jobs: 3, Forget: true}
+	killAndEnd(t, o, 8, 1)
+	e, _ := runEngine(t, srv, o.Dir)
+	faults := 0
+	for i := range o.Jobs {
+		r, err := e.Store().AuditJob(t.Context(), victimJob(i, nil).ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults += len(r.Faults)
+	}
+	if faults == 0 {
+		t.Error("no audit finds that messages were forgotten: the test above proves nothing")
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/secret"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
+)
+
+// filesDir holds, below the server's directory, the files that definitions may name: lists of seeds, passwords. Whoever
+// may change a definition could have others sent to a site of his.
+const filesDir = "files"
+
+// checker checks what a definition has to pass besides its settings: patterns, rules for pages, files.
+func (f *serveFlags) checker() (func(*crawl.Job) error, error) {
+	dir, err := filepath.Abs(filepath.Join(f.dir, filesDir))
+	return func(job *crawl.Job) error {
+		if err := checkFiles(job, dir); err != nil {
+			return err
+		}
+		_, errRules := parser.CompileRules(job.Rules)
+		_, err := urlrules.Compile(job)
+		return errors.Join(err, errRules)
+	}, err
+}
+
+// checkFiles refuses files that lie elsewhere.
+func checkFiles(job *crawl.Job, dir string) error {
+	named := []string{job.SeedList, job.Blacklist}
+	copied := *job
+	copied.MapSecretFiles(func(path string) string {
+		named = append(named, path)
+		return path
+	})
+	for _, proxy := range job.Network.Proxies {
+		if path, is := secret.Path(proxy); is {
+			named = append(named, path)
+		}
+	}
+	for _, c := range job.Network.Certificates {
+		named = append(named, c.Cert, c.Key)
+	}
+	for _, name := range named {
+		if name != "" && (!filepath.IsAbs(name) || !strings.HasPrefix(filepath.Clean(name), dir+string(filepath.Separator))) {
+			return fmt.Errorf("the definition names the file %s: a server reads only files in %s, by their whole paths: put it there", name, dir)
+		}
+	}
+	return nil
+}
