@@ -38,18 +38,10 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if s.store, err = sqlite.Open(filepath.Join(f.dir, "control.db")); err != nil {
 		return s, err
 	}
-<<<<<<< HEAD
 	opt, err := f.engineOptions(f.dir, log)
 	if err != nil {
 		return s, err
 	}
-	if s.engine, err = engine.Open(ctx, opt); err != nil {
-		return s, err
-	}
-	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: checkJob, Log: log})
-=======
-	opt := node.DefaultEngine(filepath.Join(f.dir, "crawl"), filepath.Join(f.dir, "executions"), log)
-	opt.Node.Fetch.PrivateJobs = f.allowPrivate
 	if s.engine, err = engine.Open(ctx, opt); err != nil {
 		return s, err
 	}
@@ -58,7 +50,6 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 		return s, err
 	}
 	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: check, Log: log})
->>>>>>> next
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(f.dir, "search"), Source: s.source, Log: log, Ring: ring})
 	settings := &serverSettings{store: s.store, manager: s.manager, levels: levels, flags: f, began: levels.Level()}
 	if err := settings.restore(ctx); err != nil {
