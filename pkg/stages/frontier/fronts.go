@@ -84,8 +84,13 @@ func (f *fronts) jobs(job crawl.JobID) *jobFronts {
 	return f.of(job)
 }
 
-// add counts a task that was queued.
-func (f *fronts) add(q *crawl.Queued) { f.jobs(q.Task.Job).lengths[q.Task.Priority]++ }
+// add counts a task that was queued, and reports whether it is the only one of its job there.
+func (f *fronts) add(q *crawl.Queued) (only bool) {
+	j := f.jobs(q.Task.Job)
+	only = j.lengths == [crawl.MaxPriority + 1]int64{}
+	j.lengths[q.Task.Priority]++
+	return only
+}
 
 // pick chooses the job whose turn it is among those that have tasks and are not to be passed over, and one of its
 // queues; nil: there is none. What was set aside because nobody knows its job lies in the queues without one.

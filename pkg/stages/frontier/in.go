@@ -73,7 +73,9 @@ func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task
 		return fmt.Errorf("frontier: queue %d tasks, the first %s: %w", len(tasks), tasks[0].URL, err)
 	}
 	f.mu.Lock()
-	f.stock.queuedFronts(items)
+	if f.stock.queuedFronts(items) { // its turn is not to wait for a draw that others need not hurry
+		f.bench.pacer.reset()
+	}
 	f.mu.Unlock()
 	f.signal()
 	return nil

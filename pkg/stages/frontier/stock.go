@@ -39,16 +39,18 @@ func (s *stock) took() {
 	s.queued--
 }
 
-// queuedFronts counts tasks that were put into front queues.
-func (s *stock) queuedFronts(items []crawl.Queued) {
+// queuedFronts counts tasks that were put into front queues. hungry: one of several jobs had none there before, and may
+// have none anywhere.
+func (s *stock) queuedFronts(items []crawl.Queued) (hungry bool) {
 	for i := range items {
 		if isLevel(items[i].Queue) {
 			s.levels.of(items[i].Task.Job).add(items[i].Task.Depth, 1)
 		} else {
-			s.fronts.add(&items[i])
+			hungry = s.fronts.add(&items[i]) || hungry
 		}
 	}
 	s.queued += int64(len(items))
+	return hungry && len(s.fronts.all) > 1
 }
 
 // queuedLater counts tasks that were put into a queue of retries.
