@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -148,8 +149,11 @@ func (e *Engine) Seeds(ctx context.Context, id crawl.JobID, urls []string) (int,
 // that. A job that is not known is no error.
 func (e *Engine) Discard(ctx context.Context, id crawl.JobID, keepRecords bool) error {
 	j := e.job(id)
-	if j == nil {
+	if j == nil && keepRecords {
 		return nil
+	}
+	if j == nil { // what an earlier call kept may be there
+		return os.RemoveAll(e.store.JobDir(id))
 	}
 	j.turn.Lock()
 	defer j.turn.Unlock()
