@@ -121,10 +121,10 @@ func (x *index) hosts(ctx context.Context) (all []Host, err error) {
 		all = append(all, h)
 		return err
 	})
-	if err != nil || x.src.Live == nil {
+	if err != nil || x.source().Live == nil {
 		return all, err
 	}
-	now, err := x.src.Live.Hosts(ctx, x.src.ID)
+	now, err := x.source().Live.Hosts(ctx, x.source().ID)
 	for i := range now {
 		n, known := at[now[i].Key]
 		if !known {

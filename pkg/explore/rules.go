@@ -35,8 +35,8 @@ func (x *Explorer) RecordRules(ctx context.Context, id crawl.JobID, key string) 
 		return nil, fmt.Errorf("execution %q: %w", id, err)
 	}
 	var rules []crawl.SiteRule
-	if ix.src.Job != nil {
-		rules = ix.src.Job.Rules
+	if ix.source().Job != nil {
+		rules = ix.source().Job.Rules
 	}
 	return ix.testRecord(ctx, r, rules)
 }

@@ -174,7 +174,7 @@ func (c *conductor) then(ctx context.Context, x *Execution) (any, error) {
 		return nil, err
 	}
 	once := fmt.Sprintf("then %s %d", x.ID, x.Attempt)
-	next, err := c.Manager.start(ctx, conductorName, job.Lifecycle.Then, Overrides{}, Cause{Kind: "then", By: string(x.ID)}, once)
+	next, err := c.start(ctx, conductorName, job.Lifecycle.Then, Overrides{}, Cause{Kind: "then", By: string(x.ID)}, once)
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) {
 		err = crawl.Permanent(fmt.Errorf("lifecycle.then: workflow %s: %w", job.Lifecycle.Then, err))
 	}

@@ -86,7 +86,7 @@ func TestValuesAreTheCrawlsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields, _ := parser.Fields(compiled, u, "text/html", "utf-8", []byte(page))
+	fields, _ := compiled.Fields(&crawl.Record{URL: u, ContentType: "text/html", Charset: "utf-8"}, []byte(page))
 	r, err := Run(rules, u, []byte(page))
 	if err != nil {
 		t.Fatal(err)
