@@ -21,6 +21,8 @@ func unknownJob(id crawl.JobID) error {
 // Submit stores the job as it is now, seeds it, and lets it run: a new one, one that was stopped or held, and one that
 // had ended and whose bounds were widened. A faulty job is a permanent error (crawl.IsPermanent). When it returns, the
 // job goes on after whatever ends the process.
+//
+//nolint:contextcheck // a job runs in the context of the engine, whoever asked for it
 func (e *Engine) Submit(ctx context.Context, job *crawl.Job) error {
 	if err := job.Validate(); err != nil {
 		return crawl.Permanent(fmt.Errorf("job: %w", err))

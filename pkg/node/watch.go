@@ -11,6 +11,8 @@ import (
 const watchEvery = 20 * time.Millisecond
 
 // watch notes the end of a job, and returns then, or when ctx is done.
+//
+//nolint:contextcheck // a job runs in the context of the engine, whoever asked for it
 func (e *Engine) watch(ctx context.Context, j *engineJob) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
