@@ -6,12 +6,14 @@ import (
 )
 
 // An indexer that nothing else wants the processor for rests a little; beside work that fills the machine, or half of
-// what the process may use, it takes a 25th of one core, which costs a crawl 2 % of two.
+// what the process may use, it takes a 25th of one core, which costs a crawl 2 % of two. When nothing is crawled, it goes
+// on whatever else the machine does: that is for the operating system to share out.
 const (
 	restIdle = 0.2
 	restBusy = 24
 	busyFrom = 0.5  // of the cores that the process may use, for other work than the indexer's
 	fullFrom = 0.25 // of the machine's cores, that must be idle
+	restFrom = 0.1  // of a core: where other work uses less, nobody is in a hurry
 	longRest = 5 * time.Second
 	measured = 200 * time.Millisecond // over that time at least
 )
@@ -48,11 +50,12 @@ func (p *pace) measure(now time.Time) {
 	used, ok := processorTime()
 	idle, known := machineTicks()
 	if first := p.at.IsZero(); !first && ok {
-		others := used - p.used - p.own
-		p.quiet = others.Seconds() < busyFrom*took.Seconds()*float64(runtime.GOMAXPROCS(0))
+		others := (used - p.used - p.own).Seconds() / took.Seconds()
+		room := others < busyFrom*float64(runtime.GOMAXPROCS(0))
 		if all := idle.all - p.idle.all; known && all > 0 {
-			p.quiet = p.quiet && float64(idle.idle-p.idle.idle) > fullFrom*float64(all)
+			room = room && float64(idle.idle-p.idle.idle) > fullFrom*float64(all)
 		}
+		p.quiet = room || others < restFrom
 	}
 	p.at, p.used, p.own, p.idle = now, used, 0, idle
 }
