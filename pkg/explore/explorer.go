@@ -85,7 +85,7 @@ func (x *Explorer) follow(ctx context.Context, ix *index) (more bool) {
 	began := time.Now()
 	more, err := ix.step(ctx)
 	if err != nil && ctx.Err() == nil {
-		x.opt.Log.Warn("the search index of an execution does not go on; its other pages do", "execution", ix.src.ID, "error", err)
+		x.opt.Log.Warn("the search index of an execution does not go on; its other pages do", "execution", ix.source().ID, "error", err)
 		return false
 	}
 	if more && !x.opt.Eager {
@@ -150,23 +150,30 @@ func (x *Explorer) Unfollow(id crawl.JobID) {
 	}
 }
 
-// Refresh has the source of an execution asked for anew at the next question.
-func (x *Explorer) Refresh(id crawl.JobID) error {
+// Refresh asks for the source of an execution anew: its job was revised.
+func (x *Explorer) Refresh(ctx context.Context, id crawl.JobID) error {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	ix := x.open[id]
-	delete(x.open, id)
+	x.mu.Unlock()
 	if ix == nil {
 		return nil
 	}
-	return ix.close()
+	src, err := x.opt.Source(ctx, id)
+	if err == nil {
+		ix.src.Store(src)
+	}
+	return err
 }
 
 // Forget deletes the index of an execution that is deleted. It is made anew if the execution is asked for again.
 func (x *Explorer) Forget(id crawl.JobID) error {
-	err := x.Refresh(id)
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	var err error
+	if ix := x.open[id]; ix != nil {
+		err = ix.close()
+	}
+	delete(x.open, id)
 	delete(x.series, id)
 	return errors.Join(err, removeIndex(x.opt.Dir, id))
 }

@@ -81,15 +81,15 @@ func (x *Explorer) sampleAll(ctx context.Context) {
 			return
 		case now := <-tick.C:
 			for _, ix := range x.indexes() {
-				if ix.src.Live == nil || !ix.pinned.Load() {
+				if ix.source().Live == nil || !ix.pinned.Load() {
 					continue
 				}
-				v, err := ix.src.Live.Counts(ctx, ix.src.ID)
+				v, err := ix.source().Live.Counts(ctx, ix.source().ID)
 				if err != nil { // the series has a gap there
 					continue
 				}
 				v.At = now.UTC()
-				x.Sample(ix.src.ID, v)
+				x.Sample(ix.source().ID, v)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -56,6 +57,13 @@ or a dead letter cannot be read. ` + "`whirlpool repair`" + ` puts right what is
 		return judged(cmd, r, *asJSON, fmt.Sprintf("job %s is not sound: keep this output; `whirlpool repair --cluster --job %s` puts right what is wrong",
 			j.Info.ID, j.Info.ID))
 	})
+	cmd.RunE = ref.overServer(func(cmd *cobra.Command, _ []string, c *client.Client, id crawl.JobID) error {
+		r, err := c.View(id).Audit(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return judged(cmd, r, *asJSON, fmt.Sprintf("execution %s is not sound: keep this output, and copy the server's directory before anything else", id))
+	}, cmd.RunE)
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -40,8 +41,11 @@ func (r *crawlRef) overCluster(dir onDirectory, over onCluster) command {
 
 // overView runs a command over either, where it asks nothing but the view.
 func (r *crawlRef) overView(run func(*cobra.Command, []string, report.View) error) command {
-	return r.over(func(cmd *cobra.Command, args []string, d *directory.Directory) error { return run(cmd, args, d) },
-		func(cmd *cobra.Command, args []string, j *cluster.Job) error { return run(cmd, args, j) })
+	return r.overServer(func(cmd *cobra.Command, args []string, c *client.Client, id crawl.JobID) error {
+		return run(cmd, args, c.View(id))
+	},
+		r.over(func(cmd *cobra.Command, args []string, d *directory.Directory) error { return run(cmd, args, d) },
+			func(cmd *cobra.Command, args []string, j *cluster.Job) error { return run(cmd, args, j) }))
 }
 
 // withDirectory runs a command over a crawl's directory.

@@ -52,7 +52,7 @@ func newExport() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("columns", "fields")
 	run := ref.over(f.runDirectory, f.runCluster)
 	copies := ref.over(f.copyDirectory, f.copyCluster)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = ref.overServer(f.exportServer, func(cmd *cobra.Command, args []string) error {
 		if f.copies(args) {
 			return copies(cmd, args)
 		}
@@ -63,7 +63,7 @@ func newExport() *cobra.Command {
 			return exitStatus{exitUsage, err}
 		}
 		return run(cmd, args)
-	}
+	})
 	return cmd
 }
 

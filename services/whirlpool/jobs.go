@@ -20,7 +20,7 @@ func newJobs() *cobra.Command {
 		Example: "  whirlpool jobs --cluster=node.yml\n  whirlpool jobs --cluster --json | jq -r .[].job",
 		Args:    cobra.NoArgs,
 	}
-	ref := clusterOnly(cmd, "jobs lists the jobs of a cluster: say which with --cluster or --cluster=node.yml")
+	ref := clusterOnly(cmd, "jobs lists the jobs of a cluster: say which with --cluster or --cluster=node.yml; of a server: --server")
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
 	cmd.RunE = ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
 		lines, err := s.List(cmd.Context())

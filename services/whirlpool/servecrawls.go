@@ -20,6 +20,7 @@ import (
 type crawls struct {
 	s     *served
 	dir   string
+	check func(*crawl.Job) error // what a definition has to pass
 	began time.Time
 }
 
@@ -49,6 +50,9 @@ func (c *crawls) Revise(ctx context.Context, actor string, id crawl.JobID, chang
 	next, err := change(job)
 	if err != nil {
 		return nil, err
+	}
+	if err := c.check(next); err != nil {
+		return nil, &control.Misuse{Err: err}
 	}
 	changes, err := c.s.engine.Revise(ctx, next)
 	if err != nil {
@@ -126,7 +130,7 @@ func (p *pagesReader) Close() error { return p.done() }
 
 // Body implements api.Crawls.
 func (c *crawls) Body(ctx context.Context, id crawl.JobID, d crawl.Digest) ([]byte, bool, error) {
-	return c.s.engine.Store().KeptBodies().Kept(ctx, id, d)
+	return c.s.engine.Store().AllBodies().Kept(ctx, id, d)
 }
 
 // Agents implements api.Crawls: this process.

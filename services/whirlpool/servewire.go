@@ -54,7 +54,7 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if err := settings.restore(ctx); err != nil {
 		return s, err
 	}
-	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Explore: s.explorer, Crawls: &crawls{s: s, dir: f.dir, began: time.Now()}, Vault: s.store,
+	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Explore: s.explorer, Crawls: &crawls{s: s, dir: f.dir, check: check, began: time.Now()}, Vault: s.store,
 		Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
 	return s, err
 }
@@ -73,7 +73,7 @@ func (s *served) source(ctx context.Context, id crawl.JobID) (*explore.Source, e
 			return nil, err
 		}
 	}
-	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.engine.Live(), Bodies: s.engine.Store().KeptBodies()}, nil
+	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.engine.Live(), Bodies: s.engine.Store().JobBodies(id)}, nil
 }
 
 // close closes the stores.

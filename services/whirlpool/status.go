@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -49,7 +50,13 @@ and 3 where one was stopped.`,
 		s, err := clusterStatus(cmd.Context(), c, crawl.JobID(ref.job), *why)
 		return show(cmd, s, *asJSON, err)
 	})
-	cmd.RunE = failing(ref.waitFirst(wait, cmd.RunE))
+	cmd.RunE = ref.overServer(func(cmd *cobra.Command, _ []string, c *client.Client, id crawl.JobID) error {
+		if *wait || *why {
+			return usage("of a server, `whirlpool exec watch` waits, and the studio counts reasons: leave --wait and --reasons out")
+		}
+		s, err := c.View(id).Status(cmd.Context())
+		return show(cmd, s, *asJSON, err)
+	}, failing(ref.waitFirst(wait, cmd.RunE)))
 	return cmd
 }
 

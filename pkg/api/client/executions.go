@@ -137,3 +137,8 @@ func (c *Client) Keys(ctx context.Context) ([]api.APIKey, error) {
 func (c *Client) RevokeKey(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: "/api-keys/" + url.PathEscape(id)}, nil)
 }
+
+// Revise changes settings of an execution.
+func (c *Client) Revise(ctx context.Context, id crawl.JobID, r api.NewRevision) (*control.Revised, error) {
+	return post[control.Revised](ctx, c, executionPath(id)+"/revisions", r)
+}
