@@ -177,10 +177,10 @@ func newWorkflowDiff() *cobra.Command {
 			return err
 		}
 		if len(d.Changes) == 0 {
-			cmd.Printf("versions %d and %d crawl the same\n", from, to)
+			fmt.Fprintf(cmd.OutOrStdout(), "versions %d and %d crawl the same\n", from, to)
 		}
 		for _, change := range d.Changes {
-			cmd.Println(change)
+			fmt.Fprintln(cmd.OutOrStdout(), change)
 		}
 		return nil
 	})
