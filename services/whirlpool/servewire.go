@@ -36,7 +36,7 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if s.store, err = sqlite.Open(filepath.Join(f.dir, "control.db")); err != nil {
+	if s.store, err = sqlite.Open(filepath.Join(f.dir, "control.db")); err != nil { //nolint:contextcheck // it is short
 		return s, err
 	}
 	opt := node.DefaultEngine(filepath.Join(f.dir, "crawl"), filepath.Join(f.dir, "executions"), log)

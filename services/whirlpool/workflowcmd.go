@@ -116,12 +116,11 @@ func newWorkflowEdit() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		source := ""
+		take := func() (string, error) { return edited(cmd, v.Source) }
 		if *file != "" {
-			source, err = definition(cmd, *file)
-		} else {
-			source, err = edited(cmd, v.Source)
+			take = func() (string, error) { return definition(cmd, *file) }
 		}
+		source, err := take()
 		if err != nil {
 			return err
 		}
