@@ -47,20 +47,31 @@ func (p *pdfReader) open(r *crawl.OpenRequest) (*crawl.Opened, error) {
 	return readPDF(pdf, r), nil
 }
 
-// start compiles PDFium. It has no file system, no arguments and no environment.
-func (p *pdfReader) start() error {
-	ctx := context.Background()
-	cfg := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
-		WithMemoryLimitPages(pdfMemory)
+// start compiles PDFium, or takes it from the cache. A cache that cannot be used is done without.
+func (p *pdfReader) start() (err error) {
 	if p.cache != "" {
-		if cache, err := wazero.NewCompilationCacheWithDir(p.cache); err == nil {
-			cfg = cfg.WithCompilationCache(cache)
+		sweepCache(p.cache)
+		if cache, e := wazero.NewCompilationCacheWithDir(p.cache); e == nil {
+			if p.pool, err = compilePDFium(cache); err == nil {
+				sealCache(p.cache)
+				return nil
+			}
+			eachCached(p.cache, func(name string) { _ = os.Remove(name) }) // what it holds, another process cannot use either
 		}
 	}
-	var err error
-	p.pool, err = webassembly.Init(webassembly.Config{Context: ctx, MinIdle: 0, MaxIdle: 1, MaxTotal: 1, RuntimeConfig: cfg,
-		FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: os.Stderr})
+	p.pool, err = compilePDFium(nil)
 	return err
+}
+
+// compilePDFium compiles PDFium. It has no file system, no arguments and no environment. cache may be nil.
+func compilePDFium(cache wazero.CompilationCache) (pdfium.Pool, error) {
+	cfg := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
+		WithMemoryLimitPages(pdfMemory)
+	if cache != nil {
+		cfg = cfg.WithCompilationCache(cache)
+	}
+	return webassembly.Init(webassembly.Config{Context: context.Background(), MinIdle: 0, MaxIdle: 1, MaxTotal: 1, RuntimeConfig: cfg,
+		FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: os.Stderr})
 }
 
 // readPDF reads a document. An error of PDFium, a trap of its sandbox too, is the document's fault.

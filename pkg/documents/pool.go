@@ -113,7 +113,7 @@ func (p *Pool) take() (*worker, error) {
 
 // cacheDir returns the directory of the compiled PDFium, making it where there is none. mu is held.
 func (p *Pool) cacheDir() string {
-	if dir := p.cfg.Cache; dir != "" && os.MkdirAll(dir, 0o700) == nil {
+	if dir := p.cfg.Cache; dir != "" && os.MkdirAll(dir, 0o700) == nil && writable(dir) {
 		return dir
 	}
 	if p.cache == "" {

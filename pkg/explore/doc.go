@@ -9,6 +9,6 @@
 //  3. Answer within bounds: a page of a list by cursor, a scan of so many rows at most, which says how many it scanned.
 //  4. Give what was crawled as plain text. Nothing here is HTML, whatever a page held; long values are cut, and say so.
 //
-// The index is derived: it can be deleted, and is made again. How far it has read stands in the same transaction as what
-// it read, so it survives a kill at any instant.
+// The index is derived: it can be deleted, and is made again. How far it has read stands in the same transaction as
+// what it read, so it survives a kill at any instant.
 package explore

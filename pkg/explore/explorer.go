@@ -51,6 +51,8 @@ func Open(opt Options) *Explorer {
 const (
 	idleClose = 5 * time.Minute
 	lookEvery = 300 * time.Millisecond
+	// afterFault is how long an index rests that does not go on: its disk is full, or a file is damaged.
+	afterFault = 10 * time.Second
 )
 
 // Run follows the executions that were asked for, and samples those that run, until ctx is done. Then it closes the
@@ -83,9 +85,15 @@ func (x *Explorer) follow(ctx context.Context, ix *index) (more bool) {
 		return false
 	}
 	began := time.Now()
+	if began.Before(ix.again) {
+		return false
+	}
+	before := ix.Index().Fault
 	more, err := ix.step(ctx)
 	if err != nil && ctx.Err() == nil {
-		x.opt.Log.Warn("the search index of an execution does not go on; its other pages do", "execution", ix.src.ID, "error", err)
+		if ix.again = began.Add(afterFault); ix.Index().Fault != before {
+			x.opt.Log.Warn("the search index of an execution does not go on; it is tried again", "execution", ix.source().ID, "error", err)
+		}
 		return false
 	}
 	if more && !x.opt.Eager {
@@ -141,32 +149,43 @@ func (x *Explorer) Follow(ctx context.Context, id crawl.JobID) error {
 	return err
 }
 
-// Unfollow lets go of an execution that has ended. Its index is completed.
+// Unfollow lets go of an execution that has ended. Its index is completed, and its series has its end.
 func (x *Explorer) Unfollow(id crawl.JobID) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	if ix := x.open[id]; ix != nil {
-		ix.pinned.Store(false)
+	ix := x.open[id]
+	x.mu.Unlock()
+	if ix == nil || !ix.pinned.Swap(false) || ix.source().Live == nil {
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	x.sample(ctx, ix, time.Now())
 }
 
-// Refresh has the source of an execution asked for anew at the next question.
-func (x *Explorer) Refresh(id crawl.JobID) error {
+// Refresh asks for the source of an execution anew: its job was revised.
+func (x *Explorer) Refresh(ctx context.Context, id crawl.JobID) error {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	ix := x.open[id]
-	delete(x.open, id)
+	x.mu.Unlock()
 	if ix == nil {
 		return nil
 	}
-	return ix.close()
+	src, err := x.opt.Source(ctx, id)
+	if err == nil {
+		ix.src.Store(src)
+	}
+	return err
 }
 
 // Forget deletes the index of an execution that is deleted. It is made anew if the execution is asked for again.
 func (x *Explorer) Forget(id crawl.JobID) error {
-	err := x.Refresh(id)
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	var err error
+	if ix := x.open[id]; ix != nil {
+		err = ix.close()
+	}
+	delete(x.open, id)
 	delete(x.series, id)
 	return errors.Join(err, removeIndex(x.opt.Dir, id))
 }

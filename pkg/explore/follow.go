@@ -23,6 +23,9 @@ const (
 func (x *index) step(ctx context.Context) (more bool, err error) {
 	x.following.Lock()
 	defer x.following.Unlock()
+	if x.closed {
+		return false, nil
+	}
 	began := time.Now()
 	log, err := x.followLog(ctx)
 	if err != nil {
@@ -79,10 +82,10 @@ func sizeOf(name string) int64 {
 	return info.Size()
 }
 
-func (x *index) logFile() string { return filepath.Join(x.src.Dir, "crawl.log") }
+func (x *index) logFile() string { return filepath.Join(x.source().Dir, "crawl.log") }
 
 func (x *index) pagesFile() (name string, packed bool) {
-	name = filepath.Join(x.src.Dir, "pages.jsonl")
+	name = filepath.Join(x.source().Dir, "pages.jsonl")
 	if sizeOf(name) == 0 && sizeOf(name+".zst") > 0 {
 		return name + ".zst", true
 	}

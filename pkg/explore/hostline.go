@@ -35,8 +35,8 @@ func (x *Explorer) Host(ctx context.Context, id crawl.JobID, key string) (*HostS
 	if err != nil {
 		return nil, err
 	}
-	if ix.src.Live != nil {
-		now, err := ix.src.Live.Hosts(ctx, id)
+	if ix.source().Live != nil {
+		now, err := ix.source().Live.Hosts(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -81,26 +81,32 @@ func (x *index) hostLine(ctx context.Context, host int64) ([]Request, error) {
 
 // logLines reads lines of crawl.log at offsets. Damaged ones are left out.
 func (x *index) logLines(offs []int64) (lines []*crawl.LogLine, err error) {
+	err = x.eachLogLine(offs, func(_ int, l *crawl.LogLine) { lines = append(lines, l) })
+	return lines, err
+}
+
+// eachLogLine calls use with the lines at offsets, but for damaged ones.
+func (x *index) eachLogLine(offs []int64, use func(i int, l *crawl.LogLine)) (err error) {
 	if len(offs) == 0 {
-		return nil, nil
+		return nil
 	}
 	f, err := os.Open(x.logFile())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	r := bufio.NewReaderSize(nil, 4<<10)
-	for _, off := range offs {
+	for i, off := range offs {
 		r.Reset(io.NewSectionReader(f, off, maxLogLine))
 		text, err := r.ReadBytes('\n')
 		if err != nil {
 			continue
 		}
 		if l, err := jsonl.ParseLogLine(text); err == nil {
-			lines = append(lines, l)
+			use(i, l)
 		}
 	}
-	return lines, nil
+	return nil
 }
 
 // maxLogLine bounds a line of crawl.log.
@@ -129,10 +135,10 @@ func (x *index) paced(lines []*crawl.LogLine) []Request {
 
 // gapReason tells why a host had such a rest behind a request.
 func (x *index) gapReason(gap time.Duration, before *crawl.LogLine) string {
-	if x.src.Job == nil {
+	if x.source().Job == nil {
 		return ""
 	}
-	p := &x.src.Job.Politeness
+	p := &x.source().Job.Politeness
 	adaptive := min(time.Duration(p.DownloadFactor*float64(before.Duration)), p.MaxAdaptive.D())
 	near := func(want time.Duration) bool {
 		return want > 0 && gap >= want*9/10 && gap <= want+want/5+500*time.Millisecond

@@ -47,8 +47,8 @@ func (x *Explorer) Hosts(ctx context.Context, id crawl.JobID, f HostFilter, p Pa
 	return pageOfHosts(all, c, limitOf(p), value, falling, by == "key", ix.Index()), nil
 }
 
-// pageOfHosts cuts a page out of sorted hosts. It goes on behind the value and key at which the page before ended, though
-// figures changed meanwhile.
+// pageOfHosts cuts a page out of sorted hosts. It goes on behind the value and key at which the page before ended,
+// though figures changed meanwhile.
 func pageOfHosts(all []Host, c cursor, limit int, value func(*Host) float64, falling, byKey bool, state *Index) *List[Host] {
 	from := 0
 	if c.Key != "" {
@@ -121,10 +121,10 @@ func (x *index) hosts(ctx context.Context) (all []Host, err error) {
 		all = append(all, h)
 		return err
 	})
-	if err != nil || x.src.Live == nil {
+	if err != nil || x.source().Live == nil {
 		return all, err
 	}
-	now, err := x.src.Live.Hosts(ctx, x.src.ID)
+	now, err := x.source().Live.Hosts(ctx, x.source().ID)
 	for i := range now {
 		n, known := at[now[i].Key]
 		if !known {

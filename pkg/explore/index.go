@@ -20,14 +20,16 @@ import (
 
 // index is the index of one execution. One goroutine writes it (follow.go); many read it.
 type index struct {
-	src    *Source
-	name   string  // of the file
-	write  *sql.DB // one connection
-	read   *sql.DB // some, which cannot write
+	src    atomic.Pointer[Source] // changed by Refresh
+	name   string                 // of the file
+	write  *sql.DB                // one connection
+	read   *sql.DB                // some, which cannot write
 	used   atomic.Int64
 	pinned atomic.Bool // followed though nobody asks
 
+	again     time.Time  // not before, after a fault; for who follows
 	following sync.Mutex // held by who writes
+	closed    bool
 	words     words
 	hostIDs   map[string]int64 // by key; emptied when it is large
 	log       tail
@@ -40,7 +42,7 @@ type index struct {
 	shape   cellCache
 	faceted facetCache
 
-	canonicalizer sync.Once
+	canonicalizer sync.Once // keep_params holds for a job's life
 	canon         *weburl.Canonicalizer
 }
 
@@ -75,7 +77,8 @@ func removeIndex(dir string, id crawl.JobID) (err error) {
 func indexName(dir string, id crawl.JobID) string { return filepath.Join(dir, string(id)+".db") }
 
 func tryIndex(ctx context.Context, dir string, src *Source) (x *index, err error) {
-	x = &index{src: src, name: indexName(dir, src.ID), hostIDs: map[string]int64{}}
+	x = &index{name: indexName(dir, src.ID), hostIDs: map[string]int64{}}
+	x.src.Store(src)
 	// A power failure may cost the last batches, which are read again.
 	const common = "?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)&_pragma=temp_store(MEMORY)"
 	if x.write, err = sql.Open("sqlite", "file:"+x.name+common+"&_pragma=cache_size(-16000)&_txlock=immediate"); err != nil {
@@ -85,7 +88,7 @@ func tryIndex(ctx context.Context, dir string, src *Source) (x *index, err error
 	if err = x.prepare(ctx); err != nil {
 		return nil, errors.Join(err, x.write.Close())
 	}
-	if x.read, err = sql.Open("sqlite", "file:"+x.name+common+"&_pragma=cache_size(-8000)&_pragma=query_only(1)"); err != nil {
+	if x.read, err = sql.Open("sqlite", "file:"+x.name+common+"&_pragma=cache_size(-4000)&_pragma=query_only(1)"); err != nil {
 		return nil, errors.Join(err, x.write.Close())
 	}
 	x.read.SetMaxOpenConns(4)
@@ -94,6 +97,9 @@ func tryIndex(ctx context.Context, dir string, src *Source) (x *index, err error
 	x.used.Store(time.Now().UnixNano())
 	return x, nil
 }
+
+// source is where the execution is.
+func (x *index) source() *Source { return x.src.Load() }
 
 // prepare makes the tables, or reads where the last run ended.
 func (x *index) prepare(ctx context.Context) error {
@@ -152,6 +158,7 @@ func (x *index) Index() *Index {
 func (x *index) close() error {
 	x.following.Lock()
 	defer x.following.Unlock()
+	x.closed = true
 	return errors.Join(x.read.Close(), x.write.Close())
 }
 

@@ -132,8 +132,8 @@ func (x *Explorer) crawlLog(ctx context.Context, f LogFilter, level slog.Level, 
 
 // logLine is a line of crawl.log as the list has it.
 func (x *index) logLine(l *crawl.LogLine, off int64) LogLine {
-	out := LogLine{ID: "c" + string(x.src.ID) + "." + strconv.FormatInt(off, 36), At: l.At, Source: "crawl", Level: levelOf(l).String(),
-		Execution: x.src.ID, Host: l.URL.HostKey(), URL: plain(l.URL.String(), maxURL), Verdict: l.Verdict.String(), Status: l.Status}
+	out := LogLine{ID: "c" + string(x.source().ID) + "." + strconv.FormatInt(off, 36), At: l.At, Source: "crawl", Level: levelOf(l).String(),
+		Execution: x.source().ID, Host: l.URL.HostKey(), URL: plain(l.URL.String(), maxURL), Verdict: l.Verdict.String(), Status: l.Status}
 	out.Message = strings.Join(slices.DeleteFunc([]string{out.Verdict, statusText(l.Status), l.Reason, plain(l.Detail, maxLogText)},
 		func(s string) bool { return s == "" }), " ")
 	fields := map[string]any{"kind": l.Kind.String(), "depth": l.Depth, "bytes": l.Bytes, "ms": float64(l.Duration.Microseconds()) / 1000,

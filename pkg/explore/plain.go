@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// plain is a string as answers give it: valid UTF-8 of at most so many bytes, without characters that turn the direction
-// of the text around them; controls are U+FFFD.
+// plain is a string as answers give it: valid UTF-8 of at most so many bytes, without characters that turn the
+// direction of the text around them; controls are U+FFFD.
 func plain(s string, most int) string {
 	if len(s) > most {
 		s = s[:most]

@@ -47,11 +47,11 @@ func (q *queuedShape) of(ctx context.Context, ix *index) (*queuedCounts, error) 
 
 func (x *index) countQueued(ctx context.Context) (*queuedCounts, error) {
 	c := &queuedCounts{cells: map[queuedKey]int64{}}
-	if x.src.Live == nil {
+	if x.source().Live == nil {
 		return c, nil
 	}
 	for after := ""; c.counted < countQueued; {
-		tasks, next, err := x.src.Live.Queued(ctx, x.src.ID, after, 5_000)
+		tasks, next, err := x.source().Live.Queued(ctx, x.source().ID, after, 5_000)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (x *index) countQueued(ctx context.Context) (*queuedCounts, error) {
 			break
 		}
 	}
-	now, err := x.src.Live.Counts(ctx, x.src.ID)
+	now, err := x.source().Live.Counts(ctx, x.source().ID)
 	c.all, c.inFlight = max(now.Queued, c.counted), now.InFlight
 	return c, err
 }

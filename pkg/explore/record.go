@@ -227,21 +227,21 @@ func (x *index) links(ctx context.Context, line []byte) ([]LinkState, error) {
 
 // canonical is a URL as the crawl knows it.
 func (x *index) canonical(u weburl.URL) weburl.URL {
-	if x.src.Job == nil {
+	if x.source().Job == nil {
 		return u
 	}
-	x.canonicalizer.Do(func() { x.canon = x.src.Job.Canonicalizer() })
+	x.canonicalizer.Do(func() { x.canon = x.source().Job.Canonicalizer() })
 	return x.canon.Canonical(u)
 }
 
 // body finds the kept body of a record.
 func (x *index) body(ctx context.Context, r *found) (body []byte, kept bool, err error) {
-	if x.src.Bodies == nil {
+	if x.source().Bodies == nil {
 		return nil, false, nil
 	}
 	rec, err := jsonl.ParseRecord(r.line)
 	if err != nil {
 		return nil, false, fmt.Errorf("read a record: %w", err)
 	}
-	return x.src.Bodies.Kept(ctx, x.src.ID, rec.Digest)
+	return x.source().Bodies.Kept(ctx, x.source().ID, rec.Digest)
 }

@@ -34,11 +34,11 @@ func (x *Explorer) RecordRules(ctx context.Context, id crawl.JobID, key string) 
 	if err != nil {
 		return nil, fmt.Errorf("execution %q: %w", id, err)
 	}
-	var rules []crawl.SiteRule
-	if ix.src.Job != nil {
-		rules = ix.src.Job.Rules
+	var t trial
+	if job := ix.source().Job; job != nil {
+		t = trial{job.Rules, job.Select}
 	}
-	return ix.testRecord(ctx, r, rules)
+	return ix.testRecord(ctx, r, t)
 }
 
 // TestRules implements Reader.
@@ -52,7 +52,7 @@ func (x *Explorer) TestRules(ctx context.Context, t RuleTest) (*RuleTested, erro
 		if err != nil {
 			return nil, fmt.Errorf("execution %q: %w", t.Execution, err)
 		}
-		return ix.testRecord(ctx, r, t.Rules)
+		return ix.testRecord(ctx, r, trial{t.Rules, t.Select})
 	}
 	var u weburl.URL
 	if t.URL != "" {
@@ -67,12 +67,20 @@ func (x *Explorer) TestRules(ctx context.Context, t RuleTest) (*RuleTested, erro
 	case len(t.HTML) > maxTestPage:
 		return nil, fmt.Errorf("%w: html is longer than 10 MiB", ErrInvalid)
 	}
-	return tested(t.Rules, u, []byte(strings.ToValidUTF8(t.HTML, "\uFFFD")), "html")
+	doc := []byte(strings.ToValidUTF8(t.HTML, "\uFFFD"))
+	return trial{t.Rules, t.Select}.on(&ruletest.Page{URL: u, Type: "text/html", Body: doc, Text: parser.HTML(doc, "text/html; charset=utf-8", u, parser.Options{}).Text}, "html")
 }
 
-// tested tries rules on a page in UTF-8.
-func tested(rules []crawl.SiteRule, u weburl.URL, doc []byte, from string) (*RuleTested, error) {
-	res, err := ruletest.Run(rules, u, doc)
+// trial is what is tried.
+type trial struct {
+	rules    []crawl.SiteRule
+	policies []crawl.Policy
+}
+
+// on tries it on a page.
+func (t trial) on(page *ruletest.Page, from string) (*RuleTested, error) {
+	doc, u := page.Body, page.URL
+	res, err := ruletest.Run(t.rules, t.policies, page)
 	switch {
 	case errors.Is(err, ruletest.ErrDepth):
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
@@ -80,9 +88,7 @@ func tested(rules []crawl.SiteRule, u weburl.URL, doc []byte, from string) (*Rul
 		return nil, fmt.Errorf("%w: rules: %w", ErrInvalid, err)
 	}
 	for i := range res.Matches {
-		if s, ok := res.Matches[i].Value.(string); ok {
-			res.Matches[i].Value = plain(s, maxLogText)
-		}
+		res.Matches[i].Value = (&cutter{}).value("", res.Matches[i].Value, maxLogText, maxListed)
 	}
 	out := &RuleTested{Result: *res, From: from, URL: plain(u.String(), maxURL), SourceCut: len(doc) > maxSource}
 	if out.SourceCut {
@@ -92,36 +98,26 @@ func tested(rules []crawl.SiteRule, u weburl.URL, doc []byte, from string) (*Rul
 	return out, nil
 }
 
-func (x *index) testRecord(ctx context.Context, r *found, rules []crawl.SiteRule) (*RuleTested, error) {
-	doc, u, err := x.document(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return tested(rules, u, doc, "body")
-}
-
-// document is the kept body of a record in UTF-8.
-func (x *index) document(ctx context.Context, r *found) (doc []byte, u weburl.URL, err error) {
+func (x *index) testRecord(ctx context.Context, r *found, t trial) (*RuleTested, error) {
 	body, kept, err := x.body(ctx, r)
 	if err != nil {
-		return nil, u, fmt.Errorf("body of %s: %w", r.URL, err)
+		return nil, fmt.Errorf("body of %s: %w", r.URL, err)
 	}
 	if !kept {
-		return nil, u, errNoBody
+		return nil, errNoBody
 	}
 	rec, err := jsonl.ParseRecord(r.line)
 	if err != nil {
-		return nil, u, fmt.Errorf("read a record: %w", err)
+		return nil, fmt.Errorf("read a record: %w", err)
 	}
-	if !parser.HasFields(rec.ContentType) {
-		return nil, u, fmt.Errorf("%w: %s is %s: site rules read HTML", ErrInvalid, r.URL, plain(rec.ContentType, maxWord))
-	}
-	return parser.Decode(body[:min(len(body), maxTestPage)], rec.ContentType, rec.Charset), rec.URL, nil
+	page := &ruletest.Page{URL: rec.URL, Type: rec.ContentType, Text: rec.Text}
+	page.Body = parser.Decode(body[:min(len(body), maxTestPage)], rec.ContentType, rec.Charset)
+	return t.on(page, "body")
 }
 
 // CheckRules implements Reader.
 func (x *Explorer) CheckRules(ctx context.Context, c RuleCheck) (*RuleChecked, error) {
-	if _, err := parser.CompileRules(c.Rules); err != nil {
+	if _, err := parser.Compile(&crawl.Job{Rules: c.Rules, Select: c.Select}); err != nil {
 		return nil, fmt.Errorf("%w: rules: %w", ErrInvalid, err)
 	}
 	n := c.Sample
@@ -137,11 +133,11 @@ func (x *Explorer) CheckRules(ctx context.Context, c RuleCheck) (*RuleChecked, e
 	if err != nil {
 		return nil, err
 	}
-	out := newCheck(c.Rules)
+	out := newCheck(c.Rules, c.Select)
 	for i := range list.Items {
 		r, err := ix.find(ctx, list.Items[i].Key)
 		if err == nil {
-			err = out.page(ctx, ix, r, c.Rules)
+			err = out.page(ctx, ix, r, trial{c.Rules, c.Select})
 		}
 		switch {
 		case errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid):
@@ -153,12 +149,15 @@ func (x *Explorer) CheckRules(ctx context.Context, c RuleCheck) (*RuleChecked, e
 	return out, nil
 }
 
-func newCheck(rules []crawl.SiteRule) *RuleChecked {
+func newCheck(rules []crawl.SiteRule, policies []crawl.Policy) *RuleChecked {
 	out := &RuleChecked{Fields: []FieldCount{}, Misses: []RuleMissing{}}
 	for i := range rules {
 		for _, f := range rules[i].Fields {
 			out.Fields = append(out.Fields, FieldCount{Rule: parser.RuleName(rules, i), Field: f.Name, Samples: []string{}})
 		}
+	}
+	for i := range policies {
+		out.Fields = append(out.Fields, FieldCount{Rule: policies[i].Name, Field: policies[i].Name, Samples: []string{}})
 	}
 	return out
 }
@@ -167,8 +166,8 @@ func newCheck(rules []crawl.SiteRule) *RuleChecked {
 const maxMisses = 50
 
 // page counts what the rules find in a page.
-func (c *RuleChecked) page(ctx context.Context, ix *index, r *found, rules []crawl.SiteRule) error {
-	t, err := ix.testRecord(ctx, r, rules)
+func (c *RuleChecked) page(ctx context.Context, ix *index, r *found, what trial) error {
+	t, err := ix.testRecord(ctx, r, what)
 	if err != nil {
 		return err
 	}

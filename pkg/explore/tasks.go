@@ -109,7 +109,7 @@ func (q *taskQuery) next() { q.c = cursor{Of: q.c.Of, Phase: q.c.Phase + 1} }
 
 // live reports whether tasks without an outcome are wanted.
 func (q *taskQuery) live(state string) bool {
-	return q.ix.src.Live != nil && (q.f.State == "" || q.f.State == state) && q.f.Verdict == "" && q.f.Reason == "" && q.f.Status == 0
+	return q.ix.source().Live != nil && (q.f.State == "" || q.f.State == state) && q.f.Verdict == "" && q.f.Reason == "" && q.f.Status == 0
 }
 
 // active lists all that is in flight, which is little.
@@ -118,7 +118,7 @@ func (q *taskQuery) active(ctx context.Context) error {
 	if !q.live(Active) {
 		return nil
 	}
-	tasks, err := q.ix.src.Live.InFlight(ctx, q.ix.src.ID)
+	tasks, err := q.ix.source().Live.InFlight(ctx, q.ix.source().ID)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (q *taskQuery) queued(ctx context.Context) error {
 		if q.f.narrows() {
 			want = 2_000
 		}
-		tasks, next, err := q.ix.src.Live.Queued(ctx, q.ix.src.ID, q.c.Text, want)
+		tasks, next, err := q.ix.source().Live.Queued(ctx, q.ix.source().ID, q.c.Text, want)
 		if err != nil {
 			return err
 		}
@@ -188,8 +188,11 @@ func liveTask(t *crawl.Task, state string) Task {
 		Depth: t.Depth, Attempts: t.Attempt, Priority: t.Priority, Referrer: plain(t.Referrer.String(), maxURL)}
 }
 
-// maxURL bounds a URL in an answer.
-const maxURL = 8 << 10
+// Bounds of a URL, and of what a line of crawl.log says for people, in an answer.
+const (
+	maxURL    = 8 << 10
+	maxDetail = 500
+)
 
 // indexed lists what crawl.log tells of.
 func (q *taskQuery) indexed(ctx context.Context) error {
@@ -210,6 +213,18 @@ func (q *taskQuery) indexed(ctx context.Context) error {
 	args := append(slices.Clone(w.narrowArgs), q.c.ID, maxScan)
 	rows, err := q.ix.tasks(ctx, "SELECT "+taskColumns+" FROM ("+inner+") u JOIN hosts h ON h.id = u.host WHERE "+w.rest+
 		" ORDER BY u.id DESC LIMIT ?", append(append(args, w.restArgs...), want)...)
+	if err != nil {
+		return err
+	}
+	offs := make([]int64, len(rows))
+	for i := range rows {
+		offs[i] = rows[i].off
+	}
+	err = q.ix.eachLogLine(offs, func(i int, l *crawl.LogLine) {
+		if l.URL.String() == rows[i].URL {
+			rows[i].Detail = plain(l.Detail, maxDetail)
+		}
+	})
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,8 @@ type RuleTest struct {
 	HTML      string           `json:"html,omitempty"` // the page; or
 	Execution crawl.JobID      `json:"execution,omitempty"`
 	URL       string           `json:"url,omitempty"`
-	Rules     []crawl.SiteRule `json:"rules"`
+	Rules     []crawl.SiteRule `json:"rules,omitempty"`
+	Select    []crawl.Policy   `json:"select,omitempty"` // selection policies, as in job files
 }
 
 // RuleTested is what they found. Source is the page in UTF-8, as plain text, to mark the matches in.
@@ -96,7 +97,8 @@ type RuleCheck struct {
 	Execution crawl.JobID      `json:"execution"`
 	Sample    int              `json:"sample,omitempty"` // pages, 1 to 200; 0: 50
 	Query     string           `json:"query,omitempty"`  // of the records, as in their list
-	Rules     []crawl.SiteRule `json:"rules"`
+	Rules     []crawl.SiteRule `json:"rules,omitempty"`
+	Select    []crawl.Policy   `json:"select,omitempty"` // selection policies, as in job files
 }
 
 // RuleChecked counts matches.

@@ -258,6 +258,8 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // startJobs starts the jobs that are there, and lets those that come later start. Those of an engine of many start while
 // its stages run: their seeds may be more than the bus holds.
+//
+//nolint:contextcheck // a job runs in the context of the engine, whoever asked for it
 func (e *Engine) startJobs(running context.Context) error {
 	e.mu.Lock()
 	e.running, e.started = running, time.Now()
@@ -280,6 +282,8 @@ func (e *Engine) startJobs(running context.Context) error {
 }
 
 // startEach starts jobs. One that cannot go on does not keep the others.
+//
+//nolint:contextcheck // a job runs in the context of the engine, whoever asked for it
 func (e *Engine) startEach(running context.Context, all []*engineJob) {
 	for _, j := range all {
 		j.turn.Lock()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -20,6 +21,8 @@ func unknownJob(id crawl.JobID) error {
 // Submit stores the job as it is now, seeds it, and lets it run: a new one, one that was stopped or held, and one that
 // had ended and whose bounds were widened. A faulty job is a permanent error (crawl.IsPermanent). When it returns, the
 // job goes on after whatever ends the process.
+//
+//nolint:contextcheck // a job runs in the context of the engine, whoever asked for it
 func (e *Engine) Submit(ctx context.Context, job *crawl.Job) error {
 	if err := job.Validate(); err != nil {
 		return crawl.Permanent(fmt.Errorf("job: %w", err))
@@ -148,8 +151,11 @@ func (e *Engine) Seeds(ctx context.Context, id crawl.JobID, urls []string) (int,
 // that. A job that is not known is no error.
 func (e *Engine) Discard(ctx context.Context, id crawl.JobID, keepRecords bool) error {
 	j := e.job(id)
-	if j == nil {
+	if j == nil && keepRecords {
 		return nil
+	}
+	if j == nil { // what an earlier call kept may be there
+		return os.RemoveAll(e.store.JobDir(id))
 	}
 	j.turn.Lock()
 	defer j.turn.Unlock()

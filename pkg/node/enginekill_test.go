@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ type victimOrder struct {
 	Seeds    []string
 	Jobs     int
 	Forget   bool // the bus forgets what is under way: the control
+	Discards bool // further jobs come and are discarded all the time
 }
 
 func TestMain(m *testing.M) {
@@ -81,6 +83,14 @@ func victim(file string) error {
 			return err
 		}
 	}
+	if o.Discards {
+		for _, id := range comeAndGone(e) { // of the life before
+			if err := gone(ctx, e, id); err != nil {
+				return err
+			}
+		}
+		go comeAndGo(ctx, e, o.Seeds)
+	}
 	for left := o.Jobs; left > 0; time.Sleep(10 * time.Millisecond) {
 		left = 0
 		for i := range o.Jobs {
@@ -94,6 +104,38 @@ func victim(file string) error {
 		return err
 	}
 	return e.Close()
+}
+
+// comeAndGo submits jobs and discards them until ctx is done.
+func comeAndGo(ctx context.Context, e *node.Engine, seeds []string) {
+	for n := 0; ctx.Err() == nil; n++ {
+		job := victimJob(0, seeds)
+		job.ID = crawl.JobID(fmt.Sprintf("gone-%d-%d", os.Getpid(), n))
+		if e.Submit(ctx, job) != nil {
+			return
+		}
+		time.Sleep(time.Duration(n%7) * 5 * time.Millisecond)
+		if gone(ctx, e, job.ID) != nil {
+			return
+		}
+	}
+}
+
+func gone(ctx context.Context, e *node.Engine, id crawl.JobID) error {
+	if err := e.Stop(ctx, id); err != nil {
+		return err
+	}
+	return e.Discard(ctx, id, false)
+}
+
+// comeAndGone are the jobs that were about to be discarded.
+func comeAndGone(e *node.Engine) (ids []crawl.JobID) {
+	for _, id := range e.Known() {
+		if strings.HasPrefix(string(id), "gone-") {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // killAndEnd runs victims, all but the last of which are killed, and least of them while there was work.
@@ -176,6 +218,40 @@ func TestJobsOfAKilledEngineEndAsUndisturbed(t *testing.T) {
 		if got := withoutPlace(t, filepath.Join(o.Dir, "executions", string(id))); !slices.Equal(got, want) {
 			t.Errorf("%s has %d pages, or others than the %d of an undisturbed crawl", id, len(got), len(want))
 		}
+	}
+}
+
+// Jobs that are discarded all the time, whatever is killed, leave nothing, and the others end as undisturbed.
+func TestDiscardsThatAreKilledLeaveNothing(t *testing.T) {
+	cfg := fakeweb.Plain(100, 500)
+	cfg.PageBytes = 4 << 10
+	srv := serve(t, cfg)
+	alone := t.TempDir()
+	crawlAll(t, optionsFor(t, srv, victimJob(0, srv.Web().Seeds()), alone))
+	want := withoutPlace(t, alone)
+	o := victimOrder{Dir: t.TempDir(), DNS: srv.DNSAddr(), Seeds: srv.Web().Seeds(), Jobs: 3, Discards: true}
+	killAndEnd(t, o, 12, 3)
+	e, stop := runEngine(t, srv, o.Dir)
+	for _, id := range comeAndGone(e) {
+		if err := gone(t.Context(), e, id); err != nil {
+			t.Error(err)
+		}
+	}
+	stop()
+	e, _ = runEngine(t, srv, o.Dir)
+	for i := range o.Jobs {
+		id := victimJob(i, nil).ID
+		sound(t, e, id)
+		if got := withoutPlace(t, filepath.Join(o.Dir, "executions", string(id))); !slices.Equal(got, want) {
+			t.Errorf("%s has %d pages, or others than the %d of an undisturbed crawl", id, len(got), len(want))
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(o.Dir, "executions"))
+	if err != nil || len(entries) != o.Jobs || len(e.Known()) != o.Jobs {
+		t.Errorf("%d directories and %d jobs are left, %v; want %d", len(entries), len(e.Known()), err, o.Jobs)
+	}
+	if s := e.Frontier().Stats(); s.Queued != 0 {
+		t.Errorf("%d tasks are left in queues", s.Queued)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 const watchEvery = 20 * time.Millisecond
 
 // watch notes the end of a job, and returns then, or when ctx is done.
+//
+//nolint:contextcheck // a job runs in the context of the engine, whoever asked for it
 func (e *Engine) watch(ctx context.Context, j *engineJob) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -84,24 +86,11 @@ func (e *Engine) hasEnded(id crawl.JobID) bool {
 	if before.InFlight > 0 || e.bus.OutstandingOf(id) > 0 {
 		return false
 	}
-	if !e.frontier.Exhausted(id) && e.open(id) > 0 && !e.empty() {
+	if !e.frontier.Exhausted(id) && e.store.URLs().Open(id) > 0 && !e.empty() {
 		return false
 	}
 	s := e.frontier.JobStats(id)
 	return s == before && e.bus.OutstandingOf(id) == 0
-}
-
-// open is how many URLs of a job have no outcome.
-func (e *Engine) open(id crawl.JobID) int64 {
-	tally, err := e.store.URLs().Tally(context.Background(), id)
-	if err != nil {
-		return 1 // nobody can tell
-	}
-	open := tally.Claimed
-	for _, n := range tally.Verdicts {
-		open -= n
-	}
-	return open
 }
 
 // empty reports whether the frontier holds no task of any job that it is to lease.

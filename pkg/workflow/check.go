@@ -23,7 +23,7 @@ func (m *Manager) Check(_ context.Context, source string) (*Checked, error) {
 
 // warnings are what may not be meant so.
 func warnings(j *crawl.Job) []string {
-	out := []string{}
+	out := append([]string{}, j.Notices()...)
 	warn := func(cond bool, format string, args ...any) {
 		if cond {
 			out = append(out, fmt.Sprintf(format, args...))

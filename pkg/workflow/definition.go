@@ -52,7 +52,7 @@ func (m *Manager) check(job *crawl.Job) error {
 	}
 	errs := []error{named.Validate(), filesOf(job)}
 	if m.opt.Check != nil {
-		errs = append(errs, m.opt.Check(job))
+		errs = append(errs, m.opt.Check(&named))
 	}
 	return joined(errs)
 }
@@ -78,13 +78,13 @@ func canonical(job *crawl.Job) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var any map[string]any
+	var keys map[string]any
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	if err := dec.Decode(&any); err != nil {
+	if err := dec.Decode(&keys); err != nil {
 		return nil, fmt.Errorf("canonical form of a definition: %w", err)
 	}
-	return json.Marshal(any)
+	return json.Marshal(keys)
 }
 
 // override returns the job of an execution.

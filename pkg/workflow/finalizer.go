@@ -34,12 +34,20 @@ func (c *conductor) steps(x *Execution) []step {
 		{"audit", func(ctx context.Context, x *Execution) (any, error) { return c.engine.Audit(ctx, x.ID) }},
 	}
 	if x.Outcome != Succeeded {
-		release := func(ctx context.Context, x *Execution) (any, error) { return nil, c.engine.Stop(ctx, x.ID) }
-		list = append([]step{{"release", release}}, list...)
+		list = append([]step{{"release", c.release}}, list...)
 	} else {
 		list = append(list, step{"then", c.then})
 	}
 	return append(list, step{"retention", c.retention})
+}
+
+// release makes sure that nothing more is fetched.
+func (c *conductor) release(ctx context.Context, x *Execution) (any, error) {
+	p, err := c.engine.Progress(ctx, x.ID)
+	if err == nil && !p.Known {
+		return nil, nil
+	}
+	return nil, c.engine.Stop(ctx, x.ID)
 }
 
 // finalize does the steps that are not done, and brings the execution to its end.
@@ -166,7 +174,7 @@ func (c *conductor) then(ctx context.Context, x *Execution) (any, error) {
 		return nil, err
 	}
 	once := fmt.Sprintf("then %s %d", x.ID, x.Attempt)
-	next, err := c.Manager.start(ctx, conductorName, job.Lifecycle.Then, Overrides{}, Cause{Kind: "then", By: string(x.ID)}, once)
+	next, err := c.start(ctx, conductorName, job.Lifecycle.Then, Overrides{}, Cause{Kind: "then", By: string(x.ID)}, once)
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) {
 		err = crawl.Permanent(fmt.Errorf("lifecycle.then: workflow %s: %w", job.Lifecycle.Then, err))
 	}

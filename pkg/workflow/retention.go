@@ -30,7 +30,7 @@ func (c *conductor) sweepAll(ctx context.Context) error {
 		}
 		for i := range list.Items {
 			w := &list.Items[i]
-			job, err := c.Manager.job(ctx, w.ID, w.Current)
+			job, err := c.job(ctx, w.ID, w.Current)
 			if err == nil {
 				_, err = c.sweep(ctx, w.ID, job.Lifecycle.Retention, 0)
 			}

@@ -131,7 +131,7 @@ var (
 )
 
 // Invalid is a definition, or another input, that cannot be taken.
-type Invalid struct{ Faults []Fault }
+type Invalid struct{ Faults []Fault } //nolint:errname // errors.As(err, &invalid) reads well
 
 // Error implements error.
 func (e *Invalid) Error() string {

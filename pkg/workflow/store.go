@@ -13,7 +13,7 @@ import (
 // A method that changes a row compares its lock with the one stored, returns ErrStale where they differ, and sets the
 // new lock in the value it was given.
 type Store interface {
-	WorkflowStore
+	Definitions
 	ExecutionStore
 	EventStore
 	// Values are small things of other parts: settings, keys, sessions.
@@ -21,8 +21,8 @@ type Store interface {
 	Close() error
 }
 
-// WorkflowStore keeps workflows and their versions.
-type WorkflowStore interface {
+// Definitions keeps workflows and their versions.
+type Definitions interface {
 	// CreateWorkflow stores a workflow with its first version. ErrTaken where another has its slug.
 	CreateWorkflow(ctx context.Context, w *Workflow, v *Version, e Event) error
 	// UpdateWorkflow stores name, labels and archived.

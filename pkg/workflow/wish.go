@@ -31,14 +31,14 @@ func (m *Manager) Wish(ctx context.Context, actor string, id crawl.JobID, d Desi
 // wished changes what is wanted, and opens one again that has ended.
 func (m *Manager) wished(actor string, x *Execution, d Desired, reason string) []Event {
 	x.Desired = d
-	events := []Event{m.event(actor, "execution.wished", map[string]any{"desired": d, "reason": reason})}
+	wished := m.event(actor, "execution.wished", map[string]any{"desired": d, "reason": reason})
 	if !x.State.Ended() {
-		return events
+		return []Event{wished}
 	}
 	from := x.State
 	x.State, x.Reason, x.BrakedBy, x.Outcome = Pending, reason, "", ""
 	x.Ended, x.Attempt = zeroTime, x.Attempt+1
-	return append(events, m.event(actor, told[Pending], moved{From: from, To: Pending, Reason: reason, Attempt: x.Attempt}))
+	return []Event{wished, m.event(actor, told[Pending], moved{From: from, To: Pending, Reason: reason, Attempt: x.Attempt})}
 }
 
 // forbidden says why a wish cannot be met, and what to do instead; empty: it can be.

@@ -157,6 +157,7 @@ func (f *crawlFlags) job(cmd *cobra.Command, flags crawl.Job, args []string) (*c
 	if err := checkJob(&job); err != nil {
 		return nil, exitStatus{exitUsage, nameFlags(cmd.Flags(), err)}
 	}
+	sayNotices(cmd, &job)
 	return &job, nil
 }
 

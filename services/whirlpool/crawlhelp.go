@@ -19,8 +19,8 @@ killed reads on where it was; standard input is given again.
 With -o - the records go to standard output as JSON lines, and progress to standard error. Such a crawl cannot go on once it was stopped: what it
 has to remember lies in a temporary directory, which it removes at its end. --fields and --urls choose what is written, and imply -o -.
 
-The exit status is 0 when the crawl ended, 4 when --max-time or --max-bytes ended it before its URLs were done, 3 when it was stopped, 2 when the command or the job file is at fault, and 1 when the crawl
-failed or no page could be fetched.`
+The exit status is 0 when the crawl ended, 4 when --max-time or --max-bytes ended it before its URLs were done, 3 when it was stopped, 2 when
+the command or the job file is at fault, and 1 when the crawl failed or no page could be fetched.`
 
 const crawlExamples = `  whirlpool crawl https://example.com/
   whirlpool crawl -c jobs.yml --max-pages 500 -o jobs

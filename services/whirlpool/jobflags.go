@@ -34,6 +34,13 @@ func checkJob(job *crawl.Job) error {
 	return errors.Join(err, errRules)
 }
 
+// sayNotices says what follows from a job that may not be expected.
+func sayNotices(cmd *cobra.Command, job *crawl.Job) {
+	for _, text := range job.Notices() {
+		cmd.PrintErrln("note: " + text)
+	}
+}
+
 // nameFlags names a job's faults by the flags that made them, where it was flags.
 func nameFlags(flags *pflag.FlagSet, err error) error {
 	var list interface{ Unwrap() []error }

@@ -35,7 +35,7 @@ func (o *outputFlags) addOutput(cmd *cobra.Command) {
 	register(cmd, "fields", completeColumns)
 	fl.StringSliceVar(&o.stores, "store", nil, storeHelp())
 	_ = cmd.RegisterFlagCompletionFunc("store", cobra.FixedCompletions(storeNames(), cobra.ShellCompDirectiveNoFileComp))
-	fl.BoolVar(&o.compress, "compress", false, "write the records of a new crawl as pages.jsonl.zst (zstd), which needs a third of the room or less")
+	fl.BoolVar(&o.compress, "compress", false, "write the records of a new crawl as pages.jsonl.zst (zstd), which needs a tenth to a half of the room")
 }
 
 // implied makes standard output the place of what the flags ask for, where no other is named.

@@ -130,7 +130,7 @@ func (p *pagesReader) Close() error { return p.done() }
 
 // Body implements api.Crawls.
 func (c *crawls) Body(ctx context.Context, id crawl.JobID, d crawl.Digest) ([]byte, bool, error) {
-	return c.s.engine.Store().KeptBodies().Kept(ctx, id, d)
+	return c.s.engine.Store().AllBodies().Kept(ctx, id, d)
 }
 
 // Agents implements api.Crawls: this process.

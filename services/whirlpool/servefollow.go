@@ -53,7 +53,7 @@ func (s *served) noted(ctx context.Context, e *workflow.Event) {
 	case kind == "started":
 		err = s.explorer.Follow(ctx, e.Execution)
 	case kind == "revised":
-		err = s.explorer.Refresh(e.Execution)
+		err = s.explorer.Refresh(ctx, e.Execution)
 	case kind == "deleted":
 		err = s.explorer.Forget(e.Execution)
 	case workflow.State(kind).Ended():

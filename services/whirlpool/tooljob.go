@@ -66,5 +66,6 @@ func loadJob(cmd *cobra.Command, file string) (*crawl.Job, error) {
 	if err := checkJob(&complete); err != nil {
 		return nil, fmt.Errorf("job file %s: %w", file, err)
 	}
+	sayNotices(cmd, &job)
 	return &job, nil
 }

@@ -37,6 +37,15 @@ func (e *Engine) Progress(ctx context.Context, id crawl.JobID) (workflow.Progres
 		Fault: s.Fault, Pages: s.Pages, Queued: s.Queued, Letters: s.Letters}, nil
 }
 
+// Job returns a job as it was last revised; nil: the engine does not know it.
+func (e *Engine) Job(ctx context.Context, id crawl.JobID) (*crawl.Job, error) {
+	job, err := e.Store().Jobs().Job(ctx, id)
+	if crawl.IsPermanent(err) {
+		return nil, nil //nolint:nilerr // that is how the store says so
+	}
+	return job, err
+}
+
 // Replay delivers dead letters of a job again: those with the ids, all where none are given.
 func (e *Engine) Replay(ctx context.Context, id crawl.JobID, ids ...crawl.MessageID) (int, error) {
 	return e.ReplayLetters(ctx, id, report.Revive, ids...)

@@ -19,6 +19,8 @@ type view struct {
 }
 
 // View answers questions about a job: its status, the story of a URL, its dead letters, its audit.
+//
+//nolint:contextcheck // the view lasts longer than the call
 func (e *Engine) View(ctx context.Context, id crawl.JobID) (report.View, error) {
 	s, known, err := e.State(ctx, id)
 	if err == nil && !known {

@@ -12,7 +12,7 @@ import (
 )
 
 // Fault is something wrong with a job file, and where it stands.
-type Fault struct {
+type Fault struct { //nolint:errname // it is an entry of a list too
 	Key          string // as in politeness.delay or exclude[2]; empty: none in particular
 	Line, Column int    // from 1; 0: not known
 	Message      string // for people, with the key and without the line

@@ -18,18 +18,30 @@ const (
 	maxValue   = 2_000
 )
 
-// Run applies rules to a page in UTF-8. u says which rules are for it; with the zero URL all are. Faults of the rules are
-// errors.
-func Run(rules []crawl.SiteRule, u weburl.URL, doc []byte) (*Result, error) {
-	if u.IsZero() {
-		rules = slices.Clone(rules)
-		for i := range rules {
-			rules[i].Host, rules[i].Match = "", ""
-		}
-	}
-	compiled, err := parser.CompileRules(rules)
+// Page is what rules are tried on. URL and Type say which rules are for it; with the zero URL all are. Text is its main
+// text, which policies search.
+type Page struct {
+	URL  weburl.URL
+	Type string // media type
+	Text string
+	Body []byte // in UTF-8
+}
+
+// Run applies site rules and selection policies to a page. Faults of these are errors.
+func Run(rules []crawl.SiteRule, policies []crawl.Policy, page *Page) (*Result, error) {
+	rules, policies = forAll(rules, policies, page.URL)
+	compiled, err := parser.Compile(&crawl.Job{Rules: rules, Select: policies})
 	if err != nil {
 		return nil, err
+	}
+	u, doc := page.URL, page.Body
+	if !parser.HasFields(page.Type) {
+		r := &Result{Matches: []Match{}, Missing: []string{}, Others: []string{}}
+		for i := range rules {
+			r.Others = append(r.Others, parser.RuleName(rules, i))
+		}
+		r.policies(compiled, policies, page, nil, nil, nil)
+		return r, nil
 	}
 	tree, err := html.Parse(bytes.NewReader(doc))
 	if err != nil {
@@ -55,7 +67,46 @@ func Run(rules []crawl.SiteRule, u weburl.URL, doc []byte) (*Result, error) {
 		return !r.Cut
 	})
 	r.missing(rules, match, found)
+	r.policies(compiled, policies, page, tree, at, where)
 	return r, nil
+}
+
+// forAll takes the conditions on URLs off the rules where there is no URL.
+func forAll(rules []crawl.SiteRule, policies []crawl.Policy, u weburl.URL) ([]crawl.SiteRule, []crawl.Policy) {
+	if !u.IsZero() {
+		return rules, policies
+	}
+	rules, policies = slices.Clone(rules), slices.Clone(policies)
+	for i := range rules {
+		rules[i].Host, rules[i].Match = "", ""
+	}
+	for i := range policies {
+		policies[i].Host, policies[i].Match = "", ""
+	}
+	return rules, policies
+}
+
+// policies notes what the selection policies take.
+func (r *Result) policies(compiled *parser.Rules, policies []crawl.Policy, page *Page, tree *html.Node, at map[*html.Node]place, where *lines) {
+	rec := &crawl.Record{URL: page.URL, ContentType: page.Type, Text: page.Text}
+	found := map[string]bool{}
+	match := compiled.TraceSelected(rec, page.Body, tree, func(t parser.Traced) bool {
+		m := Match{Rule: t.Field, Field: t.Field, Value: t.Value, Taken: true}
+		if found[t.Field] = true; t.Node != nil {
+			m.locate(t.Node, at, where)
+		}
+		r.Matches = append(r.Matches, m)
+		r.Cut = len(r.Matches) >= maxMatches
+		return !r.Cut
+	})
+	for i := range policies {
+		switch name := policies[i].Name; {
+		case !match[i]:
+			r.Others = append(r.Others, name)
+		case !found[name] && !r.Cut:
+			r.Missing = append(r.Missing, name)
+		}
+	}
 }
 
 // missing notes which fields found nothing, and which rules are not for the URL.

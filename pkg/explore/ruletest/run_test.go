@@ -30,7 +30,7 @@ func TestRun(t *testing.T) {
 		{Name: "other", Host: "b.test", Fields: []crawl.FieldRule{field("x", "h2")}},
 	}
 	u, _ := weburl.Parse("https://a.test/")
-	r, err := Run(rules, u, []byte(page))
+	r, err := Run(rules, nil, &Page{URL: u, Type: "text/html", Body: []byte(page)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,8 +86,8 @@ func TestValuesAreTheCrawlsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields, _ := parser.Fields(compiled, u, "text/html", "utf-8", []byte(page))
-	r, err := Run(rules, u, []byte(page))
+	fields, _ := compiled.Fields(&crawl.Record{URL: u, ContentType: "text/html", Charset: "utf-8"}, []byte(page))
+	r, err := Run(rules, nil, &Page{URL: u, Type: "text/html", Body: []byte(page)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +106,27 @@ func TestValuesAreTheCrawlsOwn(t *testing.T) {
 	}
 }
 
+func TestPolicies(t *testing.T) {
+	policies := []crawl.Policy{{Name: "offers", CSS: ".offer", Fields: []crawl.PolicyField{{Name: "title", CSS: "h2"}, {Name: "pay", CSS: ".price", Type: "number"}}},
+		{Name: "words", Keywords: []string{"apple"}}, {Name: "json", JSONPointer: "/items"}, {Name: "nothing", Regex: "xyz"}}
+	r, err := Run(nil, policies, &Page{Type: "text/html", Body: []byte(page), Text: "an apple a day"})
+	if err != nil || len(r.Matches) != 3 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if o, ok := r.Matches[0].Value.(map[string]any); !ok || o["pay"] != 1.5 || r.Matches[0].Range.Line != 4 || r.Matches[1].Range.Line != 5 || r.Matches[2].Range != nil {
+		t.Errorf("%+v", r.Matches)
+	}
+	if strings.Join(r.Missing, " ") != "nothing" || strings.Join(r.Others, " ") != "json" {
+		t.Errorf("missing %v, others %v", r.Missing, r.Others)
+	}
+	r, err = Run(nil, policies, &Page{Type: "application/json", Body: []byte(`{"items":[{"a":1},{"a":2}]}`)})
+	if err != nil || len(r.Matches) != 2 || r.Matches[0].Field != "json" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestFaultsOfRules(t *testing.T) {
-	_, err := Run([]crawl.SiteRule{{Fields: []crawl.FieldRule{field("x", "[[")}}}, weburl.URL{}, []byte(page))
+	_, err := Run([]crawl.SiteRule{{Fields: []crawl.FieldRule{field("x", "[[")}}}, nil, &Page{Type: "text/html", Body: []byte(page)})
 	if err == nil || !strings.Contains(err.Error(), `field "x"`) {
 		t.Error(err)
 	}
@@ -119,7 +138,7 @@ func FuzzPlaces(f *testing.F) {
 	f.Add([]byte("<h2 <h2/h2><p/></p x><!--<h2>--><h2"))
 	rules := []crawl.SiteRule{{Fields: []crawl.FieldRule{{Name: "all", CSS: "*", List: true, Type: "html"}}}}
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		r, err := Run(rules, weburl.URL{}, doc)
+		r, err := Run(rules, nil, &Page{Type: "text/html", Body: doc})
 		if err != nil {
 			return
 		}

@@ -15,8 +15,8 @@ const mark = "data-whirlpool-at"
 // place is where an element stands in the source: from its tag to the end of its end tag.
 type place struct{ start, end int }
 
-// places finds the places of the elements of a tree in its source. The parser of HTML tells none. So it reads a copy, too,
-// in which each tag has its offset as an attribute, and both trees are walked side by side.
+// places finds the places of the elements of a tree in its source. The parser of HTML tells none. So it reads a
+// copy, too, in which each tag has its offset as an attribute, and both trees are walked side by side.
 func places(doc []byte, tree *html.Node) (map[*html.Node]place, error) {
 	marked, ends := markTags(doc)
 	twin, err := html.Parse(bytes.NewReader(marked))

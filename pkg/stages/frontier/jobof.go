@@ -101,12 +101,13 @@ func (f *Frontier) Hold(id crawl.JobID, held bool) (changed bool) {
 	return true
 }
 
-// Exhausted reports whether a job has spent its page budget and none of its pages is under way, nor any asset left.
+// Exhausted reports whether a job has spent its page budget and none of its pages is under way, nor any asset left. Of a
+// job that is held nobody can tell before it goes on.
 func (f *Frontier) Exhausted(id crawl.JobID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	js := f.jobs.of(id)
-	return js != nil && js.exhausted() && !f.assetsLeft(js)
+	return js != nil && !js.held && js.exhausted() && !f.assetsLeft(js)
 }
 
 // SetPages tells how many pages of a job have been fetched, by all nodes.

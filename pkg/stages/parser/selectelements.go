@@ -20,21 +20,26 @@ func (s *selection) takeElements(p *policy, add func(map[string]any) bool) {
 		return
 	}
 	for _, n := range s.elements(p.block, root) {
-		object := map[string]any{}
-		for _, f := range p.fields {
-			if v := f.extract(n, s.r); v != nil {
-				object[f.name] = v
-			}
-		}
-		if len(p.fields) == 0 {
-			if text := nodeText(n); text != "" {
-				s.keep(object, textMember, text)
-			}
-		}
-		if !add(object) {
+		if !add(s.objectOf(p, n)) {
 			return
 		}
 	}
+}
+
+// objectOf makes an object of an element.
+func (s *selection) objectOf(p *policy, n *html.Node) map[string]any {
+	object := map[string]any{}
+	for _, f := range p.fields {
+		if v := f.extract(n, s.r); v != nil {
+			object[f.name] = v
+		}
+	}
+	if len(p.fields) == 0 {
+		if text := nodeText(n); text != "" {
+			s.keep(object, textMember, text)
+		}
+	}
+	return object
 }
 
 // elements are the elements that a selector matches, in the order of the document. Those within each other are walked

@@ -40,6 +40,43 @@ func (rs *Rules) Trace(u weburl.URL, root *html.Node, each func(Traced) bool) (m
 	return match
 }
 
+// TraceSelected does what Trace does with the policies: a value is an object, and Rule the index of its policy. rec
+// is the page's record, whose text policies search; root is the tree of its body, where that is HTML. The second
+// result says which policies are for the page.
+func (rs *Rules) TraceSelected(rec *crawl.Record, body []byte, root *html.Node, each func(Traced) bool) (match []bool) {
+	s := &source{r: &Result{MediaType: rec.ContentType, binary: looksBinary(body)}, place: place{url: rec.URL}, body: body,
+		contentType: rec.ContentType, text: rec.Text, decoded: body, root: root, parsed: root != nil}
+	match = make([]bool, len(rs.policies))
+	sel := selection{s, maxSelected}
+	for i, p := range rs.policies {
+		if match[i] = p.forPage(s); !match[i] {
+			continue
+		}
+		if p.block != nil {
+			sel.traceElements(p, root, func(v any, n *html.Node) bool { return each(Traced{i, p.Name, v, n}) })
+			continue
+		}
+		for _, v := range sel.take(p) {
+			if !each(Traced{i, p.Name, v, nil}) {
+				break
+			}
+		}
+	}
+	return match
+}
+
+func (s *selection) traceElements(p *policy, root *html.Node, yield func(any, *html.Node) bool) {
+	defer func() { _ = recover() }() // as take has it
+	if root == nil {
+		return
+	}
+	for _, n := range s.elements(p.block, root) {
+		if object := s.objectOf(p, n); len(object) > 0 && !yield(object, n) {
+			return
+		}
+	}
+}
+
 // trace calls yield with each value and its element, as extract finds them.
 func (f *field) trace(root *html.Node, yield func(any, *html.Node) bool) {
 	defer func() { _ = recover() }() // a selector that fails on this page finds nothing

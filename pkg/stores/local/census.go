@@ -64,7 +64,7 @@ func (c *Census) countCopies(ctx context.Context, at *pebble.Snapshot, num jobNu
 	var from [contentPrefixSize]byte
 	putContentPrefix(from[:], contentDocument, num)
 	near := map[weburl.Key]bool{}
-	err := scanRange(ctx, at, from[:], after(from[:]), func(k, v []byte) error {
+	err := scanRange(ctx, at, from[:], after(from[:]), func(_, v []byte) error {
 		var d contentDoc
 		if err := d.decode(v); err != nil {
 			return err

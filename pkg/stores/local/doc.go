@@ -7,6 +7,8 @@
 //	crawl.log     one line for each fetch attempt or skipped URL
 //	state/        format (a version), lock, db/ (Pebble), spool/ (bodies between fetcher and parser)
 //
+// A store of many jobs (Options.Executions) has a state of its own, and a directory for the results of each job.
+//
 // Its duties, in order:
 //
 //  1. Write to the operating system before a call returns, so that stored data survives the death of the process at any

@@ -22,10 +22,38 @@ var _ crawl.Jars = Jars{}
 // Jars returns the jars of cookies.
 func (s *Store) Jars() Jars { return Jars{s} }
 
-// jarVersions are the versions of the jars of a job by site, in memory from their first change on.
+// jarVersions are the versions of the jars of jobs, in memory from the first change of one on.
 type jarVersions struct {
 	mu sync.Mutex
-	of map[jobNum]map[string]uint64
+	of map[jobNum]*jobJars
+}
+
+// jobJars are the versions of the jars of a job.
+type jobJars struct {
+	mu   sync.Mutex // held while one is stored
+	read bool       // from the store
+	of   map[string]uint64
+	last uint64 // the greatest
+}
+
+// job returns what is known of a job.
+func (all *jarVersions) job(number jobNum) *jobJars {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.of == nil {
+		all.of = map[jobNum]*jobJars{}
+	}
+	jars := all.of[number]
+	if jars == nil {
+		jars = &jobJars{of: map[string]uint64{}}
+		all.of[number] = jars
+	}
+	return jars
+}
+
+// note notes the version of a jar.
+func (j *jobJars) note(site string, version uint64) {
+	j.of[site], j.last = version, max(j.last, version)
 }
 
 const jarHead = 8 // octets of the version before the CBOR
@@ -68,53 +96,41 @@ func (j Jars) PutJar(ctx context.Context, job crawl.JobID, jar *crawl.Jar) (vers
 	if err != nil {
 		return 0, err
 	}
-	all := &j.s.jarVersions
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	versions, err := j.versions(ctx, number)
-	switch {
+	jars := j.s.jarVersions.job(number)
+	jars.mu.Lock()
+	defer jars.mu.Unlock()
+	switch err := j.read(ctx, number, jars); {
 	case err != nil:
 		return 0, err
-	case versions[jar.Site] != jar.Version:
+	case jars.of[jar.Site] != jar.Version:
 		return 0, crawl.ErrJarChanged
-	case jar.Version == 0 && len(versions) >= crawl.MaxJars:
+	case jar.Version == 0 && len(jars.of) >= crawl.MaxJars:
 		return 0, crawl.ErrJarsFull
 	}
-	for _, v := range versions {
-		version = max(version, v)
-	}
-	version++
+	version = jars.last + 1
 	value = append(binary.BigEndian.AppendUint64(nil, version), value...)
 	err = j.s.do(ctx, func(b *pebble.Batch) { _ = b.Set(jarKey(number, jar.Site), value, nil) })
 	if err != nil {
 		return 0, fmt.Errorf("store the cookies of %s: %w", jar.Site, err)
 	}
-	versions[jar.Site] = version
+	jars.note(jar.Site, version)
 	return version, nil
 }
 
-// versions are those of a job's jars. The lock is held.
-func (j Jars) versions(ctx context.Context, number jobNum) (map[string]uint64, error) {
-	all := &j.s.jarVersions
-	if v := all.of[number]; v != nil {
-		return v, nil
+// read reads the versions of a job's jars once. Their lock is held.
+func (j Jars) read(ctx context.Context, number jobNum, jars *jobJars) error {
+	if jars.read {
+		return nil
 	}
-	versions := map[string]uint64{}
 	prefix := jarKey(number, "")
 	err := j.s.scan(ctx, prefix, func(k, v []byte) error {
 		if len(v) >= jarHead {
-			versions[string(k[len(prefix):])] = binary.BigEndian.Uint64(v)
+			jars.note(string(k[len(prefix):]), binary.BigEndian.Uint64(v))
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	if all.of == nil {
-		all.of = map[jobNum]map[string]uint64{}
-	}
-	all.of[number] = versions
-	return versions, nil
+	jars.read = err == nil
+	return err
 }
 
 // JarsSince implements crawl.Jars.

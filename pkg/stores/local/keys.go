@@ -99,6 +99,9 @@ func appendJob(dst []byte, kind byte, job jobNum) []byte {
 	return binary.BigEndian.AppendUint32(append(dst, kind), uint32(job))
 }
 
+// jobOfKey is the number that a key of a kind of jobs begins with.
+func jobOfKey(key []byte) jobNum { return jobNum(binary.BigEndian.Uint32(key[1:jobEnd])) }
+
 func stringKey(kind byte, name string) []byte {
 	return append(append(make([]byte, 0, 1+len(name)), kind), name...)
 }

@@ -20,6 +20,7 @@ import (
 type tallies struct {
 	mu      sync.Mutex
 	count   map[string]*counter
+	byJob   map[jobNum][]*counter
 	reasons int
 	changed []*counter
 }
@@ -46,7 +47,7 @@ const (
 )
 
 func openTallies(db *pebble.DB) (*tallies, error) {
-	t := &tallies{count: map[string]*counter{}}
+	t := &tallies{count: map[string]*counter{}, byJob: map[jobNum][]*counter{}}
 	err := scanRange(context.Background(), db, []byte{kindTally}, []byte{kindTally + 1}, func(k, v []byte) error {
 		n, err := decodeCount(k, v)
 		if err != nil {
@@ -75,6 +76,8 @@ func (t *tallies) at(key []byte) *counter {
 	if !ok {
 		c = &counter{key: append([]byte(nil), key...)}
 		t.count[string(key)] = c
+		job := jobOfKey(key)
+		t.byJob[job] = append(t.byJob[job], c)
 	}
 	return c
 }
@@ -161,13 +164,27 @@ func (t *tallies) of(job jobNum) crawl.Tally {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := crawl.Tally{Verdicts: map[string]int64{}, Statuses: map[int]int64{}, Excluded: map[string]int64{}}
-	head := string(appendJob(nil, kindTally, job))
-	for k, c := range t.count {
-		if len(k) > len(head) && k[:len(head)] == head && c.n != 0 {
-			fillTally(&out, k[len(head)], k[len(head)+1:], c.n)
+	for _, c := range t.byJob[job] {
+		if c.n != 0 {
+			fillTally(&out, c.key[jobEnd], string(c.key[jobEnd+1:]), c.n)
 		}
 	}
 	return out
+}
+
+// open is how many URLs of a job have no outcome.
+func (t *tallies) open(job jobNum) (n int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.byJob[job] {
+		switch c.key[jobEnd] {
+		case countClaimed:
+			n += c.n
+		case countVerdict:
+			n -= c.n
+		}
+	}
+	return n
 }
 
 func fillTally(out *crawl.Tally, kind byte, arg string, n int64) {
@@ -213,11 +230,9 @@ func (t *tallies) correct(count map[string]int64, prefix []byte) (wrong int64) {
 func (t *tallies) forget(job jobNum) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	head := string(appendJob(nil, kindTally, job))
-	for k := range t.count {
-		if strings.HasPrefix(k, head) {
-			delete(t.count, k)
-		}
+	for _, c := range t.byJob[job] {
+		delete(t.count, string(c.key))
 	}
-	t.changed = slices.DeleteFunc(t.changed, func(c *counter) bool { return strings.HasPrefix(string(c.key), head) })
+	delete(t.byJob, job)
+	t.changed = slices.DeleteFunc(t.changed, func(c *counter) bool { return jobOfKey(c.key) == job })
 }

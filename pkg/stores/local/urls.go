@@ -277,6 +277,15 @@ func (u *URLs) Lookup(_ context.Context, job crawl.JobID, keys ...weburl.Key) ([
 	return out, nil
 }
 
+// Open returns how many URLs of a job were claimed and have no outcome. It costs next to nothing.
+func (u *URLs) Open(job crawl.JobID) int64 {
+	num, ok := u.s.jobs.find(job)
+	if !ok {
+		return 0
+	}
+	return u.s.tallies.open(num)
+}
+
 // Tally implements crawl.Ledger.
 func (u *URLs) Tally(_ context.Context, job crawl.JobID) (crawl.Tally, error) {
 	num, ok := u.s.jobs.find(job)

@@ -32,7 +32,9 @@ func ControlStore(t *testing.T, open func(*testing.T) workflow.Store) {
 		"values":             (*controlSuite).values,
 		"foreign cursors":    (*controlSuite).cursors,
 	} {
-		t.Run(name, func(t *testing.T) { test(&controlSuite{T: t, s: open(t), at: time.UnixMicro(1_700_000_000_000_123).UTC()}) })
+		t.Run(name, func(t *testing.T) {
+			test(&controlSuite{T: t, s: open(t), at: time.UnixMicro(1_700_000_000_000_123).UTC()})
+		})
 	}
 }
 

@@ -125,8 +125,6 @@ func nested(k *Key) string {
 		return "network:\n  certificates:\n    - " + k.example()
 	case strings.HasPrefix(k.Path, "network.certificates."):
 		return "network:\n  certificates:\n    - cert: any\n      " + k.example()
-	case parts[0] == "lifecycle" && len(parts) == 3:
-		return parts[0] + ":\n  " + parts[1] + ":\n    " + k.example()
 	case parts[0] == "select":
 		return selected(parts, k)
 	case parts[0] == "lifecycle" && len(parts) == 3:
