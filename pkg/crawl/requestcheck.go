@@ -43,13 +43,18 @@ func checkRequests(j *Job) (errs []error) {
 	bad(!printable(j.AcceptLanguage) || len(j.AcceptLanguage) > maxRequestKV, "accept_language", "%q: want languages, as in de,en;q=0.5", j.AcceptLanguage)
 	bad(!slices.Contains([]string{CookiesAuto, CookiesOn, CookiesOff}, j.Cookies), "cookies", "%q: want on or off", j.Cookies)
 	for i, h := range j.Headers {
-		errs = append(errs, checkHeader(fmt.Sprintf("headers[%d]", i), &h)...)
+		at := fmt.Sprintf("headers[%d]", i)
+		errs = append(errs, checkHeader(at, &h)...)
+		bad(secret.IsReference(h.Value) && nobodys(j, h.URL), at+".url", nobodysFault)
 	}
 	for i, a := range j.Auth {
-		errs = append(errs, checkAuth(fmt.Sprintf("auth[%d]", i), &a)...)
+		at := fmt.Sprintf("auth[%d]", i)
+		errs = append(errs, checkAuth(at, &a)...)
+		bad(nobodys(j, a.URL), at+".url", nobodysFault)
 	}
 	for i, c := range j.Cookie {
 		at := fmt.Sprintf("cookie[%d]", i)
+		bad(nobodys(j, c.URL), at+".url", nobodysFault)
 		errs = append(errs, checkSite(at, c.URL)...)
 		bad(!token.MatchString(c.Name), at+".name", "%q: want the name of a cookie", c.Name)
 		bad(!secret.IsOnlyReference(c.Value), at+".value", "is no reference: %s", howToRefer)
@@ -57,6 +62,11 @@ func checkRequests(j *Job) (errs []error) {
 	bad(j.Login.URL != "" && j.Cookies == CookiesOff, "cookies", "off: a log-in is remembered by cookies")
 	return append(errs, checkLogin(&j.Login)...)
 }
+
+// nobodys reports whether a rule without a site, which is for the seeds', is for nobody: the seeds are in a list.
+func nobodys(j *Job, site string) bool { return site == "" && len(j.Seeds) == 0 && j.SeedList != "" }
+
+const nobodysFault = "is missing: the seeds are in a list, which does not say whose the secret is; want scheme and host, as in https://example.com"
 
 func checkHeader(at string, h *HeaderRule) (errs []error) {
 	name := http.CanonicalHeaderKey(h.Name)

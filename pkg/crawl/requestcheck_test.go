@@ -20,6 +20,16 @@ func TestRequestsAreChecked(t *testing.T) {
 		"auth[0].bearer is no reference":   func(j *crawl.Job) { j.Auth = []crawl.AuthRule{{Bearer: "geheim"}} },
 		"auth[0].bearer stands beside":     func(j *crawl.Job) { j.Auth = []crawl.AuthRule{{User: "a", Bearer: "${X}"}} },
 		"auth[0].user":                     func(j *crawl.Job) { j.Auth = []crawl.AuthRule{{User: "a:b", Password: "${X}"}} },
+		"headers[0].url \"http://a b\"":    func(j *crawl.Job) { j.Headers = []crawl.HeaderRule{{Name: "X-A", Value: "x", URL: "http://a b"}} },
+		"auth[0].url \"http://[::1\"":      func(j *crawl.Job) { j.Auth = []crawl.AuthRule{{URL: "http://[::1", Bearer: "${X}"}} },
+		"cookie[0].url \"a b\"":            func(j *crawl.Job) { j.Cookie = []crawl.CookieRule{{URL: "a b", Name: "a", Value: "${X}"}} },
+		"headers[0].url is missing": func(j *crawl.Job) {
+			j.Seeds, j.SeedList, j.Headers = nil, "list", []crawl.HeaderRule{{Name: "X-A", Value: "${X}"}}
+		},
+		"auth[0].url is missing": func(j *crawl.Job) { j.Seeds, j.SeedList, j.Auth = nil, "list", []crawl.AuthRule{{Bearer: "${X}"}} },
+		"cookie[0].url is missing": func(j *crawl.Job) {
+			j.Seeds, j.SeedList, j.Cookie = nil, "list", []crawl.CookieRule{{Name: "a", Value: "${X}"}}
+		},
 		"auth[0].url": func(j *crawl.Job) {
 			j.Auth = []crawl.AuthRule{{URL: "http://u:geheim@a.test", User: "a", Password: "${X}"}}
 		},

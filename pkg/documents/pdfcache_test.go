@@ -24,7 +24,9 @@ func compiledTo(t *testing.T) (dir, file string) {
 // A cache that the disk, a kill or a person damaged costs compiling once more, and no PDF.
 func TestADamagedCacheBreaksNoPDF(t *testing.T) {
 	damage := map[string]func(t *testing.T, file string){
-		"flipped code":    func(t *testing.T, file string) { change(t, file, func(b []byte) []byte { b[len(b)/2] ^= 0x10; return b }) },
+		"flipped code": func(t *testing.T, file string) {
+			change(t, file, func(b []byte) []byte { b[len(b)/2] ^= 0x10; return b })
+		},
 		"flipped offsets": func(t *testing.T, file string) { change(t, file, func(b []byte) []byte { b[40] ^= 0x80; return b }) },
 		"cut":             func(t *testing.T, file string) { change(t, file, func(b []byte) []byte { return b[:len(b)/3] }) },
 		"empty":           func(t *testing.T, file string) { change(t, file, func([]byte) []byte { return nil }) },

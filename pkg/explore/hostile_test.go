@@ -193,7 +193,7 @@ func TestSeries(t *testing.T) {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	s, err = x.Series(t.Context(), "s-1", start.Add(-time.Hour))
-	if err != nil || s.StepS != 10 || len(s.At) < 24 || len(s.At) > 27 || s.PagesS[3] != 7 {
+	if err != nil || s.StepS != 10 || len(s.At) < 24 || len(s.At) > 27 || s.Pages[len(s.Pages)-1] != 7*299 || s.PagesS[3] != 7 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	for i := range 5 * fineCount {

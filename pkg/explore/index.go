@@ -27,6 +27,7 @@ type index struct {
 	used   atomic.Int64
 	pinned atomic.Bool // followed though nobody asks
 
+	again     time.Time  // not before, after a fault; for who follows
 	following sync.Mutex // held by who writes
 	closed    bool
 	words     words
@@ -87,7 +88,7 @@ func tryIndex(ctx context.Context, dir string, src *Source) (x *index, err error
 	if err = x.prepare(ctx); err != nil {
 		return nil, errors.Join(err, x.write.Close())
 	}
-	if x.read, err = sql.Open("sqlite", "file:"+x.name+common+"&_pragma=cache_size(-8000)&_pragma=query_only(1)"); err != nil {
+	if x.read, err = sql.Open("sqlite", "file:"+x.name+common+"&_pragma=cache_size(-4000)&_pragma=query_only(1)"); err != nil {
 		return nil, errors.Join(err, x.write.Close())
 	}
 	x.read.SetMaxOpenConns(4)

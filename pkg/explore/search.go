@@ -100,6 +100,9 @@ func snippetOf(text string, list []term) []Piece {
 	for from > 0 && !utf8.RuneStart(text[from]) {
 		from--
 	}
+	if space := strings.IndexByte(text[from:first], ' '); from > 0 && space >= 0 {
+		from += space + 1
+	}
 	for to < len(text) && !utf8.RuneStart(text[to]) {
 		to++
 	}

@@ -39,9 +39,12 @@ func (s *series) add(v Sample) {
 	s.rough.add(v)
 }
 
-// add adds a sample, unless there is one of its step.
+// add adds a sample. Of those of one step the last counts.
 func (s *samples) add(v Sample) {
 	if n := len(s.list); n > 0 && v.At.Unix()/s.step <= s.list[n-1].At.Unix()/s.step {
+		if v.At.After(s.list[n-1].At) {
+			s.list[n-1] = v
+		}
 		return
 	}
 	s.list = append(s.list, v)
@@ -84,15 +87,21 @@ func (x *Explorer) sampleAll(ctx context.Context) {
 				if ix.source().Live == nil || !ix.pinned.Load() {
 					continue
 				}
-				v, err := ix.source().Live.Counts(ctx, ix.source().ID)
-				if err != nil { // the series has a gap there
-					continue
-				}
-				v.At = now.UTC()
-				x.Sample(ix.source().ID, v)
+				x.sample(ctx, ix, now)
 			}
 		}
 	}
+}
+
+// sample takes a sample of an execution. Where the engine has none, the series has a gap.
+func (x *Explorer) sample(ctx context.Context, ix *index, now time.Time) {
+	src := ix.source()
+	v, err := src.Live.Counts(ctx, src.ID)
+	if err != nil {
+		return
+	}
+	v.At = now.UTC()
+	x.Sample(src.ID, v)
 }
 
 // Series implements Reader.

@@ -52,7 +52,7 @@ func (m *Manager) check(job *crawl.Job) error {
 	}
 	errs := []error{named.Validate(), filesOf(job)}
 	if m.opt.Check != nil {
-		errs = append(errs, m.opt.Check(job))
+		errs = append(errs, m.opt.Check(&named))
 	}
 	return joined(errs)
 }

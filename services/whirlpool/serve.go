@@ -8,16 +8,16 @@ import (
 
 // serveFlags say how `whirlpool serve` runs.
 type serveFlags struct {
-	dir          string
-	listen       string
-	hosts        []string
-	cert, key    string
-	behindProxy  bool
-	noAuth       bool
-	readOnly     bool
-	allowPrivate bool
-	maxRunning   int
-	logLevel     string
+	dir         string
+	listen      string
+	hosts       []string
+	cert, key   string
+	behindProxy bool
+	noAuth      bool
+	readOnly    bool
+	maxRunning  int
+	logLevel    string
+	engineFlags
 }
 
 func newServe() *cobra.Command {
@@ -47,9 +47,9 @@ nothing either.
 	fl.BoolVar(&f.behindProxy, "behind-proxy", false, "a proxy in front has TLS, and keeps others away from this address")
 	fl.BoolVar(&f.noAuth, "no-auth", false, "let everybody on this machine do everything without signing in")
 	fl.BoolVar(&f.readOnly, "read-only-link", false, "print a second link, of somebody who may look but not touch")
-	fl.BoolVar(&f.allowPrivate, "allow-private", false, "permit loopback and private addresses to the definitions that ask for it (allow_private)")
 	fl.IntVar(&f.maxRunning, "max-running", 10, "executions that crawl at once")
 	fl.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.add(fl)
 	_ = cmd.MarkFlagDirname("dir") // it was declared above
 	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
 		var level slog.Level

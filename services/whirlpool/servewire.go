@@ -12,7 +12,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/engine"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
-	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/sqlite"
 	"github.com/whirlpool-crawler/whirlpool/pkg/studio"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
@@ -39,8 +38,10 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if s.store, err = sqlite.Open(filepath.Join(f.dir, "control.db")); err != nil {
 		return s, err
 	}
-	opt := node.DefaultEngine(filepath.Join(f.dir, "crawl"), filepath.Join(f.dir, "executions"), log)
-	opt.Node.Fetch.PrivateJobs = f.allowPrivate
+	opt, err := f.engineOptions(f.dir, log)
+	if err != nil {
+		return s, err
+	}
 	if s.engine, err = engine.Open(ctx, opt); err != nil {
 		return s, err
 	}

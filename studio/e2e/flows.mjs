@@ -40,6 +40,8 @@ export async function flows({ net, srv, page, api, until, shot }, faults) {
   check((await api("GET", `/executions/${first}/status`)).pages === held, "pages came while it was paused");
   await page.getByRole("button", { name: "Resume", exact: true }).click();
   await ended(api, until, first);
+  const done = await api("GET", `/executions/${first}`);
+  check(done.stats.pages > 200, `${done.stats.pages} pages of a crawl that was paused for a moment: it ended too early`);
 
   // A longer one is stopped, and stays for the looks at a crawl that runs.
   const slow = await api("POST", "/workflows", { name: "Slow", source: `seeds: ${JSON.stringify(net.seeds)}\nscope: domain\nmax_pages: 100000\nallow_private: true\npoliteness: {delay: 5s}\n` });
@@ -49,7 +51,6 @@ export async function flows({ net, srv, page, api, until, shot }, faults) {
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
   await until("stopped", async () => (await api("GET", `/executions/${stopped}`)).state === "stopped");
-  const running = (await api("POST", `/workflows/${slow.id}:run`, {})).id;
 
   // Why was this left out?
   await page.goto(`${srv.origin}/#/x/${first}/urls?state=excluded`);
@@ -83,6 +84,9 @@ export async function flows({ net, srv, page, api, until, shot }, faults) {
   await until("gone pages", () => page.getByText("gone").first().isVisible());
   const sums = await api("GET", `/compare?first=${first}&second=${second}`);
   check(sums.gone > 0 && sums.same > 0, `comparison: ${JSON.stringify(sums)}`);
+
+  // One runs while the pages are looked at.
+  const running = (await api("POST", `/workflows/${slow.id}:run`, {})).id;
 
   // A rule tested on a stored page.
   const stored = list.items.find((r) => !r.duplicate_of) ?? list.items[0];

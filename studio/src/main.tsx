@@ -1,4 +1,4 @@
-import { lazy, StrictMode, Suspense, useEffect, useState } from "react";
+import { lazy, StrictMode, Suspense, useEffect, useState, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
 import { Route, Router, Switch } from "wouter";
 import { useHashLocation } from "wouter/use-hash-location";
@@ -8,6 +8,7 @@ import { useGet } from "./lib/query";
 import { usePath } from "./lib/route";
 import { Overview } from "./pages/overview";
 import { SignIn } from "./pages/signin";
+import { Boundary } from "./ui/boundary";
 import { Frame, Head } from "./ui/shell";
 import { Empty, Failure, Skeleton } from "./ui/state";
 import "./tokens.css";
@@ -45,7 +46,7 @@ function App({ refused }: { refused: Problem | null }) {
   return (
     <Router hook={usePath as typeof useHashLocation}>
       <Frame>
-        <Suspense fallback={<Skeleton />}>
+        <Guarded>
           <Switch>
             <Route path="/">
               <Overview />
@@ -82,9 +83,18 @@ function App({ refused }: { refused: Problem | null }) {
               </Empty>
             </Route>
           </Switch>
-        </Suspense>
+        </Guarded>
       </Frame>
     </Router>
+  );
+}
+
+function Guarded({ children }: { children: ReactNode }) {
+  const [path] = usePath();
+  return (
+    <Boundary at={path}>
+      <Suspense fallback={<Skeleton />}>{children}</Suspense>
+    </Boundary>
   );
 }
 

@@ -52,7 +52,7 @@ const told = 2
 func Run(ctx context.Context, opt Options) (*Trial, error) {
 	job := *opt.Job
 	job.Epoch = told
-	r := &run{opt: opt, job: &job, memory: newMemory(), trial: &Trial{Given: opt.URL}}
+	r := &run{opt: opt, job: &job, memory: &memory{}, trial: &Trial{Given: opt.URL}}
 	var err error
 	if r.rules, err = urlrules.Compile(&job); err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ func (r *run) fetch(ctx context.Context) (page *crawl.Page, links *crawl.Links, 
 		switch e := e.(type) {
 		case *crawl.Page:
 			page, f.Truncated = e, e.Truncated
-			r.trial.body = r.memory.body(e.Body)
+			r.trial.body, _ = r.memory.Body(e.Body)
 		case *crawl.Links:
 			links = e
 		}

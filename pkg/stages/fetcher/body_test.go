@@ -137,8 +137,8 @@ func TestBodyThatIsNotInItsEncodingIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := b.get(answering(t, tc.encoding, tc.data), nil)
 			r.want(t, crawl.VerdictRefused, crawl.ReasonEncoding)
-			if r.page != nil || len(b.mem.bodies) != 0 {
-				t.Errorf("page %v, %d bodies in the spool", r.page, len(b.mem.bodies))
+			if r.page != nil || b.mem.Len() != 0 {
+				t.Errorf("page %v, %d bodies in the spool", r.page, b.mem.Len())
 			}
 		})
 	}

@@ -89,8 +89,8 @@ func TestAnotherClient(t *testing.T) {
 			})
 			r := b.get("http://a.test/app", func(f *crawl.Fetch) { f.Addr, f.FirstWait = loopback, time.Second })
 			r.want(t, tc.verdict, tc.reason)
-			if len(b.mem.bodies) != tc.bodies || (r.page != nil) != (tc.bodies == 1) {
-				t.Errorf("%d bodies in the spool, page %+v", len(b.mem.bodies), r.page)
+			if b.mem.Len() != tc.bodies || (r.page != nil) != (tc.bodies == 1) {
+				t.Errorf("%d bodies in the spool, page %+v", b.mem.Len(), r.page)
 			}
 			if len(tc.client.asked) != 1 || tc.client.closed != 1 {
 				t.Errorf("%d requests, %d exchanges closed, want one", len(tc.client.asked), tc.client.closed)

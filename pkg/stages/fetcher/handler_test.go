@@ -295,8 +295,8 @@ func TestFaultOfOursIsAnErrorAndLeavesNothingBehind(t *testing.T) {
 		if !errors.Is(err, full) || events != nil || !strings.Contains(err.Error(), url) {
 			t.Errorf("%s: events %v, error %v", name, events, err)
 		}
-		if len(b.mem.bodies) != 0 {
-			t.Errorf("%s: %d bodies stay in the spool", name, len(b.mem.bodies))
+		if b.mem.Len() != 0 {
+			t.Errorf("%s: %d bodies stay in the spool", name, b.mem.Len())
 		}
 	}
 	b := newBench(t, nil)

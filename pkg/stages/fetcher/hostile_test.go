@@ -43,8 +43,8 @@ func TestAnswersThatAreNotHTTP(t *testing.T) {
 			b := newBench(t, nil)
 			r := b.get(url, nil)
 			r.want(t, tc.verdict, tc.reason)
-			if !r.Contacted() || len(b.mem.bodies) != 0 && tc.reason != "" {
-				t.Errorf("contacted %v, %d bodies in the spool", r.Contacted(), len(b.mem.bodies))
+			if !r.Contacted() || b.mem.Len() != 0 && tc.reason != "" {
+				t.Errorf("contacted %v, %d bodies in the spool", r.Contacted(), b.mem.Len())
 			}
 		})
 	}
@@ -162,7 +162,7 @@ func TestSlowServers(t *testing.T) {
 				if took := time.Since(start); took != tc.after || r.Ended.Sub(r.Started) != took {
 					t.Errorf("took %v, ended after %v, want %v", took, r.Ended.Sub(r.Started), tc.after)
 				}
-				if len(b.mem.bodies) != 0 {
+				if b.mem.Len() != 0 {
 					t.Error("a body that was cut by time stays in the spool")
 				}
 			})

@@ -68,12 +68,18 @@ func seedOrigins(job *crawl.Job) (origins []string, err error) {
 	return origins, err
 }
 
-// originsOf are who gets what a rule gives: the site that it names, or the seeds'.
+// originsOf are who gets what a rule gives: the site that it names, or the seeds'. It is never nil, which would be
+// everybody: a job without seeds, or with a site that is no URL, is refused when it is checked; here nobody gets
+// anything by it.
 func originsOf(site string, seeds []string) []string {
-	if u, err := weburl.Parse(site); site != "" && err == nil {
-		return []string{u.Origin()}
+	if site == "" {
+		return append([]string{}, seeds...)
 	}
-	return seeds
+	u, err := weburl.Parse(site)
+	if err != nil {
+		return []string{""}
+	}
+	return []string{u.Origin()}
 }
 
 func (id *identity) addHeaders(job *crawl.Job, seeds []string) error {

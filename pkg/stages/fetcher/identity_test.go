@@ -147,8 +147,9 @@ func TestCredentialsMayGoUpToHTTPSAndNeverDown(t *testing.T) {
 		{"http://a.test", "https://a.test/x", true}, {"https://a.test", "http://a.test/", false}, {"http://a.test:8000", "https://a.test:8000/", false},
 		{"http://a.test", "http://a.test:8000/", false}, {"http://a.test", "https://a.test:8443/", false}, {"https://a.test:443", "https://a.test/", true},
 		{"https://a.test", "https://www.a.test/", false}, {"http://a.test", "https://b.test/", false},
+		{"https://a test", "https://seed.test/", false}, {"http://[::1", "https://seed.test/", false}, {"", "https://seed.test/", true},
 	} {
-		if got := gets(originsOf(tc.site, nil), parse(t, tc.url)); got != tc.want {
+		if got := gets(originsOf(tc.site, []string{"https://seed.test"}), parse(t, tc.url)); got != tc.want {
 			t.Errorf("%s to %s: %v", tc.site, tc.url, got)
 		}
 	}
@@ -259,5 +260,23 @@ func BenchmarkWithoutCookies(b *testing.B) {
 		if _, err := bench.h.keepCookies(b.Context(), &bench.job, u, nil); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Without seeds in the job, as where a list has them, a rule without a site is nobody's: it must not become everybody's.
+func TestSecretsWithoutSeedsGoToNobody(t *testing.T) {
+	t.Setenv("IDENTITY_SECRET", "geheim")
+	job := crawl.DefaultJob()
+	job.SeedList = "list.txt"
+	job.Headers = []crawl.HeaderRule{{Name: "X-Token", Value: "${IDENTITY_SECRET}"}}
+	job.Auth = []crawl.AuthRule{{Bearer: "${IDENTITY_SECRET}"}}
+	id, err := newIdentity(&job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := http.Header{}
+	id.header(h, parse(t, "https://stranger.test/"))
+	if len(h) > 0 {
+		t.Errorf("a stranger gets %v", h)
 	}
 }

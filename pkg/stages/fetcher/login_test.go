@@ -59,8 +59,8 @@ func TestLoggedInOnceAndAgainWhenTheSessionIsOver(t *testing.T) {
 	if logins, refused, _ := m.site.Counts(); logins != 3 || refused != 0 {
 		t.Errorf("%d log-ins, %d refused", logins, refused)
 	}
-	if len(m.mem.bodies) != 6 {
-		t.Errorf("%d bodies are kept, want those of 6 pages", len(m.mem.bodies))
+	if m.mem.Len() != 6 {
+		t.Errorf("%d bodies are kept, want those of 6 pages", m.mem.Len())
 	}
 }
 
@@ -123,7 +123,7 @@ func TestLogInsThatDoNotComeAbout(t *testing.T) {
 
 func TestRobotsBindLogIns(t *testing.T) {
 	m := newMembers(t, 0, func(j *crawl.Job) { j.IgnoreRobots = false })
-	m.mem.robots[m.url] = crawl.Robots{Origin: m.url, Body: []byte("User-agent: *\nDisallow: /login"), FetchedAt: time.Now(), Expires: time.Now().Add(time.Hour)}
+	m.mem.allow(crawl.Robots{Origin: m.url, Body: []byte("User-agent: *\nDisallow: /login"), FetchedAt: time.Now(), Expires: time.Now().Add(time.Hour)})
 	if r, _ := m.settle("/members/0"); r.Verdict != crawl.VerdictBlocked || r.Reason != crawl.ReasonLogin || !strings.Contains(r.Detail, "Disallow: /login") {
 		t.Errorf("%v %s %s", r.Verdict, r.Reason, r.Detail)
 	}

@@ -23,14 +23,14 @@ func TestRobotsTxtIsKeptWithWhatItSays(t *testing.T) {
 	if o == nil || o.Origin != url || o.CrawlDelay != 2500*time.Millisecond || len(o.Sitemaps) != 1 || o.Sitemaps[0] != "https://a.test/map.xml" {
 		t.Fatalf("robots outcome %+v", o)
 	}
-	rec := b.mem.robots[url]
+	rec := b.mem.rules(url)
 	if string(rec.Body) != file || rec.State != crawl.RobotsRules || rec.Status != 200 || !rec.Expires.Equal(o.Expires) {
 		t.Errorf("record %+v", rec)
 	}
 	if left := time.Until(rec.Expires); left < 5*time.Hour || left > 6*time.Hour {
 		t.Errorf("good for %v, want 6 h", left)
 	}
-	if r.page != nil || len(b.mem.bodies) != 0 {
+	if r.page != nil || b.mem.Len() != 0 {
 		t.Error("robots.txt went the way of a page")
 	}
 }
@@ -66,10 +66,10 @@ func TestRulesOutliveAServerThatIsDown(t *testing.T) {
 		{25 * time.Hour, time.Hour, crawl.RobotsDisallowAll},
 	} {
 		file := []byte("User-agent: *\nCrawl-delay: 2\n")
-		b.mem.robots[url] = crawl.Robots{Origin: url, Body: file, FetchedAt: time.Now().Add(-tt.age), Expires: time.Now().Add(-time.Hour)}
+		b.mem.allow(crawl.Robots{Origin: url, Body: file, FetchedAt: time.Now().Add(-tt.age), Expires: time.Now().Add(-time.Hour)})
 		r := b.get(url+"/robots.txt", asRobots)
 		r.want(t, crawl.VerdictFailed, crawl.ReasonStatus)
-		rec := b.mem.robots[url]
+		rec := b.mem.rules(url)
 		left := time.Until(rec.Expires)
 		if rec.State != tt.state || left > tt.good || left < tt.good-time.Minute || !rec.Expires.Equal(r.Robots.Expires) {
 			t.Errorf("%v old: %+v, good for %v", tt.age, rec, left)
@@ -158,7 +158,7 @@ func TestRobotsTxtOfEachStatus(t *testing.T) {
 			b := newBench(t, nil)
 			r := b.get(fmt.Sprintf("%s/%d", url, tc.status), asRobots)
 			r.want(t, tc.verdict, tc.reason)
-			rec, stored := b.mem.robots[url]
+			rec, stored, _ := b.mem.Robots(t.Context(), url)
 			if stored != tc.stored || rec.State != tc.state || r.Slow != tc.slow || (r.Robots != nil) != tc.stored {
 				t.Errorf("stored %v: %+v, slow %v, robots %+v", stored, rec, r.Slow, r.Robots)
 			}
@@ -167,7 +167,7 @@ func TestRobotsTxtOfEachStatus(t *testing.T) {
 			}
 			r = b.get(fmt.Sprintf("%s/%d", url, tc.status), func(f *crawl.Fetch) { asRobots(f); f.Task.Attempt = b.job.Retry.Max })
 			r.want(t, crawl.VerdictFailed, tc.reason)
-			rec = b.mem.robots[url]
+			rec = b.mem.rules(url)
 			if rec.State != crawl.RobotsDisallowAll || time.Until(rec.Expires) > time.Hour || r.Robots == nil {
 				t.Errorf("after the last retry: %+v, %+v", rec, r.Robots)
 			}
@@ -194,15 +194,15 @@ func TestRobotsRedirectKeepsItsOrigin(t *testing.T) {
 	if o := r.Robots; o == nil || o.Origin != origin || o.Redirect.String() != "http://b.test/robots.txt" || r.links != nil {
 		t.Errorf("robots %+v, links %v", o, r.links)
 	}
-	if len(b.mem.robots) != 0 {
+	if b.mem.rules(url).Origin+b.mem.rules(origin).Origin != "" {
 		t.Error("a redirect was stored as rules")
 	}
 	for path, redirects := range map[string]int{"/robots.txt": 5, "/bad": 0} {
 		b := newBench(t, nil)
 		r := b.get(url+path, with(redirects))
 		r.want(t, crawl.VerdictDone, "")
-		if b.mem.robots[origin].State != crawl.RobotsAllowAll || !r.Robots.Redirect.IsZero() {
-			t.Errorf("%s: %+v", path, b.mem.robots)
+		if b.mem.rules(origin).State != crawl.RobotsAllowAll || !r.Robots.Redirect.IsZero() {
+			t.Errorf("%s: %+v", path, b.mem.rules(origin))
 		}
 	}
 }
@@ -213,7 +213,7 @@ func TestHugeRobotsTxtIsReadToItsLimit(t *testing.T) {
 	})
 	b := newBench(t, nil)
 	b.get(url+"/robots.txt", asRobots).want(t, crawl.VerdictDone, "")
-	if n := len(b.mem.robots[url].Body); n != robots.MaxSize {
+	if n := len(b.mem.rules(url).Body); n != robots.MaxSize {
 		t.Errorf("%d octets kept, want %d", n, robots.MaxSize)
 	}
 }
@@ -266,7 +266,7 @@ func TestUnavailableRobotsTxtGivesTheTrueReason(t *testing.T) {
 	} {
 		r := b.get("http://"+host+"/robots.txt", func(f *crawl.Fetch) { asRobots(f); f.Task.Attempt = b.job.Retry.Max })
 		r.want(t, tc.robots, tc.robotsWhy)
-		if r.Robots == nil || b.mem.robots["http://"+host].State != crawl.RobotsDisallowAll || r.Contacted() {
+		if r.Robots == nil || b.mem.rules("http://"+host).State != crawl.RobotsDisallowAll || r.Contacted() {
 			t.Errorf("%s: robots %+v, contacted %v", host, r.Robots, r.Contacted())
 		} else if rest := time.Until(r.Robots.Expires); rest > time.Hour || (rest <= time.Minute) != (tc.robotsWhy == crawl.ReasonPrivateAddress) {
 			t.Errorf("%s: rests for %v; what only our setting forbids may be asked for soon", host, rest)

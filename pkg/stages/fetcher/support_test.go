@@ -1,10 +1,8 @@
 package fetcher
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -23,52 +21,29 @@ import (
 
 // memory is the spool, the robots store and the archive of a test.
 type memory struct {
+	crawl.Memory
 	mu        sync.Mutex
-	bodies    map[crawl.BodyRef][]byte
-	robots    map[string]crawl.Robots
 	exchanges []*crawl.Exchange
 	putErr    error
 	writeErr  error
 }
 
-func (m *memory) Put(_ context.Context, r io.Reader) (crawl.BodyRef, error) {
-	data, err := io.ReadAll(r)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err = errors.Join(err, m.putErr); err != nil {
-		return "", err
+func (m *memory) Put(ctx context.Context, r io.Reader) (crawl.BodyRef, error) {
+	ref, err := m.Memory.Put(ctx, r)
+	if err == nil && m.putErr != nil {
+		return "", errors.Join(m.putErr, m.Release(ctx, ref))
 	}
-	ref := crawl.BodyRef(fmt.Sprintf("body-%d", len(m.bodies)))
-	m.bodies[ref] = data
-	return ref, nil
+	return ref, err
 }
 
-func (m *memory) Open(_ context.Context, ref crawl.BodyRef) (io.ReadCloser, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return io.NopCloser(bytes.NewReader(m.bodies[ref])), nil
+// rules are what is stored of an origin's robots.txt.
+func (m *memory) rules(origin string) crawl.Robots {
+	r, _, _ := m.Robots(context.Background(), origin) // it does not fail
+	return r
 }
 
-func (m *memory) Release(_ context.Context, ref crawl.BodyRef) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.bodies, ref)
-	return nil
-}
-
-func (m *memory) Robots(_ context.Context, origin string) (crawl.Robots, bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r, ok := m.robots[origin]
-	return r, ok, nil
-}
-
-func (m *memory) PutRobots(_ context.Context, r crawl.Robots) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.robots[r.Origin] = r
-	return nil
-}
+// allow stores a robots.txt.
+func (m *memory) allow(r crawl.Robots) { _ = m.PutRobots(context.Background(), r) } // it does not fail
 
 func (m *memory) Write(_ context.Context, x *crawl.Exchange) error {
 	m.mu.Lock()
@@ -107,7 +82,7 @@ type bench struct {
 // newBench returns a handler that may contact loopback and ignores robots.txt. mod may be nil.
 func newBench(tb testing.TB, mod func(*Config, *Deps, *crawl.Job)) *bench {
 	tb.Helper()
-	b := &bench{tb: tb, job: crawl.DefaultJob(), mem: &memory{bodies: map[crawl.BodyRef][]byte{}, robots: map[string]crawl.Robots{}}}
+	b := &bench{tb: tb, job: crawl.DefaultJob(), mem: &memory{}}
 	b.job.MediaTypes = append(b.job.MediaTypes, "text/plain")
 	b.job.ID, b.job.IgnoreRobots = "test", true
 	rc, err := robotscache.New(b.mem, robotscache.Default())
@@ -166,7 +141,8 @@ func (b *bench) read(events []crawl.Event) (r result) {
 			}
 			r.Outcome = e
 		case *crawl.Page:
-			r.page, r.body = e, b.mem.bodies[e.Body]
+			r.page = e
+			r.body, _ = b.mem.Body(e.Body)
 		case *crawl.Links:
 			r.links = e
 		}

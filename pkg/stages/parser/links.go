@@ -19,17 +19,7 @@ const maxRaw = 200
 
 func (p *pass) onAnchor() {
 	p.closeAnchor()
-	var href, rel, xlink []byte
-	for i := range p.Attrs() {
-		switch name, val := p.Attr(i); string(name) {
-		case "href":
-			href = first(href, val)
-		case "rel":
-			rel = first(rel, val)
-		case "xlink:href":
-			xlink = first(xlink, val)
-		}
-	}
+	href, rel, xlink := p.linkAttrs("xlink:href")
 	if href == nil && p.flags&inForeign != 0 {
 		href = xlink
 	}
@@ -44,6 +34,21 @@ func (p *pass) onAnchor() {
 
 // anchoredHeadings is how many headings that link to themselves make a page documentation.
 const anchoredHeadings = 2
+
+// linkAttrs returns the raw values of the start tag's href, rel and a third attribute; nil where it has none.
+func (p *pass) linkAttrs(third string) (href, rel, other []byte) {
+	for i := range p.Attrs() {
+		switch name, val := p.Attr(i); string(name) {
+		case "href":
+			href = first(href, val)
+		case "rel":
+			rel = first(rel, val)
+		case third:
+			other = first(other, val)
+		}
+	}
+	return href, rel, other
+}
 
 // first keeps the first of attributes with the same name.
 func first(old, val []byte) []byte {
@@ -98,17 +103,7 @@ func (p *pass) addLink(tag linkTag, href, rel []byte) bool {
 
 // onLinkElement sorts a link element: a resource of the page, the canonical URL, a feed, or a link like others.
 func (p *pass) onLinkElement() {
-	var href, rel, media []byte
-	for i := range p.Attrs() {
-		switch name, val := p.Attr(i); string(name) {
-		case "href":
-			href = first(href, val)
-		case "rel":
-			rel = first(rel, val)
-		case "type":
-			media = first(media, val)
-		}
-	}
+	href, rel, media := p.linkAttrs("type")
 	switch {
 	case href == nil:
 	case isResource(string(htmlscan.Value(rel))):

@@ -3,6 +3,8 @@ package parser
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/jsonpointer"
 )
@@ -106,8 +108,10 @@ func cutString(quoted []byte) []byte {
 		return nil
 	}
 	for end := maxValue; end > maxValue-16; end-- { // an escape has up to 12 bytes
-		cut := append(cutAt(quoted, end)[:end:end], '"')
-		if json.Valid(cut) {
+		if !utf8.RuneStart(quoted[end]) {
+			continue
+		}
+		if cut := slices.Concat(quoted[:end], []byte{'"'}); json.Valid(cut) {
 			return cut
 		}
 	}

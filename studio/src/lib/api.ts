@@ -22,7 +22,7 @@ export const base = new URL("api/v1/", document.baseURI).toString();
 
 /** The address of a route, with its query. Empty values are left out. */
 export function address(path: string, query: Query = {}): string {
-  const u = new URL(path.replace(/^\//, ""), base);
+  const u = new URL(base + path.replace(/^\//, ""));
   for (const [key, value] of Object.entries(query)) {
     if (value === undefined || value === null || value === "") continue;
     for (const v of Array.isArray(value) ? value : [value]) u.searchParams.append(key, String(v));

@@ -42,7 +42,7 @@ function Sides({ d }: { d: TextDiff }) {
           </div>
         ))}
       </div>
-      <div className="diff">
+      <div className="texts">
         <div aria-label="The first text">{pieces.map((p, i) => (p.op === "+" ? null : p.op === "-" ? <del key={i}>{plain(p.text, 50_000)}</del> : <span key={i}>{plain(p.text, 50_000)}</span>))}</div>
         <div aria-label="The second text">{pieces.map((p, i) => (p.op === "-" ? null : p.op === "+" ? <ins key={i}>{plain(p.text, 50_000)}</ins> : <span key={i}>{plain(p.text, 50_000)}</span>))}</div>
       </div>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { Execution, Host, LogLine, Series, Status, Whirl } from "../api/types";
 import { useNow } from "../lib/clock";
 import { ago, count, duration, plural, rate, size } from "../lib/format";
@@ -19,7 +19,8 @@ export default function Live({ x }: { x: Execution }) {
   const over = isOver(x);
   const renewal = over ? {} : { topic: `execution:${x.id}`, every: 2000 };
   const status = useGet<Status>(path + "/status", {}, renewal);
-  const series = useGet<Series>(path + "/series", {}, renewal);
+  const answer = useGet<Series>(path + "/series", {}, renewal);
+  const series = useMemo(() => (answer.data ? whole(answer.data) : undefined), [answer.data]);
   return (
     <>
       <Verdict x={x} />
@@ -31,10 +32,10 @@ export default function Live({ x }: { x: Execution }) {
         <Shown of={status}>
           {(s) => (
             <>
-              <Now x={x} s={s} series={series.data} />
+              <Now x={x} s={s} series={series} />
               <div className="cols" style={{ marginTop: "var(--s-6)" }}>
                 <Rings x={x} over={over} />
-                <Charts series={series.data} over={over} />
+                <Charts series={series} over={over} />
               </div>
               <div className="cols">
                 <Waiting x={x} over={over} />
@@ -47,6 +48,11 @@ export default function Live({ x }: { x: Execution }) {
       )}
     </>
   );
+}
+
+/** Columns that are empty may be null. */
+function whole(s: Series): Series {
+  return Object.fromEntries(Object.entries(s).map(([k, v]) => [k, k === "step_s" ? v : (v ?? [])])) as unknown as Series;
 }
 
 /** What was made of it: the audit's verdict, or why it stands still. */

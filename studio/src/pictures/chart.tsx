@@ -80,7 +80,7 @@ export function Chart({ title, unit, at, lines, gaps = [], summary, whole, child
           onPointerMove={near}
           onPointerLeave={() => setOver(null)}
         >
-          {[0, 0.5, 1].map((f) => (
+          {(n ? [0, 0.5, 1] : [0]).map((f) => (
             <g key={f}>
               <line x1={left} x2={width - right} y1={y(f * most)} y2={y(f * most)} stroke="var(--line)" strokeWidth={f === 0 ? 1 : 0.5} />
               {f > 0 && (
@@ -93,7 +93,7 @@ export function Chart({ title, unit, at, lines, gaps = [], summary, whole, child
           {lines.map((l) => (
             <path key={l.name} d={path(l.values)} fill="none" stroke={l.colour} strokeWidth="1.6" strokeLinejoin="round" />
           ))}
-          {lines.map((l, i) => (
+          {(n ? lines : []).map((l, i) => (
             <text key={l.name} x={width - right + 6} y={ends[i]! + 3.5} fontSize="11" fill={l.colour} style={{ fontVariantNumeric: "tabular-nums" }}>
               {lines.length > 1 ? l.name + " " : ""}
               <tspan fill="var(--text)">{shown(l.values[over ?? n - 1])}</tspan>

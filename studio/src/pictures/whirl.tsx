@@ -48,7 +48,7 @@ export function WhirlPicture({ id, whirl, hosts }: { id: string; whirl: Whirl; h
     if (host) q["host"] = host;
     go(at.urls(id, q).slice(1));
   };
-  const summary = `${plural(sectors.length, "sector")}, ${plural(whirl.depths, "ring")}: ${count(done)} URLs done, ${count(whirl.queued_all)} queued`;
+  const summary = `${plural(sectors.reduce((n, s) => n + (s.done + s.queued > 0 ? s.hosts : 0), 0), "host")}, ${plural(whirl.depths, "ring")}: ${count(done)} URLs done, ${count(whirl.queued_all)} queued`;
   return (
     <figure>
       <figcaption className="section-head" style={{ marginBottom: "var(--s-1)" }}>
@@ -121,7 +121,7 @@ export function WhirlPicture({ id, whirl, hosts }: { id: string; whirl: Whirl; h
 function lay(w: Whirl): { arcs: Arc[]; starts: [number, number][]; width: number } {
   const sectors = w.sectors ?? [];
   // Roots, so that small hosts are seen beside large ones.
-  const weights = sectors.map((s) => Math.sqrt(s.done + s.queued + 1));
+  const weights = sectors.map((s) => Math.sqrt(s.done + s.queued));
   const sum = weights.reduce((a, b) => a + b, 0) || 1;
   const starts: [number, number][] = [];
   let at = 0;

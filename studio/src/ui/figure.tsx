@@ -18,7 +18,7 @@ export function Figure({ label, value, unit, diff, href, width = 7 }: Props) {
         {value}
         {unit && <span className="unit">{unit}</span>}
       </span>
-      {diff !== undefined && <span className="diff">{diff}</span>}
+      {diff !== undefined && <span className="was">{diff}</span>}
     </>
   );
   return href ? (

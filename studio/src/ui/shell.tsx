@@ -28,7 +28,9 @@ function opened(door: Door, path: string): boolean {
 export function Frame({ children }: { children: ReactNode }) {
   const [path] = usePath();
   const main = useRef<HTMLElement>(null);
-  useEffect(() => scrollTo(0, 0), [path]);
+  useEffect(() => {
+    scrollTo(0, 0); // it may return a promise
+  }, [path]);
   return (
     <div className="frame">
       <a
