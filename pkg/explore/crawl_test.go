@@ -126,8 +126,8 @@ func TestARealCrawl(t *testing.T) {
 // BenchmarkCrawl tells what a crawl costs with an index that follows it, and without. The crawl fills all cores, as
 // none over the Internet does.
 func BenchmarkCrawl(b *testing.B) {
-	srv := serveWeb(b, fakeweb.Plain(200, 4_000))
-	rounds := 5
+	srv := serveWeb(b, fakeweb.Plain(200, 2_500))
+	rounds := 3
 	var took, used [2]time.Duration
 	var share, own float64
 	for n := range 2 * rounds {

@@ -57,7 +57,7 @@ func (x *index) note(ctx context.Context, began time.Time, more bool) error {
 	done, all := x.log.off+x.pages.off, x.log.size+x.pages.size
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.state.Fault, x.state.Share = "", 1
+	x.state.Fault, x.state.Share, x.done = "", 1, done
 	if all > done {
 		x.state.Share = float64(done) / float64(all)
 	}

@@ -37,6 +37,7 @@ type index struct {
 
 	mu    sync.Mutex
 	state Index
+	done  int64 // bytes of both files that are in it
 
 	queued  queuedShape
 	shape   cellCache
@@ -136,6 +137,7 @@ func (x *index) load(ctx context.Context) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.done = x.log.off + x.pages.off
 	var until int64
 	if err := getMeta(ctx, x.write, "until", &until); err != nil {
 		return err
@@ -152,6 +154,11 @@ func (x *index) Index() *Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	state := x.state
+	name, _ := x.pagesFile()
+	if all := sizeOf(x.logFile()) + sizeOf(name); all > x.done { // more came since it looked
+		state.Share = float64(x.done) / float64(all)
+		state.Building = state.Building || all-x.done > behindNotice*(logBytes+pageBytes)
+	}
 	return &state
 }
 
