@@ -145,7 +145,7 @@ func TestALinkAndASessionEnd(t *testing.T) {
 func TestAKeyIsShownOnceAndCanBeRevoked(t *testing.T) {
 	w := newWorld(t)
 	made := w.ask("POST", base+"/api-keys", `{"name":"ci","role":"viewer"}`, "Idempotency-Key: one")
-	var k APIKey
+	var k Key
 	if err := json.Unmarshal([]byte(made.body), &k); err != nil || made.status != http.StatusCreated || !strings.HasPrefix(k.Key, "wpk_") {
 		t.Fatalf("%d %s: %v", made.status, made.body, err)
 	}

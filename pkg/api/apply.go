@@ -53,7 +53,7 @@ func (s *Server) apply(ctx context.Context, in *struct {
 		}
 		l.Items = append(l.Items, *r)
 	}
-	return list(s, ctx, &l, nil)
+	return list(ctx, s, &l, nil)
 }
 
 func (s *Server) applyOne(ctx context.Context, a *Applied, dry bool) (*ApplyResult, error) {

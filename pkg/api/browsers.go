@@ -55,7 +55,7 @@ func isAPI(r *http.Request) bool {
 // survive answers a request whose handler panicked. Aborted answers stay so.
 func (s *Server) survive(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
+		defer func() { //nolint:contextcheck // the request has its own
 			fault := recover()
 			if fault == nil {
 				return

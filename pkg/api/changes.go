@@ -80,7 +80,7 @@ func (s *Server) listRevisions(ctx context.Context, in *ExecutionPath) (*body[wo
 		}
 		l.Items[len(revisions)-1-i] = out // the newest first
 	}
-	return list(s, ctx, &l, nil)
+	return list(ctx, s, &l, nil)
 }
 
 func (s *Server) addRevision(ctx context.Context, in *struct {

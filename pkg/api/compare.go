@@ -44,7 +44,7 @@ func (s *Server) listChanges(ctx context.Context, in *struct {
 	}
 	first, second := in.pair()
 	l, err := s.Explore.Changes(ctx, first, second, explore.Change(in.Change), p)
-	return listed(s, ctx, l, err)
+	return listed(ctx, s, l, err)
 }
 
 func (s *Server) compareTexts(ctx context.Context, in *struct {

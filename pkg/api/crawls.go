@@ -78,7 +78,7 @@ func (s *Server) listLetters(ctx context.Context, in *struct {
 	}
 	all, err := v.Letters(ctx)
 	l := workflow.List[report.Letter]{Items: all[:min(len(all), in.Limit)], Total: int64(len(all))}
-	return list(s, ctx, &l, err)
+	return list(ctx, s, &l, err)
 }
 
 func (s *Server) replay(ctx context.Context, in *struct {

@@ -52,12 +52,13 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsIn) (*huma.StreamRe
 	if !s.hub.enter() {
 		return nil, problem(ctx, http.StatusTooManyRequests, "too many streams are open: close one, or try again in a minute")
 	}
+	//nolint:contextcheck // the request has its own
 	return stream(func(w http.ResponseWriter, r *http.Request) {
 		defer s.hub.leave()
 		rd := &reader{s: s, w: w, ctl: http.NewResponseController(w), who: identityOf(r.Context()), after: after, seen: map[string]uint64{}}
 		for _, t := range topics {
 			if _, twice := rd.seen[t.name]; t.source != nil && !twice {
-				defer s.hub.follow(t.name, t.source)()
+				defer s.hub.follow(t.name, t.source)() //nolint:contextcheck // a topic is of all its readers
 				rd.seen[t.name] = 0
 			}
 		}

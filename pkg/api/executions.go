@@ -77,7 +77,7 @@ func (s *Server) listExecutions(ctx context.Context, in *executionsIn) (*body[wo
 		return nil, err
 	}
 	l, err := s.Workflows.Executions(ctx, workflow.ExecutionFilter{Workflow: in.Workflow, States: in.State, Label: in.Label}, p)
-	return list(s, ctx, l, err)
+	return list(ctx, s, l, err)
 }
 
 func (s *Server) getExecution(ctx context.Context, in *ExecutionPath) (*tagged[ExecutionNow], error) {
@@ -148,7 +148,7 @@ func (s *Server) wish(d workflow.Desired) func(context.Context, *wishIn) (*tagge
 
 func (s *Server) listSteps(ctx context.Context, in *ExecutionPath) (*body[workflow.List[workflow.Step]], error) {
 	steps, err := s.Workflows.Steps(ctx, in.job())
-	return list(s, ctx, &workflow.List[workflow.Step]{Items: steps}, err)
+	return list(ctx, s, &workflow.List[workflow.Step]{Items: steps}, err)
 }
 
 func (s *Server) listEvents(ctx context.Context, in *struct {
@@ -162,5 +162,5 @@ func (s *Server) listEvents(ctx context.Context, in *struct {
 		return nil, err
 	}
 	events, err := s.Workflows.Events(ctx, workflow.EventFilter{Execution: in.job(), Types: in.Type, Last: in.Last}, in.After, in.Limit)
-	return list(s, ctx, &workflow.List[workflow.Event]{Items: events}, err)
+	return list(ctx, s, &workflow.List[workflow.Event]{Items: events}, err)
 }

@@ -68,7 +68,7 @@ func (s *Server) listFiles(ctx context.Context, in *ExecutionPath) (*body[workfl
 		}
 		return nil
 	})
-	return list(s, ctx, &l, err)
+	return list(ctx, s, &l, err)
 }
 
 // hidden reports whether a file is none of the results: kept bodies are asked for one by one.
@@ -93,6 +93,7 @@ func (s *Server) getFile(ctx context.Context, in *struct {
 		_ = f.Close()
 		return nil, fmt.Errorf("%w: there is no file %s: the list of files has all", workflow.ErrNotFound, in.Name)
 	}
+	//nolint:contextcheck // the request has its own
 	return stream(func(w http.ResponseWriter, r *http.Request) {
 		defer f.Close()
 		attach(w, string(in.job())+"-"+path.Base(in.Name), "application/octet-stream")
@@ -152,6 +153,7 @@ func (s *Server) export(ctx context.Context, in *exportIn) (*huma.StreamResponse
 	if err != nil {
 		return nil, err
 	}
+	//nolint:contextcheck // the request has its own
 	return stream(func(w http.ResponseWriter, r *http.Request) {
 		defer pages.Close()
 		attach(w, fmt.Sprintf("%s.%s", e.ID, in.Format), "application/octet-stream")
@@ -219,6 +221,7 @@ func (s *Server) getBody(ctx context.Context, in *RecordPath) (*huma.StreamRespo
 	if !found {
 		return nil, problem(ctx, http.StatusNotFound, "its body is not kept: set keep_bodies in the definition, and the next execution keeps bodies")
 	}
+	//nolint:contextcheck // the request has its own
 	return stream(func(w http.ResponseWriter, _ *http.Request) {
 		attach(w, rec.Key[:min(len(rec.Key), 16)]+".bin", "application/octet-stream")
 		_, _ = (&patient{ResponseWriter: w}).Write(data) // whoever asked has gone

@@ -20,8 +20,8 @@ const keyHead = "wpk_"
 // localKey stands for the key of commands on the same machine.
 const localKey = "local"
 
-// APIKey is what is known of a key. The key itself is shown once.
-type APIKey struct {
+// Key is what is known of a key. The key itself is shown once.
+type Key struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`
 	Role    string    `json:"role"`
@@ -32,24 +32,24 @@ type APIKey struct {
 
 // apiKey is what is stored of a key, under its id.
 type apiKey struct {
-	APIKey
-	Hash string `json:"hash"`
+	Known Key    `json:"known"`
+	Hash  string `json:"hash"`
 }
 
 // NewKey makes an API key. It never expires where expires is zero.
-func (s *Server) NewKey(ctx context.Context, name string, role Role, expires time.Time) (*APIKey, error) {
-	k := apiKey{APIKey: APIKey{ID: secretText(8), Name: name, Role: role.String(), Created: s.now().UTC(), Expires: expires}}
-	secret := keyHead + k.ID + "_" + secretText(43)
+func (s *Server) NewKey(ctx context.Context, name string, role Role, expires time.Time) (*Key, error) {
+	k := apiKey{Known: Key{ID: secretText(8), Name: name, Role: role.String(), Created: s.now().UTC(), Expires: expires}}
+	secret := keyHead + k.Known.ID + "_" + secretText(43)
 	k.Hash = hashOf(secret)
 	data, err := json.Marshal(k)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.safe.put(ctx, sectionKeys, k.ID, data, expires); err != nil {
+	if err := s.safe.put(ctx, sectionKeys, k.Known.ID, data, expires); err != nil {
 		return nil, err
 	}
-	k.Key = secret
-	return &k.APIKey, nil
+	k.Known.Key = secret
+	return &k.Known, nil
 }
 
 // LocalKey makes an admin's key that ends with the process: for commands of the user who runs the server.
@@ -88,21 +88,21 @@ func (g *guard) byKey(ctx context.Context, secret string) (Identity, error) {
 	if subtle.ConstantTimeCompare([]byte(hex.EncodeToString(sum[:])), []byte(k.Hash)) != 1 {
 		return Identity{}, nil
 	}
-	role, err := RoleOf(k.Role)
-	return Identity{Actor: "key:" + k.Name, Role: role, Via: "key", hash: k.ID}, err
+	role, err := RoleOf(k.Known.Role)
+	return Identity{Actor: "key:" + k.Known.Name, Role: role, Via: "key", hash: k.Known.ID}, err
 }
 
 // keys lists what is known of all keys, the oldest first.
-func (s *Server) keys(ctx context.Context) (out []APIKey, err error) {
+func (s *Server) keys(ctx context.Context) (out []Key, err error) {
 	err = s.safe.each(ctx, sectionKeys, s.now(), func(_ string, data []byte) error {
 		var k apiKey
 		if err := json.Unmarshal(data, &k); err != nil {
 			return err
 		}
-		out = append(out, k.APIKey)
+		out = append(out, k.Known)
 		return nil
 	})
-	slices.SortFunc(out, func(a, b APIKey) int { return a.Created.Compare(b.Created) })
+	slices.SortFunc(out, func(a, b Key) int { return a.Created.Compare(b.Created) })
 	return out, err
 }
 

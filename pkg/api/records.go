@@ -83,7 +83,7 @@ func (s *Server) listClusters(ctx context.Context, in *clustersIn) (*body[explor
 		return nil, err
 	}
 	l, err := s.Explore.Clusters(ctx, in.job(), explore.ClusterFilter{Similarity: in.Similarity, Distance: in.Distance}, p)
-	return listed(s, ctx, l, err)
+	return listed(ctx, s, l, err)
 }
 
 func (s *Server) getCluster(ctx context.Context, in *struct {

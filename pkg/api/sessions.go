@@ -18,8 +18,8 @@ type Me struct {
 	SignedIn bool   `json:"signed_in"`
 }
 
-// NewAPIKey is a key to be made.
-type NewAPIKey struct {
+// KeyToMake is a key to be made.
+type KeyToMake struct {
 	Name string `json:"name" minLength:"1" maxLength:"60"`
 	Role string `json:"role,omitempty" enum:"viewer,user,operator,admin" default:"user"`
 	Days int    `json:"days,omitempty" minimum:"0" maximum:"3650" doc:"until it expires; 0: never"`
@@ -106,12 +106,12 @@ func (s *Server) makeLogin(_ context.Context, in *struct {
 	return ok(LoginURL{URL: s.Login(role), Expires: s.now().Add(loginTime).UTC()}, nil)
 }
 
-func (s *Server) listKeys(ctx context.Context, _ *struct{}) (*body[workflow.List[APIKey]], error) {
+func (s *Server) listKeys(ctx context.Context, _ *struct{}) (*body[workflow.List[Key]], error) {
 	keys, err := s.keys(ctx)
-	return list(s, ctx, &workflow.List[APIKey]{Items: keys}, err)
+	return list(ctx, s, &workflow.List[Key]{Items: keys}, err)
 }
 
-func (s *Server) createKey(ctx context.Context, in *struct{ Body NewAPIKey }) (*body[APIKey], error) {
+func (s *Server) createKey(ctx context.Context, in *struct{ Body KeyToMake }) (*body[Key], error) {
 	role := User
 	if in.Body.Role != "" {
 		var err error

@@ -46,7 +46,7 @@ func (s *Server) listLogs(ctx context.Context, in *logsIn) (*body[explore.List[e
 	}
 	l, err := s.Explore.Logs(ctx, explore.LogFilter{Source: in.Source, Level: in.Level, Execution: crawl.JobID(in.Execution), Host: in.Host,
 		Verdict: in.Verdict, Query: in.Query, After: in.After}, p)
-	return listed(s, ctx, l, err)
+	return listed(ctx, s, l, err)
 }
 
 func (s *Server) getLogLine(ctx context.Context, in *struct {
@@ -57,15 +57,15 @@ func (s *Server) getLogLine(ctx context.Context, in *struct {
 
 func (s *Server) listAgents(ctx context.Context, _ *struct{}) (*body[workflow.List[Agent]], error) {
 	agents, err := s.Crawls.Agents(ctx)
-	return list(s, ctx, &workflow.List[Agent]{Items: agents}, err)
+	return list(ctx, s, &workflow.List[Agent]{Items: agents}, err)
 }
 
 func (s *Server) listSettings(ctx context.Context, _ *struct{}) (*body[workflow.List[Setting]], error) {
 	if s.Settings == nil {
-		return list(s, ctx, &workflow.List[Setting]{}, nil)
+		return list(ctx, s, &workflow.List[Setting]{}, nil)
 	}
 	all, err := s.Settings.Settings(ctx)
-	return list(s, ctx, &workflow.List[Setting]{Items: all}, err)
+	return list(ctx, s, &workflow.List[Setting]{Items: all}, err)
 }
 
 func (s *Server) changeSettings(ctx context.Context, in *struct {

@@ -46,7 +46,7 @@ func (s *Server) taskRoutes() {
 }
 
 // listed is list for what the explorer returns.
-func listed[T any](s *Server, ctx context.Context, l *explore.List[T], err error) (*body[explore.List[T]], error) {
+func listed[T any](ctx context.Context, s *Server, l *explore.List[T], err error) (*body[explore.List[T]], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *Server) listTasks(ctx context.Context, in *tasksIn) (*body[explore.List
 		f.Depth = &in.Depth
 	}
 	l, err := s.Explore.Tasks(ctx, in.job(), f, p)
-	return listed(s, ctx, l, err)
+	return listed(ctx, s, l, err)
 }
 
 func (s *Server) countTasks(ctx context.Context, in *ExecutionPath) (*body[explore.TaskCounts], error) {
@@ -89,7 +89,7 @@ func (s *Server) listHosts(ctx context.Context, in *hostsIn) (*body[explore.List
 		return nil, err
 	}
 	l, err := s.Explore.Hosts(ctx, in.job(), explore.HostFilter{Query: in.Query, Why: in.Why, Sort: in.Sort}, p)
-	return listed(s, ctx, l, err)
+	return listed(ctx, s, l, err)
 }
 
 func (s *Server) getHost(ctx context.Context, in *HostPath) (*body[explore.HostStory], error) {

@@ -49,7 +49,7 @@ func (s *Server) listVersions(ctx context.Context, in *struct {
 		return nil, err
 	}
 	l, err := s.Workflows.Versions(ctx, in.Workflow, p)
-	return list(s, ctx, l, err)
+	return list(ctx, s, l, err)
 }
 
 func (s *Server) addVersion(ctx context.Context, in *struct {

@@ -65,11 +65,11 @@ func (s *Server) listWorkflows(ctx context.Context, in *workflowsIn) (*body[work
 		return nil, err
 	}
 	l, err := s.Workflows.Workflows(ctx, workflow.Filter{Query: in.Query, Label: in.Label, Archived: in.Archived}, p)
-	return list(s, ctx, l, err)
+	return list(ctx, s, l, err)
 }
 
 // list is an answer with a list, whose cursor it seals.
-func list[T any](s *Server, ctx context.Context, l *workflow.List[T], err error) (*body[workflow.List[T]], error) {
+func list[T any](ctx context.Context, s *Server, l *workflow.List[T], err error) (*body[workflow.List[T]], error) {
 	if err != nil {
 		return nil, err
 	}

@@ -143,6 +143,14 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%s: %d records, %v, want %d", c.name, len(l.Items), err, c.want)
 		}
 	}
+	w.pages("s-1", record("https://a.test/blocks", "Blocks", "objects", func(r *crawl.Record) {
+		r.Fields = []crawl.Field{{Name: "offers", Value: []any{map[string]any{"pay": 1.5}, map[string]any{"pay": 2.5}}}}
+	}))
+	caughtUp(t, x, "s-1")
+	b, err := x.Records(t.Context(), "s-1", RecordFilter{Fields: map[string]string{"offers": ""}, Columns: []string{"offers"}, Facets: true}, Page{})
+	if err != nil || len(b.Items) != 1 || string(b.Items[0].Fields["offers"]) != `[{"pay":1.5},{"pay":2.5}]` || len(b.Facets.Fields[0].Values) != 0 {
+		t.Errorf("%+v, %v", b, err)
+	}
 	l, err := x.Records(t.Context(), "s-1", RecordFilter{Query: "number3", Facets: true, Columns: []string{"price"}}, Page{})
 	if err != nil || len(l.Items) != 1 {
 		t.Fatalf("%+v, %v", l, err)

@@ -51,6 +51,8 @@ func Open(opt Options) *Explorer {
 const (
 	idleClose = 5 * time.Minute
 	lookEvery = 300 * time.Millisecond
+	// afterFault is how long an index rests that does not go on: its disk is full, or a file is damaged.
+	afterFault = 10 * time.Second
 )
 
 // Run follows the executions that were asked for, and samples those that run, until ctx is done. Then it closes the
@@ -83,9 +85,15 @@ func (x *Explorer) follow(ctx context.Context, ix *index) (more bool) {
 		return false
 	}
 	began := time.Now()
+	if began.Before(ix.again) {
+		return false
+	}
+	before := ix.Index().Fault
 	more, err := ix.step(ctx)
 	if err != nil && ctx.Err() == nil {
-		x.opt.Log.Warn("the search index of an execution does not go on; its other pages do", "execution", ix.source().ID, "error", err)
+		if ix.again = began.Add(afterFault); ix.Index().Fault != before {
+			x.opt.Log.Warn("the search index of an execution does not go on; it is tried again", "execution", ix.source().ID, "error", err)
+		}
 		return false
 	}
 	if more && !x.opt.Eager {

@@ -157,7 +157,7 @@ func (q *recordQuery) fieldFacets(ctx context.Context, f *Facets, words map[int6
 		}
 		facet := by[name]
 		facet.Count += n
-		if len(facet.Values) < maxFacetValues {
+		if len(facet.Values) < maxFacetValues && value != "" {
 			facet.Values = append(facet.Values, Count{value, n})
 		}
 		return nil

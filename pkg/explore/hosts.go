@@ -115,7 +115,7 @@ const hostColumns = "key, requests, pages, bytes, c2, c3, c4, c5, none, failed, 
 // hosts returns all hosts of the execution, as the index and the frontier know them.
 func (x *index) hosts(ctx context.Context) (all []Host, err error) {
 	at := map[string]int{}
-	err = each(ctx, x.read, "SELECT "+hostColumns+" FROM hosts", nil, func(scan func(...any) error) error {
+	err = each(ctx, x.read, "SELECT "+hostColumns+" FROM hosts WHERE key <> ''", nil, func(scan func(...any) error) error {
 		h, err := scanHost(scan)
 		at[h.Key] = len(all)
 		all = append(all, h)

@@ -27,6 +27,7 @@ type index struct {
 	used   atomic.Int64
 	pinned atomic.Bool // followed though nobody asks
 
+	again     time.Time  // not before, after a fault; for who follows
 	following sync.Mutex // held by who writes
 	closed    bool
 	words     words

@@ -216,9 +216,14 @@ func shorten(v any) any {
 			out = append(out, shorten(item))
 		}
 		return out
-	case map[string]any: // a block of several fields
-		text, _ := json.Marshal(v)
-		return plain(string(text), 4*maxValueText)
+	case map[string]any: // an object of a selection policy
+		out := map[string]any{}
+		for name, item := range v {
+			if len(out) < maxVals {
+				out[plain(name, maxWord)] = shorten(item)
+			}
+		}
+		return out
 	}
 	return v
 }
@@ -232,6 +237,8 @@ func appendVals(vals []val, name string, v any) []val {
 		return vals
 	case nil:
 		return vals
+	case map[string]any: // the record has the field; its objects are no values to choose from
+		return append(vals, val{name, ""})
 	case float64:
 		return append(vals, val{name, strconv.FormatFloat(v, 'f', -1, 64)})
 	default:

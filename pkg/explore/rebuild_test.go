@@ -278,3 +278,28 @@ func TestADamagedIndexIsMadeAgain(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
+
+// What cannot be read is told, and does not keep the rest.
+func TestAFaultIsTold(t *testing.T) {
+	w := newWorld(t)
+	w.log("s-1", line("https://a.test/", crawl.VerdictDone, 200, nil))
+	w.append("s-1", "crawl.log", []byte("no line\n"))
+	w.log("s-1", line("https://a.test/2", crawl.VerdictDone, 200, nil))
+	w.append("s-1", "pages.jsonl.zst", []byte(strings.Repeat("no packed line", 100)))
+	x := w.explorer()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		ix, err := x.Index(t.Context(), "s-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ix.Fault != "" && ix.URLs == 2 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v", ix)
+		}
+	}
+	if l := must2(t)(x.Tasks(t.Context(), "s-1", TaskFilter{}, Page{})); len(l.Items) != 2 {
+		t.Errorf("%+v", l)
+	}
+}

@@ -32,7 +32,7 @@ func newKey() *cobra.Command {
 }
 
 func newKeyCreate() *cobra.Command {
-	var k api.NewAPIKey
+	var k api.KeyToMake
 	cmd := &cobra.Command{Use: "create NAME", Short: "Make an API key and print it: it is shown this once", Args: cobra.ExactArgs(1),
 		Example: "  export WHIRLPOOL_API_KEY=$(whirlpool key create ci --days 90)"}
 	cmd.Flags().StringVar(&k.Role, "role", "user", "what it may do: viewer, user, operator or admin")
@@ -57,7 +57,7 @@ func newKeyList() *cobra.Command {
 			return err
 		}
 		return printList(cmd.OutOrStdout(), *format, keys, "no keys yet: `whirlpool key create NAME` makes one", "ID\tNAME\tROLE\tCREATED\tEXPIRES",
-			func(k api.APIKey) string {
+			func(k api.Key) string {
 				return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", k.ID, k.Name, k.Role, timeText(k.Created), timeText(k.Expires))
 			})
 	})

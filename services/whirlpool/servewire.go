@@ -35,7 +35,7 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if s.store, err = sqlite.Open(filepath.Join(f.dir, "control.db")); err != nil {
+	if s.store, err = sqlite.Open(filepath.Join(f.dir, "control.db")); err != nil { //nolint:contextcheck // it is short
 		return s, err
 	}
 	opt, err := f.engineOptions(f.dir, log)

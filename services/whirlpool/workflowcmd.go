@@ -116,12 +116,11 @@ func newWorkflowEdit() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		source := ""
+		take := func() (string, error) { return edited(cmd, v.Source) }
 		if *file != "" {
-			source, err = definition(cmd, *file)
-		} else {
-			source, err = edited(cmd, v.Source)
+			take = func() (string, error) { return definition(cmd, *file) }
 		}
+		source, err := take()
 		if err != nil {
 			return err
 		}
@@ -177,10 +176,10 @@ func newWorkflowDiff() *cobra.Command {
 			return err
 		}
 		if len(d.Changes) == 0 {
-			cmd.Printf("versions %d and %d crawl the same\n", from, to)
+			fmt.Fprintf(cmd.OutOrStdout(), "versions %d and %d crawl the same\n", from, to)
 		}
 		for _, change := range d.Changes {
-			cmd.Println(change)
+			fmt.Fprintln(cmd.OutOrStdout(), change)
 		}
 		return nil
 	})

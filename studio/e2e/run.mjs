@@ -99,48 +99,47 @@ try {
     missing: "#/x/no-such-execution-1",
     "no-such-page": "#/somewhere",
   };
-  for (const theme of themes) {
-    for (const size of Object.keys(sizes)) {
-      const c = await context(theme, size);
-      await c.addCookies(cookies);
-      const p = await c.newPage();
-      for (const [name, hash] of Object.entries(pages)) {
-        await p.goto("about:blank");
-        await p.goto(srv.origin + "/" + hash);
-        await look(p, `${name}.${theme}.${size}`);
-      }
-      // Loading: the answers are held. Error: they fail. Disconnected: the server is away.
-      const state = async (name, handle) => {
-        await p.route("**/api/v1/executions**", handle);
-        await p.goto("about:blank");
-        await p.goto(srv.origin + "/#/");
-        await p.waitForTimeout(400);
-        await look(p, `${name}.${theme}.${size}`);
-        await p.unroute("**/api/v1/executions**");
-      };
-      await state("loading", () => {});
-      await state("error", (r) =>
-        r.fulfill({ status: 500, contentType: "application/problem+json", headers: { "X-Request-Id": "0123456789" }, body: JSON.stringify({ title: "Internal Server Error", status: 500, detail: "The log of the server has the reason under this request's id." }) }),
-      );
-      await p.goto(srv.origin + `/#/x/${x.first}`);
-      await until("the page", () => p.getByText("Pages a second").first().isVisible().catch(() => false), 20_000).catch(() => {});
-      await c.setOffline(true);
-      await p.waitForTimeout(4500);
-      await look(p, `disconnected.${theme}.${size}`);
-      await c.setOffline(false);
-      await c.close();
-      const r = await context(theme, size);
-      await r.addCookies(readers);
-      const q = await r.newPage();
-      await q.goto(srv.origin + `/#/x/${x.running}`);
-      await look(q, `no-rights.${theme}.${size}`);
-      await r.clearCookies();
-      await q.goto("about:blank");
-      await q.goto(srv.origin + "/#/");
-      await look(q, `sign-in.${theme}.${size}`);
-      await r.close();
+  const round = async (theme, size) => {
+    const c = await context(theme, size);
+    await c.addCookies(cookies);
+    const p = await c.newPage();
+    for (const [name, hash] of Object.entries(pages)) {
+      await p.goto("about:blank");
+      await p.goto(srv.origin + "/" + hash);
+      await look(p, `${name}.${theme}.${size}`);
     }
-  }
+    // Loading: the answers are held. Error: they fail. Disconnected: the server is away.
+    const state = async (name, handle) => {
+      await p.route("**/api/v1/executions**", handle);
+      await p.goto("about:blank");
+      await p.goto(srv.origin + "/#/");
+      await p.waitForTimeout(400);
+      await look(p, `${name}.${theme}.${size}`);
+      await p.unroute("**/api/v1/executions**");
+    };
+    await state("loading", () => {});
+    await state("error", (r) =>
+      r.fulfill({ status: 500, contentType: "application/problem+json", headers: { "X-Request-Id": "0123456789" }, body: JSON.stringify({ title: "Internal Server Error", status: 500, detail: "The log of the server has the reason under this request's id." }) }),
+    );
+    await p.goto(srv.origin + `/#/x/${x.first}`);
+    await until("the page", () => p.getByText("Pages a second").first().isVisible().catch(() => false), 20_000).catch(() => {});
+    await c.setOffline(true);
+    await p.waitForTimeout(4500);
+    await look(p, `disconnected.${theme}.${size}`);
+    await c.setOffline(false);
+    await c.close();
+    const r = await context(theme, size);
+    await r.addCookies(readers);
+    const q = await r.newPage();
+    await q.goto(srv.origin + `/#/x/${x.running}`);
+    await look(q, `no-rights.${theme}.${size}`);
+    await r.clearCookies();
+    await q.goto("about:blank");
+    await q.goto(srv.origin + "/#/");
+    await look(q, `sign-in.${theme}.${size}`);
+    await r.close();
+  };
+  await Promise.all(themes.flatMap((theme) => Object.keys(sizes).map((size) => round(theme, size))));
   await sheet();
 } catch (e) {
   faults.push(`ended early: ${e.stack ?? e}`);

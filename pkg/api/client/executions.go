@@ -123,13 +123,13 @@ func (c *Client) LoginURL(ctx context.Context, role string) (*api.LoginURL, erro
 }
 
 // NewKey makes an API key.
-func (c *Client) NewKey(ctx context.Context, k api.NewAPIKey) (*api.APIKey, error) {
-	return post[api.APIKey](ctx, c, "/api-keys", k)
+func (c *Client) NewKey(ctx context.Context, k api.KeyToMake) (*api.Key, error) {
+	return post[api.Key](ctx, c, "/api-keys", k)
 }
 
 // Keys lists API keys.
-func (c *Client) Keys(ctx context.Context) ([]api.APIKey, error) {
-	l, err := get[workflow.List[api.APIKey]](ctx, c, "/api-keys", nil)
+func (c *Client) Keys(ctx context.Context) ([]api.Key, error) {
+	l, err := get[workflow.List[api.Key]](ctx, c, "/api-keys", nil)
 	return l.Items, err
 }
 

@@ -31,7 +31,14 @@ export default function ExecutionPages({ id, tab }: { id: string; tab: string })
   const ex = useGet<Execution>(`/executions/${enc(id)}`, {}, { topic: `execution:${id}`, every: 5000 });
   const [path] = usePath();
   const x = ex.data;
-  if (!x) return ex.error ? <Failure problem={ex.error} retry={ex.reload} /> : <Skeleton />;
+  if (!x) {
+    return (
+      <>
+        <Head where={<a href="#/">Overview</a>} title={id} />
+        {ex.error ? <Failure problem={ex.error} retry={ex.reload} /> : <Skeleton />}
+      </>
+    );
+  }
   return (
     <>
       <Head

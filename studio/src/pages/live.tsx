@@ -206,15 +206,15 @@ function Waiting({ x, over }: { x: Execution; over: boolean }) {
       ) : (
         <ul style={{ display: "grid" }}>
           {rows.map((h) => (
-            <li key={h.key} style={{ display: "flex", gap: "var(--s-3)", alignItems: "center", minHeight: "var(--row)", borderBottom: "1px solid color-mix(in oklch, var(--line) 55%, transparent)" }}>
-              <a className="clip" style={{ flex: 1, color: "var(--text)" }} href={at.host(x.id, h.key)}>
+            <li key={h.key} style={{ display: "grid", gridTemplateColumns: "minmax(8ch, 1fr) minmax(0, auto) 6ch", gap: "var(--s-3)", alignItems: "center", minHeight: "var(--row)", borderBottom: "1px solid color-mix(in oklch, var(--line) 55%, transparent)" }}>
+              <a className="clip" style={{ color: "var(--text)" }} href={at.host(x.id, h.key)}>
                 {h.key}
               </a>
-              <span className="small muted nowrap" title={h.text}>
+              <span className="small muted clip" title={h.text}>
                 {h.in_flight ? "being asked" : (whyWords[h.why ?? ""] ?? h.why)}
                 {h.until && Date.parse(h.until) > now ? `, ${ago(h.until, now)}` : ""}
               </span>
-              <span className="num" style={{ minWidth: "6ch" }}>
+              <span className="num">
                 {count(h.queued)}
               </span>
             </li>

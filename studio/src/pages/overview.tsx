@@ -6,7 +6,7 @@ import { useGet } from "../lib/query";
 import { at, useParams } from "../lib/route";
 import type { ListOf } from "../ui/more";
 import { Head } from "../ui/shell";
-import { Shown, StateDot } from "../ui/state";
+import { Failure, Shown, Skeleton, StateDot } from "../ui/state";
 import { Table, type Column } from "../ui/table";
 import { When } from "../ui/text";
 import { NewCrawl } from "./newcrawl";
@@ -97,6 +97,14 @@ export function Overview() {
   useEffect(() => {
     document.title = now.length ? `(${now.length}) Whirlpool` : "Whirlpool";
   }, [now.length]);
+  if (!list.data) {
+    return (
+      <>
+        <Head title="Overview" />
+        {list.error ? <Failure problem={list.error} retry={list.reload} /> : <Skeleton />}
+      </>
+    );
+  }
   return (
     <Shown of={list}>
       {() =>

@@ -133,7 +133,7 @@ function Result({ t }: { t: RuleTested }) {
           { key: "field", label: "Field", cell: (m) => <strong>{m.field}</strong> },
           { key: "value", label: "Value", grow: true, cell: (m) => <span className="clip" style={{ display: "block" }}>{plain(typeof m.value === "string" ? m.value : JSON.stringify(m.value))}</span> },
           { key: "line", label: "Line", num: true, cell: (m) => m.range?.line ?? "" },
-          { key: "taken", label: "", cell: (m) => (m.taken ? <span className="dot good">taken</span> : <span className="muted">not the first</span>) },
+          { key: "taken", label: "In the record", cell: (m) => (m.taken ? <span className="dot good">taken</span> : <span className="muted">not the first</span>) },
         ]}
       />
       <section>

@@ -8,7 +8,7 @@ import { Act } from "../ui/act";
 import { useList, type ListOf } from "../ui/more";
 import { Panel } from "../ui/panel";
 import { Head } from "../ui/shell";
-import { Empty, Failure, Shown, StateDot } from "../ui/state";
+import { Empty, Failure, Shown, Skeleton, StateDot } from "../ui/state";
 import { Table, type Column } from "../ui/table";
 import { When } from "../ui/text";
 
@@ -22,6 +22,14 @@ export default function WorkflowPage({ slug }: { slug: string }) {
     renew("/executions");
     go(at.execution(x.id).slice(1));
   };
+  if (!w.data) {
+    return (
+      <>
+        <Head where={<a href="#/w">Workflows</a>} title={slug} />
+        {w.error ? <Failure problem={w.error} retry={w.reload} /> : <Skeleton />}
+      </>
+    );
+  }
   return (
     <Shown of={w}>
       {(w) => (

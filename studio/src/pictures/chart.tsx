@@ -59,10 +59,10 @@ export function Chart({ title, unit, at, lines, gaps = [], summary, whole, child
   return (
     <figure style={{ minWidth: 0 }}>
       <figcaption className="section-head" style={{ marginBottom: "var(--s-1)" }}>
-        <h3>
+        <h2 className="cap">
           {title}
           {unit && <span className="muted small"> {unit}</span>}
-        </h3>
+        </h2>
         {children}
         <button type="button" className="plain small right" style={{ height: 20, minHeight: 0 }} aria-pressed={twin} onClick={() => setTwin(!twin)}>
           {twin ? "Chart" : "Table"}

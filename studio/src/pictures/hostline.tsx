@@ -1,7 +1,8 @@
 import { useState } from "react";
+import { Url } from "../ui/text";
 import type { Request } from "../api/types";
 import { duration, plural, time } from "../lib/format";
-import { useParams } from "../lib/route";
+import { go, useParams } from "../lib/route";
 
 const colour: Record<string, string> = { "2xx": "var(--c2)", "3xx": "var(--c3)", "4xx": "var(--c4)", "5xx": "var(--c5)", none: "var(--c0)" };
 const gaps: Record<string, string> = {
@@ -58,9 +59,19 @@ export function HostLine({ line, explain }: { line: Request[]; explain: (url: st
           return <rect key={i} x={x(at - gap)} y={mid - 6} width={Math.max(x(at) - x(at - gap), 0)} height="12" fill="url(#rest)" opacity="0.7" />;
         })}
         {dots.map(({ r, x, radius }, i) => (
-          <a key={i} href={explain(r.url)} tabIndex={-1} aria-hidden="true" onMouseEnter={() => setOver(i)} onMouseLeave={() => setOver(null)}>
-            <circle cx={x} cy={mid} r={radius} fill={colour[r.class] ?? "var(--mark)"} stroke="var(--raised)" strokeWidth="1" />
-          </a>
+          <circle
+            key={i}
+            cx={x}
+            cy={mid}
+            r={radius}
+            fill={colour[r.class] ?? "var(--mark)"}
+            stroke="var(--raised)"
+            strokeWidth="1"
+            style={{ cursor: "pointer" }}
+            onMouseEnter={() => setOver(i)}
+            onMouseLeave={() => setOver(null)}
+            onClick={() => go(explain(r.url).slice(1))}
+          />
         ))}
         <text x="8" y={height - 4} fontSize="11" fill="var(--muted)">
           {time(shown[0]!.start)}
@@ -95,6 +106,7 @@ export function HostLine({ line, explain }: { line: Request[]; explain: (url: st
                 <th scope="col" className="num">
                   Status
                 </th>
+                <th scope="col">URL</th>
               </tr>
             </thead>
             <tbody>
@@ -105,6 +117,9 @@ export function HostLine({ line, explain }: { line: Request[]; explain: (url: st
                   <td>{r.gap ? (gaps[r.gap] ?? r.gap) : ""}</td>
                   <td className="num">{duration(r.ms)}</td>
                   <td className="num">{r.status || "none"}</td>
+                  <td className="grow">
+                    <Url url={r.url} href={explain(r.url)} />
+                  </td>
                 </tr>
               ))}
             </tbody>

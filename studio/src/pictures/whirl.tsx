@@ -52,9 +52,9 @@ export function WhirlPicture({ id, whirl, hosts }: { id: string; whirl: Whirl; h
   return (
     <figure>
       <figcaption className="section-head" style={{ marginBottom: "var(--s-1)" }}>
-        <h3>
+        <h2 className="cap">
           The whirl <span className="muted small">depth outwards, hosts around</span>
-        </h3>
+        </h2>
         <button type="button" className="plain small right" style={{ height: 20, minHeight: 0 }} aria-pressed={twin} onClick={() => setTwin(!twin)}>
           {twin ? "Picture" : "Table"}
         </button>

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// serving is a `whirlpool serve` in this process, and a small site to crawl.
+type serving struct {
+	dir, url string
+	site     *httptest.Server
+	end      func() error
+}
+
+func startServe(t *testing.T) *serving {
+	t.Helper()
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("WHIRLPOOL_API_KEY", "")
+	pages := map[string]string{"/": `<title>Home</title><a href="/a">a</a> <a href="/b">b</a> <a href="/gone">c</a>`,
+		"/a": `<title>A</title><p>apple</p><a href="/b">b</a>`, "/b": `<title>B</title><p>banana</p>`}
+	s := &serving{dir: filepath.Join(t.TempDir(), "data")}
+	s.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, found := pages[r.URL.Path]
+		if !found {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(text))
+	}))
+	t.Cleanup(s.site.Close)
+	s.start(t)
+	return s
+}
+
+func (s *serving) start(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	root, done := newRoot(), make(chan error, 1)
+	var out, errs bytes.Buffer
+	root.SetOut(&out)
+	root.SetErr(&errs)
+	root.SetArgs([]string{"serve", "--dir", s.dir, "--listen", "127.0.0.1:0", "--allow-private"})
+	go func() { done <- root.ExecuteContext(ctx) }()
+	s.end = func() error { cancel(); return <-done }
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(30 * time.Second); ; <-tick.C {
+		data, err := os.ReadFile(filepath.Join(s.dir, runningFile))
+		var at server
+		if err == nil && json.Unmarshal(data, &at) == nil {
+			s.url = at.URL
+			break
+		}
+		select {
+		case err := <-done:
+			t.Fatalf("serve ended: %v\n%s", err, errs.String())
+		default:
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the server did not start:\n%s", errs.String())
+		}
+	}
+	t.Cleanup(func() { cancel() })
+}
+
+func TestServeFromTheFileToTheRecords(t *testing.T) {
+	s := startServe(t)
+	file := filepath.Join(t.TempDir(), "job.yml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("id: fruit\nseeds: [\"" + s.site.URL + "/\"]\nallow_private: true\npoliteness: {delay: 0s}\n")
+	at := []string{"--dir", s.dir}
+	run := func(args ...string) string { t.Helper(); return must(t, append(args, at...)...) }
+	if text := run("apply", "-f", file, "--dry-run"); !strings.Contains(text, "create") {
+		t.Errorf("apply --dry-run says\n%s", text)
+	}
+	if text := run("workflow", "list"); !strings.Contains(text, "no workflows yet") {
+		t.Errorf("a dry run made\n%s", text)
+	}
+	run("apply", "-f", file)
+	if text := run("workflow", "run", "fruit", "--watch"); !strings.Contains(text, "fruit-1: succeeded, 3 pages") {
+		t.Errorf("the run says\n%s", text)
+	}
+	on := []string{"--server", s.url, "--job", "fruit-1"}
+	key := strings.TrimSpace(run("key", "create", "test", "--role", "operator"))
+	t.Setenv("WHIRLPOOL_API_KEY", key)
+	for _, c := range []struct{ args, want string }{
+		{"status", "3 of at most"}, {"explain " + s.site.URL + "/gone", "404"}, {"audit", "ok "}, {"log", `"status":404`}, {"export", "banana"},
+	} {
+		if text := must(t, append(strings.Fields(c.args), on...)...); !strings.Contains(text, c.want) {
+			t.Errorf("%s: %q is not in\n%s", c.args, c.want, text)
+		}
+	}
+	if text := run("exec", "events", "fruit-1"); !strings.Contains(text, "execution.succeeded") {
+		t.Errorf("events:\n%s", text)
+	}
+	write("id: fruit\nseeds: [\"" + s.site.URL + "/\"]\nallow_private: true\nmax_pages: 1\n")
+	if text := run("apply", "-f", file); !strings.Contains(text, "max_pages") {
+		t.Errorf("the change says\n%s", text)
+	}
+	if text := run("workflow", "diff", "fruit"); !strings.Contains(text, "max_pages") {
+		t.Errorf("the difference is\n%s", text)
+	}
+	if err := s.end(); err != nil {
+		t.Fatalf("serve ended with %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, runningFile)); err == nil {
+		t.Errorf("%s stands there although the server has ended", runningFile)
+	}
+	s.start(t) // all is there after a restart
+	if text := run("exec", "list"); !strings.Contains(text, "fruit-1") || !strings.Contains(text, "succeeded") {
+		t.Errorf("after a restart:\n%s", text)
+	}
+	if err := s.end(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestADefinitionReadsNoOtherFiles(t *testing.T) {
+	s := startServe(t)
+	file := filepath.Join(t.TempDir(), "job.yml")
+	for _, line := range []string{"seed_list: /etc/passwd", "blacklist: ../secret", `headers: [{name: X-Key, value: "file:/etc/shadow"}]`,
+		"cookies_file: " + filepath.Join(s.dir, "files", "..", "serve.json")} {
+		if err := os.WriteFile(file, []byte("id: thief\nseeds: [\"http://a.test/\"]\n"+line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := whirlpool(t, "workflow", "create", "-f", file, "--dir", s.dir)
+		if r.exit == exitOK || !strings.Contains(r.stderr, "reads only files in") {
+			t.Errorf("%s: exit status %d, %s", line, r.exit, r.stderr)
+		}
+	}
+	if err := s.end(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestServeListensWhereNobodyCanListenIn(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"--listen 0.0.0.0:0", "--tls-cert"}, {"--listen :0", "--tls-cert"}, {"--listen 192.0.2.1:0", "--behind-proxy"}, {"--listen nonsense", "with a port"},
+		{"--no-auth --listen 0.0.0.0:0 --behind-proxy", "this machine alone"}, {"--no-auth --behind-proxy", "sign in"}, {"--tls-cert x", "go together"},
+		{"--max-running 0", "at least 1"}, {"--log-level loud", "debug"},
+	} {
+		r := whirlpool(t, append([]string{"serve", "--dir", t.TempDir()}, strings.Fields(c.args)...)...)
+		if r.exit != exitUsage || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("serve %s: exit status %d, %q", c.args, r.exit, r.stderr)
+		}
+	}
+}
+
+func TestNamesOfTheServer(t *testing.T) {
+	f := &serveFlags{hosts: []string{"Crawl.example.org"}, cert: "x"}
+	a := f.access(addr("0.0.0.0:8711"))
+	if a.URL != "https://crawl.example.org:8711" || strings.Join(a.Hosts, " ") != "127.0.0.1:8711 localhost:8711 [::1]:8711 crawl.example.org crawl.example.org:8711" {
+		t.Errorf("%s %v", a.URL, a.Hosts)
+	}
+	f = &serveFlags{hosts: []string{"crawl.example.org"}, behindProxy: true}
+	if a := f.access(addr("127.0.0.1:8711")); a.URL != "https://crawl.example.org" || !a.Secure {
+		t.Errorf("behind a proxy: %+v", a)
+	}
+}
+
+type addr string
+
+func (addr) Network() string  { return "tcp" }
+func (a addr) String() string { return string(a) }
