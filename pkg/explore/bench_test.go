@@ -129,7 +129,8 @@ func BenchmarkPages(b *testing.B) {
 	for _, id := range []crawl.JobID{"big-1", "big-2"} {
 		start := time.Now()
 		caughtUp(b, x, id)
-		b.Logf("indexed %s in %v: %+v", id, time.Since(start).Round(time.Millisecond), *check1(b)(x.index(b.Context(), id)).Index())
+		ix := check1(b)(x.index(b.Context(), id))
+		fmt.Printf("indexed %s in %v: %+v; the index has %d MB\n", id, time.Since(start).Round(time.Millisecond), *ix.Index(), sizeOf(ix.name)>>20)
 	}
 	for _, q := range benchQueries(b, x) {
 		b.Run(q.name, func(b *testing.B) { q.bench(b) })

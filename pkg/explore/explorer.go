@@ -88,6 +88,7 @@ func (x *Explorer) follow(ctx context.Context, ix *index) (more bool) {
 	if began.Before(ix.again) {
 		return false
 	}
+	x.pace.begin(began)
 	before := ix.Index().Fault
 	more, err := ix.step(ctx)
 	if err != nil && ctx.Err() == nil {

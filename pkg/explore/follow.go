@@ -11,10 +11,10 @@ import (
 
 // A batch is what is indexed in one transaction.
 const (
-	logBatch     = 2_000 // lines
-	logBytes     = 1 << 20
-	pageBatch    = 100 // records
-	pageBytes    = 4 << 20
+	logBatch     = 1_000 // lines
+	logBytes     = 512 << 10
+	pageBatch    = 40 // records
+	pageBytes    = 2 << 20
 	sweepBatch   = 2_000 // rows of former generations that are deleted at once
 	behindNotice = 2     // batches of crawl.log by which an index lags that says it is building
 )

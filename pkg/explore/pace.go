@@ -5,57 +5,67 @@ import (
 	"time"
 )
 
-// An indexer that nothing else wants the processor for rests a little; beside work that fills the machine, or half
-// of what the process may use, it takes a 25th of one core, which costs a crawl 2 % of two. When nothing is crawled,
-// it goes on whatever else the machine does: that is for the operating system to share out.
+// An indexer that nothing else wants the processor for rests a little. Beside work that fills the machine, or half of
+// what the process may use, it takes a fiftieth of what that work takes. When nothing is crawled, it goes on whatever
+// else the machine does: that is for the operating system to share out.
 const (
 	restIdle = 0.2
-	restBusy = 24
+	restBusy = 50   // over the cores that other work uses
 	busyFrom = 0.5  // of the cores that the process may use, for other work than the indexer's
 	fullFrom = 0.25 // of the machine's cores, that must be idle
 	restFrom = 0.1  // of a core: where other work uses less, nobody is in a hurry
-	longRest = 5 * time.Second
-	measured = 200 * time.Millisecond // over that time at least
+	longRest = 10 * time.Second
+	measured = 100 * time.Millisecond // of rest at least
 )
 
-// pace says how long an indexer rests.
+// pace says how long an indexer rests. It measures what else is done while the indexer rests.
 type pace struct {
-	at    time.Time
-	used  time.Duration // by the process until then
-	own   time.Duration // by the indexer since then
-	idle  ticks         // of the machine until then
-	quiet bool          // there is room
+	ended  time.Time     // of the last work of the indexer
+	used   time.Duration // by the process until then
+	ticks  ticks         // of the machine until then
+	rested time.Duration // that was measured, since the last judgement
+	others time.Duration // of the processors, that others used meanwhile
+	spare  ticks         // of the machine meanwhile
+	quiet  bool          // there is room
+	cores  float64       // that other work of the process used
+	sum    time.Duration // of the indexer, ever
 }
 
 // ticks count what the machine's processors did since it was started, in a unit of its own.
 type ticks struct{ idle, all uint64 }
 
+// begin ends a rest.
+func (p *pace) begin(now time.Time) {
+	used, ok := processorTime()
+	if !ok || p.ended.IsZero() {
+		return
+	}
+	at, _ := machineTicks()
+	p.rested += now.Sub(p.ended)
+	p.others += used - p.used
+	p.spare.idle += at.idle - p.ticks.idle
+	p.spare.all += at.all - p.ticks.all
+	if p.rested < measured {
+		return
+	}
+	p.cores = p.others.Seconds() / p.rested.Seconds()
+	room := p.cores < busyFrom*float64(runtime.GOMAXPROCS(0))
+	if p.spare.all > 0 {
+		room = room && float64(p.spare.idle) > fullFrom*float64(p.spare.all)
+	}
+	p.quiet = room || p.cores < restFrom
+	p.rested, p.others, p.spare = 0, 0, ticks{}
+}
+
 // rest is how long to rest after work that took so long.
 func (p *pace) rest(worked time.Duration) time.Duration {
-	p.own += worked
-	p.measure(time.Now())
-	factor := float64(restBusy)
+	p.sum += worked
+	p.ended = time.Now()
+	p.used, _ = processorTime()
+	p.ticks, _ = machineTicks()
+	factor := restBusy / max(p.cores, restFrom)
 	if p.quiet {
 		factor = restIdle
 	}
 	return min(time.Duration(float64(worked)*factor), longRest)
-}
-
-// measure looks at how much of the processors other work uses.
-func (p *pace) measure(now time.Time) {
-	took := now.Sub(p.at)
-	if took < measured {
-		return
-	}
-	used, ok := processorTime()
-	idle, known := machineTicks()
-	if first := p.at.IsZero(); !first && ok {
-		others := (used - p.used - p.own).Seconds() / took.Seconds()
-		room := others < busyFrom*float64(runtime.GOMAXPROCS(0))
-		if all := idle.all - p.idle.all; known && all > 0 {
-			room = room && float64(idle.idle-p.idle.idle) > fullFrom*float64(all)
-		}
-		p.quiet = room || others < restFrom
-	}
-	p.at, p.used, p.own, p.idle = now, used, 0, idle
 }

@@ -266,3 +266,34 @@ func TestDiscardLeavesOtherJobsAlone(t *testing.T) {
 		t.Errorf("%d pages of the new job, want %d", a, b)
 	}
 }
+
+// A job whose files were deleted says so; the others go on, and it can be discarded.
+func TestAJobWithoutItsFilesDoesNotStopTheOthers(t *testing.T) {
+	srv := serve(t, fakeweb.Plain(6, 150))
+	dir := t.TempDir()
+	e, _ := runEngine(t, srv, dir)
+	hurt, whole := jobFor(srv), jobFor(srv)
+	hurt.ID, whole.ID = "hurt-1", "whole-1"
+	hurt.Politeness.Delay = crawl.Duration(100 * time.Millisecond)
+	submit(t, e, hurt)
+	await(t, "some pages", func() bool { return stateOf(t, e, "hurt-1").Pages >= 3 })
+	if err := os.Remove(filepath.Join(dir, "executions", "hurt-1", "pages.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the loss is noticed", func() bool { return stateOf(t, e, "hurt-1").Fault != "" })
+	submit(t, e, whole)
+	awaitEnd(t, e, "whole-1")
+	sound(t, e, "whole-1")
+	if s := stateOf(t, e, "hurt-1"); s.Ended {
+		t.Errorf("the job has ended without its records: %+v", s)
+	}
+	if s := stateOf(t, e, "whole-1"); s.Fault != "" {
+		t.Errorf("the other job: %s", s.Fault)
+	}
+	if err := e.Stop(t.Context(), "hurt-1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Discard(t.Context(), "hurt-1", false); err != nil {
+		t.Fatal(err)
+	}
+}

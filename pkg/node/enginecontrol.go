@@ -182,11 +182,12 @@ func (e *Engine) Discard(ctx context.Context, id crawl.JobID, keepRecords bool) 
 	return e.store.Meta().Delete(ctx, markName(id))
 }
 
-// still waits until nothing of a job is under way.
+// still waits until nothing of a job is under way. What is under way of one whose results cannot be written would wait for
+// ever: it is let go when the job is discarded.
 func (e *Engine) still(ctx context.Context, id crawl.JobID) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	for e.context() != nil && (e.bus.OutstandingOf(id) > 0 || e.frontier.JobStats(id).InFlight > 0) {
+	for e.context() != nil && e.store.JobFault(id) == nil && (e.bus.OutstandingOf(id) > 0 || e.frontier.JobStats(id).InFlight > 0) {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("discard job %q: requests of it are still under way: try again: %w", id, context.Cause(ctx))

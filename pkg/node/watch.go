@@ -22,6 +22,10 @@ func (e *Engine) watch(ctx context.Context, j *engineJob) {
 			return
 		case <-tick.C:
 		}
+		if e.store.Many() && e.store.JobFault(j.id) != nil { // its records cannot be stored: no more of them
+			e.frontier.Hold(j.id, true)
+			continue
+		}
 		if j.reading() {
 			if e.frontier.Exhausted(j.id) {
 				j.feeds().end() // there is no room for more; a larger budget goes on with the list

@@ -70,7 +70,7 @@ func filesOf(job *crawl.Job) error {
 	return joined(errs)
 }
 
-// canonical is the definition as JSON with its keys in order and without an id, so that equal definitions are equal bytes.
+// canonical is the definition as JSON with its keys in order and without an id: equal definitions are equal bytes.
 func canonical(job *crawl.Job) ([]byte, error) {
 	plain := *job
 	plain.ID = ""

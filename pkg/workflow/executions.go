@@ -123,7 +123,8 @@ func (m *Manager) Delete(ctx context.Context, actor string, id crawl.JobID, keep
 	return err
 }
 
-// change changes an execution as it is now. Somebody else's change in between makes it look again; no events: no change.
+// change changes an execution as it is now. Somebody else's change in between makes it look again. No events mean no
+// change.
 func (m *Manager) change(ctx context.Context, id crawl.JobID, edit func(*Execution) ([]Event, error)) (*Execution, error) {
 	for try := 0; ; try++ {
 		x, err := m.store.Execution(ctx, id)

@@ -25,8 +25,8 @@ type moved struct {
 // conductorName is the actor of what nobody wished.
 const conductorName = "conductor"
 
-// move brings an execution from one state to the next, unless it has left the state meanwhile. edit may add events, which
-// come first.
+// move brings an execution from one state to the next, unless it has left the state meanwhile. edit may add events,
+// which come first.
 func (m *Manager) move(ctx context.Context, id crawl.JobID, from, to State, edit func(*Execution, *moved) []Event) error {
 	_, err := m.change(ctx, id, func(x *Execution) (events []Event, _ error) {
 		if x.State != from {

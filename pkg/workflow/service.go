@@ -32,8 +32,8 @@ type Service interface {
 	Update(ctx context.Context, actor, id string, lock int64, c Changed) (*Workflow, error)
 	Versions(ctx context.Context, id string, p Page) (*List[Version], error) // the newest first
 	Version(ctx context.Context, id string, number int) (*Version, error)
-	// AddVersion makes a version the current one. A definition equal to the current one's returns that version. ErrConflict
-	// where parent is not the current version.
+	// AddVersion makes a version the current one. A definition equal to the current one's returns that version.
+	// ErrConflict where parent is not the current version.
 	AddVersion(ctx context.Context, actor, id, source, message string, parent int) (*Version, error)
 	Restore(ctx context.Context, actor, id string, number int, message string) (*Version, error)
 	// Diff tells what differs between the definitions of two versions.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
@@ -24,6 +25,7 @@ type jobFiles struct {
 	dir     string
 	pages   *Pages
 	attempt *AttemptLog
+	lost    atomic.Pointer[error] // that one of them was deleted or moved; nil: none was
 }
 
 // results are the files of the jobs of a store that holds many.
@@ -153,16 +155,18 @@ func (s *Store) opened() (all []*jobFiles) {
 	return all
 }
 
-// lostFiles lets nothing more be written for jobs whose files were deleted or moved. Other jobs go on.
+// lostFiles notes the jobs whose files were deleted or moved, and stores no more records of them. Their crawl.log is
+// written on, wherever it is: what is under way has to end, or its hosts would keep other jobs waiting.
 func (s *Store) lostFiles() {
 	if !s.Many() {
 		return
 	}
 	for _, f := range s.opened() {
-		if gone := f.missing(); gone != "" && f.pages.fault() == nil {
+		if gone := f.missing(); gone != "" && f.lost.Load() == nil {
 			err := fmt.Errorf("%s was deleted or moved while the crawl ran: put it back and start the program again, or discard the execution", gone)
 			s.log.Error("the results of an execution cannot be written", "error", err)
-			f.fail(&bus.RetryError{After: time.Minute, Err: err, Expected: true})
+			f.lost.Store(&err)
+			f.pages.fail(&bus.RetryError{After: time.Minute, Err: err, Expected: true})
 		}
 	}
 }
@@ -176,6 +180,9 @@ func (s *Store) JobFault(id crawl.JobID) error {
 	f := s.results.of(num)
 	if f == nil {
 		return s.Err()
+	}
+	if lost := f.lost.Load(); lost != nil {
+		return errors.Join(s.Err(), *lost)
 	}
 	return errors.Join(s.Err(), f.pages.fault())
 }

@@ -41,8 +41,8 @@ const (
 
 // Open opens the store in the file at path, and makes it where there is none.
 //
-// What is written is durable when a call returns, also where the power is cut: synchronous is FULL. With NORMAL the last
-// commits could be gone then, though not after a kill. Commits are few: a handful an execution and minute.
+// What is written is durable when a call returns, also where the power is cut: synchronous is FULL. With NORMAL the
+// last commits could be gone then, though not after a kill. Commits are few: a handful an execution and minute.
 func Open(path string) (_ *Store, err error) {
 	s := &Store{waiting: map[chan struct{}]struct{}{}}
 	defer func() {

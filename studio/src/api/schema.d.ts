@@ -1004,17 +1004,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        APIKey: {
-            /** Format: date-time */
-            created: string;
-            /** Format: date-time */
-            expires?: string;
-            id: string;
-            /** @description in the answer that makes it only */
-            key?: string;
-            name: string;
-            role: string;
-        };
         Agent: {
             address?: string;
             braked?: string;
@@ -1503,12 +1492,15 @@ export interface components {
             note?: string;
             /** Format: int64 */
             number: number;
+            outcome?: string;
             reason?: string;
             slug: string;
             /** Format: date-time */
             started?: string;
             state: string;
             stats?: components["schemas"]["Stats"];
+            /** Format: date-time */
+            trimmed?: string;
             /** Format: int64 */
             version: number;
             workflow: string;
@@ -1535,6 +1527,7 @@ export interface components {
             note?: string;
             /** Format: int64 */
             number: number;
+            outcome?: string;
             /** @description none: it has ended */
             progress?: components["schemas"]["Progress"];
             reason?: string;
@@ -1543,6 +1536,8 @@ export interface components {
             started?: string;
             state: string;
             stats?: components["schemas"]["Stats"];
+            /** Format: date-time */
+            trimmed?: string;
             /** Format: int64 */
             version: number;
             workflow: string;
@@ -1748,6 +1743,30 @@ export interface components {
             /** Format: int64 */
             urls: number;
         };
+        Key: {
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            expires?: string;
+            id: string;
+            /** @description in the answer that makes it only */
+            key?: string;
+            name: string;
+            role: string;
+        };
+        KeyToMake: {
+            /**
+             * Format: int64
+             * @description until it expires; 0: never
+             */
+            days?: number;
+            name: string;
+            /**
+             * @default user
+             * @enum {string}
+             */
+            role: "viewer" | "user" | "operator" | "admin";
+        };
         LedgerEntry: {
             /** Format: date-time */
             at?: string;
@@ -1792,12 +1811,6 @@ export interface components {
             match: string;
             /** Format: int64 */
             weight: number;
-        };
-        ListAPIKey: {
-            items: components["schemas"]["APIKey"][];
-            next?: string;
-            /** Format: int64 */
-            total?: number;
         };
         ListAgent: {
             items: components["schemas"]["Agent"][];
@@ -1853,6 +1866,12 @@ export interface components {
             next?: string;
             /** Format: int64 */
             scanned?: number;
+            /** Format: int64 */
+            total?: number;
+        };
+        ListKey: {
+            items: components["schemas"]["Key"][];
+            next?: string;
             /** Format: int64 */
             total?: number;
         };
@@ -1980,19 +1999,6 @@ export interface components {
             title: string;
             url: string;
         };
-        NewAPIKey: {
-            /**
-             * Format: int64
-             * @description until it expires; 0: never
-             */
-            days?: number;
-            name: string;
-            /**
-             * @default user
-             * @enum {string}
-             */
-            role: "viewer" | "user" | "operator" | "admin";
-        };
         NewRevision: {
             /** @description tell what would change, and change nothing */
             dry_run?: boolean;
@@ -2064,6 +2070,31 @@ export interface components {
         Piece: {
             hit?: boolean;
             text: string;
+        };
+        Policy: {
+            css?: string;
+            fields?: components["schemas"]["PolicyField"][];
+            host?: string;
+            json_pointer?: string;
+            keywords?: string[];
+            list?: boolean;
+            match?: string;
+            name: string;
+            regex?: string;
+            types?: string[];
+            /** Format: int64 */
+            window?: number;
+            xpath?: string;
+        };
+        PolicyField: {
+            attr?: string;
+            css?: string;
+            json_pointer?: string;
+            list?: boolean;
+            name: string;
+            regex?: string;
+            type?: string;
+            xpath?: string;
         };
         Program: {
             /** Format: int64 */
@@ -2248,9 +2279,10 @@ export interface components {
         RuleCheck: {
             execution: string;
             query?: string;
-            rules: components["schemas"]["SiteRule"][];
+            rules?: components["schemas"]["SiteRule"][];
             /** Format: int64 */
             sample?: number;
+            select?: components["schemas"]["Policy"][];
         };
         RuleChecked: {
             fields: components["schemas"]["FieldCount"][];
@@ -2267,7 +2299,8 @@ export interface components {
         RuleTest: {
             execution?: string;
             html?: string;
-            rules: components["schemas"]["SiteRule"][];
+            rules?: components["schemas"]["SiteRule"][];
+            select?: components["schemas"]["Policy"][];
             url?: string;
         };
         RuleTested: {
@@ -2580,7 +2613,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListAPIKey"];
+                    "application/json": components["schemas"]["ListKey"];
                 };
             };
             /** @description Error */
@@ -2603,7 +2636,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewAPIKey"];
+                "application/json": components["schemas"]["KeyToMake"];
             };
         };
         responses: {
@@ -2613,7 +2646,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["APIKey"];
+                    "application/json": components["schemas"]["Key"];
                 };
             };
             /** @description Error */
@@ -2728,7 +2761,15 @@ export interface operations {
     };
     listChanges: {
         parameters: {
-            query?: {
+            query: {
+                /** @description execution */
+                first: string;
+                /** @description execution */
+                second: string;
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
                 /** @description none: all that are not the same */
                 change?: "new" | "gone" | "changed" | "touched" | "same";
             };
@@ -2761,6 +2802,10 @@ export interface operations {
     compareTexts: {
         parameters: {
             query: {
+                /** @description execution */
+                first: string;
+                /** @description execution */
+                second: string;
                 /** @description key or URL of a record */
                 first_key: string;
                 /** @description key or URL of a record */
@@ -2827,6 +2872,10 @@ export interface operations {
     listExecutions: {
         parameters: {
             query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
                 /** @description id or slug */
                 workflow?: string;
                 /** @description one of these */
@@ -2899,8 +2948,14 @@ export interface operations {
                 /** @description what stays: records, with the log */
                 keep?: "records";
             };
-            header?: never;
-            path?: never;
+            header?: {
+                /** @description ETag of the resource as it was read; * : whatever it is now */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -2926,8 +2981,14 @@ export interface operations {
     annotateExecution: {
         parameters: {
             query?: never;
-            header?: never;
-            path?: never;
+            header?: {
+                /** @description ETag of the resource as it was read; * : whatever it is now */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody: {
@@ -2960,12 +3021,19 @@ export interface operations {
     listClusters: {
         parameters: {
             query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
                 similarity?: "exact" | "near";
                 /** @description near ones whose Hamming distance is that at most; 0: all */
                 distance?: number;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -2992,9 +3060,16 @@ export interface operations {
     };
     getCluster: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
+            };
             header?: never;
             path: {
+                /** @description id of the execution */
+                ex: string;
                 /** @description key of its original */
                 id: string;
             };
@@ -3028,7 +3103,10 @@ export interface operations {
                 limit?: number;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -3057,7 +3135,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody: {
@@ -3098,7 +3179,10 @@ export interface operations {
                 type?: string[];
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -3130,7 +3214,10 @@ export interface operations {
                 url: string;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -3165,7 +3252,10 @@ export interface operations {
                 originals?: boolean;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -3225,6 +3315,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the execution */
+                ex: string;
                 /** @description as in the list, with / as %2F */
                 name: string;
             };
@@ -3257,7 +3349,10 @@ export interface operations {
                 around: string;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -3285,6 +3380,10 @@ export interface operations {
     listHosts: {
         parameters: {
             query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
                 /** @description part of the key */
                 q?: string;
                 /** @description what it waits for */
@@ -3293,7 +3392,10 @@ export interface operations {
                 sort?: string;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -3323,6 +3425,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the execution */
+                ex: string;
                 /** @description key of the host */
                 key: string;
             };
@@ -3355,6 +3459,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the execution */
+                ex: string;
                 /** @description key of the host */
                 key: string;
             };
@@ -3385,6 +3491,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the execution */
+                ex: string;
                 /** @description key of the host */
                 key: string;
             };
@@ -3445,6 +3553,10 @@ export interface operations {
     listRecords: {
         parameters: {
             query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
                 /** @description words of title, text and URL; "a phrase"; word*; -word */
                 q?: string;
                 lang?: string;
@@ -3462,7 +3574,10 @@ export interface operations {
                 facets?: boolean;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -3492,6 +3607,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the execution */
+                ex: string;
                 /** @description key of the record, or its URL, escaped */
                 key: string;
             };
@@ -3524,6 +3641,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the execution */
+                ex: string;
                 /** @description key of the record, or its URL, escaped */
                 key: string;
             };
@@ -3554,6 +3673,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the execution */
+                ex: string;
                 /** @description key of the record, or its URL, escaped */
                 key: string;
             };
@@ -3617,7 +3738,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody: {
@@ -3650,7 +3774,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody: {
@@ -3686,7 +3813,10 @@ export interface operations {
                 since?: string;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -3810,6 +3940,10 @@ export interface operations {
     listTasks: {
         parameters: {
             query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
                 state?: "scheduled" | "active" | "done" | "failed" | "timed_out" | "interrupted" | "excluded";
                 host?: string;
                 verdict?: string;
@@ -3823,7 +3957,10 @@ export interface operations {
                 q?: string;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -3916,7 +4053,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: {
@@ -3950,7 +4090,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: {
@@ -3984,7 +4127,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: {
@@ -4018,7 +4164,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
             cookie?: never;
         };
         requestBody?: {
@@ -4084,6 +4233,10 @@ export interface operations {
     listLogs: {
         parameters: {
             query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
                 source?: "server" | "crawl";
                 /** @description this and higher ones */
                 level?: "DEBUG" | "INFO" | "WARN" | "ERROR";
@@ -4374,6 +4527,10 @@ export interface operations {
     listWorkflows: {
         parameters: {
             query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
                 /** @description part of the name or slug */
                 q?: string;
                 /** @description key or key=value */
@@ -4477,8 +4634,14 @@ export interface operations {
     archiveWorkflow: {
         parameters: {
             query?: never;
-            header?: never;
-            path?: never;
+            header?: {
+                /** @description ETag of the resource as it was read; * : whatever it is now */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description id or slug of the workflow */
+                wf: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -4507,8 +4670,14 @@ export interface operations {
     changeWorkflow: {
         parameters: {
             query?: never;
-            header?: never;
-            path?: never;
+            header?: {
+                /** @description ETag of the resource as it was read; * : whatever it is now */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description id or slug of the workflow */
+                wf: string;
+            };
             cookie?: never;
         };
         requestBody: {
@@ -4540,9 +4709,17 @@ export interface operations {
     };
     listVersions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
+            };
             header?: never;
-            path?: never;
+            path: {
+                /** @description id or slug of the workflow */
+                wf: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -4571,7 +4748,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description id or slug of the workflow */
+                wf: string;
+            };
             cookie?: never;
         };
         requestBody: {
@@ -4605,6 +4785,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id or slug of the workflow */
+                wf: string;
                 /** @description number of the version */
                 n: number;
             };
@@ -4639,7 +4821,12 @@ export interface operations {
                 from: number;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description id or slug of the workflow */
+                wf: string;
+                /** @description number of the version */
+                n: number;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -4668,7 +4855,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description id or slug of the workflow */
+                wf: string;
+                /** @description number of the version */
+                n: number;
+            };
             cookie?: never;
         };
         requestBody?: {
@@ -4701,7 +4893,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description id or slug of the workflow */
+                wf: string;
+            };
             cookie?: never;
         };
         requestBody?: {
