@@ -57,7 +57,7 @@ func (s *served) noted(ctx context.Context, e *workflow.Event) {
 	case kind == "deleted":
 		err = s.explorer.Forget(e.Execution)
 	case workflow.State(kind).Ended():
-		s.explorer.Unfollow(e.Execution)
+		s.explorer.Unfollow(e.Execution) //nolint:contextcheck // what it completes outlives the event
 	}
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("search and lists of an execution may be behind", "execution", e.Execution, "error", err)

@@ -102,7 +102,8 @@ func TestReasonsWithoutACodeAreKeptAndCut(t *testing.T) {
 }
 
 func TestReasonsBeyondTheLimitShareACounter(t *testing.T) {
-	ts := &tallies{count: map[string]*counter{}, reasons: maxReasons - 1}
+	ts := newTallies()
+	ts.reasons = maxReasons - 1
 	var slots []slot
 	for _, reason := range []string{"first", "second", "third", "first"} {
 		slots = append(slots, slot{write: true, after: entry{state: crawl.StateExcluded, reason: reason}})

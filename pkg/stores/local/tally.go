@@ -46,8 +46,12 @@ const (
 	otherReason = "other"
 )
 
+func newTallies() *tallies {
+	return &tallies{count: map[string]*counter{}, byJob: map[jobNum][]*counter{}}
+}
+
 func openTallies(db *pebble.DB) (*tallies, error) {
-	t := &tallies{count: map[string]*counter{}, byJob: map[jobNum][]*counter{}}
+	t := newTallies()
 	err := scanRange(context.Background(), db, []byte{kindTally}, []byte{kindTally + 1}, func(k, v []byte) error {
 		n, err := decodeCount(k, v)
 		if err != nil {

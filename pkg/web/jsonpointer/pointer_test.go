@@ -22,7 +22,7 @@ func TestPointersOfTheRFC(t *testing.T) {
 		"#/g%7Ch": "4", "#/i%5Cj": "5", "#/k%22l": "6", "#/%20": "7", "#/m~0n": "8",
 		"/foo/-": "", "/foo/2": "", "/foo/00": "", "/foo/-1": "", "/foo/+1": "", "/foo/bar": "", "/nobody": "", "/foo/0/0": "", "//": "",
 		"/foo/99999999999999999999": "",
-		"/\u0020": "7",
+		"/\u0020":                   "7",
 	} {
 		p, err := jsonpointer.Parse(pointer)
 		if got := p.Find([]byte("\n " + rfc + " ")); err != nil || string(got) != want {
