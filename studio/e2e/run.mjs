@@ -6,7 +6,8 @@
 // PROGRAM is a whirlpool program; screenshots and a contact sheet go to the folder OUT.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { flows } from "./flows.mjs";
 import { api, browser, serve, until, web } from "./world.mjs";
 
@@ -158,7 +159,7 @@ async function sheet() {
     .join("");
   writeFileSync(join(out, "sheet.html"), `<style>body{font:14px sans-serif;margin:24px;background:#888}div{display:flex;gap:12px;align-items:start}img.wide{width:560px}img.narrow{width:180px}</style>${cells}`);
   const p = await chrome.newPage({ viewport: { width: 1560, height: 1000 } });
-  await p.goto("file://" + join(process.cwd(), out.startsWith("/") ? "" : out, "sheet.html").replace(process.cwd() + out, out));
+  await p.goto(pathToFileURL(resolve(out, "sheet.html")).href);
   await p.screenshot({ path: join(out, "sheet.png"), fullPage: true }).catch(() => {});
   await p.close();
 }

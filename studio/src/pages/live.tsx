@@ -102,6 +102,7 @@ function Now({ x, s, series }: { x: Execution; s: Status; series?: Series }) {
   const gained = last > 0 && before >= 0 ? (series!.pages[last] ?? 0) - (series!.pages[before] ?? 0) : undefined;
   const left = s.max_pages > 0 ? s.max_pages - s.pages : undefined;
   const over = isOver(x);
+  const pace = x.progress?.pages_per_second ?? s.pages_per_second;
   return (
     <Figures label="Figures of this execution">
       <Figure
@@ -112,10 +113,10 @@ function Now({ x, s, series }: { x: Execution; s: Status; series?: Series }) {
       />
       <Figure
         label="Rate"
-        value={over ? "–" : rate(s.pages_per_second)}
+        value={over ? "–" : rate(pace)}
         unit="pages/s"
         width={11}
-        diff={!over && left !== undefined && s.pages_per_second ? `~${duration((1000 * left) / s.pages_per_second)} to the bound` : ""}
+        diff={!over && left !== undefined && pace ? `~${duration((1000 * left) / pace)} to the bound` : ""}
       />
       <Figure label="Queued" value={count(s.queued)} href={at.urls(x.id, { state: "scheduled" })} diff={s.retries_waiting ? `${count(s.retries_waiting)} wait for a retry` : ""} />
       <Figure label="In flight" value={count(s.in_flight)} href={at.urls(x.id, { state: "active" })} diff={plural(s.active_hosts, "active host")} width={5} />

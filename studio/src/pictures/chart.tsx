@@ -21,7 +21,7 @@ interface Props {
 const width = 420;
 const height = 140;
 const left = 4;
-const top = 10;
+const top = 16;
 const bottom = 20;
 
 /** The smallest round number that is not below n. */
