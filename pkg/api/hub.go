@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-// hub gives events to readers. It keeps the last ones once, for all of them: a reader has nothing but the id of the event
-// it saw last, so that readers who do not read cost no memory.
+// hub gives events to readers. It keeps the last ones once, for all of them: a reader has nothing but the id of the
+// event it saw last, so that readers who do not read cost no memory.
 type hub struct {
 	s   *Server
 	ctx context.Context

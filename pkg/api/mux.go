@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// mux is http.ServeMux with actions: the last segment of a pattern may end in :verb, as in /executions/{ex}:pause. Such a
-// pattern is kept as /executions/{ex}/:pause, and paths of requests are turned likewise.
+// mux is http.ServeMux with actions: the last segment of a pattern may end in :verb, as in /executions/{ex}:pause. Such
+// a pattern is kept as /executions/{ex}/:pause, and paths of requests are turned likewise.
 type mux struct {
 	inner *http.ServeMux
 	verbs map[string]bool

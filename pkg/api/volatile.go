@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// volatileTopic is what changes all the time: how far a crawl is, its figures, the end of a log. Only its present state is
-// kept, and only while somebody reads it.
+// volatileTopic is what changes all the time: how far a crawl is, its figures, the end of a log. Only its present state
+// is kept, and only while somebody reads it.
 type volatileTopic struct {
 	name    string
 	refs    int

@@ -16,8 +16,8 @@ import (
 // of its own, and is deleted where the two do not agree: the next process compiles again.
 const digestSuffix = ".sha256"
 
-// sweepCache deletes the files of a cache that are not whole. Whatever cannot be read or deleted is found out by whoever
-// uses it.
+// sweepCache deletes the files of a cache that are not whole. Whatever cannot be read or deleted is found out by
+// whoever uses it.
 func sweepCache(dir string) {
 	eachCached(dir, func(name string) {
 		want, err := os.ReadFile(name + digestSuffix)

@@ -256,8 +256,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	return err
 }
 
-// startJobs starts the jobs that are there, and lets those that come later start. Those of an engine of many start while
-// its stages run: their seeds may be more than the bus holds.
+// startJobs starts the jobs that are there, and lets those that come later start. Those of an engine of many start
+// while its stages run: their seeds may be more than the bus holds.
 //
 //nolint:contextcheck // a job runs in the context of the engine, whoever asked for it
 func (e *Engine) startJobs(running context.Context) error {

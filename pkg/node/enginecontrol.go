@@ -182,8 +182,8 @@ func (e *Engine) Discard(ctx context.Context, id crawl.JobID, keepRecords bool) 
 	return e.store.Meta().Delete(ctx, markName(id))
 }
 
-// still waits until nothing of a job is under way. What is under way of one whose results cannot be written would wait for
-// ever: it is let go when the job is discarded.
+// still waits until nothing of a job is under way. What is under way of one whose results cannot be written would wait
+// for ever: it is let go when the job is discarded.
 func (e *Engine) still(ctx context.Context, id crawl.JobID) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

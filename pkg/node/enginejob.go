@@ -122,7 +122,8 @@ func (e *Engine) context() context.Context {
 	return e.running
 }
 
-// start lets a job run, if the engine does: its seeds go out, and somebody looks whether it has ended. Its turn is held.
+// start lets a job run, if the engine does: its seeds go out, and somebody looks whether it has ended. Its turn is
+// held.
 func (e *Engine) start(j *engineJob) error {
 	running := e.context()
 	if m := j.marked(); running == nil || m.Stopped || m.Ended {

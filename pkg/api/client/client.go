@@ -1,5 +1,5 @@
-// Package client is the Go client of the API: small, by hand, with the API's own types. A Client makes requests again that
-// can be made twice, and sends an Idempotency-Key with the others.
+// Package client is the Go client of the API: small, by hand, with the API's own types. A Client makes requests again
+// that can be made twice, and sends an Idempotency-Key with the others.
 package client
 
 import (

@@ -11,7 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-// Engine crawls many jobs at once, over one local store. What it does with them is in node.Engine; here are the answers.
+// Engine crawls many jobs at once, over one local store. What it does with them is in node.Engine; here are the
+// answers.
 type Engine struct {
 	*node.Engine
 }

@@ -263,7 +263,8 @@ func BenchmarkWithoutCookies(b *testing.B) {
 	}
 }
 
-// Without seeds in the job, as where a list has them, a rule without a site is nobody's: it must not become everybody's.
+// Without seeds in the job, as where a list has them, a rule without a site is nobody's: it must not become
+// everybody's.
 func TestSecretsWithoutSeedsGoToNobody(t *testing.T) {
 	t.Setenv("IDENTITY_SECRET", "geheim")
 	job := crawl.DefaultJob()

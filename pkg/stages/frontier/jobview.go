@@ -48,8 +48,8 @@ func (f *Frontier) Leased(id crawl.JobID) (tasks []crawl.Task) {
 	return tasks
 }
 
-// Forget forgets a job of which nothing is under way and no host waits for its budget: it is met again when a task of it
-// turns up. Jobs that have ended would fill the memory of a program that runs for months.
+// Forget forgets a job of which nothing is under way and no host waits for its budget: it is met again when a task of
+// it turns up. Jobs that have ended would fill the memory of a program that runs for months.
 func (f *Frontier) Forget(id crawl.JobID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 
 // A job whose order is breadth is crawled level by level: no URL of depth d+1 is requested while one of depth d can
 // still be fetched. Tasks that are deeper than the level which is being crawled wait in a queue of their job and depth,
-// level.<depth>.<job>. The next level begins when all others of the job have ended: it has no URL without an outcome but
-// those that wait for their level, nothing of it is leased, and no message is on its way that could name a URL of this
-// level. Other jobs go on meanwhile, and have levels of their own.
+// level.<depth>.<job>. The next level begins when all others of the job have ended: it has no URL without an outcome
+// but those that wait for their level, nothing of it is leased, and no message is on its way that could name a URL of
+// this level. Other jobs go on meanwhile, and have levels of their own.
 //
 // So a level waits for its retries, for hosts that asked for rest and for slow ones, as long as retry.max and
 // retry.slow_max allow. It does not wait for URLs that have an outcome for the time being and are tried again an hour

@@ -19,8 +19,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// formatBefore is the oldest format that Open converts to the current one. Its job had no revisions, and it kept no text of
-// excluded URLs.
+// formatBefore is the oldest format that Open converts to the current one. Its job had no revisions, and it kept no
+// text of excluded URLs.
 const formatBefore = "whirlpool-state 2"
 
 // formatKeys is the format whose keys are converted (rekey.go), and nothing else.

@@ -20,7 +20,8 @@ import (
 //  1. Note it. What comes for the job from now on is let go (crawl.ErrDiscarded).
 //  2. Its files are closed and deleted; those of records and log stay where they are wanted.
 //  3. All kinds whose keys begin with its number are deleted, its messages in the journal and its dead letters.
-//  4. Its tasks leave the queues: the frontier drops them as they come to hand, and the next start deletes what is left.
+//  4. Its tasks leave the queues: the frontier drops them as they come to hand, and the next start deletes what is
+//     left.
 //
 // Then, at a start, the note goes as well. The number is never given again.
 
@@ -152,7 +153,8 @@ func (s *Store) deleteFiles(id crawl.JobID, num jobNum, keepRecords bool) error 
 	return os.RemoveAll(dir)
 }
 
-// deleteKeys deletes what the state holds of a job but its tasks in queues. last: these are gone, and the note goes too.
+// deleteKeys deletes what the state holds of a job but its tasks in queues. last: these are gone, and the note goes
+// too.
 func (s *Store) deleteKeys(ctx context.Context, id crawl.JobID, num jobNum, last bool) error {
 	messages, err := s.messagesOf(ctx, id)
 	if err != nil {

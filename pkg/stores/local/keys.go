@@ -19,7 +19,7 @@ import (
 //	kindHost     host key                           CBOR crawl.Host
 //	kindJob      name                               number(4)
 //	kindJobNext  -                                  uvarint: the number of the next job; none is given twice
-//	kindDiscard  job(4)                             what is kept(1) of a job that is discarded, and its name (discardjob.go)
+//	kindDiscard  job(4)                             what is kept(1) of a discarded job, and its name (discardjob.go)
 //	kindJar      job(4) site                        version(8), CBOR crawl.Jar (jars.go)
 //	kindJournal  sequence(8)                        CBOR message
 //	kindMeta     name                               the caller's bytes

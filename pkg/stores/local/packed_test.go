@@ -214,8 +214,8 @@ func FuzzPackedLines(f *testing.F) {
 	})
 }
 
-// A line that repeats itself gets small, and its head cannot claim more than a decoder is given. Pages of manuals need a
-// tenth to a fifth of the room, those of the made-up web a half, a short record of it up to 71 %.
+// A line that repeats itself gets small, and its head cannot claim more than a decoder is given. Pages of manuals need
+// a tenth to a fifth of the room, those of the made-up web a half, a short record of it up to 71 %.
 func TestPackedLinesAreSmallAndBounded(t *testing.T) {
 	line := []byte(`{"url":"http://a.test/","text":"` + strings.Repeat("The crawler walks the web, one page at a time. ", 200) + "\"}\n")
 	unit := jsonl.Pack(nil, line)

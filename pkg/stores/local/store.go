@@ -57,7 +57,8 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Store is an open crawl directory, or the state of many jobs. Its parts are reached by its methods; all may be used by many goroutines at once.
+// Store is an open crawl directory, or the state of many jobs. Its parts are reached by its methods; all may be used by
+// many goroutines at once.
 type Store struct {
 	spending  sync.Mutex // see Spending
 	dir       string
