@@ -157,10 +157,20 @@ func TestParsersRefuse(t *testing.T) {
 func TestAppendingAllocatesNothing(t *testing.T) {
 	r, l := fullRecord(t), fullLogLine(t)
 	buf := make([]byte, 0, 1<<16)
-	if n := testing.AllocsPerRun(100, func() { buf = jsonl.AppendRecord(buf[:0], r) }); n != 0 {
+	if n := allocations(func() { buf = jsonl.AppendRecord(buf[:0], r) }); n != 0 {
 		t.Errorf("AppendRecord: %v allocations", n)
 	}
-	if n := testing.AllocsPerRun(100, func() { buf = jsonl.AppendLogLine(buf[:0], l) }); n != 0 {
+	if n := allocations(func() { buf = jsonl.AppendLogLine(buf[:0], l) }); n != 0 {
 		t.Errorf("AppendLogLine: %v allocations", n)
 	}
+}
+
+// allocations is how often f allocates. The runtime counts what others allocate meanwhile, too, such as its own
+// goroutines on a machine of one processor: the least of several measurements is f's own.
+func allocations(f func()) float64 {
+	least := math.Inf(1)
+	for range 20 {
+		least = min(least, testing.AllocsPerRun(100, f))
+	}
+	return least
 }

@@ -28,14 +28,26 @@ func retryDelay(j *crawl.Job, attempt int) time.Duration {
 	return j.Retry.Base.D() << min(max(attempt-1, 0), 16)
 }
 
-// putAside stores a task for its next attempt. An attempt that failed by our own trouble is not counted.
-func (f *Frontier) putAside(ctx context.Context, t crawl.Task, j *crawl.Job, now time.Time, ours bool) error {
-	wait := retryDelay(j, 1)
-	if !ours {
-		t.Attempt++
-		wait = retryDelay(j, t.Attempt)
+// namesPause is the least wait after a name server failed. The fetcher remembers the failure for a second: attempts that
+// come sooner ask nobody, and a URL would have used up all of its attempts by one failure.
+const namesPause = 2 * time.Second
+
+// delayAfter is retryDelay after a certain failure.
+func delayAfter(out *crawl.Outcome, j *crawl.Job, attempt int) time.Duration {
+	if out.Reason == crawl.ReasonDNS {
+		return max(retryDelay(j, attempt), namesPause)
 	}
-	t.NotBefore, t.Lease = now.Add(wait), 0
+	return retryDelay(j, attempt)
+}
+
+// putAside stores a task for its next attempt. An attempt that failed by our own trouble is not counted.
+func (f *Frontier) putAside(ctx context.Context, t crawl.Task, r *result) error {
+	wait := delayAfter(&r.Outcome, r.job, 1)
+	if !r.ours {
+		t.Attempt++
+		wait = delayAfter(&r.Outcome, r.job, t.Attempt)
+	}
+	t.NotBefore, t.Lease = r.now.Add(wait), 0
 	return f.pushLater(ctx, wait, t)
 }
 

@@ -81,7 +81,7 @@ func (o Outcomes) again(ctx context.Context, r *result) error {
 		t.Kind, t.Lease = crawl.KindPage, 0
 		return o.f.enqueue(ctx, t.Repeat, t)
 	case r.Verdict == crawl.VerdictRetry:
-		return o.f.putAside(ctx, t, r.job, r.now, r.ours)
+		return o.f.putAside(ctx, t, r)
 	case shuts(&r.Outcome):
 		return o.f.shut(ctx, t, r.job, r.now)
 	case r.Verdict == crawl.VerdictInterrupted:

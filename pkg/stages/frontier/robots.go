@@ -92,10 +92,10 @@ func (d robotsDesk) outcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.
 	case out.Verdict == crawl.VerdictInterrupted:
 		h.setRobots(origin, &originState{next: &next})
 	case ours:
-		h.setRobots(origin, &originState{next: &next, notBefore: now.Add(retryDelay(j, 1))})
+		h.setRobots(origin, &originState{next: &next, notBefore: now.Add(delayAfter(out, j, 1))})
 	default:
 		next.Attempt++
-		h.setRobots(origin, &originState{next: &next, notBefore: now.Add(retryDelay(j, next.Attempt))})
+		h.setRobots(origin, &originState{next: &next, notBefore: now.Add(delayAfter(out, j, next.Attempt))})
 	}
 	return nil
 }

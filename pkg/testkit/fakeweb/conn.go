@@ -117,10 +117,7 @@ func (c *conn) send() (int, error) {
 		c.wait(never)
 		return 0, errClientGone
 	}
-	if c.srv.holds.Load() {
-		c.srv.held.Add(1)
-		defer c.srv.held.Add(-1)
-		c.wait(never)
+	if c.srv.holds.Load() && !c.waitForRelease() {
 		return 0, errClientGone
 	}
 	if d := c.srv.web.cfg.Delay; d > 0 && !c.wait(d) {
@@ -136,6 +133,21 @@ func (c *conn) send() (int, error) {
 	}
 	return c.write(body)
 }
+
+// waitForRelease waits until nothing is held any more, and says whether the client is still there.
+func (c *conn) waitForRelease() bool {
+	c.srv.held.Add(1)
+	defer c.srv.held.Add(-1)
+	for c.srv.holds.Load() {
+		if !c.wait(holdLook) {
+			return false
+		}
+	}
+	return true
+}
+
+// holdLook is how often a request that is held looks whether it still is.
+const holdLook = 20 * time.Millisecond
 
 // write sends head and body.
 func (c *conn) write(body []byte) (int, error) {

@@ -39,11 +39,18 @@ func serveDNS(w *Web, at network, work *sync.WaitGroup) (*dnsServer, error) {
 	return d, nil
 }
 
+// dnsBuffer is for the questions that come while a busy machine has no time for the server: what does not fit is lost,
+// and a client waits for seconds before it asks again.
+const dnsBuffer = 4 << 20
+
 // listenDNS finds a port that is free for both.
 func listenDNS(at netip.Addr) (packets net.PacketConn, stream net.Listener, err error) {
 	for range listenTries {
 		if packets, err = net.ListenPacket("udp4", netip.AddrPortFrom(at, 0).String()); err != nil {
 			return nil, nil, err
+		}
+		if u, ok := packets.(*net.UDPConn); ok {
+			_ = u.SetReadBuffer(dnsBuffer) // best effort
 		}
 		if stream, err = net.Listen("tcp4", packets.LocalAddr().String()); err == nil {
 			return packets, stream, nil

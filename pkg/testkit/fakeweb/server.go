@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/netip"
@@ -127,11 +128,22 @@ func (s *Server) start(w *Web, opts Options) (err error) {
 // listenTries bounds the search for a port that is free on all addresses.
 const listenTries = 50
 
+// A port that is chosen lies below those that systems give to clients: a server that is closed and opened again at its
+// port, as tests do to have the same URLs, finds no client's connection there. deploy/services takes 20000 and above.
+const (
+	firstPort = 10_000
+	ports     = 10_000
+)
+
 // open opens the addresses at one port. Where of loopback only 127.0.0.1 exists, it opens that alone.
 func (n network) open(port int) ([]net.Listener, error) {
 	var last error
 	for range listenTries {
-		ls, err := n.openAt(port)
+		at := port
+		if at == 0 {
+			at = firstPort + rand.IntN(ports)
+		}
+		ls, err := n.openAt(at)
 		if err == nil {
 			return ls, nil
 		}
@@ -147,7 +159,7 @@ func (n network) open(port int) ([]net.Listener, error) {
 	return nil, fmt.Errorf("fakeweb: listening on %d addresses: %w", n.shared, last)
 }
 
-// openAt takes the first address's free port where port is 0, and the same for all others.
+// openAt opens all addresses at a port.
 func (n network) openAt(port int) (ls []net.Listener, err error) {
 	for i := range n.shared {
 		addr := netip.AddrPortFrom(n.listen(i), uint16(port))
@@ -159,7 +171,6 @@ func (n network) openAt(port int) (ls []net.Listener, err error) {
 			return nil, err
 		}
 		ls = append(ls, l)
-		port = l.Addr().(*net.TCPAddr).Port
 	}
 	return ls, nil
 }
@@ -253,8 +264,11 @@ func (s *Server) Web() *Web { return s.web }
 // Port is the port of all addresses.
 func (s *Server) Port() int { return s.web.port }
 
-// Hold has all requests wait from now on that no answer was begun for, until their clients go.
+// Hold has all requests wait from now on that no answer was begun for, until their clients go or [Server.Release].
 func (s *Server) Hold() { s.holds.Store(true) }
+
+// Release ends what Hold began: what waits is answered.
+func (s *Server) Release() { s.holds.Store(false) }
 
 // Held is how many requests wait because of Hold.
 func (s *Server) Held() int { return int(s.held.Load()) }

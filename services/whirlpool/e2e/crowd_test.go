@@ -38,12 +38,7 @@ func badHosts(t *testing.T) (urls []string) {
 
 func deadPort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	_ = l.Close()
+	port, _ := reservePort(t)
 	return port
 }
 

@@ -196,13 +196,7 @@ func TestSitemapsAreBoundedAndLeadToNoStrangers(t *testing.T) {
 // A network that is down at the start costs nobody anything: the crawl waits and goes on by itself.
 func TestAnOutageIsWaitedFor(t *testing.T) {
 	long(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	_, port, _ := net.SplitHostPort(addr)
-	_ = l.Close()
+	port, open := reservePort(t)
 	var seeds []string
 	for i := range 8 {
 		seeds = append(seeds, fmt.Sprintf("http://www.site%d.test:%s/", i, port))
@@ -217,10 +211,7 @@ func TestAnOutageIsWaitedFor(t *testing.T) {
 		t.Fatalf("the crawl ended while nobody could be reached: %v\n%s", p.err, p.out.String())
 	case <-time.After(25 * time.Second): // it would give up after 6
 	}
-	back, err := net.Listen("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := open()
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { longSite(w, r.URL.Path, 10) })}
 	go func() { _ = srv.Serve(back) }()
 	t.Cleanup(func() { _ = srv.Close() })

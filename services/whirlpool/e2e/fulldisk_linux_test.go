@@ -16,7 +16,7 @@ import (
 func TestCtrlCOnAFullDiskEndsTheCrawlAndLosesNothing(t *testing.T) {
 	long(t)
 	t.Parallel()
-	c, srv := slowly(t, 0)
+	c, srv := slowly(t, 0, unhurried)
 	disk := filepath.Dir(c.dir) + "/disk"
 	smallDisk(t, disk)
 	for i, arg := range c.args {
@@ -27,8 +27,10 @@ func TestCtrlCOnAFullDiskEndsTheCrawlAndLosesNothing(t *testing.T) {
 	c.dir = filepath.Join(disk, "out")
 	p := c.start(t)
 	begun(t, p, srv, 60)
+	hold(t, p, srv) // so that most of the crawl is left when the disk is full
 	filler := filepath.Join(disk, "filler")
 	fillDisk(t, filler)
+	srv.Release()
 	if !p.poll(t, "a full disk", func() bool { return strings.Contains(p.out.String(), "the disk is full") }) {
 		t.Fatalf("the crawl ended: %s", p.out.String())
 	}

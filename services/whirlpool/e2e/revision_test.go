@@ -173,7 +173,9 @@ func TestSettingsChangeWhileACrawlRuns(t *testing.T) {
 	long(t)
 	t.Parallel()
 	s := newTree(t)
-	c := s.crawler(t, "--delay", "50ms", "--max-depth", "2", "--max-pages", "12")
+	// Seven delays are longer than a command takes, and eight shorter than the 30 s that it sets.
+	delay := min(harness.Times(harness.Slowness(t), 250*time.Millisecond).Round(10*time.Millisecond), 2*time.Second)
+	c := s.crawler(t, "--delay", delay.String(), "--max-depth", "2", "--max-pages", "12")
 	p := c.start(t)
 	p.poll(t, "pages", func() bool { return len(s.since(time.Time{})) > 4 })
 	set := func(wantExit int, flags ...string) string {
@@ -185,7 +187,7 @@ func TestSettingsChangeWhileACrawlRuns(t *testing.T) {
 		return r.stdout + r.stderr
 	}
 	// A request that ends under the long delay has its host rest so long, whatever is set later: hence no hour.
-	if text := set(0, "--delay", "30s"); !strings.Contains(text, "politeness.delay: 50ms → 30s") {
+	if text := set(0, "--delay", "30s"); !strings.Contains(text, fmt.Sprintf("politeness.delay: %v → 30s", delay)) {
 		t.Errorf("set says %q", text)
 	}
 	at := time.Now()
@@ -193,7 +195,7 @@ func TestSettingsChangeWhileACrawlRuns(t *testing.T) {
 		t.Errorf("set says %q", text)
 	}
 	set(0, "--exclude", "/-1", "--max-depth", "3", "--max-pages", "0")
-	time.Sleep(2 * time.Second) // longer than forty delays
+	time.Sleep(8 * delay)
 	if paths := s.since(at); len(paths) > 1 {
 		t.Errorf("%q were asked for after the delay had been raised", paths)
 	}

@@ -41,6 +41,18 @@ func begun(t *testing.T, p *life, srv *fakeweb.Server, requests int) {
 	}
 }
 
+// unhurried lets a request that is held have all the time that the job allows, 30 s: it has no retries.
+func unhurried(j *crawl.Job) { j.Retry.Max = 0 }
+
+// hold has the server hold its answers, so that the crawl goes on until they are released, whatever the machine's pace.
+func hold(t *testing.T, p *life, srv *fakeweb.Server) {
+	t.Helper()
+	srv.Hold()
+	if !p.poll(t, "a request is held", func() bool { return srv.Held() > 0 }) {
+		t.Fatalf("the crawl ended early: %v\n%s", p.err, p.out.String())
+	}
+}
+
 // interrupt sends Ctrl-C and returns how long the process went on.
 func interrupt(t *testing.T, p *life, limit time.Duration) time.Duration {
 	t.Helper()
@@ -59,10 +71,18 @@ func interrupt(t *testing.T, p *life, limit time.Duration) time.Duration {
 func TestCtrlCFinishesWhatIsInFlightAndTheSameCommandGoesOn(t *testing.T) {
 	long(t)
 	t.Parallel()
-	c, srv := slowly(t, 30*time.Millisecond)
-	p := c.start(t)
+	c, srv := slowly(t, 30*time.Millisecond, unhurried)
+	p := c.start(t, "--quiet=false")
 	begun(t, p, srv, 30)
-	took := interrupt(t, p, patience)
+	hold(t, p, srv)
+	sent := time.Now()
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	p.poll(t, "the signal is noticed", func() bool { return p.out.says("finishing what is in flight") })
+	srv.Release()
+	p.poll(t, "the end", func() bool { return false })
+	took := time.Since(sent)
 	if code := p.cmd.ProcessState.ExitCode(); code != 3 {
 		t.Errorf("stopped by Ctrl-C: exit status %d, want 3\n%s", code, p.out.String())
 	}
@@ -88,12 +108,10 @@ func TestCtrlCFinishesWhatIsInFlightAndTheSameCommandGoesOn(t *testing.T) {
 func TestSecondCtrlCEndsAtOnceAndLosesNothing(t *testing.T) {
 	long(t)
 	t.Parallel()
-	// Without retries a request that is held has all the time that the job allows, 30 s.
-	c, srv := slowly(t, 0, func(j *crawl.Job) { j.Retry.Max = 0 })
+	c, srv := slowly(t, 0, unhurried)
 	p := c.start(t, "--quiet=false")
 	begun(t, p, srv, 30)
-	srv.Hold()
-	p.poll(t, "a request is held", func() bool { return srv.Held() > 0 })
+	hold(t, p, srv)
 	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -153,12 +171,17 @@ func refused(t *testing.T, cmd *exec.Cmd, words ...string) {
 func TestDirectoryOfAnotherCrawlIsRefused(t *testing.T) {
 	long(t)
 	t.Parallel()
-	c, srv := slowly(t, 0)
+	c, srv := slowly(t, 0, unhurried)
 	p := c.start(t)
 	begun(t, p, srv, 20)
+	hold(t, p, srv)
 	refused(t, exec.Command(c.exe, c.args...), c.dir, "another process")
 	refused(t, exec.Command(c.exe, slices.Concat(c.args, []string{"--fresh"})...), c.dir, "another process") // even so nothing may be deleted under it
-	interrupt(t, p, patience)
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	srv.Release() // the process has its signal, and most of the web is left
+	p.poll(t, "the end of the first crawl", func() bool { return false })
 	if code := p.cmd.ProcessState.ExitCode(); code != 3 {
 		t.Errorf("the first crawl was stopped: exit status %d, want 3\n%s", code, p.out.String())
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // busiest is the most that any window of the server's log holds, by weight.
@@ -25,19 +26,43 @@ func busiest(log []fakeweb.Entry, window time.Duration, weight func(fakeweb.Entr
 	return most
 }
 
+// stalls is for how long at most a machine keeps waiting whoever wants to run, while something is done. What was paced
+// comes together then at the server, which is a process as the crawler is: so it is twice the longest wait.
+func stalls(during func()) time.Duration {
+	const every = 5 * time.Millisecond
+	done, longest := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		tick, most := time.NewTicker(every), time.Duration(0)
+		defer tick.Stop()
+		for last := time.Now(); ; last = time.Now() {
+			select {
+			case <-done:
+				longest <- most
+				return
+			case <-tick.C:
+				most = max(most, time.Since(last)-every)
+			}
+		}
+	}()
+	during()
+	close(done)
+	return 2 * <-longest
+}
+
 // The servers' log says that the rate holds over all hosts.
 func TestTheRateHolds(t *testing.T) {
 	long(t)
 	srv := serve(t, fakeweb.Plain(40, 200), 0)
 	c := newCrawler(t, srv, jobFor(srv), "--rate", "25", "--max-pages", "100")
 	began := time.Now()
-	c.start(t).wait(t)
+	stalled := stalls(func() { c.start(t).wait(t) })
 	took := time.Since(began)
 	log := srv.Log().Entries()
 	n := busiest(log, time.Second, func(fakeweb.Entry) int { return 1 })
-	t.Logf("%d requests in %v, at most %d in a second", len(log), took, n)
-	if n > 28 || took < time.Duration(len(log)-2)*40*time.Millisecond {
-		t.Errorf("%d requests in %v, %d within a second: want 25 a second", len(log), took, n)
+	most := 28 + int(25*stalled.Seconds())
+	t.Logf("%d requests in %v, at most %d in a second; the machine stalled for %v at most", len(log), took, n, stalled)
+	if n > most || took < time.Duration(len(log)-2)*40*time.Millisecond {
+		t.Errorf("%d requests in %v, %d within a second, want %d at most: 25 a second", len(log), took, n, most)
 	}
 }
 
@@ -45,8 +70,8 @@ func TestTheRateHolds(t *testing.T) {
 func TestTheBandwidthHolds(t *testing.T) {
 	long(t)
 	srv := serve(t, fakeweb.Plain(40, 100), 0)
-	c := newCrawler(t, srv, jobFor(srv), "--bandwidth", "300KiB", "--max-pages", "80")
-	c.start(t).wait(t)
+	c := newCrawler(t, srv, jobFor(srv), "--bandwidth", "300KiB", "--max-pages", "80", "--concurrency", "4")
+	stalled := stalls(func() { c.start(t).wait(t) })
 	log, sum := srv.Log().Entries(), 0
 	for _, e := range log {
 		sum += e.Bytes
@@ -57,8 +82,8 @@ func TestTheBandwidthHolds(t *testing.T) {
 	}
 	rate := float64(sum) / (float64(last-first) / 1e9) / (300 << 10)
 	most := float64(busiest(log, 2*time.Second, func(e fakeweb.Entry) int { return e.Bytes })) / (600 << 10)
-	t.Logf("%d bytes at %.2f times the bandwidth; at most %.2f times in two seconds", sum, rate, most)
-	if rate > 1.15 || rate < 0.6 || most > 1.5 {
+	t.Logf("%d bytes at %.2f times the bandwidth; at most %.2f times in two seconds; stalled for %v", sum, rate, most, stalled)
+	if rate > 1.15 || rate < 0.6 || most > 1.5+stalled.Seconds()/2 {
 		t.Errorf("%.2f times the bandwidth, %.2f at most", rate, most)
 	}
 }
@@ -82,7 +107,9 @@ func exitOfLife(t *testing.T, p *life) int {
 // goes on to its end.
 func TestTheBytesOfACrawlWithKills(t *testing.T) {
 	long(t)
-	srv := serve(t, fakeweb.Plain(10, 300), 0)
+	cfg := fakeweb.Plain(10, 300)
+	cfg.Delay = 10 * time.Millisecond // so that the bound is not met before the kills
+	srv := serve(t, cfg, 0)
 	const bound = 3 << 20
 	c := newCrawler(t, srv, jobFor(srv), "--max-bytes", "3MiB", "--concurrency", "8")
 	kills := 0
@@ -142,7 +169,8 @@ func TestTheTimeOfACrawlWithKills(t *testing.T) {
 	if exit := exitOfLife(t, c.start(t)); exit != 4 {
 		t.Errorf("exit status %d, want 4", exit)
 	}
-	if ran += time.Since(began); ran < 7*time.Second || ran > 14*time.Second {
+	most := 8*time.Second + harness.Times(harness.Slowness(t), 6*time.Second) // three starts, two kills and an end take their time
+	if ran += time.Since(began); ran < 7*time.Second || ran > most {
 		t.Errorf("it ran for %v, the bound is 8s", ran)
 	}
 	if r := run(t, "status", "-o", c.dir); !strings.Contains(r.stdout, "max_time 8s) is met") {

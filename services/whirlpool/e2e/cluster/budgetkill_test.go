@@ -75,15 +75,17 @@ func (c *cluster) withinBudget(budget int64) {
 // spent fails the test where the budget is not spent to the last page, or a record is of no page of the ledger.
 func (c *cluster) spent(budget int64) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	tally, err := c.Postgres.URLs().Tally(ctx, c.job.ID)
-	check(c.t, err)
 	var places []weburl.Key // the last are left a moment after the outcomes are known
-	until(c.t, patience, "the places are left", func() bool {
-		places, err = c.Postgres.Places().Places(ctx, c.job.ID)
+	var err error
+	until(c.t, patience, "the end, and the places are left", func() bool {
+		if !c.settled() {
+			return false
+		}
+		places, err = c.Postgres.Places().Places(c.t.Context(), c.job.ID)
 		return err != nil || len(places) == 0
 	})
+	check(c.t, err)
+	tally, err := c.Postgres.URLs().Tally(c.t.Context(), c.job.ID)
 	check(c.t, err)
 	if tally.Pages != budget || len(places) > 0 {
 		c.t.Errorf("%d pages, and %d places are kept; the budget is %d", tally.Pages, len(places), budget)

@@ -46,7 +46,7 @@ func TestMembersOnlyByTwoFetchers(t *testing.T) {
 	second.Start(t)
 	c.seed()
 	for i := range kills {
-		until(t, patience, "requests", func() bool { return len(site.Seen()) >= (i+1)*30 || c.stuck() })
+		until(t, patience, "requests", func() bool { return len(site.Seen()) >= (i+1)*pages/(kills+1) || c.stuck() })
 		c.killed("fetcher", c.program("fetcher"))
 		c.killed("fetcher2", second)
 	}

@@ -12,6 +12,7 @@ import (
 	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // lostQueues are the queues of a node, or the part of their names before a number, who takes messages from them, and
@@ -51,7 +52,8 @@ func TestQueuesAreDeletedAndPurged(t *testing.T) {
 func loseQueues(t *testing.T, prefix, program, how string) {
 	w := serve(t)
 	job := w.Job()
-	job.Limits.Total = crawl.Duration(3 * time.Second)                 // a lease whose message is gone is waited for as long as a fetch may take
+	// A lease whose message is gone is waited for as long as a fetch may take.
+	job.Limits.Total = crawl.Duration(harness.Times(harness.Slowness(t), 3*time.Second))
 	c := newCluster(t, w.Srv, job, "WHIRLPOOL_FRONTIER_HELD_TASKS=20") // so that tasks lie in the queues
 	c.startSeven()
 	c.seed()

@@ -55,6 +55,7 @@ func (c *cluster) deaths(fakeweb.Entry) (all []time.Time) {
 // judge fails the test for everything that is wrong with a crawl that has ended.
 func (c *cluster) judge(w *world) {
 	c.t.Helper()
+	within(patience, c.settled) // else leftovers says what is not
 	report(c.t, "final state", c.faults(w))
 	c.whirlpool("audit", "--cluster", "--job", string(c.job.ID)) // fails where something is wrong
 	faults, unknowable := c.impolite(w)

@@ -19,9 +19,9 @@ import (
 func (c *cluster) judge(w *world) {
 	c.t.Helper()
 	const job crawl.JobID = "e2e"
+	c.sound(job) // waits for what comes again because a program was killed shortly before the end
 	got := c.Results(job)
 	report(c.t, "final state", slices.Concat(got.Untrue(w.Srv.Web()), got.Unsound(), got.Differs(w.Calm, w.Srv.Web())))
-	c.sound(job)
 	faults, unknowable := c.impolite(w)
 	report(c.t, "impolite", faults)
 	report(c.t, "not the owner", c.trespasses(w))
@@ -29,13 +29,23 @@ func (c *cluster) judge(w *world) {
 	for _, m := range c.machines() {
 		c.LogAlarms(m.programs)
 	}
+	if c.t.Failed() {
+		c.logFailures(job)
+	}
+}
+
+// logFailures writes the attempts that failed to the test's log, with their reasons, as many as a person reads.
+func (c *cluster) logFailures(job crawl.JobID) {
+	out, err := c.command(c.alive()[0], "log", "--cluster", "--job", string(job), "--verdict", "retry,failed,interrupted")
+	lines := strings.Split(out, "\n")
+	c.t.Logf("%d attempts failed, %v; the last of them:\n%s", len(lines), err, strings.Join(lines[max(0, len(lines)-60):], "\n"))
 }
 
 // sound fails the test for what a job that has ended must not leave behind.
 func (c *cluster) sound(job crawl.JobID) {
 	c.t.Helper()
 	var held []string
-	if !within(patience, func() bool { held = c.queued(); return len(held) == 0 }) { // copies of what was done elsewhere
+	if !within(patience, func() bool { held = c.queued(); return len(held) == 0 && c.Ended(job) }) { // copies of what was done elsewhere
 		report(c.t, "left behind", held)
 	}
 	report(c.t, "unsettled", c.Unsettled(job))
