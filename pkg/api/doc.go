@@ -1,5 +1,5 @@
-// Package api is what other programs and the studio use: HTTP under /api/v1, described by OpenAPI 3.1, and one stream of
-// events.
+// Package api is what other programs and the studio use: HTTP under /api/v1, described by OpenAPI 3.1, and one
+// stream of events.
 //
 // Its duties, in order:
 //

@@ -75,13 +75,16 @@ var kinds = map[string]string{".html": "text/html; charset=utf-8", ".js": "text/
 func load(from fs.FS) map[string]*file {
 	all := map[string]*file{}
 	_ = fs.WalkDir(from, "dist", func(name string, d fs.DirEntry, err error) error { // an embedded tree can be read
-		kind := kinds[path.Ext(name)]
-		if err != nil || d.IsDir() || kind == "" {
-			return nil
+		kind := ""
+		if err == nil && !d.IsDir() {
+			kind = kinds[path.Ext(name)]
+		}
+		if kind == "" {
+			return err
 		}
 		data, err := fs.ReadFile(from, name)
 		if err != nil {
-			return nil
+			return err
 		}
 		sum := sha256.Sum256(data)
 		f := &file{plain: data, kind: kind, etag: `"` + hex.EncodeToString(sum[:8]) + `"`, fixed: strings.Contains(name, "/assets/")}

@@ -119,8 +119,8 @@ func (c *cluster) program(name string) *harness.Process {
 // ended reports whether the cluster says that the job has ended.
 func (c *cluster) ended() bool { return c.Ended(c.job.ID) }
 
-// settled reports whether the job has ended and nothing of it is queued or under way. Where a program was killed shortly
-// before the end, the job's state is that it has ended, and goes on when what the program had comes again.
+// settled reports whether the job has ended and nothing of it is queued or under way. Where a program was killed
+// shortly before the end, the job's state is that it has ended, and goes on when what the program had comes again.
 func (c *cluster) settled() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
