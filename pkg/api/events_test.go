@@ -205,7 +205,9 @@ func TestReadersWhoDoNotReadCostNothing(t *testing.T) {
 	var before uint64
 	for i := range events {
 		if i == events/4 {
-			before = heap() // what each reader has is there: from now on it is flat
+			// What each reader needs is there when all who read have read something: from now on the heap is flat.
+			await(t, "the readers to have all so far", func() bool { return seen.Load() >= int64(half*i) })
+			before = heap()
 		}
 		e := event("execution.n", "w-1")
 		e.Data = []byte(`"` + strings.Repeat("x", 2000) + `"`)
@@ -214,8 +216,8 @@ func TestReadersWhoDoNotReadCostNothing(t *testing.T) {
 			await(t, "the readers to come after", func() bool { return seen.Load() >= int64(half*max(0, i-50)) })
 		}
 	}
-	kept := heap()
 	await(t, "all events to be read by those who read", func() bool { return seen.Load() >= half*events })
+	kept := heap()
 	await(t, "those who do not read to be dropped", func() bool { return w.readers() <= half }) // ten seconds
 	// The events themselves are held twice, by the fake store and by the hub's ring.
 	if most := before + 2*events*2500 + (4 << 20); kept > most {
