@@ -69,7 +69,8 @@ export function ago(at: string | number | undefined, now = Date.now()): string {
   if (!d) return "–";
   const ms = now - d.getTime();
   if (Math.abs(ms) < 1500) return "now";
-  return ms > 0 ? `${duration(ms)} ago` : `in ${duration(-ms)}`;
+  const whole = duration(Math.max(1, Math.round(Math.abs(ms) / 1000)) * 1000).replace(/\.0 s$/, " s");
+  return ms > 0 ? `${whole} ago` : `in ${whole}`;
 }
 
 export function share(part: number, whole: number): string {

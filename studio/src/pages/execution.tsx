@@ -1,5 +1,6 @@
 import { lazy, Suspense } from "react";
 import { call } from "../lib/api";
+import { plural } from "../lib/format";
 import { at, enc, usePath } from "../lib/route";
 import { renew, useGet } from "../lib/query";
 import type { Execution } from "../api/types";
@@ -94,14 +95,22 @@ function Actions({ x }: { x: Execution }) {
   const over = isOver(x);
   return (
     <>
-      {["running", "starting", "pending"].includes(x.state) && (
-        <Act role="user" run={wish("pause")}>
-          Pause
-        </Act>
-      )}
-      {["paused", "pausing"].includes(x.state) && (
-        <Act role="user" kind="primary" run={wish("resume")}>
-          Resume
+      {!over && !["finalizing", "cancelling"].includes(x.state) && (
+        <Act
+          role="user"
+          run={wish("cancel")}
+          verb="Cancel it"
+          sure={
+            <>
+              <h2>Cancel {x.id}?</h2>
+              <p style={{ marginTop: "var(--s-3)" }}>
+                {x.progress ? `${plural(x.progress.queued, "queued URL")} will not be asked for. ` : ""}
+                It cannot be resumed, and no audit is made of it. To keep that possible, stop it instead.
+              </p>
+            </>
+          }
+        >
+          Cancel
         </Act>
       )}
       {!over && !["stopping", "finalizing", "cancelling"].includes(x.state) && (
@@ -119,6 +128,16 @@ function Actions({ x }: { x: Execution }) {
           }
         >
           Stop
+        </Act>
+      )}
+      {["running", "starting", "pending"].includes(x.state) && (
+        <Act role="user" run={wish("pause")}>
+          Pause
+        </Act>
+      )}
+      {["paused", "pausing"].includes(x.state) && (
+        <Act role="user" kind="primary" run={wish("resume")}>
+          Resume
         </Act>
       )}
       {over && x.state !== "cancelled" && (

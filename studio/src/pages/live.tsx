@@ -3,7 +3,7 @@ import type { Execution, Host, LogLine, Series, Status, Whirl } from "../api/typ
 import { useNow } from "../lib/clock";
 import { ago, count, duration, plural, rate, size } from "../lib/format";
 import { useGet } from "../lib/query";
-import { at, enc } from "../lib/route";
+import { at, enc, useParams } from "../lib/route";
 import { Chart } from "../pictures/chart";
 import { WhirlPicture } from "../pictures/whirl";
 import { Figure, Figures } from "../ui/figure";
@@ -134,10 +134,38 @@ function Rings({ x, over }: { x: Execution; over: boolean }) {
   return <Shown of={whirl}>{(w) => <WhirlPicture id={x.id} whirl={w} hosts={over ? [] : (hosts.data?.items ?? [])} />}</Shown>;
 }
 
+const spans: Record<string, number> = { "5 min": 300, "1 h": 3600, all: 0 };
+
+/** The last seconds of a series; 0: all of it. */
+function since(s: Series, seconds: number): Series {
+  const last = s.at[s.at.length - 1] ?? 0;
+  const from = seconds ? s.at.findIndex((t) => t >= last - seconds) : 0;
+  if (from <= 0) return s;
+  const cut = Object.fromEntries(Object.entries(s).map(([k, v]) => [k, Array.isArray(v) ? v.slice(from) : v]));
+  return { ...(cut as unknown as Series), gaps: (s.gaps ?? []).map((i) => i - from).filter((i) => i > 0) };
+}
+
+/** How far back the charts reach. It stands in the address, and is offered when there is more than the shortest. */
+function Spans({ at, span }: { at: number[]; span: string }) {
+  const [, set] = useParams();
+  if ((at[at.length - 1] ?? 0) - (at[0] ?? 0) <= 300) return null;
+  return (
+    <div className="chips" role="group" aria-label="How far back">
+      {Object.keys(spans).map((name) => (
+        <button key={name} type="button" className="chip" aria-pressed={name === span} onClick={() => set({ span: name === "all" ? "" : name })}>
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
 function Charts({ series, over }: { series?: Series; over: boolean }) {
+  const [params] = useParams();
+  const span = params.get("span") ?? "all";
   if (!series) return <Skeleton />;
   const none: Series = { ...series, at: [], pages_s: [], known: [], done: [] };
-  const s = series.at.length > 1 ? series : none;
+  const s = series.at.length > 1 ? since(series, spans[span] ?? 0) : none;
   const last = s.at.length - 1;
   const gaps = s.gaps ?? [];
   const mean = s.pages_s.length ? s.pages_s.reduce((a, b) => a + b, 0) / s.pages_s.length : 0;
@@ -152,6 +180,7 @@ function Charts({ series, over }: { series?: Series; over: boolean }) {
   const seen = classes.filter(([name, , v]) => name === "2xx" || (v[last] ?? 0) > 0);
   return (
     <div style={{ display: "grid", gap: "var(--s-6)", alignContent: "start", minWidth: 0 }}>
+      <Spans at={series.at} span={span} />
       <Chart
         title="Pages a second"
         at={s.at}
@@ -174,6 +203,7 @@ function Charts({ series, over }: { series?: Series; over: boolean }) {
       <Chart
         title="Answers by class"
         whole
+        named
         at={s.at}
         gaps={gaps}
         lines={seen.map(([name, colour, values]) => ({ name, colour, values: last < 0 ? [] : values }))}

@@ -17,7 +17,7 @@ const scopes: [Draft["scope"], string][] = [
 export function NewCrawl({ first }: { first: boolean }) {
   const [text, setText] = useState("");
   const [draft, setDraft] = useState<Draft | null>(null);
-  const [checked, setChecked] = useState<Checked | null>(null);
+  const [checked, setChecked] = useState<(Checked & { of: string }) | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
   const { me, may } = useMe();
@@ -31,12 +31,14 @@ export function NewCrawl({ first }: { first: boolean }) {
   }, [href]);
   const made = draft ? source(draft) : "";
   useEffect(() => {
-    setChecked(null);
-    if (!made) return;
+    if (!made) return setChecked(null); // otherwise the former words stay, greyed, until the new ones are there
     const stop = new AbortController();
     const timer = setTimeout(() => {
       call<Checked>("POST", "/workflows:validate", { body: { source: made }, signal: stop.signal })
-        .then(setChecked)
+        .then((c) => {
+          setChecked({ ...c, of: made });
+          setProblem(null);
+        })
         .catch((e: unknown) => e instanceof Problem && !stop.signal.aborted && setProblem(e));
     }, 200);
     return () => {
@@ -92,7 +94,7 @@ export function NewCrawl({ first }: { first: boolean }) {
           className="primary"
           style={{ height: 40, padding: "0 20px" }}
           type="submit"
-          disabled={!draft || busy || barred || (checked?.faults.length ?? 0) > 0}
+          disabled={!draft || busy || barred || (checked?.of === made && checked.faults.length > 0)}
           title={barred ? `Your role is ${me!.role}; this takes user` : undefined}
         >
           {busy ? "Starting…" : "Crawl"}
@@ -117,7 +119,7 @@ export function NewCrawl({ first }: { first: boolean }) {
             <Number_ label="Hops from the start" value={draft.maxDepth} min={0} max={100} set={(maxDepth) => change({ maxDepth })} />
             <Number_ label="Seconds between requests" value={draft.delay} min={0} max={600} step={0.1} set={(delay) => change({ delay })} />
           </div>
-          <div aria-live="polite" style={{ minHeight: 120 }}>
+          <div aria-live="polite" className={checked && checked.of !== made ? "muted" : undefined} style={{ minHeight: 120 }}>
             {checked && (
               <ul style={{ display: "grid", gap: "var(--s-1)" }}>
                 {checked.words.map((w, i) => (

@@ -15,6 +15,7 @@ interface Props {
   gaps?: number[]; // indexes before which some are missing
   summary: string; // for those who cannot see it
   whole?: boolean; // values are counts, not rates
+  named?: boolean; // a single line bears its name, too
   children?: ReactNode; // beside the title
 }
 
@@ -35,7 +36,7 @@ export function roundUp(n: number): number {
  * Lines over time: few ticks, the baseline, the last value at the line's end, a crosshair with exact values. What is
  * missing is a gap.
  */
-export function Chart({ title, unit, at, lines, gaps = [], summary, whole, children }: Props) {
+export function Chart({ title, unit, at, lines, gaps = [], summary, whole, named, children }: Props) {
   const [over, setOver] = useState<number | null>(null);
   const [twin, setTwin] = useState(false);
   const n = at.length;
@@ -94,8 +95,8 @@ export function Chart({ title, unit, at, lines, gaps = [], summary, whole, child
             <path key={l.name} d={path(l.values)} fill="none" stroke={l.colour} strokeWidth="1.6" strokeLinejoin="round" />
           ))}
           {(n ? lines : []).map((l, i) => (
-            <text key={l.name} x={width - right + 6} y={ends[i]! + 3.5} fontSize="11" fill={l.colour} style={{ fontVariantNumeric: "tabular-nums" }}>
-              {lines.length > 1 ? l.name + " " : ""}
+            <text key={l.name} x={x(at[n - 1]!) + 6} y={ends[i]! + 3.5} fontSize="11" fill={l.colour} style={{ fontVariantNumeric: "tabular-nums" }}>
+              {named || lines.length > 1 ? l.name + " " : ""}
               <tspan fill="var(--text)">{shown(l.values[over ?? n - 1])}</tspan>
             </text>
           ))}
