@@ -153,8 +153,12 @@ func compare(t *testing.T, web *fakeweb.Web, pages map[string]*crawl.Record, out
 }
 
 func TestWholeCrawlFindsEveryPageOnce(t *testing.T) {
+	t.Parallel()
 	cfg := fakeweb.Default()
 	cfg.Hosts, cfg.Pages, cfg.TrapHosts, cfg.CrawlDelay = 40, 1500, 0, 10*time.Millisecond
+	if testing.Short() {
+		cfg.Hosts, cfg.Pages = 15, 300
+	}
 	srv := serve(t, cfg)
 	dir := t.TempDir()
 	crawlAll(t, optionsFor(t, srv, jobFor(srv), dir))

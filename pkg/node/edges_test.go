@@ -97,6 +97,7 @@ func links(paths ...string) string {
 
 // Redirects that lead back to where they began fail, each of them, however they were found.
 func TestLoopsOfRedirectsFail(t *testing.T) {
+	t.Parallel()
 	dir, base := crawlSite(t, site{
 		"/":     links("/self", "/sid", "/one", "/to", "/fro", "/hash", "/tail", "/fine", "/chain"),
 		"/self": "302 /self", "/hash": "301 #x", "/sid": "302 /sid?PHPSESSID=0123456789abcdef0123456789abcdef",

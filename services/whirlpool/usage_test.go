@@ -109,6 +109,7 @@ func localName(t *testing.T) string {
 }
 
 func TestACrawlThatFetchesNothingSaysWhy(t *testing.T) {
+	t.Parallel() // it waits for a name server that does not answer
 	r := whirlpool(t, "crawl", "http://nowhere.invalid/", "--dns", "127.0.0.1:9", "--max-pages", "3", "-o", "d", "-c", retryNever(t))
 	if r.exit != exitFailure || !strings.Contains(r.stderr, "no page could be fetched:\n  http://nowhere.invalid/robots.txt: failed, dns: ") {
 		t.Errorf("exit status %d, %s", r.exit, r.stderr)

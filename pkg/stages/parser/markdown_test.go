@@ -88,7 +88,10 @@ func TestMarkdownReadBackIsTheText(t *testing.T) {
 	}
 	pages = append(pages, documentationPages(t)...)
 	checked, links := 0, 0
-	for _, name := range pages {
+	for i, name := range pages {
+		if testing.Short() && i%5 > 0 {
+			continue
+		}
 		doc, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

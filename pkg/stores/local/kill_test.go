@@ -120,7 +120,7 @@ func TestNothingPromisedIsLostByKill(t *testing.T) {
 
 func nothingIsLostByKill(t *testing.T, dir string) {
 	promised := map[string][]string{}
-	for round := range 5 {
+	for round := range killRounds() {
 		kill(t, dir, fmt.Sprint(round), killAfter(), promised)
 		s, err := Open(dir, Default())
 		if err != nil {
@@ -136,6 +136,14 @@ func nothingIsLostByKill(t *testing.T, dir string) {
 		t.Fatal("nothing was promised: the test proved nothing")
 	}
 	t.Logf("%d pages, %d claims promised", len(promised["page"]), len(promised["claim"]))
+}
+
+// killRounds is how often a store is killed.
+func killRounds() int {
+	if testing.Short() {
+		return 2
+	}
+	return 5
 }
 
 // killAfter is how long a victim lives.

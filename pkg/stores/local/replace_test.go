@@ -184,7 +184,7 @@ func TestReplacingSurvivesKill(t *testing.T) {
 
 func replacingSurvivesKill(t *testing.T, dir string) {
 	last := map[string]int{}
-	for round := range 5 {
+	for round := range killRounds() {
 		promised := map[string][]string{}
 		kill(t, dir, fmt.Sprint("visits ", round), killAfter(), promised)
 		for _, p := range promised["visit"] {

@@ -35,7 +35,11 @@ func config(n int) simulation.Config {
 // measured runs a cluster and takes its figures. Small ones are run several times, with other webs: their figures vary.
 func measured(t *testing.T, n int) simulation.Figures {
 	var runs []simulation.Figures
-	for seed := range max(10/n, 1) {
+	seeds := max(10/n, 1)
+	if testing.Short() {
+		seeds = min(seeds, 4)
+	}
+	for seed := range seeds {
 		cfg := config(n)
 		cfg.Seed = uint64(seed + 1)
 		began := time.Now()

@@ -3,9 +3,11 @@ package cluster_test
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
@@ -72,13 +74,24 @@ func (c *cluster) withinBudget(budget int64) {
 	}
 }
 
+// underWay reports whether a message waits for a stage or is with one: where a program was killed shortly before the end,
+// what it had comes again, and the job goes on. What the frontier has queued stays there when the budget is spent.
+func (c *cluster) underWay() bool {
+	depths, err := c.bus.Depths(c.t.Context())
+	check(c.t, err)
+	return slices.ContainsFunc(depths, func(d bus.Depth) bool {
+		_, err := crawl.ParseQueueName(d.Queue)
+		return err != nil && d.Ready+d.Unacked > 0
+	})
+}
+
 // spent fails the test where the budget is not spent to the last page, or a record is of no page of the ledger.
 func (c *cluster) spent(budget int64) {
 	c.t.Helper()
 	var places []weburl.Key // the last are left a moment after the outcomes are known
 	var err error
 	until(c.t, patience, "the end, and the places are left", func() bool {
-		if !c.settled() {
+		if c.underWay() || !c.ended() {
 			return false
 		}
 		places, err = c.Postgres.Places().Places(c.t.Context(), c.job.ID)
