@@ -79,7 +79,9 @@ func TestParallelismHoldsOverACrashAndIsRevised(t *testing.T) {
 		}
 		wider := *job
 		wider.Parallelism, wider.Epoch = 20, 2
+		w.crash() // nobody reads the jobs while they are changed
 		w.jobs["a"] = &wider
+		w.begin()
 		w.finish()
 		w.stop()
 		if got := w.atOnce("h"); got != 20 {

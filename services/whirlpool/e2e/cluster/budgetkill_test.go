@@ -74,8 +74,8 @@ func (c *cluster) withinBudget(budget int64) {
 	}
 }
 
-// underWay reports whether a message waits for a stage or is with one: where a program was killed shortly before the end,
-// what it had comes again, and the job goes on. What the frontier has queued stays there when the budget is spent.
+// underWay reports whether a message waits for a stage or is with one: where a program was killed shortly before the
+// end, what it had comes again, and the job goes on. What the frontier has queued stays there when the budget is spent.
 func (c *cluster) underWay() bool {
 	depths, err := c.bus.Depths(c.t.Context())
 	check(c.t, err)
