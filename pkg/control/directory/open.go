@@ -60,6 +60,9 @@ func Open(ctx context.Context, named string) (*Directory, error) {
 		if !errors.Is(err, report.ErrNotRunning) {
 			return nil, err
 		}
+		if err := checkRoom(dir); err != nil {
+			return nil, err
+		}
 		store, err := local.Open(dir, local.Default())
 		if err == nil {
 			return openStopped(ctx, dir, store)

@@ -27,14 +27,14 @@ func steady(w *world, f *crawl.Fetch) reply {
 // A process that dies between a page and its outcome leaves a record that no outcome speaks of. However often that
 // happens around the page budget, there is never a record more than the budget, and the budget is spent in the end.
 func TestNoRecordMoreThanThePageBudget(t *testing.T) {
-	for seed := range uint64(16) {
+	for seed := range uint64(32) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				job := aJob("a")
 				job.MaxPages = 40
 				w := newWorld(t, seed, job)
-				w.sends, w.places = true, keptPlaces{w.disk}
+				w.sends, w.places, w.told = true, keptPlaces{w.disk}, seed >= 16
 				w.answer, w.cfg.Window = steady, 16
 				w.begin()
 				w.add(pages(t, "a", 20, 8)...)

@@ -85,6 +85,9 @@ func (o Outcomes) again(ctx context.Context, r *result) error {
 	case shuts(&r.Outcome):
 		return o.f.shut(ctx, t, r.job, r.now)
 	case r.Verdict == crawl.VerdictInterrupted:
+		if done, err := o.answeredMeanwhile(ctx, r); done || err != nil {
+			return err
+		}
 		if lost(&r.Outcome) || leaseLost(&r.Outcome) {
 			t.Attempt++
 		}
@@ -96,6 +99,22 @@ func (o Outcomes) again(ctx context.Context, r *result) error {
 		return o.f.enqueue(ctx, true, t)
 	}
 	return nil
+}
+
+// answeredMeanwhile looks again whether an attempt of an earlier life has its outcome. A fetcher that died behind its
+// outcome leaves two messages, the outcome and the lease, of which the second comes back as interrupted: both are
+// handled at once, and the outcome may have been recorded since the steps before looked. Then it stands.
+func (o Outcomes) answeredMeanwhile(ctx context.Context, r *result) (bool, error) {
+	if r.known || lost(&r.Outcome) || leaseLost(&r.Outcome) {
+		return false, nil
+	}
+	e, err := o.f.lookup(ctx, &r.Task)
+	if err != nil {
+		return false, err
+	}
+	done := e.State == crawl.StateDone
+	r.counted = done && isPage(e.Kind, e.Verdict, e.Status)
+	return done && e.At.After(o.f.hosts.resumedAt), nil
 }
 
 // reopen takes back the outcome of an attempt that got as far as that, but whose messages did not all: the URL's
