@@ -25,6 +25,12 @@ func (l *jobLog) add(agent string) {
 	l.asked, l.last[agent] = append(l.asked, agent), time.Now()
 }
 
+func (l *jobLog) lastOf(agent string) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last[agent]
+}
+
 func (l *jobLog) since(from int) (asked []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +67,7 @@ func TestTwoJobsOnOneHostShareIt(t *testing.T) {
 		s := decode[report.Status](t, c.must("status", "--cluster", "--job", "small", "--json"))
 		return s.State == report.StateFinished
 	})
-	ended := time.Since(log.last["small"])
+	ended := time.Since(log.lastOf("small"))
 	asked := log.since(before)
 	first, last := indexOf(asked, "small"), lastIndexOf(asked, "small")
 	large := strings.Count(strings.Join(asked[first:last+1], " "), "large")

@@ -2,16 +2,14 @@ package cluster_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
-	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // A node that is killed around the end of the page budget, mostly between pages and their outcomes, leaves at no time
@@ -74,39 +72,34 @@ func (c *cluster) withinBudget(budget int64) {
 	}
 }
 
-// underWay reports whether a message waits for a stage or is with one: where a program was killed shortly before the
-// end, what it had comes again, and the job goes on. What the frontier has queued stays there when the budget is spent.
-func (c *cluster) underWay() bool {
-	depths, err := c.bus.Depths(c.t.Context())
-	check(c.t, err)
-	return slices.ContainsFunc(depths, func(d bus.Depth) bool {
-		_, err := crawl.ParseQueueName(d.Queue)
-		return err != nil && d.Ready+d.Unacked > 0
-	})
-}
-
-// spent fails the test where the budget is not spent to the last page, or a record is of no page of the ledger.
+// spent fails the test where the budget is not spent to the last page, or a record is of no page of the ledger. A node
+// that was killed shortly before the end takes pages back when it begins again, and fetches them once more, though the
+// job had ended: it has time for that.
 func (c *cluster) spent(budget int64) {
 	c.t.Helper()
-	var places []weburl.Key // the last are left a moment after the outcomes are known
-	var err error
-	until(c.t, patience, "the end, and the places are left", func() bool {
-		if c.underWay() || !c.ended() {
-			return false
-		}
-		places, err = c.Postgres.Places().Places(c.t.Context(), c.job.ID)
-		return err != nil || len(places) == 0
+	var faults []string
+	within(patience/5, func() bool {
+		faults = c.unspent(budget)
+		return len(faults) == 0 || c.stuck()
 	})
+	report(c.t, "budget", faults)
+}
+
+func (c *cluster) unspent(budget int64) (faults []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	tally, err := c.Postgres.URLs().Tally(ctx, c.job.ID)
 	check(c.t, err)
-	tally, err := c.Postgres.URLs().Tally(c.t.Context(), c.job.ID)
+	places, err := c.Postgres.Places().Places(ctx, c.job.ID)
 	check(c.t, err)
-	if tally.Pages != budget || len(places) > 0 {
-		c.t.Errorf("%d pages, and %d places are kept; the budget is %d", tally.Pages, len(places), budget)
+	if tally.Pages != budget || len(places) > 0 || !c.ended() {
+		faults = append(faults, fmt.Sprintf("%d pages, and %d places are kept; the budget is %d", tally.Pages, len(places), budget))
 	}
 	r := c.Results(c.job.ID)
 	for u := range r.Pages {
 		if o := r.Outcomes[u]; o.Status != 200 {
-			c.t.Errorf("%s has a record, and the ledger says %v", u, o)
+			faults = append(faults, fmt.Sprintf("%s has a record, and the ledger says %v", u, o))
 		}
 	}
+	return faults
 }
