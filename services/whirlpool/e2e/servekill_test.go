@@ -121,7 +121,7 @@ func createWorkflow(t *testing.T, s *server, i int) {
 	t.Helper()
 	job := jobFor(s.web)
 	job.ID, job.AllowPrivate = crawl.JobID(fmt.Sprintf("kill-%d", i)), true
-	job.Politeness.Delay = crawl.Duration(hostDelay)
+	job.Politeness.Delay, job.Retry.SlowMax = crawl.Duration(hostDelay), crawl.Duration(200*time.Millisecond)
 	source, err := jobfile.Marshal(job)
 	harness.Check(t, err)
 	_, err = s.api.CreateWorkflow(t.Context(), api.NewWorkflow{Slug: string(job.ID), Source: string(source)})
@@ -152,6 +152,9 @@ func instants(r *rand.Rand, n, requests int) (out []instant) {
 			}, pause})
 		default:
 			kind, nth := events[i/2%len(events)], r.IntN(3)+1
+			if kind == "execution.draining" {
+				nth = r.IntN(executions) + 1
+			}
 			out = append(out, instant{fmt.Sprintf("%s %d", kind, nth), func(_ *fakeweb.Server, l *listener, _ int) bool {
 				return l.count(kind) >= nth
 			}, pause})
