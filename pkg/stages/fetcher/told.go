@@ -42,7 +42,8 @@ func lifeOf(job *crawl.Job) string {
 }
 
 // sitemapsOfOthers names the sitemaps of a page's origin to a job that did not ask for its robots.txt, because it was
-// known from another: with the first page of the origin. A lease that comes again may have been lost with what it named.
+// known from another: with the first page of the origin. A lease that comes again may have been lost with what it
+// named.
 func (h *Handler) sitemapsOfOthers(ctx context.Context, job *crawl.Job, task *crawl.Task, rec *crawl.Robots) ([]crawl.Event, error) {
 	if rec.Job == "" || rec.Job == lifeOf(job) || rec.State == crawl.RobotsDisallowAll || h.told.has(job, rec.Origin) {
 		return nil, nil

@@ -131,8 +131,8 @@ func (s *server) newKey(t *testing.T) *client.Client {
 	return c
 }
 
-// impolite lists what breaks the rules in the web's log. What a process did that was killed ended with it at the latest:
-// a busy web takes its time to read it.
+// impolite lists what breaks the rules in the web's log. What a process did that was killed ended with it at the
+// latest: a busy web takes its time to read it.
 func (s *server) impolite(delay time.Duration) (faults []string) {
 	for _, v := range fakeweb.CheckPoliteness(s.entries(), s.web.Web().Rules(delay, 0, 0)) {
 		faults = append(faults, v.String())
