@@ -128,7 +128,8 @@ func (r *reader) begin(ctx context.Context) error {
 			return err
 		}
 		for _, e := range events {
-			if e.ID > last {
+			if e.ID > last { // and last itself is kept no more
+				r.after = last
 				break
 			}
 			r.after = e.ID

@@ -277,3 +277,18 @@ func TestAReaderMissesNoEventAfterItsFirstLine(t *testing.T) {
 		t.Errorf("the stream is %q", out.Body)
 	}
 }
+
+// A reader who comes back as soon as the server is there again is not ahead of all events.
+func TestTheFirstReaderFindsTheLastEvent(t *testing.T) {
+	service := newService()
+	for range 5 {
+		service.tell(event("workflow.created", ""))
+	}
+	s, err := New(t.Context(), Deps{Workflows: service, Vault: NewMemory()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last, _ := s.hub.now(); last != 5 {
+		t.Errorf("the last event is %d, want 5: who has seen it is told to read everything again", last)
+	}
+}
