@@ -21,7 +21,7 @@ const (
 	maxSample   = 200
 )
 
-// errNoBody says that there is nothing to try rules on.
+// errNoBody says that no body is kept to try rules on.
 var errNoBody = fmt.Errorf("%w: the body of the page is not kept: with keep_bodies in its job a crawl keeps them; or give the page's HTML", ErrNotFound)
 
 // RecordRules implements Reader.

@@ -27,7 +27,7 @@ type step struct {
 	do   func(ctx context.Context, x *Execution) (any, error)
 }
 
-// steps are those of an execution, by the end that it comes to.
+// steps returns the steps of an execution, which depend on its outcome.
 func (c *conductor) steps(x *Execution) []step {
 	list := []step{
 		{"stats", func(ctx context.Context, x *Execution) (any, error) { return c.engine.Stats(ctx, x.ID) }},
@@ -76,7 +76,7 @@ func (c *conductor) finalize(ctx context.Context, x *Execution) error {
 	return c.conclude(ctx, x, done, lost)
 }
 
-// step does a step and records what became of it. Its error is that of the store.
+// step runs one step and records its result. It returns only errors of the store.
 func (c *conductor) step(ctx context.Context, x *Execution, s step) (out Step, err error) {
 	out = Step{Name: s.name, State: StepBegun, At: c.now()}
 	if err := c.store.SetStep(ctx, x.ID, x.Attempt, out); err != nil {

@@ -78,7 +78,7 @@ export function NewCrawl({ first }: { first: boolean }) {
       )}
       <div style={{ display: "flex", gap: "var(--s-2)" }}>
         <input
-          type="url"
+          type="text" // not url: a browser refuses one without https://
           inputMode="url"
           data-search=""
           aria-label="Address to start from"
