@@ -29,8 +29,8 @@ func (m *mux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Reque
 
 const noAddress = "there is no such address: /api/openapi.yaml lists all there are"
 
-// ServeHTTP implements http.Handler. What is not found, and what has not the method, are problems, too: also a path with
-// // or /../ in it, which http.ServeMux would redirect.
+// ServeHTTP implements http.Handler. What is not found, and what has not the method, are problems, too: also a path
+// with // or /../ in it, which http.ServeMux would redirect.
 func (m *mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	escaped := r.URL.EscapedPath()
 	if path.Clean(escaped) != escaped {
