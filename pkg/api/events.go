@@ -74,7 +74,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsIn) (*huma.StreamRe
 			}
 			return false
 		}
-		_ = rd.serve(r.Context()) // whoever reads has gone, or did not read
+		_ = rd.serve(r.Context()) // the client has gone, or did not read
 	}), nil
 }
 
