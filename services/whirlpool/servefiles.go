@@ -21,7 +21,7 @@ const filesDir = "files"
 func (f *serveFlags) checker() (func(*crawl.Job) error, error) {
 	dir, err := filepath.Abs(filepath.Join(f.dir, filesDir))
 	return func(job *crawl.Job) error {
-		if err := checkFiles(job, dir); err != nil {
+		if err := errors.Join(checkFiles(job, dir), crawl.CheckPatternSizes(job)); err != nil {
 			return err
 		}
 		_, errRules := parser.CompileRules(job.Rules)
