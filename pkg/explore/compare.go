@@ -25,7 +25,7 @@ type remembered struct {
 	counts Comparison
 }
 
-// maxRemembered bounds what is remembered; a comparison is good for a while though an index grows.
+// maxRemembered bounds the comparisons in memory; one is used again for a while even if an index grows.
 const (
 	maxRemembered = 100
 	compareFor    = 5 * time.Second
@@ -84,8 +84,8 @@ func withBoth(ctx context.Context, a, b *index, use func(*sql.Conn) error) (err 
 	return use(conn)
 }
 
-// changeOf tells how record r of the second differs from record o of the first. Where one is a copy, whose text is not
-// kept, the simhashes decide.
+// changeOf returns how record r of the second execution differs from record o of the first. The text of a copy is not
+// kept, so for copies the simhashes decide.
 const changeOf = `CASE WHEN r.digest = o.digest THEN 'same' WHEN r.text <> 0 AND o.text <> 0 AND r.copy = 0 AND o.copy = 0 THEN
   CASE WHEN r.text = o.text THEN 'touched' ELSE 'changed' END WHEN r.simhash = o.simhash THEN 'touched' ELSE 'changed' END`
 
@@ -143,7 +143,7 @@ func (x *Explorer) Changes(ctx context.Context, first, second crawl.JobID, chang
 	return q.out, nil
 }
 
-// older is the index that is less current.
+// older returns the index that was updated less recently.
 func older(a, b *Index) *Index {
 	if a.Share < b.Share {
 		return a

@@ -18,7 +18,7 @@ type Options struct {
 	Source func(ctx context.Context, id crawl.JobID) (*Source, error)
 	Log    *slog.Logger
 	Ring   *Ring // of the program's log; nil: it is not shown
-	// Eager has the index give no way to the crawl: for tests, and where nothing crawls.
+	// Eager indexes at full speed, without pauses for the crawl: for tests, and where nothing crawls.
 	Eager bool
 }
 
@@ -47,11 +47,11 @@ func Open(opt Options) *Explorer {
 	return &Explorer{opt: opt, open: map[crawl.JobID]*index{}, series: map[crawl.JobID]*series{}}
 }
 
-// How long an index stays open that nobody asks and that has nothing to read, and how often files are looked at.
+// How long an unused index stays open, and how often its files are checked for new lines.
 const (
 	idleClose = 5 * time.Minute
 	lookEvery = 300 * time.Millisecond
-	// afterFault is how long an index rests that does not go on: its disk is full, or a file is damaged.
+	// afterFault is how long an index waits after an error, such as a full disk or a damaged file.
 	afterFault = 10 * time.Second
 )
 
@@ -141,7 +141,8 @@ func (x *Explorer) index(ctx context.Context, id crawl.JobID) (*index, error) {
 	return ix, nil
 }
 
-// Follow indexes and samples an execution though nobody asks for it, until Unfollow: one that runs.
+// Follow indexes and samples an execution until Unfollow, even if no request asks for it. It is called for running
+// ones.
 func (x *Explorer) Follow(ctx context.Context, id crawl.JobID) error {
 	ix, err := x.index(ctx, id)
 	if err == nil {
@@ -163,7 +164,7 @@ func (x *Explorer) Unfollow(id crawl.JobID) {
 	x.sample(ctx, ix, time.Now())
 }
 
-// Refresh asks for the source of an execution anew: its job was revised.
+// Refresh reads the source of an execution again, after a revision of its job.
 func (x *Explorer) Refresh(ctx context.Context, id crawl.JobID) error {
 	x.mu.Lock()
 	ix := x.open[id]
@@ -191,7 +192,7 @@ func (x *Explorer) Forget(id crawl.JobID) error {
 	return errors.Join(err, removeIndex(x.opt.Dir, id))
 }
 
-// closeIdle closes indexes that are whole and that nobody has asked for a while.
+// closeIdle closes indexes that are complete and were not used for a while.
 func (x *Explorer) closeIdle() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

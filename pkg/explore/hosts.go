@@ -47,8 +47,8 @@ func (x *Explorer) Hosts(ctx context.Context, id crawl.JobID, f HostFilter, p Pa
 	return pageOfHosts(all, c, limitOf(p), value, falling, by == "key", ix.Index()), nil
 }
 
-// pageOfHosts cuts a page out of sorted hosts. It goes on behind the value and key at which the page before ended,
-// though figures changed meanwhile.
+// pageOfHosts cuts a page out of sorted hosts. It continues after the value and key of the last host on the page
+// before, so figures may change in between.
 func pageOfHosts(all []Host, c cursor, limit int, value func(*Host) float64, falling, byKey bool, state *Index) *List[Host] {
 	from := 0
 	if c.Key != "" {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The queues are counted in the background of questions: so many tasks at most, and no more often than that.
+// Counts of the queues are cached: they are bounded in tasks, and made no more often than this.
 const (
 	countQueued = 100_000
 	queuedFor   = 5 * time.Second

@@ -67,7 +67,7 @@ type cellCache struct {
 
 const cellsFor = 2 * time.Second
 
-// cells returns the cells. Nobody changes them.
+// cells returns the cells. Callers must not change them.
 func (x *index) cells(ctx context.Context) ([]cell, error) {
 	c := &x.shape
 	c.mu.Lock()
