@@ -206,6 +206,7 @@ max_pages: 12000
 pages_per_host: 500
 politeness: {delay: 2s}
 ignore_robots: true
+assets: {scope: any}
 keep_bodies: true
 rules: [{fields: [{name: t, css: h1}]}]
 lifecycle: {max_duration: 6h, retention: {executions: 20, days: 90}, then: next}
@@ -236,7 +237,8 @@ lifecycle: {max_duration: 6h, retention: {executions: 20, days: 90}, then: next}
 	if t.Failed() {
 		t.Log(text)
 	}
-	if len(c.Warnings) != 2 || !strings.HasPrefix(c.Warnings[0], "ignore_robots") || !strings.HasPrefix(c.Warnings[1], "contact") {
+	if len(c.Warnings) != 3 || !strings.HasPrefix(c.Warnings[0], "ignore_robots") || !strings.HasPrefix(c.Warnings[1], "contact") ||
+		!strings.HasPrefix(c.Warnings[2], "assets") {
 		t.Errorf("warnings %q", c.Warnings)
 	}
 }
