@@ -2,22 +2,11 @@ package explore
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
-// The queues are counted in the background of questions: so many tasks at most, and no more often than that.
-const (
-	countQueued = 100_000
-	queuedFor   = 5 * time.Second
-)
-
-// queuedShape remembers a count of the queues.
-type queuedShape struct {
-	mu     sync.Mutex
-	at     time.Time
-	counts *queuedCounts
-}
+// countQueued is how many queued tasks are counted at most.
+const countQueued = 100_000
 
 // queuedCounts count the queued tasks of an execution. Where there are more than countQueued, cells are of the first.
 type queuedCounts struct {
@@ -31,18 +20,9 @@ type queuedKey struct {
 	depth int
 }
 
-// of returns a count that is queuedFor old at most.
-func (q *queuedShape) of(ctx context.Context, ix *index) (*queuedCounts, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.counts != nil && time.Since(q.at) < queuedFor {
-		return q.counts, nil
-	}
-	counts, err := ix.countQueued(ctx)
-	if err == nil {
-		q.at, q.counts = time.Now(), counts
-	}
-	return counts, err
+// queuedNow returns a recent count of the queues, which change whether the index does or not.
+func (x *index) queuedNow(ctx context.Context) (*queuedCounts, error) {
+	return x.queued.get(ctx, time.Now().UnixNano(), x.countQueued)
 }
 
 func (x *index) countQueued(ctx context.Context) (*queuedCounts, error) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"sync"
-	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -21,7 +19,7 @@ func (x *Explorer) TaskCounts(ctx context.Context, id crawl.JobID) (*TaskCounts,
 	if err != nil {
 		return nil, err
 	}
-	queued, err := ix.queued.of(ctx, ix)
+	queued, err := ix.queuedNow(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,28 +56,9 @@ type cell struct {
 	n int64
 }
 
-// cellCache remembers the cells for a moment: thousands of hosts have many.
-type cellCache struct {
-	mu   sync.Mutex
-	at   time.Time
-	list []cell
-}
-
-const cellsFor = 2 * time.Second
-
 // cells returns the cells. Nobody changes them.
 func (x *index) cells(ctx context.Context) ([]cell, error) {
-	c := &x.shape
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.list != nil && time.Since(c.at) < cellsFor {
-		return c.list, nil
-	}
-	list, err := x.readCells(ctx)
-	if err == nil {
-		c.at, c.list = time.Now(), list
-	}
-	return list, err
+	return x.shape.get(ctx, x.changes.Load(), x.readCells)
 }
 
 func (x *index) readCells(ctx context.Context) (list []cell, err error) {

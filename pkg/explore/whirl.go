@@ -26,29 +26,17 @@ func (x *Explorer) Whirl(ctx context.Context, id crawl.JobID) (*Whirl, error) {
 	if err != nil {
 		return nil, fmt.Errorf("shape of execution %q: %w", id, err)
 	}
-	queued, err := ix.queued.of(ctx, ix)
+	queued, err := ix.queuedNow(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("queues of execution %q: %w", id, err)
 	}
-	names, err := ix.hostNames(ctx)
+	hosts, err := ix.indexedHosts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w := &Whirl{Queued: queued.counted, QueuedAll: queued.all, Index: ix.Index(), Sectors: []Sector{}, Cells: []Cell{}}
-	w.fill(cells, names, queued)
+	w.fill(cells, hosts.names, queued)
 	return w, nil
-}
-
-func (x *index) hostNames(ctx context.Context) (map[int64]string, error) {
-	names := map[int64]string{}
-	err := each(ctx, x.read, "SELECT id, key FROM hosts", nil, func(scan func(...any) error) error {
-		var id int64
-		var key string
-		err := scan(&id, &key)
-		names[id] = key
-		return err
-	})
-	return names, err
 }
 
 // fill makes sectors and cells.

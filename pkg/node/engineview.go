@@ -93,6 +93,9 @@ type HostNow = frontier.HostNow
 // Hosts returns the hosts on the workbench that have tasks or leases: of a job, or of all where id is empty.
 func (e *Engine) Hosts(id crawl.JobID) []HostNow { return e.frontier.Hosts(id) }
 
+// CountHosts counts those hosts, which is cheaper than to list them.
+func (e *Engine) CountHosts(id crawl.JobID) frontier.HostCounts { return e.frontier.CountHosts(id) }
+
 // Depths is how many messages wait in each topic of the bus.
 func (e *Engine) Depths() map[string]int {
 	out := map[string]int{}

@@ -57,13 +57,8 @@ func (e *Engine) moment(id crawl.JobID) report.Moment {
 	if err != nil {
 		return report.Moment{}
 	}
-	f := report.FrontierState{Queued: s.Queued, InFlight: s.InFlight}
-	for _, h := range e.Hosts(id) {
-		f.ActiveHosts++
-		if !h.Next.IsZero() && (f.NextDue.IsZero() || h.Next.Before(f.NextDue)) {
-			f.NextDue = h.Next
-		}
-	}
+	hosts := e.CountHosts(id)
+	f := report.FrontierState{Queued: s.Queued, InFlight: s.InFlight, ActiveHosts: hosts.Active, NextDue: hosts.Due}
 	return report.Moment{Frontier: f, Paused: s.Held || e.Braked() != "", Started: s.Since}
 }
 
