@@ -121,8 +121,10 @@ const hostColumns = "key, requests, pages, bytes, c2, c3, c4, c5, none, failed, 
 // indexedHosts are the hosts as the index knows them. Nobody changes them.
 type indexedHosts struct {
 	list  []Host
+	done  []int64          // URLs of each that are done or have failed
 	at    map[string]int   // where in list a host is, by its key
 	names map[int64]string // keys by the hosts' numbers
+	ids   map[string]int64
 }
 
 func (x *index) indexedHosts(ctx context.Context) (*indexedHosts, error) {
@@ -130,12 +132,12 @@ func (x *index) indexedHosts(ctx context.Context) (*indexedHosts, error) {
 }
 
 func (x *index) readHosts(ctx context.Context) (*indexedHosts, error) {
-	all := &indexedHosts{at: map[string]int{}, names: map[int64]string{}}
-	err := each(ctx, x.read, "SELECT "+hostColumns+", id FROM hosts WHERE key <> ''", nil, func(scan func(...any) error) error {
-		var id int64
-		h, err := scanHost(func(into ...any) error { return scan(append(into, &id)...) })
-		all.at[h.Key], all.names[id] = len(all.list), h.Key
-		all.list = append(all.list, h)
+	all := &indexedHosts{at: map[string]int{}, names: map[int64]string{}, ids: map[string]int64{}}
+	err := each(ctx, x.read, "SELECT "+hostColumns+", id, done FROM hosts WHERE key <> ''", nil, func(scan func(...any) error) error {
+		var id, done int64
+		h, err := scanHost(func(into ...any) error { return scan(append(into, &id, &done)...) })
+		all.at[h.Key], all.names[id], all.ids[h.Key] = len(all.list), h.Key, id
+		all.list, all.done = append(all.list, h), append(all.done, done+h.Failed)
 		return err
 	})
 	return all, err

@@ -41,7 +41,6 @@ type index struct {
 
 	changes atomic.Int64 // counts batches
 	queued  recent[*queuedCounts]
-	shape   recent[[]cell]
 	hosted  recent[*indexedHosts]
 	faceted facetCache
 

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 )
@@ -93,8 +94,12 @@ func (b *logBatchState) writeVisits(ctx context.Context) error {
 	return b.insert(ctx, "INSERT OR IGNORE INTO requests VALUES ", "", rows)
 }
 
-// insert inserts rows, many with a statement.
 func (b *logBatchState) insert(ctx context.Context, head, end string, rows [][]any) error {
+	return insertRows(ctx, b.tx, head, end, rows)
+}
+
+// insertRows inserts rows, many with a statement.
+func insertRows(ctx context.Context, tx *sql.Tx, head, end string, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -102,7 +107,7 @@ func (b *logBatchState) insert(ctx context.Context, head, end string, rows [][]a
 	one := "(" + marks(width) + ")"
 	for some := range slices.Chunk(rows, maxParams/width) {
 		query := head + strings.TrimSuffix(strings.Repeat(one+",", len(some)), ",") + end
-		if _, err := b.tx.ExecContext(ctx, query, slices.Concat(some...)...); err != nil {
+		if _, err := tx.ExecContext(ctx, query, slices.Concat(some...)...); err != nil {
 			return err
 		}
 	}
@@ -111,10 +116,6 @@ func (b *logBatchState) insert(ctx context.Context, head, end string, rows [][]a
 
 // writeCounts moves each URL from where it was counted to where it counts now.
 func (b *logBatchState) writeCounts(ctx context.Context) error {
-	type count struct {
-		what  string
-		value int64
-	}
 	cells, counts := map[cellKey]int64{}, map[count]int64{}
 	names := [3]string{"v", "r", "s"}
 	for _, e := range b.order {
@@ -137,18 +138,30 @@ func (b *logBatchState) writeCounts(ctx context.Context) error {
 	for k, n := range cells {
 		if n != 0 {
 			rows = append(rows, []any{k.host, k.depth, k.state, n})
+			counts[count{"d", int64(k.depth)<<4 | int64(k.state)}] += n
 		}
 	}
 	if err := b.insert(ctx, "INSERT INTO cells VALUES ", " ON CONFLICT DO UPDATE SET n = n + excluded.n", rows); err != nil {
 		return err
 	}
-	rows = nil
+	return writeCounts(ctx, b.tx, counts)
+}
+
+// count is a row of the table counts.
+type count struct {
+	what  string
+	value int64
+}
+
+// writeCounts adds numbers to counts.
+func writeCounts(ctx context.Context, tx *sql.Tx, counts map[count]int64) error {
+	var rows [][]any
 	for k, n := range counts {
 		if n != 0 {
 			rows = append(rows, []any{k.what, k.value, n})
 		}
 	}
-	return b.insert(ctx, "INSERT INTO counts VALUES ", " ON CONFLICT DO UPDATE SET n = n + excluded.n", rows)
+	return insertRows(ctx, tx, "INSERT INTO counts VALUES ", " ON CONFLICT DO UPDATE SET n = n + excluded.n", rows)
 }
 
 func (b *logBatchState) hostOf(id int64) *hostDelta {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -10,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 )
 
-// samplesOfBig are things of a large execution that pages are asked about.
-type samplesOfBig struct {
+// samplesOf are things of an execution that pages are asked about.
+type samplesOf struct {
 	host           string // with the most URLs
 	url, left      string // a page, and one that was left out
 	key, other     string // of records that are no copies
@@ -22,14 +24,20 @@ type samplesOfBig struct {
 // asksOf lists the requests of all pages: of the large execution that has ended, and where it matters of the one that
 // runs. They stand in studio/src/pages.
 func (s *servedChild) asksOf(ctx context.Context, live crawl.JobID) ([]ask, error) {
-	v, err := s.samples(ctx)
+	v, err := s.samples(ctx, "big-1")
 	if err != nil {
 		return nil, err
 	}
-	asks := []ask{get("Overview", "/me"), get("Overview", "/executions", "limit", "100")}
-	for _, id := range []string{"big-1", string(live)} {
-		asks = append(asks, asksOfOne(id, v)...)
+	if v.cluster == "" || v.left == "" || v.log == "" {
+		return nil, errors.New("big-1 has no left-out URLs, copies or lines: make the directory anew")
 	}
+	now, err := s.samples(ctx, live)
+	if err != nil {
+		return nil, err
+	}
+	now.left = cmp.Or(now.left, now.url)
+	asks := []ask{get("Overview", "/me"), get("Overview", "/executions", "limit", "100")}
+	asks = append(append(asks, asksOfOne("big-1", v)...), asksOfOne(string(live), now)...)
 	return append(asks, asksOfAll(live, v)...), nil
 }
 
@@ -43,7 +51,7 @@ func get(page, path string, query ...string) ask {
 }
 
 // asksOfOne are those about one execution.
-func asksOfOne(id string, v *samplesOfBig) []ask {
+func asksOfOne(id string, v *samplesOf) []ask {
 	x := "/executions/" + id
 	return []ask{
 		get("Execution", x), get("Execution", x+"/status"), get("Execution", x+"/series"), get("Execution", x+"/whirl"),
@@ -66,7 +74,7 @@ func asksOfOne(id string, v *samplesOfBig) []ask {
 }
 
 // asksOfAll are those about both large executions, or none.
-func asksOfAll(live crawl.JobID, v *samplesOfBig) []ask {
+func asksOfAll(live crawl.JobID, v *samplesOf) []ask {
 	x := "/executions/big-1"
 	rules := []map[string]any{{"name": "rule", "fields": []map[string]string{{"name": "heading", "css": "h1"}, {"name": "first", "xpath": "//p[1]"}}}}
 	test, check := get("Rules", "/rule-tests"), get("Rules", "/rule-checks")
@@ -92,8 +100,8 @@ func asksOfAll(live crawl.JobID, v *samplesOfBig) []ask {
 }
 
 // samples picks what is asked about.
-func (s *servedChild) samples(ctx context.Context) (*samplesOfBig, error) {
-	const x = "/executions/big-1"
+func (s *servedChild) samples(ctx context.Context, id crawl.JobID) (*samplesOf, error) {
+	x := "/executions/" + string(id)
 	var hosts explore.List[explore.Host]
 	var left explore.List[explore.Task]
 	var records explore.List[explore.Record]
@@ -104,14 +112,24 @@ func (s *servedChild) samples(ctx context.Context) (*samplesOfBig, error) {
 		s.readInto(ctx, x+"/tasks", url.Values{"state": {"excluded"}, "limit": {"1"}}, &left),
 		s.readInto(ctx, x+"/records", url.Values{"duplicates": {"none"}, "limit": {"20"}}, &records),
 		s.readInto(ctx, x+"/clusters", url.Values{"limit": {"1"}}, &clusters),
-		s.readInto(ctx, "/logs", url.Values{"execution": {"big-1"}, "source": {"crawl"}, "limit": {"1"}}, &lines))
+		s.readInto(ctx, "/logs", url.Values{"execution": {string(id)}, "source": {"crawl"}, "limit": {"1"}}, &lines))
 	if err != nil {
 		return nil, err
 	}
-	if len(hosts.Items) == 0 || len(left.Items) == 0 || len(records.Items) < 20 || len(clusters.Items) == 0 || len(lines.Items) == 0 {
-		return nil, errors.New("big-1 has no hosts, left-out URLs, records, copies or lines: make the directory anew")
+	if len(hosts.Items) == 0 || len(records.Items) < 20 {
+		return nil, fmt.Errorf("%s has %d hosts and %d records in its index: try again when there are more", id, len(hosts.Items), len(records.Items))
 	}
 	words := strings.Fields(records.Items[3].Title)
-	return &samplesOfBig{host: hosts.Items[0].Key, url: records.Items[0].URL, left: left.Items[0].URL, key: records.Items[0].Key, other: records.Items[9].Key,
-		cluster: clusters.Items[0].ID, log: lines.Items[0].ID, rare: words[len(words)-1], frequent: "the"}, nil
+	v := &samplesOf{host: hosts.Items[0].Key, url: records.Items[0].URL, key: records.Items[0].Key, other: records.Items[9].Key,
+		rare: words[len(words)-1], frequent: "the"}
+	for _, t := range left.Items {
+		v.left = t.URL
+	}
+	for _, c := range clusters.Items {
+		v.cluster = c.ID
+	}
+	for _, l := range lines.Items {
+		v.log = l.ID
+	}
+	return v, nil
 }
