@@ -42,6 +42,9 @@ type index struct {
 	changes atomic.Int64 // counts batches
 	queued  recent[*queuedCounts]
 	hosted  recent[*indexedHosts]
+
+	countedOnce atomic.Bool // the queues
+
 	faceted facetCache
 
 	canonicalizer sync.Once // keep_params holds for a job's life

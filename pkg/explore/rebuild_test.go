@@ -27,6 +27,7 @@ func contents(t testing.TB, x *Explorer, id crawl.JobID) string {
 		"SELECT 'host', key, requests, pages, bytes, c2, c3, c4, c5, none, done, failed, excluded, depth, last, p50, p95, hex(hist) FROM hosts " +
 			"WHERE requests + done + failed + excluded > 0",
 		"SELECT 'request', h.key, off FROM requests r JOIN hosts h ON h.id = r.host",
+		"SELECT 'earlier', url, e.off FROM earlier e JOIN urls u ON u.hash = e.hash",
 		"SELECT 'cell', h.key, c.depth, state, n FROM cells c JOIN hosts h ON h.id = c.host WHERE n <> 0",
 		"SELECT 'count', what, CASE WHEN what IN ('r', 'L', 'T', 'F') THEN coalesce(word, '') ELSE value END, n FROM counts LEFT JOIN words w ON w.id = value WHERE n <> 0",
 		"SELECT 'record', url, at, status, depth, bytes, words, title, digest, text, simhash, copy, original, distance, off, len, fields FROM records",

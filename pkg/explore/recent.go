@@ -7,11 +7,11 @@ import (
 )
 
 // What costs little is always made anew. Else a value that is some seconds old is given out while the next one is made,
-// and making takes a twentieth of a processor at most.
+// and making takes a fiftieth of a processor at most.
 const (
 	cheap      = 5 * time.Millisecond
 	recentFor  = 5 * time.Second
-	recentRest = 20
+	recentRest = 50
 )
 
 // recent remembers what was made of an index, which many ask for again and again.

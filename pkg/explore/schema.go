@@ -10,6 +10,7 @@ const schemaVersion = 2
 //	meta      how far the index is
 //	hosts     what was asked of a host
 //	urls      the last line of crawl.log of each URL; ids are in the order in which URLs were first seen
+//	earlier   where in crawl.log the lines of a URL stand that are not its last
 //	requests  where in crawl.log the requests to a host stand
 //	cells     how many URLs a host has in a depth and a state
 //	counts    how many URLs have a verdict (v), reason (r), status (s), or depth and state (d: sixteen times the depth and
@@ -34,6 +35,7 @@ CREATE INDEX urls_reason ON urls(reason, id) WHERE reason > 0;
 CREATE INDEX urls_status ON urls(status, id) WHERE status > 0;
 CREATE INDEX urls_depth ON urls(depth, id);
 CREATE INDEX urls_referrer ON urls(referrer, id) WHERE referrer <> 0;
+CREATE TABLE earlier(hash INT, off INT, PRIMARY KEY(hash, off)) WITHOUT ROWID;
 CREATE TABLE requests(host INT, off INT, PRIMARY KEY(host, off)) WITHOUT ROWID;
 CREATE TABLE cells(host INT, depth INT, state INT, n INT, PRIMARY KEY(host, depth, state)) WITHOUT ROWID;
 CREATE TABLE counts(what TEXT, value INT, n INT, PRIMARY KEY(what, value)) WITHOUT ROWID;

@@ -27,16 +27,17 @@ func (b *logBatchState) find(ctx context.Context) error {
 		for i, e := range some {
 			args[i] = e.hash
 		}
-		err := each(ctx, b.tx, "SELECT id, hash, host, depth, state, verdict, reason, status FROM urls WHERE hash IN ("+marks(len(args))+")", args,
+		err := each(ctx, b.tx, "SELECT id, hash, host, depth, state, verdict, reason, status, off FROM urls WHERE hash IN ("+marks(len(args))+")", args,
 			func(scan func(...any) error) error {
-				var id, hash int64
+				var id, hash, off int64
 				var old cellKey
 				var counted [3]int64
-				if err := scan(&id, &hash, &old.host, &old.depth, &old.state, &counted[0], &counted[1], &counted[2]); err != nil {
+				if err := scan(&id, &hash, &old.host, &old.depth, &old.state, &counted[0], &counted[1], &counted[2], &off); err != nil {
 					return err
 				}
 				e := b.urls[hash]
 				e.id, e.old, e.oldCount = id, old, counted
+				b.before = append(b.before, [2]int64{hash, off})
 				return nil
 			})
 		if err != nil {
@@ -87,11 +88,16 @@ func (b *logBatchState) writeURLs(ctx context.Context) error {
 }
 
 func (b *logBatchState) writeVisits(ctx context.Context) error {
-	rows := make([][]any, len(b.visits))
-	for i, v := range b.visits {
-		rows[i] = []any{v[0], v[1]}
+	for table, pairs := range map[string][][2]int64{"requests": b.visits, "earlier": b.before} {
+		rows := make([][]any, len(pairs))
+		for i, v := range pairs {
+			rows[i] = []any{v[0], v[1]}
+		}
+		if err := b.insert(ctx, "INSERT OR IGNORE INTO "+table+" VALUES ", "", rows); err != nil {
+			return err
+		}
 	}
-	return b.insert(ctx, "INSERT OR IGNORE INTO requests VALUES ", "", rows)
+	return nil
 }
 
 func (b *logBatchState) insert(ctx context.Context, head, end string, rows [][]any) error {

@@ -18,8 +18,8 @@ type renewed struct {
 	every time.Duration
 }
 
-// told is how often a page asks again for what the stream tells of: it takes an event each half second.
-const told = 500 * time.Millisecond
+// told is how often a page asks again for figures that the stream tells of.
+const told = 2 * time.Second
 
 // openPages are the requests of the pages that people leave open beside a crawl: Live and Hosts. They stand in
 // studio/src/pages: a component that repeats a request of another one repeats it once more.
