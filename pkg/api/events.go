@@ -82,6 +82,9 @@ func (r *reader) serve(ctx context.Context) error {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	_ = r.ctl.SetReadDeadline(time.Time{}) // the request is read: a stream has no end
+	if r.after < 0 {
+		r.after, _ = r.s.hub.now() // before anything is written: who has a first line misses no later event
+	}
 	if err := r.write([]byte("retry: 2000\n\n")); err != nil {
 		return err
 	}
@@ -112,8 +115,7 @@ func (r *reader) serve(ctx context.Context) error {
 // begin writes what came since the reader was here last.
 func (r *reader) begin(ctx context.Context) error {
 	last, _ := r.s.hub.now()
-	if r.after < 0 || r.after == last {
-		r.after = last
+	if r.after == last {
 		return nil
 	}
 	if r.after > last {
@@ -126,7 +128,8 @@ func (r *reader) begin(ctx context.Context) error {
 			return err
 		}
 		for _, e := range events {
-			if e.ID > last {
+			if e.ID > last { // and last itself is kept no more
+				r.after = last
 				break
 			}
 			r.after = e.ID

@@ -2,10 +2,12 @@ package api
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -235,5 +237,58 @@ func await(t *testing.T, what string, is func() bool) {
 		if time.Now().After(end) {
 			t.Fatalf("waited two minutes for %s", what)
 		}
+	}
+}
+
+// slowFirst holds the first write of a stream until an event has come, as a busy machine may.
+type slowFirst struct {
+	http.ResponseWriter
+	first func()
+}
+
+func (s *slowFirst) Write(b []byte) (int, error) {
+	n, err := s.ResponseWriter.Write(b)
+	if f := s.first; f != nil {
+		s.first = nil
+		f()
+	}
+	return n, err
+}
+
+func (s *slowFirst) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+func TestAReaderMissesNoEventAfterItsFirstLine(t *testing.T) {
+	w := newWorld(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	out := httptest.NewRecorder()
+	slow := &slowFirst{ResponseWriter: out, first: func() {
+		w.service.tell(event("execution.started", "w-1"))
+		await(t, "the event", func() bool { last, _ := w.s.hub.now(); return last == 1 })
+	}}
+	who, err := w.s.guard.byKey(ctx, w.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{s: w.s, w: slow, ctl: http.NewResponseController(slow), who: who, after: -1, seen: map[string]uint64{},
+		wants: func(*workflow.Event) bool { cancel(); return true }}
+	_ = r.serve(ctx) // until the event is wanted
+	if !strings.Contains(out.Body.String(), "execution.started") {
+		t.Errorf("the stream is %q", out.Body)
+	}
+}
+
+// A reader who comes back as soon as the server is there again is not ahead of all events.
+func TestTheFirstReaderFindsTheLastEvent(t *testing.T) {
+	service := newService()
+	for range 5 {
+		service.tell(event("workflow.created", ""))
+	}
+	s, err := New(t.Context(), Deps{Workflows: service, Vault: NewMemory()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last, _ := s.hub.now(); last != 5 {
+		t.Errorf("the last event is %d, want 5: who has seen it is told to read everything again", last)
 	}
 }

@@ -41,13 +41,20 @@ func newHub(ctx context.Context, s *Server) *hub {
 	return &hub{s: s, ctx: ctx, wake: make(chan struct{}), topics: map[string]*volatileTopic{}}
 }
 
+// begin finds the last event there is. Without it a reader who comes back early would seem to be ahead of all events.
+func (h *hub) begin() error {
+	events, err := h.s.Workflows.Events(h.ctx, workflow.EventFilter{Last: true}, 0, 1)
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last = events[len(events)-1].ID
+	return nil
+}
+
 // run reads events as they come, until the server ends.
 func (h *hub) run() {
-	if events, err := h.s.Workflows.Events(h.ctx, workflow.EventFilter{Last: true}, 0, 1); err == nil && len(events) > 0 {
-		h.mu.Lock()
-		h.last = events[len(events)-1].ID
-		h.mu.Unlock()
-	}
 	news := h.s.Workflows.Subscribe(h.ctx)
 	tick := time.NewTicker(hubPoll)
 	defer tick.Stop()

@@ -58,6 +58,9 @@ func New(ctx context.Context, d Deps) (*Server, error) {
 	}
 	s.handler = s.wrap(s.mux)
 	if d.Workflows != nil {
+		if err := s.hub.begin(); err != nil {
+			return nil, err
+		}
 		go s.hub.run()
 	}
 	return s, nil

@@ -280,6 +280,7 @@ type Robots struct {
 	Body      []byte      `cbor:"4,keyasint,omitempty"`
 	FetchedAt time.Time   `cbor:"5,keyasint"`
 	Expires   time.Time   `cbor:"6,keyasint"`
+	Job       string      `cbor:"7,keyasint,omitempty"` // that asked for it; empty: an earlier build stored it
 }
 
 // RobotsStore keeps robots.txt files, over all jobs.

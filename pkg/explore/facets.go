@@ -65,25 +65,9 @@ func (q *recordQuery) facets(ctx context.Context, w *where, some bool) (*Facets,
 		from, most = "(SELECT rowid AS m FROM fts WHERE fts MATCH ? LIMIT ?) CROSS JOIN records r ON r.id = m", maxFacetedMatches
 		args = append([]any{q.match, maxFacetedMatches + 1}, args...)
 	}
-	groups := [4]map[int64]int64{{}, {}, {}, {}}
-	err := each(ctx, q.ix.read, "SELECT lang, type, status, copy, count(*) FROM (SELECT r.lang, r.type, r.status, r.copy FROM "+from+" WHERE "+
-		cond+" LIMIT ?) GROUP BY 1, 2, 3, 4", append(slices.Clone(args), most+1), func(scan func(...any) error) error {
-		var v [4]int64
-		var n int64
-		if err := scan(&v[0], &v[1], &v[2], &v[3], &n); err != nil {
-			return err
-		}
-		for i := range groups {
-			groups[i][v[i]] += n
-		}
-		f.Of += n
-		return nil
-	})
+	groups, err := q.facetGroups(ctx, f, from, cond, args, most)
 	if err != nil {
 		return nil, err
-	}
-	if f.Partial = f.Of > int64(most); f.Partial {
-		f.Of = int64(most)
 	}
 	words, err := q.ix.allWords(ctx)
 	if err != nil {
@@ -104,6 +88,28 @@ func (f *Facets) name(groups [4]map[int64]int64, words map[int64]string) {
 		}
 		return similarityOf(int(n))
 	})
+}
+
+// facetGroups counts the records of each language, media type, status and kind of copy, and how many records that are.
+func (q *recordQuery) facetGroups(ctx context.Context, f *Facets, from, cond string, args []any, most int) (groups [4]map[int64]int64, err error) {
+	groups = [4]map[int64]int64{{}, {}, {}, {}}
+	err = each(ctx, q.ix.read, "SELECT lang, type, status, copy, count(*) FROM (SELECT r.lang, r.type, r.status, r.copy FROM "+from+" WHERE "+
+		cond+" LIMIT ?) GROUP BY 1, 2, 3, 4", append(slices.Clone(args), most+1), func(scan func(...any) error) error {
+		var v [4]int64
+		var n int64
+		if err := scan(&v[0], &v[1], &v[2], &v[3], &n); err != nil {
+			return err
+		}
+		for i := range groups {
+			groups[i][v[i]] += n
+		}
+		f.Of += n
+		return nil
+	})
+	if f.Partial = f.Of > int64(most); f.Partial {
+		f.Of = int64(most)
+	}
+	return groups, err
 }
 
 // maxFacetValues is how many values of a facet are told.

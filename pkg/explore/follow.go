@@ -74,6 +74,8 @@ func (x *index) note(ctx context.Context, began time.Time, more bool) error {
 
 // caughtUp reports whether the files are as long as they were when they were last read.
 func (x *index) caughtUp() bool {
+	x.following.Lock()
+	defer x.following.Unlock()
 	name, _ := x.pagesFile()
 	return sizeOf(x.logFile()) == x.log.off && sizeOf(name) == x.pages.off && !x.pages.behind && !x.log.behind
 }

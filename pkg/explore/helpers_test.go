@@ -105,10 +105,7 @@ func caughtUp(t testing.TB, x *Explorer, id crawl.JobID) {
 	t.Helper()
 	ix := check1(t)(x.index(t.Context(), id))
 	for deadline := time.Now().Add(10 * time.Minute); ; {
-		ix.following.Lock()
-		ok := ix.caughtUp()
-		ix.following.Unlock()
-		if ok {
+		if ix.caughtUp() {
 			return
 		}
 		if time.Now().After(deadline) {

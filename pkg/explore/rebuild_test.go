@@ -246,13 +246,13 @@ func TestKilled(t *testing.T) {
 		kills = 3
 	}
 	for range kills {
-		w.grow("s-1", r, 3_000)
+		w.grow("s-1", r, 600)
 		cmd := exec.Command(os.Args[0], "-test.run=^$")
 		cmd.Env = append(os.Environ(), childDir+"="+w.dir)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(10+r.IntN(150)) * time.Millisecond) // any instant will do
+		time.Sleep(time.Duration(5+r.IntN(100)) * time.Millisecond) // any instant will do
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

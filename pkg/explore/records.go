@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -68,39 +69,15 @@ type recordQuery struct {
 // where makes a condition of the filter; some is false where nothing can match.
 func (q *recordQuery) where(ctx context.Context) (w *where, some bool, err error) {
 	w = &where{}
-	f := &q.f
-	for name, value := range f.Fields {
-		id, err := wordID(ctx, q.ix.read, name)
-		if err != nil || id == 0 {
+	for _, add := range []func(context.Context, *where) (bool, error){q.whereFields, q.whereWords, q.whereHost} {
+		if some, err := add(ctx, w); err != nil || !some {
 			return nil, false, err
 		}
-		if value == "" {
-			w.add("r.id IN (SELECT id FROM vals WHERE name = ?)", id)
-			continue
-		}
-		w.add("r.id IN (SELECT id FROM vals WHERE name = ? AND value = ?)", id, plain(value, maxValueText))
 	}
-	for column, word := range map[string]string{"lang": f.Lang, "type": f.Type} {
-		if word == "" {
-			continue
-		}
-		id, err := wordID(ctx, q.ix.read, word)
-		if err != nil || id == 0 {
-			return nil, false, err
-		}
-		w.add("r."+column+" = ?", id)
+	if q.f.Status > 0 {
+		w.add("r.status = ?", q.f.Status)
 	}
-	if f.Host != "" {
-		var id int64
-		if err := q.ix.lookUp(ctx, "SELECT id FROM hosts WHERE key = ?", f.Host, &id); err != nil || id == 0 {
-			return nil, false, err
-		}
-		w.add("r.host = ?", id)
-	}
-	if f.Status > 0 {
-		w.add("r.status = ?", f.Status)
-	}
-	switch f.Duplicates {
+	switch q.f.Duplicates {
 	case "none":
 		w.add("r.copy = ?", copyNone)
 	case "exact":
@@ -110,13 +87,51 @@ func (q *recordQuery) where(ctx context.Context) (w *where, some bool, err error
 	case "only":
 		w.add("r.copy > ?", copyNone)
 	}
-	if w.narrow == "" {
-		w.narrow = "1"
-	}
-	if w.rest == "" {
-		w.rest = "1"
-	}
+	w.narrow, w.rest = cmp.Or(w.narrow, "1"), cmp.Or(w.rest, "1")
 	return w, true, nil
+}
+
+// whereFields asks for the values of site fields; an empty value asks for the field alone.
+func (q *recordQuery) whereFields(ctx context.Context, w *where) (some bool, err error) {
+	for name, value := range q.f.Fields {
+		id, err := wordID(ctx, q.ix.read, name)
+		if err != nil || id == 0 {
+			return false, err
+		}
+		if value == "" {
+			w.add("r.id IN (SELECT id FROM vals WHERE name = ?)", id)
+			continue
+		}
+		w.add("r.id IN (SELECT id FROM vals WHERE name = ? AND value = ?)", id, plain(value, maxValueText))
+	}
+	return true, nil
+}
+
+// whereWords asks for a language and a media type, which the index keeps as numbers.
+func (q *recordQuery) whereWords(ctx context.Context, w *where) (some bool, err error) {
+	for column, word := range map[string]string{"lang": q.f.Lang, "type": q.f.Type} {
+		if word == "" {
+			continue
+		}
+		id, err := wordID(ctx, q.ix.read, word)
+		if err != nil || id == 0 {
+			return false, err
+		}
+		w.add("r."+column+" = ?", id)
+	}
+	return true, nil
+}
+
+func (q *recordQuery) whereHost(ctx context.Context, w *where) (some bool, err error) {
+	if q.f.Host == "" {
+		return true, nil
+	}
+	var id int64
+	if err := q.ix.lookUp(ctx, "SELECT id FROM hosts WHERE key = ?", q.f.Host, &id); err != nil || id == 0 {
+		return false, err
+	}
+	w.add("r.host = ?", id)
+	return true, nil
 }
 
 // cond is all of a condition.

@@ -44,6 +44,7 @@ func TestLostWorkIsPartial(t *testing.T) {
 	}{
 		"dead letters":       {func(f *fakeEngine) { f.stats.Letters = 2 }, "2 messages were given up"},
 		"faults":             {func(f *fakeEngine) { f.audit = workflow.AuditSummary{Faults: []string{"x"}} }, "the audit found 1 faults"},
+		"open URLs":          {func(f *fakeEngine) { f.stats.Open = 3 }, "3 URLs are open though no budget is spent: resume"},
 		"an audit that ails": {func(f *fakeEngine) { f.fail["Audit"] = errInjected }, "step audit failed: injected"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,6 +57,25 @@ func TestLostWorkIsPartial(t *testing.T) {
 				t.Errorf("reason %q, want one with %q", x.Reason, tt.want)
 			}
 		})
+	}
+}
+
+// What a budget, or somebody, left open is no lost work.
+func TestOpenURLsThatAreWanted(t *testing.T) {
+	w := newWorld(t)
+	w.engine.work = 1
+	w.engine.stats.Open, w.engine.stats.Bound = 3, "max_pages"
+	w.create(simple)
+	w.conduct()
+	if x := w.until(w.start(), workflow.Succeeded); !strings.Contains(x.Reason, "max_pages is met: 3 URLs are left") {
+		t.Errorf("reason %q", x.Reason)
+	}
+	w.engine.set(func() { w.engine.work, w.engine.stats.Bound = 0, "" })
+	id := w.start()
+	w.until(id, workflow.Running)
+	w.wish(id, workflow.Stop)
+	if x := w.until(id, workflow.Stopped); strings.Contains(x.Reason, "open") {
+		t.Errorf("one that was stopped: reason %q", x.Reason)
 	}
 }
 

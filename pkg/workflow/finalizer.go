@@ -132,14 +132,23 @@ func (c *conductor) conclude(ctx context.Context, x *Execution, done map[string]
 	if audit != nil && !audit.OK {
 		lost = append(lost, fmt.Sprintf("the audit found %d faults", len(audit.Faults)))
 	}
-	to := x.Outcome
+	to, left := x.Outcome, ""
+	if stats != nil && stats.Open > 0 {
+		left = leftOpen(stats)
+		if stats.Bound == "" {
+			lost = append(lost, left)
+		}
+	}
 	if to == Succeeded && len(lost) > 0 {
 		to = Partial
 	}
 	return c.move(ctx, x.ID, Finalizing, to, func(x *Execution, data *moved) []Event {
 		x.Stats, x.Audit, x.Outcome = stats, audit, ""
-		if to == Partial {
+		switch to {
+		case Partial:
 			x.Reason = strings.Join(lost, "; ")
+		case Succeeded:
+			x.Reason = left
 		}
 		if stats != nil {
 			if stats.DurationS == 0 && !x.Started.IsZero() {
@@ -153,6 +162,14 @@ func (c *conductor) conclude(ctx context.Context, x *Execution, done map[string]
 		data.Reason = x.Reason
 		return nil
 	})
+}
+
+// leftOpen says why URLs have no outcome, and what to do.
+func leftOpen(s *Stats) string {
+	if s.Bound != "" {
+		return fmt.Sprintf("%s is met: %d URLs are left; give it more and resume to fetch them", s.Bound, s.Open)
+	}
+	return fmt.Sprintf("%d URLs are open though no budget is spent: resume to fetch them, or look at its dead letters", s.Open)
 }
 
 // resultOf is the result of a step that was done; nil otherwise.

@@ -13,8 +13,8 @@ const (
 	Stopping   State = "stopping"   // finishes what is in flight, then ends
 	Cancelling State = "cancelling" // the same, without results
 	Finalizing State = "finalizing" // figures and audit are made
-	Succeeded  State = "succeeded"  // nothing was left to do, and the audit found no fault
-	Partial    State = "partial"    // the same, but some work was lost: dead letters, faults of the audit
+	Succeeded  State = "succeeded"  // nothing was left to do, or a budget was spent, and the audit found no fault
+	Partial    State = "partial"    // the same, but some work was lost: dead letters, open URLs, faults of the audit
 	Stopped    State = "stopped"    // a person or a bound ended it; it can go on
 	Cancelled  State = "cancelled"  //
 	Failed     State = "failed"     // it could not go on; it can be resumed

@@ -109,6 +109,7 @@ type Stats struct {
 	Pages     int64            `json:"pages"`
 	Claimed   int64            `json:"claimed"`
 	Open      int64            `json:"open"`
+	Bound     string           `json:"bound,omitempty"` // that is met, such as max_pages 100; empty: none
 	Verdicts  map[string]int64 `json:"verdicts"`
 	Statuses  map[int]int64    `json:"statuses"`
 	Excluded  map[string]int64 `json:"excluded"`

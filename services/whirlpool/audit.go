@@ -14,11 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
-func newAudit() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "audit",
-		Short: "Prove from the stores that no URL was lost",
-		Long: `Audit compares the stores of a crawl with each other: every URL that was discovered is queued, in flight, done or left out,
+const auditHelp = `Audit compares the stores of a crawl with each other: every URL that was discovered is queued, in flight, done or left out,
 and in one of these only; what is stored of the pages is what was fetched; the counters are right.
 
 Of a directory it reads the state of one moment, also while the crawl runs.
@@ -28,7 +24,13 @@ open URLs of all jobs with the tasks in the frontier's queues and the messages u
 nothing under way, all of it is proven; while messages move, it says what is not.
 
 The exit status is 0 when all of it is proven, 1 when something is wrong, and 3 when something could not be proven: the crawl runs,
-or a dead letter cannot be read. ` + "`whirlpool repair`" + ` puts right what is wrong.`,
+or a dead letter cannot be read. ` + "`whirlpool repair`" + ` puts right what is wrong.`
+
+func newAudit() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Prove from the stores that no URL was lost",
+		Long:  auditHelp,
 		Example: `  whirlpool audit -o crawl-example.com
   whirlpool audit --json
   whirlpool audit --cluster=node.yml --job example-com`,

@@ -13,11 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
-func newStatus() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Show how far a crawl is",
-		Long: `Status tells what a crawl does at the moment, running or not: pages, queues, outcomes by verdict and status code, URLs
+const statusHelp = `Status tells what a crawl does at the moment, running or not: pages, queues, outcomes by verdict and status code, URLs
 left out by reason, dead letters, and the size of the outputs.
 
 A crawl is running, paused, stopped (there is work left: the same crawl command goes on, or "whirlpool resume" on a cluster) or
@@ -28,7 +24,13 @@ for another try, messages a second in and out, the frontier's tasks, the program
 it shows a crawl in a directory. Rates are those of a second (pages) and of the broker's last statistics (messages).
 
 With --wait it prints a line of progress now and then until the crawl, the job or all jobs have finished. The exit status is then 0,
-and 3 where one was stopped.`,
+and 3 where one was stopped.`
+
+func newStatus() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how far a crawl is",
+		Long:  statusHelp,
 		Example: `  whirlpool status -o crawl-example.com
   whirlpool status --json | jq .excluded
   whirlpool status --cluster=node.yml

@@ -99,13 +99,8 @@ func build(raw map[string]any) (*Template, error) {
 		}
 		t.Resources[name] = r
 	}
-	for name, v := range section(raw, "Outputs") {
-		m, _ := v.(map[string]any)
-		if m["Value"] == nil {
-			return nil, fmt.Errorf("output %s has no value", name)
-		}
-		condition, _ := m["Condition"].(string)
-		t.Outputs[name] = Output{condition, m["Value"]}
+	if err := t.addOutputs(section(raw, "Outputs")); err != nil {
+		return nil, err
 	}
 	switch {
 	case len(t.Resources) == 0:
@@ -114,6 +109,18 @@ func build(raw map[string]any) (*Template, error) {
 		return nil, fmt.Errorf("more than %d resources, %d parameters or %d outputs", maxResources, maxParameters, maxOutputs)
 	}
 	return t, nil
+}
+
+func (t *Template) addOutputs(outputs map[string]any) error {
+	for name, v := range outputs {
+		m, _ := v.(map[string]any)
+		if m["Value"] == nil {
+			return fmt.Errorf("output %s has no value", name)
+		}
+		condition, _ := m["Condition"].(string)
+		t.Outputs[name] = Output{condition, m["Value"]}
+	}
+	return nil
 }
 
 func section(raw map[string]any, name string) map[string]any {

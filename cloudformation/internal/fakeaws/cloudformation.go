@@ -34,6 +34,12 @@ func (s *Server) serveCloudFormation(c call) (any, error) {
 	case st == nil:
 		return nil, invalid("Stack with id %s does not exist", f["StackName"])
 	}
+	return s.serveStack(c, st)
+}
+
+// serveStack answers for a stack that exists. Callers hold the lock.
+func (s *Server) serveStack(c call, st *stack) (any, error) {
+	f := c.form
 	switch c.action {
 	case "DescribeStacks":
 		return tree{"Stacks": []any{describe(st)}}, nil

@@ -102,21 +102,11 @@ func (s *Server) serveIAM(c call) (any, error) {
 	}
 	switch c.action {
 	case "CreateRole":
-		if _, there := s.roles[role]; there {
-			return nil, &apiError{http.StatusConflict, "EntityAlreadyExists", "Role with name " + f["RoleName"] + " already exists."}
-		}
-		if !strings.Contains(f["AssumeRolePolicyDocument"], "cloudformation.amazonaws.com") {
-			return nil, invalid("CloudFormation may not assume this role")
-		}
-		if _, err := policy.Parse([]byte(f["AssumeRolePolicyDocument"])); err != nil {
-			return nil, &apiError{http.StatusBadRequest, "MalformedPolicyDocument", err.Error()}
-		}
-		s.roles[role] = &policy.Policy{}
-		return tree{"Role": tree{"Path": "/", "RoleName": f["RoleName"], "RoleId": "AROA1", "Arn": role, "CreateDate": stamp()}}, nil
+		return s.createRole(f, role)
 	case "PutRolePolicy":
-		p, err := policy.Parse([]byte(f["PolicyDocument"]))
-		if err != nil || len(compact(f["PolicyDocument"])) > 10_240 {
-			return nil, &apiError{http.StatusBadRequest, "MalformedPolicyDocument", "too large, or " + text(err)}
+		p, err := policyOf(f["PolicyDocument"], 10_240)
+		if err != nil {
+			return nil, err
 		}
 		s.roles[role] = p
 		return tree{}, nil
@@ -124,9 +114,9 @@ func (s *Server) serveIAM(c call) (any, error) {
 		s.groups[f["GroupName"]] = nil
 		return tree{"Group": tree{"Path": "/", "GroupName": f["GroupName"], "GroupId": "AGPA1", "Arn": "arn:aws:iam::" + Account + ":group/" + f["GroupName"], "CreateDate": stamp()}}, nil
 	case "CreatePolicy":
-		p, err := policy.Parse([]byte(f["PolicyDocument"]))
-		if err != nil || len(compact(f["PolicyDocument"])) > 6_144 {
-			return nil, &apiError{http.StatusBadRequest, "MalformedPolicyDocument", "too large, or " + text(err)}
+		p, err := policyOf(f["PolicyDocument"], 6_144)
+		if err != nil {
+			return nil, err
 		}
 		arn := "arn:aws:iam::" + Account + ":policy/" + f["PolicyName"]
 		s.policies[arn] = p
@@ -145,6 +135,29 @@ func (s *Server) serveIAM(c call) (any, error) {
 		return tree{}, nil
 	}
 	return nil, unknown(c)
+}
+
+func (s *Server) createRole(f map[string]string, role string) (any, error) {
+	if _, there := s.roles[role]; there {
+		return nil, &apiError{http.StatusConflict, "EntityAlreadyExists", "Role with name " + f["RoleName"] + " already exists."}
+	}
+	if !strings.Contains(f["AssumeRolePolicyDocument"], "cloudformation.amazonaws.com") {
+		return nil, invalid("CloudFormation may not assume this role")
+	}
+	if _, err := policy.Parse([]byte(f["AssumeRolePolicyDocument"])); err != nil {
+		return nil, &apiError{http.StatusBadRequest, "MalformedPolicyDocument", err.Error()}
+	}
+	s.roles[role] = &policy.Policy{}
+	return tree{"Role": tree{"Path": "/", "RoleName": f["RoleName"], "RoleId": "AROA1", "Arn": role, "CreateDate": stamp()}}, nil
+}
+
+// policyOf parses a policy document, of so many characters at most.
+func policyOf(document string, most int) (*policy.Policy, error) {
+	p, err := policy.Parse([]byte(document))
+	if err != nil || len(compact(document)) > most {
+		return nil, &apiError{http.StatusBadRequest, "MalformedPolicyDocument", "too large, or " + text(err)}
+	}
+	return p, nil
 }
 
 func unknown(c call) error {

@@ -63,6 +63,38 @@ func (s *Server) build(o *Object) error {
 	for _, a := range t.Attributes() {
 		o.Attrs[a] = o.ID // one that nothing below knows better
 	}
+	if strings.HasPrefix(o.Type, "AWS::EC2::") {
+		return s.buildEC2(o, p)
+	}
+	switch o.Type {
+	case "AWS::RDS::DBSubnetGroup":
+		return s.twoZones(p["SubnetIds"])
+	case "AWS::RDS::DBInstance":
+		o.Attrs["Endpoint.Address"], o.Attrs["Endpoint.Port"] = o.ID+".c1."+Region+".rds.amazonaws.com", "5432"
+		if len(text(p["MasterUserPassword"])) < 8 {
+			return worded("The parameter MasterUserPassword is not a valid password")
+		}
+		return s.needAll("AWS::RDS::DBSubnetGroup", p["DBSubnetGroupName"])
+	case "AWS::ElastiCache::CacheCluster":
+		o.Attrs["ConfigurationEndpoint.Address"], o.Attrs["ConfigurationEndpoint.Port"] = o.ID+".cfg.euc1.cache.amazonaws.com", "11211"
+		return s.needAll("AWS::ElastiCache::SubnetGroup", p["CacheSubnetGroupName"])
+	case "AWS::SecretsManager::Secret":
+		return s.buildSecret(o)
+	case "AWS::S3::Bucket":
+		o.Attrs["Arn"] = "arn:aws:s3:::" + o.ID
+		if len(o.ID) > 63 {
+			return fmt.Errorf("bucket name %s is too long", o.ID)
+		}
+		s.buckets[o.ID] = map[string][]byte{}
+	case "AWS::Logs::LogGroup":
+		o.Attrs["Arn"] = "arn:aws:logs:" + Region + ":" + Account + ":log-group:" + o.ID + ":*"
+	case "AWS::IAM::Role", "AWS::IAM::ManagedPolicy":
+		return checkDocuments(o)
+	}
+	return nil
+}
+
+func (s *Server) buildEC2(o *Object, p map[string]any) error {
 	switch o.Type {
 	case "AWS::EC2::Subnet":
 		return s.buildSubnet(o)
@@ -94,29 +126,6 @@ func (s *Server) build(o *Object) error {
 		return s.buildAddress(o)
 	case "AWS::EC2::LaunchTemplate":
 		o.Attrs["LatestVersionNumber"], o.Attrs["DefaultVersionNumber"] = "1", "1"
-	case "AWS::RDS::DBSubnetGroup":
-		return s.twoZones(p["SubnetIds"])
-	case "AWS::RDS::DBInstance":
-		o.Attrs["Endpoint.Address"], o.Attrs["Endpoint.Port"] = o.ID+".c1."+Region+".rds.amazonaws.com", "5432"
-		if len(text(p["MasterUserPassword"])) < 8 {
-			return worded("The parameter MasterUserPassword is not a valid password")
-		}
-		return s.needAll("AWS::RDS::DBSubnetGroup", p["DBSubnetGroupName"])
-	case "AWS::ElastiCache::CacheCluster":
-		o.Attrs["ConfigurationEndpoint.Address"], o.Attrs["ConfigurationEndpoint.Port"] = o.ID+".cfg.euc1.cache.amazonaws.com", "11211"
-		return s.needAll("AWS::ElastiCache::SubnetGroup", p["CacheSubnetGroupName"])
-	case "AWS::SecretsManager::Secret":
-		return s.buildSecret(o)
-	case "AWS::S3::Bucket":
-		o.Attrs["Arn"] = "arn:aws:s3:::" + o.ID
-		if len(o.ID) > 63 {
-			return fmt.Errorf("bucket name %s is too long", o.ID)
-		}
-		s.buckets[o.ID] = map[string][]byte{}
-	case "AWS::Logs::LogGroup":
-		o.Attrs["Arn"] = "arn:aws:logs:" + Region + ":" + Account + ":log-group:" + o.ID + ":*"
-	case "AWS::IAM::Role", "AWS::IAM::ManagedPolicy":
-		return checkDocuments(o)
 	}
 	return nil
 }

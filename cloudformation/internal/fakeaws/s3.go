@@ -21,7 +21,6 @@ func (s *Server) serveS3(w http.ResponseWriter, r *http.Request, c call) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	objects, there := s.buckets[bucket]
 	arn := "arn:aws:s3:::" + bucket
 	if key != "" {
 		arn += "/" + key
@@ -31,30 +30,48 @@ func (s *Server) serveS3(w http.ResponseWriter, r *http.Request, c call) {
 		failS3(w, asAPI(err))
 		return
 	}
-	q := r.URL.Query()
-	switch {
-	case key == "" && r.Method == http.MethodPut && len(q) == 0:
-		if there {
-			failS3(w, &apiError{http.StatusConflict, "BucketAlreadyOwnedByYou", bucket})
-			return
-		}
-		if !strings.Contains(string(body), "<LocationConstraint>"+Region+"<") {
-			failS3(w, &apiError{http.StatusBadRequest, "IllegalLocationConstraintException", "the constraint is incompatible for the region"})
-			return
-		}
-		s.buckets[bucket] = map[string][]byte{}
+	switch objects, there := s.buckets[bucket]; {
+	case key == "" && r.Method == http.MethodPut && len(r.URL.Query()) == 0:
+		s.createBucket(w, bucket, body)
 	case !there:
 		failS3(w, &apiError{http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist"})
-	case key == "" && r.Method == http.MethodPut: // encryption, publicAccessBlock
-	case key == "" && r.Method == http.MethodGet && q.Get("list-type") == "2":
+	case key == "":
+		s.serveBucket(w, r, bucket, objects)
+	default:
+		serveObject(w, r, objects, key, body)
+	}
+}
+
+func (s *Server) createBucket(w http.ResponseWriter, bucket string, body []byte) {
+	switch {
+	case s.buckets[bucket] != nil:
+		failS3(w, &apiError{http.StatusConflict, "BucketAlreadyOwnedByYou", bucket})
+	case !strings.Contains(string(body), "<LocationConstraint>"+Region+"<"):
+		failS3(w, &apiError{http.StatusBadRequest, "IllegalLocationConstraintException", "the constraint is incompatible for the region"})
+	default:
+		s.buckets[bucket] = map[string][]byte{}
+	}
+}
+
+// serveBucket answers requests for a bucket that exists.
+func (s *Server) serveBucket(w http.ResponseWriter, r *http.Request, bucket string, objects map[string][]byte) {
+	switch q := r.URL.Query(); {
+	case r.Method == http.MethodPut: // encryption, publicAccessBlock
+	case r.Method == http.MethodGet && q.Get("list-type") == "2":
 		listS3(w, bucket, q.Get("prefix"), objects)
-	case key == "" && r.Method == http.MethodDelete:
-		if len(objects) > 0 {
-			failS3(w, &apiError{http.StatusConflict, "BucketNotEmpty", "The bucket you tried to delete is not empty"})
-			return
-		}
+	case r.Method == http.MethodDelete && len(objects) > 0:
+		failS3(w, &apiError{http.StatusConflict, "BucketNotEmpty", "The bucket you tried to delete is not empty"})
+	case r.Method == http.MethodDelete:
 		delete(s.buckets, bucket)
 		w.WriteHeader(http.StatusNoContent)
+	default:
+		failS3(w, &apiError{http.StatusNotFound, "NoSuchKey", "The specified key does not exist."})
+	}
+}
+
+// serveObject answers requests for an object.
+func serveObject(w http.ResponseWriter, r *http.Request, objects map[string][]byte, key string, body []byte) {
+	switch {
 	case r.Method == http.MethodPut:
 		objects[key] = body
 		w.Header().Set("ETag", `"1"`)

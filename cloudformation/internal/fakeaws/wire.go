@@ -34,35 +34,45 @@ func (s *Server) serveQuery(w http.ResponseWriter, r *http.Request, c call) {
 	}
 	c.action = c.form["Action"]
 	s.mu.Lock()
-	var answer any
-	switch c.service {
-	case "cloudformation":
-		answer, err = s.serveCloudFormation(c)
-	case "iam":
-		answer, err = s.serveIAM(c)
-	case "ec2":
-		answer, err = s.serveEC2(c)
-	case "autoscaling":
-		answer, err = s.serveAutoScaling(c)
-	case "rds":
-		answer, err = s.serveRDS(c)
-	case "sts":
-		answer = tree{"Account": Account, "Arn": "arn:aws:iam::" + Account + ":user/" + Operator, "UserId": "AIDA1"}
-	default:
-		err = unknown(c)
-	}
+	answer, err := s.answerQuery(c)
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "text/xml")
 	if err != nil {
-		e := asAPI(err)
-		w.WriteHeader(e.status)
-		if c.service == "ec2" {
-			_, _ = fmt.Fprintf(w, "<Response><Errors><Error><Code>%s</Code><Message>%s</Message></Error></Errors></Response>", e.code, escape(e.text))
-			return
-		}
-		_, _ = fmt.Fprintf(w, "<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error><RequestId>1</RequestId></ErrorResponse>", e.code, escape(e.text))
+		failQuery(w, c, asAPI(err))
 		return
 	}
+	writeAnswer(w, c, answer)
+}
+
+// answerQuery has the service answer. Callers hold the lock.
+func (s *Server) answerQuery(c call) (any, error) {
+	switch c.service {
+	case "cloudformation":
+		return s.serveCloudFormation(c)
+	case "iam":
+		return s.serveIAM(c)
+	case "ec2":
+		return s.serveEC2(c)
+	case "autoscaling":
+		return s.serveAutoScaling(c)
+	case "rds":
+		return s.serveRDS(c)
+	case "sts":
+		return tree{"Account": Account, "Arn": "arn:aws:iam::" + Account + ":user/" + Operator, "UserId": "AIDA1"}, nil
+	}
+	return nil, unknown(c)
+}
+
+func failQuery(w http.ResponseWriter, c call, e *apiError) {
+	w.WriteHeader(e.status)
+	format := "<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error><RequestId>1</RequestId></ErrorResponse>"
+	if c.service == "ec2" {
+		format = "<Response><Errors><Error><Code>%s</Code><Message>%s</Message></Error></Errors></Response>"
+	}
+	_, _ = fmt.Fprintf(w, format, e.code, escape(e.text))
+}
+
+func writeAnswer(w io.Writer, c call, answer any) {
 	item, result := "member", c.action+"Result"
 	if c.service == "ec2" {
 		item, result = "item", ""

@@ -24,7 +24,7 @@ type StreamEvent struct {
 func (c *Client) Stream(ctx context.Context, topics []string, each func(StreamEvent) error) error {
 	last := ""
 	for wait := 200 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
-		began := time.Now()
+		began, before := time.Now(), last
 		err := c.stream(ctx, topics, &last, each)
 		var p *Problem
 		var stopped *stopError
@@ -36,7 +36,7 @@ func (c *Client) Stream(ctx context.Context, topics []string, each func(StreamEv
 		case errors.As(err, &p) && p.Status != http.StatusTooManyRequests && p.Status < 500:
 			return err
 		}
-		if time.Since(began) > 10*time.Second {
+		if last != before || time.Since(began) > 10*time.Second { // it was a good connection
 			wait = 200 * time.Millisecond
 		}
 		select {

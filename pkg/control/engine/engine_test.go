@@ -85,6 +85,9 @@ func TestFiguresAreThoseOfTheJob(t *testing.T) {
 	check(t, err)
 	few, err := e.Stats(ctx, "part-1")
 	check(t, err)
+	if few.Bound != "max_pages 20" || few.Open == 0 || whole.Bound != "" {
+		t.Errorf("the part is bound by %q with %d URLs open, the whole by %q", few.Bound, few.Open, whole.Bound)
+	}
 	if few.Pages != 20 || whole.Pages < 100 || whole.Open != 0 || whole.Hosts != 5 || whole.Bytes == 0 || whole.Copies == 0 ||
 		few.Records != 20 || sum(whole.Depths) != whole.Pages || whole.DurationS <= 0 {
 		t.Errorf("whole: %+v; part: %+v", whole, few)

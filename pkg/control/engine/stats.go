@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"path/filepath"
@@ -34,10 +35,25 @@ func (e *Engine) Stats(ctx context.Context, id crawl.JobID) (*workflow.Stats, er
 		return s, err
 	}
 	s.Letters = state.Letters
+	if s.Bound, err = e.bound(ctx, state.Job, tally.Pages); err != nil {
+		return nil, err
+	}
 	if s.Bytes, err = bytesIn(e.JobDir(id)); err != nil {
 		return nil, err
 	}
 	return s, e.readLog(ctx, id, s)
+}
+
+// bound is what of a job's budgets is spent, by the stores; empty: nothing.
+func (e *Engine) bound(ctx context.Context, job *crawl.Job, pages int64) (string, error) {
+	if job.MaxPages > 0 && pages >= int64(job.MaxPages) {
+		return fmt.Sprintf("max_pages %d", job.MaxPages), nil
+	}
+	if !job.Bounds.Counted() {
+		return "", nil
+	}
+	spent, err := e.Store().Spending().Spent(ctx, job.ID)
+	return job.Bounds.Met(spent), err
 }
 
 // logPage is how many lines of crawl.log are read at once.

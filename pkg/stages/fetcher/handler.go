@@ -21,6 +21,7 @@ type Handler struct {
 	jars       *jars
 	identities *crawl.PerRevision[*identity]
 	logins     *logins
+	told       told
 }
 
 var _ pipeline.Handler[*crawl.Fetch] = (*Handler)(nil)
@@ -31,7 +32,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 		return nil, err
 	}
 	h := &Handler{cfg: cfg, deps: deps, client: deps.Client, metrics: newMetrics(deps.Metrics), inFlight: newInFlight(),
-		jars: newJars(deps.Jars, deps.OwnJars), identities: crawl.NewPerRevision(deps.Jobs, newIdentity)}
+		jars: newJars(deps.Jars, deps.OwnJars), identities: crawl.NewPerRevision(deps.Jobs, newIdentity), told: newTold()}
 	h.logins = newLogins(h)
 	if h.client != nil {
 		return h, nil
@@ -64,14 +65,14 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 	}
 	defer release()
 	if again || pipeline.DeliveryOf(ctx).Repeat {
-		before, err := h.sitemapsAgain(ctx, job, f)
-		if err != nil {
-			return nil, fmt.Errorf("fetch %s again: %w", f.Task.URL, err)
-		}
-		return append(before, interrupted(f)), nil
+		return h.repeated(ctx, job, f)
 	}
 	out := &crawl.Outcome{Task: f.Task}
-	ok, err := h.permitted(ctx, job, &f.Task, out)
+	ok, rec, err := h.permittedBy(ctx, job, &f.Task, out)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+	}
+	sitemaps, err := h.sitemapsOfOthers(ctx, job, &f.Task, &rec)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 	}
@@ -91,7 +92,17 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 	}
 	out.Follows = f.Task.Tracked && len(before) > 0
 	h.metrics.observe(out)
-	return append(before, out), nil
+	return append(append(before, sitemaps...), out), nil
+}
+
+// repeated answers a lease that was delivered before.
+func (h *Handler) repeated(ctx context.Context, job *crawl.Job, f *crawl.Fetch) ([]crawl.Event, error) {
+	h.told.drop(job, f.Task.URL.Origin())
+	before, err := h.sitemapsAgain(ctx, job, f)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s again: %w", f.Task.URL, err)
+	}
+	return append(before, interrupted(f)), nil
 }
 
 // interrupted is the outcome of a lease that was delivered before. The request may have been made a moment ago, so the

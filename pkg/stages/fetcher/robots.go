@@ -41,39 +41,47 @@ const maxRobotsRedirects = 5
 
 // permitted checks a page against the robots.txt of its origin. Where it is not permitted, out says why.
 func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Task, out *crawl.Outcome) (bool, error) {
+	ok, _, err := h.permittedBy(ctx, job, task, out)
+	return ok, err
+}
+
+// permittedBy is permitted, with the record that says so; that has no origin where there is none.
+func (h *Handler) permittedBy(ctx context.Context, job *crawl.Job, task *crawl.Task, out *crawl.Outcome) (ok bool, rec crawl.Robots, err error) {
 	if job.IgnoreRobots || task.Kind == crawl.KindRobots {
-		return true, nil
+		return true, rec, nil
 	}
+	var rules *robots.Rules
+	var found bool
 	origin := task.URL.Origin()
-	rules, rec, found, err := h.deps.Robots.Rules(ctx, origin, job.RobotsAgent())
+	rules, rec, found, err = h.deps.Robots.Rules(ctx, origin, job.RobotsAgent())
 	switch {
 	case err != nil:
-		return false, err
+		return false, rec, err
 	case !found:
 		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt not known yet"}.apply(out)
-		return false, nil
+		return false, rec, nil
 	case rec.State == crawl.RobotsDisallowAll && h.private(job) && rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
 		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that may not reach private addresses; it is asked for again"}.apply(out)
-		return false, nil
+		return false, rec, nil
 	case rec.State == crawl.RobotsDisallowAll && job.Network.Insecure && unverified(&rec):
 		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that wants valid certificates; it is asked for again"}.apply(out)
-		return false, nil
+		return false, rec, nil
 	case rec.State == crawl.RobotsDisallowAll:
 		h.unavailable(ctx, job, task).apply(out)
-		return false, nil
+		return false, rec, nil
 	}
 	if out.CrawlDelay, _ = rules.CrawlDelay(); out.CrawlDelay > job.Politeness.MaxCrawlDelay.D() { // asked of this job's agent only
 		Fault{crawl.VerdictBlocked, crawl.ReasonCrawlDelay, fmt.Sprintf("%s/robots.txt asks for a Crawl-delay of %v; politeness.max_crawl_delay is %v",
 			origin, out.CrawlDelay, job.Politeness.MaxCrawlDelay.D())}.apply(out)
 		out.CrawlDelay = 0
-		return false, nil
+		return false, rec, nil
 	}
 	if allowed, rule, line := rules.Match(task.URL.RequestURI()); !allowed {
 		Fault{crawl.VerdictBlocked, crawl.ReasonRobots, fmt.Sprintf("%s/robots.txt forbids it: line %d, %s",
 			origin, line, cut(rule))}.apply(out)
-		return false, nil
+		return false, rec, nil
 	}
-	return true, nil
+	return true, rec, nil
 }
 
 // unavailable says why a page is not fetched whose robots.txt could not be had. Where the whole host is out of reach
@@ -258,7 +266,7 @@ func originOf(task *crawl.Task) string {
 func (h *Handler) robotsRecord(ctx context.Context, a *attempt, state crawl.RobotsState, text []byte) error {
 	now, agent, file := time.Now(), a.job.RobotsAgent(), robots.Parse(text)
 	delay, _ := file.Agent(agent).CrawlDelay()
-	rec := crawl.Robots{Origin: originOf(a.task), State: state, Status: a.out.Status, Body: text, FetchedAt: now,
+	rec := crawl.Robots{Origin: originOf(a.task), State: state, Status: a.out.Status, Body: text, FetchedAt: now, Job: lifeOf(a.job),
 		Expires: now.Add(goodFor(a.job, delay, now.Sub(a.out.Started)))}
 	if err := h.deps.Robots.Put(ctx, rec, agent); err != nil {
 		return err

@@ -133,39 +133,51 @@ func (f *Frontier) tellWait(h *host, id crawl.JobID, n *HostNow, now time.Time) 
 	if n.Next = f.nextOf(h, js); js != nil {
 		n.Robots = h.robotsState(js.job, now)
 	}
-	say := func(why Wait, format string, args ...any) { n.Why, n.Text = why, fmt.Sprintf(format, args...) }
-	switch {
-	case n.Held:
-		say(WaitHeld, "it is held: release it to go on")
-	case h.busy > 0:
-		say(WaitActive, "a request is under way")
-	case js != nil && js.held:
-		say(WaitJob, "the execution is paused or stopped")
-	case js != nil && js.full():
-		say(WaitJob, "the execution may fetch nothing more: %s", cmp.Or(js.bound, "max_pages"))
-	case f.trouble.on:
-		say(WaitTrouble, "nobody can be reached: the network of this machine is looked at")
-	case h.resolving:
-		say(WaitAddress, "its address is being looked up")
-	case h.rec.Next.After(now) && h.rec.Failures > 0:
-		say(WaitBackoff, "it failed %d times in a row", h.rec.Failures)
-	case h.rec.Next.After(now) && h.rec.Backoff > 0:
-		say(WaitBackoff, "its server asked for fewer requests")
-	case h.rec.Next.After(now):
-		say(WaitRetryAfter, "its server said when to come back (Retry-After)")
-	case js != nil && task != nil && f.waitsForRobots(h, task, js, now):
-		say(WaitRobots, "its robots.txt is on its way")
-	case js != nil && f.hosts.earliest(h, js.job).After(now) && h.crawlDelay(js.job) > js.job.Politeness.Delay.D():
-		say(WaitCrawlDelay, "its robots.txt asks for %v between requests", h.crawlDelay(js.job))
-	case js != nil && f.hosts.earliest(h, js.job).After(now):
-		say(WaitDelay, "the delay between two requests")
-	case h.unit != nil && h.unit.shared && (h.unit.busy > 0 || h.unit.next.After(now)):
-		say(WaitAddress, "another host on its address is asked")
-	case h.paced:
-		say(WaitJob, "the execution goes at the pace that was set")
-	default:
-		say(WaitWindow, "a place among the requests that are under way at once")
+	if n.Why, n.Text = f.waitOfJob(h, js, n.Held); n.Why == "" {
+		n.Why, n.Text = f.waitOfHost(h, task, js, now)
 	}
+}
+
+// waitOfJob says what keeps the host from its turn whatever the time; "" where nothing does.
+func (f *Frontier) waitOfJob(h *host, js *jobState, held bool) (why Wait, text string) {
+	switch {
+	case held:
+		return WaitHeld, "it is held: release it to go on"
+	case h.busy > 0:
+		return WaitActive, "a request is under way"
+	case js != nil && js.held:
+		return WaitJob, "the execution is paused or stopped"
+	case js != nil && js.full():
+		return WaitJob, fmt.Sprintf("the execution may fetch nothing more: %s", cmp.Or(js.bound, "max_pages"))
+	case f.trouble.on:
+		return WaitTrouble, "no host answers: the network of this machine is being checked"
+	}
+	return "", ""
+}
+
+// waitOfHost says which rest, answer or turn the host waits for.
+func (f *Frontier) waitOfHost(h *host, task *crawl.Task, js *jobState, now time.Time) (why Wait, text string) {
+	switch {
+	case h.resolving:
+		return WaitAddress, "its address is being looked up"
+	case h.rec.Next.After(now) && h.rec.Failures > 0:
+		return WaitBackoff, fmt.Sprintf("it failed %d times in a row", h.rec.Failures)
+	case h.rec.Next.After(now) && h.rec.Backoff > 0:
+		return WaitBackoff, "its server asked for fewer requests"
+	case h.rec.Next.After(now):
+		return WaitRetryAfter, "its server said when to come back (Retry-After)"
+	case js != nil && task != nil && f.waitsForRobots(h, task, js, now):
+		return WaitRobots, "its robots.txt is on its way"
+	case js != nil && f.hosts.earliest(h, js.job).After(now) && h.crawlDelay(js.job) > js.job.Politeness.Delay.D():
+		return WaitCrawlDelay, fmt.Sprintf("its robots.txt asks for %v between requests", h.crawlDelay(js.job))
+	case js != nil && f.hosts.earliest(h, js.job).After(now):
+		return WaitDelay, "the delay between two requests"
+	case h.unit != nil && h.unit.shared && (h.unit.busy > 0 || h.unit.next.After(now)):
+		return WaitAddress, "another host on its address is asked"
+	case h.paced:
+		return WaitJob, "the execution goes at the pace that was set"
+	}
+	return WaitWindow, "a place among the requests that are under way at once"
 }
 
 // waitsForRobots reports whether the host's next task waits for a robots.txt.

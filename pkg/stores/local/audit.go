@@ -1,7 +1,6 @@
 package local
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -179,171 +178,12 @@ func tasksOf(e crawl.Event) []*crawl.Task {
 	return crawl.TasksOf(e)
 }
 
-// places says how often a URL was met where.
-type places struct{ queue, robots, journal, dead int }
-
-// match walks through the URLs and the sorted marks side by side.
-func (a *audit) match(ctx context.Context) (err error) {
-	next, err := a.sorter.merged()
-	if err != nil {
-		return err
-	}
-	from, to := a.files.pages.index()
-	if a.pages, err = a.at.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to}); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.pages.Close()) }()
-	m, ok, err := next()
-	if err != nil {
-		return err
-	}
-	count := map[string]int64{}
-	// upTo takes the marks before key as unclaimed, and those of key.
-	upTo := func(key []byte) (p places, err error) {
-		for ok && err == nil && string(m[:urlKeyLen]) <= string(key) {
-			if string(m[:urlKeyLen]) == string(key) {
-				p.add(m[urlKeyLen])
-			} else if m[urlKeyLen] == inQueue {
-				a.unclaimed((*urlKey)(m[:urlKeyLen]))
-			}
-			m, ok, err = next()
-		}
-		return p, err
-	}
-	from, to = a.bounds(kindURL)
-	err = scanRange(ctx, a.at, from, to, func(k, v []byte) error {
-		var e entry
-		if err := e.decode(v); err != nil || len(k) != urlKeyLen {
-			return fmt.Errorf("entry %x: %w", k, errEntry)
-		}
-		a.countEntry(count, (*urlKey)(k).job(), &e)
-		p, err := upTo(k)
-		a.place(&e, p, (*urlKey)(k))
-		return errors.Join(err, a.findRecord(&e, p, (*urlKey)(k)))
-	})
-	if err == nil {
-		_, err = upTo(to)
-	}
-	if err == nil {
-		err = a.compareTally(ctx, count)
-	}
-	return err
-}
-
-func (p *places) add(where byte) {
-	switch where {
-	case inQueue:
-		p.queue++
-	case inQueueRobots:
-		p.robots++
-	case inJournal:
-		p.journal++
-	case inDead:
-		p.dead++
-	}
-}
-
 // unclaimed notes a URL that is queued without a claim.
 func (a *audit) unclaimed(uk *urlKey) {
 	a.Unclaimed++
 	a.example("unclaimed", uk.key())
 	job, _ := a.s.jobs.name(uk.job())
 	a.finding("unclaimed", job, uk.job(), uk.key())
-}
-
-func (a *audit) place(e *entry, p places, uk *urlKey) {
-	k := uk.key()
-	if p.queue > 1 {
-		a.Doubled++
-		a.example("doubled", k)
-	}
-	switch e.state {
-	case crawl.StateExcluded:
-		a.Excluded++
-		if p.queue > 0 {
-			a.unclaimed(uk)
-		}
-		return
-	case crawl.StateDone:
-		a.Done++
-		if p.queue > 0 {
-			a.Stale++
-			a.example("stale", k)
-		}
-	default:
-		a.Open++
-		switch {
-		case p.queue+p.robots > 0:
-			a.Queued++
-		case p.journal > 0:
-			a.InFlight++
-		case p.dead > 0:
-			a.Buried++
-			a.example("buried", k)
-		default:
-			a.Lost++
-			a.example("lost", k)
-			a.finding("lost", "", uk.job(), k)
-		}
-	}
-	a.Claimed++
-}
-
-// countEntry counts as the tally does.
-func (a *audit) countEntry(count map[string]int64, job jobNum, e *entry) {
-	weighEntry(job, e, func(key []byte) { count[string(key)]++ })
-}
-
-// compareTally compares the counters on disk with the counted entries. Reasons beyond the limit share a counter and are
-// skipped.
-func (a *audit) compareTally(ctx context.Context, count map[string]int64) error {
-	onDisk := map[string]int64{}
-	from, to := a.bounds(kindTally)
-	err := scanRange(ctx, a.at, from, to, func(k, v []byte) error {
-		n, err := decodeCount(k, v)
-		if err == nil {
-			onDisk[string(k)] = n
-		}
-		return err
-	})
-	for k, n := range onDisk {
-		if k[jobEnd] != countExcluded && n != count[k] {
-			a.TallyOff++
-			a.Example("tally", fmt.Sprintf("counter %q is %d, counted %d", k, n, count[k]))
-		}
-	}
-	for k, n := range count {
-		if _, ok := onDisk[k]; !ok && k[jobEnd] != countExcluded {
-			a.TallyOff++
-			a.Example("tally", fmt.Sprintf("counter %q is missing, counted %d", k, n))
-		}
-	}
-	return err
-}
-
-// findRecord looks for the record of a page that was fetched, or for the reason why it has none.
-func (a *audit) findRecord(e *entry, p places, uk *urlKey) error {
-	if !e.isPage() {
-		return nil
-	}
-	d, k := a.Directory, uk.key()
-	d.PageURLs++
-	key := a.files.pages.key(k)
-	if a.pages.SeekGE(key) && bytes.Equal(a.pages.Key(), key) || p.journal+p.dead > 0 {
-		return a.pages.Error()
-	}
-	_, closer, err := a.at.Get(makeUnkeptKey(uk.job(), k))
-	switch {
-	case err == nil:
-		d.Unstored++
-		return closer.Close()
-	case !errors.Is(err, pebble.ErrNotFound):
-		return err
-	}
-	d.Gone++
-	a.example("page without a record", k)
-	a.finding("lost", "", uk.job(), k)
-	return nil
 }
 
 // example notes a URL of which only the key is known.

@@ -88,11 +88,11 @@ func (h *Hosts) PutHosts(ctx context.Context, hosts ...crawl.Host) error {
 // Robots implements crawl.RobotsStore.
 func (h *Hosts) Robots(ctx context.Context, origin string) (r crawl.Robots, found bool, err error) {
 	err = h.s.do(ctx, "read robots.txt of "+origin, func(ctx context.Context) error {
-		const sql = `SELECT state, status, fetched, expires, body FROM robots WHERE origin = $1`
+		const sql = `SELECT state, status, fetched, expires, body, job FROM robots WHERE origin = $1`
 		var state int16
 		var fetched, expires time.Time
 		r = crawl.Robots{Origin: origin}
-		err := h.s.pool.QueryRow(ctx, sql, indexed(origin)).Scan(&state, &r.Status, &fetched, &expires, &r.Body)
+		err := h.s.pool.QueryRow(ctx, sql, indexed(origin)).Scan(&state, &r.Status, &fetched, &expires, &r.Body, &r.Job)
 		if found = err == nil; found {
 			r.State, r.FetchedAt, r.Expires = crawl.RobotsState(state), fetched.UTC(), expires.UTC()
 		}
@@ -108,10 +108,10 @@ func (h *Hosts) Robots(ctx context.Context, origin string) (r crawl.Robots, foun
 func (h *Hosts) PutRobots(ctx context.Context, r crawl.Robots) error {
 	return h.s.do(ctx, "write robots.txt of "+r.Origin, func(ctx context.Context) error {
 		const sql = `
-			INSERT INTO robots (origin, state, status, fetched, expires, body) VALUES ($1, $2, $3, $4, $5, $6)
+			INSERT INTO robots (origin, state, status, fetched, expires, body, job) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (origin) DO UPDATE SET state = excluded.state, status = excluded.status, fetched = excluded.fetched,
-				expires = excluded.expires, body = excluded.body`
-		_, err := h.s.pool.Exec(ctx, sql, indexed(r.Origin), int16(r.State), int32(r.Status), r.FetchedAt, r.Expires, r.Body)
+				expires = excluded.expires, body = excluded.body, job = excluded.job`
+		_, err := h.s.pool.Exec(ctx, sql, indexed(r.Origin), int16(r.State), int32(r.Status), r.FetchedAt, r.Expires, r.Body, r.Job)
 		return err
 	})
 }

@@ -219,6 +219,13 @@ func (s *Server) forget(c net.Conn) {
 	delete(s.conns, c)
 }
 
+// Connections is how many connections are open, as far as the server has noticed.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
 // visit counts a visit of an unavailable page and returns how many came before.
 func (s *Server) visit(id int) int {
 	s.mu.Lock()

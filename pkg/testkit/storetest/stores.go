@@ -59,7 +59,7 @@ func Robots(t *testing.T, open func(t *testing.T) crawl.RobotsStore) {
 		s := open(t)
 		for _, r := range []crawl.Robots{
 			{Origin: "http://a.test", State: crawl.RobotsDisallowAll, Status: 503, FetchedAt: aTime, Expires: aTime},
-			{Origin: "http://a.test", Status: 200, Body: []byte("User-agent: *\r\n\x00\xff"), FetchedAt: aTime, Expires: aTime.Add(1e9)},
+			{Origin: "http://a.test", Status: 200, Body: []byte("User-agent: *\r\n\x00\xff"), FetchedAt: aTime, Expires: aTime.Add(1e9), Job: "j"},
 			{Origin: "https://a.test", State: crawl.RobotsAllowAll, Status: 404, FetchedAt: aTime, Expires: aTime},
 		} {
 			check(t, s.PutRobots(ctx, r))
@@ -67,7 +67,7 @@ func Robots(t *testing.T, open func(t *testing.T) crawl.RobotsStore) {
 		got, found, err := s.Robots(ctx, "http://a.test")
 		check(t, err)
 		if !found || got.Status != 200 || string(got.Body) != "User-agent: *\r\n\x00\xff" || got.State != crawl.RobotsRules ||
-			!sameTime(got.FetchedAt, aTime) || !sameTime(got.Expires, aTime.Add(1e9)) {
+			got.Job != "j" || !sameTime(got.FetchedAt, aTime) || !sameTime(got.Expires, aTime.Add(1e9)) {
 			t.Errorf("got %+v, found %v", got, found)
 		}
 		if got, _, _ := s.Robots(ctx, "https://a.test"); got.State != crawl.RobotsAllowAll {

@@ -98,8 +98,17 @@ func (c crawler) start(t *testing.T, more ...string) *life {
 	t.Helper()
 	agent := fmt.Sprintf("whirlpool-e2e-run-%d", agents.Add(1))
 	args := slices.Concat(c.args, []string{"--user-agent", agent}, more)
-	p := &life{cmd: exec.Command(c.exe, args...), ended: make(chan struct{}), began: time.Now(), agent: agent}
-	p.cmd.Env = append(os.Environ(), c.env...)
+	cmd := exec.Command(c.exe, args...)
+	cmd.Env = append(os.Environ(), c.env...)
+	p := launch(t, cmd)
+	p.agent = agent
+	return p
+}
+
+// launch starts a process that ends with the test at the latest.
+func launch(t *testing.T, cmd *exec.Cmd) *life {
+	t.Helper()
+	p := &life{cmd: cmd, ended: make(chan struct{}), began: time.Now()}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -11,5 +11,7 @@
 //	WHIRLPOOL_E2E_KILLS   how often its crawl is killed (12)
 //	WHIRLPOOL_E2E_HOSTS   hosts of the web of TestNoHostIsHurried (60)
 //	WHIRLPOOL_E2E_DELAY   delay between two requests to a host there (200ms)
+//	WHIRLPOOL_E2E_SERVE_KILLS   how often the server of TestAServerThatIsKilled is killed (20)
+//	WHIRLPOOL_E2E_SERVE_SEED    what its instants follow from (1)
 //	WHIRLPOOL_E2E_LARGE   not empty: 100 MB of malformed HTML and 10^6 nested elements, not a tenth of that
 package e2e

@@ -2399,6 +2399,7 @@ export interface components {
             seconds: number;
         };
         Stats: {
+            bound?: string;
             /** Format: int64 */
             bytes: number;
             /** Format: int64 */
