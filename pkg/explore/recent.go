@@ -26,7 +26,7 @@ type recent[T any] struct {
 }
 
 // get returns the value as of the changes of the index so far, or a recent one.
-func (r *recent[T]) get(ctx context.Context, changes int64, make func(context.Context) (T, error)) (T, error) {
+func (r *recent[T]) get(ctx context.Context, changes int64, produce func(context.Context) (T, error)) (T, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	age := time.Since(r.ended)
@@ -36,12 +36,12 @@ func (r *recent[T]) get(ctx context.Context, changes int64, make func(context.Co
 	case r.have && r.took >= cheap && age < recentFor+2*recentRest*r.took:
 		if !r.busy && age > recentRest*r.took {
 			r.busy = true
-			go r.renew(context.WithoutCancel(ctx), changes, make)
+			go r.renew(context.WithoutCancel(ctx), changes, produce)
 		}
 		return r.value, nil
 	}
 	began := time.Now()
-	value, err := make(ctx)
+	value, err := produce(ctx)
 	if err == nil {
 		r.keep(value, changes, began)
 	}
@@ -49,11 +49,11 @@ func (r *recent[T]) get(ctx context.Context, changes int64, make func(context.Co
 }
 
 // renew makes the value in the background.
-func (r *recent[T]) renew(ctx context.Context, changes int64, make func(context.Context) (T, error)) {
+func (r *recent[T]) renew(ctx context.Context, changes int64, produce func(context.Context) (T, error)) {
 	ctx, cancel := context.WithTimeout(ctx, recentFor)
 	defer cancel()
 	began := time.Now()
-	value, err := make(ctx)
+	value, err := produce(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.busy = false; err == nil {

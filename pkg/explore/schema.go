@@ -13,8 +13,9 @@ const schemaVersion = 2
 //	earlier   where in crawl.log the lines of a URL stand that are not its last
 //	requests  where in crawl.log the requests to a host stand
 //	cells     how many URLs a host has in a depth and a state
-//	counts    how many URLs have a verdict (v), reason (r), status (s), or depth and state (d: sixteen times the depth and
-//	          the state); how many records a language (L), type (T), status (S), what they are to others (C), or a field (F)
+//	counts    how many URLs have a verdict (v), reason (r), status (s), or depth and state (d: sixteen times the depth
+//	          and the state); how many records a language (L), type (T), status (S), what they are to others (C), or
+//	          a field (F)
 //	records   what lists show of a record, and where it stands in the file
 //	vals      values of site fields
 //	valcounts how many records have a value

@@ -15,8 +15,8 @@ type LogIndex interface {
 // SetLogIndex has the attempts of a URL be found by an index. Call it before the engine is asked.
 func (e *Engine) SetLogIndex(x LogIndex) { e.lines = x }
 
-// indexedLog is a crawl.log with an index of its URLs. What the index has not read yet, or cannot tell, is looked for in
-// the log.
+// indexedLog is a crawl.log with an index of its URLs. What the index has not read yet, or cannot tell, is looked for
+// in the log.
 type indexedLog struct {
 	crawl.LogList
 	index LogIndex
