@@ -27,7 +27,7 @@ type Access struct {
 type Identity struct {
 	Actor string // such as admin, or key:ci
 	Role  Role
-	Via   string // session, key, or open: nobody has to sign in
+	Via   string // session, key, or open: no sign-in is needed
 	hash  string // of the session
 }
 
@@ -38,7 +38,7 @@ func identityOf(ctx context.Context) Identity {
 
 func actorOf(ctx context.Context) string { return identityOf(ctx).Actor }
 
-// Times of what lets somebody in.
+// Lifetimes of sessions and links.
 const (
 	loginTime   = 15 * time.Minute
 	sessionIdle = 12 * time.Hour
@@ -56,7 +56,7 @@ const (
 type guard struct {
 	s      *Server
 	mu     sync.Mutex
-	tokens map[string]login // of links that nobody has used, by hash
+	tokens map[string]login // of unused links, by hash
 	local  string           // hash of the key for commands on this machine; empty: there is none
 }
 
@@ -91,8 +91,8 @@ func hashOf(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Login makes a link that signs somebody in once, within a quarter of an hour. The token stands in the fragment, which
-// no browser sends and no log has.
+// Login makes a link that signs a user in once, within a quarter of an hour. The token is in the fragment, which
+// browsers do not send and logs do not hold.
 func (s *Server) Login(role Role) string {
 	token := secretText(43)
 	g := s.guard
@@ -154,7 +154,7 @@ func (g *guard) store(ctx context.Context, hash string, v session) error {
 	return g.s.safe.put(ctx, sectionSessions, hash, data, ends)
 }
 
-// identify says who a request is from. Nobody is no error.
+// identify returns the identity behind a request. A request without one is no error.
 func (g *guard) identify(r *http.Request) (Identity, error) {
 	if g.s.Access.NoAuth {
 		return Identity{Actor: "admin", Role: Admin, Via: "open"}, nil
@@ -198,7 +198,7 @@ func (g *guard) byHash(ctx context.Context, hash string) (Identity, error) {
 	return Identity{Actor: v.Actor, Role: v.Role, Via: "session", hash: hash}, nil
 }
 
-// still reports whether somebody who was let in would be let in now.
+// still reports whether an identity that was accepted would be accepted now.
 func (g *guard) still(ctx context.Context, who Identity) (bool, error) {
 	switch who.Via {
 	case "session":

@@ -117,7 +117,7 @@ func replay(w http.ResponseWriter, r *http.Request, before *answer, request stri
 	}
 	w.Header().Set("Idempotent-Replayed", "true")
 	w.WriteHeader(before.Status)
-	_, _ = w.Write(before.Body) // whoever asked has gone
+	_, _ = w.Write(before.Body) // the client has gone
 }
 
 // keep stores an answer, but for failures of the server, after which a request may be tried again.

@@ -105,7 +105,7 @@ func (s *Server) progress(ctx context.Context, id crawl.JobID) (*Progress, error
 	return out, nil
 }
 
-// rate is how many pages a second were crawled over the last ten seconds; 0 where nobody counted.
+// rate is how many pages a second were crawled over the last ten seconds; 0 if there are no samples.
 func (s *Server) rate(ctx context.Context, id crawl.JobID) float64 {
 	series, err := s.Explore.Series(ctx, id, s.now().Add(-10*time.Second))
 	if err != nil || series == nil || len(series.PagesS) == 0 {

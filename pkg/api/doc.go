@@ -5,7 +5,8 @@
 //
 //  1. Let nobody in who may not: every operation declares a role, and a request is asked for its host, its origin and
 //     its session or key before anything of it is read.
-//  2. Cost little, whoever asks: bodies, lists, times and buffers are bounded, and a reader that does not read is
+//  2. Cost little, whatever the client does: bodies, lists, times and buffers are bounded, and a reader that does not
+//     read is
 //     dropped.
 //  3. Say what is wrong and what to do: every error is a problem (RFC 9457) with a detail for people.
 //  4. Make it safe to ask twice: ETags, idempotency keys, and actions that state a wish.

@@ -55,6 +55,10 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsIn) (*huma.StreamRe
 	//nolint:contextcheck // the request has its own
 	return stream(func(w http.ResponseWriter, r *http.Request) {
 		defer s.hub.leave()
+		if r.Method == http.MethodHead { // whoever asks has no use for a stream
+			w.Header().Set("Content-Type", "text/event-stream")
+			return
+		}
 		rd := &reader{s: s, w: w, ctl: http.NewResponseController(w), who: identityOf(r.Context()), after: after, seen: map[string]uint64{}}
 		for _, t := range topics {
 			if _, twice := rd.seen[t.name]; t.source != nil && !twice {
@@ -70,7 +74,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsIn) (*huma.StreamRe
 			}
 			return false
 		}
-		_ = rd.serve(r.Context()) // whoever reads has gone, or did not read
+		_ = rd.serve(r.Context()) // the client has gone, or did not read
 	}), nil
 }
 

@@ -134,6 +134,7 @@ func TestProgressIsToldToAllWhoFollow(t *testing.T) {
 func TestTopicsThatAreNot(t *testing.T) {
 	w := newWorld(t)
 	for topics, want := range map[string]int{"nonsense": http.StatusUnprocessableEntity, "": http.StatusUnprocessableEntity,
+		"agents:1": http.StatusUnprocessableEntity, "executions:": http.StatusUnprocessableEntity, "logs:loud": http.StatusUnprocessableEntity,
 		"execution:nobody": http.StatusNotFound, strings.Repeat("agents,", 40) + "agents": http.StatusUnprocessableEntity} {
 		if g := w.ask("GET", base+"/events?topics="+topics, ""); g.status != want {
 			t.Errorf("%.40q: %d %s, want %d", topics, g.status, g.body, want)
@@ -290,5 +291,16 @@ func TestTheFirstReaderFindsTheLastEvent(t *testing.T) {
 	}
 	if last, _ := s.hub.now(); last != 5 {
 		t.Errorf("the last event is %d, want 5: who has seen it is told to read everything again", last)
+	}
+}
+
+// Who asks for the head of a stream has it at once, and follows nothing.
+func TestTheHeadOfAStreamEnds(t *testing.T) {
+	w := newWorld(t)
+	if g := w.ask("HEAD", base+"/events?topics=executions", ""); g.status != http.StatusOK || g.header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("%d %v", g.status, g.header)
+	}
+	if n := w.readers(); n != 0 {
+		t.Errorf("%d readers are left", n)
 	}
 }

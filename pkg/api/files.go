@@ -224,6 +224,6 @@ func (s *Server) getBody(ctx context.Context, in *RecordPath) (*huma.StreamRespo
 	//nolint:contextcheck // the request has its own
 	return stream(func(w http.ResponseWriter, _ *http.Request) {
 		attach(w, rec.Key[:min(len(rec.Key), 16)]+".bin", "application/octet-stream")
-		_, _ = (&patient{ResponseWriter: w}).Write(data) // whoever asked has gone
+		_, _ = (&patient{ResponseWriter: w}).Write(data) // the client has gone
 	}), nil
 }

@@ -48,7 +48,7 @@ func problem(ctx context.Context, status int, detail string, errs ...error) *hum
 	return p
 }
 
-// shortValue keeps answers to wrong input short: nobody needs his own megabyte back.
+// shortValue keeps answers to wrong input short: a megabyte of input is not sent back.
 func shortValue(v any) any {
 	data, err := json.Marshal(v)
 	if err != nil || len(data) > 200 {
@@ -77,7 +77,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, detail str
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(problem(r.Context(), status, detail)) // whoever asked has gone
+	_ = json.NewEncoder(w).Encode(problem(r.Context(), status, detail)) // the client has gone
 }
 
 // statusOf are the statuses of errors that can be told apart.
@@ -96,7 +96,7 @@ var statusOf = []struct {
 	{context.Canceled, statusGone},
 }
 
-// statusGone says that whoever asked has gone: nobody reads it.
+// statusGone says that the client has gone: the answer is not read.
 const statusGone = 499
 
 // failed makes a problem of an error of a handler.

@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// Role is what somebody may do: each has all rights of those before it.
+// Role says what an identity may do: each role has all rights of those before it.
 type Role int
 
 // The roles.

@@ -25,7 +25,7 @@ type KeyToMake struct {
 	Days int    `json:"days,omitempty" minimum:"0" maximum:"3650" doc:"until it expires; 0: never"`
 }
 
-// LoginURL is a link that signs somebody in once.
+// LoginURL is a link that signs a user in once.
 type LoginURL struct {
 	URL     string    `json:"url"`
 	Expires time.Time `json:"expires"`

@@ -35,7 +35,7 @@ func (s *Server) systemRoutes() {
 	add(s, route{method: http.MethodPatch, path: "/settings", id: "changeSettings", role: Admin, text: "Change settings of the server"}, s.changeSettings)
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte("ok\n")) // whoever asked has gone
+		_, _ = w.Write([]byte("ok\n")) // the client has gone
 	})
 }
 

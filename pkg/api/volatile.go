@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// volatileTopic is what changes all the time: how far a crawl is, its figures, the end of a log. Only its present state
-// is kept, and only while somebody reads it.
+// volatileTopic is a topic whose values change all the time: the progress of a crawl, its figures, the end of a log.
+// Only the present value is kept, and only while a client reads it.
 type volatileTopic struct {
 	name    string
 	refs    int

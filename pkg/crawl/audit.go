@@ -1,6 +1,7 @@
 package crawl
 
-// AuditReport is what an audit of a crawl found. A sound crawl has no Faults; where it has Doubts, nobody knows yet.
+// AuditReport is what an audit of a crawl found. A sound crawl has no Faults. If it has Doubts, the audit could not
+// prove everything.
 type AuditReport struct {
 	Claimed  int64 `json:"claimed"` // URLs ever claimed
 	Done     int64 `json:"done"`

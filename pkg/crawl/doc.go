@@ -14,7 +14,7 @@
 //	 4. Content-seen decides new, exact copy or near-duplicate, stores the [Record], and passes the [Links] on.
 //	 5. The URL filter makes links canonical and applies the job's scope and rules: a [Filtered] of candidates.
 //	 6. The host splitter finds the node that owns each host, and sends each node its [Claim].
-//	 7. The duplicate URL eliminator (DUE) claims what nobody has claimed: [Fresh] tasks for the frontier.
+//	 7. The duplicate URL eliminator (DUE) claims new URLs: [Fresh] tasks for the frontier.
 //
 // # Rules that every stage and store obeys
 //

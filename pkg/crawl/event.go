@@ -9,7 +9,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Event is what travels on the bus. Events are pointers, and nobody changes an event after publishing it.
+// Event is what travels on the bus. Events are pointers. An event must not be changed after it is published.
 type Event interface {
 	// Topic names the queue that the event goes to.
 	Topic() string

@@ -20,7 +20,7 @@ const (
 	VerdictRefused             // we do not want it: media type, private address, too many redirects, limits
 	VerdictFailed              // retried as often as allowed, still failing
 	VerdictExcluded            // never asked for: out of scope, over a budget, a trap
-	VerdictInterrupted         // nobody can tell whether the attempt was made, or what it brought was lost: lease it again
+	VerdictInterrupted         // the attempt may not have been made, or its result was lost: lease it again
 )
 
 var verdictNames = [...]string{"none", "done", "retry", "gone", "blocked", "refused", "failed", "excluded", "interrupted"}

@@ -71,7 +71,7 @@ const (
 // these queues are short, and the cycle fetch → … → frontier → fetch cannot lock itself.
 //
 // Leases travel alone: while one fetch is slow, the broker would take the others of its bundle for unfinished, and
-// give all of them to somebody else when the fetcher dies.
+// deliver all of them again when the fetcher dies.
 var table = []Stage{
 	{
 		Name:    "fetcher",
@@ -128,7 +128,7 @@ func newOf[E any, P interface {
 	return P(new(E))
 }
 
-// Stages returns the stages of the pipeline, in the order of a URL's story. Nobody changes them.
+// Stages returns the stages of the pipeline, in the order of a URL's story. Callers must not change them.
 func Stages() []Stage { return table }
 
 // StageNames returns the names of the stages, in the order of a URL's story.

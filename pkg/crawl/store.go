@@ -42,14 +42,14 @@ type Claimed uint8
 
 // The answers.
 const (
-	Known  Claimed = iota // somebody else claimed it
+	Known  Claimed = iota // another message claimed it
 	New                   // claimed now
 	Repeat                // claimed before, by the same message: it may or may not have got any further then
 )
 
 // URLSet is the memory of the duplicate URL eliminator.
 type URLSet interface {
-	// Claim claims the URLs of tasks that nobody has claimed, on behalf of message by, and answers for each task in
+	// Claim claims the URLs of tasks that are not claimed yet, on behalf of message by, and answers for each task in
 	// order. The answer is durable when Claim returns. A URL that appears twice in tasks is New once and Known after. A
 	// URL that is only excluded can still be claimed. Stores whose queues may be lost keep the whole task, to rebuild
 	// the queue. All tasks belong to the job. Claim does not retain the slice.
@@ -70,7 +70,7 @@ type Entry struct {
 	Attempts int
 	// First tells Finish that the URL is claimed and has no outcome yet. A store then writes without looking, and may
 	// forget which message claimed the URL. Stores beside a broker look all the same: a broker may deliver a task twice
-	// after a lost connection, so nobody can promise First there.
+	// after a lost connection, so First cannot be promised there.
 	First bool
 	// Epoch is that of the revision of the job by which the outcome came about; 0 is the first.
 	Epoch uint32
@@ -314,7 +314,7 @@ type Archive interface {
 	Write(ctx context.Context, x *Exchange) error
 }
 
-// Jobs finds jobs by their ids. What it returns is shared: nobody changes it.
+// Jobs finds jobs by their ids. What it returns is shared: callers must not change it.
 type Jobs interface {
 	// Job returns the job as it is now.
 	Job(ctx context.Context, id JobID) (*Job, error)

@@ -45,7 +45,7 @@ func (x *Explorer) Chain(ctx context.Context, id crawl.JobID, url string) (*Chai
 	return c, nil
 }
 
-// hops follows the referrers back to a seed.
+// hops follows the referrers of a URL back to a seed.
 func (x *index) hops(ctx context.Context, hash int64, c *Chain) error {
 	seen := map[int64]bool{}
 	for len(c.Hops) < maxHops {

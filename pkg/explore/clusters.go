@@ -144,7 +144,7 @@ func (x *index) members(ctx context.Context, original int64, of string, p Page, 
 	return err
 }
 
-// copies lists the first members of a cluster, but for one page and the original.
+// copies lists the first members of a cluster, without the original and the page given.
 func (x *index) copies(ctx context.Context, original, besides int64) ([]Member, error) {
 	out := []Member{}
 	err := each(ctx, x.read, "SELECT "+memberColumns+" FROM records m WHERE m.original = ? AND m.original <> 0 AND m.hash <> ? "+
@@ -156,7 +156,7 @@ func (x *index) copies(ctx context.Context, original, besides int64) ([]Member, 
 	return out, err
 }
 
-// originalOf is what a page is a copy of. The distance is that between the two.
+// originalOf returns the original that a page is a copy of, and the distance between the two.
 func (x *index) originalOf(ctx context.Context, r *found) (m *Member, err error) {
 	err = each(ctx, x.read, "SELECT "+memberColumns+" FROM records m WHERE m.hash = ?", []any{r.original}, func(scan func(...any) error) error {
 		o, _, simhash, err := scanMember(scan)

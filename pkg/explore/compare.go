@@ -199,7 +199,7 @@ func (p *pairing) page(change Change, c cursor, limit int) (rows []changed, next
 	return rows, nil
 }
 
-// older is the index that is less current.
+// older returns the index that was updated less recently.
 func older(a, b *Index) *Index {
 	if a.Share < b.Share {
 		return a

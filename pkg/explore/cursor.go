@@ -22,7 +22,7 @@ func limitOf(p Page) int {
 	return min(p.Limit, maxLimit)
 }
 
-// cursor is where a list goes on. Of says of which list it is.
+// cursor is the place where a list continues. Of names the list that it belongs to.
 type cursor struct {
 	Of    string  `json:"o"`
 	ID    int64   `json:"i,omitempty"`
@@ -32,7 +32,7 @@ type cursor struct {
 	Key   string  `json:"k,omitempty"`
 }
 
-// listOf names a list by all that was asked for.
+// listOf names a list by its filter.
 func listOf(parts ...any) string {
 	b, _ := json.Marshal(parts) // strings, numbers and maps of them
 	return strconv.FormatUint(xxh3.Hash(b), 36)

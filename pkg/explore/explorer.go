@@ -20,7 +20,7 @@ type Options struct {
 	Source func(ctx context.Context, id crawl.JobID) (*Source, error)
 	Log    *slog.Logger
 	Ring   *Ring // of the program's log; nil: it is not shown
-	// Eager has the index give no way to the crawl: for tests, and where nothing crawls.
+	// Eager indexes at full speed, without pauses for the crawl: for tests, and where nothing crawls.
 	Eager bool
 }
 
@@ -149,7 +149,8 @@ func (x *Explorer) index(ctx context.Context, id crawl.JobID) (*index, error) {
 	return ix, nil
 }
 
-// Follow indexes and samples an execution though nobody asks for it, until Unfollow: one that runs.
+// Follow indexes and samples an execution until Unfollow, even if no request asks for it. It is called for running
+// ones.
 func (x *Explorer) Follow(ctx context.Context, id crawl.JobID) error {
 	ix, err := x.index(ctx, id)
 	if err == nil {
@@ -175,7 +176,7 @@ func (x *Explorer) Unfollow(id crawl.JobID) {
 	x.sample(ctx, ix, time.Now())
 }
 
-// Refresh asks for the source of an execution anew: its job was revised.
+// Refresh reads the source of an execution again, after a revision of its job.
 func (x *Explorer) Refresh(ctx context.Context, id crawl.JobID) error {
 	x.mu.Lock()
 	ix := x.open[id]

@@ -14,10 +14,10 @@ const maxFaceted = 10_000
 // maxFacetedMatches is the same for a search, whose records lie apart.
 const maxFacetedMatches = 3_000
 
-// facetsFor is how long facets are good though records come.
+// facetsFor is how long facets are served from memory even if new records were indexed.
 const facetsFor = 5 * time.Second
 
-// facetCache remembers facets, while nothing changes, or for a while.
+// facetCache keeps facets by list until a record is added, and for at least facetsFor.
 type facetCache struct {
 	mu sync.Mutex
 	by map[string]*facetsThen
@@ -29,7 +29,7 @@ type facetsThen struct {
 	facets  *Facets
 }
 
-// facetsNow counts facets, unless they are remembered.
+// facetsNow returns the facets in the cache, or counts them.
 func (q *recordQuery) facetsNow(ctx context.Context, w *where, some bool) (*Facets, error) {
 	records, c := q.ix.Index().Records, &q.ix.faceted
 	c.mu.Lock()
@@ -112,7 +112,7 @@ func (q *recordQuery) facetGroups(ctx context.Context, f *Facets, from, cond str
 	return groups, err
 }
 
-// maxFacetValues is how many values of a facet are told.
+// maxFacetValues is how many values of a facet are returned.
 const maxFacetValues = 20
 
 func countsOf(group map[int64]int64, name func(int64) string) []Count {

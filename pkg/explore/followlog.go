@@ -41,7 +41,7 @@ func stateOf(v crawl.Verdict, reason string) int {
 	return stateFailed
 }
 
-// hashOf is what the index knows a URL by.
+// hashOf returns the number by which the index knows a URL.
 func hashOf(k weburl.Key) int64 { return int64(binary.BigEndian.Uint64(k[8:16])) }
 
 // entry is the last line of a URL.

@@ -133,7 +133,7 @@ func (x *index) paced(lines []*crawl.LogLine) []Request {
 	return out
 }
 
-// gapReason tells why a host had such a rest behind a request.
+// gapReason returns why a host rested after a request.
 func (x *index) gapReason(gap time.Duration, before *crawl.LogLine) string {
 	if x.source().Job == nil {
 		return ""

@@ -151,7 +151,7 @@ func statusText(status int) string {
 	return strconv.Itoa(status)
 }
 
-// levelOf is how much a line of crawl.log wants to be seen.
+// levelOf returns the log level of a line of crawl.log.
 func levelOf(l *crawl.LogLine) slog.Level {
 	switch l.Verdict {
 	case crawl.VerdictFailed:

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// An indexer that nothing else wants the processor for rests a little. Beside work that fills the machine, or half of
-// what the process may use, it takes a fiftieth of what that work takes. When nothing is crawled, it goes on whatever
-// else the machine does: that is for the operating system to share out.
+// The indexer pauses between batches. On an idle machine the pauses are short. If other work fills the machine, or uses
+// half of the processors this process may use, the indexer takes a fiftieth of the processor time of that work. When
+// nothing is crawled it does not wait for other programs: the operating system shares out the processors.
 const (
 	restIdle = 0.2
 	restBusy = 50   // over the cores that other work uses
@@ -18,7 +18,7 @@ const (
 	measured = 100 * time.Millisecond // of rest at least
 )
 
-// pace says how long an indexer rests. It measures what else is done while the indexer rests.
+// pace computes the pauses of an indexer. It measures the load of the machine during a pause.
 type pace struct {
 	ended  time.Time     // of the last work of the indexer
 	used   time.Duration // by the process until then

@@ -45,7 +45,7 @@ func (x *index) recordLine(off, length int64) (line []byte, err error) {
 	return buf, nil
 }
 
-// errMoved says that a record is not where the index has it: records were taken back.
+// errMoved says that a record is not where the index says, because records were taken back.
 var errMoved = fmt.Errorf("%w: records were moved, and the index follows: ask again in a second", ErrNotFound)
 
 // found is a record in the index with what the file has of it.
@@ -117,7 +117,7 @@ func (x *Explorer) Record(ctx context.Context, id crawl.JobID, key string) (*Rec
 	return w, err
 }
 
-// cutRecord bounds what stands in a record: its strings are plain, long ones cut, and links are told beside it.
+// cutRecord bounds a record for an answer: strings become plain text, long ones are cut, and links are returned apart.
 func cutRecord(line []byte) (json.RawMessage, []string, error) {
 	var all map[string]any
 	dec := json.NewDecoder(bytes.NewReader(line))
@@ -182,7 +182,7 @@ func (c *cutter) value(name string, v any, most, items int) any {
 	return v
 }
 
-// links reads the links of a record, and what became of them.
+// links reads the links of a record and the state of each target.
 func (x *index) links(ctx context.Context, line []byte) ([]LinkState, error) {
 	var rec struct {
 		Links []struct{ URL, Text, Rel string } `json:"links"`
@@ -225,7 +225,7 @@ func (x *index) links(ctx context.Context, line []byte) ([]LinkState, error) {
 	return out, err
 }
 
-// canonical is a URL as the crawl knows it.
+// canonical returns the canonical form of a URL by the rules of the job.
 func (x *index) canonical(u weburl.URL) weburl.URL {
 	if x.source().Job == nil {
 		return u

@@ -53,7 +53,7 @@ func (s *samples) add(v Sample) {
 	}
 }
 
-// since returns the samples from a time on, and the one before it, which rates need.
+// since returns the samples from a time on, and the one before it, from which the first rate is computed.
 func (s *samples) since(t time.Time) []Sample {
 	from := max(0, len(s.list)-int(s.most))
 	for from < len(s.list) && s.list[from].At.Before(t) {
@@ -106,7 +106,9 @@ func (x *Explorer) sample(ctx context.Context, ix *index, now time.Time) {
 
 // Series implements Reader.
 func (x *Explorer) Series(_ context.Context, id crawl.JobID, since time.Time) (*Series, error) {
-	out := &Series{StepS: fineStep, At: []int64{}, Gaps: []int{}}
+	none := []int64{} // a list is never null
+	out := &Series{StepS: fineStep, At: none, PagesS: []float64{}, BytesS: []float64{}, Known: none, Done: none, Pages: none, Queued: none, InFlight: none,
+		Waiting: none, Class2: none, Class3: none, Class4: none, Class5: none, None: none, Gaps: []int{}}
 	x.mu.Lock()
 	s := x.series[id]
 	x.mu.Unlock()
@@ -132,7 +134,7 @@ func (x *Explorer) Series(_ context.Context, id crawl.JobID, since time.Time) (*
 	return out, nil
 }
 
-// add adds a row. A row behind a gap has no rates: nobody knows when in the gap it happened.
+// add adds a row. The row after a gap has no rates, because the counts may have changed at any time in the gap.
 func (s *Series) add(v, before *Sample) {
 	var pages, bytes float64
 	if before != nil {

@@ -238,7 +238,7 @@ func (q *taskQuery) indexed(ctx context.Context) error {
 	return q.scanned(ctx, w, args)
 }
 
-// scanned notes how far a scan came that found too little.
+// scanned notes where a scan stopped that met its bound before the page was full.
 func (q *taskQuery) scanned(ctx context.Context, w *where, args []any) error {
 	var n, last int64
 	err := q.ix.read.QueryRowContext(ctx, "SELECT count(*), coalesce(min(id), 0) FROM (SELECT id FROM urls u WHERE "+w.narrow+
@@ -272,7 +272,7 @@ func (w *where) add(cond string, args ...any) {
 	w.rest += cond
 }
 
-// where makes a condition of the filter. some is false where nothing can match. The most telling part comes first.
+// where makes a condition of the filter. some is false where nothing can match. The most selective part comes first.
 func (q *taskQuery) where(ctx context.Context) (w *where, some bool, err error) {
 	w = &where{}
 	f := &q.f

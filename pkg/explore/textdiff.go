@@ -30,7 +30,7 @@ func (x *Explorer) TextDiff(ctx context.Context, a crawl.JobID, keyA string, b c
 	return d, nil
 }
 
-// side finds the text of a record, wherever it is kept.
+// side finds the text of a record: in the record, its body or its original.
 func (x *Explorer) side(ctx context.Context, id crawl.JobID, key string, s *Side) (string, error) {
 	ix, err := x.index(ctx, id)
 	if err != nil {

@@ -141,7 +141,7 @@ type Compared struct {
 	Share  float64 `json:"share,omitempty"` // of the text that differs, roughly, by the simhashes
 }
 
-// Brief is what lists tell of a record.
+// Brief is the short form of a record in lists.
 type Brief struct {
 	Title     string    `json:"title"`
 	Status    int       `json:"status"`

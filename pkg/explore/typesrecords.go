@@ -68,7 +68,7 @@ type FieldFacet struct {
 	Values []Count `json:"values"` // the twenty most frequent
 }
 
-// RecordWhole is all that is stored of a page.
+// RecordWhole is everything stored about a page.
 type RecordWhole struct {
 	Record   json.RawMessage `json:"record"` // as it stands in pages.jsonl, but for what Cut names
 	Key      string          `json:"key"`
@@ -80,7 +80,7 @@ type RecordWhole struct {
 	Index    *Index          `json:"index"`
 }
 
-// LinkState is a link and what became of it.
+// LinkState is a link and the state of its target.
 type LinkState struct {
 	URL    string `json:"url"`
 	Key    string `json:"key,omitempty"`

@@ -20,7 +20,7 @@ type Source struct {
 	Bodies crawl.KeptBodies
 }
 
-// Live is what only the engine knows of a job.
+// Live returns the state of a job that only the engine has.
 type Live interface {
 	// Queued returns up to limit of the job's queued tasks, in an order that holds between calls, and where to go on:
 	// "" means there are no more.

@@ -28,7 +28,7 @@ type EngineOptions struct {
 	Bus        membus.Config
 	// WARC says of which jobs WARC files are written; nil: of none.
 	WARC func(crawl.JobID) bool
-	// Tap is told of the lines of crawl.log when they are written; nil: nobody listens. It must not wait.
+	// Tap is told of the lines of crawl.log when they are written; nil: none. It must not block.
 	Tap     func([]crawl.LogLine)
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil: none
@@ -185,7 +185,7 @@ func (e *Engine) countBytes(lines []crawl.LogLine) {
 	}
 }
 
-// tap tells of lines of crawl.log whoever wants to know.
+// tap passes lines of crawl.log to EngineOptions.Tap.
 func (e *Engine) tap(lines []crawl.LogLine) {
 	e.countBytes(lines)
 	if e.opt.Tap != nil {
@@ -210,8 +210,8 @@ func (t tappedLog) Append(ctx context.Context, lines ...crawl.LogLine) error {
 	return err
 }
 
-// outstanding is how many messages are not wholly handled. Over a store that broke, none will be: nobody is to wait for
-// them.
+// outstanding is how many messages are not wholly handled. Over a store that broke, none will be: they are not waited
+// for.
 func (e *Engine) outstanding() int64 {
 	if e.store.Err() != nil {
 		return 0

@@ -122,8 +122,7 @@ func (e *Engine) context() context.Context {
 	return e.running
 }
 
-// start lets a job run, if the engine does: its seeds go out, and somebody looks whether it has ended. Its turn is
-// held.
+// start lets a job run, if the engine does: it sends the seeds and begins to watch for its end. Its turn is held.
 func (e *Engine) start(j *engineJob) error {
 	running := e.context()
 	if m := j.marked(); running == nil || m.Stopped || m.Ended {
@@ -184,7 +183,7 @@ func (j *engineJob) faulty() error {
 	return j.fault
 }
 
-// runs reports whether somebody looks after the job.
+// runs reports whether the goroutines of the job run.
 func (j *engineJob) runs() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

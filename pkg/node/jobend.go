@@ -97,7 +97,7 @@ func (w *jobWatch) recountPages(ctx context.Context, job crawl.JobID) error {
 // and then has its own fetched again. A node in whose dead letters such a page is may say that the job has ended
 // without it.
 func (w *jobWatch) among(ctx context.Context, j crawl.JobInfo, s *standstill) (bool, error) {
-	if s.claimed == 0 { // seeds that nobody has claimed yet are in this node's broker, if anywhere
+	if s.claimed == 0 { // unclaimed seeds are in this node's broker, if anywhere
 		return w.lost.Quiet(ctx, Topics()...), nil
 	}
 	n, err := w.following.Waiting(ctx, j.ID)

@@ -13,7 +13,7 @@ import (
 )
 
 // jobRevisions tells a cluster's frontier which revisions of the jobs apply, and sees to it that what they let in is
-// let in: on a ring by one of the nodes, for whoever sweeps a job holds its lock in the database.
+// let in: on a ring by one of the nodes, because the node that sweeps a job holds its lock in the database.
 type jobRevisions struct {
 	jobs     *postgres.Jobs
 	frontier *frontier.Frontier
@@ -164,7 +164,7 @@ func (r *jobRevisions) goOn(ctx context.Context, id crawl.JobID, s crawl.Sweep) 
 }
 
 // concluded reports whether a job of which nothing is under way lets in nothing more that older revisions left out.
-// still tells, while nobody else sweeps the job, whether nothing is under way yet.
+// still reports, while this node alone sweeps the job, whether nothing is under way yet.
 func (r *jobRevisions) concluded(ctx context.Context, id crawl.JobID, still func(context.Context) (bool, error)) (done bool, err error) {
 	state, err := r.jobs.Sweep(ctx, id)
 	if err != nil || !state.Due() || r.frontier.Exhausted(id) {

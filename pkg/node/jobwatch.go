@@ -34,8 +34,8 @@ type jobWatch struct {
 	// takeBack has all nodes' pages fetched again whose links seem to be lost.
 	takeBack func()
 	patience time.Duration // of the ring: see patience
-	// concluded reports whether no revision of a job lets in more than it has had. It asks still whether that is so
-	// yet, when nobody else can let in anything.
+	// concluded reports whether no revision of a job lets in more than it has had. It asks still whether that is so yet,
+	// when nothing else can let in more URLs.
 	concluded func(ctx context.Context, job crawl.JobID, still func(context.Context) (bool, error)) (bool, error)
 	log       *slog.Logger
 	looked    map[crawl.JobID]standstill

@@ -16,7 +16,7 @@ type letters struct {
 	by map[crawl.JobID]map[crawl.MessageID]bool
 }
 
-// openLetters counts what the store holds. A letter that cannot be read is nobody's.
+// openLetters counts what the store holds. A letter that cannot be read belongs to no job.
 func openLetters(ctx context.Context, d local.DeadLetters) (*letters, error) {
 	l := &letters{DeadLetters: d, by: map[crawl.JobID]map[crawl.MessageID]bool{}}
 	return l, d.ListReadable(ctx, func(m bus.DeadLetter) error {

@@ -32,7 +32,7 @@ type LocalOptions struct {
 	Log       *slog.Logger
 	Metrics   prometheus.Registerer // nil: none
 	// Stdin is where a list of seeds comes from whose name is "-"; nil: there is none. BadSeed is told of the lines of a
-	// list that are no seeds; nil: nobody wants to know.
+	// list that are no seeds; nil: they are skipped silently.
 	Stdin   io.Reader
 	BadSeed func(line int, err error)
 	// SiteParsers read pages besides the job's site rules; nil: none.

@@ -42,7 +42,7 @@ type Stores struct {
 	Kept crawl.KeptBodies
 	// Redirects is where loops of redirects are found.
 	Redirects crawl.Redirects
-	// Jars are the cookies of jobs; nil: none are kept. OwnJars: nobody else changes them.
+	// Jars are the cookies of jobs; nil: none are kept. OwnJars: no other process changes them.
 	Jars    crawl.Jars
 	OwnJars bool
 	// Places is which pages keep their places in the page budget; nil: Pages forgets the records of pages that are
@@ -50,7 +50,7 @@ type Stores struct {
 	Places crawl.Places
 	// Spending is what jobs spend of their bounds.
 	Spending crawl.Spending
-	// Following is used on a ring of nodes; nil: nobody waits for the links of pages.
+	// Following is used on a ring of nodes; nil: the links of pages are not tracked.
 	Following crawl.Following
 }
 
@@ -105,9 +105,9 @@ type Deps struct {
 	Registry prometheus.Registerer // nil: no metrics
 	Metrics  *pipeline.Metrics     // of the stages; nil: those of Registry
 	// Outstanding returns how many messages are not wholly handled, their descendants included; nil where the bus keeps
-	// them when the program ends, so that nobody need wait.
+	// them when the program ends, so that no wait is needed.
 	Outstanding func() int64
-	// Quiet reports whether nothing of a job is on its way, and no seed of it is still to come; nil: nobody can tell. The
+	// Quiet reports whether nothing of a job is on its way, and no seed of it is still to come; nil: unknown. The
 	// frontier needs it to crawl level by level.
 	Quiet func(crawl.JobID) bool
 	// Held reports whether the handlers wait for something that people have to mend: see pipeline.Config. nil: never.

@@ -2,7 +2,7 @@ package node
 
 import "sync"
 
-// brake holds the frontier while anybody is against leasing: the user, or the disk.
+// brake holds the frontier while the user or a full disk forbids leasing.
 type brake struct {
 	mu   sync.Mutex
 	user bool

@@ -48,7 +48,7 @@ func noteOfList(store *local.Store, job *crawl.Job) string {
 	return "seeds " + job.SeedList
 }
 
-// storedSeeds returns how far the list of a job was read; found is false where it has none, or nobody began to.
+// storedSeeds returns how far the list of a job was read; found is false if it has none, or reading has not begun.
 func storedSeeds(ctx context.Context, store *local.Store, job *crawl.Job) (s SeedState, found bool, err error) {
 	data, found, err := store.Meta().Get(ctx, noteOfList(store, job))
 	if err == nil && found {

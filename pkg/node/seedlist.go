@@ -27,12 +27,12 @@ const (
 type listFeed struct {
 	bus    bus.Bus
 	ledger crawl.Ledger
-	rules  crawl.RobotsStore // nil: nobody but this job has asked for a robots.txt
+	rules  crawl.RobotsStore // nil: no other job has asked for a robots.txt
 	job    *crawl.Job
 	canon  *urlrules.Rules
 	list   *seedlist.List
 	event  func(crawl.Batch) crawl.Event
-	note   func(context.Context, seedlist.Count) error // nil: nobody goes on with the list
+	note   func(context.Context, seedlist.Count) error // nil: reading is not continued after a restart
 	run    crawl.MessageID                             // tells what one reading publishes from what others do
 	sent   int                                         // batches
 	count  seedlist.Count
@@ -88,8 +88,8 @@ func (f *listFeed) read(ctx context.Context, before int) error {
 	}
 }
 
-// readLines hands on the lines of a list, and returns what ended it. Reading may take for ever: nobody waits for it
-// when ctx is done.
+// readLines hands on the lines of a list, and returns what ended it. Reading may block for ever: when ctx is done it is
+// not waited for.
 func readLines(ctx context.Context, r *seedlist.Reader, before int, to chan<- seedlist.Line) error {
 	if err := r.Skip(before); err != nil {
 		return err

@@ -62,7 +62,7 @@ func (e *Engine) markEnded(j *engineJob) error {
 	if m.Stopped {
 		return nil
 	}
-	if !e.hasEnded(j.id) { // somebody gave it more to do
+	if !e.hasEnded(j.id) { // it got more work meanwhile
 		return e.start(j)
 	}
 	m.Ended = true

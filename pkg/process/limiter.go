@@ -9,8 +9,8 @@ import (
 )
 
 // limitWindow is the time in which repeats are counted, maxLimitKeys the number of messages counted separately.
-// Messages are constants of the program, so there are fewer; if somebody puts a URL into one, memory stays bounded all
-// the same.
+// Messages are constants of the program, so there are fewer. If a message has a URL in it by mistake, memory stays
+// bounded all the same.
 const (
 	limitWindow  = time.Second
 	maxLimitKeys = 1024

@@ -21,7 +21,7 @@ const (
 	maxFile = 1 << 20
 )
 
-// foreign are variables with our prefix that belong to somebody else: to tests and to docker-compose.yml.
+// foreign are variables with our prefix that are not settings: those of tests and of docker-compose.yml.
 var foreign = []string{"WHIRLPOOL_TEST_", "WHIRLPOOL_E2E_", "WHIRLPOOL_VERSION=", "WHIRLPOOL_UID=", "WHIRLPOOL_GID="}
 
 // Load returns the configuration: the defaults, overridden by the file, overridden by environ ("NAME=value" each). If
@@ -77,7 +77,7 @@ func variables(environ []string) map[string]string {
 	return vars
 }
 
-// readEnv reads vars into the settings, and refuses what is nobody's. It takes from vars what it knows.
+// readEnv reads vars into the settings and removes them from vars. It refuses unknown ones.
 func readEnv(vars map[string]string, all []setting) error {
 	var faults []error
 	var known []string

@@ -44,8 +44,8 @@ type URL string
 // Reveal returns the URL with its password.
 func (u URL) Reveal() string { return string(u) }
 
-// String implements fmt.Stringer. A URL that cannot be read is masked as a whole, for nobody knows where its password
-// is.
+// String implements fmt.Stringer. A URL that cannot be parsed is masked as a whole, because its password cannot be
+// found.
 func (u URL) String() string {
 	parsed, err := url.Parse(string(u))
 	switch {

@@ -27,7 +27,7 @@ func relaxTimers() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if slack() != usualSlack {
-		return // begun again, or somebody's choice
+		return // begun again, or set by the user
 	}
 	exe, err := os.Executable()
 	if err != nil || unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0) != nil || slack() != timerSlack {

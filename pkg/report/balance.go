@@ -24,7 +24,7 @@ func (a *clusterAudit) look(ctx context.Context) (l look, err error) {
 	if err != nil {
 		return l, err
 	}
-	for _, j := range jobs { // those that nobody submitted, too: their tasks would be in the queues
+	for _, j := range jobs { // unknown jobs too: their tasks may be in the queues
 		t, err := a.j.src.Ledger.Tally(ctx, j.ID)
 		if err != nil {
 			return l, err
@@ -201,7 +201,7 @@ func (a *clusterAudit) judge() {
 	fault(a.TallyOff, "%d counters are wrong")
 }
 
-// doubtPages makes doubts of pages that may be on their way, or in a dead letter that nobody can read.
+// doubtPages makes doubts of pages that may be on their way, or in a dead letter that cannot be read.
 func (a *clusterAudit) doubtPages() {
 	why := ""
 	switch {

@@ -17,7 +17,7 @@ type Spent struct {
 	Met      string  `json:"met,omitempty"`         // the bound that ends the crawl, as in "max_bytes 1MiB"
 }
 
-// spentOf reads what a job has spent; nil where it has no bounds, or nobody counts.
+// spentOf reads what a job has spent; nil if it has no bounds, or nothing counts them.
 func spentOf(ctx context.Context, from crawl.Spending, job *crawl.Job) (*Spent, error) {
 	b := &job.Bounds
 	if from == nil || !b.Counted() {

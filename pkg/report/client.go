@@ -136,7 +136,7 @@ func (c *Client) send(ctx context.Context, method, path string, content io.Reade
 	return fmt.Errorf("the crawl that runs in %s: %s", c.dir, f.Error)
 }
 
-// unanswered is the error of a request that got no answer. Nobody but the crawl closes its socket.
+// unanswered is the error of a request that got no answer. Only the crawl closes its socket.
 func (c *Client) unanswered(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		err = fmt.Errorf("%w (%w)", ErrEnded, err)

@@ -65,9 +65,9 @@ type Records interface {
 	Heads(ctx context.Context, yield func(k weburl.Key, h crawl.RecordHead) error) error
 }
 
-// ClusterSources are what a cluster is inspected through.
+// ClusterSources are the stores through which a cluster is inspected.
 type ClusterSources struct {
-	Spending     crawl.Spending // what jobs spend of their bounds; nil: nobody counts
+	Spending     crawl.Spending // what jobs spend of their bounds; nil: not counted
 	Revisions    crawl.JobStore // nil: a job has no revision but the one that applies
 	Left         crawl.LeftOuts // nil: no more than the ledger says is known of what was left out
 	Name         string         // of the cluster, for people: where its database is
@@ -116,7 +116,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ErrNoJob is returned for a job that nobody submitted, and ErrWhichJob where none was named and there is not exactly
+// ErrNoJob is returned for a job that was not submitted, and ErrWhichJob where none was named and there is not exactly
 // one.
 var (
 	ErrNoJob    = errors.New("the cluster has no such job")

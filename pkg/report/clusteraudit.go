@@ -21,8 +21,8 @@ const (
 	unfinished finding = iota // its content or its links have not come to their end
 	vanished                  // it has no record, or a record without fingerprint
 	badRecord                 // its record is damaged, or another URL's
-	orphan                    // it is a copy of what nobody has
-	stray                     // nobody claimed it
+	orphan                    // it is a copy of an original that is in no store
+	stray                     // its URL is not claimed
 )
 
 func (a *clusterAudit) tell(kind finding, p *place) {
@@ -48,7 +48,7 @@ type clusterAudit struct {
 	away        string              // nodes whose brokers did not answer, at any look
 	uncounted   int64               // open URLs of the job that its counters do not know of
 	fresh       int64               // of Vanished, those that were fetched a moment ago
-	// found is told of every URL that a repair has to do with; nil: nobody repairs.
+	// found is called with every URL that a repair has to handle; nil: no repair.
 	found func(kind finding, p *place)
 }
 
@@ -341,8 +341,8 @@ func (a *clusterAudit) countPrint(p *place) {
 	}
 }
 
-// checkKnown finds content of URLs that nobody claimed. A claim comes before everything else, so one that is not there
-// now was never made.
+// checkKnown finds content of unclaimed URLs. A claim is stored before everything else, so a missing one was never
+// made.
 func (a *clusterAudit) checkKnown(ctx context.Context, p *place) error {
 	if p.print == nil && p.record == nil || p.entry != nil && p.entry.State != crawl.StateExcluded {
 		return nil

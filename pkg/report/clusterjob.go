@@ -120,7 +120,7 @@ func (j *ClusterJob) countRecords(ctx context.Context) (int64, error) {
 // maxLetters is how many dead letters of each vhost are looked at.
 const maxLetters = 10_000
 
-// Letters implements View: the letters of the job, and those that nobody can read.
+// Letters implements View: the dead letters of the job, and those that cannot be read.
 func (j *ClusterJob) Letters(ctx context.Context) ([]Letter, error) {
 	all, err := j.Cluster.Letters(ctx)
 	if partial(err) != nil {

@@ -91,7 +91,7 @@ func (m *mender) mend(ctx context.Context, kind finding, p *place) error {
 	switch kind {
 	case badRecord:
 		return m.setAside(ctx, p)
-	case orphan: // nobody has what it is a copy of
+	case orphan: // its original is in no store
 		if err := m.setAside(ctx, p); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (m *mender) setAside(ctx context.Context, p *place) error {
 	return err
 }
 
-// claim claims the URL of content that nobody claimed. Where not even its URL is known the content is set aside.
+// claim claims the URL of unclaimed content. If its URL is unknown too, the content is set aside.
 func (m *mender) claim(ctx context.Context, p *place) error {
 	u := weburl.URL{}
 	switch {

@@ -58,7 +58,7 @@ type Sources struct {
 	Journal Journal
 	Dead    DeadLetters
 	Auditor Auditor
-	// Spending is what the crawl spends of its bounds; nil: nobody counts.
+	// Spending is what the crawl spends of its bounds; nil: not counted.
 	Spending crawl.Spending
 	Live     func() Moment // nil: the crawl does not run
 }

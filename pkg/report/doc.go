@@ -1,5 +1,5 @@
-// Package report answers questions about a crawl, in a directory or on a cluster: how far it is, what became of a URL
-// and why, which messages nobody could handle, and whether anything was lost.
+// Package report answers questions about a crawl, in a directory or on a cluster: how far it is, which outcome a URL
+// has and why, which messages could not be handled, and whether anything was lost.
 //
 // Its duties, in order:
 //

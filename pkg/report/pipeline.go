@@ -165,7 +165,7 @@ func pipelineOf(ds []bus.Depth) *Pipeline {
 
 func (f *FrontierQueues) add(d bus.Depth) {
 	q, err := crawl.ParseQueueName(d.Queue)
-	if err != nil { // a queue of somebody else
+	if err != nil { // a queue of another program
 		return
 	}
 	n := d.Ready + d.Unacked

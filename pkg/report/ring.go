@@ -12,7 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
-// Ring is the nodes of a cluster as the ring's table had them when somebody looked.
+// Ring is the nodes of a cluster as the ring's table had them at the time of the answer.
 type Ring struct {
 	Name   string
 	Epoch  uint64

@@ -207,7 +207,7 @@ func moment(t, now time.Time) string {
 	}
 }
 
-// span is a duration with one unit, two below a day: nobody plans by the seconds of a week.
+// span is a duration with one unit, two below a day: the seconds of a week do not matter.
 func span(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:

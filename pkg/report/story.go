@@ -22,7 +22,7 @@ type story struct {
 	hosts   crawl.Hosts
 	robots  crawl.RobotsStore
 	pages   PageLines
-	running bool // somebody works on it
+	running bool // the crawl runs
 	now     func() time.Time
 	// attempts returns the last log lines about a URL, at most maxAttempts.
 	attempts func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error)

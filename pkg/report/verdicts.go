@@ -28,7 +28,7 @@ func outcomeText(l *LedgerEntry, why string) string {
 	return opening(l) + ": " + because + closing(l, why) + "."
 }
 
-// opening says who did not want the URL fetched, if anybody did not: a host that cannot be reached wants nothing.
+// opening says who refused the fetch of a URL, if anyone did: an unreachable host has refused nothing.
 func opening(l *LedgerEntry) string {
 	switch l.Verdict {
 	case crawl.VerdictGone.String():

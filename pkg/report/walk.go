@@ -27,7 +27,7 @@ type item[T any] struct {
 	value T
 }
 
-// errWalkStopped ends a store's walk that nobody wants to the end.
+// errWalkStopped ends a walk through a store before its end.
 var errWalkStopped = errors.New("the walk was stopped")
 
 // startWalk walks what each hands out, to its first entry. Call close.

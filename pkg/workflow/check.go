@@ -21,7 +21,7 @@ func (m *Manager) Check(_ context.Context, source string) (*Checked, error) {
 	return &Checked{Definition: d.job, Faults: []Fault{}, Warnings: warnings(d.job), Words: Words(d.job)}, nil
 }
 
-// warnings are what may not be meant so.
+// warnings lists settings that are valid but probably not intended.
 func warnings(j *crawl.Job) []string {
 	out := append([]string{}, j.Notices()...)
 	warn := func(cond bool, format string, args ...any) {

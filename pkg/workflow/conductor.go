@@ -8,10 +8,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// longAtOnce bounds the work that takes long: starts, ends and deletions of executions.
+// longAtOnce bounds how many long tasks run at once: starts, ends and deletions of executions.
 const longAtOnce = 4
 
-// sweepEvery is how often executions are looked for whose days are over.
+// sweepEvery is how often the conductor looks for executions whose retention has expired.
 const sweepEvery = time.Hour
 
 // memo is what the conductor remembers of an execution. It may be lost at any time.
@@ -22,7 +22,7 @@ type memo struct {
 	notBefore  time.Time // of the next try
 	fault      string    // that the engine cannot get over, and since when
 	faultSince time.Time
-	drain      time.Time // since when it is waited for what is in flight
+	drain      time.Time // since when the conductor waits for work in flight
 	state      State     // that drain belongs to
 }
 
@@ -88,7 +88,7 @@ func (c *conductor) pass(ctx context.Context) error {
 	return nil
 }
 
-// forget drops what is remembered of executions that need nobody any more.
+// forget drops the memos of executions that are settled.
 func (c *conductor) forget(all []Execution) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +103,8 @@ func (c *conductor) forget(all []Execution) {
 	}
 }
 
-// interrupt reports whether work for an execution is under way. A wish to cancel it ends the making of figures.
+// interrupt reports whether work for an execution is under way. If the user wants to cancel the execution, interrupt
+// stops the making of figures.
 func (c *conductor) interrupt(x *Execution) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,7 +115,7 @@ func (c *conductor) interrupt(x *Execution) bool {
 	return stop != nil
 }
 
-// memoOf is what is remembered of an execution. Only who works for it uses it.
+// memoOf returns the memo of an execution. Only the goroutine that works for the execution may use it.
 func (c *conductor) memoOf(x *Execution) *memo {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +127,8 @@ func (c *conductor) memoOf(x *Execution) *memo {
 	return m
 }
 
-// slowly does work for an execution beside the loop. Where all places are taken, a later pass comes back to it.
+// slowly runs long work for an execution in a goroutine. If longAtOnce of them run already, it does nothing, and a
+// later pass tries again.
 func (c *conductor) slowly(ctx context.Context, x *Execution, work func(context.Context, *Execution) error) {
 	select {
 	case c.long <- struct{}{}:
@@ -152,7 +154,7 @@ func (c *conductor) slowly(ctx context.Context, x *Execution, work func(context.
 	})
 }
 
-// jobOf is the definition that an execution runs by: the engine knows its last revision, once it has it.
+// jobOf returns the job that an execution runs, at its last revision. It is remembered by epoch.
 func (c *conductor) jobOf(ctx context.Context, x *Execution) (*crawl.Job, error) {
 	m := c.memoOf(x)
 	if m.job != nil && m.epoch == x.Epoch {

@@ -28,7 +28,7 @@ func (m *Manager) Start(ctx context.Context, actor, id string, o Overrides) (*Ex
 	return m.start(ctx, actor, id, o, Cause{Kind: "manual", By: actor}, "")
 }
 
-// start begins an execution; once names its cause where that may be met twice.
+// start stores a new execution. once, if set, names its cause: the same cause starts one execution only.
 func (m *Manager) start(ctx context.Context, actor, id string, o Overrides, c Cause, once string) (*Execution, error) {
 	w, err := m.store.Workflow(ctx, id)
 	if err != nil {
@@ -123,8 +123,8 @@ func (m *Manager) Delete(ctx context.Context, actor string, id crawl.JobID, keep
 	return err
 }
 
-// change changes an execution as it is now. Somebody else's change in between makes it look again. No events mean no
-// change.
+// change edits an execution. If another writer changed it meanwhile, change reads it again and retries. If edit returns
+// no events, nothing is stored.
 func (m *Manager) change(ctx context.Context, id crawl.JobID, edit func(*Execution) ([]Event, error)) (*Execution, error) {
 	for try := 0; ; try++ {
 		x, err := m.store.Execution(ctx, id)

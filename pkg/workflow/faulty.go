@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// fault looks at what the engine cannot get over. over: there is nothing else to be done for the execution now. An
-// error that repeats for FaultAfter ends it.
+// fault handles errors that the engine cannot recover from. An error that lasts longer than FaultAfter ends the
+// execution. over means that this pass has nothing else to do for it.
 func (c *conductor) fault(ctx context.Context, x *Execution, text string, err error) (over bool, _ error) {
 	if err != nil {
 		text = err.Error()
@@ -49,7 +49,7 @@ func (c *conductor) tellFault(ctx context.Context, x *Execution, text, kind stri
 	return err
 }
 
-// milestones tells of those that have been reached.
+// milestones stores an event for each milestone that was reached.
 func (c *conductor) milestones(ctx context.Context, x *Execution, p Progress) error {
 	if len(c.marked(x, p)) == 0 {
 		return nil

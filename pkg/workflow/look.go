@@ -10,7 +10,7 @@ import (
 
 var zeroTime time.Time
 
-// moved is what the event of a transition says.
+// moved is the data of a transition's event.
 type moved struct {
 	From     State  `json:"from,omitempty"`
 	To       State  `json:"to"`
@@ -22,7 +22,7 @@ type moved struct {
 	Faults   int    `json:"audit_faults,omitempty"`
 }
 
-// conductorName is the actor of what nobody wished.
+// conductorName is the actor of events that no person caused.
 const conductorName = "conductor"
 
 // move brings an execution from one state to the next, unless it has left the state meanwhile. edit may add events,
@@ -53,7 +53,7 @@ func because(reason string) func(*Execution, *moved) []Event {
 	}
 }
 
-// look does the next thing for an execution. free: there is a place for one more; taken: it took it.
+// look does the next step for an execution. free means that one more may run; taken, that this one now does.
 func (c *conductor) look(ctx context.Context, x *Execution, free bool) (taken bool, err error) {
 	switch x.State {
 	case Pending:
@@ -115,7 +115,7 @@ func (c *conductor) lookStarting(ctx context.Context, x *Execution) error {
 	return nil
 }
 
-// start1 is one try to start.
+// start1 tries once to start an execution.
 func (c *conductor) start1(ctx context.Context, x *Execution) error {
 	job, err := c.currentJob(ctx, x)
 	if err == nil {

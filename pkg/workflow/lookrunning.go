@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ending is the state to go to where people want the end; empty: they do not.
+// ending returns the state that leads to the end the user wants; empty: the user wants none.
 func ending(d Desired) State {
 	switch d {
 	case Stop:
@@ -21,7 +21,7 @@ func (c *conductor) lookRunning(ctx context.Context, x *Execution, p Progress) e
 		return c.move(ctx, x.ID, Running, to, nil)
 	}
 	switch {
-	case !p.Known || p.Stopped: // the engine lost it: nobody wants it to be stopped
+	case !p.Known || p.Stopped: // the engine lost the job, or stopped it without a request
 		c.slowly(ctx, x, c.resubmit)
 		return nil
 	case p.Ended:
@@ -50,7 +50,7 @@ func (c *conductor) resubmit(ctx context.Context, x *Execution) error {
 	return c.engine.Submit(ctx, job)
 }
 
-// ended takes a job whose end has come to the finalizer.
+// ended hands an execution whose job has ended to the finalizer.
 func (c *conductor) ended(ctx context.Context, x *Execution, p Progress) error {
 	return c.move(ctx, x.ID, x.State, Finalizing, func(x *Execution, data *moved) []Event {
 		x.Outcome, x.BrakedBy, x.Reason = Succeeded, "", ""
@@ -59,7 +59,7 @@ func (c *conductor) ended(ctx context.Context, x *Execution, p Progress) error {
 	})
 }
 
-// limit stops an execution whose time is over.
+// limit stops an execution that has used up its time.
 func (c *conductor) limit(ctx context.Context, x *Execution) (bool, error) {
 	job, err := c.jobOf(ctx, x)
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *conductor) lookPaused(ctx context.Context, x *Execution, p Progress, fr
 	return false, nil
 }
 
-// resume lets an execution go on. The state comes first: what is running and held is let go by the next look.
+// resume lets an execution go on. It stores the state first; the next look releases a running job that is still held.
 func (c *conductor) resume(ctx context.Context, x *Execution) error {
 	if err := c.move(ctx, x.ID, x.State, Running, unbraked); err != nil {
 		return err
@@ -131,7 +131,7 @@ func unbraked(x *Execution, _ *moved) []Event {
 	return nil
 }
 
-// lookEnding waits for what is in flight of an execution that stops.
+// lookEnding waits until a stopping execution has nothing in flight.
 func (c *conductor) lookEnding(ctx context.Context, x *Execution, p Progress) error {
 	if x.State == Stopping && x.Desired == Cancel {
 		return c.move(ctx, x.ID, Stopping, Cancelling, nil)

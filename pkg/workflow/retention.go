@@ -21,7 +21,7 @@ func (c *conductor) retention(ctx context.Context, x *Execution) (any, error) {
 	return map[string]any{"discarded": n}, err
 }
 
-// sweepAll looks for executions whose days are over, by the current versions of their workflows.
+// sweepAll applies the retention of every workflow's current version to its executions.
 func (c *conductor) sweepAll(ctx context.Context) error {
 	for page := (Page{Limit: 200}); ; {
 		list, err := c.store.Workflows(ctx, Filter{Archived: true}, page)
@@ -44,7 +44,8 @@ func (c *conductor) sweepAll(ctx context.Context) error {
 	}
 }
 
-// sweep marks for deletion what the retention of a workflow does not keep; newer executions are about to end besides.
+// sweep marks for deletion the ended executions that the retention of a workflow does not keep. newer is how many newer
+// executions are about to end; they count as kept.
 func (c *conductor) sweep(ctx context.Context, id ID, r crawl.Retention, newer int) (marked int, err error) {
 	if r.Executions == 0 && r.Days == 0 {
 		return 0, nil
@@ -96,7 +97,7 @@ func (c *conductor) expire(ctx context.Context, x *Execution, r crawl.Retention,
 	return err
 }
 
-// discard deletes what an execution is to lose.
+// discard deletes the data of an execution that is marked for deletion.
 func (c *conductor) discard(ctx context.Context, x *Execution) error {
 	memo := c.memoOf(x)
 	if c.now().Before(memo.notBefore) {
@@ -111,7 +112,7 @@ func (c *conductor) discard(ctx context.Context, x *Execution) error {
 	}
 	_, err := c.change(ctx, x.ID, func(x *Execution) ([]Event, error) {
 		if x.Discard != DiscardState {
-			return nil, nil // somebody deletes all of it meanwhile
+			return nil, nil // all of it is being deleted
 		}
 		x.Discard, x.Trimmed = DiscardNothing, c.now()
 		return []Event{c.event(conductorName, "execution.trimmed", nil)}, nil

@@ -63,7 +63,7 @@ func sensible(u *url.URL) string {
 	return b.String()
 }
 
-// scopeFor is the smallest scope that has the pages that somebody means who types the URL.
+// scopeFor returns the smallest scope that holds the pages a user expects after typing the URL.
 func scopeFor(u *url.URL) (crawl.Scope, string) {
 	dir := u.Path[:strings.LastIndexByte(u.Path, '/')+1]
 	_, err := netip.ParseAddr(u.Hostname())

@@ -8,7 +8,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Page bounds a list. Cursor is what the list before gave as Next; empty: from the start.
+// Page selects a part of a list. Cursor is the Next of the part before; empty: from the start.
 type Page struct {
 	Limit  int // 1 to 200
 	Cursor string
@@ -21,8 +21,8 @@ type List[T any] struct {
 	Total int64  `json:"total,omitempty"` // of all that match, where that is cheap to know
 }
 
-// Service is what the API, the command line and the studio do. Actor names who asks. Where a lock is asked for, 0 means
-// any.
+// Service is what the API, the command line and the studio use. actor names the user or key that asks. A lock of 0
+// matches any.
 type Service interface {
 	Workflows(ctx context.Context, f Filter, p Page) (*List[Workflow], error)
 	// Create makes a workflow with its first version.
@@ -44,8 +44,8 @@ type Service interface {
 	Start(ctx context.Context, actor, id string, o Overrides) (*Execution, error)
 	Executions(ctx context.Context, f ExecutionFilter, p Page) (*List[Execution], error) // the newest first
 	Execution(ctx context.Context, id crawl.JobID) (*Execution, error)
-	// Wish says what is wanted of an execution. ErrConflict from a state that forbids it. The same wish again is no
-	// change and makes no event. Run resumes one that is paused or has ended.
+	// Wish sets the desired state of an execution. It returns ErrConflict if the present state forbids it. A repeated
+	// wish changes nothing and makes no event. Run resumes an execution that is paused or has ended.
 	Wish(ctx context.Context, actor string, id crawl.JobID, d Desired, reason string) (*Execution, error)
 	Annotate(ctx context.Context, actor string, id crawl.JobID, lock int64, labels map[string]string, note *string) (*Execution, error)
 	// Delete deletes an execution that has ended. Its data go in the background.
@@ -105,7 +105,7 @@ type Overrides struct {
 	Labels   map[string]string `json:"labels,omitempty"`
 }
 
-// Checked is what became of a look at a definition.
+// Checked is the result of checking a definition.
 type Checked struct {
 	Definition *crawl.Job `json:"-"` // nil: it has faults
 	Faults     []Fault    `json:"faults"`
@@ -130,7 +130,7 @@ var (
 	ErrTaken    = fmt.Errorf("%w: another workflow has that slug", ErrConflict)
 )
 
-// Invalid is a definition, or another input, that cannot be taken.
+// Invalid lists the faults of a definition or of other input.
 type Invalid struct{ Faults []Fault } //nolint:errname // errors.As(err, &invalid) reads well
 
 // Error implements error.

@@ -6,9 +6,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Store keeps what people set up and what became of it. Each method is one transaction, which is durable when it
-// returns; whatever it changes, it stores together with the events that tell of it. pkg/stores/sqlite has the one of a
-// process. Its suite is pkg/testkit/storetest.
+// Store keeps workflows, executions and events. Each method is one transaction, durable when it returns. A change and
+// the events that report it are stored together. pkg/stores/sqlite has the one of a process. Its suite is
+// pkg/testkit/storetest.
 //
 // A method that changes a row compares its lock with the one stored, returns ErrStale where they differ, and sets the
 // new lock in the value it was given.

@@ -21,7 +21,7 @@ var transitions = map[State][]State{
 // MayFollow reports whether an execution may go from one state to the other.
 func MayFollow(from, to State) bool { return slices.Contains(transitions[from], to) }
 
-// told is the type of the event that tells of an arrival in a state.
+// told maps a state to the type of the event that reports its beginning.
 var told = map[State]string{
 	Pending: "execution.reopened", Starting: "execution.starting", Running: "execution.started", Pausing: "execution.pausing",
 	Paused: "execution.paused", Stopping: "execution.stopping", Cancelling: "execution.cancelling",

@@ -28,7 +28,7 @@ func (m *Manager) Wish(ctx context.Context, actor string, id crawl.JobID, d Desi
 	return x, err
 }
 
-// wished changes what is wanted, and opens one again that has ended.
+// wished sets the desired state, and reopens an execution that has ended.
 func (m *Manager) wished(actor string, x *Execution, d Desired, reason string) []Event {
 	x.Desired = d
 	wished := m.event(actor, "execution.wished", map[string]any{"desired": d, "reason": reason})

@@ -113,10 +113,13 @@ func wordsOfLimits(j *crawl.Job) []string {
 func wordsOfPoliteness(j *crawl.Job) []string {
 	p := j.Politeness
 	wait := "It does not wait between two requests to a host"
-	if p.Delay > 0 {
+	switch {
+	case p.Delay > 0:
 		wait = fmt.Sprintf("It waits at least %s between two requests to a host", duration(p.Delay.D()))
+		wait += when(p.DownloadFactor > 0, ", and longer where the host is slow")
+	case p.DownloadFactor > 0:
+		wait = "It waits between two requests to a host only where the host is slow"
 	}
-	wait += when(p.DownloadFactor > 0, ", and longer where the host is slow")
 	wait += when(p.HostConnections == 1, ", and sends it one at a time")
 	wait += when(p.HostConnections > 1, ", and sends it up to %d at once", p.HostConnections)
 	robots := "It obeys robots.txt, and leaves out what that forbids."

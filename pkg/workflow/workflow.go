@@ -1,6 +1,5 @@
-// Package workflow knows what people set up and run: workflows with versions, and their executions, each of which is a
-// job of the engine. A Store keeps them, an Engine crawls, and the Conductor alone moves an execution from one state to
-// the next.
+// Package workflow manages workflows, which have versions, and their executions, each of which is a job of the engine.
+// A Store keeps them, an Engine crawls, and the conductor alone moves an execution from one state to the next.
 package workflow
 
 import (

@@ -117,7 +117,7 @@ func (v *View) Audit(ctx context.Context) (*crawl.AuditReport, error) {
 	return post[crawl.AuditReport](ctx, v.c, executionPath(v.id)+":audit", nil)
 }
 
-// LoginURL makes a link that signs somebody in once.
+// LoginURL makes a link that signs a user in once.
 func (c *Client) LoginURL(ctx context.Context, role string) (*api.LoginURL, error) {
 	return post[api.LoginURL](ctx, c, "/login-urls", map[string]string{"role": role})
 }

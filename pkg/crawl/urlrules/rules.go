@@ -1,6 +1,6 @@
-// Package urlrules compiles what a job says about URLs, and answers for one URL: its canonical form, whether it
-// lies in the scope, and why it is not to be fetched, if it is not: blacklist, scope, patterns, depth, traps. The
-// URL filter goes by it, and so does whoever explains what the filter did.
+// Package urlrules compiles what a job says about URLs, and answers for one URL: its canonical form, whether it lies in
+// the scope, and why it is not to be fetched, if it is not: blacklist, scope, patterns, depth, traps. The URL filter
+// uses it, and so do reports that explain what the filter did.
 package urlrules
 
 import (
@@ -91,7 +91,7 @@ func directory(u weburl.URL) string {
 	return u.HostKey() + path[:strings.LastIndexByte(path, '/')+1]
 }
 
-// Job returns the job whose rules these are. Nobody changes it.
+// Job returns the job whose rules these are. Callers must not change it.
 func (r *Rules) Job() *crawl.Job { return r.job }
 
 // Agent is the name that robots.txt files know the job's crawler by.
@@ -226,8 +226,8 @@ func (r *Rules) InScope(u weburl.URL) bool {
 	}
 }
 
-// Listed reports whether seeds stand in a list. They may be of any number, so nobody remembers where they lie: the
-// scope of a page is then that of the page that names it.
+// Listed reports whether seeds stand in a list. They may be many, so their places are not kept: the scope of a page is
+// then that of the page that names it.
 func (r *Rules) Listed() bool { return r.job.SeedList != "" }
 
 // inScopeFrom reports whether u lies in the scope, where it was named by from.

@@ -5,8 +5,8 @@
 //
 //  1. Find the body of each record that is no copy, and be sure that it is the one: it has the record's digest.
 //  2. Apply the rules as the parser does, and amend the record where its fields change (crawl.Pages.Amend). All else in
-//     the record stays as it is. Fields that parsers in Go gave to an HTML page are replaced too: nobody can tell them
-//     from those of rules.
+//     the record stays as it is. Fields that parsers in Go gave to an HTML page are replaced too: they look
+//     like those of rules.
 //
 // Killed at any instant, it has amended some records and not others; called again, it does the rest. It must never make
 // a request.
@@ -160,7 +160,7 @@ func (r *run) archives(ctx context.Context) error {
 func (r *run) response(ctx context.Context, x *warc.Response) error {
 	u, err := weburl.Parse(x.URI)
 	if err != nil || ctx.Err() != nil {
-		return context.Cause(ctx) // nil for the URL of somebody else's record
+		return context.Cause(ctx) // nil for the URL of another record
 	}
 	line, found, err := r.opt.Line(ctx, u.Key())
 	if err != nil || !found {

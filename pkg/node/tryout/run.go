@@ -173,7 +173,7 @@ func (r *run) robotsVerdict(ctx context.Context, v *Robots, origin string) (bool
 	return true, nil
 }
 
-// request has one task fetched. What is fetched for robots.txt brings links to sitemaps, which nobody wants here.
+// request has one task fetched. What is fetched for robots.txt brings links to sitemaps, which are not wanted here.
 func (r *run) request(ctx context.Context, task *crawl.Task) (*crawl.Outcome, []crawl.Event, error) {
 	events, err := r.fetcher.Handle(ctx, &crawl.Fetch{Task: *task})
 	if err != nil {

@@ -35,7 +35,7 @@ const (
 var (
 	castagnoli   = crc32.MakeTable(crc32.Castagnoli)
 	errNotPacked = errors.New("it is no packed line")
-	packer       = sync.OnceValue(newPacker) // nobody pays for them who packs nothing
+	packer       = sync.OnceValue(newPacker) // made only when something is packed
 	unpacker     = sync.OnceValue(newUnpacker)
 )
 

@@ -65,7 +65,7 @@ func (w *Writer) Put(r *crawl.Record) error {
 	return nil
 }
 
-// write puts a file in its place at once: whoever looks, even after a crash, finds the old one, or the new one whole.
+// write replaces a file atomically: readers find the old file or the whole new one, even after a crash.
 func (w *Writer) write(name, folder string, content []byte) (err error) {
 	if !w.made[folder] {
 		if err := w.root.MkdirAll(filepath.FromSlash(folder), 0o755); err != nil {

@@ -172,7 +172,7 @@ func mediaType(contentType string) string {
 	return strings.ToLower(strings.TrimSpace(t))
 }
 
-// archiveFiles are the files of all directories. Directories that hold none are an error: somebody named another.
+// archiveFiles are the files of all directories. A directory that holds none is an error: probably another was meant.
 func archiveFiles(dirs []string) (all []string, err error) {
 	for _, dir := range dirs {
 		files, err := warc.Files(dir)

@@ -105,7 +105,7 @@ func escapePath(p string) string {
 const byteOrderMark = "\xEF\xBB\xBF"
 
 // inUTF8 returns a text in UTF-8. Where the header alone told its encoding, or that was another, it begins with a byte
-// order mark, which wins over all that the text says of itself: nobody else tells a browser that opens the file.
+// order mark, which wins over all that the text says of itself: a browser that opens the file has no other source.
 func inUTF8(body []byte, contentType string) []byte {
 	if bytes.HasPrefix(body, []byte(byteOrderMark)) || isASCII(body) && !bytes.HasPrefix(body, []byte("\x1b")) {
 		return body

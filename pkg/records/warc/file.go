@@ -37,7 +37,7 @@ func createFile(dir string, opt Options, serial *int) (*file, error) {
 	}
 }
 
-// syncName makes f's name durable: the content of a file that nobody can find is lost as well.
+// syncName makes f's name durable: the content of a file without a name is lost as well.
 func syncName(f *file) error {
 	if err := syncDir(filepath.Dir(f.Name())); err != nil {
 		return errors.Join(err, os.Remove(f.Name()), f.Close())

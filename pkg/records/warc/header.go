@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Bounds of a header that somebody else wrote.
+// Bounds of a header from a foreign file.
 const (
 	maxHeaderBytes = 1 << 20
 	maxHeaderLines = 1_000

@@ -151,7 +151,7 @@ func (w *Writer) introduce(f *file) error {
 	return f.append(e.out)
 }
 
-// finish ends the current file. After a failed sync nobody knows what is on the disk: the writer gives up.
+// finish ends the current file. After a failed sync the state of the disk is unknown: the writer gives up.
 func (w *Writer) finish() error {
 	f := w.file
 	w.file, w.dirty = nil, false

@@ -14,7 +14,7 @@ import (
 type Source struct {
 	// Lines hands every line of the log to each, in whatever order.
 	Lines func(ctx context.Context, each func(*crawl.LogLine) error) error
-	// Open hands the key of every URL that is queued or in flight to each; nil: nobody knows.
+	// Open hands the key of every URL that is queued or in flight to each; nil: unknown.
 	Open func(ctx context.Context, each func(weburl.Key) error) error
 	// Seeds are the job's, as the crawl knows them.
 	Seeds []weburl.URL

@@ -51,7 +51,7 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	}
 	verdict := crawl.Seen{}
 	switch reason := unkept(job, d); {
-	case d.Page.Task.Kind != crawl.KindPage: // no page of the ledger's: nobody looks for its record
+	case d.Page.Task.Kind != crawl.KindPage: // no page of the ledger: it needs no record
 	case reason != "":
 		err = h.note(ctx, d, reason)
 	default:
@@ -63,7 +63,7 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	return links(job, d, verdict), nil
 }
 
-// note stores why a page has no record, and tells it where nobody else could know.
+// note stores why a page has no record, and reports it if no other stage can.
 func (h *Handler) note(ctx context.Context, d *crawl.Document, reason string) error {
 	t := &d.Page.Task
 	if err := h.st.Unkept.Note(ctx, t.Job, t.URL, reason); err != nil || d.Unkept == "" || h.st.Attempts == nil {

@@ -16,7 +16,7 @@ const (
 
 // terms counts how often each word occurs: a hash table with open addressing whose slots are numbered by the text they
 // belong to, so that none need be cleared. Pages choose their words and xxh3 is no secret, so the slot of a word is
-// chosen by a random multiplier: nobody can aim words at one slot.
+// chosen by a random multiplier: a page cannot be made whose words share one slot.
 type terms struct {
 	slots  []slot
 	used   []uint32 // the slots that hold words of this text, in order of first occurrence

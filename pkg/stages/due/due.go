@@ -1,5 +1,5 @@
-// Package due is the duplicate URL eliminator: it claims the URLs that nobody has claimed and sends them to the
-// frontiers of the nodes that own them.
+// Package due is the duplicate URL eliminator: it claims URLs that are not claimed yet and sends them to the frontiers
+// of the nodes that own them.
 //
 // Its duties, in order:
 //
@@ -42,9 +42,9 @@ type Deps struct {
 	Jobs     crawl.Jobs
 	// CacheBits is the logarithm of the number of recent URLs to remember, at 8 bytes each; 0: 20, which takes 8 MiB.
 	CacheBits int
-	// Owners knows whose the fresh tasks are; nil: this node's.
+	// Owners returns the node that owns a fresh task; nil: all belong to this node.
 	Owners crawl.Owners
-	// Following is told of the shares of tracked pages' links; nil: nobody follows them.
+	// Following notes the shares of tracked pages' links; nil: they are not tracked.
 	Following crawl.Following
 }
 
@@ -73,7 +73,7 @@ func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, er
 	d := deliveryOf(ctx, c)
 	tasks := []crawl.Task(c.Tasks)
 	if job.Politeness.Popularity > 0 {
-		tasks = slices.Clone(tasks) // nobody changes an event
+		tasks = slices.Clone(tasks) // events are not changed
 		h.popular.count(job, tasks)
 	}
 	fresh, err := h.claim(ctx, job, d, tasks)

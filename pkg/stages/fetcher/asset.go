@@ -11,7 +11,7 @@ import (
 
 // asset deals with the answer to an asset's request: it is archived, whatever its media type. A style sheet goes to the
 // parser, as it may have assets itself; nothing else is looked into. What turns out to be a page is fetched again as
-// one, where the job's pages have that media type: nobody else may claim its URL.
+// one, if the job takes pages of that media type, because no other message may claim its URL.
 func (h *Handler) asset(ctx context.Context, a *attempt, b *body, contentType string) ([]crawl.Event, error) {
 	media := mediaType(contentType)
 	switch {
@@ -26,7 +26,7 @@ func (h *Handler) asset(ctx context.Context, a *attempt, b *body, contentType st
 	return nil, h.keepAsset(ctx, a, b)
 }
 
-// keepAsset reads a body for the archive, and for nobody else.
+// keepAsset reads a body for the archive only.
 func (h *Handler) keepAsset(ctx context.Context, a *attempt, b *body) error {
 	_, _ = io.Copy(io.Discard, b) // its error is the body's
 	if ctx.Err() != nil {
@@ -50,7 +50,7 @@ func (a *attempt) broke(b *body) bool {
 }
 
 // besides archives what a page links to and what is no page by its media type, such as an image: a page may show it as
-// well, and nobody asks for it a second time.
+// well, and it is not requested a second time.
 func (h *Handler) besides(ctx context.Context, a *attempt, b *body, media string) error {
 	if err := h.keepAsset(ctx, a, b); err != nil || a.out.Verdict != crawl.VerdictDone {
 		return err

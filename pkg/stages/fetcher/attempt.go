@@ -6,8 +6,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// drainMax is how much of a body that nobody wants is read so that its connection can be used again; closing it and
-// opening another costs both sides more than that.
+// drainMax is how much of an unwanted body is read so that its connection can be used again. Opening another connection
+// would cost both sides more.
 const drainMax = 64 << 10
 
 // attempt is one exchange and what it means for its task.

@@ -30,7 +30,7 @@ type body struct {
 	layers []*layer
 	max    int64
 	sum    hash.Hash
-	copy   *bytes.Buffer // keeps what was read; nil: nobody wants it
+	copy   *bytes.Buffer // keeps what was read; nil: not wanted
 
 	n       int64
 	err     error  // sticky; io.EOF when the body ended or was cut

@@ -12,8 +12,8 @@ import (
 
 // Client makes requests for the fetcher. The one over HTTP is the default; a browser that renders can be another.
 //
-// A client decides how an answer is had, and nothing else: robots.txt, verdicts, redirects, decoding, limits of size,
-// the spool and the archive are the handler's, whoever the client is. It is safe for concurrent use.
+// A client makes requests and does nothing else: robots.txt, verdicts, redirects, decoding, limits of size, the spool
+// and the archive are the handler's job. It is safe for concurrent use.
 type Client interface {
 	// Do makes one request and returns when the head of the answer is in. It follows no redirect and repeats nothing by
 	// itself. It keeps the limits of the job that concern time and headers. The exchange is never nil; after an error it

@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxEncodings is how many encodings of one body are undone; nobody honest applies even two.
+// maxEncodings is how many encodings of one body are decoded. Real servers apply one.
 const maxEncodings = 3
 
 // zstdWindow is the largest window of a zstd body (RFC 9659).

@@ -2,8 +2,8 @@
 //
 // Its duties, in order, for each lease:
 //
-//  1. A lease that comes a second time is not carried out: nobody knows whether the request of the first was made, so
-//     the frontier is told (interrupted) and leases it again when the host may be asked again.
+//  1. A lease that is delivered again is not carried out, because the first request may have been made. The frontier
+//     gets the outcome "interrupted" and leases the URL again when the host may be asked.
 //  2. A page is checked against the robots.txt of its origin; what is not known or forbids it ends the attempt.
 //  3. One GET is sent, to the address the frontier reckoned with where it is known. Private addresses are refused when
 //     they are dialled (package netguard).

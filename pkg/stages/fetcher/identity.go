@@ -68,9 +68,9 @@ func seedOrigins(job *crawl.Job) (origins []string, err error) {
 	return origins, err
 }
 
-// originsOf are who gets what a rule gives: the site that it names, or the seeds'. It is never nil, which would be
-// everybody: a job without seeds, or with a site that is no URL, is refused when it is checked; here nobody gets
-// anything by it.
+// originsOf returns the origins that a rule is for: the site that it names, or those of the seeds. It is never nil,
+// which would mean all origins. A job without seeds, or with a site that is no URL, is refused when it is checked; here
+// its rule is for no origin.
 func originsOf(site string, seeds []string) []string {
 	if site == "" {
 		return append([]string{}, seeds...)

@@ -17,7 +17,7 @@ import (
 // a page.
 type jars struct {
 	store crawl.Jars
-	own   bool // nobody else changes them
+	own   bool // no other process changes them
 
 	mu   sync.Mutex
 	jobs map[jobLife]*jobJars
@@ -71,7 +71,7 @@ func (j *jars) of(job *crawl.Job) *jobJars {
 }
 
 // get returns the jar of a site as it is known here; nil where the job has none at all, or keeps none. It is shared:
-// nobody changes it.
+// callers must not change it.
 func (j *jars) get(ctx context.Context, job *crawl.Job, host string) (*crawl.Jar, error) {
 	jj := j.of(job)
 	if jj == nil {

@@ -83,7 +83,7 @@ func (l *logins) givenUp(job *crawl.Job, s *crawl.LoginState) bool {
 	return !l.h.jars.own || s.FailedAt.After(l.began)
 }
 
-// failed is the outcome of a page of which nothing is fetched because nobody is logged in.
+// failed is the outcome of a page that is not fetched because the log-in failed.
 func failed(out *crawl.Outcome, why string) {
 	out.Verdict, out.Reason, out.Detail = crawl.VerdictBlocked, crawl.ReasonLogin, "the log-in did not come about: "+why
 }
@@ -93,7 +93,7 @@ func waits(out *crawl.Outcome, detail string) {
 	out.Verdict, out.Reason, out.Detail = crawl.VerdictInterrupted, crawl.ReasonLogin, detail
 }
 
-// logIn logs in, unless somebody else does or did.
+// logIn logs in, unless another worker does or did.
 func (l *logins) logIn(ctx context.Context, job *crawl.Job, f *crawl.Fetch, form weburl.URL, out *crawl.Outcome) error {
 	state, mine, err := l.hold(ctx, job, form)
 	switch {
@@ -175,8 +175,8 @@ func (l *logins) hold(ctx context.Context, job *crawl.Job, form weburl.URL) (sta
 	}
 }
 
-// heldByOther reports whether somebody else logs in. In a directory there is nobody else but another worker of this
-// process: what a process left that was killed does not hold.
+// heldByOther reports whether another worker logs in. In a directory that can only be a worker of this process: a lock
+// that a killed process left does not count.
 func (l *logins) heldByOther(s *crawl.LoginState) bool {
 	if s.Holder == "" || s.Until.Before(time.Now()) {
 		return false
@@ -197,8 +197,8 @@ func (l *logins) release(ctx context.Context, job *crawl.Job, form weburl.URL, c
 	return err
 }
 
-// holding holds on until stop is called. Where somebody else has taken over, which a process that was frozen may find,
-// the context ends.
+// holding keeps the lock until stop is called. If another process has taken it over, for example while this one was
+// frozen, the context ends.
 func (l *logins) holding(ctx context.Context, job *crawl.Job, form weburl.URL) (held context.Context, stop func()) {
 	held, cancel := context.WithCancelCause(ctx)
 	over := make(chan struct{})

@@ -8,7 +8,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// refused reports whether an answer sends somebody away who should be logged in: to the page with the form, or with
+// refused reports whether an answer says that the crawler is not logged in: a redirect to the page with the form, or
 // 401.
 func (l *logins) refused(a *attempt, c class) bool {
 	if a.out.Status == 401 {
@@ -54,8 +54,8 @@ func (l *logins) fruitful(ctx context.Context, a *attempt) {
 	})
 }
 
-// over deals with the answer that somebody gets who is not logged in: nothing of it is kept, and the page is fetched
-// again after a log-in. Where that did not help, the page is left out. Other pages may be fetched between a log-in and
+// over handles an answer that says that the crawler is not logged in. Nothing of it is kept, and the page is fetched
+// again after a log-in. If that did not help, the page is left out. Other pages may be fetched between a log-in and
 // this page, and the session may be over by then: only an answer to the first page after a log-in tells.
 func (l *logins) over(ctx context.Context, a *attempt) error {
 	a.finish()
@@ -69,7 +69,7 @@ func (l *logins) over(ctx context.Context, a *attempt) error {
 	_, err := l.h.jars.update(ctx, a.job, a.task.URL.Hostname(), func(jar *crawl.Jar) bool {
 		s := &jar.Login
 		if s.Number != a.login || s.Out {
-			return false // somebody has logged in meanwhile
+			return false // another worker has logged in meanwhile
 		}
 		s.Out = true
 		return true

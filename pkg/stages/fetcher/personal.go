@@ -94,7 +94,7 @@ func (h *Handler) redact(job *crawl.Job, sent, answered http.Header) {
 			sent[name] = []string{redacted}
 		}
 	}
-	if !job.Authenticates() { // a cookie of nobody in particular lets nobody in
+	if !job.Authenticates() { // without authentication a cookie gives no access
 		return
 	}
 	for i, line := range answered["Set-Cookie"] {

@@ -177,8 +177,8 @@ func (p *pool) setAside(x *proxy, now time.Time, why string) {
 }
 
 // cannotReach notes that a proxy said that it cannot reach a site, and reports whether that is the proxy's trouble.
-// Where it brought an answer before, the site may be down; where it says so again and again, it is the proxy; and
-// where it goes on for long and nobody can tell, the site is believed to be down.
+// Where it brought an answer before, the site may be down; where it says so again and again, it is the proxy; and if it
+// lasts and neither is certain, the site is taken to be down.
 func (p *pool) cannotReach(x *proxy, why string) (ours bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -71,8 +71,8 @@ func (h *Handler) loop(ctx context.Context, a *attempt, target weburl.URL) ([]we
 	return nil, nil
 }
 
-// failLoop ends the stories of the others in a loop as it ends for this one: while they were fetched, nobody could
-// know. Each has one line more in crawl.log.
+// failLoop gives the other URLs of a redirect loop the same outcome as this one: when they were fetched, the loop was
+// not known yet. Each gets one more line in crawl.log.
 func (h *Handler) failLoop(ctx context.Context, a *attempt, loop []weburl.URL) error {
 	if len(loop) == 1 || h.deps.Ledger == nil {
 		return nil

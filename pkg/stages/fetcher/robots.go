@@ -15,8 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// How long an origin rests whose robots.txt cannot be had. Where it is our own setting that forbids the address, nobody
-// was asked, and it is likely to be changed soon.
+// How long an origin rests whose robots.txt cannot be had. If our own settings forbid the address, no request was made,
+// and the settings are likely to be changed soon.
 const (
 	robotsDown    = time.Hour
 	robotsRefused = 10 * time.Second
@@ -84,8 +84,8 @@ func (h *Handler) permittedBy(ctx context.Context, job *crawl.Job, task *crawl.T
 	return true, rec, nil
 }
 
-// unavailable says why a page is not fetched whose robots.txt could not be had. Where the whole host is out of reach
-// that is the better reason, and it can be told without contacting anybody but the name server.
+// unavailable says why a page is not fetched whose robots.txt could not be had. If the whole host is unreachable, that
+// is the better reason, and a lookup at the name server is enough to know it.
 func (h *Handler) unavailable(ctx context.Context, job *crawl.Job, task *crawl.Task) Fault {
 	if err := h.unreachable(ctx, job, task.URL, h.private(job)); err != nil {
 		f, ok := diagnoseName(err)
@@ -229,9 +229,9 @@ func sitemapLinks(job *crawl.Job, task *crawl.Task, out *crawl.Outcome) []crawl.
 	return []crawl.Event{e}
 }
 
-// sitemapsAgain repeats the sitemaps of a robots.txt whose fetch was interrupted after its rules were stored: it is not
-// asked for again, so nobody else would name them. The links have the ids of the first delivery's, so their claims are
-// the same.
+// sitemapsAgain repeats the sitemaps of a robots.txt whose fetch was interrupted after its rules were stored: the file
+// is not fetched again, so no other message would carry them. The links have the ids of the first delivery's, so their
+// claims are the same.
 func (h *Handler) sitemapsAgain(ctx context.Context, job *crawl.Job, f *crawl.Fetch) ([]crawl.Event, error) {
 	if f.Task.Kind != crawl.KindRobots {
 		return nil, nil

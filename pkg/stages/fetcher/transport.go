@@ -11,7 +11,7 @@ import (
 )
 
 // Sizes of the transport. A page is mostly read in few large pieces, so larger buffers than net/http's 4 KiB save
-// system calls; more than 16 connections to one host are nobody's idea of politeness.
+// system calls; more than 16 connections to one host would be impolite.
 const (
 	readBuffer     = 16 << 10
 	maxIdlePerHost = 16

@@ -30,7 +30,7 @@ func split[T any](ds []T, keep func(*T) bool) (kept, others []T) {
 type rollCall struct {
 	f     *Frontier
 	id    crawl.JobID
-	js    *jobState // nil: nobody was looked up, or it cannot be had
+	js    *jobState // nil: not looked up, or not available
 	err   error     // why it cannot
 	dead  bool
 	first uint32
@@ -76,7 +76,7 @@ func (dp *dispatcher) dropDiscarded(ctx context.Context, ds []crawl.Delivery) []
 	return kept
 }
 
-// orphans tells apart the tasks whose jobs nobody knows: left from another database, or from a job that was removed.
+// orphans separates the tasks of unknown jobs: left from another database, or from a job that was removed.
 func (dp *dispatcher) orphans(ctx context.Context, ds []crawl.Delivery) (rest, orphans []crawl.Delivery) {
 	roll := rollCall{f: dp.Frontier}
 	rest, orphans = split(ds, func(d *crawl.Delivery) bool {

@@ -45,8 +45,8 @@ func (o Outcomes) digest(ctx context.Context, rs []*result) {
 
 // pair tells results from copies: those whose lease was ended by another one since they were looked at, which was
 // handled in the batch before or is in this one. About a copy's URL nothing is left to do. What an answer said about
-// its host holds all the same, and so do the links it brought, for the one that ended the lease may only have said
-// that nobody knows whether there was an answer. Of the two in one batch the answer counts.
+// its host holds all the same, and so do the links it brought, because the outcome that ended the lease may only say
+// that the attempt was interrupted. If both are in one batch, the answer counts.
 func (o Outcomes) pair(_ context.Context, d *digest) error {
 	o.f.mu.Lock()
 	defer o.f.mu.Unlock()
@@ -74,7 +74,7 @@ func (o Outcomes) pair(_ context.Context, d *digest) error {
 	return nil
 }
 
-// interruption is 1 for the outcome of an attempt of which nobody knows how it ended, else 0.
+// interruption is 1 for the outcome of an attempt whose end is unknown, else 0.
 func interruption(r *result) int {
 	if r.Verdict == crawl.VerdictInterrupted {
 		return 1

@@ -39,12 +39,12 @@
 //	robotsDesk  robots.txt files that must come before pages
 //	jobs        budgets, what is held, and the extremes over all jobs
 //	addresses   hosts that share an address
-//	trouble     whether it is we who reach nobody
+//	trouble     whether our own network is down
 //
 // And these need no lock:
 //
 //	duties      what belongs to other nodes; alone where there is no ring
-//	links       which pages have links on their way; unfollowed where nobody follows them
+//	links       which pages have links on their way; unfollowed if there is no store for them
 //	placeKeeper pages that keep their places in a budget; noPlaces where no store keeps them
 //	doubted     URLs that may be queued twice
 //	gather      outcomes that share the commits of the stores

@@ -2,10 +2,10 @@ package frontier
 
 import "math"
 
-// A registrable domain may have any number of hosts, as many as somebody likes to make up. Each keeps its own pace,
-// so without a bound a domain would have as many shares of a crawl as it has hosts. So only so many of its hosts take
-// turns at once, while other domains have work; the others wait in a line, and a host that had its turn goes to its
-// end.
+// A registrable domain may have any number of hosts, since its owner can invent names. Each host keeps its own pace, so
+// without a bound a domain would take as many shares of a crawl as it has hosts. Therefore only a limited number of its
+// hosts take turns at once, while other domains have work; the others wait in a line, and a host that had its turn goes
+// to its end.
 
 // domainTurns is the number of hosts of a domain that may always take turns at once.
 const domainTurns = 16

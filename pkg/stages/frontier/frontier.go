@@ -35,8 +35,8 @@ type Deps struct {
 	// Places remembers the pages that were taken back where their records may be stored and stay; nil: the store of the
 	// records takes these back.
 	Places crawl.Places
-	// Quiet reports whether no message of a job is on its way anywhere, and no seed of it is still to come; nil: nobody
-	// can tell. With it, jobs may be crawled level by level.
+	// Quiet reports whether no message of a job is on its way anywhere, and no seed of it is still to come; nil:
+	// unknown. With it, jobs may be crawled level by level.
 	Quiet func(crawl.JobID) bool
 	// Spending counts what jobs spend of their bounds; nil: their time and bytes have none.
 	Spending crawl.Spending

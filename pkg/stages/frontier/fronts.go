@@ -27,7 +27,7 @@ type jobFronts struct {
 	aside int64
 }
 
-// asideQueue holds tasks that were set aside because nobody knows their job; a restart draws them again.
+// asideQueue holds tasks that were set aside because their job is unknown; a restart draws them again.
 const asideQueue = "front.0"
 
 func (j *jobFronts) queue(priority int) string {
@@ -93,7 +93,7 @@ func (f *fronts) add(q *crawl.Queued) (only bool) {
 }
 
 // pick chooses the job whose turn it is among those that have tasks and are not to be passed over, and one of its
-// queues; nil: there is none. What was set aside because nobody knows its job lies in the queues without one.
+// queues; nil: there is none. Tasks that were set aside because their job is unknown are in the queues without one.
 func (f *fronts) pick(random *rand.Rand, pass func(crawl.JobID) bool) (*jobFronts, int) {
 	for i := range f.all {
 		at := (f.next + i) % len(f.all)

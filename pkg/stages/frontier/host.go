@@ -51,8 +51,8 @@ func (h *host) work() bool {
 	return h.lane.work() || slices.ContainsFunc(h.others, func(l lane) bool { return l.work() })
 }
 
-// idle reports whether nothing ties the host to the workbench. A robots.txt that nobody fetches is asked for again when
-// there is a task that needs it.
+// idle reports whether the host can leave the workbench. A robots.txt that is wanted but not leased does not keep it:
+// the next task that needs the file asks for it again.
 func (h *host) idle() bool { return !h.work() && h.busy == 0 && !h.resolving }
 
 // head returns the host's next task; nil where that lies in its back queue.

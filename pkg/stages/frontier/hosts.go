@@ -64,7 +64,7 @@ func (hs *hosts) remove(h *host) {
 	}
 }
 
-// stranger returns a stand-in for a host that is not active. Whoever gets it stores its record.
+// stranger returns a stand-in for a host that is not active. The caller stores its record.
 func (hs *hosts) stranger(key string, stored *crawl.Host) *host {
 	h := &host{rec: *stored, index: -1, stranger: true}
 	if newer, ok := hs.leaving[key]; ok {

@@ -15,7 +15,7 @@ type HostNow struct {
 	Queued   int64 // tasks that wait on the workbench; those in front queues have no host yet
 	InFlight int
 	Held     bool      // by people
-	Next     time.Time // when it may be asked; zero: nobody can tell
+	Next     time.Time // when it may be asked; zero: unknown
 	Why      Wait      // what it waits for
 	Text     string    // the same for people
 	Backoff  time.Duration
@@ -38,7 +38,7 @@ const (
 	WaitHeld       Wait = "held"        // by people
 	WaitJob        Wait = "budget"      // its job is held, or may fetch nothing more, or goes at a pace
 	WaitWindow     Wait = "window"      // a place among the requests at once
-	WaitTrouble    Wait = "trouble"     // nobody can be reached: it is our network
+	WaitTrouble    Wait = "trouble"     // no host answers: probably our own network is down
 )
 
 // Hosts returns the active hosts that have tasks or leases of a job; of all jobs where id is empty. It holds up the
@@ -138,7 +138,7 @@ func (f *Frontier) tellWait(h *host, id crawl.JobID, n *HostNow, now time.Time) 
 	}
 }
 
-// waitOfJob says what keeps the host from its turn whatever the time; "" where nothing does.
+// waitOfJob returns a reason to wait that has nothing to do with time; "" if there is none.
 func (f *Frontier) waitOfJob(h *host, js *jobState, held bool) (why Wait, text string) {
 	switch {
 	case held:
@@ -155,7 +155,7 @@ func (f *Frontier) waitOfJob(h *host, js *jobState, held bool) (why Wait, text s
 	return "", ""
 }
 
-// waitOfHost says which rest, answer or turn the host waits for.
+// waitOfHost returns which rest, answer or turn the host waits for.
 func (f *Frontier) waitOfHost(h *host, task *crawl.Task, js *jobState, now time.Time) (why Wait, text string) {
 	switch {
 	case h.resolving:

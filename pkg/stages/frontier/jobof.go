@@ -101,8 +101,8 @@ func (f *Frontier) Hold(id crawl.JobID, held bool) (changed bool) {
 	return true
 }
 
-// Exhausted reports whether a job has spent its page budget and none of its pages is under way, nor any asset left. Of
-// a job that is held nobody can tell before it goes on.
+// Exhausted reports whether a job has spent its page budget and none of its pages is under way, nor any asset left. For
+// a job that is held the answer is false until it goes on.
 func (f *Frontier) Exhausted(id crawl.JobID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -39,7 +39,7 @@ func newJobs() jobs {
 // of returns the state of a job; nil: the job was not met yet.
 func (j *jobs) of(id crawl.JobID) *jobState { return j.byID[id] }
 
-// meet adds a job that is met for the first time, unless somebody else has added it meanwhile.
+// meet adds a job that is met for the first time, unless another goroutine has added it meanwhile.
 func (j *jobs) meet(id crawl.JobID, js *jobState) *jobState {
 	if known := j.byID[id]; known != nil {
 		return known

@@ -28,8 +28,8 @@ func retryDelay(j *crawl.Job, attempt int) time.Duration {
 	return j.Retry.Base.D() << min(max(attempt-1, 0), 16)
 }
 
-// namesPause is the least wait after a name server failed. The fetcher remembers the failure for a second: attempts
-// that come sooner ask nobody, and a URL would have used up all of its attempts by one failure.
+// namesPause is the least wait after a name server failed. The fetcher remembers the failure for a second: earlier
+// attempts would not ask the name server again, and one failure would use up all attempts of a URL.
 const namesPause = 2 * time.Second
 
 // delayAfter is retryDelay after a certain failure.

@@ -11,8 +11,8 @@ import (
 type leases struct {
 	byID map[crawl.MessageID]*lease
 	last int64 // number of the last lease
-	// tracked asks the stages to pass on the links of every page, even where there are none: somebody may have to find
-	// those that are lost.
+	// tracked asks the stages to pass on the links of every page, even an empty list, so that lost links can be
+	// detected.
 	tracked bool
 }
 

@@ -19,7 +19,7 @@ func (l *line) push(h *host) {
 // first returns the first, which stays.
 func (l *line) first() *host { return l.hosts[l.gone] }
 
-// pop removes and returns the first; nil: nobody waits.
+// pop removes and returns the first host; nil if none waits.
 func (l *line) pop() *host {
 	if l.len() == 0 {
 		return nil

@@ -13,7 +13,7 @@ type links interface {
 	expect(ctx context.Context, outs []*crawl.Outcome) error
 }
 
-// newLinks returns what notes links in a store; nil: nobody follows them.
+// newLinks returns the part that notes links in a store. A nil store: links are not followed.
 func newLinks(store crawl.Following) links {
 	if store == nil {
 		return unfollowed{}

@@ -38,7 +38,7 @@ const (
 	firstWaitMax = 5 * time.Second
 )
 
-// mostlyHeard is the share of silent newcomers below which nobody needs to hurry them.
+// mostlyHeard is the share of silent newcomers below which their time limits are not shortened.
 const mostlyHeard = 0.25
 
 // newcomers counts the hosts on the workbench and their leases by grade.

@@ -8,9 +8,9 @@ import (
 )
 
 // pace spaces the leases of a job over all hosts: by Bounds.Rate, by Bounds.Bandwidth, by Parallelism, and while no
-// proxy of the job can be asked. Its zero value holds nobody back. Frontier.mu guards it.
+// proxy of the job can be asked. Its zero value holds no lease back. Frontier.mu guards it.
 //
-// A node keeps its share of each, which is the same for each node of a ring: what one does not use goes to no other.
+// All nodes of a ring have equal shares of each. A share that a node does not use is not given to another.
 type pace struct {
 	next   time.Time // by the rate, no lease starts earlier
 	paid   float64   // bytes that may come; below 0 they came already
@@ -145,8 +145,8 @@ func (p *pace) release() *host {
 	return h
 }
 
-// keepPace lets as many hosts wait for their turns again as may be leased now. A host that makes nothing of its chance
-// takes nobody else's.
+// keepPace lets as many hosts wait for their turns again as may be leased now. A host that does not use its chance
+// takes it from no other.
 func (dp *dispatcher) keepPace(now time.Time) {
 	for _, js := range dp.jobs.byID {
 		n := 0
@@ -183,7 +183,7 @@ func (p *pace) permits(b *crawl.Bounds, nodes int, now time.Time, dead bool) int
 // paceDue is when the pace of a job for which hosts wait permits the next lease; zero: none waits.
 func (f *Frontier) paceDue(now time.Time) (due time.Time) {
 	for _, js := range f.jobs.byID {
-		if len(js.pace.hosts) == 0 || f.spare(js) == 0 { // whoever ends a lease wakes the dispatcher
+		if len(js.pace.hosts) == 0 || f.spare(js) == 0 { // the end of a lease wakes the dispatcher
 			continue
 		}
 		if at := js.pace.ready(&js.job.Bounds, f.nodes(), now); due.IsZero() || at.Before(due) {

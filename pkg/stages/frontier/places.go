@@ -23,7 +23,7 @@ type placeKeeper interface {
 	read(ctx context.Context, id crawl.JobID) (places, error)
 }
 
-// newPlaceKeeper returns the frontier's keeper in a store; nil: nobody keeps a place.
+// newPlaceKeeper returns the frontier's keeper in a store. A nil store: no places are kept.
 func newPlaceKeeper(f *Frontier, store crawl.Places) placeKeeper {
 	if store == nil {
 		return noPlaces{}

@@ -9,7 +9,7 @@ import (
 
 // rejoin lets a host wait for the moment at which its next task can be leased, or takes it off the workbench. A host
 // whose next task waits for something other than time (a robots.txt, its job's page budget) is not put into the heap;
-// whoever brings that calls rejoin. js is the job to reckon with where the host's next task is not at hand.
+// the code that brings it calls rejoin. js is the job that counts if the host's next task is not in memory.
 func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 	if h.unit == nil || h.resolving || h.line != nil {
 		return
@@ -31,7 +31,7 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 	case js == nil && f.hosts.held[h.rec.Key]: // HoldHost lets it wait again
 		f.bench.remove(h)
 		return
-	case js == nil && h.busy > 0: // whoever ends the lease lets it wait again
+	case js == nil && h.busy > 0: // the end of the lease lets it wait again
 		return
 	case js == nil: // the dispatcher will see whose turn it is
 		f.bench.add(h, now)
@@ -46,7 +46,7 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 	}
 }
 
-// readyAt is when something can be done about the host's next task; hold: when somebody else has acted.
+// readyAt returns when the host's next task can be leased; hold: it waits for an event, not for a time.
 func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Time) (at time.Time, hold bool) {
 	at = f.hosts.earliest(h, js.job)
 	if f.hosts.held[h.rec.Key] {
@@ -99,8 +99,8 @@ func (f *Frontier) setsAside(js *jobState) bool {
 	return len(f.jobs.byID) > 1 || len(f.hosts.active) >= f.cfg.MaxActive || js.job.Assets.Wanted() && !js.held
 }
 
-// unblock lets as many blocked hosts wait again as the budgets have room for. The dispatcher does it at every look, so
-// a host that makes nothing of its chance takes nobody else's.
+// unblock lets as many blocked hosts wait again as the budgets have room for. The dispatcher calls it in every round,
+// so a host that does not use its chance takes it from no other.
 func (dp *dispatcher) unblock(now time.Time) {
 	for _, js := range dp.jobs.byID {
 		room := len(js.blocked)

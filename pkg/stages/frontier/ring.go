@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Ring tells a frontier which hosts are its own. It answers from memory and at once. When an answer changes somebody
-// calls [Frontier.Wake].
+// Ring tells a frontier which hosts are its own. It answers from memory and at once. When an answer changes, the owner
+// of the ring calls [Frontier.Wake].
 type Ring interface {
 	Place(u weburl.URL) Place
 }
@@ -107,7 +107,7 @@ func (dp *dispatcher) sendAway(ctx context.Context, ds []crawl.Delivery, now tim
 	for i := range ds {
 		tasks[i] = ds[i].Task
 	}
-	own, others := dp.duties.byOwner(tasks) // the ring may have changed since somebody looked
+	own, others := dp.duties.byOwner(tasks) // the ring may have changed since the last look
 	var stay []crawl.Task
 	for _, e := range others {
 		fresh := e.(*crawl.Fresh)

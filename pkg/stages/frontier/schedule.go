@@ -71,7 +71,7 @@ func (w *schedule) sweep(now time.Time) {
 	}
 }
 
-// move makes h, which is not waiting, a member of the unit with the key; until next nobody of that unit is contacted.
+// move makes h, which is not waiting, a member of the unit with the key; until next no host of that unit is contacted.
 func (w *schedule) move(h *host, key string, next, now time.Time) {
 	w.leave(h, now)
 	w.join(h, key)
@@ -140,7 +140,7 @@ func (w *schedule) done(u *unit, next time.Time) {
 	w.place(u)
 }
 
-// restsFor notes for which job, and after which request, nobody of the unit is contacted before next.
+// restsFor notes for which job, and after which request, no host of the unit is contacted before next.
 func (u *unit) restsFor(job crawl.JobID, ended, next time.Time) {
 	if next.Equal(u.next) {
 		u.by, u.ended = job, ended

@@ -35,9 +35,9 @@ func (f *Frontier) Overdue() bool {
 	return !f.run.out.unsent.Load() && len(f.leases.overdue(&f.jobs, time.Now())) > 0
 }
 
-// EndOverdue ends the leases that are overdue, as attempts of which nobody knows how they went: their hosts wait their
-// delay from now on, and the URLs are leased again. It is called when the bus holds no lease and no outcome: then
-// somebody has deleted their messages, or buried them. A URL whose lease gets lost again and again fails.
+// EndOverdue ends the leases that are overdue, as interrupted attempts: their hosts wait their delay from now on, and
+// the URLs are leased again. It is called when the bus holds no lease and no outcome: then their messages were deleted
+// or became dead letters. A URL whose lease gets lost again and again fails.
 func (f *Frontier) EndOverdue(ctx context.Context) (ended int, err error) {
 	f.mu.Lock()
 	tasks := f.leases.overdue(&f.jobs, time.Now())

@@ -95,7 +95,7 @@ func (f *Frontier) isHeld(id crawl.JobID) bool {
 	return f.jobs.holds[id]
 }
 
-// checkTrouble asks a host that was reached before, to know whether it is we who reach nobody.
+// checkTrouble asks a host that answered before, to learn whether the fault is ours.
 func (dp *dispatcher) checkTrouble(ctx context.Context, _ time.Time) (bool, error) {
 	dp.mu.Lock()
 	task, wanted := dp.trouble.check()

@@ -110,7 +110,8 @@ func (s *stock) waits(to *Stats, now time.Time) {
 	}
 }
 
-// concluded counts the tasks that nobody waits for: they were set aside, or have their outcomes for the time being.
+// concluded counts the queued tasks that the end of a crawl does not wait for: they were set aside, or have an outcome
+// already.
 func (s *stock) concluded() int64 {
 	n := s.aside
 	for number, q := range s.later {
@@ -146,9 +147,9 @@ func (s *stock) drew(front *jobFronts, priority int, ds []crawl.Delivery) {
 	}
 }
 
-// A queue gives fewer tasks than were put there when somebody has deleted or purged it. The counts are made right then,
-// so that nobody waits for tasks that are gone. Their URLs are open in the ledger: where it can be asked for them
-// (package recovery) they are queued again once nothing else is left to do.
+// A queue that was deleted or purged from outside gives fewer tasks than were put there. The counts are corrected then,
+// so that the crawl does not wait for tasks that are gone. Their URLs are still open in the ledger: package recovery
+// queues them again once nothing else is left to do.
 
 // short says that a queue has lost tasks.
 func (s *stock) short(queue string, tasks int64) {

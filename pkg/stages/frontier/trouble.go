@@ -10,12 +10,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Where nobody can be reached the trouble is mostly our own: a network that is down, a name server that is away. No
-// site can help it, so what fails meanwhile is not counted against anybody, nothing but a probe now and then is
-// leased, and the crawl goes on by itself when somebody answers.
+// If no host can be reached, the fault is probably ours: the network or the name server is down. Then failures are not
+// counted against the hosts, only a probe is leased now and then, and the crawl goes on when a host answers.
 const (
-	// troubleDomains registrable domains must have failed, one after the other and for troubleAfter, and nobody
-	// answered in between.
+	// troubleDomains registrable domains must have failed in a row, for troubleAfter at least, without an answer in
+	// between.
 	troubleDomains = 3
 	troubleAfter   = 3 * time.Second
 	// checkPatience is how long a host that answered before, and is asked again to know whose trouble it is, has for
@@ -23,18 +22,17 @@ const (
 	checkPatience = 20 * time.Second
 	checkEvery    = time.Minute
 	probeEvery    = 2 * time.Second
-	// troublePatience is for how long failures are excused where nobody was ever heard from: then they are the sites'
-	// after all.
+	// troublePatience is how long failures are excused if no host ever answered. After that they count.
 	troublePatience = 10 * time.Minute
-	// troubleLongest is for how long where somebody was.
+	// troubleLongest is the same if a host has answered before.
 	troubleLongest = 24 * time.Hour
 	// filesPause is how long nothing is leased after the process could open no more files.
 	filesPause = time.Second
 )
 
-// trouble judges by the outcomes whether it is we who are in trouble.
+// trouble decides from the outcomes whether the fault is ours.
 type trouble struct {
-	failed    map[string]bool // domains that could not be reached since anybody was
+	failed    map[string]bool // domains that failed since the last answer
 	since     time.Time       // of the first of them
 	on        bool
 	resigned  bool      // it has gone on too long
@@ -126,7 +124,7 @@ func (t *trouble) noFiles(now time.Time, log *slog.Logger) {
 	}
 }
 
-// over ends the trouble: somebody was reached.
+// over ends the trouble: a host was reached.
 func (t *trouble) over(now time.Time, log *slog.Logger) {
 	if t.on {
 		log.Warn("hosts can be reached again: the crawl goes on", "after", now.Sub(t.since).Round(time.Second))

@@ -8,15 +8,15 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// A push that is cut short leaves tasks in queues that nobody has counted: such as were said to have failed, and such
-// as a broker got twice because its confirm was lost with the connection. They would hide those behind them, which
-// were counted: once the count is spent, nobody draws any more. So a frontier that has nothing else to do looks into
-// the queues again, until all that it has filled are empty.
+// A push that is cut short leaves uncounted tasks in queues: tasks whose push was reported as failed, and tasks that a
+// broker got twice because its confirm was lost with the connection. They would hide the counted tasks behind them,
+// because the frontier stops drawing when the count reaches zero. So a frontier that has nothing else to do draws again
+// from all queues that it has filled, until they are empty.
 
 // unsureEvery is how often it does, at most.
 const unsureEvery = 5 * time.Second
 
-// push stores tasks in queues. Whatever it returns, nobody knows for certain what is in these from now on.
+// push stores tasks in queues. It marks their content as uncertain first, so that probe draws from them again.
 func (f *Frontier) push(ctx context.Context, items []crawl.Queued) error {
 	f.unproven.Store(true)
 	return f.deps.Queues.Push(ctx, items...)

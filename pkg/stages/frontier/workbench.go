@@ -6,9 +6,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// workbench says which host is the next to be asked. A host waits in the schedule for its time, and once that has come,
-// where there is no place for it, in a line of its grade or its domain: there it is in nobody's way. Frontier.mu guards
-// it.
+// workbench says which host is the next to be asked. A host waits in the schedule for its time. If there is no place
+// for it then, it waits in the line of its grade or its domain, where it blocks no other host. Frontier.mu guards it.
 type workbench struct {
 	*schedule
 	newcomers newcomers

@@ -161,7 +161,10 @@ func TestLinksOfDocumentationEqualThoseOfTheTree(t *testing.T) {
 	if len(files) == 0 {
 		t.Skip("no documentation installed: TestLinksEqualThoseOfTheTree checks the same on made documents")
 	}
-	for _, name := range files {
+	for i, name := range files {
+		if testing.Short() && i%5 > 0 {
+			continue
+		}
 		doc, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

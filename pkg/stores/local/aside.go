@@ -9,7 +9,7 @@ import (
 )
 
 // asideName is the file beside pages.jsonl for lines that are damaged or are not records of the crawl. Nothing is
-// deleted that somebody may need.
+// deleted that a user may need.
 const asideName = "pages.set-aside.jsonl"
 
 // aside appends lines to the file of what was set aside. It makes the file with the first line.

@@ -23,7 +23,8 @@ type breakage struct {
 	fatal bool // Pebble stopped half-way, and holds its locks
 }
 
-// Broken is closed when the store broke for good. Err says why, and what to do. Whoever runs a crawl stops it then.
+// Broken is closed when the store broke for good. Err says why, and what to do. The program that runs a crawl stops it
+// then.
 func (s *Store) Broken() <-chan struct{} { return s.broken.ended }
 
 // Err returns what the store broke by; nil while it works.

@@ -57,7 +57,7 @@ func (c *groups[B]) join(fill func(b B)) ticket[B] {
 	return ticket[B]{of: c, g: g, lead: lead}
 }
 
-// later adds what fill puts into the batch to whatever group is written next; flush writes what nobody waits for.
+// later adds what fill puts into the batch to whatever group is written next; flush writes what no caller waits for.
 func (c *groups[B]) later(fill func(b B)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 //	contentUpper     job(4) simhash(8), upper half first, id(16)   -
 //	contentLower     job(4) simhash(8), lower half first, id(16)   -
 //
-// The id of an original is the first half of its SHA-256. Whoever wants his page taken for a copy of another's must
+// The id of an original is the first half of its SHA-256. To have a page taken for a copy of another, an attacker must
 // find a second preimage of 128 bits.
 const (
 	contentDocument   = 'd'

@@ -35,7 +35,7 @@ func isPast(v string) bool {
 	return v == formatBefore || v == formatKeys
 }
 
-// beginConversion brings the keys of a former format up to date, before anybody reads them.
+// beginConversion converts the keys of a former format before they are read.
 func (s *Store) beginConversion(ctx context.Context, past string) error {
 	if !isPast(past) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// DeadLetters keeps messages that no handler could make sense of, until somebody replays or drops them.
+// DeadLetters keeps messages that could not be handled until a user replays or drops them.
 type DeadLetters struct{ s *Store }
 
 // DeadLetters returns the dead letters.
@@ -53,7 +53,7 @@ func (d DeadLetters) ListReadable(ctx context.Context, yield func(bus.DeadLetter
 	return d.s.scan(ctx, []byte{kindDead}, func(k, v []byte) error {
 		l, err := decodeDead(k, v)
 		if err != nil {
-			return nil //nolint:nilerr // whose it was nobody can tell; an audit says that it is there
+			return nil //nolint:nilerr // its job is unknown; an audit reports it
 		}
 		return yield(l)
 	})

@@ -67,7 +67,7 @@ func Discard(dir string) (out Discarded, err error) {
 	if err := out.emptyState(state); err != nil {
 		return out, err
 	}
-	if len(out.Kept) == 0 { // an empty one is nobody's
+	if len(out.Kept) == 0 { // an empty directory belongs to nothing
 		_ = os.Remove(warc)
 		_ = os.Remove(filepath.Join(dir, bodiesName))
 	}
@@ -130,7 +130,7 @@ func (d *Discarded) empty(sub string, ours func(name string) bool) error {
 	return nil
 }
 
-// checkOurs finds what is somebody else's under the names of a crawl's files.
+// checkOurs finds foreign files under the names of a crawl's files.
 func checkOurs(dir string) error {
 	for name, start := range map[string]string{pagesName: `{"url":"`, packedName: jsonl.PackedStart, logName: `{"time":"`} {
 		path := filepath.Join(dir, name)

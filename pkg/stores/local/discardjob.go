@@ -15,7 +15,7 @@ import (
 )
 
 // A job is discarded in steps that may be done again. The note that it is (kindDiscard) is written first and synced:
-// from then on nobody stores anything for it, and a start finishes what a kill left.
+// from then on nothing is stored for it, and the next start finishes after a kill.
 //
 //  1. Note it. What comes for the job from now on is let go (crawl.ErrDiscarded).
 //  2. Its files are closed and deleted; those of records and log stay where they are wanted.
@@ -201,7 +201,7 @@ func (s *Store) messagesOf(ctx context.Context, id crawl.JobID) (keys [][]byte, 
 		return nil, err
 	}
 	err = s.scan(ctx, []byte{kindDead}, func(k, v []byte) error {
-		if l, err := decodeDead(k, v); err == nil { // whose the others are nobody knows
+		if l, err := decodeDead(k, v); err == nil { // the jobs of the others are unknown
 			note(k, crawl.JobOf(l.Message.Event))
 		}
 		return nil

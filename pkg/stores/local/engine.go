@@ -28,7 +28,7 @@ const (
 	formatFamily = "whirlpool-state "
 )
 
-// ErrInUse is what Open and Discard return of a directory that somebody has open: another process or this one.
+// ErrInUse is returned by Open and Discard for a directory that is open already, in another process or in this one.
 var ErrInUse = errors.New("in use by another process")
 
 // lockDir takes the directory for this process.

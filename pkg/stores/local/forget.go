@@ -88,7 +88,7 @@ func (m *move) decode(v []byte) error {
 // Forget removes the records of URLs, where there are any: their pages are taken back, and fetched again.
 func (p *Pages) Forget(ctx context.Context, keys ...weburl.Key) error {
 	stored := 0
-	for _, k := range keys { // mostly none is stored, and then nobody need be held up
+	for _, k := range keys { // mostly none is stored; then no lock is needed
 		found, err := p.s.get(p.key(k), func([]byte) error { return nil })
 		if err != nil {
 			return fmt.Errorf("forget %d records: %w", len(keys), err)
@@ -100,9 +100,9 @@ func (p *Pages) Forget(ctx context.Context, keys ...weburl.Key) error {
 	if stored == 0 {
 		return ctx.Err()
 	}
-	p.turn.Lock() // nobody appends
+	p.turn.Lock() // keeps out appends
 	defer p.turn.Unlock()
-	p.moving.Lock() // nobody reads
+	p.moving.Lock() // keeps out readers
 	defer p.moving.Unlock()
 	if err := p.finishMarks(); err != nil { // they name lines by their places
 		return fmt.Errorf("forget %d records: %w", stored, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Jars keeps the cookies of jobs by site. What is stored is read anew each time: whoever uses it often has a cache.
+// Jars keeps the cookies of jobs by site. Each call reads the store; frequent users keep a cache.
 type Jars struct{ s *Store }
 
 var _ crawl.Jars = Jars{}

@@ -149,7 +149,7 @@ func (p *Pages) Put(ctx context.Context, r *crawl.Record) error {
 }
 
 // stage adds a line to a batch unless its URL has one there, in the batch being written, or in the file. busy says that
-// the URL's record is being exchanged: nobody knows yet whether it will have one.
+// the URL's record is being exchanged: it is open whether it will have one.
 func (p *Pages) stage(b *pageBatch, key weburl.Key, line []byte) (busy bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -231,7 +231,7 @@ func (p *Pages) markReplaced(at []int64) error {
 	if len(at) == 0 {
 		return nil
 	}
-	p.moving.Lock() // whoever reads by the index as it was has read
+	p.moving.Lock() // readers of the old index have finished
 	defer p.moving.Unlock()
 	return p.finishMarks()
 }

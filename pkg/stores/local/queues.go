@@ -61,7 +61,11 @@ func (qs *Queues) find(it *pebble.Iterator, holes map[string]uint64) (more bool,
 		return false, err
 	}
 	q := &queue{name: name, next: first}
-	last, more, err := lastOf(it, q, first)
+	end := after(q.prefix())
+	if !it.SeekLT(end) {
+		return false, errors.Join(fmt.Errorf("queue %q has no end", name), it.Error())
+	}
+	_, last, err := splitQueueKey(it.Key())
 	if err != nil {
 		return false, err
 	}
@@ -70,36 +74,7 @@ func (qs *Queues) find(it *pebble.Iterator, holes map[string]uint64) (more bool,
 	q.holes = holes[name]
 	q.saved = q.holes
 	qs.by[name] = q
-	return more, nil
-}
-
-// shortQueue is how many tasks are walked over sooner than skipped: most queues are those of hosts, and short.
-const shortQueue = 64
-
-// lastOf returns the number of the last task of the queue that the iterator stands in, and moves it to the next queue's
-// first; more: there is one.
-func lastOf(it *pebble.Iterator, q *queue, first uint64) (last uint64, more bool, err error) {
-	prefix := q.prefix()
-	last = first
-	for range shortQueue {
-		if !it.Next() {
-			return last, false, it.Error()
-		}
-		if !bytes.HasPrefix(it.Key(), prefix) {
-			return last, true, nil
-		}
-		if _, last, err = splitQueueKey(it.Key()); err != nil {
-			return 0, false, err
-		}
-	}
-	end := after(prefix)
-	if !it.SeekLT(end) {
-		return 0, false, errors.Join(fmt.Errorf("queue %q has no end", q.name), it.Error())
-	}
-	if _, last, err = splitQueueKey(it.Key()); err != nil {
-		return 0, false, err
-	}
-	return last, it.SeekGE(end), nil
+	return it.SeekGE(end), nil
 }
 
 // encodeTasks encodes tasks one behind the other in one buffer.

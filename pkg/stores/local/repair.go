@@ -94,7 +94,7 @@ func (r *repair) letters(ctx context.Context) error {
 	})
 }
 
-// states finds URLs that are open and nowhere, and queued URLs that nobody claimed: these it claims.
+// states finds open URLs that are in no queue, and queued URLs without a claim. It claims the latter.
 func (r *repair) states(ctx context.Context) error {
 	unclaimed := map[crawl.JobID][]weburl.Key{}
 	a, done, err := r.s.newAudit(r.files, r.only)

@@ -176,7 +176,7 @@ func (r *repair) chooseOne(want *pageAt, lines []line, keep func(*line) error, s
 	switch {
 	case err != nil:
 		return err
-	case !page && !flying: // its record is nobody's
+	case !page && !flying: // its record belongs to no page
 	case best >= 0:
 		if len(lines) > 1 || lines[best].place().at != want.at || !want.summed {
 			*sound = false

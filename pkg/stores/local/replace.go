@@ -17,8 +17,8 @@ import (
 )
 
 // A record that replaces another one is appended like any other. The line before it stays where it is, and is marked in
-// place: its first key, "url", becomes "was", so that whoever reads the file passes over it (jsonl.IsReplaced). Marked
-// lines belong to no entry of the index.
+// place: its first key, "url", becomes "was", so that readers of the file skip it (jsonl.IsReplaced). Marked lines
+// belong to no entry of the index.
 //
 //  1. Where the new lines will stand is noted in the state (kindPageTail).
 //  2. They are appended and synced, as lines are.
@@ -95,7 +95,7 @@ func (p *Pages) exchange(ctx context.Context, key weburl.Key, choose func(before
 	return t.wait()
 }
 
-// hold waits until nobody writes a record of the URL, and keeps others from it.
+// hold waits until no other goroutine writes a record of the URL, and locks it.
 func (p *Pages) hold(key weburl.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

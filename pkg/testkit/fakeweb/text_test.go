@@ -83,6 +83,9 @@ func simhash(page []byte) uint64 {
 // Pages that are no copies must not look like copies, or tests of near-duplicate detection mean nothing.
 func TestDistinctPagesAreDistinct(t *testing.T) {
 	for _, size := range []int{4 << 10, 30 << 10} {
+		if testing.Short() && size > 4<<10 {
+			continue
+		}
 		c := Plain(20, 600)
 		c.PageBytes = size
 		w := New(c)

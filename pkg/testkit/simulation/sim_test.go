@@ -37,7 +37,7 @@ func measured(t *testing.T, n int) simulation.Figures {
 	var runs []simulation.Figures
 	seeds := max(10/n, 1)
 	if testing.Short() {
-		seeds = min(seeds, 4)
+		seeds = min(seeds, 2)
 	}
 	for seed := range seeds {
 		cfg := config(n)

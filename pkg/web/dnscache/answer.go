@@ -15,8 +15,8 @@ const (
 	maxAddrs   = 16
 )
 
-// readAnswer follows the aliases from fqdn and collects the addresses at their end. Records of other names are nobody's
-// answer to our question and are ignored. The time to live is the shortest on the way.
+// readAnswer follows the aliases from fqdn and collects the addresses at their end. Records of other names do not
+// answer the question and are ignored. The time to live is the shortest on the way.
 func readAnswer(reply *dns.Msg, fqdn string, qtype uint16) records {
 	var rec records
 	owner, ttl := fqdn, uint32(1<<31-1) // RFC 2181, section 8: the largest

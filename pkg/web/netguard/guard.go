@@ -1,5 +1,5 @@
-// Package netguard keeps a crawler out of networks that are nobody's public web: the machine itself, the local network,
-// the metadata service of a cloud (server-side request forgery, OWASP).
+// Package netguard keeps a crawler out of networks that are not public: the machine itself, the local network, the
+// metadata service of a cloud (server-side request forgery, OWASP).
 //
 // Its duties, in order:
 //

@@ -6,8 +6,8 @@
 //  2. Agent: merge the groups for one name and compile their rules. Product finds the name in a User-Agent header.
 //  3. Match: find the most specific rule for a path, in time linear in the path for each rule.
 //
-// It never fails on foreign bytes, never takes time exponential in a pattern, never fetches anything and never
-// decides what a missing or unreachable robots.txt means: AllowAll and DisallowAll are there for whoever does.
+// It never fails on foreign bytes, never takes time exponential in a pattern, never fetches anything and never decides
+// what a missing or unreachable robots.txt means: AllowAll and DisallowAll are there for callers that do.
 //
 // # Comparing octets
 //

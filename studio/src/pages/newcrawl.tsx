@@ -78,7 +78,7 @@ export function NewCrawl({ first }: { first: boolean }) {
       )}
       <div style={{ display: "flex", gap: "var(--s-2)" }}>
         <input
-          type="url"
+          type="text" // not url: a browser refuses one without https://
           inputMode="url"
           data-search=""
           aria-label="Address to start from"
@@ -137,7 +137,8 @@ export function NewCrawl({ first }: { first: boolean }) {
                 ))}
                 {checked.faults.map((f, i) => (
                   <li key={"f" + i} className="word-bad">
-                    {f.key ? <code>{f.key}</code> : null} {f.message}
+                    {f.key && !f.message.startsWith(f.key) ? <code>{f.key} </code> : null}
+                    {f.message}
                   </li>
                 ))}
               </ul>

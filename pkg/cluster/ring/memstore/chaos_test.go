@@ -293,7 +293,7 @@ func TestNoTwoNodesMakeRequestsAtOnceWhateverHappensAndTheRingHeals(t *testing.T
 func TestNegativeControlNodesThatBelieveTooLongInTheirPlaceMeetAnother(t *testing.T) {
 	for _, fault := range []string{slowClocks, careless} {
 		double := 0
-		for seed := range 3 {
+		for seed := 0; seed < 3 && double == 0; seed++ {
 			synctest.Test(t, func(t *testing.T) { double += len(chaosOf(t, uint64(seed), fault).double) })
 		}
 		if double == 0 {
