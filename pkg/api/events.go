@@ -114,9 +114,9 @@ func (r *reader) serve(ctx context.Context) error {
 
 // begin writes what came since the reader was here last.
 func (r *reader) begin(ctx context.Context) error {
-	last, _ := r.s.hub.now()
-	if r.after == last {
-		return nil
+	last, err := r.s.hub.reach(ctx, r.after)
+	if err != nil || r.after == last {
+		return err
 	}
 	if r.after > last {
 		return r.reset(last)

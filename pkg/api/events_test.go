@@ -292,3 +292,41 @@ func TestTheFirstReaderFindsTheLastEvent(t *testing.T) {
 		t.Errorf("the last event is %d, want 5: who has seen it is told to read everything again", last)
 	}
 }
+
+// askedForLast is a service that tells when it is asked for the last event.
+type askedForLast struct {
+	*service
+	asked chan struct{}
+}
+
+func (a askedForLast) Events(ctx context.Context, f workflow.EventFilter, after int64, limit int) ([]workflow.Event, error) {
+	if f.Last {
+		close(a.asked)
+	}
+	return a.service.Events(ctx, f, after, limit)
+}
+
+// A reader that is ahead of the hub, but not of the store, waits for the hub: it is no reader of another store.
+func TestAReaderWaitsForEventsThatTheHubHasNotRead(t *testing.T) {
+	service := askedForLast{newService(), make(chan struct{})}
+	for range 5 {
+		service.tell(event("workflow.created", ""))
+	}
+	s := &Server{Deps: Deps{Workflows: service}}
+	s.hub = newHub(t.Context(), s)
+	w := httptest.NewRecorder()
+	r := &reader{s: s, w: w, ctl: http.NewResponseController(w), after: 5, wants: func(*workflow.Event) bool { return true }}
+	began := make(chan error, 1)
+	go func() { began <- r.begin(t.Context()) }()
+	select {
+	case <-service.asked:
+	case err := <-began:
+		t.Fatalf("it did not look into the store: error %v, at event %d, written %q", err, r.after, w.Body)
+	}
+	if err := s.hub.take(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-began; err != nil || r.after != 5 || w.Body.Len() > 0 {
+		t.Errorf("error %v, at event %d, written %q", err, r.after, w.Body)
+	}
+}
