@@ -188,11 +188,34 @@ func TestWhatThereIsNotIsAProblem(t *testing.T) {
 		{"GET", base + "/executions/w-1/files/..%2F..%2Fetc%2Fpasswd", http.StatusNotFound, "list of files"},
 		{"GET", base + "/executions/w-1/explain?url=ftp:%2F%2Fx", http.StatusBadRequest, ""},
 		{"DELETE", base + "/workflows/w", http.StatusPreconditionRequired, "ETag"},
+		{"GET", base + "/executions/nobody/series", http.StatusNotFound, "nobody"},
+		{"GET", "/" + base + "/me", http.StatusNotFound, "openapi.yaml"},
+		{"GET", base + "//me", http.StatusNotFound, "openapi.yaml"},
+		{"GET", base + "/executions/../me", http.StatusNotFound, "openapi.yaml"},
 		{"GET", base + "/workflows?nonsense=1", http.StatusUnprocessableEntity, "nonsense"},
 	} {
 		g := w.ask(c.method, c.path, "")
 		if g.status != c.status || !strings.Contains(g.body, c.want) || g.header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s %s: %d %s %s, want %d with %q", c.method, c.path, g.status, g.header.Get("Content-Type"), g.body, c.status, c.want)
+		}
+	}
+}
+
+// With a studio beside it the API answers as without.
+func TestTheStudioIsNotBehindTheAPI(t *testing.T) {
+	w := newWorld(t)
+	page := http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, "a page") })
+	w.s.handler = w.s.wrap(w.s.sorted(page))
+	for _, c := range []struct {
+		method, path string
+		status       int
+	}{{"GET", "/", http.StatusOK}, {"HEAD", "/x.js", http.StatusOK}, {"POST", "/", http.StatusMethodNotAllowed}, {"GET", "/healthz", http.StatusOK},
+		{"GET", base + "/nonsense", http.StatusNotFound}, {"GET", "/api", http.StatusNotFound}, {"GET", base + "//me", http.StatusNotFound},
+		{"GET", base + "/../v1/me", http.StatusNotFound}, {"PUT", base + "/workflows", http.StatusMethodNotAllowed},
+		{"GET", "/../api/v1/me", http.StatusOK}} {
+		g := w.ask(c.method, c.path, contentOf(c.method))
+		if g.status != c.status || g.status >= 400 && g.header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s: %d %s, want %d", c.method, c.path, g.status, g.header.Get("Content-Type"), c.status)
 		}
 	}
 }

@@ -15,6 +15,8 @@ type hub struct {
 	s   *Server
 	ctx context.Context
 
+	taking sync.Mutex // held by take
+
 	mu      sync.Mutex
 	ring    []notice // ascending ids
 	last    int64    // id of the last event there is
@@ -73,6 +75,8 @@ func (h *hub) run() {
 
 // take reads the events that came.
 func (h *hub) take() error {
+	h.taking.Lock()
+	defer h.taking.Unlock()
 	for {
 		h.mu.Lock()
 		after := h.last
@@ -133,29 +137,6 @@ func (h *hub) since(after int64, wants func(*workflow.Event) bool) (lines [][]by
 
 // missed reports whether events behind after are no longer in the ring. The lock is held.
 func (h *hub) missed(after int64) bool { return len(h.ring) > 0 && after < h.ring[0].event.ID-1 }
-
-// reach returns the id of the last event, after waiting for events that are stored and that the hub has not read yet: a
-// reader may have seen one in an answer of the API. It does not wait for ids that are not in the store.
-func (h *hub) reach(ctx context.Context, id int64) (int64, error) {
-	last, wake := h.now()
-	if id <= last {
-		return last, nil
-	}
-	events, err := h.s.Workflows.Events(ctx, workflow.EventFilter{Last: true}, 0, 1)
-	if err != nil || len(events) == 0 || events[len(events)-1].ID < id {
-		return last, err
-	}
-	for ; last < id; last, wake = h.now() {
-		select {
-		case <-ctx.Done():
-			return last, ctx.Err()
-		case <-h.ctx.Done():
-			return last, h.ctx.Err()
-		case <-wake:
-		}
-	}
-	return last, nil
-}
 
 // now is where a new reader begins, and what wakes it.
 func (h *hub) now() (int64, <-chan struct{}) {

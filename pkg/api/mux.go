@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 )
 
@@ -26,8 +27,16 @@ func (m *mux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Reque
 	m.inner.HandleFunc(pattern, h)
 }
 
-// ServeHTTP implements http.Handler. What is not found, and what has not the method, are problems, too.
+const noAddress = "there is no such address: /api/openapi.yaml lists all there are"
+
+// ServeHTTP implements http.Handler. What is not found, and what has not the method, are problems, too: also a path
+// with // or /../ in it, which http.ServeMux would redirect.
 func (m *mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	escaped := r.URL.EscapedPath()
+	if path.Clean(escaped) != escaped {
+		writeProblem(w, r, http.StatusNotFound, noAddress)
+		return
+	}
 	r = m.turned(r)
 	if h, pattern := m.inner.Handler(r); pattern == "" {
 		m.refuse(w, r, h)
@@ -43,13 +52,28 @@ func (m *mux) turned(r *http.Request) *http.Request {
 	if at <= 0 || escaped[at-1] == '/' || !m.verbs[escaped[at+1:]] {
 		return r
 	}
-	path, err := url.PathUnescape(escaped[:at])
+	plain, err := url.PathUnescape(escaped[:at])
 	if err != nil {
 		return r
 	}
 	turned := r.Clone(context.WithoutCancel(r.Context())).WithContext(r.Context())
-	turned.URL.Path, turned.URL.RawPath = path+"/"+escaped[at:], escaped[:at]+"/"+escaped[at:]
+	turned.URL.Path, turned.URL.RawPath = plain+"/"+escaped[at:], escaped[:at]+"/"+escaped[at:]
 	return turned
+}
+
+// sorted leads to the API, and all else to the studio; nil: there is none.
+func (s *Server) sorted(studio http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case studio == nil || isAPI(r) || r.URL.Path == "/healthz":
+			s.mux.ServeHTTP(w, r)
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			writeProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not for this address: use GET, HEAD")
+		default:
+			studio.ServeHTTP(w, r)
+		}
+	})
 }
 
 // refuse answers what no pattern is for. h is what the inner mux would answer: 404, 405 or another form of the path.
@@ -62,7 +86,7 @@ func (m *mux) refuse(w http.ResponseWriter, r *http.Request, h http.Handler) {
 		writeProblem(w, r, asked.status, fmt.Sprintf("%s is not for this address: use %s", r.Method, allow))
 		return
 	}
-	writeProblem(w, r, http.StatusNotFound, "there is no such address: /api/openapi.yaml lists all there are")
+	writeProblem(w, r, http.StatusNotFound, noAddress)
 }
 
 // headOnly takes the head of an answer and drops its body.

@@ -53,10 +53,7 @@ func New(ctx context.Context, d Deps) (*Server, error) {
 	s.api = humago.New(s.mux, config())
 	s.api.UseMiddleware(s.checkRole, timed)
 	s.routes()
-	if d.Studio != nil {
-		s.mux.HandleFunc("GET /", d.Studio.ServeHTTP)
-	}
-	s.handler = s.wrap(s.mux)
+	s.handler = s.wrap(s.sorted(d.Studio))
 	if d.Workflows != nil {
 		if err := s.hub.begin(); err != nil {
 			return nil, err

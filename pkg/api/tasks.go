@@ -100,6 +100,9 @@ func (s *Server) getSeries(ctx context.Context, in *struct {
 	ExecutionPath
 	Since time.Time `query:"since" doc:"none: all there are"`
 }) (*body[explore.Series], error) {
+	if _, err := s.Workflows.Execution(ctx, in.job()); err != nil { // samples are of those that crawled; others have none
+		return nil, err
+	}
 	return okOf(s.Explore.Series(ctx, in.job(), in.Since))
 }
 

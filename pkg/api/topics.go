@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,8 +40,11 @@ func (s *Server) topicsOf(ctx context.Context, names []string) (out []topic, err
 		return nil, fmt.Errorf("%w: %d topics: a stream has %d at most", explore.ErrInvalid, len(names), maxTopics)
 	}
 	for _, name := range names {
-		kind, id, _ := strings.Cut(name, ":")
+		kind, id, named := strings.Cut(name, ":")
 		t := topic{name: name}
+		if alone := slices.Contains([]string{"executions", "workflows", "agents"}, kind); alone && named || kind == "logs" && !isLevel(strings.ToUpper(id)) {
+			kind = "" // each name is made for itself, as often as somebody follows it
+		}
 		switch kind {
 		case "executions":
 			t.wants, t.source = func(e *workflow.Event) bool { return e.Execution != "" }, s.allProgress(name)
@@ -62,6 +66,10 @@ func (s *Server) topicsOf(ctx context.Context, names []string) (out []topic, err
 		out = append(out, t)
 	}
 	return out, nil
+}
+
+func isLevel(name string) bool {
+	return slices.Contains([]string{"", "DEBUG", "INFO", "WARN", "ERROR"}, name)
 }
 
 func (s *Server) ofExecution(t *topic, kind string, id crawl.JobID) {

@@ -274,6 +274,13 @@ func parseSeed(s string) (weburl.URL, error) {
 
 // Validate reports everything that is wrong with the job, a line each.
 func (j *Job) Validate() error {
+	if err := CheckPatternSizes(j); err != nil {
+		return err // before any of them is compiled
+	}
+	return j.validate()
+}
+
+func (j *Job) validate() error {
 	var errs []error
 	bad := func(cond bool, key, format string, args ...any) {
 		if cond {

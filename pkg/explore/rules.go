@@ -39,6 +39,9 @@ func (x *Explorer) RecordRules(ctx context.Context, id crawl.JobID, key string) 
 
 // TestRules implements Reader.
 func (x *Explorer) TestRules(ctx context.Context, t RuleTest) (*RuleTested, error) {
+	if err := crawl.CheckPatternSizes(&crawl.Job{Rules: t.Rules, Select: t.Select}); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
 	if t.Execution != "" && t.HTML == "" {
 		ix, err := x.index(ctx, t.Execution)
 		if err != nil {
@@ -113,7 +116,11 @@ func (x *index) testRecord(ctx context.Context, r *found, t trial) (*RuleTested,
 
 // CheckRules implements Reader.
 func (x *Explorer) CheckRules(ctx context.Context, c RuleCheck) (*RuleChecked, error) {
-	if _, err := parser.Compile(&crawl.Job{Rules: c.Rules, Select: c.Select}); err != nil {
+	job := &crawl.Job{Rules: c.Rules, Select: c.Select}
+	if err := crawl.CheckPatternSizes(job); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if _, err := parser.Compile(job); err != nil {
 		return nil, fmt.Errorf("%w: rules: %w", ErrInvalid, err)
 	}
 	n := c.Sample

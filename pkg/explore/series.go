@@ -106,7 +106,9 @@ func (x *Explorer) sample(ctx context.Context, ix *index, now time.Time) {
 
 // Series implements Reader.
 func (x *Explorer) Series(_ context.Context, id crawl.JobID, since time.Time) (*Series, error) {
-	out := &Series{StepS: fineStep, At: []int64{}, Gaps: []int{}}
+	none := []int64{} // a list is never null
+	out := &Series{StepS: fineStep, At: none, PagesS: []float64{}, BytesS: []float64{}, Known: none, Done: none, Pages: none, Queued: none, InFlight: none,
+		Waiting: none, Class2: none, Class3: none, Class4: none, Class5: none, None: none, Gaps: []int{}}
 	x.mu.Lock()
 	s := x.series[id]
 	x.mu.Unlock()

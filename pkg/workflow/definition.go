@@ -50,6 +50,9 @@ func (m *Manager) check(job *crawl.Job) error {
 	if named.ID == "" {
 		named.ID = "x"
 	}
+	if err := crawl.CheckPatternSizes(&named); err != nil {
+		return err // nothing of it is to be compiled
+	}
 	errs := []error{named.Validate(), filesOf(job)}
 	if m.opt.Check != nil {
 		errs = append(errs, m.opt.Check(&named))

@@ -10,6 +10,16 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
+// A definition whose patterns are too large is not compiled by anybody.
+func TestPatternsThatAreTooLargeAreNotCompiled(t *testing.T) {
+	asked := false
+	m := workflow.NewManager(nil, nil, workflow.Options{Check: func(*crawl.Job) error { asked = true; return nil }})
+	c, err := m.Check(bg, simple+"include: ['"+strings.Repeat("(ab|cd|ef|gh){1000}", 120)+"']\n")
+	if err != nil || len(c.Faults) != 1 || c.Faults[0].Key != "include[0]" || asked {
+		t.Errorf("%+v, %v; compiled %v", c, err, asked)
+	}
+}
+
 func TestSlugs(t *testing.T) {
 	w := newWorld(t)
 	for _, tt := range []struct {

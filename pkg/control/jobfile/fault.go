@@ -20,29 +20,37 @@ func explain(data []byte, err error) error {
 	if e := yaml.Unmarshal(data, &doc); e != nil || len(doc.Content) == 0 {
 		return err // no YAML at all: err says where
 	}
-	var faults []error
-	seek(doc.Content[0], reflect.TypeFor[crawl.Job](), "", &faults)
-	if len(faults) == 0 {
+	var s seeker
+	s.seek(doc.Content[0], reflect.TypeFor[crawl.Job](), "")
+	if len(s.faults) == 0 {
 		return err
 	}
-	return errors.Join(faults...)
+	return errors.Join(s.faults...)
 }
 
+// seeker looks for the parts of a file that cannot be read.
+type seeker struct{ faults []error }
+
+func (s *seeker) add(fault error) { s.faults = append(s.faults, fault) }
+
 // seek compares a part of the file with the type that its key has.
-func seek(n *yaml.Node, t reflect.Type, path string, faults *[]error) {
-	fault := func(format string, args ...any) { *faults = append(*faults, faultAt(n, path, format, args...)) }
+func (s *seeker) seek(n *yaml.Node, t reflect.Type, path string) {
+	if len(s.faults) > maxFaults {
+		return
+	}
+	fault := func(format string, args ...any) { s.add(faultAt(n, path, format, args...)) }
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
 	case t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
-		seekKeys(n, t, path, faults)
+		s.seekKeys(n, t, path)
 	case t.Kind() == reflect.Struct:
 		fault("%s: want keys with values, not %s", shown(path), text(n))
 	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
 		for i, item := range n.Content {
-			seek(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i), faults)
+			s.seek(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i))
 		}
 	case t.Kind() == reflect.Slice:
 		fault("%s: want a list, as in [a, b], not %s", shown(path), text(n))
@@ -61,7 +69,7 @@ func faultAt(n *yaml.Node, key, format string, args ...any) error {
 }
 
 // seekKeys looks at the keys of a mapping.
-func seekKeys(n *yaml.Node, t reflect.Type, path string, faults *[]error) {
+func (s *seeker) seekKeys(n *yaml.Node, t reflect.Type, path string) {
 	types, names := map[string]reflect.Type{}, []string{}
 	for i := range t.NumField() {
 		if name := crawl.KeyOf(t.Field(i)); name != "" {
@@ -69,18 +77,18 @@ func seekKeys(n *yaml.Node, t reflect.Type, path string, faults *[]error) {
 		}
 	}
 	lines := map[string]int{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
+	for i := 0; i+1 < len(n.Content) && len(s.faults) <= maxFaults; i += 2 {
 		key, at := n.Content[i], n.Content[i].Value
 		if path != "" {
 			at = path + "." + at
 		}
 		switch first, again := lines[key.Value]; {
 		case again:
-			*faults = append(*faults, faultAt(key, at, "%s stands on line %d already", at, first))
+			s.add(faultAt(key, at, "%s stands on line %d already", at, first))
 		case types[key.Value] != nil:
-			seek(n.Content[i+1], types[key.Value], at, faults)
+			s.seek(n.Content[i+1], types[key.Value], at)
 		case key.Tag != "!!merge":
-			*faults = append(*faults, faultAt(key, at, "there is no key %s; %s", at, suggest(key.Value, names)))
+			s.add(faultAt(key, at, "there is no key %s; %s", at, suggest(key.Value, names)))
 		}
 		lines[key.Value] = key.Line
 	}

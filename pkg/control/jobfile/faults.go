@@ -2,6 +2,7 @@ package jobfile
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -26,14 +27,27 @@ func (f *Fault) Error() string {
 	return f.Message
 }
 
-// Faults takes an error of Parse, or of the validation of a job, apart. data is the file.
+// Faults takes an error of Parse, or of the validation of a job, apart: the first hundred, and a last one that counts
+// the others. data is the file.
 func Faults(data []byte, err error) (out []Fault) {
-	var doc yaml.Node
-	_ = yaml.Unmarshal(data, &doc) // a file that is none has no places
-	for _, e := range flat(err) {
-		out = append(out, faultOf(&doc, e))
+	p := places{}
+	_ = yaml.Unmarshal(data, &p.doc) // a file that is none has no places
+	all := flat(err)
+	for _, e := range all[:min(len(all), maxFaults)] {
+		f := p.faultOf(e)
+		f.Key, f.Message = shortened(f.Key), shortened(f.Message)
+		out = append(out, f)
+	}
+	if more := len(all) - len(out); more > 0 {
+		out = append(out, Fault{Message: fmt.Sprintf("there are at least %d more faults: correct these first", more)})
 	}
 	return out
+}
+
+// places finds where in a file its faults are.
+type places struct {
+	doc   yaml.Node
+	seeds map[string]int // that are wrong, by what is said of them; nil: they were not looked for
 }
 
 // flat is an error's parts.
@@ -52,40 +66,52 @@ func flat(err error) (out []error) {
 
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?line ([0-9]+): `)
 
-func faultOf(doc *yaml.Node, err error) Fault {
+func (p *places) faultOf(err error) Fault {
 	if f := (*Fault)(nil); errors.As(err, &f) {
 		return *f
 	}
 	out := Fault{Message: err.Error()}
 	if e := (*crawl.KeyError)(nil); errors.As(err, &e) {
 		out.Key = e.Key
-		if n := find(doc, e.Key); n != nil {
+		if n := find(&p.doc, e.Key); n != nil {
 			out.Line, out.Column = n.Line, n.Column
 		}
 	} else if m := yamlLine.FindStringSubmatch(out.Message); m != nil {
 		out.Line, _ = strconv.Atoi(m[1])
 		out.Message = out.Message[len(m[0]):]
-	} else if i, n := seedOf(doc, out.Message); n != nil {
+	} else if i, n := p.seedOf(out.Message); n != nil {
 		out.Key, out.Line, out.Column = "seeds["+strconv.Itoa(i)+"]", n.Line, n.Column
 	}
 	return out
 }
 
 // seedOf is the seed that a message is about; nil: none.
-func seedOf(doc *yaml.Node, message string) (int, *yaml.Node) {
+func (p *places) seedOf(message string) (int, *yaml.Node) {
 	if !strings.HasPrefix(message, "seed ") {
 		return 0, nil
 	}
-	for i := 0; ; i++ {
-		key := "seeds[" + strconv.Itoa(i) + "]"
-		n := find(doc, key)
-		if n == nil || n.Kind != yaml.ScalarNode {
-			return 0, nil
-		}
-		if _, err := crawl.ParseSeed(n.Value); err != nil && err.Error() == message {
-			return i, n
+	all := find(&p.doc, "seeds")
+	if all != nil && all.Kind == yaml.AliasNode {
+		all = all.Alias
+	}
+	if all == nil || all.Kind != yaml.SequenceNode {
+		return 0, nil
+	}
+	if p.seeds == nil {
+		p.seeds = map[string]int{}
+		for i, n := range all.Content {
+			if _, err := crawl.ParseSeed(n.Value); err != nil {
+				if _, known := p.seeds[err.Error()]; !known {
+					p.seeds[err.Error()] = i
+				}
+			}
 		}
 	}
+	i, known := p.seeds[message]
+	if !known {
+		return 0, nil
+	}
+	return i, all.Content[i]
 }
 
 var keyPart = regexp.MustCompile(`[^.\[\]]+`)

@@ -53,6 +53,9 @@ func beside(jobFile, name string) string {
 // Parse reads one YAML document over the defaults.
 func Parse(data []byte) (crawl.Job, error) {
 	job := crawl.DefaultJob()
+	if err := checkShape(data); err != nil {
+		return job, err
+	}
 	job.Politeness = presetOf(data)
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
