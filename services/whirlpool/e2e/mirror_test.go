@@ -258,7 +258,8 @@ func TestMirrorInABrowser(t *testing.T) {
 // offline keeps a browser from every network.
 var offline = []string{"--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=http://127.0.0.1:9"}
 
-// manual is the Python manual as Debian has it (python3-doc), or another of which WHIRLPOOL_TEST_MANUAL is the directory.
+// manual is the Python manual as Debian has it (python3-doc), or another, of which WHIRLPOOL_TEST_MANUAL is the
+// directory.
 func manual(t *testing.T) string {
 	t.Helper()
 	if dir := os.Getenv("WHIRLPOOL_TEST_MANUAL"); dir != "" {
