@@ -79,6 +79,17 @@ func TestOpenURLsThatAreWanted(t *testing.T) {
 	}
 }
 
+// An execution that fetched nothing says so: its seeds may be wrong.
+func TestNoPageIsSaid(t *testing.T) {
+	w := newWorld(t)
+	w.engine.work, w.engine.stats.Pages, w.engine.stats.Verdicts = 1, 0, map[string]int64{"failed": 2, "blocked": 1}
+	w.create(simple)
+	w.conduct()
+	if x := w.until(w.start(), workflow.Succeeded); x.Reason != "no page was fetched; of its URLs: blocked 1, failed 2" {
+		t.Errorf("reason %q", x.Reason)
+	}
+}
+
 func TestPauseStopResume(t *testing.T) {
 	w := newWorld(t)
 	w.create(simple)

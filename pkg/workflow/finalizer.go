@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,6 +140,8 @@ func (c *conductor) conclude(ctx context.Context, x *Execution, done map[string]
 		if stats.Bound == "" {
 			lost = append(lost, left)
 		}
+	} else if stats != nil && stats.Pages == 0 {
+		left = noPage(stats)
 	}
 	if to == Succeeded && len(lost) > 0 {
 		to = Partial
@@ -170,6 +174,17 @@ func leftOpen(s *Stats) string {
 		return fmt.Sprintf("%s is met: %d URLs are left; give it more and resume to fetch them", s.Bound, s.Open)
 	}
 	return fmt.Sprintf("%d URLs are open though no budget is spent: resume to fetch them, or look at its dead letters", s.Open)
+}
+
+// noPage says what became of the URLs of an execution that fetched no page.
+func noPage(s *Stats) string {
+	var parts []string
+	for _, verdict := range slices.Sorted(maps.Keys(s.Verdicts)) {
+		if n := s.Verdicts[verdict]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", verdict, n))
+		}
+	}
+	return strings.TrimSuffix("no page was fetched; of its URLs: "+strings.Join(parts, ", "), "; of its URLs: ")
 }
 
 // resultOf is the result of a step that was done; nil otherwise.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // serving is a `whirlpool serve` in this process, and a small site to crawl.
@@ -144,6 +146,25 @@ func TestADefinitionReadsNoOtherFiles(t *testing.T) {
 	}
 	if err := s.end(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestPrivateSeedsWhereNoneArePermitted(t *testing.T) {
+	job := func(seeds ...string) *crawl.Job { return &crawl.Job{Seeds: seeds} }
+	for _, tt := range []struct {
+		allow bool
+		job   *crawl.Job
+		want  string
+	}{
+		{false, job("http://127.0.0.1:8000/"), "--allow-private"}, {false, job("http://localhost/", "http://[::1]/"), "http://localhost/"},
+		{false, job("http://localhost/", "http://a.test/"), ""}, {true, job("http://10.0.0.1/"), ""}, {false, job("http://a.test/"), ""},
+		{false, job(), ""},
+	} {
+		f := &serveFlags{engineFlags: engineFlags{allowPrivate: tt.allow}}
+		err := f.checkSeeds(tt.job)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v %v: %v, want %q", tt.allow, tt.job.Seeds, err, tt.want)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/secret"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
 
 // filesDir holds, below the server's directory, the files that definitions may name: lists of seeds, passwords. Whoever
@@ -25,8 +26,23 @@ func (f *serveFlags) checker() (func(*crawl.Job) error, error) {
 		}
 		_, errRules := parser.CompileRules(job.Rules)
 		_, err := urlrules.Compile(job)
-		return errors.Join(err, errRules)
+		return errors.Join(err, errRules, f.checkSeeds(job))
 	}, err
+}
+
+// checkSeeds refuses a definition all of whose seeds are at private addresses by their own text, where the server
+// permits none. What a name means is found out when it is fetched.
+func (f *serveFlags) checkSeeds(job *crawl.Job) error {
+	seeds, err := job.SeedURLs()
+	if err != nil || len(seeds) == 0 || f.allowPrivate {
+		return nil //nolint:nilerr // Validate says what is wrong
+	}
+	for _, s := range seeds {
+		if netguard.CheckHost(s.Hostname()) == nil {
+			return nil
+		}
+	}
+	return &crawl.KeyError{Key: "seeds", Problem: fmt.Sprintf("%s: this server refuses private addresses; `whirlpool serve --allow-private` permits them", seeds[0])}
 }
 
 // checkFiles refuses files that lie elsewhere.

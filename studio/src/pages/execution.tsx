@@ -6,7 +6,7 @@ import { renew, useGet } from "../lib/query";
 import type { Execution } from "../api/types";
 import { Act } from "../ui/act";
 import { Head, Tabs } from "../ui/shell";
-import { Failure, Skeleton, StateDot } from "../ui/state";
+import { Empty, Failure, Skeleton, StateDot } from "../ui/state";
 import { When } from "../ui/text";
 
 const Live = lazy(() => import("./live"));
@@ -77,6 +77,7 @@ export default function ExecutionPages({ id, tab }: { id: string; tab: string })
         {tab === "records" && <Records x={x} />}
         {tab === "clusters" && <Clusters x={x} />}
         {tab === "events" && <Events x={x} />}
+        {!tabs.some(([t]) => t === tab) && <Empty title="There is no such page">The address may be cut: the tabs above lead on.</Empty>}
       </Suspense>
     </>
   );

@@ -79,6 +79,13 @@ function Verdict({ x }: { x: Execution }) {
       </Notice>
     );
   }
+  if (x.state === "succeeded" && x.stats?.pages === 0) {
+    return (
+      <Notice tone="wait">
+        <strong>Ended without a page.</strong> {x.reason} <a href={at.urls(x.id)}>Look at its URLs and their reasons</a>
+      </Notice>
+    );
+  }
   if (x.state === "succeeded" && x.audit?.ok) {
     return (
       <Notice tone="good">

@@ -137,7 +137,8 @@ export function NewCrawl({ first }: { first: boolean }) {
                 ))}
                 {checked.faults.map((f, i) => (
                   <li key={"f" + i} className="word-bad">
-                    {f.key ? <code>{f.key}</code> : null} {f.message}
+                    {f.key && !f.message.startsWith(f.key) ? <code>{f.key} </code> : null}
+                    {f.message}
                   </li>
                 ))}
               </ul>

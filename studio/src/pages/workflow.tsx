@@ -244,7 +244,8 @@ function Editor({ w, close }: { w: Workflow; close: () => void }) {
               {checked?.faults.map((f, i) => (
                 <div key={i} className="word-bad">
                   {f.line ? `Line ${f.line}: ` : ""}
-                  {f.key && <code>{f.key}</code>} {f.message}
+                  {f.key && !f.message.startsWith(f.key) ? <code>{f.key} </code> : null}
+                  {f.message}
                 </div>
               ))}
               {checked?.warnings.map((m, i) => (
