@@ -11,11 +11,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-)
 
-// policy is the Content-Security-Policy of the studio: nothing from elsewhere, no inline scripts, in no frame.
-const policy = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; object-src 'none'; base-uri 'none'; " +
-	"form-action 'self'"
+	"github.com/whirlpool-crawler/whirlpool/pkg/studio"
+)
 
 // wrap puts around a handler what each request has to pass.
 func (s *Server) wrap(next http.Handler) http.Handler {
@@ -35,7 +33,7 @@ func (s *Server) headed(next http.Handler) http.Handler {
 		h := w.Header()
 		h.Set("X-Request-Id", id)
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", policy)
+		h.Set("Content-Security-Policy", studio.Policy)
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")

@@ -119,6 +119,12 @@ func (r *reader) serve(ctx context.Context) error {
 // begin writes what came since the reader was here last.
 func (r *reader) begin(ctx context.Context) error {
 	last, _ := r.s.hub.now()
+	if r.after > last { // it knows events, from a list, that the hub has not read yet
+		if err := r.s.hub.take(); err != nil {
+			return err
+		}
+		last, _ = r.s.hub.now()
+	}
 	if r.after == last {
 		return nil
 	}

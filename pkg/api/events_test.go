@@ -312,3 +312,19 @@ func TestTheHeadOfAStreamEnds(t *testing.T) {
 		t.Errorf("%d readers are left", n)
 	}
 }
+
+// A reader may know an event from a list before the hub has read it: it is not ahead of all events.
+func TestAReaderAheadOfTheHub(t *testing.T) {
+	w := newWorld(t)
+	w.service.tell(event("execution.started", "w-1"))
+	await(t, "the event", func() bool { last, _ := w.s.hub.now(); return last == 1 })
+	w.s.hub.mu.Lock()
+	w.s.hub.last, w.s.hub.ring = 0, nil // it was slow
+	w.s.hub.mu.Unlock()
+	out := httptest.NewRecorder()
+	r := &reader{s: w.s, w: out, ctl: http.NewResponseController(out), after: 1, seen: map[string]uint64{},
+		wants: func(*workflow.Event) bool { return true }}
+	if err := r.begin(t.Context()); err != nil || out.Body.Len() > 0 || r.after != 1 {
+		t.Errorf("it is told %q and stands at %d: %v", out.Body, r.after, err)
+	}
+}

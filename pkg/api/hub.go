@@ -15,6 +15,8 @@ type hub struct {
 	s   *Server
 	ctx context.Context
 
+	taking sync.Mutex // held by take
+
 	mu      sync.Mutex
 	ring    []notice // ascending ids
 	last    int64    // id of the last event there is
@@ -73,6 +75,8 @@ func (h *hub) run() {
 
 // take reads the events that came.
 func (h *hub) take() error {
+	h.taking.Lock()
+	defer h.taking.Unlock()
 	for {
 		h.mu.Lock()
 		after := h.last

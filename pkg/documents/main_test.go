@@ -3,6 +3,9 @@ package documents
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -11,8 +14,32 @@ func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
-// compiled is where PDFium is compiled once for all tests: under the race detector that takes a minute.
+// compiled is where PDFium is compiled once for all tests.
 var compiled string
+
+// openerProgram builds the program that opens documents without the race detector, once.
+var openerProgram = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(compiled+"-opener", "opener")
+	build := exec.Command("go", "build", "-o", program, "./testdata/opener")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return program, nil
+})
+
+// newCompiler is newPool for tests that have PDFium compiled.
+func newCompiler(t *testing.T, change func(*Config)) *Pool {
+	t.Helper()
+	program, err := openerProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newPool(t, func(c *Config) {
+		c.Program = program
+		change(c)
+	})
+}
 
 func runTests(m *testing.M) int {
 	var err error
@@ -21,5 +48,6 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(compiled)
+	defer os.RemoveAll(compiled + "-opener")
 	return m.Run()
 }

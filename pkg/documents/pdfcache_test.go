@@ -9,7 +9,7 @@ import (
 // compiledTo copies the compiled PDFium to a directory of its own, and returns that and the file in it.
 func compiledTo(t *testing.T) (dir, file string) {
 	t.Helper()
-	open(t, newPool(t, nil), request("application/pdf", pdfPages(1))) // somebody has compiled it now
+	open(t, newCompiler(t, func(*Config) {}), request("application/pdf", pdfPages(1))) // it is compiled now
 	dir = t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(compiled)); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestADamagedCacheBreaksNoPDF(t *testing.T) {
 			dir, file := compiledTo(t)
 			breaks(t, file)
 			for range 2 { // processes
-				p := newPool(t, func(c *Config) { c.Cache = dir })
+				p := newCompiler(t, func(c *Config) { c.Cache = dir })
 				if got := open(t, p, request("application/pdf", pdfPages(1))); got.Reason != "" || got.Pages != 1 {
 					t.Fatalf("got %+v", got)
 				}

@@ -31,8 +31,9 @@ type worker struct {
 // errDeadline is why a process was killed.
 var errDeadline = errors.New("it took too long")
 
-// startTime is what a process has for its first document besides: it compiles PDFium.
-const startTime = 30 * time.Second
+// startTime is what a process has for its first document besides: it compiles PDFium, for 5 seconds where nothing else
+// runs. One that is killed meanwhile leaves nothing compiled, and the next would not come further.
+const startTime = 3 * time.Minute
 
 func startWorker(program, cache string) (*worker, error) {
 	w := &worker{cmd: exec.Command(program, Argument)} //nolint:noctx // it outlives the document; kill ends it

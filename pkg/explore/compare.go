@@ -1,120 +1,130 @@
 package explore
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"math"
-	"math/bits"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// comparisons remembers the counts of comparisons, until an index grows.
+// comparisons remembers what was compared, until an index grows.
 type comparisons struct {
 	mu sync.Mutex
-	by map[[2]crawl.JobID]*remembered
+	by map[[2]crawl.JobID]*pairing
 }
 
-type remembered struct {
+// pairing is what became of each record between two executions, by the records' hashes.
+type pairing struct {
 	at     time.Time
+	took   time.Duration
 	states [2]Index
 	counts Comparison
+	second []changed // of the second execution
+	gone   []changed // that the first alone has
 }
 
-// maxRemembered bounds the comparisons in memory; one is used again for a while even if an index grows.
+type changed struct {
+	hash   int64
+	change Change
+}
+
+// Bounds of what is remembered. A comparison is good for a while though an index grows.
 const (
 	maxRemembered = 100
+	maxPaired     = 2_000_000 // records
 	compareFor    = 5 * time.Second
 )
 
 // Compare implements Reader.
 func (x *Explorer) Compare(ctx context.Context, first, second crawl.JobID) (*Comparison, error) {
-	a, b, err := x.pair(ctx, first, second)
+	a, b, err := x.both(ctx, first, second)
 	if err != nil {
 		return nil, err
 	}
-	out := &Comparison{First: first, Second: second, Indexes: [2]*Index{a.Index(), b.Index()}}
-	states := [2]Index{*out.Indexes[0], *out.Indexes[1]}
-	for i := range states {
-		states[i].Until = time.Time{}
-	}
-	x.comparisons.mu.Lock()
-	defer x.comparisons.mu.Unlock()
-	key := [2]crawl.JobID{first, second}
-	if r := x.comparisons.by[key]; r != nil && (r.states == states || time.Since(r.at) < compareFor) {
-		c := r.counts
-		c.Indexes = out.Indexes
-		return &c, nil
-	}
-	err = withBoth(ctx, a, b, func(db *sql.Conn) error { return out.count(ctx, db) })
+	p, err := x.pair(ctx, a, b)
 	if err != nil {
-		return nil, fmt.Errorf("compare executions %q and %q: %w", first, second, err)
+		return nil, err
 	}
-	if x.comparisons.by == nil || len(x.comparisons.by) > maxRemembered {
-		x.comparisons.by = map[[2]crawl.JobID]*remembered{}
-	}
-	x.comparisons.by[key] = &remembered{time.Now(), states, *out}
-	return out, nil
+	c := p.counts
+	c.First, c.Second, c.Indexes = first, second, [2]*Index{a.Index(), b.Index()}
+	return &c, nil
 }
 
-func (x *Explorer) pair(ctx context.Context, first, second crawl.JobID) (a, b *index, err error) {
+func (x *Explorer) both(ctx context.Context, first, second crawl.JobID) (a, b *index, err error) {
 	if a, err = x.index(ctx, first); err == nil {
 		b, err = x.index(ctx, second)
 	}
 	return a, b, err
 }
 
-// withBoth opens the second index with the first attached as a.
-func withBoth(ctx context.Context, a, b *index, use func(*sql.Conn) error) (err error) {
-	conn, err := b.read.Conn(ctx)
+// pair compares two executions, or remembers it. Nobody changes what it returns.
+func (x *Explorer) pair(ctx context.Context, a, b *index) (*pairing, error) {
+	states := [2]Index{*a.Index(), *b.Index()}
+	for i := range states {
+		states[i].Until = time.Time{}
+	}
+	key := [2]crawl.JobID{a.source().ID, b.source().ID}
+	x.comparisons.mu.Lock()
+	defer x.comparisons.mu.Unlock()
+	if p := x.comparisons.by[key]; p != nil && (p.states == states || time.Since(p.at) < max(compareFor, recentRest*p.took)) {
+		return p, nil
+	}
+	p, began := &pairing{states: states}, time.Now()
+	was, err := a.sums(ctx)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("compare execution %q: %w", key[0], err)
 	}
-	if _, err := conn.ExecContext(ctx, "ATTACH DATABASE ? AS a", "file:"+a.name); err != nil {
-		return errors.Join(err, conn.Close())
+	is, err := b.sums(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("compare execution %q: %w", key[1], err)
 	}
-	defer func() {
-		_, e := conn.ExecContext(context.WithoutCancel(ctx), "DETACH DATABASE a")
-		err = errors.Join(err, e, conn.Close())
-	}()
-	return use(conn)
+	p.merge(was, is)
+	p.at, p.took = time.Now(), time.Since(began)
+	x.comparisons.keep(key, p)
+	return p, nil
 }
 
-// changeOf returns how record r of the second execution differs from record o of the first. The text of a copy is not
-// kept, so for copies the simhashes decide.
-const changeOf = `CASE WHEN r.digest = o.digest THEN 'same' WHEN r.text <> 0 AND o.text <> 0 AND r.copy = 0 AND o.copy = 0 THEN
-  CASE WHEN r.text = o.text THEN 'touched' ELSE 'changed' END WHEN r.simhash = o.simhash THEN 'touched' ELSE 'changed' END`
+// keep remembers a pairing. The lock is held.
+func (c *comparisons) keep(key [2]crawl.JobID, p *pairing) {
+	sum := len(p.second) + len(p.gone)
+	for _, q := range c.by {
+		sum += len(q.second) + len(q.gone)
+	}
+	if c.by == nil || len(c.by) >= maxRemembered || sum > maxPaired {
+		c.by = map[[2]crawl.JobID]*pairing{}
+	}
+	c.by[key] = p
+}
 
-func (c *Comparison) count(ctx context.Context, db *sql.Conn) error {
-	var matched int64
-	err := each(ctx, db, "SELECT "+changeOf+", count(*) FROM main.records r JOIN a.records o INDEXED BY records_compare ON o.hash = r.hash "+
-		"GROUP BY 1", nil, func(scan func(...any) error) error {
-		var change Change
-		var n int64
-		err := scan(&change, &n)
-		switch matched += n; change {
-		case Changed:
-			c.Changed = n
-		case Touched:
-			c.Touched = n
-		case Same:
-			c.Same = n
+// merge walks along both lists.
+func (p *pairing) merge(was, is []sum) {
+	p.second = make([]changed, 0, len(is))
+	for len(was) > 0 || len(is) > 0 {
+		switch {
+		case len(is) == 0 || len(was) > 0 && was[0].hash < is[0].hash:
+			p.gone = append(p.gone, changed{was[0].hash, Gone})
+			was = was[1:]
+		case len(was) == 0 || is[0].hash < was[0].hash:
+			p.second = append(p.second, changed{is[0].hash, New})
+			is = is[1:]
+		default:
+			p.second = append(p.second, changed{is[0].hash, changeOf(&was[0], &is[0])})
+			was, is = was[1:], is[1:]
 		}
-		return err
-	})
-	if err != nil {
-		return err
 	}
-	err = db.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM main.records), (SELECT count(*) FROM a.records)").Scan(&c.New, &c.Gone)
-	c.New, c.Gone = c.New-matched, c.Gone-matched
-	return err
+	p.counts.Gone = int64(len(p.gone))
+	by := map[Change]*int64{New: &p.counts.New, Changed: &p.counts.Changed, Touched: &p.counts.Touched, Same: &p.counts.Same}
+	for i := range p.second {
+		*by[p.second[i].change]++
+	}
 }
 
-// Changes implements Reader.
+// Changes implements Reader: what the second execution has, then what the first alone has, in the order of hashes.
 func (x *Explorer) Changes(ctx context.Context, first, second crawl.JobID, change Change, p Page) (*List[Compared], error) {
 	switch change {
 	case "", New, Gone, Changed, Touched, Same:
@@ -125,22 +135,68 @@ func (x *Explorer) Changes(ctx context.Context, first, second crawl.JobID, chang
 	if err != nil {
 		return nil, err
 	}
-	a, b, err := x.pair(ctx, first, second)
+	if p.Cursor == "" {
+		c.ID = math.MinInt64
+	}
+	a, b, err := x.both(ctx, first, second)
 	if err != nil {
 		return nil, err
 	}
-	q := &changeQuery{change: change, c: c, limit: limitOf(p), out: &List[Compared]{Items: []Compared{}, Index: older(a.Index(), b.Index())}}
-	if p.Cursor == "" {
-		q.c.ID = math.MinInt64
-		if change == Gone {
-			q.c.Phase = 1
-		}
-	}
-	err = withBoth(ctx, a, b, func(db *sql.Conn) error { return q.run(ctx, db) })
+	pairs, err := x.pair(ctx, a, b)
 	if err != nil {
+		return nil, err
+	}
+	rows, next := pairs.page(change, c, limitOf(p))
+	out := &List[Compared]{Index: older(a.Index(), b.Index()), Total: pairs.counts.of(change)}
+	if next != nil {
+		out.Next = next.encode()
+	}
+	if out.Items, err = compared(ctx, a, b, rows); err != nil {
 		return nil, fmt.Errorf("compare executions %q and %q: %w", first, second, err)
 	}
-	return q.out, nil
+	return out, nil
+}
+
+// of is how many changes of a kind there are.
+func (c *Comparison) of(change Change) int64 {
+	switch change {
+	case New:
+		return c.New
+	case Gone:
+		return c.Gone
+	case Changed:
+		return c.Changed
+	case Touched:
+		return c.Touched
+	case Same:
+		return c.Same
+	}
+	return c.New + c.Gone + c.Changed + c.Touched
+}
+
+// page returns what stands behind a cursor, and the cursor behind that; nil: there is no more.
+func (p *pairing) page(change Change, c cursor, limit int) (rows []changed, next *cursor) {
+	for phase, list := range [][]changed{p.second, p.gone} {
+		from := 0
+		if phase < c.Phase {
+			continue
+		}
+		if phase == c.Phase && c.ID != math.MinInt64 {
+			from, _ = slices.BinarySearchFunc(list, c.ID, func(r changed, id int64) int {
+				return cmp.Or(cmp.Compare(r.hash, id), -1) // behind it
+			})
+		}
+		for _, r := range list[from:] {
+			if r.change != change && (change != "" || r.change == Same) {
+				continue
+			}
+			if len(rows) == limit {
+				return rows, &cursor{Of: c.Of, Phase: next.Phase, ID: next.ID}
+			}
+			rows, next = append(rows, r), &cursor{Phase: phase, ID: r.hash}
+		}
+	}
+	return rows, nil
 }
 
 // older returns the index that was updated less recently.
@@ -149,116 +205,4 @@ func older(a, b *Index) *Index {
 		return a
 	}
 	return b
-}
-
-// changeQuery lists what the second execution has (phase 0), then what the first alone has (phase 1), in the order of
-// hashes.
-type changeQuery struct {
-	change Change
-	c      cursor
-	limit  int
-	out    *List[Compared]
-}
-
-const briefOf = "%[1]s.url, %[1]s.title, %[1]s.status, %[1]s.bytes, %[1]s.words, %[1]s.at, %[1]s.digest, %[1]s.simhash"
-
-func (q *changeQuery) run(ctx context.Context, db *sql.Conn) error {
-	if q.c.Phase == 0 {
-		more, err := q.second(ctx, db)
-		if err != nil || more || q.change != "" && q.change != Gone {
-			return err
-		}
-		q.c = cursor{Of: q.c.Of, Phase: 1, ID: math.MinInt64}
-		if len(q.out.Items) >= q.limit {
-			q.out.Next = q.c.encode()
-			return nil
-		}
-	}
-	want := q.limit - len(q.out.Items)
-	return q.rows(ctx, db, "SELECT o.hash, 'gone', "+fmt.Sprintf(briefOf, "o")+" FROM (SELECT * FROM a.records INDEXED BY records_compare WHERE hash > ? "+
-		"ORDER BY hash LIMIT ?) o WHERE NOT EXISTS(SELECT 1 FROM main.records r WHERE r.hash = o.hash) LIMIT ?", "a.records", want, false)
-}
-
-// second lists a page of what the second execution has; more: there is more of that.
-func (q *changeQuery) second(ctx context.Context, db *sql.Conn) (more bool, err error) {
-	cond := "o.hash IS NOT NULL AND " + changeOf + " = '" + string(q.change) + "'"
-	join := "LEFT JOIN a.records o ON o.hash = r.hash"
-	switch q.change {
-	case "":
-		cond = "(o.hash IS NULL OR " + changeOf + " <> 'same')"
-	case New:
-		cond = "o.hash IS NULL"
-	}
-	err = q.rows(ctx, db, "SELECT r.hash, CASE WHEN o.hash IS NULL THEN 'new' ELSE "+changeOf+" END, "+fmt.Sprintf(briefOf, "r")+", "+
-		fmt.Sprintf(briefOf, "o")+" FROM (SELECT * FROM main.records INDEXED BY records_compare WHERE hash > ? ORDER BY hash LIMIT ?) r "+join+
-		" WHERE "+cond+" LIMIT ?", "main.records", q.limit, true)
-	return q.out.Next != "", err
-}
-
-// rows reads a page of one phase, out of so many rows at most.
-func (q *changeQuery) rows(ctx context.Context, db *sql.Conn, query, table string, want int, both bool) error {
-	n, last, from := 0, q.c.ID, q.c.ID
-	err := each(ctx, db, query, []any{from, maxScan, want}, func(scan func(...any) error) error {
-		c, hash, err := scanCompared(scan, both)
-		n, last = n+1, hash
-		q.out.Items = append(q.out.Items, c)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if n == want {
-		q.c.ID = last
-		q.out.Next = q.c.encode()
-		return nil
-	}
-	var scanned int64
-	var end *int64
-	err = db.QueryRowContext(ctx, "SELECT count(*), max(hash) FROM (SELECT hash FROM "+table+" WHERE hash > ? ORDER BY hash LIMIT ?)", from, maxScan).
-		Scan(&scanned, &end)
-	q.out.Scanned += scanned
-	if q.out.Next = ""; scanned == maxScan && end != nil {
-		q.c.ID = *end
-		q.out.Next = q.c.encode()
-	}
-	return err
-}
-
-// side is what a comparison reads of a record.
-type side struct {
-	url, title    *string
-	status, words *int
-	bytes, at     *int64
-	digest, sim   *int64
-}
-
-func (s *side) into() []any {
-	return []any{&s.url, &s.title, &s.status, &s.bytes, &s.words, &s.at, &s.digest, &s.sim}
-}
-
-func (s *side) brief() *Brief {
-	if s.url == nil {
-		return nil
-	}
-	return &Brief{Title: *s.title, Status: *s.status, Bytes: *s.bytes, Words: *s.words, FetchedAt: time.UnixMilli(*s.at).UTC(),
-		Digest: fmt.Sprintf("%016x", uint64(*s.digest))}
-}
-
-func scanCompared(scan func(...any) error, both bool) (c Compared, hash int64, err error) {
-	var one, two side
-	into := append([]any{&hash, &c.Change}, one.into()...)
-	if both {
-		into = append(into, two.into()...)
-	}
-	if err := scan(into...); err != nil {
-		return c, 0, err
-	}
-	c.Key, c.URL = keyOf(*one.url), plain(*one.url, maxURL)
-	if c.After, c.Before = one.brief(), two.brief(); !both {
-		c.After, c.Before = nil, one.brief()
-	}
-	if c.Change == Changed && two.sim != nil {
-		c.Share = math.Round(100*min(1, float64(bits.OnesCount64(uint64(*one.sim^*two.sim)))/32)) / 100
-	}
-	return c, hash, nil
 }

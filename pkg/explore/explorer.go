@@ -1,10 +1,12 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,11 +49,14 @@ func Open(opt Options) *Explorer {
 	return &Explorer{opt: opt, open: map[crawl.JobID]*index{}, series: map[crawl.JobID]*series{}}
 }
 
-// How long an unused index stays open, and how often its files are checked for new lines.
+// How long an index stays open that nobody asks and that has nothing to read; how many such ones do so, beyond which
+// they stay as long as one whose execution has just ended; and how often files are looked at.
 const (
-	idleClose = 5 * time.Minute
-	lookEvery = 300 * time.Millisecond
-	// afterFault is how long an index waits after an error, such as a full disk or a damaged file.
+	idleClose  = 5 * time.Minute
+	maxIdle    = 16
+	endedClose = 30 * time.Second // longer than an answer takes
+	lookEvery  = 300 * time.Millisecond
+	// afterFault is how long an index rests that does not go on: its disk is full, or a file is damaged.
 	afterFault = 10 * time.Second
 )
 
@@ -60,7 +65,7 @@ const (
 func (x *Explorer) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { x.sampleAll(ctx) })
-	look := lookEvery
+	look, looked := lookEvery, time.Now()
 	if x.opt.Eager {
 		look /= 20
 	}
@@ -69,8 +74,11 @@ func (x *Explorer) Run(ctx context.Context) error {
 		for _, ix := range x.indexes() {
 			busy = x.follow(ctx, ix) || busy
 		}
-		if !busy {
+		if now := time.Now(); !busy || now.Sub(looked) > look {
 			x.closeIdle()
+			looked = now
+		}
+		if !busy {
 			x.wait(ctx, look)
 		}
 	}
@@ -156,7 +164,11 @@ func (x *Explorer) Unfollow(id crawl.JobID) {
 	x.mu.Lock()
 	ix := x.open[id]
 	x.mu.Unlock()
-	if ix == nil || !ix.pinned.Swap(false) || ix.source().Live == nil {
+	if ix == nil || !ix.pinned.Swap(false) {
+		return
+	}
+	ix.used.Store(time.Now().Add(endedClose - idleClose).UnixNano())
+	if ix.source().Live == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -192,12 +204,23 @@ func (x *Explorer) Forget(id crawl.JobID) error {
 	return errors.Join(err, removeIndex(x.opt.Dir, id))
 }
 
-// closeIdle closes indexes that are complete and were not used for a while.
+// closeIdle closes indexes that are whole and that nobody has asked for a while, or more than a few of those.
 func (x *Explorer) closeIdle() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	var idle []crawl.JobID
 	for id, ix := range x.open {
-		if ix.pinned.Load() || time.Since(time.Unix(0, ix.used.Load())) < idleClose || !ix.caughtUp() {
+		if !ix.pinned.Load() && ix.caughtUp() {
+			idle = append(idle, id)
+		}
+	}
+	slices.SortFunc(idle, func(a, b crawl.JobID) int { return cmp.Compare(x.open[b].used.Load(), x.open[a].used.Load()) })
+	for i, id := range idle { // those that were asked last come first
+		ix, stay := x.open[id], idleClose
+		if i >= maxIdle {
+			stay = endedClose
+		}
+		if time.Since(time.Unix(0, ix.used.Load())) < stay {
 			continue
 		}
 		delete(x.open, id)

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// maxFaceted is the number of records that facets count.
-const maxFaceted = 100_000
+// maxFaceted is how many records facets are counted of where not all are asked for, whose counts the index has.
+const maxFaceted = 10_000
 
-// maxFacetedMatches is the same for a search. It is lower because the records found are scattered over the index.
-const maxFacetedMatches = 5_000
+// maxFacetedMatches is the same for a search, whose records lie apart.
+const maxFacetedMatches = 3_000
 
 // facetsFor is how long facets are served from memory even if new records were indexed.
 const facetsFor = 5 * time.Second
@@ -56,6 +56,9 @@ func (q *recordQuery) facets(ctx context.Context, w *where, some bool) (*Facets,
 	if !some {
 		return f, nil
 	}
+	if q.all() {
+		return f, q.allFacets(ctx, f)
+	}
 	cond, args := w.cond()
 	from, most := "records r", maxFaceted
 	if q.match != "" {
@@ -70,6 +73,12 @@ func (q *recordQuery) facets(ctx context.Context, w *where, some bool) (*Facets,
 	if err != nil {
 		return nil, err
 	}
+	f.name(groups, words)
+	return f, q.fieldFacets(ctx, f, words, from, cond, args, most)
+}
+
+// name gives what was counted its names.
+func (f *Facets) name(groups [4]map[int64]int64, words map[int64]string) {
 	f.Langs = countsOf(groups[0], func(id int64) string { return words[id] })
 	f.Types = countsOf(groups[1], func(id int64) string { return words[id] })
 	f.Statuses = countsOf(groups[2], func(n int64) string { return strconv.FormatInt(n, 10) })
@@ -79,7 +88,6 @@ func (q *recordQuery) facets(ctx context.Context, w *where, some bool) (*Facets,
 		}
 		return similarityOf(int(n))
 	})
-	return f, q.fieldFacets(ctx, f, words, from, cond, args, most)
 }
 
 // facetGroups counts the records of each language, media type, status and kind of copy, and how many records that are.
@@ -139,7 +147,7 @@ func (x *index) allWords(ctx context.Context) (map[int64]string, error) {
 }
 
 // maxFacetedFields bounds the values of site fields that are counted.
-const maxFacetedFields = 20_000
+const maxFacetedFields = 3_000
 
 // fieldFacets counts the values of site fields, of the first records.
 func (q *recordQuery) fieldFacets(ctx context.Context, f *Facets, words map[int64]string, from, cond string, args []any, most int) error {

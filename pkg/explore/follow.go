@@ -45,6 +45,7 @@ func (x *index) failed(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	x.hostIDs = map[string]int64{}
+	x.changes.Add(1)
 	err = errors.Join(err, x.load(ctx))
 	x.mu.Lock()
 	x.state.Fault = plain(err.Error(), 300)
@@ -54,6 +55,9 @@ func (x *index) failed(ctx context.Context, err error) error {
 
 // note keeps how far the index is, for those who ask.
 func (x *index) note(ctx context.Context, began time.Time, more bool) error {
+	if more {
+		x.changes.Add(1)
+	}
 	done, all := x.log.off+x.pages.off, x.log.size+x.pages.size
 	x.mu.Lock()
 	defer x.mu.Unlock()

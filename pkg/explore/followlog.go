@@ -96,7 +96,7 @@ func (x *index) forgetLog(ctx context.Context) error {
 	x.log.behind = false
 	x.hostIDs = map[string]int64{}
 	err := x.inTx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM urls; DELETE FROM requests; DELETE FROM cells; DELETE FROM counts; "+
+		if _, err := tx.ExecContext(ctx, "DELETE FROM urls; DELETE FROM requests; DELETE FROM earlier; DELETE FROM cells; DELETE FROM counts WHERE what IN ('v', 'r', 's', 'd'); "+
 			"UPDATE hosts SET requests=0, pages=0, bytes=0, c2=0, c3=0, c4=0, c5=0, none=0, done=0, failed=0, excluded=0, depth=0, "+
 			"last=0, p50=0, p95=0, hist=NULL"); err != nil {
 			return err
@@ -117,6 +117,7 @@ type logBatchState struct {
 	order  []*entry
 	hosts  map[int64]*hostDelta
 	visits [][2]int64 // host and offset of requests
+	before [][2]int64 // hash and offset of lines of URLs that came again
 }
 
 func logBatchOf(x *index, tx *sql.Tx) *logBatchState {
@@ -151,6 +152,8 @@ func (b *logBatchState) add(ctx context.Context, l *crawl.LogLine, off int64) er
 		e = &entry{hash: hash}
 		b.urls[hash] = e
 		b.order = append(b.order, e)
+	} else {
+		b.before = append(b.before, [2]int64{hash, e.off})
 	}
 	e.off, e.host, e.state, e.reason, e.line = off, host, stateOf(l.Verdict, l.Reason), reason, l
 	return nil

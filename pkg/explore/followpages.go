@@ -24,13 +24,16 @@ func (x *index) followPages(ctx context.Context) (more bool, err error) {
 	case len(units) == 0:
 		return false, nil
 	}
-	b := &pageBatchState{x: x}
+	b := pageBatchOf(x)
 	err = x.inTx(ctx, func(tx *sql.Tx) error {
 		b.tx = tx
 		for i := range units {
 			if err := b.unit(ctx, &units[i]); err != nil {
 				return err
 			}
+		}
+		if err := b.flush(ctx); err != nil {
+			return err
 		}
 		return x.pages.save(ctx, tx)
 	})
@@ -49,9 +52,16 @@ func (x *index) grow(n int64, err error) {
 
 // pageBatchState is a batch of records on its way into the index.
 type pageBatchState struct {
-	x     *index
-	tx    *sql.Tx
-	added int64
+	x      *index
+	tx     *sql.Tx
+	added  int64
+	counts map[count]int64
+	vals   map[numbered]int64
+	sums   []byte
+}
+
+func pageBatchOf(x *index) *pageBatchState {
+	return &pageBatchState{x: x, counts: map[count]int64{}, vals: map[numbered]int64{}}
 }
 
 // unit indexes a unit of the file, unless the index has it already.
@@ -88,10 +98,17 @@ func (b *pageBatchState) unit(ctx context.Context, u *unit) error {
 
 // remove takes a record out of the index.
 func (b *pageBatchState) remove(ctx context.Context, id int64) error {
-	var original, copied int64
-	if err := b.tx.QueryRowContext(ctx, "SELECT original, copy FROM records WHERE id = ?", id).Scan(&original, &copied); err != nil {
+	var original, copied, hash, lang, media, status int64
+	err := b.tx.QueryRowContext(ctx, "SELECT original, copy, hash, lang, type, status FROM records WHERE id = ?", id).
+		Scan(&original, &copied, &hash, &lang, &media, &status)
+	if err != nil {
 		return err
 	}
+	b.count(-1, lang, media, status, copied)
+	if err := b.uncountVals(ctx, id); err != nil {
+		return err
+	}
+	b.sums = appendSum(b.sums, &sum{hash: hash, gone: true})
 	if copied != copyNone {
 		if err := b.cluster(ctx, original, copied, -1); err != nil {
 			return err
@@ -133,11 +150,15 @@ func (x *index) sweep(ctx context.Context, tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	b := &pageBatchState{x: x, tx: tx}
+	b := pageBatchOf(x)
+	b.tx = tx
 	for _, id := range ids {
 		if err := b.remove(ctx, id); err != nil {
 			return err
 		}
+	}
+	if err := b.flush(ctx); err != nil {
+		return err
 	}
 	x.grow(b.added, nil)
 	x.pages.behind = len(ids) == sweepBatch

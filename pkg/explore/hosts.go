@@ -30,9 +30,12 @@ func (x *Explorer) Hosts(ctx context.Context, id crawl.JobID, f HostFilter, p Pa
 	if err != nil {
 		return nil, fmt.Errorf("hosts of execution %q: %w", id, err)
 	}
-	all = slices.DeleteFunc(all, func(h Host) bool {
-		return f.Query != "" && !strings.Contains(h.Key, f.Query) || f.Why != "" && h.Why != f.Why
-	})
+	picked := make([]*Host, 0, len(all))
+	for i := range all {
+		if h := &all[i]; strings.Contains(h.Key, f.Query) && (f.Why == "" || h.Why == f.Why) {
+			picked = append(picked, h)
+		}
+	}
 	order := func(a, b *Host) int {
 		n := cmp.Compare(value(a), value(b))
 		if falling {
@@ -43,18 +46,18 @@ func (x *Explorer) Hosts(ctx context.Context, id crawl.JobID, f HostFilter, p Pa
 	if by == "key" && falling {
 		order = func(a, b *Host) int { return strings.Compare(b.Key, a.Key) }
 	}
-	slices.SortFunc(all, func(a, b Host) int { return order(&a, &b) })
-	return pageOfHosts(all, c, limitOf(p), value, falling, by == "key", ix.Index()), nil
+	slices.SortFunc(picked, order)
+	return pageOfHosts(picked, c, limitOf(p), value, falling, by == "key", ix.Index()), nil
 }
 
-// pageOfHosts cuts a page out of sorted hosts. It continues after the value and key of the last host on the page
-// before, so figures may change in between.
-func pageOfHosts(all []Host, c cursor, limit int, value func(*Host) float64, falling, byKey bool, state *Index) *List[Host] {
+// pageOfHosts cuts a page out of sorted hosts. It goes on behind the value and key at which the page before ended,
+// though figures changed meanwhile.
+func pageOfHosts(all []*Host, c cursor, limit int, value func(*Host) float64, falling, byKey bool, state *Index) *List[Host] {
 	from := 0
 	if c.Key != "" {
 		from = len(all)
 		for i := range all {
-			v := value(&all[i])
+			v := value(all[i])
 			n := cmp.Compare(v, c.Num)
 			if falling {
 				n = -n
@@ -69,9 +72,12 @@ func pageOfHosts(all []Host, c cursor, limit int, value func(*Host) float64, fal
 			}
 		}
 	}
-	out := &List[Host]{Items: slices.Clone(all[from:min(from+limit, len(all))]), Total: int64(len(all)), Index: state}
+	out := &List[Host]{Items: []Host{}, Total: int64(len(all)), Index: state}
+	for _, h := range all[from:min(from+limit, len(all))] {
+		out.Items = append(out.Items, *h)
+	}
 	if from+limit < len(all) {
-		last := &all[from+limit-1]
+		last := all[from+limit-1]
 		out.Next = cursor{Of: c.Of, Num: value(last), Key: last.Key}.encode()
 	}
 	return out
@@ -112,21 +118,44 @@ func seconds(t time.Time) float64 {
 
 const hostColumns = "key, requests, pages, bytes, c2, c3, c4, c5, none, failed, excluded, depth, last, p50, p95"
 
-// hosts returns all hosts of the execution, as the index and the frontier know them.
-func (x *index) hosts(ctx context.Context) (all []Host, err error) {
-	at := map[string]int{}
-	err = each(ctx, x.read, "SELECT "+hostColumns+" FROM hosts WHERE key <> ''", nil, func(scan func(...any) error) error {
-		h, err := scanHost(scan)
-		at[h.Key] = len(all)
-		all = append(all, h)
+// indexedHosts are the hosts as the index knows them. Nobody changes them.
+type indexedHosts struct {
+	list  []Host
+	done  []int64          // URLs of each that are done or have failed
+	at    map[string]int   // where in list a host is, by its key
+	names map[int64]string // keys by the hosts' numbers
+	ids   map[string]int64
+}
+
+func (x *index) indexedHosts(ctx context.Context) (*indexedHosts, error) {
+	return x.hosted.get(ctx, x.changes.Load(), x.readHosts)
+}
+
+func (x *index) readHosts(ctx context.Context) (*indexedHosts, error) {
+	all := &indexedHosts{at: map[string]int{}, names: map[int64]string{}, ids: map[string]int64{}}
+	err := each(ctx, x.read, "SELECT "+hostColumns+", id, done FROM hosts WHERE key <> ''", nil, func(scan func(...any) error) error {
+		var id, done int64
+		h, err := scanHost(func(into ...any) error { return scan(append(into, &id, &done)...) })
+		all.at[h.Key], all.names[id], all.ids[h.Key] = len(all.list), h.Key, id
+		all.list, all.done = append(all.list, h), append(all.done, done+h.Failed)
 		return err
 	})
-	if err != nil || x.source().Live == nil {
-		return all, err
+	return all, err
+}
+
+// hosts returns all hosts of the execution, as the index and the frontier know them.
+func (x *index) hosts(ctx context.Context) (all []Host, err error) {
+	known, err := x.indexedHosts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.Clone(known.list)
+	if x.source().Live == nil {
+		return all, nil
 	}
 	now, err := x.source().Live.Hosts(ctx, x.source().ID)
 	for i := range now {
-		n, known := at[now[i].Key]
+		n, known := known.at[now[i].Key]
 		if !known {
 			n = len(all)
 			all = append(all, Host{Key: now[i].Key, Classes: map[string]int64{}})

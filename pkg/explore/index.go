@@ -39,8 +39,12 @@ type index struct {
 	state Index
 	done  int64 // bytes of both files that are in it
 
-	queued  queuedShape
-	shape   cellCache
+	changes atomic.Int64 // counts batches
+	queued  recent[*queuedCounts]
+	hosted  recent[*indexedHosts]
+
+	countedOnce atomic.Bool // the queues
+
 	faceted facetCache
 
 	canonicalizer sync.Once // keep_params holds for a job's life

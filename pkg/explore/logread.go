@@ -7,12 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-
-	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
 // linesFrom calls use for the lines of crawl.log from an offset on, until it returns false or enough was read.
-func (x *index) linesFrom(off int64, use func(LogLine) bool) (err error) {
+func (x *index) linesFrom(off int64, use func(text []byte, off int64) bool) (err error) {
 	f, err := os.Open(x.logFile())
 	if err != nil {
 		return err
@@ -24,7 +22,7 @@ func (x *index) linesFrom(off int64, use func(LogLine) bool) (err error) {
 		if err != nil {
 			return unlessEOF(err)
 		}
-		if l, err := jsonl.ParseLogLine(text); err == nil && !use(x.logLine(l, off)) {
+		if !use(text, off) {
 			return nil
 		}
 		off += int64(len(text))
@@ -33,7 +31,7 @@ func (x *index) linesFrom(off int64, use func(LogLine) bool) (err error) {
 
 // linesBefore calls use for the lines of crawl.log before an offset, the last first, until it returns false or enough
 // was read. next is the offset to go on before; 0: the log's beginning was reached.
-func (x *index) linesBefore(end int64, use func(LogLine) bool) (next int64, err error) {
+func (x *index) linesBefore(end int64, use func(text []byte, off int64) bool) (next int64, err error) {
 	f, err := os.Open(x.logFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -69,16 +67,15 @@ func (x *index) linesBefore(end int64, use func(LogLine) bool) (next int64, err 
 // eachBackwards calls use for the lines of a part of crawl.log that begins at an offset, the last first. done is where
 // the last line that was used begins; more is false where use said so. What is before the first line feed is left,
 // unless the part begins with a line.
-func (x *index) eachBackwards(buf []byte, at int64, whole bool, use func(LogLine) bool) (done int64, more bool) {
+func (x *index) eachBackwards(buf []byte, at int64, whole bool, use func(text []byte, off int64) bool) (done int64, more bool) {
 	end := len(buf)
 	for end > 0 {
 		start := bytes.LastIndexByte(buf[:end-1], '\n') + 1
 		if start == 0 && !whole {
 			break
 		}
-		l, err := jsonl.ParseLogLine(buf[start:end])
-		end = start
-		if err == nil && !use(x.logLine(l, at+int64(start))) {
+		text := buf[start:end]
+		if end = start; !use(text, at+int64(start)) {
 			return at + int64(start), false
 		}
 	}

@@ -100,30 +100,26 @@ func (x *Explorer) crawlLog(ctx context.Context, f LogFilter, level slog.Level, 
 		return nil, err
 	}
 	out := &List[LogLine]{Items: []LogLine{}}
+	must := f.certain()
+	use := func(text []byte, off int64) bool {
+		out.Scanned++
+		if l, ok := ix.wanted(&f, must, level, text, off); ok && l.ID != follow {
+			out.Items = append(out.Items, l)
+		}
+		return len(out.Items) < limit
+	}
 	if follow != "" {
 		off, err := offsetOf(follow, f.Execution)
 		if err != nil {
 			return nil, err
 		}
-		return out, ix.linesFrom(off, func(l LogLine) bool {
-			out.Scanned++
-			if l.ID != follow && f.matches(&l, level) {
-				out.Items = append(out.Items, l)
-			}
-			return len(out.Items) < limit
-		})
+		return out, ix.linesFrom(off, use)
 	}
 	end := int64(math.MaxInt64)
 	if c.ID > 0 {
 		end = c.ID
 	}
-	next, err := ix.linesBefore(end, func(l LogLine) bool {
-		out.Scanned++
-		if f.matches(&l, level) {
-			out.Items = append(out.Items, l)
-		}
-		return len(out.Items) < limit
-	})
+	next, err := ix.linesBefore(end, use)
 	if next > 0 {
 		out.Next = cursor{Of: c.Of, ID: next}.encode()
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -101,5 +102,43 @@ func TestCrawlLog(t *testing.T) {
 	after := must1(x.Logs(t.Context(), LogFilter{Execution: "s-1", After: must1(x.Logs(t.Context(), LogFilter{Execution: "s-1"}, Page{Limit: 3})).Items[2].ID}, Page{}))
 	if len(after.Items) != 2 {
 		t.Errorf("%+v", after)
+	}
+}
+
+// A filter finds what it finds by looking at each line whole, though lines that cannot match are not read.
+func TestAFilterOfTheCrawlLogPassesOverNoLine(t *testing.T) {
+	w := newWorld(t)
+	var lines []crawl.LogLine
+	for i, detail := range []string{"plain", "with \"quotes\"", "no\x01where", "a&b", "back\\slash", "größer", "nowhere"} {
+		lines = append(lines, line(fmt.Sprintf("https://h%d.test/a?b=%d&c", i%3, i), crawl.VerdictGone, 404, func(l *crawl.LogLine) {
+			l.Detail, l.At = detail, began.Add(time.Duration(i)*time.Second)
+		}))
+	}
+	w.log("s-1", lines...)
+	x := w.explorer()
+	all := must1(x.Logs(t.Context(), LogFilter{Execution: "s-1", Source: "crawl"}, Page{}))
+	if len(all.Items) != len(lines) {
+		t.Fatalf("%d lines", len(all.Items))
+	}
+	for _, f := range []LogFilter{{Query: "nowhere"}, {Query: "a&b"}, {Query: `\"`}, {Query: "größer"}, {Query: "gone 404"}, {Query: `"attempt":1`},
+		{Query: "b=3&c"}, {Query: "h1.test"}, {Query: "depth"}, {Host: "h2.test"}, {Verdict: "gone", Query: "3"}, {Level: "ERROR"}} {
+		var want []string
+		for _, l := range all.Items {
+			level := slog.LevelDebug
+			if f.Level != "" {
+				level = slog.LevelError
+			}
+			if f.matches(&l, level) {
+				want = append(want, l.ID)
+			}
+		}
+		f.Execution, f.Source = "s-1", "crawl"
+		var got []string
+		for _, l := range must1(x.Logs(t.Context(), f, Page{})).Items {
+			got = append(got, l.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: %v; want %v", f, got, want)
+		}
 	}
 }

@@ -108,6 +108,8 @@ func (b *pageBatchState) insert(ctx context.Context, u *unit, url weburl.URL, p 
 		return err
 	}
 	fields, vals := fieldsOf(p.Fields)
+	b.count(1, lang, media, int64(p.Status), int64(p.copied()))
+	b.sums = appendSum(b.sums, &sum{hash: hashOf(url.Key()), digest: p.digest(), text: p.text(), simhash: p.simhash(), copied: p.copied() != copyNone})
 	res, err := b.tx.ExecContext(ctx, "INSERT INTO records("+recordColumns+") VALUES("+marks(22)+")", hashOf(url.Key()), url.String(), host,
 		p.FetchedAt.UnixMilli(), p.Status, p.Depth, lang, media, p.Bytes, len(strings.Fields(p.Text)), plain(p.Title, maxTitle), p.digest(),
 		p.text(), p.simhash(), p.copied(), original, distance, u.off, u.len, u.sum, b.x.pages.gen, fields)
@@ -247,10 +249,15 @@ func appendVals(vals []val, name string, v any) []val {
 }
 
 func (b *pageBatchState) values(ctx context.Context, id int64, vals []val) error {
+	seen := map[numbered]bool{}
 	for _, v := range vals {
 		name, err := b.x.words.id(ctx, b.tx, v.name)
 		if err != nil {
 			return err
+		}
+		if k := (numbered{name, v.value}); !seen[k] {
+			seen[k] = true
+			b.countVal(k, 1)
 		}
 		if _, err := b.tx.ExecContext(ctx, "INSERT OR IGNORE INTO vals VALUES(?, ?, ?)", name, v.value, id); err != nil {
 			return err

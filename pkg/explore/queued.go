@@ -2,22 +2,14 @@ package explore
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
-// Counts of the queues are cached: they are bounded in tasks, and made no more often than this.
+// So many queued tasks are counted at most: few at first, so that nobody waits, and then more in the background.
 const (
-	countQueued = 100_000
-	queuedFor   = 5 * time.Second
+	countFirst  = 5_000
+	countQueued = 50_000
 )
-
-// queuedShape remembers a count of the queues.
-type queuedShape struct {
-	mu     sync.Mutex
-	at     time.Time
-	counts *queuedCounts
-}
 
 // queuedCounts count the queued tasks of an execution. Where there are more than countQueued, cells are of the first.
 type queuedCounts struct {
@@ -31,18 +23,17 @@ type queuedKey struct {
 	depth int
 }
 
-// of returns a count that is queuedFor old at most.
-func (q *queuedShape) of(ctx context.Context, ix *index) (*queuedCounts, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.counts != nil && time.Since(q.at) < queuedFor {
-		return q.counts, nil
+// queuedNow returns a recent count of the queues, which change whether the index does or not. How many they are is that
+// of this moment.
+func (x *index) queuedNow(ctx context.Context) (*queuedCounts, error) {
+	recent, err := x.queued.get(ctx, time.Now().UnixNano(), x.countQueued)
+	if err != nil || x.source().Live == nil {
+		return recent, err
 	}
-	counts, err := ix.countQueued(ctx)
-	if err == nil {
-		q.at, q.counts = time.Now(), counts
-	}
-	return counts, err
+	c := *recent
+	now, err := x.source().Live.Counts(ctx, x.source().ID)
+	c.all, c.inFlight = max(now.Queued, c.counted), now.InFlight
+	return &c, err
 }
 
 func (x *index) countQueued(ctx context.Context) (*queuedCounts, error) {
@@ -50,7 +41,11 @@ func (x *index) countQueued(ctx context.Context) (*queuedCounts, error) {
 	if x.source().Live == nil {
 		return c, nil
 	}
-	for after := ""; c.counted < countQueued; {
+	most := int64(countQueued)
+	if !x.countedOnce.Swap(true) {
+		most = countFirst
+	}
+	for after := ""; c.counted < most; {
 		tasks, next, err := x.source().Live.Queued(ctx, x.source().ID, after, 5_000)
 		if err != nil {
 			return nil, err
@@ -59,11 +54,9 @@ func (x *index) countQueued(ctx context.Context) (*queuedCounts, error) {
 		for i := range tasks {
 			c.cells[queuedKey{tasks[i].URL.HostKey(), tasks[i].Depth}]++
 		}
-		if after = next; next == "" {
+		if after = next; next == "" || len(tasks) == 0 { // the next so many are of other executions
 			break
 		}
 	}
-	now, err := x.source().Live.Counts(ctx, x.source().ID)
-	c.all, c.inFlight = max(now.Queued, c.counted), now.InFlight
-	return c, err
+	return c, nil
 }

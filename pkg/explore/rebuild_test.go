@@ -27,10 +27,12 @@ func contents(t testing.TB, x *Explorer, id crawl.JobID) string {
 		"SELECT 'host', key, requests, pages, bytes, c2, c3, c4, c5, none, done, failed, excluded, depth, last, p50, p95, hex(hist) FROM hosts " +
 			"WHERE requests + done + failed + excluded > 0",
 		"SELECT 'request', h.key, off FROM requests r JOIN hosts h ON h.id = r.host",
+		"SELECT 'earlier', url, e.off FROM earlier e JOIN urls u ON u.hash = e.hash",
 		"SELECT 'cell', h.key, c.depth, state, n FROM cells c JOIN hosts h ON h.id = c.host WHERE n <> 0",
-		"SELECT 'count', what, CASE what WHEN 'r' THEN coalesce(word, '') ELSE value END, n FROM counts LEFT JOIN words w ON w.id = value WHERE n <> 0",
+		"SELECT 'count', what, CASE WHEN what IN ('r', 'L', 'T', 'F') THEN coalesce(word, '') ELSE value END, n FROM counts LEFT JOIN words w ON w.id = value WHERE n <> 0",
 		"SELECT 'record', url, at, status, depth, bytes, words, title, digest, text, simhash, copy, original, distance, off, len, fields FROM records",
 		"SELECT 'val', word, value, url FROM vals v JOIN words w ON w.id = v.name JOIN records r ON r.id = v.id",
+		"SELECT 'values', word, value, n FROM valcounts v JOIN words w ON w.id = v.name WHERE n <> 0",
 		"SELECT 'cluster', original, exact, near, size FROM clusters",
 		"SELECT 'found', r.url FROM fts f JOIN records r ON r.id = f.rowid WHERE fts MATCH 'text OR whirls OR home'",
 		"SELECT 'words', count(*) FROM fts",
@@ -54,6 +56,13 @@ func contents(t testing.TB, x *Explorer, id crawl.JobID) string {
 			t.Fatal(rows.Err())
 		}
 		rows.Close()
+	}
+	sums, err := ix.sums(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sums {
+		out = append(out, fmt.Sprint("sum", s))
 	}
 	slices.Sort(out)
 	return strings.Join(out, "\n")

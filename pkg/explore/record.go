@@ -86,15 +86,24 @@ func (x *index) find(ctx context.Context, key string) (*found, error) {
 	return r, err
 }
 
-// Record implements Reader.
-func (x *Explorer) Record(ctx context.Context, id crawl.JobID, key string) (*RecordWhole, error) {
+// recordOf finds a record of an execution by its key or URL.
+func (x *Explorer) recordOf(ctx context.Context, id crawl.JobID, key string) (*index, *found, error) {
 	ix, err := x.index(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r, err := ix.find(ctx, key)
 	if err != nil {
-		return nil, fmt.Errorf("execution %q: %w", id, err)
+		return nil, nil, fmt.Errorf("execution %q: %w", id, err)
+	}
+	return ix, r, nil
+}
+
+// Record implements Reader.
+func (x *Explorer) Record(ctx context.Context, id crawl.JobID, key string) (*RecordWhole, error) {
+	ix, r, err := x.recordOf(ctx, id, key)
+	if err != nil {
+		return nil, err
 	}
 	w := &RecordWhole{Key: r.Key, Index: ix.Index()}
 	if w.Record, w.Cut, err = cutRecord(r.line); err != nil {

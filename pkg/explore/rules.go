@@ -26,13 +26,9 @@ var errNoBody = fmt.Errorf("%w: the body of the page is not kept: with keep_bodi
 
 // RecordRules implements Reader.
 func (x *Explorer) RecordRules(ctx context.Context, id crawl.JobID, key string) (*RuleTested, error) {
-	ix, err := x.index(ctx, id)
+	ix, r, err := x.recordOf(ctx, id, key)
 	if err != nil {
 		return nil, err
-	}
-	r, err := ix.find(ctx, key)
-	if err != nil {
-		return nil, fmt.Errorf("execution %q: %w", id, err)
 	}
 	var t trial
 	if job := ix.source().Job; job != nil {

@@ -1,7 +1,7 @@
 package explore
 
 // schemaVersion is that of the tables. An index of another version is deleted and made again.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // The tables of an index. A URL is known by hash: 64 bits of its key, which do for a view. Numbers of states, verdicts
 // and kinds are those of the code; reasons, languages, types and names of fields are numbers of the table words. Times
@@ -10,11 +10,16 @@ const schemaVersion = 1
 //	meta      how far the index is
 //	hosts     what was asked of a host
 //	urls      the last line of crawl.log of each URL; ids are in the order in which URLs were first seen
+//	earlier   where in crawl.log the lines of a URL stand that are not its last
 //	requests  where in crawl.log the requests to a host stand
 //	cells     how many URLs a host has in a depth and a state
-//	counts    how many URLs have a verdict (v), reason (r) or status (s)
+//	counts    how many URLs have a verdict (v), reason (r), status (s), or depth and state (d: sixteen times the depth
+//	          and the state); how many records a language (L), type (T), status (S), what they are to others (C), or
+//	          a field (F)
 //	records   what lists show of a record, and where it stands in the file
 //	vals      values of site fields
+//	valcounts how many records have a value
+//	sums      what a comparison asks of a record (sums.go), a row a batch; the last of a URL counts
 //	clusters  copies of an original
 //	fts       words of records; it keeps no text
 const schema = `
@@ -31,6 +36,7 @@ CREATE INDEX urls_reason ON urls(reason, id) WHERE reason > 0;
 CREATE INDEX urls_status ON urls(status, id) WHERE status > 0;
 CREATE INDEX urls_depth ON urls(depth, id);
 CREATE INDEX urls_referrer ON urls(referrer, id) WHERE referrer <> 0;
+CREATE TABLE earlier(hash INT, off INT, PRIMARY KEY(hash, off)) WITHOUT ROWID;
 CREATE TABLE requests(host INT, off INT, PRIMARY KEY(host, off)) WITHOUT ROWID;
 CREATE TABLE cells(host INT, depth INT, state INT, n INT, PRIMARY KEY(host, depth, state)) WITHOUT ROWID;
 CREATE TABLE counts(what TEXT, value INT, n INT, PRIMARY KEY(what, value)) WITHOUT ROWID;
@@ -43,9 +49,11 @@ CREATE INDEX records_status ON records(status, id);
 CREATE INDEX records_host ON records(host, id);
 CREATE INDEX records_copy ON records(copy, id);
 CREATE INDEX records_original ON records(original, distance, id) WHERE original <> 0;
-CREATE INDEX records_compare ON records(hash, digest, text, copy, simhash);
 CREATE TABLE vals(name INT, value TEXT, id INT, PRIMARY KEY(name, value, id)) WITHOUT ROWID;
 CREATE INDEX vals_id ON vals(id);
+CREATE TABLE valcounts(name INT, value TEXT, n INT, PRIMARY KEY(name, value)) WITHOUT ROWID;
+CREATE INDEX valcounts_n ON valcounts(name, n DESC, value);
+CREATE TABLE sums(id INTEGER PRIMARY KEY, data BLOB);
 CREATE TABLE clusters(original INTEGER PRIMARY KEY, exact INT, near INT, size INT);
 CREATE INDEX clusters_size ON clusters(size DESC, original);
 CREATE VIRTUAL TABLE fts USING fts5(title, text, url, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');

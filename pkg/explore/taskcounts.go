@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"sync"
-	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -17,17 +15,17 @@ func (x *Explorer) TaskCounts(ctx context.Context, id crawl.JobID) (*TaskCounts,
 		return nil, err
 	}
 	c := &TaskCounts{Index: ix.Index(), States: []Count{}, Verdicts: []Count{}, Reasons: []Count{}, Statuses: []Count{}}
-	cells, err := ix.cells(ctx)
+	cells, err := ix.depthsAndStates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	queued, err := ix.queued.of(ctx, ix)
+	queued, err := ix.queuedNow(ctx)
 	if err != nil {
 		return nil, err
 	}
 	c.Depths = depthsOf(cells, queued)
 	c.States = statesOf(cells, queued)
-	err = each(ctx, ix.read, "SELECT what, value, coalesce((SELECT word FROM words WHERE id = value), ''), n FROM counts WHERE n > 0 "+
+	err = each(ctx, ix.read, "SELECT what, value, coalesce((SELECT word FROM words WHERE id = value), ''), n FROM counts WHERE n > 0 AND what IN ('v', 'r', 's') "+
 		"ORDER BY n DESC, value", nil, func(scan func(...any) error) error {
 		var what, word string
 		var value int
@@ -52,43 +50,34 @@ func (c *TaskCounts) add(what string, value int, word string, n int64) {
 	}
 }
 
-// cell is how many URLs a host has in a depth and a state.
+// cell is how many URLs a host has in a depth and a state; host 0: all hosts.
 type cell struct {
 	cellKey
 	n int64
 }
 
-// cellCache remembers the cells for a moment: thousands of hosts have many.
-type cellCache struct {
-	mu   sync.Mutex
-	at   time.Time
-	list []cell
-}
-
-const cellsFor = 2 * time.Second
-
-// cells returns the cells. Callers must not change them.
-func (x *index) cells(ctx context.Context) ([]cell, error) {
-	c := &x.shape
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.list != nil && time.Since(c.at) < cellsFor {
-		return c.list, nil
-	}
-	list, err := x.readCells(ctx)
-	if err == nil {
-		c.at, c.list = time.Now(), list
-	}
-	return list, err
-}
-
-func (x *index) readCells(ctx context.Context) (list []cell, err error) {
-	err = each(ctx, x.read, "SELECT host, depth, state, n FROM cells WHERE n > 0", nil, func(scan func(...any) error) error {
+// depthsAndStates returns the cells of all hosts together.
+func (x *index) depthsAndStates(ctx context.Context) (list []cell, err error) {
+	err = each(ctx, x.read, "SELECT value, n FROM counts WHERE what = 'd' AND n > 0", nil, func(scan func(...any) error) error {
 		var c cell
-		err := scan(&c.host, &c.depth, &c.state, &c.n)
+		var value int
+		err := scan(&value, &c.n)
+		c.depth, c.state = value>>4, value&15
 		list = append(list, c)
 		return err
 	})
+	return list, err
+}
+
+// cellsOf returns the cells of some hosts.
+func (x *index) cellsOf(ctx context.Context, hosts []any) (list []cell, err error) {
+	err = each(ctx, x.read, "SELECT host, depth, state, n FROM cells WHERE n > 0 AND host IN ("+marks(len(hosts))+")", hosts,
+		func(scan func(...any) error) error {
+			var c cell
+			err := scan(&c.host, &c.depth, &c.state, &c.n)
+			list = append(list, c)
+			return err
+		})
 	return list, err
 }
 

@@ -14,8 +14,8 @@ import (
 
 // maxScan is how many rows, or queued tasks, a page of a list looks at.
 const (
-	maxScan       = 25_000
-	maxScanQueued = 20_000
+	maxScan       = 12_000
+	maxScanQueued = 8_000
 )
 
 // The parts of the list of tasks, one behind the other.
@@ -155,7 +155,7 @@ func (q *taskQuery) queued(ctx context.Context) error {
 		if q.c.Text = next; next == "" {
 			q.next()
 		}
-		if scanned >= maxScanQueued {
+		if scanned >= maxScanQueued || len(tasks) == 0 { // many, or many of other executions
 			q.full = true
 			return nil
 		}

@@ -22,37 +22,31 @@ func (x *Explorer) Whirl(ctx context.Context, id crawl.JobID) (*Whirl, error) {
 	if err != nil {
 		return nil, err
 	}
-	cells, err := ix.cells(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("shape of execution %q: %w", id, err)
-	}
-	queued, err := ix.queued.of(ctx, ix)
+	queued, err := ix.queuedNow(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("queues of execution %q: %w", id, err)
 	}
-	names, err := ix.hostNames(ctx)
+	hosts, err := ix.indexedHosts(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("hosts of execution %q: %w", id, err)
 	}
 	w := &Whirl{Queued: queued.counted, QueuedAll: queued.all, Index: ix.Index(), Sectors: []Sector{}, Cells: []Cell{}}
-	w.fill(cells, names, queued)
+	p := whirling{w: w, sector: w.sectors(sizesOf(hosts, queued)), at: map[[2]int]*Cell{}}
+	if err := p.fill(ctx, ix, hosts); err != nil {
+		return nil, fmt.Errorf("shape of execution %q: %w", id, err)
+	}
+	for k, n := range queued.cells {
+		p.cell(p.sector[k.host], k.depth).Queued += n
+	}
+	for _, c := range p.at {
+		w.Cells = append(w.Cells, *c)
+	}
+	slices.SortFunc(w.Cells, func(a, b Cell) int { return cmp.Or(a.Sector-b.Sector, a.Depth-b.Depth) })
 	return w, nil
 }
 
-func (x *index) hostNames(ctx context.Context) (map[int64]string, error) {
-	names := map[int64]string{}
-	err := each(ctx, x.read, "SELECT id, key FROM hosts", nil, func(scan func(...any) error) error {
-		var id int64
-		var key string
-		err := scan(&id, &key)
-		names[id] = key
-		return err
-	})
-	return names, err
-}
-
-// fill makes sectors and cells.
-func (w *Whirl) fill(cells []cell, names map[int64]string, queued *queuedCounts) {
+// sizesOf are what hosts have done and queued.
+func sizesOf(hosts *indexedHosts, queued *queuedCounts) map[string]*Sector {
 	sizes := map[string]*Sector{}
 	of := func(host string) *Sector {
 		if sizes[host] == nil {
@@ -60,42 +54,79 @@ func (w *Whirl) fill(cells []cell, names map[int64]string, queued *queuedCounts)
 		}
 		return sizes[host]
 	}
-	for _, c := range cells {
-		if s := of(names[c.host]); c.state != stateExcluded {
-			s.Done += c.n
-		}
+	for i := range hosts.list {
+		of(hosts.list[i].Key).Done += hosts.done[i]
 	}
 	for k, n := range queued.cells {
 		of(k.host).Queued += n
 	}
-	sector := w.sectors(sizes)
-	at := map[[2]int]*Cell{}
-	cellAt := func(host string, depth int) *Cell {
-		depth = min(max(depth, 0), whirlDepths-1)
-		w.Depths = max(w.Depths, depth+1)
-		k := [2]int{sector[host], depth}
-		if at[k] == nil {
-			at[k] = &Cell{Sector: k[0], Depth: depth}
+	return sizes
+}
+
+// whirling is a whirl on its way. sector has the hosts that have one of their own, and the one of all others.
+type whirling struct {
+	w      *Whirl
+	sector map[string]int
+	at     map[[2]int]*Cell
+}
+
+// fill makes the cells of what is done: of the hosts with a sector of their own, and of all others what is left.
+func (p *whirling) fill(ctx context.Context, ix *index, hosts *indexedHosts) error {
+	rest, owns := len(p.w.Sectors)-1, len(p.w.Sectors)
+	if owns > 0 && p.w.Sectors[rest].Host == "" {
+		owns--
+	}
+	own := make([]any, 0, owns)
+	for _, s := range p.w.Sectors[:owns] {
+		if id, known := hosts.ids[s.Host]; known {
+			own = append(own, id)
 		}
-		return at[k]
+	}
+	cells, err := ix.cellsOf(ctx, own)
+	if err != nil {
+		return err
+	}
+	all, err := ix.depthsAndStates(ctx)
+	if err != nil {
+		return err
+	}
+	left := map[cellKey]int64{}
+	for _, c := range all {
+		left[c.cellKey] += c.n
 	}
 	for _, c := range cells {
-		switch cell := cellAt(names[c.host], c.depth); c.state {
-		case stateDone:
-			cell.Done += c.n
-		case stateFailed, stateTimedOut:
-			cell.Failed += c.n
-		case stateExcluded:
-			cell.Excluded += c.n
+		p.add(p.sector[hosts.names[c.host]], c)
+		c.host = 0
+		left[c.cellKey] -= c.n
+	}
+	for k, n := range left {
+		if n > 0 && owns <= rest {
+			p.add(rest, cell{k, n})
 		}
 	}
-	for k, n := range queued.cells {
-		cellAt(k.host, k.depth).Queued += n
+	return nil
+}
+
+func (p *whirling) add(sector int, c cell) {
+	switch to := p.cell(sector, c.depth); c.state {
+	case stateDone:
+		to.Done += c.n
+	case stateFailed, stateTimedOut:
+		to.Failed += c.n
+	case stateExcluded:
+		to.Excluded += c.n
 	}
-	for _, c := range at {
-		w.Cells = append(w.Cells, *c)
+}
+
+// cell is that of a sector and a depth.
+func (p *whirling) cell(sector, depth int) *Cell {
+	depth = min(max(depth, 0), whirlDepths-1)
+	p.w.Depths = max(p.w.Depths, depth+1)
+	k := [2]int{sector, depth}
+	if p.at[k] == nil {
+		p.at[k] = &Cell{Sector: k[0], Depth: depth}
 	}
-	slices.SortFunc(w.Cells, func(a, b Cell) int { return cmp.Or(a.Sector-b.Sector, a.Depth-b.Depth) })
+	return p.at[k]
 }
 
 // sectors chooses the hosts that have a sector of their own, and returns the sector of each host.

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 )
@@ -26,16 +27,17 @@ func (b *logBatchState) find(ctx context.Context) error {
 		for i, e := range some {
 			args[i] = e.hash
 		}
-		err := each(ctx, b.tx, "SELECT id, hash, host, depth, state, verdict, reason, status FROM urls WHERE hash IN ("+marks(len(args))+")", args,
+		err := each(ctx, b.tx, "SELECT id, hash, host, depth, state, verdict, reason, status, off FROM urls WHERE hash IN ("+marks(len(args))+")", args,
 			func(scan func(...any) error) error {
-				var id, hash int64
+				var id, hash, off int64
 				var old cellKey
 				var counted [3]int64
-				if err := scan(&id, &hash, &old.host, &old.depth, &old.state, &counted[0], &counted[1], &counted[2]); err != nil {
+				if err := scan(&id, &hash, &old.host, &old.depth, &old.state, &counted[0], &counted[1], &counted[2], &off); err != nil {
 					return err
 				}
 				e := b.urls[hash]
 				e.id, e.old, e.oldCount = id, old, counted
+				b.before = append(b.before, [2]int64{hash, off})
 				return nil
 			})
 		if err != nil {
@@ -86,15 +88,24 @@ func (b *logBatchState) writeURLs(ctx context.Context) error {
 }
 
 func (b *logBatchState) writeVisits(ctx context.Context) error {
-	rows := make([][]any, len(b.visits))
-	for i, v := range b.visits {
-		rows[i] = []any{v[0], v[1]}
+	for table, pairs := range map[string][][2]int64{"requests": b.visits, "earlier": b.before} {
+		rows := make([][]any, len(pairs))
+		for i, v := range pairs {
+			rows[i] = []any{v[0], v[1]}
+		}
+		if err := b.insert(ctx, "INSERT OR IGNORE INTO "+table+" VALUES ", "", rows); err != nil {
+			return err
+		}
 	}
-	return b.insert(ctx, "INSERT OR IGNORE INTO requests VALUES ", "", rows)
+	return nil
 }
 
-// insert inserts rows, many with a statement.
 func (b *logBatchState) insert(ctx context.Context, head, end string, rows [][]any) error {
+	return insertRows(ctx, b.tx, head, end, rows)
+}
+
+// insertRows inserts rows, many with a statement.
+func insertRows(ctx context.Context, tx *sql.Tx, head, end string, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -102,7 +113,7 @@ func (b *logBatchState) insert(ctx context.Context, head, end string, rows [][]a
 	one := "(" + marks(width) + ")"
 	for some := range slices.Chunk(rows, maxParams/width) {
 		query := head + strings.TrimSuffix(strings.Repeat(one+",", len(some)), ",") + end
-		if _, err := b.tx.ExecContext(ctx, query, slices.Concat(some...)...); err != nil {
+		if _, err := tx.ExecContext(ctx, query, slices.Concat(some...)...); err != nil {
 			return err
 		}
 	}
@@ -111,10 +122,6 @@ func (b *logBatchState) insert(ctx context.Context, head, end string, rows [][]a
 
 // writeCounts moves each URL from where it was counted to where it counts now.
 func (b *logBatchState) writeCounts(ctx context.Context) error {
-	type count struct {
-		what  string
-		value int64
-	}
 	cells, counts := map[cellKey]int64{}, map[count]int64{}
 	names := [3]string{"v", "r", "s"}
 	for _, e := range b.order {
@@ -137,18 +144,30 @@ func (b *logBatchState) writeCounts(ctx context.Context) error {
 	for k, n := range cells {
 		if n != 0 {
 			rows = append(rows, []any{k.host, k.depth, k.state, n})
+			counts[count{"d", int64(k.depth)<<4 | int64(k.state)}] += n
 		}
 	}
 	if err := b.insert(ctx, "INSERT INTO cells VALUES ", " ON CONFLICT DO UPDATE SET n = n + excluded.n", rows); err != nil {
 		return err
 	}
-	rows = nil
+	return writeCounts(ctx, b.tx, counts)
+}
+
+// count is a row of the table counts.
+type count struct {
+	what  string
+	value int64
+}
+
+// writeCounts adds numbers to counts.
+func writeCounts(ctx context.Context, tx *sql.Tx, counts map[count]int64) error {
+	var rows [][]any
 	for k, n := range counts {
 		if n != 0 {
 			rows = append(rows, []any{k.what, k.value, n})
 		}
 	}
-	return b.insert(ctx, "INSERT INTO counts VALUES ", " ON CONFLICT DO UPDATE SET n = n + excluded.n", rows)
+	return insertRows(ctx, tx, "INSERT INTO counts VALUES ", " ON CONFLICT DO UPDATE SET n = n + excluded.n", rows)
 }
 
 func (b *logBatchState) hostOf(id int64) *hostDelta {

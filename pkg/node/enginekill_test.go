@@ -141,14 +141,7 @@ func comeAndGone(e *node.Engine) (ids []crawl.JobID) {
 // killAndEnd runs victims, all but the last of which are killed, and least of them while there was work.
 func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 	t.Helper()
-	data, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "order.json")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := orderFile(t, o)
 	rng := rand.New(rand.NewPCG(1, uint64(os.Getpid())))
 	killed := 0
 	for i := range kills + 1 {
@@ -160,7 +153,7 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
-		patience := 3 * time.Minute
+		patience := 10 * time.Minute
 		if i < kills {
 			patience = 50*time.Millisecond + time.Duration(rng.Int64N(int64(250*time.Millisecond)))
 		}
@@ -183,6 +176,48 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 		}
 		killed++
 	}
+}
+
+// killInTheMiddle kills a victim while requests for pages are under way, however slow the machine is.
+func killInTheMiddle(t *testing.T, srv *fakeweb.Server, o victimOrder) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), victimFile+"="+orderFile(t, o))
+	cmd.Stderr = t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		reached func() bool
+		then    func()
+	}{
+		{func() bool { return srv.Log().Count() >= 300 }, srv.Hold}, // of them at most 200 are for robots.txt
+		{func() bool { return srv.Held() >= 5 }, func() { _ = cmd.Process.Kill() }},
+	} {
+		for end := time.Now().Add(3 * time.Minute); !step.reached(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Errorf("%d requests came, %d are held", srv.Log().Count(), srv.Held())
+				break
+			}
+		}
+		step.then()
+	}
+	_ = cmd.Wait() // it was killed
+	srv.Release()
+}
+
+// orderFile writes what victims do.
+func orderFile(t *testing.T, o victimOrder) string {
+	t.Helper()
+	data, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "order.json")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // withoutPlace are the pages of a job, without what depends on the order of a crawl.
@@ -261,7 +296,8 @@ func TestControlAForgetfulEngineIsFound(t *testing.T) {
 	cfg.PageBytes = 4 << 10
 	srv := serve(t, cfg)
 	o := victimOrder{Dir: t.TempDir(), DNS: srv.DNSAddr(), Seeds: srv.Web().Seeds(), Jobs: 3, Forget: true}
-	killAndEnd(t, o, 8, 1)
+	killInTheMiddle(t, srv, o)
+	killAndEnd(t, o, 0, 0)
 	e, _ := runEngine(t, srv, o.Dir)
 	faults := 0
 	for i := range o.Jobs {

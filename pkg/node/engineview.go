@@ -84,6 +84,11 @@ func (e *Engine) InFlight(id crawl.JobID) []crawl.Task { return e.frontier.Lease
 // Queued returns up to limit of the job's queued tasks, in an order that holds between calls, and where to go on; "":
 // there are no more. It looks at a bounded number of tasks of all jobs: fewer than limit need not be the last.
 func (e *Engine) Queued(ctx context.Context, id crawl.JobID, after string, limit int) (tasks []crawl.Task, next string, err error) {
+	if j := e.job(id); j == nil || j.marked().Ended { // most executions: they need not be looked for among others' tasks
+		if s, _, err := e.State(ctx, id); err != nil || s.Queued == 0 {
+			return nil, "", err
+		}
+	}
 	return e.store.Queues().TasksOf(ctx, id, after, limit)
 }
 
@@ -92,6 +97,9 @@ type HostNow = frontier.HostNow
 
 // Hosts returns the hosts on the workbench that have tasks or leases: of a job, or of all where id is empty.
 func (e *Engine) Hosts(id crawl.JobID) []HostNow { return e.frontier.Hosts(id) }
+
+// CountHosts counts those hosts, which is cheaper than to list them.
+func (e *Engine) CountHosts(id crawl.JobID) frontier.HostCounts { return e.frontier.CountHosts(id) }
 
 // Depths is how many messages wait in each topic of the bus.
 func (e *Engine) Depths() map[string]int {

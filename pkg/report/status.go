@@ -149,23 +149,21 @@ func (c *Crawl) stopped(ctx context.Context, s *Status) error {
 func outputs(dir string) ([]File, error) {
 	var files []File
 	for _, name := range []string{"pages.jsonl", "pages.jsonl.zst", "crawl.log", "warc", "state"} {
-		n, err := treeSize(filepath.Join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		n, err := TreeSize(path)
 		if err != nil {
-			return nil, fmt.Errorf("size of %s: %w", filepath.Join(dir, name), err)
+			return nil, fmt.Errorf("size of %s: %w", path, err)
 		}
 		files = append(files, File{Name: name, Bytes: n})
 	}
 	return files, nil
 }
 
-// treeSize adds up the files under a path. Those that vanish meanwhile do not count.
-func treeSize(root string) (n int64, err error) {
-	if _, err := os.Lstat(root); err != nil {
-		return 0, err
-	}
+// TreeSize adds up the files under a path. Files that vanish meanwhile, or a path that does not exist, do not count.
+func TreeSize(root string) (n int64, err error) {
 	err = filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			var info fs.FileInfo

@@ -15,8 +15,9 @@ import (
 //go:embed dist
 var files embed.FS
 
-// policy lets a page load what this server has, and nothing else; nobody may frame it. React sets style attributes.
-const policy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; object-src 'none'; " +
+// Policy is the Content-Security-Policy of the studio: a page may load what this server has, and nothing else. No page
+// may frame it. React sets style attributes. The API sends the policy too.
+const Policy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; object-src 'none'; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // file is one file of the studio in both its forms.
@@ -46,7 +47,7 @@ func Handler() http.Handler {
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", Policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-cache")

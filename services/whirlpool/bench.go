@@ -24,11 +24,11 @@ import (
 func newBench() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure this machine: whole crawl, URL set, frontier, parser, simhash, ring",
+		Short: "Measure this machine: whole crawl, server, URL set, frontier, parser, simhash, ring",
 		Long: `Each benchmark measures against the raw limit of the same run, so that its ratios can be compared between machines, and
 prints the command that reproduces it.`,
 	}
-	cmd.AddCommand(benchAll(), benchCrawl(), benchURLSet(), benchFrontier(), benchParse(), benchSimhash(), benchCluster(), benchRing(), benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(), benchRaw())
+	cmd.AddCommand(benchAll(), benchCrawl(), benchURLSet(), benchFrontier(), benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(), benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(), benchRaw())
 	return cmd
 }
 
@@ -127,7 +127,11 @@ func (b *crawlBench) row(name string, u usageOf) {
 
 // serve starts the synthetic web in a process of its own.
 func (b *crawlBench) serve(ctx context.Context) (stop func() error, err error) {
-	cfg := fakeweb.Plain(b.hosts, b.pages)
+	return b.serveConfig(ctx, fakeweb.Plain(b.hosts, b.pages))
+}
+
+// serveConfig starts a synthetic web in a process of its own.
+func (b *crawlBench) serveConfig(ctx context.Context, cfg fakeweb.Config) (stop func() error, err error) {
 	web := exec.CommandContext(ctx, b.exe, append([]string{"fakeweb", "--stdin"}, fakeweb.Flags(cfg)...)...)
 	in, err := web.StdinPipe()
 	if err != nil {

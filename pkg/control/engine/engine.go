@@ -15,6 +15,7 @@ import (
 // answers.
 type Engine struct {
 	*node.Engine
+	lines LogIndex // nil: none
 }
 
 var _ workflow.Engine = (*Engine)(nil)
@@ -25,7 +26,7 @@ func Open(ctx context.Context, opt node.EngineOptions) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{n}, nil
+	return &Engine{Engine: n}, nil
 }
 
 // Progress implements workflow.Engine.

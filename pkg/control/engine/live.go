@@ -66,11 +66,7 @@ func (l Live) Counts(ctx context.Context, id crawl.JobID) (s explore.Sample, err
 			s.None += n
 		}
 	}
-	for _, h := range l.e.Hosts(id) {
-		if h.InFlight == 0 {
-			s.Waiting++
-		}
-	}
+	s.Waiting = int64(l.e.CountHosts(id).Waiting)
 	s.Bytes = l.e.Bytes(id)
 	return s, nil
 }

@@ -2,15 +2,13 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
@@ -38,7 +36,7 @@ func (e *Engine) Stats(ctx context.Context, id crawl.JobID) (*workflow.Stats, er
 	if s.Bound, err = e.bound(ctx, state.Job, tally.Pages); err != nil {
 		return nil, err
 	}
-	if s.Bytes, err = bytesIn(e.JobDir(id)); err != nil {
+	if s.Bytes, err = report.TreeSize(e.JobDir(id)); err != nil {
 		return nil, err
 	}
 	return s, e.readLog(ctx, id, s)
@@ -89,23 +87,6 @@ func (e *Engine) readLog(ctx context.Context, id crawl.JobID, s *workflow.Stats)
 			return nil
 		}
 	}
-}
-
-// bytesIn is the size of all files below a directory.
-func bytesIn(dir string) (n int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			var info fs.FileInfo
-			if info, err = d.Info(); err == nil {
-				n += info.Size()
-			}
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	})
-	return n, err
 }
 
 // maxFaults bounds the faults of an audit that are kept.

@@ -38,8 +38,12 @@ func (e *Engine) View(ctx context.Context, id crawl.JobID) (report.View, error) 
 	if err != nil {
 		return nil, err
 	}
+	var lines crawl.LogList = log
+	if e.lines != nil {
+		lines = indexedLog{log, e.lines}
+	}
 	src := report.Sources{Dir: e.JobDir(id), Job: s.Job, Jobs: store.Jobs(), Left: store.URLs(), Ledger: store.URLs(), Hosts: store.Hosts(),
-		Robots: store.Hosts(), Log: log, Queues: lengths{e, id}, Pages: pages, Journal: journal{store.Journal(), id},
+		Robots: store.Hosts(), Log: lines, Queues: lengths{e, id}, Pages: pages, Journal: journal{store.Journal(), id},
 		Dead: letters{store.DeadLetters(), id}, Auditor: auditor{store, id}, Spending: store.Spending()}
 	if !s.Ended && !s.Stopped {
 		src.Live = func() report.Moment { return e.moment(id) }
@@ -57,13 +61,8 @@ func (e *Engine) moment(id crawl.JobID) report.Moment {
 	if err != nil {
 		return report.Moment{}
 	}
-	f := report.FrontierState{Queued: s.Queued, InFlight: s.InFlight}
-	for _, h := range e.Hosts(id) {
-		f.ActiveHosts++
-		if !h.Next.IsZero() && (f.NextDue.IsZero() || h.Next.Before(f.NextDue)) {
-			f.NextDue = h.Next
-		}
-	}
+	hosts := e.CountHosts(id)
+	f := report.FrontierState{Queued: s.Queued, InFlight: s.InFlight, ActiveHosts: hosts.Active, NextDue: hosts.Due}
 	return report.Moment{Frontier: f, Paused: s.Held || e.Braked() != "", Started: s.Since}
 }
 

@@ -47,12 +47,7 @@ func (f *Frontier) Hosts(id crawl.JobID) []HostNow {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
-	flying := map[*host]int{}
-	for _, l := range f.leases.byID {
-		if id == "" || l.task.Job == id {
-			flying[l.host]++
-		}
-	}
+	flying := f.flying(id)
 	out := make([]HostNow, 0, len(f.hosts.active))
 	for _, h := range f.hosts.active {
 		queued := h.queued(id)
@@ -68,6 +63,55 @@ func (f *Frontier) Hosts(id crawl.JobID) []HostNow {
 	}
 	slices.SortFunc(out, func(a, b HostNow) int { return cmp.Compare(a.Key, b.Key) })
 	return out
+}
+
+// HostCounts are how many hosts Hosts would return, and when the first of them may be asked.
+type HostCounts struct {
+	Active  int
+	Waiting int       // without a request under way
+	Due     time.Time // zero: nobody can tell
+}
+
+// CountHosts counts what Hosts would return, for those who ask each second: it makes no list and no texts.
+func (f *Frontier) CountHosts(id crawl.JobID) (c HostCounts) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	flying := f.flying(id)
+	for _, h := range f.hosts.active {
+		if flying[h] == 0 {
+			if h.queued(id) == 0 {
+				continue
+			}
+			c.Waiting++
+		}
+		c.Active++
+		if next := f.nextOf(h, f.jobs.of(cmp.Or(id, h.job))); !next.IsZero() && (c.Due.IsZero() || next.Before(c.Due)) {
+			c.Due = next
+		}
+	}
+	return c
+}
+
+// flying counts the leases of a job by their hosts; of all jobs where id is empty. mu is held.
+func (f *Frontier) flying(id crawl.JobID) map[*host]int {
+	n := map[*host]int{}
+	for _, l := range f.leases.byID {
+		if id == "" || l.task.Job == id {
+			n[l.host]++
+		}
+	}
+	return n
+}
+
+// nextOf is when a host may be asked for a job; zero: nobody can tell. mu is held.
+func (f *Frontier) nextOf(h *host, js *jobState) (next time.Time) {
+	if js == nil {
+		return next
+	}
+	if next = f.hosts.earliest(h, js.job); h.unit != nil {
+		next = later(next, h.unit.next)
+	}
+	return next
 }
 
 // queued counts the host's tasks of a job; of all jobs where id is empty.
@@ -86,12 +130,8 @@ func (f *Frontier) tellWait(h *host, id crawl.JobID, n *HostNow, now time.Time) 
 	if task != nil && id != "" && task.Job != id {
 		task = nil // another job's turn
 	}
-	if js != nil {
-		n.Next = f.hosts.earliest(h, js.job)
+	if n.Next = f.nextOf(h, js); js != nil {
 		n.Robots = h.robotsState(js.job, now)
-		if h.unit != nil {
-			n.Next = later(n.Next, h.unit.next)
-		}
 	}
 	if n.Why, n.Text = f.waitOfJob(h, js, n.Held); n.Why == "" {
 		n.Why, n.Text = f.waitOfHost(h, task, js, now)

@@ -16,22 +16,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-func openContent(t testing.TB, dir string) *Store {
-	t.Helper()
-	s, err := Open(dir, Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
 func TestContentSet(t *testing.T) {
-	storetest.ContentSet(t, func(t *testing.T) crawl.ContentSet { return openContent(t, t.TempDir()).ContentSet() })
+	storetest.ContentSet(t, func(t *testing.T) crawl.ContentSet { return openStore(t, t.TempDir()).ContentSet() })
 }
 
 func fingerprintOf(t testing.TB, n uint64, simhash uint64) crawl.Fingerprint {
@@ -76,7 +62,7 @@ func TestContentSetFindsNearCopiesAfterReopening(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c := openContent(t, dir).ContentSet()
+	c := openStore(t, dir).ContentSet()
 	for i, fp := range pages {
 		got := mustClaim(t, c, fingerprintOf(t, 1000+uint64(i), fp.Simhash^1<<(i%64)), 3, yes)
 		if want := (crawl.Seen{Sameness: crawl.NearCopy, Of: fp.URL, Distance: 1}); got != want {
@@ -90,7 +76,7 @@ func TestContentSetFindsNearCopiesAfterReopening(t *testing.T) {
 
 // Pages made from one template share simhashes without being copies. Their claims must stay cheap.
 func TestContentSetBoundsConfirmationsAmongTemplatePages(t *testing.T) {
-	c := openContent(t, t.TempDir()).ContentSet()
+	c := openStore(t, t.TempDir()).ContentSet()
 	asked := 0
 	count := func(_, _ []byte) bool { asked++; return false }
 	for n := range uint64(3 * maxConfirmed) {
@@ -167,7 +153,7 @@ func FuzzContentRecords(f *testing.F) {
 // BenchmarkContentSetOriginal claims originals with a set of the size that b.N asks for; localbench measures large
 // ones.
 func BenchmarkContentSetOriginal(b *testing.B) {
-	c := openContent(b, b.TempDir()).ContentSet()
+	c := openStore(b, b.TempDir()).ContentSet()
 	rnd := rand.New(rand.NewPCG(1, 1))
 	n := uint64(0)
 	b.ReportAllocs()
@@ -182,7 +168,7 @@ func BenchmarkContentSetOriginal(b *testing.B) {
 func BenchmarkNearLookup(b *testing.B) {
 	for _, n := range []int{10_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			s := openContent(b, b.TempDir())
+			s := openStore(b, b.TempDir())
 			rnd := rand.New(rand.NewPCG(1, 2))
 			var o originalKey
 			for done := 0; done < n; done += 1000 {

@@ -27,6 +27,8 @@ type server struct {
 	web       *fakeweb.Server
 	lives     []*life
 	first     []int          // requests that the web had answered when each life began
+	env       []string       // besides the test's own
+	key       string         // of the API
 	api       *client.Client // with a key that outlives the processes; nil: there was none yet
 }
 
@@ -60,7 +62,9 @@ func (s *server) start(t *testing.T) *life {
 		s.settle(t)
 	}
 	s.first = append(s.first, s.web.Log().Count())
-	p := launch(t, exec.Command(program, "serve", "--dir", s.dir, "--listen", s.addr, "--dns", s.web.DNSAddr(), "--allow-private", "--concurrency", "64"))
+	cmd := exec.Command(program, "serve", "--dir", s.dir, "--listen", s.addr, "--dns", s.web.DNSAddr(), "--allow-private", "--concurrency", "64")
+	cmd.Env = append(os.Environ(), s.env...)
+	p := launch(t, cmd)
 	s.lives = append(s.lives, p)
 	return p
 }
@@ -126,6 +130,7 @@ func (s *server) newKey(t *testing.T) *client.Client {
 	harness.Check(t, err)
 	k, err := c.NewKey(context.Background(), api.KeyToMake{Name: "e2e", Role: "admin"})
 	harness.Check(t, err)
+	s.key = k.Key
 	c, err = client.New(local.URL, k.Key)
 	harness.Check(t, err)
 	return c

@@ -25,6 +25,7 @@ export interface Answer<T> {
 }
 
 const entries = new Map<string, Entry>();
+const calm = 2000; // milliseconds between two answers where only figures move: each costs the crawl a little
 const kept = 200; // answers that nobody shows
 
 function entryOf(path: string, query: Query): Entry {
@@ -103,12 +104,25 @@ export function useGet<T>(path: string | null, query: Query = {}, renewal: Renew
   }, [e]);
   useEffect(() => {
     if (!e || !renewal.every) return;
-    const timer = setInterval(() => document.visibilityState === "visible" && void ask(e), renewal.every);
+    const every = renewal.every;
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible" && Date.now() - e.at > every / 2) void ask(e); // else somebody just did
+    }, every);
     return () => clearInterval(timer);
   }, [e, renewal.every]);
   useEffect(() => {
     if (!e || !renewal.topic) return;
-    return onTopic(renewal.topic, () => void ask(e));
+    let waits: ReturnType<typeof setTimeout> | undefined;
+    const leave = onTopic(renewal.topic, (kind) => {
+      clearTimeout(waits);
+      const wait = kind === "progress" ? e.at + calm - Date.now() : 0;
+      if (wait <= 0) void ask(e);
+      else waits = setTimeout(() => void ask(e), wait);
+    });
+    return () => {
+      clearTimeout(waits);
+      leave();
+    };
   }, [e, renewal.topic]);
   return view as Answer<T>;
 }
