@@ -1,13 +1,20 @@
 package api
 
 import (
+	"bytes"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"os"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -270,5 +277,26 @@ func TestARequestThatIsStillAnsweredIsNotDoneAgain(t *testing.T) {
 	close(end)
 	if g := <-done; g.status != http.StatusOK {
 		t.Errorf("the first: %d %s", g.status, g.body)
+	}
+}
+
+// A reader who does not read an answer is no fault of the server: its log has no panic.
+func TestAnAnswerThatNobodyReadsIsNoFault(t *testing.T) {
+	var log bytes.Buffer
+	s := &Server{log: slog.New(slog.NewTextHandler(&log, nil))}
+	for _, c := range []struct {
+		err error
+		cut bool
+	}{{fmt.Errorf("write: %w", os.ErrDeadlineExceeded), true}, {fmt.Errorf("write: %w", syscall.EPIPE), true}, {errors.New("a fault"), false}} {
+		log.Reset()
+		cut := func() (cut bool) {
+			defer func() { cut = recover() == http.ErrAbortHandler }() //nolint:errorlint // it is never wrapped
+			h := s.survive(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(c.err) }))
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+			return false
+		}()
+		if cut != c.cut || strings.Contains(log.String(), "panicked") == c.cut {
+			t.Errorf("%v: cut %v, the log has %q", c.err, cut, log.String())
+		}
 	}
 }

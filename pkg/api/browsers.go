@@ -2,12 +2,15 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/studio"
 )
@@ -61,11 +64,19 @@ func (s *Server) survive(next http.Handler) http.Handler {
 			if err, is := fault.(error); is && err == http.ErrAbortHandler { //nolint:errorlint // it is never wrapped
 				panic(fault)
 			}
+			if err, is := fault.(error); is && unread(r.Context(), err) {
+				panic(http.ErrAbortHandler) // Huma panics where an answer cannot be written
+			}
 			s.log.Error("a handler panicked", "request", requestID(r.Context()), "path", r.URL.Path, "panic", fmt.Sprint(fault), "stack", string(debug.Stack()))
 			writeProblem(w, r, http.StatusInternalServerError, "")
 		}()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// unread reports whether an answer was not written because whoever asked has gone, or does not read.
+func unread(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // host refuses requests for names that are not ours: a page of another site may have a name that leads here.

@@ -80,6 +80,12 @@ func TestTheStreamHasTheEventsOfItsTopics(t *testing.T) {
 	}
 }
 
+// taken waits until the server has taken so many events.
+func (w *world) taken(t *testing.T, n int64) {
+	t.Helper()
+	await(t, "the events to be taken", func() bool { last, _ := w.s.hub.now(); return last == n })
+}
+
 func TestTheStreamGoesOnAfterTheLastEvent(t *testing.T) {
 	w := newWorld(t)
 	for range 300 {
@@ -88,6 +94,7 @@ func TestTheStreamGoesOnAfterTheLastEvent(t *testing.T) {
 	for i := range 20 {
 		w.service.tell(event(fmt.Sprintf("execution.n%d", i), "w-1"))
 	}
+	w.taken(t, 320) // nobody has seen an event that the server has not told
 	first := w.stream(t, "execution:w-1", "310")
 	for want := 311; want <= 320; want++ {
 		if id := first.next("id: "); id != fmt.Sprint(want) {
@@ -105,6 +112,7 @@ func TestAGapThatIsTooLargeIsTold(t *testing.T) {
 	for range maxBehind + 50 {
 		w.service.tell(event("execution.n", "w-1"))
 	}
+	w.taken(t, maxBehind+50)
 	for _, last := range []string{"1", "999999"} { // too far behind, and of another store
 		s := w.stream(t, "executions", last)
 		for kind := s.next("event: "); kind != "reset"; kind = s.next("event: ") {

@@ -35,6 +35,24 @@ func plain(s string, most int) string {
 	}, s)
 }
 
+// level is plain for a text in which places are counted in bytes: each character is replaced by one as long.
+func level(s string) string {
+	if strings.IndexFunc(s, steers) < 0 {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case !steers(r):
+			return r
+		case r < 0x80:
+			return '?'
+		case r < 0x800:
+			return '¿'
+		}
+		return '\uFFFD'
+	}, s)
+}
+
 // steers reports whether a character is a control, or one of those that order text in two directions.
 func steers(r rune) bool {
 	switch {

@@ -93,7 +93,7 @@ func (t trial) on(page *ruletest.Page, from string) (*RuleTested, error) {
 	if out.SourceCut {
 		doc = doc[:maxSource]
 	}
-	out.Source = strings.ToValidUTF8(string(doc), "")
+	out.Source = level(strings.ToValidUTF8(string(doc), ""))
 	return out, nil
 }
 
