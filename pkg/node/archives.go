@@ -15,7 +15,6 @@ import (
 // archives are the WARC files of jobs, opened when the first exchange of a job comes.
 type archives struct {
 	store *local.Store
-	wants func(crawl.JobID) bool
 	log   *slog.Logger
 
 	mu     sync.Mutex
@@ -53,9 +52,6 @@ func (a *archives) of(ctx context.Context, id crawl.JobID) (*warc.Writer, error)
 
 // Write implements crawl.Archive.
 func (a *archives) Write(ctx context.Context, x *crawl.Exchange) error {
-	if !a.wants(x.Job) {
-		return nil
-	}
 	w, err := a.of(ctx, x.Job)
 	if err != nil {
 		return err
@@ -63,7 +59,7 @@ func (a *archives) Write(ctx context.Context, x *crawl.Exchange) error {
 	return w.Write(ctx, x)
 }
 
-// end closes the archive of a job, of which nothing is under way.
+// end closes the archive of a job, of which nothing is under way. It is opened again where the job goes on.
 func (a *archives) end(id crawl.JobID) error {
 	if a == nil {
 		return nil

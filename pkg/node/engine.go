@@ -27,7 +27,7 @@ type EngineOptions struct {
 	Store      local.Options
 	Bus        membus.Config
 	// WARC says of which jobs WARC files are written; nil: of none.
-	WARC func(crawl.JobID) bool
+	WARC func(*crawl.Job) bool
 	// Tap is told of the lines of crawl.log when they are written; nil: none. It must not block.
 	Tap     func([]crawl.LogLine)
 	Log     *slog.Logger
@@ -129,7 +129,7 @@ func (e *Engine) prepare(ctx context.Context, resumed bool) (err error) {
 		return err
 	}
 	if e.opt.WARC != nil {
-		e.archives = &archives{store: e.store, wants: e.opt.WARC, log: e.opt.Log}
+		e.archives = &archives{store: e.store, log: e.opt.Log}
 	}
 	e.opt.Bus.Journal, e.opt.Bus.Dead = e.store.Journal(), e.letters
 	e.bus = membus.New(e.opt.Bus)
@@ -155,7 +155,7 @@ func (e *Engine) deps() (Deps, error) {
 		d.Stores.Attempts = tappedLog{d.Stores.Attempts, e.tap}
 	}
 	if e.archives != nil {
-		d.Stores.Archive = e.archives
+		d.Stores.Archive, d.Stores.Archived = e.archives, e.opt.WARC
 	}
 	if e.change != nil {
 		e.change(&d)

@@ -91,7 +91,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 func (o *LocalOptions) engine() EngineOptions {
 	e := EngineOptions{Dir: o.Dir, Node: o.Node, DNS: o.DNS, Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: o.Metrics}
 	if o.WARC {
-		e.WARC = func(crawl.JobID) bool { return true }
+		e.WARC = func(*crawl.Job) bool { return true }
 	}
 	if limits := e.Node.Limits; limits[Fetcher] > 0 { // a fetch that its job permits is not stuck
 		e.Node.Limits = maps.Clone(limits)

@@ -38,6 +38,8 @@ type Stores struct {
 	Attempts crawl.AttemptLog
 	Bodies   crawl.Bodies
 	Archive  crawl.Archive // nil: no WARC files
+	// Archived says whose exchanges go to Archive; nil: those of all jobs.
+	Archived func(*crawl.Job) bool
 	// Kept keeps the bodies of the jobs that ask for it; nil: none are kept.
 	Kept crawl.KeptBodies
 	// Redirects is where loops of redirects are found.

@@ -99,7 +99,7 @@ func makeFetcher(n *Node) error {
 	}
 	d, s := &n.deps, &n.deps.Stores
 	n.fetcher, err = fetcher.New(n.cfg.Fetch, fetcher.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
-		DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts,
+		Archived: s.Archived, DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts,
 		Jars: s.Jars, OwnJars: s.OwnJars})
 	if err != nil {
 		return err

@@ -65,6 +65,9 @@ func (e *Engine) markEnded(j *engineJob) error {
 	if !e.hasEnded(j.id) { // it got more work meanwhile
 		return e.start(j)
 	}
+	if err := e.archives.end(j.id); err != nil {
+		e.log.Warn("the WARC files of a job that has ended were not closed; the next start finishes them", "job", j.id, "error", err)
+	}
 	m.Ended = true
 	ctx := context.Background()
 	if err := e.setMark(ctx, j, m); err != nil {

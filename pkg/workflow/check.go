@@ -39,8 +39,6 @@ func warnings(j *crawl.Job) []string {
 	warn(j.Contact == "" && j.UserAgent == "", "contact: nothing tells the owners of the sites whom to ask; name a URL or an e-mail address")
 	warn(j.Network.Insecure, "network.insecure: nobody vouches for the pages of servers whose certificate is not valid")
 	warn(j.KeepBodies && j.MaxPages == 0, "keep_bodies without max_pages: the disk may fill up; the crawl pauses at 90 %%")
-	warn(j.Assets.Wanted(), "assets: a server writes no WARC files, which are the only place for assets, so they are fetched and not kept; "+
-		"\"whirlpool crawl --assets\" and nodes with disk.warc keep them")
 	warn(len(j.Include) > 0 && !j.SeedsOnly && j.MaxDepth == 0, "max_depth 0: only seeds are fetched, so include does nothing")
 	r := j.Lifecycle.Retention
 	warn(r.Records != "" && r.Executions == 0 && r.Days == 0,

@@ -151,7 +151,7 @@ func wordsOfRecords(j *crawl.Job) []string {
 		when(j.Extract.Structured, "Records have the structured data of their pages too."),
 		when(j.KeepBodies, "The pages themselves are kept too, compressed."),
 		when(!j.KeepBodies, "The pages themselves are not kept."),
-		when(j.Assets.Wanted(), "It fetches the style sheets, images, scripts and fonts of pages too."),
+		when(j.Assets.Wanted(), "It fetches the style sheets, images, scripts and fonts of pages too, and keeps them and the pages in WARC files."),
 		copies,
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
@@ -30,6 +31,7 @@ func (f *engineFlags) add(fl *pflag.FlagSet) {
 func (f *engineFlags) engineOptions(dir string, log *slog.Logger) (node.EngineOptions, error) {
 	opt := node.DefaultEngine(filepath.Join(dir, "crawl"), filepath.Join(dir, "executions"), log)
 	opt.Node.Fetch.AllowPrivate, opt.DNS.Server = f.allowPrivate, f.dns
+	opt.WARC = func(j *crawl.Job) bool { return j.Assets.Wanted() } // they are kept nowhere else
 	files := process.OpenFiles()
 	opt.Node.SetWindow(process.FitFiles(f.concurrency, files))
 	opt.Node.Fetch.MaxIdleConns = process.FitFiles(opt.Node.Fetch.MaxIdleConns, files)

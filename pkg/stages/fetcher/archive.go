@@ -15,9 +15,14 @@ import (
 // errorBody is how much of a body that is no page (an error, a redirect) is archived.
 const errorBody = 256 << 10
 
+// archived reports whether the exchanges of a job are written to an archive.
+func (h *Handler) archived(job *crawl.Job) bool {
+	return h.deps.Archive != nil && (h.deps.Archived == nil || h.deps.Archived(job))
+}
+
 // keepCopy has the body remembered while it is read, if there is an archive or a log-in to be checked.
 func (h *Handler) keepCopy(a *attempt, b *body) {
-	if h.deps.Archive != nil || a.login > 0 {
+	if h.archived(a.job) || a.login > 0 {
 		b.keep()
 	}
 }
@@ -25,7 +30,7 @@ func (h *Handler) keepCopy(a *attempt, b *body) {
 // leftover deals with the body of an answer that is no page: it is archived, or read away so that the connection can be
 // used again.
 func (h *Handler) leftover(ctx context.Context, a *attempt) error {
-	if h.deps.Archive == nil {
+	if !h.archived(a.job) {
 		a.drain()
 		a.finish()
 		return nil
@@ -48,7 +53,7 @@ func (h *Handler) leftover(ctx context.Context, a *attempt) error {
 
 // archive writes the exchange to the archive, if there is one. b is nil when the body could not be decoded at all.
 func (h *Handler) archive(ctx context.Context, a *attempt, b *body) error {
-	if h.deps.Archive == nil {
+	if !h.archived(a.job) {
 		return nil
 	}
 	x := &crawl.Exchange{

@@ -74,6 +74,8 @@ type Deps struct {
 	Robots  *robotscache.Cache
 	DNS     Resolver
 	Archive crawl.Archive // nil: none
+	// Archived says whose exchanges go to Archive; nil: those of all jobs.
+	Archived func(*crawl.Job) bool
 	// Redirects, Ledger and Attempts are there for loops of redirects. Without them only a URL that redirects to itself
 	// is found out.
 	Redirects crawl.Redirects
