@@ -55,6 +55,7 @@ type Process struct {
 	Deaths []time.Time
 
 	cmd   *exec.Cmd
+	from  int64         // where the log of the present life begins
 	ended chan struct{} // closed at the end of the present life
 	err   error         // of the last life
 }
@@ -65,6 +66,9 @@ func (p *Process) Start(t testing.TB) {
 	f, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	Check(t, err)
 	defer f.Close() // the process has its own
+	info, err := f.Stat()
+	Check(t, err)
+	p.from = info.Size()
 	command := p.Command
 	if command == nil {
 		command = exec.Command
@@ -90,6 +94,21 @@ func (p *Process) Kill(t testing.TB) {
 	}
 	<-p.ended
 	p.Deaths = append(p.Deaths, time.Now())
+}
+
+// AwaitLog waits until the present life has written text to its log.
+func (p *Process) AwaitLog(t testing.TB, text string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		data, err := os.ReadFile(p.Log)
+		Check(t, err)
+		if bytes.Contains(data[min(p.from, int64(len(data))):], []byte(text)) {
+			return
+		}
+		if p.Dead() || time.Now().After(end) {
+			t.Fatalf("%s did not write %q to its log: %s", p.Name, text, p.LastWords())
+		}
+	}
 }
 
 // stopTime is how long a program has to stop.

@@ -89,6 +89,7 @@ func TestNodeIsKilledAnywhere(t *testing.T) {
 	c.seed()
 	c.tormented(w, max(harness.Number(t, "WHIRLPOOL_E2E_KILLS", 8)/2, 2), func(i int) {
 		if i%4 == 1 {
+			p.AwaitLog(t, "listening") // before that a signal ends it like any program
 			c.During("node stopped", func() { p.Stop(t); p.Start(t) })
 			return
 		}
