@@ -15,7 +15,7 @@ export async function flows({ net, srv, page, api, until, shot }, faults) {
   const address = page.getByRole("textbox", { name: "Address to start from" });
   await address.fill(new URL(net.seeds[0]).host); // as people type it
   await until("what it will do, in words", () => page.locator("form li").first().isVisible());
-  check(await page.locator("form").evaluate((f) => f.checkValidity()), "the browser refuses an address without https://");
+  check(await page.getByRole("form", { name: "New crawl" }).evaluate((f) => f.checkValidity()), "the browser refuses an address without https://");
   await address.fill(net.seeds[0]);
   await until("what it will do, in words", () => page.locator("form li").first().isVisible());
   await page.getByLabel("Follow links within").selectOption("domain");
