@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -89,7 +90,8 @@ func (r *reader) serve(ctx context.Context) error {
 	if r.after < 0 {
 		r.after, _ = r.s.hub.now() // before anything is written: who has a first line misses no later event
 	}
-	if err := r.write([]byte("retry: 2000\n\n")); err != nil {
+	// With its place, a reader whose connection breaks before the first event goes on from here too.
+	if err := r.write(fmt.Appendf(nil, "id: %d\nretry: 2000\n\n", r.after)); err != nil {
 		return err
 	}
 	if err := r.begin(ctx); err != nil {
@@ -190,7 +192,7 @@ func (r *reader) still(ctx context.Context) error {
 	if !allowed {
 		return errSignedOut
 	}
-	return r.write([]byte(": still here\n\n"))
+	return r.write(fmt.Appendf(nil, "id: %d\n: still here\n\n", r.after))
 }
 
 func (r *reader) write(line []byte) error {

@@ -21,6 +21,8 @@ type streamed struct {
 	t    *testing.T
 	resp *http.Response
 	in   *bufio.Scanner
+	// place is the id that it began with.
+	place string
 }
 
 func (w *world) stream(t *testing.T, topics, last string) *streamed {
@@ -41,8 +43,9 @@ func (w *world) stream(t *testing.T, topics, last string) *streamed {
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%s %s", resp.Status, resp.Header.Get("Content-Type"))
 	}
-	s := &streamed{t, resp, bufio.NewScanner(resp.Body)}
+	s := &streamed{t: t, resp: resp, in: bufio.NewScanner(resp.Body)}
 	s.in.Buffer(nil, 1<<20)
+	s.place = s.next("id: ")
 	s.next("retry: ")
 	return s
 }
@@ -104,6 +107,23 @@ func TestTheStreamGoesOnAfterTheLastEvent(t *testing.T) {
 	w.service.tell(event("execution.later", "w-1"))
 	if id := first.next("id: "); id != "321" {
 		t.Errorf("id %s, want 321", id)
+	}
+}
+
+// A reader whose connection broke before its first event misses none of those that came meanwhile.
+func TestAStreamThatToldNothingGoesOnFromItsPlace(t *testing.T) {
+	w := newWorld(t)
+	for range 3 {
+		w.service.tell(event("execution.n", "w-1"))
+	}
+	w.taken(t, 3)
+	first := w.stream(t, "executions", "")
+	first.resp.Body.Close()
+	w.service.tell(event("execution.missed", "w-1"))
+	w.taken(t, 4)
+	second := w.stream(t, "executions", first.place)
+	if id := second.next("id: "); first.place != "3" || id != "4" {
+		t.Errorf("the stream began after event %q, and went on with %s", first.place, id)
 	}
 }
 

@@ -158,10 +158,10 @@ func pastEvents(cmd *cobra.Command, c *client.Client, id crawl.JobID, format str
 	}
 }
 
-// futureEvents prints events as they come. The stream begins now: what came since the last one is asked for.
+// futureEvents prints events as they come. Once the stream is open, what came since the last one is asked for.
 func futureEvents(cmd *cobra.Command, c *client.Client, id crawl.JobID, last int64, format string) error {
 	return c.Stream(cmd.Context(), []string{"execution:" + string(id)}, func(e client.StreamEvent) error {
-		if e.Kind != "event" && e.Kind != "reset" {
+		if e.Kind != "event" && e.Kind != "reset" && e.Kind != "" {
 			return nil
 		}
 		events, err := c.Events(cmd.Context(), id, last)

@@ -15,12 +15,13 @@ import (
 // StreamEvent is an event of the stream: a durable one has an id, which the next connection goes on after.
 type StreamEvent struct {
 	ID   string
-	Kind string // event, progress, series, tail, agents or reset
+	Kind string // event, progress, series, tail, agents or reset; "" where only the place of the stream is told
 	Data []byte
 }
 
 // Stream hands the events of topics to each until it returns an error, or ctx is done. A connection that breaks is made
-// again, after the last event; only a server that refuses ends it.
+// again, after the last event; only a server that refuses ends it. The first of each connection has no kind: what
+// happens from then on is told.
 func (c *Client) Stream(ctx context.Context, topics []string, each func(StreamEvent) error) error {
 	last := ""
 	for wait := 200 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
@@ -74,7 +75,7 @@ func (c *Client) stream(ctx context.Context, topics []string, last *string, each
 		return problemOf(resp)
 	}
 	return readStream(resp.Body, func(e StreamEvent) error {
-		if e.ID != "" {
+		if e.ID != "" { // the place of the stream, with an event or alone
 			*last = e.ID
 		}
 		if err := each(e); err != nil {
@@ -97,7 +98,7 @@ func readStream(r io.Reader, each func(StreamEvent) error) error {
 		name, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
 		switch {
-		case line == "" && e.Kind != "":
+		case line == "" && (e.Kind != "" || e.ID != ""):
 			if err := each(e); err != nil {
 				return err
 			}

@@ -27,15 +27,22 @@ func listen(t *testing.T, c *client.Client) *listener {
 	t.Helper()
 	l := &listener{counts: map[string]int{}}
 	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
+	done, open := make(chan struct{}), make(chan struct{})
+	opened := sync.OnceFunc(func() { close(open) })
 	go func() {
 		defer close(done)
-		err := c.Stream(ctx, []string{"executions", "workflows"}, func(e client.StreamEvent) error { l.hear(e); return nil })
+		defer opened()
+		err := c.Stream(ctx, []string{"executions", "workflows"}, func(e client.StreamEvent) error {
+			opened()
+			l.hear(e)
+			return nil
+		})
 		if ctx.Err() == nil {
 			l.complain("the stream was refused: %v", err)
 		}
 	}()
 	t.Cleanup(func() { stop(); <-done })
+	<-open // what happens before is not told
 	return l
 }
 
