@@ -26,10 +26,13 @@ var mayImport = map[string][]string{
 	"pkg/control":   {"pkg/control/jobfile", "pkg/report", "pkg/crawl", "pkg/web"},
 	"pkg/report":    {"pkg/records/jsonl", "pkg/bus", "pkg/crawl", "pkg/web"},
 	"pkg/documents": {"pkg/crawl"},
+	// What people add to a pipeline. Stages do not know it: each has an interface of its own, which pkg/node fills.
+	"pkg/plugin": {"pkg/plugin", "pkg/crawl", "pkg/web"},
 	// The read side of the API. Site rules are tried as the parser applies them, and kept bodies are read as it does.
 	"pkg/explore": {"pkg/workflow", "pkg/stages/parser", "pkg/records/jsonl", "pkg/crawl", "pkg/web"},
 	// HTTP for other programs and the studio: no store, no engine, no stage.
-	"pkg/api":     {"pkg/studio", "pkg/workflow", "pkg/explore", "pkg/control", "pkg/report", "pkg/records/export", "pkg/crawl", "pkg/web"},
+	"pkg/api":     {"pkg/studio", "pkg/workflow", "pkg/explore", "pkg/control", "pkg/report", "pkg/records/export",
+		"pkg/plugin", "pkg/crawl", "pkg/web"},
 	"pkg/process": {"pkg/cluster/ring", "pkg/crawl"},
 	// The pages of the studio, embedded: it knows nothing of the rest.
 	"pkg/studio": {},
@@ -44,7 +47,7 @@ var mayImport = map[string][]string{
 	"pkg/control/cluster": {"pkg/control", "pkg/report", "pkg/node", "pkg/process", "pkg/cluster", "pkg/stores/postgres",
 		"pkg/stores/mongo", "pkg/records/jsonl", "pkg/bus", "pkg/bus/rabbit", "pkg/crawl", "pkg/web"},
 	"pkg/node": {"pkg/pipeline", "pkg/stages", "pkg/bus", "pkg/stores", "pkg/cluster", "pkg/process", "pkg/records",
-		"pkg/documents", "pkg/crawl", "pkg/web"},
+		"pkg/documents", "pkg/plugin", "pkg/crawl", "pkg/web"},
 	// The crawler for programs that embed it.
 	"pkg/whirlpool":  {"pkg/node", "pkg/documents", "pkg/stores/local", "pkg/records/jsonl", "pkg/crawl", "pkg/web"},
 	"pkg/testkit":    {"pkg"},

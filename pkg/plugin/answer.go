@@ -1,0 +1,69 @@
+package plugin
+
+// Action is what a plug-in says of a message.
+type Action string
+
+// The actions.
+const (
+	Pass      Action = "pass"  // it stays as it is
+	Patch     Action = "patch" // it is changed as the patch says
+	Drop      Action = "drop"  // it goes no further
+	LinksOnly Action = "links" // at response: its links are followed, and it has no record
+)
+
+// Answer is what a plug-in says of a message. Its JSON is what WASM modules and processes write.
+type Answer struct {
+	Action Action `json:"action"`
+	Reason string `json:"reason,omitempty"` // of a drop: a token of a-z, 0-9 and -
+	// Patch is of the point: *SeedsPatch, *RequestPatch, *ResponsePatch, *DocumentPatch, *LinksPatch or *RecordPatch.
+	Patch any      `json:"patch,omitempty"`
+	Log   []string `json:"log,omitempty"` // lines for the log of the dry run, and of the program at debug
+}
+
+// SeedsPatch changes the seeds of a job.
+type SeedsPatch struct {
+	Add []Seed `json:"add,omitempty"`
+}
+
+// RequestPatch changes a request. A header whose list is null is removed. Host, Cookie, Authorization, the conditional
+// fields, and those of the connection cannot be set.
+type RequestPatch struct {
+	Headers map[string][]string `json:"headers,omitempty"`
+}
+
+// ResponsePatch changes an answer; nil keeps.
+type ResponsePatch struct {
+	ContentType *string `json:"content_type,omitempty"`
+	Body        []byte  `json:"body,omitempty"` // base64 in JSON; nil keeps
+}
+
+// DocumentPatch changes a document; nil keeps. A field whose value is null is removed.
+type DocumentPatch struct {
+	Title    *string        `json:"title,omitempty"`
+	Text     *string        `json:"text,omitempty"`
+	Lang     *string        `json:"lang,omitempty"`
+	NoIndex  *bool          `json:"noindex,omitempty"`
+	NoFollow *bool          `json:"nofollow,omitempty"`
+	Fields   map[string]any `json:"fields,omitempty"`
+}
+
+// LinksPatch changes the links of a page.
+type LinksPatch struct {
+	Change []LinkChange `json:"change,omitempty"`
+	Add    []Link       `json:"add,omitempty"`
+}
+
+// LinkChange changes the link at an index of Links.Links.
+type LinkChange struct {
+	Index  int    `json:"index"`
+	Drop   string `json:"drop,omitempty"`   // reason; empty: it stays
+	Weight int    `json:"weight,omitempty"` // 1 to 9; 0 keeps
+}
+
+// RecordPatch changes a record; nil keeps. A field whose value is null is removed.
+type RecordPatch struct {
+	Title  *string        `json:"title,omitempty"`
+	Text   *string        `json:"text,omitempty"`
+	Lang   *string        `json:"lang,omitempty"`
+	Fields map[string]any `json:"fields,omitempty"`
+}
