@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	// The read side of the API. Site rules are tried as the parser applies them, and kept bodies are read as it does.
 	"pkg/explore": {"pkg/workflow", "pkg/stages/parser", "pkg/records/jsonl", "pkg/crawl", "pkg/web"},
 	// HTTP for other programs and the studio: no store, no engine, no stage.
-	"pkg/api":     {"pkg/studio", "pkg/workflow", "pkg/explore", "pkg/control", "pkg/report", "pkg/records/export",
+	"pkg/api": {"pkg/studio", "pkg/workflow", "pkg/explore", "pkg/control", "pkg/report", "pkg/records/export",
 		"pkg/plugin", "pkg/crawl", "pkg/web"},
 	"pkg/process": {"pkg/cluster/ring", "pkg/crawl"},
 	// The pages of the studio, embedded: it knows nothing of the rest.
