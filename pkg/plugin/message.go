@@ -6,8 +6,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Message is what passes a point: one of *Seeds, *Request, *Response, *Document, *Links, *Record and *Delivery. Its JSON
-// is what WASM modules and processes read; expressions see it under the name Word gives.
+// Message is what passes a point: one of *Seeds, *Request, *Response, *Document, *Links, *Record and *Delivery. Its
+// JSON is what WASM modules and processes read; expressions see it under the name Word gives.
 type Message interface {
 	// Point is where it passes.
 	Point() crawl.Point

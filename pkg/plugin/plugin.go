@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Plugin is a plug-in that was loaded and compiled: a built-in one, a WASM module or a program. It is shared by all nodes
-// that use it, and safe for concurrent use.
+// Plugin is a plug-in that was loaded and compiled: a built-in one, a WASM module or a program. It is shared by all
+// nodes that use it, and safe for concurrent use.
 type Plugin interface {
 	// Descriptor says what it is. It never changes.
 	Descriptor() *Descriptor
