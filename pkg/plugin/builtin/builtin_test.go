@@ -17,7 +17,9 @@ func page(text string) *plugin.Document {
 		Fields: map[string]any{"price": 12.0, "who": "bob@a.test", "list": []any{"x", "eve@a.test"}}}
 }
 
-func doc(media string) *plugin.Document { return &plugin.Document{URL: "https://a.test/d", ContentType: media} }
+func doc(media string) *plugin.Document {
+	return &plugin.Document{URL: "https://a.test/d", ContentType: media}
+}
 
 func record(text string) *plugin.Record {
 	return &plugin.Record{URL: "https://a.test/p", Lang: "fr", Text: text, Fields: map[string]any{}}

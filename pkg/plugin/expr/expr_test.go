@@ -101,14 +101,14 @@ func TestFaultsAreToldWithTheirPlace(t *testing.T) {
 // Whatever an expression does, it ends soon and takes little memory.
 func TestEvaluationsAreBounded(t *testing.T) {
 	for name, text := range map[string]string{
-		"range":         `len(1..100000000) > 1`,
-		"loops":         `count(links.links, count(links.links, count(links.links, .url == "x") > 0) > 0) > 0`,
-		"doubling":      `len(reduce(1..60, #acc + #acc, "x")) > 1`,
-		"repeat":        `len(repeat("x", 1000000000)) > 1`,
-		"replace":       `len(reduce(1..40, replace(#acc, "x", "xx"), "x")) > 1`,
-		"join":          `len(reduce(1..60, join([#acc, #acc]), "x")) > 1`,
-		"lists":         `len(reduce(1..60, concat(#acc, #acc), [1])) > 1`,
-		"nested lists":  `len(toJSON(reduce(1..60, [#acc, #acc], [1]))) > 1`,
+		"range":        `len(1..100000000) > 1`,
+		"loops":        `count(links.links, count(links.links, count(links.links, .url == "x") > 0) > 0) > 0`,
+		"doubling":     `len(reduce(1..60, #acc + #acc, "x")) > 1`,
+		"repeat":       `len(repeat("x", 1000000000)) > 1`,
+		"replace":      `len(reduce(1..40, replace(#acc, "x", "xx"), "x")) > 1`,
+		"join":         `len(reduce(1..60, join([#acc, #acc]), "x")) > 1`,
+		"lists":        `len(reduce(1..60, concat(#acc, #acc), [1])) > 1`,
+		"nested lists": `len(toJSON(reduce(1..60, [#acc, #acc], [1]))) > 1`,
 	} {
 		p, err := expr.Compile(crawl.AtLinks, text, expr.AsBool())
 		if err != nil {
