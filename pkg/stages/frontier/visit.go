@@ -48,8 +48,8 @@ type Visit struct {
 func (v *Visit) Addr() netip.Addr { return v.addr }
 
 // Visit waits until a host may be asked, by the delays of all jobs and of the guest's own, and takes the turn. The turn
-// after a guest's is the crawl's, where that has tasks for the host. A host that rests longer than the guest waits, that
-// is held, or that belongs to another node, is a *TurnError.
+// after a guest's is the crawl's, where that has tasks for the host. A host that rests longer than the guest waits,
+// that is held, or that belongs to another node, is a *TurnError.
 func (f *Frontier) Visit(ctx context.Context, ask Ask) (*Visit, error) {
 	v := &Visit{f: f, ask: ask, key: ask.URL.HostKey()}
 	if p := f.duties.place(ask.URL); p.Node != "" {

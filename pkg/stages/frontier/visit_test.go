@@ -14,13 +14,13 @@ import (
 )
 
 // visit is a guest: it waits for a turn of a host and makes a request, which the log of the world has, too.
-func (w *world) visit(job *crawl.Job, host string, patience, took time.Duration, shape func(*crawl.Outcome)) error {
+func (w *world) visit(job *crawl.Job, host string, patience, took time.Duration, rude bool, shape func(*crawl.Outcome)) error {
 	task := page(w.t, string(job.ID), "http://"+host+"/dry")
 	v, err := w.f.Visit(context.Background(), frontier.Ask{Job: job, URL: task.URL, Patience: patience})
 	if err != nil {
 		return err
 	}
-	if w.rude { // hazard: the turn is given back before the request
+	if rude { // hazard: the turn is given back before the request
 		v.End(nil)
 	}
 	start := time.Now()
@@ -32,7 +32,7 @@ func (w *world) visit(job *crawl.Job, host string, patience, took time.Duration,
 	if shape != nil {
 		shape(out)
 	}
-	if !w.rude {
+	if !rude {
 		v.End(out)
 	}
 	return nil
@@ -74,13 +74,12 @@ func beside(t *testing.T, seed uint64, rude bool) (w *world, served int) {
 	w.jobs[guest.ID] = guest
 	w.begin()
 	w.add(pages(t, "a", 8, 12)...)
-	w.rude = rude
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for n := range 24 {
 		wg.Go(func() {
 			time.Sleep(time.Duration(w.roll(20_000)) * time.Millisecond)
-			if w.visit(guest, fmt.Sprintf("h%d.test", n%8), time.Minute, 200*time.Millisecond, nil) == nil {
+			if w.visit(guest, fmt.Sprintf("h%d.test", n%8), time.Minute, 200*time.Millisecond, rude, nil) == nil {
 				mu.Lock()
 				served++
 				mu.Unlock()
@@ -102,11 +101,11 @@ func TestAGuestWaitsNoLongerThanItsPatience(t *testing.T) {
 		slow := func(o *crawl.Outcome) {
 			o.Verdict, o.Status, o.Slow, o.RetryAfter = crawl.VerdictRetry, 503, true, 10*time.Minute
 		}
-		if err := w.visit(guest, "h1.test", time.Second, time.Millisecond, slow); err != nil {
+		if err := w.visit(guest, "h1.test", time.Second, time.Millisecond, false, slow); err != nil {
 			t.Fatal(err)
 		}
 		var turn *frontier.TurnError
-		if err := w.visit(guest, "h1.test", 20*time.Second, 0, nil); !errors.As(err, &turn) || time.Until(turn.At) < 9*time.Minute {
+		if err := w.visit(guest, "h1.test", 20*time.Second, 0, false, nil); !errors.As(err, &turn) || time.Until(turn.At) < 9*time.Minute {
 			t.Errorf("a host that asked for ten minutes: %v", err)
 		}
 		w.add(page(t, "a", "http://h1.test/crawl"))
@@ -116,7 +115,7 @@ func TestAGuestWaitsNoLongerThanItsPatience(t *testing.T) {
 			t.Errorf("the crawl asked the host after %v", took)
 		}
 		w.f.HoldHost("h2.test", true)
-		if err := w.visit(guest, "h2.test", time.Minute, 0, nil); !errors.As(err, &turn) {
+		if err := w.visit(guest, "h2.test", time.Minute, 0, false, nil); !errors.As(err, &turn) {
 			t.Errorf("a host that people hold: %v", err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
@@ -126,7 +125,7 @@ func TestAGuestWaitsNoLongerThanItsPatience(t *testing.T) {
 			t.Errorf("a guest that has gone: %v", err)
 		}
 		time.Sleep(20 * time.Minute)
-		if err := w.visit(guest, "h1.test", time.Second, 0, nil); err != nil {
+		if err := w.visit(guest, "h1.test", time.Second, 0, false, nil); err != nil {
 			t.Errorf("after guests that gave up: %v", err)
 		}
 	})
@@ -144,7 +143,7 @@ func TestGuestsLeaveTheCrawlItsTurns(t *testing.T) {
 		for range 4 {
 			wg.Go(func() {
 				for ctx.Err() == nil {
-					_ = w.visit(w.jobs["a"], "h0.test", time.Minute, 50*time.Millisecond, nil)
+					_ = w.visit(w.jobs["a"], "h0.test", time.Minute, 50*time.Millisecond, false, nil)
 				}
 			})
 		}

@@ -30,7 +30,6 @@ type world struct {
 	addrs  int // hosts are spread over so many addresses; 0: none is known
 	answer func(w *world, f *crawl.Fetch) reply
 	early  bool // hazard: outcomes are reported before the request has ended
-	rude   bool // hazard: guests give their turns back before they ask
 	lie    bool // hazard: outcomes say that the request ended long ago
 	fault  float64
 	unsure float64                   // hazard: so many pushes arrive twice, and as many arrive and fail
