@@ -77,20 +77,11 @@ func (w *jobWatch) alone(ctx context.Context, j crawl.JobInfo, s *standstill) (b
 		return false, err
 	case lost > 0:
 		s.later(firstPause)
-		return false, w.recountPages(ctx, j.ID)
+		return false, nil
 	case buried > 0:
 		w.log.Warn("pages are in dead letters: `whirlpool replay --cluster` brings them back", "job", j.ID, "pages", buried)
 	}
 	return true, nil
-}
-
-// recountPages tells the frontier that pages do not count any more. No other is being fetched for the job.
-func (w *jobWatch) recountPages(ctx context.Context, job crawl.JobID) error {
-	tally, err := w.ledger.Tally(ctx, job)
-	if err == nil {
-		w.frontier.SetPages(job, tally.Pages)
-	}
-	return err
 }
 
 // among tells of a node of a ring: pages that are missing may be on their way in any node's broker, so each node waits,

@@ -115,6 +115,7 @@ func (w *jobWatch) look(ctx context.Context) error {
 // follow notes the end of a running job, or the new life of one that had ended. It returns how many URLs are left to be
 // fetched.
 func (w *jobWatch) follow(ctx context.Context, j crawl.JobInfo) (left int64, err error) {
+	counted := w.frontier.Counting(j.ID)
 	tally, err := w.ledger.Tally(ctx, j.ID)
 	if err != nil {
 		return 0, err
@@ -124,7 +125,7 @@ func (w *jobWatch) follow(ctx context.Context, j crawl.JobInfo) (left int64, err
 		open -= n
 	}
 	if w.ring {
-		w.frontier.SetPages(j.ID, tally.Pages)
+		counted(tally.Pages)
 	}
 	last := w.looked[j.ID]
 	if last.claimed != tally.Claimed || last.open != open || last.since.IsZero() {

@@ -203,6 +203,10 @@ func (n *Node) dispatch(ctx context.Context) (err error) {
 			}
 			return fmt.Errorf("frontier: before the first lease: %w", err)
 		}
+		// A predecessor that was killed may have had an outcome stored when its pages were counted already.
+		if err := n.frontier.Recount(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
 	}
 	if err := n.frontier.Run(ctx); err != nil {
 		return fmt.Errorf("frontier: %w", err)

@@ -29,6 +29,13 @@ type Instance interface {
 	Close() error
 }
 
+// Strict is an Instance of a tier that reads answers as JSON. "whirlpool plugin test" uses it.
+type Strict interface {
+	// HandleStrict is Handle, and returns the keys of the answer that nobody reads besides: typing errors. They are
+	// ignored otherwise.
+	HandleStrict(ctx context.Context, call *Call) (a *Answer, unknown []string, err error)
+}
+
 // Call is one message for a plug-in. The same call gives the same answer.
 type Call struct {
 	Message Message

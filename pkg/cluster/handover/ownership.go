@@ -44,6 +44,7 @@ type Frontier interface {
 	Flush(ctx context.Context) error
 	Queue(ctx context.Context, tasks ...crawl.Task) error
 	KeepPlaces(ctx context.Context, tasks ...crawl.Task) error
+	Recount(ctx context.Context, jobs ...crawl.JobID) error
 	StopWaiting()
 }
 

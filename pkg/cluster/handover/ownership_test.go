@@ -155,6 +155,7 @@ func (n *node) Queue(_ context.Context, tasks ...crawl.Task) error {
 }
 
 func (n *node) KeepPlaces(context.Context, ...crawl.Task) error { return nil }
+func (n *node) Recount(context.Context, ...crawl.JobID) error   { return nil }
 func (n *node) StopWaiting()                                    { _ = n.note("stop waiting") }
 
 const vnodes = 16

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -30,6 +31,8 @@ type Queuer interface {
 	Queue(ctx context.Context, tasks ...crawl.Task) error
 	// KeepPlaces keeps the places of pages in the page budget that are to be taken back: their records may be stored.
 	KeepPlaces(ctx context.Context, tasks ...crawl.Task) error
+	// Recount counts the pages of jobs anew.
+	Recount(ctx context.Context, jobs ...crawl.JobID) error
 	// StopWaiting lets hosts ask again for robots.txt files that others were to bring.
 	StopWaiting()
 }
@@ -102,29 +105,45 @@ func (r *Recovery) Unfollowed(ctx context.Context, before time.Time) (pages []cr
 	return pages, err
 }
 
-// FetchAgain has pages fetched again.
+// FetchAgain has pages fetched again. They are counted anew before the first of them can be fetched.
 func (r *Recovery) FetchAgain(ctx context.Context, q Queuer, pages ...crawl.Task) error {
-	for _, t := range pages {
-		if err := r.fetchAgain(ctx, q, t); err != nil {
-			return fmt.Errorf("fetch %s again, whose content or links were lost: %w", t.URL, err)
+	var jobs []crawl.JobID
+	for i := range pages {
+		t := &pages[i]
+		if t.Kind == crawl.KindRobots {
+			continue // in no ledger, it stays expected until the frontier has its outcome
+		}
+		if err := q.KeepPlaces(ctx, *t); err != nil {
+			return lostPage(t, err)
+		}
+		if err := r.Ledger.Reopen(ctx, t.Job, t.URL.Key()); err != nil {
+			return lostPage(t, err)
+		}
+		if !slices.Contains(jobs, t.Job) {
+			jobs = append(jobs, t.Job)
+		}
+	}
+	if len(jobs) > 0 {
+		if err := q.Recount(ctx, jobs...); err != nil {
+			return err
+		}
+	}
+	for i := range pages {
+		if err := r.queue(ctx, q, &pages[i]); err != nil {
+			return lostPage(&pages[i], err)
 		}
 	}
 	q.StopWaiting()
 	return nil
 }
 
-// fetchAgain queues a page before it forgets that its links are missing, so that a crash in between repeats it.
-func (r *Recovery) fetchAgain(ctx context.Context, q Queuer, t crawl.Task) error {
-	if t.Kind == crawl.KindRobots {
-		return q.Queue(ctx, t) // in no ledger, it stays expected until the frontier has its outcome
-	}
-	if err := q.KeepPlaces(ctx, t); err != nil {
-		return err
-	}
-	if err := r.Ledger.Reopen(ctx, t.Job, t.URL.Key()); err != nil {
-		return err
-	}
-	if err := q.Queue(ctx, t); err != nil {
+func lostPage(t *crawl.Task, err error) error {
+	return fmt.Errorf("fetch %s again, whose content or links were lost: %w", t.URL, err)
+}
+
+// queue queues a page before it forgets that its links are missing, so that a crash in between repeats it.
+func (r *Recovery) queue(ctx context.Context, q Queuer, t *crawl.Task) error {
+	if err := q.Queue(ctx, *t); err != nil || t.Kind == crawl.KindRobots {
 		return err
 	}
 	return r.Following.Forget(ctx, t.Job, t.URL.Key())

@@ -16,8 +16,6 @@ type Frontier interface {
 	// Overdue reports whether leases are under way for longer than any fetch takes, and EndOverdue ends them.
 	Overdue() bool
 	EndOverdue(ctx context.Context) (int, error)
-	// SetPages tells how many pages of a job have been fetched.
-	SetPages(id crawl.JobID, pages int64)
 }
 
 // Watch looks now and then whether something was lost.

@@ -39,10 +39,13 @@ func (n *node) KeepPlaces(_ context.Context, tasks ...crawl.Task) error {
 	n.said = append(n.said, fmt.Sprintf("keep %d places", len(tasks)))
 	return nil
 }
-func (n *node) StopWaiting()                { n.said = append(n.said, "stop waiting") }
-func (n *node) Idle() bool                  { return n.idle }
-func (n *node) Overdue() bool               { return n.overdue }
-func (n *node) SetPages(crawl.JobID, int64) {}
+func (n *node) StopWaiting()  { n.said = append(n.said, "stop waiting") }
+func (n *node) Idle() bool    { return n.idle }
+func (n *node) Overdue() bool { return n.overdue }
+func (n *node) Recount(context.Context, ...crawl.JobID) error {
+	n.said = append(n.said, "count anew")
+	return nil
+}
 func (n *node) EndOverdue(context.Context) (int, error) {
 	n.said = append(n.said, "end leases")
 	n.overdue = false
@@ -167,7 +170,7 @@ func TestPagesThatWereLostAreFetchedAgain(t *testing.T) {
 	if lost != 1 || buried != 1 || err != nil || !slices.Equal(n.queued, []string{"http://h.test/lost"}) {
 		t.Errorf("%d lost, %d buried, queued %q, error %v", lost, buried, n.queued, err)
 	}
-	if want := []string{"keep 1 places", "reopen 1 of a", "stop waiting"}; !slices.Equal(n.said, want) {
+	if want := []string{"keep 1 places", "reopen 1 of a", "count anew", "stop waiting"}; !slices.Equal(n.said, want) {
 		t.Errorf("did %q, want %q", n.said, want)
 	}
 	if lost, buried, _ := w.Pages(ctx, "a", time.Now().Add(time.Second)); lost != 0 || buried != 1 {

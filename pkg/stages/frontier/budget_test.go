@@ -121,3 +121,72 @@ func (w *world) outcomes() (n int) {
 	}
 	return n
 }
+
+// A program that was killed may have its last outcome stored when the next one has counted the pages already. The
+// next one counts again before it leases, so that it does not exceed the budget by that page.
+func TestWhatAPredecessorStoresLateIsCounted(t *testing.T) {
+	for _, recounts := range []bool{true, false} { // false is the control
+		synctest.Test(t, func(t *testing.T) {
+			job := aJob("a")
+			job.MaxPages = 10
+			w := newWorld(t, 1, job)
+			w.answer = alwaysPages
+			w.begin()
+			ts := pages(t, "a", 9, 5)
+			w.add(ts[:len(ts)-1]...)
+			time.Sleep(100 * time.Millisecond) // the job is met, and its first requests are made
+			w.f.Hold("a", true)
+			w.settled()
+			w.disk.mu.Lock()
+			late := ts[len(ts)-1].URL.Key()
+			w.disk.ledger[late] = crawl.Entry{Key: late, State: crawl.StateDone, Kind: crawl.KindPage, Verdict: crawl.VerdictDone, Status: 200}
+			w.disk.mu.Unlock()
+			if recounts {
+				if err := w.f.Recount(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+			w.f.Hold("a", false)
+			w.settled()
+			if n := w.disk.pages(); (n == 10) != recounts {
+				t.Errorf("counted again: %v: %d pages, the budget is 10", recounts, n)
+			}
+			w.stop()
+		})
+	}
+}
+
+func alwaysPages(w *world, _ *crawl.Fetch) reply {
+	return reply{took: time.Duration(1+w.roll(2000)) * time.Millisecond, outcome: crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200}}
+}
+
+// A number of pages that is old when the frontier is told it does not let the budget be exceeded.
+func TestAnOldNumberOfPagesIsNeverTooSmall(t *testing.T) {
+	for seed := range uint64(8) {
+		synctest.Test(t, func(t *testing.T) {
+			job := aJob("a")
+			job.MaxPages = 40
+			w := newWorld(t, seed, job)
+			w.answer, w.cfg.Window = alwaysPages, 16
+			w.begin()
+			w.add(pages(t, "a", 30, 5)...)
+			for range 20 {
+				counted := w.f.Counting("a")
+				w.disk.mu.Lock()
+				n := w.disk.pages()
+				w.disk.mu.Unlock()
+				time.Sleep(time.Duration(1+w.roll(2000)) * time.Millisecond)
+				counted(int64(n))
+			}
+			w.settled()
+			if err := w.f.Recount(t.Context()); err != nil {
+				t.Error(err)
+			}
+			w.settled()
+			if n := w.disk.pages(); n != 40 || !w.f.Exhausted("a") {
+				t.Errorf("%d pages, want 40; exhausted: %v", n, w.f.Exhausted("a"))
+			}
+			w.stop()
+		})
+	}
+}

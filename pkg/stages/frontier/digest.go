@@ -137,6 +137,7 @@ func (o Outcomes) free(_ context.Context, d *digest) error {
 		r.err = nil
 		if isPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted && !r.gone {
 			r.js.pages++
+			r.js.added++
 		}
 		if r.Verdict.Final() && o.f.leases.leavePlace(r.js, &r.Task) {
 			d.left.add(&r.Task)

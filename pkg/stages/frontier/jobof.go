@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -110,13 +112,48 @@ func (f *Frontier) Exhausted(id crawl.JobID) bool {
 	return js != nil && !js.held && js.exhausted() && !f.assetsLeft(js)
 }
 
-// SetPages tells how many pages of a job have been fetched, by all nodes.
-func (f *Frontier) SetPages(id crawl.JobID, pages int64) {
+// Recount reads from the ledger how many pages of jobs have been fetched: of those named, or of all that were met.
+func (f *Frontier) Recount(ctx context.Context, ids ...crawl.JobID) error {
+	if len(ids) == 0 {
+		f.mu.Lock()
+		ids = slices.Collect(maps.Keys(f.jobs.byID))
+		f.mu.Unlock()
+	}
+	for _, id := range ids {
+		counted := f.Counting(id)
+		tally, err := f.deps.Ledger.Tally(ctx, id)
+		if errors.Is(err, crawl.ErrDiscarded) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("frontier: tally of job %s: %w", id, err)
+		}
+		counted(tally.Pages)
+	}
+	return nil
+}
+
+// Counting begins to read how many pages of a job have been fetched, by all nodes. What it returns is told the number.
+// Pages that this node counts meanwhile are added. Some may be in the number too, until the next one is read: it is
+// never too small, so that the budget is not exceeded.
+func (f *Frontier) Counting(id crawl.JobID) (counted func(pages int64)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if js := f.jobs.of(id); js != nil && js.pages != int(pages) {
-		js.pages = int(pages)
-		f.stock.retrieve(id)
-		f.signal()
+	before := int64(0)
+	if js := f.jobs.of(id); js != nil {
+		before = js.added
+	}
+	return func(pages int64) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		js := f.jobs.of(id)
+		if js == nil {
+			return
+		}
+		if pages += js.added - before; js.pages != int(pages) {
+			js.pages = int(pages)
+			f.stock.retrieve(id)
+			f.signal()
+		}
 	}
 }

@@ -19,6 +19,7 @@ type jobs struct {
 type jobState struct {
 	job     *crawl.Job // the revision that applies; jobs.revise changes it
 	pages   int        // answered with 2xx
+	added   int64      // to pages, ever, since the job was met
 	leased  int        // page leases under way
 	leases  int64      // ever, since the job was met
 	places  places     // of pages that were taken back
