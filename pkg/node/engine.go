@@ -50,6 +50,7 @@ type Engine struct {
 	brake    brake
 	disk     process.DiskGuard
 	started  time.Time
+	dry      chan struct{} // has room for the dry runs that may be under way
 	log      *slog.Logger
 	// change adapts the stores of the node; ended is told of jobs that have ended, instead of the notes of an engine of
 	// many. Both are for a Local.
@@ -110,7 +111,8 @@ func newEngine(opt EngineOptions) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opt: opt, store: store, opener: newOpener(opt.Log), log: opt.Log, jobs: map[crawl.JobID]*engineJob{}}
+	e := &Engine{opt: opt, store: store, opener: newOpener(opt.Log), log: opt.Log, jobs: map[crawl.JobID]*engineJob{},
+		dry: make(chan struct{}, maxDryRuns)}
 	paths := []string{opt.Dir}
 	if opt.Executions != "" {
 		paths = append(paths, opt.Executions)

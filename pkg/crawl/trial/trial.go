@@ -1,22 +1,20 @@
-// Package tryout sends one URL through the stages and tells what each of them made of it: what a job file or a site
-// rule does is seen at once, without a crawl.
-//
-// Its duties, in order:
-//
-//  1. Judge the URL by the job's rules, as if a page had linked to it.
-//  2. Ask for its robots.txt, wait as long as the job's politeness asks for, and ask for the URL: two requests, but for
-//     the redirects of a robots.txt. What robots.txt or the guard of private addresses forbids is not asked for.
-//  3. Parse the page, apply the site rules, and judge each of its links.
-//
-// Nothing is stored and nothing claimed: what the stages keep is kept in memory and goes with the trial.
-package tryout
+// Package trial is the answer of a dry run: what each step of the pipeline made of one URL.
+package trial
 
 import (
+	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
+
+// ErrBusy says that as many dry runs are under way as may be at once.
+var ErrBusy = errors.New("as many dry runs as may be are under way: try again in a moment")
+
+// ErrNotHere says that what was asked for cannot be tried here; its text says why.
+var ErrNotHere = errors.New("it cannot be tried")
 
 // Trial is what became of one URL, in the order of its story. A part that was not come to is nil.
 type Trial struct {
@@ -29,23 +27,40 @@ type Trial struct {
 	Sites   []Site     `json:"site_rules,omitempty"`
 	Content *Content   `json:"content,omitempty"`
 	Links   []Link     `json:"links,omitempty"`
+	// Record is the line of pages.jsonl that would be stored; none: there would be none.
+	Record json.RawMessage `json:"record,omitempty"`
+	// Steps are all steps in their order, the nodes of plug-ins among them.
+	Steps []Step `json:"steps"`
 	// Kept is why the page would have no record; empty: it would have one.
 	Kept string `json:"not_kept,omitempty"`
 	Why  string `json:"not_kept_why,omitempty"` // the same for people; empty: Kept says it all
+	// Notes are what people should know of the trial besides.
+	Notes []string `json:"notes,omitempty"`
 	// Answer is all of it in a sentence.
 	Answer string  `json:"answer"`
 	Took   Seconds `json:"took_seconds"`
 
-	body []byte
+	body   []byte
+	source []byte
 }
 
 // Body is the page's body as it was decoded; nil: there was none.
 func (t *Trial) Body() []byte { return t.body }
 
+// Source is the body in UTF-8, of a page that has fields; nil: there was none.
+func (t *Trial) Source() []byte { return t.source }
+
+// SetSource sets what Source returns.
+func (t *Trial) SetSource(b []byte) { t.source = b }
+
+// SetBody sets what Body returns.
+func (t *Trial) SetBody(b []byte) { t.body = b }
+
 // Seconds is a duration that JSON writes as a number of seconds.
 type Seconds float64
 
-func seconds(d time.Duration) Seconds { return Seconds(d.Seconds()) }
+// InSeconds is a duration as JSON has it.
+func InSeconds(d time.Duration) Seconds { return Seconds(d.Seconds()) }
 
 // D returns s as a duration.
 func (s Seconds) D() time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
@@ -63,6 +78,7 @@ type Rules struct {
 // Robots is what robots.txt says of the URL.
 type Robots struct {
 	URL        string  `json:"url"`
+	Known      bool    `json:"known,omitempty"`   // the crawler has it already: it was not asked for
 	Ignored    bool    `json:"ignored,omitempty"` // the job ignores robots.txt
 	Status     int     `json:"status,omitempty"`
 	Bytes      int64   `json:"bytes,omitempty"`
@@ -113,15 +129,30 @@ type Parse struct {
 // Site is one of the job's site rules.
 type Site struct {
 	Name    string   `json:"name"`
-	Matches bool     `json:"matches"`
+	Matches bool     `json:"matches"`           // it is for the URL
 	Missing []string `json:"missing,omitempty"` // fields that it would give and that found nothing
+	Found   []Found  `json:"found,omitempty"`   // what its selectors match
+}
+
+// Found is what the selector of a field matches.
+type Found struct {
+	Field   string `json:"field"`
+	Matches int    `json:"matches"`
+	Values  []any  `json:"values,omitempty"` // the first ones
+	Path    string `json:"path,omitempty"`   // of the element of the first, such as html > body > h1
 }
 
 // Content is what content-seen knows the page by.
 type Content struct {
-	Simhash string  `json:"simhash"`
-	Words   int     `json:"features"`
-	Took    Seconds `json:"took_seconds"`
+	Simhash string `json:"simhash"`
+	Words   int    `json:"features"`
+	// Judged says whether it was compared with what a crawl has stored. CopyOf is what the page would be a copy of:
+	// exact or near, as Similarity says.
+	Judged     bool       `json:"judged"`
+	CopyOf     weburl.URL `json:"copy_of,omitzero"`
+	Similarity string     `json:"similarity,omitempty"`
+	Distance   int        `json:"distance,omitempty"` // of the simhashes, of a near copy
+	Took       Seconds    `json:"took_seconds"`
 }
 
 // Link is a link of the page, with what the URL filter made of it.
@@ -134,4 +165,5 @@ type Link struct {
 	Depth    int        `json:"depth"`
 	Priority int        `json:"priority,omitempty"`
 	Text     string     `json:"text,omitempty"`
+	State    string     `json:"state,omitempty"` // new, or what the execution knows of it already
 }

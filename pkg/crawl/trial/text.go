@@ -1,4 +1,4 @@
-package tryout
+package trial
 
 import (
 	"fmt"
@@ -21,13 +21,13 @@ func (t *Trial) WriteText(w io.Writer) error {
 	line("canonical", "%s", t.URL)
 	line("rules", "%s", t.Rules.text())
 	if t.Robots != nil {
-		line("robots", "%s", t.Robots.text())
+		line("robots", "%s", timed(t.Robots.Words(), t.Robots.Took))
 	}
 	if t.Fetch != nil {
-		line("fetch", "%s", t.Fetch.text())
+		line("fetch", "%s", t.Fetch.Words()+fmt.Sprintf(" (waited %v, first byte after %v, %v in all)", ms(t.Fetch.Waited), ms(t.Fetch.FirstByte), ms(t.Fetch.Took)))
 	}
 	if p := t.Parse; p != nil {
-		line("parse", "%s", p.text())
+		line("parse", "%s", timed(p.Words(), p.Took))
 		line("text", "%d bytes: %q", len(p.Text), short(p.Text))
 		for _, f := range p.Fields {
 			line("field", "%s = %s", f.Name, short(fmt.Sprintf("%v", f.Value)))
@@ -83,7 +83,8 @@ func (r *Rules) text() string {
 	return text + fmt.Sprintf("; the trial goes on (%v)", ms(r.Took))
 }
 
-func (r *Robots) text() string {
+// Words says it in a line, without what it took.
+func (r *Robots) Words() string {
 	if r.Ignored {
 		return "not asked: the job ignores robots.txt"
 	}
@@ -98,6 +99,9 @@ func (r *Robots) text() string {
 	default:
 		text = "allowed: no rule of " + r.URL + " matches"
 	}
+	if r.Known {
+		text += ", as the crawler has it"
+	}
 	text += fmt.Sprintf(", for %q", r.Agent)
 	if r.Status != 0 {
 		text += fmt.Sprintf("; status %d, %d bytes", r.Status, r.Bytes)
@@ -108,10 +112,11 @@ func (r *Robots) text() string {
 	if r.Detail != "" {
 		text += "; " + r.Detail
 	}
-	return text + fmt.Sprintf(" (%v)", ms(r.Took))
+	return text
 }
 
-func (f *Fetch) text() string {
+// Words says it in a line, without what it took.
+func (f *Fetch) Words() string {
 	text := f.Verdict
 	if f.Status != 0 {
 		text += fmt.Sprintf(": %d %s", f.Status, http.StatusText(f.Status))
@@ -134,10 +139,11 @@ func (f *Fetch) text() string {
 	if f.Truncated != "" {
 		text += ", cut [" + f.Truncated + "]"
 	}
-	return text + fmt.Sprintf(" (waited %v, first byte after %v, %v in all)", ms(f.Waited), ms(f.FirstByte), ms(f.Took))
+	return text
 }
 
-func (p *Parse) text() string {
+// Words says it in a line, without what it took.
+func (p *Parse) Words() string {
 	text := fmt.Sprintf("%q, %s", short(p.Title), p.ContentType)
 	for _, part := range []string{p.Charset, p.Lang} {
 		if part != "" {
@@ -157,14 +163,14 @@ func (p *Parse) text() string {
 	if len(p.Cut) > 0 {
 		text += ", cut: " + strings.Join(p.Cut, ", ")
 	}
-	return text + fmt.Sprintf(" (%v)", ms(p.Took))
+	return text
 }
 
 func (s *Site) text() string {
 	switch {
 	case !s.Matches:
 		return s.Name + ": is for other URLs"
-	case len(s.Missing) > 0:
+	case s.Matches && len(s.Missing) > 0:
 		return s.Name + ": matches; found nothing for " + strings.Join(s.Missing, ", ")
 	}
 	return s.Name + ": matches"
@@ -174,19 +180,34 @@ func (t *Trial) contentText() string {
 	if t.Kept != "" {
 		return strings.TrimSpace("no record would be stored [" + t.Kept + "] " + t.Why)
 	}
-	return fmt.Sprintf("a record would be stored; simhash %s of %d features", t.Content.Simhash, t.Content.Words)
+	text := fmt.Sprintf("a record would be stored; simhash %s of %d features", t.Content.Simhash, t.Content.Words)
+	switch c := t.Content; {
+	case c.Similarity == "exact":
+		text += "; an exact copy of " + c.CopyOf.String()
+	case c.Similarity != "":
+		text += fmt.Sprintf("; a near copy of %s, %d bits away", c.CopyOf, c.Distance)
+	case c.Judged:
+		text += "; no copy of what is stored"
+	}
+	return text
 }
 
-// answer says all of it in a sentence.
-func (t *Trial) answer() string {
+// Sentence says all of it in a sentence.
+func (t *Trial) Sentence() string {
 	var text string
 	switch f := t.Fetch; {
+	case f == nil:
+		return "it was not asked for"
+	case f.Reason == NoTurn:
+		return "it was not asked for: " + f.Detail
 	case f.Verdict == "done" && !f.Location.IsZero():
 		text = "it redirects to " + f.Location.String() + ", which is a URL of its own: try that"
 	case f.Verdict == "done" && t.Parse == nil:
 		text = "it was answered without a page"
 	case f.Verdict == "done" && t.Kept != "":
 		text = "it is fetched and not stored [" + t.Kept + "]"
+	case f.Verdict == "done" && t.Content != nil && t.Content.Similarity != "":
+		text = fmt.Sprintf("it is fetched and stored as a copy (%s) of %s", t.Content.Similarity, t.Content.CopyOf)
 	case f.Verdict == "done":
 		text = "it is fetched and stored"
 	default:
@@ -197,6 +218,8 @@ func (t *Trial) answer() string {
 	}
 	return text
 }
+
+func timed(text string, took Seconds) string { return fmt.Sprintf("%s (%v)", text, ms(took)) }
 
 func short(s string) string {
 	if len(s) <= shown {
