@@ -84,9 +84,14 @@ func compare(out []Change, under string, before, after map[string]any) []Change 
 		}
 	}
 	for key, is := range after {
-		if _, was := before[key]; !was {
-			out = append(out, Change{Key: under + key, After: is})
+		if _, was := before[key]; was {
+			continue
 		}
+		if inner, isObject := is.(map[string]any); isObject && len(inner) > 0 {
+			out = compare(out, under+key+".", nil, inner)
+			continue
+		}
+		out = append(out, Change{Key: under + key, After: is})
 	}
 	return out
 }

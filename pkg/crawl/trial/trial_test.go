@@ -22,6 +22,7 @@ func TestCompare(t *testing.T) {
 		"removed":         {o{"a": "x"}, nil, "a:x><nil>"},
 		"changed":         {o{"a": "x"}, o{"a": "y"}, "a:x>y"},
 		"within":          {o{"f": o{"p": 1.0, "q": 2.0}}, o{"f": o{"p": 3.0, "r": true}}, "f.p:1>3 f.q:2><nil> f.r:<nil>>true"},
+		"added within":    {o{}, o{"f": o{"p": 1.0, "q": o{}}}, "f.p:<nil>>1 f.q:<nil>>map[]"},
 		"another kind":    {o{"f": o{"p": 1.0}}, o{"f": "x"}, "f:map[p:1]>x"},
 		"lists as wholes": {o{"l": []any{1.0}}, o{"l": []any{1.0, 2.0}}, "l:[1]>[1 2]"},
 	} {

@@ -102,7 +102,7 @@ func stateOf(s crawl.State) string {
 	case crawl.StateDone:
 		return "done"
 	case crawl.StateExcluded:
-		return "left out so far"
+		return "excluded"
 	}
 	return "new"
 }

@@ -59,7 +59,7 @@ func (r *run) sites(d *crawl.Document) error {
 	}
 	found := map[[2]int]*trial.Found{}
 	match := r.trace(compiled, d, found)
-	matches, missing := 0, 0
+	matches, missing := 0, []string{}
 	for i := range rules {
 		rule := trial.Site{Name: parser.RuleName(rules, i), Matches: match[i]}
 		for k, f := range rules[i].Fields {
@@ -74,7 +74,7 @@ func (r *run) sites(d *crawl.Document) error {
 		if match[i] {
 			matches++
 		}
-		missing += len(rule.Missing)
+		missing = append(missing, rule.Missing...)
 		r.trial.Sites = append(r.trial.Sites, rule)
 	}
 	fields := object{}
@@ -85,8 +85,8 @@ func (r *run) sites(d *crawl.Document) error {
 	switch {
 	case len(rules)+len(r.job.Select) == 0:
 		s.end(trial.Skipped, out, "the job has no site rules")
-	case missing > 0:
-		s.end(trial.OK, out, "%d of %d site rules are for it; %d selectors found nothing", matches, len(rules), missing)
+	case len(missing) > 0:
+		s.end(trial.OK, out, "%d of %d site rules are for it; nothing found for %s", matches, len(rules), strings.Join(missing, ", "))
 	default:
 		s.end(trial.OK, out, "%d of %d site rules are for it", matches, len(rules))
 	}
