@@ -33,6 +33,7 @@ type Request struct {
 	Path    string              `json:"path"` // escaped, without the query
 	Depth   int                 `json:"depth"`
 	Attempt int                 `json:"attempt"` // from 1
+	Kind    string              `json:"kind"`    // page, sitemap or asset
 	Seed    bool                `json:"seed"`
 	Headers map[string][]string `json:"headers"`
 }
@@ -84,6 +85,8 @@ type Link struct {
 	Text   string `json:"text,omitempty"`
 	Tag    string `json:"tag"`
 	Weight int    `json:"weight"` // 1 to 9; 0: none
+	// Dropped is the earlier node that dropped it and, after a blank, its reason; empty: none did.
+	Dropped string `json:"dropped,omitempty"`
 }
 
 // Record is what is stored of a page.
