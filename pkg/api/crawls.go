@@ -60,11 +60,15 @@ func (s *Server) explain(ctx context.Context, in *struct {
 	return okOf(v.Explain(ctx, in.URL))
 }
 
+// auditTime is how long an audit may take: it reads all that is stored.
+const auditTime = 6 * time.Hour
+
 func (s *Server) audit(ctx context.Context, in *ExecutionPath) (*body[crawl.AuditReport], error) {
 	v, err := s.view(ctx, in.job())
 	if err != nil {
 		return nil, err
 	}
+	mayTake(ctx, auditTime)
 	return okOf(v.Audit(ctx))
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/trial"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
@@ -19,11 +20,26 @@ type Deps struct {
 	Workflows workflow.Service
 	Explore   explore.Reader
 	Crawls    Crawls
+	DryRuns   DryRuns      // nil: there are none
 	Vault     Vault        // of sessions, keys and answers
 	Settings  Settings     // nil: there are none
 	Studio    http.Handler // at /; nil: there is none
 	Log       *slog.Logger // nil: slog's
 	Access    Access
+}
+
+// DryRuns sends URLs through the pipeline without storing anything.
+type DryRuns interface {
+	// DryRun tries a URL with a job whose definition was checked. trial.ErrBusy: too many are under way.
+	DryRun(ctx context.Context, job *crawl.Job, t Tried) (*trial.Trial, error)
+}
+
+// Tried is what a dry run tries.
+type Tried struct {
+	URL         string
+	Depth       int
+	Body        []byte // of the page; nil: it is asked for
+	ContentType string // of Body
 }
 
 // Crawls is what the engine knows and does of one execution, beyond what the conductor makes it do.

@@ -27,5 +27,8 @@ func nameOf(t reflect.Type, hint string) string {
 	if other := renamed[wing+"."+name]; other != "" {
 		return other
 	}
+	if wing == "trial" {
+		return "Trial" + strings.TrimPrefix(name, "Trial")
+	}
 	return name
 }

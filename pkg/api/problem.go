@@ -13,6 +13,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/trial"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
@@ -92,6 +93,7 @@ var statusOf = []struct {
 	{explore.ErrCursor, http.StatusBadRequest},
 	{explore.ErrInvalid, http.StatusUnprocessableEntity},
 	{report.ErrURL, http.StatusBadRequest},
+	{trial.ErrBusy, http.StatusTooManyRequests},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable},
 	{context.Canceled, statusGone},
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -57,12 +58,24 @@ func (s *Server) checkRole(ctx huma.Context, next func(huma.Context)) {
 // timed gives a handler its time.
 func timed(ctx huma.Context, next func(huma.Context)) {
 	if unending, _ := ctx.Operation().Metadata[metaStream].(bool); unending {
-		next(ctx)
+		_, w := humago.Unwrap(ctx)
+		next(huma.WithValue(ctx, keyConnection, http.NewResponseController(w)))
 		return
 	}
 	within, cancel := context.WithTimeout(ctx.Context(), handlerTime)
 	defer cancel()
 	next(huma.WithContext(ctx, within))
+}
+
+// mayTake gives a handler without a limit of its own so much time. The server's limits of a connection would end it
+// sooner: the one for reading, by which it notices that the client has gone, would cancel ctx.
+func mayTake(ctx context.Context, d time.Duration) {
+	c, _ := ctx.Value(keyConnection).(*http.ResponseController)
+	if c == nil {
+		return
+	}
+	_ = c.SetReadDeadline(time.Time{}) // where there are no limits, none is lifted
+	_ = c.SetWriteDeadline(time.Now().Add(d))
 }
 
 func unwrap(ctx huma.Context) (*http.Request, http.ResponseWriter) {

@@ -78,6 +78,7 @@ func (s *Server) routes() {
 	s.systemRoutes()
 	s.eventRoutes()
 	s.applyRoutes()
+	s.dryRunRoutes()
 }
 
 // ServeHTTP implements http.Handler.
@@ -119,6 +120,7 @@ const (
 	keyRequestID ctxKey = iota
 	keyURL
 	keyIdentity
+	keyConnection
 )
 
 func requestID(ctx context.Context) string {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/plaintext"
 )
 
 const script = `<script>alert(1)</script>`
@@ -83,7 +84,7 @@ func answer(t *testing.T, what string, v any, most int) {
 		t.Fatal(what, err)
 	}
 	eachString(back, func(s string) {
-		if i := strings.IndexFunc(s, steers); i >= 0 {
+		if i := strings.IndexFunc(s, plaintext.Steers); i >= 0 {
 			t.Errorf("%s: %.40q steers at %d", what, s, i)
 		}
 	})

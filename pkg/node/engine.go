@@ -55,6 +55,7 @@ type Engine struct {
 	brake    brake
 	disk     process.DiskGuard
 	started  time.Time
+	dry      chan struct{} // has room for the dry runs that may be under way
 	log      *slog.Logger
 	// change adapts the stores of the node; ended is told of jobs that have ended, instead of the notes of an engine of
 	// many. Both are for a Local.
@@ -115,7 +116,8 @@ func newEngine(opt EngineOptions) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opt: opt, store: store, opener: newOpener(opt.Log), log: opt.Log, jobs: map[crawl.JobID]*engineJob{}}
+	e := &Engine{opt: opt, store: store, opener: newOpener(opt.Log), log: opt.Log, jobs: map[crawl.JobID]*engineJob{},
+		dry: make(chan struct{}, maxDryRuns)}
 	e.plugins = newPlugins(opt.Plugins, opt.Log, opt.Metrics, e.holdFor)
 	paths := []string{opt.Dir}
 	if opt.Executions != "" {

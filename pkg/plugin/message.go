@@ -7,8 +7,8 @@ import (
 )
 
 // Message is what passes a point: one of *Seeds, *Request, *Response, *Document, *Links, *Record and *Delivery. Its
-// JSON is what WASM modules and processes read; expressions see it under the name Word gives, and its fields by the names
-// of their JSON, which the expr tags repeat.
+// JSON is what WASM modules and processes read; expressions see it under the name Word gives, and its fields by the
+// names of their JSON, which the expr tags repeat.
 type Message interface {
 	// Point is where it passes.
 	Point() crawl.Point

@@ -104,6 +104,29 @@ export async function flows({ net, srv, page, api, until, shot }, faults) {
   }
   await page.emulateMedia({ colorScheme: "light" });
 
+  // A dry run of the page beside the one that runs, by keys alone.
+  await page.goto(`${srv.origin}/#/w/${w.slug}`);
+  await page.getByRole("link", { name: "Dry run" }).click();
+  await page.getByRole("textbox", { name: "Or in the execution" }).fill(first);
+  const told = page.getByRole("searchbox", { name: "Address", exact: true });
+  await told.fill(stored.url);
+  await told.press("Enter");
+  await until("the steps", () => page.getByRole("tab").first().isVisible());
+  check((await page.getByRole("tab").count()) >= 9, "a dry run has fewer steps than there are");
+  await page.getByRole("tab").first().focus();
+  await page.keyboard.press("End");
+  check(await page.getByRole("tabpanel").getByRole("heading", { name: /Record/ }).isVisible(), "End does not open the last step");
+  await page.keyboard.press("Home");
+  for (let i = 0; i < 6; i++) await page.keyboard.press("ArrowDown");
+  check(await page.getByRole("table", { name: "Links" }).isVisible(), "the seventh step shows no links");
+  for (const [theme, size] of [["light", "wide"], ["dark", "narrow"]]) {
+    await page.emulateMedia({ colorScheme: theme });
+    if (size === "narrow") await page.setViewportSize({ width: 390, height: 844 });
+    await shot(`dry-run-links.${theme}.${size}`);
+  }
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.emulateMedia({ colorScheme: "light" });
+
   const clusters = (await api("GET", `/executions/${first}/clusters?similarity=near`)).items;
   const cluster = clusters[0] ?? (await api("GET", `/executions/${first}/clusters`)).items[0];
   const members = cluster ? (await api("GET", `/executions/${first}/clusters/${cluster.id}`)).members.items : [];

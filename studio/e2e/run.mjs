@@ -93,6 +93,7 @@ try {
     edit: `#/w/${x.workflow}?edit=1`,
     compare: `#/compare?a=${x.first}&b=${x.second}`,
     rules: "#/rules",
+    "dry-run": `#/dry-run?workflow=${x.workflow}`,
     logs: "#/logs",
     "crawl-log": `#/logs?execution=${x.first}&source=crawl`,
     nodes: "#/nodes",

@@ -20,6 +20,7 @@ const WorkflowPage = lazy(() => import("./pages/workflow"));
 const Compare = lazy(() => import("./pages/compare"));
 const Diff = lazy(() => import("./pages/diff"));
 const Rules = lazy(() => import("./pages/rules"));
+const DryRun = lazy(() => import("./pages/dryrun"));
 const Logs = lazy(() => import("./pages/logs"));
 const Nodes = lazy(() => import("./pages/nodes"));
 const Settings = lazy(() => import("./pages/settings"));
@@ -64,6 +65,9 @@ function App({ refused }: { refused: Problem | null }) {
             </Route>
             <Route path="/rules">
               <Rules />
+            </Route>
+            <Route path="/dry-run">
+              <DryRun />
             </Route>
             <Route path="/logs">
               <Logs />

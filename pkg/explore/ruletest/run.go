@@ -142,7 +142,7 @@ func (m *Match) locate(n *html.Node, at map[*html.Node]place, where *lines) {
 	if n == nil {
 		return
 	}
-	m.Path = pathOf(n)
+	m.Path = parser.PathOf(n)
 	p, known := at[n]
 	if !known || p.end <= p.start || p.end > len(where.doc) {
 		return
@@ -150,26 +150,4 @@ func (m *Match) locate(n *html.Node, at map[*html.Node]place, where *lines) {
 	m.Range = &Range{Start: p.start, End: p.end}
 	m.Range.Line, m.Range.Column = where.at(p.start)
 	m.Range.EndLine, m.Range.EndColumn = where.at(p.end)
-}
-
-// maxPath bounds the path of an element.
-const maxPath = 12
-
-// pathOf names an element by those that it lies in.
-func pathOf(n *html.Node) string {
-	var parts []string
-	for ; n != nil && n.Type == html.ElementNode && len(parts) < maxPath; n = n.Parent {
-		id, classes := "", ""
-		for _, a := range n.Attr {
-			switch {
-			case a.Key == "id" && a.Val != "" && len(a.Val) < 60:
-				id = "#" + a.Val
-			case a.Key == "class" && a.Val != "" && len(a.Val) < 120:
-				classes = "." + strings.Join(strings.Fields(a.Val), ".")
-			}
-		}
-		parts = append(parts, n.Data+id+classes)
-	}
-	slices.Reverse(parts)
-	return strings.Join(parts, " > ")
 }

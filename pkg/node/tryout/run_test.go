@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/trial"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node/tryout"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
@@ -44,7 +45,7 @@ func site(t *testing.T) (url string, asked *atomic.Int64) {
 	return srv.URL, asked
 }
 
-func try(t *testing.T, home, path string, change func(o *tryout.Options)) *tryout.Trial {
+func try(t *testing.T, home, path string, change func(o *tryout.Options)) *trial.Trial {
 	t.Helper()
 	job := crawl.DefaultJob()
 	job.ID, job.Seeds, job.Politeness.Delay = "job", []string{home}, crawl.Duration(1)

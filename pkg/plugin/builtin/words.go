@@ -96,7 +96,8 @@ func blocks(text string, words *regexp.Regexp, window int) (out []any) {
 	return out
 }
 
-// wholeWord reports whether what lies between two places stands alone. Signs at its own ends, as in c++, are no letters.
+// wholeWord reports whether what lies between two places stands alone. Signs at its own ends, as in c++, are no
+// letters.
 func wholeWord(text string, start, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:start])
 	first, _ := utf8.DecodeRuneInString(text[start:])
@@ -165,21 +166,9 @@ func makeRedact(at crawl.Point, with map[string]any) (handler, error) {
 	if set.Kinds == nil && set.Patterns == nil {
 		set.Kinds = []string{"email", "iban", "card", "phone"}
 	}
-	var rules []rule
-	for i, k := range set.Kinds {
-		re, ok := personal[k]
-		if !ok {
-			return nil, bad(fmt.Sprintf("kinds[%d]", i), "%q: want one of %s", k, strings.Join(slices.Sorted(maps.Keys(personal)), ", "))
-		}
-		rules = append(rules, rule{k, re, "[" + k + "]"})
-	}
-	slices.SortStableFunc(rules, func(a, b rule) int { return order(a.name) - order(b.name) })
-	for i, p := range set.Patterns {
-		re, err := regexp.Compile(p)
-		if err != nil || p == "" {
-			return nil, bad(fmt.Sprintf("patterns[%d]", i), "%q is no regular expression (RE2): %v", p, err)
-		}
-		rules = append(rules, rule{"pattern", re, "[redacted]"})
+	rules, err := rulesOf(set.Kinds, set.Patterns)
+	if err != nil {
+		return nil, err
 	}
 	for i := range rules {
 		if set.With != nil {
@@ -198,6 +187,27 @@ func makeRedact(at crawl.Point, with map[string]any) (handler, error) {
 		}
 		return patchOf(at, changedText(rules, page.title), changedText(rules, page.text), fields), nil
 	}, nil
+}
+
+// rulesOf are the patterns of kinds, and further ones.
+func rulesOf(kinds, patterns []string) ([]rule, error) {
+	rules := make([]rule, 0, len(kinds)+len(patterns))
+	for i, k := range kinds {
+		re, ok := personal[k]
+		if !ok {
+			return nil, bad(fmt.Sprintf("kinds[%d]", i), "%q: want one of %s", k, strings.Join(slices.Sorted(maps.Keys(personal)), ", "))
+		}
+		rules = append(rules, rule{k, re, "[" + k + "]"})
+	}
+	slices.SortStableFunc(rules, func(a, b rule) int { return order(a.name) - order(b.name) })
+	for i, p := range patterns {
+		re, err := regexp.Compile(p)
+		if err != nil || p == "" {
+			return nil, bad(fmt.Sprintf("patterns[%d]", i), "%q is no regular expression (RE2): %v", p, err)
+		}
+		rules = append(rules, rule{"pattern", re, "[redacted]"})
+	}
+	return rules, nil
 }
 
 // order puts the longer kinds first: a card's number must not be taken for a telephone's.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What an evaluation may take. Steps and bytes are counted, so the same expression over the same message always ends the
-// same way; the time stops only what is slow in each of its steps.
+// What an evaluation may take. Steps and bytes are counted, so the same expression over the same message always ends
+// the same way; the time stops only what is slow in each of its steps.
 const (
 	maxSteps    = 200_000     // of the predicates of filter, map, all, …
 	maxBytes    = 32 << 20    // of strings and lists that it makes

@@ -17,10 +17,10 @@ type Error struct {
 
 // Error implements error.
 func (e *Error) Error() string {
-	switch {
-	case e.Line == 0:
+	switch e.Line {
+	case 0:
 		return e.Text
-	case e.Line == 1:
+	case 1:
 		return fmt.Sprintf("column %d: %s", e.Column, e.Text)
 	}
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Text)

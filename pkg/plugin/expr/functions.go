@@ -14,14 +14,15 @@ var disabled = []string{"now", "timezone", "uniq"}
 
 // functions are ours: those that count, and those that could make more than the budget has before they are counted.
 func functions() []lang.Option {
-	out := []lang.Option{
+	names := append([]string{"repeat", "replace", "join"}, disabled...)
+	out := make([]lang.Option, 0, 5+len(names))
+	out = append(out,
 		lang.Function(stepName, func(p ...any) (any, error) { return true, p[0].(*budget).step() }, new(func(*budget) bool)),
 		lang.Function(grownName, func(p ...any) (any, error) { return p[1], p[0].(*budget).grow(p[1]) }),
 		lang.Function("repeat", repeat),
 		lang.Function("replace", replace),
-		lang.Function("join", join),
-	}
-	for _, name := range append([]string{"repeat", "replace", "join"}, disabled...) {
+		lang.Function("join", join))
+	for _, name := range names {
 		out = append(out, lang.DisableBuiltin(name))
 	}
 	return out

@@ -132,6 +132,7 @@ func (o Outcomes) queueAgain(ctx context.Context, d *digest) error {
 func (o Outcomes) free(_ context.Context, d *digest) error {
 	o.f.mu.Lock()
 	defer o.f.mu.Unlock()
+	defer o.f.guests.tell()
 	for _, r := range d.rs {
 		r.err = nil
 		if isPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted && !r.gone {

@@ -76,6 +76,7 @@ type parts struct {
 	leases    leases     // the tasks that are under way
 	robots    robotsDesk // robots.txt files before pages
 	jobs      jobs       // budgets, and what is held
+	guests    guests     // who asks hosts besides
 	addresses addresses  // of hosts; its counter of look-ups is what mu guards
 	trouble   trouble    // our own
 	paused    bool
@@ -103,7 +104,8 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	f := &Frontier{cfg: cfg, deps: deps, wake: make(chan struct{}, 1)}
 	f.duties, f.links, f.places = newDuties(deps.Ring), newLinks(deps.Following), newPlaceKeeper(f, deps.Places)
 	f.bench, f.jobs = newWorkbench(cfg.Window), newJobs()
-	f.hosts = newHosts(&f.jobs)
+	f.guests = newGuests()
+	f.hosts = newHosts(&f.jobs, &f.guests)
 	f.stock = stock{later: map[int]*laterQueue{}, levels: levels{}, log: deps.Log}
 	f.leases = newLeases(deps.Ring != nil || deps.Following != nil)
 	f.robots = robotsDesk{&f.leases, cfg.RobotsPatience}

@@ -16,10 +16,11 @@ type hosts struct {
 	held      map[string]bool       // by people: see HoldHost
 	resumedAt time.Time             // when the program went on with a crawl; set before anything else happens
 	jobs      *jobs
+	guests    *guests
 }
 
-func newHosts(jobs *jobs) hosts {
-	return hosts{active: map[string]*host{}, leaving: map[string]crawl.Host{}, held: map[string]bool{}, jobs: jobs}
+func newHosts(jobs *jobs, guests *guests) hosts {
+	return hosts{active: map[string]*host{}, leaving: map[string]crawl.Host{}, held: map[string]bool{}, jobs: jobs, guests: guests}
 }
 
 // record is what is stored of a host, read when it was this node's since then.
@@ -105,6 +106,9 @@ func (hs *hosts) storedActive(recs []crawl.Host) {
 		}
 	}
 }
+
+// waits reports whether nothing is leased from a host for now: people hold it, or its turn is a guest's.
+func (hs *hosts) waits(key string) bool { return hs.held[key] || hs.guests.claimed(key) }
 
 // each hands every host that has work and waits for no budget to do.
 func (hs *hosts) each(do func(*host)) {

@@ -121,7 +121,7 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 	h, job := c.host, c.js.job
 	c.delivery, c.addr = h.buf[0], h.rec.Addr
 	task := &c.delivery.Task
-	if dp.hosts.held[h.rec.Key] || !dp.decidePlace(c, task) {
+	if dp.hosts.waits(h.rec.Key) || !dp.decidePlace(c, task) {
 		return
 	}
 	if c.fromBuf = c.js.discarded(task) || dp.copyUnderWay(c, task); c.fromBuf {
@@ -158,6 +158,7 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 		return
 	}
 	dp.leases.reserve(c)
+	dp.guests.leased(h.rec.Key)
 	c.js.pace.begin(&job.Bounds, dp.nodes, now)
 }
 
@@ -300,6 +301,7 @@ func (dp *dispatcher) setAside(ctx context.Context, choices []choice) error {
 func (dp *dispatcher) advance(choices []choice, now time.Time) {
 	dp.mu.Lock()
 	defer dp.mu.Unlock()
+	defer dp.guests.tell()
 	for i := range choices {
 		c := &choices[i]
 		if c.lease {
@@ -324,6 +326,7 @@ func (dp *dispatcher) advance(choices []choice, now time.Time) {
 func (dp *dispatcher) undo(choices []choice, now time.Time) {
 	dp.mu.Lock()
 	defer dp.mu.Unlock()
+	defer dp.guests.tell()
 	for i := range choices {
 		c := &choices[i]
 		if c.lease {

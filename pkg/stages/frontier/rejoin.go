@@ -28,7 +28,7 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 		js = next
 	}
 	switch {
-	case js == nil && f.hosts.held[h.rec.Key]: // HoldHost lets it wait again
+	case js == nil && f.hosts.waits(h.rec.Key): // HoldHost, or Visit.End, lets it wait again
 		f.bench.remove(h)
 		return
 	case js == nil && h.busy > 0: // the end of the lease lets it wait again
@@ -49,7 +49,7 @@ func (f *Frontier) rejoin(h *host, js *jobState, now time.Time) {
 // readyAt returns when the host's next task can be leased; hold: it waits for an event, not for a time.
 func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Time) (at time.Time, hold bool) {
 	at = f.hosts.earliest(h, js.job)
-	if f.hosts.held[h.rec.Key] {
+	if f.hosts.waits(h.rec.Key) {
 		return at, true
 	}
 	if task == nil && h.foreign {

@@ -36,6 +36,9 @@ func (hs *hosts) earliest(h *host, j *crawl.Job) time.Time {
 	if !h.rec.LastContact.IsZero() {
 		t = later(t, h.rec.LastContact.Add(h.gap(j)))
 	}
+	if len(hs.guests.byKey) > 0 {
+		t = later(t, hs.guests.earliest(h.rec.Key, h.gap(j)))
+	}
 	return t
 }
 

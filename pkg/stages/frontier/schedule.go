@@ -23,7 +23,8 @@ type unit struct {
 	ended  time.Time // the request after which that holds, for the job by
 	by     crawl.JobID
 	busy   int
-	size   int // hosts that belong to it, waiting or not
+	guest  bool // one of the requests is, or will be, a guest's
+	size   int  // hosts that belong to it, waiting or not
 	hosts  hostHeap
 	index  int // in schedule.units; -1: not there
 	ready  time.Time

@@ -69,6 +69,33 @@ func (c *ContentSet) claim(
 	return t.seen, wait()
 }
 
+// Peek answers as Claim would, and claims nothing: nothing is stored.
+func (c *ContentSet) Peek(
+	ctx context.Context, fp crawl.Fingerprint, near int, confirm func(mine, theirs []byte) bool,
+) (seen crawl.Seen, err error) {
+	job, known := c.s.jobs.find(fp.Job)
+	if !known {
+		return crawl.Seen{}, nil
+	}
+	t := contentClaim{job: job, read: contentReader{s: c.s}, key: makeDocKey(job, fp.URL.Key()), fp: fp, near: near, confirm: confirm}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer func() { err = errors.Join(err, t.read.close()) }()
+	var before contentDoc
+	found, err := t.read.get(t.key[:], before.decode)
+	switch {
+	case err != nil:
+	case found && before.digest == fp.Digest:
+		return before.seen, nil
+	default:
+		err = c.judge(ctx, &t)
+	}
+	if err != nil {
+		return crawl.Seen{}, fmt.Errorf("compare the content of %s: %w", fp.URL, err)
+	}
+	return t.seen, nil
+}
+
 // contentClaim is a claim on its way through the set.
 type contentClaim struct {
 	job     jobNum
@@ -149,7 +176,7 @@ func (c *ContentSet) judgeNear(ctx context.Context, t *contentClaim) error {
 		if err != nil {
 			return err
 		}
-		if o != nil && (t.confirm == nil || t.confirm(t.fp.Sketch, o.sketch)) {
+		if o != nil && o.url != t.fp.URL && (t.confirm == nil || t.confirm(t.fp.Sketch, o.sketch)) {
 			t.seen = crawl.Seen{Sameness: crawl.NearCopy, Of: o.url, Distance: cand.distance}
 			return nil
 		}

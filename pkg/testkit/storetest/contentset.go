@@ -63,11 +63,30 @@ func never(_, _ []byte) bool  { return false }
 
 func (c contentSet) claim(fp crawl.Fingerprint, near int, confirm func(mine, theirs []byte) bool) crawl.Seen {
 	c.t.Helper()
+	foretold := c.peek(fp, near, confirm)
 	seen, err := c.set.Claim(context.Background(), fp, near, confirm)
 	if err != nil {
 		c.t.Fatalf("claim %s: %v", fp.URL, err)
 	}
+	if foretold != nil && *foretold != seen {
+		c.t.Errorf("%s: it was foretold to be %+v, and is %+v", fp.URL, *foretold, seen)
+	}
 	return seen
+}
+
+// peek asks what a claim would say, where the set can be asked: nil, it cannot.
+func (c contentSet) peek(fp crawl.Fingerprint, near int, confirm func(mine, theirs []byte) bool) *crawl.Seen {
+	set, ok := c.set.(interface {
+		Peek(ctx context.Context, fp crawl.Fingerprint, near int, confirm func(mine, theirs []byte) bool) (crawl.Seen, error)
+	})
+	if !ok {
+		return nil
+	}
+	seen, err := set.Peek(context.Background(), fp, near, confirm)
+	if err != nil {
+		c.t.Fatalf("peek %s: %v", fp.URL, err)
+	}
+	return &seen
 }
 
 func (c contentSet) wantOriginal(fp crawl.Fingerprint, near int) {

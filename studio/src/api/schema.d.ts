@@ -124,6 +124,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/dry-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a URL through the whole pipeline and tell each step; nothing is stored, and its host is asked in its turn */
+        post: operations["dryRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1416,6 +1433,54 @@ export interface components {
             /** Format: int64 */
             unsummed: number;
         };
+        DryRun: {
+            /** @description a page that is tried instead of what the URL answers: nothing is asked for */
+            body?: string;
+            /** @description of body; none: text/html in UTF-8 */
+            content_type?: string;
+            /**
+             * Format: int64
+             * @description hops from a seed at which the URL is said to be found
+             */
+            depth?: number;
+            /** @description whose definition it is, unless source gives one; the page is compared with what it has stored, and has its cookies */
+            execution?: string;
+            /** @description a definition (YAML); else that of workflow or execution; none of them: the defaults, with url as the seed */
+            source?: string;
+            /** @description as a person would type it */
+            url: string;
+            /**
+             * Format: int64
+             * @description of the workflow; 0: the current one
+             */
+            version?: number;
+            /** @description tell the page's HTML, up to 512 KiB */
+            with_source?: boolean;
+            /** @description id or slug, whose definition it is */
+            workflow?: string;
+        };
+        DryRunResult: {
+            answer: string;
+            content?: components["schemas"]["TrialContent"];
+            fetch?: components["schemas"]["TrialFetch"];
+            given: string;
+            /** @description of the page, where with_source asks for it */
+            html?: string;
+            html_cut?: boolean;
+            links?: components["schemas"]["TrialLink"][];
+            not_kept?: string;
+            not_kept_why?: string;
+            notes?: string[];
+            parse?: components["schemas"]["TrialParse"];
+            record?: unknown;
+            robots?: components["schemas"]["TrialRobots"];
+            rules: components["schemas"]["TrialRules"];
+            site_rules?: components["schemas"]["TrialSite"][];
+            steps: components["schemas"]["TrialStep"][];
+            /** Format: double */
+            took_seconds: number;
+            url: string;
+        };
         ErrorDetail: {
             /** @description Where the error occurred, e.g. 'body.items[3].tags' or 'path.thing-id' */
             location?: string;
@@ -1576,6 +1641,10 @@ export interface components {
             /** Format: int64 */
             line?: number;
             message: string;
+        };
+        Field: {
+            name: string;
+            value: unknown;
         };
         FieldCount: {
             field: string;
@@ -2497,6 +2566,137 @@ export interface components {
             /** Format: int64 */
             unacked: number;
         };
+        TrialChange: {
+            after?: unknown;
+            before?: unknown;
+            key: string;
+        };
+        TrialContent: {
+            copy_of?: string;
+            /** Format: int64 */
+            distance?: number;
+            /** Format: int64 */
+            features: number;
+            judged: boolean;
+            simhash: string;
+            similarity?: string;
+            /** Format: double */
+            took_seconds: number;
+        };
+        TrialFetch: {
+            address?: string;
+            /** Format: int64 */
+            bytes?: number;
+            content_type?: string;
+            detail?: string;
+            digest?: string;
+            /** Format: double */
+            first_byte_seconds?: number;
+            location?: string;
+            reason?: string;
+            /** Format: int64 */
+            status?: number;
+            /** Format: double */
+            took_seconds: number;
+            truncated?: string;
+            verdict: string;
+            /** Format: double */
+            waited_seconds?: number;
+        };
+        TrialFound: {
+            field: string;
+            /** Format: int64 */
+            matches: number;
+            path?: string;
+            values?: unknown[];
+        };
+        TrialLink: {
+            /** Format: int64 */
+            depth: number;
+            followed: boolean;
+            kind: string;
+            /** Format: int64 */
+            priority?: number;
+            reason?: string;
+            rule?: string;
+            state?: string;
+            text?: string;
+            url: string;
+        };
+        TrialParse: {
+            /** Format: int64 */
+            assets: number;
+            canonical?: string;
+            charset?: string;
+            content_type: string;
+            cut?: string[];
+            fields?: components["schemas"]["Field"][];
+            lang?: string;
+            /** Format: int64 */
+            links: number;
+            nofollow?: boolean;
+            noindex?: boolean;
+            text: string;
+            title: string;
+            /** Format: double */
+            took_seconds: number;
+        };
+        TrialRobots: {
+            agent?: string;
+            allowed: boolean;
+            /** Format: int64 */
+            bytes?: number;
+            /** Format: double */
+            crawl_delay_seconds?: number;
+            detail?: string;
+            ignored?: boolean;
+            known?: boolean;
+            /** Format: int64 */
+            line?: number;
+            /** Format: int64 */
+            requests: number;
+            rule?: string;
+            /** Format: int64 */
+            status?: number;
+            /** Format: double */
+            took_seconds: number;
+            url: string;
+        };
+        TrialRules: {
+            allowed: boolean;
+            /** Format: int64 */
+            depth: number;
+            reason?: string;
+            rule?: string;
+            seed?: boolean;
+            /** Format: double */
+            took_seconds: number;
+        };
+        TrialSite: {
+            found?: components["schemas"]["TrialFound"][];
+            matches: boolean;
+            missing?: string[];
+            name: string;
+        };
+        TrialStep: {
+            diff: components["schemas"]["TrialChange"][];
+            id: string;
+            in?: {
+                [key: string]: unknown;
+            };
+            log?: string[];
+            out?: {
+                [key: string]: unknown;
+            };
+            point?: string;
+            text: string;
+            /** Format: int64 */
+            took_us: number;
+            use?: string;
+            verdict: string;
+            /** Format: int64 */
+            waited_us?: number;
+        };
         ValidateWorkflowRequest: {
             source: string;
         };
@@ -2825,6 +3025,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TextDiff"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    dryRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DryRun"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRunResult"];
                 };
             };
             /** @description Error */

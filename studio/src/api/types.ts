@@ -40,3 +40,5 @@ export type RuleTested = S["RuleTested"];
 export type RuleChecked = S["RuleChecked"];
 export type Me = S["Me"];
 export type VersionDiff = S["VersionDiff"];
+export type DryRunResult = S["DryRunResult"];
+export type DryStep = S["TrialStep"];

@@ -66,5 +66,6 @@ export const at = {
     `#/diff?a=${enc(a)}&ka=${enc(keyA)}&b=${enc(b)}&kb=${enc(keyB)}`,
   events: (id: string) => `#/x/${enc(id)}/events`,
   workflow: (slug: string) => `#/w/${enc(slug)}`,
+  dryRun: (q: Record<string, string>) => `#/dry-run?${new URLSearchParams(q).toString()}`,
   compare: (a: string, b: string) => `#/compare?a=${enc(a)}&b=${enc(b)}`,
 };

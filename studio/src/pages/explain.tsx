@@ -270,6 +270,9 @@ function Stored({ x, e }: { x: Execution; e: Explanation }) {
         <a className="button" href={at.record(x.id, e.url)}>
           The whole record
         </a>
+        <a className="button" href={at.dryRun({ execution: x.id, url: e.url })}>
+          Dry run
+        </a>
         {c.duplicate_of && (
           <a className="button" href={at.diff(x.id, e.url, x.id, c.duplicate_of)}>
             Both texts side by side

@@ -1,0 +1,43 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/trial"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node/tryout"
+)
+
+// Bounds of dry runs.
+const (
+	maxDryRuns  = 4 // at once
+	dryRunTime  = 3 * time.Minute
+	dryRunWaits = 90 * time.Second // for a turn of a host
+	maxDryBody  = 16 << 20
+)
+
+// DryRun sends a URL through the pipeline as it would be, beside what is crawled: it waits for its turns of the host,
+// and the crawls keep their distance to its requests. Nothing is stored, claimed or counted. The job's id is that of
+// the execution whose pages and cookies it is compared with, or another.
+func (e *Engine) DryRun(ctx context.Context, job *crawl.Job, url string, depth int, given *tryout.Given) (*trial.Trial, error) {
+	select {
+	case e.dry <- struct{}{}:
+		defer func() { <-e.dry }()
+	default:
+		return nil, trial.ErrBusy
+	}
+	ctx, cancel := context.WithTimeout(ctx, dryRunTime)
+	defer cancel()
+	bounded := *job
+	bounded.Limits.MaxBody = min(bounded.Limits.MaxBody, maxDryBody)
+	s := e.store
+	opt := tryout.Options{Job: &bounded, URL: url, Depth: depth, Fetch: e.opt.Node.Fetch, Resolver: e.Node.deps.Resolver, Log: e.log, Given: given,
+		Turns: e.frontier, Patience: dryRunWaits, Opener: e.opener, Stored: tryout.Stored{Robots: s.Hosts()}}
+	if _, known, err := e.State(ctx, job.ID); err != nil {
+		return nil, err
+	} else if known {
+		opt.Stored.Copies, opt.Stored.URLs, opt.Stored.Jars = s.ContentSet(), s.URLs(), s.Jars()
+	}
+	return tryout.Run(ctx, opt)
+}
