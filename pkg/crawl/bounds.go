@@ -89,6 +89,7 @@ var bounds = map[string]Bound{
 	"lifecycle.retention.executions": {0, maxNumber, "0: all"},
 	"lifecycle.retention.days":       {0, 36_500, "0: for ever"},
 	"rules.links.weight":             {1, 9, ""},
+	"pipeline.nodes.timeout":         {0, float64(MaxPluginTime), "0s: the plug-in's own, or 50ms"},
 	"assets.max":                     {-1, maxNumber, "0: 100,000; -1: no limit"},
 	"assets.per_host":                {-1, maxNumber, "0: 50,000; -1: no limit"},
 }

@@ -75,6 +75,7 @@ type Page struct {
 	Refresh string `cbor:"15,keyasint,omitempty"`
 	// Insecure is as in Outcome.
 	Insecure bool `cbor:"45,keyasint,omitempty"`
+	Plugged
 }
 
 // Document is a parsed page.
@@ -114,7 +115,9 @@ type Link struct {
 	Rel    string
 	Text   string // the link's text, white space folded, at most 200 bytes
 	Tag    string // a, area, link, frame, iframe, meta, header, or one of the tags below
-	Weight int    // 1 to 9 by a site rule; 0: none applied
+	Weight int    // 1 to 9 by a site rule or a plug-in; 0: none applied
+	// Drop says that a plug-in dropped the link: the node and, after a blank, its reason. Empty: none did.
+	Drop string
 }
 
 // Tags of links that are more than a page's link to another page.
@@ -125,6 +128,7 @@ const (
 	TagFeed         = "feed"          // an entry of an RSS or Atom feed
 	TagFeedSource   = "feed-source"   // a feed that a page names: a source of links, no page
 	TagAsset        = "asset"         // a requisite of a page or style sheet: an image, a script, a font …
+	TagPlugin       = "plugin"        // a plug-in added it
 )
 
 // NoFollow reports whether the link asks not to be followed.

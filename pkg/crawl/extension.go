@@ -19,6 +19,7 @@ const (
 	extPaid      = 6  // Task: Paid; no value
 	extHostLinks = 51 // Task: HostLinks as varint
 	extFinds     = 50 // Task: Finds as varint
+	extDrop      = 80 // Link: Drop as text
 	extWhat      = 5  // Exclusion: Kind as a byte, Priority and Redirects as varints, and 1 for a Feed
 )
 

@@ -94,6 +94,7 @@ type Job struct {
 	Rules      []SiteRule   `json:"rules" yaml:"rules"`                                 // site rules: what is extracted, and which links come first
 	Select     []Policy     `json:"select,omitempty" yaml:"select,omitempty"`           // selection policies: what is taken from pages besides, as lists of objects
 	Extract    Extract      `json:"extract,omitzero" yaml:"extract,omitempty"`          // what records have of every page besides its text
+	Pipeline   Pipeline     `json:"pipeline,omitzero" yaml:"pipeline,omitempty"`        // plug-ins between the stages; docs/plugins.md
 
 	Parallelism int       `json:"parallelism,omitempty" yaml:"parallelism,omitempty"` // requests of this job at once; a node of a cluster keeps its share, one at least
 	Lifecycle   Lifecycle `json:"lifecycle,omitzero" yaml:"lifecycle,omitempty"`      // what becomes of an execution of a workflow, during and after it; "whirlpool serve" heeds it
@@ -308,6 +309,7 @@ func (j *Job) validate() error {
 	errs = append(errs, checkExtensions("skip_ext", j.SkipExt)...)
 	errs = append(errs, j.Assets.check()...)
 	errs = append(errs, j.Lifecycle.check()...)
+	errs = append(errs, checkPipeline(j)...)
 	errs = append(errs, checkNumbers(reflect.ValueOf(j).Elem(), "", "")...)
 	return errors.Join(errs...)
 }

@@ -68,8 +68,8 @@ const (
 	hasTag
 	sameTag
 	hasWeight
-	hasLinkExtensions // read since extensions exist; none is written yet
-	linkBits          = iota
+	hasLinkExtensions
+	linkBits = iota
 )
 
 // MarshalCBOR implements cbor.Marshaler.
@@ -103,6 +103,9 @@ func appendLink(b []byte, l, before *Link) []byte {
 	if l.Weight != 0 {
 		mask |= hasWeight
 	}
+	if l.Drop != "" {
+		mask |= hasLinkExtensions
+	}
 	b = appendURL(append(b, mask), l.URL, before.URL)
 	for i, s := range texts {
 		if mask&bits[i] != 0 {
@@ -111,6 +114,9 @@ func appendLink(b []byte, l, before *Link) []byte {
 	}
 	if l.Weight != 0 {
 		b = binary.AppendVarint(b, int64(l.Weight))
+	}
+	if l.Drop != "" {
+		b = codec.AppendBytes(b, appendPair(nil, extDrop, []byte(l.Drop)))
 	}
 	return b
 }
@@ -147,7 +153,7 @@ func readLink(r *codec.Reader, l, before *Link) (err error) {
 		l.Weight = int(r.Varint())
 	}
 	if mask&hasLinkExtensions != 0 {
-		readExtensions(r)
+		readExtensions(r, extension{extDrop, func(v *codec.Reader) { l.Drop, v.B = string(v.B), nil }})
 	}
 	return nil
 }

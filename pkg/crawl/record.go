@@ -38,6 +38,7 @@ type Record struct {
 	Visit       int    // which of the visits of the URL it is of; 0 is the first
 	Insecure    bool   // the server's certificate is not valid
 	Extracted
+	Plugged
 }
 
 // LogLine is one line of crawl.log.

@@ -150,6 +150,8 @@ func settingText(v any) string {
 		return v.Name
 	case Policy:
 		return v.Name
+	case PluginNode:
+		return v.ID + "=" + v.Use
 	}
 	return strings.ReplaceAll(string(must(json.Marshal(v))), `\\`, `\`)
 }
@@ -181,7 +183,7 @@ func CheckChange(from, to *Job) error {
 var widening = []string{"seeds", "seed_list", "seeds_only", "scope", "include", "exclude",
 	"ext", "skip_ext", "blacklist", "blacklist_entries", "max_depth", "max_pages",
 	"pages_per_level", "pages_per_host", "pages_per_domain", "query_variants", "ignore_robots", "ignore_nofollow", "sitemaps",
-	"assets.scope", "assets.max", "assets.per_host"}
+	"assets.scope", "assets.max", "assets.per_host", "pipeline.nodes"}
 
 // MayWiden reports whether a revision may let in what was left out.
 func MayWiden(from, to *Job) bool {
@@ -191,5 +193,5 @@ func MayWiden(from, to *Job) bool {
 // SameRecords reports whether two specifications make the same records of the same page.
 func SameRecords(a, b *Job) bool {
 	return reflect.DeepEqual(a.Rules, b.Rules) && reflect.DeepEqual(a.Select, b.Select) && a.Limits.MaxText == b.Limits.MaxText && a.Limits.MaxBody == b.Limits.MaxBody &&
-		a.Limits.LinksPerPage == b.Limits.LinksPerPage
+		a.Limits.LinksPerPage == b.Limits.LinksPerPage && reflect.DeepEqual(a.Pipeline, b.Pipeline)
 }

@@ -40,6 +40,12 @@ type Serves struct {
 	Adds  map[string]string `json:"adds,omitempty" toml:"adds"`   // fields, by name: string, number, bool, list or object
 }
 
+// What a plug-in may need of a message.
+const (
+	NeedsBody = "body"
+	NeedsText = "text"
+)
+
 // Limits bound a call; 0 is the default.
 type Limits struct {
 	Memory  crawl.Size     `json:"memory,omitempty" toml:"memory"`   // 64 MiB; 256 MiB at most

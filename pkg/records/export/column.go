@@ -61,6 +61,8 @@ var columns = []column{
 	{name: "published", kind: date, value: func(r *crawl.Record) any { return dateOf(r.Published) }},
 	{name: "modified", kind: date, value: func(r *crawl.Record) any { return dateOf(r.Modified) }},
 	{name: "insecure", kind: truth, value: func(r *crawl.Record) any { return r.Insecure }},
+	{name: "plugins", kind: textList, value: func(r *crawl.Record) any { return r.Plugins }},
+	{name: "plugin_errors", kind: textList, value: func(r *crawl.Record) any { return r.PluginErrors }},
 }
 
 // dateOf is the value of a date.

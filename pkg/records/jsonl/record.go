@@ -44,6 +44,8 @@ func AppendRecord(dst []byte, r *crawl.Record) []byte {
 	if r.Insecure {
 		dst = append(dst, `,"insecure":true`...)
 	}
+	dst = appendNames(dst, `,"plugins":`, r.Plugins)
+	dst = appendNames(dst, `,"plugin_errors":`, r.PluginErrors)
 	return append(dst, "}\n"...)
 }
 
@@ -57,6 +59,14 @@ func appendEpoch(dst []byte, epoch uint32) []byte {
 		return dst
 	}
 	return appendInt(append(dst, `,"epoch":`...), int64(epoch))
+}
+
+// appendNames appends key and the list, or nothing when it is empty.
+func appendNames(dst []byte, key string, list []string) []byte {
+	if len(list) == 0 {
+		return dst
+	}
+	return appendList(append(dst, key...), list, appendString)
 }
 
 // appendText appends key and s, or nothing when s is empty.

@@ -40,7 +40,8 @@ func fullRecord(tb testing.TB) *crawl.Record {
 			{Name: "tags", Value: []any{"x", 1.0, nil}},
 		},
 		Similarity: "near", DuplicateOf: mustURL(tb, "https://example.org/original"), Truncated: "max-body", Insecure: true,
-		Cut: []string{"links", "text"},
+		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}},
+		Cut:     []string{"links", "text"},
 		Extracted: crawl.Extracted{Markdown: "# A\n\n- b", Structured: `{"jsonld":[{"@type":"Article","n":1.50}]}`, Author: "Ann \"A\" Bee",
 			Published: sampleTime, Modified: sampleTime.Add(time.Hour)},
 	}

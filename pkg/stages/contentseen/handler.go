@@ -25,9 +25,10 @@ type Stores struct {
 
 // Handler is the stage's logic: a pipeline.Handler of *crawl.Document.
 type Handler struct {
-	st    Stores
-	log   *slog.Logger
-	pages *prometheus.CounterVec
+	st      Stores
+	log     *slog.Logger
+	pages   *prometheus.CounterVec
+	plugins Plugins // of jobs; nil: none
 }
 
 // New returns a handler over the stores.
@@ -53,7 +54,7 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	switch reason := unkept(job, d); {
 	case d.Page.Task.Kind != crawl.KindPage: // no page of the ledger: it needs no record
 	case reason != "":
-		err = h.note(ctx, d, reason)
+		err = h.note(ctx, d, reason, d.Why)
 	default:
 		verdict, err = h.store(ctx, job, d)
 	}
@@ -64,13 +65,13 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 }
 
 // note stores why a page has no record, and reports it if no other stage can.
-func (h *Handler) note(ctx context.Context, d *crawl.Document, reason string) error {
+func (h *Handler) note(ctx context.Context, d *crawl.Document, reason, why string) error {
 	t := &d.Page.Task
-	if err := h.st.Unkept.Note(ctx, t.Job, t.URL, reason); err != nil || d.Unkept == "" || h.st.Attempts == nil {
+	if err := h.st.Unkept.Note(ctx, t.Job, t.URL, reason); err != nil || reason == crawl.ReasonNoIndex || h.st.Attempts == nil {
 		return err
 	}
 	return h.st.Attempts.Append(ctx, crawl.LogLine{Job: t.Job, At: d.Page.FetchedAt, URL: t.URL, Kind: t.Kind, Verdict: crawl.VerdictRefused,
-		Status: d.Page.Status, Reason: reason, Detail: d.Why, Bytes: d.Page.Bytes, Attempt: t.Attempt + 1, Depth: t.Depth,
+		Status: d.Page.Status, Reason: reason, Detail: why, Bytes: d.Page.Bytes, Attempt: t.Attempt + 1, Depth: t.Depth,
 		ContentType: d.ContentType, Digest: d.Page.Digest, Referrer: t.Referrer, Epoch: t.Epoch})
 }
 
@@ -99,6 +100,9 @@ func (h *Handler) store(ctx context.Context, job *crawl.Job, d *crawl.Document) 
 	} else {
 		r.DuplicateOf, r.Similarity = verdict.Of, similarityName(verdict.Sameness)
 		h.log.Debug("copy", "url", fp.URL, "of", verdict.Of, "similarity", r.Similarity, "distance", verdict.Distance)
+	}
+	if ok, err := h.askPlugins(ctx, job, d, r); err != nil || !ok {
+		return verdict, err
 	}
 	put := h.st.Pages.Put
 	if r.Visit > 0 {
@@ -135,7 +139,7 @@ func metadata(d *crawl.Document, simhash uint64) *crawl.Record {
 		Job: p.Task.Job, URL: p.Task.URL, FinalURL: p.Task.URL, Canonical: d.Canonical, Status: p.Status, FetchedAt: p.FetchedAt,
 		Depth: p.Task.Depth, Referrer: p.Task.Referrer, ContentType: d.ContentType, Charset: d.Charset, Bytes: p.Bytes,
 		Digest: p.Digest, Simhash: simhash, Title: d.Title, Lang: d.Lang, Truncated: p.Truncated, Cut: d.Cut, Epoch: p.Task.Epoch,
-		Visit: p.Task.Visit, Insecure: p.Insecure,
+		Visit: p.Task.Visit, Insecure: p.Insecure, Plugged: p.Plugged,
 	}
 }
 

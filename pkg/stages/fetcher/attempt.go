@@ -20,8 +20,9 @@ type attempt struct {
 	src      source
 	done     bool // finished
 
-	newCookies bool   // the answer changed the jar of its site
-	login      uint64 // number of the log-in that the request was made under; 0: there is none
+	newCookies bool                // the answer changed the jar of its site
+	change     crawl.RequestChange // what plug-ins made of the request
+	login      uint64              // number of the log-in that the request was made under; 0: there is none
 }
 
 // send makes the request. After an error there is no answer.

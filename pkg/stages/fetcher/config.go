@@ -86,6 +86,7 @@ type Deps struct {
 	OwnJars bool
 	Metrics prometheus.Registerer // nil: none
 	Client  Client                // nil: HTTP, as the Config says
+	Plugins Plugins               // nil: none
 }
 
 func (d *Deps) validate() error {

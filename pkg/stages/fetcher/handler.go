@@ -82,10 +82,16 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 			return nil, fmt.Errorf("fetch %s: log in: %w", f.Task.URL, err)
 		}
 	}
+	var change crawl.RequestChange
+	if ok {
+		if change, ok, err = h.askPlugins(ctx, job, &f.Task, out); err != nil {
+			return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+		}
+	}
 	var before []crawl.Event //nolint:prealloc // attempt makes it
 	if ok {
 		asked := out.CrawlDelay
-		if out, before, err = h.attempt(ctx, job, f, login); err != nil {
+		if out, before, err = h.attempt(ctx, job, f, login, change); err != nil {
 			return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 		}
 		out.CrawlDelay = asked
@@ -114,8 +120,8 @@ func interrupted(f *crawl.Fetch) *crawl.Outcome {
 }
 
 // attempt makes the request and deals with the answer. An error is a fault of ours.
-func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch, login uint64) (*crawl.Outcome, []crawl.Event, error) {
-	a := &attempt{job: job, task: &f.Task, out: &crawl.Outcome{Task: f.Task}, login: login}
+func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch, login uint64, change crawl.RequestChange) (*crawl.Outcome, []crawl.Event, error) {
+	a := &attempt{job: job, task: &f.Task, out: &crawl.Outcome{Task: f.Task}, login: login, change: change}
 	defer a.finish()
 	before, err := h.answer(ctx, a, f)
 	if err == nil && ctx.Err() != nil && !a.out.Verdict.Final() {
@@ -164,6 +170,7 @@ func (h *Handler) send(ctx context.Context, a *attempt, f *crawl.Fetch) error {
 	if r.Header, err = h.personal(ctx, a.job, a.task.URL, withCookies); err != nil {
 		return err
 	}
+	a.setHeader(&r)
 	if err = a.send(ctx, h.client, r); err == nil && withCookies {
 		a.newCookies, err = h.keepCookies(ctx, a.job, a.task.URL, a.answer.Header)
 	}

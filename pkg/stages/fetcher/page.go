@@ -129,7 +129,7 @@ func (h *Handler) spool(ctx context.Context, a *attempt, b *body, contentType st
 func (a *attempt) page(b *body, ref crawl.BodyRef, contentType string) *crawl.Page {
 	p := &crawl.Page{Task: *a.task, Status: a.out.Status, FetchedAt: a.out.Started, ContentType: contentType, Body: ref,
 		Bytes: b.n, Digest: b.digest(), LinkHeaders: a.answer.Header["Link"], RobotsTags: a.answer.Header["X-Robots-Tag"],
-		Refresh: a.answer.Header.Get("Refresh"), Insecure: a.out.Insecure}
+		Refresh: a.answer.Header.Get("Refresh"), Insecure: a.out.Insecure, Plugged: a.change.Plugged}
 	if b.cut {
 		p.Truncated = crawl.ReasonTruncatedMaxBody
 	}

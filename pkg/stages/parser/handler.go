@@ -26,10 +26,11 @@ type Handler struct {
 	buffers sync.Pool
 	large   chan struct{} // has room for the pages above largePage that are parsed at once
 
-	rules  *crawl.PerRevision[*Rules]
-	sites  []crawl.SiteParser // of the program that embeds the crawler
-	kept   crawl.KeptBodies   // nil: no job's bodies are kept
-	opener crawl.Opener       // of documents that are no pages; nil: they have no text
+	rules   *crawl.PerRevision[*Rules]
+	sites   []crawl.SiteParser // of the program that embeds the crawler
+	kept    crawl.KeptBodies   // nil: no job's bodies are kept
+	plugins Plugins            // of jobs; nil: none
+	opener  crawl.Opener       // of documents that are no pages; nil: they have no text
 }
 
 var _ pipeline.Handler[*crawl.Page] = (*Handler)(nil)
@@ -52,8 +53,7 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 	if err != nil {
 		return nil, fmt.Errorf("parse %s: job %s: %w", p.Task.URL, p.Task.Job, err)
 	}
-	isDocument := h.opens(p, job)
-	if p.Bytes > largePage && !isDocument { // who opens documents bounds their number
+	if p.Bytes > largePage && !h.opens(p, job) { // who opens documents bounds their number
 		select {
 		case h.large <- struct{}{}:
 			defer func() { <-h.large }()
@@ -74,14 +74,9 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 	case err != nil:
 		return nil, fmt.Errorf("parse %s: read its body: %w", p.Task.URL, err)
 	}
-	d := (*crawl.Document)(nil)
-	if !isDocument {
-		d = document(p, buf.Bytes(), job, rules)
-	} else if d, err = h.open(ctx, p, buf.Bytes(), job, rules); err != nil {
+	d, err := h.parse(ctx, p, buf.Bytes(), job, rules)
+	if err != nil {
 		return nil, err
-	}
-	if len(h.sites) > 0 && p.Task.Kind == crawl.KindPage {
-		h.runSites(d, buf.Bytes(), job)
 	}
 	if err := h.keep(ctx, job, d, buf.Bytes()); err != nil {
 		return nil, fmt.Errorf("parse %s: %w", p.Task.URL, err)

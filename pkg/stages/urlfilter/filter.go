@@ -17,6 +17,7 @@ package urlfilter
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -105,7 +106,8 @@ func has(seen map[weburl.URL]struct{}, u weburl.URL) bool {
 
 func (h *Handler) judge(ctx context.Context, r *urlrules.Rules, t *crawl.Task, l *crawl.Link, now time.Time) (reason, rule string, err error) {
 	if reason = judgeLink(r, l); reason != "" {
-		return reason, "", nil
+		_, rule, _ = strings.Cut(l.Drop, " ")
+		return reason, rule, nil
 	}
 	if reason, rule = r.Judge(t, now); reason != "" {
 		return reason, rule, nil

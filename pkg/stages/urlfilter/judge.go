@@ -70,6 +70,9 @@ func isBudget(reason string) bool {
 
 // reconsidered reports whether a reason that does not come of a URL may hold no more.
 func reconsidered(reason string, then, now *crawl.Job) bool {
+	if node, ok := crawl.PluginOf(reason); ok {
+		return !now.Pipeline.Has(node, crawl.AtLinks) // what another version of the plug-in would say of the link cannot be told without its page
+	}
 	switch reason {
 	case crawl.ReasonNoFollow:
 		return now.IgnoreMeta

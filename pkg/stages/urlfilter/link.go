@@ -1,6 +1,8 @@
 package urlfilter
 
 import (
+	"strings"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 )
@@ -41,6 +43,9 @@ func priority(weight int) int {
 // judgeLink says why a link is not to be followed because of what it is.
 func judgeLink(r *urlrules.Rules, l *crawl.Link) (reason string) {
 	switch {
+	case l.Drop != "":
+		node, _, _ := strings.Cut(l.Drop, " ")
+		return crawl.PluginReason(node)
 	case r.Job().SeedsOnly && l.Tag != crawl.TagRedirect:
 		return crawl.ReasonSeedsOnly
 	case l.NoFollow() && !r.Job().IgnoreMeta:

@@ -122,6 +122,8 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 	if r.Insecure {
 		w.boolean("insecure", true)
 	}
+	w.texts("plugins", r.Plugins)
+	w.texts("plugin_errors", r.PluginErrors)
 	w.date("created_at", now)
 	w.sum()
 	w.end()
@@ -187,25 +189,23 @@ func (w *builder) value(key string, v any) {
 		appendList(w, key, v, w.text)
 	case []float64:
 		appendList(w, key, v, w.number)
+	case map[string]any:
+		w.item(key, v)
 	default:
 		w.scalar(key, v)
 	}
 }
 
-// item appends an item of a list: what a policy selected is an object.
+// item appends an item of a list: what a policy selected, or a plug-in made, is an object.
 func (w *builder) item(key string, v any) {
 	object, ok := v.(map[string]any)
 	if !ok {
-		w.scalar(key, v)
+		w.value(key, v)
 		return
 	}
 	w.startIn(bson.TypeEmbeddedDocument, key)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if list, ok := object[name].([]any); ok {
-			appendList(w, escapeName(name), list, w.scalar)
-		} else {
-			w.scalar(escapeName(name), object[name])
-		}
+		w.value(escapeName(name), object[name])
 	}
 	w.end()
 }

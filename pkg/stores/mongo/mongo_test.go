@@ -84,6 +84,7 @@ func everyField(t *testing.T) *crawl.Record {
 			{Name: "%2E", Value: "escaped"}, {Name: "nul\x00", Value: []any{"a", 2.0, false, nil}}, {Name: "größe", Value: -3.0},
 			{Name: "offers", Value: []any{map[string]any{"a.b": "x", "$n": 1.5, "list": []any{"a", 2.0}}, map[string]any{"ok": true}}}},
 		DuplicateOf: mustURL(t, "http://d.test/"), Similarity: "near", Truncated: "max-body", Cut: []string{"title", "links"}, Epoch: 3, Visit: 2, Insecure: true,
+		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}},
 		Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B",
 			Published: time.UnixMilli(1_700_000_000_123).UTC(), Modified: time.UnixMilli(1_700_000_001_000).UTC()}}
 }

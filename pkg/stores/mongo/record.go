@@ -73,6 +73,10 @@ func assign(r *crawl.Record, key string, v bson.RawValue) (err error) {
 		r.Insecure, err = boolOf(v)
 	case "fields":
 		r.Fields, err = fieldsOf(v)
+	case "plugins":
+		r.Plugins, err = listOf(v, textOf)
+	case "plugin_errors":
+		r.PluginErrors, err = listOf(v, textOf)
 	default:
 		return assignText(r, key, v)
 	}
@@ -233,19 +237,19 @@ func fieldsOf(v bson.RawValue) (fields []crawl.Field, err error) {
 	elements, err := doc.Elements()
 	for i := 0; err == nil && i < len(elements); i++ {
 		f := crawl.Field{Name: unescapeName(elements[i].Key())}
-		if v := elements[i].Value(); v.Type == bson.TypeArray {
-			f.Value, err = listOf(v, itemOf)
-		} else {
-			f.Value, err = scalarOf(v)
-		}
+		f.Value, err = itemOf(elements[i].Value())
 		fields = append(fields, f)
 	}
 	return fields, err
 }
 
-// itemOf is an item of a list of values: an object where a policy selected it.
+// itemOf is a value of a field, or an item of one: an object where a policy selected it or a plug-in made it.
 func itemOf(v bson.RawValue) (any, error) {
-	if v.Type != bson.TypeEmbeddedDocument {
+	switch v.Type {
+	case bson.TypeArray:
+		return listOf(v, itemOf)
+	case bson.TypeEmbeddedDocument:
+	default:
 		return scalarOf(v)
 	}
 	members, err := fieldsOf(v)

@@ -121,6 +121,8 @@ func nested(k *Key) string {
 		return k.example()
 	case beside[parts[0]] != nil:
 		return besides(parts, k.example())
+	case parts[0] == "pipeline":
+		return piped(k)
 	case k.Path == "network.certificates.cert":
 		return "network:\n  certificates:\n    - " + k.example()
 	case strings.HasPrefix(k.Path, "network.certificates."):
@@ -145,6 +147,17 @@ func nested(k *Key) string {
 		rest = "\n        weight: 1"
 	}
 	return "rules:\n  - " + parts[1] + ":\n      - " + k.example() + rest
+}
+
+// piped puts an example into a node that has what every node must have.
+func piped(k *Key) string {
+	lines := []string{k.example()}
+	for _, line := range []string{"id: x", "at: record", "use: builtin/filter@1"} {
+		if !strings.HasPrefix(line, k.Name+":") {
+			lines = append(lines, line)
+		}
+	}
+	return "pipeline:\n  nodes:\n    - " + strings.Join(lines, "\n      ")
 }
 
 // selected puts an example of a policy's key where that has a meaning.

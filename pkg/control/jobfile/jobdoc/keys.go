@@ -37,8 +37,17 @@ var enums = map[string][]string{
 	"network.ip":                  {"", "4", "6"},
 	"lifecycle.on_limit":          {"", "stop"},
 	"lifecycle.retention.records": {"", "keep", "drop"},
+	"pipeline.nodes.at":           names(crawl.Points()),
+	"pipeline.nodes.on_error":     append([]string{""}, names(crawl.OnErrors())...),
 	"rules.fields.type":           crawl.FieldTypes(),
 	"select.fields.type":          crawl.FieldTypes(),
+}
+
+func names[T ~string](list []T) (out []string) {
+	for _, v := range list {
+		out = append(out, string(v))
+	}
+	return out
 }
 
 // Keys returns the keys of a job in their order. sources are the texts of the files that declare crawl.Job and what it

@@ -32,6 +32,9 @@ func kind(t reflect.Type) string {
 	case reflect.Slice:
 		return "list"
 	case reflect.Map:
+		if t.Elem().Kind() == reflect.Interface {
+			return "settings by name"
+		}
 		return "texts by name"
 	}
 	return "whole number"
@@ -165,6 +168,14 @@ var examples = map[string]string{
 	"select.fields.regex":         "'([0-9]+) EUR'",
 	"select.fields.list":          "true",
 	"select.fields.type":          "number",
+	"pipeline.nodes.id":           "english",
+	"pipeline.nodes.at":           "record",
+	"pipeline.nodes.use":          "builtin/filter@1",
+	"pipeline.nodes.digest":       "'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'",
+	"pipeline.nodes.when":         `'record.path startsWith "/news/"'`,
+	"pipeline.nodes.with":         `{keep: 'record.lang == "en"'}`,
+	"pipeline.nodes.on_error":     "drop",
+	"pipeline.nodes.timeout":      "100ms",
 	"rules.name":                  "posting",
 	"rules.host":                  "jobs.example.com",
 	"rules.match":                 `/posting/\d+`,
