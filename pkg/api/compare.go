@@ -6,6 +6,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore/ruletest"
 )
 
 // PairOf names two executions.
@@ -26,6 +27,10 @@ func (s *Server) compareRoutes() {
 	add(s, route{method: http.MethodPost, path: "/rule-tests", id: "testRules", role: Viewer, json: true, text: "What site rules find in a page, and where"}, s.testRules)
 	add(s, route{method: http.MethodPost, path: "/rule-checks", id: "checkRules", role: Viewer, json: true, text: "On how many pages of an execution site rules match"},
 		s.checkRules)
+	add(s, route{method: http.MethodPost, path: "/page-outlines", id: "outlinePage", role: Viewer, json: true,
+		text: "Elements of a page as plain text, to pick one from"}, s.outline)
+	add(s, route{method: http.MethodPost, path: "/selector-proposals", id: "proposeSelectors", role: Viewer, json: true,
+		text: "Selectors for an element of a page, from specific to robust, each with what it matches"}, s.proposeSelectors)
 }
 
 func (s *Server) compare(ctx context.Context, in *PairOf) (*body[explore.Comparison], error) {
@@ -62,4 +67,12 @@ func (s *Server) testRules(ctx context.Context, in *struct{ Body explore.RuleTes
 
 func (s *Server) checkRules(ctx context.Context, in *struct{ Body explore.RuleCheck }) (*body[explore.RuleChecked], error) {
 	return okOf(s.Explore.CheckRules(ctx, in.Body))
+}
+
+func (s *Server) outline(ctx context.Context, in *struct{ Body explore.PageOf }) (*body[ruletest.Outline], error) {
+	return okOf(s.Explore.Outline(ctx, in.Body))
+}
+
+func (s *Server) proposeSelectors(ctx context.Context, in *struct{ Body explore.SelectorAsk }) (*body[ruletest.Proposed], error) {
+	return okOf(s.Explore.ProposeSelectors(ctx, in.Body))
 }

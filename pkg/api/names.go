@@ -15,6 +15,7 @@ var renamed = map[string]string{
 	"report.Pipeline": "ClusterPipeline",
 	"explore.Change":  "RecordChange",
 	"explore.Index":   "IndexState",
+	"ruletest.Node":   "OutlineNode",
 }
 
 // nameOf names the schema of a type.

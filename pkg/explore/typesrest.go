@@ -150,5 +150,8 @@ type Reader interface {
 	LogLine(ctx context.Context, id string) (*LogLine, error)
 	TestRules(ctx context.Context, t RuleTest) (*RuleTested, error)
 	CheckRules(ctx context.Context, c RuleCheck) (*RuleChecked, error)
+	// Outline is the tree of a page to pick an element from, and ProposeSelectors selects that.
+	Outline(ctx context.Context, p PageOf) (*ruletest.Outline, error)
+	ProposeSelectors(ctx context.Context, a SelectorAsk) (*ruletest.Proposed, error)
 	Index(ctx context.Context, id crawl.JobID) (*Index, error)
 }

@@ -104,6 +104,25 @@ export async function flows({ net, srv, page, api, until, shot }, faults) {
   }
   await page.emulateMedia({ colorScheme: "light" });
 
+  // A field picked from the page, by keys alone, and tested.
+  await page.getByRole("button", { name: "Pick from the page" }).click();
+  await until("the outline", () => page.getByRole("tree").isVisible());
+  await page.getByRole("treeitem", { selected: false }).and(page.locator('[tabindex="0"]')).focus();
+  for (const key of ["Home", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+  await until("proposals", () => page.getByRole("radio").first().isVisible());
+  const offered = await page.getByRole("radio").count();
+  check(offered >= 2 && offered <= 5, `${offered} selectors are proposed`);
+  for (const [theme, size] of [["light", "wide"], ["dark", "narrow"]]) {
+    await page.emulateMedia({ colorScheme: theme });
+    if (size === "narrow") await page.setViewportSize({ width: 390, height: 844 });
+    await shot(`rule-picked.${theme}.${size}`);
+  }
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.emulateMedia({ colorScheme: "light" });
+  const before = await page.getByRole("textbox", { name: "Expression" }).count();
+  await page.getByRole("button", { name: "Use it as a field" }).press("Enter");
+  check((await page.getByRole("textbox", { name: "Expression" }).count()) === before + 1, "what was picked is no field");
+
   // A dry run of the page beside the one that runs, by keys alone.
   await page.goto(`${srv.origin}/#/w/${w.slug}`);
   await page.getByRole("link", { name: "Dry run" }).click();

@@ -1,5 +1,5 @@
 // Package ruletest applies site rules to a page as the parser does, and tells where in the page's source each value was
-// found.
+// found. It proposes selectors for an element that people pick from the outline of a page.
 package ruletest
 
 // Result is what rules found in a page.

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/andybalholm/cascadia"
-
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -109,8 +107,9 @@ func compileField(s *crawl.FieldRule) (*field, error) {
 		}
 	}
 	if s.CSS != "" {
-		f.css, err = cascadia.ParseGroup(s.CSS)
-		return f, wrapSelector("css", s.CSS, err)
+		compiled, err := CompileSelector(s.CSS)
+		f.css = compiled.css
+		return f, err
 	}
 	f.xpath, err = crawl.CompileXPath(s.XPath)
 	return f, wrapSelector("xpath", s.XPath, err)

@@ -807,6 +807,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/page-outlines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Elements of a page as plain text, to pick one from */
+        post: operations["outlinePage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rule-checks": {
         parameters: {
             query?: never;
@@ -835,6 +852,23 @@ export interface paths {
         put?: never;
         /** What site rules find in a page, and where */
         post: operations["testRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/selector-proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Selectors for an element of a page, from specific to robust, each with what it matches */
+        post: operations["proposeSelectors"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2124,6 +2158,21 @@ export interface components {
             /** Format: int64 */
             vnodes: number;
         };
+        Outline: {
+            cut?: boolean;
+            nodes: components["schemas"]["OutlineNode"][];
+        };
+        OutlineNode: {
+            class?: string;
+            /** Format: int64 */
+            depth: number;
+            id?: string;
+            /** Format: int64 */
+            index: number;
+            note?: string;
+            tag: string;
+            text?: string;
+        };
         Overrides: {
             labels?: {
                 [key: string]: string;
@@ -2135,6 +2184,11 @@ export interface components {
             seeds?: string[];
             /** Format: int64 */
             version?: number;
+        };
+        PageOf: {
+            execution?: string;
+            html?: string;
+            url?: string;
         };
         Piece: {
             hit?: boolean;
@@ -2194,6 +2248,29 @@ export interface components {
             pages_per_second: number;
             /** Format: int64 */
             queued: number;
+        };
+        Proposal: {
+            attr?: string;
+            css: string;
+            /** Format: int64 */
+            here: number;
+            /** Format: int64 */
+            matches: number;
+            /** Format: int64 */
+            on_pages: number;
+            /** Format: int64 */
+            once: number;
+            value: unknown;
+            why: string;
+        };
+        Proposed: {
+            name: string;
+            /** Format: int64 */
+            no_body: number;
+            /** Format: int64 */
+            pages: number;
+            path: string;
+            proposals: components["schemas"]["Proposal"][];
         };
         Range: {
             /** Format: int64 */
@@ -2404,6 +2481,15 @@ export interface components {
             known: number;
             /** Format: int64 */
             queued: number;
+        };
+        SelectorAsk: {
+            execution?: string;
+            html?: string;
+            /** Format: int64 */
+            index: number;
+            /** Format: int64 */
+            sample?: number;
+            url?: string;
         };
         Series: {
             at: number[];
@@ -4568,6 +4654,39 @@ export interface operations {
             };
         };
     };
+    outlinePage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PageOf"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Outline"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
     checkRules: {
         parameters: {
             query?: never;
@@ -4621,6 +4740,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleTested"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    proposeSelectors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SelectorAsk"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Proposed"];
                 };
             };
             /** @description Error */

@@ -42,3 +42,7 @@ export type Me = S["Me"];
 export type VersionDiff = S["VersionDiff"];
 export type DryRunResult = S["DryRunResult"];
 export type DryStep = S["TrialStep"];
+export type Outline = S["Outline"];
+export type OutlineNode = S["OutlineNode"];
+export type Proposed = S["Proposed"];
+export type Proposal = S["Proposal"];

@@ -1,7 +1,26 @@
+import type { DryRunResult } from "../api/types";
 import { plain } from "../lib/format";
-import { at, useParams } from "../lib/route";
+import { hand } from "../lib/hand";
+import { at, go, useParams } from "../lib/route";
 import { DryRun, type Definition } from "../ui/dryrun";
 import { Head } from "../ui/shell";
+
+/** The page of a dry run is where fields can be picked from. */
+function pick(r: DryRunResult) {
+  const html = r.html;
+  if (!html) return null;
+  return (
+    <button
+      type="button"
+      onClick={() => {
+        hand(html, r.url);
+        go("/rules?pick=1");
+      }}
+    >
+      Pick fields on this page
+    </button>
+  );
+}
 
 /** One address through the whole pipeline of a workflow, or of an execution, as it would be. */
 export default function DryRunPage() {
@@ -32,7 +51,7 @@ export default function DryRunPage() {
           <input value={execution} placeholder="name-1" onChange={(e) => set({ execution: e.target.value })} />
         </label>
       </div>
-      <DryRun of={of} url={params.get("url") ?? ""} onURL={(url) => set({ url })} step={params.get("step") ?? undefined} onStep={(step) => set({ step })} />
+      <DryRun of={of} url={params.get("url") ?? ""} onURL={(url) => set({ url })} step={params.get("step") ?? undefined} onStep={(step) => set({ step })} after={pick} />
     </>
   );
 }

@@ -1,8 +1,11 @@
 import { useMemo, useState, type ReactNode } from "react";
-import type { Match, RuleChecked, RuleTested } from "../api/types";
+import type { DryRunResult, Match, RuleChecked, RuleTested } from "../api/types";
 import { call, Problem } from "../lib/api";
 import { count, plain, plural } from "../lib/format";
+import { taken } from "../lib/hand";
 import { at, useParams } from "../lib/route";
+import { Act } from "../ui/act";
+import { Picker, type Picked } from "../ui/picker";
 import { Head } from "../ui/shell";
 import { Empty, Failure, Notice } from "../ui/state";
 import { Table } from "../ui/table";
@@ -20,13 +23,15 @@ const empty: Row = { name: "title", kind: "css", expression: "h1", attr: "" };
 /** Site rules tried on a page: what they find, and where in its source it stands. */
 export default function Rules() {
   const [params, set] = useParams();
-  const [html, setHTML] = useState("");
+  const [given] = useState(taken); // by a dry run
+  const [html, setHTML] = useState(given?.html ?? "");
   const [rows, setRows] = useState<Row[]>([empty]);
   const [tested, setTested] = useState<RuleTested | null>(null);
   const [checked, setChecked] = useState<RuleChecked | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const execution = params.get("execution") ?? "";
-  const url = params.get("url") ?? "";
+  const url = params.get("url") ?? given?.url ?? "";
+  const picking = params.get("pick") === "1" && (html || (execution && url));
   const rules = [
     {
       name: "rule",
@@ -47,7 +52,14 @@ export default function Rules() {
   }
   const test = () => ask<RuleTested>("/rule-tests", { ...(html ? { html, url } : { execution, url }), rules }, setTested);
   const check = () => ask<RuleChecked>("/rule-checks", { execution, rules }, setChecked);
+  async function fetchPage() {
+    const r = await call<DryRunResult>("POST", "/dry-runs", { body: { url, with_source: true } });
+    if (!r.html) throw new Problem(0, "There is no page of HTML to try rules on", r.answer, "");
+    setHTML(r.html);
+  }
   const change = (i: number, c: Partial<Row>) => setRows(rows.map((r, j) => (j === i ? { ...r, ...c } : r)));
+
+  const add = (p: Picked) => setRows([...rows.filter((r) => r.expression && r.name !== p.name), { name: p.name, kind: "css", expression: p.css, attr: p.attr }]);
 
   return (
     <>
@@ -64,9 +76,17 @@ export default function Rules() {
               <input value={execution} placeholder="name-1" onChange={(e) => set({ execution: e.target.value })} />
             </label>
             <label className="field">
-              <span>Address of a stored page</span>
+              <span>Address of the page</span>
               <input type="search" data-search="" value={url} placeholder="https://…" onChange={(e) => set({ url: e.target.value })} />
             </label>
+            {!execution && url && (
+              <p>
+                <Act role="user" run={fetchPage}>
+                  Fetch it
+                </Act>{" "}
+                <span className="muted small">in its turn; nothing of it is stored</span>
+              </p>
+            )}
             <label className="field">
               <span>Or its HTML</span>
               <textarea rows={6} value={html} spellCheck={false} onChange={(e) => setHTML(e.target.value)} placeholder="<html>…" />
@@ -97,6 +117,9 @@ export default function Rules() {
             <button type="button" onClick={() => setRows([...rows, { ...empty, name: `field${rows.length + 1}`, expression: "" }])}>
               Another field
             </button>
+            <button type="button" aria-pressed={!!picking} disabled={!html && !(execution && url)} onClick={() => set({ pick: picking ? undefined : "1" })}>
+              Pick from the page
+            </button>
             <button type="button" disabled={!execution} onClick={() => void check()} title={execution ? undefined : "Name an execution first"}>
               On 50 pages
             </button>
@@ -106,6 +129,15 @@ export default function Rules() {
           </p>
         </section>
       </div>
+      {picking && (
+        <section>
+          <div className="section-head">
+            <h2>Pick from the page</h2>
+            <span className="muted small">arrows move and fold, Enter picks</span>
+          </div>
+          <Picker of={{ ...(html ? { html } : {}), ...(execution ? { execution } : {}), ...(url ? { url } : {}) }} onPick={add} />
+        </section>
+      )}
       {problem && <Failure problem={problem} />}
       {tested ? <Result t={tested} /> : !checked && <Empty title="Nothing tested yet"><p>Give a page and at least one field. What matches is marked in the page's source, with its line.</p></Empty>}
       {checked && <Sample c={checked} execution={execution} />}

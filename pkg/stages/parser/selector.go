@@ -1,0 +1,25 @@
+package parser
+
+import (
+	"github.com/andybalholm/cascadia"
+	"golang.org/x/net/html"
+)
+
+// Selector matches elements as the css of a field does.
+type Selector struct{ css cascadia.SelectorGroup }
+
+// CompileSelector compiles the css of a field.
+func CompileSelector(css string) (Selector, error) {
+	group, err := cascadia.ParseGroup(css)
+	return Selector{group}, wrapSelector("css", css, err)
+}
+
+// Match reports whether it matches an element. One that fails on a page matches nothing, as in the crawl.
+func (s Selector) Match(n *html.Node) (is bool) {
+	defer func() {
+		if recover() != nil {
+			is = false
+		}
+	}()
+	return n.Type == html.ElementNode && s.css.Match(n)
+}

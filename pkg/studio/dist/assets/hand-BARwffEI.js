@@ -1,0 +1,1 @@
+var e=null;function t(t,n){e={html:t,url:n}}function n(){let t=e;return e=null,t}export{n,t};
