@@ -110,13 +110,16 @@ func Runs(job *crawl.Job, at crawl.Point) bool {
 
 // pass lets one node handle the message.
 func (r *Runner) pass(ctx context.Context, job *crawl.Job, n *node, call *plugin.Call, out *Result) error {
+	before := snapshot(ctx, call.Message)
 	if n.when != nil {
 		switch yes, err := n.when.Bool(call.Message); {
 		case err != nil:
-			return r.failed(ctx, job, n, fmt.Errorf("when: %w", err), 0, out)
+			err = fmt.Errorf("when: %w", err)
+			observe(ctx, Step{Node: n.spec, Err: err}, before, call.Message)
+			return r.failed(ctx, job, n, err, 0, out)
 		case !yes:
 			n.state.skipped()
-			observe(ctx, Step{Node: n.spec, Skipped: true})
+			observe(ctx, Step{Node: n.spec, Skipped: true}, before, call.Message)
 			return nil
 		}
 	}
@@ -134,11 +137,12 @@ func (r *Runner) pass(ctx context.Context, job *crawl.Job, n *node, call *plugin
 		err = r.apply(job, n, answer, call, out)
 	}
 	if err != nil {
+		observe(ctx, Step{Node: n.spec, Err: err, Took: took}, before, call.Message)
 		return r.failed(ctx, job, n, err, took, out)
 	}
 	n.state.succeeded(answer.Action, took)
 	r.metrics.observe(n, string(answer.Action), took)
-	observe(ctx, Step{Node: n.spec, Answer: answer, Took: took})
+	observe(ctx, Step{Node: n.spec, Answer: answer, Took: took}, before, call.Message)
 	return nil
 }
 
@@ -172,7 +176,6 @@ func (r *Runner) apply(job *crawl.Job, n *node, a *plugin.Answer, call *plugin.C
 // failed notes a failure, and does what on_error says.
 func (r *Runner) failed(ctx context.Context, job *crawl.Job, n *node, err error, took time.Duration, out *Result) error {
 	r.metrics.observe(n, "error", took)
-	observe(ctx, Step{Node: n.spec, Err: err, Took: took})
 	if until := n.state.failed(r.cfg.Now(), took); !until.IsZero() {
 		r.cfg.Log.Warn("a plug-in keeps failing: it is left alone for a while, and on_error holds", "job", job.ID, "node", n.spec.ID, "plugin", n.spec.Use,
 			"on_error", n.onError(), "until", until, "error", err)
