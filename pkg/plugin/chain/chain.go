@@ -42,6 +42,7 @@ type Runner struct {
 	instances map[instanceKey]*instance
 	states    map[stateKey]*state
 	used      uint64 // counts uses, for who goes first
+	closing   sync.WaitGroup
 }
 
 // New returns a runner without any job.
@@ -62,11 +63,12 @@ type Result struct {
 	Plugged   crawl.Plugged
 }
 
-// Prepare compiles the job's nodes, so that no message waits for that. Its errors name node and plug-in.
+// Prepare compiles the job's nodes and lets them go: what takes long, such as a module, the Source keeps. Its errors
+// name node and plug-in.
 func (r *Runner) Prepare(ctx context.Context, job *crawl.Job) error {
-	c, err := r.acquire(ctx, job)
-	if err == nil {
-		r.release(c)
+	nodes, err := r.compile(ctx, job)
+	for _, n := range nodes {
+		r.giveBack(n.inst)
 	}
 	return err
 }
@@ -153,14 +155,14 @@ func (r *Runner) apply(job *crawl.Job, n *node, a *plugin.Answer, call *plugin.C
 			return err
 		}
 	case plugin.Drop, plugin.LinksOnly:
+		if a.Action == plugin.LinksOnly && n.spec.At != crawl.AtResponse {
+			return fmt.Errorf("%w: action %q at point %s: say pass, patch or drop", plugin.ErrAnswer, a.Action, n.spec.At)
+		}
 		out.Drop, out.Why = crawl.PluginReason(n.spec.ID), n.spec.Use
 		if a.Reason != "" {
 			out.Why += ": " + a.Reason
 		}
 		out.LinksOnly = a.Action == plugin.LinksOnly
-		if out.LinksOnly && n.spec.At != crawl.AtResponse {
-			return fmt.Errorf("%w: action %q at point %s: say pass, patch or drop", plugin.ErrAnswer, a.Action, n.spec.At)
-		}
 	default:
 		return fmt.Errorf("%w: action %q: say pass, patch or drop", plugin.ErrAnswer, a.Action)
 	}
