@@ -29,8 +29,8 @@ func (f *serveFlags) checker(plugins plugin.Source) (func(*crawl.Job) error, err
 		}
 		_, errRules := parser.CompileRules(job.Rules)
 		_, err := urlrules.Compile(job)
-		nodes := repo.Check(context.Background(), plugins, &job.Pipeline) // it is short
-		return errors.Join(err, errRules, f.checkSeeds(job), errors.Join(nodes...))
+		errs := repo.Check(context.Background(), plugins, &job.Pipeline)
+		return errors.Join(append(errs, err, errRules, f.checkSeeds(job))...)
 	}, err
 }
 

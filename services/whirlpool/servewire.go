@@ -44,14 +44,14 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if err != nil {
 		return s, err
 	}
-	if s.plugins, err = repo.Open(filepath.Join(f.dir, "plugins"), repo.Settings{}); err != nil {
+	if s.plugins, err = f.open(); err != nil {
 		return s, err
 	}
 	opt.Plugins = s.plugins
 	if s.engine, err = engine.Open(ctx, opt); err != nil {
 		return s, err
 	}
-	check, err := f.checker(s.plugins) //nolint:contextcheck // a check is short
+	check, err := f.checker(s.plugins) //nolint:contextcheck // definitions are checked by later requests
 	if err != nil {
 		return s, err
 	}
