@@ -1398,6 +1398,8 @@ export interface components {
             /** Format: int64 */
             links: number;
             older_rules?: boolean;
+            plugin_errors?: string[];
+            plugins?: string[];
             /** Format: int32 */
             revision: number;
             similarity?: string;
