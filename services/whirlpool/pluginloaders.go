@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
-	"sync"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/process"
@@ -14,19 +14,33 @@ import (
 
 // pluginLoaders are the tiers that this program runs. Compiled modules are kept below dir.
 func pluginLoaders(dir string) map[plugin.Tier]repo.Loader {
-	host := sync.OnceValues(func() (*wasm.Host, error) {
-		return wasm.New(wasm.Config{Cache: filepath.Join(dir, "compiled"), Log: slog.Default()})
-	})
 	return map[plugin.Tier]repo.Loader{
-		plugin.WASM: func(p *repo.Package, _ string) (plugin.Plugin, error) {
-			h, err := host()
-			if err != nil {
-				return nil, err
-			}
-			return h.Load(context.Background(), p.Descriptor, p.Entry())
+		plugin.WASM: func(ctx context.Context, p *repo.Package, _ string) (plugin.Plugin, error) {
+			return loadModule(ctx, filepath.Join(dir, "cache"), p)
 		},
-		plugin.Process: func(p *repo.Package, dir string) (plugin.Plugin, error) {
+		plugin.Process: func(_ context.Context, p *repo.Package, dir string) (plugin.Plugin, error) {
 			return process.Load(p.Descriptor, dir, slog.Default())
 		},
 	}
+}
+
+// hosted is a module with the host of its own.
+type hosted struct {
+	plugin.Plugin
+	host *wasm.Host
+}
+
+// Close implements plugin.Plugin.
+func (h *hosted) Close() error { return errors.Join(h.Plugin.Close(), h.host.Close()) }
+
+func loadModule(ctx context.Context, cache string, p *repo.Package) (plugin.Plugin, error) {
+	host, err := wasm.New(wasm.Config{Cache: cache})
+	if err != nil {
+		return nil, err
+	}
+	m, err := host.Load(ctx, p.Descriptor, p.Entry())
+	if err != nil {
+		return nil, errors.Join(err, host.Close())
+	}
+	return &hosted{m, host}, nil
 }

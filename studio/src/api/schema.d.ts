@@ -1347,6 +1347,8 @@ export interface components {
             /** Format: int64 */
             links: number;
             older_rules?: boolean;
+            plugin_errors?: string[];
+            plugins?: string[];
             /** Format: int32 */
             revision: number;
             similarity?: string;

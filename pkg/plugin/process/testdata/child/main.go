@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"time"
 )
 
 func main() {
@@ -33,7 +34,7 @@ func main() {
 		case h.Do == "configure" && h.With.Bad:
 			say(`{"error":{"path":"bad","text":"must not be true"}}`)
 		case h.Do == "configure" && h.With.Silent:
-			select {}
+			time.Sleep(time.Hour)
 		case h.Do == "configure":
 			say(`{}`)
 		default:
@@ -73,7 +74,7 @@ func act(title string, body []byte) {
 		cmd := exec.Command("sleep", "1000")
 		_ = cmd.Start()
 		fmt.Fprintln(os.Stderr, "child", cmd.Process.Pid)
-		select {}
+		time.Sleep(time.Hour)
 	default:
 		say(fmt.Sprintf(`{"action":"patch","patch":{"fields":{"pid":%d,"body":%d,"env":%d}}}`, os.Getpid(), len(body), len(os.Environ())))
 	}
