@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/wasm"
 )
@@ -15,6 +17,9 @@ func pluginLoaders(dir string) map[plugin.Tier]repo.Loader {
 	return map[plugin.Tier]repo.Loader{
 		plugin.WASM: func(ctx context.Context, p *repo.Package, _ string) (plugin.Plugin, error) {
 			return loadModule(ctx, filepath.Join(dir, "cache"), p)
+		},
+		plugin.Process: func(_ context.Context, p *repo.Package, dir string) (plugin.Plugin, error) {
+			return process.Load(p.Descriptor, dir, slog.Default())
 		},
 	}
 }
