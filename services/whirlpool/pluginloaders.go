@@ -40,7 +40,7 @@ func loadModule(ctx context.Context, cache string, p *repo.Package) (plugin.Plug
 	}
 	m, err := host.Load(ctx, p.Descriptor, p.Entry())
 	if err != nil {
-		return nil, errors.Join(err, host.Close())
+		return nil, errors.Join(err, host.Close()) //nolint:contextcheck // it must be closed in any case
 	}
 	return &hosted{m, host}, nil
 }
