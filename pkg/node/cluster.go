@@ -14,6 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
@@ -50,7 +51,8 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 	}
 	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, opener: newOpener(p.Log)}
 	c.kept = &keptLazily{open: c.connectMongo}
-	c.closers = append(c.closers, c.opener.Close, c.kept.close)
+	c.plugins = newPlugins(nil, p.Log, p.Registry, c.holdFor)
+	c.closers = append(c.closers, c.opener.Close, c.plugins.Close, c.kept.close)
 	defer func() { err = errors.Join(err, c.close()) }()
 	if err := c.open(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -100,6 +102,7 @@ type cluster struct {
 	wires     bus.Bus        // bus, and those of the other nodes of the ring
 	book      *addressBook   // of a ring that is partitioned by ip; nil: it is not
 	opener    *documents.Pool
+	plugins   *chain.Runner
 	kept      *keptLazily
 	tenure    *tenure // of the fetcher; nil: none
 	closers   []func() error
@@ -356,6 +359,7 @@ func (c *cluster) deps() Deps {
 	if c.plays(Parser) {
 		d.Opener, s.Kept = c.opener, c.kept
 	}
+	d.Plugins = c.plugins
 	if c.member != nil {
 		d.Owners, d.Fetching, d.Nodes = c.owners(), c.fenced, c.ringNodes
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
@@ -32,6 +34,8 @@ type EngineOptions struct {
 	Tap     func([]crawl.LogLine)
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil: none
+	// Plugins is where the plug-ins of jobs come from; nil: those that come with the program.
+	Plugins plugin.Source
 }
 
 // Engine crawls many jobs at once on one machine: one store, one bus, one frontier. So politeness holds over all of
@@ -47,6 +51,7 @@ type Engine struct {
 	archives *archives // nil: no WARC files are written
 	letters  *letters
 	opener   *documents.Pool
+	plugins  *chain.Runner
 	brake    brake
 	disk     process.DiskGuard
 	started  time.Time
@@ -113,6 +118,7 @@ func newEngine(opt EngineOptions) (*Engine, error) {
 	}
 	e := &Engine{opt: opt, store: store, opener: newOpener(opt.Log), log: opt.Log, jobs: map[crawl.JobID]*engineJob{},
 		dry: make(chan struct{}, maxDryRuns)}
+	e.plugins = newPlugins(opt.Plugins, opt.Log, opt.Metrics, e.holdFor)
 	paths := []string{opt.Dir}
 	if opt.Executions != "" {
 		paths = append(paths, opt.Executions)
@@ -149,7 +155,7 @@ func (e *Engine) prepare(ctx context.Context, resumed bool) (err error) {
 func (e *Engine) deps() (Deps, error) {
 	s := e.store
 	d := Deps{Bus: e.bus, Outstanding: e.outstanding, Quiet: e.quiet, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: e.opt.Log,
-		Registry: e.opt.Metrics, Opener: e.opener,
+		Registry: e.opt.Metrics, Opener: e.opener, Plugins: e.plugins,
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.AllPages(), Unkept: s.Unkept(), Attempts: s.AllLogs(),
 			Bodies: s.Bodies(), Kept: s.AllBodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending()}}
@@ -319,7 +325,7 @@ func (e *Engine) Close() error {
 	if e.bus != nil {
 		errs = append(errs, e.bus.Close())
 	}
-	return errors.Join(append(errs, e.archives.close(), e.opener.Close(), e.store.Close())...)
+	return errors.Join(append(errs, e.archives.close(), e.opener.Close(), e.plugins.Close(), e.store.Close())...)
 }
 
 // Store returns the store, for readers.

@@ -28,8 +28,16 @@ func engineOptions(log *slog.Logger, dns, dir string) node.EngineOptions {
 // runEngine runs an engine below a directory until the test ends, or stop is called.
 func runEngine(t *testing.T, srv *fakeweb.Server, dir string) (e *node.Engine, stop func()) {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	e, err := node.OpenEngine(t.Context(), engineOptions(log, srv.DNSAddr(), dir))
+	return runEngineOf(t, engineOptions(logOf(t), srv.DNSAddr(), dir))
+}
+
+func logOf(t *testing.T) *slog.Logger {
+	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+func runEngineOf(t *testing.T, opt node.EngineOptions) (e *node.Engine, stop func()) {
+	t.Helper()
+	e, err := node.OpenEngine(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}

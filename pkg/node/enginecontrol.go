@@ -27,6 +27,9 @@ func (e *Engine) Submit(ctx context.Context, job *crawl.Job) error {
 	if err := job.Validate(); err != nil {
 		return crawl.Permanent(fmt.Errorf("job: %w", err))
 	}
+	if err := e.plugins.Prepare(ctx, job); err != nil {
+		return crawl.Permanent(fmt.Errorf("job %q: %w", job.ID, err))
+	}
 	j := e.enter(job.ID)
 	j.turn.Lock()
 	defer j.turn.Unlock()
@@ -38,7 +41,7 @@ func (e *Engine) Submit(ctx context.Context, job *crawl.Job) error {
 	if m.Ended || m.Stopped {
 		j.halt()
 	}
-	m.Held, m.Stopped, m.Ended = false, false, false
+	m.Held, m.Why, m.Stopped, m.Ended = false, "", false, false
 	if m.Started.IsZero() {
 		m.Started = time.Now().UTC()
 	}
@@ -54,7 +57,7 @@ func (e *Engine) Submit(ctx context.Context, job *crawl.Job) error {
 
 // Hold keeps a job from leasing anything, or lets it go on. What is under way goes on.
 func (e *Engine) Hold(ctx context.Context, id crawl.JobID, held bool) error {
-	return e.remark(ctx, id, func(m *jobMark) { m.Held = held })
+	return e.remark(ctx, id, func(m *jobMark) { m.Held, m.Why = held, "" })
 }
 
 // Stop ends a job: nothing more is leased, now and after a restart, until it is submitted again. What is under way is
@@ -94,6 +97,9 @@ func (e *Engine) Revise(ctx context.Context, job *crawl.Job) ([]crawl.Change, er
 
 // revise is Revise; the job's turn is held.
 func (e *Engine) revise(ctx context.Context, j *engineJob, job *crawl.Job) ([]crawl.Change, error) {
+	if err := e.plugins.Prepare(ctx, job); err != nil {
+		return nil, crawl.Permanent(fmt.Errorf("job %q: %w", job.ID, err))
+	}
 	current, changes, err := Revise(ctx, e.store.Jobs(), job)
 	if err != nil || len(changes) == 0 {
 		return changes, err

@@ -37,6 +37,7 @@ type engineJob struct {
 // jobMark is what is stored of a job besides its revisions.
 type jobMark struct {
 	Held    bool      `json:"held,omitempty"`
+	Why     string    `json:"why,omitempty"` // of a hold that nobody asked for: what the job's pipeline says
 	Stopped bool      `json:"stopped,omitempty"`
 	Ended   bool      `json:"ended,omitempty"`
 	Started time.Time `json:"started,omitzero"`

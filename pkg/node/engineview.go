@@ -14,6 +14,7 @@ type JobState struct {
 	Job      *crawl.Job // as it is now
 	Ended    bool
 	Held     bool
+	HeldBy   string // of a hold that nobody asked for: why
 	Stopped  bool
 	InFlight int   // leases, and messages on their way
 	Queued   int64 // URLs that wait
@@ -42,7 +43,7 @@ func (e *Engine) State(ctx context.Context, id crawl.JobID) (s JobState, found b
 		return s, false, err
 	}
 	m, leases := j.marked(), e.frontier.JobStats(id).InFlight
-	s.Ended, s.Held, s.Stopped, s.Started = m.Ended, m.Held, m.Stopped, m.Started
+	s.Ended, s.Held, s.HeldBy, s.Stopped, s.Started = m.Ended, m.Held, m.Why, m.Stopped, m.Started
 	s.InFlight = max(leases, int(e.bus.OutstandingOf(id)))
 	s.Pages, s.Queued = tally.Pages, tally.Claimed-int64(leases)
 	for _, n := range tally.Verdicts {

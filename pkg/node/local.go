@@ -13,6 +13,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
@@ -37,6 +38,8 @@ type LocalOptions struct {
 	BadSeed func(line int, err error)
 	// SiteParsers read pages besides the job's site rules; nil: none.
 	SiteParsers []crawl.SiteParser
+	// Plugins is as in EngineOptions.
+	Plugins plugin.Source
 }
 
 // Local is the crawl of one job in a directory of its own: an engine whose store holds nothing else.
@@ -72,6 +75,9 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 			err = errors.Join(err, l.Close())
 		}
 	}()
+	if err := e.plugins.Prepare(ctx, opt.Job); err != nil {
+		return nil, fmt.Errorf("job: %w", err)
+	}
 	if err := l.remember(ctx, opt.Dir, opt.Job); err != nil {
 		return nil, err
 	}
@@ -89,7 +95,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 
 // engine are the options of the engine.
 func (o *LocalOptions) engine() EngineOptions {
-	e := EngineOptions{Dir: o.Dir, Node: o.Node, DNS: o.DNS, Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: o.Metrics}
+	e := EngineOptions{Dir: o.Dir, Node: o.Node, DNS: o.DNS, Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: o.Metrics, Plugins: o.Plugins}
 	if o.WARC {
 		e.WARC = func(*crawl.Job) bool { return true }
 	}

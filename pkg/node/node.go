@@ -17,6 +17,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
@@ -124,6 +125,8 @@ type Deps struct {
 	SiteParsers []crawl.SiteParser
 	// Opener opens documents that are no pages; nil: they have no text.
 	Opener crawl.Opener
+	// Plugins runs the plug-ins of jobs; nil: jobs have none.
+	Plugins *chain.Runner
 	// BeforeRecover is waited for before the frontier's queues are read; nil: nothing.
 	BeforeRecover func(ctx context.Context) error
 	// BeforeLease is waited for when the handlers run, before the frontier leases anything; nil: nothing.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/hooks"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/due"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
@@ -98,10 +99,13 @@ func makeFetcher(n *Node) error {
 		return err
 	}
 	d, s := &n.deps, &n.deps.Stores
-	n.fetcher, err = fetcher.New(n.cfg.Fetch, fetcher.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
+	deps := fetcher.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
 		Archived: s.Archived, DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts,
-		Jars: s.Jars, OwnJars: s.OwnJars})
-	if err != nil {
+		Jars: s.Jars, OwnJars: s.OwnJars}
+	if d.Plugins != nil {
+		deps.Plugins = hooks.New(d.Plugins)
+	}
+	if n.fetcher, err = fetcher.New(n.cfg.Fetch, deps); err != nil {
 		return err
 	}
 	var h pipeline.Handler[*crawl.Fetch] = n.fetcher
@@ -119,14 +123,21 @@ func makeParser(n *Node) error {
 	if n.deps.Opener != nil {
 		h.UseOpener(n.deps.Opener)
 	}
+	if n.deps.Plugins != nil {
+		h.UsePlugins(hooks.New(n.deps.Plugins))
+	}
 	handle(n, crawl.TopicParse, h)
 	return nil
 }
 
 func makeContentSeen(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
-	handle(n, crawl.TopicContentSeen, contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept,
-		Attempts: s.Attempts, Metrics: d.Registry}, n.log))
+	h := contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept, Attempts: s.Attempts,
+		Metrics: d.Registry}, n.log)
+	if d.Plugins != nil {
+		h.UsePlugins(hooks.New(d.Plugins))
+	}
+	handle(n, crawl.TopicContentSeen, h)
 	return nil
 }
 

@@ -66,6 +66,8 @@ func (e *Explanation) answerDone() string {
 		return e.answerAsset()
 	case l.Status/100 == 3:
 		return e.answerRedirect()
+	case e.Content == nil && e.unstored() != "":
+		return "It was fetched, and has no record: " + e.unstored() + "."
 	case e.Content == nil && e.Fingerprint != nil:
 		return "It was fetched, and its fingerprint noted; its record is on its way to the store or was lost there: `whirlpool audit` tells which."
 	case e.Content == nil:
@@ -74,6 +76,17 @@ func (e *Explanation) answerDone() string {
 		return fmt.Sprintf("It was fetched and is a copy (%s) of %s.", e.Content.Similarity, e.Content.DuplicateOf)
 	}
 	return "It was fetched and stored."
+}
+
+// unstored is why a fetched page has no record, as far as crawl.log says; empty: it does not.
+func (e *Explanation) unstored() string {
+	for i := len(e.lines) - 1; i >= 0; i-- {
+		l := &e.lines[i]
+		if node, ok := crawl.PluginOf(l.Reason); ok && l.Verdict == crawl.VerdictRefused {
+			return fmt.Sprintf("node %s of the pipeline dropped it (%s)", node, l.Detail)
+		}
+	}
+	return ""
 }
 
 func (e *Explanation) answerRedirect() string {

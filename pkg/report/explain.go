@@ -76,7 +76,9 @@ type Content struct {
 	DuplicateOf weburl.URL `json:"duplicate_of,omitzero"`
 	Similarity  string     `json:"similarity,omitempty"` // exact or near
 	Truncated   string     `json:"truncated,omitempty"`
-	Revision    uint32     `json:"revision"` // of the job, by whose extraction rules the record was made
+	Plugins     []string   `json:"plugins,omitempty"`       // that it went through: NODE=OWNER/NAME@VERSION
+	Failed      []string   `json:"plugin_errors,omitempty"` // nodes of plug-ins that failed
+	Revision    uint32     `json:"revision"`                // of the job, by whose extraction rules the record was made
 	// OlderRules says that those rules are not the job's present ones.
 	OlderRules bool `json:"older_rules,omitempty"`
 }
@@ -163,7 +165,7 @@ func (s *story) explainContent(ctx context.Context, e *Explanation) error {
 	}
 	e.record = r
 	e.Content = &Content{Title: r.Title, Bytes: r.Bytes, ContentType: r.ContentType, FetchedAt: r.FetchedAt, Links: len(r.Links),
-		Fields: len(r.Fields), DuplicateOf: r.DuplicateOf, Similarity: r.Similarity, Truncated: r.Truncated,
+		Fields: len(r.Fields), DuplicateOf: r.DuplicateOf, Similarity: r.Similarity, Truncated: r.Truncated, Plugins: r.Plugins, Failed: r.PluginErrors,
 		Revision: crawl.EpochOf(r.Epoch)}
 	then, err := s.history.at(ctx, r.Epoch)
 	if err == nil {

@@ -161,6 +161,12 @@ func (e *Explanation) contentText() string {
 	if c.Fields > 0 {
 		text += ", " + plural(c.Fields, "field")
 	}
+	if len(c.Plugins) > 0 {
+		text += "; plug-ins: " + strings.Join(c.Plugins, ", ")
+	}
+	if len(c.Failed) > 0 {
+		text += "; plug-ins that failed: " + strings.Join(c.Failed, ", ")
+	}
 	if c.Truncated != "" {
 		text += fmt.Sprintf("; the body was cut [%s]", c.Truncated)
 	}

@@ -121,10 +121,23 @@ func reasonText(j *crawl.Job, reason, url string) string {
 	if text, ok := reasonTexts[reason]; ok {
 		return text
 	}
+	if node, ok := crawl.PluginOf(reason); ok {
+		return pluginText(j, node)
+	}
 	if text, ok := documentTexts[reason]; ok {
 		return text
 	}
 	return reason
+}
+
+// pluginText explains what a node of the pipeline did.
+func pluginText(j *crawl.Job, node string) string {
+	for _, n := range j.Pipeline.Nodes {
+		if n.ID == node {
+			return fmt.Sprintf("node %s of the pipeline (%s, at %s) dropped it", node, n.Use, n.At)
+		}
+	}
+	return fmt.Sprintf("node %s of an earlier pipeline dropped it", node)
 }
 
 func firstMatch(patterns []string, url string) string {

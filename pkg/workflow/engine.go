@@ -30,6 +30,7 @@ type Progress struct {
 	Known    bool // to the engine
 	Ended    bool // nothing is left to do, or its budget is spent
 	Held     bool
+	HeldBy   string // of a hold that nobody asked for: what the job's pipeline says; empty: there is none
 	Stopped  bool
 	InFlight int    // leases and messages on their way
 	Braked   string // what holds all jobs: disk; empty: nothing

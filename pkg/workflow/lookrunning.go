@@ -33,6 +33,11 @@ func (c *conductor) lookRunning(ctx context.Context, x *Execution, p Progress) e
 			x.BrakedBy, data.BrakedBy = p.Braked, p.Braked
 			return nil
 		})
+	case p.HeldBy != "":
+		return c.move(ctx, x.ID, Running, Pausing, func(x *Execution, data *moved) []Event {
+			x.Desired, x.Reason, data.Reason = Pause, p.HeldBy, p.HeldBy
+			return nil
+		})
 	case p.Held:
 		return c.engine.Hold(ctx, x.ID, false)
 	}

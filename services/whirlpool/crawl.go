@@ -32,6 +32,7 @@ type crawlFlags struct {
 	temporary                              bool // the directory goes when the command ends
 	copies                                 copyFlags
 	outputFlags
+	pluginFlags
 	seedFlags
 	stdin io.Reader // of the command
 }
@@ -76,6 +77,7 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	fl.StringVarP(&f.out, "out", "o", "", "directory of the crawl (default ./crawl-<host>); -: records to standard output")
 	f.addJob(cmd, job)
 	f.addOutput(cmd)
+	f.addPlugins(cmd)
 	fl.Var(&markdownValue{&f.markdown, job}, "markdown", "write the main text of each page as a Markdown file into this `directory`, named after its URL")
 	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
 	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
@@ -262,7 +264,7 @@ func (f *crawlFlags) check() error {
 const maxConcurrency = 65_536
 
 // run crawls into the directory, or to standard output, until the job has ended or a signal stops it.
-func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.Writer) error {
+func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.Writer) (err error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryGoal)
 	}
@@ -271,6 +273,11 @@ func (f *crawlFlags) run(ctx context.Context, job *crawl.Job, stdout, stderr io.
 	if err != nil {
 		return err
 	}
+	plugged, err := f.usePlugins(ctx, job, &opt)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, plugged.Close()) }()
 	if err := f.refusePrivate(ctx, job, &opt, view.screen); err != nil {
 		return err
 	}

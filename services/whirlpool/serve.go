@@ -18,6 +18,7 @@ type serveFlags struct {
 	maxRunning  int
 	logLevel    string
 	engineFlags
+	pluginFlags
 }
 
 func newServe() *cobra.Command {
@@ -50,6 +51,7 @@ nothing either.
 	fl.IntVar(&f.maxRunning, "max-running", 10, "executions that crawl at once")
 	fl.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.add(fl)
+	f.addPlugins(cmd)
 	_ = cmd.MarkFlagDirname("dir") // it was declared above
 	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
 		var level slog.Level

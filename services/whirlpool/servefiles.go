@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/secret"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
@@ -18,7 +21,7 @@ import (
 const filesDir = "files"
 
 // checker checks what a definition has to pass besides its settings: patterns, rules for pages, files.
-func (f *serveFlags) checker() (func(*crawl.Job) error, error) {
+func (f *serveFlags) checker(plugins plugin.Source) (func(*crawl.Job) error, error) {
 	dir, err := filepath.Abs(filepath.Join(f.dir, filesDir))
 	return func(job *crawl.Job) error {
 		if err := errors.Join(checkFiles(job, dir), crawl.CheckPatternSizes(job)); err != nil {
@@ -26,7 +29,8 @@ func (f *serveFlags) checker() (func(*crawl.Job) error, error) {
 		}
 		_, errRules := parser.CompileRules(job.Rules)
 		_, err := urlrules.Compile(job)
-		return errors.Join(err, errRules, f.checkSeeds(job))
+		errs := repo.Check(context.Background(), plugins, &job.Pipeline)
+		return errors.Join(append(errs, err, errRules, f.checkSeeds(job))...)
 	}, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/engine"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/sqlite"
 	"github.com/whirlpool-crawler/whirlpool/pkg/studio"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
@@ -22,6 +23,7 @@ type served struct {
 	log      *slog.Logger
 	store    *sqlite.Store
 	engine   *engine.Engine
+	plugins  *repo.Directory
 	manager  *workflow.Manager
 	explorer *explore.Explorer
 	api      *api.Server
@@ -42,10 +44,14 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if err != nil {
 		return s, err
 	}
+	if s.plugins, err = f.open(); err != nil {
+		return s, err
+	}
+	opt.Plugins = s.plugins
 	if s.engine, err = engine.Open(ctx, opt); err != nil {
 		return s, err
 	}
-	check, err := f.checker()
+	check, err := f.checker(s.plugins) //nolint:contextcheck // definitions are checked by later requests
 	if err != nil {
 		return s, err
 	}
@@ -87,6 +93,9 @@ func (s *served) source(ctx context.Context, id crawl.JobID) (*explore.Source, e
 func (s *served) close() (err error) {
 	if s.engine != nil {
 		err = s.engine.Close()
+	}
+	if s.plugins != nil {
+		err = errors.Join(err, s.plugins.Close())
 	}
 	if s.store != nil {
 		err = errors.Join(err, s.store.Close())

@@ -83,7 +83,7 @@ func (t *Trial) Fit() {
 	if f := t.Fetch; f != nil {
 		f.Detail, f.ContentType = plaintext.Of(f.Detail, MaxShown), plaintext.Of(f.ContentType, MaxShown)
 	}
-	t.Given, t.Answer = plaintext.Of(t.Given, MaxShown), plaintext.Of(t.Answer, MaxShown)
+	t.Given, t.Answer, t.Stopped = plaintext.Of(t.Given, MaxShown), plaintext.Of(t.Answer, MaxShown), plaintext.Of(t.Stopped, MaxShown)
 }
 
 // fitRecord bounds the texts and lists of the record.

@@ -196,6 +196,8 @@ func (t *Trial) contentText() string {
 func (t *Trial) Sentence() string {
 	var text string
 	switch f := t.Fetch; {
+	case t.Stopped != "":
+		return t.Stopped
 	case f == nil:
 		return "it was not asked for"
 	case f.Reason == NoTurn:

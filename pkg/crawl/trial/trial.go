@@ -34,6 +34,8 @@ type Trial struct {
 	// Kept is why the page would have no record; empty: it would have one.
 	Kept string `json:"not_kept,omitempty"`
 	Why  string `json:"not_kept_why,omitempty"` // the same for people; empty: Kept says it all
+	// Stopped is what ended it before its time: a node of a plug-in, and why; empty: nothing did.
+	Stopped string `json:"stopped,omitempty"`
 	// Notes are what people should know of the trial besides.
 	Notes []string `json:"notes,omitempty"`
 	// Answer is all of it in a sentence.

@@ -12,6 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
 )
 
+var similar = map[crawl.Sameness]string{crawl.ExactCopy: "exact", crawl.NearCopy: "near"}
+
 // content has content-seen judge the page over what is stored, which is only read, and keeps the record that it makes.
 func (r *run) content(ctx context.Context, d *crawl.Document) error {
 	t := r.trial
@@ -21,13 +23,16 @@ func (r *run) content(ctx context.Context, d *crawl.Document) error {
 	s := r.begin(trial.StepContent, in)
 	m := r.memory
 	h := contentseen.New(contentseen.Stores{Jobs: r.jobs(), Content: m, Pages: pages{m}, Unkept: m}, r.log)
+	if r.plugins != nil {
+		h.UsePlugins(r.plugins)
+	}
 	if _, err := h.Handle(ctx, d); err != nil {
-		return err
+		return r.ended(err)
 	}
 	c.Took = trial.InSeconds(time.Since(s.started))
-	if t.Content, t.Kept, t.Why = c, m.unkept, d.Why; m.record != nil {
-		c.Similarity, c.CopyOf, c.Distance = m.record.Similarity, m.record.DuplicateOf, m.seen.Distance
-	}
+	r.without(s, crawl.AtRecord)
+	t.Content, t.Kept, t.Why = c, m.unkept, d.Why
+	c.Similarity, c.CopyOf, c.Distance = similar[m.seen.Sameness], m.seen.Of, m.seen.Distance
 	out := with(in, "similarity", c.Similarity, "distance", c.Distance)
 	switch {
 	case t.Kept != "":
@@ -40,6 +45,7 @@ func (r *run) content(ctx context.Context, d *crawl.Document) error {
 	default:
 		s.end(trial.OK, out, "it was compared with nothing: name an execution to compare it with what that has stored")
 	}
+	r.tell(crawl.AtRecord)
 	return r.store(m.record)
 }
 

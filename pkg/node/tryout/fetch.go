@@ -108,7 +108,7 @@ func (r *run) fetch(ctx context.Context) (page *crawl.Page, links *crawl.Links, 
 		s.end(trial.Stopped, with(in, "verdict", "waits", "reason", trial.NoTurn, "detail", turn.Error()), "%s", turn.Error())
 		return nil, nil, nil
 	}
-	if err != nil {
+	if err = r.ended(err); err != nil {
 		return nil, nil, err
 	}
 	f := &trial.Fetch{Verdict: out.Verdict.String(), Status: out.Status, Reason: out.Reason, Detail: out.Detail, ContentType: out.ContentType,
@@ -161,6 +161,8 @@ func (r *run) endFetch(s *step, in object, page *crawl.Page, links *crawl.Links)
 	if page == nil && links == nil {
 		verdict = trial.Stopped
 	}
+	r.without(s, crawl.AtRequest)
+	r.tell(crawl.AtRequest)
 	s.end(verdict, out, "%s", f.Words())
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
@@ -42,7 +43,9 @@ type Options struct {
 	Patience time.Duration
 	// Opener opens documents that are no pages; nil: one of its own.
 	Opener crawl.Opener
-	Stored Stored
+	// Plugins makes what runs the nodes of the job's pipeline, for this trial alone; nil: they are left out.
+	Plugins func(log *slog.Logger) *chain.Runner
+	Stored  Stored
 }
 
 // Given is a page that is tried without a request.

@@ -30,10 +30,15 @@ func (r *run) parse(ctx context.Context, page *crawl.Page) (_ *crawl.Document, e
 	}
 	h := parser.NewHandler(r.jobs(), r.memory, r.log)
 	h.UseOpener(opener)
+	if r.plugins != nil {
+		h.UsePlugins(r.plugins)
+	}
 	events, err := h.Handle(ctx, page)
-	if err != nil {
+	if err = r.ended(err); err != nil {
 		return nil, err
 	}
+	r.without(s, crawl.AtResponse, crawl.AtDocument, crawl.AtLinks)
+	r.replaced()
 	d, ok := events[0].(*crawl.Document)
 	if !ok {
 		return nil, errors.New("the parser made no document")
@@ -45,6 +50,8 @@ func (r *run) parse(ctx context.Context, page *crawl.Page) (_ *crawl.Document, e
 	out := with(in, "title", d.Title, "lang", d.Lang, "charset", d.Charset, "canonical", d.Canonical, "text", d.Text, "text_bytes", len(d.Text),
 		"links", len(d.Links), "assets", len(d.Assets), "noindex", d.NoIndex, "nofollow", d.NoFollow, "cut", d.Cut)
 	out["content_type"] = d.ContentType
+	out = r.asParsed(out)
+	r.tell(crawl.AtResponse)
 	s.end(trial.OK, out, "%s", t.Parse.Words())
 	return d, nil
 }
@@ -77,11 +84,8 @@ func (r *run) sites(d *crawl.Document) error {
 		missing = append(missing, rule.Missing...)
 		r.trial.Sites = append(r.trial.Sites, rule)
 	}
-	fields := object{}
-	for _, f := range slices.Backward(d.Fields) { // the first of a name counts
-		fields[f.Name] = f.Value
-	}
-	out := with(object{"fields": fields}, "rules", r.trial.Sites)
+	defer r.tell(crawl.AtDocument, crawl.AtLinks)
+	out := with(object{"fields": r.fieldsOf(d)}, "rules", r.trial.Sites)
 	switch {
 	case len(rules)+len(r.job.Select) == 0:
 		s.end(trial.Skipped, out, "the job has no site rules")
@@ -93,6 +97,19 @@ func (r *run) sites(d *crawl.Document) error {
 	return nil
 }
 
+// fieldsOf are the fields of a page as its rules made them.
+func (r *run) fieldsOf(d *crawl.Document) object {
+	if was := r.before(crawl.AtDocument); was != nil { // nodes came after the rules
+		fields, _ := was["fields"].(object)
+		return fields
+	}
+	fields := object{}
+	for _, f := range slices.Backward(d.Fields) { // the first of a name counts
+		fields[f.Name] = f.Value
+	}
+	return fields
+}
+
 // maxFound is how many values of a selector are told.
 const maxFound = 5
 
@@ -102,7 +119,7 @@ func (r *run) trace(compiled *parser.Rules, d *crawl.Document, found map[[2]int]
 	if !parser.HasFields(d.ContentType) {
 		return compiled.Trace(u, &html.Node{Type: html.DocumentNode}, func(parser.Traced) bool { return false })
 	}
-	source := parser.Decode(r.trial.Body(), d.ContentType, d.Charset)
+	source := parser.Decode(r.body, d.ContentType, d.Charset)
 	r.trial.SetSource(source)
 	tree, err := html.Parse(bytes.NewReader(source))
 	if err != nil { // it is too deep: the parser has no tree of it either

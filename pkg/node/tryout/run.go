@@ -3,6 +3,7 @@ package tryout
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -29,6 +30,8 @@ type run struct {
 	task    crawl.Task
 	trial   *trial.Trial
 	contact time.Time // end of the last request
+	plugins *plugins
+	body    []byte // that was parsed
 	lines   *lines
 	log     *slog.Logger
 }
@@ -38,10 +41,18 @@ type run struct {
 const told = 2
 
 // Run tries a URL. An error is a fault of the call, or of ours; what the site does is told in the trial.
-func Run(ctx context.Context, opt Options) (*trial.Trial, error) {
+func Run(ctx context.Context, opt Options) (_ *trial.Trial, err error) {
 	started := time.Now()
 	r, u, err := newRun(opt)
 	if err != nil {
+		return nil, err
+	}
+	ctx, err = r.usePlugins(ctx)
+	defer func() { err = errors.Join(err, r.closePlugins()) }()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.useFetcher(); err != nil {
 		return nil, err
 	}
 	defer r.fetcher.Close()
@@ -53,7 +64,7 @@ func Run(ctx context.Context, opt Options) (*trial.Trial, error) {
 	} else {
 		s.end(trial.OK, object{"url": changed}, "it is in its canonical form")
 	}
-	if err := r.all(ctx); err != nil {
+	if err := r.all(ctx); err != nil && !errors.Is(err, errStopped) {
 		return nil, fmt.Errorf("try %s: %w", r.trial.URL, err)
 	}
 	r.trial.Took = trial.InSeconds(time.Since(started))
@@ -83,14 +94,22 @@ func newRun(opt Options) (*run, weburl.URL, error) {
 	if r.robots, err = robotscache.New(r.memory, robotscache.Default()); err != nil {
 		return nil, none, err
 	}
-	if opt.Resolver == nil {
-		if opt.Resolver, err = dnscache.New(opt.DNS, nil); err != nil {
-			return nil, none, err
+	return r, u, nil
+}
+
+// useFetcher makes the fetcher.
+func (r *run) useFetcher() (err error) {
+	if r.opt.Resolver == nil {
+		if r.opt.Resolver, err = dnscache.New(r.opt.DNS, nil); err != nil {
+			return err
 		}
 	}
-	r.fetcher, err = fetcher.New(opt.Fetch, fetcher.Deps{Jobs: r.jobs(), Bodies: r.memory, Robots: r.robots, DNS: opt.Resolver, Archive: r.memory,
-		Jars: r.memory, OwnJars: true})
-	return r, u, err
+	deps := fetcher.Deps{Jobs: r.jobs(), Bodies: r.memory, Robots: r.robots, DNS: r.opt.Resolver, Archive: r.memory, Jars: r.memory, OwnJars: true}
+	if r.plugins != nil {
+		deps.Plugins = r.plugins
+	}
+	r.fetcher, err = fetcher.New(r.opt.Fetch, deps)
+	return err
 }
 
 func (r *run) jobs() crawl.Jobs { return crawl.StaticJobs{r.job.ID: r.job} }

@@ -25,6 +25,7 @@ type step struct {
 	told    trial.Step
 	started time.Time
 	waited  time.Duration
+	nodes   time.Duration // of plug-ins within it, which have steps of their own
 }
 
 // begin begins a step. Lines of the log are its own until the next begins.
@@ -35,7 +36,7 @@ func (r *run) begin(id string, in object) *step {
 
 // end ends it.
 func (s *step) end(v trial.Verdict, out object, format string, args ...any) {
-	took := time.Since(s.started) - s.waited
+	took := time.Since(s.started) - s.waited - s.nodes
 	t := &s.told
 	t.Verdict, t.Text, t.Out = v, plaintext.Of(fmt.Sprintf(format, args...), trial.MaxShown), trial.Shown(out)
 	t.Took, t.Waited = took.Microseconds(), s.waited.Microseconds()

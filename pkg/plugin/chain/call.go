@@ -2,6 +2,7 @@ package chain
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -69,6 +70,8 @@ type Step struct {
 	Answer  *plugin.Answer // nil: it was skipped, or failed
 	Err     error
 	Took    time.Duration
+	// Before and After are the message as JSON.
+	Before, After json.RawMessage
 }
 
 type observerKey struct{}
@@ -78,8 +81,22 @@ func Observe(ctx context.Context, f func(Step)) context.Context {
 	return context.WithValue(ctx, observerKey{}, f)
 }
 
-func observe(ctx context.Context, s Step) {
+// observe tells what became of a message, which was before.
+func observe(ctx context.Context, s Step, before json.RawMessage, m plugin.Message) {
 	if f, ok := ctx.Value(observerKey{}).(func(Step)); ok {
+		s.Before, s.After = before, snapshot(ctx, m)
 		f(s)
 	}
+}
+
+// snapshot is a message as JSON, where somebody observes; else it costs nothing.
+func snapshot(ctx context.Context, m plugin.Message) json.RawMessage {
+	if ctx.Value(observerKey{}) == nil {
+		return nil
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil // a value that JSON has not: nothing is told of it
+	}
+	return text
 }

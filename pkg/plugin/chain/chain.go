@@ -42,6 +42,7 @@ type Runner struct {
 	instances map[instanceKey]*instance
 	states    map[stateKey]*state
 	used      uint64 // counts uses, for who goes first
+	closing   sync.WaitGroup
 }
 
 // New returns a runner without any job.
@@ -62,11 +63,12 @@ type Result struct {
 	Plugged   crawl.Plugged
 }
 
-// Prepare compiles the job's nodes, so that no message waits for that. Its errors name node and plug-in.
+// Prepare compiles the job's nodes and lets them go: what takes long, such as a module, the Source keeps. Its errors
+// name node and plug-in.
 func (r *Runner) Prepare(ctx context.Context, job *crawl.Job) error {
-	c, err := r.acquire(ctx, job)
-	if err == nil {
-		r.release(c)
+	nodes, err := r.compile(ctx, job)
+	for _, n := range nodes {
+		r.giveBack(n.inst)
 	}
 	return err
 }
@@ -108,13 +110,16 @@ func Runs(job *crawl.Job, at crawl.Point) bool {
 
 // pass lets one node handle the message.
 func (r *Runner) pass(ctx context.Context, job *crawl.Job, n *node, call *plugin.Call, out *Result) error {
+	before := snapshot(ctx, call.Message)
 	if n.when != nil {
 		switch yes, err := n.when.Bool(call.Message); {
 		case err != nil:
-			return r.failed(ctx, job, n, fmt.Errorf("when: %w", err), 0, out)
+			err = fmt.Errorf("when: %w", err)
+			observe(ctx, Step{Node: n.spec, Err: err}, before, call.Message)
+			return r.failed(ctx, job, n, err, 0, out)
 		case !yes:
 			n.state.skipped()
-			observe(ctx, Step{Node: n.spec, Skipped: true})
+			observe(ctx, Step{Node: n.spec, Skipped: true}, before, call.Message)
 			return nil
 		}
 	}
@@ -132,11 +137,12 @@ func (r *Runner) pass(ctx context.Context, job *crawl.Job, n *node, call *plugin
 		err = r.apply(job, n, answer, call, out)
 	}
 	if err != nil {
+		observe(ctx, Step{Node: n.spec, Err: err, Took: took}, before, call.Message)
 		return r.failed(ctx, job, n, err, took, out)
 	}
 	n.state.succeeded(answer.Action, took)
 	r.metrics.observe(n, string(answer.Action), took)
-	observe(ctx, Step{Node: n.spec, Answer: answer, Took: took})
+	observe(ctx, Step{Node: n.spec, Answer: answer, Took: took}, before, call.Message)
 	return nil
 }
 
@@ -149,14 +155,14 @@ func (r *Runner) apply(job *crawl.Job, n *node, a *plugin.Answer, call *plugin.C
 			return err
 		}
 	case plugin.Drop, plugin.LinksOnly:
+		if a.Action == plugin.LinksOnly && n.spec.At != crawl.AtResponse {
+			return fmt.Errorf("%w: action %q at point %s: say pass, patch or drop", plugin.ErrAnswer, a.Action, n.spec.At)
+		}
 		out.Drop, out.Why = crawl.PluginReason(n.spec.ID), n.spec.Use
 		if a.Reason != "" {
 			out.Why += ": " + a.Reason
 		}
 		out.LinksOnly = a.Action == plugin.LinksOnly
-		if out.LinksOnly && n.spec.At != crawl.AtResponse {
-			return fmt.Errorf("%w: action %q at point %s: say pass, patch or drop", plugin.ErrAnswer, a.Action, n.spec.At)
-		}
 	default:
 		return fmt.Errorf("%w: action %q: say pass, patch or drop", plugin.ErrAnswer, a.Action)
 	}
@@ -170,7 +176,6 @@ func (r *Runner) apply(job *crawl.Job, n *node, a *plugin.Answer, call *plugin.C
 // failed notes a failure, and does what on_error says.
 func (r *Runner) failed(ctx context.Context, job *crawl.Job, n *node, err error, took time.Duration, out *Result) error {
 	r.metrics.observe(n, "error", took)
-	observe(ctx, Step{Node: n.spec, Err: err, Took: took})
 	if until := n.state.failed(r.cfg.Now(), took); !until.IsZero() {
 		r.cfg.Log.Warn("a plug-in keeps failing: it is left alone for a while, and on_error holds", "job", job.ID, "node", n.spec.ID, "plugin", n.spec.Use,
 			"on_error", n.onError(), "until", until, "error", err)

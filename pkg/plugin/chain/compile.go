@@ -132,7 +132,7 @@ func (r *Runner) forget(c *compiled) {
 	}
 	delete(r.compiled, c.key)
 	if c.users == 0 {
-		go r.close(c)
+		r.closing.Go(func() { r.close(c) })
 	}
 }
 
@@ -284,5 +284,6 @@ func (r *Runner) Close() error {
 	for _, c := range all {
 		r.close(c)
 	}
+	r.closing.Wait()
 	return nil
 }

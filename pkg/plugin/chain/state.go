@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 )
 
-// When a node is left alone: after so many failures in a row, or when half of the last calls failed. Then one call tries
-// again after firstRest, and each time that fails the rest doubles up to longestRest.
+// When a node is left alone: after so many failures in a row, or when half of the last calls failed. Then one call
+// tries again after firstRest, and each time that fails the rest doubles up to longestRest.
 const (
 	maxInRow    = 20
 	window      = 200

@@ -1,5 +1,5 @@
-// Package hooks joins the stages with the plug-ins of jobs: it makes messages of what stages have, runs the nodes of the
-// point, and makes of the messages what stages go on with.
+// Package hooks joins the stages with the plug-ins of jobs: it makes messages of what stages have, runs the nodes of
+// the point, and makes of the messages what stages go on with.
 package hooks
 
 import (

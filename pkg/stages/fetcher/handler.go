@@ -76,29 +76,40 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 	}
-	var login uint64
-	if ok && job.Login.URL != "" {
+	var before []crawl.Event //nolint:prealloc // ask makes it
+	if ok {
+		if out, before, err = h.ask(ctx, job, f, out); err != nil {
+			return nil, err
+		}
+	}
+	out.Follows = f.Task.Tracked && len(before) > 0
+	h.metrics.observe(out)
+	return append(append(before, sitemaps...), out), nil
+}
+
+// ask makes the request of a lease that robots.txt permits, unless the log-in or a plug-in keeps it: then out says why.
+func (h *Handler) ask(ctx context.Context, job *crawl.Job, f *crawl.Fetch, out *crawl.Outcome) (_ *crawl.Outcome, before []crawl.Event, err error) {
+	login, ok := uint64(0), true
+	if job.Login.URL != "" {
 		if login, ok, err = h.logins.gate(ctx, job, f, out); err != nil {
-			return nil, fmt.Errorf("fetch %s: log in: %w", f.Task.URL, err)
+			return nil, nil, fmt.Errorf("fetch %s: log in: %w", f.Task.URL, err)
 		}
 	}
 	var change crawl.RequestChange
 	if ok {
 		if change, ok, err = h.askPlugins(ctx, job, &f.Task, out); err != nil {
-			return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+			return nil, nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
 		}
 	}
-	var before []crawl.Event //nolint:prealloc // attempt makes it
-	if ok {
-		asked := out.CrawlDelay
-		if out, before, err = h.attempt(ctx, job, f, login, change); err != nil {
-			return nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
-		}
-		out.CrawlDelay = asked
+	if !ok {
+		return out, nil, nil
 	}
-	out.Follows = f.Task.Tracked && len(before) > 0
-	h.metrics.observe(out)
-	return append(append(before, sitemaps...), out), nil
+	asked := out.CrawlDelay
+	if out, before, err = h.attempt(ctx, job, f, login, change); err != nil {
+		return nil, nil, fmt.Errorf("fetch %s: %w", f.Task.URL, err)
+	}
+	out.CrawlDelay = asked
+	return out, before, nil
 }
 
 // repeated answers a lease that was delivered before.

@@ -1511,6 +1511,7 @@ export interface components {
             rules: components["schemas"]["TrialRules"];
             site_rules?: components["schemas"]["TrialSite"][];
             steps: components["schemas"]["TrialStep"][];
+            stopped?: string;
             /** Format: double */
             took_seconds: number;
             url: string;

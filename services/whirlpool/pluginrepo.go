@@ -1,0 +1,95 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+)
+
+// Where plug-ins are, and which are trusted, where no flag says it.
+const (
+	pluginsEnv    = "WHIRLPOOL_PLUGINS"
+	pluginKeysEnv = "WHIRLPOOL_PLUGIN_KEYS"
+	processesEnv  = "WHIRLPOOL_PLUGIN_PROCESSES"
+)
+
+// pluginFlags say where plug-ins are, and which are trusted.
+type pluginFlags struct {
+	dir       string
+	keys      []string
+	processes bool
+}
+
+// addPlugins declares the flags.
+func (p *pluginFlags) addPlugins(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&p.dir, "plugins", "", "`directory` of the plug-ins (default: $"+pluginsEnv+", or plugins in your directory of settings)")
+	fl.StringSliceVar(&p.keys, "plugin-key", nil, "minisign public `key` whose plug-ins are trusted, besides those of $"+pluginKeysEnv)
+	fl.BoolVar(&p.processes, "plugin-processes", os.Getenv(processesEnv) == "1",
+		"run plug-ins that are programs, where they are approved: they can do what you can do (or $"+processesEnv+"=1)")
+	_ = cmd.MarkFlagDirname("plugins") // it was declared above
+}
+
+// directory is where the plug-ins are.
+func (p *pluginFlags) directory() (string, error) {
+	if dir := cmp.Or(p.dir, os.Getenv(pluginsEnv)); dir != "" {
+		return dir, nil
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("where plug-ins are kept: %w: give --plugins", err)
+	}
+	return filepath.Join(dir, "whirlpool", "plugins"), nil
+}
+
+// open opens the repository.
+func (p *pluginFlags) open() (*repo.Directory, error) {
+	dir, err := p.directory()
+	if err != nil {
+		return nil, err
+	}
+	keys := p.keys
+	for _, k := range strings.Split(os.Getenv(pluginKeysEnv), ",") {
+		if k = strings.TrimSpace(k); k != "" {
+			keys = append(keys, k)
+		}
+	}
+	d, err := repo.Open(dir, repo.Settings{Loaders: pluginLoaders(dir), Keys: keys, Processes: p.processes})
+	if err != nil {
+		return nil, fmt.Errorf("--plugin-key or $%s: %w", pluginKeysEnv, err)
+	}
+	return d, nil
+}
+
+// me is who approves and disables.
+func me() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return cmp.Or(os.Getenv("USER"), "somebody")
+}
+
+// usePlugins gives a crawl its plug-ins, and finds what is wrong with those of the job before anything is asked for. Close
+// what it returns when the crawl has ended.
+func (p *pluginFlags) usePlugins(ctx context.Context, job *crawl.Job, opt *node.LocalOptions) (*repo.Directory, error) {
+	d, err := p.open()
+	if err != nil {
+		return nil, exitStatus{exitUsage, err}
+	}
+	if errs := repo.Check(ctx, d, &job.Pipeline); len(errs) > 0 {
+		return nil, exitStatus{exitUsage, errors.Join(append(errs, d.Close())...)}
+	}
+	opt.Plugins = d
+	return d, nil
+}
