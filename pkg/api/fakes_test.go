@@ -122,7 +122,8 @@ func (s *service) Diff(ctx context.Context, id string, from, _ int) ([]crawl.Cha
 }
 
 func (s *service) Check(context.Context, string) (*workflow.Checked, error) {
-	return &workflow.Checked{Words: []string{"It crawls."}}, nil
+	job := crawl.DefaultJob()
+	return &workflow.Checked{Definition: &job, Words: []string{"It crawls."}}, nil
 }
 
 func (s *service) Start(ctx context.Context, _, id string, _ workflow.Overrides) (*workflow.Execution, error) {

@@ -82,6 +82,7 @@ func (s *Server) routes() {
 	s.applyRoutes()
 	s.dryRunRoutes()
 	s.previewRoutes()
+	s.pluginRoutes()
 }
 
 // ServeHTTP implements http.Handler.

@@ -1,12 +1,16 @@
 package node
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/trial"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node/tryout"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 )
 
 // Bounds of dry runs.
@@ -33,11 +37,18 @@ func (e *Engine) DryRun(ctx context.Context, job *crawl.Job, url string, depth i
 	bounded.Limits.MaxBody = min(bounded.Limits.MaxBody, maxDryBody)
 	s := e.store
 	opt := tryout.Options{Job: &bounded, URL: url, Depth: depth, Fetch: e.opt.Node.Fetch, Resolver: e.Node.deps.Resolver, Log: e.log, Given: given,
-		Turns: e.frontier, Patience: dryRunWaits, Opener: e.opener, Stored: tryout.Stored{Robots: s.Hosts()}}
+		Turns: e.frontier, Patience: dryRunWaits, Opener: e.opener,
+		Plugins: TrialPlugins(cmp.Or(e.opt.DryPlugins, e.opt.Plugins)), Stored: tryout.Stored{Robots: s.Hosts()}}
 	if _, known, err := e.State(ctx, job.ID); err != nil {
 		return nil, err
 	} else if known {
 		opt.Stored.Copies, opt.Stored.URLs, opt.Stored.Jars = s.ContentSet(), s.URLs(), s.Jars()
 	}
 	return tryout.Run(ctx, opt)
+}
+
+// TrialPlugins makes what runs the plug-ins of a trial: apart from those of the crawls, with breakers and figures of
+// its own. A nil source has those that come with the program.
+func TrialPlugins(source plugin.Source) func(*slog.Logger) *chain.Runner {
+	return func(log *slog.Logger) *chain.Runner { return newPlugins(source, log, nil, nil) }
 }

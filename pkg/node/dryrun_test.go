@@ -115,9 +115,13 @@ func TestDryRunsStoreNothing(t *testing.T) {
 	}
 	other := *job
 	other.ID = "dry-run"
+	other.Pipeline.Nodes = []crawl.PluginNode{{ID: "half", At: crawl.AtRecord, Use: "builtin/map@1", With: map[string]any{"set": map[string]any{"twice": "record.bytes * 2"}}}}
 	fresh := dry(t, e, &other, srv.Web().Seeds()[0], nil)
 	if fresh.Content == nil || fresh.Content.Judged || len(fresh.Steps) < 8 {
 		t.Errorf("a job that is not known: %+v", fresh)
+	}
+	if fresh.Content == nil || !strings.Contains(string(fresh.Record), `"twice":`) || fresh.Steps[len(fresh.Steps)-2].ID != "half" {
+		t.Errorf("a node of its pipeline: %s, %+v", fresh.Record, fresh.Steps)
 	}
 	body := known.Body()
 	copied := dry(t, e, job, url+"?copy=1", &tryout.Given{Body: body})

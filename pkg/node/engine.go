@@ -36,6 +36,8 @@ type EngineOptions struct {
 	Metrics prometheus.Registerer // nil: none
 	// Plugins is where the plug-ins of jobs come from; nil: those that come with the program.
 	Plugins plugin.Source
+	// DryPlugins is where those of dry runs come from: also ones that nobody vouches for; nil: as Plugins.
+	DryPlugins plugin.Source
 }
 
 // Engine crawls many jobs at once on one machine: one store, one bus, one frontier. So politeness holds over all of

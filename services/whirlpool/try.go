@@ -14,6 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/trial"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node/tryout"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
@@ -162,7 +163,7 @@ func (f *crawlFlags) trial(cmd *cobra.Command, job crawl.Job, args []string) (*t
 		return nil, err
 	}
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError}))
-	return &tryout.Options{Job: final, URL: raw, Fetch: opt.Node.Fetch, DNS: opt.DNS, Log: log}, nil
+	return &tryout.Options{Job: final, URL: raw, Fetch: opt.Node.Fetch, DNS: opt.DNS, Log: log, Plugins: node.TrialPlugins(opt.Plugins)}, nil
 }
 
 // showTrial prints a trial, and keeps its body where that was asked for.

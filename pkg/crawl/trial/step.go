@@ -2,6 +2,7 @@ package trial
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -79,6 +80,8 @@ func compare(out []Change, under string, before, after map[string]any) []Change 
 			out = append(out, Change{Key: name, Before: was})
 		case isObject && too:
 			out = compare(out, name+".", inner, other)
+		case objects(was) && objects(is):
+			out = compare(out, name, byPlace(was), byPlace(is))
 		case !reflect.DeepEqual(was, is):
 			out = append(out, Change{Key: name, Before: was, After: is})
 		}
@@ -92,6 +95,26 @@ func compare(out []Change, under string, before, after map[string]any) []Change 
 			continue
 		}
 		out = append(out, Change{Key: under + key, After: is})
+	}
+	return out
+}
+
+// objects reports whether a value is a list of objects, such as links.
+func objects(v any) bool {
+	list, ok := v.([]any)
+	if !ok || len(list) == 0 {
+		return false
+	}
+	_, ok = list[0].(map[string]any)
+	return ok
+}
+
+// byPlace is a list as an object, so that what differs in a part of it is told.
+func byPlace(v any) map[string]any {
+	list, _ := v.([]any)
+	out := make(map[string]any, len(list))
+	for i, part := range list {
+		out[fmt.Sprintf("[%d]", i)] = part
 	}
 	return out
 }

@@ -35,7 +35,7 @@ func (r *run) content(ctx context.Context, d *crawl.Document) error {
 	c.Similarity, c.CopyOf, c.Distance = similar[m.seen.Sameness], m.seen.Of, m.seen.Distance
 	out := with(in, "similarity", c.Similarity, "distance", c.Distance)
 	switch {
-	case t.Kept != "":
+	case t.Kept != "" && len(r.at(crawl.AtRecord)) == 0: // else a node was asked, whose step comes
 		s.end(trial.Against, with(in, "not_kept", t.Kept, "why", t.Why), "it would have no record: %s %s", t.Kept, t.Why)
 	case c.Similarity != "":
 		out["copy_of"] = c.CopyOf.String()

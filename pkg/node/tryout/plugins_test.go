@@ -145,7 +145,7 @@ func TestNodesThatEndIt(t *testing.T) {
 		{"a request is dropped", "n:stopped fetch:stopped", "refused [plugin:n]", 1, node("n", crawl.AtRequest, "builtin/filter@1", "", no)},
 		{"an answer is dropped", "n:stopped parse:ok", "not stored [plugin:n]", 2, node("n", crawl.AtResponse, "builtin/filter@1", "", no)},
 		{"a document is dropped", "n:stopped", "not stored [plugin:n]", 2, node("n", crawl.AtDocument, "builtin/filter@1", "", no)},
-		{"a record is dropped", "content:against n:stopped record:skipped", "not stored [plugin:n]", 2, node("n", crawl.AtRecord, "builtin/filter@1", "", no)},
+		{"a record is dropped", "content:ok n:stopped record:skipped", "not stored [plugin:n]", 2, node("n", crawl.AtRecord, "builtin/filter@1", "", no)},
 		{"a failure is passed over", "n:failed links:ok", "it is fetched and stored", 2, node("n", crawl.AtDocument, "test/fails@1", "", nil)},
 		{"a failure drops", "n:failed", "not stored [plugin:n]", 2, node("n", crawl.AtDocument, "test/fails@1", crawl.OnErrorDrop, nil)},
 		{"a failure is tried again", "n:failed", "node n (test/fails@1) failed, and on_error says that the page is handled again", 2, node("n", crawl.AtDocument, "test/fails@1", crawl.OnErrorRetry, nil)},

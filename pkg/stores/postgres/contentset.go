@@ -122,6 +122,25 @@ func (c *ContentSet) Claim(ctx context.Context, fp crawl.Fingerprint, near int, 
 	return t.seen, nil
 }
 
+// Peek answers as Claim would, and claims nothing: nothing is stored and nobody waits for it.
+func (c *ContentSet) Peek(ctx context.Context, fp crawl.Fingerprint, near int, confirm func(mine, theirs []byte) bool) (
+	crawl.Seen, error) {
+	var t contentClaim
+	err := c.s.do(ctx, fmt.Sprintf("compare the content of %s", fp.URL), func(ctx context.Context) (err error) {
+		number, known, err := c.s.jobs.find(ctx, fp.Job)
+		if err != nil || !known {
+			return err
+		}
+		key, b := fp.URL.Key(), &pgx.Batch{}
+		t = contentClaim{job: number, id: key[:], fp: fp, near: min(near, maxNear), confirm: confirm}
+		t.ask(b)
+		answers := c.s.pool.SendBatch(ctx, b)
+		defer func() { err = errors.Join(err, answers.Close()) }()
+		return t.read(answers)
+	})
+	return t.seen, err
+}
+
 // describe runs ANALYZE while the table is young. The server's own first run comes a minute after the first rows. Until
 // then it plans for an empty table, for which every index is as good as the right one. describe runs after 100, 800,
 // 6,400 and 51,200 claims; from there on the server's own runs are frequent enough.
@@ -198,11 +217,7 @@ func (t *contentClaim) look(ctx context.Context, conn *pgxpool.Conn) (err error)
 	b := &pgx.Batch{}
 	b.Queue(beginSQL)
 	b.Queue(lockSQL, t.locks())
-	b.Queue(formerSQL, t.job, t.id)
-	b.Queue(originalSQL, t.job, t.fp.Digest[:], t.id)
-	if t.testsNear() {
-		b.Queue(nearSQL, nearArgs(t.job, t.id, t.fp.Simhash, t.near)...)
-	}
+	t.ask(b)
 	answers := conn.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, answers.Close()) }()
 	for range 2 {
@@ -210,6 +225,20 @@ func (t *contentClaim) look(ctx context.Context, conn *pgxpool.Conn) (err error)
 			return err
 		}
 	}
+	return t.read(answers)
+}
+
+// ask asks what the claim is decided by.
+func (t *contentClaim) ask(b *pgx.Batch) {
+	b.Queue(formerSQL, t.job, t.id)
+	b.Queue(originalSQL, t.job, t.fp.Digest[:], t.id)
+	if t.testsNear() {
+		b.Queue(nearSQL, nearArgs(t.job, t.id, t.fp.Simhash, t.near)...)
+	}
+}
+
+// read decides by the answers.
+func (t *contentClaim) read(answers pgx.BatchResults) error {
 	if err := t.readFormer(answers); err != nil || t.answered {
 		return err
 	}

@@ -29,6 +29,7 @@ func ContentSet(t *testing.T, open func(t *testing.T) crawl.ContentSet) {
 		"other content forgets the former":            otherContentForgets,
 		"a copy that changes leaves its original":     copyChanges,
 		"jobs do not mix":                             jobsApart,
+		"a page that changed is no copy of itself":    changesALittle,
 		"200 exact copies at once leave one original": exactRace,
 		"200 near copies at once leave one original":  nearRace,
 		"200 claims of one URL get one answer":        sameURLRace,
@@ -230,6 +231,12 @@ func copyChanges(_ *testing.T, c contentSet) {
 	c.wantOriginal(page("b", "something else", 1<<63-1), 3)
 	c.wantExact(page("c", "text", 7), a)
 	c.wantNear(page("d", "text!", 7), a, 3)
+}
+
+func changesALittle(_ *testing.T, c contentSet) {
+	c.wantOriginal(page("a", "text", 7), 3)
+	c.wantOriginal(page("a", "text!", 5), 3)
+	c.wantNear(page("b", "text?", 4), page("a", "text!", 5), 3)
 }
 
 func jobsApart(_ *testing.T, c contentSet) {
