@@ -62,9 +62,12 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if err := settings.restore(ctx); err != nil {
 		return s, err
 	}
-	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Explore: s.explorer, Crawls: &crawls{s: s, dir: f.dir, check: check, began: time.Now()}, DryRuns: dryRuns{s.engine},
-		Vault:    s.store,
-		Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
+	if err := s.noteRevisions(ctx); err != nil {
+		return s, err
+	}
+	all := &crawls{s: s, dir: f.dir, check: check, began: time.Now()}
+	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Explore: s.explorer, Crawls: all, DryRuns: dryRuns{s.engine}, Previews: previews{all},
+		Plugins: servePlugins{s}, Vault: s.store, Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
 	return s, err
 }
 
