@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/wasm"
 )
@@ -15,6 +17,9 @@ func pluginLoaders(dir string) map[plugin.Tier]repo.Loader {
 	return map[plugin.Tier]repo.Loader{
 		plugin.WASM: func(ctx context.Context, p *repo.Package, _ string) (plugin.Plugin, error) {
 			return loadModule(ctx, filepath.Join(dir, "cache"), p)
+		},
+		plugin.Process: func(_ context.Context, p *repo.Package, dir string) (plugin.Plugin, error) {
+			return process.Load(p.Descriptor, dir, slog.Default())
 		},
 	}
 }
@@ -35,7 +40,7 @@ func loadModule(ctx context.Context, cache string, p *repo.Package) (plugin.Plug
 	}
 	m, err := host.Load(ctx, p.Descriptor, p.Entry())
 	if err != nil {
-		return nil, errors.Join(err, host.Close())
+		return nil, errors.Join(err, host.Close()) //nolint:contextcheck // it must be closed in any case
 	}
 	return &hosted{m, host}, nil
 }
