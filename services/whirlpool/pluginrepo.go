@@ -15,6 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/tiers"
 )
 
 // Where plug-ins are, and which are trusted, where no flag says it.
@@ -65,7 +66,7 @@ func (p *pluginFlags) open() (*repo.Directory, error) {
 			keys = append(keys, k)
 		}
 	}
-	d, err := repo.Open(dir, repo.Settings{Loaders: pluginLoaders(dir), Keys: keys, Processes: p.processes})
+	d, err := repo.Open(dir, repo.Settings{Loaders: tiers.Loaders(dir), Keys: keys, Processes: p.processes})
 	if err != nil {
 		return nil, fmt.Errorf("--plugin-key or $%s: %w", pluginKeysEnv, err)
 	}

@@ -1,4 +1,5 @@
-package main
+// Package tiers has the loaders of all tiers of plug-ins.
+package tiers
 
 import (
 	"context"
@@ -12,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/wasm"
 )
 
-// pluginLoaders are the tiers that this program runs. Compiled modules are kept below dir.
-func pluginLoaders(dir string) map[plugin.Tier]repo.Loader {
+// Loaders are the tiers that programs run. Compiled modules are kept below dir.
+func Loaders(dir string) map[plugin.Tier]repo.Loader {
 	return map[plugin.Tier]repo.Loader{
 		plugin.WASM: func(ctx context.Context, p *repo.Package, _ string) (plugin.Plugin, error) {
 			return loadModule(ctx, filepath.Join(dir, "cache"), p)
