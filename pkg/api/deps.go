@@ -21,6 +21,7 @@ type Deps struct {
 	Explore   explore.Reader
 	Crawls    Crawls
 	DryRuns   DryRuns      // nil: there are none
+	Plugins   Plugins      // nil: there are none
 	Vault     Vault        // of sessions, keys and answers
 	Settings  Settings     // nil: there are none
 	Studio    http.Handler // at /; nil: there is none

@@ -79,6 +79,7 @@ func (s *Server) routes() {
 	s.eventRoutes()
 	s.applyRoutes()
 	s.dryRunRoutes()
+	s.pluginRoutes()
 }
 
 // ServeHTTP implements http.Handler.

@@ -33,7 +33,7 @@ func (m *Manager) read(source string) (*definition, error) {
 		return nil, &Invalid{faultsOf(source, err)}
 	}
 	if err := m.check(&job); err != nil {
-		return nil, &Invalid{faultsOf(source, err)}
+		return nil, &Invalid{withNodes(faultsOf(source, err), &job)}
 	}
 	d := &definition{job: &job}
 	if d.canonical, err = canonical(&job); err != nil {

@@ -116,6 +116,7 @@ type Checked struct {
 // Fault is an error in a definition.
 type Fault struct {
 	Key     string `json:"key,omitempty"`
+	Node    string `json:"node,omitempty"` // id of the pipeline's node that it is of
 	Line    int    `json:"line,omitempty"` // from 1
 	Column  int    `json:"column,omitempty"`
 	Message string `json:"message"`

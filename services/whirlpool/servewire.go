@@ -72,8 +72,7 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 		return s, err
 	}
 	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Explore: s.explorer, Crawls: &crawls{s: s, dir: f.dir, check: check, began: time.Now()}, DryRuns: dryRuns{s.engine, tried},
-		Vault:    s.store,
-		Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
+		Plugins: servePlugins{s}, Vault: s.store, Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
 	return s, err
 }
 

@@ -449,6 +449,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{ex}/pipeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the nodes of an execution's pipeline did, and what waits before each stage */
+        get: operations["getPipeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{ex}/records": {
         parameters: {
             query?: never;
@@ -818,6 +835,40 @@ export interface paths {
         put?: never;
         /** Elements of a page as plain text, to pick one from */
         post: operations["outlinePage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what nodes of pipelines can use, with their points and the schema of their settings */
+        get: operations["listPlugins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{owner}/{name}/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a plug-in */
+        get: operations["getPlugin"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1678,6 +1729,7 @@ export interface components {
             /** Format: int64 */
             line?: number;
             message: string;
+            node?: string;
         };
         Field: {
             name: string;
@@ -1902,6 +1954,11 @@ export interface components {
             reason: string;
             topic: string;
             vhost?: string;
+        };
+        Limits: {
+            memory?: string;
+            output?: string;
+            timeout?: string;
         };
         LinkState: {
             key?: string;
@@ -2161,6 +2218,41 @@ export interface components {
             /** Format: int64 */
             vnodes: number;
         };
+        NodeNow: {
+            at: string;
+            /** Format: int64 */
+            calls: number;
+            /** Format: int64 */
+            dropped: number;
+            /** Format: int64 */
+            errors: number;
+            node: string;
+            /**
+             * Format: int64
+             * @description microseconds of a call, within a factor of two
+             */
+            p50_us: number;
+            /** Format: int64 */
+            p95_us: number;
+            /**
+             * Format: int64
+             * @description not called, because it had failed too often
+             */
+            passed: number;
+            /** Format: int64 */
+            patched: number;
+            /**
+             * Format: int64
+             * @description its condition was not true
+             */
+            skipped: number;
+            /**
+             * Format: date-time
+             * @description until when it is not called, because it failed too often
+             */
+            tripped?: string;
+            use: string;
+        };
         Outline: {
             cut?: boolean;
             nodes: components["schemas"]["OutlineNode"][];
@@ -2196,6 +2288,52 @@ export interface components {
         Piece: {
             hit?: boolean;
             text: string;
+        };
+        PipelineNow: {
+            /** @description in the order of the points */
+            nodes: components["schemas"]["NodeNow"][];
+            /** @description messages before each stage, of all executions */
+            waiting: {
+                [key: string]: number;
+            };
+        };
+        Plugin: {
+            authors?: string[];
+            /** @description JSON Schema of its settings */
+            config: {
+                [key: string]: unknown;
+            };
+            /** @description of its package; built-in ones have none */
+            digest?: string;
+            license?: string;
+            limits: components["schemas"]["Limits"];
+            name: string;
+            /** Format: date-time */
+            pushed?: string;
+            /** @description the points that it can be used at */
+            serves: components["schemas"]["PluginServes"][];
+            summary: string;
+            /** @enum {string} */
+            tier: "builtin" | "wasm" | "process";
+            trust: components["schemas"]["Trust"];
+            /** @description as a node names it: OWNER/NAME@VERSION */
+            use: string;
+            version: string;
+        };
+        PluginList: {
+            /** @description what lies in the repository and cannot be read */
+            faults?: string[];
+            items: components["schemas"]["Plugin"][];
+        };
+        PluginServes: {
+            /** @description fields that it adds, with their types */
+            adds?: {
+                [key: string]: string;
+            };
+            /** @description body: the page's bytes; text: its text */
+            needs?: string[];
+            /** @enum {string} */
+            point: "provider" | "request" | "response" | "document" | "links" | "record" | "output";
         };
         Policy: {
             css?: string;
@@ -2785,6 +2923,16 @@ export interface components {
             verdict: string;
             /** Format: int64 */
             waited_us?: number;
+        };
+        Trust: {
+            /** Format: date-time */
+            at?: string;
+            by?: string;
+            level: string;
+            signer?: string;
+            usable: boolean;
+            wants?: string;
+            why?: string;
         };
         ValidateWorkflowRequest: {
             source: string;
@@ -3873,6 +4021,38 @@ export interface operations {
             };
         };
     };
+    getPipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineNow"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
     listRecords: {
         parameters: {
             query?: {
@@ -4677,6 +4857,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Outline"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listPlugins: {
+        parameters: {
+            query?: {
+                /** @description only those that serve it */
+                point?: "provider" | "request" | "response" | "document" | "links" | "record" | "output";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    getPlugin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                owner: string;
+                name: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plugin"];
                 };
             };
             /** @description Error */

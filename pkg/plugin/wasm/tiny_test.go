@@ -1,0 +1,90 @@
+package wasm_test
+
+import "encoding/binary"
+
+// tiny assembles a module by hand: what wp_alloc, wp_configure and wp_document return are constants.
+type tiny struct {
+	abi      int32
+	alloc    int32
+	answer   string // at address 1024
+	at       int32  // where it says that the answer lies; 0: where it does
+	size     int32  // how long it says that it is; 0: as long as it is
+	without  string // an export that it lacks
+	imports  string // a module that it imports a function "f" from
+	endless  bool   // wp_document is an endless loop
+	noResult bool   // wp_document has another type
+}
+
+func section(id byte, content []byte) []byte {
+	return append(append([]byte{id}, uleb(uint64(len(content)))...), content...)
+}
+
+func vec(items ...[]byte) []byte {
+	out := uleb(uint64(len(items)))
+	for _, i := range items {
+		out = append(out, i...)
+	}
+	return out
+}
+
+func uleb(n uint64) []byte { return binary.AppendUvarint(nil, n) }
+
+func sleb(n int64) (out []byte) {
+	for {
+		b := byte(n & 0x7f)
+		n >>= 7
+		if n == 0 && b&0x40 == 0 || n == -1 && b&0x40 != 0 {
+			return append(out, b)
+		}
+		out = append(out, b|0x80)
+	}
+}
+
+func name(s string) []byte { return append(uleb(uint64(len(s))), s...) }
+
+func code(body ...byte) []byte {
+	return append(uleb(uint64(len(body)+2)), append([]byte{0}, append(body, 0x0b)...)...)
+}
+
+func i32(n int32) []byte { return append([]byte{0x41}, sleb(int64(n))...) }
+
+func i64(n int64) []byte { return append([]byte{0x42}, sleb(n)...) }
+
+func (t tiny) assemble() []byte {
+	at, size := t.at, t.size
+	if at == 0 {
+		at = 1024
+	}
+	if size == 0 {
+		size = int32(len(t.answer))
+	}
+	answer := i64(int64(uint32(at))<<32 | int64(uint32(size)))
+	if t.endless {
+		answer = append([]byte{0x03, 0x40, 0x0c, 0x00, 0x0b}, answer...) // loop br 0 end
+	}
+	document := byte(2)
+	if t.noResult {
+		document, answer = 1, i32(0)
+	}
+	first := byte(0)
+	var imports []byte
+	if t.imports != "" {
+		first = 1
+		imports = section(2, vec(append(append(name(t.imports), name("f")...), 0x00, 0x00)))
+	}
+	exports := [][]byte{append(name("memory"), 0x02, 0x00)}
+	for i, n := range []string{"whirlpool_abi", "wp_alloc", "wp_configure", "wp_document"} {
+		if n != t.without {
+			exports = append(exports, append(name(n), 0x00, first+byte(i)))
+		}
+	}
+	out := []byte("\x00asm\x01\x00\x00\x00")
+	out = append(out, section(1, vec([]byte{0x60, 0, 1, 0x7f}, []byte{0x60, 1, 0x7f, 1, 0x7f}, []byte{0x60, 1, 0x7f, 1, 0x7e}))...)
+	out = append(out, imports...)
+	out = append(out, section(3, vec([]byte{0}, []byte{1}, []byte{2}, []byte{document}))...)
+	out = append(out, section(5, vec([]byte{0x00, 1}))...)
+	out = append(out, section(7, vec(exports...))...)
+	out = append(out, section(10, vec(code(i32(t.abi)...), code(i32(t.alloc)...), code(i64(0)...), code(answer...)))...)
+	data := append(append([]byte{0x00}, i32(1024)...), 0x0b)
+	return append(out, section(11, vec(append(data, name(t.answer)...)))...)
+}

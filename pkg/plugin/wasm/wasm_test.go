@@ -1,0 +1,344 @@
+package wasm_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/wasm"
+)
+
+var descriptor = &plugin.Descriptor{Name: "x/y", Version: "1.0.0", Entry: "plugin.wasm", Limits: plugin.Limits{Memory: 32 << 20},
+	Serves: []plugin.Serves{{Point: crawl.AtDocument, Needs: []string{plugin.NeedsBody, plugin.NeedsText}}}}
+
+// hostile is the module of testdata, built once, and compiled once by a host that all tests share.
+var hostile = sync.OnceValues(func() (plugin.Plugin, error) {
+	dir, err := os.MkdirTemp("", "whirlpool-wasm-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	file := filepath.Join(dir, "hostile.wasm")
+	build := exec.Command("go", "build", "-buildmode=c-shared", "-o", file, "./testdata/hostile")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	module, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	h, err := wasm.New(wasm.Config{})
+	if err != nil {
+		return nil, err
+	}
+	return h.Load(context.Background(), descriptor, module)
+})
+
+func instanceOf(tb testing.TB, with map[string]any) plugin.Instance {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("compiles a module of 3 MB")
+	}
+	p, err := hostile()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	i, err := p.Configure(context.Background(), crawl.AtDocument, with)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := i.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return i
+}
+
+func callOf(title string) *plugin.Call {
+	return &plugin.Call{Message: &plugin.Document{URL: "https://a.test/", Title: title, Text: "text"}, Now: time.Date(2026, 11, 23, 8, 0, 0, 5, time.UTC),
+		ID: "job https://a.test/", Body: func() []byte { return []byte("<p>here</p>") }}
+}
+
+// handle makes a call with a limit.
+func handle(i plugin.Instance, title string, limit time.Duration) (*plugin.Answer, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	return i.Handle(ctx, callOf(title))
+}
+
+func TestWhatAModuleMustNotDo(t *testing.T) {
+	i := instanceOf(t, nil)
+	for title, want := range map[string]error{"loop": plugin.ErrTimeout, "hoard": plugin.ErrMemory, "trap": plugin.ErrTrap, "exit": plugin.ErrTrap,
+		"large": plugin.ErrOutput, "drop": plugin.ErrAnswer} {
+		limit := time.Minute
+		if title == "loop" {
+			limit = 100 * time.Millisecond
+		}
+		start := time.Now()
+		if _, err := handle(i, title, limit); !errors.Is(err, want) {
+			t.Errorf("%s: %v after %v; want %v", title, err, time.Since(start), want)
+		}
+		if a, err := handle(i, "fine", time.Minute); err != nil || a.Action != plugin.Pass {
+			t.Errorf("after %s: %+v, %v", title, a, err)
+		}
+	}
+}
+
+// A program that stops is no fault of the module.
+func TestACallThatIsGivenUp(t *testing.T) {
+	i := instanceOf(t, nil)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	time.AfterFunc(50*time.Millisecond, func() { cancel(errors.New("the program stops")) })
+	_, err := i.Handle(ctx, callOf("loop"))
+	if err == nil || errors.Is(err, plugin.ErrTimeout) || !strings.Contains(err.Error(), "the program stops") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The same input gives the same output, on an instance that was used and on a fresh one. Nothing of the machine is seen.
+func TestTheSameInputGivesTheSameOutput(t *testing.T) {
+	var first string
+	for range 3 {
+		i := instanceOf(t, nil)
+		for range 3 {
+			a, err := handle(i, "look", time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _ := json.Marshal(a)
+			if first == "" {
+				first = string(got)
+			}
+			if string(got) != first {
+				t.Errorf("got  %s\nwant %s", got, first)
+			}
+			if _, err := handle(i, "log", time.Minute); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, want := range []string{`"now":"2026-11-23T08:00:00.000000005Z"`, `"file":"true"`, `"env":0`, `"body":11`} {
+		if !strings.Contains(first, want) {
+			t.Errorf("%s lacks %s", first, want)
+		}
+	}
+	other := callOf("look")
+	other.ID = "another"
+	a, err := instanceOf(t, nil).Handle(context.Background(), other)
+	if got, _ := json.Marshal(a); err != nil || string(got) == first {
+		t.Errorf("another message has the same random bytes: %s, %v", got, err)
+	}
+}
+
+func TestLogAndCountersAreBounded(t *testing.T) {
+	i := instanceOf(t, nil)
+	a, err := handle(i, "log", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes := 0
+	for _, l := range a.Log {
+		bytes += len(l)
+	}
+	if bytes == 0 || bytes > 8<<10 {
+		t.Errorf("%d bytes of log", bytes)
+	}
+	p, _ := hostile()
+	if n := len(p.(interface{ Counters() map[string]int64 }).Counters()); n != 32 {
+		t.Errorf("%d counters", n)
+	}
+}
+
+func TestSettingsThatAModuleRefuses(t *testing.T) {
+	instanceOf(t, nil)
+	p, _ := hostile()
+	_, err := p.Configure(context.Background(), crawl.AtDocument, map[string]any{"bad": true})
+	if bad := (*plugin.ConfigError)(nil); !errors.As(err, &bad) || bad.Path != "bad" {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := p.Configure(ctx, crawl.AtDocument, map[string]any{"loop": true}); !errors.Is(err, plugin.ErrTimeout) {
+		t.Errorf("a loop in configure: %v", err)
+	}
+	if _, err := p.Configure(context.Background(), crawl.AtRecord, nil); err == nil {
+		t.Error("it serves a point that its descriptor does not name")
+	}
+}
+
+// Many callers at once get answers of their own, and nothing is left behind.
+func TestManyCallsAtOnce(t *testing.T) {
+	before := runtime.NumGoroutine()
+	i := instanceOf(t, nil)
+	var group sync.WaitGroup
+	for w := range 8 {
+		group.Go(func() {
+			for n := range 20 {
+				title := []string{"scan", "fine", "trap"}[(w+n)%3]
+				a, err := handle(i, title, time.Minute)
+				switch {
+				case title == "trap":
+					if !errors.Is(err, plugin.ErrTrap) {
+						t.Error(err)
+					}
+				case err != nil:
+					t.Error(title, err)
+				case title == "scan" && fmt.Sprint(a.Patch.(*plugin.DocumentPatch).Fields["e"]) != "2":
+					t.Errorf("%+v", a.Patch)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := i.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := runtime.NumGoroutine(); n > before+2 {
+		t.Errorf("%d goroutines, %d before", n, before)
+	}
+}
+
+func TestModulesThatAreNone(t *testing.T) {
+	h, err := wasm.New(wasm.Config{Cache: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	fine := tiny{abi: 1, alloc: 4096, answer: `{"action":"pass"}`}
+	for name, c := range map[string]struct {
+		module []byte
+		serves crawl.Point
+		want   string
+	}{
+		"no module":      {[]byte("hello"), crawl.AtDocument, "is no WASM module"},
+		"another import": {tiny{abi: 1, imports: "env"}.assemble(), crawl.AtDocument, "imports env.f"},
+		"lacks alloc":    {tiny{abi: 1, without: "wp_alloc"}.assemble(), crawl.AtDocument, "does not export wp_alloc"},
+		"lacks a point":  {fine.assemble(), crawl.AtRecord, "does not export wp_record"},
+		"other type":     {tiny{abi: 1, noResult: true}.assemble(), crawl.AtDocument, "other parameters or results"},
+		"output":         {fine.assemble(), crawl.AtOutput, "cannot serve"},
+	} {
+		d := *descriptor
+		d.Serves = []plugin.Serves{{Point: c.serves}}
+		if _, err := h.Load(t.Context(), &d, c.module); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+	}
+	two := tiny{abi: 2}.assemble()
+	p, err := h.Load(t.Context(), descriptor, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Configure(t.Context(), crawl.AtDocument, nil); err == nil || !strings.Contains(err.Error(), "speaks whirlpool:2") {
+		t.Errorf("another version: %v", err)
+	}
+}
+
+func TestAnswersOfTinyModules(t *testing.T) {
+	h, err := wasm.New(wasm.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		m    tiny
+		want error
+	}{
+		"pass":                {tiny{answer: `{"action":"pass"}`}, nil},
+		"no JSON":             {tiny{answer: `hello`}, plugin.ErrAnswer},
+		"wrong type":          {tiny{answer: `{"action":"patch","patch":{"title":7}}`}, plugin.ErrAnswer},
+		"outside":             {tiny{answer: `{}`, at: 65530, size: 100}, plugin.ErrAnswer},
+		"far outside":         {tiny{answer: `{}`, at: -1, size: 10}, plugin.ErrAnswer},
+		"larger than allowed": {tiny{answer: `{}`, size: 2 << 20}, plugin.ErrOutput},
+		"negative size":       {tiny{answer: `{}`, size: -5}, plugin.ErrOutput},
+		"alloc outside":       {tiny{answer: `{}`, alloc: 65535}, plugin.ErrAnswer},
+		"endless":             {tiny{answer: `{}`, endless: true}, plugin.ErrTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.m.abi = 1
+			if c.m.alloc == 0 {
+				c.m.alloc = 4096
+			}
+			p, err := h.Load(t.Context(), descriptor, c.m.assemble())
+			if err != nil {
+				t.Fatal(err)
+			}
+			i, err := p.Configure(t.Context(), crawl.AtDocument, nil)
+			if name == "alloc outside" {
+				if !errors.Is(err, c.want) {
+					t.Error(err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := handle(i, "x", 300*time.Millisecond); !errors.Is(err, c.want) || c.want == nil && err != nil {
+				t.Errorf("%v; want %v", err, c.want)
+			}
+		})
+	}
+}
+
+func FuzzAnswers(f *testing.F) {
+	for _, s := range []string{`{"action":"pass"}`, `{"action":"patch","patch":{"title":"x"}}`, `{"action":"drop","reason":"a"}`, "", "{"} {
+		f.Add([]byte(s))
+	}
+	h, err := wasm.New(wasm.Config{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		if len(answer) > 2000 {
+			return
+		}
+		p, err := h.Load(t.Context(), descriptor, tiny{abi: 1, alloc: 4096, answer: string(answer)}.assemble())
+		if err != nil {
+			t.Fatal(err)
+		}
+		i, err := p.Configure(t.Context(), crawl.AtDocument, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err := i.Handle(t.Context(), callOf("x")); err == nil && a == nil {
+			t.Error("neither an answer nor an error")
+		}
+	})
+}
+
+// A page of 30 KB: a call that passes, and a loop over its bytes, the price of interruption (wazero#2466).
+func BenchmarkPage(b *testing.B) {
+	i := instanceOf(b, nil)
+	body := bytes.Repeat([]byte("some text here "), 2000)
+	for _, title := range []string{"pass", "scan"} {
+		b.Run(title, func(b *testing.B) {
+			call := callOf(title)
+			call.Body = func() []byte { return body }
+			call.Message.(*plugin.Document).Text = string(body)
+			b.ReportAllocs()
+			for b.Loop() {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+				if _, err := i.Handle(ctx, call); err != nil {
+					b.Fatal(err)
+				}
+				cancel()
+			}
+		})
+	}
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"context"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/api"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+)
+
+// servePlugins gives the API the plug-ins of the repository, and what the engine knows of those in use.
+type servePlugins struct{ s *served }
+
+var _ api.Plugins = servePlugins{}
+
+// List implements api.Plugins.
+func (p servePlugins) List(context.Context) ([]repo.Item, error) { return p.s.plugins.All() }
+
+// Figures implements api.Plugins.
+func (p servePlugins) Figures(_ context.Context, id crawl.JobID) ([]chain.Figures, error) {
+	return p.s.engine.Figures(id), nil
+}
+
+// Waiting implements api.Plugins.
+func (p servePlugins) Waiting(context.Context) (map[string]int, error) {
+	return p.s.engine.Waiting(), nil
+}
