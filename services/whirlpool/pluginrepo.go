@@ -105,8 +105,8 @@ func me() string {
 	return cmp.Or(os.Getenv("USER"), "somebody")
 }
 
-// usePlugins gives a crawl its plug-ins, and finds what is wrong with those of the job before anything is asked for. Close
-// what it returns when the crawl has ended.
+// usePlugins gives a crawl its plug-ins, and finds what is wrong with those of the job before anything is asked for.
+// Close what it returns when the crawl has ended.
 func (p *pluginFlags) usePlugins(ctx context.Context, job *crawl.Job, opt *node.LocalOptions) (*repo.Directory, error) {
 	d, err := p.open()
 	if err != nil {

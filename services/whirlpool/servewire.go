@@ -59,11 +59,6 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if err != nil {
 		return s, err
 	}
-	checkDry, err := f.checker(s.dry) //nolint:contextcheck // as above
-	if err != nil {
-		return s, err
-	}
-	tried := workflow.NewManager(s.store, s.engine, workflow.Options{Check: checkDry, Log: log}) // it checks, and is not run
 	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: check, Log: log})
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(f.dir, "search"), Source: s.source, Log: log, Ring: ring})
 	s.engine.SetLogIndex(s.explorer)
@@ -71,7 +66,11 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if err := settings.restore(ctx); err != nil {
 		return s, err
 	}
-	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Explore: s.explorer, Crawls: &crawls{s: s, dir: f.dir, check: check, began: time.Now()}, DryRuns: dryRuns{s.engine, tried},
+	if err := s.noteRevisions(ctx); err != nil {
+		return s, err
+	}
+	all := &crawls{s: s, dir: f.dir, check: check, began: time.Now()}
+	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Explore: s.explorer, Crawls: all, DryRuns: dryRuns{s, f}, Previews: previews{all},
 		Plugins: servePlugins{s}, Vault: s.store, Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
 	return s, err
 }
