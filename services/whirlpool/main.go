@@ -15,8 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 )
 
-// Exit statuses: as asked, failure, bad usage, and not to the end: a crawl that was stopped before its end, an audit
-// that could not prove everything.
+// Exit statuses: success, failure, bad usage, and incomplete: a crawl that was stopped before its end, an audit that
+// could not check everything.
 const (
 	exitOK       = 0
 	exitFailure  = 1

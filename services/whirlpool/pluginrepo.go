@@ -16,6 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/tiers"
 )
 
 // Where plug-ins are, and which are trusted, where no flag says it.
@@ -90,7 +91,7 @@ func (p *pluginFlags) openWith(unsigned bool) (*repo.Directory, error) {
 			keys = append(keys, k)
 		}
 	}
-	d, err := repo.Open(dir, repo.Settings{Loaders: pluginLoaders(dir), Keys: keys, Processes: p.processes && !unsigned, Unsigned: unsigned})
+	d, err := repo.Open(dir, repo.Settings{Loaders: tiers.Loaders(dir), Keys: keys, Processes: p.processes && !unsigned, Unsigned: unsigned})
 	if err != nil {
 		return nil, fmt.Errorf("--plugin-key or $%s: %w", pluginKeysEnv, err)
 	}

@@ -231,7 +231,10 @@ func TestProgramsNeedApprovalAndASetting(t *testing.T) {
 	wants(t, err, "programs are not allowed here")
 	var at string
 	d := open(t, dir, repo.Settings{Processes: true, Loaders: map[plugin.Tier]repo.Loader{
-		plugin.Process: func(_ context.Context, p *repo.Package, dir string) (plugin.Plugin, error) { at = dir; return fake{p}, nil }}})
+		plugin.Process: func(_ context.Context, p *repo.Package, dir string) (plugin.Plugin, error) {
+			at = dir
+			return fake{p}, nil
+		}}})
 	if _, err := d.Plugin(t.Context(), use, ""); err != nil {
 		t.Fatal(err)
 	}

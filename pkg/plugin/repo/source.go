@@ -72,7 +72,7 @@ func (d *Directory) load(ctx context.Context, use, digest string) (plugin.Plugin
 	d.mu.Unlock()
 	if !ok {
 		l.plugin, l.err = d.loadNow(context.WithoutCancel(ctx), use, digest) // others wait for it, too
-		if l.err != nil { // the next one tries again: it may have been approved by then
+		if l.err != nil {                                                    // the next one tries again: it may have been approved by then
 			d.mu.Lock()
 			delete(d.loaded, digest)
 			d.mu.Unlock()

@@ -1,4 +1,5 @@
-package main
+// Package tiers has the loaders of all tiers of plug-ins.
+package tiers
 
 import (
 	"context"
@@ -12,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/wasm"
 )
 
-// pluginLoaders are the tiers that this program runs. Compiled modules are kept below dir.
-func pluginLoaders(dir string) map[plugin.Tier]repo.Loader {
+// Loaders are the tiers that programs run. Compiled modules are kept below dir.
+func Loaders(dir string) map[plugin.Tier]repo.Loader {
 	return map[plugin.Tier]repo.Loader{
 		plugin.WASM: func(ctx context.Context, p *repo.Package, _ string) (plugin.Plugin, error) {
 			return loadModule(ctx, filepath.Join(dir, "cache"), p)
@@ -40,7 +41,7 @@ func loadModule(ctx context.Context, cache string, p *repo.Package) (plugin.Plug
 	}
 	m, err := host.Load(ctx, p.Descriptor, p.Entry())
 	if err != nil {
-		return nil, errors.Join(err, host.Close())
+		return nil, errors.Join(err, host.Close()) //nolint:contextcheck // it must be closed in any case
 	}
 	return &hosted{m, host}, nil
 }
