@@ -33,6 +33,8 @@ type Deps struct {
 
 // DryRuns sends URLs through the pipeline without storing anything.
 type DryRuns interface {
+	// Check reads a definition as workflow.Service does, and permits plug-ins that nobody vouches for.
+	Check(ctx context.Context, source string) (*workflow.Checked, error)
 	// DryRun tries a URL with a job whose definition was checked. trial.ErrBusy: too many are under way.
 	DryRun(ctx context.Context, job *crawl.Job, t Tried) (*trial.Trial, error)
 }

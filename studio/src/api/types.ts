@@ -46,3 +46,4 @@ export type Outline = S["Outline"];
 export type OutlineNode = S["OutlineNode"];
 export type Proposed = S["Proposed"];
 export type Proposal = S["Proposal"];
+export type Preview = S["Preview"];
