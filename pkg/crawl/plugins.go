@@ -39,7 +39,7 @@ const MaxPluginTime = 2 * time.Second
 // Point is a place in the pipeline where plug-ins run.
 type Point string
 
-// The points, in the order in which a page passes them.
+// The points, in the order in which a page passes them. Nothing runs at provider and output yet: jobs cannot name them.
 const (
 	AtProvider Point = "provider" // seeds of the job
 	AtRequest  Point = "request"  // in the fetcher, before the request
@@ -50,10 +50,8 @@ const (
 	AtOutput   Point = "output"   // behind the stored records
 )
 
-// Points returns all points, in order.
-func Points() []Point {
-	return []Point{AtProvider, AtRequest, AtResponse, AtDocument, AtLinks, AtRecord, AtOutput}
-}
+// Points returns the points at which jobs can have nodes, in order.
+func Points() []Point { return []Point{AtRequest, AtResponse, AtDocument, AtLinks, AtRecord} }
 
 // OnError says what follows a failure of a plug-in.
 type OnError string
