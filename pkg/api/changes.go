@@ -1,9 +1,7 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -13,20 +11,13 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-// Revision is the settings of an execution from a moment on.
-type Revision struct {
-	Epoch   uint32          `json:"epoch"`
-	At      time.Time       `json:"at"`
-	Changes []crawl.Change  `json:"changes" doc:"from the one before"`
-	Job     json.RawMessage `json:"job" doc:"all settings, by the keys of a job file"`
-}
-
 // NewRevision changes the settings of an execution.
 type NewRevision struct {
-	Patch   map[string]any `json:"patch" doc:"JSON merge patch (RFC 7396) of the settings, by the keys of a job file"`
-	Epoch   uint32         `json:"epoch,omitempty" doc:"of the revision that was edited; 409 if it is no longer the last one; 0: not checked"`
-	DryRun  bool           `json:"dry_run,omitempty" doc:"tell what would change, and change nothing"`
-	Message string         `json:"message,omitempty" maxLength:"500"`
+	Edit
+	PreviewID string `json:"preview_id,omitempty" maxLength:"40" doc:"of the preview that was looked at; 409 if it was made of a revision that is no longer the last one"`
+	DryRun    bool   `json:"dry_run,omitempty" doc:"tell what would change, and change nothing"`
+	Message   string `json:"message,omitempty" maxLength:"500" doc:"why, for whoever looks at it later"`
+	Resume    bool   `json:"resume,omitempty" doc:"let an execution that has ended go on by it"`
 }
 
 // NewSeeds are further seeds.
@@ -51,6 +42,8 @@ func (s *Server) changeRoutes() {
 		s.listRevisions)
 	add(s, route{method: http.MethodPost, path: "/executions/{ex}/revisions", id: "addRevision", role: Operator, status: http.StatusCreated,
 		text: "Change settings of an execution, also while it runs"}, s.addRevision)
+	add(s, route{method: http.MethodPost, path: "/executions/{ex}/revisions/{epoch}:undo", id: "undoRevision", role: Operator, status: http.StatusCreated,
+		text: "Take a revision back: the settings before it become a new one"}, s.undoRevision)
 	add(s, route{method: http.MethodPost, path: "/executions/{ex}/seeds", id: "addSeeds", role: Operator, status: http.StatusAccepted, text: "Queue further seeds"},
 		s.addSeeds)
 	for _, held := range []bool{true, false} {
@@ -61,110 +54,96 @@ func (s *Server) changeRoutes() {
 	}
 }
 
-func (s *Server) listRevisions(ctx context.Context, in *ExecutionPath) (*body[workflow.List[Revision]], error) {
-	if _, err := s.Workflows.Execution(ctx, in.job()); err != nil {
-		return nil, err
-	}
-	revisions, err := s.Crawls.Revisions(ctx, in.job())
-	if err != nil {
-		return nil, err
-	}
-	l := workflow.List[Revision]{Items: make([]Revision, len(revisions))}
-	for i, r := range revisions {
-		out := Revision{Epoch: crawl.EpochOf(r.Job.Epoch), At: r.At, Changes: []crawl.Change{}}
-		if i > 0 {
-			out.Changes = full(crawl.Changes(revisions[i-1].Job, r.Job))
-		}
-		if out.Job, err = json.Marshal(r.Job); err != nil {
-			return nil, err
-		}
-		l.Items[len(revisions)-1-i] = out // the newest first
-	}
-	return list(ctx, s, &l, nil)
-}
-
 func (s *Server) addRevision(ctx context.Context, in *struct {
 	ExecutionPath
-	Body NewRevision
+	IfMatch string `header:"If-Match" maxLength:"40" doc:"epoch of the revision that was edited; 409 if it is no longer the last one"`
+	Body    NewRevision
 }) (*body[control.Revised], error) {
-	e, err := s.Workflows.Execution(ctx, in.job())
+	if err := in.Body.match(ctx, in.IfMatch); err != nil {
+		return nil, err
+	}
+	return s.revise(ctx, in.job(), &in.Body)
+}
+
+func (s *Server) undoRevision(ctx context.Context, in *struct {
+	ExecutionPath
+	Epoch uint32 `path:"epoch" minimum:"2" doc:"of the revision that is taken back"`
+	Body  *struct {
+		Message string `json:"message,omitempty" maxLength:"500"`
+		Epoch   uint32 `json:"epoch,omitempty" doc:"of the last revision; 409 if there is a newer one; 0: not checked"`
+		Resume  bool   `json:"resume,omitempty" doc:"let an execution that has ended go on by it"`
+	}
+}) (*body[control.Revised], error) {
+	r := NewRevision{Edit: Edit{Undo: in.Epoch}}
+	if b := in.Body; b != nil {
+		r.Message, r.Epoch, r.Resume = b.Message, b.Epoch, b.Resume
+	}
+	return s.revise(ctx, in.job(), &r)
+}
+
+// revise makes a revision of an execution.
+func (s *Server) revise(ctx context.Context, id crawl.JobID, r *NewRevision) (*body[control.Revised], error) {
+	e, err := s.Workflows.Execution(ctx, id)
+	if err == nil {
+		err = mayRevise(e)
+	}
+	if err == nil && r.PreviewID != "" {
+		err = s.previews.based(id, r)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if e.State.Ended() {
-		return nil, fmt.Errorf("%w: the execution has ended: resume it, or change the workflow and run that", workflow.ErrConflict)
-	}
-	patch := &patching{ctx: ctx, revision: &in.Body}
-	revised, err := s.Crawls.Revise(ctx, actorOf(ctx), in.job(), patch.apply)
-	if err == nil && patch.dry != nil {
-		return ok(*patch.dry, nil)
+	p := &patching{ctx: ctx, s: s, revision: r}
+	mayTake(ctx, reviseTime)
+	revised, err := s.Crawls.Revise(ctx, workflow.Note{Actor: actorOf(ctx), Message: r.Message, Undoes: r.Undo}, id, p.apply)
+	switch {
+	case err == nil && p.dry != nil:
+		return ok(*p.dry, nil)
+	case err == nil && e.State.Ended() && r.Resume:
+		_, err = s.Workflows.Wish(ctx, actorOf(ctx), id, workflow.Run, r.Message)
+	case err == nil && e.State.Ended():
+		revised.Applies = "when the execution is resumed"
 	}
 	return okOf(revised, err)
 }
 
-// patching makes a revision by a merge patch. A dry one keeps the job as it is, and notes what would change.
+// reviseTime is how long a revision may take: its plug-ins may have to be fetched.
+const reviseTime = 2 * time.Minute
+
+// mayRevise says why the settings of an execution cannot change any more.
+func mayRevise(e *workflow.Execution) error {
+	switch {
+	case e.State == workflow.Cancelled:
+		return fmt.Errorf("%w: the execution was cancelled: change the workflow and run that", workflow.ErrConflict)
+	case !e.Trimmed.IsZero():
+		return fmt.Errorf("%w: the crawl state of the execution is discarded: change the workflow and run that", workflow.ErrConflict)
+	case e.State == workflow.Pending || e.State == workflow.Starting:
+		return fmt.Errorf("%w: the execution has not begun: wait until it runs, or cancel it, change the workflow and run that", workflow.ErrConflict)
+	}
+	return nil
+}
+
+// patching makes a revision by an edit. A dry one keeps the job as it is, and notes what would change.
 type patching struct {
 	ctx      context.Context
+	s        *Server
 	revision *NewRevision
 	dry      *control.Revised
 }
 
 func (p *patching) apply(job *crawl.Job) (*crawl.Job, error) {
-	if at := crawl.EpochOf(job.Epoch); p.revision.Epoch != 0 && p.revision.Epoch != at {
-		return nil, fmt.Errorf("%w: the settings are at revision %d now: read them again", workflow.ErrConflict, at)
-	}
-	next, err := merged(p.ctx, job, p.revision.Patch)
+	next, err := p.revision.of(p.ctx, p.s, job)
 	if err != nil || !p.revision.DryRun {
 		return next, err
 	}
 	if err := next.Validate(); err != nil {
 		return nil, problem(p.ctx, http.StatusUnprocessableEntity, err.Error())
 	}
+	if err := crawl.CheckChange(job, next); err != nil {
+		return nil, err
+	}
 	p.dry = &control.Revised{Job: job.ID, Epoch: crawl.EpochOf(job.Epoch), Changes: full(crawl.Changes(job, next))}
 	return job, nil
-}
-
-// merged is a job with a merge patch. A key that no job has is an error.
-func merged(ctx context.Context, job *crawl.Job, patch map[string]any) (*crawl.Job, error) {
-	data, err := json.Marshal(job)
-	if err != nil {
-		return nil, err
-	}
-	var whole map[string]any
-	if err := json.Unmarshal(data, &whole); err != nil {
-		return nil, err
-	}
-	if data, err = json.Marshal(mergePatch(whole, patch)); err != nil {
-		return nil, err
-	}
-	next := *job
-	fresh := crawl.Job{ID: job.ID, Epoch: job.Epoch}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&fresh); err != nil {
-		return nil, problem(ctx, http.StatusUnprocessableEntity, fmt.Sprintf("the patch cannot be applied: %v", err))
-	}
-	next = fresh
-	return &next, nil
-}
-
-// mergePatch is RFC 7396.
-func mergePatch(into, patch map[string]any) map[string]any {
-	if into == nil {
-		into = map[string]any{}
-	}
-	for key, value := range patch {
-		switch v := value.(type) {
-		case nil:
-			delete(into, key)
-		case map[string]any:
-			inner, _ := into[key].(map[string]any)
-			into[key] = mergePatch(inner, v)
-		default:
-			into[key] = value
-		}
-	}
-	return into
 }
 
 func (s *Server) addSeeds(ctx context.Context, in *struct {

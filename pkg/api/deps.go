@@ -9,6 +9,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/preview"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/trial"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
@@ -21,6 +22,7 @@ type Deps struct {
 	Explore   explore.Reader
 	Crawls    Crawls
 	DryRuns   DryRuns      // nil: there are none
+	Previews  Previews     // nil: there are none
 	Plugins   Plugins      // nil: there are none
 	Vault     Vault        // of sessions, keys and answers
 	Settings  Settings     // nil: there are none
@@ -31,8 +33,17 @@ type Deps struct {
 
 // DryRuns sends URLs through the pipeline without storing anything.
 type DryRuns interface {
+	// Check reads a definition as workflow.Service does, and permits plug-ins that nobody vouches for.
+	Check(ctx context.Context, source string) (*workflow.Checked, error)
 	// DryRun tries a URL with a job whose definition was checked. trial.ErrBusy: too many are under way.
 	DryRun(ctx context.Context, job *crawl.Job, t Tried) (*trial.Trial, error)
+}
+
+// Previews counts what edits would do.
+type Previews interface {
+	// Preview tells what an edit of a job would do, first by a sample, then exactly. It stores nothing. A job that cannot
+	// be is a *control.Misuse or a permanent error.
+	Preview(ctx context.Context, next *crawl.Job, tell func(*preview.Answer)) error
 }
 
 // Tried is what a dry run tries.
@@ -49,8 +60,9 @@ type Crawls interface {
 	View(ctx context.Context, id crawl.JobID) (report.View, error)
 	Progress(ctx context.Context, id crawl.JobID) (workflow.Progress, error)
 	Revisions(ctx context.Context, id crawl.JobID) ([]crawl.Revision, error)
-	// Revise makes a new revision of a job: what change makes of the present one.
-	Revise(ctx context.Context, actor string, id crawl.JobID, change control.Change) (*control.Revised, error)
+	// Revise makes a new revision of a job: what change makes of the present one. It is proposed, checked, and applies
+	// from the next lease on, or is discarded with the reason.
+	Revise(ctx context.Context, n workflow.Note, id crawl.JobID, change control.Change) (*control.Revised, error)
 	// Seed queues further seeds, and says how many were not known.
 	Seed(ctx context.Context, id crawl.JobID, urls []string) (queued int, err error)
 	// Replay puts dead letters back.

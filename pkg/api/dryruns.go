@@ -129,9 +129,9 @@ func (s *Server) sourceOf(ctx context.Context, id string, number int) (string, e
 	return v.Source, nil
 }
 
-// checked reads a definition as a workflow's is read.
+// checked reads a definition.
 func (s *Server) checked(ctx context.Context, source string) (*crawl.Job, error) {
-	c, err := s.Workflows.Check(ctx, source)
+	c, err := s.DryRuns.Check(ctx, source)
 	switch {
 	case err != nil:
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/trial"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
 // tries is an api.DryRuns that tells what it was asked.
@@ -21,6 +22,10 @@ type tries struct {
 	err   error
 	began chan struct{} // a try waits until its caller has gone; nil: it does not
 	ended chan error
+}
+
+func (f *tries) Check(ctx context.Context, source string) (*workflow.Checked, error) {
+	return newService().Check(ctx, source)
 }
 
 func (f *tries) DryRun(ctx context.Context, job *crawl.Job, t Tried) (*trial.Trial, error) {

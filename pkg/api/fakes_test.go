@@ -205,7 +205,7 @@ func (fakeCrawls) Revisions(context.Context, crawl.JobID) ([]crawl.Revision, err
 	return []crawl.Revision{{Job: &job}}, nil
 }
 
-func (f fakeCrawls) Revise(_ context.Context, _ string, id crawl.JobID, change control.Change) (*control.Revised, error) {
+func (f fakeCrawls) Revise(_ context.Context, _ workflow.Note, id crawl.JobID, change control.Change) (*control.Revised, error) {
 	job := crawl.DefaultJob()
 	job.ID, job.Seeds = id, []string{"http://a.test/"}
 	next, err := change(&job)

@@ -16,6 +16,7 @@ var renamed = map[string]string{
 	"explore.Change":  "RecordChange",
 	"explore.Index":   "IndexState",
 	"ruletest.Node":   "OutlineNode",
+	"preview.Answer":  "PreviewAnswer",
 }
 
 // nameOf names the schema of a type.
@@ -27,6 +28,9 @@ func nameOf(t reflect.Type, hint string) string {
 	wing := t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:]
 	if other := renamed[wing+"."+name]; other != "" {
 		return other
+	}
+	if wing == "preview" && t.Name() != "Answer" {
+		return "Preview" + name
 	}
 	if wing == "trial" {
 		return "Trial" + strings.TrimPrefix(name, "Trial")

@@ -26,9 +26,11 @@ type Server struct {
 	guard   *guard
 	hub     *hub
 	answers *answers
-	safe    safe
-	secret  []byte // of cursors
-	handler http.Handler
+	// previews are those that were asked for of late.
+	previews *previews
+	safe     safe
+	secret   []byte // of cursors
+	handler  http.Handler
 	// patience is how long a reader of a stream may take for a write.
 	patience time.Duration
 	now      func() time.Time
@@ -49,7 +51,7 @@ func New(ctx context.Context, d Deps) (*Server, error) {
 		return nil, err
 	}
 	s.guard, s.answers = newGuard(s), newAnswers(s)
-	s.hub = newHub(ctx, s)
+	s.hub, s.previews = newHub(ctx, s), newPreviews(ctx)
 	s.api = humago.New(s.mux, config())
 	s.api.UseMiddleware(s.checkRole, timed)
 	s.routes()
@@ -79,6 +81,7 @@ func (s *Server) routes() {
 	s.eventRoutes()
 	s.applyRoutes()
 	s.dryRunRoutes()
+	s.previewRoutes()
 	s.pluginRoutes()
 }
 

@@ -127,8 +127,8 @@ type ResponseChange struct {
 	Plugged
 }
 
-// Add notes what further plug-ins did.
-func (p *Plugged) Add(more Plugged) {
+// AddPlugins notes what further plug-ins did.
+func (p *Plugged) AddPlugins(more Plugged) {
 	p.Plugins = slices.Concat(p.Plugins, more.Plugins)
 	p.PluginErrors = slices.Concat(p.PluginErrors, more.PluginErrors)
 }

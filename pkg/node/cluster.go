@@ -51,8 +51,12 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 	}
 	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, opener: newOpener(p.Log)}
 	c.kept = &keptLazily{open: c.connectMongo}
-	c.plugins = newPlugins(nil, p.Log, p.Registry, c.holdFor)
-	c.closers = append(c.closers, c.opener.Close, c.plugins.Close, c.kept.close)
+	source, closeSource, err := pluginSource(p.Config.Plugins)
+	if err != nil {
+		return err
+	}
+	c.plugins = newPlugins(source, p.Log, p.Registry, c.holdFor)
+	c.closers = append(c.closers, c.opener.Close, closeSource, c.plugins.Close, c.kept.close)
 	defer func() { err = errors.Join(err, c.close()) }()
 	if err := c.open(ctx); err != nil {
 		if ctx.Err() != nil {

@@ -12,6 +12,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/builtin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/expr"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/tiers"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
 // newPlugins returns what runs the plug-ins of jobs. A nil source has those that come with the program. hold pauses a
@@ -25,6 +28,18 @@ func newPlugins(source plugin.Source, log *slog.Logger, metrics prometheus.Regis
 
 func compileWhen(at crawl.Point, text string) (chain.Condition, error) {
 	return expr.Compile(at, text, expr.AsBool())
+}
+
+// pluginSource opens the repository that a program's configuration names; nil: there is none.
+func pluginSource(cfg process.Plugins) (plugin.Source, func() error, error) {
+	if cfg.Dir == "" {
+		return nil, func() error { return nil }, nil
+	}
+	d, err := repo.Open(cfg.Dir, repo.Settings{Loaders: tiers.Loaders(cfg.Dir), Keys: cfg.Keys, Processes: cfg.Processes})
+	if err != nil {
+		return nil, nil, fmt.Errorf("plugins: %w", err)
+	}
+	return d, d.Close, nil
 }
 
 // builtins are the plug-ins that come with the program.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
@@ -38,14 +37,11 @@ func (l *Local) remember(ctx context.Context, dir string, job *crawl.Job) error 
 // Revise makes a specification the one that applies, and returns it with what it changes. The lines of its blacklist
 // become part of it: the file may change without it.
 func Revise(ctx context.Context, jobs crawl.JobStore, job *crawl.Job) (*crawl.Job, []crawl.Change, error) {
-	next := *job
-	if next.Blacklist != "" && next.BlacklistEntries == nil {
-		var err error
-		if next.BlacklistEntries, err = urlrules.BlacklistLines(next.Blacklist); err != nil {
-			return nil, nil, err
-		}
+	next, err := withBlacklist(job)
+	if err != nil {
+		return nil, nil, err
 	}
-	current, added, err := jobs.AddRevision(ctx, &next)
+	current, added, err := jobs.AddRevision(ctx, next)
 	if err != nil || !added || current.Epoch == max(1, current.First) {
 		return current, nil, err
 	}

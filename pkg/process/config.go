@@ -26,6 +26,7 @@ type Config struct {
 	ZooKeeper ZooKeeper `yaml:"zookeeper"` // no addresses: a node on its own
 	Ring      Ring      `yaml:"ring"`
 	Disk      Disk      `yaml:"disk"`
+	Plugins   Plugins   `yaml:"plugins"`
 	Fetch     Fetch     `yaml:"fetch"`
 	Frontier  Frontier  `yaml:"frontier"`
 	// Workers bounds the messages that a stage handles at once. The fetcher's bound is fetch.concurrency.
@@ -110,6 +111,14 @@ type Disk struct {
 	Limit float64 `yaml:"limit"` // part of the disk, 0 to 1, at which fetching pauses
 }
 
+// Plugins says which plug-ins the pipelines of jobs may use besides those that come with the program. All programs of
+// all nodes need the same ones.
+type Plugins struct {
+	Dir       string   `yaml:"dir"`       // repository that "whirlpool plugin push" fills; empty: there is none
+	Keys      []string `yaml:"keys"`      // minisign public keys; plug-ins that they signed are trusted, others need approval
+	Processes bool     `yaml:"processes"` // run plug-ins that are programs, where they are approved
+}
+
 // Fetch says how the fetcher reaches the web.
 type Fetch struct {
 	Concurrency     int  `yaml:"concurrency"`        // requests at once of one fetcher, over all hosts
@@ -191,6 +200,7 @@ func Default() Config {
 		ZooKeeper: ZooKeeper{Addresses: []string{}, SessionTimeout: crawl.Duration(10 * time.Second), Root: "/whirlpool"},
 		Ring:      Ring{Name: "main", Management: []string{}, Weight: 1, Grace: crawl.Duration(15 * time.Second), Partition: ring.ByHost.String(), Vnodes: ring.DefaultVnodes},
 		Disk:      Disk{Spool: "spool", Limit: 0.90},
+		Plugins:   Plugins{Keys: []string{}},
 		Fetch:     Fetch{Concurrency: 256, IdleConnections: 512},
 		Frontier:  Frontier{Window: 256, ActiveHosts: 65_536, HeldTasks: 16_384},
 		Workers:   defaultWorkers(),

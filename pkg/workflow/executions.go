@@ -94,17 +94,6 @@ func (m *Manager) Annotate(ctx context.Context, actor string, id crawl.JobID, lo
 	})
 }
 
-// Revised notes that the engine runs the execution by a further revision of its settings.
-func (m *Manager) Revised(ctx context.Context, actor string, id crawl.JobID, epoch uint32, changes []crawl.Change) (*Execution, error) {
-	return m.change(ctx, id, func(x *Execution) ([]Event, error) {
-		if epoch <= x.Epoch {
-			return nil, nil
-		}
-		x.Epoch = epoch
-		return []Event{m.event(actor, "execution.revised", map[string]any{"epoch": epoch, "changes": changes})}, nil
-	})
-}
-
 // Delete implements Service.
 func (m *Manager) Delete(ctx context.Context, actor string, id crawl.JobID, keepRecords bool) error {
 	_, err := m.change(ctx, id, func(x *Execution) ([]Event, error) {

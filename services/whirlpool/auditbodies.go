@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
-// auditBodies reads every body that a directory keeps. One that is being written has a name of its own, and is not
-// read; what is left of a process that was killed then is garbage, which goes with the crawl.
+// auditBodies reads every body that a directory keeps. A body that is being written has a temporary name and is not
+// read. Temporary files of a killed process are garbage, deleted with the crawl.
 func auditBodies(ctx context.Context, dir string, r *crawl.AuditReport) error {
 	if r.Directory == nil {
 		return nil

@@ -28,7 +28,7 @@ func newBench() *cobra.Command {
 		Long: `Each benchmark measures against the raw limit of the same run, so that its ratios can be compared between machines, and
 prints the command that reproduces it.`,
 	}
-	cmd.AddCommand(benchAll(), benchCrawl(), benchURLSet(), benchFrontier(), benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(), benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(), benchRaw())
+	cmd.AddCommand(benchAll(), benchCrawl(), benchOutputs(), benchURLSet(), benchFrontier(), benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(), benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(), benchRaw())
 	return cmd
 }
 
@@ -189,15 +189,19 @@ func (b *crawlBench) raw(ctx context.Context) (usageOf, error) {
 func (b *crawlBench) crawl(ctx context.Context, i int) (usageOf, error) {
 	dir := filepath.Join(b.dir, fmt.Sprintf("run-%d", i))
 	defer os.RemoveAll(dir)
-	args := append([]string{"crawl", "-o", dir, "--quiet", "--allow-private", "--delay", "0s", "--dns", b.web.DNS, "--scope", "any",
-		"--max-pages", "0", "--ignore-robots", "--no-sitemaps", "--host-connections", strconv.Itoa(b.concurrency), "--contact", "bench@whirlpool.invalid",
-		"--concurrency", strconv.Itoa(b.concurrency)}, b.web.Seeds...)
-	u, err := b.measure(ctx, io.Discard, args...)
+	u, err := b.measure(ctx, io.Discard, b.crawlArgs(dir)...)
 	if err != nil {
 		return u, err
 	}
 	u.pages, err = countLines(filepath.Join(dir, "pages.jsonl"))
 	return u, err
+}
+
+// crawlArgs are the arguments of a crawl of the synthetic web without delays.
+func (b *crawlBench) crawlArgs(dir string) []string {
+	return append([]string{"crawl", "-o", dir, "--quiet", "--allow-private", "--delay", "0s", "--dns", b.web.DNS, "--scope", "any",
+		"--max-pages", "0", "--ignore-robots", "--no-sitemaps", "--host-connections", strconv.Itoa(b.concurrency), "--contact", "bench@whirlpool.invalid",
+		"--concurrency", strconv.Itoa(b.concurrency)}, b.web.Seeds...)
 }
 
 func countLines(file string) (n int, err error) {

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// benchRaw is the raw limit of a crawl in Go: net/http, the tokenizer, a map. It keeps nothing, obeys nothing and
-// survives nothing.
+// benchRaw is the raw limit of a crawl in Go: net/http, the tokenizer, a map. It stores nothing, ignores robots.txt and
+// delays, and cannot resume.
 func benchRaw() *cobra.Command {
 	var dns string
 	var concurrency int

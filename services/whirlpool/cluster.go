@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
-// clusterFlag adds the flag that turns a command from a directory to a cluster: its value is the configuration of a
-// node's programs, or empty where the variables, or the usual file, say it all.
+// clusterFlag adds the flag that applies a command to a cluster instead of a directory. Its value is the configuration
+// file of a node's programs, or empty to take it from the environment or the usual file.
 func clusterFlag(cmd *cobra.Command) *clusterRef {
 	ref := &clusterRef{}
 	cmd.Flags().StringVar(&ref.file, "cluster", "", "ask the cluster that this node configuration `file` names (without =FILE: "+

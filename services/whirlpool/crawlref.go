@@ -54,8 +54,8 @@ func (r *crawlRef) check() error {
 	return nil
 }
 
-// choose does one thing with a crawl's directory, or another with a cluster. It is the only place that asks which of
-// them a command is about.
+// choose calls one function for a crawl's directory and another for a cluster. It is the only place that distinguishes
+// them.
 func (r *crawlRef) choose(ctx context.Context, dir func() error, over func(*cluster.Cluster) error) error {
 	if err := r.check(); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 // brokenPatience is how long a crawl whose directory cannot be written any more may take to stop in order.
 const brokenPatience = 2 * time.Second
 
-// endIfBroken ends the process where a crawl whose store broke does not come to its end: some of it may wait for the
-// store for ever. That loses nothing that is not lost.
+// endIfBroken ends the process if a crawl whose store broke does not stop by itself, because parts of it may wait for
+// the store for ever. Nothing is lost by it that was not lost before.
 func endIfBroken(s *local.Store, stderr io.Writer) (done func()) {
 	ended := make(chan struct{})
 	go func() {
@@ -34,9 +34,9 @@ func endIfBroken(s *local.Store, stderr io.Writer) (done func()) {
 	return func() { close(ended) }
 }
 
-// endIfFull ends the process where a crawl that is to stop waits for space on the disk. That loses nothing, as kill -9
-// does not: what is in flight is not promised to anybody, and the same command fetches it again. It is tried for a
-// moment first, for there may be space soon. abandon is called before that.
+// endIfFull ends the process if a crawl that is to stop waits for disk space. Like kill -9 that loses nothing:
+// unfinished fetches are not recorded, and the same command makes them again. It tries an orderly stop for a moment
+// first, because space may become free. It calls abandon before it ends the process.
 func endIfFull(ctx context.Context, s *local.Store, stderr io.Writer, abandon func()) (done func()) {
 	ended := make(chan struct{})
 	go func() {
@@ -70,8 +70,8 @@ const (
 const stoppedFull = "stopped on a full disk: nothing that is stored is lost, and what was in flight is fetched again; make room, and " +
 	"the same command goes on"
 
-// orStoppedFull is what the command ends with after a failure: where it was to stop, and had no space to do so in
-// order, that is no failure.
+// orStoppedFull returns what the command ends with after a failure. If it was asked to stop and had no disk space to do
+// so in order, that is not a failure.
 func orStoppedFull(ctx context.Context, s *local.Store, err error) error {
 	if ctx.Err() == nil || !s.Full() {
 		return err

@@ -22,7 +22,7 @@ func newExec() *cobra.Command {
 "whirlpool status", "explain", "audit", "export" and "log" look into an execution with --server and --job.`,
 		Example: "  whirlpool exec list\n  whirlpool exec watch postings-1 && whirlpool export --server http://127.0.0.1:8711 --job postings-1 pages.csv",
 	}
-	cmd.AddCommand(newExecList(), newExecWatch(), newExecEvents(), newExecLogs(), newExecDelete())
+	cmd.AddCommand(newExecList(), newExecWatch(), newExecEvents(), newExecLogs(), newExecDelete(), newExecEdit(), newExecPreview(), newExecRevisions(), newExecUndo())
 	for _, w := range [][2]string{{"pause", "Finish what is in flight and lease nothing more"}, {"resume", "Let an execution go on, also one that has ended"},
 		{"stop", "Finish what is in flight, make the results, end; it can be resumed"}, {"cancel", "End an execution without results"}} {
 		cmd.AddCommand(newExecWish(w[0], w[1]))

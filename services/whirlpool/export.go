@@ -179,8 +179,8 @@ func remove(name string) error {
 	return nil
 }
 
-// pages returns a function that reads the pages from the start: those that the store knows, or, of a crawl that runs,
-// the whole lines of the file at this moment.
+// pages returns a function that reads the pages from the start: those in the store or, if the crawl runs, the complete
+// lines that the file has at this moment.
 func pagesOf(d *directory.Directory) (read func() io.Reader, done func() error, err error) {
 	if !d.Running() {
 		return d.Store.Pages().Lines, func() error { return nil }, nil

@@ -15,8 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 )
 
-// Exit statuses: as asked, failure, bad usage, and not to the end: a crawl that was stopped before its end, an audit
-// that could not prove everything.
+// Exit statuses: success, failure, bad usage, and incomplete: a crawl that was stopped before its end, an audit that
+// could not check everything.
 const (
 	exitOK       = 0
 	exitFailure  = 1
@@ -78,7 +78,7 @@ func newRoot() *cobra.Command {
 	addGroup(root, groupCrawl, newCrawl(), newServe(), newSet(), newDemo(), newSeed(), newDelete(), newNode(), newSetup())
 	addGroup(root, groupCrawl, newControls()...)
 	addGroup(root, groupCrawl, newPlugin())
-	addGroup(root, groupLook, newTry(), newExtract(), newStatus(), newJobs(), newExplain(), newAudit(), newRepair(), newExport(), newReport(), newLog(), newReplay(), newRing())
+	addGroup(root, groupLook, newTry(), newPreview(), newExtract(), newStatus(), newJobs(), newExplain(), newAudit(), newRepair(), newExport(), newReport(), newLog(), newReplay(), newRing())
 	addGroup(root, groupServer, newWorkflow(), newExec(), newApply(), newContext(), newLoginURL(), newKey())
 	root.AddCommand(newTool(), newBench(), newFakeweb())
 	complete(root)

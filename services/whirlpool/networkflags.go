@@ -68,8 +68,8 @@ func joinNetwork(cmd *cobra.Command, n *crawl.Network) error {
 	return nil
 }
 
-// proxyFlag reads proxies. A password that the flag names literally is held in the memory of a process that crawls
-// itself, and the job gets a reference to it.
+// proxyFlag reads proxies. A password given literally stays in the memory of the process that crawls, and the job holds
+// a reference to it.
 type proxyFlag struct {
 	n        *crawl.Network
 	literals bool

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// becomeOwnerOf names a directory whose owner the program becomes, where it begins as root: in a container the
-// directory is the user's own, mounted there, and nobody can say in docker-compose.yml who that is.
+// becomeOwnerOf names a directory. If the program starts as root, it changes to the directory's owner: in a container
+// the directory is mounted from the host, and docker-compose.yml cannot know its owner.
 const becomeOwnerOf = "BECOME_OWNER_OF"
 
 // becomeOwner gives up root for good. Where the directory is root's own, it gives up what root may do beyond that.

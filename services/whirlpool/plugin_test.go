@@ -1,8 +1,12 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -85,6 +89,79 @@ func TestACrawlChecksItsPipeline(t *testing.T) {
 		}
 		if r := whirlpool(t, "crawl", "-c", job, "-o", filepath.Join(t.TempDir(), "out"), "--allow-private", "--quiet"); r.exit != exitUsage || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: %d, %q; want %q", node, r.exit, r.stderr, want)
+		}
+	}
+}
+
+// From nothing to a record, as docs/plugins.md has it.
+func TestAPluginFromNothingToARecord(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a module")
+	}
+	t.Setenv(pluginsEnv, filepath.Join(t.TempDir(), "plugins"))
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<html lang="en"><title>A lamp</title><p>A lamp for your desk at EUR 19.90, with a bulb.</p></html>`)
+	}))
+	defer site.Close()
+	dir := filepath.Join(t.TempDir(), "price")
+	must(t, "plugin", "init", "shop/price", dir)
+	must(t, "plugin", "build", dir)
+	if got := must(t, "plugin", "test", dir); !strings.HasPrefix(got, "ok ") {
+		t.Errorf("test prints %s", got)
+	}
+	must(t, "plugin", "push", dir)
+	job, out := filepath.Join(t.TempDir(), "job.yml"), filepath.Join(t.TempDir(), "out")
+	text := "seeds: ['" + site.URL + "/']\npipeline:\n  nodes:\n    - {id: price, at: document, use: shop/price@1.0.0}\n"
+	if err := os.WriteFile(job, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	crawl := []string{"crawl", "-c", job, "-o", out, "--allow-private", "--delay", "0s", "--quiet", "--no-sitemaps"}
+	if r := whirlpool(t, crawl...); r.exit != exitUsage || !strings.Contains(r.stderr, "nobody has signed or approved it") {
+		t.Errorf("a crawl uses what nobody approved: %d, %s", r.exit, r.stderr)
+	}
+	must(t, "plugin", "approve", "shop/price@1.0.0")
+	must(t, crawl...)
+	page := records(t, out)[site.URL+"/"]
+	if got := fmt.Sprint(page.Fields, page.Plugins); got != "[{currency EUR} {price 19.9}] [price=shop/price@1.0.0]" {
+		t.Errorf("the record has %s", got)
+	}
+	// A test whose answer is another fails, and says where.
+	want := filepath.Join(dir, "testdata", "want.json")
+	if err := os.WriteFile(want, []byte(`{"action": "patch", "patch": {"fields": {"currency": "EUR", "price": 1}}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := whirlpool(t, "plugin", "test", dir); r.exit != exitFailure || !strings.Contains(r.stdout, "patch.fields.price: got 1234.5, want 1") {
+		t.Errorf("a test with another answer: %d, %s%s", r.exit, r.stdout, r.stderr)
+	}
+}
+
+// The composed samples of deploy/samples crawl the synthetic web, and their nodes do what they say.
+func TestComposedSamples(t *testing.T) {
+	t.Setenv(pluginsEnv, t.TempDir())
+	if err := serveOnce(); err != nil {
+		t.Fatal(err)
+	}
+	for name, last := range map[string]string{"cassiopeia.yml": "section=builtin/map@1", "cassiopeia-jobs.yml": "private=builtin/redact@1"} {
+		dir := filepath.Join(t.TempDir(), "out")
+		must(t, "crawl", "-c", absolute(t, filepath.Join(samples, name)), "-o", dir, "--allow-private", "--dns", web.DNSAddr(), "--delay", "0s",
+			"--scope", "any", "--max-pages", "60", "--max-depth", "4", "--quiet", "--no-sitemaps", web.Web().Seeds()[0])
+		through := 0
+		for url, page := range records(t, dir) {
+			if len(page.PluginErrors) > 0 {
+				t.Errorf("%s: %s: %v failed", name, url, page.PluginErrors)
+			}
+			if slices.Contains(page.Plugins, last) {
+				through++
+			}
+		}
+		log, err := os.ReadFile(filepath.Join(dir, "crawl.log"))
+		if through == 0 && !strings.Contains(string(log), "plugin:words") {
+			t.Errorf("%s: no page went through %s (%v):\n%.2000s", name, last, err, log)
 		}
 	}
 }

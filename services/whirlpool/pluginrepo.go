@@ -14,7 +14,9 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/tiers"
 )
 
 // Where plug-ins are, and which are trusted, where no flag says it.
@@ -54,7 +56,31 @@ func (p *pluginFlags) directory() (string, error) {
 }
 
 // open opens the repository.
-func (p *pluginFlags) open() (*repo.Directory, error) {
+func (p *pluginFlags) open() (*repo.Directory, error) { return p.openWith(false) }
+
+// openDry opens the repository for dry runs: modules that nobody vouches for may run, too. Programs may not: what is
+// trusted comes from the other.
+func (p *pluginFlags) openDry(trusted *repo.Directory) (*dryPlugins, error) {
+	d, err := p.openWith(true)
+	return &dryPlugins{trusted, d}, err
+}
+
+// dryPlugins are the plug-ins of dry runs.
+type dryPlugins struct{ trusted, all *repo.Directory }
+
+// Plugin implements plugin.Source.
+func (d *dryPlugins) Plugin(ctx context.Context, use, digest string) (plugin.Plugin, error) {
+	p, err := d.trusted.Plugin(ctx, use, digest)
+	if err == nil {
+		return p, nil
+	}
+	if p, unsigned := d.all.Plugin(ctx, use, digest); unsigned == nil {
+		return p, nil
+	}
+	return nil, err
+}
+
+func (p *pluginFlags) openWith(unsigned bool) (*repo.Directory, error) {
 	dir, err := p.directory()
 	if err != nil {
 		return nil, err
@@ -65,7 +91,7 @@ func (p *pluginFlags) open() (*repo.Directory, error) {
 			keys = append(keys, k)
 		}
 	}
-	d, err := repo.Open(dir, repo.Settings{Loaders: pluginLoaders(dir), Keys: keys, Processes: p.processes})
+	d, err := repo.Open(dir, repo.Settings{Loaders: tiers.Loaders(dir), Keys: keys, Processes: p.processes && !unsigned, Unsigned: unsigned})
 	if err != nil {
 		return nil, fmt.Errorf("--plugin-key or $%s: %w", pluginKeysEnv, err)
 	}
@@ -80,8 +106,8 @@ func me() string {
 	return cmp.Or(os.Getenv("USER"), "somebody")
 }
 
-// usePlugins gives a crawl its plug-ins, and finds what is wrong with those of the job before anything is asked for. Close
-// what it returns when the crawl has ended.
+// usePlugins gives a crawl its plug-ins, and finds what is wrong with those of the job before anything is asked for.
+// Close what it returns when the crawl has ended.
 func (p *pluginFlags) usePlugins(ctx context.Context, job *crawl.Job, opt *node.LocalOptions) (*repo.Directory, error) {
 	d, err := p.open()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/plugtest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/tiers"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -88,7 +89,7 @@ func loadFrom(ctx context.Context, p *pluginFlags, packed *repo.Package) (*scrat
 	if err != nil {
 		return nil, err
 	}
-	d, err := repo.Open(filepath.Join(dir, "plugins"), repo.Settings{Loaders: pluginLoaders(keep), Unsigned: true, Processes: true})
+	d, err := repo.Open(filepath.Join(dir, "plugins"), repo.Settings{Loaders: tiers.Loaders(keep), Unsigned: true, Processes: true})
 	if err == nil {
 		err = d.Push(packed, nil)
 	}

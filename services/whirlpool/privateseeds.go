@@ -18,8 +18,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// How many seeds' names are resolved before a crawl begins, how many at once, and how long that may take. It only tells
-// a mistake early: the fetcher looks at each address that it dials.
+// How many seeds' names are resolved before a crawl begins, how many at once, and how long that may take. It only
+// reports mistakes early: the fetcher checks each address that it dials.
 const (
 	maxSeedLookups  = 64
 	seedLookups     = 16

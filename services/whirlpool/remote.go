@@ -155,10 +155,7 @@ func (r remote) Revise(ctx context.Context, job crawl.JobID, change control.Chan
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("execution %s has not begun: change its workflow", id)
-	}
-	present, err := crawl.DecodeJob(list[0].Job, list[0].Epoch)
+	present, err := activeJob(id, list)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +167,7 @@ func (r remote) Revise(ctx context.Context, job crawl.JobID, change control.Chan
 	if err != nil {
 		return nil, err
 	}
-	return r.c.Revise(ctx, id, api.NewRevision{Patch: patch, Epoch: list[0].Epoch})
+	return r.c.Revise(ctx, id, api.NewRevision{Edit: api.Edit{Patch: patch, Epoch: present.Epoch}})
 }
 
 // patchOf is the merge patch (RFC 7396) that makes one job of another.

@@ -14,8 +14,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/secret"
 )
 
-// requestFlags are the flags that say what stands in requests. A secret that a flag names literally is held in the
-// memory of a process that crawls itself, and the job gets a reference to it. No other process may have it.
+// requestFlags are the flags about requests. A secret given literally in a flag stays in the memory of the process that
+// crawls, and the job holds a reference to it. No other process gets it.
 type requestFlags struct {
 	job      *crawl.Job
 	literals bool // this process makes the requests

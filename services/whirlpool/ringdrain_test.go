@@ -8,7 +8,7 @@ import (
 )
 
 // Where all nodes leave at once, as when a cluster is deleted, a drain ends with that instead of waiting for heirs.
-func TestADrainWithoutHeirsEnds(t *testing.T) {
+func TestADrainWithoutOtherNodesFails(t *testing.T) {
 	table, err := ring.Create(256, ring.ByHost, 1)
 	for i, name := range []string{"a", "b", "c"} {
 		if err == nil {

@@ -40,8 +40,7 @@ func newScreen(w io.Writer) *screen {
 // usualWidth is that of a terminal that does not tell.
 const usualWidth = 80
 
-// renew shows a line instead of the last that it showed. The last column stays free: what stands there makes some
-// terminals go to the next line.
+// renew replaces the last line shown. The last column stays free: a character there makes some terminals wrap.
 func (s *screen) renew(line func(columns int) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

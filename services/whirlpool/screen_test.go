@@ -42,7 +42,7 @@ func TestTheProgressLineFitsAnyWidth(t *testing.T) {
 	}
 }
 
-func TestWhatMattersMostIsLeftOutLast(t *testing.T) {
+func TestTheProgressLineDropsTheLeastImportantFirst(t *testing.T) {
 	for columns, want := range map[int]string{
 		8:   "1234567",
 		16:  "12345678 pages",
@@ -58,7 +58,7 @@ func TestWhatMattersMostIsLeftOutLast(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenStandsAboveTheLine(t *testing.T) {
+func TestMessagesAppearAboveTheProgressLine(t *testing.T) {
 	var out bytes.Buffer
 	s := &screen{w: &out, live: true, width: func() int { return 80 }}
 	s.renew(func(int) string { return "1 page" })

@@ -33,8 +33,8 @@ func (f *crawlFlags) seeded(cmd *cobra.Command, flags crawl.Job, args []string, 
 	return job, nil
 }
 
-// added makes of a job that is known the same with further seeds. Its settings stay, but for those that flags name;
-// with -c all are those of the file, and so is a job that is not known.
+// added returns a stored job with further seeds. Its settings stay except for those set by flags. With -c all settings
+// are those of the file; a job that is not stored yet takes them from there too.
 func (f *crawlFlags) added(cmd *cobra.Command, flags crawl.Job, args []string) control.Change {
 	if f.config != "" {
 		return nil

@@ -41,8 +41,8 @@ func (r *retryFlag) run(cmd *cobra.Command, s control.Service, id crawl.JobID, c
 	return err
 }
 
-// after is what --retry does with a job that was submitted. Where it was not asked for, seeds that it might queue again
-// are told of.
+// after applies --retry to a job that was submitted. Without the flag it tells the user which seeds could be queued
+// again.
 func (r *retryFlag) after(cmd *cobra.Command, s control.Service, done *control.Submitted) error {
 	if r.asked() {
 		return r.run(cmd, s, done.Job.ID, nil)

@@ -21,7 +21,11 @@ type crawls struct {
 	s     *served
 	dir   string
 	check func(*crawl.Job) error // what a definition has to pass
+	// ready gets ready what a revision needs, such as its plug-ins; nil: nothing is needed. Its error discards the
+	// revision, of which nothing applies then.
+	ready func(ctx context.Context, from, to *crawl.Job) error
 	began time.Time
+	turns turns
 }
 
 var _ api.Crawls = (*crawls)(nil)
@@ -39,38 +43,6 @@ func (c *crawls) Progress(ctx context.Context, id crawl.JobID) (workflow.Progres
 // Revisions implements api.Crawls.
 func (c *crawls) Revisions(ctx context.Context, id crawl.JobID) ([]crawl.Revision, error) {
 	return c.s.engine.Store().Jobs().Revisions(ctx, id)
-}
-
-// Revise implements api.Crawls.
-func (c *crawls) Revise(ctx context.Context, actor string, id crawl.JobID, change control.Change) (*control.Revised, error) {
-	job, err := c.s.engine.Store().Jobs().Job(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	next, err := change(job)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.check(next); err != nil {
-		return nil, &control.Misuse{Err: err}
-	}
-	changes, err := c.s.engine.Revise(ctx, next)
-	if err != nil {
-		return nil, err
-	}
-	if job, err = c.s.engine.Store().Jobs().Job(ctx, id); err != nil {
-		return nil, err
-	}
-	epoch := crawl.EpochOf(job.Epoch)
-	if _, err := c.s.manager.Revised(ctx, actor, id, epoch, changes); err != nil {
-		return nil, err
-	}
-	return &control.Revised{Job: id, Epoch: epoch, Changes: changes, Applies: "from the next request on"}, nil
-}
-
-// Seed implements api.Crawls.
-func (c *crawls) Seed(ctx context.Context, id crawl.JobID, urls []string) (int, error) {
-	return c.s.engine.Seeds(ctx, id, urls)
 }
 
 // Replay implements api.Crawls.

@@ -16,8 +16,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
 
-// filesDir holds, below the server's directory, the files that definitions may name: lists of seeds, passwords. Whoever
-// may change a definition could have others sent to a site of his.
+// filesDir, below the server's directory, holds the files that definitions may name: lists of seeds, passwords. Without
+// this limit, whoever may edit a definition could send any file of the server to a site of their own.
 const filesDir = "files"
 
 // checker checks what a definition has to pass besides its settings: patterns, rules for pages, files.
@@ -34,8 +34,8 @@ func (f *serveFlags) checker(plugins plugin.Source) (func(*crawl.Job) error, err
 	}, err
 }
 
-// checkSeeds refuses a definition all of whose seeds are at private addresses by their own text, where the server
-// permits none. What a name means is found out when it is fetched.
+// checkSeeds refuses a definition whose seeds are all literal private addresses, if the server permits none. Host names
+// are checked when they are fetched.
 func (f *serveFlags) checkSeeds(job *crawl.Job) error {
 	seeds, err := job.SeedURLs()
 	if err != nil || len(seeds) == 0 || f.allowPrivate {

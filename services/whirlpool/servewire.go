@@ -24,6 +24,7 @@ type served struct {
 	store    *sqlite.Store
 	engine   *engine.Engine
 	plugins  *repo.Directory
+	dry      *dryPlugins
 	manager  *workflow.Manager
 	explorer *explore.Explorer
 	api      *api.Server
@@ -47,7 +48,10 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if s.plugins, err = f.open(); err != nil {
 		return s, err
 	}
-	opt.Plugins = s.plugins
+	if s.dry, err = f.openDry(s.plugins); err != nil {
+		return s, err
+	}
+	opt.Plugins, opt.DryPlugins = s.plugins, s.dry
 	if s.engine, err = engine.Open(ctx, opt); err != nil {
 		return s, err
 	}
@@ -62,7 +66,11 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if err := settings.restore(ctx); err != nil {
 		return s, err
 	}
-	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Explore: s.explorer, Crawls: &crawls{s: s, dir: f.dir, check: check, began: time.Now()}, DryRuns: dryRuns{s.engine},
+	if err := s.noteRevisions(ctx); err != nil {
+		return s, err
+	}
+	all := &crawls{s: s, dir: f.dir, check: check, began: time.Now()}
+	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Explore: s.explorer, Crawls: all, DryRuns: dryRuns{s, f}, Previews: previews{all},
 		Plugins: servePlugins{s}, Vault: s.store, Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
 	return s, err
 }
@@ -91,6 +99,9 @@ func (s *served) close() (err error) {
 	}
 	if s.plugins != nil {
 		err = errors.Join(err, s.plugins.Close())
+	}
+	if s.dry != nil && s.dry.all != nil {
+		err = errors.Join(err, s.dry.all.Close())
 	}
 	if s.store != nil {
 		err = errors.Join(err, s.store.Close())

@@ -49,8 +49,8 @@ near_duplicate cannot change.`,
 	return cmd
 }
 
-// goOn is the job of a directory's crawl, which goes on with the settings that it has, but for the flags that were
-// given. ok is false where the command says itself what to crawl.
+// goOn returns the job of a directory's crawl with its stored settings, changed by the flags that were given. ok is
+// false if the command itself says what to crawl.
 func (f *crawlFlags) goOn(cmd *cobra.Command, flags crawl.Job, args []string) (job *crawl.Job, ok bool, err error) {
 	if len(args) > 0 || f.any() || f.config != "" || f.fresh || f.out == "" || !directory.Holds(f.out) {
 		return nil, false, nil

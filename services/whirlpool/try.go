@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -62,6 +63,7 @@ type tryFlags struct {
 	body                string
 	keep, asJSON, steps bool
 	on                  *tryOn
+	plugins             *pluginFlags
 }
 
 func addTryFlags(cmd *cobra.Command, f *crawlFlags) *tryFlags {
@@ -74,7 +76,8 @@ func addTryFlags(cmd *cobra.Command, f *crawlFlags) *tryFlags {
 	fl.BoolVar(&t.steps, "steps", false, "print each step with what went in and came out, as JSON, a line each")
 	fl.StringVar(&t.body, "body", "", "`file` with a page that is tried instead of what URL answers; - is standard input")
 	_ = cmd.MarkFlagFilename("body") // it was declared above
-	t.on = addTryOn(cmd)
+	f.addPlugins(cmd)
+	t.on, t.plugins = addTryOn(cmd), &f.pluginFlags
 	return t
 }
 
@@ -88,7 +91,7 @@ func (t *tryFlags) run(cmd *cobra.Command, opt *tryout.Options) (err error) {
 	if t.on.asked() {
 		got, err = t.on.run(cmd, opt)
 	} else {
-		got, err = tryout.Run(cmd.Context(), *opt)
+		got, err = t.here(cmd, opt)
 	}
 	switch {
 	case err != nil:
@@ -97,6 +100,22 @@ func (t *tryFlags) run(cmd *cobra.Command, opt *tryout.Options) (err error) {
 		return showSteps(cmd.OutOrStdout(), got)
 	}
 	return showTrial(cmd.OutOrStdout(), got, t.asJSON, t.keep)
+}
+
+// here tries on this machine, with the plug-ins that are here, signed or not.
+func (t *tryFlags) here(cmd *cobra.Command, opt *tryout.Options) (_ *trial.Trial, err error) {
+	trusted, err := t.plugins.open()
+	if err != nil {
+		return nil, exitStatus{exitUsage, err}
+	}
+	defer func() { err = errors.Join(err, trusted.Close()) }()
+	dry, err := t.plugins.openDry(trusted)
+	if err != nil {
+		return nil, exitStatus{exitUsage, err}
+	}
+	defer func() { err = errors.Join(err, dry.all.Close()) }()
+	opt.Plugins = node.TrialPlugins(dry)
+	return tryout.Run(cmd.Context(), *opt)
 }
 
 // showSteps prints the steps of a trial, one a line.
@@ -163,7 +182,7 @@ func (f *crawlFlags) trial(cmd *cobra.Command, job crawl.Job, args []string) (*t
 		return nil, err
 	}
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError}))
-	return &tryout.Options{Job: final, URL: raw, Fetch: opt.Node.Fetch, DNS: opt.DNS, Log: log, Plugins: node.TrialPlugins(opt.Plugins)}, nil
+	return &tryout.Options{Job: final, URL: raw, Fetch: opt.Node.Fetch, DNS: opt.DNS, Log: log}, nil
 }
 
 // showTrial prints a trial, and keeps its body where that was asked for.

@@ -65,3 +65,37 @@ func TestTryOnAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A plug-in that nobody vouches for may be tried, and not crawled with. One that was disabled may not.
+func TestUnsignedPluginsServeDryRunsOnly(t *testing.T) {
+	must(t, "plugin", "push", "--untested", aPlugin(t))
+	p := &pluginFlags{}
+	trusted, err := p.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trusted.Close()
+	dry, err := p.openDry(trusted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dry.all.Close()
+	const use = "shop/price@1.0.0"
+	if _, err := trusted.Plugin(t.Context(), use, ""); err == nil || !strings.Contains(err.Error(), "nobody has signed") {
+		t.Errorf("a crawl: %v", err)
+	}
+	if _, err := dry.Plugin(t.Context(), use, ""); err != nil && strings.Contains(err.Error(), "nobody has signed") {
+		if _, loaded := dry.all.Plugin(t.Context(), use, ""); loaded == nil || strings.Contains(loaded.Error(), "nobody has signed") {
+			t.Errorf("a dry run: %v, %v", err, loaded)
+		}
+	}
+	must(t, "plugin", "disable", "--why", "bad", use)
+	again, err := p.openDry(trusted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.all.Close()
+	if _, err := again.all.Plugin(t.Context(), use, ""); err == nil || !strings.Contains(err.Error(), "disabled") {
+		t.Errorf("one that was disabled: %v", err)
+	}
+}

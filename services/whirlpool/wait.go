@@ -23,8 +23,8 @@ const (
 	lineEvery = 10 * time.Second
 )
 
-// finalLooks is how often in a row a job must be over: its frontier takes two seconds to notice that a seed gave it new
-// life.
+// finalLooks is how many times in a row a job must be seen as ended: its frontier takes two seconds to notice that a
+// seed has revived it.
 const finalLooks = 3
 
 // sighting is a crawl that is waited for, at a moment.

@@ -142,3 +142,19 @@ func (c *Client) RevokeKey(ctx context.Context, id string) error {
 func (c *Client) Revise(ctx context.Context, id crawl.JobID, r api.NewRevision) (*control.Revised, error) {
 	return post[control.Revised](ctx, c, executionPath(id)+"/revisions", r)
 }
+
+// Preview tells what an edit of an execution would do; the exact answer comes later.
+func (c *Client) Preview(ctx context.Context, id crawl.JobID, e api.Edit) (*api.Preview, error) {
+	return post[api.Preview](ctx, c, executionPath(id)+"/preview", e)
+}
+
+// PreviewNow shows how far a preview is, with up to 20 s of patience for the exact answer.
+func (c *Client) PreviewNow(ctx context.Context, id crawl.JobID, preview string) (*api.Preview, error) {
+	return get[api.Preview](ctx, c, executionPath(id)+"/previews/"+url.PathEscape(preview), url.Values{"wait": {"true"}})
+}
+
+// Undo takes a revision of an execution back.
+func (c *Client) Undo(ctx context.Context, id crawl.JobID, epoch uint32, message string, resume bool) (*control.Revised, error) {
+	return post[control.Revised](ctx, c, executionPath(id)+"/revisions/"+strconv.FormatUint(uint64(epoch), 10)+":undo",
+		map[string]any{"message": message, "resume": resume})
+}

@@ -15,7 +15,7 @@ import (
 // maxAlarms bounds the answer that is read.
 const maxAlarms = 1 << 20
 
-// Alarms returns the alarms of the broker; none: it takes messages.
+// Alarms returns the broker's alarms. While there is none, the broker accepts messages.
 func (b *Bus) Alarms(ctx context.Context) ([]bus.Alarm, error) {
 	alarms, err := b.api.alarms(ctx, b.vhosts[0])
 	if err != nil {

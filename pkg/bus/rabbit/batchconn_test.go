@@ -25,7 +25,7 @@ func TestBatchConnGathersWhatIsWrittenWhileAWriteIsUnderWay(t *testing.T) {
 	theirs.Close()
 }
 
-// Nobody may wait in Write for a broker that does not read; publishers wait where they can be called off.
+// Write must not block on a broker that does not read; publishers block in room, where their context can end the wait.
 func TestBatchConnNeverBlocksButPublishersWaitForRoom(t *testing.T) {
 	ours, theirs := net.Pipe()
 	w := newBatchConn(ours)
@@ -68,7 +68,7 @@ func TestBatchConnClosesWhatItCannotWriteTo(t *testing.T) {
 	_ = w.Close()
 }
 
-func TestGateLetsNobodyThroughWhileShut(t *testing.T) {
+func TestAShutGateBlocks(t *testing.T) {
 	g := newGate()
 	if err := g.wait(context.Background()); err != nil {
 		t.Fatal(err)

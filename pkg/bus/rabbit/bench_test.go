@@ -121,7 +121,7 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
-// BenchmarkConsume hands messages that wait to handlers that do nothing, and acknowledges them.
+// BenchmarkConsume delivers waiting messages to handlers that do nothing, and acknowledges them.
 func BenchmarkConsume(b *testing.B) {
 	for _, workers := range []int{1, 8, 64} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {

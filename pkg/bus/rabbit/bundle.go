@@ -12,11 +12,10 @@ import (
 	values "github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 )
 
-// A bundle is a message that holds several events of one topic. The cost of a message in the broker hardly depends on
-// its size, so events that are published at the same moment are sent as one. The body is a version byte and then, for
-// each event, its message id and its bytes, each preceded by its length. Only first publications are bundled. A message
-// that is retried, buried or redelivered is sent alone, so that no event suffers for long from another event of its
-// bundle.
+// A bundle is a message with several events of one topic. A message costs the broker about the same whatever its size,
+// so events published at the same moment are sent as one. The body is a version byte and then, for each event, its
+// message id and its bytes, each preceded by its length. Only first publications are bundled: a message that is
+// retried, buried or redelivered is sent alone, so that one bad event does not delay the others of its bundle.
 const (
 	bundleType    = "application/x-whirlpool-events"
 	bundleVersion = 1

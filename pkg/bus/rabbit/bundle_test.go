@@ -20,7 +20,7 @@ func some(n, size int) []outgoing {
 	return out
 }
 
-func TestABundleIsTakenApartAsItWasMade(t *testing.T) {
+func TestABundleDecodesToItsEvents(t *testing.T) {
 	for _, n := range []int{1, 2, maxBundle} {
 		packed := pack(some(n, 100))
 		d := deliveryOf(packed.msg)
@@ -39,8 +39,8 @@ func TestABundleIsTakenApartAsItWasMade(t *testing.T) {
 	}
 }
 
-// What is no bundle is one job with its bytes intact, so that it is buried as it came.
-func TestADamagedBundleIsNotTakenApart(t *testing.T) {
+// A body that is not a bundle is one job with unchanged bytes, so that it is buried as it came.
+func TestADamagedBundleIsNotDecoded(t *testing.T) {
 	whole := pack(some(3, 40)).msg.Body
 	for name, body := range map[string][]byte{
 		"nothing":         {},
@@ -60,7 +60,7 @@ func TestADamagedBundleIsNotTakenApart(t *testing.T) {
 	}
 }
 
-// answers notes what the broker is told.
+// answers records the acknowledgements sent to the broker.
 type answers struct {
 	mu   sync.Mutex
 	said []string
@@ -83,8 +83,9 @@ func (a *answers) jobs(packed outgoing) (all []*job) {
 	return jobsOf(*d)
 }
 
-// A bundle is answered once, when nothing of it is in hand any more, and acknowledged only if all of it is settled.
-func TestABundleIsAnsweredWhenAllOfItHasAnEnd(t *testing.T) {
+// A bundle is answered once, when none of its events is being handled any more, and acknowledged only if all are
+// settled.
+func TestABundleIsAnsweredWhenAllEventsAreDone(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		ends []func(*job)
@@ -114,7 +115,7 @@ func TestABundleIsAnsweredWhenAllOfItHasAnEnd(t *testing.T) {
 	}
 }
 
-func TestABundleThatCameBackIsCopiedEventByEvent(t *testing.T) {
+func TestARedeliveredBundleIsSplitIntoEvents(t *testing.T) {
 	d := deliveryOf(pack(some(3, 10)).msg)
 	d.Redelivered = true
 	if jobs := jobsOf(*d); len(jobs) != 1 {

@@ -19,7 +19,7 @@ type bundler struct {
 	lanes map[string]*lane
 }
 
-// lane is what is on its way to one queue.
+// lane holds the bundles of one queue that are filling or in flight.
 type lane struct {
 	filling *bundle // nil: none
 	flying  int     // bundles that have a sender
@@ -84,7 +84,7 @@ func (b *bundler) place(o outgoing) *bundle {
 	return u
 }
 
-// seal lets nothing more into the bundle that fills.
+// seal closes the bundle that fills: later events go to the next one.
 func (b *bundler) seal(l *lane) {
 	u := l.filling
 	l.filling = nil
@@ -99,7 +99,7 @@ func (b *bundler) launch(u *bundle) {
 	go b.send(u)
 }
 
-// send publishes a bundle. Handlers that are ready to run do so first: they may have something for it.
+// send publishes a bundle. It first yields to handlers that are ready to run, because they may have more events for it.
 func (b *bundler) send(u *bundle) {
 	runtime.Gosched()
 	b.mu.Lock()
@@ -134,7 +134,7 @@ func (b *bundler) wait(ctx context.Context, in []*bundle) error {
 	return nil
 }
 
-// leave says that a caller waits for these no longer. What nobody waits for need not be published.
+// leave withdraws a caller from these bundles. Events that no caller waits for need not be published.
 func (b *bundler) leave(in []*bundle) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,7 +149,7 @@ func (b *bundler) leave(in []*bundle) {
 	}
 }
 
-// reason is why a bundle was not published that nobody waits for any more; nil where that is not known.
+// reason is why a bundle that nobody waits for was not published; nil if unknown.
 func (b *bundler) reason(u *bundle) error {
 	b.mu.Lock()
 	ending := u.sending && u.waiting == 0

@@ -15,7 +15,7 @@ type flight struct {
 	confirm chan error
 }
 
-// sky is where a bundler publishes to in tests.
+// sky is the broker in these tests: it records what a bundler publishes.
 func sky(most int) (b *bundler, flights chan flight) {
 	flights = make(chan flight, 100)
 	return newBundler(most, func(ctx context.Context, out []outgoing) error {
@@ -44,7 +44,7 @@ func begin(ctx context.Context, b *bundler, out ...outgoing) (ends chan error) {
 	return ends
 }
 
-func TestWhatComesBetweenTwoConfirmsTravelsTogether(t *testing.T) {
+func TestEventsBetweenTwoConfirmsShareABundle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, flights := sky(4)
 		ctx := context.Background()
@@ -73,7 +73,7 @@ func TestWhatComesBetweenTwoConfirmsTravelsTogether(t *testing.T) {
 	})
 }
 
-func TestAFullBundleWaitsForNone(t *testing.T) {
+func TestAFullBundleIsSentAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, flights := sky(4)
 		ctx := context.Background()
@@ -109,8 +109,9 @@ func TestAFullBundleWaitsForNone(t *testing.T) {
 	})
 }
 
-// A caller that gives up takes nothing from the others of its bundle; what nobody waits for is not published any more.
-func TestCallersGiveUpByThemselves(t *testing.T) {
+// A caller that gives up does not fail the other callers of its bundle. Events that no caller waits for are not
+// published.
+func TestACallerThatGivesUpDoesNotFailOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, flights := sky(4)
 		first := begin(context.Background(), b, some(1, 10)...)
@@ -158,7 +159,8 @@ func TestCallersGiveUpByThemselves(t *testing.T) {
 	})
 }
 
-// Callers come and give up all the time while a bundle fills; under the race detector this shows what they share.
+// Callers add events and give up while a bundle fills. Run with the race detector, which reports unguarded shared
+// state.
 func TestCallersGiveUpWhileABundleFills(t *testing.T) {
 	b, flights := sky(maxBundle)
 	one := b.add(some(1, 10))

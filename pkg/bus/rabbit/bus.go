@@ -104,9 +104,9 @@ func (b *Bus) Close() error {
 	return nil
 }
 
-// Publish implements bus.Bus. It returns when the broker has every message on disk. It publishes messages for the
-// frontier last, after the broker has the others. Otherwise a fetcher that dies in between, for example while the topic
-// of pages is full, would have reported a fetch as done whose page nobody has.
+// Publish implements bus.Bus. It returns when the broker has every message on disk. It publishes the frontier's
+// messages last, after the others are confirmed. Otherwise a fetcher that dies in between, for example while the topic
+// of pages is full, would have reported a finished fetch whose page is lost.
 func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
 	var out [2][]outgoing
 	for _, m := range msgs {
@@ -131,7 +131,7 @@ func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
 	return nil
 }
 
-// publish publishes first messages of a cause, those that may travel with others in bundles.
+// publish publishes the first messages of a cause, those that may be bundled.
 func (v *vhost) publish(ctx context.Context, out []outgoing) error {
 	alone := make([]outgoing, 0, len(out))
 	together := make([]outgoing, 0, len(out))

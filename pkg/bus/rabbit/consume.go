@@ -13,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
-// spare is how many messages beyond those being handled are at hand, at most: so many handlers that end at once find
-// the next message without a round trip. More would keep messages from other programs.
+// spare is how many messages are prefetched beyond those being handled. That many handlers can finish at once without
+// waiting a round trip. A larger number would keep messages from other programs.
 const spare = 32
 
 // errConsumerLost ends a session whose channel, connection or queue is gone.
@@ -29,9 +29,9 @@ type consumer struct {
 	log     *slog.Logger
 }
 
-// Consume implements bus.Bus. When ctx ends, nothing more is taken, what was taken and not begun goes back to its
-// queue, and the handlers under way have the grace of the Config to finish. When the connection is lost, their contexts
-// end at once: the broker gives their messages to others.
+// Consume implements bus.Bus. When ctx ends, it takes no more messages, returns those not yet begun to their queue, and
+// gives running handlers the grace period of the Config. When the connection is lost, the handlers' contexts end at
+// once, because the broker redelivers their messages to others.
 func (b *Bus) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Handler) error {
 	if err := w.Validate(); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (b *Bus) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Ha
 	return nil
 }
 
-// subscription is a consumer's channel and what came over it, while both last.
+// subscription is a consumer's channel and the deliveries that came over it.
 type subscription struct {
 	ch       *amqp.Channel
 	jobs     chan *job // has room for all that the prefetch allows, so that nobody waits to put one in
@@ -135,7 +135,7 @@ func (c *consumer) subscribe(sub *subscription) error {
 	return nil
 }
 
-// put hands a delivery to the workers when it is due.
+// put passes a delivery to the workers when it is due.
 func (sub *subscription) put(d amqp.Delivery) {
 	due := number(d.Headers, headerDue)
 	wait := min(time.Until(time.UnixMilli(due)), maxHold)
@@ -148,8 +148,8 @@ func (sub *subscription) put(d amqp.Delivery) {
 	}
 }
 
-// leave waits until nothing more is to be taken. When that is because ctx ended, it gives back what was not begun, and
-// ends the handlers' context after the grace.
+// leave waits until no more deliveries come. If ctx ended, it returns those not begun and ends the handlers' context
+// after the grace period.
 func (c *consumer) leave(taking, ctx context.Context, sub *subscription, done <-chan struct{}) {
 	<-taking.Done()
 	if ctx.Err() == nil {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxRedeliveries is how many deliveries may end without an answer before the message is buried: it seems to kill
-	// whoever handles it. A restart of a program counts for the messages that it had taken, so the bound is generous.
+	// maxRedeliveries is how many deliveries may end without an answer before the message is buried, because it seems
+	// to crash its handlers. A restart counts against every message that the program held, so the bound is generous.
 	maxRedeliveries = 20
 	// maxHold bounds the wait for a retry. The broker closes a channel that leaves a message unanswered for
 	// consumer_timeout (30 minutes unless configured).
@@ -84,8 +84,8 @@ func (c *consumer) dispose(sub *subscription, j *job, attempt int, err error) {
 	}
 }
 
-// settle acknowledges an event, unless what had to be stored before was not. An acknowledgement that does not arrive
-// brings the message back.
+// settle acknowledges an event if everything that had to be stored first was stored. If the acknowledgement is lost the
+// message is delivered again.
 func (c *consumer) settle(sub *subscription, j *job, err error) {
 	if err != nil {
 		if sub.handlers.Err() == nil {
@@ -97,8 +97,9 @@ func (c *consumer) settle(sub *subscription, j *job, err error) {
 	j.done()
 }
 
-// countRedelivery replaces a message that was delivered before and not answered by a copy that says so, a bundle by a
-// copy of each of its events. The copy comes at once; the count survives whatever it kills.
+// countRedelivery replaces a message that was delivered before without an answer by a copy with a higher count, a
+// bundle by a copy of each of its events. The copy is published before the event is handled, so the count survives a
+// crash of the handler.
 func (c *consumer) countRedelivery(ctx context.Context, d *amqp.Delivery) error {
 	n := number(d.Headers, headerRedeliveries) + 1
 	if n >= maxRedeliveries {

@@ -34,7 +34,7 @@ func TestARetryWaitsForItsTime(t *testing.T) {
 }
 
 // A retry that waits must not be lost with the program that failed, nor come early to the next.
-func TestARetrySurvivesItsProgram(t *testing.T) {
+func TestARetrySurvivesACrash(t *testing.T) {
 	cfg := rabbittest.Config(t)
 	b := rabbittest.OpenBus(t, cfg)
 	failed := make(chan struct{}, 1)
@@ -101,7 +101,7 @@ func TestDeadLettersAreListedAndReplayed(t *testing.T) {
 	until(t, "two letters are left", func() bool { return depth(t, b, "dead").Ready == 2 })
 }
 
-func TestBytesThatAreNoEventAreBuriedIntact(t *testing.T) {
+func TestInvalidEventsAreBuriedUnchanged(t *testing.T) {
 	for name, msg := range map[string]amqp.Publishing{
 		"no CBOR":         {MessageId: fetchOf(1).ID.String(), ContentType: "application/cbor", Body: []byte{1, 0xff, 0, 3}},
 		"nothing":         {MessageId: fetchOf(1).ID.String(), ContentType: "application/cbor"},
@@ -127,8 +127,8 @@ func TestBytesThatAreNoEventAreBuriedIntact(t *testing.T) {
 	}
 }
 
-// A message that kills whoever handles it must not do so for ever.
-func TestAPoisonousMessageIsBuriedAfterManyDeaths(t *testing.T) {
+// A message that crashes its handler is buried in the end, not redelivered for ever.
+func TestAMessageThatCrashesHandlersIsBuried(t *testing.T) {
 	cfg := rabbittest.Config(t)
 	body := must(crawl.EncodeEvent(fetchOf(1).Event))(t)
 	check(t, raw(t, cfg.Subsystems).PublishWithContext(within(t), "wh_subsystems", crawl.TopicFetch, true, false, amqp.Publishing{

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Kill ends the connections as the death of the process would: no acknowledgement, no closing handshake, and nobody
-// connects again.
+// Kill ends the connections as if the process had died: no acknowledgements, no closing handshake, no reconnect.
 func (b *Bus) Kill() {
 	for _, v := range b.vhosts {
 		for _, l := range []*link{v.consuming, v.publishing.link} {
@@ -24,8 +23,8 @@ func (b *Bus) Drop() {
 	}
 }
 
-// Kill is the same of the frontier's queues. What was settled before has reached the broker: the promise allows it to
-// be late, the suite expects it.
+// Kill does the same with the frontier's queues. Settlements made before have reached the broker: the interface lets
+// them be late, but the suite expects them.
 func (q *Queues) Kill() {
 	for _, p := range q.pulls {
 		p.mu.Lock()

@@ -20,7 +20,7 @@ var ErrClosed = errors.New("rabbit: closed")
 // dialTimeout bounds a connection's making, handshake included.
 const dialTimeout = 10 * time.Second
 
-// pause is the wait before the next of several attempts: doubling, and spread so that programs do not come back as one.
+// pause is the wait before the next attempt: it doubles, with jitter, so that programs do not reconnect all at once.
 type pause struct{ first, most, next time.Duration }
 
 func (p *pause) duration() time.Duration {
@@ -200,7 +200,7 @@ func (l *link) dialWithin(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// follow drains what the library tells about a connection until it has ended.
+// follow reads the library's notifications of a connection until it has ended.
 func (l *link) follow(s *session, closed <-chan *amqp.Error, blocked <-chan amqp.Blocking) {
 	defer close(s.lost)
 	for closed != nil || blocked != nil {
@@ -227,7 +227,7 @@ func (l *link) follow(s *session, closed <-chan *amqp.Error, blocked <-chan amqp
 	s.gate.set(false) // who waits finds the connection gone
 }
 
-// close ends the connection, politely, and the keeping of it.
+// close closes the connection with a handshake and stops reconnecting.
 func (l *link) close() {
 	l.cancel()
 	l.begin.Do(func() { close(l.ended) })

@@ -116,7 +116,7 @@ func TestNothingIsLostWhenTheBrokerClosesConnections(t *testing.T) {
 }
 
 // A broker that is away stops nobody for good.
-func TestABrokerThatIsAwayIsWaitedFor(t *testing.T) {
+func TestPublishersWaitForAnUnreachableBroker(t *testing.T) {
 	cfg, proxy := throughProxy(t, rabbittest.Config(t))
 	b := rabbittest.OpenBus(t, cfg)
 	got := make(chan crawl.MessageID, 10)
@@ -138,7 +138,7 @@ func TestABrokerThatIsAwayIsWaitedFor(t *testing.T) {
 	}
 }
 
-// crashed publishes n messages, lets a consumer that take starts hold some of them and die, and returns how many never
+// crashed publishes n messages to a consumer made by take, kills it while it holds some, and returns how many never
 // reach the next consumer.
 func crashed(t *testing.T, n int, take func(cfg rabbit.Config, held chan<- struct{}) (die func())) int {
 	cfg := rabbittest.Config(t)
@@ -247,9 +247,9 @@ func TestAFullTopicMakesPublishersWait(t *testing.T) {
 	}
 }
 
-// The outcome of a fetch is published when the broker has its page, not before: a fetcher that dies in between would
-// have ended the story of a page that nobody has.
-func TestTheFrontierHearsLast(t *testing.T) {
+// The outcome of a fetch is published after the broker has its page. Otherwise a fetcher that dies in between would
+// report a finished fetch whose page is lost.
+func TestMessagesForTheFrontierArePublishedLast(t *testing.T) {
 	b := rabbittest.Bus(t, func(cfg *rabbit.Config) { cfg.MaxLength = 1 })
 	task := fetchOf(1).Event.(*crawl.Fetch).Task
 	page := bus.Message{ID: task.ID(), Event: &crawl.Page{Task: task}}

@@ -98,8 +98,7 @@ func withNumber(t amqp.Table, name string, n int64) amqp.Table {
 	return t
 }
 
-// number reads a header that anybody may have written: 0 where it is none, or negative, or larger than a counter or a
-// time can be.
+// number reads a header that anybody may have set: 0 if it is missing, negative, or too large for a counter or a time.
 func number(t amqp.Table, name string) int64 {
 	var n int64
 	switch v := t[name].(type) {

@@ -30,7 +30,7 @@ func control(t *testing.T) func(args ...string) {
 	}
 }
 
-// A memory alarm makes publishers wait; it loses nothing and breaks nothing.
+// During a memory alarm publishers wait, and no message is lost.
 func TestAnAlarmMakesPublishersWait(t *testing.T) {
 	ctl := control(t)
 	b := rabbittest.Bus(t)
@@ -74,9 +74,9 @@ func TestNothingIsLostWhenTheBrokerRestarts(t *testing.T) {
 	<-restarted
 }
 
-// The broker closes the channel of who holds a task too long. The control shows that it does; renewing keeps the
-// receipts good.
-func TestHeldTasksOutliveTheBrokersPatience(t *testing.T) {
+// The broker closes the channel of a consumer that holds a task too long: the control shows that. Renewing keeps the
+// receipts valid.
+func TestHeldTasksAreRenewedBeforeConsumerTimeout(t *testing.T) {
 	ctl := control(t)
 	ctl("eval", "application:set_env(rabbit, consumer_timeout, 2000), application:set_env(rabbit, channel_tick_interval, 500).")
 	t.Cleanup(func() {

@@ -11,7 +11,7 @@ import (
 // and calls no API. It has one connection with one channel for each vhost that it has published to.
 type Publisher struct{ bus *Bus }
 
-// errForeign says why an unroutable message waits.
+// errForeign is logged as the reason why an unroutable message waits.
 var errForeign = errors.New("the programs of that node make its queues when they start")
 
 // OpenPublisher returns a publisher. It connects when it is first used, and keeps trying. The management address of cfg
@@ -33,11 +33,11 @@ func OpenPublisher(cfg Config) (*Publisher, error) {
 	return &Publisher{b}, nil
 }
 
-// Publish is that of Bus. bus.ErrBusy where ctx ended while the broker was reached and refused: full topics, memory,
-// disk.
+// Publish implements bus.Bus. It returns bus.ErrBusy if ctx ended while the broker could be reached but refused the
+// messages, because its topics are full or it has a memory or disk alarm.
 func (p *Publisher) Publish(ctx context.Context, msgs ...bus.Message) error {
 	return p.bus.Publish(ctx, msgs...)
 }
 
-// Close is that of Bus.
+// Close implements bus.Bus.
 func (p *Publisher) Close() error { return p.bus.Close() }

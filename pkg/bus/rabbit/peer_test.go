@@ -55,7 +55,7 @@ func TestConformanceThroughPeersAndPublishers(t *testing.T) {
 }
 
 // A publisher makes no queue. What it is to publish waits until the node's own programs have made them.
-func TestAPublisherMakesNothing(t *testing.T) {
+func TestAPublisherDeclaresNothing(t *testing.T) {
 	cfg := rabbittest.Config(t)
 	p, own := openPublisher(t, cfg), rabbittest.OpenBus(t, cfg)
 	if _, err := raw(t, cfg.Subsystems).QueueDelete(crawl.TopicFetch, false, false, false); err != nil {
@@ -81,7 +81,7 @@ func TestAPublisherMakesNothing(t *testing.T) {
 }
 
 // A broker that refuses is busy, one that does not answer is not.
-func TestBusyIsWhatWasReachedAndRefuses(t *testing.T) {
+func TestErrBusyMeansReachableAndRefusing(t *testing.T) {
 	cfg := rabbittest.Config(t, func(c *rabbit.Config) { c.MaxLength = 2 })
 	check(t, rabbittest.OpenBus(t, cfg).Declare(within(t)))
 	p := openPublisher(t, cfg)

@@ -25,7 +25,7 @@ func TestConnectedProgramsAreNamed(t *testing.T) {
 	})
 }
 
-func TestDeadLettersThatAreSeenToAreTaken(t *testing.T) {
+func TestRepairedDeadLettersAreRemoved(t *testing.T) {
 	cfg := rabbittest.Config(t)
 	b := rabbittest.OpenBus(t, cfg)
 	check(t, b.Declare(within(t)))

@@ -33,7 +33,7 @@ type publisher struct {
 	link     *link
 	exchange string
 	window   int
-	// prepare sees to it that the exchange and the queues are there: all that are fixed, and those named.
+	// prepare makes sure that the exchange and the queues exist: all fixed ones, and those named.
 	prepare func(ctx context.Context, s *session, missing []string) error
 
 	turn    chan struct{} // holds a value while somebody writes
@@ -170,8 +170,8 @@ type sent struct {
 	confirm *amqp.DeferredConfirmation
 }
 
-// send writes messages. It waits while the broker accepts none and while the window is full. If it stops early, the
-// error says why.
+// send writes messages. It blocks while the broker blocks publishers and while the window is full. If it stops early,
+// it returns the reason.
 func (c *confirming) send(ctx context.Context, exchange string, out []outgoing) ([]sent, error) {
 	done := make([]sent, 0, len(out))
 	for i := range out {
@@ -233,7 +233,7 @@ func (c *confirming) collect(ctx context.Context, out []outgoing, done []sent) (
 	return again, why
 }
 
-// unsure marks a message that may have arrived: its copy may be the second.
+// unsure marks a message that may have arrived already, so that a second copy can be recognised.
 func unsure(o outgoing) outgoing {
 	if number(o.msg.Headers, headerRedeliveries) == 0 {
 		o.msg.Headers = withNumber(o.msg.Headers, headerRedeliveries, 1)

@@ -96,7 +96,8 @@ func (q *Queues) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// watch voids the receipts when a channel ends: the broker closes one that asks for a queue which somebody has deleted.
+// watch invalidates the receipts when a channel ends: the broker closes a channel that asks for a queue which somebody
+// has deleted.
 func (q *Queues) watch(ch *amqp.Channel) {
 	closed := ch.NotifyClose(make(chan *amqp.Error, 1))
 	go func() {
@@ -111,7 +112,7 @@ func (q *Queues) watch(ch *amqp.Channel) {
 	}()
 }
 
-// own waits for the exclusive queue, which the broker gives to one connection and takes away when that ends.
+// own waits for the exclusive queue. The broker grants it to one connection and releases it when that connection ends.
 func (q *Queues) own(ctx context.Context) error {
 	told := false
 	for wait := (pause{first: 50 * time.Millisecond, most: time.Second}); ; {
@@ -252,7 +253,7 @@ func (q *Queues) Pull(ctx context.Context, name string, n int) ([]crawl.Delivery
 	return ds, nil
 }
 
-// Settle implements crawl.Queues. The broker learns of it at once, but does not answer.
+// Settle implements crawl.Queues. It sends the acknowledgements at once and does not wait for an answer.
 func (q *Queues) Settle(ctx context.Context, ds ...crawl.Delivery) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -274,7 +275,7 @@ func (q *Queues) puller(name string) *puller {
 	return q.pulls[h.Sum32()%pullChannels]
 }
 
-// Lengths implements crawl.Queues: what the broker has ready, and what is pulled by us.
+// Lengths implements crawl.Queues: messages ready in the broker plus tasks that this program has pulled.
 func (q *Queues) Lengths(ctx context.Context) (map[string]int64, error) {
 	if q.lost() {
 		return nil, ErrLost
@@ -330,7 +331,7 @@ func (q *Queues) lost() bool {
 	return false
 }
 
-// orLost is ErrLost where that is the cause.
+// orLost returns ErrLost if the lost connection is the cause of err, and else err.
 func (q *Queues) orLost(err error) error {
 	err = q.v.denial(err)
 	if q.lost() && !errors.Is(err, ErrLost) {

@@ -63,7 +63,7 @@ func TestJobsHaveFrontQueuesOfTheirOwn(t *testing.T) {
 }
 
 // After the connection is lost every call says so, and new queues hold everything that was not settled.
-func TestALostConnectionVoidsTheReceipts(t *testing.T) {
+func TestALostConnectionInvalidatesReceipts(t *testing.T) {
 	direct := rabbittest.Config(t)
 	cfg, proxy := throughProxy(t, direct)
 	q := openQueues(t, cfg)
@@ -88,8 +88,8 @@ func TestALostConnectionVoidsTheReceipts(t *testing.T) {
 	}
 }
 
-// Somebody deletes the queues while tasks are pushed, and with them goes the connection that pulled from them. The push
-// must end: the frontier is only built anew, and makes its queues, when its handlers have returned.
+// Queues are deleted while tasks are pushed, which also ends the connection that pulled from them. Push must return:
+// the frontier is rebuilt, with its queues, only when its handlers have returned.
 func TestAPushEndsWhenTheQueuesAreLost(t *testing.T) {
 	q := openQueues(t, rabbittest.Config(t))
 	q.LosePulls()
@@ -124,7 +124,7 @@ func TestOneFrontierAtATime(t *testing.T) {
 	wantTasks(t, pull(t, second, "front.2", 9), 0, 1, 2)
 }
 
-func TestBytesThatAreNoTaskAreBuried(t *testing.T) {
+func TestInvalidTasksAreBuried(t *testing.T) {
 	cfg := rabbittest.Config(t)
 	q := openQueues(t, cfg)
 	fill(t, q, "back.4", 1)

@@ -10,7 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// ErrRefused says that the broker answers and does not let this user in: waiting will not help, a setting will.
+// ErrRefused says that the broker answers but rejects this user. Waiting does not help; a setting has to change.
 var ErrRefused = errors.New("the broker refuses the login")
 
 // refusal marks the error of a handshake in which the broker refused the user, the password or the vhost.
@@ -47,10 +47,10 @@ func (d *DeniedError) Error() string {
 // Unwrap returns what the broker said.
 func (d *DeniedError) Unwrap() error { return d.Err }
 
-// deniedPause is how long to wait before another try: until somebody has mended the rights nothing changes.
+// deniedPause is the wait before another try: the permissions stay as they are until somebody changes them.
 const deniedPause = 30 * time.Second
 
-// Pause is how long whoever runs the program waits before it tries again.
+// Pause returns how long a supervisor waits before it restarts the program.
 func (d *DeniedError) Pause() time.Duration { return deniedPause }
 
 // denial marks the answer of a broker that denies the user a right.
@@ -77,7 +77,7 @@ func loggedIn(r *http.Response) (*http.Response, error) {
 	return nil, fmt.Errorf("%w: management API, user %s: check the password, or rabbitmq.management.user and .password", ErrRefused, user)
 }
 
-// Reach connects to both vhosts, once, and says what is wrong where that fails. Publish and Consume wait instead.
+// Reach connects to both vhosts once and returns what failed. Publish and Consume wait instead.
 func (b *Bus) Reach(ctx context.Context) error {
 	for _, v := range b.vhosts {
 		l := newLink(b.cfg, v.url, b.cfg.Program+" looks at "+v.exchange)

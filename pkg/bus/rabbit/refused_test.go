@@ -47,9 +47,9 @@ func with(t *testing.T, address string, change func(u *url.URL)) string {
 	return u.String()
 }
 
-// A broker that answers and lets nobody in is not out of reach: the log, Reach and the management API name the user and
-// what to check.
-func TestARefusedLoginIsNotABrokerOutOfReach(t *testing.T) {
+// If the broker rejects the login, the log, Reach and the management API name the user and what to check; they do not
+// report the broker as unreachable.
+func TestARefusedLoginIsNotReportedAsUnreachable(t *testing.T) {
 	wrong := func(u *url.URL) { u.User = url.UserPassword(u.User.Username(), "wrong") }
 	for name, change := range map[string]func(u *url.URL){
 		"password": wrong,
@@ -128,9 +128,9 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
-// A user that the broker lets in, but not to a job's queues, as that of a cluster which was set up by an older version:
-// whoever loses the queues by it is told which queue, vhost and user, and what to run.
-func TestADeniedQueueNamesWhatToDo(t *testing.T) {
+// A user may log in but not use a job's queues, as in a cluster set up by an older version. The error names queue,
+// vhost and user, and the command that mends it.
+func TestADeniedQueueErrorSaysWhatToDo(t *testing.T) {
 	cfg := rabbittest.Config(t)
 	user, vhost := parse(t, cfg.Frontier).User.Username(), strings.Trim(parse(t, cfg.Frontier).Path, "/")
 	client := must(rabbithole.NewClient(cfg.Management, admin(t).User.Username(), password(admin(t))))(t)

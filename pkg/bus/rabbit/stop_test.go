@@ -13,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 )
 
-// A consumer that stops finishes what is in hand, with a context that is still good, and gives back the rest at once.
-func TestStoppingFinishesWhatIsInHand(t *testing.T) {
+// A consumer that stops finishes the messages it is handling, with a valid context, and returns the others at once.
+func TestStoppingFinishesRunningHandlers(t *testing.T) {
 	cfg := rabbittest.Config(t)
 	b := rabbittest.OpenBus(t, cfg)
 	check(t, b.Publish(within(t), fetchOf(1), fetchOf(2), fetchOf(3)))
@@ -68,7 +68,7 @@ func TestHandlersThatDoNotFinishAreCutOffAfterTheGrace(t *testing.T) {
 	until(t, "the message is back", func() bool { return depth(t, b, crawl.TopicFetch).Ready == 1 })
 }
 
-// When the connection is gone the broker gives the message to somebody else, so its handler must end first.
+// When a connection is lost the broker redelivers its messages to others, so their handlers must end first.
 func TestALostConnectionEndsTheHandlersContexts(t *testing.T) {
 	b := rabbittest.Bus(t)
 	const workers = 3

@@ -52,7 +52,7 @@ func TestEventsTravelTogetherAndLeasesAlone(t *testing.T) {
 }
 
 // What one event of a bundle suffers is its own affair.
-func TestAnEventFailsWithoutItsBundle(t *testing.T) {
+func TestAFailedEventDoesNotFailItsBundle(t *testing.T) {
 	b := rabbittest.Bus(t)
 	msgs, _ := pages(5)
 	got := make(chan bus.Message, 100)
@@ -85,7 +85,7 @@ func TestAnEventFailsWithoutItsBundle(t *testing.T) {
 }
 
 // A bundle whose consumer dies comes back event by event, marked, those that were done as well; none is lost.
-func TestABundleInHandAtADeathComesBackEventByEvent(t *testing.T) {
+func TestABundleHeldAtACrashIsRedeliveredEventByEvent(t *testing.T) {
 	cfg := rabbittest.Config(t)
 	b := rabbittest.OpenBus(t, cfg)
 	msgs, left := pages(6)

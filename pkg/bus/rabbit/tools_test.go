@@ -34,7 +34,7 @@ func parse(t testing.TB, address string) *url.URL {
 	return u
 }
 
-// proxy stands between programs and the broker, and can be away.
+// proxy forwards connections to the broker and can be switched off.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -111,7 +111,7 @@ func (p *proxy) cut() {
 	clear(p.conns)
 }
 
-// leave cuts the connections and takes no new ones until it is back.
+// leave cuts all connections and refuses new ones until back is called.
 func (p *proxy) leave(away bool) {
 	p.mu.Lock()
 	p.away = away
@@ -152,7 +152,7 @@ func await[T any](t testing.TB, c <-chan T, what string) T {
 	}
 }
 
-// until waits for what offers nothing to wait on.
+// until polls a condition that has no event to wait for.
 func until(t testing.TB, what string, f func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !f(); time.Sleep(5 * time.Millisecond) {

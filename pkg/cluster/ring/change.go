@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// What can be wrong with a change.
+// Errors of a change.
 var (
 	ErrStale   = errors.New("the ring knows a later registration of this node")
 	ErrUnknown = errors.New("the ring has no such node")

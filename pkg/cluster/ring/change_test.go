@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A ring under any sequence of changes: after each, it is sound, nothing moved but from or to the node that changed,
-// every virtual node has an owner while a node is alive, and each node owns its share.
+// After any sequence of changes the ring is valid, virtual nodes moved only from or to the node that changed, every
+// virtual node has an owner while a node is alive, and each node owns its share.
 func TestAnySequenceOfChangesKeepsBalanceAndMovesLittle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		vnodes := rapid.IntRange(1, 700).Draw(t, "vnodes")

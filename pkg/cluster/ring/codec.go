@@ -22,7 +22,7 @@ const maxPlain = MaxVnodes*(9+binary.MaxVarintLen64) + MaxNodes*(maxName+maxAddr
 // version is that of the format, its first octet.
 const version = 1
 
-// What can be wrong with an encoded table.
+// Errors of Decode and Encode.
 var (
 	ErrTooLarge = fmt.Errorf("the table is larger than %d octets: create the ring with fewer virtual nodes", MaxEncoded)
 	ErrFormat   = errors.New("not a table of the ring that this build reads")

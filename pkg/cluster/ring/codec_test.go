@@ -78,7 +78,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	}
 }
 
-// bomb is a small encoding of a great many octets.
+// bomb is a small encoding that decompresses to many octets.
 func bomb(t *testing.T) []byte {
 	e, err := encoder()
 	if err != nil {
@@ -87,8 +87,8 @@ func bomb(t *testing.T) []byte {
 	return e.EncodeAll(make([]byte, 100<<20), []byte{version})
 }
 
-// What 256 virtual nodes for each of 1,000 nodes take, at worst: owners, epochs and moves without any order, which no
-// compressor can shorten.
+// The encoded size of 256 virtual nodes for each of 1,000 nodes in the worst case: owners, epochs and moves at random,
+// which no compressor can shorten.
 func TestATableOf1000NodesFitsANodeOfZooKeeper(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	r := Must(Create(256*1000, ByHost, 1)).edit()

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is nodes that act on the table as they last saw it, which may be old. It holds what must never happen against
-// what the table allows: two nodes that contact hosts of one virtual node, and queued URLs that nobody will lease.
+// world simulates nodes that act on the table they last read, which may be old. It checks the two invariants: no two
+// nodes contact hosts of one virtual node, and no queued URL is without a node that will lease it.
 type world struct {
 	t     rapid.TB
 	table *Table
@@ -78,8 +78,8 @@ func (w *world) lease(name string, v int) {
 	}
 }
 
-// work does one thing that a node owes to the ring as it sees it: it says that it has done with one virtual node, or
-// reads one from the ledger.
+// work performs one duty of a node, as its table has it: it finishes handing over a virtual node, or reads one from the
+// ledger.
 func (w *world) work(name string, pick int) {
 	a := w.nodes[name]
 	me, _ := a.view.Node(name)

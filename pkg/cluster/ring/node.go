@@ -37,7 +37,7 @@ func WeightOf(units float64) (Weight, error) {
 	return Weight(w), nil
 }
 
-// State is what a node is to the ring.
+// State is the state of a node in the ring.
 type State uint8
 
 // The states of a node.
@@ -77,7 +77,7 @@ type Node struct {
 	Address string `json:"address"` // host:port of its broker, without user and password
 	Weight  Weight `json:"weight"`  // in thousandths
 	State   State  `json:"state"`
-	// Incarnation tells the lives of a node apart: it is greater at each registration. Never 0.
+	// Incarnation distinguishes the registrations of a node: each is greater than the one before. Never 0.
 	Incarnation uint64 `json:"incarnation"`
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Router answers whose a URL is, from the current table.
+// Router returns the owner of a URL, by the current table.
 type Router struct {
 	Self      string        // this node, which it calls ""
 	Current   func() *Table // the newest table that is known; nil: none is known yet

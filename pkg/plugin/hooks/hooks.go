@@ -99,7 +99,7 @@ func (h *Hooks) document(ctx context.Context, job *crawl.Job, d *crawl.Document,
 	}
 	d.Title, d.Text, d.Lang, d.NoIndex, d.NoFollow = m.Title, m.Text, m.Lang, m.NoIndex, m.NoFollow
 	d.Fields = fieldList(d.Fields, m.Fields)
-	d.Page.Plugged.Add(out.Plugged)
+	d.Page.AddPlugins(out.Plugged)
 	if out.Drop != "" {
 		d.Unkept, d.Why, d.Links, d.Requisites = out.Drop, out.Why, nil, nil
 	}
@@ -117,7 +117,7 @@ func (h *Hooks) links(ctx context.Context, job *crawl.Job, d *crawl.Document) er
 	if err != nil {
 		return err
 	}
-	d.Page.Plugged.Add(out.Plugged)
+	d.Page.AddPlugins(out.Plugged)
 	if out.Drop != "" { // of all of them
 		for i := range m.Links {
 			m.Links[i].Dropped = dropText(out)
@@ -194,7 +194,7 @@ func (h *Hooks) Record(ctx context.Context, job *crawl.Job, r *crawl.Record) (dr
 	if r.DuplicateOf.IsZero() { // a copy has neither text nor fields
 		r.Text, r.Fields = m.Text, fieldList(r.Fields, m.Fields)
 	}
-	r.Plugged.Add(out.Plugged)
+	r.AddPlugins(out.Plugged)
 	return out.Drop, out.Why, nil
 }
 

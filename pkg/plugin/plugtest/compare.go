@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// Compare says where an answer is another than is wanted; both are JSON. Of objects each key counts, of lists each item.
+// Compare says where an answer is another than is wanted; both are JSON. Of objects each key counts, of lists each
+// item.
 func Compare(want, got []byte) ([]string, error) {
 	var w, g any
 	if err := json.Unmarshal(want, &w); err != nil {

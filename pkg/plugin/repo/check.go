@@ -13,8 +13,8 @@ import (
 )
 
 // Check finds what is wrong with the nodes of a pipeline, as far as their plug-ins tell it: that they are known and may
-// be used, serve the point and take the settings, and that each condition compiles. Its errors are *crawl.KeyError, with
-// keys such as pipeline.nodes[2].with.min.
+// be used, serve the point and take the settings, and that each condition compiles. Its errors are *crawl.KeyError,
+// with keys such as pipeline.nodes[2].with.min.
 func Check(ctx context.Context, source plugin.Source, pipeline *crawl.Pipeline) (errs []error) {
 	for i := range pipeline.Nodes {
 		errs = append(errs, checkNode(ctx, source, i, &pipeline.Nodes[i])...)
@@ -94,8 +94,8 @@ type Digests interface {
 	Digest(use string) (string, error)
 }
 
-// Pin gives each node the digest of its plug-in, where it has none: a stored version of a workflow always means the same
-// bytes.
+// Pin gives each node the digest of its plug-in, where it has none: a stored version of a workflow always means the
+// same bytes.
 func Pin(digests Digests, pipeline *crawl.Pipeline) error {
 	for i := range pipeline.Nodes {
 		n := &pipeline.Nodes[i]

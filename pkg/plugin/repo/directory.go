@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 )
 
 // Loader makes a plug-in of a package that was verified. dir has the files of a program; it is empty for modules.
-type Loader func(p *Package, dir string) (plugin.Plugin, error)
+type Loader func(ctx context.Context, p *Package, dir string) (plugin.Plugin, error)
 
 // Settings say what may be used.
 type Settings struct {

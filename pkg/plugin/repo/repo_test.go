@@ -69,7 +69,7 @@ func (fakeInstance) Handle(context.Context, *plugin.Call) (*plugin.Answer, error
 func open(t *testing.T, dir string, set repo.Settings) *repo.Directory {
 	t.Helper()
 	if set.Loaders == nil {
-		load := func(p *repo.Package, _ string) (plugin.Plugin, error) { return fake{p}, nil }
+		load := func(_ context.Context, p *repo.Package, _ string) (plugin.Plugin, error) { return fake{p}, nil }
 		set.Loaders = map[plugin.Tier]repo.Loader{plugin.WASM: load, plugin.Process: load}
 	}
 	d, err := repo.Open(dir, set)
@@ -231,7 +231,10 @@ func TestProgramsNeedApprovalAndASetting(t *testing.T) {
 	wants(t, err, "programs are not allowed here")
 	var at string
 	d := open(t, dir, repo.Settings{Processes: true, Loaders: map[plugin.Tier]repo.Loader{
-		plugin.Process: func(p *repo.Package, dir string) (plugin.Plugin, error) { at = dir; return fake{p}, nil }}})
+		plugin.Process: func(_ context.Context, p *repo.Package, dir string) (plugin.Plugin, error) {
+			at = dir
+			return fake{p}, nil
+		}}})
 	if _, err := d.Plugin(t.Context(), use, ""); err != nil {
 		t.Fatal(err)
 	}

@@ -71,8 +71,8 @@ func (d *Directory) load(ctx context.Context, use, digest string) (plugin.Plugin
 	}
 	d.mu.Unlock()
 	if !ok {
-		l.plugin, l.err = d.loadNow(use, digest)
-		if l.err != nil { // the next one tries again: it may have been approved by then
+		l.plugin, l.err = d.loadNow(context.WithoutCancel(ctx), use, digest) // others wait for it, too
+		if l.err != nil {                                                    // the next one tries again: it may have been approved by then
 			d.mu.Lock()
 			delete(d.loaded, digest)
 			d.mu.Unlock()
@@ -90,7 +90,7 @@ func (d *Directory) load(ctx context.Context, use, digest string) (plugin.Plugin
 	return l.plugin, l.plugin.allowed()
 }
 
-func (d *Directory) loadNow(use, digest string) (*watched, error) {
+func (d *Directory) loadNow(ctx context.Context, use, digest string) (*watched, error) {
 	p, err := d.Package(digest)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (d *Directory) loadNow(use, digest string) (*watched, error) {
 			return nil, err
 		}
 	}
-	made, err := loader(p, dir)
+	made, err := loader(ctx, p, dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", use, err)
 	}

@@ -109,7 +109,8 @@ func TestACallThatIsGivenUp(t *testing.T) {
 	}
 }
 
-// The same input gives the same output, on an instance that was used and on a fresh one. Nothing of the machine is seen.
+// The same input gives the same output, on an instance that was used and on a fresh one. Nothing of the machine is
+// seen.
 func TestTheSameInputGivesTheSameOutput(t *testing.T) {
 	var first string
 	for range 3 {

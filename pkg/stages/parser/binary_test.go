@@ -30,8 +30,8 @@ func little(s string) string {
 	return string(b)
 }
 
-// A body that is no text has a record without text, whatever the server calls it; a text keeps it, whatever it begins
-// with.
+// A binary body has a record without text, whatever Content-Type says. A text keeps its text, whatever its first bytes
+// are.
 func TestOnlyTextHasText(t *testing.T) {
 	base, err := weburl.Parse("http://example.com/")
 	if err != nil {

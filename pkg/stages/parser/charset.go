@@ -142,9 +142,9 @@ func declared(head []byte) (e encoding.Encoding, name string) {
 	return nil, ""
 }
 
-// declaredLate is declared for a whole body, whose first 1,024 bytes declare nothing: a browser that meets a
-// declaration later starts again with it (HTML Standard, 13.2.3.5). What is no declaration by its look is not read
-// twice.
+// declaredLate looks for a declaration in the whole body if the first 1,024 bytes have none: a browser that meets one
+// later starts again with it (HTML Standard, 13.2.3.5). A body without anything like a declaration is not read a second
+// time.
 func declaredLate(body []byte) (e encoding.Encoding, name string) {
 	for at := prescanBytes - len("<meta charset=x"); at < len(body); at++ {
 		i := bytes.IndexByte(body[max(at, 0):], '<')

@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Feed makes a Result of a sitemap, a sitemap index or a feed: it has links only. What is none of them, or broken, has
-// the links before the fault.
+// Feed makes a Result of a sitemap, a sitemap index or a feed: links only. Of a broken document, or one of another
+// kind, it returns the links before the fault.
 func Feed(body []byte, contentType string, base weburl.URL, opt Options) *Result {
 	r := &Result{MediaType: mediaType(contentType)}
 	limits := sitemap.DefaultLimits()

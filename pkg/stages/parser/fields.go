@@ -36,8 +36,8 @@ type field struct {
 	xpath *xpath.Expr
 }
 
-// fields are what the rules extract from a document. Of fields with one name the first rule's that finds something
-// counts.
+// fields are what the rules extract from a document. If several rules have a field of one name, the first that finds
+// something counts.
 func (s *source) fields(rules []*rule) (out []crawl.Field) {
 	seen := map[string]bool{}
 	for _, rule := range rules {
@@ -55,8 +55,8 @@ func (s *source) fields(rules []*rule) (out []crawl.Field) {
 	return out
 }
 
-// extract returns the field's value; nil where the page has none. A selector that fails on this page finds nothing:
-// the rest of the page must not be lost to it.
+// extract returns the field's value; nil if the page has none. A selector that fails on this page finds nothing; the
+// rest of the page is kept.
 func (f *field) extract(root *html.Node, r *Result) (value any) {
 	defer func() {
 		if recover() != nil {

@@ -35,8 +35,8 @@ type Handler struct {
 
 var _ pipeline.Handler[*crawl.Page] = (*Handler)(nil)
 
-// largePage is where pages are parsed one after the other, in bytes. Parsing takes up to ten times a page's size, so
-// that a few workers with hostile pages of limits.max_body would take more memory than the rest of a crawl.
+// largePage is the size in bytes from which pages are parsed one at a time. Parsing takes up to ten times a page's size
+// in memory, so a few workers with pages of limits.max_body could use more memory than the rest of the crawl.
 const largePage = 1 << 20
 
 // NewHandler returns the logic of a parser that reads bodies from a spool.
@@ -45,9 +45,9 @@ func NewHandler(jobs crawl.Jobs, bodies Bodies, log *slog.Logger) *Handler {
 		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }}}
 }
 
-// Handle makes one crawl.Document of a page. A body that is no longer in the spool belongs to a page that was handled
-// wholly before, as the body goes last: that is pipeline.ErrHandled. Of a body that was lost it makes a
-// crawl.Outcome: the frontier has the page fetched again.
+// Handle makes one crawl.Document of a page. If the body is no longer in the spool, the page was handled before,
+// because the body is deleted last: Handle returns pipeline.ErrHandled. If the body was lost, it returns a
+// crawl.Outcome, so that the frontier has the page fetched again.
 func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, error) {
 	job, rules, err := h.rules.At(ctx, p.Task.Job, p.Task.Epoch)
 	if err != nil {

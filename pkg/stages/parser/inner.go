@@ -10,8 +10,8 @@ import (
 // maxInner is how deep documents are read that stand in the srcdoc attributes of frames.
 const maxInner = 3
 
-// innerLinks adds the links and assets of the documents in srcdoc attributes. Their base is that of the document around
-// them, where they have none of their own (HTML Standard, 2.4.1). What they show is no text of the page.
+// innerLinks adds the links and assets of the documents in srcdoc attributes. Without a base of their own they have
+// that of the document around them (HTML Standard, 2.4.1). Their text is not part of the page's text.
 func (p *pass) innerLinks(page weburl.URL, enc encoding.Encoding, depth int) {
 	if len(p.inner) == 0 {
 		return

@@ -151,7 +151,7 @@ func TestMarkdownOfXHTML(t *testing.T) {
 	checkMarkdown(t, "xhtml", r)
 }
 
-func TestNothingIsExtractedUnasked(t *testing.T) {
+func TestNothingIsExtractedByDefault(t *testing.T) {
 	r := HTML([]byte(`<meta name=author content=A><main><p>`+filler), "text/html", mustURL(t,
 		"http://www.example.com/"), DefaultOptions())
 	if r.Markdown != "" || r.Structured != "" || r.Author != "" {

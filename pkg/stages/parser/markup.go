@@ -8,10 +8,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 )
 
-// The Markdown of a page is made of the markup of its main text, and what the main text is only the classifier says.
-// The seam between the two is narrow: a pass that is traced notes, token by token, where the token stands and which
-// block it belongs to. When the classifier has chosen, the markup is the document's tags with the text of the chosen
-// blocks and nothing else. So whatever rules the classifier follows, Markdown and text show the same words.
+// The Markdown of a page is made from the markup of its main text, which only the classifier knows. The two share
+// little: a traced pass records for each token its position and its block. When the classifier has chosen the blocks,
+// the markup is the document's tags with the text of those blocks. So Markdown and text contain the same words,
+// whatever rules the classifier follows.
 
 // piece is a token of the document: a tag, an image, or text.
 type piece struct {

@@ -29,8 +29,8 @@ func (o *Options) agent() string { return cmp.Or(o.Agent, crawl.ProductToken) }
 // DefaultOptions returns the bounds of crawl.DefaultJob.
 func DefaultOptions() Options { return optionsOf(crawl.DefaultJob().Limits) }
 
-// maxURL is twice the default bound of a URL's length, 4,000 bytes: the URL filter is the one to say that a URL is too
-// long, but it need not hear of a megabyte.
+// maxURL is twice the default bound of a URL's length, 4,000 bytes. The URL filter rejects URLs that are too long; this
+// only keeps megabytes out of its messages.
 const maxURL = 8_000
 
 // maxAssets is ours: pages with more images are galleries, whose assets tell nothing new.

@@ -85,8 +85,8 @@ func (j *judge) sum(drop, region flags) {
 // wrapperShare is the share of the page's prose that makes a suspect element its frame: "box article modal".
 const wrapperShare = 0.5
 
-// settle decides which elements are what their names make suspect, and marks their blocks. An element around most of
-// the prose that no reader wrote is the page's frame, whatever it is called.
+// settle decides which elements with suspect names are really boilerplate, and marks their blocks. An element around
+// most of the page's prose is its frame, whatever its name.
 func (j *judge) settle() {
 	for i := 1; i < len(j.nodes); i++ {
 		n := &j.nodes[i]

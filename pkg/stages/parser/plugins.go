@@ -34,7 +34,7 @@ func (h *Handler) parse(ctx context.Context, p *crawl.Page, body []byte, job *cr
 	}
 	changed := *p
 	changed.ContentType = change.ContentType
-	changed.Plugged.Add(change.Plugged)
+	changed.AddPlugins(change.Plugged)
 	if change.Body != nil {
 		body = change.Body
 	}
@@ -56,14 +56,14 @@ func (h *Handler) parse(ctx context.Context, p *crawl.Page, body []byte, job *cr
 
 // parsed makes a document of a page.
 func (h *Handler) parsed(ctx context.Context, p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) (*crawl.Document, error) {
-	d := (*crawl.Document)(nil)
-	if !h.opens(p, job) {
-		d = document(p, body, job, rules)
-	} else {
+	var d *crawl.Document
+	if h.opens(p, job) {
 		var err error
 		if d, err = h.open(ctx, p, body, job, rules); err != nil {
 			return nil, err
 		}
+	} else {
+		d = document(p, body, job, rules)
 	}
 	if len(h.sites) > 0 && p.Task.Kind == crawl.KindPage {
 		h.runSites(d, body, job)

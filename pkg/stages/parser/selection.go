@@ -119,8 +119,8 @@ func (rs *Rules) selected(s *source, fields []crawl.Field) []crawl.Field {
 	return fields
 }
 
-// take returns the objects of a policy. What fails on this page finds nothing more: the rest of the page must not be
-// lost to it.
+// take returns the objects of a policy. An error on this page ends the search of this policy only; the rest of the page
+// is kept.
 func (s *selection) take(p *policy) (list []any) {
 	defer func() {
 		if recover() != nil {

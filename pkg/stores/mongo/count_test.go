@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// countOf counts a job's records. Where the server keeps their number, Count must say the same; where it keeps none,
-// Count must not read them.
+// countOf counts a job's records. If the server keeps their number, Count must return the same; if not, Count must not
+// read all records.
 func countOf(t *testing.T, s *Store, job crawl.JobID) (n int64, err error) {
 	t.Helper()
 	ctx := context.Background()

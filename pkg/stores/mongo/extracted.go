@@ -6,8 +6,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// extracted appends what a job's Extract asked for. Structured data is a text in JSON: documents of strangers have keys
-// and depths that servers refuse.
+// extracted appends what a job's Extract asked for. Structured data is stored as JSON text, because foreign documents
+// have keys and depths that servers refuse.
 func (w *builder) extracted(x *crawl.Extracted) {
 	w.optional("markdown", x.Markdown)
 	w.optional("structured", x.Structured)

@@ -9,7 +9,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-func TestHeadsSayWhichURLStandsUnderWhichKey(t *testing.T) {
+func TestHeadsReturnURLAndKey(t *testing.T) {
 	s := open(t)
 	for i := range 3 {
 		put(t, s, page(t, i))

@@ -385,8 +385,8 @@ func TestAPutAfterCloseFails(t *testing.T) {
 	}
 }
 
-// Documents can be changed by people and read by an older program: whatever they hold, reading them is an error at
-// most.
+// Documents may have been edited by people or written by another version. Reading them must never do worse than return
+// an error.
 func FuzzRecord(f *testing.F) {
 	u, err := weburl.Parse("http://a.test/")
 	if err != nil {

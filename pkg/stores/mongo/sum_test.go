@@ -11,9 +11,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// What anybody changes in a record is found; what people add behind it is not its affair; a record of an earlier build
-// has no checksum.
-func TestHeadsFindRecordsThatAreNotWhatWasStored(t *testing.T) {
+// A changed record is detected. Keys that people add after the checksum are not covered by it. A record of an earlier
+// build has no checksum.
+func TestHeadsDetectChangedRecords(t *testing.T) {
 	ctx, s := context.Background(), open(t)
 	for i := range 4 {
 		put(t, s, page(t, i))
@@ -58,7 +58,7 @@ func TestEachFlippedBitIsFound(t *testing.T) {
 	}
 }
 
-func TestARecordThatIsSetAsideLiesBesideTheOthers(t *testing.T) {
+func TestSetAsideMovesARecord(t *testing.T) {
 	ctx, s := context.Background(), open(t)
 	put(t, s, page(t, 1))
 	j, key := s.Job("job"), page(t, 1).URL.Key()

@@ -69,8 +69,8 @@ var settings = map[string]string{
 	"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
 	// Each statement sees what was committed before it, whatever the server's default: admit relies on it.
 	"default_transaction_isolation": "read committed",
-	// A program's machine that is gone keeps its transactions, and their locks, no longer than this, where the server
-	// speaks TCP.
+	// The server ends transactions of a client machine that has disappeared, and releases their locks, after this time,
+	// if it is connected by TCP.
 	"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3",
 }
 

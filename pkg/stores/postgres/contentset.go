@@ -187,7 +187,8 @@ func (t *contentClaim) run(ctx context.Context, conn *pgxpool.Conn) error {
 	return nil
 }
 
-// rollback frees the connection. Its own error matters only where the connection is alive; the pool drops a dead one.
+// rollback returns the connection to the pool. Its error matters only while the connection is alive; the pool drops a
+// dead one.
 //
 //nolint:contextcheck // it must roll back when the caller's context has ended, too
 func rollback(conn *pgxpool.Conn) error {

@@ -9,9 +9,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 )
 
-// Rows go some time after their pages are whole, and those that nobody saw to after a day; a page that somebody waits
-// for never does.
-func TestRowsOfFollowedPagesGo(t *testing.T) {
+// Complete rows are deleted after some time, rows that nobody completed after a day, and rows of pages that are still
+// awaited never.
+func TestRowsOfFollowedPagesAreDeleted(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	url, f := sharedDatabase(t), s.Following()
 	u := manyURLs(t, 0, 40, 5)

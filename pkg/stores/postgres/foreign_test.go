@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// A link of another scheme is left out and logged like any; every reader must be able to read it back, and what admits
-// URLs passes over it.
+// A link of another scheme is left out and logged like any other. Every reader must be able to read it back; code that
+// admits URLs again skips it.
 func TestURLsOfOtherSchemesAreReadBack(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	foreign, ok := weburl.ParseForeign("mailto:editor@example.test")

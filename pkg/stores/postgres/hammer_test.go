@@ -106,8 +106,8 @@ func wantCounted(t *testing.T, s *postgres.Store) {
 	}
 }
 
-// The server ends every connection again and again, as a restart does. What the store answered must hold, what it
-// failed at is asked again, and nothing may be lost or belong to two.
+// The server closes every connection again and again, as a restart does. Every answer given must hold, failed calls are
+// repeated, and no URL may be lost or have two owners.
 func TestLostConnectionsLoseNothing(t *testing.T) {
 	url := sharedDatabase(t)
 	open(t)
@@ -204,9 +204,9 @@ func insist[T any](t *testing.T, failures *atomic.Int64, call func() (T, error))
 	return *new(T)
 }
 
-// A message that is delivered twice at once: each URL must be New or Repeat to both, or it would be lost with the one
-// that dies.
-func TestOneMessageTwiceAtOnceKnowsNothingAsForeign(t *testing.T) {
+// A message is delivered twice at once. Each URL must be New or Repeat to both; otherwise it is lost if one of the two
+// dies.
+func TestAMessageDeliveredTwiceAtOnceGetsNewOrRepeat(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
 	for round := range 20 {

@@ -18,8 +18,7 @@ var _ crawl.Jars = (*Jars)(nil)
 // Jars returns the jars of cookies.
 func (s *Store) Jars() *Jars { return &Jars{s} }
 
-// jarLock and the job's number are the advisory lock of whoever changes a jar: so a greater version is never seen
-// before a smaller one.
+// jarLock and the job's number are the advisory lock for changes of a jar. So versions become visible in their order.
 const jarLock = 0x6a6172
 
 const (

@@ -24,8 +24,7 @@ func submitJob(t *testing.T, s *postgres.Store, job *crawl.Job) *crawl.Job {
 	return current
 }
 
-// A job that was deleted leaves nothing, and its next life begins with nothing: other programs see that as soon as they
-// look again.
+// A deleted job leaves no data, and a new job of the same id starts empty. Other programs notice when they next look.
 func TestADeletedJobBeginsAnew(t *testing.T) {
 	ctx, url := context.Background(), newDatabase(t)
 	cfg := config(url)

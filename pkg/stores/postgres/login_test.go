@@ -10,7 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
-func TestARefusedLoginIsNotAServerOutOfReach(t *testing.T) {
+func TestARefusedLoginIsNotReportedAsUnreachable(t *testing.T) {
 	good := newDatabase(t)
 	for name, tc := range map[string]struct {
 		change  func(u *url.URL)

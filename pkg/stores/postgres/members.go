@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 )
 
-// Members says whose writes count: of each node those of one registration, made under a table of the ring that is not
-// too old.
+// Members decides whose writes are accepted: for each node, those of one registration, made under a ring table that is
+// recent enough.
 type Members struct{ s *Store }
 
 // Members returns the members.
@@ -123,8 +123,8 @@ func (m *Members) rows(ctx context.Context) (list []memberRow, err error) {
 	return list, err
 }
 
-// Reset forgets all members: for a ring that was made anew, whose epochs begin again, and of whose predecessor no node
-// runs any more.
+// Reset deletes all members. Use it for a ring that was created anew, whose epochs start again, when no node of the old
+// ring runs any more.
 func (m *Members) Reset(ctx context.Context) error {
 	return m.s.do(ctx, "forget the members of the ring", func(ctx context.Context) error {
 		const sql = `WITH gone AS (DELETE FROM members WHERE node <> '') UPDATE members SET floor = 0 WHERE node = ''`

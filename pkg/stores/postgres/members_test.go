@@ -177,7 +177,7 @@ func TestWritesCountForMembersUnderANewTableOnly(t *testing.T) {
 }
 
 // A node that comes late with an old table begins at the floor, and is not fenced by a table that does not know it yet.
-func TestWhoEntersLateBeginsAtTheFloor(t *testing.T) {
+func TestALateEntryStartsAtTheLatestRaise(t *testing.T) {
 	open(t)
 	var k atomic.Pointer[ring.Token]
 	s, ctx := writer(t, sharedDatabase(t), &k), context.Background()
@@ -340,8 +340,7 @@ func raiseUnderLoad(t *testing.T, url string, table *ring.Table, round int) (*ri
 	return next, ask[int64](t, url, sql) - there
 }
 
-// Raise does not wait for writers of another node than the one whose row it changes, and a second one finds nothing to
-// do.
+// Raise waits only for writers of the node whose row it changes, and a second call has nothing to do.
 func TestRaiseAgainIsCheap(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	table := aRing(t, 5, 6, 7, 8)

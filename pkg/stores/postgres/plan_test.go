@@ -29,8 +29,8 @@ const planRows = `
 	SELECT job, 200, host, changed, 0, 0, 0, 0, 0, 0, 1, hash, url FROM urls LIMIT 20000;
 	ANALYZE urls; ANALYZE fingerprints; ANALYZE hosts; ANALYZE attempts; ANALYZE following; ANALYZE members`
 
-// eagerSQL makes workers cost nothing, as they seem to where a table is large: only the store's own settings keep them
-// away.
+// eagerSQL sets the cost of parallel workers to zero, as if the table were large: only the store's own settings prevent
+// them.
 const eagerSQL = `DO $$ DECLARE s text; BEGIN
 	FOREACH s IN ARRAY ARRAY['parallel_setup_cost', 'parallel_tuple_cost', 'min_parallel_table_scan_size', 'min_parallel_index_scan_size'] LOOP
 		EXECUTE format('ALTER DATABASE %I SET %s = 0', current_database(), s);
@@ -88,8 +88,8 @@ func TestPlansOfABeginningCrawlUseTheIndexes(t *testing.T) {
 	})
 }
 
-// No statement of a crawl's course may scan a table, neither as the store's sessions plan it nor as the server would by
-// itself.
+// No statement of a running crawl may scan a whole table, neither with the settings of the store's sessions nor with
+// the server's defaults.
 func TestPlansUseTheIndexes(t *testing.T) {
 	url := newDatabase(t)
 	s := openAt(t, url)

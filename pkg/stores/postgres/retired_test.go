@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestRetiredRowsGoByTheBatchAndAreBounded(t *testing.T) {
+func TestRetiredRowsAreDeletedInBatches(t *testing.T) {
 	var r retired
 	start := time.Unix(1e9, 0)
 	add := func(at time.Duration, n int) (gone int) {

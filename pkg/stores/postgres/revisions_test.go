@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// A database of the version before: a job under the names of Go's fields, an exclusion without its task, a dismissed
-// URL with its own.
+// A database of the previous version: a job stored with Go field names, an exclusion without its task, a dismissed URL
+// with its task.
 const versionBefore = `
 	INSERT INTO jobs (id, spec) VALUES ('old', '{"ID":"old","Seeds":["http://a.test/"],"MaxDepth":2,"MaxPages":7,"Politeness":{"Delay":"2s"}}');
 	INSERT INTO urls (job, host, hash, state, changed, url, left_out)

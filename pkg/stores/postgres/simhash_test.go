@@ -72,7 +72,7 @@ func TestBlocksCoverEveryBit(t *testing.T) {
 	}
 }
 
-func TestErrorsThatBlameTheDataArePermanent(t *testing.T) {
+func TestDataErrorsArePermanent(t *testing.T) {
 	for code, permanent := range map[string]bool{
 		"22021": true, "22P02": true, "23505": true, "54000": true, // bad bytes, no number, not unique, index row too large
 		"57P01": false, "57P03": false, "08006": false, "53100": false, "53300": false, // shut down, starting, lost, disk full, too many
@@ -111,7 +111,7 @@ func FuzzTextIsTaken(f *testing.F) {
 	})
 }
 
-func TestKeysThatCannotStandAsTheyAreStayApart(t *testing.T) {
+func TestEscapedKeysStayDistinct(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	seen := map[string]string{}
 	for _, s := range []string{"a", "a\x00", "a\xff", "a\xfe", long, long + "y", long + "z"} {

@@ -10,9 +10,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Of pages that were fetched before reasons were kept nobody knows why they have no record: they are not taken for
-// lost.
-func TestPagesOfEarlierBuildsHaveAReason(t *testing.T) {
+// Pages fetched by versions that stored no reasons have no known reason for a missing record. They must not be reported
+// as lost.
+func TestPagesOfEarlierBuildsAreNotLost(t *testing.T) {
 	ctx, url := context.Background(), newDatabase(t)
 	s := openAt(t, url)
 	u := manyURLs(t, 0, 3, 2) // kept, not kept, gone

@@ -14,8 +14,8 @@ import (
 // identityFile names a directory for good: a copy or a new volume in its place is another spool.
 const identityFile = "spool-id"
 
-// identity returns the name of the directory and makes it where there is none. Of programs that start at once, one
-// makes it.
+// identity returns the name of the spool's directory and creates it if there is none. If several programs start at
+// once, one creates it.
 func identity(dir string) (uint32, error) {
 	name := filepath.Join(dir, identityFile)
 	text, err := os.ReadFile(name)
@@ -50,8 +50,7 @@ func makeIdentity(dir, name string) error {
 	return errors.Join(err, os.Remove(f.Name()))
 }
 
-// bootID tells the starts of the machine from each other; containers have that of their host. 0 where the system has
-// none.
+// bootID identifies the boot of the machine; containers have their host's. 0 if the system has none.
 func bootID() uint32 {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

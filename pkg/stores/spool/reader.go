@@ -49,8 +49,8 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// damaged is the error for a file that does not hold the body. Where it was released meanwhile, another may be in its
-// file.
+// damaged is the error for a file that does not hold the expected body. If the body was released meanwhile, the file
+// may hold another one.
 func (r *reader) damaged(why string) error {
 	if gone(r.file) {
 		return r.missing()

@@ -168,7 +168,7 @@ func TestReadersOfAnyKindGetTheBody(t *testing.T) {
 	}
 }
 
-func TestWhatCouldNotBeSpooledLeavesNoFile(t *testing.T) {
+func TestAFailedPutLeavesNoFile(t *testing.T) {
 	s := open(t, t.TempDir())
 	for _, n := range []int64{0, 10, chunk, 3 * chunk} {
 		broken := io.MultiReader(io.LimitReader(zeros{}, n), iotest.ErrReader(errors.New("reset")))

@@ -12,9 +12,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// The directories of a spool lie apart, so that new files do not cost what others remove. Where the file system knows
-// nothing of it the spool works all the same.
-func TestTheSpoolAsksForDirectoriesThatLieApart(t *testing.T) {
+// A spool's directories are placed apart on disk, so that creating files does not slow down where others were deleted.
+// On file systems without that feature the spool works as well.
+func TestTheSpoolSpreadsItsDirectories(t *testing.T) {
 	dir := t.TempDir()
 	if err := spread(dir); errors.Is(err, unix.ENOTTY) || errors.Is(err, unix.EOPNOTSUPP) {
 		t.Skip("this file system knows nothing of it: ", err)
@@ -37,7 +37,7 @@ func TestTheSpoolAsksForDirectoriesThatLieApart(t *testing.T) {
 }
 
 // So many bodies that are released at once leave so many files to be used again: none takes the place of another.
-func TestFilesBecomeFreeSideBySide(t *testing.T) {
+func TestConcurrentReleases(t *testing.T) {
 	s := open(t, t.TempDir())
 	const n = 600
 	var refs []crawl.BodyRef

@@ -42,9 +42,9 @@ func (w *Sweeper) Run(ctx context.Context) {
 	}
 }
 
-// Sweep deletes the bodies that are older than the age and returns their number and size. It continues after an error.
-// Free files that were not reused are deleted too, first and uncounted: otherwise their age would be taken for that of
-// the next body in them.
+// Sweep deletes bodies older than the age and returns their number and size. It continues after an error. It first
+// deletes free files that were not reused, without counting them: their age would otherwise be taken for that of the
+// next body stored in them.
 func (w *Sweeper) Sweep(ctx context.Context) (files int, bytes int64, err error) {
 	_, _, err = sweepDir(filepath.Join(w.s.cfg.Dir, freeDir), w.s.now().Add(-freeAge))
 	before := w.s.now().Add(-w.s.cfg.MaxAge - sweepMargin)

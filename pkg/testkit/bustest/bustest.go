@@ -121,8 +121,8 @@ func intact(t *testing.T, in Instance) {
 	}
 }
 
-// abandoned lets a handler hang on the only worker. The message is buried by the error it is abandoned with, its
-// handler's later return says nothing, and the next message finds a worker.
+// abandoned blocks the only worker with a hanging handler. The message is buried with the error of its abandonment, the
+// handler's late return is ignored, and the next message gets a worker.
 func abandoned(t *testing.T, in Instance) {
 	stuck, next := lease(1), lease(2)
 	hangs, open, got := make(chan bus.Abandoner, 1), make(chan struct{}), make(chan crawl.MessageID, 1)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Hostile serves answers that are meant to hurt a client. It is an http.Handler for HTTP/1.x servers, for example
-// that of net/http/httptest. Answers without end stop when the client has gone.
+// Hostile serves answers that attack a client. It is an http.Handler for HTTP/1.x servers, for example that of
+// net/http/httptest. Endless answers stop when the client disconnects.
 type Hostile struct {
 	pause time.Duration
 	cases []HostileCase

@@ -180,8 +180,8 @@ func (p *writer) article(target int) {
 // paragraph writes so many bytes of sentences, and so many links.
 func (p *writer) paragraph(size, links int) {
 	p.put("<p>")
-	// What a paragraph is too long, the next is shorter. Sentences count as they are in the original, so that an
-	// edited copy has the same ones.
+	// A paragraph that is longer than planned makes the next one shorter. Sentences are counted as in the original, so
+	// that an edited copy has the same ones.
 	for p.left += size; p.left > 0; {
 		i := p.s.next()
 		p.left -= p.sentence(i) + p.sentence(i+1)

@@ -64,8 +64,8 @@ func (m *Members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// form shows the form to a new visitor, with a token that belongs to the cookie of that visitor. The first form of the
-// page is another one.
+// form shows the log-in form to a new visitor, with a token tied to the visitor's cookie. The first form on the page is
+// a decoy.
 func (m *Members) form(w http.ResponseWriter) {
 	visitor, token := rand.Text(), rand.Text()
 	m.tokens[visitor] = token

@@ -26,9 +26,9 @@ type Rules struct {
 	IgnoreRetryAfter bool
 	// RobotsAtOnce lets requests for robots.txt, and for what it redirects to, come without delay.
 	RobotsAtOnce bool
-	// Tolerance is how much earlier than allowed a request may start. Whole answers need none, as an [Entry] never
-	// ends after its client had it; answers the client left need what the server takes to notice, a few milliseconds
-	// on a busy machine.
+	// Tolerance is how much earlier than allowed a request may start. Complete answers need none, because an [Entry]
+	// never ends after its client had the answer. Answers that the client aborted need the time in which the server
+	// notices that: a few milliseconds on a busy machine.
 	Tolerance time.Duration
 }
 
@@ -127,8 +127,8 @@ func (c *checker) checkPatience(e *Entry, h *hostRecord) {
 // patience is when a refused host may be asked again.
 func patience(e *Entry) int64 { return e.End + int64(e.RetryAfter)*int64(time.Second) }
 
-// checkHost gives a request the connection that was free first. Running at once and coming too soon are one test: a
-// connection is taken from a request's start until the delay after its end is over.
+// checkHost assigns a request to the connection that was free first. One test finds both requests at once and requests
+// too soon: a connection counts as taken from a request's start until the delay after its end is over.
 func (c *checker) checkHost(e *Entry, h *hostRecord) {
 	slot := 0
 	for i, s := range h.slots {

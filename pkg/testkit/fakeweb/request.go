@@ -27,8 +27,8 @@ var (
 // maxFields bounds the header fields of a request.
 const maxFields = 200
 
-// read reads a request head. The server is our own because net/http's hides when the last byte of an answer is
-// written, which is what the log is about.
+// read reads a request head. The package has its own server because net/http does not tell when the last byte of an
+// answer is written, and the log records that.
 func (q *request) read(br *bufio.Reader) error {
 	*q = request{target: q.target[:0], host: q.host[:0], userAgent: q.userAgent[:0], noneMatch: q.noneMatch[:0], since: q.since[:0]}
 	line, err := readLine(br)

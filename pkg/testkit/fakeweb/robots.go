@@ -49,8 +49,8 @@ func (w *Web) blocked(host int) bool { return w.robots(host) == robotsFailing }
 // movedRobots is where the rules of hosts lie that redirect /robots.txt.
 const movedRobots = "/robots-moved.txt"
 
-// Allowed says whether a client that has read the host's robots.txt may fetch this path of it. The files robots.txt
-// leads to may always be fetched, and so may anything of hosts without rules.
+// Allowed reports whether a client that has read the host's robots.txt may fetch a path of it. The targets of redirects
+// of robots.txt may always be fetched, and so may every path of hosts without rules.
 func (w *Web) Allowed(host, path string) bool {
 	h, ok := w.parseHost(host)
 	if !ok || h.kind != ordinary || path == "/robots.txt" || path == movedRobots {
@@ -75,8 +75,8 @@ func (w *Web) CrawlDelay(host string) time.Duration {
 	return 0
 }
 
-// appendRobots writes the rules of a host. The groups of other agents and the order of the rules are there to be
-// told apart: the longest match wins, not the first. A Crawl-delay stands in no file that another host redirects to.
+// appendRobots writes the rules of a host. It adds groups for other agents and mixes the order of rules, because the
+// longest match wins, not the first. A file that another host redirects to has no Crawl-delay.
 func (w *Web) appendRobots(dst []byte, host int, delay bool) []byte {
 	dst = append(dst, "# robots.txt of "...)
 	dst = appendHost(dst, hostRef{ordinary, host})

@@ -77,8 +77,8 @@ func fetch(t testing.TB, c *http.Client, method, url string, header ...string) (
 	return resp, body
 }
 
-// links are the addresses a crawler may follow from a page: absolute, without fragment, without those it is told to
-// leave. It is written against the standard's rules and not against the writer of the pages.
+// links returns the URLs that a crawler may follow from a page: absolute, without fragment, without those that
+// directives exclude. It follows the standard and shares no code with the generator of the pages.
 func links(t *testing.T, base string, resp *http.Response, body []byte) []string {
 	t.Helper()
 	for _, v := range resp.Header.Values("X-Robots-Tag") {

@@ -30,8 +30,8 @@ type Web struct {
 	limits [numClasses]uint64 // upper ends of the classes in the range of a hash
 }
 
-// New describes the web of a configuration. It does not fail: what is wrong with a configuration is said by
-// [Config.Validate], which [Serve] and [Main] call. Too few hosts or pages are raised to one of each.
+// New makes the web of a configuration. It does not fail: [Config.Validate], which [Serve] and [Main] call, reports bad
+// configurations. With too few hosts or pages it makes one of each.
 func New(cfg Config) *Web {
 	cfg.Hosts = max(cfg.Hosts, 1)
 	cfg.Pages = max(cfg.Pages, cfg.Hosts)
@@ -87,8 +87,8 @@ func (w *Web) pages(host int) int { return w.starts[host+1] - w.starts[host] }
 // branch is how many pages an indexing page lists, and how many hosts a host. A million pages are six levels then.
 const branch = 12
 
-// internal says whether other pages of the host hang on this one. Nothing unusual happens at those, so that every
-// page stays reachable.
+// internal reports whether other pages of the host are linked only from this one. Such pages are ordinary, so that
+// every page stays reachable.
 func (w *Web) internal(r pageRef) bool { return branch*r.p+1 < w.pages(r.host) }
 
 // leaves is how many pages of a host hold no others up and are not its index.

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// The log must never say that an answer ended after its client had it: the client's next request would be taken for
-// one that came too soon. Many connections at once make the server's goroutines wait for a processor.
+// The log must never record the end of an answer after its client had it: the client's next request would then look too
+// early. Many connections at once delay the server's goroutines.
 func TestNoRequestEndsAfterItsClientHasTheAnswer(t *testing.T) {
 	cfg := Plain(20, 40_000)
 	cfg.Sitemaps, cfg.PagesZipf, cfg.Addresses = true, 1, 1
@@ -88,8 +88,8 @@ func (c *lookingConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Who has an answer finds the request in the log, however late the server's goroutine runs again. What was written
-// before it was known that the client had gone is put right.
+// A client that has an answer finds its request in the log, however late the server's goroutine runs again. Entries
+// written before the server noticed that the client was gone are corrected.
 func TestRequestIsInTheLogBeforeItsLastBytesGoOut(t *testing.T) {
 	cfg := Plain(1, 30)
 	cfg.Addresses, cfg.PageBytes = 1, 8<<20
@@ -119,9 +119,9 @@ func TestRequestIsInTheLogBeforeItsLastBytesGoOut(t *testing.T) {
 	}
 }
 
-// An impolite client is convicted by the log of a running server, not only by entries made up for the purpose. Only
-// the order of events decides, not how fast they are.
-func TestImpoliteClientIsConvicted(t *testing.T) {
+// CheckPoliteness finds an impolite client in the log of a running server, not only in made-up entries. Only the order
+// of events decides, not their speed.
+func TestImpoliteClientIsFound(t *testing.T) {
 	cfg := Plain(2, 600)
 	cfg.Robots, cfg.Unavailable, cfg.SlowHosts, cfg.Addresses, cfg.SlowByte = true, 0.05, 1, 1, time.Millisecond
 	s := serve(t, cfg, Options{})

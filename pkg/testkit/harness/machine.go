@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// The work by which a machine is measured: so many steps for each of two threads, which take so long on the machine
-// that the tests' times were made for. It has two processors, on which other packages' tests run, too; alone it needs
-// 100 ms.
+// The work by which a machine is measured: a number of steps for each of two threads, and the time they take on the
+// machine for which the timeouts were chosen. That has two processors, which also run other packages' tests; alone it
+// needs 100 ms.
 const (
 	steps = 40_000_000
 	usual = 150 * time.Millisecond
 )
 
-// Slowness measures how many times longer things take on this machine, with all that it does besides, than on the one
-// that the tests' times were made for: 1 or more. Times that a test gives to others follow it, so that a failure
-// means a fault and not a busy machine.
+// Slowness returns how many times slower this machine is now, with everything else it runs, than the machine for which
+// the tests' timeouts were chosen: 1 or more. Tests multiply their timeouts by it, so that a failure means a fault and
+// not a busy machine.
 func Slowness(t testing.TB) float64 {
 	t.Helper()
 	began := time.Now()

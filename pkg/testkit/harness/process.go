@@ -47,8 +47,8 @@ type Process struct {
 	Args []string
 	Env  []string // of the lives that begin from now on
 	Log  string   // file that all lives write to; they run in its directory
-	// Command makes the command of a life, which may run elsewhere; nil: exec.Command. The process must be the
-	// program's own in the end.
+	// Command makes the command of a process, which may run in another namespace; nil: exec.Command. The process must
+	// end up as the program itself, not as a wrapper.
 	Command func(exe string, args ...string) *exec.Cmd
 
 	// Deaths are when the program was found dead after it was killed.
@@ -206,8 +206,7 @@ func (p *Process) Lines() []string {
 	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
 
-// Alarms are the lines of the log with the level ERROR, by message, with their number: what a person is asked to look
-// at.
+// Alarms returns the log lines of level ERROR, which ask for a person's attention: message and count.
 func (p *Process) Alarms() map[string]int {
 	f, err := os.Open(p.Log)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 )
 
-// alive: a node starts, ends and starts again, and its session expires. An observer, the node itself and another node
-// see the same.
+// alive starts, ends and restarts a node, and lets its session expire. An observer, the node itself and another node
+// must see the same.
 func alive(t *testing.T, w World) {
 	way := w.Client(t)
 	seers := []*running{w.start(t, w.Client(t), ring.Node{}), w.start(t, w.Client(t), node("n0"))}

@@ -77,8 +77,8 @@ func keeps(t *testing.T, w World) {
 	}
 }
 
-// FencedInTime cuts one of three members off and returns when it was fenced, and when the others could first see that
-// its session had ended.
+// FencedInTime cuts one of three members off. It returns when that member was fenced, and when the others could first
+// see the end of its session.
 func FencedInTime(t *testing.T, w World, set ...func(*member.Config)) (fencedAt, goneAt time.Time) {
 	ctx := w.context(t)
 	s, _ := w.session(ctx, t)

@@ -51,8 +51,8 @@ func newBroker(cfg *Config) *broker {
 	return &broker{cfg: cfg, topics: map[string]*topic{}, traffic: traffic{messages: map[string]int64{}}}
 }
 
-// weight is how many messages one of a topic stands for: a page passes parser, content-seen and URL filter on its way
-// to its links.
+// weight is how many real messages one message of a topic stands for: a page passes parser, content-seen and URL filter
+// before its links.
 func weight(topic string) int64 {
 	if topic == crawl.TopicParse {
 		return 3

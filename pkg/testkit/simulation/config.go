@@ -8,8 +8,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Config says what is simulated. What it does not bound is bounded by what crawls: the frontier's and the stages' own
-// settings.
+// Config says what is simulated. Everything else is bounded by the settings of the frontier and the stages.
 type Config struct {
 	Nodes  int
 	Vnodes int // a node

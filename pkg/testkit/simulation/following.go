@@ -8,9 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 )
 
-// followed is how long a page is remembered whose links are claimed. PostgreSQL does so for minutes, which would be
-// gigabytes for a thousand nodes; but who asks is an outcome that is handled again, and the next time is a second later
-// here.
+// followed is how long the simulation remembers a page whose links are claimed. PostgreSQL does so for minutes; for a
+// thousand nodes that would be gigabytes. A second is enough here, because outcomes are handled again within it.
 const followed = 2 * time.Second
 
 // newFollowing follows the pages of all nodes; broken: nobody hears which were lost.

@@ -13,8 +13,8 @@ import (
 
 var moves = flag.String("sim.moves", "10", "clusters of so many nodes that one joins and one leaves")
 
-// What a change of the ring takes as clusters grow: how long hosts wait for their new owner, and how many tables are
-// stored for it, each of which every node reads.
+// What a change of the ring costs as clusters grow: how long hosts wait for their new owner, and how many tables are
+// stored, each of which every node reads.
 func TestAChangeMovesNoMoreThanItsShareHoweverManyNodes(t *testing.T) {
 	for s := range strings.SplitSeq(*moves, ",") {
 		n, err := strconv.Atoi(s)

@@ -60,8 +60,7 @@ func (b *nodeBus) lost(node string) error {
 	return &bus.RetryError{After: unreachable, Expected: true, Err: fmt.Errorf("simulation: the broker of %s is out of reach", node)}
 }
 
-// tick rounds up to milliseconds, so that what happens at nearly the same time happens at the same time, on all
-// processors.
+// tick rounds up to milliseconds, so that events at nearly the same time get the same time on all processors.
 func tick(d time.Duration) time.Duration { return d.Truncate(time.Millisecond) + time.Millisecond }
 
 // Consume implements bus.Bus.

@@ -28,8 +28,8 @@ func (v *Verdict) Sound() bool {
 	return v.Ended && v.Lost == 0 && v.AtOnce == 0 && v.Hurried == 0 && v.Unclaim == 0 && v.Buried == 0 && len(v.Faults) == 0
 }
 
-// still is how long nothing must have changed for a crawl to have ended: longer than any message waits, and than a host
-// rests that failed.
+// still is how long nothing must change before a crawl counts as ended: longer than any message waits, and than a
+// failed host rests.
 const still = 10 * time.Minute
 
 // End waits until the crawl has ended, at most for so long, and judges it.
@@ -116,8 +116,8 @@ type Move struct {
 	Writes int
 }
 
-// Move does something to the ring, waits until it has been noticed and all its moves are over, at most for so long, and
-// says what they were.
+// Move changes the ring, waits (up to a limit) until the change has been noticed and all its moves are over, and
+// returns the moves.
 func (c *Cluster) Move(what string, most time.Duration, do func() error) (Move, error) {
 	before, writes, began := c.newest(), c.server.Writes(), time.Now()
 	m := Move{What: what}

@@ -21,8 +21,8 @@ func TestFollowingInMemory(t *testing.T) {
 	})
 }
 
-// Pages that nobody waits for are forgotten, neither too soon nor much too late; those that somebody waits for never
-// are. What it has forgotten it begins to wait for anew when it is expected again.
+// Pages that nobody waits for are forgotten, neither too soon nor much too late; pages that somebody waits for never
+// are. A forgotten page that is expected again starts anew.
 func TestFollowingInMemoryForgetsWhatNobodyWaitsFor(t *testing.T) {
 	var u []weburl.URL
 	for _, s := range []string{"http://a.test/whole", "http://a.test/early", "http://a.test/waits", "http://a.test/other"} {

@@ -173,8 +173,7 @@ func followNonsense(t *testing.T, f crawl.Following) {
 	}
 }
 
-// followAtOnce lets pages be expected while their shares come, in any order. Whoever comes last must see what the
-// others did.
+// followAtOnce expects pages while their shares come, in any order. The last writer must see what the others wrote.
 func followAtOnce(t *testing.T, f crawl.Following) {
 	const pages, of, writers = 60, 3, 24
 	ctx, u := context.Background(), manyURLs(t, pages, 7)

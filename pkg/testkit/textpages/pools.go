@@ -1,7 +1,7 @@
 package textpages
 
-// pool has the class names that sites give to the elements of a role: those of the training pages and, apart from
-// them, those of the pages for testing.
+// pool holds the class names that sites give to the elements of a role: those for training pages and, separately, those
+// for test pages.
 type pool struct{ training, test []string }
 
 func (p pool) of(test bool) []string {

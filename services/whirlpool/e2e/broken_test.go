@@ -20,8 +20,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
 
-// faultVariable makes the test binary a crawler of its own that is broken in the way it names. It takes the arguments
-// of the real program, so the tests torment it in the same way.
+// faultVariable makes the test binary a crawler with the named fault. It takes the arguments of the real program, so
+// the tests kill it in the same way.
 const faultVariable = "WHIRLPOOL_E2E_FAULT"
 
 // The faults. Each breaks a thing that promise 1, 2 or 3 rests on.

@@ -42,9 +42,9 @@ func TestNegativeControlBrokenCrawlers(t *testing.T) {
 	}
 }
 
-// harmed repeats a tormented crawl with a fault until the checks complain of want: a kill is at a random instant, and
-// eight of them may miss the few milliseconds in which the fault does harm. A sound crawler (want is empty) is
-// tormented once. It returns what the checks found last.
+// harmed repeats a tormented crawl with a fault until the checks report want: kills are at random instants, and eight
+// of them may miss the few milliseconds in which the fault matters. A crawler without fault (want is empty) runs once.
+// It returns the last report.
 func harmed(want string, torment func() []string) (faults []string, found bool) {
 	for range 6 {
 		faults = torment()

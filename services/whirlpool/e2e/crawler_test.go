@@ -174,8 +174,8 @@ func (p *life) poll(t *testing.T, what string, done func() bool) bool {
 	return true
 }
 
-// audit runs `whirlpool audit` on a directory of which no process has the crawl in hand, and returns what is wrong with
-// it. What could not be proven fails the test: nothing moves there any more.
+// audit runs `whirlpool audit` on a directory that no process uses, and returns the faults. A check that could not be
+// made fails the test, because nothing changes there any more.
 func audit(t *testing.T, dir string) (r crawl.AuditReport) {
 	t.Helper()
 	out, err := exec.Command(program, "audit", "--json", "-o", dir).Output()
@@ -211,8 +211,8 @@ const (
 	auditUnproven = 3
 )
 
-// contradiction says what is wrong with the exit status of an audit, going by its report; empty: nothing is. An audit
-// that could not prove something is no sound one, and no unsound one either: it says so.
+// contradiction returns how an audit's exit status contradicts its report; empty if it does not. An audit that could
+// not check everything counts as neither sound nor unsound.
 func contradiction(exit int, r *crawl.AuditReport) string {
 	want := auditProven
 	switch {

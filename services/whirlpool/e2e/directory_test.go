@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
-// A directory that is deleted, or moved away, under a running crawl ends it: with one error that names it, and without
-// a stack trace.
+// If a directory is deleted or moved under a running crawl, the crawl ends with one error that names it, without a
+// stack trace.
 func TestADirectoryThatIsDeletedEndsTheCrawl(t *testing.T) {
 	long(t)
 	t.Parallel()

@@ -41,8 +41,8 @@ func (m *torment) slowest() time.Duration {
 // earlyKills is the part of the kills that come shortly after a start, wherever the crawl is.
 const earlyKills = 3
 
-// tormented runs the crawler until it ends by itself, and kills it before so many times: mostly when the server has
-// seen a random part of the requests that the crawl takes, each third shortly after the start.
+// tormented runs the crawler and kills it the given number of times before it lets it finish: mostly after the server
+// has seen a random part of the crawl's requests, every third time shortly after the start.
 func tormented(t *testing.T, c crawler, srv *fakeweb.Server, kills, requests int) *torment {
 	t.Helper()
 	targets := make([]int, kills)

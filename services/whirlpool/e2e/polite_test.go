@@ -63,8 +63,8 @@ func impolite(srv *fakeweb.Server, runs []*life, delay time.Duration, slowness f
 	return faults, unknowable
 }
 
-// ofTheLiving is a server's log without what the dead did: a busy server takes its time to read what a process sent
-// before it was killed, and to notice that it has gone. All requests of a run have ended when the process has.
+// ofTheLiving returns a server's log without entries of dead processes: a busy server may read late what a process sent
+// before it was killed. All requests of a run have ended when its process has.
 func ofTheLiving(entries []fakeweb.Entry, runs []*life) []fakeweb.Entry {
 	dead := map[string]int64{}
 	for _, p := range runs {
@@ -117,8 +117,8 @@ func lead(e fakeweb.Entry, p *life) time.Duration {
 	return time.Duration(p.killed.UnixNano() - e.End)
 }
 
-// toldTooLate is how shortly before a kill an answer may have come that nobody had the time to read and store: a few
-// milliseconds, and more where other processes want the processors too. A slower machine takes longer.
+// toldTooLate is how shortly before a kill an answer may have arrived without being read and stored: a few
+// milliseconds, more on a busy or slow machine.
 const toldTooLate = 50 * time.Millisecond
 
 // cannotBeKnown reports a violation that no crawler could have avoided: what asked for the patience (a Retry-After, or
@@ -176,8 +176,8 @@ func hurriedDelay(t *testing.T, cfg fakeweb.Config) time.Duration {
 	return max(100*time.Millisecond, 10*mean)
 }
 
-// The controls of the test above: crawlers that are told to be impolite are caught, each of what it does wrong. Each
-// does it by force, however slow the machine is.
+// The controls of the test above: crawlers with one politeness fault each are caught, each for its own fault. The
+// faults do not depend on the machine's speed.
 func TestNegativeControlHurriedHosts(t *testing.T) {
 	long(t)
 	t.Parallel()

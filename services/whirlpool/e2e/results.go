@@ -40,9 +40,9 @@ func NewResults() *Results {
 	return &Results{Pages: map[string]Record{}, Outcomes: map[string]Outcome{}}
 }
 
-// unasked stands for all ways to end without an answer. Which of them a URL takes depends on the order of the crawl: a
-// forbidden one is left out by the URL filter if the robots.txt is known by then, else by the fetcher; of a dead host
-// it is the robots.txt that could not be had, or the host that was down too often.
+// unasked stands for all ways to end without an answer. Which one a URL takes depends on the order of the crawl: a
+// forbidden URL is left out by the URL filter if robots.txt is known by then, else by the fetcher; a URL of a dead host
+// fails either for its robots.txt or because the host was down too often.
 var unasked = Outcome{Verdict: crawl.VerdictBlocked}
 
 // AddPage notes a stored page.

@@ -224,8 +224,8 @@ func TestSettingsChangeWhileACrawlRuns(t *testing.T) {
 	}
 }
 
-// TestWhatWasDecidedIsToldByTheRulesOfThen: explain and status tell what was decided by the revision that decided it.
-func TestWhatWasDecidedIsToldByTheRulesOfThen(t *testing.T) {
+// TestExplainUsesTheRevisionThatDecided: explain and status tell what was decided by the revision that decided it.
+func TestExplainUsesTheRevisionThatDecided(t *testing.T) {
 	long(t)
 	t.Parallel()
 	s := newTree(t)

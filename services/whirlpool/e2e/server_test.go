@@ -69,8 +69,8 @@ func (s *server) start(t *testing.T) *life {
 	return p
 }
 
-// settle waits until no connection of a dead process is left to the web, also none that nobody has accepted yet: those
-// come before one that is made now.
+// settle waits until the web has no connection of a dead process left, not even an unaccepted one: the server accepts
+// those before a connection made now.
 func (s *server) settle(t *testing.T) {
 	t.Helper()
 	asked := map[netip.AddrPort]bool{}
@@ -136,8 +136,8 @@ func (s *server) newKey(t *testing.T) *client.Client {
 	return c
 }
 
-// impolite lists what breaks the rules in the web's log. What a process did that was killed ended with it at the
-// latest: a busy web takes its time to read it.
+// impolite lists the violations in the web's log. Requests of a killed process count as ended at its death, because a
+// busy web may read them late.
 func (s *server) impolite(delay time.Duration) (faults []string) {
 	for _, v := range fakeweb.CheckPoliteness(s.entries(), s.web.Web().Rules(delay, 0, 0)) {
 		faults = append(faults, v.String())

@@ -26,8 +26,9 @@ func busiest(log []fakeweb.Entry, window time.Duration, weight func(fakeweb.Entr
 	return most
 }
 
-// stalls is for how long at most a machine keeps waiting whoever wants to run, while something is done. What was paced
-// comes together then at the server, which is a process as the crawler is: so it is twice the longest wait.
+// stalls is the longest time for which the machine delays a process that is ready to run, while something is done.
+// Paced requests may arrive together after such a delay, in the crawler and in the server, so the figure is twice the
+// longest delay.
 func stalls(during func()) time.Duration {
 	const every = 5 * time.Millisecond
 	done, longest := make(chan struct{}), make(chan time.Duration)

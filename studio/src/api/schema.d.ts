@@ -466,6 +466,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{ex}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tell what an edit would do to what is queued, left out and fetched: within a second by a sample, then exactly */
+        post: operations["previewRevision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{ex}/previews/{preview}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show how far a preview is */
+        get: operations["getPreview"];
+        put?: never;
+        post?: never;
+        /** End a preview */
+        delete: operations["cancelPreview"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{ex}/records": {
         parameters: {
             query?: never;
@@ -546,6 +581,23 @@ export interface paths {
         put?: never;
         /** Change settings of an execution, also while it runs */
         post: operations["addRevision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{ex}/revisions/{epoch}:undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a revision back: the settings before it become a new one */
+        post: operations["undoRevision"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1569,6 +1621,24 @@ export interface components {
             took_seconds: number;
             url: string;
         };
+        Edit: {
+            /**
+             * Format: int32
+             * @description of the revision that was edited; 409 if it is no longer the last one; 0: not checked
+             */
+            epoch?: number;
+            /** @description JSON merge patch (RFC 7396) of the settings, by the keys of a job file */
+            patch?: {
+                [key: string]: unknown;
+            };
+            /** @description a whole definition (YAML); the id stays that of the execution */
+            source?: string;
+            /**
+             * Format: int32
+             * @description epoch of a revision: the settings before it
+             */
+            undo?: number;
+        };
         ErrorDetail: {
             /** @description Where the error occurred, e.g. 'body.items[3].tags' or 'path.thing-id' */
             location?: string;
@@ -2170,11 +2240,23 @@ export interface components {
              * @description of the revision that was edited; 409 if it is no longer the last one; 0: not checked
              */
             epoch?: number;
+            /** @description why, for whoever looks at it later */
             message?: string;
             /** @description JSON merge patch (RFC 7396) of the settings, by the keys of a job file */
-            patch: {
+            patch?: {
                 [key: string]: unknown;
             };
+            /** @description of the preview that was looked at; 409 if it was made of a revision that is no longer the last one */
+            preview_id?: string;
+            /** @description let an execution that has ended go on by it */
+            resume?: boolean;
+            /** @description a whole definition (YAML); the id stays that of the execution */
+            source?: string;
+            /**
+             * Format: int32
+             * @description epoch of a revision: the settings before it
+             */
+            undo?: number;
         };
         NewSeeds: {
             urls: string[];
@@ -2360,6 +2442,60 @@ export interface components {
             type?: string;
             xpath?: string;
         };
+        Preview: {
+            answer: components["schemas"]["PreviewAnswer"];
+            id: string;
+            /** @description why it failed */
+            problem?: string;
+            /** @enum {string} */
+            state: "counting" | "exact" | "failed" | "cancelled";
+        };
+        PreviewAnswer: {
+            changes: components["schemas"]["Change"][];
+            /** Format: int32 */
+            epoch: number;
+            exact: boolean;
+            execution: string;
+            fetched: components["schemas"]["PreviewRow"];
+            /** Format: int64 */
+            in_flight: number;
+            left_out: components["schemas"]["PreviewRow"];
+            /** Format: int64 */
+            looked: number;
+            /** Format: int64 */
+            new_seeds?: number;
+            /** Format: int64 */
+            of: number;
+            queued: components["schemas"]["PreviewRow"];
+            /** Format: int64 */
+            sampled?: number;
+            /** Format: int64 */
+            took_ms: number;
+            warnings: string[];
+        };
+        PreviewCell: {
+            examples: components["schemas"]["PreviewExample"][];
+            hosts: components["schemas"]["PreviewCount"][];
+            rules: components["schemas"]["PreviewCount"][];
+            /** Format: int64 */
+            urls: number;
+        };
+        PreviewCount: {
+            name: string;
+            /** Format: int64 */
+            urls: number;
+        };
+        PreviewExample: {
+            rule?: string;
+            url: string;
+        };
+        PreviewRow: {
+            admits: components["schemas"]["PreviewCell"];
+            drops: components["schemas"]["PreviewCell"];
+            stays: components["schemas"]["PreviewCell"];
+            /** Format: int64 */
+            urls: number;
+        };
         Program: {
             /** Format: int64 */
             connections: number;
@@ -2520,12 +2656,24 @@ export interface components {
         Revision: {
             /** Format: date-time */
             at: string;
+            /** @description who made it; none: it began with the execution */
+            by?: string;
             /** @description from the one before */
             changes: components["schemas"]["Change"][];
             /** Format: int32 */
             epoch: number;
-            /** @description all settings, by the keys of a job file */
-            job: unknown;
+            /** @description all settings, by the keys of a job file; none of what was discarded */
+            job?: unknown;
+            message?: string;
+            /** @description why it was discarded */
+            reason?: string;
+            /** @enum {string} */
+            state: "proposed" | "active" | "superseded" | "discarded";
+            /**
+             * Format: int32
+             * @description epoch of the revision that it takes back
+             */
+            undoes?: number;
         };
         RevisionStatus: {
             changes: components["schemas"]["Change"][];
@@ -2933,6 +3081,16 @@ export interface components {
             usable: boolean;
             wants?: string;
             why?: string;
+        };
+        UndoRevisionRequest: {
+            /**
+             * Format: int32
+             * @description of the last revision; 409 if there is a newer one; 0: not checked
+             */
+            epoch?: number;
+            message?: string;
+            /** @description let an execution that has ended go on by it */
+            resume?: boolean;
         };
         ValidateWorkflowRequest: {
             source: string;
@@ -4053,6 +4211,111 @@ export interface operations {
             };
         };
     };
+    previewRevision: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Edit"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    getPreview: {
+        parameters: {
+            query?: {
+                /** @description until it is exact, for 20 s at most */
+                wait?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+                /** @description id of the preview */
+                preview: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    cancelPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+                /** @description id of the preview */
+                preview: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
     listRecords: {
         parameters: {
             query?: {
@@ -4240,7 +4503,10 @@ export interface operations {
     addRevision: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description epoch of the revision that was edited; 409 if it is no longer the last one */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description id of the execution */
                 ex: string;
@@ -4250,6 +4516,44 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewRevision"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Revised"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    undoRevision: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+                /** @description of the revision that is taken back */
+                epoch: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UndoRevisionRequest"];
             };
         };
         responses: {

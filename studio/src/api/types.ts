@@ -51,3 +51,4 @@ export type Plugin = S["Plugin"];
 export type PluginList = S["PluginList"];
 export type NodeNow = S["NodeNow"];
 export type PipelineNow = S["PipelineNow"];
+export type Preview = S["Preview"];

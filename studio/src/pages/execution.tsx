@@ -15,6 +15,7 @@ const Urls = lazy(() => import("./urls"));
 const Explain = lazy(() => import("./explain"));
 const Records = lazy(() => import("./records"));
 const Clusters = lazy(() => import("./clusters"));
+const EditPage = lazy(() => import("./edit"));
 const Events = lazy(() => import("./events"));
 
 const tabs: [string, string][] = [
@@ -24,6 +25,7 @@ const tabs: [string, string][] = [
   ["explain", "Explain"],
   ["records", "Records"],
   ["clusters", "Duplicates"],
+  ["edit", "Settings"],
   ["events", "Events"],
 ];
 
@@ -76,6 +78,7 @@ export default function ExecutionPages({ id, tab }: { id: string; tab: string })
         {tab === "explain" && <Explain x={x} />}
         {tab === "records" && <Records x={x} />}
         {tab === "clusters" && <Clusters x={x} />}
+        {tab === "edit" && <EditPage x={x} />}
         {tab === "events" && <Events x={x} />}
         {!tabs.some(([t]) => t === tab) && <Empty title="There is no such page">The address may be cut: the tabs above lead on.</Empty>}
       </Suspense>

@@ -150,8 +150,7 @@ func (m *Member) change(ctx context.Context, change func(*ring.Table) (*ring.Tab
 	return m.adopt(t)
 }
 
-// errReplaced says that the store holds another ring than before: nothing that this node knows of owners holds any
-// more.
+// errReplaced says that the store holds another ring than before: everything this node knows about owners is void.
 var errReplaced = errors.New("the ring was deleted, or created anew, while this node was a member of it: restart the node")
 
 // adopt makes a table the newest one, unless there is a newer one.

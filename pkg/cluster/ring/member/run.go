@@ -174,8 +174,8 @@ func (m *Member) keepAlive(ctx context.Context, s Session) error {
 	return nil
 }
 
-// watchFence tells the watchers when the fence goes up, or a node is not seen any more. That it is so does not depend
-// on this.
+// watchFence notifies the watchers when the fence goes up or a node is no longer seen. Fenced and Alive do not depend
+// on it.
 func (m *Member) watchFence(ctx context.Context) error {
 	for next := time.Duration(0); wait(ctx, max(min(m.Left(), next), m.fencePoll()), nil); {
 		m.noteFence()

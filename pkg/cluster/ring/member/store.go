@@ -14,8 +14,8 @@ type Store interface {
 	Open(ctx context.Context) (Session, error)
 }
 
-// Session is a session at the store. Its registration goes when it ends, which the store decides when it has not heard
-// from the session for the timeout. A call that returns another error than those named may have had its effect.
+// Session is a session with the store. The store ends it, and removes its registration, when it has not heard from the
+// session for the timeout. A call that fails with an error other than those named may have taken effect.
 type Session interface {
 	// Timeout is what the store granted.
 	Timeout() time.Duration
@@ -29,11 +29,10 @@ type Session interface {
 	Ping(ctx context.Context) error
 	// Read returns what is stored, and makes Changed tell of later changes.
 	Read(ctx context.Context) (View, error)
-	// Write stores a table in the place of the one that was read; of none, where none was. ErrConflict where that is
-	// not there any more.
+	// Write replaces the table that was read, or creates one if none was read. It returns ErrConflict if the stored
+	// table is a different one by now.
 	Write(ctx context.Context, t *ring.Table, over View) error
-	// Changed receives a value after table or set of registrations may have become another than what Read returned
-	// last.
+	// Changed receives a value after the table or the set of registrations may have changed since the last Read.
 	Changed() <-chan struct{}
 	// Ended is closed when the session is known to be over.
 	Ended() <-chan struct{}

@@ -15,7 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/memstore"
 )
 
-// chaos is nodes that make requests as the ring allows, while they are cut off, killed, started again and drained at
+// chaos simulates nodes that make requests as the ring allows, while they are cut off, killed, restarted and drained at
 // random.
 type chaos struct {
 	t      *testing.T
@@ -43,7 +43,7 @@ type chaosNode struct {
 	wg     sync.WaitGroup
 }
 
-// eyes are a node's fetcher: it looks for its node's registration over a way of its own, and outlives the node's
+// eyes are a node's fetcher: it watches its node's registration over a connection of its own and outlives the node's
 // member.
 type eyes struct {
 	*member.Member
@@ -98,8 +98,8 @@ func (c *chaos) kill(n *chaosNode) {
 	n.wg.Wait()
 }
 
-// request makes requests to virtual nodes that may be leased. Most take up to a second, some of them longer than a
-// death.
+// request makes requests to virtual nodes that may be leased. Most take up to a second, some longer than it takes to
+// declare a node dead.
 func (c *chaos) request(ctx context.Context, n *chaosNode, rnd *rand.Rand) {
 	for sleep(ctx, 50*time.Millisecond) {
 		v, d := rnd.IntN(chaosVnodes), time.Duration(rnd.Int64N(int64(time.Second)))
@@ -256,7 +256,7 @@ func (c *chaos) run() {
 	}
 }
 
-// What can be broken on purpose.
+// Faults that a control injects.
 const (
 	slowClocks = "the clocks of two nodes are slow, so that fencing comes too late, and fetchers begin whatever is leased"
 	careless   = "fetchers go on whether their node is alive or not"

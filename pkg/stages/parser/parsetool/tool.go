@@ -2,7 +2,7 @@
 // for people and for tests of other programs.
 //
 // Its duties: read the file, whatever its size; parse it as the crawler would, but without the crawler's bounds; print
-// JSON lines. It must never fetch anything.
+// JSON lines. It never makes a network request.
 package parsetool
 
 import (

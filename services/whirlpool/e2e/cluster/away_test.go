@@ -21,8 +21,8 @@ const (
 	waitLines  = 200
 )
 
-// While the broker is away, takes nothing for want of memory, or the disk is full, programs wait, say so, hold no more
-// and more memory, and go on by themselves.
+// While the broker is away, has a memory alarm or a full disk, programs wait, log it, use no more memory, and continue
+// by themselves.
 func TestProgramsWaitAndGoOnByThemselves(t *testing.T) {
 	long(t)
 	// The broker's tool takes seconds until it has set an alarm, and more on a slow machine. A host is asked thirty

@@ -43,10 +43,10 @@ func runBroken(fault string, args []string) int {
 	})
 }
 
-// stutter is a bus that hands every message to its handler twice, the second time marked as redelivered, and shuffles
-// what is under way. So handlers publish twice, unmarked, what they publish. Copies of a message that was handled
-// before come through once, for their number would grow with each stage; and a lease that is repeated ends with a new
-// one of the same id, without end.
+// stutter is a bus that delivers every message to its handler twice, the second time marked as redelivered, and
+// shuffles messages in flight. So handlers publish everything twice, unmarked. Copies of a message that was handled
+// before pass once, because their number would grow with each stage, and a repeated lease would be followed by another
+// one of the same id without end.
 type stutter struct {
 	bus.Bus
 	mu   sync.Mutex

@@ -15,8 +15,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
-// tormented does act so many times during a crawl, mostly at random instants: when the server has seen a random part of
-// the requests that the crawl takes. It waits until the job has ended.
+// tormented calls act the given number of times during a crawl, mostly after the server has seen a random part of the
+// crawl's requests, and waits until the job has ended.
 func (c *cluster) tormented(w *world, times int, act func(i int)) {
 	c.t.Helper()
 	targets := make([]int, times)

@@ -18,8 +18,8 @@ import (
 // mutePart is in the name of the connection over which a frontier leases.
 const mutePart = "publishes wh_subsystems"
 
-// mute stands between a frontier and the broker. When it is told to, it keeps what the broker says on the connection of
-// leases to itself for a while, and then cuts it: the leases have arrived, and their confirms have not.
+// mute is a proxy between frontier and broker. On demand it withholds for a while what the broker sends on the
+// connection of leases, and then cuts it: the leases have arrived, their confirms have not.
 type mute struct {
 	listener net.Listener
 	broker   string

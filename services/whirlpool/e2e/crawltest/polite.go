@@ -30,10 +30,10 @@ func (c *Cluster) Impolite(w *World, ipDelay time.Duration, deaths func(fakeweb.
 	return faults, unknowable
 }
 
-// cannotBeKnown reports a violation that no crawler could have avoided: what asked for the patience (a Retry-After, or
-// the robots.txt with the Crawl-delay) was an answer to somebody who was killed, or lost the broker or the stores,
-// before he could store it. Even so the job's own delay must have been kept, and a host whose robots.txt was lost may
-// be asked for nothing but that.
+// cannotBeKnown reports a violation that no crawler could avoid: the answer that asked for the delay (Retry-After, or
+// robots.txt with Crawl-delay) went to a process that was killed, or lost the broker or the stores, before it could
+// store it. The job's own delay must still be kept, and a host whose robots.txt was lost may only be asked for
+// robots.txt.
 func (c *Cluster) cannotBeKnown(v fakeweb.Violation, delay time.Duration) bool {
 	if !slices.ContainsFunc(c.Troubles, func(tr Trouble) bool {
 		end := time.Unix(0, v.Previous.End)

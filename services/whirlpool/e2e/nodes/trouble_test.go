@@ -109,8 +109,8 @@ func troubled(t *testing.T, seed uint64) {
 	}
 }
 
-// victim chooses a member of the ring that is not leaving. It waits for one: all others may be dead or cut off for the
-// moment.
+// victim chooses a member of the ring that is not leaving. It waits for one, because all others may be dead or cut off
+// at the moment.
 func (tor *tormentor) victim() *machine {
 	var well []*machine
 	until(tor.t, patience, "a member of the ring that is not leaving", func() bool {

@@ -117,8 +117,8 @@ func asker(e fakeweb.Entry) string {
 // hearsay is how much later than the observer a node may hear of a table, or earlier.
 const hearsay = time.Second // times the machine's slowness
 
-// trespasses lists the requests of nodes that the ring did not let contact the host: not its owner, or not yet, or not
-// any more. A node that is to hand a host on may have a request in flight until it has said that it has not.
+// trespasses lists the requests that the ring did not allow: by a node that was not the owner, not yet, or no longer. A
+// node that hands a host over may have a request in flight until it has reported that it has none.
 func (c *cluster) trespasses(w *world) (faults []string) {
 	if errNoSpace != nil {
 		return nil

@@ -9,6 +9,7 @@ type Request struct {
 	Path    string              `json:"path"`
 	Depth   int                 `json:"depth"`
 	Attempt int                 `json:"attempt"`
+	Kind    string              `json:"kind"` // page, sitemap or asset
 	Seed    bool                `json:"seed"`
 	Headers map[string][]string `json:"headers"`
 }
@@ -81,6 +82,8 @@ type Link struct {
 	Text   string `json:"text,omitempty"`
 	Tag    string `json:"tag"`
 	Weight int    `json:"weight"` // 1 to 9; 0: none
+	// Dropped is the earlier node that dropped it and, after a blank, its reason; empty: none did.
+	Dropped string `json:"dropped,omitempty"`
 }
 
 // LinksPatch changes the links of a page.

@@ -1,0 +1,173 @@
+package process
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+)
+
+// child is a running program. One call at a time uses it.
+type child struct {
+	p      *program
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr *words
+	ended  chan struct{} // closed when the process has ended
+}
+
+// start starts a child.
+func (p *program) start() (*child, error) {
+	line := p.command()
+	cmd := exec.Command(line[0], line[1:]...) //nolint:noctx // it outlives the call that starts it
+	cmd.Dir, cmd.Env = p.dir, []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
+	c := &child{p: p, cmd: cmd, stderr: &words{p: p}, ended: make(chan struct{})}
+	cmd.Stderr = c.stderr
+	cmd.WaitDelay = time.Second
+	confine(cmd)
+	var err error
+	if c.in, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	c.out = bufio.NewReader(out)
+	if err := startBound(cmd, int64(p.limits.Memory)); err != nil {
+		return nil, fmt.Errorf("%w: it cannot be started: %w", plugin.ErrEnded, err)
+	}
+	go func() {
+		_ = cmd.Wait() // what it wrote says more
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// over reports whether the process has ended.
+func (c *child) over() bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// answered is what came of an exchange.
+type answered struct {
+	data []byte
+	err  error
+}
+
+// ask writes a frame and reads the answer, within a time. After an error the child must be killed.
+func (c *child) ask(ctx context.Context, frame []byte, limit time.Duration) ([]byte, error) {
+	done := make(chan answered, 1)
+	go func() {
+		data, err := c.exchange(frame)
+		done <- answered{data, err}
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a.data, a.err
+	case <-timer.C:
+		return nil, fmt.Errorf("%w of %s", plugin.ErrTimeout, limit.Round(time.Millisecond))
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, plugin.ErrTimeout
+		}
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (c *child) exchange(frame []byte) ([]byte, error) {
+	if err := c.send(frame); err != nil {
+		return nil, c.gone(err)
+	}
+	var head [4]byte
+	if _, err := io.ReadFull(c.out, head[:]); err != nil {
+		return nil, c.gone(err)
+	}
+	size := int64(binary.LittleEndian.Uint32(head[:]))
+	if size > int64(c.p.limits.Output) {
+		return nil, fmt.Errorf("%w: %d bytes, and %d are permitted; standard output is for answers alone", plugin.ErrOutput, size, int64(c.p.limits.Output))
+	}
+	data := make([]byte, size)
+	if _, err := io.ReadFull(c.out, data); err != nil {
+		return nil, c.gone(err)
+	}
+	return data, nil
+}
+
+func (c *child) send(frame []byte) error {
+	if _, err := c.in.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(frame)))); err != nil {
+		return err
+	}
+	_, err := c.in.Write(frame)
+	return err
+}
+
+// gone says how the process ended.
+func (c *child) gone(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrClosed) {
+		err = errors.New("it closed its standard output")
+	}
+	if text := c.stderr.last(); text != "" {
+		return fmt.Errorf("%w: %w; it wrote: %s", plugin.ErrEnded, err, text)
+	}
+	return fmt.Errorf("%w: %w", plugin.ErrEnded, err)
+}
+
+// kill ends the process and all that it started, and waits for it.
+func (c *child) kill() {
+	_ = c.in.Close()
+	if !c.over() { // the number of a process that has ended may be another's
+		killAll(c.cmd)
+	}
+	<-c.ended
+}
+
+// words keeps the last of what a child writes to standard error, and passes lines to the log.
+type words struct {
+	p *program
+
+	mu   sync.Mutex
+	kept []byte
+	said int
+}
+
+// Bounds of what a child may say.
+const (
+	maxKept = 1 << 10
+	maxSaid = 64 << 10 // bytes in the log
+)
+
+// Write implements io.Writer.
+func (w *words) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kept = append(w.kept, b...)
+	w.kept = w.kept[max(len(w.kept)-maxKept, 0):]
+	if w.said < maxSaid && w.p.log != nil {
+		w.said += len(b)
+		w.p.log.Debug("plug-in: "+oneLine(string(b[:min(len(b), maxKept)])), "plugin", w.p.d.Use())
+	}
+	return len(b), nil
+}
+
+func (w *words) last() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return oneLine(string(w.kept))
+}

@@ -1,0 +1,46 @@
+package process
+
+import (
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// confine gives a child a process group, and has it killed when the crawler dies.
+func confine(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// starter starts all children on one thread, which never ends: Linux kills a child with the thread that started it.
+var starter = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range work {
+			f()
+		}
+	}()
+	return work
+})
+
+// startBound starts a child with a limit of its memory: of what it may write, not of its addresses, of which many
+// runtimes reserve gigabytes. machine is added for what a runtime takes for itself.
+func startBound(cmd *exec.Cmd, memory int64) error {
+	started := make(chan error)
+	starter() <- func() { started <- cmd.Start() }
+	if err := <-started; err != nil {
+		return err
+	}
+	const machine = 512 << 20
+	limit := uint64(memory + machine)
+	if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: limit, Max: limit}, nil); err != nil && err != unix.ESRCH { //nolint:errorlint // it is a number
+		killAll(cmd)
+		return err
+	}
+	return nil
+}
+
+func killAll(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -1,0 +1,167 @@
+package process_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/process"
+)
+
+// child is the program of testdata, built once and without the race detector, which takes terabytes of address space.
+var child = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "whirlpool-process-")
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "child")
+	if out, err := exec.Command("go", "build", "-o", file, "./testdata/child").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return file, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if file, err := child(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(file))
+	}
+	os.Exit(code)
+}
+
+func load(t *testing.T, with map[string]any) (plugin.Instance, error) {
+	t.Helper()
+	exe, err := child()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &plugin.Descriptor{Name: "x/y", Version: "1.0.0", Tier: plugin.Process, Entry: filepath.Base(exe),
+		Serves: []plugin.Serves{{Point: crawl.AtDocument, Needs: []string{plugin.NeedsBody}}}}
+	p, err := process.Load(d, filepath.Dir(exe), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := p.Configure(t.Context(), crawl.AtDocument, with)
+	if err == nil {
+		t.Cleanup(func() { _ = i.Close() })
+	}
+	return i, err
+}
+
+func ask(i plugin.Instance, title string, limit time.Duration) (*plugin.Answer, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	return i.Handle(ctx, &plugin.Call{Message: &plugin.Document{Title: title}, Body: func() []byte { return []byte("body") }})
+}
+
+// answer asks until the program may be started again.
+func answer(t *testing.T, i plugin.Instance) map[string]any {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		a, err := ask(i, "fine", time.Minute)
+		if err == nil {
+			return a.Patch.(*plugin.DocumentPatch).Fields
+		}
+		if time.Now().After(deadline) || !strings.Contains(err.Error(), "started again in") {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+func TestAProgramAnswers(t *testing.T) {
+	i, err := load(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := answer(t, i)
+	if fmt.Sprint(f["body"]) != "4" || fmt.Sprint(f["env"]) != "1" {
+		t.Errorf("%v", f)
+	}
+	if again := answer(t, i); again["pid"] != f["pid"] {
+		t.Error("each call starts a program")
+	}
+}
+
+func TestWhatAProgramMustNotDo(t *testing.T) {
+	for title, want := range map[string]error{"loop": plugin.ErrTimeout, "exit": plugin.ErrEnded, "garbage": plugin.ErrOutput, "half": plugin.ErrEnded,
+		"types": plugin.ErrAnswer, "hoard": plugin.ErrEnded} {
+		t.Run(title, func(t *testing.T) {
+			i, err := load(t, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			limit := time.Minute
+			if title == "loop" {
+				limit = 100 * time.Millisecond
+			}
+			if _, err := ask(i, title, limit); !errors.Is(err, want) {
+				t.Errorf("%v; want %v", err, want)
+			} else if title == "exit" && !strings.Contains(err.Error(), "the model is broken") {
+				t.Errorf("%v lacks what it wrote", err)
+			}
+			answer(t, i)
+		})
+	}
+}
+
+// What a program started is killed with it.
+func TestNothingIsLeftBehind(t *testing.T) {
+	i, err := load(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, _ := strconv.Atoi(fmt.Sprint(answer(t, i)["pid"]))
+	if !alive(pid) {
+		t.Fatalf("there is no process %d: the test proves nothing", pid)
+	}
+	if _, err := ask(i, "child", 300*time.Millisecond); !errors.Is(err, plugin.ErrTimeout) {
+		t.Error(err)
+	}
+	if alive(pid) {
+		t.Errorf("process %d is still there", pid)
+	}
+	next, _ := strconv.Atoi(fmt.Sprint(answer(t, i)["pid"]))
+	if err := i.Close(); err != nil || alive(next) {
+		t.Errorf("%v; process %d is there: %v", err, next, alive(next))
+	}
+}
+
+func TestSettingsThatAProgramRefuses(t *testing.T) {
+	_, err := load(t, map[string]any{"bad": true})
+	if bad := (*plugin.ConfigError)(nil); !errors.As(err, &bad) || bad.Path != "bad" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestManyCallsAtOnce(t *testing.T) {
+	i, err := load(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 20 {
+				if _, err := ask(i, "fine", time.Minute); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}

@@ -1,0 +1,81 @@
+// Command child is a plug-in that does what pages' titles say.
+package main
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+)
+
+func main() {
+	in := bufio.NewReader(os.Stdin)
+	for {
+		var size uint32
+		if binary.Read(in, binary.LittleEndian, &size) != nil {
+			return
+		}
+		frame := make([]byte, size)
+		if _, err := io.ReadFull(in, frame); err != nil {
+			return
+		}
+		head := binary.LittleEndian.Uint32(frame)
+		var h struct {
+			Do      string
+			With    struct{ Bad, Silent bool }
+			Message struct{ Title string }
+		}
+		_ = json.Unmarshal(frame[4:4+head], &h)
+		switch {
+		case h.Do == "configure" && h.With.Bad:
+			say(`{"error":{"path":"bad","text":"must not be true"}}`)
+		case h.Do == "configure" && h.With.Silent:
+			time.Sleep(time.Hour)
+		case h.Do == "configure":
+			say(`{}`)
+		default:
+			act(h.Message.Title, frame[4+head:])
+		}
+	}
+}
+
+func say(text string) {
+	_, _ = os.Stdout.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...))
+}
+
+func act(title string, body []byte) {
+	switch title {
+	case "loop":
+		for {
+		}
+	case "exit":
+		fmt.Fprintln(os.Stderr, "the model is broken")
+		os.Exit(3)
+	case "garbage":
+		fmt.Print("hello, I am here")
+	case "half":
+		_, _ = os.Stdout.Write([]byte{100, 0, 0, 0, '{'})
+		os.Exit(0)
+	case "types":
+		say(`{"action":"patch","patch":{"title":7}}`)
+	case "hoard":
+		var all [][]byte
+		for {
+			all = append(all, make([]byte, 64<<20))
+			for i := range all[len(all)-1] {
+				all[len(all)-1][i] = 1
+			}
+		}
+	case "child":
+		cmd := exec.Command("sleep", "1000")
+		_ = cmd.Start()
+		fmt.Fprintln(os.Stderr, "child", cmd.Process.Pid)
+		time.Sleep(time.Hour)
+	default:
+		say(fmt.Sprintf(`{"action":"patch","patch":{"fields":{"pid":%d,"body":%d,"env":%d}}}`, os.Getpid(), len(body), len(os.Environ())))
+	}
+}

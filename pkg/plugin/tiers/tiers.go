@@ -1,0 +1,47 @@
+// Package tiers has the loaders of all tiers of plug-ins.
+package tiers
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/wasm"
+)
+
+// Loaders are the tiers that programs run. Compiled modules are kept below dir.
+func Loaders(dir string) map[plugin.Tier]repo.Loader {
+	return map[plugin.Tier]repo.Loader{
+		plugin.WASM: func(ctx context.Context, p *repo.Package, _ string) (plugin.Plugin, error) {
+			return loadModule(ctx, filepath.Join(dir, "cache"), p)
+		},
+		plugin.Process: func(_ context.Context, p *repo.Package, dir string) (plugin.Plugin, error) {
+			return process.Load(p.Descriptor, dir, slog.Default())
+		},
+	}
+}
+
+// hosted is a module with the host of its own.
+type hosted struct {
+	plugin.Plugin
+	host *wasm.Host
+}
+
+// Close implements plugin.Plugin.
+func (h *hosted) Close() error { return errors.Join(h.Plugin.Close(), h.host.Close()) }
+
+func loadModule(ctx context.Context, cache string, p *repo.Package) (plugin.Plugin, error) {
+	host, err := wasm.New(wasm.Config{Cache: cache})
+	if err != nil {
+		return nil, err
+	}
+	m, err := host.Load(ctx, p.Descriptor, p.Entry())
+	if err != nil {
+		return nil, errors.Join(err, host.Close()) //nolint:contextcheck // it must be closed in any case
+	}
+	return &hosted{m, host}, nil
+}

@@ -1,0 +1,61 @@
+package workflow
+
+import (
+	"context"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// Events about revisions of an execution's settings.
+const (
+	EventProposed  = "execution.revision_proposed"
+	EventRevised   = "execution.revised"
+	EventDiscarded = "execution.revision_discarded"
+)
+
+// Note is who makes a revision, and why.
+type Note struct {
+	Actor   string
+	Message string
+	Undoes  uint32 // epoch of the revision that it takes back; 0: none
+}
+
+// RevisionEvent is the data of those events.
+type RevisionEvent struct {
+	Proposal int64          `json:"proposal"` // number that tells proposals of one epoch apart
+	Epoch    uint32         `json:"epoch"`
+	Message  string         `json:"message,omitempty"`
+	Undoes   uint32         `json:"undoes,omitempty"`
+	Reason   string         `json:"reason,omitempty"` // why it was discarded
+	Changes  []crawl.Change `json:"changes"`
+}
+
+// Propose notes that a revision is to be made, before it is checked.
+func (m *Manager) Propose(ctx context.Context, n Note, id crawl.JobID, epoch uint32, changes []crawl.Change) (*RevisionEvent, error) {
+	r := &RevisionEvent{Proposal: time.Now().UnixNano(), Epoch: epoch, Message: n.Message, Undoes: n.Undoes, Changes: changes}
+	return r, m.revision(ctx, n.Actor, EventProposed, id, r)
+}
+
+// Discarded notes that a proposed revision cannot be, and why.
+func (m *Manager) Discarded(ctx context.Context, actor string, id crawl.JobID, r RevisionEvent, why error) error {
+	r.Reason = why.Error()
+	return m.revision(ctx, actor, EventDiscarded, id, &r)
+}
+
+func (m *Manager) revision(ctx context.Context, actor, kind string, id crawl.JobID, r *RevisionEvent) error {
+	e := m.event(actor, kind, r)
+	e.Execution = id
+	return m.store.AddEvent(ctx, e)
+}
+
+// Revised notes that the engine runs the execution by a further revision of its settings.
+func (m *Manager) Revised(ctx context.Context, actor string, id crawl.JobID, r *RevisionEvent) (*Execution, error) {
+	return m.change(ctx, id, func(x *Execution) ([]Event, error) {
+		if r.Epoch <= x.Epoch {
+			return nil, nil
+		}
+		x.Epoch = r.Epoch
+		return []Event{m.event(actor, EventRevised, r)}, nil
+	})
+}

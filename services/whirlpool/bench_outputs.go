@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// output is a set of flags of crawl whose cost is measured. DIR in a flag is the run's own directory.
+type output struct {
+	name  string
+	flags []string
+}
+
+func outputs() []output {
+	return []output{
+		{"default", nil},
+		{"markdown", []string{"--extract", "markdown"}},
+		{"markdown files", []string{"--markdown", "DIR/notes"}},
+		{"structured", []string{"--extract", "structured"}},
+		{"compress", []string{"--compress"}},
+		{"warc", []string{"--warc"}},
+		{"assets", []string{"--assets=any"}},
+		{"wacz", []string{"--wacz", "DIR/copy.wacz"}},
+	}
+}
+
+func benchOutputs() *cobra.Command {
+	b := &outputsBench{}
+	cmd := &cobra.Command{
+		Use:   "outputs",
+		Short: "CPU time a page that each output of a crawl adds",
+		Long: `Crawls the synthetic web of "whirlpool bench crawl" once for each output (--markdown, --warc, --assets …), in turn, as often as --runs says. The
+figures are medians of the CPU time that the operating system counts for the process of the crawl, a page. The ratio is that to the default
+of the same turn.`,
+		Args:    cobra.NoArgs,
+		PreRunE: counts("pages", "hosts", "concurrency", "runs"),
+		RunE: failing(func(cmd *cobra.Command, _ []string) error {
+			b.out = cmd.OutOrStdout()
+			return b.run(cmd.Context())
+		}),
+	}
+	cmd.Flags().IntVar(&b.pages, "pages", 20_000, "pages of the synthetic web")
+	cmd.Flags().IntVar(&b.hosts, "hosts", 100, "hosts of the synthetic web")
+	cmd.Flags().IntVar(&b.concurrency, "concurrency", 64, "requests at once")
+	cmd.Flags().IntVar(&b.runs, "runs", 5, "turns")
+	cmd.Flags().StringVar(&b.dir, "dir", "", "directory for the crawls (default: a temporary one)")
+	return cmd
+}
+
+type outputsBench struct{ crawlBench }
+
+func (b *outputsBench) run(ctx context.Context) (err error) {
+	stop, err := b.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if failed := stop(); err == nil {
+			err = failed
+		}
+	}()
+	fmt.Fprintf(b.out, "whirlpool bench outputs --pages %d --hosts %d --concurrency %d --runs %d   (%d CPUs, %s)\n", b.pages, b.hosts,
+		b.concurrency, b.runs, runtime.NumCPU(), runtime.Version())
+	all := outputs()
+	costs, ratios := make([][]float64, len(all)), make([][]float64, len(all))
+	for turn := range b.runs {
+		cost := make([]float64, len(all))
+		for k := range all {
+			i := (turn + k) % len(all) // another one begins each turn, so that none has the best place
+			u, err := b.measureOutput(ctx, all[i])
+			if err != nil {
+				return fmt.Errorf("%s: %w", all[i].name, err)
+			}
+			cost[i] = u.cpuPerPage()
+		}
+		for i := range all {
+			costs[i], ratios[i] = append(costs[i], cost[i]), append(ratios[i], cost[i]/cost[0])
+		}
+	}
+	fmt.Fprintf(b.out, "%-16s %12s %8s\n", "", "CPU ms/page", "ratio")
+	for i, o := range all {
+		fmt.Fprintf(b.out, "%-16s %12.3f %8.2f\n", o.name, median(costs[i]), median(ratios[i]))
+	}
+	return nil
+}
+
+// prepare makes the directory and starts the synthetic web. The function that it returns ends both.
+func (b *outputsBench) prepare(ctx context.Context) (stop func() error, err error) {
+	if b.exe, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	remove := func() {}
+	if b.dir == "" {
+		if b.dir, err = os.MkdirTemp("", "whirlpool-bench-"); err != nil {
+			return nil, err
+		}
+		remove = func() { _ = os.RemoveAll(b.dir) }
+	}
+	end, err := b.serve(ctx)
+	if err != nil {
+		remove()
+		return nil, err
+	}
+	return func() error { defer remove(); return end() }, nil
+}
+
+// measureOutput crawls the web with the flags of one output.
+func (b *outputsBench) measureOutput(ctx context.Context, o output) (usageOf, error) {
+	dir := filepath.Join(b.dir, "run")
+	defer os.RemoveAll(dir)
+	flags := make([]string, len(o.flags))
+	for i, f := range o.flags {
+		flags[i] = strings.ReplaceAll(f, "DIR", dir)
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return usageOf{}, err
+	}
+	crawlDir := filepath.Join(dir, "crawl")
+	u, err := b.measure(ctx, io.Discard, append(b.crawlArgs(crawlDir), flags...)...)
+	if err != nil {
+		return u, err
+	}
+	u.pages, err = b.storedIn(ctx, crawlDir)
+	return u, err
+}
+
+// storedIn asks the program how many pages the crawl in a directory has stored.
+func (b *outputsBench) storedIn(ctx context.Context, dir string) (int, error) {
+	text, err := exec.CommandContext(ctx, b.exe, "status", "-o", dir, "--json").Output()
+	if err != nil {
+		return 0, fmt.Errorf("whirlpool status: %w", err)
+	}
+	var status struct {
+		Pages int `json:"pages"`
+	}
+	err = json.Unmarshal(text, &status)
+	return status.Pages, err
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/api"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/preview"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+)
+
+// turns lets one after the other change the settings of an execution: a proposal is of the revision that it was checked
+// against.
+type turns struct{ of sync.Map } // of *sync.Mutex by crawl.JobID
+
+func (t *turns) take(id crawl.JobID) (release func()) {
+	m, _ := t.of.LoadOrStore(id, &sync.Mutex{})
+	mu := m.(*sync.Mutex) //nolint:forcetypeassert // it holds nothing else
+	mu.Lock()
+	return mu.Unlock
+}
+
+// Revise implements api.Crawls: the revision is proposed, checked and made ready, and then applies from the next lease
+// on. What cannot be is discarded.
+func (c *crawls) Revise(ctx context.Context, n workflow.Note, id crawl.JobID, change control.Change) (*control.Revised, error) {
+	defer c.turns.take(id)()
+	job, err := c.s.engine.Store().Jobs().Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	next, err := change(job)
+	if err != nil {
+		return nil, err
+	}
+	epoch, changes := crawl.EpochOf(job.Epoch), crawl.Changes(job, next)
+	if len(changes) == 0 {
+		return &control.Revised{Job: id, Epoch: epoch, Changes: []crawl.Change{}}, nil
+	}
+	r, err := c.s.manager.Propose(ctx, n, id, epoch+1, changes)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checked(ctx, job, next); err != nil {
+		return nil, errors.Join(err, c.s.manager.Discarded(context.WithoutCancel(ctx), n.Actor, id, *r, err))
+	}
+	if r.Changes, err = c.s.engine.Revise(ctx, next); err != nil {
+		return nil, errors.Join(err, c.s.manager.Discarded(context.WithoutCancel(ctx), n.Actor, id, *r, err))
+	}
+	if len(r.Changes) > 0 {
+		if _, err := c.s.manager.Revised(ctx, n.Actor, id, r); err != nil {
+			return nil, err
+		}
+	}
+	return &control.Revised{Job: id, Epoch: r.Epoch, Changes: r.Changes, Applies: "from the next request on"}, nil
+}
+
+// checked reports what keeps an edit from being a revision.
+func (c *crawls) checked(ctx context.Context, from, to *crawl.Job) error {
+	if err := c.check(to); err != nil {
+		return &control.Misuse{Err: err}
+	}
+	if err := crawl.CheckChange(from, to); err != nil {
+		return err
+	}
+	if c.ready == nil {
+		return nil
+	}
+	if err := c.ready(ctx, from, to); err != nil {
+		return &control.Misuse{Err: fmt.Errorf("it cannot be got ready, and nothing changes: %w", err)}
+	}
+	return nil
+}
+
+// Seed implements api.Crawls.
+func (c *crawls) Seed(ctx context.Context, id crawl.JobID, urls []string) (int, error) {
+	defer c.turns.take(id)()
+	return c.s.engine.Seeds(ctx, id, urls)
+}
+
+// previews gives the API the engine's previews.
+type previews struct{ c *crawls }
+
+var _ api.Previews = previews{}
+
+// Preview implements api.Previews.
+func (p previews) Preview(ctx context.Context, next *crawl.Job, tell func(*preview.Answer)) error {
+	if err := p.c.check(next); err != nil {
+		return &control.Misuse{Err: err}
+	}
+	return p.c.s.engine.Preview(ctx, next, tell)
+}
+
+// noteRevisions notes the revisions that the engine goes by, and of which the program was ended before it noted them.
+func (s *served) noteRevisions(ctx context.Context) error {
+	l, err := s.manager.Executions(ctx, workflow.ExecutionFilter{States: unsettled}, workflow.Page{Limit: 200})
+	if err != nil {
+		return err
+	}
+	for i := range l.Items {
+		e := &l.Items[i]
+		job, err := s.engine.Job(ctx, e.ID)
+		if err != nil {
+			return err
+		}
+		if job == nil || crawl.EpochOf(job.Epoch) <= e.Epoch {
+			continue
+		}
+		before, err := s.engine.Store().Jobs().JobAt(ctx, e.ID, e.Epoch)
+		if err != nil {
+			return err
+		}
+		r := &workflow.RevisionEvent{Epoch: crawl.EpochOf(job.Epoch), Changes: crawl.Changes(before, job)}
+		if _, err := s.manager.Revised(ctx, "server", e.ID, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
