@@ -17,6 +17,7 @@ import "./style.css";
 const ExecutionPages = lazy(() => import("./pages/execution"));
 const Workflows = lazy(() => import("./pages/workflows"));
 const WorkflowPage = lazy(() => import("./pages/workflow"));
+const Composer = lazy(() => import("./pages/composer"));
 const Compare = lazy(() => import("./pages/compare"));
 const Diff = lazy(() => import("./pages/diff"));
 const Rules = lazy(() => import("./pages/rules"));
@@ -56,6 +57,10 @@ function App({ refused }: { refused: Problem | null }) {
             <Route path="/w">
               <Workflows />
             </Route>
+            <Route path="/compose">
+              <Composer />
+            </Route>
+            <Route path="/w/:slug/compose">{(p) => <Composer key={p.slug} slug={decodeURIComponent(p.slug)} />}</Route>
             <Route path="/w/:slug">{(p) => <WorkflowPage key={p.slug} slug={decodeURIComponent(p.slug)} />}</Route>
             <Route path="/compare">
               <Compare />

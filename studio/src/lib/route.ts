@@ -66,6 +66,7 @@ export const at = {
     `#/diff?a=${enc(a)}&ka=${enc(keyA)}&b=${enc(b)}&kb=${enc(keyB)}`,
   events: (id: string) => `#/x/${enc(id)}/events`,
   workflow: (slug: string) => `#/w/${enc(slug)}`,
+  composer: (slug: string) => `#/w/${enc(slug)}/compose`,
   dryRun: (q: Record<string, string>) => `#/dry-run?${new URLSearchParams(q).toString()}`,
   compare: (a: string, b: string) => `#/compare?a=${enc(a)}&b=${enc(b)}`,
 };

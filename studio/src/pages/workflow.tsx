@@ -44,6 +44,9 @@ export default function WorkflowPage({ slug }: { slug: string }) {
             >
               {w.archived ? "Take out of the archive" : "Archive"}
             </Act>
+            <a className="button" href={at.composer(w.slug)}>
+              Compose
+            </a>
             <a className="button" href={at.dryRun({ workflow: w.slug })}>
               Dry run
             </a>

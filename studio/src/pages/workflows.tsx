@@ -36,6 +36,9 @@ export default function Workflows() {
   return (
     <>
       <Head title="Workflows">
+        <a className="button" href="#/compose">
+          Compose
+        </a>
         <a className="button primary" href="#/?new=1">
           New crawl
         </a>

@@ -1,0 +1,204 @@
+// The document that is composed is the definition's text. What is edited in the graph, the list or a form changes the
+// text of its pipeline alone: comments and keys that nobody here knows stay, and the rest of the text keeps every byte.
+import { Document, isMap, isSeq, parseDocument, Scalar, YAMLMap, YAMLSeq } from "yaml";
+
+export const points = ["provider", "request", "response", "document", "links", "record", "output"] as const;
+export type Point = (typeof points)[number];
+
+/** One use of a plug-in, as the text has it. */
+export interface Part {
+  index: number; // in the list of the text
+  id: string;
+  at: Point;
+  use: string;
+  digest: string;
+  when: string;
+  onError: string;
+  timeout: string;
+  with: Record<string, unknown>;
+}
+
+export interface Read {
+  parts: Part[];
+  fault: { message: string; line: number } | null; // the text is no YAML
+}
+
+const asText = (v: unknown) => (v === undefined || v === null ? "" : typeof v === "object" ? JSON.stringify(v) : String(v));
+
+/** The nodes of a definition. */
+export function read(source: string): Read {
+  const doc = parseDocument(source);
+  if (doc.errors.length) {
+    const e = doc.errors[0]!;
+    return { parts: [], fault: { message: e.message.split("\n")[0]!.replace(/ at line .*/, ""), line: e.linePos?.[0].line ?? 0 } };
+  }
+  let plain: { pipeline?: { nodes?: unknown } } | null;
+  try {
+    plain = doc.toJS({ maxAliasCount: 100 }) as typeof plain;
+  } catch (e) {
+    return { parts: [], fault: { message: String(e), line: 0 } };
+  }
+  const nodes = plain?.pipeline?.nodes;
+  if (!Array.isArray(nodes)) return { parts: [], fault: null };
+  const parts = nodes.map((raw: unknown, index) => {
+    const n = (raw && typeof raw === "object" ? raw : {}) as Record<string, unknown>;
+    const settings = n.with && typeof n.with === "object" && !Array.isArray(n.with) ? (n.with as Record<string, unknown>) : {};
+    return {
+      index,
+      id: asText(n.id),
+      at: asText(n.at) as Point,
+      use: asText(n.use),
+      digest: asText(n.digest),
+      when: asText(n.when),
+      onError: asText(n.on_error),
+      timeout: asText(n.timeout),
+      with: settings,
+    };
+  });
+  return { parts, fault: null };
+}
+
+/** Those of a point, in their order. */
+export const partsAt = (parts: Part[], at: Point) => parts.filter((p) => p.at === at);
+
+const style = { lineWidth: 0, flowCollectionPadding: false } as const;
+
+/** Where the lines of the pipeline stand. It ends before the next key, and before the comments that belong to that. */
+function section(source: string): [number, number] | null {
+  const start = /^pipeline[ \t]*:/m.exec(source);
+  if (!start) return null;
+  let end = source.indexOf("\n", start.index) + 1 || source.length;
+  let at = end;
+  while (at < source.length) {
+    const next = source.indexOf("\n", at) + 1 || source.length;
+    const line = source.slice(at, next);
+    if (/^[^\s#]/.test(line)) break;
+    if (/^[ \t]+\S/.test(line)) end = next;
+    at = next;
+  }
+  return [start.index, end];
+}
+
+function edited(text: string, change: (doc: Document) => void): string | null {
+  const doc = parseDocument(text);
+  if (doc.errors.length || (doc.contents !== null && !isMap(doc.contents))) return null;
+  change(doc as Document);
+  return doc.toString(style);
+}
+
+/** Changes the pipeline within a text. */
+function edit(source: string, change: (doc: Document) => void): string {
+  const at = section(source);
+  if (at) {
+    const now = edited(source.slice(...at), change);
+    const all = now === null ? null : source.slice(0, at[0]) + now + source.slice(at[1]);
+    if (all !== null && parseDocument(all).errors.length === 0) return all;
+  } else if (!/^\s*[{[]/.test(source)) {
+    const now = edited("pipeline:\n  nodes: []\n", change)!;
+    const all = source + (source === "" || source.endsWith("\n") ? "" : "\n") + now;
+    if (parseDocument(all).errors.length === 0) return all;
+  }
+  return edited(source, change) ?? source; // the root is in braces, or an alias leads out of the pipeline
+}
+
+function list(doc: Document): YAMLSeq {
+  const nodes = doc.getIn(["pipeline", "nodes"]);
+  if (isSeq(nodes)) return nodes;
+  const fresh = new YAMLSeq();
+  doc.setIn(["pipeline", "nodes"], fresh);
+  return fresh;
+}
+
+function seqOf(doc: Document): YAMLSeq {
+  const nodes = list(doc);
+  if (nodes.items.length === 0) nodes.flow = false; // [] was written in brackets
+  return nodes;
+}
+
+/** A name that no other node has. */
+export function freeID(parts: Part[], wish: string): string {
+  const base = wish.toLowerCase().replace(/[^a-z0-9-]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 28) || "node";
+  for (let n = 1; ; n++) {
+    const id = n === 1 ? base : `${base}-${n}`;
+    if (!parts.some((p) => p.id === id)) return id;
+  }
+}
+
+/** Where in the text's list a node stands that comes at some place of a point. */
+function indexFor(parts: Part[], at: Point, place: number): number {
+  const mine = partsAt(parts, at);
+  if (place < mine.length) return mine[place]!.index;
+  if (mine.length) return mine[mine.length - 1]!.index + 1;
+  const before = parts.filter((p) => points.indexOf(p.at) < points.indexOf(at));
+  return before.length ? Math.max(...before.map((p) => p.index)) + 1 : 0;
+}
+
+export interface Fresh {
+  id: string;
+  at: Point;
+  use: string;
+  digest?: string;
+  with?: Record<string, unknown>;
+}
+
+export function add(source: string, n: Fresh, place = Infinity): string {
+  const parts = read(source).parts;
+  return edit(source, (doc) => {
+    const made = doc.createNode({
+      id: n.id,
+      at: n.at,
+      use: n.use,
+      ...(n.digest ? { digest: n.digest } : {}),
+      ...(n.with && Object.keys(n.with).length ? { with: n.with } : {}),
+    });
+    seqOf(doc).items.splice(indexFor(parts, n.at, place), 0, made);
+  });
+}
+
+export function remove(source: string, index: number): string {
+  return edit(source, (doc) => void list(doc).items.splice(index, 1));
+}
+
+/** Moves a node to a place of a point, which may be its own. */
+export function move(source: string, index: number, at: Point, place: number): string {
+  const all = read(source).parts;
+  const parts = all.filter((p) => p.index !== index).map((p) => (p.index > index ? { ...p, index: p.index - 1 } : p));
+  const to = indexFor(parts, at, place);
+  return edit(source, (doc) => {
+    const nodes = list(doc);
+    const [node] = nodes.items.splice(index, 1);
+    if (isMap(node)) node.set("at", at);
+    nodes.items.splice(to, 0, node);
+  });
+}
+
+export function duplicate(source: string, index: number): [string, string] {
+  const parts = read(source).parts;
+  const id = freeID(parts, parts[index]!.id);
+  const now = edit(source, (doc) => {
+    const nodes = list(doc);
+    const copy = (nodes.items[index] as YAMLMap).clone() as YAMLMap;
+    copy.commentBefore = undefined;
+    copy.set("id", id);
+    nodes.items.splice(index + 1, 0, copy);
+  });
+  return [now, id];
+}
+
+/** Sets a key of a node, such as ["with", "keep"]; undefined takes it away, and what is empty then. */
+export function put(source: string, index: number, path: string[], value: unknown): string {
+  return edit(source, (doc) => {
+    const whole = ["pipeline", "nodes", index, ...path];
+    if (value === undefined) {
+      doc.deleteIn(whole);
+      for (let n = path.length - 1; n > 0; n--) {
+        const above = doc.getIn(["pipeline", "nodes", index, ...path.slice(0, n)]);
+        if (isMap(above) && above.items.length === 0) doc.deleteIn(["pipeline", "nodes", index, ...path.slice(0, n)]);
+      }
+      return;
+    }
+    const old = doc.getIn(whole, true);
+    if (old instanceof Scalar && (typeof value !== "object" || value === null)) old.value = value;
+    else doc.setIn(whole, doc.createNode(value));
+  });
+}
