@@ -23,7 +23,7 @@ type served struct {
 	log      *slog.Logger
 	store    *sqlite.Store
 	engine   *engine.Engine
-	plugins  *repo.Directory
+	plugins  *repo.Repository
 	dry      *dryPlugins
 	manager  *workflow.Manager
 	explorer *explore.Explorer
@@ -76,7 +76,11 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 }
 
 // pin writes into a definition which bytes the plug-ins are that it names.
-func (s *served) pin(job *crawl.Job) error { return repo.Pin(s.plugins, &job.Pipeline) }
+//
+// It is asked by later requests, each of which is short.
+func (s *served) pin(job *crawl.Job) error {
+	return repo.Pin(context.Background(), s.plugins, &job.Pipeline)
+}
 
 // source is where the explorer reads an execution.
 func (s *served) source(ctx context.Context, id crawl.JobID) (*explore.Source, error) {
