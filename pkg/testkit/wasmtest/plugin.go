@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Plugin writes a plug-in of the point document, of a name OWNER/NAME@VERSION, whose answer is always the same. `whirlpool
-// plugin push --untested` takes the directory.
+// Plugin writes a plug-in of the point document, of a name OWNER/NAME@VERSION, whose answer is always the same.
+// `whirlpool plugin push --untested` takes the directory.
 func Plugin(t testing.TB, use, answer string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
