@@ -75,7 +75,7 @@ func (d *Repository) load(ctx context.Context, use, digest string) (plugin.Plugi
 	if !ok {
 		l = &loading{ready: make(chan struct{})}
 		d.loaded[digest] = l
-		d.watch()
+		d.watch() //nolint:contextcheck // until Close
 	}
 	d.mu.Unlock()
 	if !ok {

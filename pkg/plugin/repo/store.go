@@ -72,8 +72,8 @@ func (f Files) Names(_ context.Context, prefix string) (names []string, err erro
 	return names, err
 }
 
-// Cached is a Store whose packages are kept in a directory of this machine, too: each is fetched once, and its digest is
-// verified whenever it is read. A directory that cannot be written makes it slower and nothing else.
+// Cached is a Store whose packages are kept in a directory of this machine, too: each is fetched once, and its digest
+// is verified whenever it is read. A directory that cannot be written makes it slower and nothing else.
 func Cached(s Store, dir string) Store { return &cached{Store: s, at: Files(dir)} }
 
 type cached struct {

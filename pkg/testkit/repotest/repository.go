@@ -144,8 +144,8 @@ func trust(t *testing.T, open func() repo.Store) {
 	wants(t, d.Approve(ctx, "sha256:"+strings.Repeat("0", 64), "ann"), "there is no plug-in with the digest")
 }
 
-// disabledWhileItRuns: who uses a plug-in hears without asking that another program disabled it, and that it may be used
-// again.
+// disabledWhileItRuns: who uses a plug-in hears without asking that another program disabled it, and that it may be
+// used again.
 func disabledWhileItRuns(t *testing.T, open func() repo.Store) {
 	ctx, d, other := t.Context(), over(t, open()), over(t, open())
 	p := Pack(t, use, "one")

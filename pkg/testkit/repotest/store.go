@@ -13,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 )
 
-// Run runs the suite. open returns another connection to a store each time it is called with the same name, and an empty
-// store for a new one.
+// Run runs the suite. open returns another connection to a store each time it is called with the same name, and an
+// empty store for a new one.
 func Run(t *testing.T, open func(t *testing.T, name string) repo.Store) {
 	for name, test := range map[string]func(*testing.T, func() repo.Store){
 		"Values": values, "OneOfManyAdds": oneOfManyAdds, "SetsAtATime": setsAtATime, "Names": names, "ANameMeansTheSameBytes": sameBytes,
