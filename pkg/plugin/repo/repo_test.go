@@ -147,6 +147,24 @@ func TestProgramsNeedApprovalAndASetting(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(at, "testdata")); err == nil {
 		t.Error("tests are in the package")
 	}
+	// A start that was cut off may have left a file without the right to run it, or with other content.
+	for name, spoil := range map[string]func(file string) error{
+		"notes.txt":   func(file string) error { return os.Chmod(file, 0o644) },
+		"plugin.wasm": func(file string) error { return os.WriteFile(file, []byte("#!/bin"), 0o600) },
+	} {
+		file := filepath.Join(at, name)
+		before, err := os.Stat(file)
+		if err := errors.Join(err, spoil(file)); err != nil {
+			t.Fatal(err)
+		}
+		again := open(t, dir, repo.Settings{Processes: true})
+		if _, err := again.Plugin(t.Context(), use, ""); err != nil {
+			t.Fatal(err)
+		}
+		if after, err := os.Stat(file); err != nil || after.Mode() != before.Mode() || after.Size() != before.Size() {
+			t.Errorf("%s: %v, %v; want %v", name, after, err, before)
+		}
+	}
 }
 
 func TestBadPackages(t *testing.T) {
