@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 )
@@ -43,7 +44,8 @@ func writeBeside(name string, data []byte, mode fs.FileMode, publish func(temp s
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new-*")
+	sweep(dir)
+	f, err := os.CreateTemp(dir, unfinished)
 	if err != nil {
 		return err
 	}
@@ -55,6 +57,22 @@ func writeBeside(name string, data []byte, mode fs.FileMode, publish func(temp s
 		return err
 	}
 	return syncDir(dir)
+}
+
+const (
+	unfinished = ".new-*" // what is being written
+	// longestWrite is after how long nobody writes a file any more: who did was killed.
+	longestWrite = time.Hour
+)
+
+// sweep removes what was left of writes that were cut off. Where it cannot, it takes room and nothing else.
+func sweep(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, unfinished)) // a bad pattern finds none
+	for _, name := range left {
+		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > longestWrite {
+			_ = os.Remove(name)
+		}
+	}
 }
 
 func fill(f *os.File, data []byte, mode fs.FileMode) error {

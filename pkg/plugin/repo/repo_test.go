@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
@@ -115,7 +116,17 @@ func TestHalfWrittenPushesAreNotSeen(t *testing.T) {
 	if items, err := d.List(t.Context()); err != nil || len(items) != 0 {
 		t.Errorf("%v, %v", items, err)
 	}
+	old := filepath.Join(names, ".new-old")
+	if err := os.WriteFile(old, []byte(`{"dig`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
 	push(t, d, pack(t, toml, "one"))
+	if left, _ := filepath.Glob(filepath.Join(names, ".new-*")); len(left) != 1 || filepath.Base(left[0]) != ".new-123" {
+		t.Errorf("%v is left: want what may still be written", left)
+	}
 }
 
 func TestProgramsNeedApprovalAndASetting(t *testing.T) {

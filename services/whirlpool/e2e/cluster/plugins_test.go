@@ -113,9 +113,9 @@ func TestAPluginIsSwappedAcrossPrograms(t *testing.T) {
 		records, before, n, after, m, took)
 }
 
-// The repository of plug-ins cannot be asked when the programs need a version that they have not loaded: pages wait, the
-// job is not paused, and nothing is lost. Then the version in use is disabled: on_error holds from then on, and each
-// record says which pages went through it.
+// The repository of plug-ins cannot be asked when the programs need a version that they have not loaded: pages wait,
+// the job is not paused, and nothing is lost. Then the version in use is disabled: on_error holds from then on, and
+// each record says which pages went through it.
 func TestTheRepositoryOfPluginsGoesAway(t *testing.T) {
 	w := serveSlowly(t, swapDelay)
 	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_STORE=postgres", "WHIRLPOOL_PLUGINS_DIR="+filepath.Join(t.TempDir(), "plugins"))
