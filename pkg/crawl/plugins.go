@@ -21,6 +21,19 @@ func (p *Pipeline) Has(node string, at Point) bool {
 	return slices.ContainsFunc(p.Nodes, func(n PluginNode) bool { return n.ID == node && n.At == at })
 }
 
+// KeepDigests gives each node that says no digest that of a node before with the same plug-in: an edit does not change
+// the bytes that a name was pinned to. It leaves what other pipelines share as it is.
+func (p *Pipeline) KeepDigests(before *Pipeline) {
+	p.Nodes = slices.Clone(p.Nodes)
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		same := func(b PluginNode) bool { return b.Use == n.Use && b.Digest != "" }
+		if at := slices.IndexFunc(before.Nodes, same); n.Digest == "" && at >= 0 {
+			n.Digest = before.Nodes[at].Digest
+		}
+	}
+}
+
 // PluginNode is one use of a plug-in.
 type PluginNode struct {
 	ID      string   `json:"id" yaml:"id"`                                 // name of the node: 1 to 32 of a-z, 0-9 and -
