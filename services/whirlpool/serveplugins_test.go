@@ -9,28 +9,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/wasmtest"
 )
 
-// tinyPlugin writes a plug-in of the point document that gives each page the field v, and says under which version.
-func tinyPlugin(t *testing.T, version, v string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	toml := `name = "shop/price"
-version = "` + version + `"
-abi = "whirlpool:1"
-tier = "wasm"
-entry = "plugin.wasm"
-summary = "Says its version"
-[[serves]]
-point = "document"
-`
-	module := wasmtest.Module{Answer: `{"action":"patch","patch":{"fields":{"v":"` + v + `"}}}`}.Bytes()
-	for name, data := range map[string][]byte{"plugin.toml": []byte(toml), "plugin.wasm": module} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 // digestIn returns the digest that a text has.
 func digestIn(t *testing.T, text string) string {
 	t.Helper()
@@ -47,7 +25,7 @@ func TestAWorkflowRunsThePluginsItWasSavedWith(t *testing.T) {
 	s := startServe(t) // with a repository of its own: its settings are in a new directory
 	run := func(args ...string) result { t.Helper(); return whirlpool(t, append(args, "--dir", s.dir)...) }
 	repo := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "whirlpool", "plugins")
-	first := digestIn(t, must(t, "plugin", "push", "--untested", tinyPlugin(t, "1.0.0", "first")))
+	first := digestIn(t, must(t, "plugin", "push", "--untested", wasmtest.Version(t, "shop/price@1.0.0", "first")))
 	must(t, "plugin", "approve", "shop/price@1.0.0")
 	file := filepath.Join(t.TempDir(), "job.yml")
 	text := "id: fruit\nseeds: [\"" + s.site.URL + "/\"]\nallow_private: true\npoliteness: {delay: 0s}\n" +
@@ -69,7 +47,7 @@ func TestAWorkflowRunsThePluginsItWasSavedWith(t *testing.T) {
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
 	}
-	second := digestIn(t, must(t, "plugin", "push", "--untested", tinyPlugin(t, "1.0.0", "second")))
+	second := digestIn(t, must(t, "plugin", "push", "--untested", wasmtest.Version(t, "shop/price@1.0.0", "second")))
 	must(t, "plugin", "approve", "shop/price@1.0.0")
 	r := run("workflow", "run", "fruit", "--watch")
 	if all := r.stdout + r.stderr; r.exit == exitOK || !strings.Contains(all, "shop/price@1.0.0 has "+second) {
