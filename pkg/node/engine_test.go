@@ -126,6 +126,9 @@ func sortedPages(t *testing.T, dir string) []string {
 
 // A job of an engine leaves what `whirlpool crawl` of the same job leaves, while another runs beside it.
 func TestAJobOfAnEngineLeavesWhatACrawlOfItLeaves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	srv := serve(t, fakeweb.Plain(12, 400))
 	jobs := func(id crawl.JobID) *crawl.Job {
 		j := jobFor(srv)

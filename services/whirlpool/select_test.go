@@ -132,6 +132,9 @@ func TestSelectionPolicies(t *testing.T) {
 
 // A whole crawl of the made-up web: policies change what records have, and nothing else.
 func TestSelectionOverAWholeCrawl(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	plain, with := newTarget(t, nil), newTarget(t, func(j *crawl.Job) {
 		j.Parallelism = 3
 		j.Select = []crawl.Policy{{Name: "heads", CSS: "h1, h2"}, {Name: "links", XPath: "//a", Fields: []crawl.PolicyField{{Name: "to", Attr: "href"}}},
