@@ -63,7 +63,7 @@ func (c *crawls) Revise(ctx context.Context, n workflow.Note, id crawl.JobID, ch
 func (c *crawls) checked(ctx context.Context, from, to *crawl.Job) error {
 	err := c.check(to)
 	if err == nil {
-		err = c.s.pin(to)
+		err = c.s.pin(ctx, to)
 	}
 	if err != nil {
 		return &control.Misuse{Err: err}

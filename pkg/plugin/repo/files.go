@@ -2,7 +2,6 @@ package repo
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,17 +67,6 @@ func syncDir(dir string) error {
 		return err
 	}
 	return cmp.Or(f.Sync(), f.Close())
-}
-
-func readJSON(name string, to any) error {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, to); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
 }
 
 // compareUse orders by name and then by version, as numbers.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,8 +27,8 @@ type loading struct {
 	err    error
 }
 
-// Plugin implements plugin.Source: those that come with the program, and those of the directory that may be used.
-func (d *Directory) Plugin(ctx context.Context, use, digest string) (plugin.Plugin, error) {
+// Plugin implements plugin.Source: those that come with the program, and those of the store that may be used.
+func (d *Repository) Plugin(ctx context.Context, use, digest string) (plugin.Plugin, error) {
 	if p, ok := builtin.Plugin(use); ok {
 		if digest != "" {
 			return nil, &keyError{"digest", fmt.Sprintf("%s comes with the program and has none: leave it out", use)}
@@ -37,8 +38,10 @@ func (d *Directory) Plugin(ctx context.Context, use, digest string) (plugin.Plug
 	if strings.HasPrefix(use, builtin.Owner+"/") {
 		return nil, &keyError{"use", fmt.Sprintf("there is no %s: there are %s", use, ownNames())}
 	}
-	known, err := d.Digest(use)
+	known, err := d.Digest(ctx, use)
 	switch {
+	case errors.Is(err, ErrUnavailable):
+		return nil, err
 	case err != nil:
 		return nil, &keyError{"use", err.Error()}
 	case digest != "" && digest != known:
@@ -62,12 +65,17 @@ func ownNames() string {
 }
 
 // load loads a plug-in once, where it may be used.
-func (d *Directory) load(ctx context.Context, use, digest string) (plugin.Plugin, error) {
+func (d *Repository) load(ctx context.Context, use, digest string) (plugin.Plugin, error) {
 	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return nil, errors.New("the repository of plug-ins is closed")
+	}
 	l, ok := d.loaded[digest]
 	if !ok {
 		l = &loading{ready: make(chan struct{})}
 		d.loaded[digest] = l
+		d.watch() //nolint:contextcheck // until Close
 	}
 	d.mu.Unlock()
 	if !ok {
@@ -87,18 +95,19 @@ func (d *Directory) load(ctx context.Context, use, digest string) (plugin.Plugin
 	if l.err != nil {
 		return nil, l.err
 	}
+	d.ask(ctx, digest, l)
 	return l.plugin, l.plugin.allowed()
 }
 
-func (d *Directory) loadNow(ctx context.Context, use, digest string) (*watched, error) {
-	p, err := d.Package(digest)
+func (d *Repository) loadNow(ctx context.Context, use, digest string) (*watched, error) {
+	p, err := d.Package(ctx, digest)
 	if err != nil {
 		return nil, err
 	}
 	if got := p.Descriptor.Use(); got != use {
 		return nil, &keyError{"use", fmt.Sprintf("the package of %s says that it is %s", use, got)}
 	}
-	t, err := d.Trust(p)
+	t, err := d.Trust(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -119,11 +128,11 @@ func (d *Directory) loadNow(ctx context.Context, use, digest string) (*watched, 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", use, err)
 	}
-	return &watched{Plugin: made, repo: d, digest: digest}, nil
+	return &watched{Plugin: made}, nil
 }
 
 // unpack writes the files of a program, where they are not there as they should be.
-func (d *Directory) unpack(p *Package) (string, error) {
+func (d *Repository) unpack(p *Package) (string, error) {
 	dir, err := filepath.Abs(filepath.Join(d.dir, "run", hexOf(p.Digest)))
 	if err != nil {
 		return "", err
@@ -146,16 +155,20 @@ func (d *Directory) unpack(p *Package) (string, error) {
 }
 
 // Close closes all plug-ins that were loaded. None is used then.
-func (d *Directory) Close() error {
+func (d *Repository) Close() error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
+	loaded, stop := d.loaded, d.stop
+	d.loaded, d.stop, d.closed = map[string]*loading{}, nil, true
+	d.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
 	var errs []error
-	for digest, l := range d.loaded {
+	for _, l := range loaded {
 		<-l.ready
 		if l.err == nil {
 			errs = append(errs, l.plugin.Plugin.Close())
 		}
-		delete(d.loaded, digest)
 	}
 	return errors.Join(errs...)
 }
@@ -163,27 +176,60 @@ func (d *Directory) Close() error {
 // watched is a plug-in that fails once it was disabled. Who uses it does not close it: others may use it too.
 type watched struct {
 	plugin.Plugin
-	repo   *Directory
-	digest string
-
-	asked atomic.Int64 // when it was asked last whether it is disabled, in nanoseconds
-	off   atomic.Bool
-	mu    sync.Mutex
+	off atomic.Bool
 }
 
-// watchEvery is how often it is asked whether a plug-in was disabled.
-const watchEvery = 2 * time.Second
+// watchEvery is how often it is asked whether a plug-in in use was disabled.
+const watchEvery = 3 * time.Second
+
+// watch looks from now on whether plug-ins in use were disabled. No page waits for that. d.mu is held.
+func (d *Repository) watch() {
+	if d.stop != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	d.stop = func() { cancel(); wg.Wait() }
+	wg.Go(func() {
+		tick := time.NewTicker(d.set.Watch)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				d.look(ctx)
+			}
+		}
+	})
+}
+
+// look asks once.
+func (d *Repository) look(ctx context.Context) {
+	d.mu.Lock()
+	loaded := maps.Clone(d.loaded)
+	d.mu.Unlock()
+	for digest, l := range loaded {
+		select {
+		case <-l.ready:
+		default:
+			continue // it is being loaded: trust was asked for, or will be
+		}
+		if l.err == nil {
+			d.ask(ctx, digest, l)
+		}
+	}
+}
+
+// ask asks whether a plug-in was disabled. Where the store does not answer, it stays as it is.
+func (d *Repository) ask(ctx context.Context, digest string, l *loading) {
+	if said, err := d.word(ctx, digest); err == nil {
+		l.plugin.off.Store(said.Level == Disabled)
+	}
+}
 
 // allowed returns ErrDisabled where the plug-in was disabled.
 func (w *watched) allowed() error {
-	now := w.repo.set.Now().UnixNano()
-	if last := w.asked.Load(); now-last > int64(watchEvery) && w.mu.TryLock() {
-		if said, err := w.repo.word(w.digest); err == nil {
-			w.off.Store(said.Level == Disabled)
-		}
-		w.asked.Store(now)
-		w.mu.Unlock()
-	}
 	if w.off.Load() {
 		return ErrDisabled
 	}

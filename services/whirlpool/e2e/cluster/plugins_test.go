@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,22 +13,34 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/wasmtest"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 // swapDelay makes a crawl last so long that a swap comes in its midst, however slowly a command starts.
 const swapDelay = 120 * time.Millisecond
 
-// plug makes the plug-in shop/v of a version, which says its version in a field, and allows it to crawls.
-func (c *cluster) plug(dir, version string) {
+// plug makes the plug-in shop/v of some versions, each of which says its version in a field, and allows it to crawls.
+func (c *cluster) plug(versions ...string) {
 	c.t.Helper()
-	use := "shop/v@" + version
-	c.whirlpool("plugin", "push", "--untested", "--plugins", dir, wasmtest.Version(c.t, use, version))
-	c.whirlpool("plugin", "approve", "--plugins", dir, use)
+	for _, v := range versions {
+		c.whirlpool("plugin", "push", "--untested", "--cluster", wasmtest.Version(c.t, "shop/v@"+v, v))
+		c.whirlpool("plugin", "approve", "--cluster", "shop/v@"+v)
+	}
 }
 
 // through has the pages of the job go through a version of the plug-in.
 func (c *cluster) through(version string) {
 	c.job.Pipeline = crawl.Pipeline{Nodes: []crawl.PluginNode{{ID: "v", At: crawl.AtDocument, Use: "shop/v@" + version}}}
+}
+
+// refused gives the cluster its job with a version of the plug-in that it must refuse.
+func (c *cluster) refused(version, why string) {
+	c.t.Helper()
+	c.through(version)
+	code, text := c.exitCode("seed", "-c", crawltest.WriteJob(c.t, c.Dir, c.job), "--job", string(c.job.ID), "--cluster")
+	if code == 0 || !strings.Contains(text, why) {
+		c.t.Errorf("shop/v@%s is not refused: %d, %s; want %q", version, code, text, why)
+	}
 }
 
 // swapped are what a swap of the plug-in left: faults, and the records of each version.
@@ -73,15 +86,15 @@ func (c *cluster) gap(from, to time.Time) (longest time.Duration, pages int) {
 // revision, and none is missing.
 func TestAPluginIsSwappedAcrossPrograms(t *testing.T) {
 	w := serveSlowly(t, swapDelay)
-	dir := filepath.Join(t.TempDir(), "plugins")
-	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_DIR="+dir)
-	c.plug(dir, "1.0.0")
-	c.plug(dir, "1.1.0")
+	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_STORE=postgres", "WHIRLPOOL_PLUGINS_DIR="+filepath.Join(t.TempDir(), "plugins"))
+	c.plug("1.0.0", "1.1.0")
+	c.refused("9.9.9", "pipeline.nodes[0].use there is no plug-in shop/v@9.9.9: of shop/v there are 1.0.0, 1.1.0")
 	c.startSeven()
 	c.add("parser2", filepath.Join(programs, "parser"), nil).Start(t)
 	c.through("1.0.0")
 	c.seed()
 	until(t, patience, "requests", func() bool { return w.Srv.Log().Count() >= w.Requests/5 || c.stuck() })
+	c.refused("2.0.0", "shop/v@2.0.0")
 	c.through("1.1.0")
 	swap := time.Now()
 	c.seed()
@@ -103,10 +116,8 @@ func TestAPluginIsSwappedAcrossPrograms(t *testing.T) {
 // The control: a parser that keeps to the pipeline that the job began with is found.
 func TestNegativeControlAParserKeepsTheOldPipeline(t *testing.T) {
 	w := serveSlowly(t, swapDelay)
-	dir := filepath.Join(t.TempDir(), "plugins")
-	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_DIR="+dir)
-	c.plug(dir, "1.0.0")
-	c.plug(dir, "1.1.0")
+	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_DIR="+filepath.Join(t.TempDir(), "plugins"))
+	c.plug("1.0.0", "1.1.0")
 	c.startSeven()
 	c.startBroken(faultStale)
 	c.through("1.0.0")
