@@ -162,6 +162,9 @@ func TestAJobOfAnEngineLeavesWhatACrawlOfItLeaves(t *testing.T) {
 
 // Two jobs on one host keep its delay between each other's requests.
 func TestTwoJobsOnOneHostKeepItsDelay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of waiting")
+	}
 	const delay = 40 * time.Millisecond
 	srv := serve(t, fakeweb.Plain(1, 60))
 	e, _ := runEngine(t, srv, t.TempDir())

@@ -103,6 +103,9 @@ func checkBoard(t *testing.T, home string, pages map[string]*crawl.Record) {
 
 // Policies, parallelism and the failures that are repeated are those of the job file.
 func TestSelectionPolicies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of waiting")
+	}
 	home, most := board(t)
 	dir, file := filepath.Join(t.TempDir(), "crawl"), write(t, "board.yml", boardJob)
 	r := whirlpool(t, "crawl", "-c", file, home+"/", "-o", dir, "--quiet")
