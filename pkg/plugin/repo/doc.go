@@ -1,6 +1,6 @@
 // Package repo keeps plug-ins by the SHA-256 of their package, in a directory or in what else is a Store. A name with a
-// version means the same bytes for ever; a package that was not written to its end is never seen. It says how far a plug-in is trusted, and
-// loads those that may be used.
+// version means the same bytes for ever; a package that was not written to its end is never seen. It says how far a
+// plug-in is trusted, and loads those that may be used.
 //
 // Of a store:
 //

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
@@ -115,7 +116,17 @@ func TestHalfWrittenPushesAreNotSeen(t *testing.T) {
 	if items, err := d.List(t.Context()); err != nil || len(items) != 0 {
 		t.Errorf("%v, %v", items, err)
 	}
+	old := filepath.Join(names, ".new-old")
+	if err := os.WriteFile(old, []byte(`{"dig`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
 	push(t, d, pack(t, toml, "one"))
+	if left, _ := filepath.Glob(filepath.Join(names, ".new-*")); len(left) != 1 || filepath.Base(left[0]) != ".new-123" {
+		t.Errorf("%v is left: want what may still be written", left)
+	}
 }
 
 func TestProgramsNeedApprovalAndASetting(t *testing.T) {
@@ -146,6 +157,24 @@ func TestProgramsNeedApprovalAndASetting(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(at, "testdata")); err == nil {
 		t.Error("tests are in the package")
+	}
+	// A start that was cut off may have left a file without the right to run it, or with other content.
+	for name, spoil := range map[string]func(file string) error{
+		"notes.txt":   func(file string) error { return os.Chmod(file, 0o644) },
+		"plugin.wasm": func(file string) error { return os.WriteFile(file, []byte("#!/bin"), 0o600) },
+	} {
+		file := filepath.Join(at, name)
+		before, err := os.Stat(file)
+		if err := errors.Join(err, spoil(file)); err != nil {
+			t.Fatal(err)
+		}
+		again := open(t, dir, repo.Settings{Processes: true})
+		if _, err := again.Plugin(t.Context(), use, ""); err != nil {
+			t.Fatal(err)
+		}
+		if after, err := os.Stat(file); err != nil || after.Mode() != before.Mode() || after.Size() != before.Size() {
+			t.Errorf("%s: %v, %v; want %v", name, after, err, before)
+		}
 	}
 }
 

@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/builtin"
 )
@@ -138,20 +134,27 @@ func (d *Repository) unpack(p *Package) (string, error) {
 		return "", err
 	}
 	for _, name := range sortedNames(p.files) {
-		f, to := p.files[name], filepath.Join(dir, filepath.FromSlash(name))
-		if had, err := os.ReadFile(to); err == nil && string(had) == string(f.data) {
+		f, to, mode := p.files[name], filepath.Join(dir, filepath.FromSlash(name)), plainFile
+		if f.executable {
+			mode = programFile
+		}
+		if isThere(to, f.data, mode) {
 			continue
 		}
-		if err := writeOver(to, f.data); err != nil {
+		if err := writeOver(to, f.data, mode); err != nil {
 			return "", err
-		}
-		if f.executable {
-			if err := os.Chmod(to, 0o755); err != nil { //nolint:gosec // a program
-				return "", err
-			}
 		}
 	}
 	return dir, nil
+}
+
+func isThere(file string, data []byte, mode fs.FileMode) bool {
+	info, err := os.Lstat(file)
+	if err != nil || info.Mode() != mode {
+		return false
+	}
+	had, err := os.ReadFile(file)
+	return err == nil && string(had) == string(data)
 }
 
 // Close closes all plug-ins that were loaded. None is used then.
@@ -171,101 +174,4 @@ func (d *Repository) Close() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// watched is a plug-in that fails once it was disabled. Who uses it does not close it: others may use it too.
-type watched struct {
-	plugin.Plugin
-	off atomic.Bool
-}
-
-// watchEvery is how often it is asked whether a plug-in in use was disabled.
-const watchEvery = 3 * time.Second
-
-// watch looks from now on whether plug-ins in use were disabled. No page waits for that. d.mu is held.
-func (d *Repository) watch() {
-	if d.stop != nil {
-		return
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	d.stop = func() { cancel(); wg.Wait() }
-	wg.Go(func() {
-		tick := time.NewTicker(d.set.Watch)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				d.look(ctx)
-			}
-		}
-	})
-}
-
-// look asks once.
-func (d *Repository) look(ctx context.Context) {
-	d.mu.Lock()
-	loaded := maps.Clone(d.loaded)
-	d.mu.Unlock()
-	for digest, l := range loaded {
-		select {
-		case <-l.ready:
-		default:
-			continue // it is being loaded: trust was asked for, or will be
-		}
-		if l.err == nil {
-			d.ask(ctx, digest, l)
-		}
-	}
-}
-
-// ask asks whether a plug-in was disabled. Where the store does not answer, it stays as it is.
-func (d *Repository) ask(ctx context.Context, digest string, l *loading) {
-	if said, err := d.word(ctx, digest); err == nil {
-		l.plugin.off.Store(said.Level == Disabled)
-	}
-}
-
-// allowed returns ErrDisabled where the plug-in was disabled.
-func (w *watched) allowed() error {
-	if w.off.Load() {
-		return ErrDisabled
-	}
-	return nil
-}
-
-// Configure implements plugin.Plugin.
-func (w *watched) Configure(ctx context.Context, at crawl.Point, with map[string]any) (plugin.Instance, error) {
-	i, err := w.Plugin.Configure(ctx, at, with)
-	if err != nil {
-		return nil, err
-	}
-	return &watchedInstance{i, w}, nil
-}
-
-// Close implements plugin.Plugin.
-func (w *watched) Close() error { return nil }
-
-type watchedInstance struct {
-	plugin.Instance
-	of *watched
-}
-
-// Handle implements plugin.Instance.
-func (i *watchedInstance) Handle(ctx context.Context, call *plugin.Call) (*plugin.Answer, error) {
-	if err := i.of.allowed(); err != nil {
-		return nil, err
-	}
-	return i.Instance.Handle(ctx, call)
-}
-
-// HandleStrict implements plugin.Strict, where the tier does.
-func (i *watchedInstance) HandleStrict(ctx context.Context, call *plugin.Call) (*plugin.Answer, []string, error) {
-	if strict, ok := i.Instance.(plugin.Strict); ok {
-		return strict.HandleStrict(ctx, call)
-	}
-	a, err := i.Instance.Handle(ctx, call)
-	return a, nil, err
 }

@@ -47,7 +47,7 @@ func (f Files) Add(_ context.Context, name string, data []byte) error {
 
 // Set implements Store.
 func (f Files) Set(_ context.Context, name string, data []byte) error {
-	return writeOver(f.file(name), data)
+	return writeOver(f.file(name), data, plainFile)
 }
 
 // Names implements Store. What is being written has a name with a dot.

@@ -172,6 +172,53 @@ func disabledWhileItRuns(t *testing.T, open func() repo.Store) {
 	await(t, "it is called again", call(nil))
 }
 
+// nextVersion: a version that is approved while another is in use is loaded before anybody asks for it, and one that
+// nobody approved is not.
+func nextVersion(t *testing.T, open func() repo.Store) {
+	ctx := t.Context()
+	loaded := make(chan string, 10)
+	d := over(t, open(), func(s *repo.Settings) {
+		s.Loaders = map[plugin.Tier]repo.Loader{plugin.WASM: func(_ context.Context, p *repo.Package, _ string) (plugin.Plugin, error) {
+			loaded <- p.Descriptor.Use()
+			return passing{p.Descriptor}, nil
+		}}
+	})
+	other := over(t, open())
+	push := func(use string, approve bool) {
+		t.Helper()
+		p := Pack(t, use, use)
+		check(t, other.Push(ctx, p, nil))
+		if approve {
+			check(t, other.Approve(ctx, p.Digest, "ann"))
+		}
+	}
+	push(use, true)
+	push("shop/rice@1.0.0", true) // nobody uses it
+	_, err := d.Plugin(ctx, use, "")
+	check(t, err)
+	push("shop/price@1.1.0", true)
+	for _, want := range []string{use, "shop/price@1.1.0"} {
+		select {
+		case got := <-loaded:
+			if got != want {
+				t.Errorf("%s is loaded; want %s", got, want)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s is never loaded", want)
+		}
+	}
+	push("shop/price@1.9.0", false)
+	push("shop/price@1.10.0", false)
+	_, err = d.Plugin(ctx, "shop/price@1.1.0", "")
+	check(t, err)
+	digest, err := other.Digest(ctx, "shop/price@1.10.0")
+	check(t, err)
+	check(t, other.Approve(ctx, digest, "ann"))
+	if got := <-loaded; got != "shop/price@1.10.0" {
+		t.Errorf("%s is loaded", got)
+	}
+}
+
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)

@@ -20,6 +20,7 @@ func Run(t *testing.T, open func(t *testing.T, name string) repo.Store) {
 		"Values": values, "OneOfManyAdds": oneOfManyAdds, "SetsAtATime": setsAtATime, "Names": names, "ANameMeansTheSameBytes": sameBytes,
 		"PushesAtATime": pushesAtATime, "Trust": trust, "DisabledWhileItRuns": disabledWhileItRuns, "ChangedPackages": changedPackages,
 		"PushesThatAreCutOff": cutOff, "AStoreThatGoesAway": goesAway, "Signatures": signatures,
+		"TheNextVersionIsReady": nextVersion,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, func() repo.Store { t.Helper(); return open(t, name) }) })
 	}

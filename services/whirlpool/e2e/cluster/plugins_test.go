@@ -113,6 +113,55 @@ func TestAPluginIsSwappedAcrossPrograms(t *testing.T) {
 		records, before, n, after, m, took)
 }
 
+// The repository of plug-ins cannot be asked when the programs need a version that they have not loaded: pages wait,
+// the job is not paused, and nothing is lost. Then the version in use is disabled: on_error holds from then on, and
+// each record says which pages went through it.
+func TestTheRepositoryOfPluginsGoesAway(t *testing.T) {
+	w := serveSlowly(t, swapDelay)
+	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_STORE=postgres", "WHIRLPOOL_PLUGINS_DIR="+filepath.Join(t.TempDir(), "plugins"))
+	c.plug("1.0.0")
+	c.startSeven()
+	c.through("1.0.0")
+	c.seed()
+	requests := func(part int) {
+		t.Helper()
+		until(t, patience, "requests", func() bool { return w.Srv.Log().Count() >= w.Requests/part || c.stuck() })
+	}
+	requests(10)
+	c.whirlpool("pause", "--cluster", "--job", string(c.job.ID))
+	c.plug("0.9.0") // older than what is in use: no program gets it ready by itself
+	c.through("0.9.0")
+	c.seed()
+	crawltest.SQL(t, c.Ledger, "ALTER TABLE plugins RENAME TO plugins_away")
+	c.whirlpool("resume", "--cluster", "--job", string(c.job.ID))
+	until(t, patience, "a page that waits", func() bool { return c.inLogs("cannot be asked just now") > 0 || c.stuck() })
+	crawltest.SQL(t, c.Ledger, "ALTER TABLE plugins_away RENAME TO plugins")
+	requests(4)
+	c.whirlpool("plugin", "disable", "--cluster", "--why", "it is a test", "shop/v@0.9.0")
+	c.wait()
+	c.judge(w)
+	var through, around int
+	check(t, c.Mongo.Job(c.job.ID).Each(t.Context(), func(r *crawl.Record) error {
+		want := []string{"v=shop/v@1.0.0"}
+		if crawl.EpochOf(r.Epoch) == 2 {
+			want = []string{"v=shop/v@0.9.0"}
+		}
+		switch {
+		case slices.Equal(r.Plugins, want) && len(r.PluginErrors) == 0:
+			through++
+		case crawl.EpochOf(r.Epoch) == 2 && len(r.Plugins) == 0 && slices.Equal(r.PluginErrors, []string{"v"}):
+			around++
+		default:
+			t.Errorf("%s, of revision %d, went through %q, and %q failed", r.URL, r.Epoch, r.Plugins, r.PluginErrors)
+		}
+		return nil
+	}))
+	t.Logf("%d pages went through the plug-in, %d around it", through, around)
+	if through == 0 || around == 0 {
+		t.Error("the test shows nothing")
+	}
+}
+
 // The control: a parser that keeps to the pipeline that the job began with is found.
 func TestNegativeControlAParserKeepsTheOldPipeline(t *testing.T) {
 	w := serveSlowly(t, swapDelay)
