@@ -22,6 +22,9 @@ func digestIn(t *testing.T, text string) string {
 // A version of a workflow names the bytes of its plug-ins: where others lie under the name later, it is refused, and it
 // runs again when the first ones are back. So does a revision of an execution.
 func TestAWorkflowRunsThePluginsItWasSavedWith(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of waiting")
+	}
 	s := startServe(t) // with a repository of its own: its settings are in a new directory
 	run := func(args ...string) result { t.Helper(); return whirlpool(t, append(args, "--dir", s.dir)...) }
 	first := pushed(t, "1.0.0", "first")
