@@ -56,7 +56,7 @@ func (s *Server) changeRoutes() {
 
 func (s *Server) addRevision(ctx context.Context, in *struct {
 	ExecutionPath
-	IfMatch string `header:"If-Match" maxLength:"40" doc:"epoch of the revision that was edited; 409 if it is no longer the last one"`
+	IfMatch string `header:"If-Match" maxLength:"40" doc:"epoch of the revision that was edited; 412 if it is no longer the last one"`
 	Body    NewRevision
 }) (*body[control.Revised], error) {
 	if err := in.Body.match(ctx, in.IfMatch); err != nil {

@@ -19,6 +19,8 @@ type Edit struct {
 	Source string         `json:"source,omitempty" maxLength:"1000000" doc:"a whole definition (YAML); the id stays that of the execution"`
 	Undo   uint32         `json:"undo,omitempty" doc:"epoch of a revision: the settings before it"`
 	Epoch  uint32         `json:"epoch,omitempty" doc:"of the revision that was edited; 409 if it is no longer the last one; 0: not checked"`
+
+	matched bool // the epoch is that of an If-Match header
 }
 
 // match takes the epoch of an If-Match header.
@@ -30,14 +32,14 @@ func (e *Edit) match(ctx context.Context, header string) error {
 	if err != nil || n == 0 || e.Epoch != 0 && e.Epoch != uint32(n) {
 		return problem(ctx, http.StatusBadRequest, fmt.Sprintf("If-Match: %s is not the epoch of the revision that was edited", header))
 	}
-	e.Epoch = uint32(n)
+	e.Epoch, e.matched = uint32(n), true
 	return nil
 }
 
 // of is what the edit makes of a job.
 func (e *Edit) of(ctx context.Context, s *Server, job *crawl.Job) (*crawl.Job, error) {
 	if at := crawl.EpochOf(job.Epoch); e.Epoch != 0 && e.Epoch != at {
-		return nil, moved(at)
+		return nil, e.moved(ctx, at)
 	}
 	given := 0
 	for _, is := range []bool{e.Patch != nil, e.Source != "", e.Undo != 0} {
@@ -55,6 +57,7 @@ func (e *Edit) of(ctx context.Context, s *Server, job *crawl.Job) (*crawl.Job, e
 			return nil, err
 		}
 		next.ID, next.Epoch = job.ID, job.Epoch
+		next.KeepBlacklist(job)
 		return next, nil
 	case e.Undo != 0:
 		return e.undone(ctx, s, job)
@@ -62,7 +65,11 @@ func (e *Edit) of(ctx context.Context, s *Server, job *crawl.Job) (*crawl.Job, e
 	return merged(ctx, job, e.Patch)
 }
 
-func moved(at uint32) error {
+// moved says that another edit was faster: 412 to a condition of the request, 409 to one of its body.
+func (e *Edit) moved(ctx context.Context, at uint32) error {
+	if e.matched {
+		return problem(ctx, http.StatusPreconditionFailed, fmt.Sprintf("the settings are at revision %d now, not at %d: read them again", at, e.Epoch))
+	}
 	return fmt.Errorf("%w: the settings are at revision %d now: read them again", workflow.ErrConflict, at)
 }
 
@@ -86,9 +93,9 @@ func (e *Edit) undone(ctx context.Context, s *Server, job *crawl.Job) (*crawl.Jo
 	return nil, fmt.Errorf("revision %d of %s: %w", e.Undo, job.ID, workflow.ErrNotFound)
 }
 
-// merged is a job with a merge patch. A key that no job has is an error.
+// merged is a job with a merge patch. A key that no job has is an error; one that is null has its default.
 func merged(ctx context.Context, job *crawl.Job, patch map[string]any) (*crawl.Job, error) {
-	data, err := json.Marshal(job)
+	data, err := job.Settings()
 	if err != nil {
 		return nil, err
 	}
@@ -96,19 +103,32 @@ func merged(ctx context.Context, job *crawl.Job, patch map[string]any) (*crawl.J
 	if err := json.Unmarshal(data, &whole); err != nil {
 		return nil, err
 	}
-	if data, err = json.Marshal(mergePatch(whole, patch)); err != nil {
+	whole = mergePatch(whole, patch)
+	if data, err = json.Marshal(whole); err != nil {
 		return nil, err
 	}
-	fresh := crawl.Job{ID: job.ID, Epoch: job.Epoch}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&fresh); err != nil {
+	fresh, err := settled(data, whole)
+	if err != nil {
 		return nil, problem(ctx, http.StatusUnprocessableEntity, fmt.Sprintf("the patch cannot be applied: %v", err))
 	}
-	if _, named := patch["blacklist"]; named && fresh.Blacklist != job.Blacklist {
-		fresh.BlacklistEntries = nil // of the former file
+	fresh.ID, fresh.Epoch = job.ID, job.Epoch
+	fresh.KeepBlacklist(job)
+	return fresh, nil
+}
+
+// settled reads settings. What they do not name has its default, which is the preset's for politeness.
+func settled(data []byte, keys map[string]any) (*crawl.Job, error) {
+	fresh := crawl.DefaultJob()
+	if p, _ := keys["politeness"].(map[string]any); p != nil {
+		name, _ := p["preset"].(string)
+		if preset, ok := crawl.PresetPoliteness(crawl.Preset(name)); ok {
+			fresh.Politeness = preset
+		}
 	}
-	return &fresh, nil
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&fresh)
+	return &fresh, err
 }
 
 // mergePatch is RFC 7396.

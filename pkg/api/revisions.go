@@ -56,7 +56,7 @@ func (s *Server) listRevisions(ctx context.Context, in *ExecutionPath) (*body[wo
 		if n := notes.active[rev.Epoch]; n != nil {
 			rev.By, rev.Message, rev.Undoes = n.by, n.Message, n.Undoes
 		}
-		if rev.Job, err = json.Marshal(r.Job); err != nil {
+		if rev.Job, err = r.Job.Settings(); err != nil {
 			return nil, err
 		}
 		out = append(out, rev)

@@ -50,8 +50,8 @@ type Job struct {
 	Exclude    []string `json:"exclude" yaml:"exclude"`       // regular expressions (RE2); a URL must match none
 	Blacklist  string   `json:"blacklist" yaml:"blacklist"`   // file, beside this one, with a host, registrable domain or URL prefix a line
 	// BlacklistEntries are the lines of that file, for programs that do not have it: they win over it. nil: read the
-	// file.
-	BlacklistEntries []string `json:"blacklist_entries" yaml:"-"`
+	// file. No key of a job file; Settings leaves it out.
+	BlacklistEntries []string `json:"blacklist_entries,omitzero" yaml:"-"`
 
 	Ext     []string `json:"ext,omitempty" yaml:"ext,omitempty"`           // extensions of the URLs that are fetched, as in html; a URL without any is fetched too. Seeds need none of them
 	SkipExt []string `json:"skip_ext,omitempty" yaml:"skip_ext,omitempty"` // extensions of URLs that are not fetched, but for seeds

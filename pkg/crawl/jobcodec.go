@@ -17,6 +17,21 @@ func EncodeJob(j *Job) ([]byte, error) {
 	return data, nil
 }
 
+// Settings encodes a job as a job file has it, in JSON: without what stands in the file that blacklist names.
+func (j *Job) Settings() ([]byte, error) {
+	plain := *j
+	plain.BlacklistEntries = nil
+	return EncodeJob(&plain)
+}
+
+// KeepBlacklist gives a job that was made of settings the lines of the blacklist that the job before it has, if it names
+// the same file.
+func (j *Job) KeepBlacklist(before *Job) {
+	if j.BlacklistEntries == nil && j.Blacklist == before.Blacklist {
+		j.BlacklistEntries = before.BlacklistEntries
+	}
+}
+
 // DecodeJob decodes what EncodeJob wrote, over the defaults. An unknown key is an error: to ignore a setting silently
 // would be to run another crawl. Jobs stored by programs before 0.2, under Go's field names, are read too.
 func DecodeJob(data []byte, epoch uint32) (*Job, error) {

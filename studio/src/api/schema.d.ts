@@ -4504,7 +4504,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description epoch of the revision that was edited; 409 if it is no longer the last one */
+                /** @description epoch of the revision that was edited; 412 if it is no longer the last one */
                 "If-Match"?: string;
             };
             path: {

@@ -90,8 +90,7 @@ function Form({ path, x, now, done }: { path: string; x: Execution; now: Revisio
   );
 }
 
-/** The settings as a job file has them: the lines of a blacklist stand in its file. */
+/** The settings as a job file has them. */
 function written(r: Revision): string {
-  const { blacklist_entries: _, ...job } = (r.job ?? {}) as Record<string, unknown>;
-  return JSON.stringify(job, null, 2);
+  return JSON.stringify(r.job ?? {}, null, 2);
 }
