@@ -24,8 +24,8 @@ func (j *Job) Settings() ([]byte, error) {
 	return EncodeJob(&plain)
 }
 
-// KeepBlacklist gives a job that was made of settings the lines of the blacklist that the job before it has, if it names
-// the same file.
+// KeepBlacklist gives a job that was made of settings the lines of the blacklist that the job before it has, if it
+// names the same file.
 func (j *Job) KeepBlacklist(before *Job) {
 	if j.BlacklistEntries == nil && j.Blacklist == before.Blacklist {
 		j.BlacklistEntries = before.BlacklistEntries
