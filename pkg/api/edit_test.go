@@ -8,7 +8,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// A key that a patch takes out (null, as RFC 7396 has it) is at its default again, whichever it is, and no other changes.
+// A key that a patch takes out (null, as RFC 7396 has it) is at its default again, and no other changes.
 func TestAKeyThatAPatchTakesOutHasItsDefault(t *testing.T) {
 	job := crawl.DefaultJob()
 	data, err := crawl.EncodeJob(&job)
