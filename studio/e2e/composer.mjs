@@ -1,6 +1,6 @@
 // The composer: ten plug-ins by keys alone, saved and run; graph, list and text agree; what is not saved can be undone.
 export async function composer({ net, srv, page, api, until, shot }, check, ended) {
-  const source = `# a crawl to compose\nseeds: ${JSON.stringify(net.seeds)}   # these\nscope: domain\nmax_pages: 150\nallow_private: true\npoliteness: {delay: 20ms}\n`;
+  const source = `# a crawl to compose\nseeds: ${JSON.stringify(net.seeds)}   # these\nscope: domain\nmax_pages: 250\nallow_private: true\npoliteness: {delay: 400ms}\n`;
   const w = await api("POST", "/workflows", { name: "Composed", source });
   const key = (k) => page.keyboard.press(k);
   const type = (t) => page.keyboard.type(t);
@@ -124,8 +124,23 @@ export async function composer({ net, srv, page, api, until, shot }, check, ende
   check(kept.includes("# by hand") && kept.startsWith("# a crawl to compose"), "a comment was lost");
   const id = (await api("POST", `/workflows/${w.slug}:run`, {})).id;
   await until("calls", async () => ((await api("GET", `/executions/${id}/pipeline`)).nodes[0]?.calls ?? 0) > 0);
-  await until("figures on the graph", () => page.locator(".c-card", { hasText: "call" }).first().isVisible());
+  await until("figures on the graph", () => page.locator(".c-card", { hasText: /lang[^]*[1-9]\d* calls/ }).first().isVisible());
   await shot("composer-live.light.wide");
+
+  // A change for the one that runs: what it would do, and what it did, taken back.
+  if (["running", "starting"].includes((await api("GET", `/executions/${id}`)).state)) {
+    await page.locator('[data-node="redact-2"]').focus();
+    await key("Delete");
+    await page.getByRole("button", { name: "Save as version 3" }).press("Enter");
+    await page.getByRole("checkbox", { name: /^Apply the pipeline/ }).press("Space");
+    await until("the preview", () => page.getByRole("region", { name: "What the edit would do" }).isVisible());
+    await shot("composer-preview.light.wide");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).press("Enter");
+    await until("it was applied", () => page.getByRole("button", { name: "Undo revision 2" }).isVisible());
+    await shot("composer-applied.light.wide");
+    await page.getByRole("button", { name: "Undo revision 2" }).press("Enter");
+    await until("revision 3", async () => (await api("GET", `/executions/${id}/revisions`)).items[0].epoch === 3);
+  }
   await ended(api, until, id);
   const first = (await api("GET", `/executions/${id}/records?limit=5`)).items[0];
   const record = (await api("GET", `/executions/${id}/records/${first.key}`)).record;

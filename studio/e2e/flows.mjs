@@ -1,6 +1,8 @@
 // What people do: the first crawl from an empty studio, pause, resume and stop, why a URL was left out, a record found
 // by its text, two executions compared, a rule tested. It leaves what the pages are then looked at with.
 
+import { composer } from "./composer.mjs";
+
 /** Goes through them all and returns the names of what was made. */
 export async function flows({ net, srv, page, api, until, shot }, faults) {
   const check = (ok, what) => ok || faults.push(`flow: ${what}`);
@@ -145,6 +147,8 @@ export async function flows({ net, srv, page, api, until, shot }, faults) {
   }
   await page.setViewportSize({ width: 1280, height: 860 });
   await page.emulateMedia({ colorScheme: "light" });
+
+  await composer({ net, srv, page, api, until, shot }, check, ended);
 
   const clusters = (await api("GET", `/executions/${first}/clusters?similarity=near`)).items;
   const cluster = clusters[0] ?? (await api("GET", `/executions/${first}/clusters`)).items[0];

@@ -17,6 +17,7 @@ import postings from "../samples/postings.yml?raw";
 import { Act } from "../ui/act";
 import { DryRun } from "../ui/dryrun";
 import type { ListOf } from "../ui/more";
+import { EditPreview } from "../ui/preview";
 import { Head } from "../ui/shell";
 import { Failure, Notice, Skeleton, StateDot } from "../ui/state";
 import "../composer/composer.css";
@@ -74,6 +75,7 @@ function Composer({ w, saved, plugins }: Props) {
   const [restored, setRestored] = useState(false);
   const [placing, setPlacing] = useState<Placing | null>(null);
   const [told, setTold] = useState("");
+  const [applied, setApplied] = useState<Applied | null>(null);
   const focusNext = useRef("");
   const source = history.now;
   const { parts, fault } = useMemo(() => read(source), [source]);
@@ -250,7 +252,7 @@ function Composer({ w, saved, plugins }: Props) {
         <button type="button" aria-pressed={params.get("try") === "1"} onClick={() => set({ try: params.get("try") ? undefined : "1" })}>
           Dry run
         </button>
-        <Save w={w} source={source} base={base} bad={(checked?.faults.length ?? 0) > 0 || !!fault} running={running} saved={(version) => setBase({ source, version })} />
+        <Save w={w} source={source} base={base} bad={(checked?.faults.length ?? 0) > 0 || !!fault} running={running} saved={(version) => setBase({ source, version })} applied={setApplied} />
       </Head>
       <p className="hidden" role="status">
         {told}
@@ -276,6 +278,7 @@ function Composer({ w, saved, plugins }: Props) {
           </span>
         )}
       </div>
+      {applied && <Undo of={applied} done={() => setApplied(null)} />}
       {placing && (
         <div className="c-placing" role="note">
           <span>
@@ -432,14 +435,49 @@ interface SaveProps {
   bad: boolean;
   running: Execution | undefined;
   saved: (version: number) => void;
+  applied: (a: Applied) => void;
+}
+
+interface Applied {
+  execution: string;
+  epoch: number;
+}
+
+/** What was applied to a running execution can be taken back. */
+function Undo({ of, done }: { of: Applied; done: () => void }) {
+  const path = `/executions/${enc(of.execution)}`;
+  return (
+    <Notice
+      tone="good"
+      action={
+        <>
+          <Act
+            role="operator"
+            run={async () => {
+              await call("POST", `${path}/revisions/${of.epoch}:undo`, { body: { epoch: of.epoch } });
+              renew(path);
+              done();
+            }}
+          >
+            Undo revision {of.epoch}
+          </Act>
+          <button type="button" className="plain" onClick={done}>
+            Dismiss
+          </button>
+        </>
+      }
+    >
+      {of.execution} crawls with it from its next page on: revision {of.epoch}.
+    </Notice>
+  );
 }
 
 /** Saving asks for a few words; where an execution runs, it can get the change at once. */
-function Save({ w, source, base, bad, running, saved }: SaveProps) {
+function Save({ w, source, base, bad, running, saved, applied }: SaveProps) {
   const box = useRef<HTMLDialogElement>(null);
   const [words, setWords] = useState("");
   const [problem, setProblem] = useState<Problem | null>(null);
-  const [apply, setApply] = useState(false);
+  const [patch, setPatch] = useState<{ pipeline: unknown } | null>(null); // that the running execution gets, too
   const [busy, setBusy] = useState(false);
 
   async function save(e: React.FormEvent) {
@@ -456,10 +494,11 @@ function Save({ w, source, base, bad, running, saved }: SaveProps) {
       }
       const v = await call<Version>("POST", `/workflows/${enc(w.slug)}/versions`, { body: { source, message: words, parent: base.version } });
       saved(v.number);
-      if (apply && running) {
-        const definition = (await call<Checked>("POST", "/workflows:validate", { body: { source } })).definition as { pipeline?: unknown };
-        await call("POST", `/executions/${enc(running.id)}/revisions`, { body: { patch: { pipeline: definition.pipeline ?? null }, message: words } });
+      if (patch && running) {
+        const r = await call<{ epoch: number }>("POST", `/executions/${enc(running.id)}/revisions`, { body: { patch, message: words } });
+        applied({ execution: running.id, epoch: r.epoch });
         renew(`/executions/${enc(running.id)}`);
+        setPatch(null);
       }
       renew("/workflows");
       setWords("");
@@ -470,9 +509,21 @@ function Save({ w, source, base, bad, running, saved }: SaveProps) {
     setBusy(false);
   }
 
+  /** What the running execution would get: the nodes as they were checked. */
+  async function choose(yes: boolean) {
+    setProblem(null);
+    if (!yes) return setPatch(null);
+    try {
+      const { definition } = await call<Checked>("POST", "/workflows:validate", { body: { source } });
+      setPatch({ pipeline: (definition as { pipeline?: unknown }).pipeline ?? null });
+    } catch (p) {
+      setProblem(p as Problem);
+    }
+  }
+
   return (
     <>
-      <Act role="user" kind="primary" disabled={bad || (!!w && source === base.source)} run={async () => box.current?.showModal()}>
+      <Act role="user" kind="primary" disabled={bad || (!!w && source === base.source)} run={async () => (setPatch(null), box.current?.showModal())}>
         {w ? `Save as version ${base.version + 1}` : "Save"}
       </Act>
       <dialog ref={box} aria-label="Save">
@@ -484,8 +535,13 @@ function Save({ w, source, base, bad, running, saved }: SaveProps) {
           </label>
           {running && (
             <label>
-              <input type="checkbox" checked={apply} onChange={(e) => setApply(e.target.checked)} /> Apply the pipeline to {running.id} at once, from its next page on
+              <input type="checkbox" checked={!!patch} onChange={(e) => void choose(e.target.checked)} /> Apply the pipeline to {running.id}, too, from its next page on
             </label>
+          )}
+          {running && patch && (
+            <div className="c-preview">
+              <EditPreview execution={running.id} edit={{ patch }} />
+            </div>
           )}
           {problem && <Failure problem={problem} />}
           <div className="actions">
