@@ -51,7 +51,7 @@ func (n *PluginNode) check(i int) (errs []error) {
 		}
 	}
 	bad(!nodeID.MatchString(n.ID), "id", "%q: want 1 to 32 characters of a-z, 0-9 and -", n.ID)
-	bad(!slices.Contains(Points(), n.At), "at", "%q: want provider, request, response, document, links, record or output", n.At)
+	bad(!slices.Contains(Points(), n.At), "at", "%q: want request, response, document, links or record", n.At)
 	bad(!pluginUse.MatchString(n.Use), "use", "%q: want OWNER/NAME@VERSION, as in builtin/filter@1 or shop/price@1.2.0", n.Use)
 	bad(n.Digest != "" && !pluginDigest.MatchString(n.Digest), "digest", `%q: want sha256: and 64 digits of 0-9 and a-f, as "whirlpool plugin list" prints it`, n.Digest)
 	bad(len(n.When) > maxWhen, "when", "%d bytes: want at most %d", len(n.When), maxWhen)

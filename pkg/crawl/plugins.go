@@ -21,6 +21,19 @@ func (p *Pipeline) Has(node string, at Point) bool {
 	return slices.ContainsFunc(p.Nodes, func(n PluginNode) bool { return n.ID == node && n.At == at })
 }
 
+// KeepDigests gives each node that says no digest that of a node before with the same plug-in: an edit does not change
+// the bytes that a name was pinned to. It leaves what other pipelines share as it is.
+func (p *Pipeline) KeepDigests(before *Pipeline) {
+	p.Nodes = slices.Clone(p.Nodes)
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		same := func(b PluginNode) bool { return b.Use == n.Use && b.Digest != "" }
+		if at := slices.IndexFunc(before.Nodes, same); n.Digest == "" && at >= 0 {
+			n.Digest = before.Nodes[at].Digest
+		}
+	}
+}
+
 // PluginNode is one use of a plug-in.
 type PluginNode struct {
 	ID      string   `json:"id" yaml:"id"`                                 // name of the node: 1 to 32 of a-z, 0-9 and -
@@ -39,7 +52,7 @@ const MaxPluginTime = 2 * time.Second
 // Point is a place in the pipeline where plug-ins run.
 type Point string
 
-// The points, in the order in which a page passes them.
+// The points, in the order in which a page passes them. Nothing runs at provider and output yet: jobs cannot name them.
 const (
 	AtProvider Point = "provider" // seeds of the job
 	AtRequest  Point = "request"  // in the fetcher, before the request
@@ -50,10 +63,8 @@ const (
 	AtOutput   Point = "output"   // behind the stored records
 )
 
-// Points returns all points, in order.
-func Points() []Point {
-	return []Point{AtProvider, AtRequest, AtResponse, AtDocument, AtLinks, AtRecord, AtOutput}
-}
+// Points returns the points at which jobs can have nodes, in order.
+func Points() []Point { return []Point{AtRequest, AtResponse, AtDocument, AtLinks, AtRecord} }
 
 // OnError says what follows a failure of a plug-in.
 type OnError string

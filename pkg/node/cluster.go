@@ -51,12 +51,7 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 	}
 	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, opener: newOpener(p.Log)}
 	c.kept = &keptLazily{open: c.connectMongo}
-	source, closeSource, err := pluginSource(p.Config.Plugins)
-	if err != nil {
-		return err
-	}
-	c.plugins = newPlugins(source, p.Log, p.Registry, c.holdFor)
-	c.closers = append(c.closers, c.opener.Close, closeSource, c.plugins.Close, c.kept.close)
+	c.closers = append(c.closers, c.opener.Close, c.kept.close)
 	defer func() { err = errors.Join(err, c.close()) }()
 	if err := c.open(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -141,6 +136,7 @@ func (c *cluster) open(ctx context.Context) error {
 		{c.openBook, append(placing, Frontier)},
 		{c.openSpool, needing(spoolService)},
 		{c.openArchive, needing(archiveService)},
+		{c.openPlugins, runsPlugins()},
 		{c.openBus, Roles()},
 	}
 	for _, s := range steps {

@@ -19,7 +19,7 @@ import (
 
 // Of many jobs those have WARC files that want them: whole ones, when the job has ended, and the others have none.
 func TestArchivesOfTheJobsThatWantThem(t *testing.T) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
 			w.Header().Set("Content-Type", "text/html")
@@ -30,8 +30,11 @@ func TestArchivesOfTheJobsThatWantThem(t *testing.T) {
 		default:
 			http.NotFound(w, r)
 		}
-	}))
+	})
+	// A server each: of one host, the job that comes first asks for robots.txt and the other one takes it from the cache.
+	srv, other := httptest.NewServer(pages), httptest.NewServer(pages)
 	defer srv.Close()
+	defer other.Close()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	dir := t.TempDir()
 	opt := engineOptions(log, "", dir)
@@ -46,7 +49,7 @@ func TestArchivesOfTheJobsThatWantThem(t *testing.T) {
 	jobs := make([]*crawl.Job, 2)
 	for i, name := range []string{"with", "without"} {
 		j := crawl.DefaultJob()
-		j.ID, j.Seeds, j.Scope, j.Politeness.Delay, j.AllowPrivate = crawl.JobID(name), []string{srv.URL + "/"}, crawl.ScopeHost, 0, true
+		j.ID, j.Seeds, j.Scope, j.Politeness.Delay, j.AllowPrivate = crawl.JobID(name), []string{[]string{srv.URL, other.URL}[i] + "/"}, crawl.ScopeHost, 0, true
 		jobs[i] = &j
 	}
 	jobs[0].Assets.Scope = crawl.AssetsAny

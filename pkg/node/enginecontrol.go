@@ -11,11 +11,20 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 )
 
 // unknownJob is the error about a job that the store does not hold.
 func unknownJob(id crawl.JobID) error {
 	return crawl.Permanent(fmt.Errorf("job %q: the engine does not know it", id))
+}
+
+// unready is the error about a job whose plug-ins cannot be loaded.
+func unready(id crawl.JobID, err error) error {
+	if err = fmt.Errorf("job %q: %w", id, err); errors.Is(err, plugin.ErrUnavailable) {
+		return err // it passes
+	}
+	return crawl.Permanent(err)
 }
 
 // Submit stores the job as it is now, seeds it, and lets it run: a new one, one that was stopped or held, and one that
@@ -28,7 +37,7 @@ func (e *Engine) Submit(ctx context.Context, job *crawl.Job) error {
 		return crawl.Permanent(fmt.Errorf("job: %w", err))
 	}
 	if err := e.plugins.Prepare(ctx, job); err != nil {
-		return crawl.Permanent(fmt.Errorf("job %q: %w", job.ID, err))
+		return unready(job.ID, err)
 	}
 	j := e.enter(job.ID)
 	j.turn.Lock()
@@ -98,7 +107,7 @@ func (e *Engine) Revise(ctx context.Context, job *crawl.Job) ([]crawl.Change, er
 // revise is Revise; the job's turn is held.
 func (e *Engine) revise(ctx context.Context, j *engineJob, job *crawl.Job) ([]crawl.Change, error) {
 	if err := e.plugins.Prepare(ctx, job); err != nil {
-		return nil, crawl.Permanent(fmt.Errorf("job %q: %w", job.ID, err))
+		return nil, unready(job.ID, err)
 	}
 	current, changes, err := Revise(ctx, e.store.Jobs(), job)
 	if err != nil || len(changes) == 0 {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/tiers"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // newPlugins returns what runs the plug-ins of jobs. A nil source has those that come with the program. hold pauses a
@@ -30,16 +32,63 @@ func compileWhen(at crawl.Point, text string) (chain.Condition, error) {
 	return expr.Compile(at, text, expr.AsBool())
 }
 
-// pluginSource opens the repository that a program's configuration names; nil: there is none.
-func pluginSource(cfg process.Plugins) (plugin.Source, func() error, error) {
+// OpenPlugins opens the repository that a configuration of programs names; nil: there is none. db is asked where the
+// configuration says so.
+func OpenPlugins(cfg process.Plugins, db *postgres.Store) (*repo.Repository, error) {
 	if cfg.Dir == "" {
-		return nil, func() error { return nil }, nil
+		return nil, nil
 	}
-	d, err := repo.Open(cfg.Dir, repo.Settings{Loaders: tiers.Loaders(cfg.Dir), Keys: cfg.Keys, Processes: cfg.Processes})
+	var store repo.Store = repo.Files(cfg.Dir)
+	if cfg.Store == process.PluginsInPostgres {
+		if db == nil {
+			return nil, errors.New("plugins.store: postgres, and the program has no connection to it")
+		}
+		store = repo.Cached(db.Plugins(), cfg.Dir)
+	}
+	d, err := repo.New(store, cfg.Dir, repo.Settings{Loaders: tiers.Loaders(cfg.Dir), Keys: cfg.Keys, Processes: cfg.Processes})
 	if err != nil {
-		return nil, nil, fmt.Errorf("plugins: %w", err)
+		return nil, fmt.Errorf("plugins: %w", err)
 	}
-	return d, d.Close, nil
+	return d, nil
+}
+
+// PinPlugins refuses a job whose pipeline is at fault, as where it names a plug-in that the configuration's programs
+// cannot use, and writes into it which bytes those are that it names by name alone.
+func PinPlugins(ctx context.Context, cfg process.Plugins, db *postgres.Store, job *crawl.Job) (err error) {
+	if job.Pipeline.Empty() {
+		return nil
+	}
+	d, err := OpenPlugins(cfg, db)
+	if err != nil {
+		return err
+	}
+	if d == nil {
+		return errors.Join(repo.Check(ctx, builtins{}, &job.Pipeline)...)
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if err := errors.Join(repo.Check(ctx, d, &job.Pipeline)...); err != nil {
+		return err
+	}
+	return repo.Pin(ctx, d, &job.Pipeline)
+}
+
+// runsPlugins are the roles that pass messages through the plug-ins of jobs.
+func runsPlugins() []Role { return []Role{Fetcher, Parser, ContentSeen} }
+
+// openPlugins makes what runs the plug-ins of jobs.
+func (c *cluster) openPlugins(context.Context) error {
+	d, err := OpenPlugins(c.p.Config.Plugins, c.postgres)
+	if err != nil {
+		return err
+	}
+	if d == nil {
+		c.plugins = newPlugins(nil, c.p.Log, c.p.Registry, c.holdFor)
+	} else {
+		c.onClose(d.Close)
+		c.plugins = newPlugins(d, c.p.Log, c.p.Registry, c.holdFor)
+	}
+	c.onClose(c.plugins.Close)
+	return nil
 }
 
 // builtins are the plug-ins that come with the program.

@@ -15,6 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/builtin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // madeHere are plug-ins whose answers functions give, beside the built-in ones.
@@ -140,13 +141,14 @@ func TestPluginsThatMisbehave(t *testing.T) {
 
 // A plug-in that is swapped while the crawl runs: each record names one version, and none is missing.
 func TestAPluginIsSwappedInARunningCrawl(t *testing.T) {
-	srv := serve(t, fakeweb.Plain(20, 1500))
+	pages := harness.Number(t, "WHIRLPOOL_E2E_PAGES", 1500)
+	srv := serve(t, fakeweb.Plain(pages/75, pages))
 	var calls atomic.Int64
 	var second sync.Once
 	begun := make(chan struct{})
 	source := madeHere{
 		"x/v@1.0.0": func(context.Context, *plugin.Call) (*plugin.Answer, error) {
-			if calls.Add(1) == 200 {
+			if calls.Add(1) == int64(pages)/8 {
 				second.Do(func() { close(begun) })
 			}
 			return &plugin.Answer{Action: plugin.Patch, Patch: &plugin.RecordPatch{Fields: map[string]any{"v": "1.0.0"}}}, nil
@@ -186,7 +188,8 @@ func TestAPluginIsSwappedInARunningCrawl(t *testing.T) {
 			t.Errorf("%s: %v, %v, revision %d", url, r.Plugins, fieldsOf(r), r.Epoch)
 		}
 	}
-	if count["1.0.0"] < 200 || count["1.1.0"] < 200 || len(count) != 2 {
+	t.Logf("records by version: %v", count)
+	if count["1.0.0"] < pages/8 || count["1.1.0"] < pages/8 || len(count) != 2 {
 		t.Errorf("records by version: %v", count)
 	}
 }

@@ -47,6 +47,9 @@ type Call struct {
 	ID string
 }
 
+// ErrUnavailable says that a Source cannot be asked just now: what it was asked for may be there soon.
+var ErrUnavailable = errors.New("the repository of plug-ins cannot be asked just now")
+
 // Failures of plug-ins, for the breaker and for messages.
 var (
 	ErrTimeout = errors.New("it took longer than its limit")

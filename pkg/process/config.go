@@ -111,10 +111,20 @@ type Disk struct {
 	Limit float64 `yaml:"limit"` // part of the disk, 0 to 1, at which fetching pauses
 }
 
+// What keeps plug-ins.
+const (
+	PluginsInDirectory = "directory"
+	PluginsInPostgres  = "postgres"
+)
+
 // Plugins says which plug-ins the pipelines of jobs may use besides those that come with the program. All programs of
 // all nodes need the same ones.
 type Plugins struct {
-	Dir       string   `yaml:"dir"`       // repository that "whirlpool plugin push" fills; empty: there is none
+	// Store is what keeps them: directory (each node one of its own) or postgres (the database, for all nodes).
+	Store string `yaml:"store"`
+	// Dir is the repository of the node, where store is directory, and empty where there is none. Where store is postgres
+	// it keeps what the node fetched and compiled.
+	Dir       string   `yaml:"dir"`
 	Keys      []string `yaml:"keys"`      // minisign public keys; plug-ins that they signed are trusted, others need approval
 	Processes bool     `yaml:"processes"` // run plug-ins that are programs, where they are approved
 }
@@ -200,7 +210,7 @@ func Default() Config {
 		ZooKeeper: ZooKeeper{Addresses: []string{}, SessionTimeout: crawl.Duration(10 * time.Second), Root: "/whirlpool"},
 		Ring:      Ring{Name: "main", Management: []string{}, Weight: 1, Grace: crawl.Duration(15 * time.Second), Partition: ring.ByHost.String(), Vnodes: ring.DefaultVnodes},
 		Disk:      Disk{Spool: "spool", Limit: 0.90},
-		Plugins:   Plugins{Keys: []string{}},
+		Plugins:   Plugins{Store: PluginsInDirectory, Keys: []string{}},
 		Fetch:     Fetch{Concurrency: 256, IdleConnections: 512},
 		Frontier:  Frontier{Window: 256, ActiveHosts: 65_536, HeldTasks: 16_384},
 		Workers:   defaultWorkers(),

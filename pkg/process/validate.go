@@ -39,6 +39,9 @@ func (c *Config) Validate() error {
 	c.validateBounds(k)
 	k.want(c.Disk.Spool != "", "disk.spool", c.Disk.Spool, "a directory")
 	k.want(c.Disk.Limit > 0 && c.Disk.Limit <= 1, "disk.limit", c.Disk.Limit, "a part of the disk, more than 0 and at most 1")
+	k.want(slices.Contains([]string{PluginsInDirectory, PluginsInPostgres}, c.Plugins.Store), "plugins.store", c.Plugins.Store, "directory or postgres")
+	k.want(c.Plugins.Store != PluginsInPostgres || c.Plugins.Dir != "", "plugins.dir", c.Plugins.Dir,
+		"a directory of this machine for what is fetched and compiled, since plugins.store is postgres")
 	_, err := c.Log.level()
 	k.want(err == nil, "log.level", c.Log.Level, "debug, info, warn or error")
 	k.want(slices.Contains([]string{formatAuto, formatJSON, formatText}, c.Log.Format), "log.format", c.Log.Format,

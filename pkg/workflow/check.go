@@ -11,7 +11,7 @@ import (
 
 // Check implements Service.
 func (m *Manager) Check(_ context.Context, source string) (*Checked, error) {
-	d, err := m.read(source)
+	d, err := m.read(source, nil)
 	if bad := (*Invalid)(nil); errors.As(err, &bad) {
 		return &Checked{Faults: bad.Faults, Warnings: []string{}, Words: []string{}}, nil
 	}

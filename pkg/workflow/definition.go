@@ -23,8 +23,9 @@ type definition struct {
 	sha256    string
 }
 
-// read reads a definition. Where it has faults, the error is an *Invalid.
-func (m *Manager) read(source string) (*definition, error) {
+// read reads a definition. Where it has faults, the error is an *Invalid. A plug-in that the version before it has
+// means the same bytes in it, and each other one what its name means now; before may be nil.
+func (m *Manager) read(source string, before *Version) (*definition, error) {
 	if len(source) > MaxSource {
 		return nil, &Invalid{[]Fault{{Message: fmt.Sprintf("the definition has %d bytes; at most %d are read", len(source), MaxSource)}}}
 	}
@@ -32,7 +33,18 @@ func (m *Manager) read(source string) (*definition, error) {
 	if err != nil {
 		return nil, &Invalid{faultsOf(source, err)}
 	}
-	if err := m.check(&job); err != nil {
+	if before != nil {
+		old, err := crawl.DecodeJob(before.Definition, 0)
+		if err != nil {
+			return nil, fmt.Errorf("version %d of the workflow: %w", before.Number, err)
+		}
+		job.Pipeline.KeepDigests(&old.Pipeline)
+	}
+	err = m.check(&job)
+	if err == nil && m.opt.Pin != nil {
+		err = m.opt.Pin(&job)
+	}
+	if err != nil {
 		return nil, &Invalid{withNodes(faultsOf(source, err), &job)}
 	}
 	d := &definition{job: &job}

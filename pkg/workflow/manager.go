@@ -15,6 +15,7 @@ import (
 type Options struct {
 	MaxRunning int                    // executions that crawl at once; 0: 10
 	Check      func(*crawl.Job) error // what a definition has to pass besides Job.Validate, as of rules; nil: nothing
+	Pin        func(*crawl.Job) error // gives the plug-ins that a definition names by name alone their digests; nil: nobody does
 	Log        *slog.Logger           // nil: none
 
 	// Times, for tests.

@@ -46,14 +46,14 @@ func (m *Manager) AddVersion(ctx context.Context, actor, id, source, message str
 	if parent != w.Current {
 		return nil, notCurrent(parent, w.Current)
 	}
-	d, err := m.read(source)
-	if err == nil {
-		err = checkTexts("", nil, message)
-	}
+	now, err := m.store.Version(ctx, w.ID, w.Current)
 	if err != nil {
 		return nil, err
 	}
-	now, err := m.store.Version(ctx, w.ID, w.Current)
+	d, err := m.read(source, now)
+	if err == nil {
+		err = checkTexts("", nil, message)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (m *Manager) Restore(ctx context.Context, actor, id string, number int, mes
 	if err != nil || number == w.Current {
 		return old, err
 	}
-	d, err := m.read(old.Source) // a later program may judge otherwise
+	d, err := m.read(old.Source, old) // a later program may judge otherwise
 	if err == nil {
 		err = checkTexts("", nil, message)
 	}

@@ -41,7 +41,7 @@ func bounded(p Page) Page {
 
 // Create implements Service.
 func (m *Manager) Create(ctx context.Context, actor string, n New) (*Workflow, error) {
-	d, err := m.read(n.Source)
+	d, err := m.read(n.Source, nil)
 	if err == nil {
 		err = checkTexts(n.Name, n.Labels, n.Message)
 	}

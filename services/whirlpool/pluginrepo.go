@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/tiers"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // Where plug-ins are, and which are trusted, where no flag says it.
@@ -31,6 +34,7 @@ type pluginFlags struct {
 	dir       string
 	keys      []string
 	processes bool
+	cluster   *clusterRef // nil: the command is about this machine's
 }
 
 // addPlugins declares the flags.
@@ -56,17 +60,17 @@ func (p *pluginFlags) directory() (string, error) {
 }
 
 // open opens the repository.
-func (p *pluginFlags) open() (*repo.Directory, error) { return p.openWith(false) }
+func (p *pluginFlags) open() (*repo.Repository, error) { return p.openWith(false) }
 
 // openDry opens the repository for dry runs: modules that nobody vouches for may run, too. Programs may not: what is
 // trusted comes from the other.
-func (p *pluginFlags) openDry(trusted *repo.Directory) (*dryPlugins, error) {
+func (p *pluginFlags) openDry(trusted *repo.Repository) (*dryPlugins, error) {
 	d, err := p.openWith(true)
 	return &dryPlugins{trusted, d}, err
 }
 
 // dryPlugins are the plug-ins of dry runs.
-type dryPlugins struct{ trusted, all *repo.Directory }
+type dryPlugins struct{ trusted, all *repo.Repository }
 
 // Plugin implements plugin.Source.
 func (d *dryPlugins) Plugin(ctx context.Context, use, digest string) (plugin.Plugin, error) {
@@ -80,7 +84,7 @@ func (d *dryPlugins) Plugin(ctx context.Context, use, digest string) (plugin.Plu
 	return nil, err
 }
 
-func (p *pluginFlags) openWith(unsigned bool) (*repo.Directory, error) {
+func (p *pluginFlags) openWith(unsigned bool) (*repo.Repository, error) {
 	dir, err := p.directory()
 	if err != nil {
 		return nil, err
@@ -98,6 +102,54 @@ func (p *pluginFlags) openWith(unsigned bool) (*repo.Directory, error) {
 	return d, nil
 }
 
+// with opens the repository that a command is about, this machine's or a cluster's, for a while.
+func (p *pluginFlags) with(ctx context.Context, do func(*repo.Repository) error) error {
+	if !p.cluster.asked() {
+		d, err := p.open()
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(d), d.Close())
+	}
+	if p.dir != "" {
+		return usage("--plugins names a directory of this machine and --cluster a cluster: give one of them")
+	}
+	d, shut, err := p.openCluster(ctx)
+	if err != nil {
+		return err
+	}
+	defer shut()
+	return errors.Join(do(d), d.Close())
+}
+
+// openCluster opens the repository of a cluster. shut ends the connection behind it.
+func (p *pluginFlags) openCluster(ctx context.Context) (d *repo.Repository, shut func(), err error) {
+	cfg, err := p.cluster.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	at := cfg.Plugins
+	at.Keys, at.Processes = append(slices.Clone(at.Keys), p.keys...), at.Processes || p.processes
+	if at.Dir == "" {
+		return nil, nil, usage("the cluster has no repository of plug-ins: plugins.store: postgres in the configuration of its nodes gives it one")
+	}
+	var db *postgres.Store
+	shut = func() {}
+	if at.Store == process.PluginsInPostgres {
+		pg := node.PostgresConfig(cfg)
+		pg.Name, pg.MaxConns = "whirlpool", 2
+		if db, err = postgres.Open(ctx, pg); err != nil {
+			return nil, nil, err
+		}
+		shut = db.Close
+	}
+	if d, err = node.OpenPlugins(at, db); err != nil {
+		shut()
+		return nil, nil, err
+	}
+	return d, shut, nil
+}
+
 // me is who approves and disables.
 func me() string {
 	if u, err := user.Current(); err == nil {
@@ -108,7 +160,7 @@ func me() string {
 
 // usePlugins gives a crawl its plug-ins, and finds what is wrong with those of the job before anything is asked for.
 // Close what it returns when the crawl has ended.
-func (p *pluginFlags) usePlugins(ctx context.Context, job *crawl.Job, opt *node.LocalOptions) (*repo.Directory, error) {
+func (p *pluginFlags) usePlugins(ctx context.Context, job *crawl.Job, opt *node.LocalOptions) (*repo.Repository, error) {
 	d, err := p.open()
 	if err != nil {
 		return nil, exitStatus{exitUsage, err}

@@ -72,7 +72,7 @@ func testPlugin(cmd *cobra.Command, p *pluginFlags, dir string, packed *repo.Pac
 // scratch is a repository for one plug-in, which is removed again.
 type scratch struct {
 	plugin plugin.Plugin
-	repo   *repo.Directory
+	repo   *repo.Repository
 	dir    string
 }
 
@@ -91,7 +91,7 @@ func loadFrom(ctx context.Context, p *pluginFlags, packed *repo.Package) (*scrat
 	}
 	d, err := repo.Open(filepath.Join(dir, "plugins"), repo.Settings{Loaders: tiers.Loaders(keep), Unsigned: true, Processes: true})
 	if err == nil {
-		err = d.Push(packed, nil)
+		err = d.Push(ctx, packed, nil)
 	}
 	s := &scratch{repo: d, dir: dir}
 	if err == nil {

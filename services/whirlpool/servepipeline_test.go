@@ -30,7 +30,7 @@ func TestFaultsOfAPipelineNameTheirNode(t *testing.T) {
 	const head = "seeds: ['https://example.com/']\npipeline:\n  nodes:\n    - {id: ok, at: record, use: builtin/lang@1, with: {keep: [en]}}\n"
 	for node, want := range map[string]string{
 		"{id: bad, at: record, use: builtin/sample@1, with: {share: 2}}":              "pipeline.nodes[1].with.share",
-		"{id: bad, at: provider, use: builtin/lang@1, with: {keep: [en]}}":            "pipeline.nodes[1].at",
+		"{id: bad, at: links, use: builtin/lang@1, with: {keep: [en]}}":               "pipeline.nodes[1].at",
 		"{id: bad, at: record, use: builtin/none@1}":                                  "pipeline.nodes[1].use",
 		"{id: bad, at: record, use: shop/price@1.0.0}":                                "pipeline.nodes[1].use",
 		"{id: bad, at: record, use: builtin/lang@1, when: 'x +', with: {keep: [en]}}": "pipeline.nodes[1].when",

@@ -15,7 +15,7 @@ type servePlugins struct{ s *served }
 var _ api.Plugins = servePlugins{}
 
 // List implements api.Plugins.
-func (p servePlugins) List(context.Context) ([]repo.Item, error) { return p.s.plugins.All() }
+func (p servePlugins) List(ctx context.Context) ([]repo.Item, error) { return p.s.plugins.All(ctx) }
 
 // Figures implements api.Plugins.
 func (p servePlugins) Figures(_ context.Context, id crawl.JobID) ([]chain.Figures, error) {

@@ -36,6 +36,7 @@ func (c *crawls) Revise(ctx context.Context, n workflow.Note, id crawl.JobID, ch
 	if err != nil {
 		return nil, err
 	}
+	next.Pipeline.KeepDigests(&job.Pipeline)
 	epoch, changes := crawl.EpochOf(job.Epoch), crawl.Changes(job, next)
 	if len(changes) == 0 {
 		return &control.Revised{Job: id, Epoch: epoch, Changes: []crawl.Change{}}, nil
@@ -58,9 +59,13 @@ func (c *crawls) Revise(ctx context.Context, n workflow.Note, id crawl.JobID, ch
 	return &control.Revised{Job: id, Epoch: r.Epoch, Changes: r.Changes, Applies: "from the next request on"}, nil
 }
 
-// checked reports what keeps an edit from being a revision.
+// checked reports what keeps an edit from being a revision, and pins the plug-ins that it adds.
 func (c *crawls) checked(ctx context.Context, from, to *crawl.Job) error {
-	if err := c.check(to); err != nil {
+	err := c.check(to)
+	if err == nil {
+		err = c.s.pin(ctx, to)
+	}
+	if err != nil {
 		return &control.Misuse{Err: err}
 	}
 	if err := crawl.CheckChange(from, to); err != nil {

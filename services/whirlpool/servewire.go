@@ -23,7 +23,7 @@ type served struct {
 	log      *slog.Logger
 	store    *sqlite.Store
 	engine   *engine.Engine
-	plugins  *repo.Directory
+	plugins  *repo.Repository
 	dry      *dryPlugins
 	manager  *workflow.Manager
 	explorer *explore.Explorer
@@ -59,7 +59,8 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if err != nil {
 		return s, err
 	}
-	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: check, Log: log})
+	pin := func(job *crawl.Job) error { return s.pin(context.Background(), job) } //nolint:contextcheck // of later requests
+	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: check, Pin: pin, Log: log})
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(f.dir, "search"), Source: s.source, Log: log, Ring: ring})
 	s.engine.SetLogIndex(s.explorer)
 	settings := &serverSettings{store: s.store, manager: s.manager, levels: levels, flags: f, began: levels.Level()}
@@ -73,6 +74,11 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Explore: s.explorer, Crawls: all, DryRuns: dryRuns{s, f}, Previews: previews{all},
 		Plugins: servePlugins{s}, Vault: s.store, Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
 	return s, err
+}
+
+// pin writes into a job which bytes the plug-ins are that it names.
+func (s *served) pin(ctx context.Context, job *crawl.Job) error {
+	return repo.Pin(ctx, s.plugins, &job.Pipeline)
 }
 
 // source is where the explorer reads an execution.

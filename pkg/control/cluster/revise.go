@@ -21,6 +21,9 @@ func (c *Cluster) Revise(ctx context.Context, id crawl.JobID, change control.Cha
 	if err := checkOrder(next); err != nil {
 		return nil, err
 	}
+	if err := c.pinned(ctx, next); err != nil {
+		return nil, err
+	}
 	current, changes, err := node.Revise(ctx, c.Postgres.Jobs(), next)
 	if err != nil {
 		return nil, err

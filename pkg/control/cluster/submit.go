@@ -17,6 +17,9 @@ func (c *Cluster) Submit(ctx context.Context, s control.Submission) (*control.Su
 	if s.Fresh {
 		err := c.ready(ctx, s.Job)
 		if err == nil {
+			err = c.plugged(ctx, s.Job)
+		}
+		if err == nil {
 			out.Deleted, err = c.deleteIfKnown(ctx, s.Job.ID)
 		}
 		if err != nil {
@@ -26,6 +29,9 @@ func (c *Cluster) Submit(ctx context.Context, s control.Submission) (*control.Su
 	job, err := c.merged(ctx, s)
 	if err == nil {
 		err = c.ready(ctx, job)
+	}
+	if err == nil {
+		err = c.pinned(ctx, job)
 	}
 	if err != nil {
 		return out, err
@@ -59,6 +65,30 @@ func (c *Cluster) ready(ctx context.Context, job *crawl.Job) error {
 		return err
 	}
 	return c.Bus.Reach(ctx)
+}
+
+// pinned refuses a job whose plug-ins the cluster cannot use, and pins those that it has: to what the job's last
+// revision had, else to what their names mean now.
+func (c *Cluster) pinned(ctx context.Context, job *crawl.Job) error {
+	if job.Pipeline.Empty() {
+		return nil
+	}
+	current, known, err := c.Postgres.Jobs().Current(ctx, job.ID)
+	if err != nil {
+		return err
+	}
+	if known {
+		job.Pipeline.KeepDigests(&current.Pipeline)
+	}
+	return c.plugged(ctx, job)
+}
+
+// plugged pins the plug-ins of a job to what their names mean now.
+func (c *Cluster) plugged(ctx context.Context, job *crawl.Job) error {
+	if err := node.PinPlugins(ctx, c.Config.Plugins, c.Postgres, job); err != nil {
+		return &control.Misuse{Err: err}
+	}
+	return nil
 }
 
 // merged is the job that is stored: of one that is known already, what it is to become.

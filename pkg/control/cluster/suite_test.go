@@ -16,10 +16,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/controltest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/repotest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
 
@@ -50,9 +52,58 @@ func TestAJobThatIsRefusedDeletesNothing(t *testing.T) {
 	}
 }
 
+// A job whose plug-ins the cluster does not have, or nobody approved, is refused by name before anything is stored or
+// deleted; one that it has is stored with their digests, which an edit keeps.
+func TestPluginsOfAJobAreCheckedAndPinned(t *testing.T) {
+	cfg := config(t)
+	cfg.Plugins.Store, cfg.Plugins.Dir = process.PluginsInPostgres, t.TempDir()
+	c := openWith(t, cfg)
+	job := crawl.DefaultJob()
+	job.ID, job.Seeds, job.AllowPrivate = "plugged", []string{"http://127.0.0.1:1/"}, true
+	_, err := c.Submit(t.Context(), control.Submission{Job: &job})
+	harness.Check(t, err)
+	with := func(use string) *crawl.Job {
+		next := job
+		next.Pipeline.Nodes = []crawl.PluginNode{{ID: "v", At: crawl.AtDocument, Use: use}}
+		return &next
+	}
+	refused := func(use, why string) {
+		t.Helper()
+		change := func(*crawl.Job) (*crawl.Job, error) { return with(use), nil }
+		_, submit := c.Submit(t.Context(), control.Submission{Job: with(use)})
+		done, fresh := c.Submit(t.Context(), control.Submission{Job: with(use), Fresh: true})
+		_, revise := c.Revise(t.Context(), job.ID, change)
+		for what, err := range map[string]error{"submit": submit, "fresh": fresh, "revise": revise} {
+			if misuse := (*control.Misuse)(nil); !errors.As(err, &misuse) || !strings.Contains(err.Error(), "pipeline.nodes[0].use") || !strings.Contains(err.Error(), why) {
+				t.Errorf("%s: %v; want %q", what, err, why)
+			}
+		}
+		if now, _, err := c.Postgres.Jobs().Current(t.Context(), job.ID); err != nil || now.Epoch > 1 || done.Deleted != nil {
+			t.Errorf("%+v, %v, deleted %v", now, err, done.Deleted)
+		}
+	}
+	refused("shop/v@1.0.0", "there is no plug-in shop/v@1.0.0")
+	d, err := node.OpenPlugins(cfg.Plugins, c.Postgres)
+	harness.Check(t, err)
+	t.Cleanup(func() { harness.Check(t, d.Close()) })
+	p := repotest.Pack(t, "shop/v@1.0.0", `{"action":"pass"}`)
+	harness.Check(t, d.Push(t.Context(), p, nil))
+	refused("shop/v@1.0.0", "nobody has signed or approved it")
+	harness.Check(t, d.Approve(t.Context(), p.Digest, "ann"))
+	done, err := c.Submit(t.Context(), control.Submission{Job: with("shop/v@1.0.0")})
+	if err != nil || done.Job.Pipeline.Nodes[0].Digest != p.Digest {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if again, err := c.Submit(t.Context(), control.Submission{Job: with("shop/v@1.0.0")}); err != nil || len(again.Changes) > 0 {
+		t.Errorf("the same job again changes %+v, %v", again.Changes, err)
+	}
+}
+
 // open reaches a cluster of the test's own.
-func open(t *testing.T) *cluster.Cluster {
-	c, err := cluster.Open(t.Context(), config(t), slog.New(slog.DiscardHandler))
+func open(t *testing.T) *cluster.Cluster { return openWith(t, config(t)) }
+
+func openWith(t *testing.T, cfg *process.Config) *cluster.Cluster {
+	c, err := cluster.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
 	harness.Check(t, err)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {

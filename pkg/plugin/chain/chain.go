@@ -85,6 +85,9 @@ func (r *Runner) Run(ctx context.Context, job *crawl.Job, call *plugin.Call) (Re
 		if ctx.Err() != nil {
 			return out, context.Cause(ctx)
 		}
+		if errors.Is(err, plugin.ErrUnavailable) { // it passes: the message comes again, and nobody has to resume the job
+			return out, err
+		}
 		return out, errors.Join(err, r.stop(ctx, job.ID, err))
 	}
 	defer r.release(c)

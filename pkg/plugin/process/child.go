@@ -20,6 +20,7 @@ type child struct {
 	p      *program
 	cmd    *exec.Cmd
 	in     io.WriteCloser
+	pipe   *os.File // its standard output; Cmd's own pipe is closed when the process ends, with an answer in it
 	out    *bufio.Reader
 	stderr *words
 	ended  chan struct{} // closed when the process has ended
@@ -38,13 +39,14 @@ func (p *program) start() (*child, error) {
 	if c.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	out, err := cmd.StdoutPipe()
+	out, writes, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, c.in.Close())
 	}
-	c.out = bufio.NewReader(out)
-	if err := startBound(cmd, int64(p.limits.Memory)); err != nil {
-		return nil, fmt.Errorf("%w: it cannot be started: %w", plugin.ErrEnded, err)
+	cmd.Stdout, c.pipe, c.out = writes, out, bufio.NewReader(out)
+	err = startBound(cmd, int64(p.limits.Memory))
+	if closed := writes.Close(); err != nil {
+		return nil, fmt.Errorf("%w: it cannot be started: %w", plugin.ErrEnded, errors.Join(err, closed, out.Close()))
 	}
 	go func() {
 		_ = cmd.Wait() // what it wrote says more
@@ -118,10 +120,17 @@ func (c *child) send(frame []byte) error {
 	return err
 }
 
-// gone says how the process ended.
+// lastWords is how long a process that has closed its standard output may take to end.
+const lastWords = time.Second
+
+// gone says how the process ended, when all that it wrote to standard error is there.
 func (c *child) gone(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrClosed) {
 		err = errors.New("it closed its standard output")
+	}
+	select {
+	case <-c.ended:
+	case <-time.After(lastWords):
 	}
 	if text := c.stderr.last(); text != "" {
 		return fmt.Errorf("%w: %w; it wrote: %s", plugin.ErrEnded, err, text)
@@ -136,6 +145,7 @@ func (c *child) kill() {
 		killAll(c.cmd)
 	}
 	<-c.ended
+	_ = c.pipe.Close() // nothing was written to it here
 }
 
 // words keeps the last of what a child writes to standard error, and passes lines to the log.

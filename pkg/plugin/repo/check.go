@@ -91,18 +91,18 @@ func checkSettings(ctx context.Context, p plugin.Plugin, n *crawl.PluginNode) []
 // Digests says which bytes a name means.
 type Digests interface {
 	// Digest returns the digest of a name OWNER/NAME@VERSION.
-	Digest(use string) (string, error)
+	Digest(ctx context.Context, use string) (string, error)
 }
 
 // Pin gives each node the digest of its plug-in, where it has none: a stored version of a workflow always means the
 // same bytes.
-func Pin(digests Digests, pipeline *crawl.Pipeline) error {
+func Pin(ctx context.Context, digests Digests, pipeline *crawl.Pipeline) error {
 	for i := range pipeline.Nodes {
 		n := &pipeline.Nodes[i]
 		if n.Digest != "" || strings.HasPrefix(n.Use, "builtin/") {
 			continue
 		}
-		digest, err := digests.Digest(n.Use)
+		digest, err := digests.Digest(ctx, n.Use)
 		if err != nil {
 			return &crawl.KeyError{Key: fmt.Sprintf("pipeline.nodes[%d].use", i), Problem: err.Error()}
 		}

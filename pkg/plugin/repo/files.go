@@ -2,13 +2,14 @@ package repo
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 )
@@ -21,28 +22,35 @@ var (
 // writeNew writes a file that is not there yet: whole or not at all, and safe from a loss of power when it returns. Its
 // error is fs.ErrExist where the file is there.
 func writeNew(name string, data []byte) error {
-	return writeBeside(name, data, func(temp string) error {
+	return writeBeside(name, data, plainFile, func(temp string) error {
 		defer func() { _ = os.Remove(temp) }() // the link has another name for it
 		return os.Link(temp, name)
 	})
 }
 
 // writeOver writes a file, over the one that may be there.
-func writeOver(name string, data []byte) error {
-	return writeBeside(name, data, func(temp string) error { return os.Rename(temp, name) })
+func writeOver(name string, data []byte, mode fs.FileMode) error {
+	return writeBeside(name, data, mode, func(temp string) error { return os.Rename(temp, name) })
 }
 
-func writeBeside(name string, data []byte, publish func(temp string) error) error {
+// The modes of files.
+const (
+	plainFile   fs.FileMode = 0o644
+	programFile fs.FileMode = 0o755
+)
+
+func writeBeside(name string, data []byte, mode fs.FileMode, publish func(temp string) error) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new-*")
+	sweep(dir)
+	f, err := os.CreateTemp(dir, unfinished)
 	if err != nil {
 		return err
 	}
-	if err := fill(f, data); err != nil {
-		return fmt.Errorf("%w (%w)", err, os.Remove(f.Name()))
+	if err := fill(f, data, mode); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
 	}
 	if err := publish(f.Name()); err != nil {
 		_ = os.Remove(f.Name()) // what could not be published is of no use
@@ -51,10 +59,26 @@ func writeBeside(name string, data []byte, publish func(temp string) error) erro
 	return syncDir(dir)
 }
 
-func fill(f *os.File, data []byte) error {
+const (
+	unfinished = ".new-*" // what is being written
+	// longestWrite is after how long nobody writes a file any more: who did was killed.
+	longestWrite = time.Hour
+)
+
+// sweep removes what was left of writes that were cut off. Where it cannot, it takes room and nothing else.
+func sweep(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, unfinished)) // a bad pattern finds none
+	for _, name := range left {
+		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > longestWrite {
+			_ = os.Remove(name)
+		}
+	}
+}
+
+func fill(f *os.File, data []byte, mode fs.FileMode) error {
 	_, err := f.Write(data)
 	if err == nil {
-		err = f.Chmod(0o644)
+		err = f.Chmod(mode)
 	}
 	if err == nil {
 		err = f.Sync()
@@ -68,17 +92,6 @@ func syncDir(dir string) error {
 		return err
 	}
 	return cmp.Or(f.Sync(), f.Close())
-}
-
-func readJSON(name string, to any) error {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, to); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
 }
 
 // compareUse orders by name and then by version, as numbers.

@@ -1,26 +1,20 @@
 package repo_test
 
 import (
-	"bytes"
 	"context"
-	"crypto/ed25519"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
 
-	"golang.org/x/crypto/blake2b"
-
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/repotest"
 )
 
 const toml = `name = "shop/price"
@@ -47,6 +41,16 @@ func pack(t *testing.T, descriptor, entry string) *repo.Package {
 	return p
 }
 
+func TestDirectory(t *testing.T) {
+	dirs := map[string]string{}
+	repotest.Run(t, func(t *testing.T, name string) repo.Store {
+		if dirs[name] == "" {
+			dirs[name] = t.TempDir()
+		}
+		return repo.Files(dirs[name])
+	})
+}
+
 // fake is what a loader makes here.
 type fake struct{ p *repo.Package }
 
@@ -66,7 +70,7 @@ func (fakeInstance) Handle(context.Context, *plugin.Call) (*plugin.Answer, error
 	return &plugin.Answer{Action: plugin.Pass}, nil
 }
 
-func open(t *testing.T, dir string, set repo.Settings) *repo.Directory {
+func open(t *testing.T, dir string, set repo.Settings) *repo.Repository {
 	t.Helper()
 	if set.Loaders == nil {
 		load := func(_ context.Context, p *repo.Package, _ string) (plugin.Plugin, error) { return fake{p}, nil }
@@ -91,59 +95,10 @@ func wants(t *testing.T, err error, text string) {
 	}
 }
 
-func push(t *testing.T, d *repo.Directory, p *repo.Package) {
+func push(t *testing.T, d *repo.Repository, p *repo.Package) {
 	t.Helper()
-	if err := d.Push(p, nil); err != nil {
+	if err := d.Push(t.Context(), p, nil); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestANameMeansTheSameBytesForEver(t *testing.T) {
-	d := open(t, t.TempDir(), repo.Settings{})
-	one := pack(t, toml, "one")
-	push(t, d, one)
-	push(t, d, pack(t, toml, "one")) // the same again changes nothing
-	wants(t, d.Push(pack(t, toml, "two"), nil), "a version never changes")
-	if got, err := d.Digest("shop/price@1.0.0"); err != nil || got != one.Digest {
-		t.Errorf("%s, %v", got, err)
-	}
-	push(t, d, pack(t, strings.Replace(toml, "1.0.0", "1.10.0", 1), "two"))
-	push(t, d, pack(t, strings.Replace(toml, "1.0.0", "1.9.0", 1), "three"))
-	items, err := d.List()
-	var names []string
-	for _, i := range items {
-		names = append(names, i.Descriptor.Use())
-	}
-	if want := []string{"shop/price@1.0.0", "shop/price@1.9.0", "shop/price@1.10.0"}; err != nil || !slices.Equal(names, want) {
-		t.Errorf("%v, %v; want %v", names, err, want)
-	}
-	_, err = d.Digest("shop/price@2.0.0")
-	wants(t, err, "of shop/price there are 1.0.0, 1.10.0, 1.9.0")
-	_, err = d.Digest("shop/other@2.0.0")
-	wants(t, err, "whirlpool plugin list")
-	_, err = d.Digest("../../etc@1.0.0")
-	wants(t, err, "want OWNER/NAME@VERSION")
-}
-
-// Of many that push under one name at a time, one wins, and all see its bytes.
-func TestPushesAtATime(t *testing.T) {
-	dir := t.TempDir()
-	var wg sync.WaitGroup
-	errs := make([]error, 16)
-	for i := range errs {
-		p := pack(t, toml, fmt.Sprint("content ", i))
-		d := open(t, dir, repo.Settings{})
-		wg.Go(func() { errs[i] = d.Push(p, nil) })
-	}
-	wg.Wait()
-	if n := len(slices.DeleteFunc(errs, func(err error) bool { return err != nil })); n != 1 {
-		t.Errorf("%d pushes won", n)
-	}
-	if _, err := open(t, dir, repo.Settings{}).Show("shop/price@1.0.0"); err != nil {
-		t.Error(err)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "*", ".new*")); len(left) > 0 {
-		t.Errorf("%v was left", left)
 	}
 }
 
@@ -158,63 +113,20 @@ func TestHalfWrittenPushesAreNotSeen(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(names, ".new-123"), []byte(`{"dig`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if items, err := d.List(); err != nil || len(items) != 0 {
+	if items, err := d.List(t.Context()); err != nil || len(items) != 0 {
 		t.Errorf("%v, %v", items, err)
 	}
+	old := filepath.Join(names, ".new-old")
+	if err := os.WriteFile(old, []byte(`{"dig`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
 	push(t, d, pack(t, toml, "one"))
-}
-
-func TestAChangedPackageIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	d := open(t, dir, repo.Settings{Unsigned: true})
-	p := pack(t, toml, "one")
-	push(t, d, p)
-	file := filepath.Join(dir, "packages", strings.TrimPrefix(p.Digest, "sha256:")+".tar")
-	if err := os.WriteFile(file, append(bytes.Clone(p.Bytes), 0), 0o644); err != nil {
-		t.Fatal(err)
+	if left, _ := filepath.Glob(filepath.Join(names, ".new-*")); len(left) != 1 || filepath.Base(left[0]) != ".new-123" {
+		t.Errorf("%v is left: want what may still be written", left)
 	}
-	_, err := d.Plugin(t.Context(), "shop/price@1.0.0", "")
-	wants(t, err, "has been changed")
-}
-
-func TestTrust(t *testing.T) {
-	now := time.Now()
-	dir := t.TempDir()
-	d := open(t, dir, repo.Settings{Now: func() time.Time { return now }})
-	p := pack(t, toml, "one")
-	push(t, d, p)
-	use := "shop/price@1.0.0"
-	_, err := d.Plugin(t.Context(), use, "")
-	wants(t, err, "nobody has signed or approved it")
-	if _, err := open(t, dir, repo.Settings{Unsigned: true}).Plugin(t.Context(), use, ""); err != nil {
-		t.Errorf("a dry run does not get it: %v", err)
-	}
-	if err := d.Approve(p.Digest, "ann"); err != nil {
-		t.Fatal(err)
-	}
-	got, err := d.Plugin(t.Context(), use, p.Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = d.Plugin(t.Context(), use, "sha256:"+strings.Repeat("0", 64))
-	wants(t, err, "digest: ")
-	i, err := got.Configure(t.Context(), crawl.AtDocument, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := i.Handle(t.Context(), &plugin.Call{}); err != nil {
-		t.Error(err)
-	}
-	if err := open(t, dir, repo.Settings{}).Disable(p.Digest, "ann", "it is slow"); err != nil { // by another program
-		t.Fatal(err)
-	}
-	now = now.Add(10 * time.Second)
-	if _, err := i.Handle(t.Context(), &plugin.Call{}); !errors.Is(err, repo.ErrDisabled) {
-		t.Errorf("a disabled plug-in is called: %v", err)
-	}
-	_, err = open(t, dir, repo.Settings{Unsigned: true}).Plugin(t.Context(), use, "")
-	wants(t, err, "it was disabled")
-	wants(t, d.Approve("sha256:"+strings.Repeat("0", 64), "ann"), "there is no plug-in with the digest")
 }
 
 func TestProgramsNeedApprovalAndASetting(t *testing.T) {
@@ -224,7 +136,7 @@ func TestProgramsNeedApprovalAndASetting(t *testing.T) {
 	use := "shop/price@1.0.0"
 	_, err := open(t, dir, repo.Settings{Processes: true}).Plugin(t.Context(), use, "")
 	wants(t, err, "a program must be approved")
-	if err := open(t, dir, repo.Settings{}).Approve(p.Digest, "ann"); err != nil {
+	if err := open(t, dir, repo.Settings{}).Approve(t.Context(), p.Digest, "ann"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = open(t, dir, repo.Settings{}).Plugin(t.Context(), use, "")
@@ -246,49 +158,24 @@ func TestProgramsNeedApprovalAndASetting(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(at, "testdata")); err == nil {
 		t.Error("tests are in the package")
 	}
-}
-
-// signed makes a public key and a signature as the minisign program does, of hashed bytes.
-func signed(t *testing.T, data []byte) (public string, signature []byte) {
-	t.Helper()
-	pub, secret, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
+	// A start that was cut off may have left a file without the right to run it, or with other content.
+	for name, spoil := range map[string]func(file string) error{
+		"notes.txt":   func(file string) error { return os.Chmod(file, 0o644) },
+		"plugin.wasm": func(file string) error { return os.WriteFile(file, []byte("#!/bin"), 0o600) },
+	} {
+		file := filepath.Join(at, name)
+		before, err := os.Stat(file)
+		if err := errors.Join(err, spoil(file)); err != nil {
+			t.Fatal(err)
+		}
+		again := open(t, dir, repo.Settings{Processes: true})
+		if _, err := again.Plugin(t.Context(), use, ""); err != nil {
+			t.Fatal(err)
+		}
+		if after, err := os.Stat(file); err != nil || after.Mode() != before.Mode() || after.Size() != before.Size() {
+			t.Errorf("%s: %v, %v; want %v", name, after, err, before)
+		}
 	}
-	sum := blake2b.Sum512(data)
-	id := []byte("12345678")
-	sig := ed25519.Sign(secret, sum[:])
-	comment := "timestamp:1"
-	global := ed25519.Sign(secret, append(bytes.Clone(sig), comment...))
-	b64 := base64.StdEncoding.EncodeToString
-	text := fmt.Sprintf("untrusted comment: x\n%s\ntrusted comment: %s\n%s\n", b64(slices.Concat([]byte("ED"), id, sig)), comment, b64(global))
-	return b64(slices.Concat([]byte("Ed"), id, pub)), []byte(text)
-}
-
-func TestSignatures(t *testing.T) {
-	dir := t.TempDir()
-	p := pack(t, toml, "one")
-	public, signature := signed(t, p.Bytes)
-	_, other := signed(t, []byte("something else"))
-	wants(t, open(t, dir, repo.Settings{}).Push(p, signature), "give the public key")
-	d := open(t, dir, repo.Settings{Keys: []string{"untrusted comment: k\n" + public + "\n"}})
-	wants(t, d.Push(p, other), "does not fit the package")
-	wants(t, d.Push(p, []byte("x")), "none of minisign")
-	if err := d.Push(p, signature); err != nil {
-		t.Fatal(err)
-	}
-	item, err := d.Show("shop/price@1.0.0")
-	if err != nil || item.Trust.Level != repo.Signed || !item.Trust.Usable || item.Trust.Signer != "3837363534333231" {
-		t.Errorf("%+v, %v", item.Trust, err)
-	}
-	if _, err := d.Plugin(t.Context(), "shop/price@1.0.0", ""); err != nil {
-		t.Error(err)
-	}
-	if _, err := open(t, dir, repo.Settings{}).Plugin(t.Context(), "shop/price@1.0.0", ""); err == nil {
-		t.Error("without the key it is trusted")
-	}
-	_, err = repo.Open(dir, repo.Settings{Keys: []string{"RWx"}})
-	wants(t, err, "key 1: it is no public key")
 }
 
 func TestBadPackages(t *testing.T) {
@@ -349,7 +236,7 @@ func TestCheckOfAPipeline(t *testing.T) {
 		errs := repo.Check(t.Context(), d, &crawl.Pipeline{Nodes: append(slices.Clone(pipeline.Nodes), c.node)})
 		wants(t, errors.Join(errs...), c.want)
 	}
-	if err := repo.Pin(d, pipeline); err != nil || pipeline.Nodes[0].Digest != p.Digest || pipeline.Nodes[1].Digest != "" {
+	if err := repo.Pin(t.Context(), d, pipeline); err != nil || pipeline.Nodes[0].Digest != p.Digest || pipeline.Nodes[1].Digest != "" {
 		t.Errorf("%v: %+v", err, pipeline.Nodes)
 	}
 }

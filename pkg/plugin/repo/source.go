@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/builtin"
 )
@@ -26,8 +23,8 @@ type loading struct {
 	err    error
 }
 
-// Plugin implements plugin.Source: those that come with the program, and those of the directory that may be used.
-func (d *Directory) Plugin(ctx context.Context, use, digest string) (plugin.Plugin, error) {
+// Plugin implements plugin.Source: those that come with the program, and those of the store that may be used.
+func (d *Repository) Plugin(ctx context.Context, use, digest string) (plugin.Plugin, error) {
 	if p, ok := builtin.Plugin(use); ok {
 		if digest != "" {
 			return nil, &keyError{"digest", fmt.Sprintf("%s comes with the program and has none: leave it out", use)}
@@ -37,8 +34,10 @@ func (d *Directory) Plugin(ctx context.Context, use, digest string) (plugin.Plug
 	if strings.HasPrefix(use, builtin.Owner+"/") {
 		return nil, &keyError{"use", fmt.Sprintf("there is no %s: there are %s", use, ownNames())}
 	}
-	known, err := d.Digest(use)
+	known, err := d.Digest(ctx, use)
 	switch {
+	case errors.Is(err, ErrUnavailable):
+		return nil, err
 	case err != nil:
 		return nil, &keyError{"use", err.Error()}
 	case digest != "" && digest != known:
@@ -62,12 +61,17 @@ func ownNames() string {
 }
 
 // load loads a plug-in once, where it may be used.
-func (d *Directory) load(ctx context.Context, use, digest string) (plugin.Plugin, error) {
+func (d *Repository) load(ctx context.Context, use, digest string) (plugin.Plugin, error) {
 	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return nil, errors.New("the repository of plug-ins is closed")
+	}
 	l, ok := d.loaded[digest]
 	if !ok {
 		l = &loading{ready: make(chan struct{})}
 		d.loaded[digest] = l
+		d.watch() //nolint:contextcheck // until Close
 	}
 	d.mu.Unlock()
 	if !ok {
@@ -87,18 +91,19 @@ func (d *Directory) load(ctx context.Context, use, digest string) (plugin.Plugin
 	if l.err != nil {
 		return nil, l.err
 	}
+	d.ask(ctx, digest, l)
 	return l.plugin, l.plugin.allowed()
 }
 
-func (d *Directory) loadNow(ctx context.Context, use, digest string) (*watched, error) {
-	p, err := d.Package(digest)
+func (d *Repository) loadNow(ctx context.Context, use, digest string) (*watched, error) {
+	p, err := d.Package(ctx, digest)
 	if err != nil {
 		return nil, err
 	}
 	if got := p.Descriptor.Use(); got != use {
 		return nil, &keyError{"use", fmt.Sprintf("the package of %s says that it is %s", use, got)}
 	}
-	t, err := d.Trust(p)
+	t, err := d.Trust(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -119,107 +124,54 @@ func (d *Directory) loadNow(ctx context.Context, use, digest string) (*watched, 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", use, err)
 	}
-	return &watched{Plugin: made, repo: d, digest: digest}, nil
+	return &watched{Plugin: made}, nil
 }
 
 // unpack writes the files of a program, where they are not there as they should be.
-func (d *Directory) unpack(p *Package) (string, error) {
+func (d *Repository) unpack(p *Package) (string, error) {
 	dir, err := filepath.Abs(filepath.Join(d.dir, "run", hexOf(p.Digest)))
 	if err != nil {
 		return "", err
 	}
 	for _, name := range sortedNames(p.files) {
-		f, to := p.files[name], filepath.Join(dir, filepath.FromSlash(name))
-		if had, err := os.ReadFile(to); err == nil && string(had) == string(f.data) {
+		f, to, mode := p.files[name], filepath.Join(dir, filepath.FromSlash(name)), plainFile
+		if f.executable {
+			mode = programFile
+		}
+		if isThere(to, f.data, mode) {
 			continue
 		}
-		if err := writeOver(to, f.data); err != nil {
+		if err := writeOver(to, f.data, mode); err != nil {
 			return "", err
-		}
-		if f.executable {
-			if err := os.Chmod(to, 0o755); err != nil { //nolint:gosec // a program
-				return "", err
-			}
 		}
 	}
 	return dir, nil
 }
 
+func isThere(file string, data []byte, mode fs.FileMode) bool {
+	info, err := os.Lstat(file)
+	if err != nil || info.Mode() != mode {
+		return false
+	}
+	had, err := os.ReadFile(file)
+	return err == nil && string(had) == string(data)
+}
+
 // Close closes all plug-ins that were loaded. None is used then.
-func (d *Directory) Close() error {
+func (d *Repository) Close() error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
+	loaded, stop := d.loaded, d.stop
+	d.loaded, d.stop, d.closed = map[string]*loading{}, nil, true
+	d.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
 	var errs []error
-	for digest, l := range d.loaded {
+	for _, l := range loaded {
 		<-l.ready
 		if l.err == nil {
 			errs = append(errs, l.plugin.Plugin.Close())
 		}
-		delete(d.loaded, digest)
 	}
 	return errors.Join(errs...)
-}
-
-// watched is a plug-in that fails once it was disabled. Who uses it does not close it: others may use it too.
-type watched struct {
-	plugin.Plugin
-	repo   *Directory
-	digest string
-
-	asked atomic.Int64 // when it was asked last whether it is disabled, in nanoseconds
-	off   atomic.Bool
-	mu    sync.Mutex
-}
-
-// watchEvery is how often it is asked whether a plug-in was disabled.
-const watchEvery = 2 * time.Second
-
-// allowed returns ErrDisabled where the plug-in was disabled.
-func (w *watched) allowed() error {
-	now := w.repo.set.Now().UnixNano()
-	if last := w.asked.Load(); now-last > int64(watchEvery) && w.mu.TryLock() {
-		if said, err := w.repo.word(w.digest); err == nil {
-			w.off.Store(said.Level == Disabled)
-		}
-		w.asked.Store(now)
-		w.mu.Unlock()
-	}
-	if w.off.Load() {
-		return ErrDisabled
-	}
-	return nil
-}
-
-// Configure implements plugin.Plugin.
-func (w *watched) Configure(ctx context.Context, at crawl.Point, with map[string]any) (plugin.Instance, error) {
-	i, err := w.Plugin.Configure(ctx, at, with)
-	if err != nil {
-		return nil, err
-	}
-	return &watchedInstance{i, w}, nil
-}
-
-// Close implements plugin.Plugin.
-func (w *watched) Close() error { return nil }
-
-type watchedInstance struct {
-	plugin.Instance
-	of *watched
-}
-
-// Handle implements plugin.Instance.
-func (i *watchedInstance) Handle(ctx context.Context, call *plugin.Call) (*plugin.Answer, error) {
-	if err := i.of.allowed(); err != nil {
-		return nil, err
-	}
-	return i.Instance.Handle(ctx, call)
-}
-
-// HandleStrict implements plugin.Strict, where the tier does.
-func (i *watchedInstance) HandleStrict(ctx context.Context, call *plugin.Call) (*plugin.Answer, []string, error) {
-	if strict, ok := i.Instance.(plugin.Strict); ok {
-		return strict.HandleStrict(ctx, call)
-	}
-	a, err := i.Instance.Handle(ctx, call)
-	return a, nil, err
 }

@@ -1,12 +1,11 @@
 package repo
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -67,18 +66,18 @@ func parseKey(text string) (key, error) {
 }
 
 // sign keeps a signature of a package, after it was verified.
-func (d *Directory) sign(p *Package, signature []byte) error {
+func (d *Repository) sign(ctx context.Context, p *Package, signature []byte) error {
 	if len(d.keys) == 0 {
 		return errors.New("the signature cannot be verified: give the public key that made it (--key, or WHIRLPOOL_PLUGIN_KEYS)")
 	}
 	if _, err := d.signer(p, signature); err != nil {
 		return err
 	}
-	return writeOver(d.signatureFile(p.Digest), signature)
+	return d.store.Set(ctx, signatureName(p.Digest), signature)
 }
 
 // signer returns the id of the key that signed a package.
-func (d *Directory) signer(p *Package, signature []byte) (string, error) {
+func (d *Repository) signer(p *Package, signature []byte) (string, error) {
 	s, err := minisign.DecodeSignature(string(signature))
 	if err != nil {
 		return "", fmt.Errorf("the signature is none of minisign: %w", err)
@@ -95,53 +94,45 @@ func (d *Directory) signer(p *Package, signature []byte) (string, error) {
 	return "", errors.New("the signature is of a key that is not in the settings")
 }
 
-func (d *Directory) signatureFile(digest string) string {
-	return filepath.Join(d.dir, "signatures", hexOf(digest)+signatureSuffix)
-}
-
-func (d *Directory) trustFile(digest string) string {
-	return filepath.Join(d.dir, "trust", hexOf(digest))
-}
-
 // Approve says that a plug-in may be used.
-func (d *Directory) Approve(digest, by string) error {
-	return d.say(digest, word{Approved, by, d.set.Now().UTC(), ""})
+func (d *Repository) Approve(ctx context.Context, digest, by string) error {
+	return d.say(ctx, digest, word{Approved, by, d.set.Now().UTC(), ""})
 }
 
 // Disable says that a plug-in must not be used. Crawls that use it call it no more within a few seconds.
-func (d *Directory) Disable(digest, by, why string) error {
-	return d.say(digest, word{Disabled, by, d.set.Now().UTC(), why})
+func (d *Repository) Disable(ctx context.Context, digest, by, why string) error {
+	return d.say(ctx, digest, word{Disabled, by, d.set.Now().UTC(), why})
 }
 
-func (d *Directory) say(digest string, w word) error {
-	if _, err := d.Package(digest); err != nil {
+func (d *Repository) say(ctx context.Context, digest string, w word) error {
+	if _, err := d.Package(ctx, digest); err != nil {
 		return err
 	}
 	text, err := json.Marshal(w)
 	if err != nil {
 		return err
 	}
-	return writeOver(d.trustFile(digest), text)
+	return d.store.Set(ctx, trustName(digest), text)
 }
 
 // word returns what an administrator said of a plug-in; the zero value: nothing.
-func (d *Directory) word(digest string) (w word, err error) {
-	if err = readJSON(d.trustFile(digest), &w); errors.Is(err, fs.ErrNotExist) {
+func (d *Repository) word(ctx context.Context, digest string) (w word, err error) {
+	if err = d.get(ctx, trustName(digest), &w); errors.Is(err, fs.ErrNotExist) {
 		return word{}, nil
 	}
 	return w, err
 }
 
 // Trust says how far a plug-in is trusted.
-func (d *Directory) Trust(p *Package) (Trust, error) {
-	w, err := d.word(p.Digest)
+func (d *Repository) Trust(ctx context.Context, p *Package) (Trust, error) {
+	w, err := d.word(ctx, p.Digest)
 	if err != nil {
 		return Trust{}, err
 	}
 	t := Trust{Level: w.Level, By: w.By, At: w.At, Why: w.Why}
-	signature, err := os.ReadFile(d.signatureFile(p.Digest))
+	signature, err := d.store.Get(ctx, signatureName(p.Digest))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Trust{}, err
+		return Trust{}, away(d.store, err)
 	}
 	if err == nil {
 		if t.Signer, err = d.signer(p, signature); err == nil && t.Level == "" {
@@ -157,7 +148,7 @@ func (d *Directory) Trust(p *Package) (Trust, error) {
 }
 
 // wants says what is missing for a plug-in to be usable; empty: nothing.
-func (d *Directory) wants(desc *plugin.Descriptor, level Level) string {
+func (d *Repository) wants(desc *plugin.Descriptor, level Level) string {
 	approve := fmt.Sprintf("`whirlpool plugin approve %s`", desc.Use())
 	switch {
 	case level == Disabled:

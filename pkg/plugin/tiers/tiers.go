@@ -34,7 +34,22 @@ type hosted struct {
 // Close implements plugin.Plugin.
 func (h *hosted) Close() error { return errors.Join(h.Plugin.Close(), h.host.Close()) }
 
+// loadModule compiles a module, or takes it from the cache. A cache that does not work makes that slower and nothing
+// else.
 func loadModule(ctx context.Context, cache string, p *repo.Package) (plugin.Plugin, error) {
+	m, err := loadFrom(ctx, cache, p)
+	if err == nil {
+		return m, nil
+	}
+	m, plain := loadFrom(ctx, "", p)
+	if plain != nil {
+		return nil, plain
+	}
+	slog.Warn("the cache of compiled plug-ins does not work: each program compiles them itself", "dir", cache, "plugin", p.Descriptor.Use(), "error", err)
+	return m, nil
+}
+
+func loadFrom(ctx context.Context, cache string, p *repo.Package) (plugin.Plugin, error) {
 	host, err := wasm.New(wasm.Config{Cache: cache})
 	if err != nil {
 		return nil, err

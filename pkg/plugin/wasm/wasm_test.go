@@ -18,6 +18,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/wasm"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/wasmtest"
 )
 
 var descriptor = &plugin.Descriptor{Name: "x/y", Version: "1.0.0", Entry: "plugin.wasm", Limits: plugin.Limits{Memory: 32 << 20},
@@ -208,8 +209,15 @@ func TestManyCallsAtOnce(t *testing.T) {
 	if err := i.Close(); err != nil {
 		t.Error(err)
 	}
-	if n := runtime.NumGoroutine(); n > before+2 {
-		t.Errorf("%d goroutines, %d before", n, before)
+	late := time.After(time.Minute)
+	for n := runtime.NumGoroutine(); n > before+2; n = runtime.NumGoroutine() { // those of tests before may end meanwhile
+		select {
+		case <-t.Context().Done():
+			return
+		case <-late:
+			t.Fatalf("%d goroutines, %d before", n, before)
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }
 
@@ -223,18 +231,18 @@ func TestModulesThatAreNone(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	fine := tiny{abi: 1, alloc: 4096, answer: `{"action":"pass"}`}
+	fine := wasmtest.Module{ABI: 1, Alloc: 4096, Answer: `{"action":"pass"}`}
 	for name, c := range map[string]struct {
 		module []byte
 		serves crawl.Point
 		want   string
 	}{
 		"no module":      {[]byte("hello"), crawl.AtDocument, "is no WASM module"},
-		"another import": {tiny{abi: 1, imports: "env"}.assemble(), crawl.AtDocument, "imports env.f"},
-		"lacks alloc":    {tiny{abi: 1, without: "wp_alloc"}.assemble(), crawl.AtDocument, "does not export wp_alloc"},
-		"lacks a point":  {fine.assemble(), crawl.AtRecord, "does not export wp_record"},
-		"other type":     {tiny{abi: 1, noResult: true}.assemble(), crawl.AtDocument, "other parameters or results"},
-		"output":         {fine.assemble(), crawl.AtOutput, "cannot serve"},
+		"another import": {wasmtest.Module{ABI: 1, Imports: "env"}.Bytes(), crawl.AtDocument, "imports env.f"},
+		"lacks alloc":    {wasmtest.Module{ABI: 1, Without: "wp_alloc"}.Bytes(), crawl.AtDocument, "does not export wp_alloc"},
+		"lacks a point":  {fine.Bytes(), crawl.AtRecord, "does not export wp_record"},
+		"other type":     {wasmtest.Module{ABI: 1, NoResult: true}.Bytes(), crawl.AtDocument, "other parameters or results"},
+		"output":         {fine.Bytes(), crawl.AtOutput, "cannot serve"},
 	} {
 		d := *descriptor
 		d.Serves = []plugin.Serves{{Point: c.serves}}
@@ -242,7 +250,7 @@ func TestModulesThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
 		}
 	}
-	two := tiny{abi: 2}.assemble()
+	two := wasmtest.Module{ABI: 2}.Bytes()
 	p, err := h.Load(t.Context(), descriptor, two)
 	if err != nil {
 		t.Fatal(err)
@@ -258,25 +266,21 @@ func TestAnswersOfTinyModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		m    tiny
+		m    wasmtest.Module
 		want error
 	}{
-		"pass":                {tiny{answer: `{"action":"pass"}`}, nil},
-		"no JSON":             {tiny{answer: `hello`}, plugin.ErrAnswer},
-		"wrong type":          {tiny{answer: `{"action":"patch","patch":{"title":7}}`}, plugin.ErrAnswer},
-		"outside":             {tiny{answer: `{}`, at: 65530, size: 100}, plugin.ErrAnswer},
-		"far outside":         {tiny{answer: `{}`, at: -1, size: 10}, plugin.ErrAnswer},
-		"larger than allowed": {tiny{answer: `{}`, size: 2 << 20}, plugin.ErrOutput},
-		"negative size":       {tiny{answer: `{}`, size: -5}, plugin.ErrOutput},
-		"alloc outside":       {tiny{answer: `{}`, alloc: 65535}, plugin.ErrAnswer},
-		"endless":             {tiny{answer: `{}`, endless: true}, plugin.ErrTimeout},
+		"pass":                {wasmtest.Module{Answer: `{"action":"pass"}`}, nil},
+		"no JSON":             {wasmtest.Module{Answer: `hello`}, plugin.ErrAnswer},
+		"wrong type":          {wasmtest.Module{Answer: `{"action":"patch","patch":{"title":7}}`}, plugin.ErrAnswer},
+		"outside":             {wasmtest.Module{Answer: `{}`, At: 65530, Size: 100}, plugin.ErrAnswer},
+		"far outside":         {wasmtest.Module{Answer: `{}`, At: -1, Size: 10}, plugin.ErrAnswer},
+		"larger than allowed": {wasmtest.Module{Answer: `{}`, Size: 2 << 20}, plugin.ErrOutput},
+		"negative size":       {wasmtest.Module{Answer: `{}`, Size: -5}, plugin.ErrOutput},
+		"alloc outside":       {wasmtest.Module{Answer: `{}`, Alloc: 65535}, plugin.ErrAnswer},
+		"endless":             {wasmtest.Module{Answer: `{}`, Endless: true}, plugin.ErrTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.m.abi = 1
-			if c.m.alloc == 0 {
-				c.m.alloc = 4096
-			}
-			p, err := h.Load(t.Context(), descriptor, c.m.assemble())
+			p, err := h.Load(t.Context(), descriptor, c.m.Bytes())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -309,7 +313,7 @@ func FuzzAnswers(f *testing.F) {
 		if len(answer) > 2000 {
 			return
 		}
-		p, err := h.Load(t.Context(), descriptor, tiny{abi: 1, alloc: 4096, answer: string(answer)}.assemble())
+		p, err := h.Load(t.Context(), descriptor, wasmtest.Module{ABI: 1, Alloc: 4096, Answer: string(answer)}.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -196,11 +196,12 @@ func (w *builder) value(key string, v any) {
 	}
 }
 
-// item appends an item of a list: what a policy selected, or a plug-in made, is an object.
+// item appends an item of a list: what a policy selected, or a plug-in made, is an object. A list in a list is stored
+// as JSON text: some servers that speak MongoDB's protocol take no nested arrays.
 func (w *builder) item(key string, v any) {
 	object, ok := v.(map[string]any)
 	if !ok {
-		w.value(key, v)
+		w.scalar(key, v)
 		return
 	}
 	w.startIn(bson.TypeEmbeddedDocument, key)

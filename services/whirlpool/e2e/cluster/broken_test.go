@@ -24,6 +24,7 @@ const (
 	faultAck   = "ack"   // messages are acknowledged before their effects
 	faultGap   = "gap"   // no fault: between a page and its outcome passes a time in which the page is stored
 	faultHaste = "haste" // a frontier does not wait for what its predecessor leased
+	faultStale = "stale" // a parser, and nothing else, that keeps to the pipeline a job began with
 )
 
 func runBroken(fault string, args []string) int {
@@ -33,14 +34,36 @@ func runBroken(fault string, args []string) int {
 		faultAck:   func(d *node.Deps) { d.Bus = hurry{d.Bus} },
 		faultGap:   func(d *node.Deps) { d.Bus = gap{d.Bus} },
 		faultHaste: func(d *node.Deps) { d.BeforeRecover, d.BeforeLease = nil, nil },
+		faultStale: func(d *node.Deps) { d.Jobs = stale{d.Jobs} },
 	}[fault]
 	if !ok {
 		fmt.Fprintf(os.Stderr, "fault %q is unknown\n", fault)
 		return 2
 	}
+	var roles []node.Role // all
+	if fault == faultStale {
+		roles = append(roles, node.Parser)
+	}
 	return process.Run("node", args, func(ctx context.Context, p *process.Program) error {
-		return node.Cluster{Decorate: decorate}.Run(ctx, p)
+		return node.Cluster{Decorate: decorate}.Run(ctx, p, roles...)
 	})
+}
+
+// stale are jobs whose pipelines never change.
+type stale struct{ crawl.Jobs }
+
+func (s stale) JobAt(ctx context.Context, id crawl.JobID, epoch uint32) (*crawl.Job, error) {
+	job, err := s.Jobs.JobAt(ctx, id, epoch)
+	if err != nil {
+		return nil, err
+	}
+	first, err := s.Jobs.JobAt(ctx, id, 1)
+	if err != nil {
+		return nil, err
+	}
+	out := *job
+	out.Pipeline = first.Pipeline
+	return &out, nil
 }
 
 // stutter is a bus that delivers every message to its handler twice, the second time marked as redelivered, and

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -27,24 +25,37 @@ type Settings struct {
 	Processes bool                   // programs may run, where they are approved
 	Unsigned  bool                   // plug-ins that nobody vouches for may run: for dry runs and tests
 	Now       func() time.Time       // nil: time.Now
+	Watch     time.Duration          // between two looks whether a plug-in in use was disabled; 0: 3 s
 }
 
-// Directory is a repository in a directory. Several programs may use one at a time. It is safe for concurrent use.
-type Directory struct {
-	dir  string
-	set  Settings
-	keys []key
+// ErrUnavailable says that a repository cannot be asked just now. It may be there again soon.
+var ErrUnavailable = plugin.ErrUnavailable
+
+// Repository is a repository over a Store. Several programs may use one store at a time. It is safe for concurrent use.
+type Repository struct {
+	store Store
+	dir   string // of this machine: files of programs
+	set   Settings
+	keys  []key
 
 	mu     sync.Mutex
 	loaded map[string]*loading // by digest
+	stop   func()              // ends the watch; nil: there is none yet
+	closed bool
 }
 
-// Open opens a repository; the directory is made with the first plug-in.
-func Open(dir string, set Settings) (*Directory, error) {
+// Open opens a repository in a directory, which is made with the first plug-in.
+func Open(dir string, set Settings) (*Repository, error) { return New(Files(dir), dir, set) }
+
+// New opens a repository over a store, with a directory of this machine for the files of programs.
+func New(store Store, dir string, set Settings) (*Repository, error) {
 	if set.Now == nil {
 		set.Now = time.Now
 	}
-	d := &Directory{dir: dir, set: set, loaded: map[string]*loading{}}
+	if set.Watch <= 0 {
+		set.Watch = watchEvery
+	}
+	d := &Repository{store: store, dir: dir, set: set, loaded: map[string]*loading{}}
 	for i, text := range set.Keys {
 		k, err := parseKey(text)
 		if err != nil {
@@ -62,9 +73,10 @@ type named struct {
 }
 
 // Push keeps a package. signature is a minisign signature of its bytes; empty: none. Pushing the same again changes
-// nothing, but may add the signature.
-func (d *Directory) Push(p *Package, signature []byte) error {
-	had, err := d.named(p.Descriptor.Use())
+// nothing, but may add the signature. The name comes last: a push that was cut off leaves nothing that is seen, and can
+// be made again.
+func (d *Repository) Push(ctx context.Context, p *Package, signature []byte) error {
+	had, err := d.named(ctx, p.Descriptor.Use())
 	switch {
 	case err == nil && had.Digest != p.Digest:
 		return fmt.Errorf("%s is there already with other content (%s): a version never changes: give it another in plugin.toml",
@@ -73,20 +85,20 @@ func (d *Directory) Push(p *Package, signature []byte) error {
 		return err
 	}
 	if len(signature) > 0 {
-		if err := d.sign(p, signature); err != nil {
+		if err := d.sign(ctx, p, signature); err != nil {
 			return err
 		}
 	}
-	if err := writeNew(d.packageFile(p.Digest), p.Bytes); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := d.keep(ctx, p); err != nil {
 		return err
 	}
 	text, err := json.Marshal(named{p.Digest, d.set.Now().UTC()})
 	if err != nil {
 		return err
 	}
-	switch err := writeNew(d.nameFile(p.Descriptor.Use()), text); {
+	switch err := d.store.Add(ctx, nameName(p.Descriptor.Use()), text); {
 	case errors.Is(err, fs.ErrExist): // somebody was faster, or it is there
-		if had, err := d.named(p.Descriptor.Use()); err != nil || had.Digest != p.Digest {
+		if had, err := d.named(ctx, p.Descriptor.Use()); err != nil || had.Digest != p.Digest {
 			return errors.Join(fmt.Errorf("%s is there already with other content: give it another version", p.Descriptor.Use()), err)
 		}
 		return nil
@@ -95,48 +107,65 @@ func (d *Directory) Push(p *Package, signature []byte) error {
 	}
 }
 
-func hexOf(digest string) string { return strings.TrimPrefix(digest, "sha256:") }
-
-func (d *Directory) packageFile(digest string) string {
-	return filepath.Join(d.dir, "packages", hexOf(digest)+packageSuffix)
-}
-
-func (d *Directory) nameFile(use string) string {
-	name, version, _ := strings.Cut(use, "@")
-	return filepath.Join(d.dir, "names", filepath.FromSlash(name), version)
+// keep stores the bytes of a package. What a fault of the store made of those that are there is mended.
+func (d *Repository) keep(ctx context.Context, p *Package) error {
+	err := d.store.Add(ctx, packageName(p.Digest), p.Bytes)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	had, err := d.store.Get(ctx, packageName(p.Digest))
+	if err == nil && DigestOf(had) == p.Digest {
+		return nil
+	}
+	return d.store.Set(ctx, packageName(p.Digest), p.Bytes)
 }
 
 // named says what a name means; fs.ErrNotExist: nothing.
-func (d *Directory) named(use string) (n named, err error) {
+func (d *Repository) named(ctx context.Context, use string) (n named, err error) {
 	if !validUse.MatchString(use) {
 		return n, fmt.Errorf("%q: want OWNER/NAME@VERSION, as in shop/price@1.2.0", use)
 	}
-	return n, readJSON(d.nameFile(use), &n)
+	return n, d.get(ctx, nameName(use), &n)
+}
+
+// get reads a value of JSON.
+func (d *Repository) get(ctx context.Context, name string, to any) error {
+	data, err := d.store.Get(ctx, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return err
+	case err != nil:
+		return away(d.store, err)
+	}
+	if err := json.Unmarshal(data, to); err != nil {
+		return fmt.Errorf("%s of %s: %w", name, d.store, err)
+	}
+	return nil
 }
 
 // Digest returns the digest of a name OWNER/NAME@VERSION.
-func (d *Directory) Digest(use string) (string, error) {
-	n, err := d.named(use)
+func (d *Repository) Digest(ctx context.Context, use string) (string, error) {
+	n, err := d.named(ctx, use)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", d.unknown(use)
+		return "", d.unknown(ctx, use)
 	}
 	return n.Digest, err
 }
 
 // Package reads the package of a digest, and verifies it.
-func (d *Directory) Package(digest string) (*Package, error) {
+func (d *Repository) Package(ctx context.Context, digest string) (*Package, error) {
 	if !validDigest.MatchString(digest) {
 		return nil, fmt.Errorf("digest %q: want sha256: and 64 digits of 0-9 and a-f", digest)
 	}
-	data, err := os.ReadFile(d.packageFile(digest))
+	data, err := d.store.Get(ctx, packageName(digest))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no plug-in with the digest %s in %s", digest, d.dir)
+		return nil, fmt.Errorf("there is no plug-in with the digest %s in %s", digest, d.store)
 	}
 	if err != nil {
-		return nil, err
+		return nil, away(d.store, err)
 	}
 	if got := DigestOf(data); got != digest {
-		return nil, fmt.Errorf("the package %s has been changed: its digest is %s now; remove it and push it again", d.packageFile(digest), got)
+		return nil, fmt.Errorf("the package %s of %s has been changed: its digest is %s now; push it again", packageName(digest), d.store, got)
 	}
 	return Read(data)
 }
@@ -150,16 +179,18 @@ type Item struct {
 }
 
 // List returns all plug-ins, by name and version. What cannot be read is told beside them.
-func (d *Directory) List() (items []Item, err error) {
-	files, globErr := filepath.Glob(filepath.Join(d.dir, "names", "*", "*", "*"))
-	errs := []error{globErr}
-	for _, f := range files {
-		rel, err := filepath.Rel(filepath.Join(d.dir, "names"), f)
-		use := filepath.ToSlash(filepath.Dir(rel)) + "@" + filepath.Base(rel)
-		if err != nil || !validUse.MatchString(use) {
-			continue // a file of somebody else, or one that is being written
+func (d *Repository) List(ctx context.Context) (items []Item, err error) {
+	names, err := d.store.Names(ctx, namesDir)
+	if err != nil {
+		return nil, away(d.store, err)
+	}
+	var errs []error
+	for _, name := range names {
+		use, ok := useOf(name)
+		if !ok {
+			continue // a file of somebody else
 		}
-		item, err := d.Show(use)
+		item, err := d.Show(ctx, use)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", use, err))
 			continue
@@ -171,36 +202,35 @@ func (d *Directory) List() (items []Item, err error) {
 }
 
 // Show returns one plug-in.
-func (d *Directory) Show(use string) (Item, error) {
-	n, err := d.named(use)
+func (d *Repository) Show(ctx context.Context, use string) (Item, error) {
+	n, err := d.named(ctx, use)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Item{}, d.unknown(use)
+		return Item{}, d.unknown(ctx, use)
 	}
 	if err != nil {
 		return Item{}, err
 	}
-	p, err := d.Package(n.Digest)
+	p, err := d.Package(ctx, n.Digest)
 	if err != nil {
 		return Item{}, err
 	}
 	if got := p.Descriptor.Use(); got != use {
 		return Item{}, fmt.Errorf("the package of %s says that it is %s", use, got)
 	}
-	t, err := d.Trust(p)
+	t, err := d.Trust(ctx, p)
 	return Item{p.Descriptor, n.Digest, n.Pushed, t}, err
 }
 
 // unknown is the error for a name that is not there, with the versions that are.
-func (d *Directory) unknown(use string) error {
+func (d *Repository) unknown(ctx context.Context, use string) error {
 	name, _, _ := strings.Cut(use, "@")
+	found, err := d.store.Names(ctx, namesDir+name+"/")
+	if err != nil {
+		return away(d.store, err)
+	}
 	var versions []string
-	if strings.Count(name, "/") == 1 {
-		found, _ := filepath.Glob(filepath.Join(d.dir, "names", filepath.FromSlash(name), "*")) // a bad pattern finds none
-		for _, f := range found {
-			if v := filepath.Base(f); !strings.HasPrefix(v, ".") {
-				versions = append(versions, v)
-			}
-		}
+	for _, f := range found {
+		versions = append(versions, strings.TrimPrefix(f, namesDir+name+"/"))
 	}
 	if len(versions) > 0 {
 		return fmt.Errorf("there is no plug-in %s: of %s there are %s", use, name, strings.Join(versions, ", "))
@@ -209,10 +239,10 @@ func (d *Directory) unknown(use string) error {
 }
 
 // All returns what jobs may name: the plug-ins that come with the program, and those of List.
-func (d *Directory) All() (items []Item, err error) {
+func (d *Repository) All(ctx context.Context) (items []Item, err error) {
 	for _, own := range builtin.All() {
 		items = append(items, Item{Descriptor: own, Trust: Trust{Level: OwnCode, Usable: true}})
 	}
-	list, err := d.List()
+	list, err := d.List(ctx)
 	return append(items, list...), err
 }

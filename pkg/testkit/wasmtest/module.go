@@ -1,18 +1,19 @@
-package wasm_test
+// Package wasmtest makes small WASM modules of the interface whirlpool:1 by hand, without a compiler.
+package wasmtest
 
 import "encoding/binary"
 
-// tiny assembles a module by hand: what wp_alloc, wp_configure and wp_document return are constants.
-type tiny struct {
-	abi      int32
-	alloc    int32
-	answer   string // at address 1024
-	at       int32  // where it says that the answer lies; 0: where it does
-	size     int32  // how long it says that it is; 0: as long as it is
-	without  string // an export that it lacks
-	imports  string // a module that it imports a function "f" from
-	endless  bool   // wp_document is an endless loop
-	noResult bool   // wp_document has another type
+// Module is what a module does at the point document: it returns constants.
+type Module struct {
+	ABI      int32  // version of the interface that it speaks; 0: 1
+	Alloc    int32  // what wp_alloc returns; 0: 4096
+	Answer   string // at address 1024
+	At       int32  // where it says that the answer lies; 0: where it does
+	Size     int32  // how long it says that it is; 0: as long as it is
+	Without  string // an export that it lacks
+	Imports  string // a module that it imports a function "f" from
+	Endless  bool   // wp_document is an endless loop
+	NoResult bool   // wp_document has another type
 }
 
 func section(id byte, content []byte) []byte {
@@ -50,31 +51,35 @@ func i32(n int32) []byte { return append([]byte{0x41}, sleb(int64(n))...) }
 
 func i64(n int64) []byte { return append([]byte{0x42}, sleb(n)...) }
 
-func (t tiny) assemble() []byte {
-	at, size := t.at, t.size
+// Bytes assembles the module.
+func (t Module) Bytes() []byte {
+	version, alloc, at, size := max(t.ABI, 1), t.Alloc, t.At, t.Size
+	if alloc == 0 {
+		alloc = 4096
+	}
 	if at == 0 {
 		at = 1024
 	}
 	if size == 0 {
-		size = int32(len(t.answer))
+		size = int32(len(t.Answer))
 	}
 	answer := i64(int64(uint32(at))<<32 | int64(uint32(size)))
-	if t.endless {
+	if t.Endless {
 		answer = append([]byte{0x03, 0x40, 0x0c, 0x00, 0x0b}, answer...) // loop br 0 end
 	}
 	document := byte(2)
-	if t.noResult {
+	if t.NoResult {
 		document, answer = 1, i32(0)
 	}
 	first := byte(0)
 	var imports []byte
-	if t.imports != "" {
+	if t.Imports != "" {
 		first = 1
-		imports = section(2, vec(append(append(name(t.imports), name("f")...), 0x00, 0x00)))
+		imports = section(2, vec(append(append(name(t.Imports), name("f")...), 0x00, 0x00)))
 	}
 	exports := [][]byte{append(name("memory"), 0x02, 0x00)}
 	for i, n := range []string{"whirlpool_abi", "wp_alloc", "wp_configure", "wp_document"} {
-		if n != t.without {
+		if n != t.Without {
 			exports = append(exports, append(name(n), 0x00, first+byte(i)))
 		}
 	}
@@ -84,7 +89,7 @@ func (t tiny) assemble() []byte {
 	out = append(out, section(3, vec([]byte{0}, []byte{1}, []byte{2}, []byte{document}))...)
 	out = append(out, section(5, vec([]byte{0x00, 1}))...)
 	out = append(out, section(7, vec(exports...))...)
-	out = append(out, section(10, vec(code(i32(t.abi)...), code(i32(t.alloc)...), code(i64(0)...), code(answer...)))...)
+	out = append(out, section(10, vec(code(i32(version)...), code(i32(alloc)...), code(i64(0)...), code(answer...)))...)
 	data := append(append([]byte{0x00}, i32(1024)...), 0x0b)
-	return append(out, section(11, vec(append(data, name(t.answer)...)))...)
+	return append(out, section(11, vec(append(data, name(t.Answer)...)))...)
 }
