@@ -31,7 +31,7 @@ export function read(source: string): Read {
   const doc = parseDocument(source);
   if (doc.errors.length) {
     const e = doc.errors[0]!;
-    return { parts: [], fault: { message: e.message.split("\n")[0]!.replace(/ at line .*/, ""), line: e.linePos?.[0].line ?? 0 } };
+    return { parts: [], fault: { message: e.code === "MULTIPLE_DOCS" ? "These are several documents: one definition is one, without --- in it" : e.message.split("\n")[0]!.replace(/ at line .*/, ""), line: e.linePos?.[0].line ?? 0 } };
   }
   let plain: { pipeline?: { nodes?: unknown } } | null;
   try {

@@ -17,7 +17,7 @@ interface SaveProps {
   base: { source: string; version: number };
   bad: boolean;
   running: Execution | undefined;
-  later: boolean; // somebody saved meanwhile: that is settled first
+  later: number; // the version that somebody saved meanwhile, which is settled first; 0: nobody did
   saved: (v: Version) => void;
   applied: (a: Applied) => void;
   tell: (what: string) => void;
@@ -131,8 +131,8 @@ export function Save({ w, source, base, bad, later, running, saved, applied, tel
 
   return (
     <>
-      <Act role="user" kind="primary" disabled={bad || later || !saveable} run={async () => (setPatch(null), setProblem(null), box.current?.showModal())}>
-        {w ? `Save as version ${base.version + 1}` : "Save"}
+      <Act role="user" kind="primary" disabled={bad || later > 0 || !saveable} run={async () => (setPatch(null), setProblem(null), box.current?.showModal())}>
+        {w ? `Save as version ${Math.max(base.version, later) + 1}` : "Save"}
       </Act>
       <dialog ref={box} aria-label="Save">
         <form onSubmit={(e) => void save(e)}>
@@ -204,7 +204,8 @@ export function Later({ w, since, changed, mine, theirs }: LaterProps) {
         <strong>
           Version {w.current} was saved meanwhile{v.data?.author ? ` by ${plain(v.data.author)}` : ""}.
         </strong>{" "}
-        {plain(v.data?.message)} {changed && "What you have made is here still, and not saved. Kept, it becomes the version after theirs and takes back what they changed; taken, theirs is shown instead."}
+        {v.data?.message && <>“{plain(v.data.message)}” </>}
+        {changed && "What you have made is here still, and not saved. Kept, it becomes the version after theirs and takes back what they changed; taken, theirs is shown instead."}
         {changes.length > 0 && (
           <details>
             <summary>What it changed</summary>

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import type { Checked, Execution, PipelineNow, Plugin, PluginList, Version, Workflow } from "../api/types";
 import { keyOf, type Board, type Placing } from "../composer/board";
-import { add, duplicate, freeID, move, partsAt, put, read, remove, type Part, type Point } from "../composer/document";
+import { add, duplicate, freeID, move, partsAt, points, put, read, remove, type Part, type Point } from "../composer/document";
 import { forget, keep, kept, type Draft } from "../composer/draft";
 import { Form } from "../composer/form";
 import { Graph, figureLine } from "../composer/graph";
@@ -83,6 +83,7 @@ function Composer({ w, saved, draft, discarded, plugins }: Props) {
   const [restored, setRestored] = useState(!!draft);
   const [placing, setPlacing] = useState<Placing | null>(null);
   const [told, setTold] = useState("");
+  const [line, setLine] = useState(0); // of the text, that is to be shown
   const [applied, setApplied] = useState<Applied | null>(null);
   const focusNext = useRef("");
   const source = history.now;
@@ -256,7 +257,7 @@ function Composer({ w, saved, draft, discarded, plugins }: Props) {
         <button type="button" aria-pressed={params.get("try") === "1"} onClick={() => set({ try: params.get("try") ? undefined : "1" })}>
           Dry run
         </button>
-        <Save w={w} source={source} base={base} bad={(checked?.faults.length ?? 0) > 0 || !!fault} later={later > 0} running={running} saved={(v) => setBase({ source: v.source, version: v.number })} applied={setApplied} tell={setTold} />
+        <Save w={w} source={source} base={base} bad={(checked?.faults.length ?? 0) > 0 || !!fault} later={later} running={running} saved={(v) => setBase({ source: v.source, version: v.number })} applied={setApplied} tell={setTold} />
       </Head>
       <p className="hidden" role="status">
         {told}
@@ -291,6 +292,21 @@ function Composer({ w, saved, draft, discarded, plugins }: Props) {
           theirs={(v) => (history.set(v.source), setBase({ source: v.source, version: v.number }), setTold("Undo brings yours back"))}
         />
       )}
+      {parts
+        .filter((p) => !points.includes(p.at))
+        .map((p) => (
+          <Notice
+            key={keyOf(p)}
+            tone="bad"
+            action={
+              <button type="button" onClick={() => board.open(p)}>
+                Open it
+              </button>
+            }
+          >
+            <strong>{plain(p.id) || "A node without a name"} stands nowhere:</strong> {p.at ? <>there is no point “{plain(p.at, 60)}”</> : "it names no point"}. Graph and list show it when it has one: {points.join(", ")}.
+          </Notice>
+        ))}
       {applied && <Undo of={applied} done={() => setApplied(null)} />}
       {placing && (
         <div className="c-placing" role="note">
@@ -305,7 +321,7 @@ function Composer({ w, saved, draft, discarded, plugins }: Props) {
       <div className={open ? "c-work with-side" : "c-work"}>
         <div className="c-main">
           {fault && view !== "yaml" ? (
-            <Notice tone="bad" action={<button type="button" onClick={() => set({ view: "yaml" })}>Mend it</button>}>
+            <Notice tone="bad" action={<button type="button" onClick={() => (setLine(fault.line), set({ view: "yaml" }))}>Mend it</button>}>
               <strong>The text cannot be read{fault.line ? `: line ${fault.line}` : ""}.</strong> {plain(fault.message)}. Graph and list show it again when it is mended.
             </Notice>
           ) : view === "graph" ? (
@@ -315,10 +331,10 @@ function Composer({ w, saved, draft, discarded, plugins }: Props) {
           ) : (
             <label className="field">
               <span>Definition (YAML): graph and list show the same text</span>
-              <textarea className="c-text" rows={28} spellCheck={false} value={source} onChange={(e) => history.set(e.target.value, "text")} />
+              <textarea ref={(t) => void (t && line > 0 && (showLine(t, line), setLine(0)))} className="c-text" rows={28} spellCheck={false} value={source} onChange={(e) => history.set(e.target.value, "text")} />
             </label>
           )}
-          <Faults checked={checked} fault={fault} open={(p) => board.open(p)} parts={parts} />
+          <Faults checked={checked} fault={fault} open={(p) => board.open(p)} show={(n) => (setLine(n), set({ view: "yaml" }))} parts={parts} />
         </div>
         {side === "add" ? (
           <Side title={addPoint ? `Add at ${addPoint}` : "Add a node"} close={close}>
@@ -372,6 +388,15 @@ function Composer({ w, saved, draft, discarded, plugins }: Props) {
   );
 }
 
+/** Goes to a line of a text and marks it. */
+function showLine(t: HTMLTextAreaElement, line: number) {
+  const lines = t.value.split("\n");
+  const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+  t.focus();
+  t.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0));
+  t.scrollTop = (t.scrollHeight * Math.max(0, line - 6)) / lines.length;
+}
+
 function Side({ title, sub, close, children }: { title: string; sub?: ReactNode; close: () => void; children: ReactNode }) {
   return (
     <aside className="c-side" aria-label={title}>
@@ -393,7 +418,15 @@ function useRunning(slug: string | undefined): Execution | undefined {
   return list.data?.items.find((x) => !terminal.includes(x.state));
 }
 
-function Faults({ checked, fault, parts, open }: { checked: Checked | null; fault: { message: string; line: number } | null; parts: Part[]; open: (p: Part) => void }) {
+interface FaultsProps {
+  checked: Checked | null;
+  fault: { message: string; line: number } | null;
+  parts: Part[];
+  open: (p: Part) => void;
+  show: (line: number) => void;
+}
+
+function Faults({ checked, fault, parts, open, show }: FaultsProps) {
   if (fault || !checked || checked.faults.length + checked.warnings.length === 0) return null;
   return (
     <ul className="c-faults" aria-label="What is wrong with it" aria-live="polite">
@@ -406,8 +439,12 @@ function Faults({ checked, fault, parts, open }: { checked: Checked | null; faul
                 <button type="button" className="c-link" onClick={() => open(p)}>
                   {plain(p.id) || "no name"}
                 </button>
+              ) : f.line ? (
+                <button type="button" className="c-link" onClick={() => show(f.line!)}>
+                  line {f.line}
+                </button>
               ) : (
-                `line ${f.line ?? "?"}`
+                "the definition"
               )}
             </span>
             <span>{plain(f.message.replace(/^pipeline\.nodes\[\d+\]\./, ""))}</span>

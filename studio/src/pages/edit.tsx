@@ -30,7 +30,7 @@ export default function EditPage({ x }: { x: Execution }) {
         const now = l.items.find((r) => r.state === "active");
         return (
           <>
-            {now && (isOver(x) ? <p className="muted">It has ended: its settings stay as they were. Resumed, they can be changed again.</p> : <Form path={path} x={x} now={now} done={after} />)}
+            {now && (isOver(x) ? <p className="muted" style={{ marginTop: "var(--s-4)" }}>It has ended: its settings stay as they were.{x.state !== "cancelled" && " Resume it to change them."}</p> : <Form path={path} x={x} now={now} done={after} />)}
             <section>
               <div className="section-head">
                 <h2>Revisions</h2>
@@ -54,7 +54,7 @@ export default function EditPage({ x }: { x: Execution }) {
                   key: "undo",
                   label: "Undo",
                   cell: (r) =>
-                    r.epoch > 1 && (r.state === "active" || r.state === "superseded") ? (
+                    r.epoch > 1 && !isOver(x) && (r.state === "active" || r.state === "superseded") ? (
                       <Act role="operator" run={() => call("POST", `${path}/revisions/${r.epoch}:undo`, { body: { epoch: now?.epoch } }).then(after)}>
                         Undo {r.epoch}
                       </Act>
@@ -110,6 +110,7 @@ function Form({ path, x, now, done }: { path: string; x: Execution; now: Revisio
     <form
       onSubmit={(e) => {
         e.preventDefault();
+        if (asked?.source === text && asked.epoch === base.epoch) return; // it stands there
         setPreview(null);
         setAsked({ source: text, epoch: base.epoch });
       }}
@@ -137,52 +138,52 @@ function Form({ path, x, now, done }: { path: string; x: Execution; now: Revisio
           </Notice>
         </div>
       )}
-      <label className="field" style={{ marginTop: "var(--s-4)" }}>
-        <span>Settings, as in a job file (YAML or JSON)</span>
-        <textarea
-          className="mono"
-          rows={Math.min(28, Math.max(12, base.text.split("\n").length + 1))}
-          spellCheck={false}
-          aria-invalid={faults.length > 0 || undefined}
-          aria-describedby={faults.length > 0 ? "settings-faults" : undefined}
-          value={text}
-          onChange={(e) => history.set(e.target.value, "text")}
-        />
-      </label>
-      <ul id="settings-faults" aria-label="What is wrong with it" aria-live="polite">
-        {faults.map((f, i) => (
-          <li key={i} className="word-bad">
-            {f.line ? `Line ${f.line}: ` : ""}
-            {plain(f.key && !f.message.startsWith(f.key) ? `${f.key}: ${f.message}` : f.message, 500)}
-          </li>
-        ))}
-      </ul>
-      <div className="bar" style={{ marginTop: "var(--s-3)" }}>
-        <button type="submit" className={seen ? undefined : "primary"} disabled={!changed || later || faults.length > 0}>
-          Preview
-        </button>
-        <Act role="operator" kind={seen ? "primary" : undefined} run={apply} disabled={!seen || !changed || later} why="Look at the preview first">
-          Apply
-        </Act>
-        <button type="button" onClick={history.undo} disabled={!history.undo}>
-          Undo typing
-        </button>
-        <button type="button" onClick={history.redo} disabled={!history.redo}>
-          Redo
-        </button>
-        <span className="muted small">{changed ? "not applied" : `as in revision ${base.epoch}`}</span>
-      </div>
-      {asked && (
-        <div className={seen ? undefined : "stale"}>
-          <EditPreview execution={x.id} edit={asked} onPreview={setPreview} />
+      <div className="settings">
+        <label className="field">
+          <span>Settings, as in a job file (YAML or JSON)</span>
+          <textarea
+            className="mono"
+            rows={30}
+            spellCheck={false}
+            aria-invalid={faults.length > 0 || undefined}
+            aria-describedby={faults.length > 0 ? "settings-faults" : undefined}
+            value={text}
+            onChange={(e) => history.set(e.target.value, "text")}
+          />
+        </label>
+        <div>
+          <div className="bar">
+            <button type="submit" className={seen ? undefined : "primary"} disabled={!changed || later || faults.length > 0}>
+              Preview
+            </button>
+            <Act role="operator" kind={seen ? "primary" : undefined} run={apply} disabled={!seen || !changed || later} why="Look at the preview first">
+              Apply
+            </Act>
+            <button type="button" onClick={history.undo} disabled={!history.undo}>
+              Undo typing
+            </button>
+            <button type="button" onClick={history.redo} disabled={!history.redo}>
+              Redo
+            </button>
+            <span className="muted small">{changed ? "not applied" : `as in revision ${base.epoch}`}</span>
+          </div>
+          <ul id="settings-faults" style={{ marginTop: "var(--s-2)" }} aria-label="What is wrong with it" aria-live="polite">
+            {faults.map((f, i) => (
+              <li key={i} className="word-bad">
+                {f.line ? `Line ${f.line}: ` : ""}
+                {plain(f.key && !f.message.startsWith(f.key) ? `${f.key}: ${f.message}` : f.message, 500)}
+              </li>
+            ))}
+          </ul>
+          {asked?.source === text && <EditPreview execution={x.id} edit={asked} onPreview={setPreview} />}
         </div>
-      )}
+      </div>
     </form>
   );
 }
 
-/** The settings as a job file has them: the lines of a blacklist stand in its file. */
+/** The settings as a job file has them: what is not set is left out, and the lines of a blacklist stand in its file. */
 function written(r: Revision): string {
-  const { blacklist_entries: _, ...job } = (r.job ?? {}) as Record<string, unknown>;
-  return stringify(job, { lineWidth: 0 });
+  const set = Object.entries((r.job ?? {}) as Record<string, unknown>).filter(([key, v]) => v !== null && key !== "blacklist_entries" && key !== "id");
+  return stringify(Object.fromEntries(set), { lineWidth: 0 });
 }
