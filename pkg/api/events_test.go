@@ -90,6 +90,7 @@ func (w *world) taken(t *testing.T, n int64) {
 }
 
 func TestTheStreamGoesOnAfterTheLastEvent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for range 300 {
 		w.service.tell(event("workflow.created", ""))
@@ -112,6 +113,7 @@ func TestTheStreamGoesOnAfterTheLastEvent(t *testing.T) {
 
 // A reader whose connection broke before its first event misses none of those that came meanwhile.
 func TestAStreamThatToldNothingGoesOnFromItsPlace(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for range 3 {
 		w.service.tell(event("execution.n", "w-1"))
@@ -128,6 +130,7 @@ func TestAStreamThatToldNothingGoesOnFromItsPlace(t *testing.T) {
 }
 
 func TestAGapThatIsTooLargeIsTold(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for range maxBehind + 50 {
 		w.service.tell(event("execution.n", "w-1"))
@@ -287,6 +290,7 @@ func (s *slowFirst) Write(b []byte) (int, error) {
 func (s *slowFirst) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 func TestAReaderMissesNoEventAfterItsFirstLine(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -335,6 +339,7 @@ func TestTheHeadOfAStreamEnds(t *testing.T) {
 
 // A reader may know an event from a list before the hub has read it: it is not ahead of all events.
 func TestAReaderAheadOfTheHub(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.service.tell(event("execution.started", "w-1"))
 	await(t, "the event", func() bool { last, _ := w.s.hub.now(); return last == 1 })

@@ -99,6 +99,9 @@ func TestHostileDocumentsHarmNothing(t *testing.T) {
 
 // What takes too long is killed, and told so; so is a process that dies.
 func TestWhatTakesTooLongIsKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	p := newPool(t, func(c *Config) { c.Workers = 1 })
 	open(t, p, request("application/pdf", pdfPages(1)))
 	pages := 10_000

@@ -81,6 +81,9 @@ func TestDocumentsGiveTextAndWhatTheySayOfThemselves(t *testing.T) {
 }
 
 func TestBoundsOfADocument(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	p := newPool(t, nil)
 	r := request("application/pdf", pdfPages(10_000))
 	got := open(t, p, r)

@@ -63,6 +63,9 @@ func serveWeb(t testing.TB, cfg fakeweb.Config) *fakeweb.Server {
 
 // What is told of a crawl is what its ledger has, and its store.
 func TestARealCrawl(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	w := newWorld(t)
 	srv := serveWeb(t, webOf(12, 600))
 	if err := os.MkdirAll(filepath.Join(w.dir, "executions", "f-1"), 0o755); err != nil {

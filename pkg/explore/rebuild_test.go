@@ -238,6 +238,9 @@ func TestMain(m *testing.M) {
 
 // An indexer that is killed at any instant goes on where it was.
 func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	w := newWorld(t)
 	w.site("s-1")
 	r := rand.New(rand.NewPCG(8, 9))

@@ -95,6 +95,9 @@ func dry(t *testing.T, e *node.Engine, job *crawl.Job, url string, given *tryout
 
 // Dry runs leave the stores as they are, byte for byte.
 func TestDryRunsStoreNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of waiting")
+	}
 	srv := serve(t, fakeweb.Plain(3, 40))
 	dir := t.TempDir()
 	e, _ := runEngine(t, srv, dir)
@@ -152,6 +155,9 @@ func TestDryRunsStoreNothing(t *testing.T) {
 
 // Dry runs beside a crawl of their host keep its delay, and the crawl keeps it to them.
 func TestDryRunsKeepTheDelayBesideACrawl(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of waiting")
+	}
 	const delay = 40 * time.Millisecond
 	srv := serve(t, fakeweb.Plain(1, 60))
 	e, _ := runEngine(t, srv, t.TempDir())

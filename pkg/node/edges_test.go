@@ -97,6 +97,9 @@ func links(paths ...string) string {
 
 // Redirects that lead back to where they began fail, each of them, however they were found.
 func TestLoopsOfRedirectsFail(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of waiting")
+	}
 	t.Parallel()
 	dir, base := crawlSite(t, site{
 		"/":     links("/self", "/sid", "/one", "/to", "/fro", "/hash", "/tail", "/fine", "/chain"),

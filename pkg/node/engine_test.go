@@ -126,6 +126,9 @@ func sortedPages(t *testing.T, dir string) []string {
 
 // A job of an engine leaves what `whirlpool crawl` of the same job leaves, while another runs beside it.
 func TestAJobOfAnEngineLeavesWhatACrawlOfItLeaves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	srv := serve(t, fakeweb.Plain(12, 400))
 	jobs := func(id crawl.JobID) *crawl.Job {
 		j := jobFor(srv)
@@ -159,6 +162,9 @@ func TestAJobOfAnEngineLeavesWhatACrawlOfItLeaves(t *testing.T) {
 
 // Two jobs on one host keep its delay between each other's requests.
 func TestTwoJobsOnOneHostKeepItsDelay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of waiting")
+	}
 	const delay = 40 * time.Millisecond
 	srv := serve(t, fakeweb.Plain(1, 60))
 	e, _ := runEngine(t, srv, t.TempDir())

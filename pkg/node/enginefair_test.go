@@ -35,6 +35,9 @@ func TestALargeJobDoesNotStarveASmallOne(t *testing.T) {
 
 // A job over many hosts, whose tasks would fill every place, leaves places to a job that comes later.
 func TestAJobOverManyHostsLeavesPlaces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	srv := serve(t, fakeweb.Plain(150, 6000))
 	e, _ := runEngine(t, srv, t.TempDir())
 	large, small := jobFor(srv), jobFor(srv)

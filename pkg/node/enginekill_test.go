@@ -234,6 +234,9 @@ func withoutPlace(t *testing.T, dir string) []string {
 
 // Ten jobs at once, killed at twenty instants, end as one that nobody disturbed, and their audits find nothing.
 func TestJobsOfAKilledEngineEndAsUndisturbed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	cfg := fakeweb.Plain(200, 600)
 	cfg.PageBytes = 4 << 10
 	srv := serve(t, cfg)
@@ -258,6 +261,9 @@ func TestJobsOfAKilledEngineEndAsUndisturbed(t *testing.T) {
 
 // Jobs that are discarded all the time, whatever is killed, leave nothing, and the others end as undisturbed.
 func TestDiscardsThatAreKilledLeaveNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	cfg := fakeweb.Plain(100, 500)
 	cfg.PageBytes = 4 << 10
 	srv := serve(t, cfg)

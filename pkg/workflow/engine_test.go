@@ -55,6 +55,9 @@ func realWorld(t *testing.T, dir string, srv *fakeweb.Server) *world {
 }
 
 func TestRealEngine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	srv, err := fakeweb.Serve(t.Context(), fakeweb.New(fakeweb.Plain(4, 200)), fakeweb.Options{})
 	if err != nil {
 		t.Fatal(err)

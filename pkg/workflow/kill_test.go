@@ -41,6 +41,9 @@ const killedRuns = 5
 // TestKilledAnywhere kills a process between any two of its steps, or at any moment, again and again: no state is
 // impossible, no event is missing or doubled, and all comes to its end.
 func TestKilledAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	if os.Getenv(envDir) != "" {
 		t.Skip("is the process that is killed")
 	}

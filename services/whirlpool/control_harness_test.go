@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,14 +17,26 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
-// program is the real binary, built once.
+// program is the real binary, built once; with -short this test's own, which need not be linked again.
 var program string
 
-func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+// isProgram is set for processes of the test's binary that are to be whirlpool.
+const isProgram = "WHIRLPOOL_TEST_IS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	documents.Main() // its processes have an environment of their own
+	if os.Getenv(isProgram) != "" {
+		main()
+		os.Exit(0)
+	}
+	flag.Parse()
+	os.Exit(runTests(m))
+}
 
 func runTests(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "whirlpool-test-")
@@ -33,8 +46,8 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "whirlpool.exe")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
+	if err := makeProgram(); err != nil {
+		fmt.Fprintln(os.Stderr, "make the program:", err)
 		return 1
 	}
 	code := m.Run()
@@ -42,6 +55,20 @@ func runTests(m *testing.M) int {
 		_ = web.Close()
 	}
 	return code
+}
+
+func makeProgram() error {
+	if !testing.Short() {
+		if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Setenv(isProgram, "yes"), os.Symlink(self, program))
 }
 
 // patience bounds every run of the program.

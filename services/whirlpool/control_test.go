@@ -55,6 +55,9 @@ func TestCommandsReachACrawlThatRuns(t *testing.T) {
 }
 
 func TestAStoppedCrawlResumedEndsLikeAnUndisturbedOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	ignored := make(chan os.Signal, 1)
 	signal.Notify(ignored, syscall.SIGHUP) // where the tests run under nohup, the crawl would inherit that it is ignored
 	defer signal.Stop(ignored)

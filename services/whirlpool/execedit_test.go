@@ -8,6 +8,9 @@ import (
 )
 
 func TestEditsOfAnExecutionAreListedAndTakenBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of waiting")
+	}
 	s := startServe(t)
 	file := filepath.Join(t.TempDir(), "job.yml")
 	text := "id: fruit\nseeds: [\"" + s.site.URL + "/\"]\nallow_private: true\npoliteness: {delay: 0s}\nexclude: ['/b$']\n"

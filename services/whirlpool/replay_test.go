@@ -41,6 +41,9 @@ func bury(t *testing.T, dir string, events ...crawl.Event) {
 
 // Dead letters come from any stage, but only two topics are journaled when they are published.
 func TestReplayedMessagesOfEveryTopicAreHandledWhenTheCrawlGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	tg := newTarget(t, func(j *crawl.Job) { j.Seeds, j.MaxDepth = j.Seeds[:1], 0 })
 	must(t, tg.args...)
 	seed := parseURL(t, web.Web().Seeds()[0])

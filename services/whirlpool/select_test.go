@@ -103,6 +103,9 @@ func checkBoard(t *testing.T, home string, pages map[string]*crawl.Record) {
 
 // Policies, parallelism and the failures that are repeated are those of the job file.
 func TestSelectionPolicies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of waiting")
+	}
 	home, most := board(t)
 	dir, file := filepath.Join(t.TempDir(), "crawl"), write(t, "board.yml", boardJob)
 	r := whirlpool(t, "crawl", "-c", file, home+"/", "-o", dir, "--quiet")
@@ -132,6 +135,9 @@ func TestSelectionPolicies(t *testing.T) {
 
 // A whole crawl of the made-up web: policies change what records have, and nothing else.
 func TestSelectionOverAWholeCrawl(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	plain, with := newTarget(t, nil), newTarget(t, func(j *crawl.Job) {
 		j.Parallelism = 3
 		j.Select = []crawl.Policy{{Name: "heads", CSS: "h1, h2"}, {Name: "links", XPath: "//a", Fields: []crawl.PolicyField{{Name: "to", Attr: "href"}}},

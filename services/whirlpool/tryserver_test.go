@@ -13,6 +13,9 @@ import (
 
 // A server tries a URL with a definition of its own, of a workflow, and of an execution, whose stores it looks into.
 func TestTryOnAServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	s := startServe(t)
 	file, page := filepath.Join(t.TempDir(), "job.yml"), filepath.Join(t.TempDir(), "page.html")
 	job := fmt.Sprintf("id: fruit\nseeds: [%q]\npoliteness: {delay: 1ms}\nexclude: [/b]\n", s.site.URL+"/")

@@ -90,6 +90,9 @@ func bomb(t *testing.T) []byte {
 // The encoded size of 256 virtual nodes for each of 1,000 nodes in the worst case: owners, epochs and moves at random,
 // which no compressor can shorten.
 func TestATableOf1000NodesFitsANodeOfZooKeeper(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	rnd := rand.New(rand.NewPCG(1, 1))
 	r := Must(Create(256*1000, ByHost, 1)).edit()
 	r.epoch = 5000

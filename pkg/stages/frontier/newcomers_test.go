@@ -92,6 +92,9 @@ func pagesInTime(t *testing.T, c crowd, good int, within time.Duration) (pages i
 
 // Hosts that answer keep their pace, however many others say nothing.
 func TestSilentHostsAreInNobodysWay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	for _, good := range []int{1, 20} {
 		alone := pagesInTime(t, crowd{}, good, 90*time.Second)
 		for _, c := range crowds() {

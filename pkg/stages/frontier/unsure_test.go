@@ -12,6 +12,9 @@ import (
 // A broker that is lost in the middle of a push may hold tasks twice, and such as were said to have failed. They are
 // counted nowhere, and must not hide those that are: all queues are empty in the end, without a restart.
 func TestTasksThatNobodyCountedHideNoOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()

@@ -87,6 +87,9 @@ func TestPoliciesSelect(t *testing.T) {
 
 // What a policy selects is bounded, and the record says that something was cut.
 func TestSelectionsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	long := strings.Repeat("word ", 20_000)
 	for name, tc := range map[string]struct {
 		media, body string

@@ -114,6 +114,9 @@ func storeAll(s *Store, w int, u weburl.URL, promised func(kind string)) error {
 // TestNothingPromisedIsLostByKill kills a process at random instants, several times over the same directory, and then
 // looks for everything that the process was promised.
 func TestNothingPromisedIsLostByKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	t.Run("lines", func(t *testing.T) { nothingIsLostByKill(t, t.TempDir()) })
 	t.Run("packed", func(t *testing.T) { nothingIsLostByKill(t, packedDir(t)) })
 }

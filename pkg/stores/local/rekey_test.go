@@ -64,6 +64,9 @@ func makePast(t *testing.T, dir string, skip func(i int) bool) {
 
 // A directory of format 3 is what it was after its keys were given their present form, also where that was cut off.
 func TestAStateWithShortJobNumbersIsConverted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of waiting")
+	}
 	for name, tc := range map[string]struct {
 		format string
 		skip   func(i int) bool

@@ -77,6 +77,9 @@ func queuedAgain(t *testing.T, dir string) (urls []string) {
 // Whatever is done to the lines of pages.jsonl, an audit names it with URL and byte, and a repair puts it right without
 // deleting anything.
 func TestHarmToRecordsIsFoundAndMended(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	at := func(lines []string, i int) int { return len(strings.Join(lines[:i], "")) }
 	for name, c := range map[string]struct {
 		harm   func(lines []string) []string

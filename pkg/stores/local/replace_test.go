@@ -178,6 +178,9 @@ func TestRepairOfAFileWithReplacedRecords(t *testing.T) {
 
 // A process that replaces and amends records is killed again and again: what it was promised is there, and all fits.
 func TestReplacingSurvivesKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	t.Run("lines", func(t *testing.T) { replacingSurvivesKill(t, t.TempDir()) })
 	t.Run("packed", func(t *testing.T) { replacingSurvivesKill(t, packedDir(t)) })
 }

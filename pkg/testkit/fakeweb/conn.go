@@ -168,7 +168,7 @@ func (c *conn) write(body []byte) (int, error) {
 // last notes the end of the request before the last bytes are handed over and not after: by the time this goroutine
 // runs again, the client may have had them for long, asked for more, or looked into the log.
 func (c *conn) last(sent int) {
-	c.end = c.srv.log.now()
+	c.stop()
 	c.logged = c.srv.log.begin(c.entry(sent, false))
 }
 
@@ -247,10 +247,19 @@ func (c *conn) wait(d time.Duration) bool {
 	return c.c.SetReadDeadline(time.Time{}) == nil
 }
 
+// stop notes the end of the request: now, or when the client closed the connection. A server that waits for a processor
+// may read a request that was given up long before.
+func (c *conn) stop() {
+	c.end = c.srv.log.now()
+	if asked, gone, ok := left(c.c); ok {
+		c.start, c.end = min(c.start, c.end-int64(asked)), c.end-int64(gone)
+	}
+}
+
 // record logs what became of the request. An answer that was cut ended when that was noticed.
 func (c *conn) record(sent int, err error) {
 	if err != nil {
-		c.end = c.srv.log.now()
+		c.stop()
 	}
 	c.srv.log.end(c.logged, c.entry(sent, err != nil))
 }

@@ -173,6 +173,9 @@ func TestBrokenFramingIsBroken(t *testing.T) {
 }
 
 func TestHostileContentIsComplete(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	srv := httptest.NewServer(NewHostile(time.Millisecond))
 	defer srv.Close()
 	for _, c := range []struct {

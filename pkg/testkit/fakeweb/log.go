@@ -13,8 +13,9 @@ import (
 
 // Entry is one request as the server saw it, a line of the log file. Start and End are Unix times in nanoseconds that
 // advance with the monotonic clock. Both err to the client's advantage, by the time the server waits for a processor:
-// Start is taken after the request has come, and End before the client can have the whole answer. Only where Cut is
-// set is End taken afterwards, when the server notices that the client has gone, which can be a little late.
+// Start is taken after the request has come, and End before the client can have the whole answer. Of a client that
+// closed the connection before its answer, the kernel says when it asked and when it went. Only where Cut is set and
+// the kernel cannot say is End taken afterwards, when the server notices that the client has gone: a little late.
 type Entry struct {
 	Host       string `json:"host"` // without port, lower case
 	Path       string `json:"path"` // with query

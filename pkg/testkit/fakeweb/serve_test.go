@@ -125,6 +125,9 @@ func links(t *testing.T, base string, resp *http.Response, body []byte) []string
 // A crawler that obeys robots.txt, directives and redirects reaches exactly the pages that truth allows, and copies
 // contribute no links of their own.
 func TestEveryAllowedPageIsReachable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	cfg := everything()
 	cfg.Changing = 0
 	s := serve(t, cfg, Options{})

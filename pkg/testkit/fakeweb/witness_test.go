@@ -167,6 +167,9 @@ func TestImpoliteClientIsFound(t *testing.T) {
 
 // Nor may it say that an answer ended long before: a client that takes its time still has the connection in use.
 func TestNoRequestEndsWhileItsClientHasMostToRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	cfg := Plain(1, 30)
 	cfg.PageBytes, cfg.Addresses = 8<<20, 1
 	s := serve(t, cfg, Options{})

@@ -71,6 +71,9 @@ func started(t *testing.T, cfg simulation.Config) *simulation.Cluster {
 }
 
 func TestThroughputGrowsLinearlyWithTheNodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	var all []simulation.Figures
 	for s := range strings.SplitSeq(*nodes, ",") {
 		n, err := strconv.Atoi(s)

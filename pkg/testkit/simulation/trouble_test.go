@@ -61,6 +61,9 @@ func TestNothingIsLostAndNoHostIsHurriedWhateverHappensToNodes(t *testing.T) {
 }
 
 func TestNegativeControlWithoutTheFence(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	cfg := troubled()
 	cfg.Broken.Unfenced = "n3" // which is cut off
 	if v := trouble(t, cfg); v.AtOnce+v.Hurried == 0 {
@@ -84,6 +87,9 @@ func TestNegativeControlWithoutSince(t *testing.T) {
 }
 
 func TestNegativeControlWithoutFollowing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	cfg := troubled()
 	cfg.Broken.NoFollow, cfg.Work = true, time.Second
 	if v := trouble(t, cfg); v.Unclaim == 0 {
@@ -92,6 +98,9 @@ func TestNegativeControlWithoutFollowing(t *testing.T) {
 }
 
 func TestNegativeControlWithoutRecovery(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	cfg := troubled()
 	cfg.Broken.NoRecovery = true
 	if v := trouble(t, cfg); v.Lost == 0 {

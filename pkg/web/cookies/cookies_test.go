@@ -125,6 +125,9 @@ func TestSet(t *testing.T) {
 
 // A million Set-Cookie lines leave a jar within its bounds, and little memory.
 func TestAMillionLinesAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of CPU time or more")
+	}
 	var jar []Cookie
 	for round := range 1000 {
 		p := place(fmt.Sprintf("http://h%d.a.test/", round%40))

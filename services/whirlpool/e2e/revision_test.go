@@ -3,18 +3,16 @@ package e2e_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e"
 )
 
 // part is what the tests exclude: the pages of about half of the hosts.
@@ -68,58 +66,17 @@ func TestNarrowedAndWidenedInPlace(t *testing.T) {
 	}
 }
 
-// tree is a site whose pages have four links each, five levels deep. The depth of a page does not depend on the order
-// of the crawl.
-type tree struct {
-	*httptest.Server
-	mu    sync.Mutex
-	asked []visit
-}
+// tree is a site whose crawl has the same pages in whatever order.
+type tree struct{ *e2e.Tree }
 
-type visit struct {
-	path string
-	at   time.Time
-}
-
-func newTree(t *testing.T) *tree {
-	s := &tree{}
-	s.Server = httptest.NewServer(http.HandlerFunc(s.answer))
+func newTree(t *testing.T) tree {
+	s := e2e.NewTree()
 	t.Cleanup(s.Close)
-	return s
-}
-
-func (s *tree) answer(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	s.asked = append(s.asked, visit{r.URL.Path, time.Now()})
-	s.mu.Unlock()
-	name := strings.Trim(r.URL.Path, "/")
-	if name == "robots.txt" || name == "sitemap.xml" {
-		http.NotFound(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html")
-	fmt.Fprintf(w, "<title>page %s</title><p>%s", name, strings.Repeat("words of page "+name+" ", 20))
-	if strings.Count(name, "-") < 4 {
-		for i := range 4 {
-			fmt.Fprintf(w, `<a href="/%s%d">%d</a>`, name+"-", i, i)
-		}
-	}
-}
-
-// since returns the paths that were asked for after a moment.
-func (s *tree) since(at time.Time) (paths []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, a := range s.asked {
-		if a.at.After(at) {
-			paths = append(paths, a.path)
-		}
-	}
-	return paths
+	return tree{s}
 }
 
 // crawler crawls the tree into a directory of its own.
-func (s *tree) crawler(t *testing.T, flags ...string) crawler {
+func (s tree) crawler(t *testing.T, flags ...string) crawler {
 	dir := filepath.Join(t.TempDir(), "out")
 	return crawler{exe: program, dir: dir, args: slices.Concat([]string{"crawl", s.URL + "/", "-o", dir, "--allow-private", "--no-sitemaps", "--quiet",
 		"--near-duplicate", "-1"}, flags)}
@@ -177,7 +134,7 @@ func TestSettingsChangeWhileACrawlRuns(t *testing.T) {
 	delay := min(harness.Times(harness.Slowness(t), 250*time.Millisecond).Round(10*time.Millisecond), 2*time.Second)
 	c := s.crawler(t, "--delay", delay.String(), "--max-depth", "2", "--max-pages", "12")
 	p := c.start(t)
-	p.poll(t, "pages", func() bool { return len(s.since(time.Time{})) > 4 })
+	p.poll(t, "pages", func() bool { return len(s.Since(time.Time{})) > 4 })
 	set := func(wantExit int, flags ...string) string {
 		t.Helper()
 		r := run(t, slices.Concat([]string{"set", "-o", c.dir}, flags)...)
@@ -196,13 +153,13 @@ func TestSettingsChangeWhileACrawlRuns(t *testing.T) {
 	}
 	set(0, "--exclude", "/-1", "--max-depth", "3", "--max-pages", "0")
 	time.Sleep(8 * delay)
-	if paths := s.since(at); len(paths) > 1 {
+	if paths := s.Since(at); len(paths) > 1 {
 		t.Errorf("%q were asked for after the delay had been raised", paths)
 	}
 	at = time.Now()
 	set(0, "--delay", "0s")
 	p.wait(t)
-	for _, path := range s.since(at) {
+	for _, path := range s.Since(at) {
 		if strings.HasPrefix(path, "/-1") {
 			t.Errorf("%s was asked for after it had been excluded", path)
 		}

@@ -24,7 +24,7 @@ import (
 // server is a `whirlpool serve` on one directory and at one address, through all its lives.
 type server struct {
 	dir, addr string
-	web       *fakeweb.Server
+	web       *fakeweb.Server // nil: its jobs crawl what has addresses
 	lives     []*life
 	first     []int          // requests that the web had answered when each life began
 	env       []string       // besides the test's own
@@ -58,11 +58,15 @@ func freeAddress(t *testing.T) string {
 // start starts the program once the web has noticed all that its predecessor did.
 func (s *server) start(t *testing.T) *life {
 	t.Helper()
-	if len(s.lives) > 0 {
-		s.settle(t)
+	args := []string{"serve", "--dir", s.dir, "--listen", s.addr, "--allow-private", "--concurrency", "64"}
+	if s.web != nil {
+		if len(s.lives) > 0 {
+			s.settle(t)
+		}
+		s.first = append(s.first, s.web.Log().Count())
+		args = append(args, "--dns", s.web.DNSAddr())
 	}
-	s.first = append(s.first, s.web.Log().Count())
-	cmd := exec.Command(program, "serve", "--dir", s.dir, "--listen", s.addr, "--dns", s.web.DNSAddr(), "--allow-private", "--concurrency", "64")
+	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), s.env...)
 	p := launch(t, cmd)
 	s.lives = append(s.lives, p)
