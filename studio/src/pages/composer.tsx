@@ -33,7 +33,7 @@ const terminal = ["succeeded", "partial", "stopped", "failed", "cancelled"];
 
 /** The pipeline of a workflow, or of one that is being made. */
 export default function ComposerPage({ slug }: { slug?: string }) {
-  const w = useGet<Workflow>(slug ? `/workflows/${enc(slug)}` : null, {}, { topic: "workflows" });
+  const w = useGet<Workflow>(slug ? `/workflows/${enc(slug)}` : null, {}, { topic: "workflows", every: 5000 }); // what is saved while the stream opens is not told
   const [number, setNumber] = useState(0); // the version that was current when the page was opened
   const v = useGet<Version>(number ? `/workflows/${enc(slug!)}/versions/${number}` : null);
   const plugins = useGet<PluginList>("/plugins");

@@ -20,7 +20,7 @@ import { isOver } from "./execution";
 /** The settings of an execution: what an edit would do, the edit, and those that were made. */
 export default function EditPage({ x }: { x: Execution }) {
   const path = `/executions/${enc(x.id)}`;
-  const revisions = useGet<ListOf<Revision>>(path + "/revisions", {}, { topic: `execution:${x.id}` });
+  const revisions = useGet<ListOf<Revision>>(path + "/revisions", {}, { topic: `execution:${x.id}`, every: 5000 });
   const after = () => {
     renew(path);
   };

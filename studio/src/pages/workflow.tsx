@@ -17,7 +17,7 @@ import { When } from "../ui/text";
 /** A workflow: its executions, two of which can be compared, and its versions. */
 export default function WorkflowPage({ slug }: { slug: string }) {
   const path = `/workflows/${enc(slug)}`;
-  const w = useGet<Workflow>(path, {}, { topic: "workflows" });
+  const w = useGet<Workflow>(path, {}, { topic: "workflows", every: 5000 });
   const [params, set] = useParams();
   const run = async () => {
     const x = await call<Execution>("POST", path + ":run", { body: {} });
