@@ -1,5 +1,5 @@
 // The composer: ten plug-ins by keys alone, saved and run; graph, list and text agree; what is not saved can be undone.
-export async function composer({ net, srv, page, api, until, shot }, check, ended) {
+export async function composer({ net, srv, page, api, until, shot }, check) {
   const source = `# a crawl to compose\nseeds: ${JSON.stringify(net.seeds)}   # these\nscope: domain\nmax_pages: 100000\nallow_private: true\npoliteness: {delay: 4s}\n`;
   const w = await api("POST", "/workflows", { name: "Composed", source });
   const key = (k) => page.keyboard.press(k);
@@ -143,7 +143,7 @@ export async function composer({ net, srv, page, api, until, shot }, check, ende
   await meanwhile(srv, page, api, until, shot, check, w);
   await settings(srv, page, api, until, shot, check, id);
   await api("POST", `/executions/${id}:stop`, {});
-  await ended(api, until, id);
+  await until("its end", async () => (await api("GET", `/executions/${id}`)).state === "stopped");
   const first = (await api("GET", `/executions/${id}/records?limit=5`)).items[0];
   const record = (await api("GET", `/executions/${id}/records/${first.key}`)).record;
   check((record.plugins ?? []).length >= 9, `a record went through ${record.plugins}`);

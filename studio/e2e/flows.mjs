@@ -148,7 +148,7 @@ export async function flows({ net, srv, page, api, until, shot }, faults) {
   await page.setViewportSize({ width: 1280, height: 860 });
   await page.emulateMedia({ colorScheme: "light" });
 
-  await composer({ net, srv, page, api, until, shot }, check, ended);
+  await composer({ net, srv, page, api, until, shot }, check);
 
   const clusters = (await api("GET", `/executions/${first}/clusters?similarity=near`)).items;
   const cluster = clusters[0] ?? (await api("GET", `/executions/${first}/clusters`)).items[0];
