@@ -99,7 +99,8 @@ func merged(ctx context.Context, job *crawl.Job, patch map[string]any) (*crawl.J
 	if data, err = json.Marshal(mergePatch(whole, patch)); err != nil {
 		return nil, err
 	}
-	fresh := crawl.Job{ID: job.ID, Epoch: job.Epoch}
+	fresh := crawl.DefaultJob() // for what the patch takes out
+	fresh.ID, fresh.Epoch = job.ID, job.Epoch
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&fresh); err != nil {

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,8 @@ const (
 	previewTold    = 500 * time.Millisecond // how often a longer walk tells how far it is
 	previewChunk   = 1000                   // lines of crawl.log read at once
 	previewPatient = 64                     // URLs between two looks at the clock
+	previewPlaces  = 64                     // of crawl.log that a sample looks at
+	previewLines   = 32                     // at each
 )
 
 // errEnough ends the walk of a sample.
@@ -37,7 +40,11 @@ func Preview(ctx context.Context, s *local.Store, next *crawl.Job, flying []craw
 	if err != nil {
 		return err
 	}
-	if p.total > previewSample {
+	return p.run(ctx, tell)
+}
+
+func (p *survey) run(ctx context.Context, tell func(*preview.Answer)) error {
+	if p.total > p.enough {
 		if err := p.sample(ctx, tell); err != nil {
 			return err
 		}
@@ -61,8 +68,10 @@ type survey struct {
 	sweeps        bool // the edit has what was left out judged again
 	flying        map[weburl.Key]bool
 	began         time.Time
+	enough        int64 // URLs above which a sample is told first
 	total         int64 // about
 	open, leftOut int64
+	pages         int64
 	answer        preview.Answer
 	tally         preview.Tally
 	told          time.Time
@@ -90,7 +99,7 @@ func newSurvey(ctx context.Context, s *local.Store, edited *crawl.Job, flying []
 		return nil, err
 	}
 	p := &survey{store: s, now: now, next: next, judge: urlfilter.NewJudge(s.Jobs()), flying: map[weburl.Key]bool{}, began: time.Now(),
-		sweeps: sweep.Next(now, next, next.Epoch).Due()}
+		enough: previewSample, sweeps: sweep.Next(now, next, next.Epoch).Due()}
 	p.count(&tally)
 	for i := range flying {
 		p.flying[flying[i].URL.Key()] = true
@@ -113,7 +122,8 @@ func (p *survey) count(t *crawl.Tally) {
 	for _, n := range t.Excluded {
 		p.leftOut += n
 	}
-	p.total = p.open + p.leftOut + t.Pages
+	p.pages = t.Pages
+	p.total = p.open + p.leftOut + p.pages
 }
 
 func newSeeds(from, to *crawl.Job) (n int) {
@@ -161,11 +171,45 @@ func (p *survey) sample(ctx context.Context, tell func(*preview.Answer)) error {
 			scale[kind] = float64(max(of, 1)) / float64(n)
 		}
 	}
+	n, err := p.someFetched(ctx)
+	if err != nil {
+		return err
+	}
+	scale[preview.Fetched] = float64(p.pages) / float64(max(n, 1))
 	p.answer.Sampled = p.tally.N()
 	p.tally.Fill(&p.answer, scale)
 	p.say(tell)
 	p.tally = preview.Tally{}
 	return nil
+}
+
+// someFetched judges pages at places all over the log, and returns how many.
+func (p *survey) someFetched(ctx context.Context) (n int64, err error) {
+	log, err := p.log(ctx)
+	if err != nil {
+		return 0, err
+	}
+	_, end, err := log.LinesFrom(ctx, p.now.ID, math.MaxInt64, 1)
+	if err != nil {
+		return 0, err
+	}
+	before := p.tally.N()
+	last := int64(0) // a short log is read once
+	for place := range int64(previewPlaces) {
+		lines, next, err := log.LinesFrom(ctx, p.now.ID, max(end/previewPlaces*place, last), previewLines)
+		if err != nil {
+			return 0, err
+		}
+		for i := range lines {
+			if err := p.page(&lines[i], func() error { return nil }); err != nil {
+				return 0, err
+			}
+		}
+		if last = next; time.Since(p.began) > previewFirst {
+			break
+		}
+	}
+	return p.tally.N() - before, nil
 }
 
 // picker chooses about so many URLs of so many, uniformly.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -209,5 +210,35 @@ func TestAPreviewOnlyReads(t *testing.T) {
 	other.KeepParams = !other.KeepParams
 	if err := e.Preview(t.Context(), &other, func(*preview.Answer) {}); !crawl.IsPermanent(err) {
 		t.Errorf("a preview of what cannot change says %v", err)
+	}
+}
+
+// The first answer, by a sample, is near the exact one, and has all three places.
+func TestASampleIsNearTheExactAnswer(t *testing.T) {
+	srv := serve(t, fakeweb.Plain(8, 600))
+	e, _ := runEngine(t, srv, t.TempDir())
+	job := jobFor(srv)
+	job.ID, job.MaxPages, job.Exclude = "sample-1", 0, []string{`[0-3]($|\.html)`}
+	submit(t, e, job)
+	await(t, "it is in the middle", func() bool { return stateOf(t, e, job.ID).Pages > 60 || stateOf(t, e, job.ID).Ended })
+	rest(t, e, job.ID)
+	next := *job
+	next.Exclude = []string{`[3-6]($|\.html)`}
+	var answers []preview.Answer
+	must(t, e.SampledPreview(t.Context(), &next, func(a *preview.Answer) { answers = append(answers, *a) }))
+	first, last := answers[0], answers[len(answers)-1]
+	if first.Exact || first.Sampled == 0 || !last.Exact {
+		t.Fatalf("the first answer is %+v, the last %+v", first, last)
+	}
+	for place, of := range map[string][2]preview.Row{"queued": {first.Queued, last.Queued}, "left out": {first.LeftOut, last.LeftOut},
+		"fetched": {first.Fetched, last.Fetched}} {
+		for fate, n := range map[string][2]int64{"": {of[0].URLs, of[1].URLs}, "dropped": {of[0].Drops.URLs, of[1].Drops.URLs}, "admitted": {of[0].Admits.URLs, of[1].Admits.URLs}} {
+			if math.Abs(float64(n[0]-n[1])) > max(float64(n[1])/10, 5) {
+				t.Errorf("%s %s: %d by the sample, %d in truth", place, fate, n[0], n[1])
+			}
+		}
+		if of[1].URLs == 0 {
+			t.Errorf("none is %s: the test shows nothing of that", place)
+		}
 	}
 }

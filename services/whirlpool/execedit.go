@@ -165,7 +165,7 @@ func revisionLine(r api.Revision) string {
 	}
 	message := r.Message
 	if r.Undoes > 0 {
-		message = strings.TrimSpace(fmt.Sprintf("takes back %d; %s", r.Undoes, message))
+		message = strings.TrimSuffix(fmt.Sprintf("takes back %d; %s", r.Undoes, message), "; ")
 	}
 	if r.Reason != "" {
 		message = strings.TrimSpace(message + " " + r.Reason)

@@ -9,6 +9,9 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -215,4 +218,35 @@ func (k *revised) pages() map[string]uint32 {
 		pages[u] = max(record.Epoch, 1)
 	}
 	return pages
+}
+
+// Of many editors of the same revision one wins; the others are told, and so is one whose preview is of it.
+func TestOneOfManyEditorsOfARevisionWins(t *testing.T) {
+	long(t)
+	t.Parallel()
+	k := newRevised(t, rand.New(rand.NewPCG(1, 1)))
+	k.run(e2e.TreeRules{Depth: 3})
+	k.after(3)
+	seen, err := k.api.Preview(t.Context(), k.id, api.Edit{Patch: map[string]any{"max_depth": 2}})
+	harness.Check(t, err)
+	const editors = 12
+	var group sync.WaitGroup
+	var won atomic.Int32
+	for i := range editors {
+		group.Go(func() {
+			if err := k.edit(api.Edit{Patch: map[string]any{"max_depth": 10 + i}, Epoch: 1}); err == nil {
+				won.Add(1)
+			} else if !strings.Contains(err.Error(), "the settings are at revision 2 now") {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n := won.Load(); n != 1 || k.epoch() != 2 {
+		t.Errorf("%d of %d edits of revision 1 were taken, and the settings are at revision %d", n, editors, k.epoch())
+	}
+	_, err = k.api.Revise(t.Context(), k.id, api.NewRevision{Edit: api.Edit{Patch: map[string]any{"max_depth": 2}}, PreviewID: seen.ID})
+	if err == nil || !strings.Contains(err.Error(), "the settings are at revision 2 now") {
+		t.Errorf("an edit with a preview of revision 1: %v", err)
+	}
 }

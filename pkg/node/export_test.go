@@ -1,0 +1,18 @@
+package node
+
+import (
+	"context"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/preview"
+)
+
+// SampledPreview is Preview that begins with a sample, however few URLs there are.
+func (e *Engine) SampledPreview(ctx context.Context, next *crawl.Job, tell func(*preview.Answer)) error {
+	p, err := newSurvey(ctx, e.store, next, e.frontier.Leased(next.ID))
+	if err != nil {
+		return err
+	}
+	p.enough = 0
+	return p.run(ctx, tell)
+}
