@@ -99,7 +99,7 @@ export default function Rules() {
           </div>
           <div style={{ display: "grid", gap: "var(--s-2)" }}>
             {rows.map((r, i) => (
-              <div key={i} role="group" aria-label={`Field ${i + 1}`} style={{ display: "grid", gridTemplateColumns: "minmax(0,1fr) 84px minmax(0,2fr) minmax(0,1fr) auto", gap: "var(--s-1)" }}>
+              <div key={i} role="group" aria-label={`Field ${i + 1}`} className="rule-field">
                 <input aria-label="Name" value={r.name} onChange={(e) => change(i, { name: e.target.value })} />
                 <select aria-label="Kind" value={r.kind} onChange={(e) => change(i, { kind: e.target.value as Row["kind"] })}>
                   <option value="css">CSS</option>
