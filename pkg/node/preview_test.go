@@ -110,7 +110,8 @@ func TestAPreviewIsWhatComesOfIt(t *testing.T) {
 		await(t, "it is in the middle", func() bool { return stateOf(t, e, id).Pages > int64(10+r.IntN(60)) || stateOf(t, e, id).Ended })
 		rest(t, e, id)
 		next := edited(r, job)
-		before := leftOutOf(t, e, id, func(*crawl.LeftOut) {})
+		then := map[string]crawl.LeftOut{}
+		before := leftOutOf(t, e, id, func(l *crawl.LeftOut) { then[l.Task.URL.String()] = *l })
 		said := exactly(t, e, next)
 		_, err := e.Revise(t.Context(), next)
 		must(t, err)
@@ -123,6 +124,10 @@ func TestAPreviewIsWhatComesOfIt(t *testing.T) {
 			t.Errorf("seed %d, %v: the preview said %d dropped and %d admitted of %d queued; it were %d and %d", seed, said.Changes,
 				said.Queued.Drops.URLs, said.LeftOut.Admits.URLs, said.Queued.URLs, len(dropped), len(admitted))
 		}
+		now := map[string]crawl.LeftOut{}
+		leftOutOf(t, e, id, func(l *crawl.LeftOut) { now[l.Task.URL.String()] = *l })
+		asSaid(t, fmt.Sprintf("seed %d, dropped", seed), &said.Queued.Drops, dropped, now)
+		asSaid(t, fmt.Sprintf("seed %d, admitted", seed), &said.LeftOut.Admits, admitted, then)
 		for _, x := range said.Queued.Drops.Examples {
 			if !dropped[x.URL] {
 				t.Errorf("seed %d: %s was to be dropped by %s, and was not", seed, x.URL, x.Rule)
