@@ -154,6 +154,7 @@ func TestAnUndoneEditLeavesTheSetOfACrawlWithoutIt(t *testing.T) {
 	submit(t, e, plain, &revised)
 	await(t, "it is in the middle", func() bool { return stateOf(t, e, revised.ID).Pages > 30 })
 	rest(t, e, revised.ID)
+	queued := queuedOf(t, e, revised.ID)
 	narrow := revised
 	narrow.Exclude, narrow.MaxDepth = []string{"[1-8]"}, 2
 	said := exactly(t, e, &narrow)
@@ -167,8 +168,14 @@ func TestAnUndoneEditLeavesTheSetOfACrawlWithoutIt(t *testing.T) {
 		dropped, _ := fates(t, e, revised.ID, 2, nil)
 		return len(dropped) > 0
 	})
+	rest(t, e, revised.ID)
+	if len(notThere(t, e, revised.ID, queued)) == 0 {
+		t.Error("the edit dropped nothing of the queue: the test shows nothing")
+	}
 	_, err = e.Revise(t.Context(), &revised)
 	must(t, err)
+	await(t, "all that was queued before the edit is queued again, or fetched", func() bool { return len(notThere(t, e, revised.ID, queued)) == 0 })
+	must(t, e.Hold(t.Context(), revised.ID, false))
 	awaitEnd(t, e, plain.ID)
 	awaitRevised(t, e, revised.ID)
 	sound(t, e, revised.ID)
