@@ -144,7 +144,7 @@ needs = ["text"]
 adds = { words = "number" }
 `
 
-// pythonWords reads frames: their length, that of their JSON, the JSON, a body.
+// pythonWords reads frames: their length, that of their JSON, the JSON, the text of the page.
 const pythonWords = `
 import json, struct, sys
 
@@ -163,5 +163,5 @@ while True:
     if call["do"] == "configure":
         say({})
     else:
-        say({"action": "patch", "patch": {"fields": {"words": len(call["message"]["text"].split())}}})
+        say({"action": "patch", "patch": {"fields": {"words": len(frame[4 + length:4 + length + call.get("text", 0)].split())}}})
 `
