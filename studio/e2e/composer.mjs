@@ -1,6 +1,6 @@
 // The composer: ten plug-ins by keys alone, saved and run; graph, list and text agree; what is not saved can be undone.
-export async function composer({ net, srv, page, api, until, shot }, check, ended) {
-  const source = `# a crawl to compose\nseeds: ${JSON.stringify(net.seeds)}   # these\nscope: domain\nmax_pages: 150\nallow_private: true\npoliteness: {delay: 20ms}\n`;
+export async function composer({ net, srv, page, api, until, shot }, check) {
+  const source = `# a crawl to compose\nseeds: ${JSON.stringify(net.seeds)}   # these\nscope: domain\nmax_pages: 100000\nallow_private: true\npoliteness: {delay: 4s}\n`;
   const w = await api("POST", "/workflows", { name: "Composed", source });
   const key = (k) => page.keyboard.press(k);
   const type = (t) => page.keyboard.type(t);
@@ -124,9 +124,26 @@ export async function composer({ net, srv, page, api, until, shot }, check, ende
   check(kept.includes("# by hand") && kept.startsWith("# a crawl to compose"), "a comment was lost");
   const id = (await api("POST", `/workflows/${w.slug}:run`, {})).id;
   await until("calls", async () => ((await api("GET", `/executions/${id}/pipeline`)).nodes[0]?.calls ?? 0) > 0);
-  await until("figures on the graph", () => page.locator(".c-card", { hasText: "call" }).first().isVisible());
+  await until("figures on the graph", () => page.locator(".c-card", { hasText: /lang[^]*[1-9]\d* calls/ }).first().isVisible());
   await shot("composer-live.light.wide");
-  await ended(api, until, id);
+
+  // A change for the one that runs: what it would do, and what it did, taken back.
+  await page.locator('[data-node="redact-2"]').focus();
+  await key("Delete");
+  await page.getByRole("button", { name: "Save as version 3" }).press("Enter");
+  await page.getByRole("checkbox", { name: /^Apply the pipeline/ }).press("Space");
+  await until("the preview", () => page.getByRole("region", { name: "What the edit would do" }).isVisible());
+  await shot("composer-preview.light.wide");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).press("Enter");
+  await until("it was applied", () => page.getByRole("button", { name: "Undo revision 2" }).isVisible());
+  await shot("composer-applied.light.wide");
+  await page.getByRole("button", { name: "Undo revision 2" }).press("Enter");
+  const epoch = async () => (await api("GET", `/executions/${id}/revisions`)).items[0].epoch;
+  await until("revision 3", async () => (await epoch()) === 3);
+  await meanwhile(srv, page, api, until, shot, check, w);
+  await settings(srv, page, api, until, shot, check, id);
+  await api("POST", `/executions/${id}:stop`, {});
+  await until("its end", async () => (await api("GET", `/executions/${id}`)).state === "stopped");
   const first = (await api("GET", `/executions/${id}/records?limit=5`)).items[0];
   const record = (await api("GET", `/executions/${id}/records/${first.key}`)).record;
   check((record.plugins ?? []).length >= 9, `a record went through ${record.plugins}`);
@@ -150,4 +167,76 @@ export async function composer({ net, srv, page, api, until, shot }, check, ende
   await page.locator('[data-node="keywords"]').press("Enter");
   await shot("composer-postings.dark.wide");
   await page.emulateMedia({ colorScheme: "light" });
+}
+
+/** What somebody else saves meanwhile, a reload, and a name that another node has: nothing that was typed is lost. */
+async function meanwhile(srv, page, api, until, shot, check, w) {
+  const map2 = page.locator('[data-node="map-2"]');
+  await map2.press("Enter");
+  const name = page.getByLabel("Name", { exact: true });
+  await name.press("End");
+  for (let i = 0; i < 2; i++) await page.keyboard.press("Backspace"); // it is that of the other one for a moment
+  await until("the fault of two names", () => page.locator(".c-side .word-bad", { hasText: "has that name too" }).isVisible());
+  await page.keyboard.type("-host");
+  check((await name.inputValue()) === "map-host", `typing a name ended in ${await name.inputValue()}`);
+  await page.reload();
+  await until("the draft", () => page.locator('[data-node="map-host"]').isVisible());
+  const { source } = await api("GET", `/workflows/${w.slug}/versions/3`);
+  await api("POST", `/workflows/${w.slug}/versions`, { source: source.replace("max_pages: 100000", "max_pages: 90000"), parent: 3 });
+  await until("what was saved meanwhile", () => page.getByText("Version 4 was saved meanwhile").isVisible());
+  await page.getByText("What it changed").click();
+  await shot("composer-conflict.light.wide");
+  check(await page.locator('[data-node="map-host"]').isVisible(), "what somebody saved took away what was typed");
+  await page.getByRole("button", { name: "Keep mine" }).press("Enter");
+  await until("the next version", () => page.getByRole("button", { name: "Save as version 5" }).isEnabled());
+  await page.getByRole("button", { name: "YAML", exact: true }).press("Enter");
+  await page.locator(".c-text").fill("seeds: [\npipeline: 7\n");
+  await page.getByRole("button", { name: "Graph", exact: true }).press("Enter");
+  await shot("composer-broken.light.wide");
+  await page.getByRole("button", { name: "Mend it" }).press("Enter");
+  await until("the text", () => page.evaluate(() => document.activeElement?.matches(".c-text")));
+  await page.getByRole("button", { name: "Discard it" }).press("Enter");
+  await page.getByRole("button", { name: "Graph", exact: true }).press("Enter");
+  await until("the saved one", () => page.locator(".c-card").first().isVisible());
+}
+
+/** The settings of an execution that runs: a broken text, a preview, somebody else's revision, a reload, undo. */
+async function settings(srv, page, api, until, shot, check, id) {
+  await page.goto(`${srv.origin}/#/x/${id}/edit`);
+  const text = page.getByLabel(/^Settings, as in a job file/);
+  const preview = page.getByRole("button", { name: "Preview", exact: true });
+  const apply = page.getByRole("button", { name: "Apply", exact: true });
+  await until("the settings", () => text.isVisible());
+  const own = await text.inputValue();
+  await shot("edit.light.wide");
+  await text.fill(own + "politeness: [\n");
+  await until("the fault and its line", () => page.locator("#settings-faults", { hasText: /Line \d+/ }).isVisible());
+  await shot("edit-broken.light.wide");
+  await text.fill(own + "exclude: ['/[^/]*3'] # not these\n");
+  await until("no fault", () => preview.isEnabled());
+  await preview.press("Enter");
+  await until("exact figures", () => page.getByText(/^Exact: all/).isVisible());
+  for (const [theme, size] of [["light", "wide"], ["dark", "wide"], ["light", "narrow"], ["dark", "narrow"]]) {
+    await page.emulateMedia({ colorScheme: theme });
+    await page.setViewportSize(size === "narrow" ? { width: 390, height: 844 } : { width: 1280, height: 860 });
+    await shot(`edit-preview.${theme}.${size}`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await api("POST", `/executions/${id}/revisions`, { patch: { max_pages: 7777 } });
+  const told = page.getByText("Revision 4 was applied meanwhile");
+  await until("somebody else's revision", () => told.isVisible());
+  await page.reload();
+  await until("it is told again", () => told.isVisible());
+  check((await text.inputValue()).includes("# not these"), "a reload lost what was typed");
+  await shot("edit-conflict.light.wide");
+  await page.getByRole("button", { name: "Keep mine" }).press("Enter");
+  await preview.press("Enter");
+  await until("the preview", async () => (await apply.getAttribute("aria-disabled")) === null);
+  await apply.press("Enter");
+  const undo = page.getByRole("button", { name: "Undo 5" });
+  await until("revision 5", () => undo.isVisible());
+  await shot("edit-applied.light.wide");
+  await undo.press("Enter");
+  await until("the settings before it", async () => /max_pages: 7777/.test(await text.inputValue()));
 }

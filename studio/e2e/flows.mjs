@@ -1,6 +1,8 @@
 // What people do: the first crawl from an empty studio, pause, resume and stop, why a URL was left out, a record found
 // by its text, two executions compared, a rule tested. It leaves what the pages are then looked at with.
 
+import { composer } from "./composer.mjs";
+
 /** Goes through them all and returns the names of what was made. */
 export async function flows({ net, srv, page, api, until, shot }, faults) {
   const check = (ok, what) => ok || faults.push(`flow: ${what}`);
@@ -70,8 +72,11 @@ export async function flows({ net, srv, page, api, until, shot }, faults) {
     const l = await api("GET", `/executions/${first}/records?limit=50`);
     return l.items.length > 20 && l;
   });
-  const whole = await api("GET", `/executions/${first}/records/${list.items[3].key}`);
-  const word = whole.record.text.split(/[^\p{L}]+/u).find((t) => t.length > 6);
+  let word; // not every page has a long one
+  for (const item of list.items) {
+    const whole = await api("GET", `/executions/${first}/records/${item.key}`);
+    if ((word = (whole.record.text ?? "").split(/[^\p{L}]+/u).find((t) => t.length > 6))) break;
+  }
   await page.goto(`${srv.origin}/#/x/${first}/records`);
   await page.getByRole("searchbox", { name: "Search the records" }).fill(word);
   await until("what was found", () => page.locator("mark").first().isVisible());
@@ -145,6 +150,8 @@ export async function flows({ net, srv, page, api, until, shot }, faults) {
   }
   await page.setViewportSize({ width: 1280, height: 860 });
   await page.emulateMedia({ colorScheme: "light" });
+
+  await composer({ net, srv, page, api, until, shot }, check);
 
   const clusters = (await api("GET", `/executions/${first}/clusters?similarity=near`)).items;
   const cluster = clusters[0] ?? (await api("GET", `/executions/${first}/clusters`)).items[0];

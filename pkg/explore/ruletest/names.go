@@ -21,7 +21,7 @@ var ErrIndex = errors.New("the page has no element with that index: it has chang
 var noURL weburl.URL
 
 // meaning are attributes that say what an element is, the best first.
-var meaning = []string{"itemprop", "property", "data-testid", "data-test", "data-qa", "name", "rel", "aria-label", "role"}
+var meaning = []string{"itemprop", "property", "data-testid", "data-test-id", "data-test", "data-qa", "data-cy", "data-field", "data-label", "name", "rel", "aria-label", "role"}
 
 // maxSteps bounds the path of an element; maxToken a name in a selector.
 const (
@@ -82,11 +82,14 @@ func simple(n *html.Node) string {
 	return step(n)
 }
 
-// anchorOf is the nearest element around another that has an id or class of its own; empty: none.
+// anchorOf is the nearest element around another that has an id, a class or a meaning of its own; empty: none.
 func anchorOf(n *html.Node) string {
 	for p := n.Parent; p != nil && p.Type == html.ElementNode; p = p.Parent {
 		if id := tokensOf(p, "id"); len(id) > 0 {
 			return "#" + cssName(id[0])
+		}
+		if name, value := meantBy(p); name != "" && name != "role" {
+			return byMeaning(name, value)
 		}
 		if classes := tokensOf(p, "class"); len(classes) > 0 {
 			return tagOf(p) + "." + cssName(classes[0])
@@ -94,6 +97,9 @@ func anchorOf(n *html.Node) string {
 	}
 	return ""
 }
+
+// byMeaning is a selector by the attribute that says what an element is.
+func byMeaning(name, value string) string { return fmt.Sprintf("[%s=%s]", name, cssString(value)) }
 
 // meantBy is the attribute that says best what an element is.
 func meantBy(n *html.Node) (name, value string) {
@@ -118,7 +124,7 @@ func tokensOf(n *html.Node, attr string) []string {
 		return nil
 	}
 	words = slices.DeleteFunc(words, func(w string) bool {
-		return len(w) > maxToken || hashed.MatchString(w) || !utf8.ValidString(w) || attr == "id" && strings.ContainsAny(w, "0123456789")
+		return len(w) > maxToken || hashed.MatchString(w) || !utf8.ValidString(w) || attr == "id" && strings.ContainsAny(w, "0123456789") || attr == "class" && !lasting(w)
 	})
 	slices.SortStableFunc(words, func(a, b string) int { return odd(a) - odd(b) })
 	return words[:min(len(words), 2)]
@@ -197,6 +203,9 @@ func nameFor(n *html.Node) string {
 		}
 	}
 	if name == "" {
+		_, name = labelOf(n)
+	}
+	if notInName.ReplaceAllString(strings.ToLower(name), "") == "" {
 		name = n.Data
 	}
 	name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(name), "_"), "_")

@@ -156,8 +156,9 @@ func candidates(n *html.Node) (out []Proposal) {
 	classes := tokensOf(n, "class")
 	add(0, pathTo(n, step), "the place on the page: it breaks when the page is built otherwise")
 	if name, value := meantBy(n); name != "" {
-		add(7, fmt.Sprintf("[%s=%s]", name, cssString(value)), "what the page itself calls it: %s", name)
+		add(7, byMeaning(name, value), "what the page itself calls it: %s", name)
 	}
+	add(6, labelled(n), "the label before it")
 	if id := tokensOf(n, "id"); len(id) > 0 {
 		add(6, "#"+cssName(id[0]), "its id, which should be on a page once")
 	}

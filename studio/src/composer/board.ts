@@ -28,7 +28,7 @@ export interface Board {
   remove: (p: Part) => void;
 }
 
-export const keyOf = (p: Part) => p.id || `#${p.index}`;
+export const keyOf = (p: Part) => p.key;
 
 export const faultsOfPart = (b: Board, p: Part) => b.faults.filter((f) => f.key?.startsWith(`pipeline.nodes[${p.index}]`));
 

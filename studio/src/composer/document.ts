@@ -1,6 +1,6 @@
 // The document that is composed is the definition's text. What is edited in the graph, the list or a form changes the
 // text of its pipeline alone: comments and keys that nobody here knows stay, and the rest of the text keeps every byte.
-import { Document, isMap, isSeq, parseDocument, Scalar, YAMLMap, YAMLSeq } from "yaml";
+import { Document, isAlias, isMap, isScalar, isSeq, parseDocument, Scalar, YAMLMap, YAMLSeq } from "yaml";
 
 export const points = ["provider", "request", "response", "document", "links", "record", "output"] as const;
 export type Point = (typeof points)[number];
@@ -8,6 +8,7 @@ export type Point = (typeof points)[number];
 /** One use of a plug-in, as the text has it. */
 export interface Part {
   index: number; // in the list of the text
+  key: string; // its name, or its index where it has none of its own: names it in the studio
   id: string;
   at: Point;
   use: string;
@@ -20,7 +21,7 @@ export interface Part {
 
 export interface Read {
   parts: Part[];
-  fault: { message: string; line: number } | null; // the text is no YAML
+  fault: { message: string; line: number } | null; // the text is no YAML, or no pipeline stands in it
 }
 
 const asText = (v: unknown) => (v === undefined || v === null ? "" : typeof v === "object" ? JSON.stringify(v) : String(v));
@@ -30,7 +31,7 @@ export function read(source: string): Read {
   const doc = parseDocument(source);
   if (doc.errors.length) {
     const e = doc.errors[0]!;
-    return { parts: [], fault: { message: e.message.split("\n")[0]!.replace(/ at line .*/, ""), line: e.linePos?.[0].line ?? 0 } };
+    return { parts: [], fault: { message: e.code === "MULTIPLE_DOCS" ? "These are several documents: one definition is one, without --- in it" : e.message.split("\n")[0]!.replace(/ at line .*/, ""), line: e.linePos?.[0].line ?? 0 } };
   }
   let plain: { pipeline?: { nodes?: unknown } } | null;
   try {
@@ -38,14 +39,20 @@ export function read(source: string): Read {
   } catch (e) {
     return { parts: [], fault: { message: String(e), line: 0 } };
   }
+  const wrong = misshapen(doc as Document, source);
+  if (wrong) return { parts: [], fault: wrong };
   const nodes = plain?.pipeline?.nodes;
   if (!Array.isArray(nodes)) return { parts: [], fault: null };
+  const ids = nodes.map((n: { id?: unknown } | null) => asText(n?.id));
   const parts = nodes.map((raw: unknown, index) => {
-    const n = (raw && typeof raw === "object" ? raw : {}) as Record<string, unknown>;
+    const n = (raw ?? {}) as Record<string, unknown>;
+    const id = ids[index]!;
+    const own = id !== "" && !id.startsWith("#") && ids.indexOf(id) === ids.lastIndexOf(id);
     const settings = n.with && typeof n.with === "object" && !Array.isArray(n.with) ? (n.with as Record<string, unknown>) : {};
     return {
       index,
-      id: asText(n.id),
+      key: own ? id : `#${index}`,
+      id,
       at: asText(n.at) as Point,
       use: asText(n.use),
       digest: asText(n.digest),
@@ -56,6 +63,25 @@ export function read(source: string): Read {
     };
   });
   return { parts, fault: null };
+}
+
+/** Where the text is YAML, and not what a definition with a pipeline looks like. */
+function misshapen(doc: Document, source: string): Read["fault"] {
+  const at = (path: (string | number)[], is: (n: unknown) => boolean, message: string) => {
+    const n = path.length ? doc.getIn(path, true) : doc.contents;
+    if (n === undefined || n === null || (path.length < 3 && isScalar(n) && n.value === null) || is(n)) return null;
+    const start = (n as { range?: [number, number, number] | null }).range?.[0] ?? 0;
+    return { message, line: source.slice(0, start).split("\n").length };
+  };
+  const top = at([], isMap, "A definition is a mapping: keys such as seeds, with a value each") ?? at(["pipeline"], isMap, "pipeline is a mapping with the key nodes");
+  const nodes = top ? null : at(["pipeline", "nodes"], isSeq, "pipeline.nodes is a list: each node begins with a dash");
+  if (top || nodes) return top ?? nodes;
+  const list = isMap(doc.contents) ? doc.getIn(["pipeline", "nodes"]) : null;
+  for (let i = 0; isSeq(list) && i < list.items.length; i++) {
+    const wrong = at(["pipeline", "nodes", i], (n) => isMap(n) || isAlias(n), `pipeline.nodes[${i}] is a mapping: id, at and use, and what it needs`);
+    if (wrong) return wrong;
+  }
+  return null;
 }
 
 /** Those of a point, in their order. */
@@ -82,8 +108,12 @@ function section(source: string): [number, number] | null {
 function edited(text: string, change: (doc: Document) => void): string | null {
   const doc = parseDocument(text);
   if (doc.errors.length || (doc.contents !== null && !isMap(doc.contents))) return null;
-  change(doc as Document);
-  return doc.toString(style);
+  try {
+    change(doc as Document);
+    return doc.toString(style);
+  } catch {
+    return null; // it stands in an anchor's text, or is not what it looks like: the text is edited by hand there
+  }
 }
 
 /** Changes the pipeline within a text. */

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from "react";
 import { count, duration, plain, plural } from "../lib/format";
 import { faultsOfPart, fits, keyOf, nodeKeys, stepKeys, type Board } from "./board";
 import { partsAt, type Part, type Point } from "./document";
-import { about, shortName } from "./kinds";
+import { about, gist, shortName } from "./kinds";
 
 type Item = { stage: string; label: string } | { point: Point };
 
@@ -85,7 +85,7 @@ function layout(b: Board, width: number): Layout {
   const boxes: Box[][] = [];
   let row = 16;
   groups.forEach((g, i) => {
-    if (i > 0 && i % columns === 0) row = Math.max(...boxes.slice(i - columns, i).map(bottom)) + (columns === 1 ? high.gap : 48);
+    if (i > 0 && i % columns === 0) row = Math.max(...boxes.slice(i - columns, i).map(bottom)) + (columns === 1 ? (i === 3 ? 48 : high.gap) : 48);
     boxes.push(stack(b, g, x(i % columns), row, w));
   });
   const mid = (group: number) => boxes[group]![0]!.x + w / 2;
@@ -211,6 +211,9 @@ export function Spoken({ b, p }: { b: Board; p: Part }) {
   );
 }
 
+/** The plug-in, unless the name says it, and its settings. */
+const secondLine = (p: Part) => plain([p.id === shortName(p.use) ? "" : shortName(p.use), gist(p.with)].filter(Boolean).join(" · "), 80) || shortName(p.use);
+
 function Card({ b, part, place, style }: { b: Board; part: Part; place: number; style: object }) {
   const faults = faultsOfPart(b, part).length;
   const plugin = b.plugins.get(part.use);
@@ -251,7 +254,7 @@ function Card({ b, part, place, style }: { b: Board; part: Part; place: number; 
         {faults === 0 && tripped && <span className="dot bad small">resting</span>}
         {faults === 0 && !tripped && plugin && !plugin.trust.usable && <span className="dot wait small">not approved</span>}
       </span>
-      <span className="muted small clip num">{figureLine(b, part) || plain(shortName(part.use))}</span>
+      <span className="muted small clip num">{figureLine(b, part) || secondLine(part)}</span>
       <Spoken b={b} p={part} />
     </button>
   );
@@ -283,10 +286,8 @@ export function Slot({ b, at, place, style }: { b: Board; at: Point; place: numb
       </span>
       {b.placing && target ? (
         <>
-          put it here
-          <span className="hidden">
-            : {what} at {at}
-          </span>
+          {at}: put it here
+          <span className="hidden">, {what}</span>
         </>
       ) : (
         <>

@@ -13,14 +13,13 @@ export interface History {
   set: (text: string, kind?: string) => void;
   undo?: () => void; // not there: there is nothing to undo
   redo?: () => void;
-  start: (text: string) => void; // forgets what was
 }
 
 const most = 200;
 
-/** A text with what it was before. Changes of the same kind within a second are one. */
-export function useHistory(first: string): History {
-  const [p, setP] = useState<Past>({ before: [], now: first, after: [], kind: "", at: 0 });
+/** A text, or a draft of it, with what it was before. Changes of the same kind within a second are one. */
+export function useHistory(first: string, draft = first): History {
+  const [p, setP] = useState<Past>({ before: draft === first ? [] : [first], now: draft, after: [], kind: "", at: 0 });
   const set = useCallback((text: string, kind = "") => {
     setP((p) => {
       if (text === p.now) return p;
@@ -28,8 +27,7 @@ export function useHistory(first: string): History {
       return { before: same ? p.before : [...p.before.slice(-most), p.now], now: text, after: [], kind, at: Date.now() };
     });
   }, []);
-  const start = useCallback((text: string) => setP({ before: [], now: text, after: [], kind: "", at: 0 }), []);
   const undo = () => setP((p) => (p.before.length ? { before: p.before.slice(0, -1), now: p.before.at(-1)!, after: [p.now, ...p.after], kind: "", at: 0 } : p));
   const redo = () => setP((p) => (p.after.length ? { before: [...p.before, p.now], now: p.after[0]!, after: p.after.slice(1), kind: "", at: 0 } : p));
-  return { now: p.now, set, start, undo: p.before.length ? undo : undefined, redo: p.after.length ? redo : undefined };
+  return { now: p.now, set, undo: p.before.length ? undo : undefined, redo: p.after.length ? redo : undefined };
 }

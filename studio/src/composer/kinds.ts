@@ -25,13 +25,13 @@ export const servedBy = (p: Plugin | undefined): Point[] => (p ? points.filter((
 export const shortName = (use: string) => use.replace(/^builtin\//, "").replace(/@1$/, "");
 
 export const about: Record<Point, { type: string; text: string }> = {
-  provider: { type: "seeds", text: "once, when the crawl starts" },
-  request: { type: "request", text: "before a page is asked for" },
-  response: { type: "response", text: "before parsing" },
-  document: { type: "document", text: "after fields were taken" },
+  provider: { type: "seeds", text: "seeds, once, when the crawl starts" },
+  request: { type: "request", text: "what a page is asked with" },
+  response: { type: "response", text: "what a server answered" },
+  document: { type: "document", text: "its text, title and fields" },
   links: { type: "links", text: "the links of a page" },
-  record: { type: "record", text: "before it is stored" },
-  output: { type: "delivery", text: "behind the stores" },
+  record: { type: "record", text: "what is stored of a page" },
+  output: { type: "delivery", text: "what was stored, on its way elsewhere" },
 };
 
 /** What a new node begins with: the defaults of what it needs. */
@@ -43,4 +43,13 @@ export function defaults(s: Schema): Record<string, unknown> {
     else if (p?.enum?.length) out[key] = p.enum[0];
   }
   return out;
+}
+
+/** What a node is set to, in a line. */
+export function gist(settings: Record<string, unknown>): string {
+  const said = Object.entries(settings).map(([key, v]) => {
+    const text = Array.isArray(v) ? v.map(String).join(", ") : v && typeof v === "object" ? Object.keys(v).join(", ") : String(v);
+    return `${key} ${text}`;
+  });
+  return said.join(" · ");
 }

@@ -3,7 +3,7 @@ import { plain, plural } from "../lib/format";
 import { faultsOfPart, fits, keyOf, nodeKeys, type Board } from "./board";
 import { partsAt, points, type Part, type Point } from "./document";
 import { figureLine, isTripped, Slot, Spoken } from "./graph";
-import { about, shortName } from "./kinds";
+import { about, gist, shortName } from "./kinds";
 
 /** The stage before which each point lies. */
 const before: Record<Point, string> = {
@@ -67,7 +67,7 @@ function Row({ b, p, place, last }: { b: Board; p: Part; place: number; last: bo
           {isTripped(b, p) && <span className="dot bad small">resting</span>}
         </span>
         <span className="muted small clip">{plain(shortName(p.use))}</span>
-        <span className="muted small clip num">{figureLine(b, p)}</span>
+        <span className="muted small clip num">{figureLine(b, p) || plain(gist(p.with), 200)}</span>
         <Spoken b={b} p={p} />
       </button>
       <span className="c-acts">
@@ -81,7 +81,9 @@ function Row({ b, p, place, last }: { b: Board; p: Part; place: number; last: bo
           →
         </button>
         <button type="button" className="plain" aria-label={`Duplicate ${name}`} title="Duplicate (d)" onClick={() => b.duplicate(p)}>
-          ⧉
+          <svg width="14" height="14" viewBox="0 0 14 14" fill="none" stroke="currentColor" strokeWidth="1.3" aria-hidden="true">
+            <path d="M4.5 4.5h7v7h-7zM9.5 4.5v-2h-7v7h2" />
+          </svg>
         </button>
         <button type="button" className="plain" aria-label={`Remove ${name}`} title="Remove (Delete)" onClick={() => b.remove(p)}>
           ×

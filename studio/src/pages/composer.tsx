@@ -1,20 +1,21 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import type { Checked, Execution, PipelineNow, Plugin, PluginList, Version, Workflow } from "../api/types";
 import { keyOf, type Board, type Placing } from "../composer/board";
-import { add, duplicate, freeID, move, partsAt, put, read, remove, type Part, type Point } from "../composer/document";
+import { add, duplicate, freeID, move, partsAt, points, put, read, remove, type Part, type Point } from "../composer/document";
+import { forget, keep, kept, type Draft } from "../composer/draft";
 import { Form } from "../composer/form";
 import { Graph, figureLine } from "../composer/graph";
 import { useHistory } from "../composer/history";
 import { defaults, schemaOf, servedBy, shortName } from "../composer/kinds";
 import { List } from "../composer/list";
 import { Palette } from "../composer/palette";
-import { call, Problem } from "../lib/api";
+import { Later, Save, Undo, type Applied } from "../composer/save";
+import { useChecked } from "../lib/checked";
 import { plain, plural } from "../lib/format";
-import { renew, useGet } from "../lib/query";
-import { at, enc, go, useParams } from "../lib/route";
+import { useGet } from "../lib/query";
+import { at, enc, useParams } from "../lib/route";
 import cassiopeia from "../samples/cassiopeia.yml?raw";
 import postings from "../samples/postings.yml?raw";
-import { Act } from "../ui/act";
 import { DryRun } from "../ui/dryrun";
 import type { ListOf } from "../ui/more";
 import { Head } from "../ui/shell";
@@ -32,14 +33,21 @@ const terminal = ["succeeded", "partial", "stopped", "failed", "cancelled"];
 
 /** The pipeline of a workflow, or of one that is being made. */
 export default function ComposerPage({ slug }: { slug?: string }) {
-  const w = useGet<Workflow>(slug ? `/workflows/${enc(slug)}` : null);
-  const v = useGet<Version>(w.data ? `/workflows/${enc(slug!)}/versions/${w.data.current}` : null);
+  const w = useGet<Workflow>(slug ? `/workflows/${enc(slug)}` : null, {}, { topic: "workflows", every: 5000 }); // what is saved while the stream opens is not told
+  const [number, setNumber] = useState(0); // the version that was current when the page was opened
+  const v = useGet<Version>(number ? `/workflows/${enc(slug!)}/versions/${number}` : null);
   const plugins = useGet<PluginList>("/plugins");
   const [sample, setSample] = useState<string | null>(null);
-  const error = w.error ?? v.error ?? plugins.error;
+  const [draft] = useState(() => kept(slug ?? ""));
+  const current = w.data?.current ?? 0;
+  useEffect(() => setNumber((n) => n || current), [current]);
+  const error = (!w.data && w.error) || (!v.data && v.error) || (!plugins.data && plugins.error); // what is there stays
   if (error) return <Failure problem={error} retry={() => [w, v, plugins].forEach((q) => q.reload())} />;
-  if (!plugins.data || (slug && !v.data)) return <Skeleton />;
-  if (!slug && sample === null) {
+  if (!plugins.data || (slug && !(w.data && v.data))) return <Skeleton />;
+  if (!slug && draft && sample === null) {
+    return <Composer w={undefined} saved="" draft={draft} plugins={plugins.data.items} discarded={() => setSample("")} />;
+  }
+  if (!slug && !sample) {
     return (
       <>
         <Head where={<a href="#/w">Workflows</a>} title="Compose a crawl" />
@@ -57,23 +65,26 @@ export default function ComposerPage({ slug }: { slug?: string }) {
       </>
     );
   }
-  return <Composer key={slug ?? ""} w={w.data} saved={slug ? v.data!.source : sample!} plugins={plugins.data.items} />;
+  return <Composer key={slug ?? "sample"} w={w.data} saved={slug ? v.data!.source : sample!} draft={slug ? draft : null} plugins={plugins.data.items} discarded={() => setSample(null)} />;
 }
 
 interface Props {
   w: Workflow | undefined;
   saved: string;
+  draft: Draft | null;
+  discarded: () => void;
   plugins: Plugin[];
 }
 
-function Composer({ w, saved, plugins }: Props) {
+function Composer({ w, saved, draft, discarded, plugins }: Props) {
   const [params, set] = useParams();
-  const draftKey = `composer:${w?.slug ?? "new"}`;
-  const [base, setBase] = useState({ source: saved, version: w?.current ?? 0 });
-  const history = useHistory(saved);
-  const [restored, setRestored] = useState(false);
+  const [base, setBase] = useState(draft ? { source: draft.base, version: draft.version } : { source: saved, version: w?.current ?? 0 });
+  const history = useHistory(base.source, draft?.source);
+  const [restored, setRestored] = useState(!!draft);
   const [placing, setPlacing] = useState<Placing | null>(null);
   const [told, setTold] = useState("");
+  const [line, setLine] = useState(0); // of the text, that is to be shown
+  const [applied, setApplied] = useState<Applied | null>(null);
   const focusNext = useRef("");
   const source = history.now;
   const { parts, fault } = useMemo(() => read(source), [source]);
@@ -88,22 +99,7 @@ function Composer({ w, saved, plugins }: Props) {
   const part = parts.find((p) => keyOf(p) === selected);
   const changed = source !== base.source;
 
-  // What is not saved survives a reload.
-  useEffect(() => {
-    const kept = localStorage.getItem(draftKey);
-    if (kept === null || !w) return;
-    const draft = JSON.parse(kept) as { version: number; source: string };
-    if (draft.version === w.current && draft.source !== saved) {
-      history.set(draft.source);
-      setRestored(true);
-    }
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, []);
-  useEffect(() => {
-    if (!w) return;
-    if (changed) localStorage.setItem(draftKey, JSON.stringify({ version: base.version, source }));
-    else localStorage.removeItem(draftKey);
-  }, [source, changed, base.version, draftKey, w]);
+  useEffect(() => keep(w?.slug ?? "", changed ? { version: base.version, base: base.source, source } : null), [source, changed, base, w?.slug]);
 
   useLayoutEffect(() => {
     if (!focusNext.current) return;
@@ -226,9 +222,20 @@ function Composer({ w, saved, plugins }: Props) {
   }, []);
 
   const rename = (p: Part, id: string) => {
-    history.set(put(source, p.index, ["id"], id), "id");
-    set({ node: id || `#${p.index}` });
+    const text = put(source, p.index, ["id"], id);
+    const next = read(text);
+    history.set(text, "id");
+    set({ node: next.parts[p.index]?.key });
   };
+
+  const discard = () => {
+    forget(w?.slug ?? "");
+    setRestored(false);
+    if (!w) return discarded();
+    history.set(base.source);
+    setTold("The draft is discarded; Undo brings it back");
+  };
+  const later = w && w.current > base.version ? w.current : 0; // somebody saved meanwhile
 
   const open = side === "add" || part;
   return (
@@ -250,7 +257,7 @@ function Composer({ w, saved, plugins }: Props) {
         <button type="button" aria-pressed={params.get("try") === "1"} onClick={() => set({ try: params.get("try") ? undefined : "1" })}>
           Dry run
         </button>
-        <Save w={w} source={source} base={base} bad={(checked?.faults.length ?? 0) > 0 || !!fault} running={running} saved={(version) => setBase({ source, version })} />
+        <Save w={w} source={source} base={base} bad={(checked?.faults.length ?? 0) > 0 || !!fault} later={later} running={running} saved={(v) => setBase({ source: v.source, version: v.number })} applied={setApplied} tell={setTold} />
       </Head>
       <p className="hidden" role="status">
         {told}
@@ -270,12 +277,37 @@ function Composer({ w, saved, plugins }: Props) {
         {restored && changed && (
           <span className="small">
             This is your draft.{" "}
-            <button type="button" className="plain" onClick={() => (history.set(base.source), setRestored(false))}>
+            <button type="button" className="plain" onClick={discard}>
               Discard it
             </button>
           </span>
         )}
       </div>
+      {w && later > 0 && (
+        <Later
+          w={w}
+          since={base.version}
+          changed={changed}
+          mine={(v) => (setBase({ source: v.source, version: v.number }), setTold(`Yours goes on from version ${v.number}`))}
+          theirs={(v) => (history.set(v.source), setBase({ source: v.source, version: v.number }), setTold("Undo brings yours back"))}
+        />
+      )}
+      {parts
+        .filter((p) => !points.includes(p.at))
+        .map((p) => (
+          <Notice
+            key={keyOf(p)}
+            tone="bad"
+            action={
+              <button type="button" onClick={() => board.open(p)}>
+                Open it
+              </button>
+            }
+          >
+            <strong>{plain(p.id) || "A node without a name"} stands nowhere:</strong> {p.at ? <>there is no point “{plain(p.at, 60)}”</> : "it names no point"}. Graph and list show it when it has one: {points.join(", ")}.
+          </Notice>
+        ))}
+      {applied && <Undo of={applied} done={() => setApplied(null)} />}
       {placing && (
         <div className="c-placing" role="note">
           <span>
@@ -289,8 +321,8 @@ function Composer({ w, saved, plugins }: Props) {
       <div className={open ? "c-work with-side" : "c-work"}>
         <div className="c-main">
           {fault && view !== "yaml" ? (
-            <Notice tone="bad" action={<button type="button" onClick={() => set({ view: "yaml" })}>Mend it</button>}>
-              <strong>The text is no YAML{fault.line ? `: line ${fault.line}` : ""}.</strong> {plain(fault.message)}. Graph and list show it again when it is mended.
+            <Notice tone="bad" action={<button type="button" onClick={() => (setLine(fault.line), set({ view: "yaml" }))}>Mend it</button>}>
+              <strong>The text cannot be read{fault.line ? `: line ${fault.line}` : ""}.</strong> {plain(fault.message)}. Graph and list show it again when it is mended.
             </Notice>
           ) : view === "graph" ? (
             <Graph b={board} />
@@ -299,10 +331,10 @@ function Composer({ w, saved, plugins }: Props) {
           ) : (
             <label className="field">
               <span>Definition (YAML): graph and list show the same text</span>
-              <textarea className="c-text" rows={28} spellCheck={false} value={source} onChange={(e) => history.set(e.target.value, "text")} />
+              <textarea ref={(t) => void (t && line > 0 && (showLine(t, line), setLine(0)))} className="c-text" rows={28} spellCheck={false} value={source} onChange={(e) => history.set(e.target.value, "text")} />
             </label>
           )}
-          <Faults checked={checked} fault={fault} open={(p) => board.open(p)} parts={parts} />
+          <Faults checked={checked} fault={fault} open={(p) => board.open(p)} show={(n) => (setLine(n), set({ view: "yaml" }))} parts={parts} />
         </div>
         {side === "add" ? (
           <Side title={addPoint ? `Add at ${addPoint}` : "Add a node"} close={close}>
@@ -356,6 +388,15 @@ function Composer({ w, saved, plugins }: Props) {
   );
 }
 
+/** Goes to a line of a text and marks it. */
+function showLine(t: HTMLTextAreaElement, line: number) {
+  const lines = t.value.split("\n");
+  const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+  t.focus();
+  t.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0));
+  t.scrollTop = (t.scrollHeight * Math.max(0, line - 6)) / lines.length;
+}
+
 function Side({ title, sub, close, children }: { title: string; sub?: ReactNode; close: () => void; children: ReactNode }) {
   return (
     <aside className="c-side" aria-label={title}>
@@ -371,31 +412,21 @@ function Side({ title, sub, close, children }: { title: string; sub?: ReactNode;
   );
 }
 
-/** What a definition says, asked a moment after one stops typing. */
-function useChecked(source: string): Checked | null {
-  const [checked, setChecked] = useState<Checked | null>(null);
-  useEffect(() => {
-    const stop = new AbortController();
-    const timer = setTimeout(() => {
-      call<Checked>("POST", "/workflows:validate", { body: { source }, signal: stop.signal })
-        .then(setChecked)
-        .catch(() => {}); // it is asked again with the next change, and saving tells
-    }, 300);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [source]);
-  return checked;
-}
-
 /** The execution of the workflow that runs. */
 function useRunning(slug: string | undefined): Execution | undefined {
   const list = useGet<ListOf<Execution>>(slug ? "/executions" : null, { workflow: slug, limit: 5 }, { topic: "executions", every: 5000 });
   return list.data?.items.find((x) => !terminal.includes(x.state));
 }
 
-function Faults({ checked, fault, parts, open }: { checked: Checked | null; fault: { message: string; line: number } | null; parts: Part[]; open: (p: Part) => void }) {
+interface FaultsProps {
+  checked: Checked | null;
+  fault: { message: string; line: number } | null;
+  parts: Part[];
+  open: (p: Part) => void;
+  show: (line: number) => void;
+}
+
+function Faults({ checked, fault, parts, open, show }: FaultsProps) {
   if (fault || !checked || checked.faults.length + checked.warnings.length === 0) return null;
   return (
     <ul className="c-faults" aria-label="What is wrong with it" aria-live="polite">
@@ -408,8 +439,12 @@ function Faults({ checked, fault, parts, open }: { checked: Checked | null; faul
                 <button type="button" className="c-link" onClick={() => open(p)}>
                   {plain(p.id) || "no name"}
                 </button>
+              ) : f.line ? (
+                <button type="button" className="c-link" onClick={() => show(f.line!)}>
+                  line {f.line}
+                </button>
               ) : (
-                `line ${f.line ?? "?"}`
+                "the definition"
               )}
             </span>
             <span>{plain(f.message.replace(/^pipeline\.nodes\[\d+\]\./, ""))}</span>
@@ -422,82 +457,5 @@ function Faults({ checked, fault, parts, open }: { checked: Checked | null; faul
         </li>
       ))}
     </ul>
-  );
-}
-
-interface SaveProps {
-  w: Workflow | undefined;
-  source: string;
-  base: { source: string; version: number };
-  bad: boolean;
-  running: Execution | undefined;
-  saved: (version: number) => void;
-}
-
-/** Saving asks for a few words; where an execution runs, it can get the change at once. */
-function Save({ w, source, base, bad, running, saved }: SaveProps) {
-  const box = useRef<HTMLDialogElement>(null);
-  const [words, setWords] = useState("");
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [apply, setApply] = useState(false);
-  const [busy, setBusy] = useState(false);
-
-  async function save(e: React.FormEvent) {
-    e.preventDefault();
-    setBusy(true);
-    setProblem(null);
-    try {
-      if (!w) {
-        const made = await call<Workflow>("POST", "/workflows", { body: { name: words, source } });
-        renew("/workflows");
-        box.current?.close();
-        go(`/w/${enc(made.slug)}/compose`);
-        return;
-      }
-      const v = await call<Version>("POST", `/workflows/${enc(w.slug)}/versions`, { body: { source, message: words, parent: base.version } });
-      saved(v.number);
-      if (apply && running) {
-        const definition = (await call<Checked>("POST", "/workflows:validate", { body: { source } })).definition as { pipeline?: unknown };
-        await call("POST", `/executions/${enc(running.id)}/revisions`, { body: { patch: { pipeline: definition.pipeline ?? null }, message: words } });
-        renew(`/executions/${enc(running.id)}`);
-      }
-      renew("/workflows");
-      setWords("");
-      box.current?.close();
-    } catch (p) {
-      setProblem(p as Problem);
-    }
-    setBusy(false);
-  }
-
-  return (
-    <>
-      <Act role="user" kind="primary" disabled={bad || (!!w && source === base.source)} run={async () => box.current?.showModal()}>
-        {w ? `Save as version ${base.version + 1}` : "Save"}
-      </Act>
-      <dialog ref={box} aria-label="Save">
-        <form onSubmit={(e) => void save(e)}>
-          <h2>{w ? `Version ${base.version + 1} of ${plain(w.name)}` : "A new workflow"}</h2>
-          <label className="field" style={{ margin: "var(--s-4) 0" }}>
-            <span>{w ? "What changes, in a few words" : "Its name"}</span>
-            <input value={words} required={!w} maxLength={200} autoFocus onChange={(e) => setWords(e.target.value)} />
-          </label>
-          {running && (
-            <label>
-              <input type="checkbox" checked={apply} onChange={(e) => setApply(e.target.checked)} /> Apply the pipeline to {running.id} at once, from its next page on
-            </label>
-          )}
-          {problem && <Failure problem={problem} />}
-          <div className="actions">
-            <button type="button" onClick={() => box.current?.close()}>
-              Go on composing
-            </button>
-            <button type="submit" className="primary" disabled={busy}>
-              Save
-            </button>
-          </div>
-        </form>
-      </dialog>
-    </>
   );
 }

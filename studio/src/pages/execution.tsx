@@ -57,7 +57,7 @@ export default function ExecutionPages({ id, tab }: { id: string; tab: string })
       </Head>
       <p className="sub">
         Version {x.version}
-        {x.epoch > 1 && `, settings revised ${x.epoch - 1} times`} · {x.started ? "started " : "created "}
+        {x.epoch > 1 && `, settings revised ${x.epoch === 2 ? "once" : `${x.epoch - 1} times`}`} · {x.started ? "started " : "created "}
         <When at={x.started ?? x.created} />
         {x.ended && (
           <>

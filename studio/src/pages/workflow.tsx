@@ -1,5 +1,7 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Checked, Execution, Version, VersionDiff, Workflow } from "../api/types";
+import { forget, keep, kept } from "../composer/draft";
+import { Later } from "../composer/save";
 import { call, Problem } from "../lib/api";
 import { count, duration, plain } from "../lib/format";
 import { renew, useGet } from "../lib/query";
@@ -15,7 +17,7 @@ import { When } from "../ui/text";
 /** A workflow: its executions, two of which can be compared, and its versions. */
 export default function WorkflowPage({ slug }: { slug: string }) {
   const path = `/workflows/${enc(slug)}`;
-  const w = useGet<Workflow>(path, {}, { topic: "workflows" });
+  const w = useGet<Workflow>(path, {}, { topic: "workflows", every: 5000 });
   const [params, set] = useParams();
   const run = async () => {
     const x = await call<Execution>("POST", path + ":run", { body: {} });
@@ -215,12 +217,18 @@ function One({ w, n, close }: { w: Workflow; n: number; close: () => void }) {
 
 /** The definition as text; what it will do is told beside it while one types. */
 function Editor({ w, close }: { w: Workflow; close: () => void }) {
-  const current = useGet<Version>(`/workflows/${enc(w.slug)}/versions/${w.current}`);
-  const [text, setText] = useState<string | null>(null);
+  const [draft] = useState(() => kept(`text:${w.slug}`));
+  const [parent, setParent] = useState(draft?.version ?? w.current); // the version that is edited, whatever is saved meanwhile
+  const current = useGet<Version>(`/workflows/${enc(w.slug)}/versions/${parent}`);
+  const [text, setText] = useState<string | null>(draft?.source ?? null);
   const [message, setMessage] = useState("");
   const [checked, setChecked] = useState<Checked | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const source = text ?? current.data?.source ?? "";
+  const base = current.data?.source;
+  useEffect(() => {
+    if (base !== undefined) keep(`text:${w.slug}`, text !== null && text !== base ? { version: parent, base, source: text } : null);
+  }, [text, base, parent, w.slug]);
 
   async function check(s: string) {
     try {
@@ -232,7 +240,8 @@ function Editor({ w, close }: { w: Workflow; close: () => void }) {
   }
 
   async function save() {
-    await call("POST", `/workflows/${enc(w.slug)}/versions`, { body: { source, message, parent: w.current } });
+    await call("POST", `/workflows/${enc(w.slug)}/versions`, { body: { source, message, parent } });
+    forget(`text:${w.slug}`);
     renew("/workflows");
     close();
   }
@@ -242,6 +251,9 @@ function Editor({ w, close }: { w: Workflow; close: () => void }) {
       <Shown of={current}>
         {() => (
           <>
+            {w.current > parent && (
+              <Later w={w} since={parent} changed={text !== null && text !== base} mine={(v) => setParent(v.number)} theirs={(v) => (setText(null), setParent(v.number))} />
+            )}
             <label className="field" style={{ marginTop: "var(--s-4)" }}>
               <span>Definition (YAML); comments are kept</span>
               <textarea rows={18} spellCheck={false} value={source} onChange={(e) => setText(e.target.value)} onBlur={() => void check(source)} />
@@ -270,8 +282,8 @@ function Editor({ w, close }: { w: Workflow; close: () => void }) {
               <button type="button" onClick={() => void check(source)}>
                 Check
               </button>
-              <Act role="user" kind="primary" run={save} disabled={text === null}>
-                Save as version {w.current + 1}
+              <Act role="user" kind="primary" run={save} disabled={text === null || text === base || w.current > parent}>
+                Save as version {parent + 1}
               </Act>
             </p>
           </>

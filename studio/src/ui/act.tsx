@@ -12,10 +12,11 @@ interface Props {
   verb?: string; // on the button of that question
   children: ReactNode;
   disabled?: boolean;
+  why?: string; // it is disabled
 }
 
 /** A button that does something. Who may not sees why; what fails is told beside it; what destroys asks first. */
-export function Act({ role, run, kind, sure, verb, children, disabled }: Props) {
+export function Act({ role, run, kind, sure, verb, children, disabled, why }: Props) {
   const { me, may } = useMe();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -40,7 +41,7 @@ export function Act({ role, run, kind, sure, verb, children, disabled }: Props) 
         type="button"
         className={kind}
         aria-disabled={barred || busy || disabled || undefined}
-        title={barred ? `Your role is ${me!.role}; this takes ${role}` : undefined}
+        title={barred ? `Your role is ${me!.role}; this takes ${role}` : disabled ? why : undefined}
         onClick={() => {
           if (barred || busy || disabled) return;
           if (sure) box.current?.showModal();

@@ -3,8 +3,10 @@ import type { Preview } from "../api/types";
 import { call, Problem } from "../lib/api";
 import { count, plain } from "../lib/format";
 import { enc } from "../lib/route";
+import { Changes } from "./changes";
 import { Failure, Notice } from "./state";
 import { Url } from "./text";
+import "./preview.css";
 
 /** What the settings of an execution are to become: one of patch, source and undo. */
 export interface Edit {
@@ -41,11 +43,10 @@ export function EditPreview({ execution, edit, onPreview }: { execution: string;
   if (problem) return <Failure problem={problem} />;
   if (!shown) return <p role="status">Counting…</p>;
   const a = shown.answer;
+  const some = (n: number, words: string) => (n > 0 ? <strong>{`${count(n)} ${words}`}</strong> : `none ${words}`);
   return (
-    <section aria-label="What the edit would do">
-      <p role="status" className="muted">
-        {shown.state === "exact" ? `Exact: all ${count(a.looked)} URLs were judged.` : a.sampled ? `An estimate by a sample of ${count(a.sampled)} URLs; the exact figures follow.` : "Counting…"}
-      </p>
+    <section aria-label="What the edit would do" className="preview">
+      {a.changes.length > 0 ? <Changes of={a.changes} /> : <p>It changes nothing: the settings are the same.</p>}
       {a.warnings.map((w) => (
         <Notice key={w} tone="bad">
           {w}
@@ -54,22 +55,33 @@ export function EditPreview({ execution, edit, onPreview }: { execution: string;
       <dl className="facts">
         <dt>Queued</dt>
         <dd>
-          {count(a.queued.urls)}: {count(a.queued.stays.urls)} stay, <strong>{count(a.queued.drops.urls)} would be dropped</strong>
+          {count(a.queued.urls)}: {some(a.queued.drops.urls, "would be dropped")}
         </dd>
         <dt>Left out</dt>
         <dd>
-          {count(a.left_out.urls)}: {count(a.left_out.stays.urls)} stay out, <strong>{count(a.left_out.admits.urls)} would come back</strong>
+          {count(a.left_out.urls)}: {some(a.left_out.admits.urls, "would come back")}
         </dd>
         <dt>Fetched</dt>
         <dd>
-          {count(a.fetched.urls)} stay; {count(a.fetched.drops.urls)} of them would not be wanted any more, and are kept
+          {count(a.fetched.urls)}: all are kept
+          {a.fetched.drops.urls > 0 && <>, {some(a.fetched.drops.urls, "would not be wanted any more")}</>}
         </dd>
       </dl>
+      <p role="status" className="muted small">
+        {told(shown)}
+      </p>
       <More title="Dropped from the queue" cell={a.queued.drops} />
       <More title="Coming back, left out so far by" cell={a.left_out.admits} />
       <More title="Fetched already, and kept" cell={a.fetched.drops} />
     </section>
   );
+}
+
+/** How sure the figures are. */
+function told({ state, problem, answer: a }: Preview): string {
+  if (state === "exact") return `Exact: all ${count(a.looked)} URLs were judged.`;
+  if (state !== "counting") return `An estimate: the count ended early. ${plain(problem)}`;
+  return a.sampled ? `An estimate by a sample of ${count(a.sampled)} URLs; the exact figures follow.` : "Counting…";
 }
 
 function More({ title, cell }: { title: string; cell: Cell }) {
