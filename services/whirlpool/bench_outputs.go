@@ -70,7 +70,11 @@ func (b *outputsBench) run(ctx context.Context) (err error) {
 	}()
 	fmt.Fprintf(b.out, "whirlpool bench outputs --pages %d --hosts %d --concurrency %d --runs %d   (%d CPUs, %s)\n", b.pages, b.hosts,
 		b.concurrency, b.runs, runtime.NumCPU(), runtime.Version())
-	all := outputs()
+	return b.compare(ctx, outputs())
+}
+
+// compare measures the outputs in turn, the first of which is what the others are compared with.
+func (b *outputsBench) compare(ctx context.Context, all []output) error {
 	costs, ratios := make([][]float64, len(all)), make([][]float64, len(all))
 	for turn := range b.runs {
 		cost := make([]float64, len(all))

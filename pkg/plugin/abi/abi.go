@@ -1,8 +1,10 @@
 // Package abi is the interface whirlpool:1 as bytes: what modules and processes read of a message, and what they write
 // of their answer. docs/design/plugins.md has the whole.
 //
-// What they read is a frame: the length of its head as four bytes, the lowest first; the head, which is JSON; the rest
-// is the body of the page, where the plug-in needs it. What they write is JSON.
+// What they read is a frame: the length of its head as four bytes, the lowest first; the head, which is JSON; the text
+// of the page, of the length that the head says, where the plug-in needs it; the rest is the body of the page, where
+// the plug-in needs that. Text is no part of the JSON, because a module takes 0.8 ms a KB to decode that. What they
+// write is JSON.
 package abi
 
 import (
@@ -36,6 +38,7 @@ type Head struct {
 	ID      string     `json:"id,omitempty"`
 	Now     *time.Time `json:"now,omitempty"`
 	Message any        `json:"message,omitempty"`
+	Text    int        `json:"text,omitempty"` // bytes of the message's text, which follows the head
 }
 
 // AppendConfigure appends the frame that gives a plug-in its settings at a point.
@@ -43,7 +46,7 @@ func AppendConfigure(dst []byte, at crawl.Point, with map[string]any) ([]byte, e
 	if with == nil {
 		with = map[string]any{}
 	}
-	return appendFrame(dst, &Head{Do: Configure, At: at, With: with}, nil)
+	return appendFrame(dst, &Head{Do: Configure, At: at, With: with}, "", nil)
 }
 
 // AppendCall appends the frame of a call for a plug-in that serves its point so.
@@ -53,11 +56,16 @@ func AppendCall(dst []byte, serves *plugin.Serves, call *plugin.Call) ([]byte, e
 		body = call.Body()
 	}
 	now := call.Now.UTC()
-	head := &Head{Do: Handle, At: call.Message.Point(), ID: call.ID, Now: &now, Message: lean(serves, call.Message)}
-	return appendFrame(dst, head, body)
+	message, text := apart(call.Message)
+	if !needs(serves, NeedsText) {
+		text = ""
+	}
+	head := &Head{Do: Handle, At: call.Message.Point(), ID: call.ID, Now: &now, Message: message}
+	return appendFrame(dst, head, text, body)
 }
 
-func appendFrame(dst []byte, head *Head, body []byte) ([]byte, error) {
+func appendFrame(dst []byte, head *Head, text string, body []byte) ([]byte, error) {
+	head.Text = len(text)
 	start := len(dst)
 	buf := bytes.NewBuffer(append(dst, 0, 0, 0, 0))
 	enc := json.NewEncoder(buf)
@@ -68,7 +76,7 @@ func appendFrame(dst []byte, head *Head, body []byte) ([]byte, error) {
 	out := buf.Bytes()
 	out = out[:len(out)-1] // the encoder's line feed
 	binary.LittleEndian.PutUint32(out[start:], uint32(len(out)-start-4))
-	return append(out, body...), nil
+	return append(append(out, text...), body...), nil
 }
 
 func needs(serves *plugin.Serves, what string) bool {
@@ -80,22 +88,19 @@ func needs(serves *plugin.Serves, what string) bool {
 	return false
 }
 
-// lean is the message without the text, unless that is needed.
-func lean(serves *plugin.Serves, m plugin.Message) any {
-	if needs(serves, NeedsText) {
-		return m
-	}
+// apart is a message without its text, and that.
+func apart(m plugin.Message) (plugin.Message, string) {
 	switch m := m.(type) {
 	case *plugin.Document:
 		short := *m
 		short.Text = ""
-		return &short
+		return &short, m.Text
 	case *plugin.Record:
 		short := *m
 		short.Text = ""
-		return &short
+		return &short, m.Text
 	}
-	return m
+	return m, ""
 }
 
 // LimitsOf returns the limits of a plug-in: its own, or the defaults; at most caps, and the most that there is.

@@ -121,12 +121,16 @@ func TestFramesHoldWhatIsNeeded(t *testing.T) {
 		}
 		frame = bytes.TrimPrefix(frame, []byte("before"))
 		n := binary.LittleEndian.Uint32(frame)
-		var head struct{ Message plugin.Document }
+		var head struct {
+			Message plugin.Document
+			Text    int
+		}
 		if err := json.Unmarshal(frame[4:4+n], &head); err != nil {
 			t.Fatal(err)
 		}
-		if body := string(frame[4+n:]); head.Message.Text != c.text || body != c.body {
-			t.Errorf("needs %q: text %q, body %q", c.needs, head.Message.Text, body)
+		rest := string(frame[4+n:])
+		if text, body := rest[:head.Text], rest[head.Text:]; text != c.text || body != c.body || head.Message.Text != "" {
+			t.Errorf("needs %q: text %q, body %q, in the message %q", c.needs, text, body, head.Message.Text)
 		}
 	}
 	if document.Text != "text" {

@@ -9,7 +9,7 @@ import (
 
 var (
 	settings func(at string, with []byte) error
-	points   = map[string]func(*Call, []byte) (Answer, error){}
+	points   = map[string]func(*Call, []byte, string) (Answer, error){}
 	lines    []string // of the log of the call under way
 )
 
@@ -20,23 +20,31 @@ type head struct {
 	ID      string          `json:"id"`
 	Now     time.Time       `json:"now"`
 	Message json.RawMessage `json:"message"`
+	Text    int             `json:"text"` // bytes of the text behind the head
 }
 
 // cut takes a frame apart.
-func cut(frame []byte) (h head, body []byte, err error) {
+func cut(frame []byte) (h head, text string, body []byte, err error) {
 	if len(frame) < 4 {
-		return h, nil, errors.New("a frame of less than four bytes")
+		return h, "", nil, errors.New("a frame of less than four bytes")
 	}
 	n := uint64(binary.LittleEndian.Uint32(frame))
 	if n > uint64(len(frame)-4) {
-		return h, nil, errors.New("a frame that is shorter than its head")
+		return h, "", nil, errors.New("a frame that is shorter than its head")
 	}
-	return h, frame[4+n:], json.Unmarshal(frame[4:4+n], &h)
+	if err := json.Unmarshal(frame[4:4+n], &h); err != nil {
+		return h, "", nil, err
+	}
+	rest := frame[4+n:]
+	if h.Text < 0 || h.Text > len(rest) {
+		return h, "", nil, errors.New("a frame that is shorter than its text")
+	}
+	return h, string(rest[:h.Text]), rest[h.Text:], nil
 }
 
 // configure answers a configure frame.
 func configure(frame []byte) []byte {
-	h, _, err := cut(frame)
+	h, _, _, err := cut(frame)
 	if err == nil && settings != nil {
 		err = settings(h.At, h.With)
 	}
@@ -56,12 +64,12 @@ func handle(point string, frame []byte) []byte {
 	if f == nil {
 		return failure("it registered nothing for point " + point)
 	}
-	h, body, err := cut(frame)
+	h, text, body, err := cut(frame)
 	if err != nil {
 		return failure(err.Error())
 	}
 	lines = nil
-	answer, err := f(&Call{ID: h.ID, Now: h.Now, Body: body}, h.Message)
+	answer, err := f(&Call{ID: h.ID, Now: h.Now, Body: body}, h.Message, text)
 	if err != nil {
 		return failure(err.Error())
 	}

@@ -76,10 +76,16 @@ func OnLinks(f func(*Call, *Links) Answer) { on("links", f) }
 func OnRecord(f func(*Call, *Record) Answer) { on("record", f) }
 
 func on[T any](point string, f func(*Call, *T) Answer) {
-	points[point] = func(call *Call, message []byte) (Answer, error) {
+	points[point] = func(call *Call, message []byte, text string) (Answer, error) {
 		var m T
 		if err := json.Unmarshal(message, &m); err != nil {
 			return Answer{}, err
+		}
+		switch m := any(&m).(type) {
+		case *Document:
+			m.Text = text
+		case *Record:
+			m.Text = text
 		}
 		return f(call, &m), nil
 	}
