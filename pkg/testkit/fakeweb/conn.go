@@ -252,7 +252,8 @@ func (c *conn) wait(d time.Duration) bool {
 func (c *conn) stop() {
 	c.end = c.srv.log.now()
 	if asked, gone, ok := left(c.c); ok {
-		c.start, c.end = min(c.start, c.end-int64(asked)), c.end-int64(gone)
+		c.start = min(c.start, c.end-int64(asked))
+		c.end = max(c.start, c.end-int64(gone))
 	}
 }
 
