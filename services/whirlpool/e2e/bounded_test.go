@@ -59,8 +59,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	within(t, "the crawl", peak, fatBound)
 }
 
-// fatBound is what the crawl of the large pages may hold. Runs differ by when the heap is collected: 234 to 308 MB in 12
-// runs. The pages alone have 400 MB, and their text and links as much again.
+// fatBound is what the crawl of the large pages may hold. Runs differ by when the heap is collected: 234 to 308 MB in
+// 12 runs. The pages alone have 400 MB, and their text and links as much again.
 const fatBound = 360 << 20
 
 // fatSite serves pages /0, /1 … that each link to the next; every other consists of links.
