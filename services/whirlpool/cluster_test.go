@@ -268,7 +268,10 @@ func checkDamageIsNamed(t *testing.T, c *clusterUnderTest) {
 			c.exec("DELETE FROM fingerprints WHERE job = $1 AND url = $2", job, unprinted)
 		}},
 		{reopened, "they are lost", func() {
-			c.exec("UPDATE urls SET state = 1 WHERE job = $1 AND url = $2 AND state = 2", job, reopened)
+			// Five more: the queues of the slow job may hold a task twice, and tasks are counted over all jobs.
+			c.exec(`UPDATE urls SET state = 1 WHERE job = $1 AND state = 2 AND (url = $2 OR url IN (SELECT url FROM urls WHERE job = $1
+				AND state = 2 AND verdict = (SELECT verdict FROM urls WHERE job = $1 AND url = $2) AND url <> ALL($3) ORDER BY url DESC LIMIT 5))`,
+				job, reopened, []string{missing, unprinted, bad, copyOf})
 		}},
 		{bad, "none of the states", func() {
 			c.exec("UPDATE urls SET verdict = 2 WHERE job = $1 AND url = $2 AND state = 2", job, bad)
