@@ -26,6 +26,10 @@ var mayImport = map[string][]string{
 	"pkg/control":   {"pkg/control/jobfile", "pkg/report", "pkg/crawl", "pkg/web"},
 	"pkg/report":    {"pkg/records/jsonl", "pkg/bus", "pkg/crawl", "pkg/web"},
 	"pkg/documents": {"pkg/crawl"},
+	// Pages that only scripts make: what a render is, which pages may gain, whether it pays; the browser. The stage knows
+	// what a render is, and no browser.
+	"pkg/render":          {"pkg/render", "pkg/crawl", "pkg/web"},
+	"pkg/stages/renderer": {"pkg/render", "pkg/pipeline", "pkg/bus", "pkg/crawl", "pkg/web"},
 	// What people add to a pipeline. Stages do not know it: each has an interface of its own, which pkg/node fills.
 	"pkg/plugin": {"pkg/plugin", "pkg/crawl", "pkg/web"},
 	// The read side of the API. Site rules are tried as the parser applies them, and kept bodies are read as it does.
@@ -47,7 +51,7 @@ var mayImport = map[string][]string{
 	"pkg/control/cluster": {"pkg/control", "pkg/report", "pkg/node", "pkg/process", "pkg/cluster", "pkg/stores/postgres",
 		"pkg/stores/mongo", "pkg/records/jsonl", "pkg/bus", "pkg/bus/rabbit", "pkg/crawl", "pkg/web"},
 	"pkg/node": {"pkg/pipeline", "pkg/stages", "pkg/bus", "pkg/stores", "pkg/cluster", "pkg/process", "pkg/records",
-		"pkg/documents", "pkg/plugin", "pkg/crawl", "pkg/web"},
+		"pkg/documents", "pkg/plugin", "pkg/render", "pkg/crawl", "pkg/web"},
 	// The crawler for programs that embed it.
 	"pkg/whirlpool":  {"pkg/node", "pkg/documents", "pkg/stores/local", "pkg/records/jsonl", "pkg/crawl", "pkg/web"},
 	"pkg/testkit":    {"pkg"},
