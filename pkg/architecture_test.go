@@ -15,11 +15,12 @@ const module = "github.com/whirlpool-crawler/whirlpool/"
 // mayImport says for each wing which wings its packages may import, besides their own subpackages. What is not named is
 // denied. docs/design/architecture.md shows the same as a picture.
 var mayImport = map[string][]string{
-	"pkg/web":       {"pkg/web"},
-	"pkg/crawl":     {"pkg/crawl", "pkg/web"},
-	"pkg/bus":       {"pkg/bus", "pkg/crawl", "pkg/web"},
-	"pkg/pipeline":  {"pkg/bus", "pkg/crawl", "pkg/web"},
-	"pkg/stages":    {"pkg/pipeline", "pkg/bus", "pkg/crawl", "pkg/web", "pkg/stages/robotscache"},
+	"pkg/web":      {"pkg/web"},
+	"pkg/crawl":    {"pkg/crawl", "pkg/web"},
+	"pkg/bus":      {"pkg/bus", "pkg/crawl", "pkg/web"},
+	"pkg/pipeline": {"pkg/bus", "pkg/crawl", "pkg/web"},
+	"pkg/stages": {"pkg/pipeline", "pkg/bus", "pkg/crawl", "pkg/web", "pkg/stages/robotscache",
+		"pkg/render/marks", "pkg/render/decide"},
 	"pkg/records":   {"pkg/records", "pkg/crawl", "pkg/web"},
 	"pkg/stores":    {"pkg/records/jsonl", "pkg/cluster/ring", "pkg/bus", "pkg/crawl", "pkg/web"},
 	"pkg/cluster":   {"pkg/cluster", "pkg/pipeline", "pkg/crawl", "pkg/web"},

@@ -76,6 +76,8 @@ type Page struct {
 	// Insecure is as in Outcome.
 	Insecure bool `cbor:"45,keyasint,omitempty"`
 	Plugged
+	// Rendered says what a render made of the page; nil: this is the page as it was fetched.
+	Rendered *Rendered `cbor:"90,keyasint,omitempty"`
 }
 
 // Document is a parsed page.
@@ -99,6 +101,8 @@ type Document struct {
 	// Unkept says why the page has no record, and Why says it for people; empty: nothing speaks against one.
 	Unkept string `cbor:"70,keyasint,omitempty"`
 	Why    string `cbor:"71,keyasint,omitempty"`
+	// Candidate says how a page may gain by a browser; nil: it is not to be rendered.
+	Candidate *Candidate `cbor:"91,keyasint,omitempty"`
 }
 
 // Field is a value that a site rule extracted: a string, float64, bool or a list of them; or what a policy selected: a
@@ -138,6 +142,8 @@ func (l *Link) NoFollow() bool { return hasToken(l.Rel, "nofollow") }
 type Links struct {
 	Task  Task     `cbor:"1,keyasint"` // the page's
 	Links LinkList `cbor:"2,keyasint"`
+	// Render says that they are those of a rendered page; nil: they are not.
+	Render *RenderMark `cbor:"91,keyasint,omitempty"`
 }
 
 // Batch is what the URL filter made of a page's links.
@@ -156,6 +162,8 @@ type Batch struct {
 	Again bool `cbor:"6,keyasint,omitempty"`
 	// Epoch is the revision of the job by which the links were judged; 0 is the first.
 	Epoch uint32 `cbor:"7,keyasint,omitempty"`
+	// Render is as in Links.
+	Render *RenderMark `cbor:"91,keyasint,omitempty"`
 }
 
 // Exclusion is a URL that is not to be fetched.

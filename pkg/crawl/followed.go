@@ -3,9 +3,9 @@ package crawl
 import "github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 
 // HasLinks reports whether an outcome is followed by links: those of a page or a sitemap, or the target of a redirect.
-// A robots.txt is in no ledger, so it does not count.
+// What is in no ledger does not count.
 func HasLinks(k Kind, v Verdict, status int) bool {
-	if k == KindRobots || v != VerdictDone || status == 204 || status == 205 || status == 304 {
+	if !k.InLedger() || v != VerdictDone || status == 204 || status == 205 || status == 304 {
 		return false
 	}
 	return status >= 200 && status < 400
@@ -18,6 +18,8 @@ func PageOf(e Event) (job JobID, page weburl.URL, ok bool) {
 	case *Page:
 		return e.Task.Job, e.Task.URL, true
 	case *Document:
+		return e.Page.Task.Job, e.Page.Task.URL, true
+	case *Render:
 		return e.Page.Task.Job, e.Page.Task.URL, true
 	case *Links:
 		return e.Task.Job, e.Task.URL, true
@@ -36,6 +38,8 @@ func NoLinks(e Event) Event {
 	case *Page:
 		return noLinks(&e.Task)
 	case *Document:
+		return noLinks(&e.Page.Task)
+	case *Render:
 		return noLinks(&e.Page.Task)
 	case *Links:
 		if t := &e.Task; t.Tracked {

@@ -91,6 +91,7 @@ type Job struct {
 	MediaTypes []string     `json:"media_types" yaml:"media_types"`                     // pages that are kept: type/subtype, type/* or */*
 	KeepBodies bool         `json:"keep_bodies,omitempty" yaml:"keep_bodies,omitempty"` // keep the bodies of stored pages, compressed, for "whirlpool extract"
 	Documents  Documents    `json:"documents,omitzero" yaml:"documents,omitempty"`      // how PDF and office documents among media_types are read
+	Render     Rendering    `json:"render,omitzero" yaml:"render,omitempty"`            // pages that only scripts make: which go through a browser besides
 	Rules      []SiteRule   `json:"rules" yaml:"rules"`                                 // site rules: what is extracted, and which links come first
 	Select     []Policy     `json:"select,omitempty" yaml:"select,omitempty"`           // selection policies: what is taken from pages besides, as lists of objects
 	Extract    Extract      `json:"extract,omitzero" yaml:"extract,omitempty"`          // what records have of every page besides its text
@@ -308,6 +309,7 @@ func (j *Job) validate() error {
 	errs = append(errs, checkExtensions("ext", j.Ext)...)
 	errs = append(errs, checkExtensions("skip_ext", j.SkipExt)...)
 	errs = append(errs, j.Assets.check()...)
+	errs = append(errs, j.Render.check()...)
 	errs = append(errs, j.Lifecycle.check()...)
 	errs = append(errs, checkPipeline(j)...)
 	errs = append(errs, checkNumbers(reflect.ValueOf(j).Elem(), "", "")...)

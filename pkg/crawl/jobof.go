@@ -11,6 +11,8 @@ func JobOf(e Event) JobID {
 		return e.Task.Job
 	case *Document:
 		return e.Page.Task.Job
+	case *Render:
+		return e.Page.Task.Job
 	case *Links:
 		return e.Task.Job
 	case *Filtered:

@@ -88,8 +88,15 @@ var table = []Stage{
 	{
 		Name:    "contentseen",
 		Takes:   []Topic{{Name: TopicContentSeen, Event: newOf[Document], Bounded: true}},
-		Gives:   []string{TopicURLFilter},
+		Gives:   []string{TopicURLFilter, TopicRender},
 		Workers: stores, Limit: handlerLimit,
+	},
+	{
+		// Who publishes to it asks for room first (RenderQueue), so that a crawl never waits for a browser.
+		Name:    "renderer",
+		Takes:   []Topic{{Name: TopicRender, Event: newOf[Render], Root: true, Single: true, Independent: true}},
+		Gives:   []string{TopicParse, TopicURLFilter, TopicRender},
+		Workers: Workers{Min: 1, Max: 8}, Limit: handlerLimit,
 	},
 	{
 		Name:    "urlfilter",

@@ -39,6 +39,21 @@ type Record struct {
 	Insecure    bool   // the server's certificate is not valid
 	Extracted
 	Plugged
+	// Rendered says what a render added; nil: the page was not rendered. Digest and Bytes stay those of the page as it
+	// was fetched.
+	Rendered *RenderedPart
+}
+
+// RenderedPart is what a record says of its page's render.
+type RenderedPart struct {
+	Digest  Digest // of the rendered HTML
+	At      time.Time
+	Wall    time.Duration
+	CPU     time.Duration // of the browser
+	Settled string
+	Final   weburl.URL // where scripts led; zero: nowhere else
+	Links   int        // URLs that the page as fetched had not
+	Text    int        // octets of text that it had not
 }
 
 // LogLine is one line of crawl.log.

@@ -62,7 +62,7 @@ type RenderTemplate struct {
 	Wall    int64     `cbor:"16,keyasint,omitempty" json:"wall_ms"`
 	// Recent are the last samples, oldest first, so that a message that comes again is not counted again.
 	Recent []RenderSample `cbor:"17,keyasint,omitempty" json:"-"`
-	// Asked are the last pages that were decided on, so that the same page gets the same answer.
+	// Asked are the last pages that were to be rendered, so that the same page gets the same answer.
 	Asked []RenderAsked `cbor:"18,keyasint,omitempty" json:"-"`
 	// Doubt is the evidence against a template that is kept (CUSUM).
 	Doubt float64 `cbor:"19,keyasint,omitempty" json:"-"`
@@ -74,15 +74,16 @@ type RenderTemplate struct {
 
 // RenderSample is one render as the test counts it.
 type RenderSample struct {
-	By      uint64 `cbor:"1,keyasint"`           // hash of the page's key and visit
-	Gained  bool   `cbor:"2,keyasint,omitempty"` // new links or more text
-	Pending bool   `cbor:"3,keyasint,omitempty"` // it may still gain: its links are on their way to the DUE
+	By     uint64 `cbor:"1,keyasint"`           // hash of the page's key and visit
+	Gained bool   `cbor:"2,keyasint,omitempty"` // new links or more text
+	Failed bool   `cbor:"4,keyasint,omitempty"` // hang, crash, limit
 }
 
-// RenderAsked is a page that was decided on.
+// RenderAsked is a page that is rendered, or was.
 type RenderAsked struct {
-	By  uint64 `cbor:"1,keyasint"`
-	Why string `cbor:"2,keyasint,omitempty"` // why it is rendered; empty: it is not
+	By  uint64    `cbor:"1,keyasint"`
+	Why string    `cbor:"2,keyasint,omitempty"` // one of the Why constants
+	At  time.Time `cbor:"3,keyasint,omitempty"`
 }
 
 // RenderStats keeps what is known of the templates of a job.

@@ -11,10 +11,13 @@ type Kind uint8
 
 // The kinds of tasks.
 const (
-	KindPage    Kind = iota // a page: stored, its links followed
-	KindRobots              // a robots.txt: kept with its origin (RFC 9309)
-	KindSitemap             // a sitemap or feed: a source of links, not stored as a page
-	KindAsset               // a requisite of a page (style sheet, image, script, font): archived, not stored as a page
+	KindPage     Kind = iota // a page: stored, its links followed
+	KindRobots               // a robots.txt: kept with its origin (RFC 9309)
+	KindSitemap              // a sitemap or feed: a source of links, not stored as a page
+	KindAsset                // a requisite of a page (style sheet, image, script, font): archived, not stored as a page
+	KindResource             // what a page's scripts ask for: kept for renders (Resources), in no ledger
+	KindRender               // no task, but a line of crawl.log: what the render of a page brought
+	kinds        = iota
 )
 
 // String returns the kind's name as it stands in crawl.log.
@@ -26,9 +29,27 @@ func (k Kind) String() string {
 		return "sitemap"
 	case KindAsset:
 		return "asset"
+	case KindResource:
+		return "resource"
+	case KindRender:
+		return "render"
 	default:
 		return "page"
 	}
+}
+
+// InLedger reports whether the URLs of tasks of the kind are claimed and have an outcome in the ledger. A robots.txt
+// belongs to its origin, a resource expires, and a render is of a page that has its outcome.
+func (k Kind) InLedger() bool { return k != KindRobots && k != KindResource && k != KindRender }
+
+// KindNamed returns the kind of a name.
+func KindNamed(name string) (Kind, bool) {
+	for k := range Kind(kinds) {
+		if k.String() == name {
+			return k, true
+		}
+	}
+	return 0, false
 }
 
 // Priorities of the frontier's front queues. A higher one is drawn more often.

@@ -77,10 +77,8 @@ func verdictNamed(name string) int {
 }
 
 func kindNamed(name string) int {
-	for k := crawl.KindPage; k <= crawl.KindAsset; k++ {
-		if k.String() == name {
-			return int(k)
-		}
+	if k, ok := crawl.KindNamed(name); ok {
+		return int(k)
 	}
 	return -1
 }

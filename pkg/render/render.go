@@ -4,6 +4,7 @@ package render
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 )
@@ -17,6 +18,9 @@ type Browser interface {
 	// Close ends the browser and waits until its processes are gone.
 	Close() error
 }
+
+// ErrUnavailable says that no browser can be used here, now and later.
+var ErrUnavailable = errors.New("no browser can be used")
 
 // Request is a page to be rendered, as it was fetched.
 type Request struct {

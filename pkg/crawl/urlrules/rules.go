@@ -135,6 +135,8 @@ func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 			return reason, rule
 		}
 		return r.traps.Check(t.URL, now), "" // its depth is that of its page
+	case t.Kind == crawl.KindResource:
+		return r.judgeResource(t.URL, href)
 	}
 	if r.job.MaxDepth >= 0 && t.Depth > r.job.MaxDepth {
 		return crawl.ReasonDepth, r.depthRule
@@ -189,6 +191,18 @@ func (r *Rules) judgeAsset(u weburl.URL, href string) (reason, rule string) {
 		return crawl.ReasonLogout, ""
 	case r.skip != nil && r.skip[extensionOf(u)]:
 		return crawl.ReasonExtension, r.name("skip_ext " + extensionOf(u))
+	}
+	if rule, excluded := r.excluded(href); excluded {
+		return crawl.ReasonExclude, rule
+	}
+	return "", ""
+}
+
+// judgeResource applies what binds what a page's scripts ask for: what the user excludes. It may lie on any host, as it
+// does for whoever looks at the page.
+func (r *Rules) judgeResource(u weburl.URL, href string) (reason, rule string) {
+	if r.stayIn && forms.IsLogout(u) {
+		return crawl.ReasonLogout, ""
 	}
 	if rule, excluded := r.excluded(href); excluded {
 		return crawl.ReasonExclude, rule

@@ -110,7 +110,7 @@ func (r *Recovery) FetchAgain(ctx context.Context, q Queuer, pages ...crawl.Task
 	var jobs []crawl.JobID
 	for i := range pages {
 		t := &pages[i]
-		if t.Kind == crawl.KindRobots {
+		if !t.Kind.InLedger() {
 			continue // in no ledger, it stays expected until the frontier has its outcome
 		}
 		if err := q.KeepPlaces(ctx, *t); err != nil {
@@ -143,7 +143,7 @@ func lostPage(t *crawl.Task, err error) error {
 
 // queue queues a page before it forgets that its links are missing, so that a crash in between repeats it.
 func (r *Recovery) queue(ctx context.Context, q Queuer, t *crawl.Task) error {
-	if err := q.Queue(ctx, *t); err != nil || t.Kind == crawl.KindRobots {
+	if err := q.Queue(ctx, *t); err != nil || !t.Kind.InLedger() {
 		return err
 	}
 	return r.Following.Forget(ctx, t.Job, t.URL.Key())

@@ -51,7 +51,7 @@ func kindOf(k crawl.Kind) string {
 	switch k {
 	case crawl.KindSitemap:
 		return "sitemap"
-	case crawl.KindAsset:
+	case crawl.KindAsset, crawl.KindResource:
 		return "asset"
 	}
 	return "page"

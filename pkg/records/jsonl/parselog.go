@@ -64,10 +64,8 @@ func millis(ms float64) time.Duration {
 }
 
 func kindNamed(name string) (crawl.Kind, error) {
-	for k := crawl.KindPage; k <= crawl.KindAsset; k++ {
-		if k.String() == name {
-			return k, nil
-		}
+	if k, ok := crawl.KindNamed(name); ok {
+		return k, nil
 	}
 	return 0, fmt.Errorf("parse a log line: kind %q is unknown", name)
 }

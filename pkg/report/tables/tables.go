@@ -87,7 +87,7 @@ func (t *Tables) use(e *entry) error {
 	}
 	t.last.key = e.key
 	t.host.request(e)
-	if e.verdict.Final() && e.kind != crawl.KindRobots {
+	if e.verdict.Final() && e.kind.InLedger() {
 		t.last = *e
 	}
 	return nil

@@ -20,7 +20,11 @@ type Stores struct {
 	Unkept  crawl.Unkept // why pages are not among Pages
 	// Attempts gets a line for a page that has no record for a reason of its own; nil: none does.
 	Attempts crawl.AttemptLog
-	Metrics  prometheus.Registerer // nil: none
+	// Bodies, Renders and Queue are there for pages that are rendered; nil: none are.
+	Bodies  crawl.Bodies
+	Renders crawl.RenderStats
+	Queue   RenderQueue
+	Metrics prometheus.Registerer // nil: none
 }
 
 // Handler is the stage's logic: a pipeline.Handler of *crawl.Document.
@@ -29,6 +33,7 @@ type Handler struct {
 	log     *slog.Logger
 	pages   *prometheus.CounterVec
 	plugins Plugins // of jobs; nil: none
+	wishes  wishes
 }
 
 // New returns a handler over the stores.
@@ -50,6 +55,9 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	if err != nil {
 		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
 	}
+	if d.Page.Rendered != nil {
+		return h.rendered(ctx, job, d)
+	}
 	verdict := crawl.Seen{}
 	switch reason := unkept(job, d); {
 	case d.Page.Task.Kind != crawl.KindPage: // no page of the ledger: it needs no record
@@ -61,7 +69,7 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	if err != nil {
 		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
 	}
-	return links(job, d, verdict), nil
+	return h.withRender(ctx, job, d, links(job, d, verdict))
 }
 
 // note stores why a page has no record, and reports it if no other stage can.
@@ -85,21 +93,9 @@ func unkept(job *crawl.Job, d *crawl.Document) string {
 
 // store claims the document's content and stores what is new in it.
 func (h *Handler) store(ctx context.Context, job *crawl.Job, d *crawl.Document) (crawl.Seen, error) {
-	simhash, sketch, _ := Fingerprint(d.Text)
-	fp := crawl.Fingerprint{
-		Job: job.ID, URL: d.Page.Task.URL, Digest: d.Page.Digest, LinkSum: linkSum(d.Links), Simhash: simhash, Sketch: sketch,
-	}
-	verdict, err := h.st.Content.Claim(ctx, fp, job.NearDuplicate, resemble)
+	r, verdict, err := h.recordOf(ctx, job, d)
 	if err != nil {
 		return verdict, err
-	}
-	r := metadata(d, simhash)
-	if verdict.Sameness == crawl.Original {
-		r.Text, r.Fields, r.Links, r.Assets = d.Text, d.Fields, d.Links, d.Assets
-		r.Extracted = d.Extracted
-	} else {
-		r.DuplicateOf, r.Similarity = verdict.Of, similarityName(verdict.Sameness)
-		h.log.Debug("copy", "url", fp.URL, "of", verdict.Of, "similarity", r.Similarity, "distance", verdict.Distance)
 	}
 	if ok, err := h.askPlugins(ctx, job, d, r); err != nil || !ok {
 		return verdict, err
@@ -113,6 +109,27 @@ func (h *Handler) store(ctx context.Context, job *crawl.Job, d *crawl.Document) 
 	}
 	h.pages.WithLabelValues(resultName(verdict.Sameness)).Inc()
 	return verdict, nil
+}
+
+// recordOf claims the document's content, and makes its record.
+func (h *Handler) recordOf(ctx context.Context, job *crawl.Job, d *crawl.Document) (*crawl.Record, crawl.Seen, error) {
+	simhash, sketch, _ := Fingerprint(d.Text)
+	fp := crawl.Fingerprint{
+		Job: job.ID, URL: d.Page.Task.URL, Digest: d.Page.Digest, LinkSum: linkSum(d.Links), Simhash: simhash, Sketch: sketch,
+	}
+	verdict, err := h.st.Content.Claim(ctx, fp, job.NearDuplicate, resemble)
+	if err != nil {
+		return nil, verdict, err
+	}
+	r := metadata(d, simhash)
+	if verdict.Sameness == crawl.Original {
+		r.Text, r.Fields, r.Links, r.Assets = d.Text, d.Fields, d.Links, d.Assets
+		r.Extracted = d.Extracted
+	} else {
+		r.DuplicateOf, r.Similarity = verdict.Of, similarityName(verdict.Sameness)
+		h.log.Debug("copy", "url", fp.URL, "of", verdict.Of, "similarity", r.Similarity, "distance", verdict.Distance)
+	}
+	return r, verdict, nil
 }
 
 func resemble(mine, theirs []byte) bool { return Similarity(mine, theirs) >= Resemblance }

@@ -46,6 +46,9 @@ type Deps struct {
 	Owners crawl.Owners
 	// Following notes the shares of tracked pages' links; nil: they are not tracked.
 	Following crawl.Following
+	// Resources and Renders are there for pages that are rendered; nil: none are.
+	Resources crawl.Resources
+	Renders   crawl.RenderStats
 }
 
 // cacheBits makes a cache of 2^20 recent URLs, 8 MiB.
@@ -71,7 +74,10 @@ func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, er
 		return nil, err
 	}
 	d := deliveryOf(ctx, c)
-	tasks := []crawl.Task(c.Tasks)
+	tasks, excluded, wanted, err := h.resources(ctx, job, c)
+	if err != nil {
+		return nil, err
+	}
 	if job.Politeness.Popularity > 0 {
 		tasks = slices.Clone(tasks) // events are not changed
 		h.popular.count(job, tasks)
@@ -80,14 +86,16 @@ func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, er
 	if err != nil {
 		return nil, err
 	}
-	excluded := []crawl.Exclusion(c.Exclusions)
+	if err := h.gained(ctx, job, c, fresh); err != nil {
+		return nil, err
+	}
 	if len(c.Foreign) > 0 {
-		excluded = slices.Concat(c.Exclusions, c.Foreign)
+		excluded = slices.Concat(excluded, c.Foreign)
 	}
 	if err := h.exclude(ctx, job, d, excluded); err != nil {
 		return nil, err
 	}
-	return h.address(ctx, fresh)
+	return h.address(ctx, append(fresh, wanted...))
 }
 
 // Published implements pipeline.Settler: the page, or this share of its links, is followed no further.

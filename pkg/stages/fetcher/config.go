@@ -87,6 +87,8 @@ type Deps struct {
 	Metrics prometheus.Registerer // nil: none
 	Client  Client                // nil: HTTP, as the Config says
 	Plugins Plugins               // nil: none
+	// Resources keeps what renders need; nil: none are asked for.
+	Resources crawl.Resources
 }
 
 func (d *Deps) validate() error {

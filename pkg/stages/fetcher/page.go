@@ -37,6 +37,9 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 	case classBroken:
 		return nil, nil
 	case classRedirect:
+		if a.task.Kind == crawl.KindResource {
+			return nil, h.resourceElsewhere(ctx, a)
+		}
 		if err := h.leftover(ctx, a); err != nil {
 			return nil, err
 		}
@@ -69,6 +72,9 @@ func (h *Handler) page(ctx context.Context, a *attempt) ([]crawl.Event, error) {
 	}
 	defer b.release()
 	h.keepCopy(a, b)
+	if a.task.Kind == crawl.KindResource {
+		b.keep()
+	}
 	value, err := contentType(a.answer.Header, b)
 	if err != nil {
 		a.failed(err)
@@ -77,6 +83,8 @@ func (h *Handler) page(ctx context.Context, a *attempt) ([]crawl.Event, error) {
 	media := mediaType(value)
 	a.out.ContentType = media
 	switch {
+	case a.task.Kind == crawl.KindResource:
+		return nil, h.resource(ctx, a, b, value)
 	case a.task.Kind == crawl.KindAsset:
 		return h.asset(ctx, a, b, value)
 	case !a.wants(media):

@@ -68,7 +68,7 @@ func header(job *crawl.Job, task *crawl.Task) http.Header {
 		h["Accept"] = acceptRobots
 	case crawl.KindSitemap:
 		h["Accept"] = acceptSitemap
-	case crawl.KindAsset:
+	case crawl.KindAsset, crawl.KindResource:
 		h["Accept"] = acceptAsset
 	default:
 		h["Accept"] = acceptPage

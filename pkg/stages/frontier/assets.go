@@ -12,7 +12,7 @@ import (
 
 // assetsLeft reports whether something of a job that has spent its page budget may be an asset to fetch. mu is held.
 func (f *Frontier) assetsLeft(js *jobState) bool {
-	if !js.job.Assets.Wanted() {
+	if !js.besides() {
 		return false
 	}
 	for _, l := range f.leases.byID {
@@ -25,6 +25,9 @@ func (f *Frontier) assetsLeft(js *jobState) bool {
 	}
 	return f.stock.fronts.holds(js.job.ID) || f.stock.retries() || f.hosts.holds(js.job.ID)
 }
+
+// besides reports whether the job fetches anything that its page budget does not bound.
+func (js *jobState) besides() bool { return js.job.Assets.Wanted() || js.job.Render.Wanted() }
 
 // holds reports whether a job has tasks in front queues.
 func (fs *fronts) holds(job crawl.JobID) bool {

@@ -59,7 +59,7 @@ func eachBit(k weburl.Key, f func(word int, bit uint64) bool) bool {
 // note adds the tasks that may have copies. It is called before they are queued.
 func (d *doubted) note(items []crawl.Queued) {
 	for i := range items {
-		if t := &items[i].Task; t.Repeat && t.Kind != crawl.KindRobots {
+		if t := &items[i].Task; t.Repeat && t.Kind.InLedger() {
 			d.add(t.URL.Key())
 		}
 	}
@@ -81,7 +81,7 @@ func (dp *dispatcher) markDoubted(h *host) {
 		return
 	}
 	t := &h.buf[0].Task
-	if t.Repeat || t.Kind == crawl.KindRobots || !dp.doubted.holds(t) {
+	if t.Repeat || !t.Kind.InLedger() || !dp.doubted.holds(t) {
 		return
 	}
 	dp.mu.Lock()

@@ -42,7 +42,9 @@ type Deps struct {
 	Spending crawl.Spending
 	// Nodes is over how many nodes a job's rate and bandwidth are divided; nil: one.
 	Nodes func() int
-	Log   *slog.Logger
+	// Resources is told of resources that cannot be had; nil: none are fetched.
+	Resources crawl.Resources
+	Log       *slog.Logger
 }
 
 // Frontier schedules fetches. Make it with New, call Recover, then Run; In and Outcomes are its handlers.

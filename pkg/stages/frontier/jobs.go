@@ -149,10 +149,10 @@ func (js *jobState) full() bool { return js.room() == 0 }
 func (js *jobState) exhausted() bool { return js.full() && js.leased == 0 && js.places.waiting() == 0 }
 
 // keeps reports whether a task must wait for the job's budget, or for the job to go on. Sitemaps and robots.txt files
-// wait as well: a budget that is spent needs no more of them. A page that was taken back has its place. Assets are
-// those of pages that were fetched: they have budgets of their own.
+// wait as well: a budget that is spent needs no more of them. A page that was taken back has its place. Assets and
+// resources are those of pages that were fetched: they have budgets of their own.
 func (js *jobState) keeps(t *crawl.Task) bool {
-	if t.Kind == crawl.KindAsset {
+	if t.Kind == crawl.KindAsset || t.Kind == crawl.KindResource {
 		return js.held && !js.dead
 	}
 	return js.full() && (js.held || !js.places.has(t))

@@ -165,7 +165,7 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 // copyUnderWay reports whether another copy of the task is leased: this one is settled, whatever else would become of
 // it.
 func (dp *dispatcher) copyUnderWay(c *choice, task *crawl.Task) bool {
-	if !task.Repeat || task.Kind == crawl.KindRobots {
+	if !task.Repeat || !task.Kind.InLedger() {
 		return false
 	}
 	l := dp.leases.of(task.ID())

@@ -135,7 +135,7 @@ func (o Outcomes) isStale(ctx context.Context, r *result) (stale bool, err error
 		return o.takeBack(ctx, r)
 	case interrupted && !r.known && (r.leased || r.Task.Kind == crawl.KindRobots):
 		return true, nil // robots.txt is asked for whenever it is missing
-	case r.Task.Kind == crawl.KindRobots || !interrupted && (r.known || pipeline.DeliveryOf(ctx).Attempt > 0):
+	case !r.Task.Kind.InLedger() || !interrupted && (r.known || pipeline.DeliveryOf(ctx).Attempt > 0):
 		return false, nil
 	}
 	e, err := o.f.lookup(ctx, &r.Task)

@@ -20,7 +20,7 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 	lines := make([]crawl.LogLine, len(outs))
 	for i, out := range outs {
 		lines[i] = logLine(out, now)
-		if t := &out.Task; out.Verdict.Final() && t.Kind != crawl.KindRobots {
+		if t := &out.Task; out.Verdict.Final() && t.Kind.InLedger() {
 			if len(entries) == 0 { // mostly all are of one job
 				entries[t.Job] = make([]crawl.Entry, 0, len(outs)-i)
 			}
@@ -29,6 +29,9 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.doubted.sureFirst(t),
 				Validators: validators(out)})
 		}
+	}
+	if err := f.refuseResources(ctx, outs, now); err != nil {
+		return err
 	}
 	for job, es := range entries {
 		if err := wasDiscarded(f.deps.Ledger.Finish(ctx, job, es...)); err != nil {
@@ -77,6 +80,9 @@ func (o Outcomes) again(ctx context.Context, r *result) error {
 		return o.f.enqueue(ctx, true, t) // it was queued for its links: perhaps no task of the host needs it
 	case t.Kind == crawl.KindRobots:
 		return nil // robotsDesk.outcome sees to it
+	case t.Kind == crawl.KindResource && r.Verdict == crawl.VerdictInterrupted:
+		t.Attempt++
+		return o.f.enqueue(ctx, true, t)
 	case r.Verdict == crawl.VerdictRetry && r.Reason == crawl.ReasonNotAsset:
 		t.Kind, t.Lease = crawl.KindPage, 0
 		return o.f.enqueue(ctx, t.Repeat, t)

@@ -21,7 +21,7 @@ func isShut(number int) bool { return number >= crawl.ShutMark }
 // shuts reports whether an outcome ends the story of its URL only for the time being.
 func shuts(out *crawl.Outcome) bool {
 	switch {
-	case out.Task.Kind == crawl.KindRobots:
+	case !out.Task.Kind.InLedger():
 		return false
 	case out.Verdict == crawl.VerdictBlocked:
 		return out.Reason == crawl.ReasonRobotsDown

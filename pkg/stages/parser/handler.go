@@ -78,9 +78,14 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 	if err != nil {
 		return nil, err
 	}
+	if p.Rendered != nil {
+		addLinksOfRender(d)
+		return []crawl.Event{d}, nil
+	}
 	if err := h.keep(ctx, job, d, buf.Bytes()); err != nil {
 		return nil, fmt.Errorf("parse %s: %w", p.Task.URL, err)
 	}
+	d.Candidate = candidate(job, d, buf.Bytes())
 	return []crawl.Event{d}, nil
 }
 
@@ -113,6 +118,9 @@ func (h *Handler) putBuffer(buf *bytes.Buffer) {
 // their own.
 func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.Document {
 	opt, base := optionsOf(job.Limits), p.Task.URL
+	if p.Rendered != nil && !p.Rendered.Final.IsZero() {
+		base = p.Rendered.Final // scripts have changed the address
+	}
 	opt.Agent, opt.Markdown, opt.Structured = job.RobotsAgent(), job.Extract.Markdown, job.Extract.Structured
 	if p.Task.Kind == crawl.KindAsset {
 		return styleSheet(p, body, opt)

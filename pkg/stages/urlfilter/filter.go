@@ -59,7 +59,7 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 	if err != nil {
 		return nil, err
 	}
-	out := &crawl.Filtered{Batch: crawl.Batch{Job: in.Task.Job, Epoch: in.Task.Epoch, Tasks: make([]crawl.Task, 0, len(in.Links))}}
+	out := &crawl.Filtered{Batch: crawl.Batch{Job: in.Task.Job, Epoch: in.Task.Epoch, Render: in.Render, Tasks: make([]crawl.Task, 0, len(in.Links))}}
 	seen := make(map[weburl.URL]struct{}, len(in.Links)+1)
 	seen[rules.Canonical(in.Task.URL)] = struct{}{}
 	now, strangers := time.Now(), 0
@@ -73,7 +73,7 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 			continue // there is nothing to fetch
 		}
 		t := taskOf(rules, in, l)
-		if has(seen, t.URL) {
+		if t.Kind != crawl.KindResource && has(seen, t.URL) { // a script may ask for the page itself
 			continue
 		}
 		reason, rule := judgeSitemap(rules, in, &t, l, &strangers), ""

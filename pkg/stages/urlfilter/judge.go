@@ -20,7 +20,7 @@ func NewJudge(jobs crawl.Jobs) *Judge { return &Judge{compiledBy(jobs)} }
 // Task says why the job, a revision, does not want a queued task, and by which rule; empty: it does. Nothing binds what
 // the user named.
 func (j *Judge) Task(job *crawl.Job, t *crawl.Task) (reason, rule string, err error) {
-	if t.Seed || t.Kind == crawl.KindRobots {
+	if t.Seed || t.Kind == crawl.KindRobots || t.Kind == crawl.KindRender {
 		return "", "", nil
 	}
 	rules, err := j.rules.Of(job)
@@ -28,7 +28,7 @@ func (j *Judge) Task(job *crawl.Job, t *crawl.Task) (reason, rule string, err er
 		return "", "", err
 	}
 	switch {
-	case job.SeedsOnly && t.Redirects == 0:
+	case job.SeedsOnly && t.Redirects == 0 && t.Kind != crawl.KindResource:
 		return crawl.ReasonSeedsOnly, "", nil
 	case t.Feed && !job.Sitemaps:
 		return crawl.ReasonNoFeeds, "", nil

@@ -26,6 +26,8 @@ func taskOf(r *urlrules.Rules, in *crawl.Links, l *crawl.Link) crawl.Task {
 		t.Kind, t.Priority = crawl.KindSitemap, crawl.MaxPriority-1
 	case crawl.TagFeedSource:
 		t.Kind, t.Feed = crawl.KindSitemap, true
+	case crawl.TagResource: // asked for as it stands: what a canonical URL leaves out may matter to a server
+		t.URL, t.Kind, t.Depth, t.Priority = l.URL, crawl.KindResource, in.Task.Depth, crawl.MaxPriority
 	case crawl.TagAsset:
 		t.Kind, t.Depth, t.Priority = crawl.KindAsset, in.Task.Depth, crawl.MaxPriority-1
 	}
@@ -46,7 +48,7 @@ func judgeLink(r *urlrules.Rules, l *crawl.Link) (reason string) {
 	case l.Drop != "":
 		node, _, _ := strings.Cut(l.Drop, " ")
 		return crawl.PluginReason(node)
-	case r.Job().SeedsOnly && l.Tag != crawl.TagRedirect:
+	case r.Job().SeedsOnly && l.Tag != crawl.TagRedirect && l.Tag != crawl.TagResource:
 		return crawl.ReasonSeedsOnly
 	case l.NoFollow() && !r.Job().IgnoreMeta:
 		return crawl.ReasonNoFollow

@@ -126,6 +126,9 @@ func (a *audit) bounds(kind byte) (from, to []byte) {
 }
 
 func (a *audit) mark(t *crawl.Task, where byte) error {
+	if t.Kind == crawl.KindResource {
+		return nil // in no ledger: what is lost of it is asked for again
+	}
 	job, ok := a.s.jobs.find(t.Job)
 	if !ok {
 		if where == inQueue {

@@ -99,7 +99,7 @@ func (f *finder) logged(u weburl.URL, text []byte) error {
 		return nil
 	}
 	l, err := jsonl.ParseLogLine(text)
-	if err != nil || l.Kind == crawl.KindRobots {
+	if err != nil || !l.Kind.InLedger() {
 		return nil //nolint:nilerr // a damaged line says nothing
 	}
 	f.add(crawl.Task{URL: u, Kind: l.Kind, Depth: l.Depth, Referrer: l.Referrer, Seed: l.Depth == 0 && l.Referrer.IsZero()})

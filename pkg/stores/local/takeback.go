@@ -15,7 +15,7 @@ import (
 func (s *Store) TakeBack(ctx context.Context) error {
 	keys := map[crawl.JobID][]weburl.Key{}
 	err := s.journal.Load(ctx, func(_ uint64, m bus.Message) error {
-		if f, ok := m.Event.(*crawl.Fetch); ok && f.Task.Kind != crawl.KindRobots {
+		if f, ok := m.Event.(*crawl.Fetch); ok && f.Task.Kind.InLedger() {
 			keys[f.Task.Job] = append(keys[f.Task.Job], f.Task.URL.Key())
 		}
 		return nil

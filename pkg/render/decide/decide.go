@@ -1,0 +1,266 @@
+// Package decide says for each template whether renders of its pages pay, by a sequential test of a few of them.
+//
+// A render gains if it brings a URL that nobody had claimed, or clearly more text. Two hypotheses are held against each
+// other: it gains with probability P0 (does not pay) or P1 (pays). The test is Wald's sequential probability ratio test
+// (Sequential Tests of Statistical Hypotheses, 1945); a template that is kept is watched by a cumulative sum (Page,
+// Continuous inspection schemes, 1954). All functions are pure: a store keeps the template.
+package decide
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// The test. The figures are ours; docs/design/rendering.md has its error rates.
+const (
+	P0    = 0.05 // probability of a gain where renders do not pay
+	P1    = 0.30 // where they do
+	Error = 0.05 // probability of either wrong answer
+	// Most is how many renders are tried: one that is undecided then does not pay.
+	Most = 30
+	// Flight is how many renders of an undecided template are under way at once.
+	Flight = 3
+	// LookAgain is one in how many pages of a template that was given up is tried all the same, and SampleOne one in how
+	// many pages without marks, at most Samples a template.
+	LookAgain = 200
+	SampleOne = 200
+	Samples   = 3
+	// GivenUpFor is after how long a template that was given up is tried anew.
+	GivenUpFor = 7 * 24 * time.Hour
+	// Failures in a row give a template up.
+	Failures = 3
+	// lost is after how long a render that was begun, and not heard of, is counted no more.
+	lost = 3 * time.Minute
+	// doubtful is the cumulative sum at which a template that was kept is given up.
+	doubtful = 5.0
+	// kept is how many samples and answers are remembered.
+	kept = 64
+	// fair is how many renders are looked at before their cost counts.
+	fair = 10
+)
+
+// The steps of the test's evidence, and its bounds.
+var (
+	gain  = math.Log(P1 / P0)
+	none  = math.Log((1 - P1) / (1 - P0))
+	pays  = math.Log((1 - Error) / Error)
+	stops = math.Log(Error / (1 - Error))
+)
+
+// The states of a template; the zero state is Sampling too.
+const (
+	Sampling = "sampling"
+	Keep     = "keep"
+	Stop     = "stop"
+)
+
+// Answer is what becomes of a page.
+type Answer uint8
+
+// The answers.
+const (
+	Wait   Answer = iota // others of its template are being tried: ask again
+	Render               // it is rendered
+	Leave                // it stays as it was fetched
+)
+
+// Ask decides about a page of a template, by its key. changed says that t must be stored before the answer is acted on.
+// Asked again it gives the same answer, but for Wait.
+func Ask(t *crawl.RenderTemplate, by uint64, why string, now time.Time) (a Answer, changed bool) {
+	switch {
+	case t.Switch == string(crawl.RenderNever):
+		return Leave, false
+	case t.Switch == string(crawl.RenderAlways) || why == crawl.WhyAlways:
+		return begin(t, by, why, now)
+	}
+	if i := askedAt(t, by); i >= 0 {
+		return Render, false
+	}
+	switch t.State {
+	case Keep:
+		return begin(t, by, why, now)
+	case Stop:
+		if by%LookAgain != 0 && now.Sub(t.Since) < GivenUpFor {
+			return Leave, false
+		}
+		return begin(t, by, why, now)
+	}
+	if why == crawl.WhySample && t.Sent >= Samples {
+		return Leave, false
+	}
+	if underWay(t, now) >= Flight {
+		return Wait, false
+	}
+	return begin(t, by, why, now)
+}
+
+// begin notes that a page is rendered.
+func begin(t *crawl.RenderTemplate, by uint64, why string, now time.Time) (Answer, bool) {
+	if i := askedAt(t, by); i >= 0 {
+		return Render, false
+	}
+	t.Asked = append(t.Asked, crawl.RenderAsked{By: by, Why: why, At: now})
+	if n := len(t.Asked) - kept; n > 0 {
+		t.Asked = slices.Delete(t.Asked, 0, n)
+	}
+	t.Sent++
+	if t.State == "" {
+		t.State, t.Since = Sampling, now
+	}
+	return Render, true
+}
+
+func askedAt(t *crawl.RenderTemplate, by uint64) int {
+	return slices.IndexFunc(t.Asked, func(a crawl.RenderAsked) bool { return a.By == by })
+}
+
+func sampleAt(t *crawl.RenderTemplate, by uint64) int {
+	return slices.IndexFunc(t.Recent, func(s crawl.RenderSample) bool { return s.By == by })
+}
+
+// underWay is how many renders of a template were begun and have not ended.
+func underWay(t *crawl.RenderTemplate, now time.Time) (n int) {
+	for _, a := range t.Asked {
+		if sampleAt(t, a.By) < 0 && now.Sub(a.At) < lost {
+			n++
+		}
+	}
+	return n
+}
+
+// Ended is a render that has ended.
+type Ended struct {
+	By        uint64
+	Failed    bool // hang, crash, limit: it brought nothing
+	Gained    bool // more text
+	Text      int  // octets of it
+	CPU, Wall time.Duration
+}
+
+// Add counts a render; one that was counted changes nothing.
+func Add(t *crawl.RenderTemplate, e Ended, worth time.Duration, now time.Time) (changed bool) {
+	if sampleAt(t, e.By) >= 0 {
+		return false
+	}
+	t.Recent = append(t.Recent, crawl.RenderSample{By: e.By, Gained: e.Gained, Failed: e.Failed})
+	if n := len(t.Recent) - kept; n > 0 {
+		t.Recent = slices.Delete(t.Recent, 0, n)
+	}
+	t.Renders++
+	t.CPU += e.CPU.Milliseconds()
+	t.Wall += e.Wall.Milliseconds()
+	t.Text += int64(e.Text)
+	t.Tested++
+	if e.Failed {
+		t.Failed++
+	}
+	if e.Gained {
+		t.Gained++
+		t.Evidence += gain
+		t.Doubt = math.Max(0, t.Doubt-gain)
+	} else {
+		t.Evidence += none
+		t.Doubt = math.Max(0, t.Doubt-none)
+	}
+	settle(t, worth, now)
+	return true
+}
+
+// Links counts URLs that a render's page brought and nobody had claimed. It may come before or after Add; again, for
+// another part of the page's links, it adds to the count.
+func Links(t *crawl.RenderTemplate, by uint64, fresh int, worth time.Duration, now time.Time) (changed bool) {
+	if fresh <= 0 {
+		return false
+	}
+	t.Links += int64(fresh)
+	if i := sampleAt(t, by); i >= 0 && !t.Recent[i].Gained {
+		t.Recent[i].Gained = true
+		t.Gained++
+		t.Evidence += gain - none
+		t.Doubt = math.Max(0, t.Doubt+none-gain)
+	}
+	settle(t, worth, now)
+	return true
+}
+
+// settle draws the conclusion.
+func settle(t *crawl.RenderTemplate, worth time.Duration, now time.Time) {
+	next := t.State
+	switch {
+	case failing(t):
+		next = Stop
+	case t.State == Keep:
+		if t.Doubt >= doubtful || !worthIt(t, worth) {
+			next = Stop
+		}
+	case t.Evidence >= pays && worthIt(t, worth):
+		next = Keep
+	case t.Evidence <= stops || t.Tested >= Most:
+		next = Stop
+	default:
+		next = Sampling
+	}
+	if next == t.State {
+		return
+	}
+	if next == Keep || next == Stop && t.State == Keep {
+		t.Doubt = 0
+	}
+	if next == Stop && t.State == Keep { // it may be tried anew one day
+		t.Evidence, t.Tested = stops, Most
+	}
+	t.State, t.Since = next, now
+}
+
+// failing reports whether the last renders failed.
+func failing(t *crawl.RenderTemplate) bool {
+	if len(t.Recent) < Failures {
+		return false
+	}
+	for _, s := range t.Recent[len(t.Recent)-Failures:] {
+		if !s.Failed {
+			return false
+		}
+	}
+	return true
+}
+
+// worthIt reports whether the links are worth the processor time: half of it at least. Text counts as links do, a link
+// for each 200 octets.
+func worthIt(t *crawl.RenderTemplate, worth time.Duration) bool {
+	if t.Renders < fair || worth <= 0 {
+		return true
+	}
+	gained := t.Links + t.Text/200
+	return float64(gained)*worth.Seconds() >= 0.5*float64(t.CPU)/1000
+}
+
+// Sentence says for people what the test makes of a template.
+func Sentence(t *crawl.RenderTemplate) string {
+	shape := t.Shape
+	if shape == "" {
+		shape = fmt.Sprintf("%x", t.Template)
+	}
+	of := fmt.Sprintf("%d of %d renders gained", t.Gained, t.Renders)
+	since := ""
+	if !t.Since.IsZero() {
+		since = " since " + t.Since.UTC().Format("2006-01-02 15:04")
+	}
+	switch {
+	case t.Switch == string(crawl.RenderAlways):
+		return fmt.Sprintf("template %s is switched to always; %s", shape, of)
+	case t.Switch == string(crawl.RenderNever):
+		return fmt.Sprintf("template %s is switched to never; %s", shape, of)
+	case t.State == Keep:
+		return fmt.Sprintf("template %s pays%s: %s", shape, since, of)
+	case t.State == Stop && failing(t):
+		return fmt.Sprintf("template %s is given up%s: its last %d renders failed", shape, since, Failures)
+	case t.State == Stop:
+		return fmt.Sprintf("template %s does not pay%s: %s", shape, since, of)
+	}
+	return fmt.Sprintf("template %s is being tried: %s", shape, of)
+}

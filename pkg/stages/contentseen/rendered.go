@@ -1,0 +1,119 @@
+package contentseen
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
+	"github.com/whirlpool-crawler/whirlpool/pkg/render/decide"
+)
+
+// A render gains by text if that grows by so many octets, and by so large a part.
+const (
+	textGained = 200
+	partGained = 0.2
+)
+
+// rendered deals with a page that was rendered: its record is amended, and links that it had not before go on.
+func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Document) ([]crawl.Event, error) {
+	p := &d.Page
+	fresh := linksGained(d.Links, p.Rendered.Before.Links)
+	part := &crawl.RenderedPart{Digest: p.Rendered.Digest, At: p.Rendered.At, Wall: p.Rendered.Wall, CPU: p.Rendered.CPU,
+		Settled: p.Rendered.Settled, Final: p.Rendered.Final, Links: len(fresh), Text: max(len(d.Text)-p.Rendered.Before.Text, 0)}
+	if p.Task.Kind == crawl.KindPage && unkept(job, d) == "" {
+		if err := h.amend(ctx, job, d, part); err != nil {
+			return nil, fmt.Errorf("rendered content of %s: %w", p.Task.URL, err)
+		}
+	}
+	if err := h.count(ctx, job, d, part); err != nil {
+		return nil, fmt.Errorf("render of %s: %w", p.Task.URL, err)
+	}
+	follow := fresh
+	if p.Task.Tracked { // what was lost of the others is claimed again
+		follow = d.Links
+	}
+	if d.NoFollow && !job.IgnoreMeta || len(follow) == 0 {
+		return nil, nil
+	}
+	mark := &crawl.RenderMark{Host: p.Key(), Template: p.Rendered.Template, By: crawl.RenderKey(&p.Task)}
+	return []crawl.Event{&crawl.Links{Task: p.Task, Links: follow, Render: mark}}, nil
+}
+
+// linksGained are the links that are not among those of before.
+func linksGained(links []crawl.Link, before []uint64) (fresh []crawl.Link) {
+	known := make(map[uint64]bool, len(before))
+	for _, k := range before {
+		known[k] = true
+	}
+	for i := range links {
+		if k := linkHash(&links[i]); !known[k] {
+			known[k] = true
+			fresh = append(fresh, links[i])
+		}
+	}
+	return fresh
+}
+
+// amend puts what the render brought into the page's record. A page without a record stays without: it was not to be
+// stored, or was taken back and will be rendered again.
+func (h *Handler) amend(ctx context.Context, job *crawl.Job, d *crawl.Document, part *crawl.RenderedPart) error {
+	p := &d.Page
+	fetched := p.Digest
+	p.Digest = p.Rendered.Digest // what tells copies apart is what people would see
+	r, _, err := h.recordOf(ctx, job, d)
+	p.Digest = fetched
+	if err != nil {
+		return err
+	}
+	if ok, err := h.askPlugins(ctx, job, d, r); err != nil || !ok {
+		return err
+	}
+	_, err = h.st.Pages.Amend(ctx, job.ID, p.Task.URL, p.Task.Visit, func(old *crawl.Record) {
+		was := *old
+		*old = *r
+		// What tells of the page as it was fetched stays.
+		old.Status, old.FetchedAt, old.Depth, old.Referrer, old.Epoch = was.Status, was.FetchedAt, was.Depth, was.Referrer, was.Epoch
+		old.ContentType, old.Charset, old.Bytes, old.Digest, old.Truncated = was.ContentType, was.Charset, was.Bytes, was.Digest, was.Truncated
+		old.Insecure, old.Job, old.FinalURL = was.Insecure, was.Job, was.FinalURL
+		if part.Text == 0 && part.Links == 0 { // nothing was gained: the page stays what it was
+			*old = was
+		}
+		old.Rendered = part
+	})
+	if err != nil {
+		return fmt.Errorf("amend its record: %w", err)
+	}
+	return nil
+}
+
+// count tells the test of the page's template, and crawl.log, what the render brought.
+func (h *Handler) count(ctx context.Context, job *crawl.Job, d *crawl.Document, part *crawl.RenderedPart) error {
+	p := &d.Page
+	more := part.Text > textGained && float64(part.Text) > partGained*float64(p.Rendered.Before.Text)
+	text := 0
+	if more {
+		text = part.Text
+	}
+	changed := false
+	if h.st.Renders != nil {
+		e := decide.Ended{By: crawl.RenderKey(&p.Task), Gained: more, Text: text, CPU: p.Rendered.CPU, Wall: p.Rendered.Wall}
+		worth := job.Render.Filled().Worth.D()
+		_, err := h.st.Renders.ChangeTemplate(ctx, job.ID, p.Key(), p.Rendered.Template, func(t *crawl.RenderTemplate) bool {
+			changed = decide.Add(t, e, worth, time.Now())
+			return changed
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if h.st.Attempts == nil || !changed && !pipeline.DeliveryOf(ctx).Repeat {
+		return nil
+	}
+	detail := fmt.Sprintf("links +%d, text +%d B, %d requests, %d missing, %d refused, settled by %s", part.Links, part.Text,
+		p.Rendered.Requests, p.Rendered.Missing, p.Rendered.Refused, p.Rendered.Settled)
+	return h.st.Attempts.Append(ctx, crawl.LogLine{Job: job.ID, At: p.Rendered.At, URL: p.Task.URL, Kind: crawl.KindRender, Verdict: crawl.VerdictDone,
+		Detail: detail, Duration: p.Rendered.Wall, Bytes: p.Bytes, Attempt: 1, Depth: p.Task.Depth, ContentType: d.ContentType,
+		Digest: p.Rendered.Digest, Referrer: p.Task.Referrer, Epoch: p.Task.Epoch})
+}
