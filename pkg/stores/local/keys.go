@@ -39,6 +39,12 @@ import (
 //	kindUnkept   job(4) URL key(24)                 the reason why a page that was fetched has no record
 //	kindVisited  job(4) URL key(24)                 the validators of a page that was answered (visited.go)
 //	kindSpent    job(4)                             varints: bytes, time, counted until (spending.go)
+//	kindResource job(4) URL key(24)                 a resource, or who wants it (resourcekeys.go)
+//	kindUse      last use(8) job(4) URL key(24)     -: the resources by use
+//	kindBodyRefs SHA-256(32)                        uvarints: resources with this body, and its length as it is stored
+//	kindBody     SHA-256(32)                        the body, compressed
+//	kindHeld     -                                  uvarint: octets of all resources and bodies
+//	kindTemplate job(4) host 0 template(8)          CBOR crawl.RenderTemplate
 const (
 	kindBudget   = perJob | 'b'
 	kindTally    = perJob | 'c'
@@ -67,6 +73,12 @@ const (
 	kindUnkept   = perJob | 'x'
 	kindVisited  = perJob | 'w'
 	kindSpent    = perJob | 's'
+	kindResource = perJob | 'y'
+	kindUse      = 'a'
+	kindBodyRefs = 'B'
+	kindBody     = 'Y'
+	kindHeld     = 'H'
+	kindTemplate = perJob | 't'
 )
 
 // perJob marks the kinds whose keys begin with a job's number.

@@ -33,7 +33,11 @@ func TestMain(m *testing.M) {
 
 // victim stores things as fast as it can and prints a line for each that it was promised, until it is killed.
 func victim(dir, round string) error {
-	s, err := Open(dir, Default())
+	opt := Default()
+	if strings.HasPrefix(round, "resources") {
+		opt.Resources = 256 << 10
+	}
+	s, err := Open(dir, opt)
 	if err != nil {
 		return err
 	}
@@ -49,6 +53,10 @@ func victim(dir, round string) error {
 		wg.Go(func() {
 			if strings.HasPrefix(round, "visits") {
 				failed <- visitor(s, w, say)
+				return
+			}
+			if strings.HasPrefix(round, "resources") {
+				failed <- storer(s, w, say)
 				return
 			}
 			for i := 0; ; i++ {

@@ -29,6 +29,7 @@ type Options struct {
 	OpenFiles   int           // of Pebble at once, at most; 0: 500
 	Repair      bool          // for Repair: leave pages.jsonl as it is, although it does not fit to its index
 	Compress    bool          // of a new crawl: its records lie in pages.jsonl.zst
+	Resources   int64         // octets of the resources that renders need, at most; 0: DefaultResources
 	// Executions is the directory below which each job has one for its results; empty: the store is one crawl's, and its
 	// results lie beside its state.
 	Executions string
@@ -38,7 +39,7 @@ type Options struct {
 // queues write less, because a task that is settled before its memtable is flushed never reaches a table.
 func Default() Options {
 	return Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: 128 << 20, MemTable: 32 << 20, SyncEvery: time.Second,
-		SpoolMemory: 64 << 20}
+		SpoolMemory: 64 << 20, Resources: DefaultResources}
 }
 
 // Validate reports options that make no sense.
@@ -53,6 +54,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("local store: sync every %v: want more than 0 and at most 1s", o.SyncEvery)
 	case o.SpoolMemory < 0:
 		return fmt.Errorf("local store: spool memory of %d bytes: want 0 or more", o.SpoolMemory)
+	case o.Resources < 0:
+		return fmt.Errorf("local store: %d bytes for the resources of renders: want 0 or more", o.Resources)
 	}
 	return nil
 }
@@ -84,6 +87,8 @@ type Store struct {
 	budgets     *Budgets
 	spool       *Spool
 	content     *ContentSet
+	resources   *Resources
+	renders     *RenderStats
 
 	broken breakage
 	stop   chan struct{}
@@ -182,6 +187,10 @@ func (s *Store) openDB(fresh bool) (err error) {
 // openParts builds the parts in the order in which they need each other.
 func (s *Store) openParts() (err error) {
 	if err := s.checkLayout(); err != nil {
+		return err
+	}
+	s.renders = &RenderStats{s: s}
+	if s.resources, err = openResources(s); err != nil {
 		return err
 	}
 	if err := s.openGone(); err != nil {

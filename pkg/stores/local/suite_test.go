@@ -200,3 +200,31 @@ func TestJars(t *testing.T) {
 		}
 	})
 }
+
+func TestResources(t *testing.T) {
+	storetest.Resources(t, func(t *testing.T, bound int64) (crawl.Resources, func() crawl.Resources) {
+		dir := t.TempDir()
+		s := openChecked(t, dir, bound)
+		return s.Resources(), func() crawl.Resources {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openChecked(t, dir, bound)
+			return s.Resources()
+		}
+	})
+}
+
+func TestRenderStats(t *testing.T) {
+	storetest.RenderStats(t, func(t *testing.T) (crawl.RenderStats, func() crawl.RenderStats) {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		return s.RenderStats(), func() crawl.RenderStats {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir)
+			return s.RenderStats()
+		}
+	})
+}

@@ -1,0 +1,219 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/render"
+)
+
+// serveFunc answers a page's request.
+type serveFunc func(context.Context, render.Sub) render.Answer
+
+// rendering is one render in a tab.
+type rendering struct {
+	tab    *tab
+	req    render.Request
+	limits render.Limits
+	serve  serveFunc
+	site   string // the registrable domain of the page
+	origin string
+
+	ctx  context.Context
+	stop context.CancelCauseFunc
+	// serving counts the calls of serve, and who gives their answers.
+	serving sync.WaitGroup
+	asking  chan struct{} // there are asks; buffered
+	open    chan struct{} // closed when the page's time goes on: only then its requests are answered
+
+	expired chan struct{} // a budget of virtual time has run out
+	loaded  chan struct{} // the load event; buffered
+	began   time.Time
+
+	mu        sync.Mutex
+	asks      []*asked // that wait for their answers, in their order
+	result    render.Result
+	bytes     int64
+	inFlight  int       // requests that have no answer yet
+	lastEvent time.Time // when something was seen last
+	documents int       // of the main frame, asked for
+	committed int       // of the main frame, shown
+	followed  bool      // a navigation of the page's was
+	repeated  bool      // and the time of the document that it led to has passed
+	finished  map[string]chan struct{}
+}
+
+// render renders one page. An error means that the tab is not to be used again, and nothing of the page.
+func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (render.Result, error) {
+	limits := req.Limits.Filled()
+	ctx, cancelWall := context.WithTimeoutCause(ctx, limits.Wall, ends(render.Hang, "not settled after %s", limits.Wall))
+	defer cancelWall()
+	ctx, stop := context.WithCancelCause(ctx)
+	r := &rendering{tab: t, req: req, limits: limits, serve: serve, site: siteOf(req.URL), origin: originOf(req.URL),
+		ctx: ctx, stop: stop, asking: make(chan struct{}, 1), open: make(chan struct{}), began: time.Now(), lastEvent: time.Now(),
+		expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1), finished: map[string]chan struct{}{}}
+	t.pages++
+	handled := make(chan struct{})
+	go func() { defer close(handled); r.handle() }()
+	r.serving.Go(r.answer)
+	cpu := make(chan time.Duration, 1)
+	go func() { cpu <- r.meter() }()
+	err := r.drive()
+	if err != nil && context.Cause(ctx) != nil {
+		err = context.Cause(ctx)
+	}
+	stop(err)
+	<-handled
+	r.serving.Wait()
+	r.result.CPU = <-cpu
+	r.result.Wall = time.Since(r.began)
+	return r.end(err)
+}
+
+// end says what came of the render.
+func (r *rendering) end(err error) (render.Result, error) {
+	var v *verdictError
+	switch {
+	case err == nil && r.result.Verdict == "":
+		r.result.Verdict = render.Done
+	case err == nil:
+	case errors.As(err, &v):
+		r.result.Verdict, r.result.Detail = v.verdict, v.detail
+	case errors.Is(err, errLost):
+		r.result.Verdict, r.result.Detail = render.Crash, "the browser ended"
+	default:
+		return render.Result{}, err
+	}
+	if r.result.Verdict != render.Done && r.result.Verdict != render.Limit {
+		r.result.HTML, r.result.Links, r.result.Screenshot = nil, nil, nil
+	}
+	return r.result, nil
+}
+
+// drive leads the page from its navigation to its result.
+func (r *rendering) drive() error {
+	if err := r.dress(); err != nil {
+		return err
+	}
+	to, err := cdp.Call(r.ctx, r.tab.page, page.Navigate, page.NavigateParams{URL: r.req.URL})
+	if err != nil {
+		return err
+	}
+	if to.ErrorText != "" {
+		return ends(render.Limit, "the browser does not show it: %s", to.ErrorText)
+	}
+	if err := r.settle(); err != nil {
+		return err
+	}
+	return r.extract()
+}
+
+// dress sets what scripts are to see: the agent, and random numbers that are none.
+func (r *rendering) dress() error {
+	if r.tab.agent != r.req.UserAgent {
+		_, err := cdp.Call(r.ctx, r.tab.page, emulation.SetUserAgentOverride,
+			emulation.SetUserAgentOverrideParams{UserAgent: r.req.UserAgent, AcceptLanguage: "en-US"})
+		if err != nil {
+			return err
+		}
+		r.tab.agent = r.req.UserAgent
+	}
+	if !r.req.Seed {
+		return nil
+	}
+	script, err := cdp.Call(r.ctx, r.tab.page, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: seed(r.req.URL)})
+	if err != nil {
+		return err
+	}
+	context.AfterFunc(r.ctx, func() {
+		r.tab.page.tell(page.CommandRemoveScriptToEvaluateOnNewDocument,
+			page.RemoveScriptToEvaluateOnNewDocumentParams{Identifier: script.Identifier})
+	})
+	return nil
+}
+
+// handle takes the tab's events in their order until the render ends.
+func (r *rendering) handle() {
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-r.tab.page.wire.done:
+			r.stop(errLost)
+			return
+		case <-r.tab.events.more:
+		}
+		for _, e := range r.tab.events.take() {
+			r.see(e)
+		}
+	}
+}
+
+func (r *rendering) see(e event) {
+	r.mu.Lock()
+	r.lastEvent = time.Now()
+	r.mu.Unlock()
+	switch main := e.session == r.tab.page.id; e.method {
+	case "Fetch.requestPaused":
+		r.paused(e)
+	case "Network.loadingFinished", "Network.loadingFailed":
+		r.finish(e)
+	case "Page.javascriptDialogOpening":
+		r.dialog(e)
+	case "Emulation.virtualTimeBudgetExpired":
+		if main {
+			signal(r.expired)
+		}
+	case "Page.loadEventFired":
+		if main {
+			signal(r.loaded)
+		}
+	case "Page.frameNavigated":
+		r.navigated(e)
+	case "Inspector.targetCrashed":
+		if main {
+			r.stop(ends(render.Crash, "the process that rendered it ended"))
+		}
+	case "Target.detachedFromTarget":
+		var from target.EventDetachedFromTarget
+		if decode(e.params, &from) == nil && from.SessionID == r.tab.page.id {
+			r.stop(ends(render.Crash, "its tab was closed"))
+		}
+	case "Target.attachedToTarget":
+		r.attached(e)
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// dialog dismisses what a page shows; that it may be left, it is told.
+func (r *rendering) dialog(e event) {
+	var d page.EventJavascriptDialogOpening
+	if decode(e.params, &d) == nil {
+		session{r.tab.page.wire, e.session}.tell(page.CommandHandleJavaScriptDialog,
+			page.HandleJavaScriptDialogParams{Accept: d.Type == page.DialogTypeBeforeunload})
+	}
+}
+
+func (r *rendering) navigated(e event) {
+	var to page.EventFrameNavigated
+	if decode(e.params, &to) == nil && to.Frame.ParentID == "" && strings.HasPrefix(to.Frame.URL, "http") {
+		r.mu.Lock()
+		r.committed++
+		r.mu.Unlock()
+	}
+}

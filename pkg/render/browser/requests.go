@@ -1,0 +1,319 @@
+package browser
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/render"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// asked is a request that waits for its answer, in the order of the requests.
+type asked struct {
+	session session
+	id      fetch.RequestID
+	network string
+	sub     render.Sub
+	origin  string // of who asks, where another origin is asked
+	action  action
+	main    bool // the main frame's document
+	answer  chan render.Answer
+}
+
+// paused takes a request. The page's own document is answered at once; all others are in their order.
+func (r *rendering) paused(e event) {
+	var ev fetch.EventRequestPaused
+	if decode(e.params, &ev) != nil {
+		return
+	}
+	a := &asked{session: session{r.tab.page.wire, e.session}, id: ev.RequestID, network: string(ev.NetworkID),
+		sub:    render.Sub{URL: ev.Request.URL, Method: ev.Request.Method, Type: string(ev.ResourceType)},
+		answer: make(chan render.Answer, 1)}
+	a.sub.Referrer, a.origin = header(ev.Request.Headers, "Referer"), header(ev.Request.Headers, "Origin")
+	if ev.ResourceType == network.ResourceTypeDocument && string(ev.FrameID) == string(r.tab.target) {
+		a.main = true
+		if r.mainDocument(a) {
+			return
+		}
+	}
+	r.count(a)
+	r.mu.Lock()
+	r.asks = append(r.asks, a)
+	r.mu.Unlock()
+	signal(r.asking)
+}
+
+// mainDocument answers the document of the main frame: first the page itself, then where its scripts want to go. It
+// reports whether that is done.
+func (r *rendering) mainDocument(a *asked) bool {
+	r.mu.Lock()
+	r.documents++
+	first := r.documents == 1
+	var follow bool
+	if !first {
+		r.result.Navigated = append(r.result.Navigated, a.sub.URL)
+		follow = !r.followed && originOf(a.sub.URL) == r.origin && a.sub.Method == http.MethodGet
+		if follow {
+			r.followed = true
+		}
+	}
+	r.mu.Unlock()
+	switch {
+	case first:
+		a.fulfil(r.document())
+		return true
+	case !follow: // an error page would take the place of the document
+		a.fail(aborted)
+		return true
+	}
+	return false
+}
+
+// document is the page as it was fetched, without what belonged to its transfer.
+func (r *rendering) document() render.Answer {
+	header := r.req.Header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	for _, name := range []string{"Content-Disposition", "Strict-Transport-Security", "Refresh", "Clear-Site-Data", "Location"} {
+		header.Del(name)
+	}
+	if header.Get("Content-Type") == "" {
+		header.Set("Content-Type", "text/html")
+	}
+	status := r.req.Status
+	if status < 200 || status == 204 || status == 205 || status/100 == 3 {
+		status = 200
+	}
+	return render.Answer{Status: status, Header: header, Body: r.req.Body}
+}
+
+// count decides a request, and asks for its answer where it is not decided.
+func (r *rendering) count(a *asked) {
+	a.action = policy(a.sub, r.req.Screenshot)
+	if a.action.kind == leave {
+		a.answer <- render.Answer{}
+		return
+	}
+	r.mu.Lock()
+	r.result.Requests++
+	r.inFlight++
+	over := r.result.Requests > r.limits.Requests
+	if a.action.kind == refuse {
+		r.result.Refused++
+	}
+	r.mu.Unlock()
+	switch {
+	case over:
+		r.limit("more than %d requests", r.limits.Requests)
+		a.answer <- render.Answer{Fail: blocked}
+	case a.action.kind == askServe:
+		r.serving.Go(func() { a.answer <- r.ask(a.sub) })
+	default:
+		a.answer <- render.Answer{Fail: a.action.fail}
+	}
+}
+
+// ask gets an answer, and holds it against the limits.
+func (r *rendering) ask(sub render.Sub) render.Answer {
+	if r.ctx.Err() != nil {
+		return render.Answer{Fail: aborted}
+	}
+	answer := r.serve(r.ctx, sub)
+	r.mu.Lock()
+	if answer.Fail != "" {
+		r.result.Failed++
+	}
+	r.bytes += int64(len(answer.Body))
+	over := r.bytes > r.limits.Bytes
+	r.mu.Unlock()
+	if answer.Stop {
+		r.stop(ends(render.Stop, "%s was not to be had", sub.URL))
+	}
+	if over {
+		r.limit("more than %d octets of answers", r.limits.Bytes)
+		return render.Answer{Fail: blocked}
+	}
+	return answer
+}
+
+// limit ends the wait: the page is taken as it is.
+func (r *rendering) limit(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.result.Verdict == "" {
+		r.result.Verdict, r.result.Detail, r.result.Settled = render.Limit, fmt.Sprintf(format, args...), "limit"
+		signal(r.expired)
+	}
+}
+
+// answer gives the answers in the order of the requests, each when the one before has arrived: answers that overtake
+// each other would make each render another. It begins when the page's time goes on.
+func (r *rendering) answer() {
+	select {
+	case <-r.open:
+	case <-r.ctx.Done():
+	}
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-r.asking:
+		}
+		r.mu.Lock()
+		asks := r.asks
+		r.asks = nil
+		r.mu.Unlock()
+		for _, a := range asks {
+			r.give(a)
+		}
+	}
+}
+
+func (r *rendering) give(a *asked) {
+	var answer render.Answer
+	select {
+	case <-r.ctx.Done():
+		return
+	case answer = <-a.answer:
+	}
+	if a.action.kind == leave {
+		a.session.tell(fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: a.id})
+		return
+	}
+	arrived := r.expect(a.network)
+	r.reply(a, answer)
+	r.mu.Lock()
+	r.inFlight--
+	r.mu.Unlock()
+	wait := 300 * time.Millisecond // more than it ever takes; what is not told of, such as a download, is not waited for longer
+	if a.session.id != r.tab.page.id || a.main {
+		wait = 30 * time.Millisecond
+	}
+	select {
+	case <-arrived:
+	case <-r.ctx.Done():
+	case <-time.After(wait):
+	}
+}
+
+func (r *rendering) reply(a *asked, answer render.Answer) {
+	switch {
+	case a.action.kind == empty:
+		a.fulfil(render.Answer{Status: 200, Header: http.Header{"Content-Type": {"text/css"}, "Access-Control-Allow-Origin": {"*"}}})
+	case a.action.kind == preflight:
+		a.fulfil(render.Answer{Status: 204, Header: http.Header{"Access-Control-Allow-Origin": {a.origin},
+			"Access-Control-Allow-Methods": {"GET"}, "Access-Control-Allow-Headers": {"*, Authorization"},
+			"Access-Control-Allow-Credentials": {"true"}}})
+	case answer.Fail != "" && a.main:
+		a.fail(aborted)
+	case answer.Fail != "":
+		a.fail(answer.Fail)
+	default:
+		a.fulfil(answer)
+	}
+}
+
+func (a *asked) fail(reason string) {
+	a.session.tell(fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: a.id, ErrorReason: network.ErrorReason(reason)})
+}
+
+// hopByHop are headers of a transfer that is over: the body is decoded and whole.
+var hopByHop = []string{"Content-Encoding", "Transfer-Encoding", "Content-Length", "Connection", "Keep-Alive", "Alt-Svc"}
+
+func (a *asked) fulfil(answer render.Answer) {
+	p := fetch.FulfillRequestParams{RequestID: a.id, ResponseCode: int64(answer.Status), Body: answer.Body}
+	if p.ResponseCode < 100 {
+		p.ResponseCode = 200
+	}
+	for name, values := range answer.Header {
+		if slices.Contains(hopByHop, http.CanonicalHeaderKey(name)) {
+			continue
+		}
+		for _, v := range values {
+			p.ResponseHeaders = append(p.ResponseHeaders, &fetch.HeaderEntry{Name: name, Value: strings.ToValidUTF8(v, "?")})
+		}
+	}
+	slices.SortStableFunc(p.ResponseHeaders, func(a, b *fetch.HeaderEntry) int { return strings.Compare(a.Name, b.Name) })
+	a.session.tell(fetch.CommandFulfillRequest, p)
+}
+
+// expect returns what is closed when an answer has arrived.
+func (r *rendering) expect(id string) chan struct{} {
+	arrived := make(chan struct{})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.finished[id] = arrived
+	return arrived
+}
+
+func (r *rendering) finish(e event) {
+	var ev struct {
+		RequestID string `json:"requestId"`
+	}
+	if decode(e.params, &ev) != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if arrived := r.finished[ev.RequestID]; arrived != nil {
+		close(arrived)
+		delete(r.finished, ev.RequestID)
+	}
+}
+
+// attached readies what a page has made: a worker or a frame in another process, whose requests pause like its own.
+// Everything else is closed before it runs.
+func (r *rendering) attached(e event) {
+	var to target.EventAttachedToTarget
+	if decode(e.params, &to) != nil {
+		return
+	}
+	child := session{r.tab.page.wire, to.SessionID}
+	if kind := to.TargetInfo.Type; kind != "worker" && kind != "iframe" {
+		r.tab.p.root.tell(target.CommandCloseTarget, target.CloseTargetParams{TargetID: to.TargetInfo.TargetID})
+		return
+	}
+	child.tell(fetch.CommandEnable, fetch.EnableParams{})
+	child.tell(network.CommandEnable, network.EnableParams{})
+	child.tell(target.CommandSetAutoAttach, attach)
+	if r.req.Seed {
+		child.tell(runtime.CommandEvaluate, runtime.EvaluateParams{Expression: seed(r.req.URL)})
+	}
+	child.tell(runtime.CommandRunIfWaitingForDebugger, nil)
+}
+
+func header(h network.Headers, name string) string {
+	for k, v := range h {
+		if strings.EqualFold(k, name) {
+			return fmt.Sprint(v)
+		}
+	}
+	return ""
+}
+
+func originOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// siteOf is the registrable domain of a URL, or its host where that has none.
+func siteOf(raw string) string {
+	u, err := weburl.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.RegistrableDomain()
+}

@@ -1,0 +1,1 @@
+window.scrollTo(0, document.documentElement ? document.documentElement.scrollHeight : 0)

@@ -1,0 +1,168 @@
+package browser
+
+import (
+	"context"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/systeminfo"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/render"
+)
+
+// Waits in real time.
+const (
+	quiet   = 250 * time.Millisecond  // without a request after the load: settled, where there is no virtual time
+	stuck   = 1500 * time.Millisecond // without an event: virtual time does not go on
+	turn    = 150 * time.Millisecond  // at most, for a frame to be drawn
+	metered = 100 * time.Millisecond  // between two looks at the processor's time
+)
+
+// settle lets the page's time pass until it has had its share.
+func (r *rendering) settle() error {
+	if !r.tab.p.virtual {
+		close(r.open)
+		return r.idle()
+	}
+	opened := false
+	for again := true; again; again = r.again() {
+		for _, part := range []float64{.1, .3, .3, .3} {
+			_, err := cdp.Call(r.ctx, r.tab.page, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
+				Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, MaxVirtualTimeTaskStarvationCount: 100_000,
+				Budget: new(part * float64(r.limits.Virtual.Milliseconds()))})
+			if err != nil {
+				return err
+			}
+			if !opened {
+				close(r.open)
+				opened = true
+			}
+			if done, err := r.pass(); done || err != nil {
+				return err
+			}
+		}
+	}
+	r.settled("virtual")
+	return nil
+}
+
+func (r *rendering) settled(how string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.result.Settled == "" {
+		r.result.Settled = how
+	}
+}
+
+// pass waits until a part of the page's time has passed, and reports whether the wait is over altogether.
+func (r *rendering) pass() (bool, error) {
+	tick := time.NewTicker(metered)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.ctx.Done():
+			return true, context.Cause(r.ctx)
+		case <-r.expired:
+			return r.limited(), nil
+		case <-tick.C:
+			if r.limited() {
+				return true, nil
+			}
+			if r.quietFor() > stuck {
+				r.settled("idle")
+				return true, nil
+			}
+		}
+	}
+}
+
+func (r *rendering) limited() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.result.Verdict == render.Limit
+}
+
+// quietFor says how long nothing has been seen and nothing was under way.
+func (r *rendering) quietFor() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.inFlight > 0 {
+		return 0
+	}
+	return time.Since(r.lastEvent)
+}
+
+// again reports whether the page has gone to another document whose time has still to pass.
+func (r *rendering) again() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	again := r.followed && !r.repeated
+	r.repeated = r.followed
+	return again
+}
+
+// idle waits for the load event and for a while without requests.
+func (r *rendering) idle() error {
+	tick := time.NewTicker(quiet / 5)
+	defer tick.Stop()
+	for loaded := false; ; {
+		select {
+		case <-r.ctx.Done():
+			return context.Cause(r.ctx)
+		case <-r.loaded:
+			loaded = true
+		case <-r.expired: // told where a limit was met
+		case <-tick.C:
+		}
+		if r.limited() {
+			return nil
+		}
+		if loaded && r.quietFor() >= quiet {
+			r.settled("idle")
+			return nil
+		}
+	}
+}
+
+// meter watches the processor's time of the page's process until the render ends, and returns it.
+func (r *rendering) meter() time.Duration {
+	tick := time.NewTicker(metered)
+	defer tick.Stop()
+	before := r.tab.cpu(r.ctx)
+	for {
+		select {
+		case <-r.ctx.Done():
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), time.Second)
+			defer cancel()
+			return most(before, r.tab.cpu(ctx))
+		case <-tick.C:
+			if used := most(before, r.tab.cpu(r.ctx)); used > r.limits.CPU {
+				r.stop(ends(render.Hang, "%s of the processor used, %s are allowed", used.Round(time.Millisecond), r.limits.CPU))
+			}
+		}
+	}
+}
+
+// cpu returns the processor's time of the processes that may be the tab's.
+func (t *tab) cpu(ctx context.Context) map[int64]time.Duration {
+	infos, err := cdp.Call(ctx, t.p.root, systeminfo.GetProcessInfo, cdp.Empty{})
+	if err != nil {
+		return nil
+	}
+	used := map[int64]time.Duration{}
+	for _, info := range infos.ProcessInfo {
+		if owner := t.p.owner(info.ID); info.Type == "renderer" && (owner == nil || owner == t) {
+			used[info.ID] = time.Duration(info.CPUTime * float64(time.Second))
+		}
+	}
+	return used
+}
+
+// most returns the largest growth.
+func most(before, after map[int64]time.Duration) (largest time.Duration) {
+	for id, used := range after {
+		largest = max(largest, used-before[id])
+	}
+	return largest
+}

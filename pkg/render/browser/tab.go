@@ -1,0 +1,149 @@
+package browser
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/storage"
+	"github.com/chromedp/cdproto/target"
+)
+
+// The size of the window: a page of A4 at 155 dots an inch, so that lists fill it.
+const (
+	width  = 1280
+	height = 1696
+)
+
+// tab is a page of the browser in a context of its own, navigated again for each render.
+type tab struct {
+	p       *process
+	context cdp.BrowserContextID
+	target  target.ID
+	page    session
+	events  *queue
+	host    string
+	agent   string // that scripts see; "" the browser's own
+	pages   int
+}
+
+const openTimeout = 10 * time.Second
+
+// openTab makes a context and a page in it.
+func openTab(ctx context.Context, p *process, host string) (*tab, error) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	made, err := cdp.Call(ctx, p.root, target.CreateBrowserContext, target.CreateBrowserContextParams{DisposeOnDetach: new(true)})
+	if err != nil {
+		return nil, err
+	}
+	t := &tab{p: p, context: made.BrowserContextID, events: newQueue(), host: host}
+	if err := t.open(ctx); err != nil {
+		t.dispose()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *tab) open(ctx context.Context) error {
+	t.p.opening.Lock() // so that the process that is new then is known for the tab's
+	defer t.p.opening.Unlock()
+	before := t.cpu(ctx)
+	_, err := cdp.Call(ctx, t.p.root, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+		Behavior: browser.SetDownloadBehaviorBehaviorDeny, BrowserContextID: t.context})
+	if err != nil {
+		return err
+	}
+	created, err := cdp.Call(ctx, t.p.root, target.CreateTarget, target.CreateTargetParams{URL: "about:blank",
+		BrowserContextID: t.context, Width: width, Height: height, NewWindow: new(true)})
+	if err != nil {
+		return err
+	}
+	t.target = created.TargetID
+	defer t.p.forget(t.target)
+	select {
+	case id := <-t.p.page(t.target):
+		t.page = session{t.p.root.wire, id}
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.p.root.wire.done:
+		return errLost
+	}
+	t.page.wire.route(t.page.id, t.events)
+	if err := t.prepare(ctx); err != nil {
+		return err
+	}
+	for id := range t.cpu(ctx) {
+		if _, old := before[id]; !old {
+			t.p.own(id, t)
+		}
+	}
+	return nil
+}
+
+// prepare sets what holds for all pages of the tab, and lets it run. Its time stands until a page has it go on.
+func (t *tab) prepare(ctx context.Context) error {
+	for _, c := range []struct {
+		method string
+		params any
+	}{
+		{fetch.CommandEnable, fetch.EnableParams{}},
+		{page.CommandEnable, page.EnableParams{}},
+		{network.CommandEnable, network.EnableParams{}},
+		{inspector.CommandEnable, nil},
+		{target.CommandSetAutoAttach, attach},
+		{network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}},
+		{network.CommandSetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true}},
+		{emulation.CommandSetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+			Width: width, Height: height, DeviceScaleFactor: 1}},
+		{emulation.CommandSetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}},
+		{emulation.CommandSetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "UTC"}},
+		{runtime.CommandRunIfWaitingForDebugger, nil},
+	} {
+		if err := t.page.Call(ctx, c.method, c.params, &cdp.Empty{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reset leaves the page, and nothing of it: neither a document nor what it stored.
+func (t *tab) reset(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if _, err := cdp.Call(ctx, t.page, page.Navigate, page.NavigateParams{URL: "about:blank"}); err != nil {
+		return err
+	}
+	_, err := cdp.Call(ctx, t.page, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: "*", StorageTypes: "all"})
+	if err != nil {
+		return err
+	}
+	_, err = cdp.Call(ctx, t.page, network.ClearBrowserCookies, cdp.Empty{})
+	t.events.take()
+	return err
+}
+
+// dispose closes the tab and its context with all that belongs to it.
+func (t *tab) dispose() {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	// A browser that does not answer is ended as a whole: who disposes of a tab looks.
+	_, _ = cdp.Call(ctx, t.p.root, target.DisposeBrowserContext,
+		target.DisposeBrowserContextParams{BrowserContextID: t.context})
+}
+
+func hostOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}

@@ -1,0 +1,128 @@
+package browser
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// kill ends the browser's processes and waits until none is left: those below it, those of its group, and those that
+// name its profile, whoever their parent now is.
+func (m mode) kill(p *process) {
+	for range 200 {
+		pids := p.processes()
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself
+		}
+		select {
+		case <-p.exited:
+			if len(pids) == 0 {
+				return
+			}
+		default:
+			_ = p.cmd.Process.Kill()
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// processes returns the browser's processes, without those that have ended and are only to be waited for.
+func (p *process) processes() (found []int) {
+	stats := readStats()
+	dir := []byte(p.profile.dir)
+	for pid, s := range stats {
+		if s.state == 'Z' || pid == os.Getpid() {
+			continue
+		}
+		if s.group == p.cmd.Process.Pid || below(stats, pid, p.cmd.Process.Pid) || names(pid, "cmdline", dir) ||
+			names(pid, "environ", dir) {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// stat is of /proc/PID/stat what is wanted.
+type stat struct {
+	state  byte
+	parent int
+	group  int
+}
+
+func readStats() map[int]stat {
+	stats := map[int]stat{}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is a good one
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name))) // the pattern says so
+		// The name, in brackets, may hold anything.
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if len(fields) < 3 {
+			continue
+		}
+		parent, _ := strconv.Atoi(fields[1])
+		group, _ := strconv.Atoi(fields[2])
+		stats[pid] = stat{fields[0][0], parent, group}
+	}
+	return stats
+}
+
+func below(stats map[int]stat, pid, root int) bool {
+	for range 64 {
+		if pid == root {
+			return true
+		}
+		s, ok := stats[pid]
+		if !ok || s.parent == 0 {
+			return false
+		}
+		pid = s.parent
+	}
+	return false
+}
+
+func names(pid int, file string, text []byte) bool {
+	got, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + file)
+	return err == nil && bytes.Contains(got, text)
+}
+
+// pss returns the memory of the browser's processes in octets, what they share counted once; where that may not be
+// read, what each has for itself.
+func (p *process) pss() (sum int64) {
+	for _, pid := range p.processes() {
+		if n, ok := rollup(pid); ok {
+			sum += n
+			continue
+		}
+		text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+		fields := strings.Fields(string(text))
+		if err != nil || len(fields) < 3 {
+			continue
+		}
+		resident, _ := strconv.ParseInt(fields[1], 10, 64) // the kernel writes numbers
+		shared, _ := strconv.ParseInt(fields[2], 10, 64)
+		sum += (resident - shared) * int64(os.Getpagesize())
+	}
+	return sum
+}
+
+func rollup(pid int) (int64, bool) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
+			kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kib << 10, err == nil
+		}
+	}
+	return 0, false
+}
