@@ -39,6 +39,8 @@ type Topic struct {
 	// Independent says that a message means the same whatever becomes of those published with it. An outcome, say,
 	// does not: it stands for all that was to be published before it.
 	Independent bool
+	// Room is how many messages may wait before a publisher of this process has to; 0: what the bus holds by default.
+	Room int
 	// OfFrontier says that the topic lies with the frontier's own queues, in their vhost.
 	OfFrontier bool
 }
@@ -94,7 +96,7 @@ var table = []Stage{
 	{
 		// Who publishes to it asks for room first (RenderQueue), so that a crawl never waits for a browser.
 		Name:    "renderer",
-		Takes:   []Topic{{Name: TopicRender, Event: newOf[Render], Root: true, Single: true, Independent: true}},
+		Takes:   []Topic{{Name: TopicRender, Event: newOf[Render], Root: true, Single: true, Independent: true, Room: 10_000}},
 		Gives:   []string{TopicParse, TopicURLFilter, TopicRender},
 		Workers: Workers{Min: 1, Max: 8}, Limit: handlerLimit,
 	},

@@ -212,3 +212,18 @@ func (e *Render) Key() string { return e.Page.Key() }
 
 // Subject implements Subjected.
 func (e *Render) Subject() Subject { return e.Page.Subject() }
+
+// Set implements the flag interface of the command line.
+func (m *RenderMode) Set(s string) error {
+	if !RenderMode(s).valid() {
+		return fmt.Errorf("%q: want never, auto or always", s)
+	}
+	*m = RenderMode(s)
+	return nil
+}
+
+// String implements the flag interface.
+func (m *RenderMode) String() string { return string(*m) }
+
+// Type implements the flag interface.
+func (*RenderMode) Type() string { return "mode" }

@@ -16,6 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/render/browser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
@@ -38,6 +39,8 @@ type EngineOptions struct {
 	Plugins plugin.Source
 	// DryPlugins is where those of dry runs come from: also ones that nobody vouches for; nil: as Plugins.
 	DryPlugins plugin.Source
+	// Browser says which browser renders pages, and how.
+	Browser browser.Config
 }
 
 // Engine crawls many jobs at once on one machine: one store, one bus, one frontier. So politeness holds over all of
@@ -54,6 +57,7 @@ type Engine struct {
 	letters  *letters
 	opener   *documents.Pool
 	plugins  *chain.Runner
+	browser  *lazyBrowser
 	brake    brake
 	disk     process.DiskGuard
 	started  time.Time
@@ -120,6 +124,7 @@ func newEngine(opt EngineOptions) (*Engine, error) {
 	}
 	e := &Engine{opt: opt, store: store, opener: newOpener(opt.Log), log: opt.Log, jobs: map[crawl.JobID]*engineJob{},
 		dry: make(chan struct{}, maxDryRuns)}
+	e.browser = newLazyBrowser(opt.Browser, opt.Log)
 	e.plugins = newPlugins(opt.Plugins, opt.Log, opt.Metrics, e.holdFor)
 	paths := []string{opt.Dir}
 	if opt.Executions != "" {
@@ -157,10 +162,12 @@ func (e *Engine) prepare(ctx context.Context, resumed bool) (err error) {
 func (e *Engine) deps() (Deps, error) {
 	s := e.store
 	d := Deps{Bus: e.bus, Outstanding: e.outstanding, Quiet: e.quiet, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: e.opt.Log,
-		Registry: e.opt.Metrics, Opener: e.opener, Plugins: e.plugins,
+		Registry: e.opt.Metrics, Opener: e.opener, Plugins: e.plugins, Browser: e.browser, Rendering: e.goesOn,
+		RenderQueue: localRenders{e.browser.Missing, func() int { return e.bus.Held(crawl.TopicRender) }, renderRoom()},
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.AllPages(), Unkept: s.Unkept(), Attempts: s.AllLogs(),
-			Bodies: s.Bodies(), Kept: s.AllBodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending()}}
+			Bodies: s.Bodies(), Kept: s.AllBodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending(),
+			Resources: s.Resources(), Renders: s.RenderStats()}}
 	if s.Many() {
 		d.Stores.Attempts = tappedLog{d.Stores.Attempts, e.tap}
 	}
@@ -226,7 +233,14 @@ func (e *Engine) outstanding() int64 {
 	if e.store.Err() != nil {
 		return 0
 	}
-	return e.bus.Outstanding()
+	return max(e.bus.Outstanding()-int64(e.bus.Held(crawl.TopicRender)), 0) // pages that wait to be rendered go on when the crawl does
+}
+
+// goesOn reports whether a job fetches, so that what its pages ask for may come.
+func (e *Engine) goesOn(id crawl.JobID) bool {
+	j := e.job(id)
+	bound := e.frontier.Bound(id)
+	return j != nil && !j.marked().rests() && (bound == "" || bound == "max_pages")
 }
 
 // quiet reports whether nothing of a job is on its way that could name another URL.
@@ -327,7 +341,7 @@ func (e *Engine) Close() error {
 	if e.bus != nil {
 		errs = append(errs, e.bus.Close())
 	}
-	return errors.Join(append(errs, e.archives.close(), e.opener.Close(), e.plugins.Close(), e.store.Close())...)
+	return errors.Join(append(errs, e.archives.close(), e.opener.Close(), e.plugins.Close(), e.browser.Close(), e.store.Close())...)
 }
 
 // Store returns the store, for readers.

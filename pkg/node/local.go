@@ -14,6 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/membus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/render/browser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 )
@@ -40,6 +41,8 @@ type LocalOptions struct {
 	SiteParsers []crawl.SiteParser
 	// Plugins is as in EngineOptions.
 	Plugins plugin.Source
+	// Browser says which browser renders pages, and how.
+	Browser browser.Config
 }
 
 // Local is the crawl of one job in a directory of its own: an engine whose store holds nothing else.
@@ -95,7 +98,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 
 // engine are the options of the engine.
 func (o *LocalOptions) engine() EngineOptions {
-	e := EngineOptions{Dir: o.Dir, Node: o.Node, DNS: o.DNS, Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: o.Metrics, Plugins: o.Plugins}
+	e := EngineOptions{Dir: o.Dir, Node: o.Node, DNS: o.DNS, Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: o.Metrics, Plugins: o.Plugins, Browser: o.Browser}
 	if o.WARC {
 		e.WARC = func(*crawl.Job) bool { return true }
 	}

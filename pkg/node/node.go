@@ -18,6 +18,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
+	"github.com/whirlpool-crawler/whirlpool/pkg/render"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
@@ -55,6 +57,9 @@ type Stores struct {
 	Spending crawl.Spending
 	// Following is used on a ring of nodes; nil: the links of pages are not tracked.
 	Following crawl.Following
+	// Resources and Renders are there for pages that are rendered; nil: none are.
+	Resources crawl.Resources
+	Renders   crawl.RenderStats
 }
 
 // Config says how a node runs.
@@ -127,6 +132,11 @@ type Deps struct {
 	Opener crawl.Opener
 	// Plugins runs the plug-ins of jobs; nil: jobs have none.
 	Plugins *chain.Runner
+	// Browser renders pages, and RenderQueue is the way to who does; nil: pages stay as they are fetched. Rendering
+	// reports whether a job goes on, so that pages of it wait for what they need; nil: it does.
+	Browser     render.Browser
+	RenderQueue contentseen.RenderQueue
+	Rendering   func(crawl.JobID) bool
 	// BeforeRecover is waited for before the frontier's queues are read; nil: nothing.
 	BeforeRecover func(ctx context.Context) error
 	// BeforeLease is waited for when the handlers run, before the frontier leases anything; nil: nothing.

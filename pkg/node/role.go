@@ -15,6 +15,7 @@ const (
 	URLFilter    Role = "urlfilter"
 	HostSplitter Role = "hostsplitter"
 	DUE          Role = "due"
+	Renderer     Role = "renderer"
 )
 
 // Roles returns all roles, in the order of a URL's story.

@@ -15,6 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/renderer"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
@@ -43,6 +44,7 @@ type maker struct {
 var makers = map[Role]maker{
 	Fetcher:      {postgresService | memcachedService | resolverService | spoolService | archiveService, makeFetcher},
 	Parser:       {postgresService | spoolService, makeParser},
+	Renderer:     {postgresService | spoolService | archiveService, makeRenderer},
 	ContentSeen:  {postgresService | mongoService | spoolService, makeContentSeen},
 	URLFilter:    {postgresService | memcachedService, makeURLFilter},
 	HostSplitter: {0, makeHostSplitter},
@@ -101,7 +103,7 @@ func makeFetcher(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
 	deps := fetcher.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
 		Archived: s.Archived, DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts,
-		Jars: s.Jars, OwnJars: s.OwnJars}
+		Jars: s.Jars, OwnJars: s.OwnJars, Resources: s.Resources}
 	if d.Plugins != nil {
 		deps.Plugins = hooks.New(d.Plugins)
 	}
@@ -133,11 +135,18 @@ func makeParser(n *Node) error {
 func makeContentSeen(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
 	h := contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept, Attempts: s.Attempts,
-		Metrics: d.Registry}, n.log)
+		Bodies: s.Bodies, Renders: s.Renders, Queue: d.RenderQueue, Metrics: d.Registry}, n.log)
 	if d.Plugins != nil {
 		h.UsePlugins(hooks.New(d.Plugins))
 	}
 	handle(n, crawl.TopicContentSeen, h)
+	return nil
+}
+
+func makeRenderer(n *Node) error {
+	d, s := &n.deps, &n.deps.Stores
+	handle(n, crawl.TopicRender, renderer.New(renderer.Deps{Jobs: d.Jobs, Bodies: s.Bodies, Resources: s.Resources, Renders: s.Renders,
+		Attempts: s.Attempts, Browser: d.Browser, Waits: d.Rendering, Archive: s.Archive, Archived: s.Archived, Log: n.log, Metrics: d.Registry}))
 	return nil
 }
 
@@ -157,7 +166,7 @@ func makeHostSplitter(n *Node) error {
 func makeDUE(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
 	handle(n, crawl.TopicDUE, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets, Attempts: s.Attempts, Jobs: d.Jobs,
-		Owners: d.Owners, Following: s.Following}))
+		Owners: d.Owners, Following: s.Following, Resources: s.Resources, Renders: s.Renders}))
 	return nil
 }
 
@@ -166,7 +175,7 @@ func makeFrontier(n *Node) (err error) {
 	n.judge = urlfilter.NewJudge(d.Jobs)
 	n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts,
 		Jobs: d.Jobs, Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following,
-		Places: s.Places, Quiet: d.Quiet, Spending: s.Spending, Nodes: d.Nodes})
+		Places: s.Places, Quiet: d.Quiet, Spending: s.Spending, Nodes: d.Nodes, Resources: s.Resources})
 	if err == nil {
 		handle(n, crawl.TopicFrontierIn, n.frontier.In())
 		handle(n, crawl.TopicOutcome, n.frontier.Outcomes())

@@ -22,6 +22,8 @@ func valuesOf(flag string) []cobra.Completion {
 			cobra.CompletionWithDesc(string(crawl.ScopeHost), "the seeds' hosts"),
 			cobra.CompletionWithDesc(string(crawl.ScopePrefix), "URLs under the seeds' directories"),
 			cobra.CompletionWithDesc(string(crawl.ScopeAny), "all")}
+	case "render":
+		return []cobra.Completion{string(crawl.RenderNever), string(crawl.RenderAuto), string(crawl.RenderAlways)}
 	case "format":
 		var out []cobra.Completion
 		for _, f := range export.Formats() {

@@ -124,6 +124,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	f.addDocuments(cmd)
 	fl.BoolVar(&job.KeepBodies, "keep-bodies", false, "keep the bodies of stored pages, compressed, for whirlpool extract")
 	addAssetFlags(cmd, job)
+	addRenderFlags(cmd, job)
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
 	addExtract(cmd, job)
 	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate, "bits of 64 in which near-duplicates may differ; -1: only exact copies")
@@ -224,6 +225,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 	overlayRequests(cmd, job, flags)
 	overlayNetwork(cmd, job, flags)
 	overlayAssets(cmd, job, flags)
+	overlayRender(cmd, job, flags)
 }
 
 // presets gives a job the politeness of the preset that a flag names, but for what other flags say.

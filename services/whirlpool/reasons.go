@@ -28,7 +28,7 @@ func jobReasons(ctx context.Context, j *cluster.Job) ([]report.Reason, error) {
 func reasonsOf(ctx context.Context, dir string) ([]report.Reason, error) {
 	last := map[weburl.Key]report.Reason{}
 	err := directory.Lines(ctx, dir, func(l *crawl.LogLine, _ []byte) error {
-		if l.Verdict.Final() && l.Kind != crawl.KindRobots {
+		if l.Verdict.Final() && l.Kind.InLedger() {
 			last[l.URL.Key()] = report.Reason{Verdict: l.Verdict.String(), Reason: l.Reason}
 		}
 		return nil

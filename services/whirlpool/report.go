@@ -128,7 +128,7 @@ func openURLs(ledger crawl.EntryList, job crawl.JobID) func(context.Context, fun
 			}
 			for i := range list {
 				after = list[i].Key
-				if list[i].State != crawl.StateOpen || list[i].Kind == crawl.KindRobots {
+				if list[i].State != crawl.StateOpen || !list[i].Kind.InLedger() {
 					continue
 				}
 				if err := each(after); err != nil {

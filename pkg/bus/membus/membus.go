@@ -59,6 +59,7 @@ type topic struct {
 	name      string
 	journaled bool
 	queue     chan delivery
+	held      atomic.Int64 // messages that are not handled: in the queue, with a handler, or waiting to come back
 }
 
 type delivery struct {
@@ -118,11 +119,18 @@ func (b *Bus) count(r *root, n int64) {
 // Depth returns how many messages wait in a topic.
 func (b *Bus) Depth(name string) int { return len(b.topic(name).queue) }
 
+// Held returns how many messages of a topic are not handled, those included that wait to come back.
+func (b *Bus) Held(name string) int { return int(b.topic(name).held.Load()) }
+
 func (b *Bus) topic(name string) *topic {
 	if t, ok := b.topics.Load(name); ok {
 		return t.(*topic)
 	}
-	t, _ := b.topics.LoadOrStore(name, &topic{name: name, queue: make(chan delivery, b.cfg.Capacity),
+	room := b.cfg.Capacity
+	if t, ok := crawl.TopicNamed(name); ok && t.Room > 0 {
+		room = t.Room
+	}
+	t, _ := b.topics.LoadOrStore(name, &topic{name: name, queue: make(chan delivery, room),
 		journaled: b.cfg.Journal != nil && slices.Contains(b.cfg.Journaled, name)})
 	return t.(*topic)
 }
@@ -134,7 +142,7 @@ func (b *Bus) Publish(ctx context.Context, msgs ...bus.Message) error {
 		return err
 	}
 	for i, d := range ds {
-		if err := b.enqueue(ctx, b.topic(d.msg.Topic()), d); err != nil {
+		if err := b.admit(ctx, d); err != nil {
 			for _, rest := range ds[i:] {
 				b.abandon(rest.root)
 			}
@@ -199,6 +207,17 @@ func rewire(m *bus.Message) (crawl.Event, error) {
 		return nil, crawl.Permanent(err)
 	}
 	return crawl.DecodeEvent(m.Topic(), data)
+}
+
+// admit puts a message into its topic for the first time.
+func (b *Bus) admit(ctx context.Context, d delivery) error {
+	t := b.topic(d.msg.Topic())
+	t.held.Add(1)
+	err := b.enqueue(ctx, t, d)
+	if err != nil {
+		t.held.Add(-1)
+	}
+	return err
 }
 
 func (b *Bus) enqueue(ctx context.Context, t *topic, d delivery) error {
@@ -292,6 +311,7 @@ func (b *Bus) handle(ctx context.Context, t *topic, d delivery, h bus.Handler, d
 // dispose does with a message what its handler's error asks for.
 func (b *Bus) dispose(ctx context.Context, t *topic, d delivery, err error) {
 	if err == nil {
+		t.held.Add(-1)
 		b.settle(ctx, d.root)
 		return
 	}
@@ -320,6 +340,7 @@ func (b *Bus) bury(ctx context.Context, t *topic, d delivery, cause error) {
 			return
 		}
 	}
+	t.held.Add(-1)
 	b.settle(ctx, d.root)
 }
 
@@ -373,7 +394,7 @@ func (b *Bus) Replay(ctx context.Context, msgs ...bus.Message) error {
 // deliver puts messages into their queues as there is room, until the bus is closed.
 func (b *Bus) deliver(ctx context.Context, ds []delivery) {
 	for _, d := range ds {
-		if b.enqueue(ctx, b.topic(d.msg.Topic()), d) != nil {
+		if b.admit(ctx, d) != nil {
 			return
 		}
 	}

@@ -36,7 +36,7 @@ func changeTemplate(t *testing.T, r crawl.RenderStats, job crawl.JobID, host str
 func fullTemplate() crawl.RenderTemplate {
 	return crawl.RenderTemplate{Host: "a.test:81", Template: math.MaxUint64, Shape: "/p/N", Example: "http://a.test:81/p/1", State: "keep",
 		Switch: "always", Since: aTime.UTC(), Pages: 1, Sent: 2, Renders: 3, Gained: 4, Failed: 5, Links: 6, Text: 7, CPU: 8, Wall: math.MaxInt64,
-		Recent: []crawl.RenderSample{{By: math.MaxUint64, Gained: true, Pending: true}, {By: 1}}, Asked: []crawl.RenderAsked{{By: 2, Why: "w"}, {By: 3}},
+		Recent: []crawl.RenderSample{{By: math.MaxUint64, Gained: true}, {By: 1}}, Asked: []crawl.RenderAsked{{By: 2, Why: "w"}, {By: 3}},
 		Doubt: 0.305, Evidence: -1.792, Tested: 9}
 }
 

@@ -183,10 +183,11 @@ func ReadDirectory(dir string) (*Results, error) {
 	}))
 }
 
-// AddLine notes what a line of crawl.log says about a URL. A robots.txt is asked for again whenever that is needed.
+// AddLine notes what a line of crawl.log says about a URL. Robots.txt files and resources are asked for again whenever
+// that is needed.
 func (r *Results) AddLine(l *crawl.LogLine) {
 	switch {
-	case l.Kind == crawl.KindRobots:
+	case !l.Kind.InLedger():
 	case l.Verdict == crawl.VerdictInterrupted:
 		r.Interrupted++
 	case l.Verdict.Final():
