@@ -39,6 +39,9 @@ func (r *rendering) paused(e event) {
 		sub:    render.Sub{URL: ev.Request.URL, Method: ev.Request.Method, Type: string(ev.ResourceType)},
 		answer: make(chan render.Answer, 1)}
 	a.sub.Referrer, a.origin = header(ev.Request.Headers, "Referer"), header(ev.Request.Headers, "Origin")
+	if asks := header(ev.Request.Headers, "Access-Control-Request-Method"); asks == http.MethodGet && a.sub.Method == http.MethodOptions {
+		a.sub.Type = "Preflight" // which not all versions say
+	}
 	if ev.ResourceType == network.ResourceTypeDocument && string(ev.FrameID) == string(r.tab.target) {
 		a.main = true
 		if r.mainDocument(a) {

@@ -27,7 +27,7 @@ func (r *rendering) settle() error {
 	}
 	opened := false
 	for again := true; again; again = r.again() {
-		for _, part := range []float64{.1, .3, .3, .3} {
+		for i, part := range []float64{.1, .3, .6} {
 			_, err := cdp.Call(r.ctx, r.tab.page, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
 				Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, MaxVirtualTimeTaskStarvationCount: 100_000,
 				Budget: new(part * float64(r.limits.Virtual.Milliseconds()))})
@@ -41,10 +41,29 @@ func (r *rendering) settle() error {
 			if done, err := r.pass(); done || err != nil {
 				return err
 			}
+			if err := r.turn(i == 1 && r.req.Scroll); err != nil {
+				return err
+			}
 		}
 	}
 	r.settled("virtual")
 	return nil
+}
+
+// turn has a frame drawn while the page's time stands: its time passes faster than frames are, and what waits for one,
+// to be in view or to animate, would never be called. Before that it scrolls to the end, where that is wanted.
+func (r *rendering) turn(scroll bool) error {
+	ctx, cancel := context.WithTimeout(r.ctx, turn)
+	defer cancel()
+	script := turnScript
+	if scroll {
+		script = scrollScript + ";" + script
+	}
+	// A page that draws nothing has no frame: that it does not come is no fault.
+	if world, err := r.world(cdp.FrameID(r.tab.target)); err == nil && r.evaluate(ctx, world, script, nil) == nil {
+		return nil
+	}
+	return context.Cause(r.ctx)
 }
 
 func (r *rendering) settled(how string) {
