@@ -29,7 +29,7 @@ func started(t *testing.T, cfg Config) *Chromium {
 	t.Helper()
 	needBrowser(t)
 	if cfg.Dir == "" {
-		cfg.Dir = t.TempDir()
+		cfg.Dir = shortDir(t)
 	}
 	c, err := New(t.Context(), cfg)
 	if err != nil {
@@ -37,6 +37,20 @@ func started(t *testing.T, cfg Config) *Chromium {
 	}
 	t.Cleanup(func() { ended(t, c) })
 	return c
+}
+
+// shortDir is a directory that the browser's user may enter.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "wb")
+	if err == nil {
+		err = os.Chmod(dir, 0o711)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // ended closes a browser; no process of it may be left, and nothing in its directory.
@@ -104,7 +118,7 @@ func (s *site) serve(_ context.Context, sub render.Sub) render.Answer {
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, sub.Type+" "+sub.URL)
 	s.late = s.late || s.over
-	_, path, _ := strings.Cut(strings.TrimPrefix(sub.URL, "http://"), "/")
+	_, path, _ := strings.Cut(strings.TrimPrefix(strings.Replace(sub.URL, "https:", "http:", 1), "http://"), "/")
 	body, ok := s.pages["/"+path]
 	if !ok {
 		return render.Answer{Fail: "AddressUnreachable"}

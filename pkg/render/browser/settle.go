@@ -83,6 +83,7 @@ func (r *rendering) pass() (bool, error) {
 		case <-r.ctx.Done():
 			return true, context.Cause(r.ctx)
 		case <-r.expired:
+			r.others()
 			return r.limited(), nil
 		case <-tick.C:
 			if r.limited() {
@@ -96,10 +97,30 @@ func (r *rendering) pass() (bool, error) {
 	}
 }
 
+// others waits for the page's workers: they have their own time, and it is not the page's.
+func (r *rendering) others() {
+	for at := time.Now(); time.Since(at) < quiet; {
+		r.mu.Lock()
+		alone := r.workers == 0
+		r.mu.Unlock()
+		if alone || r.ctx.Err() != nil || r.quietFor() > quiet/5 {
+			return
+		}
+		time.Sleep(quiet / 25)
+	}
+}
+
 func (r *rendering) limited() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.result.Verdict == render.Limit
+}
+
+// active notes that the page does something.
+func (r *rendering) active() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lastEvent = time.Now()
 }
 
 // quietFor says how long nothing has been seen and nothing was under way.
@@ -148,7 +169,7 @@ func (r *rendering) idle() error {
 func (r *rendering) meter() time.Duration {
 	tick := time.NewTicker(metered)
 	defer tick.Stop()
-	before := r.tab.cpu(r.ctx)
+	before, last := r.tab.cpu(r.ctx), time.Duration(0)
 	for {
 		select {
 		case <-r.ctx.Done():
@@ -156,9 +177,14 @@ func (r *rendering) meter() time.Duration {
 			defer cancel()
 			return most(before, r.tab.cpu(ctx))
 		case <-tick.C:
-			if used := most(before, r.tab.cpu(r.ctx)); used > r.limits.CPU {
+			used := most(before, r.tab.cpu(r.ctx))
+			if used > r.limits.CPU {
 				r.stop(ends(render.Hang, "%s of the processor used, %s are allowed", used.Round(time.Millisecond), r.limits.CPU))
 			}
+			if used-last > metered/4 {
+				r.active()
+			}
+			last = used
 		}
 	}
 }

@@ -19,6 +19,7 @@ func TestTrouble(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name      string
+		url       string
 		body      string
 		pages     map[string]string
 		verdict   string
@@ -34,13 +35,13 @@ func TestTrouble(t *testing.T) {
 		{name: "beforeunload", body: `<a href=/x>x</a><script>onbeforeunload=e=>{e.preventDefault();return e.returnValue='stay'}</script>`, links: "/x"},
 		{name: "popups", body: `<a href=/x>x</a><script>for(let i=0;i<3;i++)open('/popup'+i)</script>`, pages: map[string]string{"/popup0": "p"}, links: "/x"},
 		{name: "a download", body: `<a href=/x>x</a><script>location='/file.zip'</script>`, links: "/x", navigated: "/file.zip"},
-		{name: "a download by a link", body: `<a id=x href=/x download>x</a><script>x.click()</script>`, links: "/x"},
+		{name: "a download by a link", body: `<a id=x href=/x download>x</a><script>x.click()</script>`, links: "/x", navigated: "/x"},
 		{name: "a service worker", body: `<a href=/x>x</a><script>navigator.serviceWorker?.register('/sw.js').then(()=>document.body.innerHTML+='<a href=/no>')</script>`,
-			pages: map[string]string{"/sw.js": "fetch('/from-sw')"}, links: "/x"},
+			url: "https://www.a.test/", pages: map[string]string{"/sw.js": "fetch('/from-sw')"}, links: "/x"},
 		{name: "a shared worker", body: `<a href=/x>x</a><script>new SharedWorker('/sw.js')</script>`, pages: map[string]string{"/sw.js": "fetch('/from-sw')"}, links: "/x"},
 		{name: "a worker that fetches", body: `<body><script>new Worker('/w.js').onmessage=e=>document.body.innerHTML=e.data</script>`,
 			pages: map[string]string{"/w.js": "fetch('/api').then(r=>r.text()).then(postMessage)", "/api": "<a href=/w>w</a>"}, links: "/w"},
-		{name: "a worker that loops", body: `<a href=/x>x</a><script>new Worker(URL.createObjectURL(new Blob(['for(;;){}'])))</script>`, links: "/x"},
+		{name: "a worker that loops", body: `<a href=/x>x</a><script>new Worker(URL.createObjectURL(new Blob(['for(;;){}'])))</script>`, verdict: render.Hang},
 		{name: "polling", body: `<a href=/x>x</a><script>setInterval(()=>fetch('/poll'),100)</script>`, pages: map[string]string{"/poll": "{}"}, links: "/x"},
 		{name: "requests without end", body: `<a href=/x>x</a><script>(function f(){fetch('/n').finally(f)})()</script>`, verdict: render.Limit, links: "/x", limits: render.Limits{Requests: 40}},
 		{name: "answers without end", body: `<a href=/x>x</a><script>(function f(){fetch('/n').finally(f)})()</script>`, pages: map[string]string{"/n": strings.Repeat("x", 1<<10)},
@@ -59,7 +60,7 @@ func TestTrouble(t *testing.T) {
 			<a href=/x>x</a><script>navigator.sendBeacon('/beacon','x');new EventSource('/es');try{new WebSocket('ws://www.a.test/ws')}catch(e){}</script>`, links: "/x"},
 		{name: "files and metadata", body: `<a href=/x>x</a><iframe src="file:///etc/passwd"></iframe><iframe src="chrome://version"></iframe><script>
 			fetch('http://169.254.169.254/latest/meta-data/').then(r=>r.text()).then(t=>document.body.innerHTML+='<a href=/no>');fetch('file:///etc/passwd').catch(e=>0)</script>`, links: "/x"},
-		{name: "a document that never ends", body: `<a href=/x>x</a><script>document.open();document.write('<a href=/w>w</a>')</script>`, links: "/w"},
+		{name: "a document that never ends", body: `<a href=/x>x</a><script>document.open();document.write('<a href=/w>w</a>')</script>`, links: "/x /w"},
 		{name: "printing and closing", body: `<a href=/x>x</a><script>print();window.close();document.body.requestFullscreen?.().catch(()=>0)</script>`, links: "/x"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -70,7 +71,7 @@ func TestTrouble(t *testing.T) {
 			if limits.CPU == 0 {
 				limits.CPU = small.CPU
 			}
-			got := s.renders(t, shared(t), render.Request{Body: []byte(test.body), Limits: limits})
+			got := s.renders(t, shared(t), render.Request{URL: test.url, Body: []byte(test.body), Limits: limits})
 			if want := cmp.Or(test.verdict, render.Done); got.Verdict != want {
 				t.Errorf("verdict %s (%s), want %s", got.Verdict, got.Detail, want)
 			}
@@ -90,7 +91,7 @@ func TestTrouble(t *testing.T) {
 func paths(urls []string) string {
 	var all []string
 	for _, u := range urls {
-		all = append(all, strings.TrimPrefix(u, "http://www.a.test"))
+		all = append(all, strings.TrimPrefix(strings.TrimPrefix(u, "http://www.a.test"), "https://www.a.test"))
 	}
 	return strings.Join(all, " ")
 }
