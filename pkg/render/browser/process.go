@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
@@ -210,6 +211,13 @@ func (p *process) own(id int64, t *tab) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.owners[id] = t
+}
+
+// disown forgets the processes of a tab that is closed.
+func (p *process) disown(t *tab) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.owners, func(_ int64, owner *tab) bool { return owner == t })
 }
 
 // owner returns the tab of a process, or nil where that is not known.

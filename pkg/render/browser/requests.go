@@ -36,7 +36,7 @@ func (r *rendering) paused(e event) {
 		return
 	}
 	a := &asked{session: session{r.tab.page.wire, e.session}, id: ev.RequestID, network: string(ev.NetworkID),
-		sub:    render.Sub{URL: ev.Request.URL, Method: ev.Request.Method, Type: string(ev.ResourceType)},
+		sub:    render.Sub{URL: ev.Request.URL, Method: ev.Request.Method, Type: typeOf(&ev)},
 		answer: make(chan render.Answer, 1)}
 	a.sub.Referrer, a.origin = header(ev.Request.Headers, "Referer"), header(ev.Request.Headers, "Origin")
 	if ev.ResourceType == network.ResourceTypeDocument && string(ev.FrameID) == string(r.tab.target) {
@@ -62,6 +62,8 @@ func typeOf(ev *fetch.EventRequestPaused) string {
 		return string(network.ResourceTypeEventSource)
 	case strings.Contains(header(h, "Sec-Purpose")+header(h, "Purpose"), "prefetch"):
 		return string(network.ResourceTypePrefetch)
+	case ev.ResourceType == network.ResourceTypeOther && strings.HasPrefix(header(h, "Accept"), "image/"):
+		return string(network.ResourceTypeImage) // a page's icon
 	}
 	return string(ev.ResourceType)
 }

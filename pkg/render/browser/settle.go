@@ -15,7 +15,7 @@ import (
 const (
 	quiet   = 250 * time.Millisecond  // without a request after the load: settled, where there is no virtual time
 	stuck   = 1500 * time.Millisecond // without an event: virtual time does not go on
-	turn    = 150 * time.Millisecond  // at most, for a frame to be drawn
+	turn    = time.Second             // at most, for a frame to be drawn: one takes 17 ms, where there is no other work
 	metered = 100 * time.Millisecond  // between two looks at the processor's time
 )
 
