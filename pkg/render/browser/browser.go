@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -110,25 +111,23 @@ func (c *Chromium) tab(ctx context.Context, host string) (*tab, error) {
 			return nil, err
 		}
 		p, t, err := c.take(host)
-		if err == nil && p != nil && t == nil {
-			if t, err = openTab(ctx, p, host); err != nil {
-				c.broken(ctx, err)
+		if err == nil && p != nil {
+			if t, err = c.fit(ctx, p, t, host); err == nil {
+				return t, nil
 			}
-		}
-		if t != nil && err == nil {
-			return t, nil
+			c.broken(ctx, err)
 		}
 		c.slots.Release(1)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = c.renew(ctx)
 		}
-		if err := c.renew(ctx); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
 }
 
-// take returns the browser, where it is fit, and a tab of the host where one is free. Tabs of other hosts give way.
+// take returns the browser, where it is fit, and an idle tab: of the host, where there is one.
 func (c *Chromium) take(host string) (*process, *tab, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,38 +137,44 @@ func (c *Chromium) take(host string) (*process, *tab, error) {
 	if c.p == nil || c.worn || !c.p.alive() {
 		return nil, nil, nil
 	}
-	for i, t := range c.idle {
-		if t.host == host {
-			c.idle = append(c.idle[:i], c.idle[i+1:]...)
-			return c.p, t, nil
-		}
+	if len(c.idle) == 0 {
+		return c.p, nil, nil
 	}
-	if len(c.idle) > 0 {
-		t := c.idle[0]
-		c.idle = c.idle[1:]
-		t.dispose()
+	i := max(0, slices.IndexFunc(c.idle, func(t *tab) bool { return t.host == host }))
+	t := c.idle[i]
+	c.idle = slices.Delete(c.idle, i, i+1)
+	return c.p, t, nil
+}
+
+// fit returns a tab for a host: the idle one, if it is the host's; otherwise that gives way.
+func (c *Chromium) fit(ctx context.Context, p *process, idle *tab, host string) (*tab, error) {
+	if idle != nil && idle.host == host {
+		return idle, nil
 	}
-	return c.p, nil, nil
+	if idle != nil {
+		idle.dispose()
+	}
+	return openTab(ctx, p, host)
 }
 
 // done takes a tab back, or what is left of it.
 func (c *Chromium) done(ctx context.Context, t *tab, result render.Result, err error) {
 	good := err == nil && (result.Verdict == render.Done || result.Verdict == render.Limit || result.Verdict == render.Stop)
 	keep := good && t.pages < pagesAContext && t.reset(context.WithoutCancel(ctx)) == nil
-	if !keep {
-		t.dispose()
-	}
+	worn := !keep && !t.dispose()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t.p.renders++
 	if keep {
 		c.idle = append(c.idle, t)
 	}
-	c.troubles++
+	if err == nil {
+		c.troubles++
+	}
 	if good {
 		c.troubles, c.failures = 0, 0
 	}
-	if c.troubles >= 2 || t.p.renders >= rendersABrowser || t.p.renders%10 == 0 && t.p.pss() > maxPSS {
+	if worn || c.troubles >= 2 || t.p.renders >= rendersABrowser || t.p.renders%10 == 0 && t.p.pss() > maxPSS {
 		c.worn = true
 	}
 }

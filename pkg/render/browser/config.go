@@ -27,7 +27,6 @@ type Config struct {
 	Logger    *slog.Logger
 
 	noProxy bool // tests: with Netns the namespace alone; with Proxy no isolation at all
-	spare   bool // tests: renders before the browser is started anew are not counted
 }
 
 // Bounds on one browser and one context [docs/design: measured, 200 renders without growth worth naming].
@@ -92,7 +91,7 @@ func (c Config) arguments(dir string) []string {
 		"--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
 		"--disable-client-side-phishing-detection", "--disable-default-apps", "--disable-extensions", "--disable-sync",
 		"--disable-breakpad", "--disable-crash-reporter", "--disable-domain-reliability", "--disable-hang-monitor",
-		"--disable-ipc-flooding-protection", "--disable-popup-blocking", "--disable-prompt-on-repost",
+		"--disable-ipc-flooding-protection", "--disable-prompt-on-repost",
 		"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding",
 		"--disable-field-trial-config", "--disable-back-forward-cache", "--disable-print-preview", "--disable-speech-api",
 		"--disable-software-rasterizer", "--disable-search-engine-choice-screen", "--metrics-recording-only",

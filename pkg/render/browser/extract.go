@@ -20,6 +20,8 @@ var (
 	extractScript string
 	//go:embed scripts/seed.js
 	seedScript string
+	//go:embed scripts/turn.js
+	turnScript string
 	//go:embed scripts/scroll.js
 	scrollScript string
 )
@@ -39,24 +41,21 @@ func comment(script string) string { return script[strings.Index(script, "\n(")+
 
 // extracted is what the script returns.
 type extracted struct {
-	HTML      string `json:"html"`
-	Cut       bool   `json:"cut"`
-	Height    int    `json:"height"`
-	Documents []struct {
-		URL   string   `json:"url"`
-		Links []string `json:"links"`
-	} `json:"documents"`
+	HTML   string   `json:"html"`
+	Cut    bool     `json:"cut"`
+	Height int      `json:"height"`
+	URL    string   `json:"url"`
+	Links  []string `json:"links"`
 }
 
 // extract takes the page as it is now.
 func (r *rendering) extract() error {
-	world, err := r.world()
+	got, err := r.read(cdp.FrameID(r.tab.target), r.limits.HTML)
 	if err != nil {
 		return err
 	}
-	var got extracted
-	call := fmt.Sprintf("%s(%d)", strings.TrimSpace(comment(extractScript)), r.limits.HTML)
-	if err := r.evaluate(r.ctx, world, call, &got); err != nil {
+	links, err := r.frames(got.Links)
+	if err != nil {
 		return err
 	}
 	picture, err := r.picture(got.Height)
@@ -69,22 +68,52 @@ func (r *rendering) extract() error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.result.HTML, r.result.Screenshot = html, picture
+	r.result.HTML, r.result.Screenshot, r.result.Final = html, picture, got.URL
 	known := map[string]bool{}
-	for i, d := range got.Documents {
-		if i == 0 {
-			r.result.Final = d.URL
-		} else if !strings.HasPrefix(d.URL, "about:") && siteOf(d.URL) != r.site {
-			continue
-		}
-		for _, link := range d.Links {
-			if !known[link] {
-				known[link] = true
-				r.result.Links = append(r.result.Links, link)
-			}
+	for _, link := range links {
+		if !known[link] {
+			known[link] = true
+			r.result.Links = append(r.result.Links, link)
 		}
 	}
 	return nil
+}
+
+// read runs the script in a frame. Where no HTML is wanted it returns links only.
+func (r *rendering) read(frame cdp.FrameID, html int) (got extracted, err error) {
+	world, err := r.world(frame)
+	if err != nil {
+		return got, err
+	}
+	call := fmt.Sprintf("%s(%d)", strings.TrimSpace(comment(extractScript)), html)
+	return got, r.evaluate(r.ctx, world, call, &got)
+}
+
+// mostFrames is how many frames of a page are looked into.
+const mostFrames = 50
+
+// frames adds the links of the frames of the same site, and of those that scripts wrote into them.
+func (r *rendering) frames(links []string) ([]string, error) {
+	tree, err := cdp.Call(r.ctx, r.tab.page, page.GetFrameTree, cdp.Empty{})
+	if err != nil {
+		return nil, err
+	}
+	for todo, n := tree.FrameTree.ChildFrames, 0; len(todo) > 0 && n < mostFrames; n++ {
+		f := todo[0]
+		todo = todo[1:]
+		if !strings.HasPrefix(f.Frame.URL, "about:") && siteOf(f.Frame.URL) != r.site {
+			continue
+		}
+		todo = append(todo, f.ChildFrames...)
+		got, err := r.read(f.Frame.ID, 0)
+		if r.ctx.Err() != nil {
+			return nil, context.Cause(r.ctx)
+		}
+		if err == nil { // a frame may have gone meanwhile
+			links = append(links, got.Links...)
+		}
+	}
+	return links, nil
 }
 
 // bounded cuts a text to so many octets, between two characters.
@@ -98,10 +127,10 @@ func bounded(text string, most int) ([]byte, bool) {
 	return []byte(text[:most]), true
 }
 
-// world makes a world of our own in the main frame's document, with a look into all frames.
-func (r *rendering) world() (runtime.ExecutionContextID, error) {
-	world, err := cdp.Call(r.ctx, r.tab.page, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{
-		FrameID: cdp.FrameID(r.tab.target), WorldName: "whirlpool", GrantUniveralAccess: new(true)})
+// world makes a world of our own in a frame's document.
+func (r *rendering) world(frame cdp.FrameID) (runtime.ExecutionContextID, error) {
+	world, err := cdp.Call(r.ctx, r.tab.page, page.CreateIsolatedWorld,
+		page.CreateIsolatedWorldParams{FrameID: frame, WorldName: "whirlpool"})
 	return world.ExecutionContextID, err
 }
 

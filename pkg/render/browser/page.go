@@ -48,7 +48,8 @@ type rendering struct {
 	committed int       // of the main frame, shown
 	followed  bool      // a navigation of the page's was
 	repeated  bool      // and the time of the document that it led to has passed
-	finished  map[string]chan struct{}
+	arriving  map[string]arriving
+	workers   int // that the page has made
 }
 
 // render renders one page. An error means that the tab is not to be used again, and nothing of the page.
@@ -59,7 +60,7 @@ func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (
 	ctx, stop := context.WithCancelCause(ctx)
 	r := &rendering{tab: t, req: req, limits: limits, serve: serve, site: siteOf(req.URL), origin: originOf(req.URL),
 		ctx: ctx, stop: stop, asking: make(chan struct{}, 1), open: make(chan struct{}), began: time.Now(), lastEvent: time.Now(),
-		expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1), finished: map[string]chan struct{}{}}
+		expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1), arriving: map[string]arriving{}}
 	t.pages++
 	handled := make(chan struct{})
 	go func() { defer close(handled); r.handle() }()
@@ -93,7 +94,7 @@ func (r *rendering) end(err error) (render.Result, error) {
 		return render.Result{}, err
 	}
 	if r.result.Verdict != render.Done && r.result.Verdict != render.Limit {
-		r.result.HTML, r.result.Links, r.result.Screenshot = nil, nil, nil
+		r.result.HTML, r.result.Links, r.result.Screenshot, r.result.Settled = nil, nil, nil, ""
 	}
 	return r.result, nil
 }
@@ -159,14 +160,12 @@ func (r *rendering) handle() {
 }
 
 func (r *rendering) see(e event) {
-	r.mu.Lock()
-	r.lastEvent = time.Now()
-	r.mu.Unlock()
+	r.active()
 	switch main := e.session == r.tab.page.id; e.method {
 	case "Fetch.requestPaused":
 		r.paused(e)
-	case "Network.loadingFinished", "Network.loadingFailed":
-		r.finish(e)
+	case "Network.loadingFinished", "Network.loadingFailed", "Network.responseReceived":
+		r.arrived(e)
 	case "Page.javascriptDialogOpening":
 		r.dialog(e)
 	case "Emulation.virtualTimeBudgetExpired":

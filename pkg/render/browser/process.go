@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
+	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
@@ -173,9 +176,18 @@ func (p *process) watch() {
 				p.page(info.TargetID) <- to.SessionID
 				continue
 			}
-			p.root.tell(target.CommandCloseTarget, target.CloseTargetParams{TargetID: info.TargetID})
+			session{p.root.wire, to.SessionID}.shut(info)
 		}
 	}
+}
+
+// shut closes a target that nobody wants. A page must run for that: its requests pause, and nobody answers them.
+func (s session) shut(info *target.Info) {
+	if info.Type == "page" {
+		s.tell(fetch.CommandEnable, fetch.EnableParams{})
+		s.tell(cdpruntime.CommandRunIfWaitingForDebugger, nil)
+	}
+	session{wire: s.wire}.tell(target.CommandCloseTarget, target.CloseTargetParams{TargetID: info.TargetID})
 }
 
 // page returns where the session of a target is told: before or after its making has returned.
@@ -199,6 +211,13 @@ func (p *process) own(id int64, t *tab) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.owners[id] = t
+}
+
+// disown forgets the processes of a tab that is closed.
+func (p *process) disown(t *tab) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.owners, func(_ int64, owner *tab) bool { return owner == t })
 }
 
 // owner returns the tab of a process, or nil where that is not known.

@@ -11,6 +11,9 @@ import (
 // profilePrefix begins the names of our profiles, and of the locks that say that they are in use.
 const profilePrefix = "whirlpool-browser-"
 
+// longestParent is what is left of the 107 octets of a socket's path (unix(7)).
+const longestParent = 32
+
 // profile is the directory in which a browser keeps what it must. Beside it lies a file that is locked as long as the
 // process lives that made it: without a lock the profile is a dead one's.
 type profile struct {
@@ -19,6 +22,10 @@ type profile struct {
 }
 
 func newProfile(parent string, m mode) (*profile, error) {
+	if len(parent) > longestParent {
+		return nil, fmt.Errorf("the browser's profile cannot be in %s: a path of more than %d octets is too long for its sockets",
+			parent, longestParent)
+	}
 	removeDead(parent)
 	for {
 		lock, err := os.CreateTemp(parent, profilePrefix+"*.lock")

@@ -36,7 +36,7 @@ func (r *rendering) paused(e event) {
 		return
 	}
 	a := &asked{session: session{r.tab.page.wire, e.session}, id: ev.RequestID, network: string(ev.NetworkID),
-		sub:    render.Sub{URL: ev.Request.URL, Method: ev.Request.Method, Type: string(ev.ResourceType)},
+		sub:    render.Sub{URL: ev.Request.URL, Method: ev.Request.Method, Type: typeOf(&ev)},
 		answer: make(chan render.Answer, 1)}
 	a.sub.Referrer, a.origin = header(ev.Request.Headers, "Referer"), header(ev.Request.Headers, "Origin")
 	if ev.ResourceType == network.ResourceTypeDocument && string(ev.FrameID) == string(r.tab.target) {
@@ -50,6 +50,22 @@ func (r *rendering) paused(e event) {
 	r.asks = append(r.asks, a)
 	r.mu.Unlock()
 	signal(r.asking)
+}
+
+// typeOf names what a request is for. The interception takes some for others that their headers tell apart.
+func typeOf(ev *fetch.EventRequestPaused) string {
+	h := ev.Request.Headers
+	switch {
+	case ev.Request.Method == http.MethodOptions && header(h, "Access-Control-Request-Method") == http.MethodGet:
+		return string(network.ResourceTypePreflight)
+	case header(h, "Accept") == "text/event-stream":
+		return string(network.ResourceTypeEventSource)
+	case strings.Contains(header(h, "Sec-Purpose")+header(h, "Purpose"), "prefetch"):
+		return string(network.ResourceTypePrefetch)
+	case ev.ResourceType == network.ResourceTypeOther && strings.HasPrefix(header(h, "Accept"), "image/"):
+		return string(network.ResourceTypeImage) // a page's icon
+	}
+	return string(ev.ResourceType)
 }
 
 // mainDocument answers the document of the main frame: first the page itself, then where its scripts want to go. It
@@ -190,21 +206,38 @@ func (r *rendering) give(a *asked) {
 		a.session.tell(fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: a.id})
 		return
 	}
-	arrived := r.expect(a.network)
+	arriving := r.expect(a.network)
 	r.reply(a, answer)
 	r.mu.Lock()
 	r.inFlight--
 	r.mu.Unlock()
-	wait := 300 * time.Millisecond // more than it ever takes; what is not told of, such as a download, is not waited for longer
+	wait := untold
 	if a.session.id != r.tab.page.id || a.main {
-		wait = 30 * time.Millisecond
+		wait = unread // of a worker, and of a document, nothing may be told
 	}
 	select {
-	case <-arrived:
+	case <-arriving.begun:
+		wait = unread
+	case <-arriving.ended:
+		return
+	case <-r.ctx.Done():
+		return
+	case <-time.After(wait):
+		return
+	}
+	select {
+	case <-arriving.ended:
 	case <-r.ctx.Done():
 	case <-time.After(wait):
 	}
 }
+
+// How long an answer is waited for: where nothing is told of it, and where a page does not read what has come. Chosen:
+// an answer from here is there in 1 to 5 ms.
+const (
+	untold = 300 * time.Millisecond
+	unread = 30 * time.Millisecond
+)
 
 func (r *rendering) reply(a *asked, answer render.Answer) {
 	switch {
@@ -247,16 +280,18 @@ func (a *asked) fulfil(answer render.Answer) {
 	a.session.tell(fetch.CommandFulfillRequest, p)
 }
 
-// expect returns what is closed when an answer has arrived.
-func (r *rendering) expect(id string) chan struct{} {
-	arrived := make(chan struct{})
+// arriving tells when an answer has reached the page: its header, and all of it.
+type arriving struct{ begun, ended chan struct{} }
+
+func (r *rendering) expect(id string) arriving {
+	a := arriving{make(chan struct{}, 1), make(chan struct{}, 1)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.finished[id] = arrived
-	return arrived
+	r.arriving[id] = a
+	return a
 }
 
-func (r *rendering) finish(e event) {
+func (r *rendering) arrived(e event) {
 	var ev struct {
 		RequestID string `json:"requestId"`
 	}
@@ -265,9 +300,14 @@ func (r *rendering) finish(e event) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if arrived := r.finished[ev.RequestID]; arrived != nil {
-		close(arrived)
-		delete(r.finished, ev.RequestID)
+	a, ok := r.arriving[ev.RequestID]
+	switch {
+	case !ok:
+	case e.method == "Network.responseReceived":
+		signal(a.begun)
+	default:
+		signal(a.ended)
+		delete(r.arriving, ev.RequestID)
 	}
 }
 
@@ -280,9 +320,12 @@ func (r *rendering) attached(e event) {
 	}
 	child := session{r.tab.page.wire, to.SessionID}
 	if kind := to.TargetInfo.Type; kind != "worker" && kind != "iframe" {
-		r.tab.p.root.tell(target.CommandCloseTarget, target.CloseTargetParams{TargetID: to.TargetInfo.TargetID})
+		child.shut(to.TargetInfo)
 		return
 	}
+	r.mu.Lock()
+	r.workers++
+	r.mu.Unlock()
 	child.tell(fetch.CommandEnable, fetch.EnableParams{})
 	child.tell(network.CommandEnable, network.EnableParams{})
 	child.tell(target.CommandSetAutoAttach, attach)

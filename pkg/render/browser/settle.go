@@ -15,7 +15,7 @@ import (
 const (
 	quiet   = 250 * time.Millisecond  // without a request after the load: settled, where there is no virtual time
 	stuck   = 1500 * time.Millisecond // without an event: virtual time does not go on
-	turn    = 150 * time.Millisecond  // at most, for a frame to be drawn
+	turn    = time.Second             // at most, for a frame to be drawn: one takes 17 ms, where there is no other work
 	metered = 100 * time.Millisecond  // between two looks at the processor's time
 )
 
@@ -27,7 +27,7 @@ func (r *rendering) settle() error {
 	}
 	opened := false
 	for again := true; again; again = r.again() {
-		for _, part := range []float64{.1, .3, .3, .3} {
+		for i, part := range []float64{.1, .3, .6} {
 			_, err := cdp.Call(r.ctx, r.tab.page, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
 				Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, MaxVirtualTimeTaskStarvationCount: 100_000,
 				Budget: new(part * float64(r.limits.Virtual.Milliseconds()))})
@@ -41,10 +41,29 @@ func (r *rendering) settle() error {
 			if done, err := r.pass(); done || err != nil {
 				return err
 			}
+			if err := r.turn(i == 1 && r.req.Scroll); err != nil {
+				return err
+			}
 		}
 	}
 	r.settled("virtual")
 	return nil
+}
+
+// turn has a frame drawn while the page's time stands: its time passes faster than frames are, and what waits for one,
+// to be in view or to animate, would never be called. Before that it scrolls to the end, where that is wanted.
+func (r *rendering) turn(scroll bool) error {
+	ctx, cancel := context.WithTimeout(r.ctx, turn)
+	defer cancel()
+	script := turnScript
+	if scroll {
+		script = scrollScript + ";" + script
+	}
+	// A page that draws nothing has no frame: that it does not come is no fault.
+	if world, err := r.world(cdp.FrameID(r.tab.target)); err == nil && r.evaluate(ctx, world, script, nil) == nil {
+		return nil
+	}
+	return context.Cause(r.ctx)
 }
 
 func (r *rendering) settled(how string) {
@@ -64,6 +83,7 @@ func (r *rendering) pass() (bool, error) {
 		case <-r.ctx.Done():
 			return true, context.Cause(r.ctx)
 		case <-r.expired:
+			r.others()
 			return r.limited(), nil
 		case <-tick.C:
 			if r.limited() {
@@ -77,10 +97,30 @@ func (r *rendering) pass() (bool, error) {
 	}
 }
 
+// others waits for the page's workers: they have their own time, and it is not the page's.
+func (r *rendering) others() {
+	for at := time.Now(); time.Since(at) < quiet; {
+		r.mu.Lock()
+		alone := r.workers == 0
+		r.mu.Unlock()
+		if alone || r.ctx.Err() != nil || r.quietFor() > quiet/5 {
+			return
+		}
+		time.Sleep(quiet / 25)
+	}
+}
+
 func (r *rendering) limited() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.result.Verdict == render.Limit
+}
+
+// active notes that the page does something.
+func (r *rendering) active() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lastEvent = time.Now()
 }
 
 // quietFor says how long nothing has been seen and nothing was under way.
@@ -129,7 +169,7 @@ func (r *rendering) idle() error {
 func (r *rendering) meter() time.Duration {
 	tick := time.NewTicker(metered)
 	defer tick.Stop()
-	before := r.tab.cpu(r.ctx)
+	before, last := r.tab.cpu(r.ctx), time.Duration(0)
 	for {
 		select {
 		case <-r.ctx.Done():
@@ -137,9 +177,14 @@ func (r *rendering) meter() time.Duration {
 			defer cancel()
 			return most(before, r.tab.cpu(ctx))
 		case <-tick.C:
-			if used := most(before, r.tab.cpu(r.ctx)); used > r.limits.CPU {
+			used := most(before, r.tab.cpu(r.ctx))
+			if used > r.limits.CPU {
 				r.stop(ends(render.Hang, "%s of the processor used, %s are allowed", used.Round(time.Millisecond), r.limits.CPU))
 			}
+			if used-last > metered/4 {
+				r.active()
+			}
+			last = used
 		}
 	}
 }

@@ -131,13 +131,14 @@ func (t *tab) reset(ctx context.Context) error {
 	return err
 }
 
-// dispose closes the tab and its context with all that belongs to it.
-func (t *tab) dispose() {
+// dispose closes the tab and its context with all that belongs to it. It reports whether the browser did so.
+func (t *tab) dispose() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	// A browser that does not answer is ended as a whole: who disposes of a tab looks.
-	_, _ = cdp.Call(ctx, t.p.root, target.DisposeBrowserContext,
+	_, err := cdp.Call(ctx, t.p.root, target.DisposeBrowserContext,
 		target.DisposeBrowserContextParams{BrowserContextID: t.context})
+	t.p.disown(t)
+	return err == nil
 }
 
 func hostOf(raw string) string {

@@ -1,0 +1,257 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/render"
+)
+
+// needBrowser skips a test where there is no browser, unless WHIRLPOOL_TEST_BROWSER says that there must be one.
+func needBrowser(t *testing.T) {
+	t.Helper()
+	if _, err := Find(""); err != nil {
+		if os.Getenv("WHIRLPOOL_TEST_BROWSER") == "required" {
+			t.Fatal(err)
+		}
+		t.Skip("not tested: ", err)
+	}
+}
+
+// started returns a browser of the test's own.
+func started(t *testing.T, cfg Config) *Chromium {
+	t.Helper()
+	needBrowser(t)
+	if cfg.Dir == "" {
+		cfg.Dir = shortDir(t)
+	}
+	c, err := New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ended(t, c) })
+	return c
+}
+
+// shortDir is a directory that the browser's user may enter.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "wb")
+	if err == nil {
+		err = os.Chmod(dir, 0o711)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// ended closes a browser; no process of it may be left, and nothing in its directory.
+func ended(t *testing.T, c *Chromium) {
+	t.Helper()
+	c.mu.Lock()
+	p := c.p
+	c.mu.Unlock()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if p == nil {
+		return
+	}
+	if left := p.processes(); len(left) > 0 {
+		t.Errorf("processes are left: %v", left)
+	}
+	if _, err := os.Stat(p.profile.dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the profile is left: %v", err)
+	}
+}
+
+var sharedBrowser struct {
+	once sync.Once
+	c    *Chromium
+	err  error
+}
+
+// shared returns the browser that the tests share which do it no harm.
+func shared(t *testing.T) *Chromium {
+	t.Helper()
+	needBrowser(t)
+	sharedBrowser.once.Do(func() {
+		sharedBrowser.c, sharedBrowser.err = New(context.Background(), Config{Tabs: 2})
+	})
+	if sharedBrowser.err != nil {
+		t.Fatal(sharedBrowser.err)
+	}
+	return sharedBrowser.c
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if c := sharedBrowser.c; c != nil {
+		p := c.p
+		if err := c.Close(); err != nil || p != nil && len(p.processes()) > 0 {
+			println("the shared browser has left processes")
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// site answers by path; what it has not fails.
+type site struct {
+	mu    sync.Mutex
+	pages map[string]string
+	asked []string
+	over  bool // the render is over
+	late  bool // and was asked after that
+}
+
+func (s *site) serve(_ context.Context, sub render.Sub) render.Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, sub.Type+" "+sub.URL)
+	s.late = s.late || s.over
+	_, path, _ := strings.Cut(strings.TrimPrefix(strings.Replace(sub.URL, "https:", "http:", 1), "http://"), "/")
+	body, ok := s.pages["/"+path]
+	if !ok {
+		return render.Answer{Fail: "AddressUnreachable"}
+	}
+	header := http.Header{"Content-Type": {"text/html"}, "Access-Control-Allow-Origin": {"*"}}
+	if strings.HasSuffix(path, ".js") {
+		header.Set("Content-Type", "text/javascript")
+	}
+	if to, ok := strings.CutPrefix(body, "-> "); ok {
+		header.Set("Location", to)
+		return render.Answer{Status: 302, Header: header}
+	}
+	return render.Answer{Status: 200, Header: header, Body: []byte(body)}
+}
+
+// small are limits that a test does not wait long for.
+var small = render.Limits{Wall: 6 * time.Second, CPU: time.Second}
+
+// renders renders a page; an error is the test's failure.
+func (s *site) renders(t *testing.T, c *Chromium, req render.Request) render.Result {
+	t.Helper()
+	if req.URL == "" {
+		req.URL = "http://www.a.test/"
+	}
+	if req.Limits == (render.Limits{}) {
+		req.Limits = small
+	}
+	at := time.Now()
+	got, err := c.Render(t.Context(), req, s.serve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	t.Logf("%s in %s (wall %s, CPU %s, settled %q): %s; %d requests, %d refused, %d failed, links %q, navigated %q, asked %q",
+		got.Verdict, time.Since(at).Round(time.Millisecond), got.Wall.Round(time.Millisecond), got.CPU, got.Settled, got.Detail,
+		got.Requests, got.Refused, got.Failed, got.Links, got.Navigated, s.asked)
+	return got
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		body   string
+		pages  map[string]string
+		links  string
+		scroll bool
+	}{
+		{name: "a page without scripts", body: `<a href=/x>x</a><map><area href="y?a#b"></map><a>no</a>`,
+			links: "http://www.a.test/x http://www.a.test/y?a#b"},
+		{name: "a timer of 3 s", body: `<body><script>setTimeout(()=>document.body.innerHTML='<a href=/late>a</a>',3000)</script>`,
+			links: "http://www.a.test/late"},
+		{name: "a frame is waited for", body: `<body><script>requestAnimationFrame(()=>document.body.innerHTML='<a href=/f>a</a>')</script>`,
+			links: "http://www.a.test/f"},
+		{name: "a script, and what it asks for", body: `<body><script src=/a.js></script>`,
+			pages: map[string]string{"/a.js": `fetch('/api').then(r=>r.text()).then(t=>document.body.innerHTML=t)`, "/api": `<a href=/1>1</a>`},
+			links: "http://www.a.test/1"},
+		{name: "modules", body: `<body><script type=module src=/a.js></script>`,
+			pages: map[string]string{"/a.js": `import {x} from './b.js'; document.body.innerHTML=x`, "/b.js": "export const x = '<a href=/m>m</a>'"},
+			links: "http://www.a.test/m"},
+		{name: "a redirect of a script", body: `<body><script src=/a.js></script>`,
+			pages: map[string]string{"/a.js": "-> http://cdn.test/b.js", "/b.js": `document.body.innerHTML='<a href=/r>r</a>'`},
+			links: "http://www.a.test/r"},
+		{name: "open shadow roots, one in another", body: `<div id=h></div><script>
+			const r=h.attachShadow({mode:'open'}); r.innerHTML='<a href=/s1>s</a><p id=i></p>';
+			const q=r.getElementById('i').attachShadow({mode:'open'}); q.innerHTML='<a href=/s2>s</a>';
+			const c=document.createElement('p'); document.body.append(c); c.attachShadow({mode:'closed'}).innerHTML='<a href=/no>s</a>'</script>`,
+			links: "http://www.a.test/s1 http://www.a.test/s2"},
+		{name: "frames of the same site", body: `<iframe src=/f></iframe><iframe src="http://b.a.test/g"></iframe><iframe src="http://c.test/h"></iframe><iframe srcdoc="<a href=/sd>s</a>"></iframe>`,
+			pages: map[string]string{"/f": `<a href=/inf>f</a>`, "/g": `<a href=/ing>g</a>`, "/h": `<a href=/inh>h</a>`},
+			links: "http://www.a.test/inf http://b.a.test/ing http://www.a.test/sd"},
+		{name: "a list that is filled when it is seen", scroll: true, body: `<body><div style="height:6000px"></div><div id=end>.</div><script>
+			new IntersectionObserver(es=>{if(es.some(e=>e.isIntersecting)&&!window.did){did=1;fetch('/more').then(r=>r.text()).then(t=>end.innerHTML=t)}}).observe(end)</script>`,
+			pages: map[string]string{"/more": `<a href=/more1>m</a>`}, links: "http://www.a.test/more1"},
+		{name: "a style sheet is empty", body: `<body><script>const l=document.createElement('link');l.rel='stylesheet';l.href='/s.css';
+			l.onload=()=>document.body.innerHTML='<a href=/styled>s</a>';document.head.append(l)</script>`, links: "http://www.a.test/styled"},
+		{name: "a question to another origin", body: `<body><script>fetch('http://api.test/q',{headers:{'X-A':'1'}}).then(r=>r.text()).then(t=>document.body.innerHTML=t)</script>`,
+			pages: map[string]string{"/q": `<a href=/q1>q</a>`}, links: "http://www.a.test/q1"},
+		{name: "what the page has changed is not believed", body: `<a href=/x>x</a><script>Element.prototype.getHTML=()=>'no';document.querySelectorAll=()=>[];Array.prototype.push=()=>{throw 1}</script>`,
+			links: "http://www.a.test/x"},
+		{name: "history", body: `<a href=x>x</a><script>history.pushState(0,'','/deep/er')</script>`, links: "http://www.a.test/deep/x"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := &site{pages: test.pages}
+			got := s.renders(t, shared(t), render.Request{Body: []byte(test.body), Scroll: test.scroll})
+			if got.Verdict != render.Done || got.Settled != "virtual" {
+				t.Errorf("%s, settled by %q", got.Verdict, got.Settled)
+			}
+			if links := strings.Join(got.Links, " "); links != test.links {
+				t.Errorf("links %q, want %q", links, test.links)
+			}
+		})
+	}
+}
+
+// Shadow roots are in the HTML; closed ones are nobody's to see.
+func TestHTML(t *testing.T) {
+	t.Parallel()
+	s := &site{}
+	got := s.renders(t, shared(t), render.Request{Body: []byte(`<!doctype html><html lang=de><meta charset=utf-8><div id=h></div><script>
+		h.attachShadow({mode:'open'}).innerHTML='<p>open ü</p>'</script>`)})
+	for _, want := range []string{`<!DOCTYPE html><html lang="de"><head><meta charset="utf-8"></head><body>`, `<template shadowrootmode="open"`, "<p>open ü</p>", "</body></html>"} {
+		if !strings.Contains(string(got.HTML), want) {
+			t.Errorf("no %q in %s", want, got.HTML)
+		}
+	}
+	got = s.renders(t, shared(t), render.Request{Body: []byte("<body>" + strings.Repeat("ü", 3000)), Limits: render.Limits{HTML: 1001}})
+	if got.Verdict != render.Limit || len(got.HTML) > 1001 || len(got.HTML) < 999 {
+		t.Errorf("%s with %d octets, 1001 are allowed", got.Verdict, len(got.HTML))
+	}
+}
+
+// Random numbers, and answers that come in any order, make no difference.
+func TestTwoRendersAreOne(t *testing.T) {
+	t.Parallel()
+	body := `<body><script>document.body.append(Math.random(), crypto.randomUUID(), crypto.getRandomValues(new Uint8Array(8)));
+		for (let i=0;i<12;i++) fetch('/'+i).then(r=>r.text()).then(t=>document.body.append(t));
+		for (let i=0;i<5;i++) setTimeout(()=>document.body.append('t'+i), 1000-i*100)</script>`
+	s := &site{pages: map[string]string{}}
+	for i := range 12 {
+		s.pages["/"+string(rune('0'+i))] = "a" + string(rune('0'+i))
+	}
+	var first string
+	for i := range 4 {
+		got := s.renders(t, shared(t), render.Request{URL: "http://d.test/", Seed: true, Body: []byte(body)})
+		if i == 0 {
+			first = string(got.HTML)
+		}
+		if string(got.HTML) != first {
+			t.Errorf("render %d gave\n%s\nand the first\n%s", i, got.HTML, first)
+		}
+	}
+}

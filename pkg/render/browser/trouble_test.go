@@ -1,0 +1,205 @@
+package browser
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/render"
+)
+
+// Whatever a page does, its render ends, soon, and with what can be had. The next page is none the worse.
+func TestTrouble(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name      string
+		url       string
+		body      string
+		pages     map[string]string
+		verdict   string
+		links     string // of the paths
+		navigated string
+		limits    render.Limits
+	}{
+		{name: "an endless loop at once", body: `<a href=/x>x</a><script>for(;;){}</script>`, verdict: render.Hang},
+		{name: "an endless loop after 200 ms", body: `<a href=/x>x</a><script>setTimeout(()=>{for(;;){}},200)</script>`, verdict: render.Hang},
+		{name: "promises without end", body: `<script>(function f(){Promise.resolve().then(f)})()</script>`, verdict: render.Hang},
+		{name: "dialogs", body: `<a href=/x>x</a><script>alert(1);confirm(2);prompt(3);document.body.innerHTML+='<a href=/y>y</a>'</script>`, links: "/x /y"},
+		{name: "dialogs without end", body: `<a href=/x>x</a><script>for(;;)alert('x'.repeat(1e6))</script>`, verdict: render.Hang},
+		{name: "beforeunload", body: `<a href=/x>x</a><script>onbeforeunload=e=>{e.preventDefault();return e.returnValue='stay'}</script>`, links: "/x"},
+		{name: "popups", body: `<a href=/x>x</a><script>for(let i=0;i<3;i++)open('/popup'+i)</script>`, pages: map[string]string{"/popup0": "p"}, links: "/x"},
+		{name: "a download", body: `<a href=/x>x</a><script>location='/file.zip'</script>`, links: "/x", navigated: "/file.zip"},
+		{name: "a download by a link", body: `<a id=x href=/x download>x</a><script>x.click()</script>`, links: "/x", navigated: "/x"},
+		{name: "a service worker", body: `<a href=/x>x</a><script>navigator.serviceWorker?.register('/sw.js').then(()=>document.body.innerHTML+='<a href=/no>')</script>`,
+			url: "https://www.a.test/", pages: map[string]string{"/sw.js": "fetch('/from-sw')"}, links: "/x"},
+		{name: "a shared worker", body: `<a href=/x>x</a><script>new SharedWorker('/sw.js')</script>`, pages: map[string]string{"/sw.js": "fetch('/from-sw')"}, links: "/x"},
+		{name: "a worker that fetches", body: `<body><script>new Worker('/w.js').onmessage=e=>document.body.innerHTML=e.data</script>`,
+			pages: map[string]string{"/w.js": "fetch('/api').then(r=>r.text()).then(postMessage)", "/api": "<a href=/w>w</a>"}, links: "/w"},
+		{name: "a worker that loops", body: `<a href=/x>x</a><script>new Worker(URL.createObjectURL(new Blob(['for(;;){}'])))</script>`, verdict: render.Hang},
+		{name: "polling", body: `<a href=/x>x</a><script>setInterval(()=>fetch('/poll'),100)</script>`, pages: map[string]string{"/poll": "{}"}, links: "/x"},
+		{name: "requests without end", body: `<a href=/x>x</a><script>(function f(){fetch('/n').finally(f)})()</script>`, verdict: render.Limit, links: "/x", limits: render.Limits{Requests: 40}},
+		{name: "answers without end", body: `<a href=/x>x</a><script>(function f(){fetch('/n').finally(f)})()</script>`, pages: map[string]string{"/n": strings.Repeat("x", 1<<10)},
+			verdict: render.Limit, links: "/x", limits: render.Limits{Bytes: 10 << 10}},
+		{name: "changes each 30 ms", body: `<a href=/x>x</a><p id=p><script>setInterval(()=>p.textContent=Date.now(),30)</script>`, links: "/x"},
+		{name: "memory", body: `<script>const a=[];setInterval(()=>a.push(new Array(1.25e6).fill(Math.random())),1)</script>`, verdict: render.Crash, limits: render.Limits{CPU: 5 * time.Second}},
+		{name: "a navigation within the origin", body: `<a href=/x>x</a><script>location='/next'</script>`, navigated: "/next", links: "/n /late",
+			pages: map[string]string{"/next": "<a href=/n>n</a><script>setTimeout(()=>document.body.innerHTML+='<a href=/late>l</a>',3000)</script>"}},
+		{name: "a navigation that leads on", body: `<a href=/x>x</a><script>location='/next'</script>`, navigated: "/next /third", links: "/n",
+			pages: map[string]string{"/next": "<a href=/n>n</a><script>location='/third'</script>", "/third": "<a href=/t>t</a>"}},
+		{name: "a navigation to another host", body: `<a href=/x>x</a><script>location='http://other.test/'</script>`, navigated: "http://other.test/", links: "/x"},
+		{name: "a form", body: `<a href=/x>x</a><form id=f method=post action=/post></form><script>f.submit()</script>`, navigated: "/post", links: "/x"},
+		{name: "a refresh", body: `<meta http-equiv=refresh content="1;url=/next"><a href=/x>x</a>`, navigated: "/next", links: "/x"},
+		{name: "a frame that loops", body: `<a href=/x>x</a><iframe src=/loop></iframe>`, pages: map[string]string{"/loop": "<script>for(;;){}</script>"}, verdict: render.Hang},
+		{name: "prefetch, beacon, EventSource, WebSocket, preconnect", body: `<link rel=dns-prefetch href=//p.test><link rel=preconnect href=//q.test><link rel=prefetch href=/pre>
+			<a href=/x>x</a><script>navigator.sendBeacon('/beacon','x');new EventSource('/es');try{new WebSocket('ws://www.a.test/ws')}catch(e){}</script>`, links: "/x"},
+		{name: "files and metadata", body: `<a href=/x>x</a><iframe src="file:///etc/passwd"></iframe><iframe src="chrome://version"></iframe><script>
+			fetch('http://169.254.169.254/latest/meta-data/').then(r=>r.text()).then(t=>document.body.innerHTML+='<a href=/no>');fetch('file:///etc/passwd').catch(e=>0)</script>`, links: "/x"},
+		{name: "a document that never ends", body: `<a href=/x>x</a><script>document.open();document.write('<a href=/w>w</a>')</script>`, links: "/x /w"},
+		{name: "printing and closing", body: `<a href=/x>x</a><script>print();window.close();document.body.requestFullscreen?.().catch(()=>0)</script>`, links: "/x"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s, at := &site{pages: test.pages}, time.Now()
+			limits := test.limits
+			limits.Wall = small.Wall
+			if limits.CPU == 0 {
+				limits.CPU = small.CPU
+			}
+			got := s.renders(t, shared(t), render.Request{URL: test.url, Body: []byte(test.body), Limits: limits})
+			if want := cmp.Or(test.verdict, render.Done); got.Verdict != want {
+				t.Errorf("verdict %s (%s), want %s", got.Verdict, got.Detail, want)
+			}
+			if links := paths(got.Links); links != test.links {
+				t.Errorf("links %q, want %q", links, test.links)
+			}
+			if navigated := paths(got.Navigated); navigated != test.navigated {
+				t.Errorf("navigated %q, want %q", navigated, test.navigated)
+			}
+			if took := time.Since(at); took > 30*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+func paths(urls []string) string {
+	var all []string
+	for _, u := range urls {
+		all = append(all, strings.TrimPrefix(strings.TrimPrefix(u, "http://www.a.test"), "https://www.a.test"))
+	}
+	return strings.Join(all, " ")
+}
+
+// An answer ends the render; serve is not called again, and knows that it may go.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	got, err := c.Render(t.Context(), render.Request{URL: "http://s.test/", Body: []byte(`<script src=/a.js></script><script src=/b.js></script>`)},
+		func(ctx context.Context, sub render.Sub) render.Answer {
+			if strings.HasSuffix(sub.URL, "a.js") {
+				return render.Answer{Fail: aborted, Stop: true}
+			}
+			<-ctx.Done()
+			return render.Answer{}
+		})
+	if err != nil || got.Verdict != render.Stop || got.HTML != nil {
+		t.Errorf("%v, %+v", err, got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = c.Render(ctx, render.Request{URL: "http://s.test/", Body: []byte(`<script src=/a.js></script>`)},
+		func(ctx context.Context, _ render.Sub) render.Answer { cancel(); <-ctx.Done(); return render.Answer{} })
+	if err == nil {
+		t.Error("a render whose caller has gone has no error")
+	}
+}
+
+// Who renders the page is killed: the render ends at once, and the next page is rendered.
+func TestKilled(t *testing.T) {
+	for name, whom := range map[string]func(*Chromium) []int{
+		"the process of the page": func(c *Chromium) (pids []int) {
+			for pid, t := range c.p.owners {
+				if t != nil {
+					pids = append(pids, int(pid))
+				}
+			}
+			return pids
+		},
+		"the browser":              func(c *Chromium) []int { return []int{c.p.cmd.Process.Pid} },
+		"the browser and its like": func(c *Chromium) []int { return c.p.processes() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := started(t, Config{})
+			dir := c.p.profile.dir
+			got, err := c.Render(t.Context(), render.Request{URL: "http://k.test/", Body: []byte(`<script src=/a.js></script>`)},
+				func(ctx context.Context, _ render.Sub) render.Answer {
+					for _, pid := range whom(c) {
+						if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+							t.Error(err)
+						}
+					}
+					<-ctx.Done()
+					return render.Answer{}
+				})
+			if err != nil || got.Verdict != render.Crash || got.Wall > 3*time.Second {
+				t.Errorf("%v, %s after %s, want a crash at once", err, got.Verdict, got.Wall)
+			}
+			(&site{}).renders(t, c, render.Request{URL: "http://k.test/"})
+			if _, err := os.Stat(dir); name != "the process of the page" && err == nil {
+				t.Errorf("the profile of the killed browser is left")
+			}
+		})
+	}
+}
+
+// Two troubles in a row end a browser; so do its renders.
+func TestRenewed(t *testing.T) {
+	c := started(t, Config{})
+	first, s := c.p.cmd.Process.Pid, &site{}
+	for range 2 {
+		s.renders(t, c, render.Request{Body: []byte("<script>for(;;){}</script>"), Limits: render.Limits{CPU: 200 * time.Millisecond}})
+	}
+	s.renders(t, c, render.Request{})
+	second := c.p.cmd.Process.Pid
+	c.mu.Lock()
+	c.p.renders = rendersABrowser - 1
+	c.mu.Unlock()
+	s.renders(t, c, render.Request{})
+	s.renders(t, c, render.Request{})
+	if third := c.p.cmd.Process.Pid; first == second || second == third {
+		t.Errorf("browsers %d, %d, %d: want three", first, second, third)
+	}
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", first)); err == nil {
+		t.Error("the first is still there")
+	}
+}
+
+// A page leaves nothing to the next, not even of its own host.
+func TestNothingIsKept(t *testing.T) {
+	t.Parallel()
+	body := `<body><script>document.body.append('[', document.cookie, localStorage.x||'', sessionStorage.x||'', ']');
+		document.cookie='x=1';localStorage.x='l';sessionStorage.x='s';window.name='n'</script>`
+	for i := range 2 {
+		got := (&site{}).renders(t, shared(t), render.Request{URL: "http://keep.test/", Body: []byte(body)})
+		if !strings.Contains(string(got.HTML), "[]") {
+			t.Errorf("render %d found %s", i, got.HTML)
+		}
+	}
+}
+
+func TestScreenshot(t *testing.T) {
+	t.Parallel()
+	s := &site{pages: map[string]string{"/s.css": "p{color:red}"}}
+	got := s.renders(t, shared(t), render.Request{Screenshot: true, Body: []byte(`<link rel=stylesheet href=/s.css><p>x</p><img src=/i.png>`)})
+	if len(got.Screenshot) < 100 || string(got.Screenshot[8:12]) != "WEBP" {
+		t.Errorf("a picture of %d octets", len(got.Screenshot))
+	}
+	if !slices.Contains(s.asked, "Stylesheet http://www.a.test/s.css") || !slices.Contains(s.asked, "Image http://www.a.test/i.png") {
+		t.Errorf("asked %q", s.asked)
+	}
+}
