@@ -222,6 +222,7 @@ func (c *Chromium) renew(ctx context.Context) error {
 		c.broken(ctx, err)
 		return err
 	}
+	c.cfg.Logger.Debug("the browser was started anew", "mode", p.mode.String())
 	p.virtual = c.virtual
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,8 +1,11 @@
+//go:build linux
+
 package browser
 
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"strings"
@@ -111,9 +114,13 @@ type site struct {
 	asked []string
 	over  bool // the render is over
 	late  bool // and was asked after that
+	slow  bool // answers take a while, each another
 }
 
 func (s *site) serve(_ context.Context, sub render.Sub) render.Answer {
+	if s.slow {
+		time.Sleep(rand.N(20 * time.Millisecond))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, sub.Type+" "+sub.URL)
@@ -140,6 +147,9 @@ var small = render.Limits{Wall: 6 * time.Second, CPU: time.Second}
 // renders renders a page; an error is the test's failure.
 func (s *site) renders(t *testing.T, c *Chromium, req render.Request) render.Result {
 	t.Helper()
+	s.mu.Lock()
+	s.over = false
+	s.mu.Unlock()
 	if req.URL == "" {
 		req.URL = "http://www.a.test/"
 	}
@@ -153,10 +163,12 @@ func (s *site) renders(t *testing.T, c *Chromium, req render.Request) render.Res
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.over = true
-	t.Logf("%s in %s (wall %s, CPU %s, settled %q): %s; %d requests, %d refused, %d failed, links %q, navigated %q, asked %q",
+	if s.over = true; s.late {
+		t.Error("serve was called after the render")
+	}
+	t.Logf("%s in %s (wall %s, CPU %s, settled %q): %s; %d requests, %d refused, %d failed, links %.300q, navigated %q, asked %.300q",
 		got.Verdict, time.Since(at).Round(time.Millisecond), got.Wall.Round(time.Millisecond), got.CPU, got.Settled, got.Detail,
-		got.Requests, got.Refused, got.Failed, got.Links, got.Navigated, s.asked)
+		got.Requests, got.Refused, got.Failed, strings.Join(got.Links, " "), got.Navigated, strings.Join(s.asked, " "))
 	return got
 }
 
@@ -240,7 +252,7 @@ func TestTwoRendersAreOne(t *testing.T) {
 	body := `<body><script>document.body.append(Math.random(), crypto.randomUUID(), crypto.getRandomValues(new Uint8Array(8)));
 		for (let i=0;i<12;i++) fetch('/'+i).then(r=>r.text()).then(t=>document.body.append(t));
 		for (let i=0;i<5;i++) setTimeout(()=>document.body.append('t'+i), 1000-i*100)</script>`
-	s := &site{pages: map[string]string{}}
+	s := &site{pages: map[string]string{}, slow: true}
 	for i := range 12 {
 		s.pages["/"+string(rune('0'+i))] = "a" + string(rune('0'+i))
 	}
@@ -253,5 +265,23 @@ func TestTwoRendersAreOne(t *testing.T) {
 		if string(got.HTML) != first {
 			t.Errorf("render %d gave\n%s\nand the first\n%s", i, got.HTML, first)
 		}
+	}
+}
+
+// The time of a page is its own: what a page before has left of it does not count, nor does the tab's age.
+func TestTimeIsTheSame(t *testing.T) {
+	c, polls := started(t, Config{}), `<body><script>const s=Date.now();setInterval(()=>{
+		document.body.append(' ',Date.now()-s);fetch('/poll').then(()=>document.body.append('=',Date.now()-s))},100)</script>`
+	var first render.Result
+	for i := range 3 {
+		s := &site{pages: map[string]string{"/poll": "{}"}, slow: true}
+		got := s.renders(t, c, render.Request{Body: []byte(polls)})
+		if i == 0 {
+			first = got
+		}
+		if string(got.HTML) != string(first.HTML) || len(s.asked) != 50 {
+			t.Errorf("render %d asked %d times and gave\n%s\nand the first\n%s", i, len(s.asked), got.HTML, first.HTML)
+		}
+		s.renders(t, c, render.Request{Body: []byte(`<script>(function f(){fetch('/poll').finally(f)})()</script>`), Limits: render.Limits{Requests: 5}})
 	}
 }

@@ -75,12 +75,15 @@ func (r *rendering) mainDocument(a *asked) bool {
 	r.documents++
 	first := r.documents == 1
 	var follow bool
-	if !first {
+	switch {
+	case first:
+	case a.sub.Method != http.MethodGet: // a form: where it goes is no address to read
+		r.result.Requests++
+		r.result.Refused++
+	default:
 		r.result.Navigated = append(r.result.Navigated, a.sub.URL)
-		follow = !r.followed && originOf(a.sub.URL) == r.origin && a.sub.Method == http.MethodGet
-		if follow {
-			r.followed = true
-		}
+		follow = !r.followed && originOf(a.sub.URL) == r.origin
+		r.followed = r.followed || follow
 	}
 	r.mu.Unlock()
 	switch {

@@ -19,6 +19,12 @@ const (
 	metered = 100 * time.Millisecond  // between two looks at the processor's time
 )
 
+// parts are those of the page's time, between which frames are drawn. They end a little beside round times: whether a
+// timer of that moment still runs would be by chance.
+var parts = [...]float64{.1, .3, .6}
+
+const odd = 33 // milliseconds
+
 // settle lets the page's time pass until it has had its share.
 func (r *rendering) settle() error {
 	if !r.tab.p.virtual {
@@ -27,10 +33,10 @@ func (r *rendering) settle() error {
 	}
 	opened := false
 	for again := true; again; again = r.again() {
-		for i, part := range []float64{.1, .3, .6} {
+		for i, part := range parts {
 			_, err := cdp.Call(r.ctx, r.tab.page, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
 				Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, MaxVirtualTimeTaskStarvationCount: 100_000,
-				Budget: new(part * float64(r.limits.Virtual.Milliseconds()))})
+				Budget: new(part*float64(r.limits.Virtual.Milliseconds()) + [len(parts)]float64{odd}[i])})
 			if err != nil {
 				return err
 			}

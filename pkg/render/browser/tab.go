@@ -97,7 +97,7 @@ func (t *tab) prepare(ctx context.Context) error {
 	}{
 		{fetch.CommandEnable, fetch.EnableParams{}},
 		{page.CommandEnable, page.EnableParams{}},
-		{network.CommandEnable, network.EnableParams{}},
+		{network.CommandEnable, network.EnableParams{MaxTotalBufferSize: new(int64(1)), MaxResourceBufferSize: new(int64(1))}},
 		{inspector.CommandEnable, nil},
 		{target.CommandSetAutoAttach, attach},
 		{network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}},
@@ -112,13 +112,27 @@ func (t *tab) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return t.still(ctx)
+}
+
+// still has the page's time stand still, until a page has it go on.
+func (t *tab) still(ctx context.Context) error {
+	if !t.p.virtual {
+		return nil
+	}
+	_, err := cdp.Call(ctx, t.page, emulation.SetVirtualTimePolicy,
+		emulation.SetVirtualTimePolicyParams{Policy: emulation.VirtualTimePolicyPause})
+	return err
 }
 
 // reset leaves the page, and nothing of it: neither a document nor what it stored.
 func (t *tab) reset(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
+	// A budget of time that has not run out would run out on the next page.
+	if err := t.still(ctx); err != nil {
+		return err
+	}
 	if _, err := cdp.Call(ctx, t.page, page.Navigate, page.NavigateParams{URL: "about:blank"}); err != nil {
 		return err
 	}

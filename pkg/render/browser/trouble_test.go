@@ -1,3 +1,5 @@
+//go:build linux
+
 package browser
 
 import (
@@ -53,7 +55,7 @@ func TestTrouble(t *testing.T) {
 		{name: "a navigation that leads on", body: `<a href=/x>x</a><script>location='/next'</script>`, navigated: "/next /third", links: "/n",
 			pages: map[string]string{"/next": "<a href=/n>n</a><script>location='/third'</script>", "/third": "<a href=/t>t</a>"}},
 		{name: "a navigation to another host", body: `<a href=/x>x</a><script>location='http://other.test/'</script>`, navigated: "http://other.test/", links: "/x"},
-		{name: "a form", body: `<a href=/x>x</a><form id=f method=post action=/post></form><script>f.submit()</script>`, navigated: "/post", links: "/x"},
+		{name: "a form", body: `<a href=/x>x</a><form id=f method=post action=/post></form><script>f.submit()</script>`, links: "/x"},
 		{name: "a refresh", body: `<meta http-equiv=refresh content="1;url=/next"><a href=/x>x</a>`, navigated: "/next", links: "/x"},
 		{name: "a frame that loops", body: `<a href=/x>x</a><iframe src=/loop></iframe>`, pages: map[string]string{"/loop": "<script>for(;;){}</script>"}, verdict: render.Hang},
 		{name: "prefetch, beacon, EventSource, WebSocket, preconnect", body: `<link rel=dns-prefetch href=//p.test><link rel=preconnect href=//q.test><link rel=prefetch href=/pre>
@@ -201,5 +203,24 @@ func TestScreenshot(t *testing.T) {
 	}
 	if !slices.Contains(s.asked, "Stylesheet http://www.a.test/s.css") || !slices.Contains(s.asked, "Image http://www.a.test/i.png") {
 		t.Errorf("asked %q", s.asked)
+	}
+}
+
+// The process of a page that hangs ends with its tab.
+func TestHangLeavesNoProcess(t *testing.T) {
+	c := started(t, Config{})
+	renderers := func() (n int) {
+		for _, pid := range c.p.processes() {
+			if names(pid, "cmdline", []byte("--type=renderer")) {
+				n++
+			}
+		}
+		return n
+	}
+	(&site{}).renders(t, c, render.Request{Body: []byte("<script>for(;;){}</script>"), Limits: render.Limits{CPU: 200 * time.Millisecond}})
+	for end := time.Now().Add(20 * time.Second); renderers() > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d processes are left that render", renderers())
+		}
 	}
 }
