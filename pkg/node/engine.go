@@ -161,7 +161,7 @@ func (e *Engine) prepare(ctx context.Context, resumed bool) (err error) {
 // deps wires the local adapters.
 func (e *Engine) deps() (Deps, error) {
 	s := e.store
-	d := Deps{Bus: e.bus, Outstanding: e.outstanding, Quiet: e.quiet, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: e.opt.Log,
+	d := Deps{Bus: e.bus, Outstanding: e.outstanding, Unfinished: e.unfinished, Quiet: e.quiet, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: e.opt.Log,
 		Registry: e.opt.Metrics, Opener: e.opener, Plugins: e.plugins, Browser: e.browser, Rendering: e.goesOn,
 		RenderQueue: localRenders{e.browser.Missing, func() int { return e.bus.Held(crawl.TopicRender) }, renderRoom()},
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
@@ -233,14 +233,23 @@ func (e *Engine) outstanding() int64 {
 	if e.store.Err() != nil {
 		return 0
 	}
-	return max(e.bus.Outstanding()-int64(e.bus.Held(crawl.TopicRender)), 0) // pages that wait to be rendered go on when the crawl does
+	return e.bus.Outstanding()
 }
 
-// goesOn reports whether a job fetches, so that what its pages ask for may come.
-func (e *Engine) goesOn(id crawl.JobID) bool {
+// unfinished is how many messages are to be waited for before the process ends: pages that wait to be rendered go on when
+// the crawl does.
+func (e *Engine) unfinished() int64 {
+	return max(e.outstanding()-int64(e.bus.Held(crawl.TopicRender)), 0)
+}
+
+// goesOn reports whether a job fetches, so that what its pages ask for may come, and whether it was stopped.
+func (e *Engine) goesOn(id crawl.JobID) (fetches, stopped bool) {
 	j := e.job(id)
-	bound := e.frontier.Bound(id)
-	return j != nil && !j.marked().rests() && (bound == "" || bound == "max_pages")
+	if j == nil {
+		return false, true
+	}
+	m, bound := j.marked(), e.frontier.Bound(id)
+	return bound == "" || bound == "max_pages", m.Stopped || m.Ended
 }
 
 // quiet reports whether nothing of a job is on its way that could name another URL.

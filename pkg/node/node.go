@@ -115,6 +115,8 @@ type Deps struct {
 	// Outstanding returns how many messages are not wholly handled, their descendants included; nil where the bus keeps
 	// them when the program ends, so that no wait is needed.
 	Outstanding func() int64
+	// Unfinished is how many of those a stop waits for; nil: all.
+	Unfinished func() int64
 	// Quiet reports whether nothing of a job is on its way, and no seed of it is still to come; nil: unknown. The
 	// frontier needs it to crawl level by level.
 	Quiet func(crawl.JobID) bool
@@ -133,10 +135,10 @@ type Deps struct {
 	// Plugins runs the plug-ins of jobs; nil: jobs have none.
 	Plugins *chain.Runner
 	// Browser renders pages, and RenderQueue is the way to who does; nil: pages stay as they are fetched. Rendering
-	// reports whether a job goes on, so that pages of it wait for what they need; nil: it does.
+	// is renderer.Deps.Goes; nil: jobs go on.
 	Browser     render.Browser
 	RenderQueue contentseen.RenderQueue
-	Rendering   func(crawl.JobID) bool
+	Rendering   func(crawl.JobID) (fetches, stopped bool)
 	// BeforeRecover is waited for before the frontier's queues are read; nil: nothing.
 	BeforeRecover func(ctx context.Context) error
 	// BeforeLease is waited for when the handlers run, before the frontier leases anything; nil: nothing.
@@ -229,7 +231,10 @@ func (n *Node) dispatch(ctx context.Context) (err error) {
 
 // drain waits until the bus is empty, at most the drain time.
 func (n *Node) drain(ctx context.Context) {
-	left := n.deps.Outstanding
+	left := n.deps.Unfinished
+	if left == nil {
+		left = n.deps.Outstanding
+	}
 	if left == nil {
 		return
 	}

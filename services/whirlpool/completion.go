@@ -40,7 +40,7 @@ func valuesOf(flag string) []cobra.Completion {
 
 // namesFile and namesDir are the flags whose values are files, with the ends of their names, and directories.
 var (
-	namesFile = map[string][]string{"config": {"yml", "yaml"}, "cluster": {"yml", "yaml"}, "blacklist": nil, "cpuprofile": nil}
+	namesFile = map[string][]string{"config": {"yml", "yaml"}, "cluster": {"yml", "yaml"}, "blacklist": nil, "cpuprofile": nil, "browser": nil}
 	namesDir  = map[string]bool{"out": true, "dir": true, "profile": true}
 )
 

@@ -28,6 +28,7 @@ type crawlFlags struct {
 	concurrency                            int
 	warc, fresh, quiet, json, allowPrivate bool
 	noSitemaps, verbose, keepNoFollow      bool
+	browser                                string
 	documents                              bool
 	temporary                              bool // the directory goes when the command ends
 	copies                                 copyFlags
@@ -125,6 +126,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVar(&job.KeepBodies, "keep-bodies", false, "keep the bodies of stored pages, compressed, for whirlpool extract")
 	addAssetFlags(cmd, job)
 	addRenderFlags(cmd, job)
+	fl.StringVar(&f.browser, "browser", "", "`file` of the browser that renders pages (default chromium, or what else is in PATH)")
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
 	addExtract(cmd, job)
 	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate, "bits of 64 in which near-duplicates may differ; -1: only exact copies")
@@ -343,6 +345,10 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 		if err != nil {
 			errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
 		}
+	}
+	opt.Browser.Path = f.browser
+	if err := checkBrowser(job, f.browser, stderr); err != nil {
+		errs = append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return opt, exitStatus{exitUsage, err}

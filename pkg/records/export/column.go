@@ -63,6 +63,15 @@ var columns = []column{
 	{name: "insecure", kind: truth, value: func(r *crawl.Record) any { return r.Insecure }},
 	{name: "plugins", kind: textList, value: func(r *crawl.Record) any { return r.Plugins }},
 	{name: "plugin_errors", kind: textList, value: func(r *crawl.Record) any { return r.PluginErrors }},
+	{name: "rendered", kind: optionalJSON, value: renderedText},
+}
+
+// renderedText is what a record says of a render, as JSON; empty: the page was not rendered.
+func renderedText(r *crawl.Record) any {
+	if r.Rendered == nil {
+		return ""
+	}
+	return string(jsonl.AppendRendered(nil, r.Rendered))
 }
 
 // dateOf is the value of a date.

@@ -40,8 +40,9 @@ type recordJSON struct {
 	Visit       int        `json:"visit"`
 	Insecure    bool       `json:"insecure"`
 	extractedJSON
-	Plugins      []string `json:"plugins"`
-	PluginErrors []string `json:"plugin_errors"`
+	Plugins      []string      `json:"plugins"`
+	PluginErrors []string      `json:"plugin_errors"`
+	Rendered     *renderedJSON `json:"rendered"`
 }
 
 type linkJSON struct {
@@ -68,7 +69,7 @@ func ParseRecord(line []byte) (*crawl.Record, error) {
 		Lang: j.Lang, Text: j.Text, Links: links(j.Links), Assets: j.Assets, Fields: j.Fields,
 		DuplicateOf: weburl.URL(j.DuplicateOf), Similarity: j.Similarity, Truncated: j.Truncated, Cut: j.Cut,
 		Epoch: j.Epoch, Visit: j.Visit, Insecure: j.Insecure, Extracted: j.extracted(),
-		Plugged: crawl.Plugged{Plugins: j.Plugins, PluginErrors: j.PluginErrors},
+		Plugged: crawl.Plugged{Plugins: j.Plugins, PluginErrors: j.PluginErrors}, Rendered: j.Rendered.part(),
 	}, nil
 }
 

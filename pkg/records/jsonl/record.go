@@ -46,6 +46,9 @@ func AppendRecord(dst []byte, r *crawl.Record) []byte {
 	}
 	dst = appendNames(dst, `,"plugins":`, r.Plugins)
 	dst = appendNames(dst, `,"plugin_errors":`, r.PluginErrors)
+	if r.Rendered != nil {
+		dst = AppendRendered(append(dst, `,"rendered":`...), r.Rendered)
+	}
 	return append(dst, "}\n"...)
 }
 

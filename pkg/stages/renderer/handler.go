@@ -42,8 +42,9 @@ type Deps struct {
 	// Browser renders; nil: there is none, and pages stay as they were fetched. An error of it that is a Resting says when
 	// to try again.
 	Browser render.Browser
-	// Waits reports whether a job goes on, so that what its pages ask for may still come; nil: it does.
-	Waits   func(crawl.JobID) bool
+	// Goes reports whether a job fetches, so that what its pages ask for may come, and whether it was stopped: its pages
+	// stay as they were fetched. nil: it goes on.
+	Goes    func(crawl.JobID) (fetches, stopped bool)
 	Archive crawl.Archive // gets the rendered HTML; nil: none
 	// Archived says whose pages go to Archive; nil: those of all jobs.
 	Archived func(*crawl.Job) bool
@@ -107,11 +108,19 @@ func (h *Handler) Handle(ctx context.Context, e *crawl.Render) ([]crawl.Event, e
 }
 
 func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) ([]crawl.Event, error) {
+	fetches, stopped := true, false
+	if h.deps.Goes != nil {
+		fetches, stopped = h.deps.Goes(job.ID)
+	}
+	if stopped {
+		h.metrics.ended("left", nil)
+		return nil, nil
+	}
 	if h.deps.Browser == nil {
 		h.metrics.ended("no-browser", nil)
 		return nil, nil
 	}
-	if !h.here(ctx, job, e) {
+	if fetches && !h.here(ctx, job, e) {
 		return nil, later(ctx)
 	}
 	switch a, err := h.ask(ctx, job, e); {
@@ -158,7 +167,7 @@ func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) (
 // here reports whether what a page waits for has come, or need not be waited for.
 func (h *Handler) here(ctx context.Context, job *crawl.Job, e *crawl.Render) bool {
 	now := time.Now()
-	if len(e.Wants) == 0 || now.After(e.Until) || h.deps.Waits != nil && !h.deps.Waits(job.ID) {
+	if len(e.Wants) == 0 || now.After(e.Until) {
 		return true
 	}
 	for _, href := range e.Wants {

@@ -124,6 +124,9 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 	}
 	w.texts("plugins", r.Plugins)
 	w.texts("plugin_errors", r.PluginErrors)
+	if r.Rendered != nil {
+		w.text("rendered", string(jsonl.AppendRendered(nil, r.Rendered)))
+	}
 	w.date("created_at", now)
 	w.sum()
 	w.end()

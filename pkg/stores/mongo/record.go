@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -73,6 +74,8 @@ func assign(r *crawl.Record, key string, v bson.RawValue) (err error) {
 		r.Insecure, err = boolOf(v)
 	case "fields":
 		r.Fields, err = fieldsOf(v)
+	case "rendered":
+		r.Rendered, err = renderedOf(v)
 	case "plugins":
 		r.Plugins, err = listOf(v, textOf)
 	case "plugin_errors":
@@ -89,6 +92,15 @@ func assignText(r *crawl.Record, key string, v bson.RawValue) error {
 		*to, err = textOf(v)
 	}
 	return err
+}
+
+// renderedOf reads what is stored of a render: JSON text, which readers of other programs understand as well.
+func renderedOf(v bson.RawValue) (*crawl.RenderedPart, error) {
+	s, err := textOf(v)
+	if err != nil || s == "" {
+		return nil, err
+	}
+	return jsonl.ParseRendered([]byte(s))
 }
 
 func epochOf(v bson.RawValue) (uint32, error) {
