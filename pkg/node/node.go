@@ -55,6 +55,9 @@ type Stores struct {
 	Spending crawl.Spending
 	// Following is used on a ring of nodes; nil: the links of pages are not tracked.
 	Following crawl.Following
+	// Resources are what renders need, and Renders what is known of them, by template; nil: nothing is rendered.
+	Resources crawl.Resources
+	Renders   crawl.RenderStats
 }
 
 // Config says how a node runs.
