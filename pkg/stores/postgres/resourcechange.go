@@ -228,8 +228,8 @@ func (c *resourceChange) end(ctx context.Context, durable bool) error {
 	return err
 }
 
-// shrink removes the resources whose use is oldest, if there are too many octets. It looks when a node has added a small
-// part of the bound.
+// shrink removes the resources whose use is oldest, if there are too many octets. It looks when a node has added a
+// small part of the bound.
 func (r *Resources) shrink(ctx context.Context, added int64) error {
 	if added <= 0 || r.added.Add(added) < r.bound/256 {
 		return nil
