@@ -57,7 +57,7 @@ type Stores struct {
 	Spending crawl.Spending
 	// Following is used on a ring of nodes; nil: the links of pages are not tracked.
 	Following crawl.Following
-	// Resources and Renders are there for pages that are rendered; nil: none are.
+	// Resources are what renders need, and Renders what is known of them, by template; nil: nothing is rendered.
 	Resources crawl.Resources
 	Renders   crawl.RenderStats
 }

@@ -126,8 +126,8 @@ func (c *resourceChange) commit(ctx context.Context) error {
 	return nil
 }
 
-// shrink removes the resources whose use is oldest, if there is more than the bound: a little more than need be, so that
-// not each put looks for some.
+// shrink removes the resources whose use is oldest, if there is more than the bound: a little more than need be, so
+// that not each put looks for some.
 func (r *Resources) shrink(ctx context.Context) error {
 	if r.held <= r.bound {
 		return nil

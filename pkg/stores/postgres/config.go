@@ -22,6 +22,7 @@ type Config struct {
 	Timeout    time.Duration // of one call, where its context sets no earlier end
 	JobExpiry  time.Duration // how long a job's specification is believed without asking again
 	SkipSchema bool          // do not migrate: somebody else does
+	Resources  int64         // octets of the resources that renders need, of all nodes, at most; 0: DefaultResources
 	// Token returns the node's registration and the newest ring table that it knows; writes to URLs and hosts carry it.
 	// A write under an outdated token fails with ring.ErrFenced, as does one for which Token returns an error. Both
 	// become a *bus.RetryError, because the node may get its place back. Nil: there is no ring, and every write counts.
@@ -34,7 +35,7 @@ type Config struct {
 // Eight connections are more than a small server's processors can work for, and few enough for the programs of several
 // nodes to stay below its limit of connections.
 func Default() Config {
-	return Config{Name: "whirlpool", MaxConns: 8, Timeout: 30 * time.Second, JobExpiry: 5 * time.Second}
+	return Config{Name: "whirlpool", MaxConns: 8, Timeout: 30 * time.Second, JobExpiry: 5 * time.Second, Resources: DefaultResources}
 }
 
 // Validate reports everything that is wrong, a line each.
@@ -51,6 +52,9 @@ func (c *Config) Validate() error {
 	}
 	if c.JobExpiry < 0 {
 		errs = append(errs, fmt.Errorf("postgres job_expiry %v: want 0 or more", c.JobExpiry))
+	}
+	if c.Resources < 0 {
+		errs = append(errs, fmt.Errorf("postgres: %d bytes for the resources of renders: want 0 or more", c.Resources))
 	}
 	return errors.Join(errs...)
 }

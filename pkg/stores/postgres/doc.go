@@ -16,6 +16,10 @@
 // Every change may be made twice. If the answer to a statement is lost with its connection, the caller sends it again
 // and gets the same answer, or Repeat.
 //
+// The resources that renders need lie here too, bodies included: compressed, by SHA-256, each once, and at most
+// Config.Resources octets in all. So a renderer reads what any node fetched. They are committed without waiting for the
+// disk, because what is lost is fetched again; only wants wait.
+//
 // It never treats data in memory as stored, never holds a lock while it waits for a caller, and never sends text that
 // the server refuses.
 //

@@ -17,9 +17,11 @@ type Erased struct {
 	Rows  int64
 }
 
-// ofJobs are the tables whose rows belong to jobs, with a name for people.
+// ofJobs are the tables whose rows belong to jobs, with a name for people. Those of resources share bodies: see
+// Resources.erase.
 var ofJobs = []Erased{{Table: "urls"}, {Table: "fingerprints"}, {Table: "unkept"}, {Table: "followed"}, {Table: "followed_since"}, {Table: "following"},
-	{Table: "redirects"}, {Table: "jars"}, {Table: "places"}, {Table: "spent"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "job_revisions"}}
+	{Table: "redirects"}, {Table: "jars"}, {Table: "places"}, {Table: "spent"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "renders"},
+	{Table: "job_revisions"}}
 
 // BeginDelete marks a job as deleted. Programs drop the job's work when they next look, within Config.JobExpiry. age is
 // the time since the first call. An unknown or deleted job is a permanent error.
@@ -86,6 +88,11 @@ func (j *Jobs) eraseNumber(ctx context.Context, number int32) (erased []Erased, 
 	lines, err := j.dropAttempts(ctx, number)
 	if lines > 0 {
 		erased = append(erased, Erased{"attempts", lines})
+	}
+	if err == nil {
+		if lines, err = j.s.resources.erase(ctx, number); lines > 0 {
+			erased = append(erased, Erased{"resources", lines})
+		}
 	}
 	for _, t := range ofJobs {
 		for n := int64(1); err == nil && n > 0; {

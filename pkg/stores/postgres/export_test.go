@@ -29,6 +29,17 @@ var (
 	ForgetSQL   = forgetSQL
 	StrayedSQL  = strayedSQL
 
+	ResourceSQL      = resourceSQL
+	UseSQL           = useSQL
+	WantSQL          = wantSQL
+	WantedSQL        = wantedSQL
+	OldestSQL        = oldestSQL
+	RemoveSQL        = removeSQL
+	LockBodiesSQL    = lockBodiesSQL
+	ReleaseBodiesSQL = releaseBodiesSQL
+	UnusedSQL        = unusedSQL
+	TemplateSQL      = templateSQL
+
 	EntriesAfterSQL = entriesAfterSQL
 	LinesFromSQL    = linesFromSQL
 	AttemptsFromSQL = attemptsFromSQL

@@ -25,9 +25,14 @@ const planRows = `
 	INSERT INTO hosts (key, record) SELECT 'host' || n || '.test', 'x' FROM generate_series(1, 20000) n;
 	INSERT INTO following (job, host, hash, url, expected) SELECT job, host, hash, url, now() FROM urls LIMIT 20000;
 	INSERT INTO members (node, incarnation, entered, floor) SELECT 'node' || n, n, n, n FROM generate_series(1, 1000) n;
+	INSERT INTO resource_bodies (digest, refs, octets, body) SELECT sha256(n::text::bytea), 1, 9, 'x' FROM generate_series(1, 20000) n;
+	INSERT INTO resources (job, host, hash, used, expires, octets, resource, digest)
+	SELECT job, host, hash, changed, now(), 9, 'x', (SELECT digest FROM resource_bodies LIMIT 1) FROM urls LIMIT 20000;
+	INSERT INTO renders (job, host, template, version, stats) SELECT 1, 'host' || n, n, 1, 'x' FROM generate_series(1, 20000) n;
 	INSERT INTO attempts (job, status, host, at, bytes, duration_us, ttfb_us, attempt, depth, kind, verdict, hash, url)
 	SELECT job, 200, host, changed, 0, 0, 0, 0, 0, 0, 1, hash, url FROM urls LIMIT 20000;
-	ANALYZE urls; ANALYZE fingerprints; ANALYZE hosts; ANALYZE attempts; ANALYZE following; ANALYZE members`
+	ANALYZE urls; ANALYZE fingerprints; ANALYZE hosts; ANALYZE attempts; ANALYZE following; ANALYZE members;
+	ANALYZE resource_bodies; ANALYZE resources; ANALYZE renders`
 
 // eagerSQL sets the cost of parallel workers to zero, as if the table were large: only the store's own settings prevent
 // them.
@@ -51,18 +56,28 @@ func planCases() map[string]planCase {
 		"exclude": {postgres.ExcludeSQL, []any{job, hosts, hashes, int64(1), now, urls, urls, small, tasks, []int32{1, 1}, urls}},
 		"finish": {postgres.FinishSQL, []any{job, hosts, hashes, []time.Time{now, now}, []int16{1, 1}, small, []int32{200, 200},
 			[]int32{1, 1}, urls, []int32{1, 1}, urls, tasks}},
-		"reopen":   {postgres.ReopenSQL, []any{job, hosts, hashes, now}},
-		"look up":  {postgres.LookupSQL, []any{job, hosts, hashes}},
-		"near":     {postgres.NearSQL, postgres.NearArgs(job, id, 12345678901234567, 3)},
-		"original": {postgres.OriginalSQL, []any{job, make([]byte, 32), id}},
-		"former":   {postgres.FormerSQL, []any{job, id}},
-		"attempts": {postgres.AttemptsSQL, []any{job, hosts[0], hashes[0], 20}},
-		"hosts":    {postgres.HostsSQL, []any{[]string{"host1.test", "host2.test"}}},
-		"expect":   {postgres.ExpectSQL, []any{jobs, hosts, hashes, now, urls, small, tasks}},
-		"claimed":  {postgres.ClaimedSQL, []any{jobs, hosts, hashes, now, []int64{1, 1}, []int32{1, 1}, []int32{0, 0}}},
-		"whole":    {postgres.WholeSQL, []any{jobs, hosts, hashes}},
-		"forget":   {postgres.ForgetSQL, []any{jobs, hosts, hashes}},
-		"admit":    {`SELECT * FROM members WHERE node = $1`, []any{"a"}},
+		"resource":       {postgres.ResourceSQL, []any{job, int64(1), hashes[0], now, time.Minute}},
+		"use":            {postgres.UseSQL, []any{job, int64(1), hashes[0], now, time.Minute}},
+		"want":           {postgres.WantSQL, []any{job, hosts, hashes, now, int64(1), 250, time.Minute}},
+		"wanted":         {postgres.WantedSQL, []any{job, hosts, hashes, int64(1)}},
+		"oldest":         {postgres.OldestSQL, []any{500}},
+		"remove":         {postgres.RemoveSQL, []any{jobs, hosts, hashes}},
+		"lock bodies":    {postgres.LockBodiesSQL, []any{tasks}},
+		"release bodies": {postgres.ReleaseBodiesSQL, []any{tasks, hosts}},
+		"unused":         {postgres.UnusedSQL, []any{tasks}},
+		"template":       {postgres.TemplateSQL, []any{job, "host", int64(1)}},
+		"reopen":         {postgres.ReopenSQL, []any{job, hosts, hashes, now}},
+		"look up":        {postgres.LookupSQL, []any{job, hosts, hashes}},
+		"near":           {postgres.NearSQL, postgres.NearArgs(job, id, 12345678901234567, 3)},
+		"original":       {postgres.OriginalSQL, []any{job, make([]byte, 32), id}},
+		"former":         {postgres.FormerSQL, []any{job, id}},
+		"attempts":       {postgres.AttemptsSQL, []any{job, hosts[0], hashes[0], 20}},
+		"hosts":          {postgres.HostsSQL, []any{[]string{"host1.test", "host2.test"}}},
+		"expect":         {postgres.ExpectSQL, []any{jobs, hosts, hashes, now, urls, small, tasks}},
+		"claimed":        {postgres.ClaimedSQL, []any{jobs, hosts, hashes, now, []int64{1, 1}, []int32{1, 1}, []int32{0, 0}}},
+		"whole":          {postgres.WholeSQL, []any{jobs, hosts, hashes}},
+		"forget":         {postgres.ForgetSQL, []any{jobs, hosts, hashes}},
+		"admit":          {`SELECT * FROM members WHERE node = $1`, []any{"a"}},
 	}
 }
 

@@ -20,6 +20,7 @@ type Store struct {
 	attempt   *AttemptLog
 	following *Following
 	followed  *Followed
+	resources *Resources
 }
 
 // Open connects and migrates the schema. It fails at once if the server cannot be reached: the caller does the waiting.
@@ -45,6 +46,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s.jobs, s.budgets, s.attempt, s.content = newJobs(s), newBudgets(s), newAttemptLog(s), &ContentSet{s: s}
+	s.resources = newResources(s)
 	s.following = newFollowing(s)
 	s.followed = newFollowed(s.following)
 	return s, nil

@@ -101,6 +101,7 @@ const emptySQL = `DELETE FROM urls; DELETE FROM tallies; DELETE FROM budgets; DE
 	DELETE FROM attempts; DELETE FROM members WHERE node <> ''; UPDATE members SET floor = 0;
 	DELETE FROM following; DELETE FROM unkept; DELETE FROM followed; DELETE FROM followed_since;
 	DELETE FROM redirects; DELETE FROM places; DELETE FROM spent;
+	DELETE FROM resources; DELETE FROM resource_bodies; DELETE FROM resource_octets; DELETE FROM renders;
 	UPDATE jobs SET spec = NULL, state = 'running', ended = NULL, epoch = 1, sweep = NULL; DELETE FROM job_revisions`
 
 // open returns an empty store.
@@ -237,5 +238,21 @@ func TestLogList(t *testing.T) {
 func TestJars(t *testing.T) {
 	storetest.Jars(t, func(t *testing.T) (crawl.Jars, func() crawl.Jars) {
 		return open(t).Jars(), func() crawl.Jars { return openAt(t, sharedDatabase(t)).Jars() }
+	})
+}
+
+func TestResources(t *testing.T) {
+	storetest.Resources(t, func(t *testing.T, bound int64) (crawl.Resources, func() crawl.Resources) {
+		url := sharedDatabase(t)
+		open(t) // empties it
+		t.Cleanup(func() { checkResources(t, url) })
+		s := openBounded(t, url, bound)
+		return s.Resources(), func() crawl.Resources { return openBounded(t, url, bound).Resources() }
+	})
+}
+
+func TestRenderStats(t *testing.T) {
+	storetest.RenderStats(t, func(t *testing.T) (crawl.RenderStats, func() crawl.RenderStats) {
+		return open(t).RenderStats(), func() crawl.RenderStats { return openAt(t, sharedDatabase(t)).RenderStats() }
 	})
 }

@@ -345,28 +345,7 @@ func resourcesAtOnce(t *testing.T, open OpenResources) {
 	ctx, jobs, u := context.Background(), []crawl.JobID{resourceJob(), resourceJob()}, manyURLs(t, 30, 5)
 	var wg sync.WaitGroup
 	for w := range workers {
-		wg.Go(func() {
-			from := rand.New(rand.NewPCG(uint64(w), 2))
-			for i := range 60 {
-				job, at := jobs[from.IntN(2)], from.IntN(len(u))
-				res := newResource(u[at], uint64(from.IntN(30)), size)
-				res.At = aTime.Add(time.Duration(i) * time.Second)
-				err := r.PutResource(ctx, job, res)
-				if err == nil {
-					_, err = r.Want(ctx, job, id(fmt.Sprint(w)), res.At, u[at:])
-				}
-				if err == nil {
-					_, _, err = r.Resource(ctx, job, u[from.IntN(len(u))], res.At)
-				}
-				if err == nil && i%20 == 10 {
-					err = r.ForgetResources(ctx, job)
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
+		wg.Go(func() { useResources(t, r, w, size, jobs, u) })
 	}
 	wg.Wait()
 	bodies := map[crawl.Digest]bool{}
@@ -383,12 +362,37 @@ func resourcesAtOnce(t *testing.T, open OpenResources) {
 	if len(bodies) == 0 || len(bodies)*size > bound {
 		t.Errorf("%d bodies are left, the bound is %d", len(bodies), bound/size)
 	}
-	for i := range bound / size * 8 / 10 { // all that fits does fit: nothing is counted that is gone
+	fits := bound / size * 8 / 10
+	for i := range fits { // it does fit: nothing is counted that is gone
 		putResource(t, r, jobs[0], newResource(u[i], uint64(100+i), size))
 	}
-	for i := range bound / size * 8 / 10 {
+	for i := range fits {
 		if !hasResource(t, r, jobs[0], u[i], aTime) {
 			t.Errorf("resource %d is gone below the bound", i)
+		}
+	}
+}
+
+// useResources does what programs do with the resources of jobs, one of several at once.
+func useResources(t *testing.T, r crawl.Resources, w, size int, jobs []crawl.JobID, u []weburl.URL) {
+	ctx, from := context.Background(), rand.New(rand.NewPCG(uint64(w), 2))
+	for i := range 60 {
+		job, at := jobs[from.IntN(len(jobs))], from.IntN(len(u))
+		res := newResource(u[at], uint64(from.IntN(30)), size)
+		res.At = aTime.Add(time.Duration(i) * time.Second)
+		err := r.PutResource(ctx, job, res)
+		if err == nil {
+			_, err = r.Want(ctx, job, id(fmt.Sprint(w)), res.At, u[at:])
+		}
+		if err == nil {
+			_, _, err = r.Resource(ctx, job, u[from.IntN(len(u))], res.At)
+		}
+		if err == nil && i%20 == 10 {
+			err = r.ForgetResources(ctx, job)
+		}
+		if err != nil {
+			t.Error(err)
+			return
 		}
 	}
 }
