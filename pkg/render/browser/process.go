@@ -101,7 +101,7 @@ func (p *process) launch() (*chromedp.PipeConn, error) {
 	if err := p.run(); err != nil {
 		return nil, errors.Join(startError(p.cfg.Path, p.mode, err), ourIn.Close(), ourOut.Close())
 	}
-	return chromedp.NewPipeConn(ourIn, ourOut), nil
+	return chromedp.NewPipeConn(ourIn, patient{ourOut}), nil
 }
 
 // run starts the process in a thread that lives as long as it does: the kernel kills it when that thread ends.

@@ -125,6 +125,8 @@ func TestStop(t *testing.T) {
 func TestKilled(t *testing.T) {
 	for name, whom := range map[string]func(*Chromium) []int{
 		"the process of the page": func(c *Chromium) (pids []int) {
+			c.p.mu.Lock()
+			defer c.p.mu.Unlock()
 			for pid, t := range c.p.owners {
 				if t != nil {
 					pids = append(pids, int(pid))
@@ -156,6 +158,26 @@ func TestKilled(t *testing.T) {
 				t.Errorf("the profile of the killed browser is left")
 			}
 		})
+	}
+}
+
+// A browser that does nothing any more is given up, and another is started.
+func TestStandsStill(t *testing.T) {
+	c := started(t, Config{})
+	pid := c.p.cmd.Process.Pid
+	got, err := c.Render(t.Context(), render.Request{URL: "http://k.test/", Body: []byte(`<script src=/a.js></script>`), Limits: render.Limits{Wall: 2 * time.Second}},
+		func(context.Context, render.Sub) render.Answer {
+			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+				t.Error(err)
+			}
+			return render.Answer{Status: 200, Body: make([]byte, 4<<20)} // more than a pipe holds
+		})
+	if err != nil || got.Verdict != render.Hang && got.Verdict != render.Crash {
+		t.Errorf("%v, %s %s", err, got.Verdict, got.Detail)
+	}
+	(&site{}).renders(t, c, render.Request{URL: "http://k.test/"})
+	if c.p.cmd.Process.Pid == pid {
+		t.Error("it is still the same browser")
 	}
 }
 
