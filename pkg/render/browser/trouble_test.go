@@ -25,6 +25,7 @@ func TestTrouble(t *testing.T) {
 		body      string
 		pages     map[string]string
 		verdict   string
+		or        string // another verdict that is right too: which one depends on the machine
 		links     string // of the paths
 		navigated string
 		limits    render.Limits
@@ -43,13 +44,13 @@ func TestTrouble(t *testing.T) {
 		{name: "a shared worker", body: `<a href=/x>x</a><script>new SharedWorker('/sw.js')</script>`, pages: map[string]string{"/sw.js": "fetch('/from-sw')"}, links: "/x"},
 		{name: "a worker that fetches", body: `<body><script>new Worker('/w.js').onmessage=e=>document.body.innerHTML=e.data</script>`,
 			pages: map[string]string{"/w.js": "fetch('/api').then(r=>r.text()).then(postMessage)", "/api": "<a href=/w>w</a>"}, links: "/w"},
-		{name: "a worker that loops", body: `<a href=/x>x</a><script>new Worker(URL.createObjectURL(new Blob(['for(;;){}'])))</script>`, verdict: render.Hang},
+		{name: "a worker that loops", body: `<a href=/x>x</a><script>new Worker(URL.createObjectURL(new Blob(['for(;;){}'])))</script>`, verdict: render.Hang, or: render.Done, links: "/x"},
 		{name: "polling", body: `<a href=/x>x</a><script>setInterval(()=>fetch('/poll'),100)</script>`, pages: map[string]string{"/poll": "{}"}, links: "/x"},
 		{name: "requests without end", body: `<a href=/x>x</a><script>(function f(){fetch('/n').finally(f)})()</script>`, verdict: render.Limit, links: "/x", limits: render.Limits{Requests: 40}},
 		{name: "answers without end", body: `<a href=/x>x</a><script>(function f(){fetch('/n').finally(f)})()</script>`, pages: map[string]string{"/n": strings.Repeat("x", 1<<10)},
 			verdict: render.Limit, links: "/x", limits: render.Limits{Bytes: 10 << 10}},
 		{name: "changes each 30 ms", body: `<a href=/x>x</a><p id=p><script>setInterval(()=>p.textContent=Date.now(),30)</script>`, links: "/x"},
-		{name: "memory", body: `<script>const a=[];setInterval(()=>a.push(new Array(1.25e6).fill(Math.random())),1)</script>`, verdict: render.Crash, limits: render.Limits{CPU: 5 * time.Second}},
+		{name: "memory", body: `<script>const a=[];setInterval(()=>a.push(new Array(1.25e6).fill(Math.random())),1)</script>`, verdict: render.Crash, limits: render.Limits{Wall: 25 * time.Second, CPU: 15 * time.Second}},
 		{name: "a navigation within the origin", body: `<a href=/x>x</a><script>location='/next'</script>`, navigated: "/next", links: "/n /late",
 			pages: map[string]string{"/next": "<a href=/n>n</a><script>setTimeout(()=>document.body.innerHTML+='<a href=/late>l</a>',3000)</script>"}},
 		{name: "a navigation that leads on", body: `<a href=/x>x</a><script>location='/next'</script>`, navigated: "/next /third", links: "/n",
@@ -69,15 +70,12 @@ func TestTrouble(t *testing.T) {
 			t.Parallel()
 			s, at := &site{pages: test.pages}, time.Now()
 			limits := test.limits
-			limits.Wall = small.Wall
-			if limits.CPU == 0 {
-				limits.CPU = small.CPU
-			}
+			limits.Wall, limits.CPU = cmp.Or(limits.Wall, small.Wall), cmp.Or(limits.CPU, small.CPU)
 			got := s.renders(t, shared(t), render.Request{URL: test.url, Body: []byte(test.body), Limits: limits})
-			if want := cmp.Or(test.verdict, render.Done); got.Verdict != want {
+			if want := cmp.Or(test.verdict, render.Done); got.Verdict != want && got.Verdict != test.or {
 				t.Errorf("verdict %s (%s), want %s", got.Verdict, got.Detail, want)
 			}
-			if links := paths(got.Links); links != test.links {
+			if links := paths(got.Links); links != test.links && (test.or == "" || got.Verdict == test.or) {
 				t.Errorf("links %q, want %q", links, test.links)
 			}
 			if navigated := paths(got.Navigated); navigated != test.navigated {
