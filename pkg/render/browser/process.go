@@ -93,7 +93,7 @@ func (p *process) launch() (*chromedp.PipeConn, error) {
 	defer theirOut.Close()
 	// It outlives the call that starts it: end ends it.
 	args := append(p.cfg.arguments(p.profile.dir), p.mode.arguments()...)
-	p.cmd = exec.CommandContext(context.Background(), p.cfg.Path, append(args, "about:blank")...)
+	p.cmd = exec.CommandContext(context.Background(), p.cfg.Path, args...)
 	p.cmd.ExtraFiles = []*os.File{theirIn, theirOut} // file descriptors 3 and 4, as the flag has it
 	p.cmd.Env, p.cmd.Dir = p.profile.environment(), p.profile.dir
 	p.cmd.Stdout, p.cmd.Stderr = p.said, p.said
