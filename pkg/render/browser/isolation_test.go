@@ -68,7 +68,7 @@ func (w *witness) page() render.Request {
 		open('http://HOST/popup');dl.click();navigator.serviceWorker?.register('/sw.js').catch(e=>0);
 		setTimeout(()=>fetch('/end').catch(e=>0), 4000)</script>`
 	body = strings.NewReplacer("HOST", at, "STUN", w.stun.LocalAddr().String()).Replace(body)
-	return render.Request{URL: "http://" + at + "/", Body: []byte(body)}
+	return render.Request{URL: "http://" + at + "/", Body: []byte(body), Limits: render.Limits{Wall: time.Minute, CPU: time.Minute}}
 }
 
 // Nothing leaves the browser: with the namespace, with the proxy that is not there, and with both. Without either the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/systeminfo"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/render"
@@ -136,6 +137,16 @@ func (r *rendering) worked() {
 	r.lastWork = time.Now()
 }
 
+// undialog dismisses a dialog of which nothing was told, where the page does nothing. Without one it does nothing.
+func (r *rendering) undialog() {
+	r.mu.Lock()
+	told := time.Since(r.lastEvent)
+	r.mu.Unlock()
+	if told > still/3 {
+		r.tab.page.tell(page.CommandHandleJavaScriptDialog, page.HandleJavaScriptDialogParams{})
+	}
+}
+
 // stuck reports that the page's time does not go on: it tells nothing, waits for nothing from here, and either does
 // nothing, or does so for half of what the render may take.
 func (r *rendering) stuck() bool {
@@ -205,6 +216,8 @@ func (r *rendering) meter() time.Duration {
 			}
 			if used > last {
 				r.worked()
+			} else {
+				r.undialog()
 			}
 			last = used
 		}

@@ -33,7 +33,7 @@ func TestTrouble(t *testing.T) {
 		{name: "an endless loop at once", body: `<a href=/x>x</a><script>for(;;){}</script>`, verdict: render.Hang},
 		{name: "an endless loop after 200 ms", body: `<a href=/x>x</a><script>setTimeout(()=>{for(;;){}},200)</script>`, verdict: render.Hang},
 		{name: "promises without end", body: `<script>(function f(){Promise.resolve().then(f)})()</script>`, verdict: render.Hang},
-		{name: "dialogs", body: `<a href=/x>x</a><script>alert(1);confirm(2);prompt(3);document.body.innerHTML+='<a href=/y>y</a>'</script>`, links: "/x /y"},
+		{name: "dialogs", body: `<a href=/x>x</a><script>alert(1);confirm(2);prompt(3);document.body.innerHTML+='<a href=/y>y</a>'</script>`, links: "/x /y", limits: render.Limits{Wall: 30 * time.Second}},
 		{name: "dialogs without end", body: `<a href=/x>x</a><script>for(;;)alert('x'.repeat(1e6))</script>`, verdict: render.Hang, limits: render.Limits{Wall: 2 * time.Second}},
 		{name: "beforeunload", body: `<a href=/x>x</a><script>onbeforeunload=e=>{e.preventDefault();return e.returnValue='stay'}</script>`, links: "/x"},
 		{name: "popups", body: `<a href=/x>x</a><script>for(let i=0;i<3;i++)open('/popup'+i)</script>`, pages: map[string]string{"/popup0": "p"}, links: "/x"},
