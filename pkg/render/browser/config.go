@@ -87,7 +87,7 @@ func Find(path string) (string, error) {
 // arguments are the browser's, but for those of its mode.
 func (c Config) arguments(dir string) []string {
 	args := []string{
-		"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + dir, "--no-first-run", "--no-default-browser-check",
+		"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + dir, "--no-startup-window", "--no-first-run", "--no-default-browser-check",
 		"--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
 		"--disable-client-side-phishing-detection", "--disable-default-apps", "--disable-extensions", "--disable-sync",
 		"--disable-breakpad", "--disable-crash-reporter", "--disable-domain-reliability", "--disable-hang-monitor",

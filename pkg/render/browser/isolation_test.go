@@ -68,7 +68,7 @@ func (w *witness) page() render.Request {
 		open('http://HOST/popup');dl.click();navigator.serviceWorker?.register('/sw.js').catch(e=>0);
 		setTimeout(()=>fetch('/end').catch(e=>0), 4000)</script>`
 	body = strings.NewReplacer("HOST", at, "STUN", w.stun.LocalAddr().String()).Replace(body)
-	return render.Request{URL: "http://" + at + "/", Body: []byte(body)}
+	return render.Request{URL: "http://" + at + "/", Body: []byte(body), Limits: render.Limits{Wall: time.Minute, CPU: time.Minute}}
 }
 
 // Nothing leaves the browser: with the namespace, with the proxy that is not there, and with both. Without either the
@@ -89,6 +89,10 @@ func TestNothingLeaves(t *testing.T) {
 			t.Parallel()
 			w, c := newWitness(t), started(t, test.cfg)
 			t.Log(c.Mode())
+			routes, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/route", c.p.cmd.Process.Pid))
+			if bare := strings.Count(string(routes), "\n") <= 1; err != nil || strings.Contains(c.Mode(), "netns") && !bare {
+				t.Errorf("%v, the routes of an empty namespace:\n%s", err, routes)
+			}
 			got, err := c.Render(t.Context(), w.page(), func(_ context.Context, sub render.Sub) render.Answer {
 				if strings.HasSuffix(sub.URL, "/end") { // real time, in which what was begun goes its way
 					time.Sleep(2 * time.Second)
@@ -105,22 +109,4 @@ func TestNothingLeaves(t *testing.T) {
 			}
 		})
 	}
-}
-
-// What a namespace is: the browser's has no route, and is not ours.
-func TestNamespaceIsEmpty(t *testing.T) {
-	c := started(t, Config{})
-	pid := c.p.cmd.Process.Pid
-	routes, err := readFile(fmt.Sprintf("/proc/%d/net/route", pid))
-	if err != nil || strings.Count(routes, "\n") > 1 {
-		t.Errorf("%v, routes:\n%s", err, routes)
-	}
-	if !strings.Contains(c.Mode(), "netns") {
-		t.Errorf("mode %s", c.Mode())
-	}
-}
-
-func readFile(name string) (string, error) {
-	text, err := os.ReadFile(name)
-	return string(text), err
 }

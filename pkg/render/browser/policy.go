@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"net/http"
 	"net/url"
 	"path"
 
@@ -52,9 +53,9 @@ func policy(sub render.Sub, screenshot bool) action {
 		return action{refuse, blocked}
 	}
 	switch {
-	case sub.Method == "OPTIONS" && sub.Type == "Preflight":
+	case sub.Method == http.MethodOptions && sub.Type == "Preflight":
 		return action{kind: preflight}
-	case sub.Method != "GET":
+	case sub.Method != http.MethodGet:
 		return action{refuse, blocked}
 	case notWanted[sub.Type] && (!screenshot || !seen[sub.Type]), path.Base(u.Path) == "favicon.ico":
 		return action{refuse, blocked}

@@ -91,8 +91,9 @@ func (p *process) launch() (*chromedp.PipeConn, error) {
 		return nil, errors.Join(err, ourOut.Close())
 	}
 	defer theirOut.Close()
+	// It outlives the call that starts it: end ends it.
 	args := append(p.cfg.arguments(p.profile.dir), p.mode.arguments()...)
-	p.cmd = exec.Command(p.cfg.Path, append(args, "about:blank")...)
+	p.cmd = exec.CommandContext(context.Background(), p.cfg.Path, args...)
 	p.cmd.ExtraFiles = []*os.File{theirIn, theirOut} // file descriptors 3 and 4, as the flag has it
 	p.cmd.Env, p.cmd.Dir = p.profile.environment(), p.profile.dir
 	p.cmd.Stdout, p.cmd.Stderr = p.said, p.said
@@ -101,7 +102,7 @@ func (p *process) launch() (*chromedp.PipeConn, error) {
 	if err := p.run(); err != nil {
 		return nil, errors.Join(startError(p.cfg.Path, p.mode, err), ourIn.Close(), ourOut.Close())
 	}
-	return chromedp.NewPipeConn(ourIn, ourOut), nil
+	return chromedp.NewPipeConn(ourIn, patient{ourOut}), nil
 }
 
 // run starts the process in a thread that lives as long as it does: the kernel kills it when that thread ends.

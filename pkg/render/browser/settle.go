@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/systeminfo"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/render"
@@ -14,7 +15,7 @@ import (
 // Waits in real time.
 const (
 	quiet   = 250 * time.Millisecond  // without a request after the load: settled, where there is no virtual time
-	stuck   = 1500 * time.Millisecond // without an event: virtual time does not go on
+	still   = 1500 * time.Millisecond // without an event or work: virtual time does not go on
 	turn    = time.Second             // at most, for a frame to be drawn: one takes 17 ms, where there is no other work
 	metered = 100 * time.Millisecond  // between two looks at the processor's time
 )
@@ -95,7 +96,7 @@ func (r *rendering) pass() (bool, error) {
 			if r.limited() {
 				return true, nil
 			}
-			if r.quietFor() > stuck {
+			if r.stuck() {
 				r.settled("idle")
 				return true, nil
 			}
@@ -122,11 +123,37 @@ func (r *rendering) limited() bool {
 	return r.result.Verdict == render.Limit
 }
 
-// active notes that the page does something.
+// active notes that the page has told something.
 func (r *rendering) active() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastEvent = time.Now()
+}
+
+// worked notes that the page has used the processor.
+func (r *rendering) worked() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lastWork = time.Now()
+}
+
+// undialog dismisses a dialog of which nothing was told, where the page does nothing. Without one it does nothing.
+func (r *rendering) undialog() {
+	r.mu.Lock()
+	told := time.Since(r.lastEvent)
+	r.mu.Unlock()
+	if told > still/3 {
+		r.tab.page.tell(page.CommandHandleJavaScriptDialog, page.HandleJavaScriptDialogParams{})
+	}
+}
+
+// stuck reports that the page's time does not go on: it tells nothing, waits for nothing from here, and either does
+// nothing, or does so for half of what the render may take.
+func (r *rendering) stuck() bool {
+	told := r.quietFor()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return told > still && time.Since(r.lastWork) > still || told > r.limits.Wall/2
 }
 
 // quietFor says how long nothing has been seen and nothing was under way.
@@ -187,8 +214,10 @@ func (r *rendering) meter() time.Duration {
 			if used > r.limits.CPU {
 				r.stop(ends(render.Hang, "%s of the processor used, %s are allowed", used.Round(time.Millisecond), r.limits.CPU))
 			}
-			if used-last > metered/4 {
-				r.active()
+			if used > last {
+				r.worked()
+			} else {
+				r.undialog()
 			}
 			last = used
 		}

@@ -25,6 +25,7 @@ func TestTrouble(t *testing.T) {
 		body      string
 		pages     map[string]string
 		verdict   string
+		or        string // another verdict that is right too: which one depends on the machine
 		links     string // of the paths
 		navigated string
 		limits    render.Limits
@@ -32,8 +33,8 @@ func TestTrouble(t *testing.T) {
 		{name: "an endless loop at once", body: `<a href=/x>x</a><script>for(;;){}</script>`, verdict: render.Hang},
 		{name: "an endless loop after 200 ms", body: `<a href=/x>x</a><script>setTimeout(()=>{for(;;){}},200)</script>`, verdict: render.Hang},
 		{name: "promises without end", body: `<script>(function f(){Promise.resolve().then(f)})()</script>`, verdict: render.Hang},
-		{name: "dialogs", body: `<a href=/x>x</a><script>alert(1);confirm(2);prompt(3);document.body.innerHTML+='<a href=/y>y</a>'</script>`, links: "/x /y"},
-		{name: "dialogs without end", body: `<a href=/x>x</a><script>for(;;)alert('x'.repeat(1e6))</script>`, verdict: render.Hang},
+		{name: "dialogs", body: `<a href=/x>x</a><script>alert(1);confirm(2);prompt(3);document.body.innerHTML+='<a href=/y>y</a>'</script>`, links: "/x /y", limits: render.Limits{Wall: 30 * time.Second}},
+		{name: "dialogs without end", body: `<a href=/x>x</a><script>for(;;)alert('x'.repeat(1e6))</script>`, verdict: render.Hang, limits: render.Limits{Wall: 2 * time.Second}},
 		{name: "beforeunload", body: `<a href=/x>x</a><script>onbeforeunload=e=>{e.preventDefault();return e.returnValue='stay'}</script>`, links: "/x"},
 		{name: "popups", body: `<a href=/x>x</a><script>for(let i=0;i<3;i++)open('/popup'+i)</script>`, pages: map[string]string{"/popup0": "p"}, links: "/x"},
 		{name: "a download", body: `<a href=/x>x</a><script>location='/file.zip'</script>`, links: "/x", navigated: "/file.zip"},
@@ -43,13 +44,13 @@ func TestTrouble(t *testing.T) {
 		{name: "a shared worker", body: `<a href=/x>x</a><script>new SharedWorker('/sw.js')</script>`, pages: map[string]string{"/sw.js": "fetch('/from-sw')"}, links: "/x"},
 		{name: "a worker that fetches", body: `<body><script>new Worker('/w.js').onmessage=e=>document.body.innerHTML=e.data</script>`,
 			pages: map[string]string{"/w.js": "fetch('/api').then(r=>r.text()).then(postMessage)", "/api": "<a href=/w>w</a>"}, links: "/w"},
-		{name: "a worker that loops", body: `<a href=/x>x</a><script>new Worker(URL.createObjectURL(new Blob(['for(;;){}'])))</script>`, verdict: render.Hang},
+		{name: "a worker that loops", body: `<a href=/x>x</a><script>new Worker(URL.createObjectURL(new Blob(['for(;;){}'])))</script>`, verdict: render.Hang, or: render.Done, links: "/x"},
 		{name: "polling", body: `<a href=/x>x</a><script>setInterval(()=>fetch('/poll'),100)</script>`, pages: map[string]string{"/poll": "{}"}, links: "/x"},
 		{name: "requests without end", body: `<a href=/x>x</a><script>(function f(){fetch('/n').finally(f)})()</script>`, verdict: render.Limit, links: "/x", limits: render.Limits{Requests: 40}},
 		{name: "answers without end", body: `<a href=/x>x</a><script>(function f(){fetch('/n').finally(f)})()</script>`, pages: map[string]string{"/n": strings.Repeat("x", 1<<10)},
 			verdict: render.Limit, links: "/x", limits: render.Limits{Bytes: 10 << 10}},
 		{name: "changes each 30 ms", body: `<a href=/x>x</a><p id=p><script>setInterval(()=>p.textContent=Date.now(),30)</script>`, links: "/x"},
-		{name: "memory", body: `<script>const a=[];setInterval(()=>a.push(new Array(1.25e6).fill(Math.random())),1)</script>`, verdict: render.Crash, limits: render.Limits{CPU: 5 * time.Second}},
+		{name: "memory", body: `<script>const a=[];setInterval(()=>a.push(new Array(1.25e6).fill(Math.random())),1)</script>`, verdict: render.Crash, limits: render.Limits{Wall: 25 * time.Second, CPU: 15 * time.Second}},
 		{name: "a navigation within the origin", body: `<a href=/x>x</a><script>location='/next'</script>`, navigated: "/next", links: "/n /late",
 			pages: map[string]string{"/next": "<a href=/n>n</a><script>setTimeout(()=>document.body.innerHTML+='<a href=/late>l</a>',3000)</script>"}},
 		{name: "a navigation that leads on", body: `<a href=/x>x</a><script>location='/next'</script>`, navigated: "/next /third", links: "/n",
@@ -69,15 +70,12 @@ func TestTrouble(t *testing.T) {
 			t.Parallel()
 			s, at := &site{pages: test.pages}, time.Now()
 			limits := test.limits
-			limits.Wall = small.Wall
-			if limits.CPU == 0 {
-				limits.CPU = small.CPU
-			}
+			limits.Wall, limits.CPU = cmp.Or(limits.Wall, small.Wall), cmp.Or(limits.CPU, small.CPU)
 			got := s.renders(t, shared(t), render.Request{URL: test.url, Body: []byte(test.body), Limits: limits})
-			if want := cmp.Or(test.verdict, render.Done); got.Verdict != want {
+			if want := cmp.Or(test.verdict, render.Done); got.Verdict != want && got.Verdict != test.or {
 				t.Errorf("verdict %s (%s), want %s", got.Verdict, got.Detail, want)
 			}
-			if links := paths(got.Links); links != test.links {
+			if links := paths(got.Links); links != test.links && (test.or == "" || got.Verdict == test.or) {
 				t.Errorf("links %q, want %q", links, test.links)
 			}
 			if navigated := paths(got.Navigated); navigated != test.navigated {
@@ -123,39 +121,51 @@ func TestStop(t *testing.T) {
 
 // Who renders the page is killed: the render ends at once, and the next page is rendered.
 func TestKilled(t *testing.T) {
-	for name, whom := range map[string]func(*Chromium) []int{
-		"the process of the page": func(c *Chromium) (pids []int) {
-			for pid, t := range c.p.owners {
-				if t != nil {
-					pids = append(pids, int(pid))
-				}
-			}
-			return pids
-		},
-		"the browser":              func(c *Chromium) []int { return []int{c.p.cmd.Process.Pid} },
-		"the browser and its like": func(c *Chromium) []int { return c.p.processes() },
+	c := started(t, Config{})
+	for name, whom := range map[string]func() []int{
+		"the process of the page":  c.renderers,
+		"the browser":              func() []int { return []int{c.p.cmd.Process.Pid} },
+		"the browser and its like": func() []int { return c.p.processes() },
 	} {
-		t.Run(name, func(t *testing.T) {
-			c := started(t, Config{})
-			dir := c.p.profile.dir
-			got, err := c.Render(t.Context(), render.Request{URL: "http://k.test/", Body: []byte(`<script src=/a.js></script>`)},
-				func(ctx context.Context, _ render.Sub) render.Answer {
-					for _, pid := range whom(c) {
-						if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-							t.Error(err)
-						}
+		dir := c.p.profile.dir
+		got, err := c.Render(t.Context(), render.Request{URL: "http://k.test/", Body: []byte(`<script src=/a.js></script>`)},
+			func(ctx context.Context, _ render.Sub) render.Answer {
+				for _, pid := range whom() {
+					if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+						t.Error(err)
 					}
-					<-ctx.Done()
-					return render.Answer{}
-				})
-			if err != nil || got.Verdict != render.Crash || got.Wall > 3*time.Second {
-				t.Errorf("%v, %s after %s, want a crash at once", err, got.Verdict, got.Wall)
+				}
+				<-ctx.Done()
+				return render.Answer{}
+			})
+		if err != nil || got.Verdict != render.Crash || got.Wall > 5*time.Second {
+			t.Errorf("%s: %v, %s after %s, want a crash at once", name, err, got.Verdict, got.Wall)
+		}
+		(&site{}).renders(t, c, render.Request{URL: "http://k.test/"})
+		if _, err := os.Stat(dir); name != "the process of the page" && err == nil {
+			t.Errorf("%s: the profile of the killed browser is left", name)
+		}
+	}
+}
+
+// A browser that does nothing any more is given up, and another is started.
+func TestStandsStill(t *testing.T) {
+	t.Parallel()
+	c := started(t, Config{})
+	pid := c.p.cmd.Process.Pid
+	got, err := c.Render(t.Context(), render.Request{URL: "http://k.test/", Body: []byte(`<script src=/a.js></script>`), Limits: render.Limits{Wall: 2 * time.Second}},
+		func(context.Context, render.Sub) render.Answer {
+			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+				t.Error(err)
 			}
-			(&site{}).renders(t, c, render.Request{URL: "http://k.test/"})
-			if _, err := os.Stat(dir); name != "the process of the page" && err == nil {
-				t.Errorf("the profile of the killed browser is left")
-			}
+			return render.Answer{Status: 200, Body: make([]byte, 4<<20)} // more than a pipe holds
 		})
+	if err != nil || got.Verdict != render.Hang && got.Verdict != render.Crash {
+		t.Errorf("%v, %s %s", err, got.Verdict, got.Detail)
+	}
+	(&site{}).renders(t, c, render.Request{URL: "http://k.test/"})
+	if c.p.cmd.Process.Pid == pid {
+		t.Error("it is still the same browser")
 	}
 }
 
@@ -209,18 +219,31 @@ func TestScreenshot(t *testing.T) {
 // The process of a page that hangs ends with its tab.
 func TestHangLeavesNoProcess(t *testing.T) {
 	c := started(t, Config{})
-	renderers := func() (n int) {
-		for _, pid := range c.p.processes() {
-			if names(pid, "cmdline", []byte("--type=renderer")) {
-				n++
-			}
-		}
-		return n
+	var pids []int
+	got, err := c.Render(t.Context(), render.Request{URL: "http://h.test/", Limits: render.Limits{CPU: 200 * time.Millisecond},
+		Body: []byte("<script src=/a.js></script><script>for(;;){}</script>")},
+		func(context.Context, render.Sub) render.Answer { pids = c.renderers(); return render.Answer{} })
+	if err != nil || got.Verdict != render.Hang || len(pids) == 0 {
+		t.Fatalf("%v, %+v, processes %v", err, got, pids)
 	}
-	(&site{}).renders(t, c, render.Request{Body: []byte("<script>for(;;){}</script>"), Limits: render.Limits{CPU: 200 * time.Millisecond}})
-	for end := time.Now().Add(20 * time.Second); renderers() > 0; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); slices.ContainsFunc(pids, exists); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d processes are left that render", renderers())
+			t.Fatalf("one of %v is left", pids)
 		}
 	}
+}
+
+func exists(pid int) bool {
+	s, ok := readStats()[pid]
+	return ok && s.state != 'Z'
+}
+
+// renderers returns the processes that are known to render pages.
+func (c *Chromium) renderers() (pids []int) {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	for pid := range c.p.owners {
+		pids = append(pids, int(pid))
+	}
+	return pids
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
+	"time"
 
 	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
@@ -26,6 +28,18 @@ type wire struct {
 	next    int64
 	waiting map[int64]chan *cdproto.Message
 	queues  map[target.SessionID]*queue
+}
+
+// patient writes to the browser, and gives up where that does not read.
+type patient struct{ *os.File }
+
+const longestWrite = 5 * time.Second
+
+func (p patient) Write(b []byte) (int, error) {
+	if err := p.SetWriteDeadline(time.Now().Add(longestWrite)); err != nil {
+		return 0, err
+	}
+	return p.File.Write(b)
 }
 
 // event is what a session tells.
@@ -126,6 +140,7 @@ func (s session) post(method string, params any) (int64, <-chan *cdproto.Message
 	s.wire.mu.Unlock()
 	if err := s.wire.pipe.Write(context.Background(), msg); err != nil {
 		s.forget(msg.ID)
+		_ = s.wire.pipe.Close() // part of a message may have been written: no other can follow
 		return 0, nil, fmt.Errorf("%s: %w: %w", method, errLost, err)
 	}
 	return msg.ID, reply, nil
