@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 		"pkg/crawl", "pkg/web"},
 	"pkg/control/cluster": {"pkg/control", "pkg/report", "pkg/node", "pkg/process", "pkg/cluster", "pkg/stores/postgres",
 		"pkg/stores/mongo", "pkg/records/jsonl", "pkg/bus", "pkg/bus/rabbit", "pkg/crawl", "pkg/web"},
-	"pkg/node": {"pkg/pipeline", "pkg/stages", "pkg/bus", "pkg/stores", "pkg/cluster", "pkg/process", "pkg/records",
+	"pkg/node": {"pkg/pipeline", "pkg/stages", "pkg/stages/renderer", "pkg/bus", "pkg/stores", "pkg/cluster", "pkg/process", "pkg/records",
 		"pkg/documents", "pkg/plugin", "pkg/render", "pkg/crawl", "pkg/web"},
 	// The crawler for programs that embed it.
 	"pkg/whirlpool":  {"pkg/node", "pkg/documents", "pkg/stores/local", "pkg/records/jsonl", "pkg/crawl", "pkg/web"},

@@ -16,6 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/render/browser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/memcached"
@@ -102,6 +103,7 @@ type cluster struct {
 	book      *addressBook   // of a ring that is partitioned by ip; nil: it is not
 	opener    *documents.Pool
 	plugins   *chain.Runner
+	browser   *lazyBrowser
 	kept      *keptLazily
 	tenure    *tenure // of the fetcher; nil: none
 	closers   []func() error
@@ -137,6 +139,7 @@ func (c *cluster) open(ctx context.Context) error {
 		{c.openSpool, needing(spoolService)},
 		{c.openArchive, needing(archiveService)},
 		{c.openPlugins, runsPlugins()},
+		{c.openBrowser, []Role{Renderer}},
 		{c.openBus, Roles()},
 	}
 	for _, s := range steps {
@@ -234,6 +237,14 @@ func (c *cluster) openResolver(context.Context) (err error) {
 	}
 	c.resolver, err = dnscache.New(cfg, c.p.Registry)
 	return err
+}
+
+// openBrowser starts none yet: most jobs render nothing.
+func (c *cluster) openBrowser(context.Context) error {
+	in := &c.p.Config.Render
+	c.browser = newLazyBrowser(browser.Config{Path: in.Browser, Tabs: in.Tabs}, c.p.Log)
+	c.onClose(c.browser.Close)
+	return nil
 }
 
 func (c *cluster) openSpool(context.Context) (err error) {
@@ -361,6 +372,12 @@ func (c *cluster) deps() Deps {
 		d.Opener, s.Kept = c.opener, c.kept
 	}
 	d.Plugins = c.plugins
+	if c.browser != nil {
+		d.Browser = c.browser
+	}
+	if c.plays(ContentSeen) {
+		d.RenderQueue = &brokerRenders{depths: c.bus.Depths, room: renderRoom()}
+	}
 	if c.member != nil {
 		d.Owners, d.Fetching, d.Nodes = c.owners(), c.fenced, c.ringNodes
 	}

@@ -236,8 +236,8 @@ func (e *Engine) outstanding() int64 {
 	return e.bus.Outstanding()
 }
 
-// unfinished is how many messages are to be waited for before the process ends: pages that wait to be rendered go on when
-// the crawl does.
+// unfinished is how many messages are to be waited for before the process ends: pages that wait to be rendered go on
+// when the crawl does.
 func (e *Engine) unfinished() int64 {
 	return max(e.outstanding()-int64(e.bus.Held(crawl.TopicRender)), 0)
 }

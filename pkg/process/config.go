@@ -28,6 +28,7 @@ type Config struct {
 	Disk      Disk      `yaml:"disk"`
 	Plugins   Plugins   `yaml:"plugins"`
 	Fetch     Fetch     `yaml:"fetch"`
+	Render    Render    `yaml:"render"`
 	Frontier  Frontier  `yaml:"frontier"`
 	// Workers bounds the messages that a stage handles at once. The fetcher's bound is fetch.concurrency.
 	Workers PerStage[int] `yaml:"workers"`
@@ -109,6 +110,12 @@ type Disk struct {
 	Spool string  `yaml:"spool"` // directory of bodies between fetcher and content-seen, shared by the node's programs
 	WARC  string  `yaml:"warc"`  // directory of WARC files; empty: none
 	Limit float64 `yaml:"limit"` // part of the disk, 0 to 1, at which fetching pauses
+}
+
+// Render is about the program that renders pages.
+type Render struct {
+	Browser string `yaml:"browser"` // file of the browser; empty: chromium, or what else is in PATH
+	Tabs    int    `yaml:"tabs"`    // pages rendered at once, each with some 100 MB of memory
 }
 
 // What keeps plug-ins.
@@ -212,6 +219,7 @@ func Default() Config {
 		Disk:      Disk{Spool: "spool", Limit: 0.90},
 		Plugins:   Plugins{Store: PluginsInDirectory, Keys: []string{}},
 		Fetch:     Fetch{Concurrency: 256, IdleConnections: 512},
+		Render:    Render{Tabs: 1},
 		Frontier:  Frontier{Window: 256, ActiveHosts: 65_536, HeldTasks: 16_384},
 		Workers:   defaultWorkers(),
 		Handlers:  defaultLimits(),

@@ -38,6 +38,7 @@ func (c *Config) Validate() error {
 	c.validateServices(k)
 	c.validateBounds(k)
 	k.want(c.Disk.Spool != "", "disk.spool", c.Disk.Spool, "a directory")
+	k.want(c.Render.Tabs >= 1 && c.Render.Tabs <= 64, "render.tabs", c.Render.Tabs, "1 to 64")
 	k.want(c.Disk.Limit > 0 && c.Disk.Limit <= 1, "disk.limit", c.Disk.Limit, "a part of the disk, more than 0 and at most 1")
 	k.want(slices.Contains([]string{PluginsInDirectory, PluginsInPostgres}, c.Plugins.Store), "plugins.store", c.Plugins.Store, "directory or postgres")
 	k.want(c.Plugins.Store != PluginsInPostgres || c.Plugins.Dir != "", "plugins.dir", c.Plugins.Dir,

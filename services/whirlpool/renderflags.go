@@ -28,8 +28,8 @@ func overlayRender(cmd *cobra.Command, job, flags *crawl.Job) {
 	}
 }
 
-// checkBrowser says before a crawl starts that its pages cannot be rendered, where the job wants that: an error where it
-// insists.
+// checkBrowser says before a crawl starts that its pages cannot be rendered, where the job wants that: an error where
+// it insists.
 func checkBrowser(job *crawl.Job, path string, to io.Writer) error {
 	if !job.Render.Wanted() {
 		return nil

@@ -199,7 +199,8 @@ func (r *reader) script(s *htmlscan.Scanner) {
 func (r *reader) inline(text []byte) {
 	r.state = r.state || contains(text, "__NEXT_DATA__", "__NUXT__", "__INITIAL_STATE__", "__APOLLO_STATE__", "__PRELOADED_STATE__")
 	r.writes = r.writes || contains(text, "innerHTML", "insertAdjacentHTML", "document.write", "outerHTML", ".replaceWith(", "attachShadow",
-		"createElement('a')", `createElement("a")`, "createElement(`a`)", "createElement('li')", `createElement("li")`, "createElement(`li`)",
+		"createElement('a')", `createElement("a")`, "createElement(`a`)",
+		"createElement('li')", `createElement("li")`, "createElement(`li`)",
 		"createElement('iframe')", `createElement("iframe")`, "cloneNode(", "setHTML", ".href =", ".href=", "'href'", `"href"`)
 	r.asks = r.asks || contains(text, "fetch(", "XMLHttpRequest", "import(", "axios", "$.get", "location.hash", "$.ajax", "EventSource(")
 	r.framework = r.framework || contains(text, "ReactDOM", "createApp(", "createRoot(", "Vue(", "new Ractive", "m.mount(", "angular.module",

@@ -2,8 +2,8 @@
 //
 // Its duties, in order, for each page:
 //
-//  1. Ask the test of the page's template whether the page is rendered. While others of the template are being tried the
-//     page waits.
+//  1. Ask the test of the page's template whether the page is rendered. While others of the template are being tried
+//     the page waits.
 //  2. See that what the page's scripts need is in the store of resources. What is not is asked for, as links that the
 //     frontier schedules like all others, and the page waits for it: the browser has no network.
 //  3. Render, answering the page's requests from the store. What scripts ask for besides is asked for in another round.
@@ -108,29 +108,8 @@ func (h *Handler) Handle(ctx context.Context, e *crawl.Render) ([]crawl.Event, e
 }
 
 func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) ([]crawl.Event, error) {
-	fetches, stopped := true, false
-	if h.deps.Goes != nil {
-		fetches, stopped = h.deps.Goes(job.ID)
-	}
-	if stopped {
-		h.metrics.ended("left", nil)
-		return nil, nil
-	}
-	if h.deps.Browser == nil {
-		h.metrics.ended("no-browser", nil)
-		return nil, nil
-	}
-	if fetches && !h.here(ctx, job, e) {
-		return nil, later(ctx)
-	}
-	switch a, err := h.ask(ctx, job, e); {
-	case err != nil:
+	if left, err := h.leaves(ctx, job, e); left || err != nil {
 		return nil, err
-	case a == decide.Wait:
-		return nil, later(ctx)
-	case a == decide.Leave:
-		h.metrics.ended("left", nil)
-		return nil, nil
 	}
 	html, err := unpack(e.HTML)
 	if err != nil {
@@ -150,9 +129,8 @@ func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) (
 	case err == nil:
 		err = s.fault()
 	case errors.Is(err, render.ErrUnavailable):
-		h.deps.Log.Warn("pages are not rendered", "error", err)
 		h.metrics.ended("no-browser", nil)
-		return nil, nil
+		return nil, nil // who has the browser said so once
 	}
 	if err != nil {
 		return nil, err
@@ -162,6 +140,34 @@ func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) (
 		return out, nil
 	}
 	return h.done(ctx, job, e, &res, s)
+}
+
+// leaves reports whether a page stays as it was fetched. An error brings the page back later.
+func (h *Handler) leaves(ctx context.Context, job *crawl.Job, e *crawl.Render) (bool, error) {
+	fetches, stopped := true, false
+	if h.deps.Goes != nil {
+		fetches, stopped = h.deps.Goes(job.ID)
+	}
+	switch {
+	case stopped:
+		h.metrics.ended("left", nil)
+		return true, nil
+	case h.deps.Browser == nil:
+		h.metrics.ended("no-browser", nil)
+		return true, nil
+	case fetches && !h.here(ctx, job, e):
+		return false, later(ctx)
+	}
+	switch a, err := h.ask(ctx, job, e); {
+	case err != nil:
+		return false, err
+	case a == decide.Wait:
+		return false, later(ctx)
+	case a == decide.Leave:
+		h.metrics.ended("left", nil)
+		return true, nil
+	}
+	return false, nil
 }
 
 // here reports whether what a page waits for has come, or need not be waited for.

@@ -122,15 +122,20 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 	if r.Insecure {
 		w.boolean("insecure", true)
 	}
+	w.made(r)
+	w.date("created_at", now)
+	w.sum()
+	w.end()
+	return w.b
+}
+
+// made appends what plug-ins and a browser had to do with the record.
+func (w *builder) made(r *crawl.Record) {
 	w.texts("plugins", r.Plugins)
 	w.texts("plugin_errors", r.PluginErrors)
 	if r.Rendered != nil {
 		w.text("rendered", string(jsonl.AppendRendered(nil, r.Rendered)))
 	}
-	w.date("created_at", now)
-	w.sum()
-	w.end()
-	return w.b
 }
 
 // texts appends a list, or nothing when it is empty.

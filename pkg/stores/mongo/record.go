@@ -74,6 +74,15 @@ func assign(r *crawl.Record, key string, v bson.RawValue) (err error) {
 		r.Insecure, err = boolOf(v)
 	case "fields":
 		r.Fields, err = fieldsOf(v)
+	default:
+		return assignMade(r, key, v)
+	}
+	return err
+}
+
+// assignMade is assign for what builder.made appends, and texts.
+func assignMade(r *crawl.Record, key string, v bson.RawValue) (err error) {
+	switch key {
 	case "rendered":
 		r.Rendered, err = renderedOf(v)
 	case "plugins":
