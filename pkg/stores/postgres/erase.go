@@ -19,7 +19,8 @@ type Erased struct {
 
 // ofJobs are the tables whose rows belong to jobs, with a name for people.
 var ofJobs = []Erased{{Table: "urls"}, {Table: "fingerprints"}, {Table: "unkept"}, {Table: "followed"}, {Table: "followed_since"}, {Table: "following"},
-	{Table: "redirects"}, {Table: "jars"}, {Table: "places"}, {Table: "spent"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "job_revisions"}}
+	{Table: "redirects"}, {Table: "jars"}, {Table: "places"}, {Table: "spent"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "job_revisions"},
+	{Table: "queue_looks"}}
 
 // BeginDelete marks a job as deleted. Programs drop the job's work when they next look, within Config.JobExpiry. age is
 // the time since the first call. An unknown or deleted job is a permanent error.
