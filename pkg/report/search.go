@@ -257,41 +257,36 @@ func (a *clusterAudit) drain(ctx context.Context, id int64, s *searched) error {
 
 // judgeSearch draws the conclusion of a search: lost URLs are named, and given to a repair.
 func (a *clusterAudit) judgeSearch(s *searched) {
-	var lost, leases, doubted int64
+	count := map[urlVerdict]int64{}
 	for k, how := range s.unheld {
-		switch s.verdict(how) {
-		case urlLost:
-			lost++
-		case leaseLost:
-			leases++
-		case urlDoubted:
-			doubted++
-			continue
-		default:
-			continue
+		v := s.verdict(how)
+		if count[v]++; v == urlLost || v == leaseLost {
+			a.tell(nowhere, &place{key: k})
 		}
-		a.tell(nowhere, &place{key: k})
 	}
 	for k, u := range s.names {
 		switch how, ok := s.unheld[k]; {
 		case !ok:
-		case s.verdict(how) == urlDoubted:
+		case s.verdict(how) == urlDoubted, s.verdict(how) == leaseGone:
 			a.Example("open, and seen in no queue", u.String())
 		case s.verdict(how) != urlHeld:
 			a.Example("open, in no queue and no message", u.String())
 		}
 	}
-	all := lost + leases + doubted
 	var why []string
-	if doubted > 0 {
-		why = append(why, "messages move, which may hold them")
+	because := func(n int64, format string) {
+		if n > 0 {
+			why = append(why, fmt.Sprintf(format, n))
+		}
 	}
-	if s.unread > 0 && lost > 0 {
-		why = append(why, fmt.Sprintf("%d tasks were not looked at, because their queues are too long", s.unread))
+	because(count[urlDoubted], "messages move that may hold %d of them")
+	because(count[leaseGone], "%d are leased, and requests may be made whose messages are gone: their node leases them again when no fetch takes as long")
+	because(min(s.unread, s.unread*count[urlLost]), "%d tasks were not looked at, because their queues are too long")
+	if a.Lost = max(count[urlLost]-s.unread, 0) + count[leaseLost]; a.unreadable > 0 {
+		a.Lost = 0
+		because(a.unreadable, "%d dead letters cannot be read")
 	}
-	if a.Lost = max(lost-s.unread, 0) + leases; a.unreadable > 0 {
-		a.Lost, why = 0, append(why, fmt.Sprintf("%d dead letters cannot be read", a.unreadable))
-	}
+	all := count[urlLost] + count[leaseLost] + count[leaseGone] + count[urlDoubted]
 	if a.LostOfAll = a.Lost; all > a.Lost {
 		a.unproven("all of its open URLs are queued or under way; %d are not seen there, but %s", all-a.Lost, strings.Join(why, ", and "))
 	}
@@ -302,8 +297,10 @@ func (s *searched) verdict(how crawl.Holding) urlVerdict {
 	switch {
 	case how == crawl.HeldNowhere && s.drained.fresh:
 		return urlLost
-	case how != crawl.HeldNowhere && s.drained.outcomes:
+	case how == crawl.HeldOverdue && s.drained.outcomes:
 		return leaseLost
+	case how == crawl.HeldLeased && s.drained.outcomes:
+		return leaseGone
 	case how == crawl.HeldLeased:
 		return urlHeld
 	}
@@ -316,6 +313,7 @@ type urlVerdict int
 const (
 	urlHeld    urlVerdict = iota
 	urlLost               // nobody has it
-	leaseLost             // it is leased, and neither its message nor that of its outcome is anywhere
+	leaseGone             // it is leased, and neither its message nor that of its outcome is anywhere
+	leaseLost             // and no fetch takes as long
 	urlDoubted            // a message may have it
 )
