@@ -35,9 +35,9 @@ func (a *clusterAudit) tell(kind finding, p *place) {
 // clusterAudit is an audit on its way.
 //
 // It walks through the ledger, the fingerprints and the stored records of the job side by side, in the order of their
-// keys, and counts; it compares the counters with the rows; and it asks the frontiers for each open URL (search.go). The
-// stores are not read at one moment, so that whatever seems wrong is looked up again, and what may still be on its way
-// is no fault.
+// keys, and counts; it compares the counters with the rows; and it asks the frontiers for each open URL (search.go).
+// The stores are not read at one moment, so that whatever seems wrong is looked up again, and what may still be on its
+// way is no fault.
 type clusterAudit struct {
 	crawl.AuditReport
 	*crawl.ClusterAudit
