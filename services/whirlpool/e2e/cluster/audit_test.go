@@ -13,7 +13,7 @@ const audits = 20
 
 // An audit of a healthy crawl never says that something is lost, whenever it is asked.
 func TestNegativeControlAuditsOfARunningCrawlAccuseNobody(t *testing.T) {
-	w := serve(t)
+	w := serveSlowly(t, time.Second)
 	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_FRONTIER_HELD_TASKS=20") // so that tasks lie in the queues
 	c.startSeven()
 	c.seed()
@@ -40,14 +40,15 @@ func TestNegativeControlAuditsOfARunningCrawlAccuseNobody(t *testing.T) {
 // requests are under way. The audit names them, however many tasks are left; repair queues them again at once, and
 // nothing is missing in the end.
 func TestAuditNamesWhatWasPurged(t *testing.T) {
-	for _, prefix := range []string{"front.", "back."} {
-		t.Run(prefix+"*", func(t *testing.T) { auditPurged(t, prefix) })
+	for prefix, setting := range map[string]string{"front.": "WHIRLPOOL_FRONTIER_ACTIVE_HOSTS=5", "back.": "WHIRLPOOL_FRONTIER_HELD_TASKS=20"} {
+		t.Run(prefix+"*", func(t *testing.T) { auditPurged(t, prefix, setting) })
 	}
 }
 
-func auditPurged(t *testing.T, prefix string) {
+// auditPurged purges the queues whose names begin so; the setting has tasks wait there.
+func auditPurged(t *testing.T, prefix, setting string) {
 	w := serve(t)
-	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_FRONTIER_HELD_TASKS=20")
+	c := newCluster(t, w.Srv, w.Job(), setting)
 	c.startSeven()
 	c.seed()
 	fetcher := c.program("fetcher")
