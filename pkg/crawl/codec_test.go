@@ -25,12 +25,15 @@ func samples(t testing.TB) []crawl.Event {
 	at := time.Date(2026, 11, 21, 8, 0, 0, 123_456_789, time.UTC)
 	task := crawl.Task{Job: "j", URL: u, Kind: crawl.KindSitemap, Priority: 3, Depth: 2, Redirects: 1, Referrer: v, Attempt: 1,
 		NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "x", Lease: 9, Tracked: true, Epoch: 2, Feed: true, Paid: true, Finds: 16, HostLinks: 7}
+	before, mark := crawl.Before{Text: 5, Links: []uint64{1, 1 << 63}}, &crawl.RenderMark{Host: "a.example", Template: 9, By: 7}
 	page := crawl.Page{Task: task, Status: 200, FetchedAt: at, ContentType: "text/html", Body: "m1", Bytes: 12,
 		Digest: crawl.Digest{1, 2}, Truncated: "max-body", LinkHeaders: []string{"l"}, RobotsTags: []string{"noindex"}, Refresh: "1; url=/x", Insecure: true,
-		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}}}
+		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}},
+		Rendered: &crawl.Rendered{Digest: crawl.Digest{3}, At: at, Wall: 1e9, CPU: 2e9, Settled: "virtual", Final: v, Requests: 4, Refused: 1,
+			Missing: 2, Template: 9, Shape: "/*", Why: crawl.WhyAlways, Before: before, Links: []string{"https://c.example/"}}}
 	links := []crawl.Link{{URL: v, Rel: "nofollow", Text: "t", Tag: "a", Weight: 9}, {Raw: "mailto:x"}}
 	batch := crawl.Batch{Job: "j", Tasks: []crawl.Task{task},
-		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1, Rule: "host", Epoch: 2}}, Page: u, Again: true, Epoch: 2}
+		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1, Rule: "host", Epoch: 2}}, Page: u, Again: true, Epoch: 2, Render: mark}
 	for _, raw := range []string{"mailto:a@b.example", "mailto:a@c.example", "tel:1"} {
 		x, ok := weburl.ParseForeign(raw)
 		if !ok {
@@ -44,8 +47,11 @@ func samples(t testing.TB) []crawl.Event {
 		&crawl.Document{Page: page, Title: "t", Text: "x", Lang: "en", Charset: "utf-8", ContentType: "text/html", Canonical: "c",
 			Fields: []crawl.Field{{Name: "n", Value: "v"}}, Links: links, NoIndex: true, NoFollow: true, Cut: []string{"text"},
 			Assets: []string{"i.png"}, Unkept: "document-broken", Why: "no PDF", Requisites: crawl.LinkList{{URL: u, Tag: crawl.TagAsset}},
-			Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B", Published: at, Modified: at.Add(time.Hour)}},
-		&crawl.Links{Task: task, Links: links},
+			Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B", Published: at, Modified: at.Add(time.Hour)},
+			Candidate: &crawl.Candidate{Score: 4, Marks: []string{"thin"}, Template: 9, Shape: "/*"}},
+		&crawl.Render{Page: page, HTML: []byte{1}, Template: 9, Shape: "/*", Why: crawl.WhySample, Before: before, Round: 2,
+			Wants: []string{"https://a.example/a.js"}, Until: at},
+		&crawl.Links{Task: task, Links: links, Render: mark},
 		&crawl.Filtered{Batch: batch},
 		&crawl.Claim{Batch: batch, Share: &crawl.Share{Epoch: 3, Index: 1, Of: 2}},
 		&crawl.Fresh{Tasks: []crawl.Task{task}},

@@ -182,9 +182,6 @@ type Rendered struct {
 	Why      string        `cbor:"12,keyasint,omitempty"`
 	Before   Before        `cbor:"13,keyasint"`
 	Links    []string      `cbor:"14,keyasint,omitempty"` // that the document's own list has beside its HTML: of frames and shadow roots
-	// LinksGained and TextGained are what the render brought beyond the page as fetched: URLs, and octets of text.
-	LinksGained int `cbor:"15,keyasint,omitempty"`
-	TextGained  int `cbor:"16,keyasint,omitempty"`
 }
 
 // RenderMark travels with the links of a rendered page, so that the DUE can tell what was gained.

@@ -103,6 +103,8 @@ func (c *cluster) besideFrontier(working context.Context, stop context.CancelCau
 	w.concluded = r.concluded
 	go r.run(working)
 	go w.run(working)
+	looks := &lookWatch{looks: c.postgres.QueueLooks(), frontier: n.frontier, node: c.p.Config.Node, log: c.p.Log}
+	go looks.run(working)
 }
 
 // ringOf is a ownership as the frontier sees it.

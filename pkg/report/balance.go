@@ -2,8 +2,10 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -34,10 +36,24 @@ func (a *clusterAudit) look(ctx context.Context) (l look, err error) {
 	mine := l.tallies[a.job]
 	mine.open += a.uncounted
 	l.tallies[a.job] = mine
-	if l.pipeline, err = a.j.depths(ctx); err == nil && l.pipeline.unreachable() != "" {
-		a.away = l.pipeline.unreachable()
+	if l.pipeline, err = a.j.depths(ctx); err == nil {
+		a.noteUnreachable(l.pipeline)
 	}
 	return l, err
+}
+
+// noteUnreachable notes which nodes' brokers did not answer.
+func (a *clusterAudit) noteUnreachable(p *Pipeline) {
+	if names := p.unreachable(); names != "" {
+		a.away = names
+	}
+}
+
+// noteAway notes which nodes' brokers did not answer, of an error that says so.
+func (a *clusterAudit) noteAway(err error) {
+	if away := new(awayError); errors.As(err, &away) {
+		a.away = strings.Join(away.nodes, ", ")
+	}
 }
 
 // open is how many URLs of all jobs are open.
@@ -61,8 +77,9 @@ const (
 	lookEvery = 200 * time.Millisecond
 )
 
-// balance compares the open URLs of all jobs with the tasks that wait and the messages under way. A broker does not
-// count by jobs, and an audit does not take messages out of queues to read them.
+// balance compares the open URLs of all jobs with the tasks that wait and the messages under way, and asks the
+// frontiers for those of this job. A broker does not count by jobs, and its figures prove a loss at most: a copy of one
+// task may stand for another that is gone.
 func (a *clusterAudit) balance(ctx context.Context) error {
 	last, err := a.look(ctx)
 	if err != nil {
@@ -82,9 +99,18 @@ func (a *clusterAudit) balance(ctx context.Context) error {
 	}
 	p := last.pipeline
 	a.OpenOfAll, a.Queued, a.InFlight = last.open(), p.Frontier.Tasks(), p.in(crawl.TopicFetch, crawl.TopicOutcome, crawl.TopicFrontierIn)
-	a.settle(last, still, least-a.buriedOfAll)
+	var found *searched
+	if last.tallies[a.job].open > 0 && a.away == "" && !last.moves() {
+		if found, err = a.search(ctx); err != nil {
+			return err
+		}
+	}
+	a.settle(last, still, least-a.buriedOfAll, found)
 	return nil
 }
+
+// moves reports whether the owner of some URLs is not certain.
+func (l look) moves() bool { return l.pipeline.Ring != nil && l.pipeline.Ring.Moving > 0 }
 
 // shortage is by how much the open URLs exceed what could hold them; never more than 0 while fresh tasks are on their
 // way, whose messages hold many.
@@ -96,34 +122,34 @@ func (l look) shortage() int64 {
 	return l.open() - p.Frontier.Tasks() - p.in(crawl.TopicFetch, crawl.TopicOutcome)
 }
 
-// settle draws the conclusion: short URLs of all jobs are in no queue and no message.
-func (a *clusterAudit) settle(l look, still bool, short int64) {
-	mine, away := l.tallies[a.job].open, a.away
+// settle draws the conclusion: found is what the frontiers said; by the figures, short URLs of all jobs are in no queue
+// and no message.
+func (a *clusterAudit) settle(l look, still bool, short int64, found *searched) {
+	mine := l.tallies[a.job].open
 	switch {
-	case away != "":
+	case a.away != "":
 		a.unproven("its %d open URLs are queued or under way, and no links are lost; the brokers of some nodes do not answer, and what waits there is "+
-			"not known: %s", mine, away)
+			"not known: %s", mine, a.away)
 	case mine == 0: // whatever is in the queues, this job lacks nothing
-	case l.pipeline.Ring != nil && l.pipeline.Ring.Moving > 0:
+	case l.moves():
 		a.unproven("its %d open URLs are queued or under way; %d virtual nodes are on their way, whose open URLs are being read from the ledger", mine,
 			l.pipeline.Ring.Moving)
-	case l.pipeline.Ring != nil && short < 0 && still:
-		a.unproven("all of its %d open URLs are queued; %d tasks more than the open URLs of all jobs are, copies that other nodes left or that outlived "+
-			"a crash, so that one may hide that another is not there", mine, -short)
-	case short <= 0 && !still:
-		a.unproven("all of its %d open URLs are queued or under way; there is no sign that one is not, but messages move: "+
-			"`whirlpool pause` stops them", mine)
-	case short <= 0:
-	case !still:
-		a.unproven("all of its %d open URLs are queued or under way; %d of all jobs' are not seen there, but messages move: "+
-			"`whirlpool pause` stops them", mine, short)
+	case found.silent == "":
+		a.judgeSearch(found)
+		if still && a.unreadable == 0 && mine < l.open() {
+			a.LostOfAll = max(a.LostOfAll, short)
+		}
+	case short <= 0 || !still:
+		a.unproven("its %d open URLs are queued or under way: %s", mine, found.silent)
 	case a.unreadable > 0:
 		a.unproven("all of its %d open URLs are queued or under way; %d of all jobs' are not seen there, but %d dead letters "+
 			"cannot be read", mine, short, a.unreadable)
 	case mine == l.open():
 		a.Lost, a.LostOfAll = short, short
+		a.byCount = true
 	default: // at least those for which there would be no room if all tasks were of this job
 		a.Lost, a.LostOfAll = max(0, short-(l.open()-mine)), short
+		a.byCount = true
 	}
 }
 
@@ -173,7 +199,7 @@ func (a *clusterAudit) judge() {
 		a.unproven("the records of %d fingerprints are stored; they may be on their way", a.OnTheWay)
 	}
 	a.doubtPages()
-	if a.LostOfAll > 0 {
+	if a.LostOfAll > a.Lost || a.byCount {
 		for _, u := range a.Examples["open"] {
 			a.Example("open, the lost among them", u)
 		}

@@ -23,6 +23,7 @@ const (
 	badRecord                 // its record is damaged, or another URL's
 	orphan                    // it is a copy of an original that is in no store
 	stray                     // its URL is not claimed
+	nowhere                   // it is open, and in no queue and no message
 )
 
 func (a *clusterAudit) tell(kind finding, p *place) {
@@ -34,9 +35,9 @@ func (a *clusterAudit) tell(kind finding, p *place) {
 // clusterAudit is an audit on its way.
 //
 // It walks through the ledger, the fingerprints and the stored records of the job side by side, in the order of their
-// keys, and counts; it compares the counters with the rows; and it compares the number of open URLs with what waits in
-// the frontier's queues, whose messages it cannot read without taking them. The stores are not read at one moment, so
-// that whatever seems wrong is looked up again, and what may still be on its way is no fault.
+// keys, and counts; it compares the counters with the rows; and it asks the frontiers for each open URL (search.go).
+// The stores are not read at one moment, so that whatever seems wrong is looked up again, and what may still be on its
+// way is no fault.
 type clusterAudit struct {
 	crawl.AuditReport
 	*crawl.ClusterAudit
@@ -48,6 +49,7 @@ type clusterAudit struct {
 	away        string              // nodes whose brokers did not answer, at any look
 	uncounted   int64               // open URLs of the job that its counters do not know of
 	fresh       int64               // of Vanished, those that were fetched a moment ago
+	byCount     bool                // Lost follows from figures: nobody knows which
 	// found is called with every URL that a repair has to handle; nil: no repair.
 	found func(kind finding, p *place)
 }
@@ -69,7 +71,10 @@ func (a *clusterAudit) run(ctx context.Context) (*crawl.AuditReport, error) {
 	if err == nil {
 		before, err = a.look(ctx)
 	}
-	for _, step := range []func(context.Context) error{a.readLetters, a.join, a.balance, a.countWaiting} {
+	if err == nil {
+		err = a.readLetters(ctx, before.pipeline.DeadLetters)
+	}
+	for _, step := range []func(context.Context) error{a.join, a.balance, a.countWaiting} {
 		if err == nil {
 			err = step(ctx)
 		}
@@ -85,13 +90,15 @@ func (a *clusterAudit) run(ctx context.Context) (*crawl.AuditReport, error) {
 	return &a.AuditReport, nil
 }
 
-// readLetters counts the dead letters and notes the job's URLs in them.
-func (a *clusterAudit) readLetters(ctx context.Context) error {
+// readLetters counts the dead letters and notes the job's URLs in them. Of as many as there were some may not be seen:
+// there are too many, or somebody else reads them at the moment.
+func (a *clusterAudit) readLetters(ctx context.Context, there int64) error {
 	letters, err := a.j.dead(ctx, maxLetters)
-	if partial(err) != nil {
+	if a.noteAway(err); partial(err) != nil {
 		return err
 	}
-	a.DeadLetters = int64(len(letters))
+	a.DeadLetters = max(int64(len(letters)), there)
+	a.unreadable = a.DeadLetters - int64(len(letters))
 	urls := map[crawl.JobID]map[weburl.Key]bool{a.job: a.dead}
 	for _, l := range letters {
 		if l.Message.Event == nil {

@@ -33,7 +33,7 @@ type ClusterStores struct {
 
 // Repair puts right what an audit of the job finds: pages that were lost are fetched again, URLs that were lost are
 // queued again, records that are damaged are set aside, counters are counted again. It may be interrupted and run
-// again. It does nothing while messages move: what seems lost may be on its way.
+// again. While messages move it does no more than queue lost URLs: what else seems lost may be on its way.
 func (j *ClusterJob) Repair(ctx context.Context, to ClusterStores) (out crawl.RepairReport, err error) {
 	var found []finding
 	var places []*place
@@ -44,16 +44,28 @@ func (j *ClusterJob) Repair(ctx context.Context, to ClusterStores) (out crawl.Re
 		return out, err
 	}
 	out.Left = leftOver(r)
-	if len(r.Faults) == 0 || len(out.Left) > 0 {
+	if len(r.Faults) == 0 {
 		return out, nil
 	}
-	m := mender{ClusterStores: to, job: j.Info.ID, out: &out, again: map[weburl.Key]bool{}}
+	m := mender{ClusterStores: to, job: j.Info.ID, out: &out, again: map[weburl.Key]bool{},
+		lost: map[weburl.Key]bool{}}
+	if len(out.Left) > 0 { // what the frontiers do not hold is lost, whatever moves: it is queued again all the same
+		for i, p := range places {
+			if found[i] == nowhere {
+				m.lost[p.key] = true
+			}
+		}
+		if onlyLost(r, a) {
+			out.Left = nil
+		}
+		return out, m.requeue(ctx, false)
+	}
 	for i, p := range places {
 		if err := m.mend(ctx, found[i], p); err != nil {
 			return out, fmt.Errorf("repair %s: %w", p.name(), err)
 		}
 	}
-	if err := m.requeue(ctx, r.Lost+r.Cluster.LostOfAll > 0); err != nil {
+	if err := m.requeue(ctx, a.byCount || r.Cluster.LostOfAll > r.Lost); err != nil {
 		return out, fmt.Errorf("repair job %s: %w", m.job, err)
 	}
 	if r.TallyOff > 0 {
@@ -63,6 +75,11 @@ func (j *ClusterJob) Repair(ctx context.Context, to ClusterStores) (out crawl.Re
 		out.Counters = r.TallyOff
 	}
 	return out, nil
+}
+
+// onlyLost reports whether nothing is wrong but that URLs are lost which are known.
+func onlyLost(r *crawl.AuditReport, a *clusterAudit) bool {
+	return len(r.Faults) == 1 && r.Lost > 0 && !a.byCount && r.Lost == r.Cluster.LostOfAll
 }
 
 // leftOver says what a repair cannot put right, or not now.
@@ -83,10 +100,15 @@ type mender struct {
 	job   crawl.JobID
 	out   *crawl.RepairReport
 	again map[weburl.Key]bool // pages to be fetched again
+	lost  map[weburl.Key]bool // open URLs to be queued again
 }
 
 // mend does about one page what its finding asks for, but for queueing it.
 func (m *mender) mend(ctx context.Context, kind finding, p *place) error {
+	if kind == nowhere {
+		m.lost[p.key] = true
+		return nil
+	}
 	m.again[p.key] = true
 	switch kind {
 	case badRecord:
@@ -134,9 +156,9 @@ func (m *mender) claim(ctx context.Context, p *place) error {
 // perMessage is how many tasks travel in one message.
 const perMessage = 200
 
-// requeue opens the pages that are to be fetched again, and queues them, and with them all that is open where URLs are
-// lost: what is queued already is dropped when its turn comes.
-func (m *mender) requeue(ctx context.Context, lost bool) error {
+// requeue opens the pages that are to be fetched again, and queues them and what is lost; all that is open where nobody
+// knows what is lost: what is queued already is dropped when its turn comes.
+func (m *mender) requeue(ctx context.Context, all bool) error {
 	keys := make([]weburl.Key, 0, len(m.again))
 	for k := range m.again {
 		keys = append(keys, k)
@@ -146,7 +168,7 @@ func (m *mender) requeue(ctx context.Context, lost bool) error {
 			return err
 		}
 	}
-	if len(keys) == 0 && !lost {
+	if len(keys)+len(m.lost) == 0 && !all {
 		return nil
 	}
 	var tasks []crawl.Task
@@ -160,7 +182,7 @@ func (m *mender) requeue(ctx context.Context, lost bool) error {
 		return err
 	}
 	err := m.Ledger.Open(ctx, func(weburl.URL) bool { return true }, func(t crawl.Task) error {
-		if t.Job != m.job || !lost && !m.again[t.URL.Key()] {
+		if k := t.URL.Key(); t.Job != m.job || !all && !m.again[k] && !m.lost[k] {
 			return nil
 		}
 		if tasks = append(tasks, t); len(tasks) < perMessage {

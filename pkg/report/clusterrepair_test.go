@@ -117,7 +117,7 @@ func TestRepairDoesWhatEachFindingAsksFor(t *testing.T) {
 		"a counter":                   {func(f *fakeCluster) { f.off[fakeJob] = 1 }, []string{"count one"}, ""},
 		"messages move": {func(f *fakeCluster) {
 			f.damaged = map[weburl.Key]bool{key: true}
-			f.queue(bus.Depth{Queue: crawl.TopicParse, Ready: 1})
+			f.queue(bus.Depth{Queue: crawl.TopicParse, Ready: 1}, bus.Depth{Queue: "back.7", Ready: 1})
 		}, nil, "whirlpool pause --cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {

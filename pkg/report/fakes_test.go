@@ -28,7 +28,9 @@ type fakeCluster struct {
 	broken    bool  // the walks are out of order
 	uncounted error // of the page store when it is to count
 
-	ring func(context.Context) (*Ring, error)
+	ring  func(context.Context) (*Ring, error)
+	looks fakeLooks
+	view  *Cluster // that open returned
 }
 
 const (
@@ -101,13 +103,14 @@ func (f *fakeCluster) queue(ds ...bus.Depth) { f.depths = func() []bus.Depth { r
 func (f *fakeCluster) open(t testing.TB) *Cluster {
 	t.Helper()
 	c, err := NewCluster(ClusterSources{Name: "fake", Jobs: fakeJobs{f}, Ledger: fakeLedger{f}, Fingerprints: fakePrints{f}, Hosts: fakeHosts{},
-		Robots: fakeHosts{}, Attempts: fakeHosts{}, Broker: fakeBroker{f}, Ring: f.ring, Following: f, Unkept: fakeUnkept{f},
+		Robots: fakeHosts{}, Attempts: fakeHosts{}, Broker: fakeBroker{f}, Ring: f.ring, Following: f, Unkept: fakeUnkept{f}, Looks: f,
 		Records: func(crawl.JobID) Records { return fakeRecords{f} }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.now = func() time.Time { return fakeNow }
 	c.pause = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	f.view = c
 	return c
 }
 

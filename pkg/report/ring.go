@@ -75,15 +75,34 @@ func (s survey) ask(ctx context.Context, what string, f func(ctx context.Context
 		})
 	}
 	wg.Wait()
-	failed := slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	failed := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	switch {
 	case len(failed) == 0:
 		return nil
 	case ctx.Err() != nil, len(failed) == len(s.nodes):
 		return fmt.Errorf("%s of the cluster: %w", what, errors.Join(failed...))
 	}
-	return fmt.Errorf("%s of some nodes: %w: %w", what, ErrUnreachable, errors.Join(failed...))
+	away := &awayError{what: what, errs: failed}
+	for i, n := range s.nodes {
+		if errs[i] != nil {
+			away.nodes = append(away.nodes, n.Name)
+		}
+	}
+	return away
 }
+
+// awayError says that the brokers of some nodes do not answer. It is an ErrUnreachable.
+type awayError struct {
+	what  string
+	nodes []string
+	errs  []error
+}
+
+func (e *awayError) Error() string {
+	return fmt.Sprintf("%s of some nodes: %v: %v", e.what, ErrUnreachable, errors.Join(e.errs...))
+}
+
+func (e *awayError) Unwrap() []error { return append([]error{ErrUnreachable}, e.errs...) }
 
 // partial is err unless it says only that some nodes do not answer.
 func partial(err error) error {

@@ -165,12 +165,18 @@ func (q *Queues) run(ctx context.Context) {
 		case <-tick.C:
 		}
 		for _, p := range q.pulls {
-			if err := p.renew(renewAfter); err != nil && ctx.Err() == nil {
+			if err := q.renew(p); err != nil && ctx.Err() == nil {
 				q.v.cfg.Log.Error("tasks that wait for long could not be renewed: the frontier starts again", "error", err)
 				_ = p.ch.Close() // voids the receipts, which every later call says
 			}
 		}
 	}
+}
+
+func (q *Queues) renew(p *puller) error {
+	q.looking.Lock()
+	defer q.looking.Unlock()
+	return p.renew(renewAfter)
 }
 
 // renew gives back, and pulls again, all tasks of the queues that have one pulled so long ago.

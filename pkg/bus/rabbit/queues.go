@@ -30,6 +30,7 @@ type Queues struct {
 	session  *session
 	pulls    [pullChannels]*puller
 	receipts atomic.Uint64
+	looking  sync.Mutex // held by who looks into a queue, and by who renews
 
 	mu      sync.Mutex
 	made    map[string]bool // queues that are known to exist

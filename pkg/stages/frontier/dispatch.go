@@ -21,6 +21,7 @@ func (dp *dispatcher) until(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	defer dp.addresses.running.Wait()
+	defer dp.looks.running.Wait()
 	for ctx.Err() == nil {
 		now := time.Now()
 		busy, err := dp.step(ctx, now)
@@ -56,7 +57,7 @@ func (dp *dispatcher) sayWhy(err error) {
 // step does one round. It reports whether it did anything.
 func (dp *dispatcher) step(ctx context.Context, now time.Time) (busy bool, err error) {
 	for _, act := range []func(context.Context, time.Time) (bool, error){
-		dp.spendTime, dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.nextLevel, dp.draw, dp.probe,
+		dp.spendTime, dp.beginLook, dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.nextLevel, dp.draw, dp.probe,
 	} {
 		did, err := act(ctx, now)
 		busy = busy || did

@@ -48,5 +48,6 @@
 //	placeKeeper pages that keep their places in a budget; noPlaces where no store keeps them
 //	doubted     URLs that may be queued twice
 //	gather      outcomes that share the commits of the stores
+//	looks       what the frontier holds, for audits
 //	dispatcher  what Run alone uses: the outbox, and tasks on their way between queues
 package frontier

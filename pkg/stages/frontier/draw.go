@@ -27,7 +27,7 @@ func (dp *dispatcher) draw(ctx context.Context, now time.Time) (bool, error) {
 		return false, nil
 	}
 	if len(batch) == 0 {
-		if front == nil {
+		if front == nil || dp.looks.in(front.queue(priority)) {
 			return false, nil
 		}
 		var err error
@@ -81,7 +81,7 @@ func (dp *dispatcher) pullFront(ctx context.Context, front *jobFronts, priority 
 	dp.mu.Lock()
 	name, counted := front.queue(priority), front.lengths[priority]
 	dp.mu.Unlock()
-	ds, err := dp.deps.Queues.Pull(ctx, name, dp.cfg.Batch)
+	ds, err := dp.pull(ctx, name, dp.cfg.Batch)
 	if err != nil {
 		return nil, fmt.Errorf("frontier: draw from front queue %s: %w", name, err)
 	}

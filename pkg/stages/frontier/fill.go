@@ -16,6 +16,9 @@ func (dp *dispatcher) fill(ctx context.Context, h *host) (*jobState, error) {
 	dp.turn(h)
 	dp.mu.Unlock()
 	for len(h.buf) == 0 && h.backlog > 0 {
+		if dp.looks.in(h.queue) {
+			return nil, errLooked
+		}
 		if err := dp.pullBack(ctx, h); err != nil {
 			return nil, err
 		}
@@ -31,7 +34,7 @@ func (dp *dispatcher) pullBack(ctx context.Context, h *host) error {
 	dp.mu.Lock()
 	n := min(max((dp.cfg.MaxHeld-dp.stock.held)/max(len(dp.hosts.active), 1), 1), hostBuffer)
 	dp.mu.Unlock()
-	ds, err := dp.deps.Queues.Pull(ctx, h.queue, n)
+	ds, err := dp.pull(ctx, h.queue, n)
 	if err != nil {
 		return fmt.Errorf("frontier: back queue of host %s: %w", h.rec.Key, err)
 	}

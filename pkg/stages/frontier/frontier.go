@@ -60,6 +60,7 @@ type Frontier struct {
 	places  placeKeeper // of pages that are taken back
 	doubted doubted     // URLs that may be queued twice
 	gather  gather      // of outcomes
+	looks   looks       // into the queues, for audits
 
 	storing  sync.Mutex  // held while records of hosts that left the workbench are stored
 	unproven atomic.Bool // queues were filled since the last probe
@@ -107,6 +108,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	f.duties, f.links, f.places = newDuties(deps.Ring), newLinks(deps.Following), newPlaceKeeper(f, deps.Places)
 	f.bench, f.jobs = newWorkbench(cfg.Window), newJobs()
 	f.guests = newGuests()
+	f.looks.turn.L = &f.looks.mu
 	f.hosts = newHosts(&f.jobs, &f.guests)
 	f.stock = stock{later: map[int]*laterQueue{}, levels: levels{}, log: deps.Log}
 	f.leases = newLeases(deps.Ring != nil || deps.Following != nil)

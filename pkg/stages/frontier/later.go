@@ -109,7 +109,7 @@ func (dp *dispatcher) releaseFrom(ctx context.Context, number int, now time.Time
 		case count == 0 && !more:
 			return nil
 		case head == nil:
-			ds, err := dp.deps.Queues.Pull(ctx, laterName(number), 1)
+			ds, err := dp.pull(ctx, laterName(number), 1)
 			if err != nil {
 				return fmt.Errorf("frontier: retries: %w", err)
 			}

@@ -93,7 +93,9 @@ func (dp *dispatcher) decideAll(ctx context.Context, hosts []*host, now time.Tim
 	for _, h := range hosts {
 		js, err := dp.fill(ctx, h)
 		if err != nil {
-			errs = append(errs, err)
+			if !errors.Is(err, errLooked) {
+				errs = append(errs, err)
+			}
 			dp.undo([]choice{{host: h}}, now)
 			continue
 		}

@@ -177,7 +177,7 @@ func (dp *dispatcher) levelEnded(ctx context.Context, job crawl.JobID) (bool, er
 
 // release moves a batch of a level's tasks to the front queues.
 func (dp *dispatcher) release(ctx context.Context, job crawl.JobID, depth int) error {
-	ds, err := dp.deps.Queues.Pull(ctx, levelName(job, depth), dp.cfg.Batch)
+	ds, err := dp.pull(ctx, levelName(job, depth), dp.cfg.Batch)
 	if err != nil {
 		return fmt.Errorf("frontier: level %d of job %s: %w", depth, job, err)
 	}
@@ -222,7 +222,7 @@ func (dp *dispatcher) recoverLevel(ctx context.Context, name string, q *crawl.Qu
 		return nil
 	}
 	for {
-		ds, err := dp.deps.Queues.Pull(ctx, name, dp.cfg.Batch)
+		ds, err := dp.pull(ctx, name, dp.cfg.Batch)
 		if err != nil {
 			return fmt.Errorf("frontier: queue %s: %w", name, err)
 		}

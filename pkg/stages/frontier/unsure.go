@@ -19,7 +19,11 @@ const unsureEvery = 5 * time.Second
 // push stores tasks in queues. It marks their content as uncertain first, so that probe draws from them again.
 func (f *Frontier) push(ctx context.Context, items []crawl.Queued) error {
 	f.unproven.Store(true)
-	return f.deps.Queues.Push(ctx, items...)
+	err := f.deps.Queues.Push(ctx, items...)
+	if err == nil {
+		f.looks.pushed(items)
+	}
+	return err
 }
 
 // probe looks for tasks that were not counted, where nothing else is left to do and queues were filled since it last
@@ -48,8 +52,8 @@ func (dp *dispatcher) probeBacks(ctx context.Context) error {
 		return err
 	}
 	for _, name := range dp.stock.backs.free {
-		ds, err := dp.deps.Queues.Pull(ctx, name, dp.cfg.Batch)
-		for ; err == nil && len(ds) > 0; ds, err = dp.deps.Queues.Pull(ctx, name, dp.cfg.Batch) {
+		ds, err := dp.pull(ctx, name, dp.cfg.Batch)
+		for ; err == nil && len(ds) > 0; ds, err = dp.pull(ctx, name, dp.cfg.Batch) {
 			dp.mu.Lock()
 			dp.stock.queued += int64(len(ds))
 			dp.mu.Unlock()

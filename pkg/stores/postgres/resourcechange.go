@@ -115,8 +115,8 @@ func (c *resourceChange) destroy(ctx context.Context, digest []byte) error {
 }
 
 const (
-	holdSQL    = `UPDATE resource_bodies SET refs = refs + 1 WHERE digest = $1`
-	addBodySQL = `INSERT INTO resource_bodies AS b (digest, refs, octets, body) VALUES ($1, 1, $2, $3)
+	holdBodySQL = `UPDATE resource_bodies SET refs = refs + 1 WHERE digest = $1`
+	addBodySQL  = `INSERT INTO resource_bodies AS b (digest, refs, octets, body) VALUES ($1, 1, $2, $3)
 		ON CONFLICT (digest) DO UPDATE SET refs = b.refs + 1 RETURNING xmax = 0`
 )
 
@@ -128,7 +128,7 @@ func (c *resourceChange) hold(ctx context.Context, digest, packed []byte) error 
 	if digest == nil {
 		return nil
 	}
-	tag, err := c.tx.Exec(ctx, holdSQL, digest)
+	tag, err := c.tx.Exec(ctx, holdBodySQL, digest)
 	if err != nil || tag.RowsAffected() > 0 {
 		return err
 	}

@@ -33,6 +33,8 @@ var enums = map[string][]string{
 	"order":                       {"priority", "breadth"},
 	"politeness.preset":           {"", "mercator"},
 	"assets.scope":                {"", "any", "job"},
+	"render.mode":                 {"", "never", "auto", "always"},
+	"render.rules.mode":           {"never", "auto", "always"},
 	"cookies":                     {"", "on", "off"},
 	"network.ip":                  {"", "4", "6"},
 	"lifecycle.on_limit":          {"", "stop"},
