@@ -40,6 +40,8 @@ func fullRecord(tb testing.TB) *crawl.Record {
 			{Name: "tags", Value: []any{"x", 1.0, nil}},
 		},
 		Similarity: "near", DuplicateOf: mustURL(tb, "https://example.org/original"), Truncated: "max-body", Insecure: true,
+		Rendered: &crawl.RenderedPart{Digest: crawl.Digest{7}, At: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), Wall: 600 * time.Millisecond,
+			CPU: 350 * time.Millisecond, Settled: "virtual", Final: mustURL(tb, "https://example.org/#!"), Links: 148, Text: 9_100},
 		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}},
 		Cut:     []string{"links", "text"},
 		Extracted: crawl.Extracted{Markdown: "# A\n\n- b", Structured: `{"jsonld":[{"@type":"Article","n":1.50}]}`, Author: "Ann \"A\" Bee",

@@ -131,6 +131,12 @@ func nested(k *Key) string {
 		return selected(parts, k)
 	case parts[0] == "lifecycle" && len(parts) == 3:
 		return parts[0] + ":\n  " + parts[1] + ":\n    " + k.example()
+	case strings.HasPrefix(k.Path, "render.rules."):
+		mode := "\n      mode: auto"
+		if k.Name == "mode" {
+			mode = ""
+		}
+		return "render:\n  rules:\n    - " + k.example() + mode
 	case parts[0] != "rules":
 		return parts[0] + ":\n  " + k.example()
 	case len(parts) == 2:
