@@ -93,11 +93,17 @@ type reader struct {
 
 // element is one that is watched until it ends.
 type element struct {
-	tag   string
-	depth int // of elements of that name inside, itself included; 0: none is watched
-	text  int // octets of text in it
-	inner int // elements in it
+	tag   htmlscan.Tag
+	name  string // tells those apart that have no tag of their own
+	depth int    // of elements of that name inside, itself included; 0: none is watched
+	text  int    // octets of text in it
+	inner int    // elements in it
 	mount bool
+}
+
+// is reports whether the tag that was just read is one of the element's name.
+func (e *element) is(s *htmlscan.Scanner) bool {
+	return s.Tag() == e.tag && (e.tag != htmlscan.Other || strings.EqualFold(string(s.Name()), e.name))
 }
 
 func (r *reader) read(body []byte) {
@@ -119,49 +125,51 @@ func (r *reader) read(body []byte) {
 				r.open.text += len(bytes.TrimSpace(text))
 			}
 		case htmlscan.StartTag:
-			name := lower(s.Name())
-			inScript = name == "script"
-			inNoscript = name == "noscript" || inNoscript && name != "body"
-			if inNoscript && name == "meta" && attr(&s, "http-equiv") == "refresh" {
+			tag := s.Tag()
+			inScript = tag == htmlscan.Script
+			inNoscript = tag == htmlscan.Noscript || inNoscript && tag != htmlscan.Body
+			if inNoscript && tag == htmlscan.Meta && attr(&s, "http-equiv") == "refresh" {
 				r.noscript = true
 			}
-			r.start(&s, name)
+			r.start(&s)
 		case htmlscan.EndTag:
-			name := lower(s.Name())
 			inScript = false
-			inNoscript = inNoscript && name != "noscript"
-			r.end(name)
+			inNoscript = inNoscript && s.Tag() != htmlscan.Noscript
+			r.end(&s)
 		}
 	}
 }
 
 // start reads a start tag.
-func (r *reader) start(s *htmlscan.Scanner, name string) {
-	switch name {
-	case "script":
+func (r *reader) start(s *htmlscan.Scanner) {
+	switch s.Tag() {
+	case htmlscan.Script:
 		r.script(s)
-	case "meta":
+	case htmlscan.Meta:
 		if attr(s, "name") == "fragment" && attr(s, "content") == "!" {
 			r.hashBang = true
 		}
-	case "a":
-		r.hashBang = r.hashBang || strings.HasPrefix(attr(s, "href"), "#!")
+	case htmlscan.A:
+		r.hashBang = r.hashBang || startsWith(s, "href", "#!")
 	}
 	if o := &r.open; o.depth > 0 {
-		if o.inner++; name == o.tag && !s.SelfClosing() {
+		if o.inner++; o.is(s) && !s.SelfClosing() {
 			o.depth++
 		}
 		return
 	}
-	if mount := isMount(s, name); mount || isHolder(s, name) {
-		r.open = element{tag: name, depth: 1, mount: mount}
+	if s.Tag() != htmlscan.Other && s.Attrs() == 0 {
+		return // most elements
+	}
+	if mount := isMount(s); mount || isHolder(s) {
+		r.open = element{tag: s.Tag(), name: string(s.Name()), depth: 1, mount: mount}
 	}
 }
 
 // end reads an end tag.
-func (r *reader) end(name string) {
+func (r *reader) end(s *htmlscan.Scanner) {
 	o := &r.open
-	if o.depth == 0 || name != o.tag {
+	if o.depth == 0 || !o.is(s) {
 		return
 	}
 	if o.depth--; o.depth > 0 {

@@ -1,6 +1,7 @@
 package marks
 
 import (
+	"bytes"
 	"net/url"
 	"slices"
 	"strings"
@@ -20,37 +21,43 @@ var mounts = map[string]bool{"root": true, "app": true, "__next": true, "__nuxt"
 	"elm": true, "react-app": true, "vue-app": true, "page-root": true, "app-container": true}
 
 // isMount reports whether an application may fill the element.
-func isMount(s *htmlscan.Scanner, name string) bool {
-	if mounts[strings.ToLower(attr(s, "id"))] {
-		return true
+func isMount(s *htmlscan.Scanner) bool {
+	for i := range s.Attrs() {
+		switch n, v := s.Attr(i); string(n) {
+		case "id":
+			if len(v) < 20 && mounts[strings.ToLower(string(v))] {
+				return true
+			}
+		case "data-reactroot", "ng-version", "ng-app", "data-ng-app", "ng-view", "ui-view", "v-cloak", "data-v-app",
+			"data-sveltekit-preload-data", "x-data":
+			return true
+		}
 	}
-	if strings.Contains(name, "-") && strings.HasSuffix(name, "-root") || strings.HasSuffix(name, "-app") {
-		return true
+	return s.Tag() == htmlscan.Other && (hasEnd(s.Name(), "-root") || hasEnd(s.Name(), "-app"))
+}
+
+// hasEnd reports whether a name ends so, without regard to case.
+func hasEnd(name []byte, end string) bool {
+	return len(name) > len(end) && strings.EqualFold(string(name[len(name)-len(end):]), end)
+}
+
+// isHolder reports whether an element with an id or a hook for scripts is one that a script may fill.
+func isHolder(s *htmlscan.Scanner) bool {
+	switch s.Tag() {
+	case htmlscan.Div, htmlscan.Ul, htmlscan.Ol, htmlscan.Nav, htmlscan.Main, htmlscan.Section, htmlscan.Tbody, htmlscan.Table,
+		htmlscan.Article, htmlscan.Aside, htmlscan.Dl:
+	default:
+		return s.Tag() == htmlscan.Other && bytes.IndexByte(s.Name(), '-') > 0 // a custom element
 	}
 	for i := range s.Attrs() {
-		switch n, _ := s.Attr(i); string(n) {
-		case "data-reactroot", "ng-version", "ng-app", "data-ng-app", "ng-view", "ui-view", "v-cloak", "data-v-app", "data-sveltekit-preload-data", "x-data":
+		if n, _ := s.Attr(i); string(n) == "id" || bytes.HasPrefix(n, dataPrefix) || bytes.HasPrefix(n, hxPrefix) {
 			return true
 		}
 	}
 	return false
 }
 
-// isHolder reports whether an element with an id or a hook for scripts is one that a script may fill.
-func isHolder(s *htmlscan.Scanner, name string) bool {
-	switch name {
-	case "div", "ul", "ol", "nav", "main", "section", "tbody", "table", "article", "aside", "dl", "span":
-	default:
-		return strings.Contains(name, "-") // a custom element
-	}
-	for i := range s.Attrs() {
-		n, _ := s.Attr(i)
-		if a := string(n); a == "id" || strings.HasPrefix(a, "data-") || strings.HasPrefix(a, "hx-") {
-			return true
-		}
-	}
-	return false
-}
+var dataPrefix, hxPrefix = []byte("data-"), []byte("hx-")
 
 // isFramework reports whether a script's URL names a framework, or has the form that bundlers give.
 func isFramework(src string) bool {
@@ -193,4 +200,12 @@ func attr(s *htmlscan.Scanner, name string) string {
 	return ""
 }
 
-func lower(name []byte) string { return strings.ToLower(string(name)) }
+// startsWith reports whether the value of an attribute starts so.
+func startsWith(s *htmlscan.Scanner, name, start string) bool {
+	for i := range s.Attrs() {
+		if n, v := s.Attr(i); string(n) == name {
+			return strings.HasPrefix(string(v), start)
+		}
+	}
+	return false
+}
