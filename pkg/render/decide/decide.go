@@ -92,7 +92,7 @@ func Ask(t *crawl.RenderTemplate, by uint64, why string, now time.Time) (a Answe
 	if why == crawl.WhySample && t.Sent >= Samples {
 		return Leave, false
 	}
-	if underWay(t, now) >= Flight {
+	if n := underWay(t, now); n >= Flight || n > 0 && t.Evidence+float64(n)*none <= stops { // those may be enough
 		return Wait, false
 	}
 	return begin(t, by, why, now)

@@ -106,6 +106,7 @@ func TestAnswers(t *testing.T) {
 		"samples are few":               {crawl.RenderTemplate{State: decide.Sampling, Sent: decide.Samples}, 1, crawl.WhySample, now, decide.Leave},
 		"others are being tried":        {crawl.RenderTemplate{Asked: asked(now, 2, 3, 4)}, 1, crawl.WhyCandidate, now, decide.Wait},
 		"others were lost":              {crawl.RenderTemplate{Asked: asked(now, 2, 3, 4)}, 1, crawl.WhyCandidate, now.Add(time.Hour), decide.Render},
+		"one more may be enough":        {crawl.RenderTemplate{Evidence: -2.9, Asked: asked(now, 2)}, 1, crawl.WhyCandidate, now, decide.Wait},
 		"the same page asks once again": {crawl.RenderTemplate{State: decide.Stop, Since: now, Asked: asked(now, 1)}, 1, crawl.WhyCandidate, now, decide.Render},
 	} {
 		if got, _ := decide.Ask(&c.t, c.by, c.why, c.now); got != c.want {
