@@ -22,6 +22,9 @@ const (
 	stuckFor = 3
 	// onTheWay is what a message takes at most, while other jobs keep the pipeline busy.
 	onTheWay = 2 * time.Minute
+	// renderedFor is what a page may take at most that is rendered: it waits for a browser, and for what its scripts ask
+	// for.
+	renderedFor = 30 * time.Minute
 	// firstPause and longestPause bound the pauses between two looks at pages that do not come to their end.
 	firstPause, longestPause = 4 * time.Second, 10 * time.Minute
 )
@@ -67,7 +70,7 @@ func (w *jobWatch) alone(ctx context.Context, j crawl.JobInfo, s *standstill) (b
 			return err == nil, err
 		}
 		s.later(firstPause)
-		if began = began.Add(-onTheWay); s.since.After(began) {
+		if began = began.Add(-longestWay(j.Job, onTheWay)); s.since.After(began) {
 			return false, nil
 		}
 	}
@@ -84,6 +87,14 @@ func (w *jobWatch) alone(ctx context.Context, j crawl.JobInfo, s *standstill) (b
 	return true, nil
 }
 
+// longestWay is how long a page of a job may be on its way at most.
+func longestWay(job *crawl.Job, plain time.Duration) time.Duration {
+	if job != nil && job.Render.Wanted() {
+		return max(plain, renderedFor)
+	}
+	return plain
+}
+
 // among tells of a node of a ring: pages that are missing may be on their way in any node's broker, so each node waits,
 // and then has its own fetched again. A node in whose dead letters such a page is may say that the job has ended
 // without it.
@@ -96,7 +107,7 @@ func (w *jobWatch) among(ctx context.Context, j crawl.JobInfo, s *standstill) (b
 		return err == nil, err
 	}
 	still := time.Since(s.since)
-	if still > stuckFor*w.patience {
+	if still > longestWay(j.Job, stuckFor*w.patience) {
 		if still > stillFor && s.tries > 1 {
 			if buried, err := w.buried(ctx, j.ID); buried || err != nil {
 				return buried, err
