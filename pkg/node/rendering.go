@@ -25,6 +25,8 @@ type lazyBrowser struct {
 	until  time.Time
 	pause  time.Duration
 	closed bool
+	// crashed counts the crashes of pages.
+	crashed map[string]int
 }
 
 var _ render.Browser = (*lazyBrowser)(nil)
@@ -75,7 +77,25 @@ func (l *lazyBrowser) Render(ctx context.Context, req render.Request, serve func
 		return render.Result{}, err
 	}
 	res, err := b.Render(ctx, req, serve)
+	if err == nil && res.Verdict == render.Crash && l.triesAgain(req.URL) {
+		return render.Result{}, &restingError{fmt.Errorf("rendering %s: %s", req.URL, res.Detail), time.Second}
+	}
 	return res, l.kind(err)
+}
+
+// crashes is how often a page may crash before it is given up: the browser may have been killed for no fault of the
+// page's.
+const crashes = 4
+
+// triesAgain reports whether a page that crashed is rendered once more.
+func (l *lazyBrowser) triesAgain(url string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.crashed == nil || len(l.crashed) > 10_000 {
+		l.crashed = map[string]int{}
+	}
+	l.crashed[url]++
+	return l.crashed[url] < crashes
 }
 
 // kind makes an error of the browser one that the stage knows.
