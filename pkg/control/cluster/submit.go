@@ -50,6 +50,9 @@ func (c *Cluster) Submit(ctx context.Context, s control.Submission) (*control.Su
 			return out, err
 		}
 	}
+	if out.Provided, err = c.queueProvided(ctx, out.Job, s.Bad); err != nil {
+		return out, err
+	}
 	if n == 0 {
 		out.Ended, err = c.ended(ctx, out.Job)
 	}
@@ -140,6 +143,21 @@ func (c *Cluster) queueList(ctx context.Context, job *crawl.Job, list *seedlist.
 		err = c.Postgres.Jobs().SetState(ctx, job.ID, crawl.JobRunning)
 	}
 	return count, err
+}
+
+// queueProvided queues what the nodes of a job's pipeline give, from this machine.
+func (c *Cluster) queueProvided(ctx context.Context, job *crawl.Job, bad func(node string, line int, err error)) (map[string]seedlist.Count, error) {
+	out := map[string]seedlist.Count{}
+	lists, err := node.ProvidedLists(job)
+	for id, list := range lists {
+		if bad != nil {
+			list.Bad = func(line int, err error) { bad(id, line, err) }
+		}
+		if out[id], err = c.queueList(ctx, job, list); err != nil {
+			return out, err
+		}
+	}
+	return out, err
 }
 
 // checkOrder refuses what only a crawl in a directory can do: nobody knows of a whole cluster when a level has ended.
