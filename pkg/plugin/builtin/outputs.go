@@ -63,7 +63,7 @@ func writtenOf(with map[string]any) (*Written, error) {
 		return nil, err
 	}
 	if !outputName.MatchString(set.File) {
-		return nil, bad("file", "%q: want a name of letters, digits, '.', '_' and '-' that ends with .csv or .jsonl, without a directory", set.File)
+		return nil, bad("file", "%q: name it with letters, digits, '.', '_' and '-', and .csv or .jsonl at its end; it lies in no directory", set.File)
 	}
 	if len(set.Columns) > maxColumns {
 		return nil, bad("columns", "%d: want at most %d", len(set.Columns), maxColumns)
