@@ -28,8 +28,10 @@ type victimOrder struct {
 	Dir, DNS string
 	Seeds    []string
 	Jobs     int
-	Forget   bool // the bus forgets what is under way: the control
-	Discards bool // further jobs come and are discarded all the time
+	Forget   bool   // the bus forgets what is under way: the control
+	Discards bool   // further jobs come and are discarded all the time
+	Ends     string // the file of a list: jobs take their seeds from nodes, and write outputs
+	Alone    bool   // a crawl in a directory
 }
 
 func TestMain(m *testing.M) {
@@ -62,6 +64,9 @@ func victim(file string) error {
 	if err != nil {
 		return err
 	}
+	if o.Alone {
+		return victimAlone(&o)
+	}
 	opt := engineOptions(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})), o.DNS, o.Dir)
 	if o.Forget {
 		opt.Bus.Journaled = nil
@@ -76,6 +81,9 @@ func victim(file string) error {
 	go func() { ended <- e.Run(ctx) }()
 	for i := range o.Jobs {
 		job := victimJob(i, o.Seeds)
+		if o.Ends != "" {
+			withEnds(job, i, &o)
+		}
 		if _, known, err := e.State(ctx, job.ID); err != nil || known {
 			continue
 		}
