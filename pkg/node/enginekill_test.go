@@ -32,6 +32,7 @@ type victimOrder struct {
 	Discards bool   // further jobs come and are discarded all the time
 	Ends     string // the file of a list: jobs take their seeds from nodes, and write outputs
 	Alone    bool   // a crawl in a directory
+	Killed   func() `json:"-"` // called behind each kill; nil: nobody wants to know
 }
 
 func TestMain(m *testing.M) {
@@ -63,6 +64,9 @@ func victim(file string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if o.Ends != "" {
+		node.SetOutputsEvery(5 * time.Millisecond)
 	}
 	if o.Alone {
 		return victimAlone(&o)
@@ -183,6 +187,9 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 			t.Fatal("the last victim did not come to an end")
 		}
 		killed++
+		if o.Killed != nil {
+			o.Killed()
+		}
 	}
 }
 

@@ -24,11 +24,11 @@ import (
 // OutputsDir is where the files of nodes at output lie, in the directory of a crawl.
 const OutputsDir = "outputs"
 
-// How often outputs follow the records, and how long one that fails is left alone.
-const (
-	outputsEvery = 500 * time.Millisecond
-	outputsAgain = 2 * time.Second
-)
+// outputsEvery is how often outputs follow the records. Tests change it.
+var outputsEvery = 500 * time.Millisecond
+
+// outputsAgain is how long the end of a crawl waits for an output that fails.
+const outputsAgain = 2 * time.Second
 
 // outputs write what is stored of a job.
 type outputs struct {
