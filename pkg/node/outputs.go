@@ -240,25 +240,31 @@ func (e *Engine) delivered(ctx context.Context, j *engineJob) bool {
 	return false
 }
 
-// Figures returns what the nodes of a job's pipeline did.
+// Figures returns what the nodes of a job's pipeline did. Of one at provider the calls are its seeds, of one at output
+// its rows.
 func (e *Engine) Figures(id crawl.JobID) []chain.Figures {
 	out := e.plugins.Figures(id)
 	j := e.job(id)
 	if j == nil {
 		return out
 	}
-	var first []chain.Figures
-	for _, f := range j.feeds() {
-		if f.from.node != "" {
-			s, _ := f.told()
-			first = append(first, chain.Figures{Node: f.from.node, At: crawl.AtProvider, Calls: int64(s.Seeds + s.Known), Errors: int64(s.Bad)})
+	of := func(node string, at crawl.Point) *chain.Figures {
+		is := func(f chain.Figures) bool { return f.Node == node && f.At == at }
+		if i := slices.IndexFunc(out, is); i >= 0 {
+			return &out[i]
 		}
+		return &chain.Figures{}
+	}
+	for _, feed := range j.feeds() {
+		s, _ := feed.told()
+		f := of(feed.from.node, crawl.AtProvider)
+		f.Calls, f.Errors = int64(s.Seeds+s.Known), int64(s.Bad)
 	}
 	j.outs.mu.Lock()
 	defer j.outs.mu.Unlock()
-	for _, node := range slices.Sorted(maps.Keys(j.outs.writers)) {
-		f := j.outs.writers[node].Figures()
-		out = append(out, chain.Figures{Node: node, At: crawl.AtOutput, Calls: f.Rows, Skipped: f.Skipped, Errors: f.Faults})
+	for node, w := range j.outs.writers {
+		f, now := of(node, crawl.AtOutput), w.Figures()
+		f.Calls, f.Skipped, f.Errors = now.Rows, now.Skipped, now.Faults
 	}
-	return append(first, out...)
+	return out
 }
