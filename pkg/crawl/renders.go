@@ -39,8 +39,8 @@ type Resources interface {
 // WantAgain is after how long a resource that was wanted, and did not come, is wanted again: its task may be lost.
 const WantAgain = 10 * time.Minute
 
-// RenderTemplate is what is known of the renders of the pages of one template on a host. Package decide gives its fields
-// their meaning; stores keep it as it is.
+// RenderTemplate is what is known of the renders of the pages of one template on a host. Package decide gives its
+// fields their meaning; stores keep it as it is.
 type RenderTemplate struct {
 	Host     string `cbor:"1,keyasint" json:"host"`     // host key
 	Template uint64 `cbor:"2,keyasint" json:"template"` // hash of Example's template; see package marks

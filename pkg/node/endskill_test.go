@@ -110,7 +110,8 @@ func sortedRows(t *testing.T, dir, name string) []string {
 	return rows
 }
 
-// Crawls whose process is killed at more than twenty instants while their outputs grow have the pages and outputs of one that nobody disturbed.
+// Crawls whose process is killed at more than twenty instants while their outputs grow have the pages and outputs of
+// one that nobody disturbed.
 func TestOutputsOfAKilledProcessEndAsUndisturbed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")

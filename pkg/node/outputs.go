@@ -67,8 +67,8 @@ func outputOf(job *crawl.Job, n *crawl.PluginNode, dir string) (o deliver.Output
 	return o, err
 }
 
-// deliver writes what is stored of a job and not written yet. An output that fails does not keep the others; behind says
-// that one has not written all.
+// deliver writes what is stored of a job and not written yet. An output that fails does not keep the others; behind
+// says that one has not written all.
 func (e *Engine) deliver(ctx context.Context, j *engineJob) (behind bool, err error) {
 	j.outs.mu.Lock()
 	defer j.outs.mu.Unlock()

@@ -131,8 +131,8 @@ func (e *Engine) provided(job *crawl.Job) (out []seedSource, err error) {
 	return out, nil
 }
 
-// ProvidedLists are what the nodes of a job give, as lists by their names, for a cluster: who submits the job reads them
-// on this machine.
+// ProvidedLists are what the nodes of a job give, as lists by their names, for a cluster: who submits the job reads
+// them on this machine.
 func ProvidedLists(job *crawl.Job) (map[string]*seedlist.List, error) {
 	out := map[string]*seedlist.List{}
 	for i := range job.Pipeline.Nodes {

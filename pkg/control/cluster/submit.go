@@ -45,12 +45,7 @@ func (c *Cluster) Submit(ctx context.Context, s control.Submission) (*control.Su
 		return out, err
 	}
 	out.Queued, out.State = n, string(state)
-	if s.List != nil {
-		if out.List, err = c.queueList(ctx, out.Job, s.List); err != nil {
-			return out, err
-		}
-	}
-	if out.Provided, err = c.queueProvided(ctx, out.Job, s.Bad); err != nil {
+	if err := c.queueLists(ctx, s, out); err != nil {
 		return out, err
 	}
 	if n == 0 {
@@ -143,6 +138,17 @@ func (c *Cluster) queueList(ctx context.Context, job *crawl.Job, list *seedlist.
 		err = c.Postgres.Jobs().SetState(ctx, job.ID, crawl.JobRunning)
 	}
 	return count, err
+}
+
+// queueLists queues the seeds that do not stand in the job.
+func (c *Cluster) queueLists(ctx context.Context, s control.Submission, out *control.Submitted) (err error) {
+	if s.List != nil {
+		if out.List, err = c.queueList(ctx, out.Job, s.List); err != nil {
+			return err
+		}
+	}
+	out.Provided, err = c.queueProvided(ctx, out.Job, s.Bad)
+	return err
 }
 
 // queueProvided queues what the nodes of a job's pipeline give, from this machine.

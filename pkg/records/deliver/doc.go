@@ -6,9 +6,9 @@
 // length is cut, and made again, the same bytes. The note is kept where the store notes its records, so a power failure
 // that takes some of these back takes back the note as well.
 //
-// A crawl that was killed takes back the records of pages whose links it did not all follow, and fetches them again; the
-// records behind them close up. So the note has places further back, too, each with the last record before it: the file
-// is cut at the last of them up to which the records are still those that were read, and goes on there.
+// A crawl that was killed takes back the records of pages whose links it did not all follow, and fetches them again;
+// the records behind them close up. So the note has places further back, too, each with the last record before it: the
+// file is cut at the last of them up to which the records are still those that were read, and goes on there.
 //
 // A file is written anew from the first record on where its settings have changed, and where it was deleted or became
 // shorter.

@@ -63,8 +63,8 @@ type Writer struct {
 // ErrTaken says that a file is there which this crawl has not written.
 var ErrTaken = errors.New("there is such a file already, and it is not this crawl's: move it away, or name another one")
 
-// Open prepares the file: a new one, or what an earlier process has left of it. A fault of what is asked for, and a file
-// that is somebody else's, are errors; so is a disk that is full.
+// Open prepares the file: a new one, or what an earlier process has left of it. A fault of what is asked for, and a
+// file that is somebody else's, are errors; so is a disk that is full.
 func Open(ctx context.Context, notes Notes, source Source, o Output, log *slog.Logger) (*Writer, error) {
 	rows, err := export.NewRows(o.Options)
 	if err != nil {

@@ -61,21 +61,17 @@ func Discard(dir string) (out Discarded, err error) {
 	if err := out.empty(warc, isArchiveName); err != nil {
 		return out, err
 	}
-	if err := out.empty(filepath.Join(dir, bodiesName), isKeptDir); err != nil {
-		return out, err
+	bodies, outputs := filepath.Join(dir, bodiesName), filepath.Join(dir, outputsName)
+	err = errors.Join(out.empty(bodies, isKeptDir), out.emptyOutputs(outputs))
+	if err == nil {
+		err = out.emptyState(state)
 	}
-	if err := out.emptyOutputs(filepath.Join(dir, outputsName)); err != nil {
-		return out, err
+	if err == nil && len(out.Kept) == 0 { // an empty directory belongs to nothing
+		for _, empty := range []string{warc, bodies, outputs} {
+			_ = os.Remove(empty)
+		}
 	}
-	if err := out.emptyState(state); err != nil {
-		return out, err
-	}
-	if len(out.Kept) == 0 { // an empty directory belongs to nothing
-		_ = os.Remove(warc)
-		_ = os.Remove(filepath.Join(dir, bodiesName))
-		_ = os.Remove(filepath.Join(dir, outputsName))
-	}
-	return out, nil
+	return out, err
 }
 
 // outputsName is the directory of what outputs write, and writtenName a file there that names what they have written.
