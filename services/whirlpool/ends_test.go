@@ -16,7 +16,8 @@ func textIn(t *testing.T, elem ...string) string {
 	return string(data)
 }
 
-// A job file takes its seeds from a list beside it and writes an output; --fresh removes what it wrote, and nothing else.
+// A job file takes its seeds from a list beside it and writes an output; --fresh removes what it wrote, and nothing
+// else.
 func TestACrawlWithEnds(t *testing.T) {
 	if err := serveOnce(); err != nil {
 		t.Fatal(err)
