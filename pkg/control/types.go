@@ -44,6 +44,8 @@ type Submission struct {
 	Known Change
 	// List has further seeds, which are read now; nil: there is none. A directory's crawl reads its list itself.
 	List *seedlist.List
+	// Bad is told of what nodes of the job's pipeline give that is no seed; nil: nobody wants to know.
+	Bad func(node string, line int, err error)
 }
 
 // Submitted is what became of a submission.
@@ -54,8 +56,10 @@ type Submitted struct {
 	Stored  bool           // Job is what applies; the seeds may not be queued, after an error
 	Queued  int            // seeds that were not known, but for those of the list
 	List    seedlist.Count // what stood in the list
-	State   string         // of the job
-	Ended   []Ended        // where no seed was queued: how those that are no pages ended
+	// Provided is what the nodes of the job's pipeline gave, by their names.
+	Provided map[string]seedlist.Count
+	State    string  // of the job
+	Ended    []Ended // where no seed was queued: how those that are no pages ended
 }
 
 // Ended counts URLs that have ended in one way.

@@ -19,11 +19,14 @@ func ParseSeed(s string) (weburl.URL, error) {
 
 // checkSeeds finds seeds that are no URLs, and what does not go together with a list of seeds.
 func checkSeeds(j *Job) (errs []error) {
-	if len(j.Seeds) == 0 && j.SeedList == "" {
+	if j.Unseeded() {
 		errs = append(errs, &KeyError{"seeds", "[]: name at least one URL"})
 	}
-	if j.SeedList != "" && j.Scope == ScopePrefix && !j.SeedsOnly {
-		errs = append(errs, &KeyError{"scope", `"prefix" does not go together with seed_list: a list may be of any length, and nobody ` +
+	if what := "seed_list"; j.Listed() && j.Scope == ScopePrefix && !j.SeedsOnly {
+		if j.SeedList == "" {
+			what = "nodes at provider"
+		}
+		errs = append(errs, &KeyError{"scope", `"prefix" does not go together with ` + what + `: a list may be of any length, and nobody ` +
 			`remembers all its directories; use host, or name the seeds one by one`})
 	}
 	for _, s := range j.Seeds {

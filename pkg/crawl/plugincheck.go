@@ -51,7 +51,7 @@ func (n *PluginNode) check(i int) (errs []error) {
 		}
 	}
 	bad(!nodeID.MatchString(n.ID), "id", "%q: want 1 to 32 characters of a-z, 0-9 and -", n.ID)
-	bad(!slices.Contains(Points(), n.At), "at", "%q: want request, response, document, links or record", n.At)
+	bad(!slices.Contains(NodePoints(), n.At), "at", "%q: want provider, request, response, document, links, record or output", n.At)
 	bad(!pluginUse.MatchString(n.Use), "use", "%q: want OWNER/NAME@VERSION, as in builtin/filter@1 or shop/price@1.2.0", n.Use)
 	bad(n.Digest != "" && !pluginDigest.MatchString(n.Digest), "digest", `%q: want sha256: and 64 digits of 0-9 and a-f, as "whirlpool plugin list" prints it`, n.Digest)
 	bad(len(n.When) > maxWhen, "when", "%d bytes: want at most %d", len(n.When), maxWhen)
@@ -59,7 +59,7 @@ func (n *PluginNode) check(i int) (errs []error) {
 	text, err := json.Marshal(n.With)
 	bad(err != nil, "with", "%v", err)
 	bad(len(text) > maxSettings, "with", "%d bytes as JSON: want at most %d", len(text), maxSettings)
-	return errs
+	return append(errs, n.checkEnd(i)...)
 }
 
 // PlainValue makes a value one as JSON has it: a text, a float64, true or false, nil, or lists and objects of them, 32

@@ -52,9 +52,9 @@ const MaxPluginTime = 2 * time.Second
 // Point is a place in the pipeline where plug-ins run.
 type Point string
 
-// The points, in the order in which a page passes them. Nothing runs at provider and output yet: jobs cannot name them.
+// The points, in the order in which a page passes them.
 const (
-	AtProvider Point = "provider" // seeds of the job
+	AtProvider Point = "provider" // where seeds of the job come from
 	AtRequest  Point = "request"  // in the fetcher, before the request
 	AtResponse Point = "response" // in the parser, before parsing
 	AtDocument Point = "document" // in the parser, after rules and policies
@@ -63,7 +63,11 @@ const (
 	AtOutput   Point = "output"   // behind the stored records
 )
 
-// Points returns the points at which jobs can have nodes, in order.
+// NodePoints returns the points at which jobs can have nodes, in order. At provider and output there are built-in ones
+// alone.
+func NodePoints() []Point { return slices.Concat([]Point{AtProvider}, Points(), []Point{AtOutput}) }
+
+// Points returns the points that pages pass in the stages, in order: plug-ins of all tiers run there.
 func Points() []Point { return []Point{AtRequest, AtResponse, AtDocument, AtLinks, AtRecord} }
 
 // OnError says what follows a failure of a plug-in.

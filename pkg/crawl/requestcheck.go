@@ -64,7 +64,7 @@ func checkRequests(j *Job) (errs []error) {
 }
 
 // nobodys reports whether a rule without a site, which is for the seeds', is for nobody: the seeds are in a list.
-func nobodys(j *Job, site string) bool { return site == "" && len(j.Seeds) == 0 && j.SeedList != "" }
+func nobodys(j *Job, site string) bool { return site == "" && len(j.Seeds) == 0 && j.Listed() }
 
 const nobodysFault = "is missing: the seeds are in a list, which does not say whose the secret is; want scheme and host, as in https://example.com"
 

@@ -103,8 +103,12 @@ func TestDryRunsStoreNothing(t *testing.T) {
 	e, _ := runEngine(t, srv, dir)
 	job := jobFor(srv)
 	job.ID = "crawl-1"
+	job.Pipeline.Nodes = []crawl.PluginNode{outputNode("table.csv", "url", "title", "bytes")}
 	submit(t, e, job)
 	awaitEnd(t, e, job.ID)
+	if why := faultyOutput(t, e.JobDir(job.ID)); why != "" {
+		t.Error(why)
+	}
 	before := settled(t, dir)
 	url := aPage(t, dir, job.ID)
 	known := dry(t, e, job, url, nil)

@@ -280,12 +280,14 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 	})
 	e.beside.Go(func() { e.disk.Run(running) })
+	e.beside.Go(func() { e.followRecords(running) })
 	err := e.Node.Run(running)
 	stop()
 	e.endJobs()
 	if broken := e.store.Err(); broken != nil { // it is why everything else failed
 		return broken
 	}
+	e.deliverAll(context.WithoutCancel(ctx)) // what was finished meanwhile
 	return err
 }
 
@@ -349,6 +351,9 @@ func (e *Engine) Close() error {
 	var errs []error
 	if e.bus != nil {
 		errs = append(errs, e.bus.Close())
+	}
+	for _, j := range e.jobs {
+		errs = append(errs, j.outs.settle())
 	}
 	return errors.Join(append(errs, e.archives.close(), e.opener.Close(), e.plugins.Close(), e.browser.Close(), e.store.Close())...)
 }

@@ -39,6 +39,9 @@ func (e *Engine) Submit(ctx context.Context, job *crawl.Job) error {
 	if err := e.plugins.Prepare(ctx, job); err != nil {
 		return unready(job.ID, err)
 	}
+	if err := e.checkEnds(ctx, job); err != nil {
+		return unready(job.ID, err)
+	}
 	j := e.enter(job.ID)
 	j.turn.Lock()
 	defer j.turn.Unlock()
@@ -109,11 +112,15 @@ func (e *Engine) revise(ctx context.Context, j *engineJob, job *crawl.Job) ([]cr
 	if err := e.plugins.Prepare(ctx, job); err != nil {
 		return nil, unready(job.ID, err)
 	}
+	if err := e.checkEnds(ctx, job); err != nil {
+		return nil, unready(job.ID, err)
+	}
 	current, changes, err := Revise(ctx, e.store.Jobs(), job)
 	if err != nil || len(changes) == 0 {
 		return changes, err
 	}
 	e.frontier.SetJob(current)
+	j.outs.wake()
 	if !j.runs() {
 		return changes, nil
 	}
@@ -126,7 +133,7 @@ func (e *Engine) follow(ctx context.Context, j *engineJob, current *crawl.Job) e
 		return err
 	}
 	j.sweepSoon()
-	return nil
+	return e.feedMore(j, current)
 }
 
 // Seeds adds seeds to a job, as a revision of it, and returns how many of them it did not have.
@@ -178,7 +185,7 @@ func (e *Engine) Discard(ctx context.Context, id crawl.JobID, keepRecords bool) 
 		return fmt.Errorf("job %q runs: stop it before you discard it", id)
 	}
 	j.halt()
-	if err := e.still(ctx, id); err != nil {
+	if err := errors.Join(e.still(ctx, id), j.outs.settle()); err != nil {
 		return err
 	}
 	if err := e.archives.end(id); err != nil {

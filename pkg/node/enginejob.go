@@ -19,7 +19,7 @@ type engineJob struct {
 
 	mu      sync.Mutex
 	mark    jobMark
-	feed    *seedFeed // nil: it has no list of seeds, or does not run
+	feed    seedFeeds // none: it has only the seeds that it names, or does not run
 	sweeper *sweeper
 	revised chan struct{} // has one when a sweep may be due
 	cancel  context.CancelFunc
@@ -32,6 +32,8 @@ type engineJob struct {
 
 	began atomic.Int64 // ms since 1970
 	bytes atomic.Int64 // that its attempts brought since then
+
+	outs outputs
 }
 
 // jobMark is what is stored of a job besides its revisions.
@@ -85,6 +87,7 @@ func (e *Engine) loadJobs(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("job %q: %w", id, err)
 		}
+		j.outs.rest = j.mark.Ended // an end comes behind the last row
 	}
 	return nil
 }
@@ -146,6 +149,7 @@ func (e *Engine) start(j *engineJob) error {
 	j.sweeper = &sweeper{jobs: e.store.Jobs(), left: e.store.URLs(), look: e.store.URLs(), bus: e.bus, judge: e.judge, log: e.log}
 	j.cancel, j.beside, j.fault = cancel, beside, nil
 	j.mu.Unlock()
+	j.outs.wake()
 	j.began.Store(time.Now().UnixMilli())
 	j.sweepSoon()
 	beside.Go(func() { e.sweep(ctx, j) })
@@ -158,17 +162,11 @@ func (e *Engine) seed(ctx context.Context, j *engineJob, job *crawl.Job) error {
 	if _, err := Seed(ctx, e.bus, e.store.URLs(), e.store.Hosts(), job); err != nil {
 		return err
 	}
-	if job.SeedList == "" {
-		return nil
-	}
-	f := &seedFeed{bus: e.bus, store: e.store, job: job, stdin: j.stdin, bad: j.bad}
-	if err := startFeed(ctx, f); err != nil {
-		return err
-	}
+	feeds, err := e.startFeeds(ctx, j, job, nil)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.feed = f
-	return nil
+	j.feed = feeds
+	return err
 }
 
 func (j *engineJob) setFault(err error) {
@@ -212,7 +210,7 @@ func (j *engineJob) reading() bool {
 	return j.feed.reading()
 }
 
-func (j *engineJob) feeds() *seedFeed {
+func (j *engineJob) feeds() seedFeeds {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.feed

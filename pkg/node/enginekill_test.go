@@ -28,8 +28,11 @@ type victimOrder struct {
 	Dir, DNS string
 	Seeds    []string
 	Jobs     int
-	Forget   bool // the bus forgets what is under way: the control
-	Discards bool // further jobs come and are discarded all the time
+	Forget   bool   // the bus forgets what is under way: the control
+	Discards bool   // further jobs come and are discarded all the time
+	Ends     string // the file of a list: jobs take their seeds from nodes, and write outputs
+	Alone    bool   // a crawl in a directory
+	Killed   func() `json:"-"` // called behind each kill; nil: nobody wants to know
 }
 
 func TestMain(m *testing.M) {
@@ -62,6 +65,12 @@ func victim(file string) error {
 	if err != nil {
 		return err
 	}
+	if o.Ends != "" {
+		node.SetOutputsEvery(5 * time.Millisecond)
+	}
+	if o.Alone {
+		return victimAlone(&o)
+	}
 	opt := engineOptions(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})), o.DNS, o.Dir)
 	if o.Forget {
 		opt.Bus.Journaled = nil
@@ -76,6 +85,9 @@ func victim(file string) error {
 	go func() { ended <- e.Run(ctx) }()
 	for i := range o.Jobs {
 		job := victimJob(i, o.Seeds)
+		if o.Ends != "" {
+			withEnds(job, i, &o)
+		}
 		if _, known, err := e.State(ctx, job.ID); err != nil || known {
 			continue
 		}
@@ -175,6 +187,9 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 			t.Fatal("the last victim did not come to an end")
 		}
 		killed++
+		if o.Killed != nil {
+			o.Killed()
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/preview"
@@ -16,3 +17,6 @@ func (e *Engine) SampledPreview(ctx context.Context, next *crawl.Job, tell func(
 	p.enough = 0
 	return p.run(ctx, tell)
 }
+
+// SetOutputsEvery sets how often outputs follow the records.
+func SetOutputsEvery(d time.Duration) { outputsEvery = d }

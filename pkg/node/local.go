@@ -68,6 +68,9 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err := opt.Job.Validate(); err != nil {
 		return nil, fmt.Errorf("job: %w", err)
 	}
+	if opt.NoRecords && opt.Job.Pipeline.Delivers() {
+		return nil, errors.New("job: its pipeline has nodes at output, and no records are stored that they could write")
+	}
 	e, err := newEngine(opt.engine())
 	if err != nil {
 		return nil, err
@@ -79,6 +82,9 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 		}
 	}()
 	if err := e.plugins.Prepare(ctx, opt.Job); err != nil {
+		return nil, fmt.Errorf("job: %w", err)
+	}
+	if err := l.checkEnds(ctx, opt.Job); err != nil {
 		return nil, fmt.Errorf("job: %w", err)
 	}
 	if err := l.remember(ctx, opt.Dir, opt.Job); err != nil {
@@ -134,10 +140,23 @@ func (l *Local) Crawl(ctx context.Context) (finished bool, err error) {
 // Seeds returns how far the list of seeds was read by now, and what ended the reading but its end or the crawl's. ok is
 // false where the job has no list.
 func (l *Local) Seeds() (s SeedState, ok bool, err error) {
-	f := l.job(l.Job.ID).feeds()
-	if f == nil {
-		return s, false, nil
+	for _, f := range l.job(l.Job.ID).feeds() {
+		if f.from.node == "" {
+			s, err = f.told()
+			return s, true, err
+		}
 	}
-	s, err = f.told()
-	return s, true, err
+	return s, false, nil
+}
+
+// Provided returns the same of the nodes of the job's pipeline that give seeds, in their order.
+func (l *Local) Provided() (all []SeedState, err error) {
+	for _, f := range l.job(l.Job.ID).feeds() {
+		if f.from.node == "" {
+			continue
+		}
+		s, fault := f.told()
+		all, err = append(all, s), errors.Join(err, fault)
+	}
+	return all, err
 }

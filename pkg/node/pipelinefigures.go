@@ -2,11 +2,7 @@ package node
 
 import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 )
-
-// Figures returns what the plug-ins of a job did since the program started.
-func (e *Engine) Figures(job crawl.JobID) []chain.Figures { return e.plugins.Figures(job) }
 
 // Waiting returns how many messages wait before each stage, of all jobs, by the stage's name.
 func (e *Engine) Waiting() map[string]int {

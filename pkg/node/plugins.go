@@ -29,7 +29,7 @@ func newPlugins(source plugin.Source, log *slog.Logger, metrics prometheus.Regis
 }
 
 func compileWhen(at crawl.Point, text string) (chain.Condition, error) {
-	return expr.Compile(at, text, expr.AsBool())
+	return expr.Condition(at, text)
 }
 
 // OpenPlugins opens the repository that a configuration of programs names; nil: there is none. db is asked where the
@@ -57,6 +57,9 @@ func OpenPlugins(cfg process.Plugins, db *postgres.Store) (*repo.Repository, err
 func PinPlugins(ctx context.Context, cfg process.Plugins, db *postgres.Store, job *crawl.Job) (err error) {
 	if job.Pipeline.Empty() {
 		return nil
+	}
+	if errs := CheckEnds(job, InCluster); len(errs) > 0 {
+		return errors.Join(errs...)
 	}
 	d, err := OpenPlugins(cfg, db)
 	if err != nil {

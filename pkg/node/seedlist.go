@@ -141,13 +141,19 @@ func (f *listFeed) publish(ctx context.Context, batch []seedlist.Line) error {
 	urls := make([]weburl.URL, 0, len(batch))
 	for _, l := range batch {
 		f.count.Lines = l.Number
-		if l.Err == nil {
-			urls = append(urls, f.canon.Canonical(l.URL))
+		wanted, err := true, l.Err
+		if err == nil && f.list.Keep != nil {
+			wanted, err = f.list.Keep(l.URL)
+		}
+		if err == nil {
+			if wanted {
+				urls = append(urls, f.canon.Canonical(l.URL))
+			}
 			continue
 		}
 		f.count.Bad++
 		if f.list.Bad != nil {
-			f.list.Bad(l.Number, l.Err)
+			f.list.Bad(l.Number, err)
 		}
 	}
 	tasks, err := f.unknown(ctx, urls)
@@ -184,7 +190,11 @@ func (f *listFeed) unknown(ctx context.Context, urls []weburl.URL) ([]crawl.Task
 			continue
 		}
 		seen[u] = true
-		tasks = append(tasks, seedTask(f.job, u))
+		t := seedTask(f.job, u)
+		if f.list.Kind != nil {
+			t.Kind = *f.list.Kind
+		}
+		tasks = append(tasks, t)
 	}
 	return tasks, nil
 }

@@ -32,7 +32,7 @@ func (e *Engine) watch(ctx context.Context, j *engineJob) {
 			}
 			continue
 		}
-		if e.hasEnded(j.id) && e.concluded(ctx, j) {
+		if e.hasEnded(j.id) && e.concluded(ctx, j) && e.delivered(ctx, j) {
 			e.noteEnd(j)
 			return
 		}

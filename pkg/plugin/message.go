@@ -110,6 +110,6 @@ type Record struct {
 
 // Delivery is a stored record on its way out.
 type Delivery struct {
-	Job    string         `json:"job" expr:"job"`
-	Record map[string]any `json:"record" expr:"record"` // as a line of pages.jsonl
+	Job    string  `json:"job" expr:"job"`
+	Record *Record `json:"record" expr:"record"`
 }

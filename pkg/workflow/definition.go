@@ -82,6 +82,12 @@ func filesOf(job *crawl.Job) error {
 				Problem: fmt.Sprintf("%q: want the whole path of the file on the server, from / on", f.path)})
 		}
 	}
+	job.Pipeline.MapFiles(func(key, file string) string {
+		if !filepath.IsAbs(file) {
+			errs = append(errs, &crawl.KeyError{Key: key, Problem: fmt.Sprintf("%q: want the whole path of the file on the server, from / on", file)})
+		}
+		return file
+	})
 	return joined(errs)
 }
 
@@ -106,7 +112,7 @@ func canonical(job *crawl.Job) ([]byte, error) {
 func override(job *crawl.Job, o Overrides) *crawl.Job {
 	out := *job
 	if len(o.Seeds) > 0 {
-		out.Seeds, out.SeedList = slices.Clone(o.Seeds), ""
+		out.SeedFrom(slices.Clone(o.Seeds))
 	}
 	if o.MaxPages != nil {
 		out.MaxPages = *o.MaxPages

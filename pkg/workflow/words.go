@@ -48,6 +48,9 @@ func seedsInWords(j *crawl.Job) string {
 	if j.SeedList != "" {
 		parts = append(parts, "the URLs in "+j.SeedList)
 	}
+	for _, id := range j.Pipeline.Providers() {
+		parts = append(parts, "what the node "+id+" provides")
+	}
 	return strings.Join(parts, " and ")
 }
 

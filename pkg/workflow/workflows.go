@@ -77,10 +77,10 @@ func (m *Manager) create(ctx context.Context, actor string, w *Workflow, d *defi
 }
 
 func hostOfFirst(job *crawl.Job) string {
-	if len(job.Seeds) == 0 {
-		return ""
+	if len(job.Seeds) > 0 {
+		return hostOf(job.Seeds[0])
 	}
-	return hostOf(job.Seeds[0])
+	return firstText(job.Pipeline.Providers()...)
 }
 
 func firstText(texts ...string) string {

@@ -151,7 +151,7 @@ func (f *crawlFlags) job(cmd *cobra.Command, flags crawl.Job, args []string) (*c
 	}
 	f.letDocumentsIn(&job)
 	if len(args) > 0 || f.any() {
-		job.Seeds, job.SeedList = args, ""
+		job.SeedFrom(args)
 	}
 	if err := f.apply(cmd, &job); err != nil {
 		return nil, err
@@ -168,14 +168,18 @@ func (f *crawlFlags) job(cmd *cobra.Command, flags crawl.Job, args []string) (*c
 
 // name gives a job that has none an id, and the crawl a directory: after its first seed, or its list.
 func (f *crawlFlags) name(job *crawl.Job) error {
-	if len(job.Seeds) == 0 && job.SeedList == "" {
+	if job.Unseeded() {
 		return usage("name at least one URL to start from, a list of them (--seeds), or a job file with seeds (-c)")
 	}
 	seeds, err := job.SeedURLs()
 	if err != nil {
 		return exitStatus{exitUsage, err}
 	}
-	key, host := nameOfList(job.SeedList), nameOfList(job.SeedList)
+	key := nameOfList(job.SeedList)
+	if nodes := job.Pipeline.Providers(); job.SeedList == "" && len(nodes) > 0 {
+		key = nodes[0]
+	}
+	host := key
 	if len(seeds) > 0 {
 		key, host = seeds[0].HostKey(), seeds[0].Hostname()
 	}
@@ -375,7 +379,7 @@ func (f *crawlFlags) warn(job *crawl.Job, stderr io.Writer) {
 	for _, s := range seeds {
 		domains[s.RegistrableDomain()] = true
 	}
-	several := job.Scope == crawl.ScopeAny || len(domains) > 1 || job.SeedList != ""
+	several := job.Scope == crawl.ScopeAny || len(domains) > 1 || job.Listed()
 	if job.Contact == "" && job.UserAgent == "" && !f.quiet && several {
 		fmt.Fprintln(stderr, "whirlpool: this crawl visits several sites: name a --contact, so that their owners can reach you")
 	}

@@ -36,6 +36,11 @@ func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end craw
 	if some {
 		end.seeds = countText(s.Name, &s.Count)
 	}
+	provided, errProvided := l.Provided()
+	for i := range provided {
+		end.seeds = strings.TrimPrefix(end.seeds+"; "+countText(provided[i].Name, &provided[i].Count), "; ")
+	}
+	errSeeds = errors.Join(errSeeds, errProvided)
 	if finished && end.open() > 0 {
 		if end.bound, err = boundOf(ctx, l); err != nil {
 			return end, err

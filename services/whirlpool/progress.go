@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -103,6 +104,9 @@ func seedNames(job *crawl.Job) string {
 	names := job.Seeds
 	if job.SeedList != "" {
 		names = append([]string{"the seeds of " + listName(job.SeedList)}, names...)
+	}
+	for _, id := range job.Pipeline.Providers() {
+		names = append(slices.Clone(names), "the seeds of node "+id)
 	}
 	if len(names) == 1 {
 		return names[0]

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +49,7 @@ func newSeed() *cobra.Command {
 			return err
 		}
 		f.told = cmd.ErrOrStderr()
-		sub := control.Submission{Job: job, Fresh: *fresh, Known: f.added(cmd, flags, args), List: f.list(cmd, job)}
+		sub := control.Submission{Job: job, Fresh: *fresh, Known: f.added(cmd, flags, args), List: f.list(cmd, job), Bad: f.tellProvided}
 		return ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
 			return submit(cmd, s, sub, again)
 		})(cmd, args)
@@ -86,7 +88,15 @@ func tellSubmitted(w io.Writer, s *control.Submitted) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "job %s: %d seeds queued; `whirlpool status --cluster --job %s` says how far it is\n", id, s.Queued+s.List.Seeds, id)
+	queued := s.Queued + s.List.Seeds
+	for _, node := range slices.Sorted(maps.Keys(s.Provided)) {
+		count := s.Provided[node]
+		queued += count.Seeds
+		if _, err := fmt.Fprintf(w, "job %s: %s\n", id, countText("node "+node, &count)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "job %s: %d seeds queued; `whirlpool status --cluster --job %s` says how far it is\n", id, queued, id)
 	if err == nil && (s.State == "paused" || s.State == "stopped") {
 		_, err = fmt.Fprintf(w, "job %s is %s: `whirlpool resume --cluster --job %s` lets it go on\n", id, s.State, id)
 	}

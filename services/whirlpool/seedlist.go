@@ -104,6 +104,11 @@ func (f *seedFlags) tellBad(name string) func(line int, err error) {
 	}
 }
 
+// tellProvided says what a node of a pipeline gave that is no seed.
+func (f *seedFlags) tellProvided(node string, line int, err error) {
+	f.tellBad("node "+node)(line, err)
+}
+
 // listName is a list as people know it.
 func listName(name string) string {
 	if name == seedlist.Stdin {

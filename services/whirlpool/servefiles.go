@@ -10,6 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/secret"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
@@ -30,6 +31,9 @@ func (f *serveFlags) checker(plugins plugin.Source) (func(*crawl.Job) error, err
 		_, errRules := parser.CompileRules(job.Rules)
 		_, err := urlrules.Compile(job)
 		errs := repo.Check(context.Background(), plugins, &job.Pipeline)
+		if len(errs) == 0 { // else it has said so
+			errs = node.CheckEnds(job, node.OnServer)
+		}
 		return errors.Join(append(errs, err, errRules, f.checkSeeds(job))...)
 	}, err
 }
@@ -52,6 +56,10 @@ func (f *serveFlags) checkSeeds(job *crawl.Job) error {
 // checkFiles refuses files that lie elsewhere.
 func checkFiles(job *crawl.Job, dir string) error {
 	named := []string{job.SeedList, job.Blacklist}
+	job.Pipeline.MapFiles(func(_, path string) string {
+		named = append(named, path)
+		return path
+	})
 	copied := *job
 	copied.MapSecretFiles(func(path string) string {
 		named = append(named, path)

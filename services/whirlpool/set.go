@@ -74,7 +74,7 @@ func (f *crawlFlags) revised(cmd *cobra.Command, job *crawl.Job, flags crawl.Job
 		if next = file; next.ID == "" {
 			next.ID = job.ID
 		}
-		if len(next.Seeds) == 0 && next.SeedList == "" {
+		if next.Unseeded() {
 			next.Seeds, next.SeedList = job.Seeds, job.SeedList
 		}
 	}

@@ -25,6 +25,9 @@ const streamDrain = 5 * time.Second
 
 // runToStdout crawls into a temporary directory, from which the records go to standard output.
 func (f *crawlFlags) runToStdout(ctx context.Context, opt node.LocalOptions, v *view) (err error) {
+	if opt.Job.Pipeline.Delivers() {
+		return usage("-o -: the pipeline of the job has nodes at output, and they write into the directory of the crawl: name one with -o")
+	}
 	dir, err := os.MkdirTemp("", "whirlpool-crawl-")
 	if err != nil {
 		return fmt.Errorf("-o -: %w", err)

@@ -45,10 +45,8 @@ func (c *Cluster) Submit(ctx context.Context, s control.Submission) (*control.Su
 		return out, err
 	}
 	out.Queued, out.State = n, string(state)
-	if s.List != nil {
-		if out.List, err = c.queueList(ctx, out.Job, s.List); err != nil {
-			return out, err
-		}
+	if err := c.queueLists(ctx, s, out); err != nil {
+		return out, err
 	}
 	if n == 0 {
 		out.Ended, err = c.ended(ctx, out.Job)
@@ -140,6 +138,32 @@ func (c *Cluster) queueList(ctx context.Context, job *crawl.Job, list *seedlist.
 		err = c.Postgres.Jobs().SetState(ctx, job.ID, crawl.JobRunning)
 	}
 	return count, err
+}
+
+// queueLists queues the seeds that do not stand in the job.
+func (c *Cluster) queueLists(ctx context.Context, s control.Submission, out *control.Submitted) (err error) {
+	if s.List != nil {
+		if out.List, err = c.queueList(ctx, out.Job, s.List); err != nil {
+			return err
+		}
+	}
+	out.Provided, err = c.queueProvided(ctx, out.Job, s.Bad)
+	return err
+}
+
+// queueProvided queues what the nodes of a job's pipeline give, from this machine.
+func (c *Cluster) queueProvided(ctx context.Context, job *crawl.Job, bad func(node string, line int, err error)) (map[string]seedlist.Count, error) {
+	out := map[string]seedlist.Count{}
+	lists, err := node.ProvidedLists(job)
+	for id, list := range lists {
+		if bad != nil {
+			list.Bad = func(line int, err error) { bad(id, line, err) }
+		}
+		if out[id], err = c.queueList(ctx, job, list); err != nil {
+			return out, err
+		}
+	}
+	return out, err
 }
 
 // checkOrder refuses what only a crawl in a directory can do: nobody knows of a whole cluster when a level has ended.

@@ -21,7 +21,7 @@ func (s *Service) Preview(ctx context.Context, next *crawl.Job, tell func(*previ
 		if edited.ID == "" {
 			edited.ID = d.job.ID
 		}
-		if len(edited.Seeds) == 0 && edited.SeedList == "" {
+		if edited.Unseeded() {
 			edited.Seeds, edited.SeedList = d.job.Seeds, d.job.SeedList
 		}
 		if err := isIt(d.job, d.Dir, edited.ID); err != nil {

@@ -35,6 +35,7 @@ func Load(path string) (crawl.Job, error) {
 			return job, err
 		}
 	}
+	job.Pipeline.MapFiles(func(_, file string) string { return beside(path, file) })
 	job.MapSecretFiles(func(file string) string { return beside(path, file) })
 	return job, nil
 }

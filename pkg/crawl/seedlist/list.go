@@ -1,6 +1,11 @@
 package seedlist
 
-import "io"
+import (
+	"io"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
 
 // Stdin is the name of the list that comes on standard input.
 const Stdin = "-"
@@ -12,6 +17,10 @@ type List struct {
 	Open func() (io.ReadCloser, error)
 	// Bad is told of each line that is no seed; nil: nobody wants to know.
 	Bad func(line int, err error)
+	// Keep says which seeds are wanted; nil: all. An error is told as a line that is no seed.
+	Keep func(u weburl.URL) (bool, error)
+	// Kind is what the seeds are, where that is known whatever their names; nil: it is not.
+	Kind *crawl.Kind
 }
 
 // Count says how far a list was read, and what stood there.

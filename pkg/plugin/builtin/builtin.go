@@ -1,5 +1,6 @@
 // Package builtin has the plug-ins that come with the program. Their names are builtin/NAME@1. They compute from a
-// message alone: no files, no network, no clock.
+// message alone: no files, no network, no clock. Those at provider and output only say here what they are to read and
+// write; the engine does it.
 package builtin
 
 import (
@@ -46,7 +47,8 @@ func Plugin(use string) (plugin.Plugin, bool) {
 }
 
 // all has them by what a node's use says.
-var all = index(filter(), header(), jsonNode(), csvNode(), feed(), keywords(), redact(), mapping(), language(), sample())
+var all = index(filter(), header(), jsonNode(), csvNode(), feed(), keywords(), redact(), mapping(), language(), sample(),
+	urls(), list(), sitemapNode(), pages(), file())
 
 func index(list ...*builtin) map[string]*builtin {
 	out := map[string]*builtin{}

@@ -67,6 +67,11 @@ var cases = []struct {
 	{"lang drops", "lang", `{"keep": ["en"]}`, "", record(""), `{"action":"drop","reason":"language"}`},
 	{"lang unknown", "lang", `{"keep": ["en"], "unknown": "drop"}`, "", &plugin.Record{}, `{"action":"drop","reason":"language"}`},
 	{"sample all", "sample", `{"share": 1}`, "", page(""), `{"action":"pass"}`},
+	{"urls", "urls", `{"urls": ["https://a.test/"]}`, "", &plugin.Seeds{}, `{"action":"pass"}`},
+	{"list", "list", `{"file": "/x"}`, "", &plugin.Seeds{}, `{"action":"pass"}`},
+	{"sitemap", "sitemap", `{"url": "https://a.test/map"}`, "", &plugin.Seeds{}, `{"action":"pass"}`},
+	{"pages", "pages", `{"dir": "/x", "status": [200], "hosts": ["a.test"], "match": "/p/"}`, "", &plugin.Seeds{}, `{"action":"pass"}`},
+	{"file", "file", `{"file": "pages.csv", "columns": ["url"], "originals": true, "raw_text": true}`, "", &plugin.Delivery{}, `{"action":"pass"}`},
 	{"sample none", "sample", `{"share": 0}`, "", page(""), `{"action":"drop","reason":"sample"}`},
 }
 
@@ -164,6 +169,29 @@ func TestFaultsOfSettingsNameTheirKey(t *testing.T) {
 		{"lang", crawl.AtRecord, `{"keep": ["en"], "unknown": "maybe"}`, "unknown"},
 		{"sample", crawl.AtRecord, `{"share": 2}`, "share"},
 		{"sample", crawl.AtRecord, `{}`, "share"},
+		{"urls", crawl.AtProvider, `{}`, ""},
+		{"urls", crawl.AtProvider, `{"urls": []}`, ""},
+		{"urls", crawl.AtProvider, `{"urls": ["https://a.test/", "ftp://a.test/"]}`, "urls[1]"},
+		{"urls", crawl.AtProvider, `{"urls": ["https://a:b@a.test/"]}`, "urls[0]"},
+		{"urls", crawl.AtProvider, `{"urls": ["https://a.test/\nhttps://b.test/"]}`, "urls[0]"},
+		{"list", crawl.AtProvider, `{"file": 3}`, "file"},
+		{"list", crawl.AtProvider, `{"file": "x", "dir": "y"}`, ""},
+		{"list", crawl.AtRecord, `{"file": "x"}`, ""},
+		{"sitemap", crawl.AtProvider, `{"url": "not a url"}`, "url"},
+		{"pages", crawl.AtProvider, `{"execution": "../x"}`, "execution"},
+		{"pages", crawl.AtProvider, `{"dir": "x", "execution": "y"}`, ""},
+		{"pages", crawl.AtProvider, `{"dir": "x", "status": [7]}`, "status[0]"},
+		{"pages", crawl.AtProvider, `{"dir": "x", "hosts": ["https://a.test/"]}`, "hosts[0]"},
+		{"pages", crawl.AtProvider, `{"dir": "x", "match": "("}`, "match"},
+		{"pages", crawl.AtProvider, `{"match": "."}`, ""},
+		{"file", crawl.AtOutput, `{}`, "file"},
+		{"file", crawl.AtOutput, `{"file": "../x.csv"}`, "file"},
+		{"file", crawl.AtOutput, `{"file": ".x.csv"}`, "file"},
+		{"file", crawl.AtOutput, `{"file": "a/b.csv"}`, "file"},
+		{"file", crawl.AtOutput, `{"file": "a\u0000b.csv"}`, "file"},
+		{"file", crawl.AtOutput, `{"file": "x.parquet"}`, "file"},
+		{"file", crawl.AtOutput, `{"file": "x.csv", "colums": ["url"]}`, "colums"},
+		{"file", crawl.AtOutput, `{"file": "x.csv", "columns": "url"}`, "columns"},
 	} {
 		p, _ := builtin.Plugin("builtin/" + c.use + "@1")
 		_, err := p.Configure(t.Context(), c.at, settings(t, c.with))
@@ -182,6 +210,9 @@ func TestSchemasAreTrue(t *testing.T) {
 		for name, s := range properties {
 			kind := s.(map[string]any)["type"]
 			sample := map[any]any{"string": "x", "number": 1, "integer": 1, "boolean": true, "array": []any{"x"}, "object": map[string]any{"x": "y"}}[kind]
+			if items, _ := s.(map[string]any)["items"].(map[string]any); items["type"] == "integer" {
+				sample = []any{200}
+			}
 			_, err := p.Configure(t.Context(), d.Serves[0].Point, map[string]any{name: sample})
 			if bad := (*plugin.ConfigError)(nil); errors.As(err, &bad) && bad.Path == name && (bad.Text == "there is no such setting" || strings.Contains(bad.Text, "want a")) {
 				t.Errorf("%s: %s: %s", d.Name, name, bad.Text)

@@ -73,7 +73,7 @@ func (r *Runner) Figures(job crawl.JobID) []Figures {
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b Figures) int {
-		return cmp.Or(slices.Index(crawl.Points(), a.At)-slices.Index(crawl.Points(), b.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Use, b.Use))
+		return cmp.Or(slices.Index(crawl.NodePoints(), a.At)-slices.Index(crawl.NodePoints(), b.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Use, b.Use))
 	})
 	return out
 }

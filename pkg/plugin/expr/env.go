@@ -45,6 +45,7 @@ type (
 	}
 	deliveryEnv struct {
 		Delivery *plugin.Delivery `expr:"delivery"`
+		Record   *plugin.Record   `expr:"record"` // that of the delivery
 		Budget   *budget          `expr:"#budget"`
 	}
 )
@@ -101,7 +102,7 @@ func envOf(m plugin.Message, items bool, index int) (any, error) {
 	case *plugin.Record:
 		return recordEnv{m, b}, nil
 	case *plugin.Delivery:
-		return deliveryEnv{m, b}, nil
+		return deliveryEnv{m, m.Record, b}, nil
 	}
 	return nil, fmt.Errorf("a %T has no part %d", m, index)
 }

@@ -65,6 +65,14 @@ func Compile(point crawl.Point, text string, options ...Option) (*Program, error
 	return &Program{text: text, point: point, items: w.items, code: code}, nil
 }
 
+// Condition compiles the "when" of a node at a point. At provider it is about each seed; evaluate it by BoolAt.
+func Condition(at crawl.Point, text string) (*Program, error) {
+	if at == crawl.AtProvider {
+		return Compile(at, text, AsBool(), Each())
+	}
+	return Compile(at, text, AsBool())
+}
+
 // compile turns a panic of the compiler into an error: texts come from users.
 func compile(text string, settings []lang.Option) (code *vm.Program, err error) {
 	defer func() {

@@ -43,7 +43,7 @@ func TestExpressionsSeeTheirMessage(t *testing.T) {
 		{&plugin.Response{ContentType: "text/html; charset=x"}, `resp.content_type startsWith "text/html"`, true},
 		{&plugin.Record{Lang: "fr"}, `record.lang in ["en", "de"]`, false},
 		{&plugin.Seeds{Seeds: []plugin.Seed{{URL: "https://a.test/"}}}, `seeds.seeds[0].url endsWith "/"`, true},
-		{&plugin.Delivery{Record: map[string]any{"lang": "en"}}, `delivery.record.lang == "en"`, true},
+		{&plugin.Delivery{Record: &plugin.Record{Lang: "en"}}, `delivery.record.lang == "en" and record.lang == "en"`, true},
 	} {
 		p, err := expr.Compile(c.message.Point(), c.text, expr.AsBool())
 		if err != nil {

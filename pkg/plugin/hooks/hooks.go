@@ -181,11 +181,7 @@ func (h *Hooks) Record(ctx context.Context, job *crawl.Job, r *crawl.Record) (dr
 	if !chain.Runs(job, crawl.AtRecord) {
 		return "", "", nil
 	}
-	m := &plugin.Record{URL: r.URL.String(), Host: r.URL.HostKey(), Path: r.URL.Path(), Depth: r.Depth, Status: r.Status, FetchedAt: r.FetchedAt,
-		ContentType: r.ContentType, Bytes: r.Bytes, Title: r.Title, Text: r.Text, Lang: r.Lang, Fields: fieldMap(r.Fields), Similarity: r.Similarity}
-	if !r.DuplicateOf.IsZero() {
-		m.DuplicateOf = r.DuplicateOf.String()
-	}
+	m := RecordOf(r)
 	out, err := h.runner.Run(ctx, job, &plugin.Call{Message: m, Now: r.FetchedAt, ID: string(job.ID) + " " + m.URL})
 	if err != nil {
 		return "", "", err
@@ -196,6 +192,16 @@ func (h *Hooks) Record(ctx context.Context, job *crawl.Job, r *crawl.Record) (dr
 	}
 	r.AddPlugins(out.Plugged)
 	return out.Drop, out.Why, nil
+}
+
+// RecordOf is a record as plug-ins and expressions see it.
+func RecordOf(r *crawl.Record) *plugin.Record {
+	m := &plugin.Record{URL: r.URL.String(), Host: r.URL.HostKey(), Path: r.URL.Path(), Depth: r.Depth, Status: r.Status, FetchedAt: r.FetchedAt,
+		ContentType: r.ContentType, Bytes: r.Bytes, Title: r.Title, Text: r.Text, Lang: r.Lang, Fields: fieldMap(r.Fields), Similarity: r.Similarity}
+	if !r.DuplicateOf.IsZero() {
+		m.DuplicateOf = r.DuplicateOf.String()
+	}
+	return m
 }
 
 // fieldMap are fields as plug-ins see them. Of several with one name the first counts, as in stores.

@@ -27,7 +27,7 @@ func checkNode(ctx context.Context, source plugin.Source, i int, n *crawl.Plugin
 		errs = append(errs, &crawl.KeyError{Key: fmt.Sprintf("pipeline.nodes[%d].%s", i, key), Problem: fmt.Sprintf(format, args...)})
 	}
 	if n.When != "" {
-		if _, err := expr.Compile(n.At, n.When, expr.AsBool()); err != nil {
+		if _, err := expr.Condition(n.At, n.When); err != nil {
 			bad("when", "%q: %v", n.When, err)
 		}
 	}

@@ -30,14 +30,16 @@ type format struct {
 	flat bool
 	// binary says that it is not for a terminal.
 	binary bool
+	// grows says that rows can be added to a file at any time: nothing follows the last.
+	grows bool
 	// typed says that columns have types: Options.Types should be set.
 	typed bool
 }
 
 // formats is the table of formats. A new one is a sink in a file of its own and a row here.
 var formats = []format{
-	{name: CSV, title: "CSV", ends: []string{".csv"}, open: newCSV, flat: true},
-	{name: JSONL, title: "JSON Lines", ends: []string{".jsonl", ".ndjson", ".json"}, open: newJSONL, whole: true},
+	{name: CSV, title: "CSV", ends: []string{".csv"}, open: newCSV, flat: true, grows: true},
+	{name: JSONL, title: "JSON Lines", ends: []string{".jsonl", ".ndjson", ".json"}, open: newJSONL, whole: true, grows: true},
 	{name: Parquet, title: "Parquet", ends: []string{".parquet"}, open: newParquet, binary: true, typed: true},
 }
 

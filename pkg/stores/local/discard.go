@@ -61,17 +61,36 @@ func Discard(dir string) (out Discarded, err error) {
 	if err := out.empty(warc, isArchiveName); err != nil {
 		return out, err
 	}
-	if err := out.empty(filepath.Join(dir, bodiesName), isKeptDir); err != nil {
-		return out, err
+	bodies, outputs := filepath.Join(dir, bodiesName), filepath.Join(dir, outputsName)
+	err = errors.Join(out.empty(bodies, isKeptDir), out.emptyOutputs(outputs))
+	if err == nil {
+		err = out.emptyState(state)
 	}
-	if err := out.emptyState(state); err != nil {
-		return out, err
+	if err == nil && len(out.Kept) == 0 { // an empty directory belongs to nothing
+		for _, empty := range []string{warc, bodies, outputs} {
+			_ = os.Remove(empty)
+		}
 	}
-	if len(out.Kept) == 0 { // an empty directory belongs to nothing
-		_ = os.Remove(warc)
-		_ = os.Remove(filepath.Join(dir, bodiesName))
+	return out, err
+}
+
+// outputsName is the directory of what outputs write, and writtenName a file there that names what they have written.
+const (
+	outputsName = "outputs"
+	writtenName = ".written"
+)
+
+// emptyOutputs removes what outputs have written. Whatever else lies there is somebody's.
+func (d *Discarded) emptyOutputs(sub string) error {
+	names, err := os.ReadFile(filepath.Join(sub, writtenName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return out, nil
+	if err != nil {
+		return err
+	}
+	ours := strings.Fields(string(names))
+	return d.empty(sub, func(name string) bool { return name == writtenName || slices.Contains(ours, name) })
 }
 
 // emptyState removes what a crawl's state/ holds, but for the lock.

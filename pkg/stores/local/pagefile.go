@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -157,4 +158,23 @@ func (p *Pages) CopyLines(ctx context.Context, w io.Writer, from int64) (next in
 // Lines reads the records committed so far, one a line. It lasts until the store is closed.
 func (p *Pages) Lines() io.Reader {
 	return linesOf(io.NewSectionReader(p.file, 0, p.size.Load()), p.file.Name(), p.packed)
+}
+
+// EachLine calls use for each line from an offset on, with the offset behind it, until use returns false; lines that
+// were replaced are marked as such. A line has no end, and is valid during the call, which must be short: records that
+// replace others wait meanwhile.
+func (p *Pages) EachLine(ctx context.Context, from int64, use func(next int64, line []byte) (more bool, err error)) error {
+	p.moving.RLock()
+	defer p.moving.RUnlock()
+	err := p.eachUnit(ctx, from, p.size.Load(), func(at int64, unit, line []byte) error {
+		more, err := use(at+int64(len(unit)), bytes.TrimSuffix(line, []byte("\n")))
+		if err == nil && !more {
+			err = errEnough
+		}
+		return err
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
 }

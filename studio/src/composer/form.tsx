@@ -4,7 +4,7 @@ import { parse, stringify } from "yaml";
 import type { Fault, Plugin } from "../api/types";
 import { plain } from "../lib/format";
 import { put, type Part, type Point } from "./document";
-import { about, schemaOf, servedBy, type Schema } from "./kinds";
+import { about, isEnd, schemaOf, servedBy, type Schema } from "./kinds";
 
 interface Props {
   part: Part;
@@ -80,7 +80,7 @@ export function Form({ part, plugin, source, faults, change, rename, moveTo }: P
       <Field label="Runs only when" hint={`An expression over the ${about[part.at]?.type ?? "message"}; empty: always`} faults={own("when")}>
         {(a) => <textarea {...a} rows={2} value={part.when} spellCheck={false} onChange={(e) => set(["when"], e.target.value || undefined)} />}
       </Field>
-      <div className="c-pair">
+      {!isEnd(part.at) && <div className="c-pair">
         <Field label="If it fails" faults={own("on_error")}>
           {(a) => (
             <select {...a} value={part.onError} onChange={(e) => set(["on_error"], e.target.value || undefined)}>
@@ -95,7 +95,7 @@ export function Form({ part, plugin, source, faults, change, rename, moveTo }: P
         <Field label="Time of a call" faults={own("timeout")}>
           {(a) => <input {...a} value={part.timeout} placeholder="50ms" onChange={(e) => set(["timeout"], e.target.value || undefined)} />}
         </Field>
-      </div>
+      </div>}
       <div className="c-pair">
         <Field label="Name" faults={own("id")}>
           {(a) => <input {...a} value={part.id} maxLength={32} spellCheck={false} onChange={(e) => rename(e.target.value)} />}

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from "react";
 import { count, duration, plain, plural } from "../lib/format";
 import { faultsOfPart, fits, keyOf, nodeKeys, stepKeys, type Board } from "./board";
 import { partsAt, type Part, type Point } from "./document";
-import { about, gist, shortName } from "./kinds";
+import { about, gist, isEnd, shortName } from "./kinds";
 
 type Item = { stage: string; label: string } | { point: Point };
 
@@ -188,8 +188,8 @@ function Thing({ b, x }: { b: Board; x: Box }) {
 export function figureLine(b: Board, p: Part): string {
   const f = b.figures.get(p.id);
   if (!b.live || !f) return "";
-  const parts = [plural(f.calls, "call")];
-  if (f.calls > 0) parts.push(`p95 ${f.p95_us < 1000 ? `${count(f.p95_us)} µs` : duration(f.p95_us / 1000)}`);
+  const parts = [plural(f.calls, p.at === "provider" ? "seed" : p.at === "output" ? "row" : "call")];
+  if (f.calls > 0 && !isEnd(p.at)) parts.push(`p95 ${f.p95_us < 1000 ? `${count(f.p95_us)} µs` : duration(f.p95_us / 1000)}`);
   if (f.dropped > 0) parts.push(`${count(f.dropped)} dropped`);
   if (f.errors > 0) parts.push(plural(f.errors, "error"));
   return parts.join(" · ");

@@ -34,6 +34,9 @@ export const about: Record<Point, { type: string; text: string }> = {
   output: { type: "delivery", text: "what was stored, on its way elsewhere" },
 };
 
+/** Nodes at the ends give seeds and write what is stored: they try again until they can, and take the time they need. */
+export const isEnd = (at: Point) => at === "provider" || at === "output";
+
 /** What a new node begins with: the defaults of what it needs. */
 export function defaults(s: Schema): Record<string, unknown> {
   const out: Record<string, unknown> = {};

@@ -39,7 +39,7 @@ var enums = map[string][]string{
 	"network.ip":                  {"", "4", "6"},
 	"lifecycle.on_limit":          {"", "stop"},
 	"lifecycle.retention.records": {"", "keep", "drop"},
-	"pipeline.nodes.at":           names(crawl.Points()),
+	"pipeline.nodes.at":           names(crawl.NodePoints()),
 	"pipeline.nodes.on_error":     append([]string{""}, names(crawl.OnErrors())...),
 	"rules.fields.type":           crawl.FieldTypes(),
 	"select.fields.type":          crawl.FieldTypes(),

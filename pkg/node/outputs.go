@@ -1,0 +1,270 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/builtin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/expr"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/hooks"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/deliver"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
+)
+
+// OutputsDir is where the files of nodes at output lie, in the directory of a crawl.
+const OutputsDir = "outputs"
+
+// outputsEvery is how often outputs follow the records. Tests change it.
+var outputsEvery = 500 * time.Millisecond
+
+// outputsAgain is how long the end of a crawl waits for an output that fails.
+const outputsAgain = 2 * time.Second
+
+// outputs write what is stored of a job.
+type outputs struct {
+	mu      sync.Mutex // held by who delivers
+	writers map[string]*deliver.Writer
+	of      map[string]string // what each writer was made of
+	failed  map[string]string // what was said of those that fail
+	rest    bool              // nothing more comes, and all is written
+}
+
+// outputOf is what a node at output writes, for a crawl in a directory.
+func outputOf(job *crawl.Job, n *crawl.PluginNode, dir string) (o deliver.Output, err error) {
+	want, err := builtin.WrittenOf(n)
+	if err != nil {
+		return o, err
+	}
+	o = deliver.Output{Note: "output " + string(job.ID) + " " + n.ID, Dir: filepath.Join(dir, OutputsDir), File: want.File,
+		Options: export.Options{Format: export.FormatOf(want.File), Columns: want.Columns, RawText: want.RawText}}
+	if want.Originals {
+		o.Options.Keep = export.Originals
+	}
+	if _, err := export.NewRows(o.Options); err != nil {
+		return o, faultAt("columns", "%v", err)
+	}
+	if n.When != "" {
+		when, err := expr.Condition(n.At, n.When)
+		if err != nil {
+			return o, faultAt("when", "%v", err)
+		}
+		o.When = func(r *crawl.Record) (bool, error) {
+			return when.Bool(&plugin.Delivery{Job: string(job.ID), Record: hooks.RecordOf(r)})
+		}
+	}
+	text, err := json.Marshal([]any{want, n.When})
+	o.Settings = string(text)
+	return o, err
+}
+
+// deliver writes what is stored of a job and not written yet. An output that fails does not keep the others; behind
+// says that one has not written all.
+func (e *Engine) deliver(ctx context.Context, j *engineJob) (behind bool, err error) {
+	j.outs.mu.Lock()
+	defer j.outs.mu.Unlock()
+	if j.outs.rest {
+		return false, nil
+	}
+	job, err := e.store.Jobs().Job(ctx, j.id)
+	if err != nil {
+		return true, err
+	}
+	if !job.Pipeline.Delivers() {
+		return false, j.outs.close(nil)
+	}
+	var errs []error
+	keep := map[string]bool{}
+	for i := range job.Pipeline.Nodes {
+		n := &job.Pipeline.Nodes[i]
+		if n.At != crawl.AtOutput {
+			continue
+		}
+		keep[n.ID] = true
+		w, err := e.writer(ctx, j, job, n)
+		for err == nil && w.Behind() {
+			if err = ctx.Err(); err == nil {
+				err = w.Step(ctx)
+			}
+		}
+		e.sayOutput(j, n, err)
+		if err != nil {
+			behind = true
+			errs = append(errs, fmt.Errorf("pipeline.nodes[%d] (%s): %w", i, n.ID, err))
+		}
+	}
+	return behind, errors.Join(append(errs, j.outs.close(keep))...)
+}
+
+// writer is that of a node, as the job has it now.
+func (e *Engine) writer(ctx context.Context, j *engineJob, job *crawl.Job, n *crawl.PluginNode) (*deliver.Writer, error) {
+	outs := &j.outs
+	o, err := outputOf(job, n, e.store.JobDir(j.id))
+	if err != nil {
+		return nil, err
+	}
+	if w := outs.writers[n.ID]; w != nil && outs.of[n.ID] == o.Settings {
+		return w, nil
+	} else if w != nil {
+		delete(outs.writers, n.ID)
+		if err := w.Close(); err != nil {
+			return nil, err
+		}
+	}
+	pages, err := e.store.JobPages(ctx, j.id)
+	if err != nil {
+		return nil, err
+	}
+	w, err := deliver.Open(ctx, e.store.Meta(), pages, o, e.log.With("job", j.id, "node", n.ID))
+	if err != nil {
+		return nil, err
+	}
+	if outs.writers == nil {
+		outs.writers, outs.of, outs.failed = map[string]*deliver.Writer{}, map[string]string{}, map[string]string{}
+	}
+	outs.writers[n.ID], outs.of[n.ID] = w, o.Settings
+	return w, nil
+}
+
+// sayOutput says that an output fails, once, and that it goes on.
+func (e *Engine) sayOutput(j *engineJob, n *crawl.PluginNode, err error) {
+	if j.outs.failed == nil {
+		j.outs.failed = map[string]string{}
+	}
+	before := j.outs.failed[n.ID]
+	switch {
+	case err == nil && before != "":
+		delete(j.outs.failed, n.ID)
+		e.log.Error("an output is written again", "job", j.id, "node", n.ID)
+	case err != nil && err.Error() != before && !errors.Is(err, context.Canceled):
+		j.outs.failed[n.ID] = err.Error()
+		e.log.Error("an output cannot be written: it is tried again, and loses nothing; the crawl does not end before", "job", j.id, "node", n.ID, "error", err)
+	}
+}
+
+// close closes the writers but for some. mu is held.
+func (o *outputs) close(keep map[string]bool) (err error) {
+	for _, id := range slices.Collect(maps.Keys(o.writers)) {
+		if !keep[id] {
+			err = errors.Join(err, o.writers[id].Close())
+			delete(o.writers, id)
+			delete(o.of, id)
+		}
+	}
+	return err
+}
+
+// wake has outputs look for records again.
+func (o *outputs) wake() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.rest = false
+}
+
+func (o *outputs) resting() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.rest
+}
+
+// settle closes the files of a job of which nothing more comes.
+func (o *outputs) settle() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.rest = true
+	return o.close(nil)
+}
+
+// followRecords writes outputs while the engine runs.
+func (e *Engine) followRecords(ctx context.Context) {
+	tick := time.NewTicker(outputsEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		e.deliverAll(ctx)
+	}
+}
+
+// deliverAll writes the outputs of all jobs that have something to write.
+func (e *Engine) deliverAll(ctx context.Context) {
+	e.mu.Lock()
+	all := slices.Collect(maps.Values(e.jobs))
+	e.mu.Unlock()
+	for _, j := range all {
+		if ctx.Err() != nil || e.store.Err() != nil {
+			return
+		}
+		if j.outs.resting() || e.store.Many() && e.store.JobFault(j.id) != nil {
+			continue
+		}
+		m := j.marked()
+		over := (m.Ended || m.Stopped) && e.bus.OutstandingOf(j.id) == 0
+		behind, err := e.deliver(ctx, j)
+		if err != nil && !behind {
+			e.log.Warn("outputs of a job could not be closed", "job", j.id, "error", err)
+		}
+		if over && !behind {
+			if err := j.outs.settle(); err != nil {
+				e.log.Warn("outputs of a job could not be closed", "job", j.id, "error", err)
+			}
+		}
+	}
+}
+
+// delivered reports whether the outputs of a job that has ended have all that is stored. Where one cannot be written,
+// it waits a while before it says so.
+func (e *Engine) delivered(ctx context.Context, j *engineJob) bool {
+	behind, err := e.deliver(ctx, j)
+	if !behind || ctx.Err() != nil {
+		return ctx.Err() == nil
+	}
+	if err != nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(outputsAgain):
+		}
+	}
+	return false
+}
+
+// Figures returns what the nodes of a job's pipeline did. Of one at provider the calls are its seeds, of one at output
+// its rows.
+func (e *Engine) Figures(id crawl.JobID) []chain.Figures {
+	out := e.plugins.Figures(id)
+	j := e.job(id)
+	if j == nil {
+		return out
+	}
+	of := func(node string, at crawl.Point) *chain.Figures {
+		is := func(f chain.Figures) bool { return f.Node == node && f.At == at }
+		if i := slices.IndexFunc(out, is); i >= 0 {
+			return &out[i]
+		}
+		return &chain.Figures{}
+	}
+	for _, feed := range j.feeds() {
+		s, _ := feed.told()
+		f := of(feed.from.node, crawl.AtProvider)
+		f.Calls, f.Errors = int64(s.Seeds+s.Known), int64(s.Bad)
+	}
+	j.outs.mu.Lock()
+	defer j.outs.mu.Unlock()
+	for node, w := range j.outs.writers {
+		f, now := of(node, crawl.AtOutput), w.Figures()
+		f.Calls, f.Skipped, f.Errors = now.Rows, now.Skipped, now.Faults
+	}
+	return out
+}
