@@ -26,6 +26,8 @@ var mayImport = map[string][]string{
 	"pkg/control":   {"pkg/control/jobfile", "pkg/report", "pkg/crawl", "pkg/web"},
 	"pkg/report":    {"pkg/records/jsonl", "pkg/bus", "pkg/crawl", "pkg/web"},
 	"pkg/documents": {"pkg/crawl"},
+	// When pages are visited again: arithmetic, which knows nothing of the rest.
+	"pkg/revisit": {},
 	// Pages that only scripts make: what a render is, which pages may gain, whether it pays; the browser. The stage knows
 	// what a render is, and no browser.
 	"pkg/render":          {"pkg/render", "pkg/crawl", "pkg/web"},
