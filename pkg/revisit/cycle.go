@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Cycle is at which hours of the day (UTC) the pages of a host change. Time that is measured by it runs fast at hours
-// at which much changes, and a day has the length of a day. The zero value knows nothing: all hours are alike.
+// Cycle is at which hours of the day (UTC) the pages of a host change. The zero value knows nothing: all hours are
+// alike.
 type Cycle struct {
 	// Found are changes by the hour at which they may have happened; they fade.
 	Found [24]float32
@@ -14,72 +14,71 @@ type Cycle struct {
 
 const (
 	cycleMemory = 1 - 1./2000 // changes that are remembered
-	cycleDoubt  = 48          // changes that an even day weighs
-	// cycleSight is the longest interval, in days, of which something is learned: a longer one has all hours alike.
-	cycleSight = .5
+	cycleDoubt  = 24          // changes that an even day weighs
+	// cycleSight is the longest interval, in days, of which something is learned: a whole day has all hours alike.
+	cycleSight = .9
+	// Intervals, in days, that are worth to be moved by hours: a visit to shorter ones must be in the midst of the changes,
+	// and longer ones lose nothing by an hour.
+	cycleFrom, cycleReach = .4, 5
 )
 
-// Observe takes in that a page was found changed between two visits. So many visits look at each hour as the policy
-// has it; the cycle has no count of those that found nothing, as even rounds of visits are what it needs to know.
+// Observe takes in that a page was found changed between two visits, or not. The change counts for each hour between
+// them as the cycle has it so far.
 func (c *Cycle) Observe(from, to time.Time, changed bool) {
-	days := to.Sub(from).Hours() / 24
-	if !changed || days <= 0 || days > cycleSight {
+	if days := to.Sub(from).Hours() / 24; !changed || days <= 0 || days > cycleSight {
 		return
 	}
-	for h := range c.Found {
-		c.Found[h] *= cycleMemory
-	}
-	whole := c.Between(from, to)
+	var part [24]float64
+	pace, sum := c.paces(), 0.
 	for t := from; t.Before(to); {
-		next := hourAfter(t)
+		next := t.Truncate(time.Hour).Add(time.Hour)
 		if next.After(to) {
 			next = to
 		}
-		c.Found[t.UTC().Hour()] += float32(next.Sub(t).Hours() / 24 * c.pace(t) / whole)
+		h := t.UTC().Hour()
+		share := next.Sub(t).Hours() * pace[h]
+		part[h] += share
+		sum += share
 		t = next
+	}
+	for h := range c.Found {
+		c.Found[h] = float32(float64(c.Found[h])*cycleMemory + part[h]/sum)
 	}
 }
 
-// pace is how fast time runs at a time, beside the mean of the day.
-func (c *Cycle) pace(t time.Time) float64 {
+// paces is how much changes at each hour, beside the mean of the day.
+func (c *Cycle) paces() (pace [24]float64) {
 	sum := float64(cycleDoubt)
 	for _, n := range c.Found {
 		sum += float64(n)
 	}
-	return (float64(c.Found[t.UTC().Hour()]) + cycleDoubt/24.) * 24 / sum
+	for h, n := range c.Found {
+		pace[h] = (float64(n) + cycleDoubt/24.) * 24 / sum
+	}
+	return pace
 }
 
-func hourAfter(t time.Time) time.Time { return t.Truncate(time.Hour).Add(time.Hour) }
-
-// Between is the time between two times, in days as the cycle measures them.
-func (c *Cycle) Between(from, to time.Time) float64 {
-	days := math.Floor(to.Sub(from).Hours() / 24)
-	sum := max(days, 0)
-	for t := from.Add(time.Duration(sum) * 24 * time.Hour); t.Before(to); {
-		next := hourAfter(t)
-		if next.After(to) {
-			next = to
+// Best is the time around a due time, at most span before or after it, at which a visit keeps a page of a rate (changes
+// a day) fresh for the longest part of an interval: after the hours at which it changes, not before them. The least
+// move wins where hours are alike.
+func (c *Cycle) Best(due time.Time, rate float64, interval, span time.Duration) time.Time {
+	pace, hour := c.paces(), due.UTC().Hour()
+	steps := int(min(interval, 24*time.Hour) / time.Hour)
+	value := func(shift int) (fresh float64) {
+		lost := 0.
+		for h := range steps {
+			lost += pace[((hour+shift+h)%24+24)%24] / 24
+			fresh += math.Exp(-rate * lost)
 		}
-		sum += next.Sub(t).Hours() / 24 * c.pace(t)
-		t = next
+		return fresh
 	}
-	return sum
-}
-
-// After is how long it takes from a time until so many days, as the cycle measures them, have gone by.
-func (c *Cycle) After(from time.Time, days float64) time.Duration {
-	whole := math.Floor(days)
-	d := time.Duration(whole) * 24 * time.Hour
-	left := days - whole
-	for t := from; left > 0; t = hourAfter(t) {
-		pace := c.pace(t)
-		hour := hourAfter(t).Sub(t)
-		if part := hour.Hours() / 24 * pace; part < left {
-			left -= part
-			d += hour
-			continue
+	best, most := 0, value(0)
+	for shift := 1; shift <= int(span/time.Hour); shift++ {
+		for _, s := range []int{shift, -shift} {
+			if v := value(s); v > most*(1+1e-9) {
+				best, most = s, v
+			}
 		}
-		return d + time.Duration(left*24/pace*float64(time.Hour))
 	}
-	return d
+	return due.Add(time.Duration(best) * time.Hour)
 }

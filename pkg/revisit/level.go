@@ -69,14 +69,3 @@ func (p *Plan) Level(rest *Demand, hosts []*Host) {
 		h.tau = max(p.tau, h.own)
 	}
 }
-
-// lateStep is how much the threshold moves a minute where the first due page waits for an hour or more.
-const lateStep = .1
-
-// Late moves the threshold between two calls of [Plan.Level], a minute after the last call: up where the page that is
-// due first has waited, down where it is due only later (late is negative). So a wrong belief shifts the threshold, not
-// the number of visits.
-func (p *Plan) Late(late time.Duration) {
-	hours := min(max(late.Hours(), -1), 1)
-	p.tau = min(max(p.tau*(1+lateStep*hours), leastTau), mostTau)
-}

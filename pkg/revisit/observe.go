@@ -28,10 +28,8 @@ const (
 // Observation is what a visit told.
 type Observation struct {
 	// Visit is the number of the visit, from 0; one that was observed changes nothing, so an observation may be told twice.
-	Visit uint32
-	At    time.Time
-	// Days is how long ago the last look was, as the host's [Cycle] measures it; 0 for the time between them.
-	Days   float64
+	Visit  uint32
+	At     time.Time
 	Result Result
 	// Sum identifies what the page says: its main text and its links, without what changes at each look.
 	Sum uint64
@@ -88,9 +86,6 @@ func Observe(s State, o Observation, prior Rate) State {
 	s.Last, s.Signal = at, time.Time{}
 	if first || days <= 0 { // a clock that went back tells nothing
 		return s
-	}
-	if o.Days > 0 {
-		days = o.Days
 	}
 	return s.learn(o, changed, days)
 }

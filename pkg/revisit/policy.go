@@ -91,8 +91,9 @@ func (s State) wait(p Policy, last, now time.Time) time.Duration {
 	if days <= 0 {
 		return told
 	}
-	if p.Cycle != nil {
-		return min(p.Cycle.After(last, days), p.Most)
+	d := time.Duration(days * float64(24*time.Hour))
+	if span := min(d/2, 12*time.Hour).Truncate(time.Hour); p.Cycle != nil && days > cycleFrom && days < cycleReach {
+		return max(p.Cycle.Best(last.Add(d), r.Mean(), d, span).Sub(last), 0)
 	}
-	return time.Duration(days * float64(24*time.Hour))
+	return d
 }

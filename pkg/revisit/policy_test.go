@@ -109,10 +109,6 @@ func TestLevelKeepsCapsAndUsesTheDay(t *testing.T) {
 		}
 	}
 	near(t, "visits a day", sum, 1000, .01)
-	tau := plan.Tau()
-	if plan.Late(2 * time.Hour); plan.Tau() <= tau {
-		t.Error("visits that are late do not raise the threshold")
-	}
 }
 
 // Where even the longest interval wants more visits than there are, it is stretched.
@@ -219,20 +215,34 @@ func TestSignalsMovePages(t *testing.T) {
 	}
 }
 
-func TestCycleKeepsTheLengthOfDays(t *testing.T) {
+// Where pages change from nine to five, a visit belongs to the evening.
+func TestCycleMovesVisitsBehindTheChanges(t *testing.T) {
 	var c revisit.Cycle
+	midnight := day0.Truncate(aDay)
+	if c.Best(midnight, .5, aDay, 6*time.Hour).Sub(midnight).Abs() > 6*time.Hour {
+		t.Error("a cycle that knows nothing moves a visit by more than it may")
+	}
 	for i := range 3000 {
-		from := day0.Truncate(aDay).Add(time.Duration(i)*aDay + 9*time.Hour + time.Duration(i%8)*time.Hour)
+		from := midnight.Add(time.Duration(i)*aDay + 9*time.Hour + time.Duration(i%8)*time.Hour)
 		c.Observe(from, from.Add(time.Hour), true)
+		c.Observe(from, from.Add(7*aDay), true) // says nothing of hours
 	}
-	night, noon := day0.Truncate(aDay).Add(20*time.Hour), day0.Truncate(aDay).Add(10*time.Hour)
-	near(t, "a day", c.Between(noon, noon.Add(aDay)), 1, 1e-9)
-	near(t, "ten days and a half", c.Between(noon, noon.Add(252*time.Hour))+c.Between(noon.Add(252*time.Hour), noon.Add(264*time.Hour)), 11, 1e-9)
-	if busy, quiet := c.Between(noon, noon.Add(4*time.Hour)), c.Between(night, night.Add(4*time.Hour)); busy < 20*quiet {
-		t.Errorf("four hours of work are %v days, and of the night %v", busy, quiet)
-	}
-	for _, n := range []float64{.01, .3, 1, 2.7} {
-		near(t, "there and back", c.Between(night, night.Add(c.After(night, n))), n, 1e-6)
+	p := revisit.Default()
+	p.Tau = .2
+	for hour := range 24 {
+		s := page(revisit.Rate{A: 30, B: 30}, 1)
+		s.Last = midnight.Add(time.Duration(hour) * time.Hour)
+		p.Cycle = nil
+		plain, _ := revisit.Next(s, p, s.Last)
+		p.Cycle = &c
+		best, _ := revisit.Next(s, p, s.Last)
+		if off := best.Sub(plain).Abs(); off > 12*time.Hour || best.Before(s.Last) {
+			t.Errorf("seen at %d h: moved by %v", hour, off)
+		}
+		at := c.Best(plain, 1, aDay, 12*time.Hour)
+		if h := at.UTC().Hour(); h < 16 || h > 17 {
+			t.Errorf("due at %d h, best at %d h, want 17 h or so", plain.UTC().Hour(), h)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ type life struct {
 	busy  bool
 	until float64
 	work  float64
+	opens float64
 	// stale is the first change since the last visit, told the last signal of one, lie the next signal without a change.
 	stale, told, lie float64
 }
@@ -28,6 +29,7 @@ type life struct {
 func newLife(c *Config, i int, p page) *life {
 	l := &life{rate: p.rate, c: c, r: rand.New(rand.NewPCG(c.Seed, uint64(i)+100)), stale: math.Inf(1), told: -1, lie: math.Inf(1)}
 	l.next, l.work, l.until = p.born, p.born, p.born
+	l.opens = float64(p.host*7%24) / 24
 	if c.Recall > 0 && c.Precision < 1 {
 		l.lie = p.born + l.pause()
 	}
@@ -48,7 +50,7 @@ func (l *life) change() {
 	case Daily:
 		l.work += l.r.ExpFloat64() / l.rate
 		day, part := math.Modf(l.work)
-		l.next = day + 9./24 + part*8/24
+		l.next = day + l.opens + part*8/24
 	case Bursty:
 		for {
 			if l.busy {

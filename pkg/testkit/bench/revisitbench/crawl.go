@@ -202,7 +202,7 @@ func (c *crawl) account(i int, now float64) {
 func (c *crawl) arrive(i int, now float64) {
 	l, q := c.lives[i], c.queues[c.pages[i].host]
 	first := c.at[i] < 0
-	c.p.saw(visit{page: i, first: first, last: c.last[i], now: now, changed: !first && l.stale <= now, sooner: l.told > c.last[i]})
+	c.p.saw(visit{page: i, first: first, last: c.last[i], now: now, changed: !first && l.stale <= now})
 	if first {
 		c.at[i] = len(q.ids)
 		q.ids = append(q.ids, i)

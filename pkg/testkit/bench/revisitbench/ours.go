@@ -46,7 +46,6 @@ func (o *ours) saw(v visit) {
 		seen.Sum++
 	}
 	if o.cycles != nil && !v.first {
-		seen.Days = o.cycles[h].Between(s.Last, seen.At)
 		o.cycles[h].Observe(s.Last, seen.At, v.changed)
 	}
 	if o.signals != nil && !v.first {

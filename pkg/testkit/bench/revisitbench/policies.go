@@ -10,10 +10,9 @@ import (
 
 // visit is what the crawl under test learns.
 type visit struct {
-	page            int
-	first           bool
-	last, now       float64
-	changed, sooner bool // sooner: a signal came since the last visit
+	page           int
+	first, changed bool
+	last, now      float64 // in days
 }
 
 // policy is a way to choose intervals.
@@ -73,7 +72,7 @@ type learner struct {
 	w    *world
 	r    []revisit.Rate
 	draw *rand.Rand
-	// start is the belief before the first visit, next that after one, and use what the threshold is asked with.
+	// next is the belief after a visit, and use what of it the threshold is asked with.
 	next func(l *learner, v visit) revisit.Rate
 	use  func(l *learner, r revisit.Rate) revisit.Rate
 	used []revisit.Rate
