@@ -20,6 +20,8 @@ const (
 	// Intervals, in days, that are worth to be moved by hours: a visit to shorter ones must be in the midst of the changes,
 	// and longer ones lose nothing by an hour.
 	cycleFrom, cycleReach = .4, 5
+	// cycleGain is what a move must win, or it is noise that moves visits.
+	cycleGain = 1.05
 )
 
 // Observe takes in that a page was found changed between two visits, or not. The change counts for each hour between
@@ -72,10 +74,10 @@ func (c *Cycle) Best(due time.Time, rate float64, interval, span time.Duration) 
 		}
 		return fresh
 	}
-	best, most := 0, value(0)
+	best, most := 0, value(0)*cycleGain
 	for shift := 1; shift <= int(span/time.Hour); shift++ {
 		for _, s := range []int{shift, -shift} {
-			if v := value(s); v > most*(1+1e-9) {
+			if v := value(s); v > most {
 				best, most = s, v
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 // The figures of docs/design/freshness.md, with small webs: what `whirlpool bench revisit` prints with large ones.
 const (
-	simPages, simDays, simSeeds = 1000, 150, 3
+	simPages, simDays, simSeeds = 1000, 150, 2
 )
 
 func simulate(t *testing.T, c revisitbench.Config, policy string) revisitbench.Result {
