@@ -13,6 +13,9 @@ const (
 
 func simulate(t *testing.T, c revisitbench.Config, policy string) revisitbench.Result {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("ten seconds of arithmetic in all")
+	}
 	r, spread, err := revisitbench.Mean(c, policy, simSeeds)
 	if err != nil {
 		t.Fatal(err)

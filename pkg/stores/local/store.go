@@ -84,6 +84,7 @@ type Store struct {
 	budgets     *Budgets
 	spool       *Spool
 	content     *ContentSet
+	revisits    revisitState
 
 	broken breakage
 	stop   chan struct{}
