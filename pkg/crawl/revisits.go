@@ -23,8 +23,8 @@ type Revisits interface {
 	Put(ctx context.Context, job JobID, rs ...Revisit) error
 	// States answers for each key in order; the zero State where nothing is remembered.
 	States(ctx context.Context, job JobID, keys ...weburl.Key) ([]revisit.State, error)
-	// Due returns n pages at most whose bucket (revisit.Bucket) is that of a time or an earlier one, by bucket. It does not
-	// take them away: they are returned again until they are put with another Due. What is put while it looks may be
+	// Due returns n pages at most whose bucket (revisit.Bucket) is that of a time or an earlier one, by bucket. It does
+	// not take them away: they are returned again until they are put with another Due. What is put while it looks may be
 	// missing until the next call.
 	Due(ctx context.Context, job JobID, by time.Time, n int) ([]Revisit, error)
 	// Drop forgets pages.

@@ -17,8 +17,8 @@ const (
 	cycleDoubt  = 24          // changes that an even day weighs
 	// cycleSight is the longest interval, in days, of which something is learned: a whole day has all hours alike.
 	cycleSight = .9
-	// Intervals, in days, that are worth to be moved by hours: a visit to shorter ones must be in the midst of the changes,
-	// and longer ones lose nothing by an hour.
+	// Intervals, in days, that are worth to be moved by hours: a visit to shorter ones must be in the midst of the
+	// changes, and longer ones lose nothing by an hour.
 	cycleFrom, cycleReach = .4, 5
 	// cycleGain is what a move must win, or it is noise that moves visits.
 	cycleGain = 1.05

@@ -27,7 +27,8 @@ const (
 
 // Observation is what a visit told.
 type Observation struct {
-	// Visit is the number of the visit, from 0; one that was observed changes nothing, so an observation may be told twice.
+	// Visit is the number of the visit, from 0; one that was observed changes nothing, so an observation may be told
+	// twice.
 	Visit  uint32
 	At     time.Time
 	Result Result

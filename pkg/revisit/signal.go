@@ -3,8 +3,8 @@ package revisit
 // Signals is what was learned of a host's signals: how often they are right, and how many changes they tell of. The
 // zero value knows nothing: half of both.
 type Signals struct {
-	// Right and Wrong count visits after a signal that found the page changed or not; Silent counts changes that were found
-	// without a signal. They fade, and are no whole numbers.
+	// Right and Wrong count visits after a signal that found the page changed or not; Silent counts changes that were
+	// found without a signal. They fade, and are no whole numbers.
 	Right, Wrong, Silent float32
 }
 

@@ -33,8 +33,8 @@ type State struct {
 	Sum uint64
 	// Misses counts 404 (once) and 410 (twice) in a row.
 	Misses uint8
-	// Recent has one bit for each of the last eight visits that told something, the newest lowest: set where it brought new
-	// links.
+	// Recent has one bit for each of the last eight visits that told something, the newest lowest: set where it brought
+	// new links.
 	Recent uint8
 	Flags
 }

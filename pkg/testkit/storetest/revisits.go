@@ -167,13 +167,18 @@ func revisitsAtOnce(t *testing.T, r crawl.Revisits, _ func() crawl.Revisits) {
 		take()
 	}
 	take()
+	wantOnce(t, taken, len(u))
+}
+
+func wantOnce(t *testing.T, taken map[string]int, pages int) {
+	t.Helper()
 	for _, n := range taken {
 		if n != 1 {
 			t.Fatalf("a page was taken %d times", n)
 		}
 	}
-	if len(taken) != len(u) {
-		t.Errorf("%d pages of %d were due", len(taken), len(u))
+	if len(taken) != pages {
+		t.Errorf("%d pages of %d were due", len(taken), pages)
 	}
 }
 
