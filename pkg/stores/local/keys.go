@@ -39,7 +39,7 @@ import (
 //	kindUnkept   job(4) URL key(24)                 the reason why a page that was fetched has no record
 //	kindVisited  job(4) URL key(24)                 the validators of a page that was answered (visited.go)
 //	kindRevisit  job(4) URL key(24)                 a revisit.State (revisits.go)
-//	kindDue      job(4) bucket(4) URL key(24)       the URL of a page that is due in that bucket
+//	kindDue      job(4) bucket(4) URL key(24)       the revisit.State and URL of a page that is due then
 //	kindSpent    job(4)                             varints: bytes, time, counted until (spending.go)
 const (
 	kindBudget   = perJob | 'b'

@@ -15,8 +15,9 @@ import (
 )
 
 // Revisits is what is remembered of pages between their visits: for each page its state, and beside it, if it is due at
-// some time, an entry in the bucket of that time. The order of the buckets' entries is that of time, so what is due
-// stands in front; within a bucket it is that of the URLs' keys.
+// some time, an entry in the bucket of that time, with the state once more and the URL. The order of the buckets'
+// entries is that of time, so what is due stands in front and is read at one go; within a bucket it is that of the URLs'
+// keys. Both are written in one batch, so they agree.
 type Revisits struct {
 	s *Store
 	*revisitState
@@ -81,11 +82,12 @@ func (r Revisits) put(ctx context.Context, job jobNum, rs []crawl.Revisit) error
 			if p.Visits < before[i].Visits {
 				continue
 			}
-			due := rebucket(b, job, keys[i], before[i].Due, p)
+			state := p.State.Append(buf[:0])
+			due := rebucket(b, job, keys[i], before[i].Due, p.URL, state)
 			if due != nil && (front == nil || bytes.Compare(due, front) < 0) {
 				front = due
 			}
-			_ = b.Set(makeRevisitKey(job, keys[i]), p.State.Append(buf[:0]), nil)
+			_ = b.Set(makeRevisitKey(job, keys[i]), state, nil)
 		}
 	})
 	if front != nil {
@@ -96,9 +98,9 @@ func (r Revisits) put(ctx context.Context, job jobNum, rs []crawl.Revisit) error
 
 // rebucket takes a page out of the bucket in which it was and puts it into that in which it is due; it returns its key
 // there, nil for none.
-func rebucket(b *pebble.Batch, job jobNum, k weburl.Key, was time.Time, p crawl.Revisit) (due []byte) {
+func rebucket(b *pebble.Batch, job jobNum, k weburl.Key, was time.Time, u weburl.URL, state []byte) (due []byte) {
 	// What is read again is what counts: a state is stored with times that are moved to its bounds.
-	stored, err := revisit.DecodeState(p.State.Append(nil))
+	stored, err := revisit.DecodeState(state)
 	if err == nil && !stored.Due.IsZero() {
 		due = makeDueKey(job, stored.Due, k)
 	}
@@ -108,7 +110,7 @@ func rebucket(b *pebble.Batch, job jobNum, k weburl.Key, was time.Time, p crawl.
 		}
 	}
 	if due != nil {
-		_ = b.Set(due, []byte(p.URL.String()), nil)
+		_ = b.Set(due, append(state[:len(state):len(state)], u.String()...), nil)
 	}
 	return due
 }

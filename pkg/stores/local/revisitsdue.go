@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -103,7 +101,6 @@ func (r Revisits) due(ctx context.Context, job jobNum, from []byte, until uint32
 	if bytes.Compare(from, to) >= 0 {
 		return nil, from, nil
 	}
-	var keys []weburl.Key
 	enough := errors.New("enough")
 	first = to
 	err = scanRange(ctx, r.s.db, from, to, func(k, v []byte) error {
@@ -113,26 +110,23 @@ func (r Revisits) due(ctx context.Context, job jobNum, from []byte, until uint32
 		if len(out) == 0 {
 			first = bytes.Clone(k)
 		}
-		u, err := weburl.ParseStored(v)
-		if err != nil || len(k) != jobEnd+4+len(weburl.Key{}) {
-			return fmt.Errorf("entry %x of a bucket: %w", k, errors.Join(pebble.ErrCorruption, err))
+		p, err := decodeDue(v)
+		if err != nil {
+			return fmt.Errorf("entry %x of a bucket: %w", k, err)
 		}
-		out, keys = append(out, crawl.Revisit{URL: u}), append(keys, weburl.Key(k[jobEnd+4:]))
+		out = append(out, p)
 		return nil
 	})
 	if err != nil && !errors.Is(err, enough) {
 		return nil, nil, err
 	}
-	states, err := r.states(job, keys)
-	if err != nil {
-		return nil, nil, err
+	return out, first, nil
+}
+
+func decodeDue(v []byte) (p crawl.Revisit, err error) {
+	n := min(len(v), revisit.StateSize)
+	if p.State, err = revisit.DecodeState(v[:n]); err == nil {
+		p.URL, err = weburl.ParseStored(v[n:])
 	}
-	kept := out[:0]
-	for i, p := range out {
-		// Between the two reads the page may have been put into another bucket.
-		if p.State = states[i]; !p.Due.IsZero() && revisit.Bucket(p.Due) <= until {
-			kept = append(kept, p)
-		}
-	}
-	return kept, first, nil
+	return p, err
 }
