@@ -16,17 +16,19 @@ const module = "github.com/whirlpool-crawler/whirlpool/"
 // denied. docs/design/architecture.md shows the same as a picture.
 var mayImport = map[string][]string{
 	"pkg/web":      {"pkg/web"},
-	"pkg/crawl":    {"pkg/crawl", "pkg/web"},
+	"pkg/crawl":    {"pkg/crawl", "pkg/revisit", "pkg/web"},
 	"pkg/bus":      {"pkg/bus", "pkg/crawl", "pkg/web"},
 	"pkg/pipeline": {"pkg/bus", "pkg/crawl", "pkg/web"},
 	"pkg/stages": {"pkg/pipeline", "pkg/bus", "pkg/crawl", "pkg/web", "pkg/stages/robotscache",
 		"pkg/render/marks", "pkg/render/decide"},
 	"pkg/records":   {"pkg/records", "pkg/crawl", "pkg/web"},
-	"pkg/stores":    {"pkg/records/jsonl", "pkg/cluster/ring", "pkg/bus", "pkg/crawl", "pkg/web"},
+	"pkg/stores":    {"pkg/records/jsonl", "pkg/cluster/ring", "pkg/bus", "pkg/crawl", "pkg/revisit", "pkg/web"},
 	"pkg/cluster":   {"pkg/cluster", "pkg/pipeline", "pkg/crawl", "pkg/web"},
 	"pkg/control":   {"pkg/control/jobfile", "pkg/report", "pkg/crawl", "pkg/web"},
 	"pkg/report":    {"pkg/records/jsonl", "pkg/bus", "pkg/crawl", "pkg/web"},
 	"pkg/documents": {"pkg/crawl"},
+	// When pages are visited again: arithmetic, which knows nothing of the rest.
+	"pkg/revisit": {},
 	// Pages that only scripts make: what a render is, which pages may gain, whether it pays; the browser. The stage knows
 	// what a render is, and no browser.
 	"pkg/render":          {"pkg/render", "pkg/crawl", "pkg/web"},

@@ -38,6 +38,8 @@ import (
 //	kindLeftOut  job(4) URL key(24)                 why a URL was left out, and its task (leftout.go)
 //	kindUnkept   job(4) URL key(24)                 the reason why a page that was fetched has no record
 //	kindVisited  job(4) URL key(24)                 the validators of a page that was answered (visited.go)
+//	kindRevisit  job(4) URL key(24)                 a revisit.State (revisits.go)
+//	kindDue      job(4) bucket(4) URL key(24)       the revisit.State and URL of a page that is due then
 //	kindSpent    job(4)                             varints: bytes, time, counted until (spending.go)
 //	kindResource job(4) URL key(24)                 a resource, or who wants it (resourcekeys.go)
 //	kindUse      last use(8) job(4) URL key(24)     -: the resources by use
@@ -72,6 +74,8 @@ const (
 	kindLeftOut  = perJob | 'e'
 	kindUnkept   = perJob | 'x'
 	kindVisited  = perJob | 'w'
+	kindRevisit  = perJob | 'a'
+	kindDue      = perJob | 'A'
 	kindSpent    = perJob | 's'
 	kindResource = perJob | 'y'
 	kindUse      = 'a'

@@ -89,6 +89,7 @@ type Store struct {
 	content     *ContentSet
 	resources   *Resources
 	renders     *RenderStats
+	revisits    revisitState
 
 	broken breakage
 	stop   chan struct{}

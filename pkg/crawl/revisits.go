@@ -1,0 +1,32 @@
+package crawl
+
+import (
+	"context"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// Revisit is a page that is visited again, and what is remembered of it between visits.
+type Revisit struct {
+	URL weburl.URL
+	revisit.State
+}
+
+// Revisits remembers pages between their visits, in the order in which they are due.
+type Revisits interface {
+	// Put stores what is remembered of pages. It is durable when Put returns. A State of fewer visits than the one that is
+	// stored changes nothing; one of as many replaces it, so what is told twice is stored once, and what was told later of
+	// the same visit can be added. A page without Due is remembered, and not due: put it so once its task is in a queue.
+	// Of several states of one page the last counts.
+	Put(ctx context.Context, job JobID, rs ...Revisit) error
+	// States answers for each key in order; the zero State where nothing is remembered.
+	States(ctx context.Context, job JobID, keys ...weburl.Key) ([]revisit.State, error)
+	// Due returns n pages at most whose bucket (revisit.Bucket) is that of a time or an earlier one, by bucket. It does
+	// not take them away: they are returned again until they are put with another Due. What is put while it looks may be
+	// missing until the next call.
+	Due(ctx context.Context, job JobID, by time.Time, n int) ([]Revisit, error)
+	// Drop forgets pages.
+	Drop(ctx context.Context, job JobID, keys ...weburl.Key) error
+}

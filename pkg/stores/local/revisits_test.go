@@ -1,0 +1,22 @@
+package local
+
+import (
+	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
+)
+
+func TestRevisits(t *testing.T) {
+	storetest.Revisits(t, func(t *testing.T) (crawl.Revisits, func() crawl.Revisits) {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		return s.Revisits(), func() crawl.Revisits {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir)
+			return s.Revisits()
+		}
+	})
+}
