@@ -6,7 +6,7 @@ FUZZTIME ?= 60s
 COUNT    ?= 1
 TIMEOUT  ?= 60m
 COMPOSE  ?= $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
-IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-urlfilter whirlpool-hostsplitter whirlpool-due whirlpool-frontier whirlpool
+IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-renderer whirlpool-urlfilter whirlpool-hostsplitter whirlpool-due whirlpool-frontier whirlpool
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 
@@ -79,7 +79,7 @@ simulate: ## a cluster of 1 to 1,000 nodes in virtual time (five minutes, 3.2 GB
 quick-up: prod-build up ## build the images and start a complete node on this machine
 
 prod-build: ## build the images of all programs
-	$(COMPOSE) --profile tools build
+	$(COMPOSE) --profile tools --profile render build
 
 up: ## start the node and wait until it is healthy
 	$(COMPOSE) up -d --wait
@@ -88,7 +88,7 @@ down: ## stop whatever any of the compose files started; what it knows stays in 
 	$(COMPOSE) --profile '*' down --remove-orphans
 
 logs: ## follow the logs of the node's programs
-	$(COMPOSE) logs -f --tail 20 fetcher parser contentseen urlfilter hostsplitter due frontier
+	$(COMPOSE) logs -f --tail 20 fetcher parser contentseen renderer urlfilter hostsplitter due frontier
 
 dev: ## run a node from the source, which is built once for all programs, and again at each change
 	$(COMPOSE) -f docker-compose.yml -f docker-compose.dev.yml up --build

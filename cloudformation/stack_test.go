@@ -15,7 +15,7 @@ func TestAClusterIsCreatedAndDeleted(t *testing.T) {
 		"NAT gateway":   {"Nat": "gateway"},
 		"one crawler":   {"Crawlers": "1"},
 		"ten crawlers":  {"Crawlers": "10"},
-		"every setting": {"CrawlerType": "c7i.large", "CrawlerDisk": "50", "DatabaseStorage": "100", "PageStorage": "500", "Monitoring": "false", "VpcCidr": "172.16.8.64/26", "AdminCidr": "198.51.100.7/32", "AlarmEmail": "you@example.com", "Registry": "registry.example.com/crawler/"},
+		"every setting": {"CrawlerType": "c7i.large", "CrawlerDisk": "50", "DatabaseStorage": "100", "PageStorage": "500", "Monitoring": "false", "Rendering": "on", "VpcCidr": "172.16.8.64/26", "AdminCidr": "198.51.100.7/32", "AlarmEmail": "you@example.com", "Registry": "registry.example.com/crawler/"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -49,6 +49,7 @@ func TestWhatAChangeReplaces(t *testing.T) {
 		"scale in":              {map[string]string{"Crawlers": "1"}, "UPDATE_COMPLETE", 1, 1},
 		"another image":         {map[string]string{"ImageId": "ami-0fedcba9876543210"}, "UPDATE_COMPLETE", 3, 0},
 		"without monitoring":    {map[string]string{"Monitoring": "false"}, "UPDATE_COMPLETE", 3, 0},
+		"with rendering":        {map[string]string{"Rendering": "on"}, "UPDATE_COMPLETE", 3, 0},
 		"larger stores":         {map[string]string{"PageStorage": "100", "DatabaseStorage": "200"}, "UPDATE_COMPLETE", 3, 3},
 		"an address for alarms": {map[string]string{"AlarmEmail": "you@example.com"}, "UPDATE_COMPLETE", 3, 3},
 		"to a NAT gateway":      {map[string]string{"Nat": "gateway"}, "UPDATE_COMPLETE", 3, 3},

@@ -18,7 +18,7 @@ var perStage = map[string]string{
 	"deploy/cluster.yml":               "\n  NAME: {",
 	"deploy/three-nodes.yml":           "\n  NAME: {",
 	"deploy/aws/crawler.yml":           "\n  NAME: {",
-	"deploy/Dockerfile":                "\nFROM prod AS NAME\nCOPY --from=build /out/bin/NAME /\n",
+	"deploy/Dockerfile":                " AS NAME\nCOPY --from=build /out/bin/NAME /\n",
 	"services/NAME/main.go":            "process.Main(\"NAME\", ",
 	"deploy/samples/node.yml":          "\n  NAME: ",
 	"docs/design/architecture.md":      "`NAME`",

@@ -18,7 +18,7 @@ PARTITION ?= $(if $(filter cn-%,$(REGION)),aws-cn,$(if $(filter us-gov-%,$(REGIO
 BUCKET   ?= $(CLUSTER)-releases-$(ACCOUNT)-$(REGION)
 # The parameters of the stack that were set: make aws-create CRAWLERS=5. What is not named keeps its default, or in an update its value.
 PARAMETERS = $(foreach p,Size=$(SIZE) Crawlers=$(CRAWLERS) CrawlerType=$(CRAWLER_TYPE) CrawlerDisk=$(CRAWLER_DISK) \
-	DatabaseStorage=$(DATABASE_STORAGE) PageStorage=$(PAGE_STORAGE) Monitoring=$(MONITORING) VpcCidr=$(VPC_CIDR) AdminCidr=$(ADMIN_CIDR) \
+	DatabaseStorage=$(DATABASE_STORAGE) PageStorage=$(PAGE_STORAGE) Monitoring=$(MONITORING) Rendering=$(RENDERING) VpcCidr=$(VPC_CIDR) AdminCidr=$(ADMIN_CIDR) \
 	Nat=$(NAT) AlarmEmail=$(ALARM_EMAIL) Registry=$(REGISTRY_PREFIX) ImageId=$(IMAGE) BaseImageId=$(BASE_IMAGE) BaseRelease=$(BASE_RELEASE),$(if $(word 2,$(subst =, ,$(p))),$(p)))
 # A change keeps the release that runs, unless RELEASE names another.
 NEXT = $(if $(filter file,$(origin RELEASE)),same,$(RELEASE))

@@ -6,6 +6,7 @@ boot_crawler() {
     docker_packages
     swap 2048
     [ "$MONITORING" != true ] || profiles=monitoring
+    [ "$RENDERING" != on ] || profiles="${profiles:+$profiles,}render"
     database="$(password "$DATABASE_SECRET")" && pages="$(password "$PAGES_SECRET")" &&
         broker="$(password "$BROKER_SECRET")" && console="$(password "$CONSOLE_SECRET")" || die "a secret cannot be read"
     write_secret rabbitmq_admin "$console"
@@ -42,6 +43,7 @@ load_images() {
     else
         say "loading the images of $RELEASE"
         aws s3 cp --only-show-errors "s3://$BUCKET/$RELEASE/images.tar.gz" - | gzip -dc | docker load
+        [ "$RENDERING" != on ] || aws s3 cp --only-show-errors "s3://$BUCKET/$RELEASE/renderer.tar.gz" - | gzip -dc | docker load
     fi
 }
 

@@ -183,8 +183,8 @@ func (c *cluster) openPostgres(ctx context.Context) error {
 }
 
 // connections is how many to PostgreSQL a program has a use for, where it may have as many as most: those that only
-// look up jobs, and rules of robots.txt that they remember, need few. By the defaults the seven programs of a node have
-// 32 at most.
+// look up jobs, and rules of robots.txt that they remember, need few. By the defaults the eight programs of a node have
+// 34 at most.
 func (c *cluster) connections(most int) int {
 	switch {
 	case c.plays(Frontier, ContentSeen, DUE):

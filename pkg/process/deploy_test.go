@@ -29,6 +29,7 @@ type composeService struct {
 	Secrets        []string
 	ReadOnly       bool     `yaml:"read_only"`
 	CapDrop        []string `yaml:"cap_drop"`
+	CapAdd         []string `yaml:"cap_add"`
 	SecurityOpt    []string `yaml:"security_opt"`
 	User, Hostname string
 	Healthcheck    struct{ Test []string }
@@ -63,7 +64,7 @@ func (s composeService) environ() (out []string) {
 
 // storesOf are the stores of the programs that have some; so says pkg/node/stages.go.
 var storesOf = map[string][]string{
-	"fetcher": {"postgres"}, "parser": {"postgres"}, "contentseen": {"postgres", "mongodb"}, "urlfilter": {"postgres"}, "due": {"postgres"},
+	"fetcher": {"postgres"}, "parser": {"postgres"}, "renderer": {"postgres"}, "contentseen": {"postgres", "mongodb"}, "urlfilter": {"postgres"}, "due": {"postgres"},
 	"frontier": {"postgres"}, "whirlpool": {"postgres", "mongodb"},
 }
 

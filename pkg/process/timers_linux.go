@@ -18,7 +18,7 @@ const (
 )
 
 // relaxTimers lets the kernel wake this program's threads a little later than asked. A thread of Go's runtime (sysmon)
-// sleeps for 20 µs at a time while anything runs, and the seven programs of a node always do a little work. That thread
+// sleeps for 20 µs at a time while anything runs, and the programs of a node always do a little work. That thread
 // took a tenth of their CPU time: with relaxed timers, 1.45 to 1.53 ms a page became 1.25 to 1.35 (on two cores).
 // Threads inherit the setting from the thread that creates them, and sysmon is created before main. So the program
 // executes itself once more, as the same process. If the setting is not the default (systemd's TimerSlackNSec, say), or

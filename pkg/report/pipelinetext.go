@@ -107,7 +107,7 @@ func (r *RingLine) writeText(w io.Writer) {
 // programsText lists the programs by host.
 func (p *Pipeline) programsText() string {
 	if len(p.Programs) == 0 {
-		return "none is connected: start `whirlpool node`, or the seven programs"
+		return "none is connected: start `whirlpool node`, or the programs of a node"
 	}
 	var parts []string
 	host := ""

@@ -20,10 +20,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Names are the seven programs of a node.
+// Names are the programs of a node.
 var Names = crawl.StageNames()
 
-// Build builds whirlpool and the seven programs into a directory, from the directory of all services. They are built
+// Build builds whirlpool and the programs of a node into a directory, from the directory of all services. They are built
 // without the race detector whatever the tests are: it would hide the races between a kill and the services, and the
 // packages' own tests run with it.
 func Build(dir, services string) error {

@@ -167,10 +167,10 @@ func revisitsAtOnce(t *testing.T, r crawl.Revisits, _ func() crawl.Revisits) {
 		take()
 	}
 	take()
-	wantOnce(t, taken, len(u))
+	wantVisitedOnce(t, taken, len(u))
 }
 
-func wantOnce(t *testing.T, taken map[string]int, pages int) {
+func wantVisitedOnce(t *testing.T, taken map[string]int, pages int) {
 	t.Helper()
 	for _, n := range taken {
 		if n != 1 {
