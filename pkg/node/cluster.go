@@ -16,8 +16,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
-	"github.com/whirlpool-crawler/whirlpool/pkg/render/browser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
+	"github.com/whirlpool-crawler/whirlpool/pkg/render/browser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/memcached"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
@@ -338,6 +338,13 @@ func (c *cluster) node(d Deps, roles ...Role) (*Node, error) {
 	return New(c.config(), d, roles...)
 }
 
+func (c *cluster) following() crawl.Following {
+	if c.member != nil {
+		return c.postgres.Following()
+	}
+	return c.postgres.Followed()
+}
+
 // deps wires the adapters that are open. The frontier's queues are not among them.
 func (c *cluster) deps() Deps {
 	d := Deps{Bus: c.wires, Log: c.p.Log, Registry: c.p.Registry, Metrics: c.metrics}
@@ -361,12 +368,8 @@ func (c *cluster) deps() Deps {
 	if c.archive != nil {
 		s.Archive = c.archive
 	}
-	switch {
-	case c.postgres == nil:
-	case c.member != nil:
-		s.Following = c.postgres.Following()
-	default:
-		s.Following = c.postgres.Followed()
+	if c.postgres != nil {
+		s.Following = c.following()
 	}
 	if c.plays(Parser) {
 		d.Opener, s.Kept = c.opener, c.kept
