@@ -60,7 +60,7 @@ func RenderingOf(all []crawl.RenderTemplate, tally crawl.Tally, most int) *Rende
 	r := &Rendering{Templates: make([]Template, 0, len(all)), Pages: tally.Pages, Claimed: tally.Claimed}
 	for i := range all {
 		t := &all[i]
-		r.Templates = append(r.Templates, templateOf(t))
+		r.Templates = append(r.Templates, TemplateOf(t))
 		r.Renders, r.Failed, r.Gained = r.Renders+t.Renders, r.Failed+t.Failed, r.Gained+t.Gained
 		r.Links, r.Text, r.CPU, r.Wall = r.Links+t.Links, r.Text+t.Text, r.CPU+t.CPU, r.Wall+t.Wall
 	}
@@ -74,8 +74,8 @@ func RenderingOf(all []crawl.RenderTemplate, tally crawl.Tally, most int) *Rende
 	return r
 }
 
-// templateOf is a template as people see it.
-func templateOf(t *crawl.RenderTemplate) Template {
+// TemplateOf is a template as people see it.
+func TemplateOf(t *crawl.RenderTemplate) Template {
 	out := Template{Host: t.Host, ID: TemplateID(t.Template), Shape: t.Shape, Example: t.Example, State: cmp.Or(t.State, decide.Sampling),
 		Switch: t.Switch, Since: t.Since, Sent: t.Sent, Renders: t.Renders, Gained: t.Gained, Failed: t.Failed, Links: t.Links, Text: t.Text,
 		CPU: t.CPU, Wall: t.Wall, Words: decide.Sentence(t)}

@@ -53,7 +53,7 @@ func (s *story) explainRendered(ctx context.Context, e *Explanation) error {
 	host, shape := e.URL.HostKey(), pagemarks.Shape(e.URL)
 	for i := range all {
 		if t := &all[i]; t.Host == host && t.Shape == shape {
-			r.Templates = append(r.Templates, templateOf(t))
+			r.Templates = append(r.Templates, TemplateOf(t))
 		}
 	}
 	page := e.Kind == "" && e.Ledger.Verdict == crawl.VerdictDone.String() && e.Ledger.Status/100 == 2
