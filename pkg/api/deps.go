@@ -69,6 +69,10 @@ type Crawls interface {
 	Replay(ctx context.Context, id crawl.JobID, choose control.Choose) (*control.Replayed, error)
 	// HoldHost keeps a host from being asked by any job, or lets it be asked again.
 	HoldHost(ctx context.Context, key string, held bool) error
+	// Rendering tells what renders brought, by templates of pages.
+	Rendering(ctx context.Context, id crawl.JobID) (*report.Rendering, error)
+	// SwitchRendering decides what becomes of the pages of a template; workflow.ErrNotFound where there is none.
+	SwitchRendering(ctx context.Context, n workflow.Note, id crawl.JobID, r RenderSwitch) (*report.Template, error)
 	// Dir is where the files of an execution are.
 	Dir(ctx context.Context, id crawl.JobID) (string, error)
 	// Pages reads pages.jsonl, whole lines only, packed or not.

@@ -222,6 +222,20 @@ func (fakeCrawls) Seed(_ context.Context, _ crawl.JobID, urls []string) (int, er
 func (fakeCrawls) Replay(context.Context, crawl.JobID, control.Choose) (*control.Replayed, error) {
 	return &control.Replayed{}, nil
 }
+
+func (fakeCrawls) Rendering(context.Context, crawl.JobID) (*report.Rendering, error) {
+	return report.RenderingOf([]crawl.RenderTemplate{{Host: "a.test", Template: 1<<63 + 1, Shape: "/react/*", State: "keep", Renders: 12, Gained: 12,
+		Links: 148, CPU: 7400}}, crawl.Tally{Pages: 24, Claimed: 296}, 100), nil
+}
+
+func (fakeCrawls) SwitchRendering(_ context.Context, _ workflow.Note, _ crawl.JobID, r RenderSwitch) (*report.Template, error) {
+	id, err := r.ID()
+	if err == nil && id != 1<<63+1 {
+		err = fmt.Errorf("template %s: %w", r.Template, workflow.ErrNotFound)
+	}
+	return &report.Template{Host: r.Host, ID: report.TemplateID(id), Switch: r.Switch}, err
+}
+
 func (fakeCrawls) HoldHost(context.Context, string, bool) error       { return nil }
 func (f fakeCrawls) Dir(context.Context, crawl.JobID) (string, error) { return f.dir, nil }
 func (fakeCrawls) Agents(context.Context) ([]Agent, error)            { return []Agent{{ID: "here"}}, nil }

@@ -9,14 +9,17 @@ import (
 
 // renamed are types whose names others have, too, or that say too little without their package.
 var renamed = map[string]string{
-	"worddiff.Piece":  "DiffPiece",
-	"report.Status":   "CrawlStatus",
-	"report.File":     "CrawlFile",
-	"report.Pipeline": "ClusterPipeline",
-	"explore.Change":  "RecordChange",
-	"explore.Index":   "IndexState",
-	"ruletest.Node":   "OutlineNode",
-	"preview.Answer":  "PreviewAnswer",
+	"worddiff.Piece":   "DiffPiece",
+	"report.Status":    "CrawlStatus",
+	"report.File":      "CrawlFile",
+	"report.Pipeline":  "ClusterPipeline",
+	"report.Rendering": "RenderFigures",
+	"report.Rendered":  "PageRendered",
+	"report.Template":  "RenderTemplate",
+	"explore.Change":   "RecordChange",
+	"explore.Index":    "IndexState",
+	"ruletest.Node":    "OutlineNode",
+	"preview.Answer":   "PreviewAnswer",
 }
 
 // nameOf names the schema of a type.

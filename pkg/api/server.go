@@ -83,6 +83,7 @@ func (s *Server) routes() {
 	s.dryRunRoutes()
 	s.previewRoutes()
 	s.pluginRoutes()
+	s.renderingRoutes()
 }
 
 // ServeHTTP implements http.Handler.

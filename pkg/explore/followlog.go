@@ -141,12 +141,16 @@ func (b *logBatchState) add(ctx context.Context, l *crawl.LogLine, off int64) er
 		h.add(l)
 		b.visits = append(b.visits, [2]int64{host, off})
 	}
+	hash := hashOf(l.URL.Key())
+	if l.Kind == crawl.KindRender || l.Kind == crawl.KindResource { // they tell nothing of what became of the URL
+		b.before = append(b.before, [2]int64{hash, off})
+		return nil
+	}
 	h.depth = max(h.depth, l.Depth)
 	reason, err := b.x.words.id(ctx, b.tx, l.Reason)
 	if err != nil {
 		return err
 	}
-	hash := hashOf(l.URL.Key())
 	e := b.urls[hash]
 	if e == nil {
 		e = &entry{hash: hash}
@@ -159,9 +163,9 @@ func (b *logBatchState) add(ctx context.Context, l *crawl.LogLine, off int64) er
 	return nil
 }
 
-// requested reports whether a line is of a request, and not of a URL that was left out.
+// requested reports whether a line is of a request, and not of a URL that was left out or of a render.
 func requested(l *crawl.LogLine) bool {
-	return l.Verdict != crawl.VerdictExcluded && (l.Status > 0 || l.Duration > 0 || l.Attempt > 0)
+	return l.Kind != crawl.KindRender && l.Verdict != crawl.VerdictExcluded && (l.Status > 0 || l.Duration > 0 || l.Attempt > 0)
 }
 
 // maxHostIDs bounds the hosts whose numbers are kept in memory.

@@ -130,7 +130,11 @@ func (x *Explorer) crawlLog(ctx context.Context, f LogFilter, level slog.Level, 
 func (x *index) logLine(l *crawl.LogLine, off int64) LogLine {
 	out := LogLine{ID: "c" + string(x.source().ID) + "." + strconv.FormatInt(off, 36), At: l.At, Source: "crawl", Level: levelOf(l).String(),
 		Execution: x.source().ID, Host: l.URL.HostKey(), URL: plain(l.URL.String(), maxURL), Verdict: l.Verdict.String(), Status: l.Status}
-	out.Message = strings.Join(slices.DeleteFunc([]string{out.Verdict, statusText(l.Status), l.Reason, plain(l.Detail, maxLogText)},
+	what := ""
+	if l.Kind == crawl.KindRender {
+		what = l.Kind.String()
+	}
+	out.Message = strings.Join(slices.DeleteFunc([]string{what, out.Verdict, statusText(l.Status), l.Reason, plain(l.Detail, maxLogText)},
 		func(s string) bool { return s == "" }), " ")
 	fields := map[string]any{"kind": l.Kind.String(), "depth": l.Depth, "bytes": l.Bytes, "ms": float64(l.Duration.Microseconds()) / 1000,
 		"attempt": l.Attempt, "reason": plain(l.Reason, maxWord), "detail": plain(l.Detail, maxLogText),

@@ -12,6 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
@@ -338,6 +339,13 @@ func (c *cluster) node(d Deps, roles ...Role) (*Node, error) {
 	return New(c.config(), d, roles...)
 }
 
+func (c *cluster) following() crawl.Following {
+	if c.member != nil {
+		return c.postgres.Following()
+	}
+	return c.postgres.Followed()
+}
+
 // deps wires the adapters that are open. The frontier's queues are not among them.
 func (c *cluster) deps() Deps {
 	d := Deps{Bus: c.wires, Log: c.p.Log, Registry: c.p.Registry, Metrics: c.metrics}
@@ -361,12 +369,8 @@ func (c *cluster) deps() Deps {
 	if c.archive != nil {
 		s.Archive = c.archive
 	}
-	switch {
-	case c.postgres == nil:
-	case c.member != nil:
-		s.Following = c.postgres.Following()
-	default:
-		s.Following = c.postgres.Followed()
+	if c.postgres != nil {
+		s.Following = c.following()
 	}
 	if c.plays(Parser) {
 		d.Opener, s.Kept = c.opener, c.kept

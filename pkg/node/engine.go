@@ -194,7 +194,7 @@ type tappedLog struct {
 // countBytes counts what the attempts of jobs brought.
 func (e *Engine) countBytes(lines []crawl.LogLine) {
 	for i := range lines {
-		if l := &lines[i]; l.Bytes > 0 {
+		if l := &lines[i]; l.Bytes > 0 && l.Kind != crawl.KindRender { // what a browser made was not sent
 			if j := e.job(l.Job); j != nil {
 				j.bytes.Add(l.Bytes)
 			}

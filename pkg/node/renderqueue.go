@@ -29,8 +29,8 @@ const (
 	renderPatience = time.Minute
 )
 
-// Room implements contentseen.RenderQueue. Where the broker does not tell, as without its management API, it is believed
-// that there is room.
+// Room implements contentseen.RenderQueue. Where the broker does not tell, as without its management API, it is
+// believed that there is room.
 func (r *brokerRenders) Room(ctx context.Context) (refused string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

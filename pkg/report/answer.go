@@ -23,6 +23,9 @@ func (e *Explanation) answerUnknown() string {
 	if e.URL.Path() == "/robots.txt" && e.Robots.State != robotsUnknown && e.Robots.State != robotsIgnored {
 		return "It was fetched for its rules. It is no page of the crawl."
 	}
+	if e.resource != nil && e.Ledger.State == crawl.StateUnknown.String() {
+		return "It was asked for because scripts of a page want it. It is no page of the crawl."
+	}
 	const never = "The crawl has not met it: no page that was read links to it, and it is no seed."
 	switch {
 	case !e.Rules.Allowed:

@@ -69,6 +69,7 @@ type Records interface {
 type ClusterSources struct {
 	Spending     crawl.Spending // what jobs spend of their bounds; nil: not counted
 	Revisions    crawl.JobStore // nil: a job has no revision but the one that applies
+	Templates    Templates      // what renders brought; nil: there were none
 	Left         crawl.LeftOuts // nil: no more than the ledger says is known of what was left out
 	Name         string         // of the cluster, for people: where its database is
 	Jobs         Jobs

@@ -58,6 +58,8 @@ type Sources struct {
 	Journal Journal
 	Dead    DeadLetters
 	Auditor Auditor
+	// Templates knows what the renders of the crawl brought; nil: there were none.
+	Templates Templates
 	// Spending is what the crawl spends of its bounds; nil: not counted.
 	Spending crawl.Spending
 	Live     func() Moment // nil: the crawl does not run
@@ -99,8 +101,8 @@ func New(src Sources) (*Crawl, error) {
 		return nil, errors.New("inspect a crawl: a source is missing")
 	}
 	c := &Crawl{src: src}
-	c.story = story{job: src.Job, left: src.Left, history: historyOf(src.Job, src.Jobs), ledger: src.Ledger, hosts: src.Hosts, robots: src.Robots, pages: src.Pages, running: src.Live != nil,
-		now: time.Now, where: c.find}
+	c.story = story{job: src.Job, left: src.Left, history: historyOf(src.Job, src.Jobs), ledger: src.Ledger, hosts: src.Hosts, robots: src.Robots, pages: src.Pages, templates: src.Templates,
+		running: src.Live != nil, now: time.Now, where: c.find}
 	c.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) {
 		return lastAttempts(ctx, src.Log, src.Job.ID, u)
 	}

@@ -24,16 +24,19 @@ type Explanation struct {
 	Ledger    LedgerEntry   `json:"ledger"`
 	Attempts  []Attempt     `json:"attempts"` // and exclusions, from crawl.log: the last 20
 	Content   *Content      `json:"content,omitempty"`
+	Rendered  *Rendered     `json:"rendered,omitempty"` // nil: it was never looked at whether to render it
 	// Fingerprint is what content-seen knows the page by. Of a directory it is not told.
 	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
 	Host        HostState    `json:"host"`
 	Answer      string       `json:"answer"` // all of it in a sentence or two
 
-	record  *crawl.Record   // of Content
-	lines   []crawl.LogLine // of Attempts
-	running bool
-	epoch   uint32 // of the job's revision that applies
-	why     string // of a robots.txt that could not be had
+	record   *crawl.Record   // of Content
+	lines    []crawl.LogLine // of Attempts
+	render   *crawl.LogLine  // of its last render; nil: there was none
+	resource *crawl.LogLine  // of the last time that a render wanted it; nil: none did
+	running  bool
+	epoch    uint32 // of the job's revision that applies
+	why      string // of a robots.txt that could not be had
 }
 
 // LedgerEntry is the state in which the ledger has a URL.
@@ -108,7 +111,7 @@ func (s *story) Explain(ctx context.Context, raw string) (*Explanation, error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context, *Explanation) error{s.explainAttempts, s.explainLedger, s.explainContent,
-		s.explainRobots, s.explainHost} {
+		s.explainRendered, s.explainRobots, s.explainHost} {
 		if err := step(ctx, e); err != nil {
 			return nil, fmt.Errorf("explain %s: %w", e.URL, err)
 		}
@@ -118,8 +121,9 @@ func (s *story) Explain(ctx context.Context, raw string) (*Explanation, error) {
 	return e, nil
 }
 
-func (s *story) explainAttempts(ctx context.Context, e *Explanation) (err error) {
-	e.lines, err = s.attempts(ctx, e.URL)
+func (s *story) explainAttempts(ctx context.Context, e *Explanation) error {
+	lines, err := s.attempts(ctx, e.URL)
+	e.sorted(lines)
 	for _, l := range e.lines {
 		e.Attempts = append(e.Attempts, Attempt{At: l.At, Verdict: l.Verdict.String(), Status: l.Status, Reason: l.Reason,
 			Detail: l.Detail, Number: l.Attempt, Depth: l.Depth, Referrer: l.Referrer, Location: l.Location, Revision: l.Epoch,

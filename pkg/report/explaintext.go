@@ -27,6 +27,9 @@ func (e *Explanation) WriteText(w io.Writer) error {
 		line("log", a.text())
 	}
 	line("content", e.contentText())
+	if e.Rendered != nil {
+		line("render", e.Rendered.Words)
+	}
 	line("host", e.hostText())
 	line("answer", e.Answer)
 	_, err := io.WriteString(w, b.String())

@@ -163,10 +163,12 @@ func (s *story) noRobots(ctx context.Context, u weburl.URL) (string, error) {
 		return "", nil //nolint:nilerr // no such origin, no robots.txt
 	}
 	lines, err := s.attempts(ctx, at)
-	if err != nil || len(lines) == 0 {
+	var of Explanation
+	of.sorted(lines)
+	if err != nil || len(of.lines) == 0 {
 		return "", err
 	}
-	last := &lines[len(lines)-1]
+	last := &of.lines[len(of.lines)-1]
 	if last.Detail != "" {
 		return last.Detail, nil
 	}

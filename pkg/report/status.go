@@ -58,6 +58,8 @@ type Status struct {
 	// RecordsUnknown says why Records is not known; empty: it is.
 	RecordsUnknown string    `json:"records_unknown,omitempty"`
 	Pipeline       *Pipeline `json:"pipeline,omitempty"`
+	// Render is what renders brought; nil: nothing was rendered.
+	Render *Rendering `json:"render,omitempty"`
 	// Reasons tells outcomes and exclusions apart by verdict and reason, the most frequent first; only where they were
 	// asked for.
 	Reasons []Reason `json:"reasons,omitempty"`
@@ -90,6 +92,9 @@ func (c *Crawl) Status(ctx context.Context) (*Status, error) {
 		MaxPages: now.job.MaxPages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts, Statuses: tally.Statuses,
 		Excluded: tally.Excluded}
 	if s.Spent, err = spentOf(ctx, c.src.Spending, now.job); err != nil {
+		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+	}
+	if s.Render, err = renderingOf(ctx, c.src.Templates, now.job.ID, tally); err != nil {
 		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
 	}
 	if err := c.history.tell(ctx, s); err != nil {

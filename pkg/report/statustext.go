@@ -46,6 +46,9 @@ func (s *Status) WriteText(w io.Writer) error {
 		}
 		line(name, "%10s  %s", bytesText(f.Bytes), f.Name)
 	}
+	if s.Render != nil {
+		s.Render.writeText(&b)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -68,6 +71,9 @@ func (s *Status) writeJob(b *strings.Builder, line func(name, format string, arg
 	}
 	line("open", "%d of %d URLs are queued or in flight", s.Open, s.Claimed)
 	s.writeOutcomes(line)
+	if s.Render != nil {
+		s.Render.writeText(b)
+	}
 	b.WriteByte('\n')
 	s.Pipeline.writeText(b)
 }

@@ -100,6 +100,9 @@ func whyNothing(log string) (why []string) {
 		if err != nil || line.Reason == "" || !line.Verdict.Final() || slices.Contains(told, line.Reason) {
 			continue
 		}
+		if line.Kind == crawl.KindRender || line.Kind == crawl.KindResource {
+			continue // of a page that was fetched
+		}
 		if line.Kind != crawl.KindPage && line.Verdict == crawl.VerdictGone {
 			continue // a site without robots.txt or sitemap
 		}

@@ -20,6 +20,7 @@ func newExplain() *cobra.Command {
   ledger     unknown, open (queued or in flight), done with its outcome, or excluded with the reason
   log        the attempts, with the page that linked to it (in a directory it reads crawl.log: about 1 s a gigabyte)
   content    what is stored of it, or of which page it is a copy
+  render     what a browser made of it, and what the test of its kind of pages says
   host       last contact, and when the next request may be made
   answer     all of it in a sentence
 

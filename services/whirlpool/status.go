@@ -14,7 +14,7 @@ import (
 )
 
 const statusHelp = `Status tells what a crawl does at the moment, running or not: pages, queues, outcomes by verdict and status code, URLs
-left out by reason, dead letters, and the size of the outputs.
+left out by reason, dead letters, and the size of the outputs; where pages were rendered, what that brought by their templates.
 
 A crawl is running, paused, stopped (there is work left: the same crawl command goes on, or "whirlpool resume" on a cluster) or
 finished.

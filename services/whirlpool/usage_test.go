@@ -69,7 +69,7 @@ func TestAFaultyJobFileNamesTheKey(t *testing.T) {
 // Every flag that sets a key of the job is known to those that overlay a job file with flags and name faults.
 func TestEveryFlagOfAJobIsKnown(t *testing.T) {
 	named := map[string]bool{"config": true, "ignore-nofollow": true, "no-sitemaps": true, "documents": true, // no keys, or named otherwise
-		"user": true, "password": true, "bearer": true, "key": true, "ipv4": true, "ipv6": true} // several make one key
+		"user": true, "password": true, "bearer": true, "key": true, "ipv4": true, "ipv6": true, "browser": true} // several make one key
 	for _, flag := range flagOfKey {
 		named[flag] = true
 	}

@@ -9,6 +9,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { flows } from "./flows.mjs";
+import { renderingOfAReader, renderings, switching } from "./rendering.mjs";
 import { api, browser, serve, until, web } from "./world.mjs";
 
 const [exe, out] = process.argv.slice(2);
@@ -62,6 +63,7 @@ try {
   await page.goto(srv.link);
   await until("the empty studio", () => page.getByRole("heading", { name: "What shall be crawled?" }).isVisible());
   const x = await flows(told, faults);
+  await switching(page, srv, x.first, until, faults);
   const cookies = await first.cookies();
   const reader = await chrome.newContext();
   await (await reader.newPage()).goto(srv.viewer);
@@ -110,6 +112,7 @@ try {
       await p.goto(srv.origin + "/" + hash);
       await look(p, `${name}.${theme}.${size}`);
     }
+    await renderings(p, srv, x.first, look, (state) => `${state}.${theme}.${size}`);
     // Loading: the answers are held. Error: they fail. Disconnected: the server is away.
     const state = async (name, handle) => {
       await p.route("**/api/v1/executions**", handle);
@@ -135,6 +138,7 @@ try {
     const q = await r.newPage();
     await q.goto(srv.origin + `/#/x/${x.running}`);
     await look(q, `no-rights.${theme}.${size}`);
+    await renderingOfAReader(q, srv, x.first, look, (state) => `${state}.${theme}.${size}`, faults);
     await r.clearCookies();
     await q.goto("about:blank");
     await q.goto(srv.origin + "/#/");

@@ -153,6 +153,16 @@ func (c *Client) PreviewNow(ctx context.Context, id crawl.JobID, preview string)
 	return get[api.Preview](ctx, c, executionPath(id)+"/previews/"+url.PathEscape(preview), url.Values{"wait": {"true"}})
 }
 
+// Rendering tells what renders brought to an execution, by templates of pages.
+func (c *Client) Rendering(ctx context.Context, id crawl.JobID) (*report.Rendering, error) {
+	return get[report.Rendering](ctx, c, executionPath(id)+"/rendering", nil)
+}
+
+// SwitchRendering decides what becomes of the pages of a template.
+func (c *Client) SwitchRendering(ctx context.Context, id crawl.JobID, r api.RenderSwitch) (*report.Template, error) {
+	return post[report.Template](ctx, c, executionPath(id)+"/rendering:switch", r)
+}
+
 // Undo takes a revision of an execution back.
 func (c *Client) Undo(ctx context.Context, id crawl.JobID, epoch uint32, message string, resume bool) (*control.Revised, error) {
 	return post[control.Revised](ctx, c, executionPath(id)+"/revisions/"+strconv.FormatUint(uint64(epoch), 10)+":undo",

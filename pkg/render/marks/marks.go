@@ -224,8 +224,8 @@ func contains(text []byte, needles ...string) bool {
 	return false
 }
 
-// asksForScripts reports whether a text in a noscript element says that the page needs scripts. The name of the language
-// is the same in most tongues.
+// asksForScripts reports whether a text in a noscript element says that the page needs scripts. The name of the
+// language is the same in most tongues.
 func asksForScripts(text []byte) bool {
 	t := bytes.ToLower(text)
 	return contains(t, "javascript", "java script", "java-script", "ecmascript", "scripting", "スクリプト", "скрипт", "脚本", "자바스크립트")

@@ -92,7 +92,7 @@ func (e *entry) decode(row []byte) error {
 }
 
 // asked reports whether a request was sent.
-func (e *entry) asked() bool { return e.status > 0 || e.took > 0 }
+func (e *entry) asked() bool { return e.kind != crawl.KindRender && (e.status > 0 || e.took > 0) }
 
 // wrong reports whether a request brought nothing, or not what it should have.
 func (e *entry) wrong() bool {

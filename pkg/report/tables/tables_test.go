@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -202,4 +203,34 @@ func FuzzEntry(f *testing.F) {
 		var e entry
 		_ = e.decode(row)
 	})
+}
+
+// A render is no request and no outcome; a resource is a request, and no URL that was to be crawled.
+func TestRendersAndResourcesAreNoOutcomes(t *testing.T) {
+	lines := sample(t)
+	want := written(t, made(t, source(t, lines)), JSON, 0, Names()...)
+	render := lines[1]
+	render.Kind, render.At, render.Verdict, render.Status, render.Reason = crawl.KindRender, begin.Add(time.Minute), crawl.VerdictFailed, 0, "render-hang"
+	lines = append(lines, render)
+	if got := written(t, made(t, source(t, lines)), JSON, 0, Names()...); got != want {
+		t.Errorf("a render changes\n%s\nto\n%s", want, got)
+	}
+	resource := lines[4]
+	resource.Kind, resource.Verdict, resource.Status, resource.Bytes = crawl.KindResource, crawl.VerdictGone, 404, 1000
+	var before, after struct {
+		Hosts   []Host
+		Reasons []Reason
+		Status  []Count
+	}
+	got := written(t, made(t, source(t, append(lines, resource))), JSON, 0, Names()...)
+	if err := errors.Join(json.Unmarshal([]byte(want), &before), json.Unmarshal([]byte(got), &after)); err != nil {
+		t.Fatal(err)
+	}
+	h, b := &after.Hosts[0], &before.Hosts[0]
+	if h.Requests != b.Requests+1 || h.Bytes != b.Bytes+1000 || h.URLs != b.URLs || h.Gone != b.Gone {
+		t.Errorf("a resource makes %+v of %+v", h, b)
+	}
+	if !reflect.DeepEqual(after.Reasons, before.Reasons) || !reflect.DeepEqual(after.Status, before.Status) {
+		t.Errorf("a resource changes\n%s\nto\n%s", want, got)
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -35,7 +36,7 @@ import (
 // Deps are what the stage works with.
 type Deps struct {
 	Jobs      crawl.Jobs
-	Bodies    crawl.Bodies
+	Bodies    Bodies
 	Resources crawl.Resources
 	Renders   crawl.RenderStats
 	Attempts  crawl.AttemptLog // gets a line for a render that failed
@@ -50,6 +51,12 @@ type Deps struct {
 	Archived func(*crawl.Job) bool
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer // nil: none
+}
+
+// Bodies is what the stage needs of crawl.Bodies.
+type Bodies interface {
+	Put(ctx context.Context, r io.Reader) (crawl.BodyRef, error)
+	Release(ctx context.Context, ref crawl.BodyRef) error
 }
 
 // Resting is an error of a browser that cannot be used for a while.

@@ -23,9 +23,9 @@ import (
 // Names are the programs of a node.
 var Names = crawl.StageNames()
 
-// Build builds whirlpool and the programs of a node into a directory, from the directory of all services. They are built
-// without the race detector whatever the tests are: it would hide the races between a kill and the services, and the
-// packages' own tests run with it.
+// Build builds whirlpool and the programs of a node into a directory, from the directory of all services. They are
+// built without the race detector whatever the tests are: it would hide the races between a kill and the services,
+// and the packages' own tests run with it.
 func Build(dir, services string) error {
 	args := []string{"build", "-o", dir + "/"}
 	for _, name := range append([]string{"whirlpool"}, Names...) {

@@ -256,6 +256,7 @@ func TestRendering(t *testing.T) {
 
 // Without a browser a crawl that would like one goes on, and one that insists does not begin.
 func TestRenderingWithoutABrowser(t *testing.T) {
+	long(t)
 	w := newAppWeb(t, 5)
 	job := w.job(0)
 	c := crawlerOf(t, w.names(t), job, "--browser", filepath.Join(t.TempDir(), "none"))

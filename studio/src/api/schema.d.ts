@@ -569,6 +569,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{ex}/rendering": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What renders in a browser brought, by templates of pages, the most renders first */
+        get: operations["getRendering"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{ex}/rendering:switch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Render the pages of a template always, never, or as its test says; from the next page on */
+        post: operations["switchRendering"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{ex}/revisions": {
         parameters: {
             query?: never;
@@ -1503,6 +1537,7 @@ export interface components {
             /** Format: int64 */
             records?: number;
             records_unknown?: string;
+            render?: components["schemas"]["RenderFigures"];
             /** Format: int64 */
             retries_waiting: number;
             revision?: components["schemas"]["RevisionStatus"];
@@ -1775,6 +1810,7 @@ export interface components {
             kind?: string;
             ledger: components["schemas"]["LedgerEntry"];
             of?: string;
+            rendered?: components["schemas"]["PageRendered"];
             rewritten: string[];
             robots: components["schemas"]["RobotsVerdict"];
             rules: components["schemas"]["RulesVerdict"];
@@ -2367,6 +2403,24 @@ export interface components {
             html?: string;
             url?: string;
         };
+        PageRendered: {
+            /** Format: int64 */
+            cpu_ms?: number;
+            detail?: string;
+            /** Format: int64 */
+            links_gained: number;
+            reason?: string;
+            settled?: string;
+            templates: components["schemas"]["RenderTemplate"][];
+            text: string;
+            /** Format: int64 */
+            text_gained: number;
+            /** Format: date-time */
+            time?: string;
+            verdict?: string;
+            /** Format: int64 */
+            wall_ms?: number;
+        };
         Piece: {
             hit?: boolean;
             text: string;
@@ -2611,6 +2665,71 @@ export interface components {
             scanned?: number;
             /** Format: int64 */
             total?: number;
+        };
+        RenderFigures: {
+            /** Format: int64 */
+            claimed: number;
+            /** Format: int64 */
+            cpu_ms: number;
+            /** Format: int64 */
+            failed: number;
+            /** Format: int64 */
+            gained: number;
+            /** Format: int64 */
+            links: number;
+            /** Format: int64 */
+            more?: number;
+            /** Format: int64 */
+            pages: number;
+            /** Format: int64 */
+            rendered: number;
+            /** Format: int64 */
+            renders: number;
+            templates: components["schemas"]["RenderTemplate"][];
+            /** Format: int64 */
+            text: number;
+            /** Format: int64 */
+            wall_ms: number;
+        };
+        RenderSwitch: {
+            /** @description key of the host */
+            host: string;
+            /**
+             * @description always or never render its pages; auto: as the test of the template says
+             * @enum {string}
+             */
+            switch: "always" | "never" | "auto";
+            /** @description as the list names it */
+            template: string;
+        };
+        RenderTemplate: {
+            /** Format: int64 */
+            cpu_ms: number;
+            example?: string;
+            /** Format: int64 */
+            failed: number;
+            /** Format: int64 */
+            gained: number;
+            host: string;
+            /** Format: int64 */
+            links: number;
+            /** Format: int64 */
+            renders: number;
+            /** Format: double */
+            seconds_per_link?: number;
+            /** Format: int64 */
+            sent: number;
+            sentence: string;
+            shape: string;
+            /** Format: date-time */
+            since?: string;
+            state: string;
+            switch?: string;
+            template: string;
+            /** Format: int64 */
+            text: number;
+            /** Format: int64 */
+            wall_ms: number;
         };
         Replay: {
             /** @description starts of ids; none: all */
@@ -4455,6 +4574,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleTested"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    getRendering: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RenderFigures"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    switchRendering: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenderSwitch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RenderTemplate"];
                 };
             };
             /** @description Error */

@@ -51,4 +51,6 @@ export type Plugin = S["Plugin"];
 export type PluginList = S["PluginList"];
 export type NodeNow = S["NodeNow"];
 export type PipelineNow = S["PipelineNow"];
+export type RenderFigures = S["RenderFigures"];
+export type RenderTemplate = S["RenderTemplate"];
 export type Preview = S["Preview"];

@@ -64,6 +64,7 @@ export const at = {
   clusters: (id: string, cluster = "") => `#/x/${enc(id)}/clusters${cluster && "?cluster=" + enc(cluster)}`,
   diff: (a: string, keyA: string, b: string, keyB: string) =>
     `#/diff?a=${enc(a)}&ka=${enc(keyA)}&b=${enc(b)}&kb=${enc(keyB)}`,
+  rendering: (id: string) => `#/x/${enc(id)}/rendering`,
   events: (id: string) => `#/x/${enc(id)}/events`,
   workflow: (slug: string) => `#/w/${enc(slug)}`,
   composer: (slug: string) => `#/w/${enc(slug)}/compose`,

@@ -15,6 +15,7 @@ const Urls = lazy(() => import("./urls"));
 const Explain = lazy(() => import("./explain"));
 const Records = lazy(() => import("./records"));
 const Clusters = lazy(() => import("./clusters"));
+const Rendering = lazy(() => import("./rendering"));
 const EditPage = lazy(() => import("./edit"));
 const Events = lazy(() => import("./events"));
 
@@ -25,6 +26,7 @@ const tabs: [string, string][] = [
   ["explain", "Explain"],
   ["records", "Records"],
   ["clusters", "Duplicates"],
+  ["rendering", "Rendering"],
   ["edit", "Settings"],
   ["events", "Events"],
 ];
@@ -78,6 +80,7 @@ export default function ExecutionPages({ id, tab }: { id: string; tab: string })
         {tab === "explain" && <Explain x={x} />}
         {tab === "records" && <Records x={x} />}
         {tab === "clusters" && <Clusters x={x} />}
+        {tab === "rendering" && <Rendering x={x} />}
         {tab === "edit" && <EditPage x={x} />}
         {tab === "events" && <Events x={x} />}
         {!tabs.some(([t]) => t === tab) && <Empty title="There is no such page">The address may be cut: the tabs above lead on.</Empty>}

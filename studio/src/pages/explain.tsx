@@ -154,6 +154,7 @@ function stepsOf(x: Execution, e: Explanation): Step[] {
       short: e.content ? (e.content.duplicate_of ? `${e.content.similarity === "near" ? "nearly " : ""}a copy of another page` : plain(e.content.title) || "stored") : "no record",
       body: e.content && <Stored x={x} e={e} />,
     },
+    ...rendering(x, e),
     {
       name: "Host",
       tone: "none",
@@ -176,6 +177,31 @@ function stepsOf(x: Execution, e: Explanation): Step[] {
   ];
   decide(steps, e);
   return steps;
+}
+
+/** What became of the page in a browser; nothing where that was never looked at. */
+function rendering(x: Execution, e: Explanation): Step[] {
+  const r = e.rendered;
+  if (!r) return [];
+  return [
+    {
+      name: "Render",
+      tone: r.verdict === "failed" ? "bad" : r.verdict ? "good" : "none",
+      short: plain(r.text, 400),
+      body: (
+        <Facts
+          of={[
+            ["Links gained", r.verdict ? count(r.links_gained) : ""],
+            ["Text gained", r.verdict ? size(r.text_gained) : ""],
+            ["Reason", r.reason],
+            ["Detail", plain(r.detail)],
+            ["When", r.time ? <When at={r.time} /> : ""],
+            ["Templates", <a href={at.rendering(x.id)}>{plural((r.templates ?? []).length, "template fits", "templates fit")} its address</a>],
+          ]}
+        />
+      ),
+    },
+  ];
 }
 
 function decide(steps: Step[], e: Explanation) {

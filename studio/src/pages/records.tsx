@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { Execution, Facets, Record_, RecordWhole } from "../api/types";
 import { address } from "../lib/api";
-import { count, plain, plural, size } from "../lib/format";
+import { count, duration, plain, plural, size } from "../lib/format";
 import { useGet } from "../lib/query";
 import { at, enc, useParams } from "../lib/route";
 import { Chips, Search, Set } from "../ui/filter";
@@ -172,7 +172,41 @@ function One({ x, id, close }: { x: Execution; id: string; close: () => void }) 
   );
 }
 
-const told = ["url", "title", "text", "markdown", "links", "fields", "structured", "duplicate_of", "similarity"];
+interface RenderedPart {
+  at?: string;
+  wall_ms?: number;
+  cpu_ms?: number;
+  settled?: string;
+  final_url?: string;
+  links_gained?: number;
+  text_gained?: number;
+}
+
+/** What a browser made of the page. */
+function Rendered({ x, of }: { x: Execution; of: RenderedPart }) {
+  return (
+    <section>
+      <div className="section-head">
+        <h3>Rendered</h3>
+        <a className="right small" href={at.rendering(x.id)}>
+          All renders
+        </a>
+      </div>
+      <Facts
+        of={[
+          ["Links gained", count(of.links_gained ?? 0)],
+          ["Text gained", size(of.text_gained ?? 0)],
+          ["Took", `${duration(of.wall_ms ?? 0)}, of a processor ${duration(of.cpu_ms ?? 0)}`],
+          ["Settled by", plain(of.settled)],
+          ["Scripts led to", plain(of.final_url, 2000)],
+          ["When", of.at ? <When at={of.at} /> : ""],
+        ]}
+      />
+    </section>
+  );
+}
+
+const told = ["url", "title", "text", "markdown", "links", "fields", "structured", "duplicate_of", "similarity", "rendered"];
 
 function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
   const r = w.record as Record<string, unknown>;
@@ -217,6 +251,7 @@ function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
                 .map(([k, v]) => [k.replaceAll("_", " "), plain(k === "bytes" ? size(Number(v)) : text(v), 400)])}
             />
           </section>
+          {r["rendered"] != null && <Rendered x={x} of={r["rendered"] as RenderedPart} />}
           {Object.keys(fields).length > 0 && (
             <section>
               <div className="section-head">
