@@ -13,7 +13,7 @@ import (
 type Holding int16
 
 const (
-	HeldQueued  Holding = iota // a task of it is in a queue, in memory, or on its way between these
+	HeldQueued  Holding = iota // a task of it is in a queue, in memory, or on its way between these //nolint:revive // the comment of the block
 	HeldLeased                 // it is leased: a message of it, or of its outcome, should be under way
 	HeldOverdue                // it is leased for longer than any fetch takes
 	HeldNowhere                // no frontier has it
@@ -37,7 +37,7 @@ type QueueLook struct {
 type LookStep int16
 
 const (
-	LookBegun  LookStep = iota + 1 // it notes all tasks that it moves from now on
+	LookBegun  LookStep = iota + 1 // it notes all tasks that it moves from now on //nolint:revive // the comment of the block
 	LookRead                       // it has looked through all of its queues
 	LookClosed                     // all that it noted is stored
 	LookFailed

@@ -181,7 +181,7 @@ type localRenders struct {
 // Room implements contentseen.RenderQueue.
 func (r localRenders) Room(context.Context) (refused string, err error) {
 	if why := r.missing(); why != nil {
-		return why.Error(), nil
+		return why.Error(), nil //nolint:nilerr // the reason is passed on as text
 	}
 	if r.held() >= r.room {
 		return "enough pages wait to be rendered", nil

@@ -26,7 +26,7 @@ var ErrState = errors.New("not a state of a page")
 // Last is in seconds since 1970; due and signal are in seconds after it, 0 for none. Due times are kept for 136 years,
 // and those before Last as one second after it.
 func (s State) Append(b []byte) []byte {
-	b = append(b, stateVersion<<4|byte(s.Kind)&0xf, s.Flags.octet())
+	b = append(b, stateVersion<<4|byte(s.Kind)&0xf, s.Flags.octet()) //nolint:staticcheck // named, so that a reader sees what it is
 	b = binary.BigEndian.AppendUint32(b, s.Visits)
 	b = binary.BigEndian.AppendUint16(b, s.Changes)
 	last := seconds(s.Last)

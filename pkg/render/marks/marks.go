@@ -186,8 +186,7 @@ func (r *reader) end(s *htmlscan.Scanner) {
 // script reads the tag of a script.
 func (r *reader) script(s *htmlscan.Scanner) {
 	kind := attr(s, "type")
-	switch {
-	case strings.Contains(kind, "json") || kind == "importmap" || kind == "speculationrules" || strings.HasPrefix(kind, "text/x-"):
+	if strings.Contains(kind, "json") || kind == "importmap" || kind == "speculationrules" || strings.HasPrefix(kind, "text/x-") {
 		r.state = r.state || attr(s, "id") == "__NEXT_DATA__" || attr(s, "id") == "__NUXT_DATA__" || kind == "application/ld+json"
 		return // no program
 	}

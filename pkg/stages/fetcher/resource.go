@@ -50,7 +50,7 @@ func (h *Handler) resourceElsewhere(ctx context.Context, a *attempt) error {
 	target, err := location(a)
 	if err != nil {
 		a.out.Verdict, a.out.Reason, a.out.Detail = crawl.VerdictRefused, crawl.ReasonRedirectTarget, err.Error()
-		return nil
+		return nil //nolint:nilerr // it is the outcome
 	}
 	a.out.Location = target
 	return h.keepResource(ctx, a, nil, "")

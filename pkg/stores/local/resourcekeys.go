@@ -31,7 +31,7 @@ var errResource = errors.New("a resource of renders is damaged")
 // micros is a moment as rows have it: never before 1970, so that keys sort by it.
 func micros(t time.Time) int64 { return max(1, t.UnixMicro()) }
 
-func (r *resourceRow) append(dst []byte) []byte {
+func (r *resourceRow) append(dst []byte) []byte { //nolint:unparam // the form of all append methods
 	dst = binary.BigEndian.AppendUint64(dst, uint64(r.used))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(r.wanted))
 	dst = append(dst, r.by[:]...)

@@ -82,7 +82,7 @@ func (r Revisits) put(ctx context.Context, job jobNum, rs []crawl.Revisit) error
 			if p.Visits < before[i].Visits {
 				continue
 			}
-			state := p.State.Append(buf[:0])
+			state := p.State.Append(buf[:0]) //nolint:staticcheck // named, so that a reader sees what it is
 			due := rebucket(b, job, keys[i], before[i].Due, p.URL, state)
 			if due != nil && (front == nil || bytes.Compare(due, front) < 0) {
 				front = due

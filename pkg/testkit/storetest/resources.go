@@ -164,7 +164,7 @@ func wantOnce(t *testing.T, open OpenResources) {
 func wantAgain(t *testing.T, open OpenResources) {
 	r, _ := open(t, plenty)
 	job, u := resourceJob(), manyURLs(t, 1, 1)
-	at := func(d time.Duration) time.Time { return aTime.Add(d) }
+	at := aTime.Add
 	wantResources(t, r, job, "a", at(0), u, crawl.New)
 	wantResources(t, r, job, "b", at(crawl.WantAgain-time.Second), u, crawl.Known)
 	wantResources(t, r, job, "b", at(crawl.WantAgain), u, crawl.New)
