@@ -12,11 +12,13 @@ import (
 // Holding is how a frontier holds a URL.
 type Holding int16
 
+// How a frontier may hold a URL.
 const (
-	HeldQueued  Holding = iota // a task of it is in a queue, in memory, or on its way between these //nolint:revive // the comment of the block
-	HeldLeased                 // it is leased: a message of it, or of its outcome, should be under way
-	HeldOverdue                // it is leased for longer than any fetch takes
-	HeldNowhere                // no frontier has it
+	// HeldQueued: a task of it is in a queue, in memory, or on its way between these.
+	HeldQueued  Holding = iota
+	HeldLeased          // it is leased: a message of it, or of its outcome, should be under way
+	HeldOverdue         // it is leased for longer than any fetch takes
+	HeldNowhere         // no frontier has it
 )
 
 // HeldURL is a URL that a frontier holds.
@@ -36,10 +38,12 @@ type QueueLook struct {
 // LookStep is how far a frontier is with a look.
 type LookStep int16
 
+// The steps of a look, in their order.
 const (
-	LookBegun  LookStep = iota + 1 // it notes all tasks that it moves from now on //nolint:revive // the comment of the block
-	LookRead                       // it has looked through all of its queues
-	LookClosed                     // all that it noted is stored
+	// LookBegun: it notes all tasks that it moves from now on.
+	LookBegun  LookStep = iota + 1
+	LookRead            // it has looked through all of its queues
+	LookClosed          // all that it noted is stored
 	LookFailed
 )
 
