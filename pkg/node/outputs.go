@@ -70,6 +70,22 @@ func outputOf(job *crawl.Job, n *crawl.PluginNode, dir string) (o deliver.Output
 	return o, err
 }
 
+// OutputsOf is what the nodes at output of a job ask for, for who writes the records of a crawl as a whole.
+func OutputsOf(job *crawl.Job) (all []deliver.Output, err error) {
+	for i := range job.Pipeline.Nodes {
+		n := &job.Pipeline.Nodes[i]
+		if n.At != crawl.AtOutput {
+			continue
+		}
+		o, err := outputOf(job, n, "")
+		if err != nil {
+			return nil, nodeFault(i, n, err)
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
 // deliver writes what is stored of a job and not written yet; with over, which says that nothing more comes, whole files
 // are made of it. An output that fails does not keep the others; behind says that one has not written all.
 func (e *Engine) deliver(ctx context.Context, j *engineJob, over bool) (behind bool, err error) {

@@ -192,6 +192,9 @@ func TestAKilledOutputEndsAsUndisturbed(t *testing.T) {
 	kills := 0
 	for seed := range uint64(12) {
 		for _, file := range []string{"a.csv", "a.jsonl", "a.parquet"} {
+			if file == "a.parquet" && seed%4 != 0 { // each of its parts waits for the disk
+				continue
+			}
 			l, o, n := disturbed(t, seed, file, nil)
 			kills += n
 			if got, want := content(t, o), wanted(t, l, o); !bytes.Equal(got, want) {
