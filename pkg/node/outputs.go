@@ -124,7 +124,7 @@ func (e *Engine) deliver(ctx context.Context, j *engineJob, over bool) (behind b
 
 // catchUp writes all that is stored, and with over makes whole files of it.
 func catchUp(ctx context.Context, w deliver.File, over bool) error {
-	for w.Behind() {
+	for first := true; first || w.Behind(); first = false { // once where nothing is new: a part may be old enough
 		if err := ctx.Err(); err != nil {
 			return err
 		}

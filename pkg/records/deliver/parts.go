@@ -116,6 +116,9 @@ func (w *Parts) discard() (err error) {
 
 // Step implements File.
 func (w *Parts) Step(ctx context.Context) error {
+	if w.file == nil && !w.Behind() {
+		return nil
+	}
 	err := w.begin(ctx)
 	if err == nil {
 		err = w.read(ctx)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -117,4 +119,31 @@ func TestPartsWithoutRows(t *testing.T) {
 	if again := drain(t, n, l, o); again.Figures().Seen != 100 || again.Behind() {
 		t.Errorf("%+v", again.Figures())
 	}
+}
+
+// A part that is not full is whole after five minutes, also where no record came meanwhile.
+func TestAPartDoesNotWaitForever(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, o, n := &lines{all: line(t, 1, "t")}, output(t.TempDir(), "a.parquet"), &notes{by: map[string][]byte{}}
+		o.PartBytes = 1 << 20
+		w, err := deliver.Open(t.Context(), n, l, o, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			wait time.Duration
+			want string
+		}{{0, ""}, {4 * time.Minute, ""}, {2 * time.Minute, "https://a.test/1 t\n"}, {time.Hour, "https://a.test/1 t\n"}} {
+			time.Sleep(c.wait)
+			if err := w.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := string(content(t, o)); got != c.want {
+				t.Errorf("%v later it holds %q, want %q", c.wait, got, c.want)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
