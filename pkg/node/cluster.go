@@ -199,6 +199,7 @@ func (c *cluster) connections(most int) int {
 func (c *cluster) connectMongo(ctx context.Context) (*mongo.Store, error) {
 	cfg := MongoConfig(c.p.Config)
 	cfg.Log = c.p.Log
+	cfg.Life = c.postgres.Jobs().RecordLife // who needs records needs jobs
 	return mongo.Open(ctx, cfg)
 }
 
