@@ -353,7 +353,7 @@ func (e *Engine) Close() error {
 		errs = append(errs, e.bus.Close())
 	}
 	for _, j := range e.jobs {
-		errs = append(errs, j.outs.settle())
+		errs = append(errs, j.outs.settle(context.Background()))
 	}
 	return errors.Join(append(errs, e.archives.close(), e.opener.Close(), e.plugins.Close(), e.browser.Close(), e.store.Close())...)
 }
