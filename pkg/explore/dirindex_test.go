@@ -348,3 +348,29 @@ func cutLines(t *testing.T, name string, n int) {
 		t.Fatal(err)
 	}
 }
+
+// A process whose view of the index is old does not take back what another has done.
+func TestDirIndexOfALateWriter(t *testing.T) {
+	w := newWorld(t)
+	w.grow("d-1", rand.New(rand.NewPCG(3, 3)), 200)
+	late := w.mustOpenDir("d-1")
+	d := w.mustOpenDir("d-1")
+	whole(t, d)
+	cutLines(t, filepath.Join(w.dir, "executions", "d-1", "pages.jsonl"), 5)
+	whole(t, d) // it reads the file again
+	if d.x.pages.gen == 0 {
+		t.Fatal("nobody noticed that the file was cut")
+	}
+	if more, err := late.Step(t.Context()); err != nil || !more {
+		t.Fatal(more, err)
+	}
+	var off, gen int64
+	if err := errors.Join(getMeta(t.Context(), d.x.read, "pages.off", &off), getMeta(t.Context(), d.x.read, "pages.gen", &gen)); err != nil {
+		t.Fatal(err)
+	}
+	if off != d.x.pages.off || gen != d.x.pages.gen || late.x.pages.off != off || late.x.pages.gen != gen {
+		t.Errorf("the index is at %d of reading %d, the first writer at %d of %d, the late one at %d of %d", off, gen, d.x.pages.off, d.x.pages.gen,
+			late.x.pages.off, late.x.pages.gen)
+	}
+	sameAsAnew(t, w, "d-1")
+}

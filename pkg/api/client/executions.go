@@ -56,6 +56,11 @@ func (c *Client) Logs(ctx context.Context, q url.Values, most int) ([]explore.Lo
 	return all[explore.LogLine](ctx, c, "/logs", q, most)
 }
 
+// Records lists a page of the records of an execution.
+func (c *Client) Records(ctx context.Context, id crawl.JobID, q url.Values) (*explore.Records, error) {
+	return get[explore.Records](ctx, c, executionPath(id)+"/records", q)
+}
+
 // File opens a file of an execution.
 func (c *Client) File(ctx context.Context, id crawl.JobID, name string) (io.ReadCloser, error) {
 	return c.open(ctx, executionPath(id)+"/files/"+url.PathEscape(name), nil)
