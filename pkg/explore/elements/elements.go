@@ -68,9 +68,42 @@ var hashed = regexp.MustCompile(`[0-9]{3}|[0-9][A-Za-z]+[0-9]|[a-z][A-Z][a-z]+[A
 // Hashed tells whether a name looks as if a program made it: such names are others tomorrow.
 func Hashed(w string) bool { return hashed.MatchString(w) || random(w) }
 
-// random tells whether capitals and figures stand in a name as no person puts them: css-1x8fa0q, a8FqZ, hXyZabc.
+// generators begin the names that kits make of a hash.
+var generators = regexp.MustCompile(`^(?:css|sc|jsx|jss|svelte|astro|emotion|e|c)-?[0-9a-zA-Z]{5,8}$`)
+
+// between are figures within a word: a8f.
+var between = regexp.MustCompile(`[a-z][0-9]+[a-z]`)
+
+// rare are pairs and runs of letters that words hardly have.
+var rare = regexp.MustCompile(`q[^u]|[jvxz][bcdfghjklmnpqrstvwxz]|[bcdfghjklmpqstvwxz][jqxz]|[bcdfghjklmnpqrstvwxz]{5}`)
+
+// random tells whether letters, capitals and figures stand in a name as no person puts them: css-1x8fa0q, a8FqZ,
+// hXyZabc, ygrfzk.
 func random(w string) bool {
-	letters, capitals, figures, short, run := 0, 0, 0, 0, 0
+	w = acronym.ReplaceAllString(w, "")
+	capitals, letters, figures, short := capitalsOf(w)
+	mixed := capitals > 0 && capitals < letters
+	low := strings.ToLower(w)
+	switch {
+	case len(w) < 5:
+		return false
+	case mixed && figures > 0, mixed && short > 0 && capitals > 1, between.MatchString(low):
+		return true
+	}
+	odd := len(rare.FindAllString(low, -1))
+	if !strings.ContainsAny(low, "aeiouy") {
+		odd++
+	}
+	return odd > 1 || odd == 1 && generators.MatchString(w)
+}
+
+// acronym ends names such as productID.
+var acronym = regexp.MustCompile(`(?:ID|URL|UI|TV|FAQ|SKU|HTML|API)s?$`)
+
+// capitalsOf counts capitals, letters and figures of a name, and capitals that come less than three small letters after
+// the last one.
+func capitalsOf(w string) (capitals, letters, figures, short int) {
+	run := 0
 	for i, r := range w {
 		switch {
 		case unicode.IsUpper(r):
@@ -89,8 +122,10 @@ func random(w string) bool {
 			run = 0
 		}
 	}
-	mixed := capitals > 0 && capitals < letters
-	return len(w) >= 5 && (mixed && figures > 0 || mixed && short > 0 && capitals > 1)
+	if capitals > 0 && run == 1 {
+		short++
+	}
+	return capitals, letters, figures, short
 }
 
 // Tokens are the words of an attribute that may last: those without figures first, and none that a program made.

@@ -1,0 +1,90 @@
+package induce
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// conditions are host and match of a rule: what the addresses of all pages have in common.
+func conditions(trees, also []*tree) (host, match string) {
+	var hosts, domains []string
+	var paths [][]string
+	for _, t := range slices.Concat(trees, also) {
+		if t.page.URL.IsZero() {
+			return "", ""
+		}
+		hosts, domains = append(hosts, t.page.URL.HostKey()), append(domains, t.page.URL.RegistrableDomain())
+		paths = append(paths, strings.Split(strings.Trim(t.page.URL.Path(), "/"), "/"))
+	}
+	switch {
+	case same(hosts):
+		host = hosts[0]
+	case same(domains):
+		host = domains[0]
+	}
+	return host, pattern(paths)
+}
+
+func same(list []string) bool {
+	return !slices.ContainsFunc(list, func(s string) bool { return s != list[0] }) && list[0] != ""
+}
+
+// pattern is a regular expression for the paths, by what is the same in all: none where nothing is, or where there is
+// but one.
+func pattern(paths [][]string) string {
+	least, even := len(paths[0]), true
+	for _, p := range paths {
+		least, even = min(least, len(p)), even && len(p) == len(paths[0])
+	}
+	if len(paths) < 2 {
+		return ""
+	}
+	var parts []string
+	words := false
+	for i := range least {
+		column := make([]string, len(paths))
+		for j, p := range paths {
+			column[j] = p[i]
+		}
+		part, fixed := segment(column)
+		if !even && !fixed {
+			break
+		}
+		words = words || fixed
+		parts = append(parts, part)
+	}
+	if !words {
+		return ""
+	}
+	out := `^https?://[^/]+/` + strings.Join(parts, "/")
+	if even {
+		return out + `/?(?:[?#]|$)`
+	}
+	return out + "/"
+}
+
+var figures = regexp.MustCompile(`^[0-9]+$`)
+
+// segment is a pattern for the parts of paths at one place; fixed: they are all the same.
+func segment(all []string) (pattern string, fixed bool) {
+	if same(all) {
+		return regexp.QuoteMeta(all[0]), true
+	}
+	ending := all[0]
+	for _, s := range all {
+		ending = commonSuffix(ending, s)
+	}
+	if i := strings.LastIndexByte(ending, '.'); i >= 0 {
+		ending = ending[i:]
+	} else {
+		ending = ""
+	}
+	part := `[0-9]+`
+	for _, s := range all {
+		if !figures.MatchString(strings.TrimSuffix(s, ending)) {
+			part = `[^/?#]+`
+		}
+	}
+	return part + regexp.QuoteMeta(ending), false
+}
