@@ -4,7 +4,32 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
+
+// Alike tells whether an address is like those of the examples: of the same host, with what is the same in all their
+// paths. false for all where that is nothing.
+func Alike(examples []weburl.URL) func(weburl.URL) bool {
+	var paths [][]string
+	host := ""
+	for i, u := range examples {
+		if u.IsZero() || i > 0 && u.HostKey() != host {
+			return func(weburl.URL) bool { return false }
+		}
+		host = u.HostKey()
+		paths = append(paths, segments(u))
+	}
+	if len(paths) < 2 {
+		return func(weburl.URL) bool { return false }
+	}
+	re, err := regexp.Compile(pattern(paths))
+	return func(u weburl.URL) bool {
+		return err == nil && re.String() != "" && u.HostKey() == host && re.MatchString(u.String())
+	}
+}
+
+func segments(u weburl.URL) []string { return strings.Split(strings.Trim(u.Path(), "/"), "/") }
 
 // conditions are host and match of a rule: what the addresses of all pages have in common.
 func conditions(trees, also []*tree) (host, match string) {
@@ -15,7 +40,7 @@ func conditions(trees, also []*tree) (host, match string) {
 			return "", ""
 		}
 		hosts, domains = append(hosts, t.page.URL.HostKey()), append(domains, t.page.URL.RegistrableDomain())
-		paths = append(paths, strings.Split(strings.Trim(t.page.URL.Path(), "/"), "/"))
+		paths = append(paths, segments(t.page.URL))
 	}
 	switch {
 	case same(hosts):

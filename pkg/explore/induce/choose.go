@@ -14,7 +14,7 @@ const (
 	maxCandidates = 4000
 	maxGood       = 60  // that give what is wanted
 	maxPartly     = 60  // that give it on some examples, to be joined
-	tooDear       = 9.0 // more than the cheapest good one: such are not looked at any more
+	tooDear       = 7.0 // more than the cheapest good one: such are not looked at any more
 )
 
 // search is the state of the search for one field.

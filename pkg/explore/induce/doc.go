@@ -40,6 +40,7 @@ type Page struct {
 type Wanted struct {
 	Field  string
 	Values []string
+	List   bool // the field is a list, though the page may have but one; so it is where an example has several
 }
 
 // Example is a page with what is wanted from it. Of a field that is not mentioned nothing is known there.

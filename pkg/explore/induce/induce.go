@@ -50,12 +50,13 @@ func Induce(examples []Example, opt Options) (*Result, error) {
 
 // fieldOf is what is wanted of one field on each example.
 func fieldOf(name string, examples []Example, trees []*tree, stop func() error) *field {
-	f := &field{name: name, trees: trees, want: make([]*[]string, len(trees)), stop: stop}
+	f := &field{name: name, trees: trees, want: make([]*[]string, len(trees)), stop: stop, known: map[string]*wantedText{}}
 	for i := range examples {
 		for _, w := range examples[i].Want {
 			if w.Field != name {
 				continue
 			}
+			f.list = f.list || w.List
 			if f.want[i] == nil {
 				f.want[i] = &[]string{}
 			}

@@ -35,7 +35,7 @@ func (t *tree) spots(v string) (out []spot) {
 	}
 	defer func() { t.found[v] = out }()
 	size := solidOf(v)
-	w := wantedText{text: v, number: plainNumber(v), date: typed("date", v)}
+	w := wantedOf(v)
 	for i, n := range t.nodes {
 		if silent[n.Data] {
 			continue
@@ -73,6 +73,10 @@ func boolCompare(a, b bool) int {
 
 // wantedText is a value that is looked for, and what it is as a number or a date, where it is one.
 type wantedText struct{ text, number, date string }
+
+func wantedOf(v string) *wantedText {
+	return &wantedText{text: v, number: plainNumber(v), date: typed("date", v)}
+}
 
 // in tells whether a text is the value, or has it as a part or in another form. Texts of more than typedMost bytes are
 // not read as numbers.

@@ -17,6 +17,17 @@ type field struct {
 	trees []*tree     // of the examples
 	want  []*[]string // of each; nil: nothing is known
 	stop  func() error
+	known map[string]*wantedText
+}
+
+// wanted is a value with what it is as a number or a date.
+func (f *field) wanted(v string) *wantedText {
+	w, known := f.known[v]
+	if !known {
+		w = wantedOf(v)
+		f.known[v] = w
+	}
+	return w
 }
 
 // hits are the texts that a selector matches on a page, as far as they are of use.
@@ -96,7 +107,7 @@ func (f *field) pairs(t *tree, texts, want []string) (out []pair, ok bool) {
 	for _, v := range want {
 		at := slices.Index(texts[from:], v)
 		if at < 0 {
-			w := wantedText{text: v, number: plainNumber(v), date: typed("date", v)}
+			w := f.wanted(v)
 			at = slices.IndexFunc(texts[from:], func(s string) bool { is, _ := w.in(s, 40); return is || t.leadsTo(s, v) })
 		}
 		if at < 0 {

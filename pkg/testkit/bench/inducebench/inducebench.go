@@ -14,7 +14,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/net/html"
 
@@ -60,7 +59,6 @@ type Outcome struct {
 	Count  Count
 	Fields map[string]*Count
 	Rule   crawl.SiteRule
-	Took   time.Duration
 }
 
 // Run measures all templates.
@@ -110,22 +108,29 @@ func chosen(site *templates.Site, most int) (out []templates.Page) {
 		best, news := 0, -1
 		for i := range all {
 			n := 0
-			for f := range all[i].Fields {
-				if !seen[f] {
-					n++
-				}
+			for f, values := range all[i].Fields {
+				n += newTo(seen, f, values)
 			}
 			if n > news {
 				best, news = i, n
 			}
 		}
-		for f := range all[best].Fields {
+		for f, values := range all[best].Fields {
 			seen[f] = true
+			seen[f+"[]"] = seen[f+"[]"] || len(values) > 1
 		}
 		out = append(out, all[best])
 		all = slices.Delete(all, best, best+1)
 	}
 	return out
+}
+
+// newTo is 1 for a field that was not seen, or not with several values.
+func newTo(seen map[string]bool, field string, values []string) int {
+	if !seen[field] || len(values) > 1 && !seen[field+"[]"] {
+		return 1
+	}
+	return 0
 }
 
 func asked(p templates.Page) (induce.Page, error) {
@@ -147,12 +152,11 @@ func (s Setup) site(ctx context.Context, site *templates.Site) (out Outcome, err
 		return out, err
 	}
 	opt.Stop = ctx.Err
-	begin := time.Now()
 	res, err := induce.Induce(examples, opt)
 	if err != nil {
 		return out, err
 	}
-	out = Outcome{Site: site, Rule: res.Rule, Took: time.Since(begin), Fields: map[string]*Count{}}
+	out = Outcome{Site: site, Rule: res.Rule, Fields: map[string]*Count{}}
 	rules, err := parser.CompileRules([]crawl.SiteRule{res.Rule})
 	if err != nil {
 		return out, fmt.Errorf("the rule is not accepted: %w", err)
@@ -226,7 +230,7 @@ func equal(got any, want string) bool {
 
 // Print writes a line a family, and the sums.
 func Print(w io.Writer, out []Outcome) error {
-	if _, err := fmt.Fprintf(w, "%-10s %9s %7s %7s %8s %6s %6s %9s\n", "", "templates", "right", "wrong", "missing", "F1", "worst", "ms a rule"); err != nil {
+	if _, err := fmt.Fprintf(w, "%-10s %9s %7s %7s %8s %6s %6s\n", "", "templates", "right", "wrong", "missing", "F1", "worst"); err != nil {
 		return err
 	}
 	for from := 0; from < len(out); {
@@ -243,14 +247,12 @@ func Print(w io.Writer, out []Outcome) error {
 }
 
 func line(w io.Writer, name string, out []Outcome) error {
-	sum, worst, took := Count{}, 1.0, time.Duration(0)
+	sum, worst := Count{}, 1.0
 	for i := range out {
 		sum.Add(out[i].Count)
 		worst = min(worst, out[i].Count.F1())
-		took += out[i].Took
 	}
-	_, err := fmt.Fprintf(w, "%-10s %9d %7d %7d %8d %6.3f %6.3f %9.0f\n", name, len(out), sum.Right, sum.Wrong, sum.Missing, sum.F1(), worst,
-		float64(took.Milliseconds())/float64(max(len(out), 1)))
+	_, err := fmt.Fprintf(w, "%-10s %9d %7d %7d %8d %6.3f %6.3f\n", name, len(out), sum.Right, sum.Wrong, sum.Missing, sum.F1(), worst)
 	return err
 }
 
