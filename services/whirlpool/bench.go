@@ -28,7 +28,14 @@ func newBench() *cobra.Command {
 		Long: `Each benchmark measures against the raw limit of the same run, so that its ratios can be compared between machines, and
 prints the command that reproduces it.`,
 	}
-	cmd.AddCommand(benchAll(), benchCrawl(), benchOutputs(), benchPlugins(), benchURLSet(), benchFrontier(), benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(), benchRevisit(), benchRevisits(), benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(), benchPeers(), benchRaw())
+	cmd.AddCommand(
+		benchAll(), benchCrawl(), benchOutputs(), benchPlugins(), benchURLSet(), benchFrontier(),
+		benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(),
+		benchRevisit(), benchRevisits(),
+		benchTopic(),
+		benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(),
+		benchPeers(), benchRaw(),
+	)
 	return cmd
 }
 
