@@ -72,8 +72,12 @@ type LogFilter struct {
 	Execution crawl.JobID
 	Host      string
 	Verdict   string
-	Query     string // part of the message or URL
-	After     string // id: only newer lines, the oldest first, to follow a log
+	Reason    string    // as in crawl.log: scope, timeout …
+	Status    int       // HTTP status; 1 to 5: a class of them
+	Since     time.Time // written then or later; zero: at any time
+	Until     time.Time // written before then
+	Query     string    // part of the message or URL
+	After     string    // id: only newer lines, the oldest first, to follow a log
 }
 
 // RuleTest asks what site rules find in a page.

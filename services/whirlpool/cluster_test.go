@@ -45,6 +45,7 @@ func TestCommandsOverACluster(t *testing.T) {
 		{"explain a copy", func(t *testing.T) { checkClusterCopy(t, c) }},
 		{"export", func(t *testing.T) { checkClusterExport(t, c, dir) }},
 		{"log and reasons", func(t *testing.T) { checkClusterLog(t, c) }},
+		{"search", func(t *testing.T) { checkClusterSearch(t, c) }},
 		{"reports", func(t *testing.T) { checkClusterReports(t, c, dir) }},
 		{"audit", func(t *testing.T) { checkSoundAudit(t, c) }},
 		{"seed again", func(t *testing.T) {
