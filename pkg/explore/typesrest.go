@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore/induce"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore/ruletest"
 )
 
@@ -159,5 +160,7 @@ type Reader interface {
 	// Outline is the tree of a page to pick an element from, and ProposeSelectors selects that.
 	Outline(ctx context.Context, p PageOf) (*ruletest.Outline, error)
 	ProposeSelectors(ctx context.Context, a SelectorAsk) (*ruletest.Proposed, error)
+	// InduceRule makes a site rule of example pages.
+	InduceRule(ctx context.Context, a InductionAsk) (*induce.Result, error)
 	Index(ctx context.Context, id crawl.JobID) (*Index, error)
 }
