@@ -36,6 +36,10 @@ func (e *Engine) Submit(ctx context.Context, job *crawl.Job) error {
 	if err := job.Validate(); err != nil {
 		return crawl.Permanent(fmt.Errorf("job: %w", err))
 	}
+	job, err := completed(ctx, job)
+	if err != nil {
+		return crawl.Permanent(fmt.Errorf("job: %w", err))
+	}
 	if err := e.plugins.Prepare(ctx, job); err != nil {
 		return unready(job.ID, err)
 	}
