@@ -18,7 +18,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
-	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // victimFile names the file that tells a victim what to do.
@@ -157,7 +156,7 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 	t.Helper()
 	file := orderFile(t, o)
 	rng := rand.New(rand.NewPCG(1, uint64(os.Getpid())))
-	killed, slowness := 0, harness.Slowness(t) // a slow machine takes longer to get somewhere before it is killed
+	killed, pages, more := 0, int64(0), time.Duration(1)
 	for i := range kills + 1 {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), victimFile+"="+file)
@@ -169,7 +168,7 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 		go func() { ended <- cmd.Wait() }()
 		patience := 10 * time.Minute
 		if i < kills {
-			patience = harness.Times(slowness, 50*time.Millisecond+time.Duration(rng.Int64N(int64(250*time.Millisecond))))
+			patience = more * (50*time.Millisecond + time.Duration(rng.Int64N(int64(250*time.Millisecond))))
 		}
 		select {
 		case err := <-ended:
@@ -192,7 +191,25 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 		if o.Killed != nil {
 			o.Killed()
 		}
+		if now := pagesBytes(o.Dir); now == pages { // a slow machine gets nowhere before it is killed: later the next time
+			more = min(2*more, 64)
+		} else {
+			pages, more = now, max(more/2, 1)
+		}
 	}
+}
+
+// pagesBytes is how long the records of a directory's crawls are.
+func pagesBytes(dir string) (n int64) {
+	for _, pattern := range []string{"pages.jsonl", "executions/*/pages.jsonl"} {
+		names, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, name := range names {
+			if info, err := os.Stat(name); err == nil {
+				n += info.Size()
+			}
+		}
+	}
+	return n
 }
 
 // killInTheMiddle kills a victim while requests for pages are under way, however slow the machine is.
