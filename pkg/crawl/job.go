@@ -97,6 +97,7 @@ type Job struct {
 	Assets     Assets       `json:"assets,omitzero" yaml:"assets,omitempty"`            // what pages are made of: style sheets, images, scripts, fonts
 	MediaTypes []string     `json:"media_types" yaml:"media_types"`                     // pages that are kept: type/subtype, type/* or */*
 	KeepBodies bool         `json:"keep_bodies,omitempty" yaml:"keep_bodies,omitempty"` // keep the bodies of stored pages, compressed, for "whirlpool extract"
+	Search     bool         `json:"search,omitempty" yaml:"search,omitempty"`           // in a cluster, keep the words of pages for "whirlpool search"; a directory needs nothing
 	Documents  Documents    `json:"documents,omitzero" yaml:"documents,omitempty"`      // how PDF and office documents among media_types are read
 	Render     Rendering    `json:"render,omitzero" yaml:"render,omitempty"`            // pages that only scripts make: which go through a browser besides
 	Rules      []SiteRule   `json:"rules" yaml:"rules"`                                 // site rules: what is extracted, and which links come first

@@ -38,6 +38,7 @@ type Stores struct {
 	Queues   crawl.Queues
 	Pages    crawl.Pages
 	Unkept   crawl.Unkept
+	Texts    crawl.PageTexts // nil: records are searched themselves
 	Attempts crawl.AttemptLog
 	Bodies   crawl.Bodies
 	Archive  crawl.Archive // nil: no WARC files

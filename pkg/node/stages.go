@@ -138,7 +138,7 @@ func makeParser(n *Node) error {
 
 func makeContentSeen(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
-	h := contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept, Attempts: s.Attempts,
+	h := contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept, Texts: s.Texts, Attempts: s.Attempts,
 		Bodies: s.Bodies, Renders: s.Renders, Trials: s.Trials, Queue: d.RenderQueue, Metrics: d.Registry}, n.log)
 	if d.Plugins != nil {
 		h.UsePlugins(hooks.New(d.Plugins))

@@ -127,6 +127,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVar(&f.keepNoFollow, "ignore-nofollow", false, "follow nofollow links and store noindex pages")
 	f.addDocuments(cmd)
 	fl.BoolVar(&job.KeepBodies, "keep-bodies", false, "keep the bodies of stored pages, compressed, for whirlpool extract")
+	fl.BoolVar(&job.Search, "search", false, "in a cluster, keep the words of pages for whirlpool search; a directory needs nothing")
 	addAssetFlags(cmd, job)
 	addRenderFlags(cmd, job)
 	addTopicFlags(cmd, job)
@@ -223,6 +224,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 		"user-agent":       func() { job.UserAgent = flags.UserAgent }, "contact": func() { job.Contact = flags.Contact },
 		"robots-agent":   func() { job.Robots.Agent = flags.Robots.Agent },
 		"keep-bodies":    func() { job.KeepBodies = flags.KeepBodies },
+		"search":         func() { job.Search = flags.Search },
 		"ignore-robots":  func() { job.IgnoreRobots = flags.IgnoreRobots },
 		"near-duplicate": func() { job.NearDuplicate = flags.NearDuplicate },
 	}

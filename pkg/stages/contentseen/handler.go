@@ -18,6 +18,8 @@ type Stores struct {
 	Content crawl.ContentSet
 	Pages   crawl.Pages
 	Unkept  crawl.Unkept // why pages are not among Pages
+	// Texts gets the words of pages of jobs with Search; nil: none does.
+	Texts crawl.PageTexts
 	// Attempts gets a line for a page that has no record for a reason of its own; nil: none does.
 	Attempts crawl.AttemptLog
 	// Bodies, Renders and Queue are there for pages that are rendered; nil: none are.
@@ -111,6 +113,9 @@ func (h *Handler) store(ctx context.Context, job *crawl.Job, d *crawl.Document) 
 	}
 	if err := put(ctx, r); err != nil {
 		return verdict, fmt.Errorf("store its record: %w", err)
+	}
+	if err := h.searchable(ctx, job, r); err != nil {
+		return verdict, err
 	}
 	h.pages.WithLabelValues(resultName(verdict.Sameness)).Inc()
 	return verdict, nil

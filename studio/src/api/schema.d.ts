@@ -978,6 +978,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rule-inductions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A site rule from example pages and the values that are wanted from each, with what it takes from them */
+        post: operations["induceRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rule-tests": {
         parameters: {
             query?: never;
@@ -2185,6 +2202,57 @@ export interface components {
             share: number;
             /** Format: int64 */
             urls: number;
+        };
+        Induced: {
+            /** Format: int64 */
+            also: number;
+            fields: components["schemas"]["InducedField"][];
+            rule: components["schemas"]["SiteRule"];
+        };
+        InducedField: {
+            /** Format: double */
+            agree: number;
+            found: boolean;
+            lacks?: components["schemas"]["InducedLack"][];
+            notes?: string[];
+            /** Format: int64 */
+            on_also: number;
+            /** Format: int64 */
+            once: number;
+            others?: components["schemas"]["InducedOther"][];
+            rule: components["schemas"]["FieldRule"];
+            values?: components["schemas"]["InducedValues"][];
+            why?: string;
+        };
+        InducedLack: {
+            nearest?: string[];
+            page: string;
+            value: string;
+        };
+        InducedOther: {
+            rule: components["schemas"]["FieldRule"];
+            why: string;
+        };
+        InducedValues: {
+            page: string;
+            values: string[];
+        };
+        InductionAsk: {
+            examples: components["schemas"]["InductionExample"][];
+            execution?: string;
+            name?: string;
+            /** Format: int64 */
+            sample?: number;
+        };
+        InductionExample: {
+            fields: components["schemas"]["InductionField"][];
+            html?: string;
+            url?: string;
+        };
+        InductionField: {
+            list?: boolean;
+            name: string;
+            values: string[];
         };
         Key: {
             /** Format: date-time */
@@ -5736,6 +5804,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleChecked"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    induceRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InductionAsk"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Induced"];
                 };
             };
             /** @description Error */
