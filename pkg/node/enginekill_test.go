@@ -18,6 +18,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // victimFile names the file that tells a victim what to do.
@@ -67,6 +68,7 @@ func victim(file string) error {
 	}
 	if o.Ends != "" {
 		node.SetOutputsEvery(5 * time.Millisecond)
+		node.SetOutputPart(smallPart)
 	}
 	if o.Alone {
 		return victimAlone(&o)
@@ -155,7 +157,7 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 	t.Helper()
 	file := orderFile(t, o)
 	rng := rand.New(rand.NewPCG(1, uint64(os.Getpid())))
-	killed := 0
+	killed, slowness := 0, harness.Slowness(t) // a slow machine takes longer to get somewhere before it is killed
 	for i := range kills + 1 {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), victimFile+"="+file)
@@ -167,7 +169,7 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 		go func() { ended <- cmd.Wait() }()
 		patience := 10 * time.Minute
 		if i < kills {
-			patience = 50*time.Millisecond + time.Duration(rng.Int64N(int64(250*time.Millisecond)))
+			patience = harness.Times(slowness, 50*time.Millisecond+time.Duration(rng.Int64N(int64(250*time.Millisecond))))
 		}
 		select {
 		case err := <-ended:

@@ -38,6 +38,7 @@ type Stores struct {
 	Queues   crawl.Queues
 	Pages    crawl.Pages
 	Unkept   crawl.Unkept
+	Texts    crawl.PageTexts // nil: records are searched themselves
 	Attempts crawl.AttemptLog
 	Bodies   crawl.Bodies
 	Archive  crawl.Archive // nil: no WARC files
@@ -60,6 +61,8 @@ type Stores struct {
 	// Resources are what renders need, and Renders what is known of them, by template; nil: nothing is rendered.
 	Resources crawl.Resources
 	Renders   crawl.RenderStats
+	// Trials are the hosts that topical jobs judge; nil: none are judged.
+	Trials crawl.HostTrials
 }
 
 // Config says how a node runs.

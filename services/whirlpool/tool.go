@@ -31,7 +31,7 @@ prints plain lines, jobfile and induce a job file, and markdown Markdown. markdo
 		},
 	}
 	cmd.AddCommand(toolRobots(), toolURL(), toolCanon(), toolLinks(), toolText(), toolSimhash(), toolWARC(), toolJobfile(),
-		toolMarkdown(), toolStructured(), toolRender(), toolInduce())
+		toolMarkdown(), toolStructured(), toolRender(), toolTopic(), toolInduce())
 	return cmd
 }
 
