@@ -2931,6 +2931,8 @@ export interface components {
             };
             key: string;
             lang?: string;
+            /** Format: double */
+            score?: number;
             similarity?: string;
             snippet?: components["schemas"]["Piece"][];
             /** Format: int64 */
@@ -4800,8 +4802,15 @@ export interface operations {
                 limit?: number;
                 /** @description next of the page before; of another list it is refused */
                 cursor?: string;
-                /** @description words of title, text and URL; "a phrase"; word*; -word */
+                /** @description words of title, text and URL; "a phrase"; word*; -word; one OR two; title:word, text:word, url:word */
                 q?: string;
+                /** @description none: best where words are searched for, else newest */
+                sort?: "best" | "newest";
+                /** @description fetched then or later */
+                since?: string;
+                /** @description fetched before then */
+                until?: string;
+                /** @description with its regions: en is also en-GB */
                 lang?: string;
                 /** @description media type */
                 type?: string;
@@ -5595,6 +5604,14 @@ export interface operations {
                 execution?: string;
                 host?: string;
                 verdict?: string;
+                /** @description why a URL ended so: scope, timeout … */
+                reason?: string;
+                /** @description HTTP status; 1 to 5: a class of them */
+                status?: number;
+                /** @description written then or later */
+                since?: string;
+                /** @description written before then */
+                until?: string;
                 /** @description part of the message or URL */
                 q?: string;
                 /** @description id of a line: only newer ones, the oldest first */
