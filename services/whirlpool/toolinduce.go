@@ -192,8 +192,11 @@ func tellField(b *strings.Builder, f *induce.Field, also int) {
 		}
 		line("  %-40s %s", plaintext.Of(v.Page, 200), strings.Join(texts, " | "))
 	}
-	if also > 0 {
+	switch {
+	case f.OnAlso > 0:
 		line("  on %d of %d further pages, once on %d; %.0f %% of the other selectors agree there", f.OnAlso, also, f.Once, 100*f.Agree)
+	case also > 0:
+		line("  on none of %d further pages", also)
 	}
 	for _, n := range f.Notes {
 		line("  note: %s", plaintext.Of(n, 300))

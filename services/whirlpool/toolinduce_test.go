@@ -74,11 +74,11 @@ func fromStored(t *testing.T, dir string) {
 
 func TestInduceIsUsed(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                  "give example pages",
-		"title=x --example a.html title=x":  "stands before the first --example",
-		"--example a.html title":            "want FIELD=VALUE",
-		"--example a.html x=1 --also .":     "there is no *.html in it",
-		"--example /no/such.html x=1":       "/no/such.html",
+		"":                                 "give example pages",
+		"title=x --example a.html title=x": "stands before the first --example",
+		"--example a.html title":           "want FIELD=VALUE",
+		"--example a.html x=1 --also .":    "there is no *.html in it",
+		"--example /no/such.html x=1":      "/no/such.html",
 	} {
 		r := whirlpool(t, append([]string{"tool", "induce"}, strings.Fields(args)...)...)
 		if r.exit == exitOK || !strings.Contains(r.stderr, want) {

@@ -12,9 +12,9 @@ import (
 // Bounds of the search for one field.
 const (
 	maxCandidates = 4000
-	maxGood       = 60  // that give what is wanted
-	maxPartly     = 60  // that give it on some examples, to be joined
-	few           = 4
+	maxGood       = 60 // that give what is wanted
+	maxPartly     = 60 // that give it on some examples, to be joined
+	few           = 2
 	tooDear       = 7.0 // more than the cheapest good one: such are not looked at any more
 )
 

@@ -29,7 +29,7 @@ const (
 	costBare      = 2.0 // more, for a tag of which there are many and nothing around it
 	costSeveral   = 2.5 // more, where the first of several is taken
 	costUnwanted  = 1.5 // more, where it takes something from an example that was given no value
-	costMissing   = 7.0 // more, the more further pages it takes nothing from, and others do
+	costMissing   = 8.0 // more, the more further pages it takes nothing from, and others do
 	costDisagrees = 6.0 // more, the less the others agree on further pages
 )
 

@@ -112,14 +112,14 @@ function Answer({ r, pages, onUse }: { r: Induced; pages: number; onUse: () => v
         id={(f) => f.rule.name}
         columns={[
           { key: "field", label: "Field", cell: (f) => <strong>{plain(f.rule.name)}</strong> },
-          { key: "selector", label: "Selector", grow: true, cell: (f) => <Selector f={f} /> },
-          { key: "values", label: plural(pages, "page"), grow: true, cell: (f) => <Values f={f} /> },
+          { key: "selector", label: "Selector", cell: (f) => <Selector f={f} /> },
+          { key: "values", label: `On ${plural(pages, "page")}`, grow: true, cell: (f) => <Values f={f} /> },
           { key: "also", label: "Further", num: true, cell: (f) => (r.also > 0 ? `${count(f.on_also)} of ${count(r.also)}` : "") },
         ]}
       />
       {found.length > 0 && (
         <>
-          <pre className="source" tabIndex={0} aria-label="The rule for a job file">
+          <pre className="source induced-rule" tabIndex={0} aria-label="The rule for a job file">
             {plain(text(r), 20_000)}
           </pre>
           <p className="bar">
