@@ -19,7 +19,7 @@ var mayImport = map[string][]string{
 	"pkg/crawl":    {"pkg/crawl", "pkg/revisit", "pkg/web"},
 	"pkg/bus":      {"pkg/bus", "pkg/crawl", "pkg/web"},
 	"pkg/pipeline": {"pkg/bus", "pkg/crawl", "pkg/web"},
-	"pkg/stages": {"pkg/pipeline", "pkg/bus", "pkg/crawl", "pkg/web", "pkg/stages/robotscache",
+	"pkg/stages": {"pkg/pipeline", "pkg/bus", "pkg/crawl", "pkg/revisit", "pkg/web", "pkg/stages/robotscache",
 		"pkg/render/marks", "pkg/render/decide"},
 	"pkg/records":   {"pkg/records", "pkg/crawl", "pkg/web"},
 	"pkg/stores":    {"pkg/records/jsonl", "pkg/cluster/ring", "pkg/bus", "pkg/crawl", "pkg/revisit", "pkg/web"},

@@ -100,6 +100,10 @@ type Task struct {
 	// HostLinks is how many links from other hosts to the task's host were found when it was claimed; 0 where the job
 	// does not ask for that (Politeness.Popularity).
 	HostLinks int
+	// Sum identifies what the page said at the visit before (revisit.State.Sum); 0: that is not known. Restore says that
+	// its record is to be written whether that changed or not: it was marked as gone or withdrawn.
+	Sum     uint64
+	Restore bool
 	// more are fields of a newer version, as they came: a program of this version passes them on.
 	more string
 }

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -140,7 +141,7 @@ func (e *Engine) start(j *engineJob) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(running)
-	if err := e.seed(ctx, j, job); err != nil {
+	if err := errors.Join(e.rememberPages(ctx, job), e.seed(ctx, j, job)); err != nil {
 		cancel()
 		return fmt.Errorf("job %q: %w", j.id, err)
 	}

@@ -64,6 +64,9 @@ var columns = []column{
 	{name: "plugins", kind: textList, value: func(r *crawl.Record) any { return r.Plugins }},
 	{name: "plugin_errors", kind: textList, value: func(r *crawl.Record) any { return r.PluginErrors }},
 	{name: "rendered", kind: optionalJSON, value: renderedText},
+	{name: "gone_at", kind: date, value: func(r *crawl.Record) any { return dateOf(r.GoneAt) }},
+	{name: "withdrawn_at", kind: date, value: func(r *crawl.Record) any { return dateOf(r.WithdrawnAt) }},
+	{name: "versions", kind: optionalJSON, value: versionsText},
 }
 
 // renderedText is what a record says of a render, as JSON; empty: the page was not rendered.
@@ -72,6 +75,14 @@ func renderedText(r *crawl.Record) any {
 		return ""
 	}
 	return string(jsonl.AppendRendered(nil, r.Rendered))
+}
+
+// versionsText are the earlier versions of a record, as JSON; empty: none are kept.
+func versionsText(r *crawl.Record) any {
+	if len(r.Versions) == 0 {
+		return ""
+	}
+	return string(jsonl.AppendVersions(nil, r.Versions))
 }
 
 // dateOf is the value of a date.

@@ -43,6 +43,7 @@ type recordJSON struct {
 	Plugins      []string      `json:"plugins"`
 	PluginErrors []string      `json:"plugin_errors"`
 	Rendered     *renderedJSON `json:"rendered"`
+	agedJSON
 }
 
 type linkJSON struct {
@@ -69,7 +70,7 @@ func ParseRecord(line []byte) (*crawl.Record, error) {
 		Lang: j.Lang, Text: j.Text, Links: links(j.Links), Assets: j.Assets, Fields: j.Fields,
 		DuplicateOf: weburl.URL(j.DuplicateOf), Similarity: j.Similarity, Truncated: j.Truncated, Cut: j.Cut,
 		Epoch: j.Epoch, Visit: j.Visit, Insecure: j.Insecure, Extracted: j.extracted(),
-		Plugged: crawl.Plugged{Plugins: j.Plugins, PluginErrors: j.PluginErrors}, Rendered: j.Rendered.part(),
+		Plugged: crawl.Plugged{Plugins: j.Plugins, PluginErrors: j.PluginErrors}, Rendered: j.Rendered.part(), Aged: j.aged(),
 	}, nil
 }
 

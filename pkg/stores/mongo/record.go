@@ -85,6 +85,15 @@ func assignMade(r *crawl.Record, key string, v bson.RawValue) (err error) {
 	switch key {
 	case "rendered":
 		r.Rendered, err = renderedOf(v)
+	case "gone_at":
+		r.GoneAt, err = timeOf(v)
+	case "withdrawn_at":
+		r.WithdrawnAt, err = timeOf(v)
+	case "versions":
+		var s string
+		if s, err = textOf(v); err == nil && s != "" {
+			r.Versions, err = jsonl.ParseVersions([]byte(s))
+		}
 	case "plugins":
 		r.Plugins, err = listOf(v, textOf)
 	case "plugin_errors":
