@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"pkg/stores":    {"pkg/records/jsonl", "pkg/cluster/ring", "pkg/bus", "pkg/crawl", "pkg/revisit", "pkg/web"},
 	"pkg/cluster":   {"pkg/cluster", "pkg/pipeline", "pkg/crawl", "pkg/web"},
 	"pkg/control":   {"pkg/control/jobfile", "pkg/report", "pkg/crawl", "pkg/web"},
-	"pkg/report":    {"pkg/records/jsonl", "pkg/render/marks", "pkg/render/decide", "pkg/bus", "pkg/crawl", "pkg/web"},
+	"pkg/report":    {"pkg/records/jsonl", "pkg/render/marks", "pkg/render/decide", "pkg/bus", "pkg/crawl", "pkg/revisit", "pkg/web"},
 	"pkg/documents": {"pkg/crawl"},
 	// When pages are visited again: arithmetic, which knows nothing of the rest.
 	"pkg/revisit": {},

@@ -1,6 +1,13 @@
 package crawl
 
-import "time"
+import (
+	"context"
+	"encoding/binary"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
 
 // Freshness is how fresh a continuous job's pages are, and how they are visited. Times and days are those of the
 // calendar by which pages are visited again.
@@ -40,4 +47,33 @@ func (f *Freshness) ChangedPart() float64 {
 		return 0
 	}
 	return float64(f.Changed) / float64(f.Visits)
+}
+
+// FreshnessOf makes the figures of a job of what was counted of its pages. capped is how many hosts allow less than
+// their pages want.
+func FreshnessOf(c *revisit.Census, plan *revisit.Plan, capped int, now time.Time) Freshness {
+	return Freshness{At: now, Fresh: c.Fresh(), Kept: c.Kept, Gone: c.Gone, Withdrawn: c.Withdrawn, UnderWay: c.UnderWay, Visits: c.Visits,
+		Changed: c.Changed, Budget: plan.PerDay, Wanted: c.Wanted, Tau: plan.Tau(), Longest: Duration(plan.Longest()), DueNow: c.DueNow,
+		Late: Duration(c.Late), Capped: capped}
+}
+
+// revisitShare is the part of a host's turns that revisits may have.
+const revisitShare = .8
+
+// CountFreshness counts the pages of a continuous job that does not run. Hosts allow what the job's own delay lets
+// them.
+func CountFreshness(ctx context.Context, r Revisits, job *Job, now time.Time) (Freshness, error) {
+	set := job.Revisit.Filled()
+	plan := revisit.Plan{PerDay: float64(set.Budget), Most: set.MaxAge.D()}
+	perDay := revisit.HostPerDay(job.Politeness.Delay.D(), 0, 0, revisitShare)
+	c := revisit.NewCensus(now, &plan, func(uint64) float64 { return perDay })
+	err := r.Each(ctx, job.ID, func(k weburl.Key, s revisit.State) error {
+		c.Add(binary.BigEndian.Uint64(k[:]), &s)
+		return nil
+	})
+	if err != nil {
+		return Freshness{}, err
+	}
+	capped := c.Level()
+	return FreshnessOf(c, &plan, len(capped), now), nil
 }

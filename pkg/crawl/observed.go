@@ -28,7 +28,6 @@ type ObservedWhat uint8
 const (
 	ObservedContent  ObservedWhat = iota + 1 // what the page says
 	ObservedNewLinks                         // a link of the page leads to a URL that was not known
-	ObservedFound                            // a link leads to the page, which was gone
 )
 
 // Observation returns the event that tells the owner of a page what was observed at a visit.

@@ -42,6 +42,7 @@ type again struct {
 	levelled time.Time // when the thresholds were found last; zero: never
 	levels   bool      // they are being found
 	took     time.Duration
+	began    time.Time
 	figures  crawl.Freshness
 	visits   visitCount
 }
@@ -76,7 +77,7 @@ func (r *revisits) of(job *crawl.Job) (*again, error) {
 	defer r.mu.Unlock()
 	a := r.jobs[job.ID]
 	if a == nil {
-		a = &again{hosts: map[hostID]*revisit.Host{}, caps: map[hostID]*hostCap{}}
+		a = &again{began: time.Now(), hosts: map[hostID]*revisit.Host{}, caps: map[hostID]*hostCap{}}
 		r.jobs[job.ID] = a
 	}
 	a.mu.Lock()
@@ -144,10 +145,13 @@ func (r *revisits) change(ctx context.Context, job crawl.JobID, urls []weburl.UR
 	return nil
 }
 
+// leastTau is a threshold of nearly nothing: where there are more visits than pages want, each is due when it may be.
+const leastTau = 1e-6
+
 // policyOf is what the pages of a host are scheduled by. mu is held.
 func (a *again) policyOf(h hostID) revisit.Policy {
 	p := a.policy
-	p.Tau, p.Most = a.plan.Tau(), a.plan.Longest()
+	p.Tau, p.Most = max(a.plan.Tau(), leastTau), a.plan.Longest()
 	if host := a.hosts[h]; host != nil {
 		p.Tau = host.Tau()
 	}

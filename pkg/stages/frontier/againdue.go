@@ -56,8 +56,9 @@ func (dp *dispatcher) revisitJob(ctx context.Context, js *jobState, now time.Tim
 	n := int(mostAhead - dp.revisitsWaiting(job.ID))
 	cal := dp.again.calendar.At(now)
 	a.mu.Lock()
-	n = min(n, a.ration.Left(cal))
-	full := float64(n) >= a.ration.Burst/2
+	left := a.ration.Left(cal)
+	full := float64(left) >= a.ration.Burst/2
+	n = min(n, left)
 	a.mu.Unlock()
 	if n <= 0 {
 		return false, nil

@@ -21,7 +21,7 @@ func (dp *dispatcher) level(ctx context.Context, id crawl.JobID, a *again, now t
 	r := &dp.again
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	every := max(r.calendar.Real(levelEvery), levelPart*a.took, levelLeast)
+	every := max(min(r.calendar.Real(levelEvery), now.Sub(a.began)/4), levelPart*a.took, levelLeast) // often, as a crawl begins
 	if !a.levels && (a.levelled.IsZero() || now.Sub(a.levelled) >= every || now.Before(a.levelled)) {
 		a.levels = true
 		r.running.Go(func() { dp.census(ctx, id, a) })
@@ -61,21 +61,8 @@ func (dp *dispatcher) census(ctx context.Context, id crawl.JobID, a *again) {
 	for h, host := range capped {
 		a.hosts[hostID(h)] = host
 	}
-	a.figures = a.count(c, r.now())
+	a.figures = crawl.FreshnessOf(c, &a.plan, len(a.hosts), r.now())
 	dp.signal()
-}
-
-// count makes the figures of a census. mu is held.
-func (a *again) count(c *revisit.Census, now time.Time) crawl.Freshness {
-	f := FreshnessOf(c, &a.plan, len(a.hosts), now)
-	return f
-}
-
-// FreshnessOf makes the figures of a job of what was counted of its pages.
-func FreshnessOf(c *revisit.Census, plan *revisit.Plan, capped int, now time.Time) crawl.Freshness {
-	return crawl.Freshness{At: now, Fresh: c.Fresh(), Kept: c.Kept, Gone: c.Gone, Withdrawn: c.Withdrawn, UnderWay: c.UnderWay, Visits: c.Visits,
-		Changed: c.Changed, Budget: plan.PerDay, Wanted: c.Wanted, Tau: plan.Tau(), Longest: crawl.Duration(plan.Longest()), DueNow: c.DueNow,
-		Late: crawl.Duration(c.Late), Capped: capped}
 }
 
 // Freshness returns how fresh the pages of a job are, as they were counted last; ok is false where it is not continuous

@@ -249,12 +249,6 @@ func (a *again) observation(out *crawl.Outcome, s *revisit.State, now time.Time,
 		}
 		s.Recent |= 1
 		return true
-	case crawl.ObservedFound:
-		if !s.Gone || now.Sub(s.Signal) < foundAgain {
-			return false
-		}
-		s.Signal, s.Due = now.Truncate(time.Second), now
-		return true
 	case crawl.ObservedContent:
 		if visit < s.Visits {
 			return false
@@ -265,6 +259,3 @@ func (a *again) observation(out *crawl.Outcome, s *revisit.State, now time.Time,
 	}
 	return false
 }
-
-// foundAgain is how often a page that is gone is looked at because links still lead to it.
-const foundAgain = 30 * 24 * time.Hour
