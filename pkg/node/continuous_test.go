@@ -171,7 +171,9 @@ func smallWeb() livingweb.Config {
 func TestContinuousFollowsPages(t *testing.T) {
 	srv := living(t, smallWeb(), 1)
 	dir := t.TempDir()
-	opt := againOptions(slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), srv.Calendar(), againJob(srv.Seeds(), 120), dir)
+	job := againJob(srv.Seeds(), 120)
+	job.Revisit.History = 2
+	opt := againOptions(slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), srv.Calendar(), job, dir)
 	c := startCrawl(t, opt)
 	u := srv.URLs()
 	until(t, "three visits of each page", func() bool { return srv.LeastFetched() >= 3 })
@@ -205,6 +207,16 @@ func TestContinuousFollowsPages(t *testing.T) {
 	c.end(t)
 	if r := recordsOf(t, dir)[hidden]; r == nil || !r.WithdrawnAt.IsZero() || r.Text == "" {
 		t.Errorf("the record of a page that may be kept again: %+v", r)
+	}
+	versions := 0
+	for u, r := range recordsOf(t, dir) {
+		versions += len(r.Versions)
+		if len(r.Versions) > 2 || len(r.Versions) > 0 && (r.Versions[0].Digest == r.Digest || r.Versions[0].Visit >= r.Visit || r.Versions[0].Text == "") {
+			t.Errorf("%s keeps the versions %+v", u, r.Versions)
+		}
+	}
+	if versions == 0 {
+		t.Error("no earlier version of a page is kept")
 	}
 	if n := checkVisits(t, dir); n < 3*len(u) {
 		t.Errorf("%d revisits", n)

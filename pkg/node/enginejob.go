@@ -145,6 +145,12 @@ func (e *Engine) start(j *engineJob) error {
 		cancel()
 		return fmt.Errorf("job %q: %w", j.id, err)
 	}
+	if job.Revisits() { // nothing of it may be queued
+		if err := e.frontier.Meet(ctx, j.id); err != nil {
+			cancel()
+			return fmt.Errorf("job %q: %w", j.id, err)
+		}
+	}
 	beside := &sync.WaitGroup{}
 	j.mu.Lock()
 	j.sweeper = &sweeper{jobs: e.store.Jobs(), left: e.store.URLs(), look: e.store.URLs(), bus: e.bus, judge: e.judge, log: e.log}

@@ -9,17 +9,17 @@ import (
 // NewCensus, call Add for each page, the pages of a host one after the other, and then Level.
 type Census struct {
 	Counts
-	now   time.Time
-	plan  *Plan
-	cap   func(host uint64) float64
-	rest  Demand
-	near  []*Host
-	ids   []uint64
-	host  uint64
-	of    Demand // the host's
-	any   bool
-	fresh float64
-	all   float64
+	now    time.Time
+	plan   *Plan
+	allows func(host uint64) float64
+	rest   Demand
+	near   []*Host
+	ids    []uint64
+	host   uint64
+	of     Demand // the host's
+	any    bool
+	fresh  float64
+	all    float64
 }
 
 // Counts are what a Census counts.
@@ -31,10 +31,10 @@ type Counts struct {
 	Wanted                          float64       // visits a day at the threshold, after Level
 }
 
-// NewCensus begins to count at a time. plan is that of the crawl, with what it found before; cap is how many revisits a
+// NewCensus begins to count at a time. plan is that of the crawl, with what it found before; allows is how many revisits a
 // day a host allows.
-func NewCensus(now time.Time, plan *Plan, cap func(host uint64) float64) *Census {
-	return &Census{now: now, plan: plan, cap: cap}
+func NewCensus(now time.Time, plan *Plan, allows func(host uint64) float64) *Census {
+	return &Census{now: now, plan: plan, allows: allows}
 }
 
 // Add counts a page of a host.
@@ -83,7 +83,7 @@ func (c *Census) endHost() {
 	if c.of.Pages() == 0 {
 		return
 	}
-	perDay := c.cap(c.host)
+	perDay := c.allows(c.host)
 	if tau := c.plan.Tau(); math.IsInf(perDay, 1) || tau > 0 && c.of.PerDay(tau*nearCap, c.plan.Longest().Hours()/24) <= nearCap*perDay {
 		c.rest.Merge(&c.of)
 	} else {

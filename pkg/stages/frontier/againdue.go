@@ -8,7 +8,6 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
-	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // How many revisits wait in front queues at most, how many pages are looked at for what may be visited, and how often.
@@ -33,27 +32,50 @@ func (dp *dispatcher) revisit(ctx context.Context, now time.Time) (did bool, err
 		}
 	}
 	dp.mu.Unlock()
+	active := make([]*again, 0, len(jobs))
 	for _, js := range jobs {
-		some, err := dp.revisitJob(ctx, js, now)
+		job := dp.jobNow(js)
+		a, err := dp.again.of(job)
+		if a == nil {
+			if err != nil {
+				return did, err
+			}
+			continue
+		}
+		active = append(active, a)
+		some, err := dp.revisitJob(ctx, job.ID, a, now)
 		if err != nil {
 			return did, err
 		}
 		did = did || some
 	}
+	dp.again.setActive(active)
 	return did, nil
 }
 
-func (dp *dispatcher) revisitJob(ctx context.Context, js *jobState, now time.Time) (bool, error) {
-	job := dp.jobNow(js)
-	a, err := dp.again.of(job)
-	if a == nil || now.Before(a.look()) {
-		return false, err
-	}
-	a.lookAgain(now.Add(min(max(dp.again.calendar.Real(revisit.BucketSpan), dueLookLeast), dueLookMost)))
-	if !dp.level(ctx, job.ID, a, now) {
+// setActive notes the jobs whose pages may be due.
+func (r *revisits) setActive(active []*again) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.active = active
+}
+
+// Meet has the frontier visit the pages of a job again though no task of it is queued.
+func (f *Frontier) Meet(ctx context.Context, id crawl.JobID) error {
+	_, err := f.jobOf(ctx, id)
+	f.signal()
+	return err
+}
+
+func (dp *dispatcher) revisitJob(ctx context.Context, id crawl.JobID, a *again, now time.Time) (bool, error) {
+	if now.Before(a.look()) {
 		return false, nil
 	}
-	n := int(mostAhead - dp.revisitsWaiting(job.ID))
+	a.lookAgain(now.Add(min(max(dp.again.calendar.Real(revisit.BucketSpan), dueLookLeast), dueLookMost)))
+	if !dp.level(ctx, id, a, now) {
+		return false, nil
+	}
+	n := int(mostAhead - dp.revisitsWaiting(id))
 	cal := dp.again.calendar.At(now)
 	a.mu.Lock()
 	left := a.ration.Left(cal)
@@ -63,14 +85,14 @@ func (dp *dispatcher) revisitJob(ctx context.Context, js *jobState, now time.Tim
 	if n <= 0 {
 		return false, nil
 	}
-	due, err := dp.again.store.Due(ctx, job.ID, cal, 2*n)
+	due, err := dp.again.store.Due(ctx, id, cal, 2*n)
 	if err == nil && len(due) < n && full { // nothing else is due: what will be due next is visited ahead of time
-		due, err = dp.ahead(ctx, job.ID, n)
+		due, err = dp.ahead(ctx, id, n)
 	}
 	if err != nil || len(due) == 0 {
 		return false, err
 	}
-	return dp.takeDue(ctx, job, a, due, n, cal)
+	return dp.takeDue(ctx, a.revision(), a, due, n, cal)
 }
 
 // ahead returns the pages that are due next, whenever that is.
@@ -86,10 +108,17 @@ func (r *revisits) pause(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	wait := dueLookMost
-	for _, a := range r.jobs {
+	for _, a := range r.active {
 		wait = min(wait, max(a.look().Sub(now), dueLookLeast))
 	}
 	return wait
+}
+
+// revision is the job as the pages are visited by it.
+func (a *again) revision() *crawl.Job {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.job
 }
 
 // look is when it is looked next for what is due.
@@ -160,7 +189,7 @@ func (a *again) choose(due []crawl.Revisit, n int, now time.Time, c revisit.Cale
 		if len(chosen) == n {
 			break
 		}
-		if p.Last.Add(a.policy.Least).After(now) && !p.Gone && p.Misses == 0 && p.Due.After(now) {
+		if p.Due.After(now) && !a.mayComeEarly(&p, now) {
 			continue
 		}
 		hc := a.cap(hostOf(p.URL.Key()), c)
@@ -177,73 +206,20 @@ func (a *again) choose(due []crawl.Revisit, n int, now time.Time, c revisit.Cale
 	return chosen, off
 }
 
+// mayComeEarly reports whether a page may be visited before it is due: it was had, its least interval is over, and
+// nothing puts it off. mu is held.
+func (a *again) mayComeEarly(p *crawl.Revisit, now time.Time) bool {
+	if p.Last.IsZero() || p.Misses > 0 || p.Withdrawn || p.Gone || p.Last.Add(a.policy.Least).After(now) {
+		return false
+	}
+	next, _ := revisit.Next(p.State, a.policyOf(hostOf(p.URL.Key())), now)
+	return next.After(now) // else a failure, or its host, put it off
+}
+
 // rank is 0 for a page of a host at its cap, else 1.
 func (a *again) rank(p *crawl.Revisit) int {
 	if a.hosts[hostOf(p.URL.Key())] != nil {
 		return 0
 	}
 	return 1
-}
-
-// notDone is when a page is looked at again whose present visit has no outcome yet.
-const notDone = time.Hour
-
-// tasksOf makes the tasks of the next visits of pages, and takes these out of what is due (their Due is zero then). A
-// page that is on its way already is put off.
-func (dp *dispatcher) tasksOf(ctx context.Context, job *crawl.Job, a *again, pages []crawl.Revisit, now time.Time) (tasks []crawl.Task, off []crawl.Revisit, err error) {
-	if len(pages) == 0 {
-		return nil, nil, nil
-	}
-	keys := make([]weburl.Key, len(pages))
-	for i := range pages {
-		keys[i] = pages[i].URL.Key()
-	}
-	entries, err := dp.deps.Ledger.Lookup(ctx, job.ID, keys...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("frontier: look up %d pages that are due: %w", len(pages), err)
-	}
-	for i := range pages {
-		p, e := &pages[i], &entries[i]
-		if e.State == crawl.StateOpen {
-			late := *p
-			late.Due = now.Add(notDone)
-			off = append(off, late)
-			continue
-		}
-		a.mu.Lock()
-		tasks = append(tasks, a.task(job, p, e, now))
-		a.mu.Unlock()
-		p.Due = time.Time{}
-	}
-	return tasks, off, nil
-}
-
-// task makes the task of a page's next visit. mu is held.
-func (a *again) task(job *crawl.Job, p *crawl.Revisit, e *crawl.Entry, now time.Time) crawl.Task {
-	t := crawl.Task{Epoch: job.Epoch}
-	if e.Again != nil {
-		t = *e.Again
-	}
-	_, priority := revisit.Next(p.State, a.policy, now)
-	t.Job, t.URL, t.Kind, t.Priority = job.ID, p.URL, e.Kind, int(priority)
-	t.Visit = max(int(e.Visit), int(p.Visits)-1) + 1
-	t.Attempt, t.NotBefore, t.Lease, t.Finds, t.Paid = 0, time.Time{}, 0, 0, false
-	t.Repeat = true // it may be queued twice, if the process is killed now: the ledger is asked before it is leased
-	t.Seed = t.Seed || p.Kind == revisit.Seed
-	t.Sum, t.Restore = p.Sum, p.Gone || p.Withdrawn
-	if t.Sum != 0 && !t.Restore {
-		t.ETag, t.LastModified = e.Validators.ETag, e.Validators.LastModified
-	}
-	return t
-}
-
-// takenAgain notes that the next visit of a page is queued because the last one was cut short: it is not due besides.
-func (f *Frontier) takenAgain(ctx context.Context, t *crawl.Task) error {
-	return f.again.change(ctx, t.Job, []weburl.URL{t.URL}, func(_ int, s *revisit.State) bool {
-		if s.Visits > uint32(t.Visit) || s.Due.IsZero() {
-			return false
-		}
-		s.Due = time.Time{}
-		return true
-	})
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -154,59 +152,6 @@ func (f *Frontier) noteVisits(ctx context.Context, a *again, outs []*crawl.Outco
 	return marks, err
 }
 
-// outcome takes in what an outcome says of its page, and reports whether that is to be stored. What an outcome with
-// content says is only that the page is visited again some day, if nothing more is heard of it. mu is held.
-func (a *again) outcome(out *crawl.Outcome, s *revisit.State, now time.Time, c revisit.Calendar) bool {
-	t, k := &out.Task, out.Task.URL.Key()
-	visit := uint32(max(t.Visit, 0))
-	if s.Visits > visit || *s == (revisit.State{}) && visit == 0 && !begins(out) {
-		return false
-	}
-	a.weigh(t, s, false)
-	result, awaits := resultOf(out)
-	if awaits {
-		seen := *s
-		seen.Last, seen.Visits, seen.Misses, seen.Gone = now, max(s.Visits, 1), 0, false
-		s.Due = a.due(k, &seen, false, now)
-		return true
-	}
-	o := revisit.Observation{Visit: visit, At: c.At(out.Started), Result: result}
-	if result == revisit.Relocated {
-		o.Sum = xxh3.HashString(out.Location.String())
-	}
-	a.observe(k, s, o, now)
-	return true
-}
-
-// observe takes in what a visit found. mu is held.
-func (a *again) observe(k weburl.Key, s *revisit.State, o revisit.Observation, now time.Time) {
-	before := s.Changes
-	*s = revisit.Observe(*s, o, revisit.Rate{})
-	if s.IsGone(a.policy) {
-		s.Gone = true
-	}
-	s.Due = a.due(k, s, o.Result == revisit.Failed, now)
-	a.visits.add(now, o.Result != revisit.Failed && o.Visit > 0, s.Changes > before)
-}
-
-// weigh gives a page its kind and weight. mu is held.
-func (a *again) weigh(t *crawl.Task, s *revisit.State, copied bool) {
-	switch {
-	case t.Kind == crawl.KindSitemap:
-		s.Kind = revisit.List
-	case t.Seed:
-		s.Kind = revisit.Seed
-	}
-	weight := revisit.PageWeight(a.weight(t.URL.String()), t.Depth, 1)
-	if copied {
-		weight /= copyWeight
-	}
-	s.Weight = max(revisit.WeightOctet(weight), 1)
-}
-
-// copyWeight: the freshness of a page that copies another one is worth so much less.
-const copyWeight = 4
-
 // markOf is what is to be noted in the record of a page. It is the same when an outcome comes again.
 func (a *again) markOf(out *crawl.Outcome, s *revisit.State) *crawl.RecordMark {
 	if out.Task.Kind != crawl.KindPage || out.Task.Visit == 0 || s.Visits != uint32(out.Task.Visit)+1 {
@@ -219,43 +164,4 @@ func (a *again) markOf(out *crawl.Outcome, s *revisit.State) *crawl.RecordMark {
 		return &crawl.RecordMark{WithdrawnAt: out.Started}
 	}
 	return nil
-}
-
-// observed takes in what was found out about a page besides its outcome.
-func (o Outcomes) observed(ctx context.Context, out *crawl.Outcome) error {
-	js, err := o.f.jobOf(ctx, out.Task.Job)
-	if err != nil {
-		return err
-	}
-	a, err := o.f.again.of(o.f.jobNow(js))
-	if a == nil || js.discarded(&out.Task) {
-		return err
-	}
-	now := o.f.again.now()
-	return o.f.again.change(ctx, out.Task.Job, []weburl.URL{out.Task.URL}, func(_ int, s *revisit.State) bool {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return a.observation(out, s, now, o.f.again.calendar)
-	})
-}
-
-// observation takes it in, and reports whether that is to be stored. mu is held.
-func (a *again) observation(out *crawl.Outcome, s *revisit.State, now time.Time, c revisit.Calendar) bool {
-	t, seen, visit := &out.Task, out.Observed, uint32(max(out.Task.Visit, 0))
-	switch seen.What {
-	case crawl.ObservedNewLinks: // of the last visit, or of one whose content is still to be heard of
-		if visit == 0 || visit+1 < s.Visits || s.Recent&1 != 0 || *s == (revisit.State{}) {
-			return false
-		}
-		s.Recent |= 1
-		return true
-	case crawl.ObservedContent:
-		if visit < s.Visits {
-			return false
-		}
-		a.weigh(t, s, seen.Copy)
-		a.observe(t.URL.Key(), s, revisit.Observation{Visit: visit, At: c.At(seen.At), Result: seen.Result, Sum: seen.Sum, Near: seen.Near}, now)
-		return true
-	}
-	return false
 }

@@ -10,6 +10,13 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
+// LedgerVisits checks what crawl.Ledger promises of visits after the first. PostgreSQL keeps none yet.
+func LedgerVisits(t *testing.T, open func(t *testing.T) LedgerSet) {
+	t.Run("an outcome of a later visit replaces one of an earlier", func(t *testing.T) { finishVisits(t, open(t)) })
+	t.Run("a page stays one whatever later visits find", func(t *testing.T) { finishNoPage(t, open(t)) })
+	t.Run("what visits a URL again is kept with its outcome", func(t *testing.T) { keepAgain(t, open(t)) })
+}
+
 // visit is the outcome of a visit of a URL, an hour after the one before.
 func visit(u weburl.URL, n uint32, v crawl.Verdict, status int) crawl.Entry {
 	e := done(u, status)
