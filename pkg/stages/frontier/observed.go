@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
