@@ -70,6 +70,9 @@ func (h *Handler) keepVersions(ctx context.Context, job *crawl.Job, r *crawl.Rec
 		return nil
 	}
 	_, err := h.st.Pages.Mark(ctx, r.Job, r.URL, r.Visit-1, func(old *crawl.Record) {
+		if !old.WithdrawnAt.IsZero() {
+			return // there is nothing to keep of it
+		}
 		r.Versions = append([]crawl.PageVersion{old.Version()}, old.Versions...)
 		r.Versions = r.Versions[:min(len(r.Versions), keep)]
 	})

@@ -55,7 +55,10 @@ func (a *again) task(job *crawl.Job, p *crawl.Revisit, e *crawl.Entry, now time.
 	t.Attempt, t.NotBefore, t.Lease, t.Finds, t.Paid = 0, time.Time{}, 0, 0, false
 	t.Repeat = true // it may be queued twice, if the process is killed now: the ledger is asked before it is leased
 	t.Seed = t.Seed || p.Kind == revisit.Seed
-	t.Sum, t.Restore = p.Sum, p.Gone || p.Withdrawn
+	// Where the last visit has its outcome and was not observed, its content may not have come as far as the record: the
+	// whole page is asked for, and written.
+	observed := int64(p.Visits) > int64(e.Visit)
+	t.Sum, t.Restore = p.Sum, p.Gone || p.Withdrawn || !observed
 	if t.Sum != 0 && !t.Restore {
 		t.ETag, t.LastModified = e.Validators.ETag, e.Validators.LastModified
 	}

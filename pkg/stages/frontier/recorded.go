@@ -152,6 +152,7 @@ func (o Outcomes) reopen(ctx context.Context, r *result) error {
 func (o Outcomes) visitAnew(ctx context.Context, t crawl.Task) error {
 	t.Visit++
 	t.Attempt, t.Lease = 0, 0
+	t.ETag, t.LastModified, t.Restore = "", "", true // the record may be of either visit: it is written anew
 	if err := o.f.enqueue(ctx, true, t); err != nil {
 		return err
 	}
