@@ -28,11 +28,12 @@ type victimOrder struct {
 	Dir, DNS string
 	Seeds    []string
 	Jobs     int
-	Forget   bool   // the bus forgets what is under way: the control
-	Discards bool   // further jobs come and are discarded all the time
-	Ends     string // the file of a list: jobs take their seeds from nodes, and write outputs
-	Alone    bool   // a crawl in a directory
-	Killed   func() `json:"-"` // called behind each kill; nil: nobody wants to know
+	Forget   bool        // the bus forgets what is under way: the control
+	Discards bool        // further jobs come and are discarded all the time
+	Ends     string      // the file of a list: jobs take their seeds from nodes, and write outputs
+	Alone    bool        // a crawl in a directory
+	Again    *againOrder // a continuous crawl in a directory
+	Killed   func()      `json:"-"` // called behind each kill; nil: nobody wants to know
 }
 
 func TestMain(m *testing.M) {
@@ -68,6 +69,9 @@ func victim(file string) error {
 	if o.Ends != "" {
 		node.SetOutputsEvery(5 * time.Millisecond)
 		node.SetOutputPart(smallPart)
+	}
+	if o.Again != nil {
+		return victimAgain(&o)
 	}
 	if o.Alone {
 		return victimAlone(&o)
