@@ -20,6 +20,7 @@ import (
 type Deps struct {
 	Workflows workflow.Service
 	Schedules workflow.Scheduling
+	Alerts    workflow.Alerting
 	Explore   explore.Reader
 	Crawls    Crawls
 	DryRuns   DryRuns      // nil: there are none
