@@ -100,6 +100,8 @@ type Task struct {
 	// HostLinks is how many links from other hosts to the task's host were found when it was claimed; 0 where the job
 	// does not ask for that (Politeness.Popularity).
 	HostLinks int
+	// Relevance is that of the page that linked to it, in a topical job; 0: there is none, as for a seed.
+	Relevance Relevance
 	// more are fields of a newer version, as they came: a program of this version passes them on.
 	more string
 }
