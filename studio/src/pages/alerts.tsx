@@ -140,10 +140,10 @@ const ruleColumns: Column<AlertRule>[] = [
       </div>
     ),
   },
-  { key: "of", label: "Of", cell: (r) => (r.workflow ? <a href={at.workflow(r.workflow)}>{r.workflow}</a> : r.on === "disk" ? "the server" : "all workflows") },
+  { key: "of", label: "Of", cell: (r) => (r.workflow ? <a href={at.workflow(r.workflow)}>{r.workflow}</a> : <span className="nowrap">{r.on === "disk" ? "the server" : "all workflows"}</span>) },
   { key: "severity", label: "Severity", cell: (r) => r.severity ?? "warning" },
-  { key: "to", label: "Sent to", cell: (r) => r.channels?.join(", ") || <span className="muted">nobody: it stands here</span> },
-  { key: "silenced", label: "", cell: (r) => (r.disabled ? <span className="dot off">off</span> : silent(r) ? <span className="dot wait">silenced</span> : "") },
+  { key: "to", label: "Sent to", cell: (r) => <span className="nowrap">{r.channels?.join(", ") || <span className="muted">shown here</span>}</span> },
+  { key: "silenced", label: "State", cell: (r) => (r.disabled ? <span className="dot off">off</span> : silent(r) ? <span className="dot wait">silenced</span> : <span className="dot good">on</span>) },
 ];
 
 const channelColumns: Column<Channel>[] = [
@@ -161,7 +161,7 @@ const channelColumns: Column<Channel>[] = [
   { key: "to", label: "To", cell: (c) => <span className="clip" style={{ maxWidth: "36ch", display: "inline-block" }}>{plain(c.kind === "email" ? c.to?.join(", ") : c.url)}</span> },
   {
     key: "test",
-    label: "",
+    label: "Try it",
     cell: (c) => (
       <Act
         role="operator"
