@@ -14,11 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-func newApply() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "apply -f FILE",
-		Short: "Make the workflows of a server what a file says",
-		Long: `Apply reads job files from a file, one or more with --- between them. Each is a workflow whose slug is the job's id: it is made where there is
+const applyLong = `Apply reads job files from a file, one or more with --- between them. Each is a workflow whose slug is the job's id: it is made where there is
 none, gets a version where its definition differs, and is left alone where it does not. A document with the key schedule is a schedule:
 
   schedule: nightly
@@ -26,7 +22,13 @@ none, gets a version where its definition differs, and is left alone where it do
   cron: 30 2 * * *
   tz: Europe/Copenhagen
 
-With --dry-run it says what it would do.`,
+With --dry-run it says what it would do.`
+
+func newApply() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "apply -f FILE",
+		Short:   "Make the workflows of a server what a file says",
+		Long:    applyLong,
 		Example: "  whirlpool apply -f crawls.yml --dry-run\n  whirlpool apply -f crawls.yml",
 		Args:    cobra.NoArgs,
 	}
