@@ -73,14 +73,14 @@ func documentsOf(text string) (jobs []api.Applied, schedules []api.AppliedSchedu
 			return nil
 		}
 		var head struct {
-			ID       string     `yaml:"id"`
-			Schedule *yaml.Node `yaml:"schedule"`
+			ID       string `yaml:"id"`
+			Schedule string `yaml:"schedule"`
 		}
 		if err := yaml.Unmarshal(at.Bytes(), &head); err != nil {
 			return err
 		}
 		number := len(jobs) + len(schedules) + 1
-		if head.Schedule != nil {
+		if head.Schedule != "" {
 			s, err := scheduleOf(at.Bytes())
 			if err != nil {
 				return fmt.Errorf("document %d: %w", number, err)
