@@ -200,8 +200,9 @@ func (f *field) choose(also []*tree) (out Field, err error) {
 	return out, nil
 }
 
-// agree applies the good candidates to further pages. Those that take the same from all of them are one voice, as loud as
-// the best of them. A candidate is better the more of the voices agree with it, and where it takes one value from a page.
+// agree applies the good candidates to further pages. Those that take the same from all of them are one voice, as loud
+// as the best of them. A candidate is better the more of the voices agree with it, and where it takes one value from a
+// page.
 func (s *search) agree(also []*tree) error {
 	slices.SortStableFunc(s.good, func(a, b *fitted) int { return cmp.Compare(a.total, b.total) })
 	if len(also) == 0 {
