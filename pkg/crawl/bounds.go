@@ -95,6 +95,9 @@ var bounds = map[string]Bound{
 	"render.resources":               {0, MaxRenderResources, "0: 30"},
 	"render.bytes":                   {0, 1 << 30, "0: 8MiB"},
 	"render.worth":                   {0, float64(maxDuration), "0s: 2s"},
+	"topic.threshold":                {0, 0.999, "0: 0.5"},
+	"topic.explore":                  {-1, 1, "0: 0.1; -1: none"},
+	"topic.host_trial":               {-1, 1000, "0: 20; -1: hosts are not judged"},
 	"assets.max":                     {-1, maxNumber, "0: 100,000; -1: no limit"},
 	"assets.per_host":                {-1, maxNumber, "0: 50,000; -1: no limit"},
 }

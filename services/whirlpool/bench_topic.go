@@ -14,6 +14,7 @@ import (
 
 func benchTopic() *cobra.Command {
 	var named []string
+	var picture string
 	cmd := &cobra.Command{
 		Use:   "topic DIR|FILE",
 		Short: "Topical crawling on stored pages: pages about a topic among the first, best first and breadth first",
@@ -47,9 +48,15 @@ titles and texts, and no URLs; pages for training and pages for tests are kept a
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "whirlpool bench topic %s\n", args[0])
-			return topicbench.Print(cmd.Context(), cmd.OutOrStdout(), w, topics)
+			drawn, err := topicbench.Print(cmd.Context(), cmd.OutOrStdout(), w, topics)
+			if err != nil || picture == "" {
+				return err
+			}
+			svg := topicbench.Picture(drawn, []topicbench.Order{topicbench.Breadth, topicbench.Known, topicbench.Early})
+			return os.WriteFile(picture, svg, 0o644) //nolint:gosec // a picture for everybody
 		}),
 	}
+	cmd.Flags().StringVar(&picture, "picture", "", "`file` for a picture of the first figures (SVG)")
 	cmd.Flags().StringArrayVar(&named, "topic", nil, "a topic, and a regular expression of the URLs that are about it: `NAME=PATTERN`")
 	return cmd
 }

@@ -44,9 +44,10 @@ func Learns(job *crawl.Job) bool {
 	return job.TopicExamples != "" && job.TopicSeen < topic.Lessons[len(topic.Lessons)-1]
 }
 
-// Learn takes note of a page of a job that learns, and makes a model where it is time for one.
-func (l *Learner) Learn(ctx context.Context, job *crawl.Job, v topic.Vector) error {
-	if !Learns(job) {
+// Learn takes note of a page of a job that learns, unless it may be about the topic, and makes a model where it is time
+// for one.
+func (l *Learner) Learn(ctx context.Context, job *crawl.Job, v topic.Vector, r crawl.Relevance) error {
+	if !Learns(job) || r.P() >= topic.MayBe {
 		return nil
 	}
 	pages := l.note(job, v)

@@ -43,7 +43,7 @@ func modelsOf(job *crawl.Job) (*models, error) {
 
 // Learner makes the models of jobs that have none yet, of the pages that are parsed.
 type Learner interface {
-	Learn(ctx context.Context, job *crawl.Job, v model.Vector) error
+	Learn(ctx context.Context, job *crawl.Job, v model.Vector, r crawl.Relevance) error
 }
 
 // UseLearner lets models be made. Call it before the first Handle.
@@ -63,9 +63,30 @@ func (h *Handler) judge(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 		d.Judged = rules.models.judge(v)
 	}
 	if learns && len(v.IDs) > 0 {
-		return h.learner.Learn(ctx, job, v)
+		if err := h.learner.Learn(ctx, job, v, d.Relevance); err != nil {
+			return err
+		}
+	}
+	if has && rules.models.topic != nil {
+		rules.models.weigh(read, d)
 	}
 	return nil
+}
+
+// weigh weighs the links whose texts promise more than the page does: a table of contents is about nothing, and leads
+// to what it names.
+func (m *models) weigh(read *model.Reader, d *crawl.Document) {
+	page := d.Relevance.Weight(0)
+	for i := range d.Links {
+		l := &d.Links[i]
+		v := read.Read(l.Text, "")
+		if len(v.IDs) == 0 || l.URL.IsZero() {
+			continue
+		}
+		if w := crawl.RelevanceOf(model.LinkText * m.topic.Score(0, v)).Weight(0); w > max(page, l.Weight) {
+			l.Weight = w
+		}
+	}
 }
 
 func (m *models) judge(v model.Vector) (j crawl.Judged) {

@@ -21,9 +21,13 @@ const (
 	Breadth Order = "breadth first"
 	Learned Order = "best first, as it learns"    // by P of the page that links to it; the background is what was fetched so far
 	Classes Order = "as crawled"                  // the same by five priorities
+	Known   Order = "as crawled, 400 known pages" // the same with the background of Early
 	Early   Order = "best first, 400 known pages" // the background is the beginning of another crawl
 	Oracle  Order = "if all were known"
 )
+
+// classes reports whether the order is that of five priorities.
+func (o Order) classes() bool { return o == Classes || o == Known }
 
 // early is how many pages of another crawl's beginning are known.
 const early = 400
@@ -39,10 +43,10 @@ func (w *Web) Crawl(t Topic, order Order, explore float64, draw int) (hits []boo
 		given[i] = true
 	}
 	l := learner{w: w, order: order, examples: w.vectors(examples)}
-	if order == Early {
+	if order == Early || order == Known {
 		err = l.learn(w.beginning(given))
 	}
-	w.walk(order, explore, random, func(i int) float64 {
+	w.walk(w.seeds, order, explore, random, func(i int) float64 {
 		switch {
 		case order == Oracle && is[i]:
 			return 1
@@ -50,7 +54,7 @@ func (w *Web) Crawl(t Topic, order Order, explore float64, draw int) (hits []boo
 			return 0
 		}
 		return l.score(i)
-	}, func(i int) {
+	}, l.promise, func(i int) {
 		if !given[i] {
 			hits = append(hits, is[i])
 			err = errors.Join(err, l.fetched(i))
@@ -73,18 +77,33 @@ func (l *learner) learn(background []topic.Vector) (err error) {
 	return err
 }
 
-// score is a half where nothing is known: the order of finding decides.
+// unknown is what a page promises of which nothing is known: the default priority. The order of finding decides.
+const unknown = 0.4
+
+// score is how likely a page is about the topic.
 func (l *learner) score(i int) float64 {
 	if l.model == nil {
-		return 0.5
+		return unknown
 	}
 	return l.model.Score(0, l.w.pages[i].vector)
+}
+
+// promise is what the text of a link says of the page that it leads to.
+func (l *learner) promise(page, link int) float64 {
+	v := l.w.pages[page].texts[link]
+	if l.model == nil || len(v.IDs) == 0 {
+		return 0
+	}
+	return topic.LinkText * l.model.Score(0, v)
 }
 
 // fetched learns from a page that was fetched, where the crawler would.
 func (l *learner) fetched(i int) error {
 	if l.order != Learned && l.order != Classes || len(l.seen) > topic.Lessons[len(topic.Lessons)-1] {
 		return nil
+	}
+	if l.model != nil && l.score(i) >= topic.MayBe {
+		return nil // it may be about the topic
 	}
 	l.seen = append(l.seen, l.w.pages[i].vector)
 	if !slices.Contains(topic.Lessons, len(l.seen)) {
@@ -95,7 +114,7 @@ func (l *learner) fetched(i int) error {
 
 // beginning are the first pages of a crawl, breadth first.
 func (w *Web) beginning(given map[int]bool) (first []topic.Vector) {
-	w.walk(Breadth, 0, nil, func(int) float64 { return 0 }, func(i int) {
+	w.walk(w.seeds, Breadth, 0, nil, func(int) float64 { return 0 }, func(int, int) float64 { return 0 }, func(i int) {
 		if len(first) < early && !given[i] {
 			first = append(first, w.pages[i].vector)
 		}
@@ -133,20 +152,20 @@ const classes = 5
 
 // walk fetches pages that can be reached. A page that is found again by a better one moves up, but not in a crawl
 // with classes: there the first find counts.
-func (w *Web) walk(order Order, explore float64, random *rand.Rand, score func(int) float64, fetched func(int)) {
+func (w *Web) walk(seeds []int, order Order, explore float64, random *rand.Rand, score func(int) float64, promise func(page, link int) float64, fetched func(int)) {
 	q, best, done, found := &queue{}, make([]float64, len(w.pages)), make([]bool, len(w.pages)), 0
 	for i := range best {
 		best[i] = -1
 	}
 	push := func(i int, p float64) {
-		if done[i] || p <= best[i] || order == Classes && best[i] >= 0 {
+		if done[i] || p <= best[i] || order.classes() && best[i] >= 0 {
 			return
 		}
 		best[i] = p
 		heap.Push(q, waiting{i, p, found})
 		found++
 	}
-	for _, s := range w.seeds {
+	for _, s := range seeds {
 		push(s, 1)
 	}
 	for fetches := 0; q.Len() > 0 && fetches < enough; {
@@ -158,13 +177,13 @@ func (w *Web) walk(order Order, explore float64, random *rand.Rand, score func(i
 		fetches++
 		fetched(next.page)
 		p := score(next.page)
-		for _, to := range w.pages[next.page].links {
-			link := p
+		for i, to := range w.pages[next.page].links {
+			link := max(p, promise(next.page, i))
 			switch order {
 			case Oracle:
 				link = score(to)
-			case Classes:
-				link = math.Floor((max(math.Ceil(9*p), 1)-1)/2) / classes
+			case Classes, Known:
+				link = math.Floor((max(math.Ceil(9*link), 1)-1)/2) / classes
 			}
 			push(to, link)
 		}
