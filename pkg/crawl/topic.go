@@ -16,7 +16,7 @@ import (
 type Theme struct {
 	Examples   []string `json:"examples,omitempty" yaml:"examples,omitempty"`     // pages that are about the topic: URLs, which are fetched when the job begins, files (.html, .txt, pages.jsonl), or texts of some words
 	Not        []string `json:"not,omitempty" yaml:"not,omitempty"`               // pages that are not, named likewise
-	Background string   `json:"background,omitempty" yaml:"background,omitempty"` // directory or pages.jsonl of a crawl, whose pages stand for what is not the topic; empty, and no "not": the first pages of this crawl, after 60, 150 and 400 of them
+	Background string   `json:"background,omitempty" yaml:"background,omitempty"` // directory or pages.jsonl of a crawl, whose pages stand for what is not the topic; empty, and no "not": the first pages of this crawl, a tenth of max_pages, 60 to 400
 	Model      string   `json:"model,omitempty" yaml:"model,omitempty"`           // file of a model, made by "whirlpool tool topic train", instead of examples
 	Threshold  float64  `json:"threshold,omitempty" yaml:"threshold,omitempty"`   // probability from which the pages of a host count as about the topic
 	Explore    float64  `json:"explore,omitempty" yaml:"explore,omitempty"`       // part of the draws that take from the least promising URLs

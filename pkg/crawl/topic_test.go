@@ -53,7 +53,7 @@ func TestHostTrial(t *testing.T) {
 		{"not yet off topic", same(0.05, 9), 20, crawl.HostOpen, 0},
 		{"between", same(0.3, 19), 20, crawl.HostOpen, 0},
 		{"between, and the trial ends", same(0.3, 20), 20, crawl.HostOff, 20},
-		{"better and better", append(same(0.2, 6), same(0.95, 6)...), 20, crawl.HostOn, 12},
+		{"better and better", append(same(0.2, 6), same(0.95, 6)...), 20, crawl.HostOn, 11},
 		{"a short trial, passed", same(0.9, 2), 2, crawl.HostOn, 2},
 		{"a short trial, failed", same(0.4, 2), 2, crawl.HostOff, 2},
 	} {

@@ -43,7 +43,7 @@ func modelsOf(job *crawl.Job) (*models, error) {
 
 // Learner makes the models of jobs that have none yet, of the pages that are parsed.
 type Learner interface {
-	Learn(ctx context.Context, job *crawl.Job, v model.Vector, r crawl.Relevance) error
+	Learn(ctx context.Context, job *crawl.Job, v model.Vector) error
 }
 
 // UseLearner lets models be made. Call it before the first Handle.
@@ -52,7 +52,7 @@ func (h *Handler) UseLearner(l Learner) { h.learner = l }
 // judge asks the job's models what they say of a page. Sitemaps and style sheets are about nothing.
 func (h *Handler) judge(ctx context.Context, job *crawl.Job, d *crawl.Document, rules *Rules) error {
 	has := rules != nil && rules.models != nil
-	learns := job.TopicExamples != "" && h.learner != nil && d.Page.Rendered == nil
+	learns := job.TopicExamples != "" && job.TopicModel == "" && h.learner != nil && d.Page.Rendered == nil
 	if !has && !learns || d.Page.Task.Kind != crawl.KindPage {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (h *Handler) judge(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 		d.Judged = rules.models.judge(v)
 	}
 	if learns && len(v.IDs) > 0 {
-		if err := h.learner.Learn(ctx, job, v, d.Relevance); err != nil {
+		if err := h.learner.Learn(ctx, job, v); err != nil {
 			return err
 		}
 	}

@@ -2,10 +2,8 @@ package topicbench
 
 import (
 	"container/heap"
-	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/topic"
 )
@@ -19,18 +17,13 @@ type Order string
 // The orders that are compared.
 const (
 	Breadth Order = "breadth first"
-	Learned Order = "best first, as it learns"    // by P of the page that links to it; the background is what was fetched so far
-	Classes Order = "as crawled"                  // the same by five priorities
-	Known   Order = "as crawled, 400 known pages" // the same with the background of Early
-	Early   Order = "best first, 400 known pages" // the background is the beginning of another crawl
+	Best    Order = "best first" // by P of the page that links to it, or of the link's text
+	Classes Order = "as crawled" // the same by five priorities
 	Oracle  Order = "if all were known"
 )
 
-// classes reports whether the order is that of five priorities.
-func (o Order) classes() bool { return o == Classes || o == Known }
-
-// early is how many pages of another crawl's beginning are known.
-const early = 400
+// early is how many pages of the beginning of a crawl a model knows.
+var early = topic.Lesson(0)
 
 // Crawl crawls the web with the examples of a draw, and tells of each page, in order, whether it is about the topic.
 // Examples are fetched, and not counted.
@@ -42,9 +35,9 @@ func (w *Web) Crawl(t Topic, order Order, explore float64, draw int) (hits []boo
 	for _, i := range examples {
 		given[i] = true
 	}
-	l := learner{w: w, order: order, examples: w.vectors(examples)}
-	if order == Early || order == Known {
-		err = l.learn(w.beginning(given))
+	l := learner{w: w, examples: w.vectors(examples)}
+	if order == Best || order == Classes {
+		l.model, err = topic.Train(l.examples, nil, w.beginning(given))
 	}
 	w.walk(w.seeds, order, explore, random, func(i int) float64 {
 		switch {
@@ -57,36 +50,20 @@ func (w *Web) Crawl(t Topic, order Order, explore float64, draw int) (hits []boo
 	}, l.promise, func(i int) {
 		if !given[i] {
 			hits = append(hits, is[i])
-			err = errors.Join(err, l.fetched(i))
 		}
 	})
 	return hits, err
 }
 
-// learner makes models while a crawl goes on, as the crawler does.
+// learner has the model of a crawl.
 type learner struct {
 	w        *Web
-	order    Order
 	examples []topic.Vector
-	seen     []topic.Vector // the first pages that were fetched
-	model    *topic.Model   // nil: there is none yet
+	model    *topic.Model // nil: none
 }
-
-func (l *learner) learn(background []topic.Vector) (err error) {
-	l.model, err = topic.Train(l.examples, nil, background)
-	return err
-}
-
-// unknown is what a page promises of which nothing is known: the default priority. The order of finding decides.
-const unknown = 0.4
 
 // score is how likely a page is about the topic.
-func (l *learner) score(i int) float64 {
-	if l.model == nil {
-		return unknown
-	}
-	return l.model.Score(0, l.w.pages[i].vector)
-}
+func (l *learner) score(i int) float64 { return l.model.Score(0, l.w.pages[i].vector) }
 
 // promise is what the text of a link says of the page that it leads to.
 func (l *learner) promise(page, link int) float64 {
@@ -97,22 +74,7 @@ func (l *learner) promise(page, link int) float64 {
 	return topic.LinkText * l.model.Score(0, v)
 }
 
-// fetched learns from a page that was fetched, where the crawler would.
-func (l *learner) fetched(i int) error {
-	if l.order != Learned && l.order != Classes || len(l.seen) > topic.Lessons[len(topic.Lessons)-1] {
-		return nil
-	}
-	if l.model != nil && l.score(i) >= topic.MayBe {
-		return nil // it may be about the topic
-	}
-	l.seen = append(l.seen, l.w.pages[i].vector)
-	if !slices.Contains(topic.Lessons, len(l.seen)) {
-		return nil
-	}
-	return l.learn(l.seen)
-}
-
-// beginning are the first pages of a crawl, breadth first.
+// beginning are the first pages of a crawl, breadth first: those from which a crawl learns what is not the topic.
 func (w *Web) beginning(given map[int]bool) (first []topic.Vector) {
 	w.walk(w.seeds, Breadth, 0, nil, func(int) float64 { return 0 }, func(int, int) float64 { return 0 }, func(i int) {
 		if len(first) < early && !given[i] {
@@ -158,7 +120,7 @@ func (w *Web) walk(seeds []int, order Order, explore float64, random *rand.Rand,
 		best[i] = -1
 	}
 	push := func(i int, p float64) {
-		if done[i] || p <= best[i] || order.classes() && best[i] >= 0 {
+		if done[i] || p <= best[i] || order == Classes && best[i] >= 0 {
 			return
 		}
 		best[i] = p
@@ -182,7 +144,7 @@ func (w *Web) walk(seeds []int, order Order, explore float64, random *rand.Rand,
 			switch order {
 			case Oracle:
 				link = score(to)
-			case Classes, Known:
+			case Classes:
 				link = math.Floor((max(math.Ceil(9*link), 1)-1)/2) / classes
 			}
 			push(to, link)

@@ -29,8 +29,8 @@ func (w *Web) Rows(ctx context.Context, t Topic) (rows []Row, err error) {
 			all++
 		}
 	}
-	for _, r := range []Row{{Order: Breadth}, {Order: Learned}, {Order: Classes, Explore: 0.1}, {Order: Early}, {Order: Known},
-		{Order: Known, Explore: 0.1}, {Order: Oracle}} {
+	for _, r := range []Row{{Order: Breadth}, {Order: Best}, {Order: Best, Explore: 0.1}, {Order: Classes}, {Order: Classes, Explore: 0.1},
+		{Order: Oracle}} {
 		r.At = make([]float64, len(Marks))
 		for d := range draws {
 			hits, err := w.Crawl(t, r.Order, r.Explore, d)
