@@ -77,7 +77,7 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 			continue
 		}
 		reason, rule := judgeSitemap(rules, in, &t, l, &strangers), ""
-		if reason == "" && offTopic(rules, in, &t) {
+		if reason == "" && offTopic(rules, in, &t, l) {
 			reason, rule = crawl.ReasonTopic, topicRule(in)
 		}
 		if reason == "" {
