@@ -84,6 +84,8 @@ func (s *Server) routes() {
 	s.previewRoutes()
 	s.pluginRoutes()
 	s.renderingRoutes()
+	s.scheduleRoutes()
+	s.alertRoutes()
 }
 
 // ServeHTTP implements http.Handler.

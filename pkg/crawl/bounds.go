@@ -98,6 +98,13 @@ var bounds = map[string]Bound{
 	"topic.threshold":                {0, 0.999, "0: 0.5"},
 	"topic.explore":                  {-1, 1, "0: 0.1; -1: none"},
 	"topic.host_trial":               {-1, 1000, "0: 20; -1: hosts are not judged"},
+	"revisit.budget":                 {0, 1e9, "0: 10,000"},
+	"revisit.max_age":                {0, float64(maxDuration), "0s: 2880h"},
+	"revisit.min_interval":           {0, float64(maxDuration), "0s: 10m"},
+	"revisit.weights.weight":         {0, maxFactor, ""},
+	"revisit.discovery":              {0, .9, "0: 0.3; 0.1 at least"},
+	"revisit.gone":                   {0, 100, "0: 3"},
+	"revisit.history":                {0, MaxHistory, "0: none"},
 	"assets.max":                     {-1, maxNumber, "0: 100,000; -1: no limit"},
 	"assets.per_host":                {-1, maxNumber, "0: 50,000; -1: no limit"},
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore/induce"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore/ruletest"
 )
 
@@ -13,7 +14,9 @@ import (
 type Source struct {
 	ID  crawl.JobID
 	Dir string // with its crawl.log and pages.jsonl, or pages.jsonl.zst
-	Job *crawl.Job
+	// RecordsOnly leaves crawl.log out of the index: there are records then, and no tasks or hosts.
+	RecordsOnly bool
+	Job         *crawl.Job
 	// Live asks the engine; nil: it does not know the execution any more.
 	Live Live
 	// Bodies are the kept bodies; nil: there are none.
@@ -70,8 +73,12 @@ type LogFilter struct {
 	Execution crawl.JobID
 	Host      string
 	Verdict   string
-	Query     string // part of the message or URL
-	After     string // id: only newer lines, the oldest first, to follow a log
+	Reason    string    // as in crawl.log: scope, timeout …
+	Status    int       // HTTP status; 1 to 5: a class of them
+	Since     time.Time // written then or later; zero: at any time
+	Until     time.Time // written before then
+	Query     string    // part of the message or URL
+	After     string    // id: only newer lines, the oldest first, to follow a log
 }
 
 // RuleTest asks what site rules find in a page.
@@ -153,5 +160,7 @@ type Reader interface {
 	// Outline is the tree of a page to pick an element from, and ProposeSelectors selects that.
 	Outline(ctx context.Context, p PageOf) (*ruletest.Outline, error)
 	ProposeSelectors(ctx context.Context, a SelectorAsk) (*ruletest.Proposed, error)
+	// InduceRule makes a site rule of example pages.
+	InduceRule(ctx context.Context, a InductionAsk) (*induce.Result, error)
 	Index(ctx context.Context, id crawl.JobID) (*Index, error)
 }

@@ -27,6 +27,9 @@ const (
 // CheckEnds finds what is wrong with the nodes of a job that give seeds and that write what is stored, as far as it can
 // be told without looking at files. Its errors are *crawl.KeyError, and name the node.
 func CheckEnds(job *crawl.Job, mode Mode) (errs []error) {
+	if mode == InCluster && job.Revisits() {
+		errs = append(errs, &crawl.KeyError{Key: "mode", Problem: "continuous: a cluster visits each URL once yet; `whirlpool crawl` and `whirlpool serve` visit pages again"})
+	}
 	files := map[string]string{}
 	for i := range job.Pipeline.Nodes {
 		n := &job.Pipeline.Nodes[i]
@@ -35,7 +38,7 @@ func CheckEnds(job *crawl.Job, mode Mode) (errs []error) {
 		case crawl.AtProvider:
 			err = checkProvider(job, n, mode)
 		case crawl.AtOutput:
-			err = checkOutput(n, mode, files)
+			err = checkOutput(n, files)
 		default:
 			continue
 		}
@@ -85,13 +88,10 @@ func checkProvider(job *crawl.Job, n *crawl.PluginNode, mode Mode) error {
 	return err
 }
 
-func checkOutput(n *crawl.PluginNode, mode Mode, files map[string]string) error {
+func checkOutput(n *crawl.PluginNode, files map[string]string) error {
 	want, err := builtin.WrittenOf(n)
 	if err != nil {
 		return err
-	}
-	if mode == InCluster {
-		return faultAt("at", "output: the records of a cluster lie on all its nodes, and no file grows with them: `whirlpool export --cluster` writes one")
 	}
 	if other, again := files[strings.ToLower(want.File)]; again {
 		return faultAt("file", "%q: node %s writes it too", want.File, other)

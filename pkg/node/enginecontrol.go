@@ -189,7 +189,7 @@ func (e *Engine) Discard(ctx context.Context, id crawl.JobID, keepRecords bool) 
 		return fmt.Errorf("job %q runs: stop it before you discard it", id)
 	}
 	j.halt()
-	if err := errors.Join(e.still(ctx, id), j.outs.settle()); err != nil {
+	if err := errors.Join(e.still(ctx, id), j.outs.settle(ctx)); err != nil {
 		return err
 	}
 	if err := e.archives.end(id); err != nil {

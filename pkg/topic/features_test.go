@@ -77,8 +77,8 @@ func page() string {
 	return b.String()
 }
 
-// The gate of what a page costs is 150 µs for 20 KiB, features and score, and no memory. The best of many runs is taken,
-// and four times that allowed: the machine may be slow, but not that the way is another.
+// The gate of what a page costs is 150 µs for 20 KiB, features and score, and no memory. The best of many runs is
+// taken, and four times that allowed: the machine may be slow, but not that the way is another.
 func TestCostOfAPage(t *testing.T) {
 	m, err := topic.Train([]topic.Vector{read("beer", "beer is brewed")}, []topic.Vector{read("wine", "wine is pressed")}, nil)
 	if err != nil {

@@ -1,9 +1,9 @@
 package topic
 
-// A crawl that has nothing but examples makes its model of them and of its first pages, which it fetches in no order
-// of promise: a sample of its sites. So many are enough for most of what sites say on all of their pages. To make models
-// earlier, and anew as the crawl goes on, was measured: a poor model finds poor pages, and what it finds about the topic
-// comes to stand for what is not.
+// A crawl that has nothing but examples makes its model of them and of its first pages, which it fetches in no order of
+// promise: a sample of its sites. So many are enough for most of what sites say on all of their pages. To make models
+// earlier, and anew as the crawl goes on, was measured: a poor model finds poor pages, and what it finds about the
+// topic comes to stand for what is not.
 const (
 	mostSeen  = 400
 	leastSeen = 60

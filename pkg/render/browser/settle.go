@@ -20,6 +20,10 @@ const (
 	metered = 100 * time.Millisecond  // between two looks at the processor's time
 )
 
+// restful is how many looks in a row find a page at rest that is at rest: those of the time that still is, but for a
+// few that come late.
+const restful = int(still/metered) - 3
+
 // parts are those of the page's time, between which frames are drawn. They end a little beside round times: whether a
 // timer of that moment still runs would be by chance.
 var parts = [...]float64{.1, .3, .6}
@@ -130,11 +134,13 @@ func (r *rendering) active() {
 	r.lastEvent = time.Now()
 }
 
-// worked notes that the page has used the processor.
-func (r *rendering) worked() {
+// looked notes whether the page used the processor, or waited for it, as it does on a busy machine.
+func (r *rendering) looked(works bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lastWork = time.Now()
+	if r.rests++; works {
+		r.rests = 0
+	}
 }
 
 // undialog dismisses a dialog of which nothing was told, where the page does nothing. Without one it does nothing.
@@ -148,12 +154,13 @@ func (r *rendering) undialog() {
 }
 
 // stuck reports that the page's time does not go on: it tells nothing, waits for nothing from here, and either does
-// nothing, or does so for half of what the render may take.
+// nothing, or does so for half of what the render may take. That it does nothing takes looks, not only time: while this
+// process and the browser get no time, nothing can be told.
 func (r *rendering) stuck() bool {
 	told := r.quietFor()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return told > still && time.Since(r.lastWork) > still || told > r.limits.Wall/2
+	return told > still && r.rests >= restful || told > r.limits.Wall/2
 }
 
 // quietFor says how long nothing has been seen and nothing was under way.
@@ -210,15 +217,15 @@ func (r *rendering) meter() time.Duration {
 			defer cancel()
 			return most(before, r.tab.cpu(ctx))
 		case <-tick.C:
-			used := most(before, r.tab.cpu(r.ctx))
+			now := r.tab.cpu(r.ctx)
+			used := most(before, now)
 			if used > r.limits.CPU {
 				r.stop(ends(render.Hang, "%s of the processor used, %s are allowed", used.Round(time.Millisecond), r.limits.CPU))
 			}
-			if used > last {
-				r.worked()
-			} else {
+			if used <= last {
 				r.undialog()
 			}
+			r.looked(used > last || anyRuns(now))
 			last = used
 		}
 	}
@@ -237,6 +244,16 @@ func (t *tab) cpu(ctx context.Context) map[int64]time.Duration {
 		}
 	}
 	return used
+}
+
+// anyRuns reports whether one of the processes has something to do now, whether or not it is given the time for it.
+func anyRuns(processes map[int64]time.Duration) bool {
+	for pid := range processes {
+		if runs(pid) {
+			return true
+		}
+	}
+	return false
 }
 
 // most returns the largest growth.

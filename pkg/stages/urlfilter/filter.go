@@ -76,10 +76,7 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 		if t.Kind != crawl.KindResource && has(seen, t.URL) { // a script may ask for the page itself
 			continue
 		}
-		reason, rule := judgeSitemap(rules, in, &t, l, &strangers), ""
-		if reason == "" && offTopic(rules, in, &t, l) {
-			reason, rule = crawl.ReasonTopic, topicRule(in)
-		}
+		reason, rule := judgeByPage(rules, in, &t, l, &strangers)
 		if reason == "" {
 			if reason, rule, err = h.judge(ctx, rules, &t, l, now); err != nil {
 				return nil, err
@@ -96,6 +93,9 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 	}
 	if in.Task.Tracked {
 		out.Page, out.Again = in.Task.URL, in.Task.Repeat
+	}
+	if rules.Job().Revisits() && in.Task.Visit > 0 && in.Render == nil && len(out.Tasks) > 0 {
+		out.Of = &crawl.PageVisit{URL: in.Task.URL, Kind: in.Task.Kind, Visit: in.Task.Visit}
 	}
 	return []crawl.Event{out}, nil
 }

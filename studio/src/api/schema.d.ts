@@ -21,6 +21,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alert-channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List where alerts are sent */
+        get: operations["listAlertChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Make a channel, or give it another content; secrets are named, not written */
+        put: operations["setAlertChannel"];
+        post?: never;
+        /** Delete a channel that no rule names */
+        delete: operations["removeAlertChannel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels/{name}:test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test to a channel */
+        post: operations["testAlertChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List rules of alerts */
+        get: operations["listAlertRules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-rules/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Make a rule, or give it another content */
+        put: operations["setAlertRule"];
+        post?: never;
+        /** Delete a rule */
+        delete: operations["removeAlertRule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what is pending and firing, the newest first */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/api-keys": {
         parameters: {
             query?: never;
@@ -118,6 +222,40 @@ export interface paths {
         get: operations["compareTexts"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was sent, with its tries, the newest first */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries/{id}:resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a delivery again */
+        post: operations["resendDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -978,6 +1116,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rule-inductions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A site rule from example pages and the values that are wanted from each, with what it takes from them */
+        post: operations["induceRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rule-tests": {
         parameters: {
             query?: never;
@@ -989,6 +1144,110 @@ export interface paths {
         put?: never;
         /** What site rules find in a page, and where */
         post: operations["testRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List schedules, the newest first */
+        get: operations["listSchedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a schedule */
+        get: operations["getSchedule"];
+        /** Give a schedule another rule */
+        put: operations["changeSchedule"];
+        post?: never;
+        /** Delete a schedule and its slots; its executions stay */
+        delete: operations["removeSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{id}/upcoming": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell the next slots of a schedule */
+        get: operations["listUpcomingSlots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{id}:pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let nothing begin by a schedule */
+        post: operations["pauseSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{id}:resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a schedule go on, from now */
+        post: operations["resumeSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules:forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say in words what a rule is, and its next slots; nothing is stored */
+        post: operations["forecastSchedule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1048,6 +1307,23 @@ export interface paths {
         patch: operations["changeSettings"];
         trace?: never;
     };
+    "/api/v1/slots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List slots and what became of them, the latest first */
+        get: operations["listSlots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflows": {
         parameters: {
             query?: never;
@@ -1083,6 +1359,23 @@ export interface paths {
         head?: never;
         /** Change name, labels, or whether it is archived */
         patch: operations["changeWorkflow"];
+        trace?: never;
+    };
+    "/api/v1/workflows/{wf}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a schedule of a workflow */
+        post: operations["addSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/workflows/{wf}/versions": {
@@ -1223,6 +1516,52 @@ export interface components {
             node: string;
             resource: string;
         };
+        Alert: {
+            execution?: string;
+            /** Format: date-time */
+            fired?: string;
+            rule: string;
+            severity: string;
+            /** Format: date-time */
+            since: string;
+            state: string;
+            subject: string;
+            text: string;
+            /** Format: date-time */
+            told?: string;
+            /** Format: double */
+            value: number;
+            workflow?: string;
+        };
+        AlertRule: {
+            channels?: string[];
+            disabled?: boolean;
+            /** @description it fires when it has held for so long, as in 10m; empty: at once, of stalled 10m */
+            for?: string;
+            /** @description unique; a-z, 0-9 and - */
+            name: string;
+            /**
+             * @description what is watched; docs/alerts.md
+             * @enum {string}
+             */
+            on: "failed" | "partial" | "slot" | "stalled" | "dead-letters" | "failures" | "blocked" | "records" | "budget" | "disk";
+            /** @description it is told again after so long, as in 4h; 0s: never; empty: 4h */
+            repeat?: string;
+            /**
+             * @description empty: warning
+             * @enum {string}
+             */
+            severity?: "info" | "warning" | "critical";
+            /**
+             * Format: date-time
+             * @description nothing is sent before
+             */
+            silenced_until?: string;
+            /** Format: double */
+            threshold?: number;
+            /** @description slug of the workflow that is watched; empty: all */
+            workflow?: string;
+        };
         Annotation: {
             labels?: {
                 [key: string]: string;
@@ -1238,13 +1577,48 @@ export interface components {
             slug: string;
             source: string;
         };
+        AppliedSchedule: {
+            /**
+             * @description of slots that passed while the server did not run: none, the last, or all up to catch_up_max are made up for; empty: last
+             * @enum {string}
+             */
+            catch_up?: "none" | "last" | "all";
+            /**
+             * Format: int64
+             * @description 0: 10
+             */
+            catch_up_max?: number;
+            /** @description minute, hour, day of month, month and day of week, or @hourly, @daily, @weekly, @monthly, @yearly */
+            cron?: string;
+            /** @description interval from 1m to 8784h, as in 6h; it counts from the start, and without one from when the schedule was made */
+            every?: string;
+            /** @description each slot begins up to so much later, by chance that is the same each time; at most 24h */
+            jitter?: string;
+            name: string;
+            /** @description one time, as in 2026-12-01T08:00 */
+            once?: string;
+            /**
+             * @description where an execution of the workflow has not ended: skip the slot, queue one, replace the execution (it is stopped), or allow both; empty: skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "replace" | "allow";
+            /** @description nothing is done before: 2026-12-01, 2026-12-01T08:00, or RFC 3339 */
+            start?: string;
+            /** @description time zone by its IANA name, as in Europe/Copenhagen; empty: UTC */
+            tz?: string;
+            /** @description nothing is done after; a day counts whole */
+            until?: string;
+            workflow: string;
+        };
         ApplyRequest: {
-            workflows: components["schemas"]["Applied"][];
+            schedules?: components["schemas"]["AppliedSchedule"][];
+            workflows?: components["schemas"]["Applied"][];
         };
         ApplyResult: {
             /** @enum {string} */
             action: "create" | "change" | "none";
             changes: components["schemas"]["Change"][];
+            /** @description of the workflow; of a schedule with / and its name */
             slug: string;
             /**
              * Format: int64
@@ -1336,6 +1710,8 @@ export interface components {
         Cause: {
             by?: string;
             kind: string;
+            schedule?: string;
+            slot?: string;
         };
         Cell: {
             /** Format: int64 */
@@ -1367,6 +1743,32 @@ export interface components {
         };
         ChangeSettingsRequest: {
             changes: components["schemas"]["SettingChange"][];
+        };
+        Channel: {
+            from?: string;
+            /** @description SMTP server */
+            host?: string;
+            /** @enum {string} */
+            kind: "webhook" | "email";
+            name: string;
+            /** @description ${NAME} or file:/PATH */
+            password?: string;
+            /**
+             * Format: int64
+             * @description 0: 587, or 465 with tls
+             */
+            port?: number;
+            /** @description of the signature: ${NAME} or file:/PATH; two while one is replaced, the newer first */
+            secrets?: string[];
+            /**
+             * @description empty: starttls, and nothing is sent without it
+             * @enum {string}
+             */
+            tls?: "starttls" | "tls" | "none";
+            to?: string[];
+            /** @description http or https; may be ${NAME} or file:/PATH where it has a secret in it */
+            url?: string;
+            user?: string;
         };
         Cluster: {
             /** Format: int64 */
@@ -1562,6 +1964,32 @@ export interface components {
             warnings: string[];
             /** @description what it will do, a sentence each */
             words: string[];
+        };
+        Delivery: {
+            channel: string;
+            /** Format: date-time */
+            created: string;
+            data?: unknown;
+            id: string;
+            /** Format: int64 */
+            left: number;
+            /** Format: date-time */
+            next?: string;
+            rule?: string;
+            state: string;
+            subject?: string;
+            text: string;
+            title: string;
+            tries: components["schemas"]["DeliveryTry"][];
+            type: string;
+        };
+        DeliveryTry: {
+            answer?: string;
+            /** Format: date-time */
+            at: string;
+            error?: string;
+            /** Format: int64 */
+            took_ms: number;
         };
         Depth: {
             /** Format: int64 */
@@ -1882,6 +2310,10 @@ export interface components {
             /** Format: date-time */
             time: string;
         };
+        Forecast: {
+            slots: components["schemas"]["Slot"][];
+            words: string;
+        };
         FrontierQueues: {
             /** Format: int64 */
             back: number;
@@ -2007,6 +2439,57 @@ export interface components {
             /** Format: int64 */
             urls: number;
         };
+        Induced: {
+            /** Format: int64 */
+            also: number;
+            fields: components["schemas"]["InducedField"][];
+            rule: components["schemas"]["SiteRule"];
+        };
+        InducedField: {
+            /** Format: double */
+            agree: number;
+            found: boolean;
+            lacks?: components["schemas"]["InducedLack"][];
+            notes?: string[];
+            /** Format: int64 */
+            on_also: number;
+            /** Format: int64 */
+            once: number;
+            others?: components["schemas"]["InducedOther"][];
+            rule: components["schemas"]["FieldRule"];
+            values?: components["schemas"]["InducedValues"][];
+            why?: string;
+        };
+        InducedLack: {
+            nearest?: string[];
+            page: string;
+            value: string;
+        };
+        InducedOther: {
+            rule: components["schemas"]["FieldRule"];
+            why: string;
+        };
+        InducedValues: {
+            page: string;
+            values: string[];
+        };
+        InductionAsk: {
+            examples: components["schemas"]["InductionExample"][];
+            execution?: string;
+            name?: string;
+            /** Format: int64 */
+            sample?: number;
+        };
+        InductionExample: {
+            fields: components["schemas"]["InductionField"][];
+            html?: string;
+            url?: string;
+        };
+        InductionField: {
+            list?: boolean;
+            name: string;
+            values: string[];
+        };
         Key: {
             /** Format: date-time */
             created: string;
@@ -2087,8 +2570,26 @@ export interface components {
             /** Format: int64 */
             total?: number;
         };
+        ListAlert: {
+            items: components["schemas"]["Alert"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
+        ListAlertRule: {
+            items: components["schemas"]["AlertRule"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
         ListApplyResult: {
             items: components["schemas"]["ApplyResult"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
+        ListChannel: {
+            items: components["schemas"]["Channel"][];
             next?: string;
             /** Format: int64 */
             total?: number;
@@ -2108,6 +2609,12 @@ export interface components {
             next?: string;
             /** Format: int64 */
             scanned?: number;
+            /** Format: int64 */
+            total?: number;
+        };
+        ListDelivery: {
+            items: components["schemas"]["Delivery"][];
+            next?: string;
             /** Format: int64 */
             total?: number;
         };
@@ -2174,8 +2681,20 @@ export interface components {
             /** Format: int64 */
             total?: number;
         };
+        ListSchedule: {
+            items: components["schemas"]["Schedule"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
         ListSetting: {
             items: components["schemas"]["Setting"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
+        ListSlot: {
+            items: components["schemas"]["Slot"][];
             next?: string;
             /** Format: int64 */
             total?: number;
@@ -2293,6 +2812,39 @@ export interface components {
              * @description epoch of a revision: the settings before it
              */
             undo?: number;
+        };
+        NewSchedule: {
+            /**
+             * @description of slots that passed while the server did not run: none, the last, or all up to catch_up_max are made up for; empty: last
+             * @enum {string}
+             */
+            catch_up?: "none" | "last" | "all";
+            /**
+             * Format: int64
+             * @description 0: 10
+             */
+            catch_up_max?: number;
+            /** @description minute, hour, day of month, month and day of week, or @hourly, @daily, @weekly, @monthly, @yearly */
+            cron?: string;
+            /** @description interval from 1m to 8784h, as in 6h; it counts from the start, and without one from when the schedule was made */
+            every?: string;
+            /** @description each slot begins up to so much later, by chance that is the same each time; at most 24h */
+            jitter?: string;
+            /** @description a-z, 0-9 and -; empty: one is made */
+            name?: string;
+            /** @description one time, as in 2026-12-01T08:00 */
+            once?: string;
+            /**
+             * @description where an execution of the workflow has not ended: skip the slot, queue one, replace the execution (it is stopped), or allow both; empty: skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "replace" | "allow";
+            /** @description nothing is done before: 2026-12-01, 2026-12-01T08:00, or RFC 3339 */
+            start?: string;
+            /** @description time zone by its IANA name, as in Europe/Copenhagen; empty: UTC */
+            tz?: string;
+            /** @description nothing is done after; a day counts whole */
+            until?: string;
         };
         NewSeeds: {
             urls: string[];
@@ -2420,6 +2972,9 @@ export interface components {
             verdict?: string;
             /** Format: int64 */
             wall_ms?: number;
+        };
+        PauseScheduleRequest: {
+            reason?: string;
         };
         Piece: {
             hit?: boolean;
@@ -2636,6 +3191,8 @@ export interface components {
             };
             key: string;
             lang?: string;
+            /** Format: double */
+            score?: number;
             similarity?: string;
             snippet?: components["schemas"]["Piece"][];
             /** Format: int64 */
@@ -2875,6 +3432,54 @@ export interface components {
             seed?: boolean;
             text: string;
         };
+        Schedule: {
+            /** Format: date-time */
+            created: string;
+            id: string;
+            last?: components["schemas"]["Slot"];
+            /** Format: int64 */
+            lock: number;
+            name: string;
+            next?: components["schemas"]["Slot"];
+            /** Format: date-time */
+            paused?: string;
+            reason?: string;
+            rule: components["schemas"]["ScheduleRule"];
+            slug: string;
+            words: string;
+            workflow: string;
+        };
+        ScheduleRule: {
+            /**
+             * @description of slots that passed while the server did not run: none, the last, or all up to catch_up_max are made up for; empty: last
+             * @enum {string}
+             */
+            catch_up?: "none" | "last" | "all";
+            /**
+             * Format: int64
+             * @description 0: 10
+             */
+            catch_up_max?: number;
+            /** @description minute, hour, day of month, month and day of week, or @hourly, @daily, @weekly, @monthly, @yearly */
+            cron?: string;
+            /** @description interval from 1m to 8784h, as in 6h; it counts from the start, and without one from when the schedule was made */
+            every?: string;
+            /** @description each slot begins up to so much later, by chance that is the same each time; at most 24h */
+            jitter?: string;
+            /** @description one time, as in 2026-12-01T08:00 */
+            once?: string;
+            /**
+             * @description where an execution of the workflow has not ended: skip the slot, queue one, replace the execution (it is stopped), or allow both; empty: skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "replace" | "allow";
+            /** @description nothing is done before: 2026-12-01, 2026-12-01T08:00, or RFC 3339 */
+            start?: string;
+            /** @description time zone by its IANA name, as in Europe/Copenhagen; empty: UTC */
+            tz?: string;
+            /** @description nothing is done after; a day counts whole */
+            until?: string;
+        };
         Sector: {
             /** Format: int64 */
             done: number;
@@ -2949,6 +3554,21 @@ export interface components {
             links: components["schemas"]["LinkWeight"][];
             match: string;
             name: string;
+        };
+        Slot: {
+            /** Format: date-time */
+            at: string;
+            /** Format: date-time */
+            decided?: string;
+            /** Format: date-time */
+            due: string;
+            execution?: string;
+            label: string;
+            name: string;
+            reason?: string;
+            schedule: string;
+            state: string;
+            workflow: string;
         };
         Spent: {
             /** Format: int64 */
@@ -3313,6 +3933,257 @@ export interface operations {
             };
         };
     };
+    listAlertChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChannel"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    setAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description a-z, 0-9 and - */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Channel"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    removeAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description a-z, 0-9 and - */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    testAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description a-z, 0-9 and - */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listAlertRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAlertRule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    setAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description a-z, 0-9 and - */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRule"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    removeAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description a-z, 0-9 and - */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAlert"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
     listKeys: {
         parameters: {
             query?: never;
@@ -3539,6 +4410,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TextDiff"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
+                /** @description name; empty: all */
+                channel?: string;
+                state?: ("due" | "sent" | "dead")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDelivery"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    resendDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the delivery */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
                 };
             };
             /** @description Error */
@@ -4442,8 +5382,15 @@ export interface operations {
                 limit?: number;
                 /** @description next of the page before; of another list it is refused */
                 cursor?: string;
-                /** @description words of title, text and URL; "a phrase"; word*; -word */
+                /** @description words of title, text and URL; "a phrase"; word*; -word; one OR two; title:word, text:word, url:word */
                 q?: string;
+                /** @description none: best where words are searched for, else newest */
+                sort?: "best" | "newest";
+                /** @description fetched then or later */
+                since?: string;
+                /** @description fetched before then */
+                until?: string;
+                /** @description with its regions: en is also en-GB */
                 lang?: string;
                 /** @description media type */
                 type?: string;
@@ -5237,6 +6184,14 @@ export interface operations {
                 execution?: string;
                 host?: string;
                 verdict?: string;
+                /** @description why a URL ended so: scope, timeout … */
+                reason?: string;
+                /** @description HTTP status; 1 to 5: a class of them */
+                status?: number;
+                /** @description written then or later */
+                since?: string;
+                /** @description written before then */
+                until?: string;
                 /** @description part of the message or URL */
                 q?: string;
                 /** @description id of a line: only newer ones, the oldest first */
@@ -5459,6 +6414,39 @@ export interface operations {
             };
         };
     };
+    induceRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InductionAsk"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Induced"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
     testRules: {
         parameters: {
             query?: never;
@@ -5479,6 +6467,287 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleTested"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
+                /** @description id or slug; empty: all */
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSchedule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    changeSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the resource as it was read; * : whatever it is now */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleRule"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    removeSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the resource as it was read; * : whatever it is now */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listUpcomingSlots: {
+        parameters: {
+            query?: {
+                slots?: number;
+            };
+            header?: never;
+            path: {
+                /** @description id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSlot"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    pauseSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PauseScheduleRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    resumeSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    forecastSchedule: {
+        parameters: {
+            query?: {
+                slots?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleRule"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Forecast"];
                 };
             };
             /** @description Error */
@@ -5636,6 +6905,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListSetting"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listSlots: {
+        parameters: {
+            query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
+                /** @description id or slug; empty: all */
+                workflow?: string;
+                /** @description id; empty: all */
+                schedule?: string;
+                state?: ("planned" | "waiting" | "started" | "skipped" | "missed")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSlot"];
                 };
             };
             /** @description Error */
@@ -5819,6 +7127,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Workflow"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    addSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id or slug of the workflow */
+                wf: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSchedule"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
                 };
             };
             /** @description Error */
