@@ -76,9 +76,11 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 		if t.Kind != crawl.KindResource && has(seen, t.URL) { // a script may ask for the page itself
 			continue
 		}
-		reason, rule, err := h.verdict(ctx, rules, in, &t, l, now, &strangers)
-		if err != nil {
-			return nil, err
+		reason, rule := judgeByPage(rules, in, &t, l, &strangers)
+		if reason == "" {
+			if reason, rule, err = h.judge(ctx, rules, &t, l, now); err != nil {
+				return nil, err
+			}
 		}
 		if reason == "" {
 			out.Tasks = append(out.Tasks, t)
@@ -96,19 +98,6 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 		out.Of = &crawl.PageVisit{URL: in.Task.URL, Kind: in.Task.Kind, Visit: in.Task.Visit}
 	}
 	return []crawl.Event{out}, nil
-}
-
-// verdict is why a link's task is left out, and by which rule; empty: it is wanted.
-func (h *Handler) verdict(
-	ctx context.Context, rules *urlrules.Rules, in *crawl.Links, t *crawl.Task, l *crawl.Link, now time.Time, strangers *int,
-) (reason, rule string, err error) {
-	if reason = judgeSitemap(rules, in, t, l, strangers); reason != "" {
-		return reason, "", nil
-	}
-	if offTopic(rules, in, t, l) {
-		return crawl.ReasonTopic, topicRule(in), nil
-	}
-	return h.judge(ctx, rules, t, l, now)
 }
 
 // has reports whether u was seen, and notes that it is now.

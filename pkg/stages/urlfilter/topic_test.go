@@ -69,7 +69,7 @@ func TestTwoPagesOffTheTopicInARowLeadNoFurther(t *testing.T) {
 }
 
 func TestWhatATopicLeftOutComesBack(t *testing.T) {
-	judge, now := urlfilter.NewJudge(nil), aJob()
+	now := aJob()
 	then := aJob()
 	then.Scope, then.TopicModel = crawl.ScopeAny, "x"
 	jobs := crawl.StaticJobs{then.ID: then}
@@ -88,7 +88,7 @@ func TestWhatATopicLeftOutComesBack(t *testing.T) {
 		*now = *then
 		now.Epoch = 2
 		c.change(now)
-		judge = urlfilter.NewJudge(jobs)
+		judge := urlfilter.NewJudge(jobs)
 		_, in, err := judge.LetIn(context.Background(), jobs, now, &crawl.LeftOut{Reason: c.reason,
 			Task: crawl.Task{Job: now.ID, URL: parsed(t, "http://www.site.test/docs/next")}})
 		if err != nil || in != c.in {
