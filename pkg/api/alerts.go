@@ -53,7 +53,7 @@ func (s *Server) setAlertRule(ctx context.Context, in *struct {
 	NamePath
 	Body workflow.AlertRule
 }) (*body[workflow.AlertRule], error) {
-	in.Body.Name = in.NamePath.Name
+	in.Body.Name = in.Name
 	return ok(in.Body, s.Alerts.SetRule(ctx, actorOf(ctx), &in.Body))
 }
 
@@ -70,7 +70,7 @@ func (s *Server) setAlertChannel(ctx context.Context, in *struct {
 	NamePath
 	Body notify.Channel
 }) (*body[notify.Channel], error) {
-	in.Body.Name = in.NamePath.Name
+	in.Body.Name = in.Name
 	return ok(in.Body, s.Alerts.SetChannel(ctx, actorOf(ctx), &in.Body))
 }
 

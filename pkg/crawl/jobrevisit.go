@@ -108,7 +108,7 @@ func checkRevisits(j *Job) (errs []error) {
 	r := j.Revisit.Filled()
 	bad(r.MinInterval.D() < leastInterval, "revisit.min_interval", "%v: want 1m at least", r.MinInterval)
 	bad(r.MinInterval > r.MaxAge, "revisit.min_interval", "%v: want no more than max_age, which is %v", r.MinInterval, r.MaxAge)
-	var patterns []string
+	patterns := make([]string, 0, len(j.Revisit.Weights))
 	for i, w := range j.Revisit.Weights {
 		patterns = append(patterns, w.Match)
 		bad(!(w.Weight > 0), fmt.Sprintf("revisit.weights[%d].weight", i), "%v: want more than 0; exclude leaves pages out", w.Weight)

@@ -41,6 +41,9 @@ func (x *Explorer) InduceRule(ctx context.Context, a InductionAsk) (*induce.Resu
 	if len(a.Examples) > induce.MaxExamples {
 		return nil, fmt.Errorf("%w: %d examples: %d at most", ErrInvalid, len(a.Examples), induce.MaxExamples)
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	examples := make([]induce.Example, len(a.Examples))
 	var urls []weburl.URL
 	for i := range a.Examples {
@@ -57,7 +60,7 @@ func (x *Explorer) InduceRule(ctx context.Context, a InductionAsk) (*induce.Resu
 			return nil, err
 		}
 	}
-	out, err := induce.Induce(examples, opt)
+	out, err := induce.Induce(examples, opt) //nolint:contextcheck // opt.Stop asks the context
 	if errors.Is(err, induce.ErrInvalid) {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}

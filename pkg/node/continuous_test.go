@@ -91,7 +91,7 @@ func (c *crawling) end(t *testing.T) {
 	if err := <-c.ended; err != nil || c.over {
 		t.Errorf("the crawl ended by itself: %v, error %v", c.over, err)
 	}
-	audit, err := c.Local.Store.Audit(context.Background())
+	audit, err := c.Store.Audit(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func (s *Schedule) planAfter(t *timetable.Table, after time.Time) {
 // checked reads the rule of a schedule. Its error is an *Invalid.
 func (s *Schedule) checked() (*timetable.Table, error) {
 	t, err := s.table()
-	var f *timetable.Fault
+	var f *timetable.KeyError
 	if errors.As(err, &f) {
 		return nil, &Invalid{[]Fault{{Key: f.Key, Message: f.Error()}}}
 	}

@@ -186,7 +186,7 @@ func (c *conductor) begin(ctx context.Context, slot *Slot, d *Decision) error {
 	}
 	if err != nil {
 		slot.State, slot.Reason = SlotSkipped, "it cannot begin: "+err.Error()
-		return nil
+		return nil //nolint:nilerr // the reason is told in the slot
 	}
 	slot.State, slot.Reason = SlotStarted, ""
 	d.Start, d.Job, d.Created = x, job, e

@@ -54,7 +54,7 @@ func indexDirectory(cmd *cobra.Command, named string, follow, anew bool) (err er
 	if err := index(cmd, d, follow); err != nil {
 		return err
 	}
-	cmd.Printf("%s: %d pages, %.1f MB\n", filepath.Join(dir, explore.DirIndexName), d.Index().Records, float64(d.Size())/1e6)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d pages, %.1f MB\n", filepath.Join(dir, explore.DirIndexName), d.Index().Records, float64(d.Size())/1e6)
 	return nil
 }
 

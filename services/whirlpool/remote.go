@@ -222,7 +222,7 @@ func (r remote) Events(ctx context.Context, job crawl.JobID, s control.Selection
 	for at := s.From; ; {
 		if at, err = r.lines(ctx, id, s, at, each); err != nil || !s.Follow {
 			if s.Follow && ctx.Err() != nil {
-				return nil
+				return nil //nolint:nilerr // who follows ends it so
 			}
 			return err
 		}

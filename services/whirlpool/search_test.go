@@ -49,7 +49,7 @@ func TestSearchInADirectory(t *testing.T) {
 	if len(l.Items) == 0 || l.Items[0].Score <= 0 || l.Index == nil {
 		t.Errorf("%+v", l)
 	}
-	if r := whirlpool(t, "search", "-o", dir, word, "-"+word); r.exit != exitOK || !strings.Contains(r.stderr, "no page") {
+	if r := whirlpool(t, "search", "-o", dir, "--", word, "-"+word); r.exit != exitOK || !strings.Contains(r.stderr, "no page") {
 		t.Errorf("exit status %d, %s%s", r.exit, r.stdout, r.stderr)
 	}
 	for _, bad := range [][]string{{`"open`}, {"titel:x"}, {"-a"}, {word, "--limit", "0"}, {word, "--cursor", "x"}, {word, "--since", "never"}} {

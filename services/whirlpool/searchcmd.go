@@ -43,6 +43,8 @@ func newSearch() *cobra.Command {
   rivers OR lakes       one of them
   title:rivers          in the title; so text: and url:
 
+Put the whole search into quotation marks of the shell, or -- before it, so that -lakes is no flag.
+
 Case and accents do not count. Words are not stemmed: search for river* to find rivers, too. Of a page that was visited again the newest
 version is found; copies of other pages are not searched.
 

@@ -162,7 +162,7 @@ func (p *parser) term() (t Term, err error) {
 	if t.Field, err = p.field(); err != nil {
 		return t, err
 	}
-	text := ""
+	var text string
 	if rest, ok := strings.CutPrefix(p.rest, `"`); ok {
 		if text, rest, ok = strings.Cut(rest, `"`); !ok {
 			return t, fault("a quotation mark is not closed")

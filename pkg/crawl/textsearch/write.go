@@ -5,7 +5,7 @@ import "strings"
 // FTS5 writes a query as SQLite's FTS5 reads it, over the columns title, text and url of folded text. Words have
 // letters and digits alone, so nothing of them is syntax.
 func (q *Query) FTS5() string {
-	var all []string
+	all := make([]string, 0, len(q.All))
 	for _, clause := range q.All {
 		all = append(all, join(clause, " OR ", Term.fts5))
 	}
@@ -43,7 +43,7 @@ var labels = map[Field]string{Title: "A", URL: "B", Text: "D"}
 
 // TSQuery writes a query as PostgreSQL's tsquery reads it, over words with the labels that Vector gives them.
 func (q *Query) TSQuery() string {
-	var all []string
+	all := make([]string, 0, len(q.All)+len(q.Not))
 	for _, clause := range q.All {
 		all = append(all, join(clause, " | ", Term.tsquery))
 	}

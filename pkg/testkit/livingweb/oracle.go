@@ -40,14 +40,13 @@ func (s *Server) Figures(from, to float64) (f Figures) {
 
 // fresh is the part of the time in which the last fetch brought what the page says.
 func (p *page) fresh(fetches []float64, from, to float64) float64 {
-	sum, had := 0., math.Inf(-1)
+	sum := 0.
 	for i, at := range fetches {
-		had = at
 		end := to
 		if i+1 < len(fetches) {
 			end = min(end, fetches[i+1])
 		}
-		if n := p.version(had); n < len(p.changes) {
+		if n := p.version(at); n < len(p.changes) {
 			end = min(end, p.changes[n])
 		}
 		sum += max(end-max(at, from), 0)

@@ -125,7 +125,7 @@ func news(s *Site, p *page) {
 }
 
 // forum is a thread: lists of authors, dates and ids, signatures, quotes and a crowd of badges.
-func forum(s *Site, p *page) {
+func forum(_ *Site, p *page) {
 	title := p.words(3, 7)
 	posts := 1 + p.rnd.IntN(6)
 	replies := fmt.Sprint(posts*7 + p.rnd.IntN(7))
@@ -159,7 +159,7 @@ func forum(s *Site, p *page) {
 }
 
 // wiki is an article with a box of facts, of which each page has others, in an order of its own.
-func wiki(s *Site, p *page) {
+func wiki(_ *Site, p *page) {
 	name := p.words(1, 2) + " " + p.some(lastNames)
 	p.is("name", name)
 	rows := []any{}

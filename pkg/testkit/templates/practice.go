@@ -37,7 +37,7 @@ func recipe(s *Site, p *page) {
 }
 
 // event has its facts in a table without classes, in an order of the page, and others' dates beside it.
-func event(s *Site, p *page) {
+func event(_ *Site, p *page) {
 	title, from := p.words(2, 5), p.day()
 	p.is("title", title)
 	p.is("date", from.iso())
@@ -83,7 +83,7 @@ func profile(s *Site, p *page) {
 }
 
 // release is a package with counts that have signs, and versions as a table.
-func release(s *Site, p *page) {
+func release(_ *Site, p *page) {
 	name := p.some(nouns) + "-" + p.some(nouns)
 	p.is("package", name)
 	v := fmt.Sprintf("v%d.%d.%d", p.rnd.IntN(9), p.rnd.IntN(20), p.rnd.IntN(20))
@@ -99,7 +99,7 @@ func release(s *Site, p *page) {
 }
 
 // hotel has scores of many things beside each other, in div alone.
-func hotel(s *Site, p *page) {
+func hotel(_ *Site, p *page) {
 	name := p.words(1, 3) + " Hotel"
 	p.is("name", name)
 	box := p.e("div", "class=scores")
@@ -120,7 +120,7 @@ func hotel(s *Site, p *page) {
 }
 
 // lyrics have lists of links, and facts in one line.
-func lyrics(s *Site, p *page) {
+func lyrics(_ *Site, p *page) {
 	song, who, year := p.words(1, 4), p.person(), fmt.Sprint(1950+p.rnd.IntN(75))
 	p.is("song", song)
 	p.is("artist", who)

@@ -121,15 +121,15 @@ func (s *Sender) resolve(text string) (string, error) {
 	return strings.TrimSpace(string(data)), nil
 }
 
-// Fault is an error in one key of a Channel.
-type Fault struct{ Key, Problem string }
+// KeyError is an error in one key of a Channel.
+type KeyError struct{ Key, Problem string }
 
 // Error implements error.
-func (f *Fault) Error() string { return f.Key + ": " + f.Problem }
+func (f *KeyError) Error() string { return f.Key + ": " + f.Problem }
 
 // Check says what is wrong with a channel; nil: nothing. It does not look at secrets.
-func (c *Channel) Check() *Fault {
-	bad := func(key, format string, args ...any) *Fault { return &Fault{key, fmt.Sprintf(format, args...)} }
+func (c *Channel) Check() *KeyError {
+	bad := func(key, format string, args ...any) *KeyError { return &KeyError{key, fmt.Sprintf(format, args...)} }
 	if !channelName.MatchString(c.Name) {
 		return bad("name", "%q: want 1 to 48 of a-z, 0-9 and -", c.Name)
 	}
@@ -142,7 +142,7 @@ func (c *Channel) Check() *Fault {
 	return bad("kind", "%q: want webhook or email", c.Kind)
 }
 
-func (c *Channel) checkWebhook(bad func(string, string, ...any) *Fault) *Fault {
+func (c *Channel) checkWebhook(bad func(string, string, ...any) *KeyError) *KeyError {
 	if !IsReference(c.URL) {
 		u, err := url.Parse(c.URL)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
@@ -160,7 +160,7 @@ func (c *Channel) checkWebhook(bad func(string, string, ...any) *Fault) *Fault {
 	return nil
 }
 
-func (c *Channel) checkMail(bad func(string, string, ...any) *Fault) *Fault {
+func (c *Channel) checkMail(bad func(string, string, ...any) *KeyError) *KeyError {
 	switch {
 	case c.Host == "" || strings.ContainsAny(c.Host, "/ :@"):
 		return bad("host", "%q: want the name of an SMTP server", c.Host)

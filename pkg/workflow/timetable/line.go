@@ -15,7 +15,7 @@ type line struct {
 }
 
 // parser reads lines as crontab(5) does: where both days are restricted, one of them suffices.
-var parser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom)
+var parser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom)
 
 // names are the lines that have names.
 var names = map[string]string{

@@ -50,16 +50,18 @@ type Table struct {
 	seed         string
 }
 
-// Fault is an error in one key of a Spec.
-type Fault struct{ Key, Problem string }
+// KeyError is an error in one key of a Spec.
+type KeyError struct{ Key, Problem string }
 
 // Error implements error.
-func (f *Fault) Error() string { return f.Key + ": " + f.Problem }
+func (f *KeyError) Error() string { return f.Key + ": " + f.Problem }
 
-func fault(key, format string, args ...any) *Fault { return &Fault{key, fmt.Sprintf(format, args...)} }
+func fault(key, format string, args ...any) *KeyError {
+	return &KeyError{key, fmt.Sprintf(format, args...)}
+}
 
 // Parse reads a timetable. made is from when intervals count that have no start, and seed what jitter is made of. Its
-// error is a *Fault.
+// error is a *KeyError.
 func Parse(s Spec, made time.Time, seed string) (*Table, error) {
 	t := &Table{spec: s, seed: seed, loc: time.UTC}
 	if s.Zone != "" {

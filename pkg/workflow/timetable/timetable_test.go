@@ -177,7 +177,7 @@ func TestFaults(t *testing.T) {
 		{timetable.Spec{Cron: "@daily", Start: "2026-12-01", Until: "2026-11-01"}, "until"},
 	} {
 		_, err := timetable.Parse(c.spec, time.Time{}, "")
-		var f *timetable.Fault
+		var f *timetable.KeyError
 		if !errors.As(err, &f) || f.Key != c.key {
 			t.Errorf("%+v: %v, want a fault of %s", c.spec, err, c.key)
 		}

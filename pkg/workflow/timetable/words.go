@@ -9,7 +9,7 @@ import (
 
 // Words says what the timetable is, for people: "every day at 02:30, Europe/Copenhagen".
 func (t *Table) Words() string {
-	text := ""
+	var text string
 	switch {
 	case t.every > 0:
 		text = "every " + span(t.every)
