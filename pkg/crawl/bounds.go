@@ -99,7 +99,6 @@ var bounds = map[string]Bound{
 	"revisit.max_age":                {0, float64(maxDuration), "0s: 2880h"},
 	"revisit.min_interval":           {0, float64(maxDuration), "0s: 10m"},
 	"revisit.weights.weight":         {0, maxFactor, ""},
-	"revisit.discovery":              {0, .9, "0: 0.3; 0.1 at least"},
 	"revisit.gone":                   {0, 100, "0: 3"},
 	"revisit.history":                {0, MaxHistory, "0: none"},
 	"topic.threshold":                {0, 0.999, "0: 0.5"},

@@ -25,7 +25,6 @@ type Revisiting struct {
 	MaxAge      Duration        `json:"max_age,omitempty" yaml:"max_age,omitempty"`           // time after which a page is visited again, however seldom it seems to change
 	MinInterval Duration        `json:"min_interval,omitempty" yaml:"min_interval,omitempty"` // least time between two visits of a page
 	Weights     []RevisitWeight `json:"weights,omitempty" yaml:"weights,omitempty"`           // what the freshness of pages is worth: the first that matches a URL counts
-	Discovery   float64         `json:"discovery,omitempty" yaml:"discovery,omitempty"`       // part of the turns that new URLs get while pages are due as well
 	Gone        int             `json:"gone,omitempty" yaml:"gone,omitempty"`                 // misses in a row after which a page is gone: 404 counts once, 410 twice
 	History     int             `json:"history,omitempty" yaml:"history,omitempty"`           // earlier versions of a record that are kept
 }
@@ -38,12 +37,11 @@ type RevisitWeight struct {
 
 // The defaults of Revisiting, and its bounds.
 const (
-	DefaultRevisits  = 10_000
-	DefaultMaxAge    = 120 * 24 * time.Hour
-	DefaultDiscovery = .3
-	DefaultGone      = 3
-	MaxHistory       = 100
-	leastInterval    = time.Minute
+	DefaultRevisits = 10_000
+	DefaultMaxAge   = 120 * 24 * time.Hour
+	DefaultGone     = 3
+	MaxHistory      = 100
+	leastInterval   = time.Minute
 )
 
 // Filled returns the settings with the defaults of those that are not set.
@@ -56,9 +54,6 @@ func (r Revisiting) Filled() Revisiting {
 	}
 	if r.MinInterval <= 0 {
 		r.MinInterval = Duration(revisit.Default().Least)
-	}
-	if r.Discovery <= 0 {
-		r.Discovery = DefaultDiscovery
 	}
 	if r.Gone <= 0 {
 		r.Gone = DefaultGone

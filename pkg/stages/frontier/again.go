@@ -36,7 +36,6 @@ type again struct {
 	policy   revisit.Policy
 	plan     revisit.Plan
 	ration   revisit.Ration
-	shares   revisit.Shares
 	hosts    map[hostID]*revisit.Host // whose caps bind, or nearly do
 	caps     map[hostID]*hostCap
 	nextLook time.Time // for what is due
@@ -95,7 +94,7 @@ func (r *revisits) of(job *crawl.Job) (*again, error) {
 	a.job, a.weight, a.policy = job, weight, job.Revisit.Policy()
 	a.plan.PerDay, a.plan.Most = perDay, set.MaxAge.D()
 	a.ration = revisit.NewRation(perDay, perDay/burstsPerDay)
-	a.shares, a.levelled = revisit.NewShares(set.Discovery), time.Time{}
+	a.levelled = time.Time{}
 	return a, nil
 }
 

@@ -191,7 +191,6 @@ var examples = map[string]string{
 	"revisit.weights":             "[{match: /news/, weight: 4}]",
 	"revisit.weights.match":       "/news/",
 	"revisit.weights.weight":      "4",
-	"revisit.discovery":           "0.5",
 	"revisit.gone":                "5",
 	"revisit.history":             "3",
 	"topic.examples":              "[https://example.com/brewing, examples/malt.html, how beer is brewed from malt and hops]",
