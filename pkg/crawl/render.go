@@ -34,7 +34,7 @@ type Rendering struct {
 	Resources int          `json:"resources,omitempty" yaml:"resources,omitempty"` // scripts, API answers and frames that are fetched for one page
 	Bytes     Size         `json:"bytes,omitempty" yaml:"bytes,omitempty"`         // of the answers to one render
 	Worth     Duration     `json:"worth,omitempty" yaml:"worth,omitempty"`         // processor time that a new link is worth: a template that costs more is given up
-	Scroll    bool         `json:"scroll,omitempty" yaml:"scroll,omitempty"`       // scroll to the end once, for lists that load as one reads
+	NoScroll  bool         `json:"no_scroll,omitempty" yaml:"no_scroll,omitempty"` // do not scroll to the end once, as is done for lists that load as one reads
 }
 
 // RenderRule is the mode of some pages.
@@ -48,11 +48,11 @@ type RenderRule struct {
 const (
 	DefaultRenderTimeout   = 8 * time.Second
 	DefaultRenderVirtual   = 5 * time.Second
-	DefaultRenderResources = 30
+	DefaultRenderResources = 200
 	DefaultRenderBytes     = 8 << 20
 	DefaultRenderWorth     = 2 * time.Second
 	MaxRenderTimeout       = 2 * time.Minute
-	MaxRenderResources     = 500
+	MaxRenderResources     = 1000
 	// MaxRendered is the largest page, in octets, that is rendered.
 	MaxRendered = 2 << 20
 )
@@ -150,6 +150,7 @@ const (
 	WhyAlways    = "always"    // by the job, or by people
 	WhyCandidate = "candidate" // by its marks, if its template's test says so
 	WhySample    = "sample"    // without marks, to find out whether those miss something
+	WhyWeak      = "weak"      // by a script of its own alone: the first pages of a template are tried
 )
 
 // Before is what a page had as it was fetched.

@@ -100,6 +100,8 @@ type Task struct {
 	// HostLinks is how many links from other hosts to the task's host were found when it was claimed; 0 where the job
 	// does not ask for that (Politeness.Popularity).
 	HostLinks int
+	// Fields are those of the request that the script of a page has set, one a line (NAME: VALUE); only with KindResource.
+	Fields string
 	// more are fields of a newer version, as they came: a program of this version passes them on.
 	more string
 }

@@ -28,7 +28,7 @@ func newBench() *cobra.Command {
 		Long: `Each benchmark measures against the raw limit of the same run, so that its ratios can be compared between machines, and
 prints the command that reproduces it.`,
 	}
-	cmd.AddCommand(benchAll(), benchCrawl(), benchOutputs(), benchPlugins(), benchURLSet(), benchFrontier(), benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(), benchRevisit(), benchRevisits(), benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(), benchRaw())
+	cmd.AddCommand(benchAll(), benchCrawl(), benchOutputs(), benchPlugins(), benchRender(), benchURLSet(), benchFrontier(), benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(), benchRevisit(), benchRevisits(), benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(), benchRaw())
 	return cmd
 }
 

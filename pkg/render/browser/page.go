@@ -38,30 +38,36 @@ type rendering struct {
 	loaded  chan struct{} // the load event; buffered
 	began   time.Time
 
-	mu        sync.Mutex
-	asks      []*asked // that wait for their answers, in their order
-	result    render.Result
-	bytes     int64
-	inFlight  int       // requests that have no answer yet
-	lastEvent time.Time // when something was told last
-	lastWork  time.Time // when the processor was used last
-	documents int       // of the main frame, asked for
-	committed int       // of the main frame, shown
-	followed  bool      // a navigation of the page's was
-	repeated  bool      // and the time of the document that it led to has passed
-	arriving  map[string]arriving
-	workers   int // that the page has made
+	mu         sync.Mutex
+	asks       []*asked // that wait for their answers, in their order
+	result     render.Result
+	bytes      int64
+	starvation time.Duration // that the machine had no time for the render
+	inFlight   int           // requests that have no answer yet
+	lastEvent  time.Time     // when something was told last
+	lastWork   time.Time     // when the processor was used last
+	documents  int           // of the main frame, asked for
+	committed  int           // of the main frame, shown
+	followed   bool          // a navigation of the page's was
+	repeated   bool          // and the time of the document that it led to has passed
+	arriving   map[string]arriving
+	workers    int // that the page has made
+	begin      sync.Once
+	passing    []string // links that were seen before the end
+	passed     map[string]bool
+	seen       int // how many links and requests there were at the last look
 }
 
 // render renders one page. An error means that the tab is not to be used again, and nothing of the page.
 func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (render.Result, error) {
 	limits := req.Limits.Filled()
-	ctx, cancelWall := context.WithTimeoutCause(ctx, limits.Wall, ends(render.Hang, "not settled after %s", limits.Wall))
+	longest := (starving + 2) * limits.Wall
+	ctx, cancelWall := context.WithTimeoutCause(ctx, longest, ends(render.Hang, "not settled after %s", longest))
 	defer cancelWall()
 	ctx, stop := context.WithCancelCause(ctx)
 	r := &rendering{tab: t, req: req, limits: limits, serve: serve, site: siteOf(req.URL), origin: originOf(req.URL),
 		ctx: ctx, stop: stop, asking: make(chan struct{}, 1), open: make(chan struct{}), began: time.Now(), lastEvent: time.Now(), lastWork: time.Now(),
-		expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1), arriving: map[string]arriving{}}
+		expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1), arriving: map[string]arriving{}, passed: map[string]bool{}}
 	t.pages++
 	handled := make(chan struct{})
 	go func() { defer close(handled); r.handle() }()
@@ -115,7 +121,12 @@ func (r *rendering) drive() error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	return r.extract()
+	if err := r.extract(); err != nil {
+		return err
+	}
+	r.routes()
+	r.addPassing()
+	return nil
 }
 
 // dress sets what scripts are to see: the agent, and random numbers that are none.
@@ -132,7 +143,7 @@ func (r *rendering) dress() error {
 		return nil
 	}
 	script, err := cdp.Call(r.ctx, r.tab.page, page.AddScriptToEvaluateOnNewDocument,
-		page.AddScriptToEvaluateOnNewDocumentParams{Source: seed(r.req.URL)})
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: world(&r.req)})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,6 +25,7 @@ type asked struct {
 	network string
 	sub     render.Sub
 	origin  string // of who asks, where another origin is asked
+	headers string // that a request to another origin is to have
 	action  action
 	main    bool // the main frame's document
 	answer  chan render.Answer
@@ -39,6 +41,7 @@ func (r *rendering) paused(e event) {
 		sub:    render.Sub{URL: ev.Request.URL, Method: ev.Request.Method, Type: typeOf(&ev)},
 		answer: make(chan render.Answer, 1)}
 	a.sub.Referrer, a.origin = header(ev.Request.Headers, "Referer"), header(ev.Request.Headers, "Origin")
+	a.headers, a.sub.Header = header(ev.Request.Headers, "Access-Control-Request-Headers"), own(ev.Request.Headers)
 	if ev.ResourceType == network.ResourceTypeDocument && string(ev.FrameID) == string(r.tab.target) {
 		a.main = true
 		if r.mainDocument(a) {
@@ -126,10 +129,10 @@ func (r *rendering) count(a *asked) {
 	r.mu.Lock()
 	r.result.Requests++
 	r.inFlight++
-	over := r.result.Requests > r.limits.Requests
-	if a.action.kind == refuse {
+	if a.action.kind == refuse || a.action.kind == blank {
 		r.result.Refused++
 	}
+	over := r.result.Requests-r.result.Refused > r.limits.Requests || r.result.Refused > 4*r.limits.Requests
 	r.mu.Unlock()
 	switch {
 	case over:
@@ -214,7 +217,7 @@ func (r *rendering) give(a *asked) {
 	r.mu.Lock()
 	r.inFlight--
 	r.mu.Unlock()
-	wait := untold
+	wait, unread := r.patient(untold), r.patient(unread)
 	if a.session.id != r.tab.page.id || a.main {
 		wait = unread // of a worker, and of a document, nothing may be told
 	}
@@ -245,11 +248,12 @@ const (
 func (r *rendering) reply(a *asked, answer render.Answer) {
 	switch {
 	case a.action.kind == empty:
-		a.fulfil(render.Answer{Status: 200, Header: http.Header{"Content-Type": {"text/css"}, "Access-Control-Allow-Origin": {"*"}}})
+		a.fulfil(render.Answer{Status: 200, Header: http.Header{"Content-Type": {"text/css"}}})
+	case a.action.kind == blank:
+		a.fulfil(render.Answer{Status: 200, Header: http.Header{"Content-Type": {"image/gif"}}, Body: pixel})
 	case a.action.kind == preflight:
-		a.fulfil(render.Answer{Status: 204, Header: http.Header{"Access-Control-Allow-Origin": {a.origin},
-			"Access-Control-Allow-Methods": {"GET"}, "Access-Control-Allow-Headers": {"*, Authorization"},
-			"Access-Control-Allow-Credentials": {"true"}}})
+		a.fulfil(render.Answer{Status: 204, Header: http.Header{
+			"Access-Control-Allow-Methods": {"GET"}, "Access-Control-Allow-Headers": {a.headers}}})
 	case answer.Fail != "" && a.main:
 		a.fail(aborted)
 	case answer.Fail != "":
@@ -271,7 +275,7 @@ func (a *asked) fulfil(answer render.Answer) {
 	if p.ResponseCode < 100 {
 		p.ResponseCode = 200
 	}
-	for name, values := range answer.Header {
+	for name, values := range a.allowed(answer.Header) {
 		if slices.Contains(hopByHop, http.CanonicalHeaderKey(name)) {
 			continue
 		}
@@ -281,6 +285,24 @@ func (a *asked) fulfil(answer render.Answer) {
 	}
 	slices.SortStableFunc(p.ResponseHeaders, func(a, b *fetch.HeaderEntry) int { return strings.Compare(a.Name, b.Name) })
 	a.session.tell(fetch.CommandFulfillRequest, p)
+}
+
+// allowed adds to the header of an answer that a page of another origin may read it. What the server said of that does
+// not count: the fetcher asked without an origin, and the browser holds nothing that is to be kept from a page.
+func (a *asked) allowed(h http.Header) http.Header {
+	if a.origin == "" {
+		return h
+	}
+	h = h.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	names := slices.Sorted(maps.Keys(h))
+	h.Set("Access-Control-Allow-Origin", a.origin)
+	h.Set("Access-Control-Allow-Credentials", "true")
+	h.Set("Access-Control-Expose-Headers", strings.Join(names, ", "))
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	return h
 }
 
 // arriving tells when an answer has reached the page: its header, and all of it.
@@ -333,7 +355,7 @@ func (r *rendering) attached(e event) {
 	child.tell(network.CommandEnable, network.EnableParams{})
 	child.tell(target.CommandSetAutoAttach, attach)
 	if r.req.Seed {
-		child.tell(runtime.CommandEvaluate, runtime.EvaluateParams{Expression: seed(r.req.URL)})
+		child.tell(runtime.CommandEvaluate, runtime.EvaluateParams{Expression: world(&r.req)})
 	}
 	child.tell(runtime.CommandRunIfWaitingForDebugger, nil)
 }

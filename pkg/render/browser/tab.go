@@ -35,7 +35,10 @@ type tab struct {
 	pages   int
 }
 
-const openTimeout = 10 * time.Second
+// Bounds for a browser that answers no more; a busy machine may take seconds.
+const closeTimeout = 10 * time.Second
+
+const openTimeout = 30 * time.Second
 
 // openTab makes a context and a page in it.
 func openTab(ctx context.Context, p *process, host string) (*tab, error) {
@@ -127,7 +130,7 @@ func (t *tab) still(ctx context.Context) error {
 
 // reset leaves the page, and nothing of it: neither a document nor what it stored.
 func (t *tab) reset(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	// A budget of time that has not run out would run out on the next page.
 	if err := t.still(ctx); err != nil {
@@ -147,7 +150,7 @@ func (t *tab) reset(ctx context.Context) error {
 
 // dispose closes the tab and its context with all that belongs to it. It reports whether the browser did so.
 func (t *tab) dispose() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	_, err := cdp.Call(ctx, t.p.root, target.DisposeBrowserContext,
 		target.DisposeBrowserContextParams{BrowserContextID: t.context})

@@ -29,6 +29,8 @@ const (
 	LookAgain = 200
 	SampleOne = 200
 	Samples   = 3
+	// Weak is how many pages of a template are tried of which no more is known than that they have a script of their own.
+	Weak = 2
 	// GivenUpFor is after how long a template that was given up is tried anew.
 	GivenUpFor = 7 * 24 * time.Hour
 	// Failures in a row give a template up.
@@ -90,6 +92,12 @@ func Ask(t *crawl.RenderTemplate, by uint64, why string, now time.Time) (a Answe
 		return begin(t, by, why, now)
 	}
 	if why == crawl.WhySample && t.Sent >= Samples {
+		return Leave, false
+	}
+	if why == crawl.WhyWeak && t.Gained == 0 && t.Sent >= Weak {
+		if underWay(t, now) > 0 {
+			return Wait, false
+		}
 		return Leave, false
 	}
 	if n := underWay(t, now); n >= Flight || n > 0 && t.Evidence+float64(n)*none <= stops { // those may be enough

@@ -68,7 +68,7 @@ type Resting interface {
 
 const (
 	// maxRounds bounds how often a page asks for more: a program that loads another, which loads data, takes three.
-	maxRounds = 10
+	maxRounds = 20
 	// patience is how long a page waits for what it asked for in one round: a host may rest long.
 	patience = 15 * time.Minute
 	// maxHTML bounds what comes of a render, in octets.
@@ -216,7 +216,7 @@ func request(job *crawl.Job, e *crawl.Render, html []byte) render.Request {
 		contentType = "text/html"
 	}
 	return render.Request{URL: e.Page.Task.URL.String(), Status: e.Page.Status, Header: http.Header{"Content-Type": {contentType}}, Body: html,
-		Scroll: r.Scroll, Seed: true, Limits: render.Limits{Wall: r.Timeout.D(), Virtual: r.Virtual.D(), Bytes: int64(r.Bytes),
+		Scroll: !r.NoScroll, Seed: true, Now: e.Page.FetchedAt.Truncate(time.Hour), Limits: render.Limits{Wall: r.Timeout.D(), Virtual: r.Virtual.D(), Bytes: int64(r.Bytes),
 			HTML: int(min(int64(job.Limits.MaxBody), maxHTML))}}
 }
 

@@ -189,7 +189,7 @@ var examples = map[string]string{
 	"render.rules.host":           `"*.example.com"`,
 	"render.rules.match":          "^/products/",
 	"render.rules.mode":           "never",
-	"render.scroll":               "true",
+	"render.no_scroll":            "true",
 	"rules.fields.list":           "true",
 	"rules.fields.type":           "number",
 	"rules.links.match":           "/posting/",
