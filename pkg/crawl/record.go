@@ -54,6 +54,8 @@ type RenderedPart struct {
 	Final   weburl.URL // where scripts led; zero: nowhere else
 	Links   int        // URLs that the page as fetched had not
 	Text    int        // octets of text that it had not
+	// Screenshot is the file of the page\'s picture, below the directory of the crawl; empty: there is none.
+	Screenshot string
 }
 
 // LogLine is one line of crawl.log.

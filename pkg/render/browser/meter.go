@@ -19,7 +19,7 @@ const (
 	slowest = 8
 )
 
-// meter watches the time, and the processor's time of the page's process, until the render ends, and returns the latter.
+// meter watches the time, and the processor's time of the page's process, until the render ends. It returns the latter.
 // What a look takes longer than it should, the machine had no time for the browser or for us: that does not count, else
 // what a page becomes would hang on what else runs.
 func (r *rendering) meter() time.Duration {

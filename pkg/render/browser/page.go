@@ -55,7 +55,6 @@ type rendering struct {
 	begin      sync.Once
 	passing    []string // links that were seen before the end
 	passed     map[string]bool
-	seen       int // how many links and requests there were at the last look
 }
 
 // render renders one page. An error means that the tab is not to be used again, and nothing of the page.

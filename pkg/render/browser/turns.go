@@ -37,10 +37,13 @@ func (r *rendering) settle() error {
 	}
 	longest := firstTurn
 	for again := true; again; again = r.again() {
-		for i := 0; i < len(parts) || i < len(parts)+further && r.grew(); i++ {
+		grew := false
+		for i := 0; i < len(parts) || i < len(parts)+further && grew; i++ {
 			if done, err := r.part(i); done || err != nil {
 				return err
 			}
+			r.gather(r.ctx)
+			before := r.has()
 			drawn, err := r.turn(longest, i == 1 && r.req.Scroll)
 			if err != nil {
 				return err
@@ -48,6 +51,8 @@ func (r *rendering) settle() error {
 			if !drawn {
 				longest = otherTurn
 			}
+			r.gather(r.ctx)
+			grew = r.has() > before
 		}
 	}
 	r.settled("virtual")
@@ -74,8 +79,8 @@ func (r *rendering) part(i int) (bool, error) {
 }
 
 // turn has a frame drawn while the page's time stands: its time passes faster than frames are, and what waits for one,
-// to be in view or to animate, would never be called. Before that it notes the links that are there, as lists forget
-// what leaves their view, and scrolls to the end, where that is wanted. It reports whether a frame was drawn.
+// to be in view or to animate, would never be called. Before that it scrolls to the end, where that is wanted. It reports
+// whether a frame was drawn.
 func (r *rendering) turn(longest time.Duration, scroll bool) (bool, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, r.patient(longest))
 	defer cancel()
@@ -83,7 +88,6 @@ func (r *rendering) turn(longest time.Duration, scroll bool) (bool, error) {
 	if err != nil {
 		return false, context.Cause(r.ctx)
 	}
-	r.gather(ctx)
 	script := turnScript
 	if scroll {
 		script = scrollScript + ";" + script
@@ -95,7 +99,7 @@ func (r *rendering) turn(longest time.Duration, scroll bool) (bool, error) {
 	return true, nil
 }
 
-// gather notes the links that the page has now.
+// gather notes the links that the page has now: lists forget what leaves their view.
 func (r *rendering) gather(ctx context.Context) {
 	world, err := r.world(cdp.FrameID(r.tab.target))
 	if err != nil {
@@ -133,13 +137,9 @@ func (r *rendering) addPassing() {
 // mostPassing bounds the links that are noted before the end.
 const mostPassing = 20_000
 
-// grew reports whether there are more links or requests than at the last call.
-func (r *rendering) grew() bool {
-	r.gather(r.ctx)
+// has counts the links and requests that were seen.
+func (r *rendering) has() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := len(r.passing) + r.result.Requests
-	grew := now > r.seen
-	r.seen = now
-	return grew
+	return len(r.passing) + r.result.Requests
 }

@@ -24,3 +24,17 @@ func (h *Handler) archive(ctx context.Context, job *crawl.Job, p *crawl.Page, re
 	}
 	return nil
 }
+
+// maxPicture bounds the screenshot of a page, in octets.
+const maxPicture = 4 << 20
+
+// picture keeps the screenshot of a page, where there is one.
+func (h *Handler) picture(ctx context.Context, job *crawl.Job, p *crawl.Page, webp []byte) (err error) {
+	if h.deps.Pictures == nil || len(webp) == 0 || len(webp) > maxPicture {
+		return nil
+	}
+	if p.Rendered.Screenshot, err = h.deps.Pictures.Keep(ctx, job.ID, p.Task.URL, webp); err != nil {
+		return fmt.Errorf("keep the screenshot: %w", err)
+	}
+	return nil
+}

@@ -21,8 +21,8 @@ var sources embed.FS
 // ErrNoNode says that the applications cannot be built here.
 var ErrNoNode = errors.New("the applications cannot be built here: they need node and npm")
 
-// Build builds the applications and returns the directory of what came of it, DIR/NAME/assets. What was built before from
-// the same sources is used again.
+// Build builds the applications and returns the directory of what came of it, DIR/NAME/assets. What was built before
+// from the same sources is used again.
 func Build(ctx context.Context) (dir string, err error) {
 	for _, name := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(name); err != nil {

@@ -17,8 +17,8 @@ import (
 // Names are the applications; each lies on the host NAME.test.
 var Names = []string{"react", "vue", "svelte", "angular", "lit", "vanilla"}
 
-// Sizes of the web. An application has a home, a list, an about page (a lazy route), a feed that grows by one scroll, and
-// items; all else is leaves.
+// Sizes of the web. An application has a home, a list, an about page (a lazy route), a feed that grows by one scroll,
+// and items; all else is leaves.
 const (
 	Items     = 4 // of an application
 	Posts     = 6 // of a page of its feed; it has two
@@ -177,8 +177,8 @@ func count(from, n int) (list []int) {
 	return list
 }
 
-// plain answers for a site whose pages are whole. A third of the sites have no scripts, a third one for statistics, and a
-// third scripts of their own that add nothing.
+// plain answers for a site whose pages are whole. A third of the sites have no scripts, a third one for statistics, and
+// a third scripts of their own that add nothing.
 func (w *Web) plain(to http.ResponseWriter, name, path string) {
 	n, _ := strconv.Atoi(strings.TrimPrefix(name, "plain"))
 	if strings.HasSuffix(path, ".js") {

@@ -13,8 +13,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/spa"
 )
 
-// Applications built from npm's packages are found whole beside 20 plain sites, which cost a few renders a template, and
-// nothing is asked for that may not be, or too soon.
+// Applications built from npm's packages are found whole beside 20 plain sites, which cost a few renders a template.
+// Nothing is asked for that may not be, or too soon.
 func TestRenderingApplications(t *testing.T) {
 	long(t)
 	needChromium(t)

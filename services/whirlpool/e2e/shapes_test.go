@@ -9,8 +9,8 @@ type shape struct {
 	finds int               // links, numbered from 1
 }
 
-// link is what a script writes to make the link n of the application that it is part of. The server puts the name in the
-// place of NAME.
+// linkScript is what a script writes to make the link n of the application that it is part of. The server puts the name
+// in the place of NAME.
 const linkScript = `const link = n => { const a = document.createElement("a"); a.href = "/t/NAME/" + n; a.textContent = "target " + n; return a };
 const put = n => document.body.append(link(n));
 `

@@ -190,6 +190,7 @@ var examples = map[string]string{
 	"render.rules.match":          "^/products/",
 	"render.rules.mode":           "never",
 	"render.no_scroll":            "true",
+	"render.screenshot":           "true",
 	"rules.fields.list":           "true",
 	"rules.fields.type":           "number",
 	"rules.links.match":           "/posting/",
