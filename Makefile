@@ -10,7 +10,7 @@ IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-r
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 
-.PHONY: help install build test test-short lint api fuzz bench bench-large simulate clean studio studio-check studio-e2e
+.PHONY: help install build test test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
@@ -71,6 +71,12 @@ bench: build ## measure: whole crawl, URL set, frontier, parser, simhash (a few 
 bench-large: build ## the same at 10^8 URLs and 10^6 hosts (an hour, 20 GB of disk)
 	$(BIN)/whirlpool bench urlset --n 1e8
 	$(BIN)/whirlpool bench frontier --urls 1e7 --hosts 1e6
+
+# Colly is a module of its own, so that nobody else has to fetch it.
+bench-peers: build ## wget2, httrack, Scrapy and Colly on the same webs, in a namespace without a route (root; installs Debian's packages)
+	deploy/peers/need
+	cd deploy/peers/colly && CGO_ENABLED=0 $(GO) build -o colly .
+	deploy/peers/inside $(CURDIR)/$(BIN)/whirlpool bench peers --peers $(CURDIR)/deploy/peers $(PEERS)
 
 simulate: ## a cluster of 1 to 1,000 nodes in virtual time (five minutes, 3.2 GB), and what it costs: docs/scale.md
 	$(GO) test ./pkg/testkit/simulation -count=1 -v -timeout 3h -run 'Linear|AChange' -sim.nodes 1,3,10,30,100,300,1000 -sim.warm 20s -sim.measure 10s -sim.window 8 -sim.moves 10,30,100

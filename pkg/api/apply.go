@@ -18,9 +18,16 @@ type Applied struct {
 	Message string            `json:"message,omitempty" maxLength:"500"`
 }
 
+// AppliedSchedule is a schedule as it is to be: made where its workflow has none with that name, else given the rule.
+type AppliedSchedule struct {
+	Workflow string `json:"workflow" minLength:"1" maxLength:"48"`
+	Name     string `json:"name" minLength:"1" maxLength:"48"`
+	workflow.ScheduleRule
+}
+
 // ApplyResult says what was done, or would be, with one workflow.
 type ApplyResult struct {
-	Slug    string         `json:"slug"`
+	Slug    string         `json:"slug" doc:"of the workflow; of a schedule with / and its name"`
 	Action  string         `json:"action" enum:"create,change,none"`
 	Version int            `json:"version" doc:"that is current then"`
 	Changes []crawl.Change `json:"changes"`
@@ -33,7 +40,8 @@ func (s *Server) applyRoutes() {
 func (s *Server) apply(ctx context.Context, in *struct {
 	DryRun bool `query:"dry_run" doc:"tell what would be done, and do nothing"`
 	Body   struct {
-		Workflows []Applied `json:"workflows" minItems:"1" maxItems:"500"`
+		Workflows []Applied         `json:"workflows,omitempty" maxItems:"500"`
+		Schedules []AppliedSchedule `json:"schedules,omitempty" maxItems:"500"`
 	}
 }) (*body[workflow.List[ApplyResult]], error) {
 	l := workflow.List[ApplyResult]{}
@@ -46,8 +54,20 @@ func (s *Server) apply(ctx context.Context, in *struct {
 			return nil, &workflow.Invalid{Faults: checked.Faults}
 		}
 	}
+	for i := range in.Body.Schedules {
+		if _, err := s.Schedules.Forecast(in.Body.Schedules[i].ScheduleRule, 1); err != nil {
+			return nil, err
+		}
+	}
 	for i := range in.Body.Workflows {
 		r, err := s.applyOne(ctx, &in.Body.Workflows[i], in.DryRun)
+		if err != nil {
+			return nil, err
+		}
+		l.Items = append(l.Items, *r)
+	}
+	for i := range in.Body.Schedules {
+		r, err := s.applySchedule(ctx, &in.Body.Schedules[i], in.DryRun)
 		if err != nil {
 			return nil, err
 		}
@@ -110,4 +130,33 @@ func (s *Server) differences(ctx context.Context, from, to string, out *ApplyRes
 		out.Version++
 	}
 	return nil
+}
+
+func (s *Server) applySchedule(ctx context.Context, a *AppliedSchedule, dry bool) (*ApplyResult, error) {
+	out := &ApplyResult{Slug: a.Workflow + "/" + a.Name, Action: "create", Version: 1, Changes: []crawl.Change{}}
+	there, err := s.Schedules.Schedules(ctx, a.Workflow, workflow.Page{Limit: 200}) // a workflow has no more
+	if err != nil {
+		return nil, err
+	}
+	for i := range there.Items {
+		sc := &there.Items[i]
+		if sc.Name != a.Name {
+			continue
+		}
+		out.Version = int(sc.Lock)
+		if out.Action = "none"; sc.Rule == a.ScheduleRule {
+			return out, nil
+		}
+		if out.Action = "change"; !dry {
+			sc, err = s.Schedules.ChangeSchedule(ctx, actorOf(ctx), sc.ID, sc.Lock, a.ScheduleRule)
+			if err == nil {
+				out.Version = int(sc.Lock)
+			}
+		}
+		return out, err
+	}
+	if !dry {
+		_, err = s.Schedules.AddSchedule(ctx, actorOf(ctx), a.Workflow, a.Name, a.ScheduleRule)
+	}
+	return out, err
 }

@@ -19,6 +19,7 @@ import (
 // Deps are what the API is made of.
 type Deps struct {
 	Workflows workflow.Service
+	Schedules workflow.Scheduling
 	Explore   explore.Reader
 	Crawls    Crawls
 	DryRuns   DryRuns      // nil: there are none

@@ -292,7 +292,7 @@ func (s *slowFirst) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 func TestAReaderMissesNoEventAfterItsFirstLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	out := httptest.NewRecorder()
 	slow := &slowFirst{ResponseWriter: out, first: func() {

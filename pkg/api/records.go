@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 )
@@ -11,15 +12,18 @@ import (
 type recordsIn struct {
 	ExecutionPath
 	Paged
-	Query      string   `query:"q" maxLength:"1000" doc:"words of title, text and URL; \"a phrase\"; word*; -word"`
-	Lang       string   `query:"lang" maxLength:"20"`
-	Type       string   `query:"type" maxLength:"100" doc:"media type"`
-	Status     int      `query:"status" minimum:"0" maximum:"999"`
-	Host       string   `query:"host" maxLength:"300"`
-	Duplicates string   `query:"duplicates" enum:"only,exact,near,none" doc:"none: originals alone"`
-	Fields     []string `query:"field" maxItems:"10" doc:"NAME=value, or NAME: the record has the site field"`
-	Columns    []string `query:"columns" maxItems:"20" doc:"site fields whose values are given with each record"`
-	Facets     bool     `query:"facets" doc:"count what else could be asked for"`
+	Query      string    `query:"q" maxLength:"1000" doc:"words of title, text and URL; \"a phrase\"; word*; -word; one OR two; title:word, text:word, url:word"`
+	Sort       string    `query:"sort" enum:"best,newest" doc:"none: best where words are searched for, else newest"`
+	Since      time.Time `query:"since" doc:"fetched then or later"`
+	Until      time.Time `query:"until" doc:"fetched before then"`
+	Lang       string    `query:"lang" maxLength:"20" doc:"with its regions: en is also en-GB"`
+	Type       string    `query:"type" maxLength:"100" doc:"media type"`
+	Status     int       `query:"status" minimum:"0" maximum:"999"`
+	Host       string    `query:"host" maxLength:"300"`
+	Duplicates string    `query:"duplicates" enum:"only,exact,near,none" doc:"none: originals alone"`
+	Fields     []string  `query:"field" maxItems:"10" doc:"NAME=value, or NAME: the record has the site field"`
+	Columns    []string  `query:"columns" maxItems:"20" doc:"site fields whose values are given with each record"`
+	Facets     bool      `query:"facets" doc:"count what else could be asked for"`
 }
 
 // RecordPath names a record of an execution.
@@ -54,7 +58,7 @@ func (s *Server) listRecords(ctx context.Context, in *recordsIn) (*body[explore.
 	if err != nil {
 		return nil, err
 	}
-	f := explore.RecordFilter{Query: in.Query, Lang: in.Lang, Type: in.Type, Status: in.Status, Host: in.Host, Duplicates: in.Duplicates, Columns: in.Columns,
+	f := explore.RecordFilter{Query: in.Query, Sort: in.Sort, Since: in.Since, Until: in.Until, Lang: in.Lang, Type: in.Type, Status: in.Status, Host: in.Host, Duplicates: in.Duplicates, Columns: in.Columns,
 		Facets: in.Facets, Fields: map[string]string{}}
 	for _, field := range in.Fields {
 		name, value, _ := strings.Cut(field, "=")

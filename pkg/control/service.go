@@ -31,9 +31,8 @@ type Service interface {
 	Letters(ctx context.Context, job crawl.JobID) ([]report.Letter, error)
 	// Replay puts those of the Letters back that choose returns. What was done before an error is returned beside it.
 	Replay(ctx context.Context, job crawl.JobID, choose Choose) (*Replayed, error)
-	// Events hands the lines of a job's log to each, in the order in which they were written: JSON, as in crawl.log, with
-	// a line feed at the end. A line is valid until each returns.
-	Events(ctx context.Context, job crawl.JobID, s Selection, each func(line []byte) error) error
+	// Events hands the lines of a job's log to each, about in the order in which they were written.
+	Events(ctx context.Context, job crawl.JobID, s Selection, each EachLine) error
 	io.Closer
 }
 

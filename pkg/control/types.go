@@ -1,7 +1,6 @@
 package control
 
 import (
-	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -97,14 +96,15 @@ type Replayed struct {
 	Then  string `json:"then,omitempty"` // when they are handled, for people; empty: at once
 }
 
-// Selection says which lines of a log are meant: those that have one of the verdicts and one of the reasons. None: all.
+// Selection says which lines of a log are meant, and where to begin.
 type Selection struct {
-	Verdicts []crawl.Verdict
-	Reasons  []string
+	crawl.LogSelection
+	// From is a place that each was told before; 0: the beginning.
+	From int64
+	// Follow goes on with lines as they are written, until ctx is done: that is no error then.
+	Follow bool
 }
 
-// Has reports whether a line is meant.
-func (s *Selection) Has(l *crawl.LogLine) bool {
-	return (len(s.Verdicts) == 0 || slices.Contains(s.Verdicts, l.Verdict)) &&
-		(len(s.Reasons) == 0 || slices.Contains(s.Reasons, l.Reason))
-}
+// EachLine is given a line of a log, JSON with a line feed at its end, which is valid until it returns, and the place
+// behind it.
+type EachLine func(line []byte, next int64) error

@@ -105,6 +105,7 @@ type Document struct {
 	Why    string `cbor:"71,keyasint,omitempty"`
 	// Candidate says how a page may gain by a browser; nil: it is not to be rendered.
 	Candidate *Candidate `cbor:"91,keyasint,omitempty"`
+	Judged
 }
 
 // Field is a value that a site rule extracted: a string, float64, bool or a list of them; or what a policy selected: a
@@ -148,6 +149,14 @@ type Links struct {
 	Links LinkList `cbor:"2,keyasint"`
 	// Render says that they are those of a rendered page; nil: they are not.
 	Render *RenderMark `cbor:"91,keyasint,omitempty"`
+	// Relevance is the page's, in a topical job.
+	Relevance Relevance `cbor:"120,keyasint,omitempty"`
+}
+
+// Judged is what models say of a page.
+type Judged struct {
+	Relevance Relevance `cbor:"120,keyasint,omitempty"` // of a topical job
+	Classes   []string  `cbor:"121,keyasint,omitempty"` // those that are as likely as not, the likeliest first
 }
 
 // Batch is what the URL filter made of a page's links.
@@ -186,6 +195,7 @@ type Exclusion struct {
 	Priority  int
 	Redirects int
 	Feed      bool
+	Relevance Relevance
 	// more are fields of a newer version, as they came.
 	more string
 }
@@ -193,13 +203,13 @@ type Exclusion struct {
 // Exclude returns the exclusion of a task.
 func Exclude(t *Task, reason, rule string) Exclusion {
 	return Exclusion{URL: t.URL, Reason: reason, Referrer: t.Referrer, Depth: t.Depth, Rule: rule, Epoch: t.Epoch, Kind: t.Kind,
-		Priority: t.Priority, Redirects: t.Redirects, Feed: t.Feed}
+		Priority: t.Priority, Redirects: t.Redirects, Feed: t.Feed, Relevance: t.Relevance}
 }
 
 // LeftOut returns what a store keeps of an exclusion.
 func (x *Exclusion) LeftOut(job JobID) LeftOut {
 	return LeftOut{Reason: x.Reason, Rule: x.Rule, Task: Task{Job: job, URL: x.URL, Referrer: x.Referrer, Depth: x.Depth, Epoch: x.Epoch,
-		Kind: x.Kind, Priority: x.Priority, Redirects: x.Redirects, Feed: x.Feed}}
+		Kind: x.Kind, Priority: x.Priority, Redirects: x.Redirects, Feed: x.Feed, Relevance: x.Relevance}}
 }
 
 // plain reports whether the exclusion is that of a page of default priority, as nearly all are.

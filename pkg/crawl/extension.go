@@ -17,6 +17,7 @@ const (
 	extSameRule  = 3   // Exclusion: Rule is that of the exclusion before; no value
 	extFeed      = 4   // Task: Feed; no value
 	extPaid      = 6   // Task: Paid; no value
+	extTopic     = 9   // Task, Exclusion: Relevance as varint; 10 to 12 are for topics too
 	extHostLinks = 51  // Task: HostLinks as varint
 	extFinds     = 50  // Task: Finds as varint
 	extDrop      = 80  // Link: Drop as text
@@ -61,6 +62,7 @@ func appendTaskExtensions(b []byte, t *Task) []byte {
 	b = appendMark(appendMark(appendEpoch(b, t.Epoch), extFeed, t.Feed), extPaid, t.Paid)
 	b = appendNumber(appendNumber(b, extFinds, t.Finds), extHostLinks, t.HostLinks)
 	b = appendFields(b, t.Fields)
+	b = appendNumber(b, extTopic, int(t.Relevance))
 	return append(b, t.more...)
 }
 
@@ -92,7 +94,7 @@ func numberInto(tag uint64, to *int) extension {
 
 // extended reports whether the task has any.
 func (t *Task) extended() bool {
-	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Fields != "" || t.more != ""
+	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Fields != "" || t.more != ""
 }
 
 // appendWhat appends what an excluded task would have been, unless it is plain.

@@ -52,6 +52,13 @@ type Job struct {
 	// BlacklistEntries are the lines of that file, for programs that do not have it: they win over it. nil: read the
 	// file. No key of a job file; Settings leaves it out.
 	BlacklistEntries []string `json:"blacklist_entries,omitzero" yaml:"-"`
+	// TopicModel and ClassModel are the models of Topic and Classify, for programs that do not have their files.
+	// TopicExamples are the features of the examples of a topic whose model is made while the crawl goes on, and
+	// TopicSeen is of how many of its pages the present one was made. No keys of a job file; Settings leaves them out.
+	TopicModel    Blob `json:"topic_model,omitzero" yaml:"-"`
+	TopicExamples Blob `json:"topic_examples,omitzero" yaml:"-"`
+	TopicSeen     int  `json:"topic_seen,omitzero" yaml:"-"`
+	ClassModel    Blob `json:"class_model,omitzero" yaml:"-"`
 
 	Ext     []string `json:"ext,omitempty" yaml:"ext,omitempty"`           // extensions of the URLs that are fetched, as in html; a URL without any is fetched too. Seeds need none of them
 	SkipExt []string `json:"skip_ext,omitempty" yaml:"skip_ext,omitempty"` // extensions of URLs that are not fetched, but for seeds
@@ -95,6 +102,8 @@ type Job struct {
 	Rules      []SiteRule   `json:"rules" yaml:"rules"`                                 // site rules: what is extracted, and which links come first
 	Select     []Policy     `json:"select,omitempty" yaml:"select,omitempty"`           // selection policies: what is taken from pages besides, as lists of objects
 	Extract    Extract      `json:"extract,omitzero" yaml:"extract,omitempty"`          // what records have of every page besides its text
+	Topic      Theme        `json:"topic,omitzero" yaml:"topic,omitempty"`              // what the crawl is about: pages about it come first
+	Classify   Classify     `json:"classify,omitzero" yaml:"classify,omitempty"`        // classes by which pages are told apart
 	Pipeline   Pipeline     `json:"pipeline,omitzero" yaml:"pipeline,omitempty"`        // plug-ins between the stages; docs/plugins.md
 
 	Parallelism int       `json:"parallelism,omitempty" yaml:"parallelism,omitempty"` // requests of this job at once; a node of a cluster keeps its share, one at least
@@ -312,6 +321,7 @@ func (j *Job) validate() error {
 	errs = append(errs, j.Render.check()...)
 	errs = append(errs, j.Lifecycle.check()...)
 	errs = append(errs, checkPipeline(j)...)
+	errs = append(errs, checkTopic(j)...)
 	errs = append(errs, checkNumbers(reflect.ValueOf(j).Elem(), "", "")...)
 	return errors.Join(errs...)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -20,7 +21,7 @@ func EncodeJob(j *Job) ([]byte, error) {
 // Settings encodes a job as a job file has it, in JSON: without what stands in the file that blacklist names.
 func (j *Job) Settings() ([]byte, error) {
 	plain := *j
-	plain.BlacklistEntries = nil
+	plain.BlacklistEntries, plain.TopicModel, plain.TopicExamples, plain.TopicSeen, plain.ClassModel = nil, "", "", 0, ""
 	return EncodeJob(&plain)
 }
 
@@ -30,6 +31,22 @@ func (j *Job) KeepBlacklist(before *Job) {
 	if j.BlacklistEntries == nil && j.Blacklist == before.Blacklist {
 		j.BlacklistEntries = before.BlacklistEntries
 	}
+}
+
+// KeepModels gives a job the models that the revision before it has, where it asks for the same: what a crawl has
+// learned stays, and examples are read once, though their pages change.
+func (j *Job) KeepModels(before *Job) {
+	if before.Topical() && j.Topic.Wanted() && j.Topic.sameModel(&before.Topic) && (j.Topic.Model == "" || j.TopicModel == "") {
+		j.TopicModel, j.TopicExamples, j.TopicSeen = before.TopicModel, before.TopicExamples, before.TopicSeen
+	}
+	if j.ClassModel == "" && j.Classify == before.Classify {
+		j.ClassModel = before.ClassModel
+	}
+}
+
+// sameModel reports whether two topics name the same model, or what it is made of.
+func (t *Theme) sameModel(o *Theme) bool {
+	return t.Model == o.Model && t.Background == o.Background && slices.Equal(t.Examples, o.Examples) && slices.Equal(t.Not, o.Not)
 }
 
 // DecodeJob decodes what EncodeJob wrote, over the defaults. An unknown key is an error: to ignore a setting silently

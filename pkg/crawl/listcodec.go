@@ -168,7 +168,9 @@ const extendedVersion = 2
 
 // MarshalCBOR implements cbor.Marshaler.
 func (l ExclusionList) MarshalCBOR() ([]byte, error) {
-	extended := slices.ContainsFunc(l, func(x Exclusion) bool { return x.Rule != "" || x.Epoch > 1 || !x.plain() || x.more != "" })
+	extended := slices.ContainsFunc(l, func(x Exclusion) bool {
+		return x.Rule != "" || x.Epoch > 1 || !x.plain() || x.Relevance != 0 || x.more != ""
+	})
 	version := byte(listVersion)
 	if extended {
 		version = extendedVersion
@@ -190,7 +192,7 @@ func (l ExclusionList) MarshalCBOR() ([]byte, error) {
 }
 
 func appendExclusionExtensions(b []byte, x, before *Exclusion) []byte {
-	b = appendWhat(appendEpoch(b, x.Epoch), x)
+	b = appendNumber(appendWhat(appendEpoch(b, x.Epoch), x), extTopic, int(x.Relevance))
 	switch x.Rule {
 	case "":
 	case before.Rule:
@@ -214,7 +216,7 @@ func (l *ExclusionList) UnmarshalCBOR(data []byte) error {
 		x.Depth, x.Reason = int(r.Varint()), r.Text()
 		if version == extendedVersion {
 			x.more = readExtensions(r,
-				epochInto(&x.Epoch), whatInto(x),
+				epochInto(&x.Epoch), whatInto(x), numberInto(extTopic, (*int)(&x.Relevance)),
 				extension{extRule, func(v *codec.Reader) { x.Rule, v.B = string(v.B), nil }},
 				extension{extSameRule, func(*codec.Reader) { x.Rule = before.Rule }})
 		}

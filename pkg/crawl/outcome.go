@@ -128,6 +128,8 @@ const (
 	ReasonAssetBudget      = "asset-budget" // of its job or its host
 	ReasonNoAssets         = "no-assets"    // an asset, and the job fetches none any more
 	ReasonNotAsset         = "not-an-asset" // fetched as an asset, and a page: fetched again as one, or left out
+	ReasonTopic            = "topic"        // met on a page that is off the topic, as the page before it is
+	ReasonTopicHost        = "topic-host"   // its host is off the topic
 	ReasonPageBudget       = "page-budget"
 	ReasonNoFollow         = "nofollow"
 	ReasonNoFeeds          = "no-feeds"   // a feed, and the job reads neither sitemaps nor feeds

@@ -39,6 +39,7 @@ type Record struct {
 	Insecure    bool   // the server's certificate is not valid
 	Extracted
 	Plugged
+	Judged
 	// Rendered says what a render added; nil: the page was not rendered. Digest and Bytes stay those of the page as it
 	// was fetched.
 	Rendered *RenderedPart
@@ -78,10 +79,11 @@ type LogLine struct {
 	Addr        netip.Addr
 	Referrer    weburl.URL
 	Location    weburl.URL
-	Epoch       uint32 // of the job's revision by which it was decided; 0 is the first
-	Priority    int    // by which it was queued; 0 means DefaultPriority
-	Finds       int    // how often it had been found again when its priority rose for that
-	HostLinks   int    // from other hosts to its host, where they count
+	Epoch       uint32    // of the job's revision by which it was decided; 0 is the first
+	Priority    int       // by which it was queued; 0 means DefaultPriority
+	Finds       int       // how often it had been found again when its priority rose for that
+	HostLinks   int       // from other hosts to its host, where they count
+	Relevance   Relevance // of the page that linked to it, in a topical job
 }
 
 // Exchange is one request and its answer, for the archive.

@@ -102,6 +102,8 @@ type Task struct {
 	HostLinks int
 	// Fields are those of the request that the script of a page has set, one a line (NAME: VALUE); only with KindResource.
 	Fields string
+	// Relevance is that of the page that linked to it, in a topical job; 0: there is none, as for a seed.
+	Relevance Relevance
 	// more are fields of a newer version, as they came: a program of this version passes them on.
 	more string
 }

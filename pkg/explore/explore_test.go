@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -129,7 +130,16 @@ func TestRecords(t *testing.T) {
 		{"phrase", RecordFilter{Query: `"fountain of whirls"`}, 1},
 		{"start", RecordFilter{Query: "founta*"}, 1},
 		{"without", RecordFilter{Query: "rivers -number3"}, 9},
-		{"syntax is no syntax", RecordFilter{Query: `rivers NEAR( AND "`}, 0},
+		{"syntax is no syntax", RecordFilter{Query: `rivers NEAR( AND '; DROP`}, 0},
+		{"in the title", RecordFilter{Query: "title:page rivers"}, 10},
+		{"not in the text", RecordFilter{Query: "title:rivers"}, 0},
+		{"in the URL", RecordFilter{Query: "url:b url:near OR title:home"}, 0},
+		{"one of two", RecordFilter{Query: "number3 OR number4 OR whirls"}, 3},
+		{"the newest first", RecordFilter{Query: "rivers", Sort: Newest}, 10},
+		{"since", RecordFilter{Query: "rivers", Since: began}, 10},
+		{"since later", RecordFilter{Query: "rivers", Since: began.Add(time.Millisecond)}, 0},
+		{"until", RecordFilter{Until: began}, 0},
+		{"language with its regions", RecordFilter{Lang: "EN"}, 13},
 		{"copies", RecordFilter{Duplicates: "only"}, 2},
 		{"near", RecordFilter{Duplicates: "near"}, 1},
 		{"field", RecordFilter{Fields: map[string]string{"price": "1"}}, 4},

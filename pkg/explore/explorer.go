@@ -201,7 +201,7 @@ func (x *Explorer) Forget(id crawl.JobID) error {
 	}
 	delete(x.open, id)
 	delete(x.series, id)
-	return errors.Join(err, removeIndex(x.opt.Dir, id))
+	return errors.Join(err, removeIndex(indexName(x.opt.Dir, id)))
 }
 
 // closeIdle closes indexes that are whole and that nobody has asked for a while, or more than a few of those.

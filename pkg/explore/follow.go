@@ -28,10 +28,13 @@ func (x *index) step(ctx context.Context) (more bool, err error) {
 	}
 	began := time.Now()
 	log, err := x.followLog(ctx)
-	if err != nil {
-		return false, x.failed(ctx, err)
+	pages := false
+	if err == nil {
+		pages, err = x.followPages(ctx)
 	}
-	pages, err := x.followPages(ctx)
+	if errors.Is(err, errOthers) {
+		return true, x.reload(ctx)
+	}
 	if err != nil {
 		return false, x.failed(ctx, err)
 	}
@@ -39,14 +42,22 @@ func (x *index) step(ctx context.Context) (more bool, err error) {
 	return more, x.note(ctx, began, more)
 }
 
+// errOthers says that another process has indexed meanwhile.
+var errOthers = errors.New("another process has indexed meanwhile")
+
+// reload takes over what another process has indexed.
+func (x *index) reload(ctx context.Context) error {
+	x.hostIDs = map[string]int64{}
+	x.changes.Add(1)
+	return x.load(ctx)
+}
+
 // failed notes why the index does not go on, and takes back what the batch changed in memory.
 func (x *index) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	x.hostIDs = map[string]int64{}
-	x.changes.Add(1)
-	err = errors.Join(err, x.load(ctx))
+	err = errors.Join(err, x.reload(ctx))
 	x.mu.Lock()
 	x.state.Fault = plain(err.Error(), 300)
 	x.mu.Unlock()
@@ -88,7 +99,13 @@ func sizeOf(name string) int64 {
 	return info.Size()
 }
 
-func (x *index) logFile() string { return filepath.Join(x.source().Dir, "crawl.log") }
+// logFile is crawl.log; none where only records are indexed.
+func (x *index) logFile() string {
+	if x.source().RecordsOnly {
+		return ""
+	}
+	return filepath.Join(x.source().Dir, "crawl.log")
+}
 
 func (x *index) pagesFile() (name string, packed bool) {
 	name = filepath.Join(x.source().Dir, "pages.jsonl")
@@ -98,14 +115,27 @@ func (x *index) pagesFile() (name string, packed bool) {
 	return name, false
 }
 
-// inTx runs a batch in a transaction.
+// inTx runs a batch in a transaction, unless another process has indexed what the batch has.
 func (x *index) inTx(ctx context.Context, batch func(*sql.Tx) error) error {
 	tx, err := x.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	if err := batch(tx); err != nil {
+	for _, t := range []*tail{&x.log, &x.pages} {
+		if err == nil {
+			err = t.guard(ctx, tx)
+		}
+	}
+	if err == nil {
+		err = batch(tx)
+	}
+	if err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	x.log.committed()
+	x.pages.committed()
+	return nil
 }

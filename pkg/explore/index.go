@@ -56,23 +56,24 @@ func openIndex(ctx context.Context, dir string, src *Source) (*index, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the directory of search indexes: %w", err)
 	}
-	x, err := tryIndex(ctx, dir, src)
+	name := indexName(dir, src.ID)
+	x, err := tryIndex(ctx, name, src)
 	if err == nil {
 		return x, nil
 	}
 	if ctx.Err() != nil {
 		return nil, err
 	}
-	if e := removeIndex(dir, src.ID); e != nil {
+	if e := removeIndex(name); e != nil {
 		return nil, errors.Join(err, e)
 	}
-	return tryIndex(ctx, dir, src)
+	return tryIndex(ctx, name, src)
 }
 
-// removeIndex deletes the index of an execution.
-func removeIndex(dir string, id crawl.JobID) (err error) {
+// removeIndex deletes the file of an index.
+func removeIndex(name string) (err error) {
 	for _, tail := range []string{"", "-wal", "-shm"} {
-		if e := os.Remove(indexName(dir, id) + tail); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		if e := os.Remove(name + tail); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}
@@ -81,11 +82,11 @@ func removeIndex(dir string, id crawl.JobID) (err error) {
 
 func indexName(dir string, id crawl.JobID) string { return filepath.Join(dir, string(id)+".db") }
 
-func tryIndex(ctx context.Context, dir string, src *Source) (x *index, err error) {
-	x = &index{name: indexName(dir, src.ID), hostIDs: map[string]int64{}}
+func tryIndex(ctx context.Context, name string, src *Source) (x *index, err error) {
+	x = &index{name: name, hostIDs: map[string]int64{}}
 	x.src.Store(src)
 	// A power failure may cost the last batches, which are read again.
-	const common = "?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)&_pragma=temp_store(MEMORY)"
+	const common = "?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(20000)&_pragma=temp_store(MEMORY)"
 	if x.write, err = sql.Open("sqlite", "file:"+x.name+common+"&_pragma=cache_size(-16000)&_txlock=immediate"); err != nil {
 		return nil, err
 	}
@@ -103,6 +104,14 @@ func tryIndex(ctx context.Context, dir string, src *Source) (x *index, err error
 	return x, nil
 }
 
+// versionError is that an index is of another version of this program.
+type versionError struct{ version int }
+
+// Error implements error.
+func (e *versionError) Error() string {
+	return fmt.Sprintf("it has version %d, and this program writes %d", e.version, schemaVersion)
+}
+
 // source is where the execution is.
 func (x *index) source() *Source { return x.src.Load() }
 
@@ -118,7 +127,7 @@ func (x *index) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err = tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)); err != nil {
+		if _, err = tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", schemaVersion, schemaMark)); err != nil {
 			return errors.Join(err, tx.Rollback())
 		}
 		if err := tx.Commit(); err != nil {
@@ -126,7 +135,7 @@ func (x *index) prepare(ctx context.Context) error {
 		}
 	case schemaVersion:
 	default:
-		return fmt.Errorf("index %s has version %d", x.name, version)
+		return fmt.Errorf("index %s: %w", x.name, &versionError{version})
 	}
 	return x.load(ctx)
 }

@@ -13,16 +13,16 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/textsearch"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Bounds of what the index keeps of a record.
 const (
 	maxTitle     = 300
-	maxIndexed   = 32 << 10 // bytes of a text that can be searched
-	maxValueText = 120      // bytes of a site field's value
-	maxFields    = 40       // site fields of a record
-	maxVals      = 20       // values of a list
+	maxValueText = 120 // bytes of a site field's value
+	maxFields    = 40  // site fields of a record
+	maxVals      = 20  // values of a list
 )
 
 // What a record is to others.
@@ -126,8 +126,8 @@ func (b *pageBatchState) insert(ctx context.Context, u *unit, url weburl.URL, p 
 	if err := b.values(ctx, id, vals); err != nil || p.copied() != copyNone && p.Text == "" {
 		return err
 	}
-	_, err = b.tx.ExecContext(ctx, "INSERT INTO fts(rowid, title, text, url) VALUES(?, ?, ?, ?)", id, plain(p.Title, maxTitle),
-		plain(p.Text, maxIndexed), url.String())
+	_, err = b.tx.ExecContext(ctx, "INSERT INTO fts(rowid, title, text, url) VALUES(?, ?, ?, ?)", id,
+		textsearch.Folded(p.Title), textsearch.Folded(p.Text), textsearch.Folded(url.String()))
 	return err
 }
 

@@ -233,6 +233,9 @@ func TestMain(m *testing.M) {
 		}
 		_ = x.Run(context.Background())
 	}
+	if dir := os.Getenv(childIndex); dir != "" {
+		indexUntilKilled(dir)
+	}
 	os.Exit(m.Run())
 }
 

@@ -11,27 +11,43 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/textsearch"
 )
 
-// Records implements Reader: the latest first.
+// Records implements Reader: the best first where words are searched for, else the latest first.
 func (x *Explorer) Records(ctx context.Context, id crawl.JobID, f RecordFilter, p Page) (*Records, error) {
-	match, err := f.check()
-	if err != nil {
-		return nil, err
-	}
-	c, err := cursorFrom(p, listOf("records", id, f.Query, f.Lang, f.Type, f.Status, f.Host, f.Duplicates, f.Fields))
-	if err != nil {
+	if _, err := f.check(); err != nil {
 		return nil, err
 	}
 	ix, err := x.index(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	q := &recordQuery{ix: ix, f: f, match: match, c: c, limit: limitOf(p)}
+	return ix.records(ctx, f, p)
+}
+
+func (x *index) records(ctx context.Context, f RecordFilter, p Page) (*Records, error) {
+	query, err := f.check()
+	if err != nil {
+		return nil, err
+	}
+	id := x.source().ID
+	c, err := cursorFrom(p, listOf("records", id, f.Query, f.Sort, f.Lang, f.Type, f.Status, f.Host, f.Duplicates, f.Fields, f.Since, f.Until))
+	if err != nil {
+		return nil, err
+	}
+	q := &recordQuery{ix: x, f: f, query: query, c: c, limit: limitOf(p)}
+	if query != nil {
+		q.match = query.FTS5()
+	}
 	out := &Records{}
-	out.Items, out.Index = []Record{}, ix.Index()
+	out.Items, out.Index = []Record{}, x.Index()
 	w, some, err := q.where(ctx)
-	if err == nil && some {
+	switch {
+	case err != nil || !some:
+	case q.match != "" && f.Sort != Newest:
+		err = q.listRanked(ctx, w, out)
+	default:
 		err = q.list(ctx, w, out)
 	}
 	if err == nil && f.Facets && p.Cursor == "" {
@@ -43,25 +59,25 @@ func (x *Explorer) Records(ctx context.Context, id crawl.JobID, f RecordFilter, 
 	return out, nil
 }
 
-// check looks at the filter, and makes a search of its query.
-func (f *RecordFilter) check() (match string, err error) {
+// check looks at the filter, and reads its query.
+func (f *RecordFilter) check() (*textsearch.Query, error) {
 	if !slices.Contains([]string{"", "only", "exact", "near", "none"}, f.Duplicates) {
-		return "", fmt.Errorf("%w: duplicates %q: want only, exact, near or none", ErrInvalid, plain(f.Duplicates, 40))
+		return nil, fmt.Errorf("%w: duplicates %q: want only, exact, near or none", ErrInvalid, plain(f.Duplicates, 40))
 	}
-	if len(f.Fields) > 10 || len(f.Columns) > 20 || len(f.Query) > 500 {
-		return "", fmt.Errorf("%w: at most 500 bytes of q, 10 fields and 20 columns", ErrInvalid)
+	if !slices.Contains([]string{"", Newest, Best}, f.Sort) {
+		return nil, fmt.Errorf("%w: sort %q: want %s or %s", ErrInvalid, plain(f.Sort, 40), Best, Newest)
 	}
-	match = matchOf(f.Query)
-	if f.Query != "" && strings.TrimSpace(f.Query) != "" && match == "" {
-		return "", fmt.Errorf("%w: q %q has no word to search for", ErrInvalid, plain(f.Query, 40))
+	if len(f.Fields) > 10 || len(f.Columns) > 20 {
+		return nil, fmt.Errorf("%w: at most 10 fields and 20 columns", ErrInvalid)
 	}
-	return match, nil
+	return queryOf(f.Query)
 }
 
 type recordQuery struct {
 	ix    *index
 	f     RecordFilter
-	match string
+	query *textsearch.Query // nil: none
+	match string            // the query as FTS5 reads it
 	c     cursor
 	limit int
 }
@@ -76,6 +92,12 @@ func (q *recordQuery) where(ctx context.Context) (w *where, some bool, err error
 	}
 	if q.f.Status > 0 {
 		w.add("r.status = ?", q.f.Status)
+	}
+	if !q.f.Since.IsZero() {
+		w.also("r.at >= ?", q.f.Since.UnixMilli())
+	}
+	if !q.f.Until.IsZero() {
+		w.also("r.at < ?", q.f.Until.UnixMilli())
 	}
 	switch q.f.Duplicates {
 	case "none":
@@ -107,17 +129,33 @@ func (q *recordQuery) whereFields(ctx context.Context, w *where) (some bool, err
 	return true, nil
 }
 
-// whereWords asks for a language and a media type, which the index keeps as numbers.
+// whereWords asks for a language with its regions and a media type, which the index keeps as numbers.
 func (q *recordQuery) whereWords(ctx context.Context, w *where) (some bool, err error) {
-	for column, word := range map[string]string{"lang": q.f.Lang, "type": q.f.Type} {
-		if word == "" {
-			continue
-		}
-		id, err := wordID(ctx, q.ix.read, word)
+	if q.f.Type != "" {
+		id, err := wordID(ctx, q.ix.read, q.f.Type)
 		if err != nil || id == 0 {
 			return false, err
 		}
-		w.add("r."+column+" = ?", id)
+		w.add("r.type = ?", id)
+	}
+	if q.f.Lang == "" {
+		return true, nil
+	}
+	var ids []any // en is also en-GB
+	err = each(ctx, q.ix.read, "SELECT id FROM words WHERE lower(word) = ?1 OR lower(substr(word, 1, length(?1) + 1)) = ?1 || '-'",
+		[]any{strings.ToLower(plain(q.f.Lang, maxWord))}, func(scan func(...any) error) error {
+			var id int64
+			err := scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+	switch {
+	case err != nil || len(ids) == 0:
+		return false, err
+	case len(ids) == 1:
+		w.add("r.lang = ?", ids...)
+	default:
+		w.also("r.lang IN ("+marks(len(ids))+")", ids...)
 	}
 	return true, nil
 }
@@ -166,12 +204,7 @@ func (q *recordQuery) list(ctx context.Context, w *where, out *Records) error {
 	if err != nil {
 		return err
 	}
-	for i := range rows {
-		if q.match != "" {
-			rows[i].Snippet = q.ix.snippet(&rows[i], q.f.Query)
-		}
-		out.Items = append(out.Items, rows[i].Record)
-	}
+	out.Items = q.shown(rows)
 	return nil
 }
 

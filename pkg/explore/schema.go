@@ -1,7 +1,10 @@
 package explore
 
 // schemaVersion is that of the tables. An index of another version is deleted and made again.
-const schemaVersion = 2
+const schemaVersion = 3
+
+// schemaMark tells our indexes from other SQLite files: "WPsx" as application_id.
+const schemaMark = 0x57507378
 
 // The tables of an index. A URL is known by hash: 64 bits of its key, which do for a view. Numbers of states, verdicts
 // and kinds are those of the code; reasons, languages, types and names of fields are numbers of the table words. Times
@@ -21,7 +24,7 @@ const schemaVersion = 2
 //	valcounts how many records have a value
 //	sums      what a comparison asks of a record (sums.go), a row a batch; the last of a URL counts
 //	clusters  copies of an original
-//	fts       words of records; it keeps no text
+//	fts       words of records as textsearch.Folded writes them; it keeps no text
 const schema = `
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT UNIQUE);
@@ -56,5 +59,5 @@ CREATE INDEX valcounts_n ON valcounts(name, n DESC, value);
 CREATE TABLE sums(id INTEGER PRIMARY KEY, data BLOB);
 CREATE TABLE clusters(original INTEGER PRIMARY KEY, exact INT, near INT, size INT);
 CREATE INDEX clusters_size ON clusters(size DESC, original);
-CREATE VIRTUAL TABLE fts USING fts5(title, text, url, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE fts USING fts5(title, text, url, content='', contentless_delete=1, tokenize='ascii');
 `

@@ -1,132 +1,99 @@
 package explore
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/textsearch"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
-// maxTerms bounds a search.
-const maxTerms = 12
+// How many of the records that have the words of a search, the newest first, are ranked: as many, and where other
+// filters are to be met as well, maxScan.
+const maxRanked = 5_000
 
-// terms are the words and phrases of a search.
-func terms(query string) (list []term) {
-	query = strings.ToValidUTF8(query, " ")
-	for query = strings.TrimSpace(query); query != "" && len(list) < maxTerms; query = strings.TrimSpace(query) {
-		var t term
-		if t.not = strings.HasPrefix(query, "-"); t.not {
-			query = query[1:]
+// rankOf is how well a record matches, the least first: BM25 with a title's words five times, those of a URL twice as
+// heavy as the text's.
+const rankOf = "bm25(fts, 5.0, 1.0, 2.0)"
+
+// listRanked lists the records of a search, the best first. A record that is added between two pages of the list is not
+// in the later one, but it may move others by a place.
+func (q *recordQuery) listRanked(ctx context.Context, w *where, out *Records) error {
+	if q.c.ID == 0 {
+		if err := q.ix.read.QueryRowContext(ctx, "SELECT coalesce(max(id), 0) FROM records").Scan(&q.c.ID); err != nil {
+			return err
 		}
-		if rest, ok := strings.CutPrefix(query, `"`); ok {
-			t.text, query, _ = strings.Cut(rest, `"`)
-		} else {
-			end := strings.IndexFunc(query, unicode.IsSpace)
-			if end < 0 {
-				end = len(query)
+	}
+	most := maxRanked
+	cond, args := w.cond()
+	if cond != "1 AND 1" {
+		most = maxScan
+	}
+	offset := int(q.c.Num)
+	ids := "SELECT rowid AS id, " + rankOf + " AS score FROM fts WHERE fts MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"
+	var rows []recordAt
+	err := each(ctx, q.ix.read, "SELECT m.score, "+recordRow+" FROM ("+ids+") m CROSS JOIN records r ON r.id = m.id WHERE "+cond+
+		" ORDER BY m.score, r.id DESC LIMIT ? OFFSET ?", slices.Concat([]any{q.match, q.c.ID, most}, args, []any{q.limit + 1, offset}),
+		func(scan func(...any) error) error {
+			var score float64
+			r, err := scanRecord(func(into ...any) error { return scan(append([]any{&score}, into...)...) }, q.f.Columns)
+			r.Score = -score
+			rows = append(rows, r)
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	if len(rows) > q.limit {
+		rows = rows[:q.limit]
+		out.Next = cursor{Of: q.c.Of, ID: q.c.ID, Num: float64(offset + q.limit)}.encode()
+	}
+	out.Items = q.shown(rows)
+	return nil
+}
+
+// shown are records with the parts of their texts in which the words are.
+func (q *recordQuery) shown(rows []recordAt) []Record {
+	out := make([]Record, 0, len(rows))
+	for i := range rows {
+		if q.query != nil {
+			var current bool
+			if rows[i].Snippet, current = q.ix.snippet(&rows[i], q.query); !current {
+				continue
 			}
-			t.text, query = query[:end], query[end:]
-			t.text, t.start = strings.CutSuffix(t.text, "*")
 		}
-		if t.text = strings.ReplaceAll(t.text, `"`, " "); strings.IndexFunc(t.text, wordly) >= 0 {
-			list = append(list, t)
-		}
+		out = append(out, rows[i].Record)
 	}
-	return list
+	return out
 }
 
-type term struct {
-	text  string
-	start bool // of a word
-	not   bool
-}
-
-func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
-
-// matchOf writes a search as FTS5 reads it: each term as a quoted string, so that nothing of it is syntax.
-func matchOf(query string) string {
-	var yes, no []string
-	for _, t := range terms(query) {
-		quoted := `"` + strings.ReplaceAll(t.text, "\x00", " ") + `"`
-		if t.start {
-			quoted += "*"
-		}
-		if t.not {
-			no = append(no, quoted)
-			continue
-		}
-		yes = append(yes, quoted)
-	}
-	if len(yes) == 0 {
-		return ""
-	}
-	match := strings.Join(yes, " AND ")
-	for _, n := range no {
-		match = "(" + match + ") NOT " + n
-	}
-	return match
-}
-
-// The snippet of a search.
-const (
-	snippetBefore = 60
-	snippetAfter  = 140
-)
-
-// snippet is the part of a record's text where the first term is found.
-func (x *index) snippet(r *recordAt, query string) []Piece {
+// snippet is the part of a record's text where most of the words are. current is false where the record is not in its
+// place any more: another took it, or a later visit.
+func (x *index) snippet(r *recordAt, query *textsearch.Query) (pieces []Piece, current bool) {
 	line, err := x.recordLine(r.off, r.len)
 	if err != nil {
-		return nil
+		return nil, true
+	}
+	if jsonl.IsReplaced(line) {
+		return nil, false
 	}
 	p, err := parsePage(line)
 	if err != nil || p.Text == "" {
-		return nil
+		return nil, true
 	}
-	return snippetOf(plain(p.Text, maxIndexed), terms(query))
+	return query.Snippet(plain(p.Text, textsearch.MaxText)), true
 }
 
-func snippetOf(text string, list []term) []Piece {
-	folded, first := strings.ToLower(text), -1
-	if len(folded) != len(text) { // some letters change their length
-		folded = text
+// queryOf reads the words of a search; nil where there are none.
+func queryOf(text string) (*textsearch.Query, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
 	}
-	for _, t := range list {
-		if at := strings.Index(folded, strings.ToLower(t.text)); !t.not && at >= 0 && (first < 0 || at < first) {
-			first = at
-		}
+	q, err := textsearch.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: q: %w", ErrInvalid, err)
 	}
-	first = max(first, 0)
-	from, to := max(0, first-snippetBefore), min(len(text), first+snippetAfter)
-	for from > 0 && !utf8.RuneStart(text[from]) {
-		from--
-	}
-	if space := strings.IndexByte(text[from:first], ' '); from > 0 && space >= 0 {
-		from += space + 1
-	}
-	for to < len(text) && !utf8.RuneStart(text[to]) {
-		to++
-	}
-	return mark(text[from:to], folded[from:to], list)
-}
-
-// mark parts a text at the terms that it holds.
-func mark(text, folded string, list []term) (out []Piece) {
-	for text != "" {
-		at, n := -1, 0
-		for _, t := range list {
-			low := strings.ToLower(t.text)
-			if i := strings.Index(folded, low); !t.not && i >= 0 && low != "" && (at < 0 || i < at) {
-				at, n = i, len(low)
-			}
-		}
-		if at < 0 {
-			return append(out, Piece{Text: text})
-		}
-		if at > 0 {
-			out = append(out, Piece{Text: text[:at]})
-		}
-		out = append(out, Piece{Text: text[at : at+n], Hit: true})
-		text, folded = text[at+n:], folded[at+n:]
-	}
-	return out
+	return q, nil
 }

@@ -25,6 +25,9 @@ type tail struct {
 	gen    int64 // how often the file was found rewritten
 	behind bool  // what is of older generations is still to be deleted
 	size   int64 // of the file, when it was looked at last
+
+	// Off and gen as they stand in the index.
+	hadOff, hadGen int64
 }
 
 // unitHead is how many bytes at the start of a unit may change.
@@ -43,6 +46,22 @@ func (t *tail) load(ctx context.Context, db asker) error {
 		}
 	}
 	t.behind = behind != 0
+	t.committed()
+	return nil
+}
+
+// committed notes that the index has t as it is.
+func (t *tail) committed() { t.hadOff, t.hadGen = t.off, t.gen }
+
+// guard returns errOthers where the index has another state of t than the one from which this process goes on.
+func (t *tail) guard(ctx context.Context, tx *sql.Tx) error {
+	var off, gen int64
+	if err := errors.Join(getMeta(ctx, tx, t.what+".off", &off), getMeta(ctx, tx, t.what+".gen", &gen)); err != nil {
+		return err
+	}
+	if off != t.hadOff || gen != t.hadGen {
+		return errOthers
+	}
 	return nil
 }
 

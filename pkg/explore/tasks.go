@@ -263,6 +263,11 @@ func (w *where) add(cond string, args ...any) {
 		w.narrow, w.narrowArgs = cond, args
 		return
 	}
+	w.also(cond, args...)
+}
+
+// also adds a condition that has no index.
+func (w *where) also(cond string, args ...any) {
 	w.restArgs = append(w.restArgs, args...)
 	if w.rest != "" {
 		w.rest += " AND "

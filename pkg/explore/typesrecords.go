@@ -4,13 +4,23 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/textsearch"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore/worddiff"
+)
+
+// The orders of records.
+const (
+	Best   = "best"   // those in which the words of a search are found best
+	Newest = "newest" // those that were stored last
 )
 
 // RecordFilter picks records; empty: all, the newest first.
 type RecordFilter struct {
-	Query      string            // words of title, text and URL; "a phrase"; word*; -word
-	Lang       string            //
+	Query      string            // as textsearch reads it
+	Sort       string            // Best or Newest; empty: Best where there is a query
+	Since      time.Time         // fetched then or later; zero: at any time
+	Until      time.Time         // fetched before then
+	Lang       string            // with its regions: en is also en-GB
 	Type       string            // media type
 	Status     int               //
 	Host       string            //
@@ -36,13 +46,11 @@ type Record struct {
 	Similarity  string                     `json:"similarity,omitempty"` // exact or near
 	Fields      map[string]json.RawMessage `json:"fields,omitempty"`     // those asked for
 	Snippet     []Piece                    `json:"snippet,omitempty"`    // of a search
+	Score       float64                    `json:"score,omitempty"`      // of a search by words: BM25, more is better
 }
 
 // Piece is a piece of plain text; Hit: it is what was searched for.
-type Piece struct {
-	Text string `json:"text"`
-	Hit  bool   `json:"hit,omitempty"`
-}
+type Piece = textsearch.Piece
 
 // Records is a list of records with its facets.
 type Records struct {

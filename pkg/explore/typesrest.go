@@ -13,7 +13,9 @@ import (
 type Source struct {
 	ID  crawl.JobID
 	Dir string // with its crawl.log and pages.jsonl, or pages.jsonl.zst
-	Job *crawl.Job
+	// RecordsOnly leaves crawl.log out of the index: there are records then, and no tasks or hosts.
+	RecordsOnly bool
+	Job         *crawl.Job
 	// Live asks the engine; nil: it does not know the execution any more.
 	Live Live
 	// Bodies are the kept bodies; nil: there are none.

@@ -199,6 +199,7 @@ func (c *cluster) connections(most int) int {
 func (c *cluster) connectMongo(ctx context.Context) (*mongo.Store, error) {
 	cfg := MongoConfig(c.p.Config)
 	cfg.Log = c.p.Log
+	cfg.Life = c.postgres.Jobs().RecordLife // who needs records needs jobs
 	return mongo.Open(ctx, cfg)
 }
 
@@ -358,7 +359,7 @@ func (c *cluster) deps() Deps {
 		s.URLs, s.Ledger, s.Budgets, s.Content = db.URLs(), db.URLs(), db.Budgets(), db.ContentSet()
 		s.Redirects, s.Places, s.Spending, s.Jars = db.Redirects(), db.Places(), db.Spending(), db.Jars()
 		s.Hosts, s.Robots, s.Attempts, s.Unkept = db.Hosts(), db.Hosts(), db.AttemptLog(), db.Unkept()
-		s.Resources, s.Renders = db.Resources(), db.RenderStats()
+		s.Resources, s.Renders, s.Trials = db.Resources(), db.RenderStats(), db.Trials()
 	}
 	if c.mongo != nil {
 		s.Pages = c.mongo.Pages()

@@ -35,7 +35,7 @@ func CheckEnds(job *crawl.Job, mode Mode) (errs []error) {
 		case crawl.AtProvider:
 			err = checkProvider(job, n, mode)
 		case crawl.AtOutput:
-			err = checkOutput(n, mode, files)
+			err = checkOutput(n, files)
 		default:
 			continue
 		}
@@ -85,13 +85,10 @@ func checkProvider(job *crawl.Job, n *crawl.PluginNode, mode Mode) error {
 	return err
 }
 
-func checkOutput(n *crawl.PluginNode, mode Mode, files map[string]string) error {
+func checkOutput(n *crawl.PluginNode, files map[string]string) error {
 	want, err := builtin.WrittenOf(n)
 	if err != nil {
 		return err
-	}
-	if mode == InCluster {
-		return faultAt("at", "output: the records of a cluster lie on all its nodes, and no file grows with them: `whirlpool export --cluster` writes one")
 	}
 	if other, again := files[strings.ToLower(want.File)]; again {
 		return faultAt("file", "%q: node %s writes it too", want.File, other)

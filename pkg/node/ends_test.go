@@ -142,7 +142,7 @@ func TestFaultsOfEnds(t *testing.T) {
 	if errs := node.CheckEnds(job, node.InDirectory); len(errs) != 1 || !strings.Contains(errs[0].Error(), "node out-x-csv writes it too") {
 		t.Errorf("one file of two: %v", errs)
 	}
-	if errs := node.CheckEnds(job, node.InCluster); len(errs) != 2 || !strings.Contains(errs[0].Error(), "pipeline.nodes[0].at (node out-x-csv) output: the records of a cluster") {
+	if errs := node.CheckEnds(job, node.InCluster); len(errs) != 1 || !strings.Contains(errs[0].Error(), "node out-x-csv writes it too") {
 		t.Errorf("in a cluster: %v", errs)
 	}
 	dir := t.TempDir()

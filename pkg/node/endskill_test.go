@@ -12,13 +12,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
-// withEnds gives a job seeds from nodes alone, and two outputs. Every second one of a server takes them from the pages
+// withEnds gives a job seeds from nodes alone, and three outputs. Every second one of a server takes them from the pages
 // of the one before.
 func withEnds(job *crawl.Job, i int, o *victimOrder) {
 	job.Seeds = nil
@@ -27,6 +29,7 @@ func withEnds(job *crawl.Job, i int, o *victimOrder) {
 		nodeOf("one", crawl.AtProvider, "builtin/urls@1", crawl.Settings{"urls": []any{o.Seeds[0]}}),
 		nodeOf("table", crawl.AtOutput, "builtin/file@1", crawl.Settings{"file": "table.csv", "columns": []any{"url", "title", "bytes"}}),
 		nodeOf("deep", crawl.AtOutput, "builtin/file@1", crawl.Settings{"file": "titles.jsonl", "columns": []any{"url", "title"}}),
+		nodeOf("parts", crawl.AtOutput, "builtin/file@1", crawl.Settings{"file": "parts.parquet", "columns": []any{"url", "title", "bytes"}}),
 	}
 	job.Pipeline.Nodes[3].When = `record.title != ""`
 	if i%2 == 1 {
@@ -34,6 +37,9 @@ func withEnds(job *crawl.Job, i int, o *victimOrder) {
 		job.Pipeline.Nodes[1] = nodeOf("pages", crawl.AtProvider, "builtin/pages@1", before)
 	}
 }
+
+// smallPart makes parts of some dozen records.
+const smallPart = 100 << 10
 
 // victimAlone is a crawl in a directory.
 func victimAlone(o *victimOrder) error {
@@ -95,6 +101,33 @@ func faultyOutput(t *testing.T, dir string) string {
 	case at != len(rows):
 		return fmt.Sprintf("%d rows, want %d", len(rows), at)
 	}
+	return faultyParts(t, dir, rows[1:])
+}
+
+// faultyParts says how the parts of a crawl's Parquet, if it has some, differ from the rows of its table.
+func faultyParts(t *testing.T, dir string, rows [][]string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "outputs", "parts-*.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][]string
+	for _, name := range names {
+		part, err := parquet.ReadFile[struct {
+			URL   string `parquet:"url"`
+			Title string `parquet:"title"`
+			Bytes int64  `parquet:"bytes"`
+		}](name)
+		if err != nil {
+			return name + ": " + err.Error()
+		}
+		for _, r := range part {
+			got = append(got, []string{r.URL, r.Title, fmt.Sprint(r.Bytes)})
+		}
+	}
+	if len(names) > 0 && !slices.EqualFunc(got, rows, slices.Equal[[]string]) {
+		return fmt.Sprintf("%d parts of %d rows, or others than the %d of the table", len(names), len(got), len(rows))
+	}
 	return ""
 }
 
@@ -119,6 +152,8 @@ func TestOutputsOfAKilledProcessEndAsUndisturbed(t *testing.T) {
 	cfg := fakeweb.Plain(200, 600)
 	cfg.PageBytes = 4 << 10
 	srv := serve(t, cfg)
+	node.SetOutputPart(smallPart)
+	defer node.SetOutputPart(0)
 	o := victimOrder{DNS: srv.DNSAddr(), Seeds: srv.Web().Seeds(), Ends: seedFile(t, srv.Web().Seeds())}
 	job := victimJob(0, o.Seeds)
 	withEnds(job, 0, &o)
@@ -131,6 +166,9 @@ func TestOutputsOfAKilledProcessEndAsUndisturbed(t *testing.T) {
 		t.Helper()
 		if why := faultyOutput(t, dir); why != "" {
 			t.Errorf("%s: %s", dir, why)
+		}
+		if names, _ := filepath.Glob(filepath.Join(dir, "outputs", "parts-*.parquet")); len(names) < 2 {
+			t.Errorf("%s has the parts %q: too few to show anything", dir, names)
 		}
 		for _, name := range []string{"table.csv", "titles.jsonl"} {
 			if got, want := sortedRows(t, dir, name), sortedRows(t, alone, name); !slices.Equal(got, want) {

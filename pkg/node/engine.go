@@ -167,7 +167,7 @@ func (e *Engine) deps() (Deps, error) {
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.AllPages(), Unkept: s.Unkept(), Attempts: s.AllLogs(),
 			Bodies: s.Bodies(), Kept: s.AllBodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending(),
-			Resources: s.Resources(), Renders: s.RenderStats()},
+			Resources: s.Resources(), Renders: s.RenderStats(), Trials: s.Trials()},
 		Pictures: pictures{s.JobDir}}
 	if s.Many() {
 		d.Stores.Attempts = tappedLog{d.Stores.Attempts, e.tap}
@@ -354,7 +354,7 @@ func (e *Engine) Close() error {
 		errs = append(errs, e.bus.Close())
 	}
 	for _, j := range e.jobs {
-		errs = append(errs, j.outs.settle())
+		errs = append(errs, j.outs.settle(context.Background()))
 	}
 	return errors.Join(append(errs, e.archives.close(), e.opener.Close(), e.plugins.Close(), e.browser.Close(), e.store.Close())...)
 }

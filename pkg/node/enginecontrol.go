@@ -36,6 +36,10 @@ func (e *Engine) Submit(ctx context.Context, job *crawl.Job) error {
 	if err := job.Validate(); err != nil {
 		return crawl.Permanent(fmt.Errorf("job: %w", err))
 	}
+	job, err := completed(ctx, job)
+	if err != nil {
+		return crawl.Permanent(fmt.Errorf("job: %w", err))
+	}
 	if err := e.plugins.Prepare(ctx, job); err != nil {
 		return unready(job.ID, err)
 	}
@@ -185,7 +189,7 @@ func (e *Engine) Discard(ctx context.Context, id crawl.JobID, keepRecords bool) 
 		return fmt.Errorf("job %q runs: stop it before you discard it", id)
 	}
 	j.halt()
-	if err := errors.Join(e.still(ctx, id), j.outs.settle()); err != nil {
+	if err := errors.Join(e.still(ctx, id), j.outs.settle(ctx)); err != nil {
 		return err
 	}
 	if err := e.archives.end(id); err != nil {

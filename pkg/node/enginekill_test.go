@@ -67,6 +67,7 @@ func victim(file string) error {
 	}
 	if o.Ends != "" {
 		node.SetOutputsEvery(5 * time.Millisecond)
+		node.SetOutputPart(smallPart)
 	}
 	if o.Alone {
 		return victimAlone(&o)

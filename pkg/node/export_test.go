@@ -20,3 +20,6 @@ func (e *Engine) SampledPreview(ctx context.Context, next *crawl.Job, tell func(
 
 // SetOutputsEvery sets how often outputs follow the records.
 func SetOutputsEvery(d time.Duration) { outputsEvery = d }
+
+// SetOutputPart sets how large the parts of outputs are.
+func SetOutputPart(bytes int64) { outputPart = bytes }

@@ -61,6 +61,8 @@ type Stores struct {
 	// Resources are what renders need, and Renders what is known of them, by template; nil: nothing is rendered.
 	Resources crawl.Resources
 	Renders   crawl.RenderStats
+	// Trials are the hosts that topical jobs judge; nil: none are judged.
+	Trials crawl.HostTrials
 }
 
 // Config says how a node runs.

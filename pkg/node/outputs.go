@@ -2,27 +2,17 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
-	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/builtin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
-	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/expr"
-	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/hooks"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/deliver"
-	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
 )
-
-// OutputsDir is where the files of nodes at output lie, in the directory of a crawl.
-const OutputsDir = "outputs"
 
 // outputsEvery is how often outputs follow the records. Tests change it.
 var outputsEvery = 500 * time.Millisecond
@@ -33,43 +23,15 @@ const outputsAgain = 2 * time.Second
 // outputs write what is stored of a job.
 type outputs struct {
 	mu      sync.Mutex // held by who delivers
-	writers map[string]*deliver.Writer
+	writers map[string]deliver.File
 	of      map[string]string // what each writer was made of
 	failed  map[string]string // what was said of those that fail
 	rest    bool              // nothing more comes, and all is written
 }
 
-// outputOf is what a node at output writes, for a crawl in a directory.
-func outputOf(job *crawl.Job, n *crawl.PluginNode, dir string) (o deliver.Output, err error) {
-	want, err := builtin.WrittenOf(n)
-	if err != nil {
-		return o, err
-	}
-	o = deliver.Output{Note: "output " + string(job.ID) + " " + n.ID, Dir: filepath.Join(dir, OutputsDir), File: want.File,
-		Options: export.Options{Format: export.FormatOf(want.File), Columns: want.Columns, RawText: want.RawText}}
-	if want.Originals {
-		o.Options.Keep = export.Originals
-	}
-	if _, err := export.NewRows(o.Options); err != nil {
-		return o, faultAt("columns", "%v", err)
-	}
-	if n.When != "" {
-		when, err := expr.Condition(n.At, n.When)
-		if err != nil {
-			return o, faultAt("when", "%v", err)
-		}
-		o.When = func(r *crawl.Record) (bool, error) {
-			return when.Bool(&plugin.Delivery{Job: string(job.ID), Record: hooks.RecordOf(r)})
-		}
-	}
-	text, err := json.Marshal([]any{want, n.When})
-	o.Settings = string(text)
-	return o, err
-}
-
-// deliver writes what is stored of a job and not written yet. An output that fails does not keep the others; behind
-// says that one has not written all.
-func (e *Engine) deliver(ctx context.Context, j *engineJob) (behind bool, err error) {
+// deliver writes what is stored of a job and not written yet; with over, which says that nothing more comes, whole files
+// are made of it. An output that fails does not keep the others; behind says that one has not written all.
+func (e *Engine) deliver(ctx context.Context, j *engineJob, over bool) (behind bool, err error) {
 	j.outs.mu.Lock()
 	defer j.outs.mu.Unlock()
 	if j.outs.rest {
@@ -80,7 +42,7 @@ func (e *Engine) deliver(ctx context.Context, j *engineJob) (behind bool, err er
 		return true, err
 	}
 	if !job.Pipeline.Delivers() {
-		return false, j.outs.close(nil)
+		return false, j.outs.close(ctx, nil)
 	}
 	var errs []error
 	keep := map[string]bool{}
@@ -91,10 +53,8 @@ func (e *Engine) deliver(ctx context.Context, j *engineJob) (behind bool, err er
 		}
 		keep[n.ID] = true
 		w, err := e.writer(ctx, j, job, n)
-		for err == nil && w.Behind() {
-			if err = ctx.Err(); err == nil {
-				err = w.Step(ctx)
-			}
+		if err == nil {
+			err = catchUp(ctx, w, over)
 		}
 		e.sayOutput(j, n, err)
 		if err != nil {
@@ -102,11 +62,27 @@ func (e *Engine) deliver(ctx context.Context, j *engineJob) (behind bool, err er
 			errs = append(errs, fmt.Errorf("pipeline.nodes[%d] (%s): %w", i, n.ID, err))
 		}
 	}
-	return behind, errors.Join(append(errs, j.outs.close(keep))...)
+	return behind, errors.Join(append(errs, j.outs.close(ctx, keep))...)
+}
+
+// catchUp writes all that is stored, and with over makes whole files of it.
+func catchUp(ctx context.Context, w deliver.File, over bool) error {
+	for first := true; first || w.Behind(); first = false { // once where nothing is new: a part may be old enough
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.Step(ctx); err != nil {
+			return err
+		}
+	}
+	if !over {
+		return nil
+	}
+	return w.Complete(ctx)
 }
 
 // writer is that of a node, as the job has it now.
-func (e *Engine) writer(ctx context.Context, j *engineJob, job *crawl.Job, n *crawl.PluginNode) (*deliver.Writer, error) {
+func (e *Engine) writer(ctx context.Context, j *engineJob, job *crawl.Job, n *crawl.PluginNode) (deliver.File, error) {
 	outs := &j.outs
 	o, err := outputOf(job, n, e.store.JobDir(j.id))
 	if err != nil {
@@ -129,7 +105,7 @@ func (e *Engine) writer(ctx context.Context, j *engineJob, job *crawl.Job, n *cr
 		return nil, err
 	}
 	if outs.writers == nil {
-		outs.writers, outs.of, outs.failed = map[string]*deliver.Writer{}, map[string]string{}, map[string]string{}
+		outs.writers, outs.of, outs.failed = map[string]deliver.File{}, map[string]string{}, map[string]string{}
 	}
 	outs.writers[n.ID], outs.of[n.ID] = w, o.Settings
 	return w, nil
@@ -151,11 +127,11 @@ func (e *Engine) sayOutput(j *engineJob, n *crawl.PluginNode, err error) {
 	}
 }
 
-// close closes the writers but for some. mu is held.
-func (o *outputs) close(keep map[string]bool) (err error) {
+// close closes the writers but for some, with what they have read. mu is held.
+func (o *outputs) close(ctx context.Context, keep map[string]bool) (err error) {
 	for _, id := range slices.Collect(maps.Keys(o.writers)) {
 		if !keep[id] {
-			err = errors.Join(err, o.writers[id].Close())
+			err = errors.Join(err, o.writers[id].Complete(ctx), o.writers[id].Close())
 			delete(o.writers, id)
 			delete(o.of, id)
 		}
@@ -177,11 +153,11 @@ func (o *outputs) resting() bool {
 }
 
 // settle closes the files of a job of which nothing more comes.
-func (o *outputs) settle() error {
+func (o *outputs) settle(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.rest = true
-	return o.close(nil)
+	return o.close(ctx, nil)
 }
 
 // followRecords writes outputs while the engine runs.
@@ -212,12 +188,12 @@ func (e *Engine) deliverAll(ctx context.Context) {
 		}
 		m := j.marked()
 		over := (m.Ended || m.Stopped) && e.bus.OutstandingOf(j.id) == 0
-		behind, err := e.deliver(ctx, j)
+		behind, err := e.deliver(ctx, j, over)
 		if err != nil && !behind {
 			e.log.Warn("outputs of a job could not be closed", "job", j.id, "error", err)
 		}
 		if over && !behind {
-			if err := j.outs.settle(); err != nil {
+			if err := j.outs.settle(ctx); err != nil {
 				e.log.Warn("outputs of a job could not be closed", "job", j.id, "error", err)
 			}
 		}
@@ -227,7 +203,7 @@ func (e *Engine) deliverAll(ctx context.Context) {
 // delivered reports whether the outputs of a job that has ended have all that is stored. Where one cannot be written,
 // it waits a while before it says so.
 func (e *Engine) delivered(ctx context.Context, j *engineJob) bool {
-	behind, err := e.deliver(ctx, j)
+	behind, err := e.deliver(ctx, j, true)
 	if !behind || ctx.Err() != nil {
 		return ctx.Err() == nil
 	}

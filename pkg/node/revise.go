@@ -35,11 +35,14 @@ func (l *Local) remember(ctx context.Context, dir string, job *crawl.Job) error 
 }
 
 // Revise makes a specification the one that applies, and returns it with what it changes. The lines of its blacklist
-// become part of it: the file may change without it.
+// become part of it: the file may change without it. What was learned of its topic stays.
 func Revise(ctx context.Context, jobs crawl.JobStore, job *crawl.Job) (*crawl.Job, []crawl.Change, error) {
 	next, err := withBlacklist(job)
 	if err != nil {
 		return nil, nil, err
+	}
+	if before, err := jobs.Job(ctx, job.ID); err == nil {
+		next.KeepModels(before)
 	}
 	current, added, err := jobs.AddRevision(ctx, next)
 	if err != nil || !added || current.Epoch == max(1, current.First) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node/topical"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/hooks"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
@@ -125,6 +126,9 @@ func makeParser(n *Node) error {
 	if n.deps.Opener != nil {
 		h.UseOpener(n.deps.Opener)
 	}
+	if store, ok := n.deps.Jobs.(crawl.JobStore); ok {
+		h.UseLearner(topical.NewLearner(store, n.log))
+	}
 	if n.deps.Plugins != nil {
 		h.UsePlugins(hooks.New(n.deps.Plugins))
 	}
@@ -135,7 +139,7 @@ func makeParser(n *Node) error {
 func makeContentSeen(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
 	h := contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept, Attempts: s.Attempts,
-		Bodies: s.Bodies, Renders: s.Renders, Queue: d.RenderQueue, Metrics: d.Registry}, n.log)
+		Bodies: s.Bodies, Renders: s.Renders, Trials: s.Trials, Queue: d.RenderQueue, Metrics: d.Registry}, n.log)
 	if d.Plugins != nil {
 		h.UsePlugins(hooks.New(d.Plugins))
 	}
@@ -175,7 +179,7 @@ func makeFrontier(n *Node) (err error) {
 	n.judge = urlfilter.NewJudge(d.Jobs)
 	n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts,
 		Jobs: d.Jobs, Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following,
-		Places: s.Places, Quiet: d.Quiet, Spending: s.Spending, Nodes: d.Nodes, Resources: s.Resources})
+		Places: s.Places, Quiet: d.Quiet, Spending: s.Spending, Nodes: d.Nodes, Resources: s.Resources, Trials: s.Trials})
 	if err == nil {
 		handle(n, crawl.TopicFrontierIn, n.frontier.In())
 		handle(n, crawl.TopicOutcome, n.frontier.Outcomes())

@@ -112,7 +112,7 @@ func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {
 		return err
 	}
 	d := Delivery{ID: m.ID, Repeat: m.Redelivered || m.Attempt > 0, Attempt: m.Attempt}
-	n, err := r.handle(WithDelivery(ctx, d), in, m)
+	n, err := r.handle(crawl.Under(WithDelivery(ctx, d), m.Event), in, m)
 	if errors.Is(err, crawl.ErrDiscarded) { // nobody waits for it any more
 		r.figures.letGo()
 		err = r.keeper.release(ctx, r.keeper.bodyOf(m.Event))

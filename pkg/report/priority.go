@@ -23,6 +23,9 @@ func (s *story) priorityText(l *crawl.LogLine) string {
 	case len(s.job.Continuous) > 0:
 		why = append(why, "by its class (continuous: 3 to 4, one-time: 1 to 2)")
 	}
+	if l.Relevance.Known() {
+		why = append(why, fmt.Sprintf("P(topic) %v of the page that links to it", l.Relevance))
+	}
 	if l.Finds > 0 {
 		why = append(why, fmt.Sprintf("found again %d times while it waited", l.Finds))
 	}

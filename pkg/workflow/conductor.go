@@ -39,6 +39,9 @@ type conductor struct {
 func (m *Manager) Run(ctx context.Context) error {
 	c := &conductor{Manager: m, long: make(chan struct{}, longAtOnce)}
 	defer c.work.Wait()
+	if err := c.replan(ctx); err != nil && ctx.Err() == nil {
+		m.opt.Log.Error("schedules are not planned again: what was planned stays", "error", err)
+	}
 	events := m.store.Subscribe(ctx)
 	tick := time.NewTicker(m.opt.Poll)
 	defer tick.Stop()
@@ -63,6 +66,9 @@ func (c *conductor) pass(ctx context.Context) error {
 		return err
 	}
 	c.forget(all)
+	if err := c.decideSlots(ctx); err != nil {
+		return err
+	}
 	used := 0
 	for i := range all {
 		if all[i].used() {

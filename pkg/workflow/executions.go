@@ -30,35 +30,43 @@ func (m *Manager) Start(ctx context.Context, actor, id string, o Overrides) (*Ex
 
 // start stores a new execution. once, if set, names its cause: the same cause starts one execution only.
 func (m *Manager) start(ctx context.Context, actor, id string, o Overrides, c Cause, once string) (*Execution, error) {
-	w, err := m.store.Workflow(ctx, id)
+	x, job, e, err := m.prepare(ctx, actor, id, o, c)
 	if err != nil {
 		return nil, err
 	}
+	if err := m.store.CreateExecution(ctx, x, job, once, e); err != nil {
+		return nil, err
+	}
+	m.nudge()
+	return x, nil
+}
+
+// prepare makes an execution to be stored: its definition and its first event.
+func (m *Manager) prepare(ctx context.Context, actor, id string, o Overrides, c Cause) (*Execution, *crawl.Job, Event, error) {
+	w, err := m.store.Workflow(ctx, id)
+	if err != nil {
+		return nil, nil, Event{}, err
+	}
 	if !w.Archived.IsZero() {
-		return nil, ErrArchived
+		return nil, nil, Event{}, ErrArchived
 	}
 	if err := checkTexts("", o.Labels, ""); err != nil {
-		return nil, err
+		return nil, nil, Event{}, err
 	}
 	if o.Version == 0 {
 		o.Version = w.Current
 	}
 	job, err := m.job(ctx, w.ID, o.Version)
 	if err != nil {
-		return nil, err
+		return nil, nil, Event{}, err
 	}
 	job = override(job, o)
 	if err := m.check(job); err != nil {
-		return nil, &Invalid{faultsOf("", err)}
+		return nil, nil, Event{}, &Invalid{faultsOf("", err)}
 	}
 	x := &Execution{Workflow: w.ID, Slug: w.Slug, Version: o.Version, State: Pending, Desired: Run, Cause: c, Attempt: 1, Epoch: 1,
 		Labels: maps.Clone(o.Labels), Created: m.now()}
-	e := m.event(actor, "execution.created", map[string]any{"to": Pending, "version": o.Version, "cause": c})
-	if err := m.store.CreateExecution(ctx, x, job, once, e); err != nil {
-		return nil, err
-	}
-	m.nudge()
-	return x, nil
+	return x, job, m.event(actor, "execution.created", map[string]any{"to": Pending, "version": o.Version, "cause": c}), nil
 }
 
 // Steps implements Service: those of the last attempt.

@@ -17,15 +17,18 @@ const maxSlug = 48
 // crockford is the alphabet of ULIDs: without letters that look like digits.
 var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
-// newID returns a new id: wf_ and a ULID, which sort by their times.
-func newID(now time.Time) ID {
+// newID returns a new id: wf_ and a ULID.
+func newID(now time.Time) ID { return ID("wf_" + ulid(now)) }
+
+// ulid returns a new ULID. They sort by their times.
+func ulid(now time.Time) string {
 	var b [20]byte // 32 zero bits, of which the encoding needs 2 before the 128 of the ULID
 	binary.BigEndian.PutUint64(b[2:], uint64(now.UnixMilli()))
 	_, _ = rand.Read(b[10:]) // never fails
 	// 48 bits of time and 80 bits of chance: bytes 4 to 19, in 26 letters of 5 bits.
 	var n [17]byte
 	copy(n[1:], b[4:])
-	return ID("wf_" + encode130(n))
+	return encode130(n)
 }
 
 // encode130 writes 128 bits as 26 letters, the first of which has 3 of them.

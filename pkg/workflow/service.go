@@ -124,11 +124,12 @@ type Fault struct {
 
 // The errors of a Service, to be told apart by errors.Is. Their texts say what to do.
 var (
-	ErrNotFound = errors.New("not found")
-	ErrConflict = errors.New("conflict")
-	ErrStale    = errors.New("it was changed meanwhile: read it again")
-	ErrArchived = fmt.Errorf("%w: the workflow is archived", ErrConflict)
-	ErrTaken    = fmt.Errorf("%w: another workflow has that slug", ErrConflict)
+	ErrNotFound  = errors.New("not found")
+	ErrConflict  = errors.New("conflict")
+	ErrStale     = errors.New("it was changed meanwhile: read it again")
+	ErrArchived  = fmt.Errorf("%w: the workflow is archived", ErrConflict)
+	ErrNameTaken = fmt.Errorf("%w: another has that name", ErrConflict)
+	ErrTaken     = fmt.Errorf("%w: another workflow has that slug", ErrConflict)
 )
 
 // Invalid lists the faults of a definition or of other input.

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -16,6 +17,7 @@ type Store interface {
 	Definitions
 	ExecutionStore
 	EventStore
+	ScheduleStore
 	// Values are small things of other parts: settings, keys, sessions.
 	Values
 	Close() error
@@ -56,6 +58,30 @@ type ExecutionStore interface {
 	Remove(ctx context.Context, id crawl.JobID, e Event) error
 	Steps(ctx context.Context, id crawl.JobID, attempt int) ([]Step, error) // in the order in which they began
 	SetStep(ctx context.Context, id crawl.JobID, attempt int, s Step) error
+}
+
+// MaxSlots is how many slots of a schedule are kept, the latest.
+const MaxSlots = 1000
+
+// ScheduleStore keeps schedules and their slots.
+type ScheduleStore interface {
+	// CreateSchedule stores a schedule with its planned slot, s.Next. ErrNameTaken where its workflow has one with that
+	// name.
+	CreateSchedule(ctx context.Context, s *Schedule, e Event) error
+	// UpdateSchedule stores name, rule and pause, and plans s.Next instead of what was planned. Where unwait is not empty,
+	// slots that wait are skipped for that reason.
+	UpdateSchedule(ctx context.Context, s *Schedule, unwait string, e Event) error
+	// RemoveSchedule deletes a schedule with its slots. e stays.
+	RemoveSchedule(ctx context.Context, id ScheduleID, lock int64, e Event) error
+	Schedule(ctx context.Context, id ScheduleID) (*Schedule, error)
+	// Schedules are those of a workflow (id or slug; empty: of all), the newest first.
+	Schedules(ctx context.Context, of string, p Page) (*List[Schedule], error)
+	// DueSlots are the planned slots that are due at a time, and those that wait, the earliest first.
+	DueSlots(ctx context.Context, now time.Time) ([]Slot, error)
+	// Decide stores what became of slots, and the execution that they start, whose id is set. ErrStale where the first
+	// slot is not in state d.From any more.
+	Decide(ctx context.Context, d *Decision) error
+	Slots(ctx context.Context, f SlotFilter, p Page) (*List[Slot], error) // the latest first
 }
 
 // MaxEvents is how many events of one execution are kept. Of more, the oldest are folded into counts by type.

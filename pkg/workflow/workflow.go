@@ -99,8 +99,11 @@ type Marks struct {
 
 // Cause says why an execution began.
 type Cause struct {
-	Kind string `json:"kind"`         // manual, api, replay or then
-	By   string `json:"by,omitempty"` // user, key, or execution
+	Kind string `json:"kind"`         // manual, api, replay, then or schedule
+	By   string `json:"by,omitempty"` // user, key, execution, or name of the schedule
+	// Of a schedule: its id and the label of the slot.
+	Schedule ScheduleID `json:"schedule,omitempty"`
+	Slot     string     `json:"slot,omitempty"`
 }
 
 // Stats are the figures of an execution that has ended.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
 func newApply() *cobra.Command {
@@ -18,7 +19,14 @@ func newApply() *cobra.Command {
 		Use:   "apply -f FILE",
 		Short: "Make the workflows of a server what a file says",
 		Long: `Apply reads job files from a file, one or more with --- between them. Each is a workflow whose slug is the job's id: it is made where there is
-none, gets a version where its definition differs, and is left alone where it does not. With --dry-run it says what it would do.`,
+none, gets a version where its definition differs, and is left alone where it does not. A document with the key schedule is a schedule:
+
+  schedule: nightly
+  workflow: postings
+  cron: 30 2 * * *
+  tz: Europe/Copenhagen
+
+With --dry-run it says what it would do.`,
 		Example: "  whirlpool apply -f crawls.yml --dry-run\n  whirlpool apply -f crawls.yml",
 		Args:    cobra.NoArgs,
 	}
@@ -32,14 +40,14 @@ none, gets a version where its definition differs, and is left alone where it do
 		if err != nil {
 			return err
 		}
-		list, err := documentsOf(text)
+		list, schedules, err := documentsOf(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", *file, err)
 		}
 		for i := range list {
 			list[i].Message = *message
 		}
-		done, err := c.Apply(cmd.Context(), list, *dry)
+		done, err := c.Apply(cmd.Context(), list, schedules, *dry)
 		if err != nil {
 			return err
 		}
@@ -53,9 +61,9 @@ none, gets a version where its definition differs, and is left alone where it do
 	})
 }
 
-// documentsOf takes a file apart at its lines of ---, and finds the id of each document.
-func documentsOf(text string) ([]api.Applied, error) {
-	var out []api.Applied
+// documentsOf takes a file apart at its lines of ---: documents with the key schedule are schedules, others job files
+// with an id.
+func documentsOf(text string) (jobs []api.Applied, schedules []api.AppliedSchedule, err error) {
 	var at bytes.Buffer
 	end := func() error {
 		defer at.Reset()
@@ -63,29 +71,57 @@ func documentsOf(text string) ([]api.Applied, error) {
 			return nil
 		}
 		var head struct {
-			ID string `yaml:"id"`
+			ID       string     `yaml:"id"`
+			Schedule *yaml.Node `yaml:"schedule"`
 		}
 		if err := yaml.Unmarshal(at.Bytes(), &head); err != nil {
 			return err
 		}
-		if head.ID == "" {
-			return fmt.Errorf("document %d has no id, which is the slug of its workflow: add a line such as id: postings", len(out)+1)
+		number := len(jobs) + len(schedules) + 1
+		if head.Schedule != nil {
+			s, err := scheduleOf(at.Bytes())
+			if err != nil {
+				return fmt.Errorf("document %d: %w", number, err)
+			}
+			schedules = append(schedules, *s)
+			return nil
 		}
-		out = append(out, api.Applied{Slug: head.ID, Source: at.String()})
+		if head.ID == "" {
+			return fmt.Errorf("document %d has no id, which is the slug of its workflow: add a line such as id: postings", number)
+		}
+		jobs = append(jobs, api.Applied{Slug: head.ID, Source: at.String()})
 		return nil
 	}
 	for line := range bytes.Lines([]byte(text)) {
 		if bytes.Equal(bytes.TrimRight(line, " \r\n"), []byte("---")) {
 			if err := end(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			continue
 		}
 		_, _ = at.Write(line) // it never fails
 	}
-	err := end()
-	if err == nil && len(out) == 0 {
+	err = end()
+	if err == nil && len(jobs)+len(schedules) == 0 {
 		err = errors.Join(io.ErrUnexpectedEOF, errors.New("it has no job file"))
 	}
-	return out, err
+	return jobs, schedules, err
+}
+
+// scheduleOf reads a document that is a schedule. It may have no other keys than those of one.
+func scheduleOf(text []byte) (*api.AppliedSchedule, error) {
+	var s struct {
+		Schedule              string `yaml:"schedule"`
+		Workflow              string `yaml:"workflow"`
+		workflow.ScheduleRule `yaml:",inline"`
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(&s); err != nil {
+		return nil, err
+	}
+	if s.Workflow == "" || s.Schedule == "" {
+		return nil, errors.New("a schedule has a name and a workflow: schedule: nightly, and workflow: postings")
+	}
+	return &api.AppliedSchedule{Workflow: s.Workflow, Name: s.Schedule, ScheduleRule: s.ScheduleRule}, nil
 }

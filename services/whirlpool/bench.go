@@ -24,11 +24,18 @@ import (
 func newBench() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure this machine: whole crawl, server, URL set, frontier, parser, simhash, ring, revisits",
+		Short: "Measure this machine: whole crawl, server, URL set, frontier, parser, simhash, ring, revisits, other crawlers",
 		Long: `Each benchmark measures against the raw limit of the same run, so that its ratios can be compared between machines, and
 prints the command that reproduces it.`,
 	}
-	cmd.AddCommand(benchAll(), benchCrawl(), benchOutputs(), benchPlugins(), benchRender(), benchURLSet(), benchFrontier(), benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(), benchRevisit(), benchRevisits(), benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(), benchRaw())
+	cmd.AddCommand(
+		benchAll(), benchCrawl(), benchOutputs(), benchPlugins(), benchRender(), benchURLSet(), benchFrontier(),
+		benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(),
+		benchRevisit(), benchRevisits(),
+		benchTopic(),
+		benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(),
+		benchPeers(), benchRaw(),
+	)
 	return cmd
 }
 

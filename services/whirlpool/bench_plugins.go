@@ -23,10 +23,10 @@ func benchPlugins() *cobra.Command {
 		Use:   "plugins",
 		Short: "CPU time a page that a plug-in of each kind adds",
 		Long: `Crawls the synthetic web of "whirlpool bench crawl" (pages of 30 KB) with one plug-in in the pipeline: built-in nodes with an expression, a module
-of the Go kit that searches the text of the page, a program in Python that is given the text; and without one, twice: the second shows what is
+of each kit that searches the text of the page, a program in Python that is given the text; and without one, twice: the second shows what is
 chance. In turn, as often as --runs says. The figures are medians of the CPU time that the operating system counts for the process of the
-crawl and the programs that it starts, a page. The ratio is that to the crawl without a plug-in of the same turn. Go and Python must be
-there: without one of them its plug-in is left out.`,
+crawl and the programs that it starts, a page. The ratio is that to the crawl without a plug-in of the same turn. Go, Node.js and Python must
+be there: without one of them its plug-in is left out.`,
 		Args:    cobra.NoArgs,
 		PreRunE: counts("pages", "hosts", "concurrency", "runs"),
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {
@@ -73,14 +73,17 @@ func (b *pluginsBench) plugged(ctx context.Context) (all []output, err error) {
 		{"map", `{id: n, at: document, use: builtin/map@1, with: {set: {words: 'len(split(doc.text, " "))'}}}`, nil},
 		{"redact", `{id: n, at: document, use: builtin/redact@1}`, nil},
 	}
-	if _, err := exec.LookPath("go"); err == nil {
-		dir := filepath.Join(b.dir, "price")
-		for _, args := range [][]string{{"init", "bench/price", dir}, {"build", dir}, {"push", dir}, {"approve", "bench/price@1.0.0"}} {
+	for _, kit := range []struct{ name, kit, needs string }{{"module (Go)", "go", "go"}, {"module (AssemblyScript)", "as", "npm"}} {
+		if _, err := exec.LookPath(kit.needs); err != nil {
+			continue
+		}
+		dir, name := filepath.Join(b.dir, "price-"+kit.kit), "bench/price-"+kit.kit
+		for _, args := range [][]string{{"init", "--kit", kit.kit, name, dir}, {"build", dir}, {"push", dir}, {"approve", name + "@1.0.0"}} {
 			if err := b.plugin(ctx, repository, args...); err != nil {
 				return nil, err
 			}
 		}
-		list = append(list, plugged{"module (Go)", `{id: n, at: document, use: bench/price@1.0.0, with: {currency: EUR}}`, []string{"--plugins", repository}})
+		list = append(list, plugged{kit.name, `{id: n, at: document, use: ` + name + `@1.0.0, with: {currency: EUR}}`, []string{"--plugins", repository}})
 	}
 	if python, err := exec.LookPath("python3"); err == nil {
 		if err := b.pythonPlugin(ctx, repository, python); err != nil {

@@ -63,6 +63,9 @@ func newCrawl() *cobra.Command {
 			f.copies.wantAssets(cmd, final)
 			err = errors.Join(f.check(), checkSecrets(final), checkNetwork(final))
 		}
+		if err == nil {
+			err = f.withModels(cmd, final)
+		}
 		if err != nil {
 			return err
 		}
@@ -126,6 +129,7 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVar(&job.KeepBodies, "keep-bodies", false, "keep the bodies of stored pages, compressed, for whirlpool extract")
 	addAssetFlags(cmd, job)
 	addRenderFlags(cmd, job)
+	addTopicFlags(cmd, job)
 	fl.StringVar(&f.browser, "browser", "", "`file` of the browser that renders pages (default chromium, or what else is in PATH)")
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
 	addExtract(cmd, job)
@@ -232,6 +236,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 	overlayNetwork(cmd, job, flags)
 	overlayAssets(cmd, job, flags)
 	overlayRender(cmd, job, flags)
+	overlayTopic(cmd, job, flags)
 }
 
 // presets gives a job the politeness of the preset that a flag names, but for what other flags say.

@@ -28,6 +28,7 @@ type exportFlags struct {
 	originals bool
 	raw       bool
 	warc      []string // directories of archives
+	outputs   string   // directory for the outputs of the job's pipeline
 }
 
 func newExport() *cobra.Command {
@@ -47,12 +48,20 @@ func newExport() *cobra.Command {
 	fl.StringSliceVar(&f.columns, "fields", nil, "the same as --columns; fields.NAME is field.NAME")
 	fl.BoolVar(&f.originals, "originals", false, "leave out copies of other pages")
 	fl.BoolVar(&f.raw, "raw-text", false, "do not guard CSV cells that a spreadsheet would run as formulas")
+	fl.StringVar(&f.outputs, "outputs", "", "of a cluster's job: write what the nodes at output of its pipeline ask for, each file whole, into a `directory`")
 	register(cmd, "columns", completeColumns)
 	register(cmd, "fields", completeColumns)
 	cmd.MarkFlagsMutuallyExclusive("columns", "fields")
+	for _, other := range []string{"format", "columns", "fields", "originals", "raw-text", "warc"} {
+		cmd.MarkFlagsMutuallyExclusive("outputs", other)
+	}
+	delivered := ref.over(noOutputs, f.deliverCluster)
 	run := ref.over(f.runDirectory, f.runCluster)
 	copies := ref.over(f.copyDirectory, f.copyCluster)
 	cmd.RunE = ref.overServer(f.exportServer, func(cmd *cobra.Command, args []string) error {
+		if f.outputs != "" {
+			return delivered(cmd, args)
+		}
 		if f.copies(args) {
 			return copies(cmd, args)
 		}
@@ -166,7 +175,7 @@ func exportTo(ctx context.Context, name string, pages io.Reader, opt export.Opti
 		}
 	}()
 	n, err = export.Run(ctx, pages, tmp, opt)
-	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
+	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close()); err != nil {
 		return n, err
 	}
 	return n, os.Rename(tmp.Name(), name)

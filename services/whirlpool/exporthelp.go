@@ -18,7 +18,10 @@ with a value that does not fit, of a page from before the rules were changed, is
 
 Two formats are made of the archive (--warc of crawl, or the warc setting of a cluster's fetchers) instead of the records: wacz, a
 file for ReplayWeb.page and other readers of web archives, and mirror, a directory with a copy that can be browsed without a network.
-For a cluster --warc names the directories of the archives, which must be reachable from here.`
+For a cluster --warc names the directories of the archives, which must be reachable from here.
+
+--outputs DIR writes what the nodes at output of a cluster's job ask for, with their columns and conditions: each file from all records that
+there are, whole or not at all, so that the command can be killed and given again.`
 
 const exportExamples = `  whirlpool export -o jobs jobs.csv
   whirlpool export -o jobs --columns url,field.title,field.company,field.location jobs.csv
@@ -28,4 +31,5 @@ const exportExamples = `  whirlpool export -o jobs jobs.csv
   whirlpool export -o jobs --format mirror copy
   whirlpool export -o jobs jobs.wacz
   whirlpool export --cluster=node.yml --job example-com pages.parquet
+  whirlpool export --cluster=node.yml --job example-com --outputs tables
   whirlpool export --cluster=node.yml --job example-com --warc /srv/warc/node1 --format mirror copy`

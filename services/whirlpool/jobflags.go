@@ -22,7 +22,9 @@ var flagOfKey = map[string]string{"scope": "scope", "include": "include", "exclu
 	"cookie": "cookie", "network.proxies": "proxy", "network.resolve": "resolve",
 	"network.proxy_delay": "proxy-delay", "network.proxy_connections": "proxy-connections", "network.certificates": "cert",
 	"bounds.max_time": "max-time", "bounds.max_bytes": "max-bytes", "bounds.rate": "rate", "bounds.bandwidth": "bandwidth", "ext": "ext",
-	"skip_ext": "skip-ext", "media_types": "media-type", "cookies_file": "cookies"}
+	"skip_ext": "skip-ext", "media_types": "media-type", "cookies_file": "cookies",
+	"topic.examples": "topic-example", "topic.not": "topic-not", "topic.background": "topic-background", "topic.model": "topic-model",
+	"classify.model": "classify"}
 
 // checkJob finds every fault of a job before anything starts: settings, patterns, blacklist, site rules.
 func checkJob(job *crawl.Job) error {

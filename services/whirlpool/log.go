@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,8 +14,15 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// logFlags say which lines are meant.
-type logFlags struct{ verdicts, reasons []string }
+// logFlags say which lines are meant, and how many.
+type logFlags struct {
+	verdicts, reasons, hosts, statuses []string
+	since, until                       moment
+	url                                string
+	limit                              int
+	cursor                             int64
+	follow                             bool
+}
 
 // verdictsOfLog are what a line may say of a URL.
 var verdictsOfLog = []crawl.Verdict{crawl.VerdictDone, crawl.VerdictRetry, crawl.VerdictGone, crawl.VerdictBlocked, crawl.VerdictRefused,
@@ -23,14 +32,16 @@ func newLog() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "List the attempts and the URLs that were left out, with the reasons",
-		Long: `Log prints the lines of crawl.log, of a directory or of a cluster's job: one for each attempt and each URL that was left out, in
-the order in which they were written. It works while the crawl runs: then it prints what there is so far.
+		Long: `Log prints the lines of crawl.log, of a directory, of a cluster's job or of a server's execution: one for each attempt and each URL that
+was left out, in the order in which they were written, as JSON. It works while the crawl runs: then it prints what there is so far, and with
+--follow what comes.
 
-With --verdict and --reason it prints the lines that have one of the verdicts and one of the reasons. "whirlpool status --reasons" counts
-them.`,
+Filters leave the lines that have one of the values of each: --verdict gone,failed --host example.com prints what is gone or failed of that
+host. "whirlpool status --reasons" counts the lines by them. With --limit it prints so many lines, and says where the next ones begin.`,
 		Example: `  whirlpool log --cluster --job example-com --verdict excluded,refused,failed,blocked,gone
   whirlpool log --cluster --reason private-address | jq -r .url
-  whirlpool log -o crawl-example.com --verdict retry`,
+  whirlpool log -o crawl-example.com --host example.com --status 5xx,429 --since 2h
+  whirlpool log -o crawl-example.com --verdict retry --follow`,
 		Args: cobra.NoArgs,
 	}
 	ref, f := refFlags(cmd), &logFlags{}
@@ -38,25 +49,90 @@ them.`,
 	for i, v := range verdictsOfLog {
 		names[i] = v.String()
 	}
-	cmd.Flags().StringSliceVar(&f.verdicts, "verdict", nil, "only lines with one of these: "+strings.Join(names, ", "))
-	cmd.Flags().StringSliceVar(&f.reasons, "reason", nil, "only lines with one of these reasons, such as scope or timeout")
+	f.declare(cmd, names)
+	run := ref.serve(f.print(ref))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if _, err := f.selection(); err != nil {
+			return err
+		}
+		return run(cmd, args)
+	}
+	return cmd
+}
+
+func (f *logFlags) declare(cmd *cobra.Command, names []string) {
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.verdicts, "verdict", nil, "only lines with one of these: "+strings.Join(names, ", "))
+	fl.StringSliceVar(&f.reasons, "reason", nil, "only lines with one of these reasons, such as scope or timeout")
+	fl.StringSliceVar(&f.hosts, "host", nil, "only lines of these hosts, with their ports where they have one")
+	fl.StringSliceVar(&f.statuses, "status", nil, "only answers with one of these statuses; 4xx is all from 400 to 499")
+	fl.Var(&f.since, "since", "only lines written then or later: a `time`, a date, or an age such as 2h or 7d")
+	fl.Var(&f.until, "until", "only lines written before then")
+	fl.StringVar(&f.url, "url", "", "only lines whose URL has this `text` in it")
+	fl.IntVar(&f.limit, "limit", 0, "lines to print; 0: all")
+	fl.Int64Var(&f.cursor, "cursor", 0, "begin at this place: another call with --limit printed it")
+	fl.BoolVarP(&f.follow, "follow", "f", false, "go on with lines as they are written, until it is interrupted")
+	fl.Bool("json", true, "print JSON, which lines are")
+	_ = fl.MarkHidden("json") // other commands have it
 	_ = cmd.RegisterFlagCompletionFunc("verdict", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
-	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
-		verdicts, err := f.parsed()
+}
+
+// errEnough ends a log whose lines were printed as far as they were wanted.
+var errEnough = errors.New("enough lines")
+
+func (f *logFlags) print(ref *crawlRef) func(*cobra.Command, []string, control.Service) error {
+	return func(cmd *cobra.Command, _ []string, s control.Service) error {
+		meant, err := f.selection()
 		if err != nil {
 			return err
 		}
-		return ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
-			out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
-			meant := control.Selection{Verdicts: verdicts, Reasons: f.reasons}
-			err := s.Events(cmd.Context(), crawl.JobID(ref.job), meant, func(line []byte) error {
-				_, err := out.Write(line)
-				return err
-			})
-			return errors.Join(err, out.Flush())
-		})(cmd, args)
-	})
-	return cmd
+		ctx := cmd.Context()
+		if f.follow {
+			var stop context.CancelFunc
+			ctx, stop = signals(ctx, func() {}, func() {})
+			defer stop()
+		}
+		out, n, ended := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10), 0, int64(0)
+		err = s.Events(ctx, crawl.JobID(ref.job), meant, func(line []byte, next int64) error {
+			if f.limit > 0 && n == f.limit {
+				return errEnough
+			}
+			n, ended = n+1, next
+			_, err := out.Write(line)
+			if err == nil && f.follow {
+				err = out.Flush()
+			}
+			return err
+		})
+		if errors.Is(err, errEnough) {
+			err = nil
+			cmd.PrintErrf("there are more: --cursor %d\n", ended)
+		}
+		return errors.Join(err, out.Flush())
+	}
+}
+
+// selection is what the flags mean.
+func (f *logFlags) selection() (s control.Selection, err error) {
+	s.Reasons, s.URL, s.Since, s.Until, s.From, s.Follow = f.reasons, f.url, f.since.Time, f.until.Time, f.cursor, f.follow
+	if f.limit < 0 || f.cursor < 0 {
+		return s, usage("--limit and --cursor cannot be negative")
+	}
+	for _, h := range f.hosts {
+		s.Hosts = append(s.Hosts, strings.ToLower(h))
+	}
+	if s.Verdicts, err = f.parsed(); err != nil {
+		return s, err
+	}
+	for _, text := range f.statuses {
+		class, isClass := strings.CutSuffix(strings.ToLower(text), "xx")
+		n, err := strconv.Atoi(class)
+		if err != nil || isClass && (n < 1 || n > 5) || !isClass && (n < 100 || n > 999) {
+			return s, usage("--status %q: want a status such as 404, or a class such as 4xx", text)
+		}
+		s.Statuses = append(s.Statuses, n)
+	}
+	return s, nil
 }
 
 func (f *logFlags) parsed() (out []crawl.Verdict, err error) {

@@ -78,8 +78,9 @@ func newRoot() *cobra.Command {
 	addGroup(root, groupCrawl, newCrawl(), newServe(), newSet(), newDemo(), newSeed(), newDelete(), newNode(), newSetup())
 	addGroup(root, groupCrawl, newControls()...)
 	addGroup(root, groupCrawl, newPlugin())
-	addGroup(root, groupLook, newTry(), newPreview(), newExtract(), newStatus(), newJobs(), newExplain(), newAudit(), newRepair(), newExport(), newReport(), newLog(), newReplay(), newRing())
-	addGroup(root, groupServer, newWorkflow(), newExec(), newApply(), newContext(), newLoginURL(), newKey())
+	addGroup(root, groupLook, newTry(), newPreview(), newExtract(), newStatus(), newJobs(), newExplain(), newAudit(), newRepair())
+	addGroup(root, groupLook, newExport(), newReport(), newIndex(), newSearch(), newLog(), newReplay(), newRing())
+	addGroup(root, groupServer, newWorkflow(), newExec(), newApply(), newSchedule(), newContext(), newLoginURL(), newKey())
 	root.AddCommand(newTool(), newBench(), newFakeweb())
 	complete(root)
 	return root

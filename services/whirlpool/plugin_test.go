@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/wasmtest"
 )
 
 // module is the smallest module of WebAssembly: it has nothing.
@@ -93,12 +96,11 @@ func TestACrawlChecksItsPipeline(t *testing.T) {
 	}
 }
 
-// From nothing to a record, as docs/plugins.md has it.
+// From nothing to a record, as docs/plugins.md has it, with each kit.
 func TestAPluginFromNothingToARecord(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it builds a module")
+		t.Skip("it builds modules")
 	}
-	t.Setenv(pluginsEnv, filepath.Join(t.TempDir(), "plugins"))
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			http.NotFound(w, r)
@@ -108,15 +110,35 @@ func TestAPluginFromNothingToARecord(t *testing.T) {
 		fmt.Fprint(w, `<html lang="en"><title>A lamp</title><p>A lamp for your desk at EUR 19.90, with a bulb.</p></html>`)
 	}))
 	defer site.Close()
+	for _, kit := range []string{"go", "as"} {
+		t.Run(kit, func(t *testing.T) { fromNothing(t, kit, site.URL) })
+	}
+}
+
+func fromNothing(t *testing.T, kit, site string) {
+	t.Setenv(pluginsEnv, filepath.Join(t.TempDir(), "plugins"))
 	dir := filepath.Join(t.TempDir(), "price")
-	must(t, "plugin", "init", "shop/price", dir)
+	must(t, "plugin", "init", "--kit", kit, "shop/price", dir)
+	if kit == "as" {
+		switch err := wasmtest.UseCompiler(t.Context(), dir); {
+		case errors.Is(err, wasmtest.ErrNoNode) && os.Getenv("CI") == "":
+			t.Skip(err)
+		case err != nil:
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := wasmtest.Forget(); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
 	must(t, "plugin", "build", dir)
 	if got := must(t, "plugin", "test", dir); !strings.HasPrefix(got, "ok ") {
 		t.Errorf("test prints %s", got)
 	}
 	must(t, "plugin", "push", dir)
 	job, out := filepath.Join(t.TempDir(), "job.yml"), filepath.Join(t.TempDir(), "out")
-	text := "seeds: ['" + site.URL + "/']\npipeline:\n  nodes:\n    - {id: price, at: document, use: shop/price@1.0.0}\n"
+	text := "seeds: ['" + site + "/']\npipeline:\n  nodes:\n    - {id: price, at: document, use: shop/price@1.0.0}\n"
 	if err := os.WriteFile(job, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +148,7 @@ func TestAPluginFromNothingToARecord(t *testing.T) {
 	}
 	must(t, "plugin", "approve", "shop/price@1.0.0")
 	must(t, crawl...)
-	page := records(t, out)[site.URL+"/"]
+	page := records(t, out)[site+"/"]
 	if got := fmt.Sprint(page.Fields, page.Plugins); got != "[{currency EUR} {price 19.9}] [price=shop/price@1.0.0]" {
 		t.Errorf("the record has %s", got)
 	}
@@ -137,6 +159,21 @@ func TestAPluginFromNothingToARecord(t *testing.T) {
 	}
 	if r := whirlpool(t, "plugin", "test", dir); r.exit != exitFailure || !strings.Contains(r.stdout, "patch.fields.price: got 1234.5, want 1") {
 		t.Errorf("a test with another answer: %d, %s%s", r.exit, r.stdout, r.stderr)
+	}
+}
+
+// Where the compiler of a kit is missing, the command says what to install.
+func TestABuildWithoutItsCompiler(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for kit, want := range map[string][]string{"go": {"go is needed", "Go 1.24"}, "as": {"npm is needed", "Node.js 20"}} {
+		dir := filepath.Join(t.TempDir(), "price")
+		must(t, "plugin", "init", "--kit", kit, "shop/price", dir)
+		r := whirlpool(t, "plugin", "build", dir)
+		for _, w := range want {
+			if r.exit != exitFailure || !strings.Contains(r.stderr, w) {
+				t.Errorf("%s: %d, %s; want %q", kit, r.exit, r.stderr, w)
+			}
+		}
 	}
 }
 

@@ -96,13 +96,13 @@ func buildPlugin(cmd *cobra.Command, dir string) error {
 	}
 	for _, step := range build.Steps {
 		if _, err := exec.LookPath(step[0]); err != nil {
-			return fmt.Errorf("%s is needed to build it, and was not found: install it, or build elsewhere and push from there", step[0])
+			return fmt.Errorf("%s is needed to build it, and was not found: install %s; or build elsewhere, and push from there", step[0], build.Needs)
 		}
 		run := exec.CommandContext(cmd.Context(), step[0], step[1:]...) //nolint:gosec // by the kit, not by input
 		run.Dir, run.Env = dir, append(os.Environ(), build.Env...)
 		run.Stdout, run.Stderr = cmd.ErrOrStderr(), cmd.ErrOrStderr()
 		if err := run.Run(); err != nil {
-			return fmt.Errorf("%s: %w", strings.Join(step, " "), err)
+			return fmt.Errorf("%s: %w (it needs %s)", strings.Join(step, " "), err, build.Needs)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
@@ -213,32 +214,50 @@ func difference(a, b map[string]any) map[string]any {
 }
 
 // Events implements control.Service.
-func (r remote) Events(ctx context.Context, job crawl.JobID, s control.Selection, each func(line []byte) error) error {
+func (r remote) Events(ctx context.Context, job crawl.JobID, s control.Selection, each control.EachLine) error {
 	id, err := r.theOnly(ctx, job)
 	if err != nil {
 		return err
 	}
-	log, err := r.c.File(ctx, id, "crawl.log")
-	if client.IsNotFound(err) && !strings.Contains(err.Error(), string(id)) {
-		return nil // it has no line yet
+	for at := s.From; ; {
+		if at, err = r.lines(ctx, id, s, at, each); err != nil || !s.Follow {
+			if s.Follow && ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// lines hands the lines from a place on to each, and returns the place behind the last.
+func (r remote) lines(ctx context.Context, id crawl.JobID, s control.Selection, at int64, each control.EachLine) (int64, error) {
+	log, err := r.c.FileFrom(ctx, id, "crawl.log", at)
+	if client.IsNotFound(err) && !strings.Contains(err.Error(), string(id)) || client.IsPastEnd(err) {
+		return at, nil // it has no line there yet
 	}
 	if err != nil {
-		return err
+		return at, err
 	}
 	defer log.Close()
 	in := bufio.NewReaderSize(log, 64<<10)
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil { // the last line is being written
-			return ignoreEOF(err)
+			return at, ignoreEOF(err)
 		}
+		at += int64(len(line))
 		l, err := jsonl.ParseLogLine(line)
 		if err != nil {
-			return fmt.Errorf("crawl.log of %s: %w", id, err)
+			return at, fmt.Errorf("crawl.log of %s: %w", id, err)
 		}
 		if s.Has(l) {
-			if err := each(line); err != nil {
-				return err
+			if err := each(line, at); err != nil {
+				return at, err
 			}
 		}
 	}

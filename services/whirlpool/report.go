@@ -87,7 +87,7 @@ func (f *reportFlags) runCluster(cmd *cobra.Command, args []string, j *cluster.J
 		return err
 	}
 	src := tables.Source{Lines: func(ctx context.Context, each func(*crawl.LogLine) error) error {
-		return j.Cluster.Postgres.AttemptLog().Lines(ctx, j.Info.ID, nil, nil, each)
+		return j.Cluster.Postgres.AttemptLog().Lines(ctx, j.Info.ID, crawl.LogSelection{}, 0, func(l *crawl.LogLine, _ int64) error { return each(l) })
 	}, Open: openURLs(j.Cluster.Postgres.URLs(), j.Info.ID)}
 	return f.write(cmd, args, src, job)
 }

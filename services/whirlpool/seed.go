@@ -97,6 +97,9 @@ func tellSubmitted(w io.Writer, s *control.Submitted) error {
 		}
 	}
 	_, err := fmt.Fprintf(w, "job %s: %d seeds queued; `whirlpool status --cluster --job %s` says how far it is\n", id, queued, id)
+	if err == nil && s.Job.Pipeline.Delivers() {
+		_, err = fmt.Fprintf(w, "job %s has outputs: `whirlpool export --cluster --job %s --outputs DIR` writes them, at any time\n", id, id)
+	}
 	if err == nil && (s.State == "paused" || s.State == "stopped") {
 		_, err = fmt.Fprintf(w, "job %s is %s: `whirlpool resume --cluster --job %s` lets it go on\n", id, s.State, id)
 	}

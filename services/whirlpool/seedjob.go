@@ -30,7 +30,7 @@ func (f *crawlFlags) seeded(cmd *cobra.Command, flags crawl.Job, args []string, 
 			return nil, exitStatus{exitUsage, err}
 		}
 	}
-	return job, nil
+	return job, f.withModels(cmd, job)
 }
 
 // added returns a stored job with further seeds. Its settings stay except for those set by flags. With -c all settings

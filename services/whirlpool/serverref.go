@@ -61,6 +61,9 @@ func ignoreEOF(err error) error {
 
 // exportServer writes the records of an execution.
 func (f *exportFlags) exportServer(cmd *cobra.Command, args []string, c *client.Client, id crawl.JobID) error {
+	if f.outputs != "" {
+		return usage("--outputs is for --cluster: a server writes outputs while it crawls; download them with the files of the execution")
+	}
 	if f.copies(args) || f.format == formatMarkdown || f.raw {
 		return usage("of a server there are CSV, JSON Lines and Parquet; download its files for a mirror or WACZ")
 	}

@@ -100,6 +100,9 @@ func (f *crawlFlags) revised(cmd *cobra.Command, job *crawl.Job, flags crawl.Job
 	if err := checkJob(&next); err != nil {
 		return nil, exitStatus{exitUsage, err}
 	}
+	if err := f.newModels(cmd, job, &next); err != nil {
+		return nil, err
+	}
 	if err := crawl.CheckChange(job, &next); err != nil {
 		return nil, exitStatus{exitUsage, err}
 	}

@@ -31,7 +31,7 @@ prints plain lines, jobfile a job file, and markdown Markdown. markdown, structu
 		},
 	}
 	cmd.AddCommand(toolRobots(), toolURL(), toolCanon(), toolLinks(), toolText(), toolSimhash(), toolWARC(), toolJobfile(),
-		toolMarkdown(), toolStructured(), toolRender())
+		toolMarkdown(), toolStructured(), toolRender(), toolTopic())
 	return cmd
 }
 

@@ -177,12 +177,17 @@ func (f *crawlFlags) trial(cmd *cobra.Command, job crawl.Job, args []string) (*t
 		return nil, exitStatus{exitUsage, err}
 	}
 	f.concurrency = 1
-	opt, err := f.options(final, cmd.ErrOrStderr())
+	return f.tryOptions(final, raw, cmd.ErrOrStderr())
+}
+
+// tryOptions are those of a trial of a URL by a job.
+func (f *crawlFlags) tryOptions(job *crawl.Job, url string, stderr io.Writer) (*tryout.Options, error) {
+	opt, err := f.options(job, stderr)
 	if err != nil {
 		return nil, err
 	}
-	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError}))
-	return &tryout.Options{Job: final, URL: raw, Fetch: opt.Node.Fetch, DNS: opt.DNS, Log: log}, nil
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	return &tryout.Options{Job: job, URL: url, Fetch: opt.Node.Fetch, DNS: opt.DNS, Log: log}, nil
 }
 
 // showTrial prints a trial, and keeps its body where that was asked for.

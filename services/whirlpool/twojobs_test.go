@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // jobLog is which job asked, request by request: each has a User-Agent of its own.
@@ -42,7 +43,7 @@ func TestTwoJobsOnOneHostShareIt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a cluster")
 	}
-	c := newCluster(t)
+	c, slowness := newCluster(t), harness.Slowness(t)
 	log := &jobLog{last: map[string]time.Time{}}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		log.add(r.UserAgent())
@@ -75,7 +76,7 @@ func TestTwoJobsOnOneHostShareIt(t *testing.T) {
 	if small := 21; large > 2*small || large < small/2 {
 		t.Errorf("while the small job asked %d times the large one asked %d times: want it even", small, large)
 	}
-	if ended > 20*time.Second {
+	if ended > harness.Times(slowness, 20*time.Second) {
 		t.Errorf("the end of the small job was announced %v after its last request", ended)
 	}
 }

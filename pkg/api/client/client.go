@@ -80,6 +80,7 @@ type call struct {
 	query        url.Values
 	in           any
 	ifMatch      string
+	from         int64 // the first byte of the answer that is wanted
 }
 
 // do makes a request and reads the answer into out; nil: it is not looked at.
@@ -152,6 +153,9 @@ func (c *Client) once(ctx context.Context, r call, content []byte, key string) (
 	}
 	if r.ifMatch != "" {
 		req.Header.Set("If-Match", r.ifMatch)
+	}
+	if r.from > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", r.from))
 	}
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)

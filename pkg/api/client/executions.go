@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -56,9 +57,29 @@ func (c *Client) Logs(ctx context.Context, q url.Values, most int) ([]explore.Lo
 	return all[explore.LogLine](ctx, c, "/logs", q, most)
 }
 
+// Records lists a page of the records of an execution.
+func (c *Client) Records(ctx context.Context, id crawl.JobID, q url.Values) (*explore.Records, error) {
+	return get[explore.Records](ctx, c, executionPath(id)+"/records", q)
+}
+
 // File opens a file of an execution.
 func (c *Client) File(ctx context.Context, id crawl.JobID, name string) (io.ReadCloser, error) {
-	return c.open(ctx, executionPath(id)+"/files/"+url.PathEscape(name), nil)
+	return c.FileFrom(ctx, id, name, 0)
+}
+
+// FileFrom opens a file of an execution at one of its bytes; where it ends there, the error IsPastEnd.
+func (c *Client) FileFrom(ctx context.Context, id crawl.JobID, name string, from int64) (io.ReadCloser, error) {
+	resp, err := c.send(ctx, call{method: http.MethodGet, path: executionPath(id) + "/files/" + url.PathEscape(name), from: from})
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+// IsPastEnd reports whether an error says that a file has no byte at a place yet.
+func IsPastEnd(err error) bool {
+	var p *Problem
+	return errors.As(err, &p) && p.Status == http.StatusRequestedRangeNotSatisfiable
 }
 
 // Export opens the records of an execution in a format: csv, jsonl or parquet.

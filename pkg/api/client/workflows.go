@@ -108,9 +108,9 @@ func (c *Client) Run(ctx context.Context, id string, o workflow.Overrides) (*wor
 	return post[workflow.Execution](ctx, c, workflowPath(id)+":run", o)
 }
 
-// Apply makes workflows what a file says.
-func (c *Client) Apply(ctx context.Context, list []api.Applied, dry bool) ([]api.ApplyResult, error) {
-	r := call{method: http.MethodPut, path: "/apply", in: map[string]any{"workflows": list}}
+// Apply makes workflows and schedules what a file says.
+func (c *Client) Apply(ctx context.Context, list []api.Applied, schedules []api.AppliedSchedule, dry bool) ([]api.ApplyResult, error) {
+	r := call{method: http.MethodPut, path: "/apply", in: map[string]any{"workflows": list, "schedules": schedules}}
 	if dry {
 		r.query = url.Values{"dry_run": {"true"}}
 	}

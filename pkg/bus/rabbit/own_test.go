@@ -78,7 +78,7 @@ func TestNothingIsLostWhenTheBrokerRestarts(t *testing.T) {
 // receipts valid.
 func TestHeldTasksAreRenewedBeforeConsumerTimeout(t *testing.T) {
 	ctl := control(t)
-	ctl("eval", "application:set_env(rabbit, consumer_timeout, 2000), application:set_env(rabbit, channel_tick_interval, 500).")
+	ctl("eval", "application:set_env(rabbit, consumer_timeout, 4000), application:set_env(rabbit, channel_tick_interval, 500).")
 	t.Cleanup(func() {
 		ctl("eval", "application:set_env(rabbit, consumer_timeout, 1800000), application:set_env(rabbit, channel_tick_interval, 60000).")
 	})
@@ -87,7 +87,11 @@ func TestHeldTasksAreRenewedBeforeConsumerTimeout(t *testing.T) {
 		fill(t, q, "back.1", 3)
 		held := pull(t, q, "back.1", 2)
 		var err error
-		for end := time.Now().Add(5 * time.Second); err == nil && time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
+		most := time.Minute // until the broker's patience ends, which it does in seconds
+		if renewed {
+			most = 8 * time.Second
+		}
+		for end := time.Now().Add(most); err == nil && time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
 			if renewed {
 				check(t, q.Renew())
 			}

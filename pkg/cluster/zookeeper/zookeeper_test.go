@@ -217,7 +217,7 @@ func TestMembersOutliveRestartsOfTheServer(t *testing.T) {
 	servicetest.ZooKeeper(t)
 	own := servicetest.Start(t, "zookeeper")
 	cfg := config(own.Address(t, "ZOOKEEPER"))
-	cfg.Timeout = 10 * time.Second
+	cfg.Timeout = 40 * time.Second // a server starts in that time on any machine
 	start := func(name string) *member.Member {
 		s, err := zookeeper.New(cfg)
 		if err != nil {
@@ -244,7 +244,7 @@ func TestMembersOutliveRestartsOfTheServer(t *testing.T) {
 		t.Helper()
 		c, end := a.Watch()
 		defer end()
-		for deadline := time.Now().Add(time.Minute); !ok(); {
+		for deadline := time.Now().Add(5 * time.Minute); !ok(); {
 			select {
 			case <-c:
 			case <-time.After(100 * time.Millisecond): // b's changes

@@ -41,7 +41,7 @@ func Open(ctx context.Context, cfg *process.Config, log *slog.Logger) (_ *Cluste
 		return nil, err
 	}
 	mg := node.MongoConfig(cfg)
-	mg.Log = log
+	mg.Log, mg.Life = log, c.Postgres.Jobs().RecordLife
 	if c.Mongo, err = mongo.Open(ctx, mg); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ func Load(path string) (crawl.Job, error) {
 		}
 	}
 	job.Pipeline.MapFiles(func(_, file string) string { return beside(path, file) })
+	job.MapTopicFiles(func(file string) string { return beside(path, file) })
 	job.MapSecretFiles(func(file string) string { return beside(path, file) })
 	return job, nil
 }

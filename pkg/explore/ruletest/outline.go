@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore/elements"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/plaintext"
 )
 
@@ -92,10 +93,10 @@ func isWithin(n, outer *html.Node) bool {
 }
 
 func nodeOf(index, depth int, n *html.Node) Node {
-	out := Node{Index: index, Depth: depth, Tag: plaintext.Of(n.Data, 40), ID: plaintext.Of(attrOf(n, "id"), maxNode),
-		Class: plaintext.Of(strings.Join(strings.Fields(attrOf(n, "class")), " "), maxNode)}
-	for _, name := range append(meaning[:len(meaning):len(meaning)], "content", "src", "href", "alt", "datetime") {
-		if v := attrOf(n, name); v != "" && len(out.Note) < maxNode {
+	out := Node{Index: index, Depth: depth, Tag: plaintext.Of(n.Data, 40), ID: plaintext.Of(elements.Attr(n, "id"), maxNode),
+		Class: plaintext.Of(strings.Join(strings.Fields(elements.Attr(n, "class")), " "), maxNode)}
+	for _, name := range append(elements.Meaning[:len(elements.Meaning):len(elements.Meaning)], "content", "src", "href", "alt", "datetime") {
+		if v := elements.Attr(n, name); v != "" && len(out.Note) < maxNode {
 			out.Note = strings.TrimSpace(out.Note + " " + name + "=" + plaintext.Of(v, maxNode))
 		}
 	}
@@ -107,13 +108,4 @@ func nodeOf(index, depth int, n *html.Node) Node {
 	}
 	out.Text = plaintext.Of(strings.Join(strings.Fields(text.String()), " "), maxNode)
 	return out
-}
-
-func attrOf(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name && a.Namespace == "" {
-			return a.Val
-		}
-	}
-	return ""
 }

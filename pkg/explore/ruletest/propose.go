@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore/elements"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/plaintext"
 )
@@ -153,35 +154,35 @@ func candidates(n *html.Node) (out []Proposal) {
 			out = append(out, Proposal{CSS: css, Why: plaintext.Of(fmt.Sprintf(why, args...), 300), rank: rank})
 		}
 	}
-	classes := tokensOf(n, "class")
+	classes := elements.Tokens(n, "class")
 	add(0, pathTo(n, step), "the place on the page: it breaks when the page is built otherwise")
-	if name, value := meantBy(n); name != "" {
-		add(7, byMeaning(name, value), "what the page itself calls it: %s", name)
+	if name, value := elements.MeantBy(n); name != "" {
+		add(7, elements.ByMeaning(name, value), "what the page itself calls it: %s", name)
 	}
 	add(6, labelled(n), "the label before it")
-	if id := tokensOf(n, "id"); len(id) > 0 {
-		add(6, "#"+cssName(id[0]), "its id, which should be on a page once")
+	if id := elements.Tokens(n, "id"); len(id) > 0 {
+		add(6, "#"+elements.CSSName(id[0]), "its id, which should be on a page once")
 	}
 	if len(classes) > 0 {
-		add(4, tagOf(n)+"."+cssName(classes[0]), "tag and class")
+		add(4, elements.Tag(n)+"."+elements.CSSName(classes[0]), "tag and class")
 	}
 	if anchor := anchorOf(n); anchor != "" {
 		add(2, anchor+" "+simple(n), "what it lies in, and itself")
 	}
 	if len(classes) > 1 {
-		add(3, tagOf(n)+"."+cssName(classes[0])+"."+cssName(classes[1]), "tag and two classes")
+		add(3, elements.Tag(n)+"."+elements.CSSName(classes[0])+"."+elements.CSSName(classes[1]), "tag and two classes")
 	}
 	if len(classes) > 0 {
-		add(5, "."+cssName(classes[0]), "its class alone")
+		add(5, "."+elements.CSSName(classes[0]), "its class alone")
 	}
 	if p := n.Parent; p != nil && p.Type == html.ElementNode {
 		add(1, simple(p)+" > "+step(n), "its place in what it lies in")
-		if tagOf(n) != anyTag {
-			add(3, tagOf(p)+" > "+tagOf(n), "the tags of it and of what it lies in")
+		if elements.Tag(n) != elements.AnyTag {
+			add(3, elements.Tag(p)+" > "+elements.Tag(n), "the tags of it and of what it lies in")
 		}
 	}
-	if tagOf(n) != anyTag {
-		add(5, tagOf(n), "its tag alone")
+	if elements.Tag(n) != elements.AnyTag {
+		add(5, elements.Tag(n), "its tag alone")
 	}
 	return out
 }

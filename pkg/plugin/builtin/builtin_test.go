@@ -189,7 +189,7 @@ func TestFaultsOfSettingsNameTheirKey(t *testing.T) {
 		{"file", crawl.AtOutput, `{"file": ".x.csv"}`, "file"},
 		{"file", crawl.AtOutput, `{"file": "a/b.csv"}`, "file"},
 		{"file", crawl.AtOutput, `{"file": "a\u0000b.csv"}`, "file"},
-		{"file", crawl.AtOutput, `{"file": "x.parquet"}`, "file"},
+		{"file", crawl.AtOutput, `{"file": "x.xlsx"}`, "file"},
 		{"file", crawl.AtOutput, `{"file": "x.csv", "colums": ["url"]}`, "colums"},
 		{"file", crawl.AtOutput, `{"file": "x.csv", "columns": "url"}`, "columns"},
 	} {

@@ -12,6 +12,7 @@ import (
 type Build struct {
 	Env   []string   // besides the environment, as NAME=VALUE
 	Steps [][]string // programs with their arguments; none: there is nothing to build
+	Needs string     // what to install where one of the programs is missing or fails
 }
 
 // BuildOf says how the plug-in in a directory is built, by what lies there.
@@ -20,17 +21,28 @@ func BuildOf(dir fs.FS) (Build, error) {
 	case has(dir, "go.mod"):
 		return Build{Env: []string{"GOOS=wasip1", "GOARCH=wasm"}, Steps: [][]string{
 			{"go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", "plugin.wasm", "."},
-		}}, nil
+		}, Needs: "Go 1.24 or newer"}, nil
 	case has(dir, "asconfig.json"):
-		steps := [][]string{{"npm", "run", "--silent", "build"}}
-		if !has(dir, "node_modules/assemblyscript/package.json") {
-			steps = slices.Insert(steps, 0, []string{"npm", "install", "--silent", "--no-audit", "--no-fund"})
-		}
-		return Build{Steps: steps}, nil
+		return assemblyScript(dir), nil
 	case has(dir, "plugin.py"):
 		return Build{}, nil
 	}
 	return Build{}, fmt.Errorf("nothing here says how to build it: go.mod (Go), asconfig.json (AssemblyScript) or plugin.py (Python) is wanted")
+}
+
+// assemblyScript says how npm fetches the compiler, where it is not there, and runs it.
+func assemblyScript(dir fs.FS) Build {
+	b := Build{Steps: [][]string{{"npm", "run", "--silent", "build"}},
+		Needs: "Node.js 20 or newer with npm, which fetches the compiler (the package assemblyscript) once; without a network copy node_modules here"}
+	if has(dir, "node_modules/assemblyscript/package.json") {
+		return b
+	}
+	fetch := []string{"npm", "install", "--silent", "--no-audit", "--no-fund"}
+	if has(dir, "package-lock.json") {
+		fetch[1] = "ci"
+	}
+	b.Steps = slices.Insert(b.Steps, 0, fetch)
+	return b
 }
 
 func has(dir fs.FS, name string) bool {

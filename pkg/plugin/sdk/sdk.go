@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 )
 
-//go:embed all:go
+//go:embed all:go all:as
 var files embed.FS
 
 // template is a plug-in to begin with.
@@ -25,7 +25,12 @@ type template struct {
 var templates = map[string]template{
 	"go":       {"Go: reads the price of a page", map[string]string{".": "go/price", "whirlpool": "go/whirlpool"}, goModule},
 	"go-links": {"Go: weighs links by a word", map[string]string{".": "go/links", "whirlpool": "go/whirlpool"}, goModule},
+	"assemblyscript": {"AssemblyScript (or: as): reads the price of a page, in a hundredth of the size",
+		map[string]string{".": "as/price", "assembly/whirlpool": "as/whirlpool"}, map[string]string{".gitignore": "node_modules\nplugin.wasm\n"}},
 }
+
+// aliases are short names of templates.
+var aliases = map[string]string{"as": "assemblyscript"}
 
 var goModule = map[string]string{"go.mod": "module example.com/NAME\n\ngo 1.24\n", ".gitignore": "plugin.wasm\n"}
 
@@ -43,6 +48,9 @@ var validName = regexp.MustCompile(`^[a-z0-9-]{1,32}/[a-z0-9-]{1,32}$`)
 // Template returns the files of a new plug-in in a language, by a name OWNER/NAME: descriptor, source, the kit, and a
 // page to test it with.
 func Template(lang, name string) (fs.FS, error) {
+	if long := aliases[lang]; long != "" {
+		lang = long
+	}
 	t, ok := templates[lang]
 	if !ok {
 		return nil, fmt.Errorf("there is no template for %q: choose one of %s", lang, known())

@@ -1,6 +1,7 @@
 package sdk_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -53,6 +54,7 @@ func TestBadTemplates(t *testing.T) {
 		{"go", "price", "OWNER/NAME"},
 		{"go", "shop/Price", "OWNER/NAME"},
 		{"go", "../price", "OWNER/NAME"},
+		{"as", "price", "OWNER/NAME"},
 	} {
 		if _, err := sdk.Template(c.lang, c.name); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %q", c.lang, c.name, err, c.want)
@@ -60,6 +62,24 @@ func TestBadTemplates(t *testing.T) {
 	}
 	if _, err := sdk.BuildOf(fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "go.mod") {
 		t.Errorf("an empty directory is built: %v", err)
+	}
+}
+
+// How a plug-in of AssemblyScript is built depends on what is there: the compiler of the lock file, or what npm finds.
+func TestStepsOfAssemblyScript(t *testing.T) {
+	for want, names := range map[string][]string{
+		"[[npm install --silent --no-audit --no-fund] [npm run --silent build]]": {"asconfig.json"},
+		"[[npm ci --silent --no-audit --no-fund] [npm run --silent build]]":      {"asconfig.json", "package-lock.json"},
+		"[[npm run --silent build]]":                                             {"asconfig.json", "package-lock.json", "node_modules/assemblyscript/package.json"},
+	} {
+		dir := fstest.MapFS{}
+		for _, n := range names {
+			dir[n] = &fstest.MapFile{}
+		}
+		build, err := sdk.BuildOf(dir)
+		if got := fmt.Sprint(build.Steps); err != nil || got != want || !strings.Contains(build.Needs, "Node.js 20") {
+			t.Errorf("%q: %s, %q, %v; want %s", names, got, build.Needs, err, want)
+		}
 	}
 }
 

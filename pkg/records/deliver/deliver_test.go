@@ -104,7 +104,7 @@ func line(tb testing.TB, i int, title string) []byte {
 func output(dir, file string) deliver.Output {
 	return deliver.Output{Note: "output x", Dir: dir, File: file, Settings: "1",
 		Options: export.Options{Format: export.FormatOf(file), Columns: []string{"url", "title"}},
-		When:    func(r *crawl.Record) (bool, error) { return r.Depth != 3, nil }}
+		When:    func(r *crawl.Record) (bool, error) { return r.Depth != 3, nil }, PartBytes: 2000}
 }
 
 // wanted is what the file has to hold: of a run that nobody disturbs.
@@ -117,6 +117,9 @@ func wanted(tb testing.TB, l *lines, o deliver.Output) []byte {
 
 func content(tb testing.TB, o deliver.Output) []byte {
 	tb.Helper()
+	if o.Options.Format == export.Parquet {
+		return partsOf(tb, o)
+	}
 	data, err := os.ReadFile(filepath.Join(o.Dir, o.File))
 	if err != nil {
 		tb.Fatal(err)
@@ -124,11 +127,14 @@ func content(tb testing.TB, o deliver.Output) []byte {
 	return data
 }
 
-func drain(tb testing.TB, n *notes, l *lines, o deliver.Output) *deliver.Writer {
+func drain(tb testing.TB, n *notes, l *lines, o deliver.Output) deliver.File {
 	tb.Helper()
 	w, err := deliver.Open(tb.Context(), n, l, o, slog.New(slog.DiscardHandler))
 	for err == nil && w.Behind() {
 		err = w.Step(tb.Context())
+	}
+	if err == nil {
+		err = w.Complete(tb.Context())
 	}
 	if err != nil {
 		tb.Fatal(err)
@@ -163,7 +169,8 @@ func disturbed(t *testing.T, seed uint64, file string, tamper func([]byte) []byt
 			t.Fatal(err)
 		}
 		if rng.IntN(2) == 0 { // a row was half written when the process was killed
-			f, err := os.OpenFile(filepath.Join(o.Dir, o.File), os.O_APPEND|os.O_WRONLY, 0)
+			half := map[bool]string{true: "." + file + ".part", false: file}[o.Options.Format == export.Parquet]
+			f, err := os.OpenFile(filepath.Join(o.Dir, half), os.O_APPEND|os.O_WRONLY, 0)
 			if err == nil {
 				_, _ = f.WriteString("https://a.te")
 				_ = f.Close()
@@ -184,7 +191,10 @@ func disturbed(t *testing.T, seed uint64, file string, tamper func([]byte) []byt
 func TestAKilledOutputEndsAsUndisturbed(t *testing.T) {
 	kills := 0
 	for seed := range uint64(12) {
-		for _, file := range []string{"a.csv", "a.jsonl"} {
+		for _, file := range []string{"a.csv", "a.jsonl", "a.parquet"} {
+			if file == "a.parquet" && seed%4 != 0 { // each of its parts waits for the disk
+				continue
+			}
 			l, o, n := disturbed(t, seed, file, nil)
 			kills += n
 			if got, want := content(t, o), wanted(t, l, o); !bytes.Equal(got, want) {
@@ -352,10 +362,6 @@ func TestHostileRecords(t *testing.T) {
 	o.Settings = "2"
 	if f := drain(t, n, l, o).Figures(); f.Rows != 0 || f.Faults < int64(len(hostile)) {
 		t.Errorf("a condition that fails: %+v", f)
-	}
-	o.Options.Format = export.Parquet
-	if _, err := deliver.Open(t.Context(), n, l, o, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "cannot grow") {
-		t.Errorf("parquet: %v", err)
 	}
 }
 

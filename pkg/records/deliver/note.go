@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"math"
 	"os"
 	"slices"
@@ -40,6 +41,16 @@ type note struct {
 	Marks []mark `json:"marks"`
 }
 
+// progress is how far an output is, and what it reads.
+type progress struct {
+	o      Output
+	source Source
+	notes  Notes
+	log    *slog.Logger
+	at     mark
+	marks  []mark // as noted; the last is at
+}
+
 // thinned leaves marks out: those that stay are the further apart, the further back they lie.
 func thinned(marks []mark) (out []mark) {
 	end, kept := marks[len(marks)-1].In, int64(math.MaxInt64)
@@ -56,33 +67,7 @@ func thinned(marks []mark) (out []mark) {
 func sumOf(line []byte) uint64 { return xxh3.Hash(unmarked(line)) }
 
 // Figures returns what became of the records so far.
-func (w *Writer) Figures() Figures { return w.at.Figures }
-
-// Taken is the error about an output whose file is there and not this crawl's; nil: it is free, or ours.
-func Taken(ctx context.Context, notes Notes, o *Output) error {
-	n, found, err := stored(ctx, notes, o.Note)
-	if err != nil || found && n.File == o.File {
-		return err
-	}
-	root, err := os.OpenRoot(o.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer root.Close() //nolint:errcheck // it was only asked
-	info, err := root.Lstat(o.File)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case info.Size() > 0 || !info.Mode().IsRegular():
-		return ErrTaken
-	}
-	return nil
-}
+func (w *progress) Figures() Figures { return w.at.Figures }
 
 func stored(ctx context.Context, notes Notes, name string) (n note, found bool, err error) {
 	text, found, err := notes.Get(ctx, name)
@@ -95,12 +80,12 @@ func stored(ctx context.Context, notes Notes, name string) (n note, found bool, 
 }
 
 // put notes a place that the file has reached.
-func (w *Writer) put(ctx context.Context, m mark) error {
+func (w *progress) put(ctx context.Context, m mark) error {
 	return w.keep(ctx, thinned(append(slices.Clone(w.marks), m)))
 }
 
 // keep makes the last of the marks the place where the file is; none: its beginning.
-func (w *Writer) keep(ctx context.Context, marks []mark) error {
+func (w *progress) keep(ctx context.Context, marks []mark) error {
 	text, err := json.Marshal(&note{w.o.File, w.o.Settings, marks})
 	if err == nil {
 		err = w.notes.Put(ctx, w.o.Note, text)
@@ -112,14 +97,14 @@ func (w *Writer) keep(ctx context.Context, marks []mark) error {
 	return nil
 }
 
-func (w *Writer) set(marks []mark) {
+func (w *progress) set(marks []mark) {
 	if w.marks, w.at = marks, (mark{}); len(marks) > 0 {
 		w.at = marks[len(marks)-1]
 	}
 }
 
-// begin finds out how far the file is.
-func (w *Writer) begin(ctx context.Context) error {
+// remember finds out how far the file is, and makes it this crawl's before it is touched.
+func (w *progress) remember(ctx context.Context) error {
 	n, found, err := stored(ctx, w.notes, w.o.Note)
 	if err != nil {
 		return err
@@ -146,18 +131,26 @@ func (w *Writer) begin(ctx context.Context) error {
 	}
 	if len(n.Marks) == all && found && n.File == w.o.File && n.Settings == w.o.Settings {
 		w.set(n.Marks)
-	} else if err := errors.Join(w.claim(), w.keep(ctx, n.Marks)); err != nil { // before the file is touched: it is ours then
-		return err
+		return nil
 	}
-	return w.hold(ctx)
+	return errors.Join(w.claim(w.o.File), w.keep(ctx, n.Marks))
 }
 
 // writtenName is a file that names the files beside it which were written for a crawl, a line each: who discards the
 // crawl removes them, and nothing else.
 const writtenName = ".written"
 
-// claim adds the file to those that were written.
-func (w *Writer) claim() error {
+// claimed are the files that were written.
+func claimed(root *os.Root) ([]string, error) {
+	names, err := root.ReadFile(writtenName)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return strings.Fields(string(names)), err
+}
+
+// claim adds a file to those that were written.
+func (w *progress) claim(file string) error {
 	if err := os.MkdirAll(w.o.Dir, 0o755); err != nil {
 		return err
 	}
@@ -166,21 +159,21 @@ func (w *Writer) claim() error {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // the file in it is closed
-	names, err := root.ReadFile(writtenName)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) || slices.Contains(strings.Fields(string(names)), w.o.File) {
+	names, err := claimed(root)
+	if err != nil || slices.Contains(names, file) {
 		return err
 	}
 	list, err := root.OpenFile(writtenName, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
 	}
-	_, err = list.WriteString(w.o.File + "\n")
+	_, err = list.WriteString(file + "\n")
 	return errors.Join(err, list.Sync(), list.Close())
 }
 
 // isOf reports whether the records up to a place are those that were read. Records that are taken back close up, so the
 // last one stands elsewhere where one before it is gone.
-func (w *Writer) isOf(ctx context.Context, m *mark) (same bool, err error) {
+func (w *progress) isOf(ctx context.Context, m *mark) (same bool, err error) {
 	if m.In == 0 {
 		return true, nil
 	}
@@ -192,69 +185,4 @@ func (w *Writer) isOf(ctx context.Context, m *mark) (same bool, err error) {
 		return false, nil
 	})
 	return same, err
-}
-
-// hold sees to it that the file is there, open, and as long as noted, with its head at least.
-func (w *Writer) hold(ctx context.Context) (err error) {
-	if w.file != nil {
-		if there, err := w.root.Stat(w.o.File); err == nil {
-			if mine, err := w.file.Stat(); err == nil && os.SameFile(there, mine) && there.Size() == w.at.Out {
-				return nil
-			}
-		}
-		if err := w.Close(); err != nil {
-			w.log.Debug("an output that is opened again could not be closed", "file", w.o.File, "error", err)
-		}
-	}
-	if err = w.openFile(); err == nil {
-		err = w.fit(ctx)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("output %s: %w", w.o.File, err), w.Close())
-	}
-	return nil
-}
-
-func (w *Writer) openFile() (err error) {
-	if err := os.MkdirAll(w.o.Dir, 0o755); err != nil {
-		return err
-	}
-	if w.root, err = os.OpenRoot(w.o.Dir); err != nil { // nothing leads out of it
-		return err
-	}
-	w.file, err = w.root.OpenFile(w.o.File, os.O_RDWR|os.O_CREATE, 0o644)
-	return err
-}
-
-// fit cuts what is not noted. A file that lacks something begins anew.
-func (w *Writer) fit(ctx context.Context) error {
-	info, err := w.file.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return errors.New("it is no file")
-	}
-	if info.Size() < w.at.Out {
-		w.log.Warn("an output was deleted or cut: it is written anew", "file", w.o.File)
-		if err := w.keep(ctx, nil); err != nil {
-			return err
-		}
-	}
-	if info.Size() != w.at.Out {
-		if err := w.file.Truncate(w.at.Out); err != nil {
-			return err
-		}
-	}
-	if w.at.Out > 0 || len(w.rows.Head()) == 0 {
-		return nil
-	}
-	next := w.at
-	if err := w.append(w.rows.Head(), &next); err != nil {
-		return err
-	}
-	if dir, err := w.root.Open("."); err == nil { // the name of the file, too, outlasts a power failure
-		_, _ = dir.Sync(), dir.Close()
-	}
-	return w.put(ctx, next)
 }

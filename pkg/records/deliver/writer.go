@@ -1,16 +1,15 @@
 package deliver
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
-	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
 // Source are stored records.
@@ -38,6 +37,8 @@ type Output struct {
 	When func(*crawl.Record) (bool, error)
 	// Settings are what makes the rows, as one text: where it becomes another, the file is written anew.
 	Settings string
+	// PartBytes is how many bytes of records a part of a file that cannot grow is made of, about; 0: 128 MiB.
+	PartBytes int64
 }
 
 // What a step takes at most: it ends with the record that passes one of them.
@@ -46,41 +47,67 @@ const (
 	maxRead = 16 << 20 // bytes of records
 )
 
-// Writer writes a file. One goroutine may use it.
-type Writer struct {
-	o      Output
-	source Source
-	notes  Notes
-	rows   *export.Rows
-	log    *slog.Logger
-	root   *os.Root // nil: the file is not open
-	file   *os.File
-	at     mark
-	marks  []mark // as noted; the last is at
-	buf    []byte
+// File is what an output writes: a Writer, or Parts. One goroutine may use it.
+type File interface {
+	// Behind reports whether records wait to be read.
+	Behind() bool
+	// Step writes the rows of the next records, if there are any. After an error, such as of a full disk, call it again.
+	Step(ctx context.Context) error
+	// Complete makes what was read so far a whole file, on the disk.
+	Complete(ctx context.Context) error
+	// Figures returns what became of the records so far.
+	Figures() Figures
+	// Close closes the file. What is not complete is read again by the next process.
+	Close() error
 }
 
-// ErrTaken says that a file is there which this crawl has not written.
-var ErrTaken = errors.New("there is such a file already, and it is not this crawl's: move it away, or name another one")
-
-// Open prepares the file: a new one, or what an earlier process has left of it. A fault of what is asked for, and a
+// Open prepares a file: a new one, or what an earlier process has left of it. A fault of what is asked for, and a
 // file that is somebody else's, are errors; so is a disk that is full.
-func Open(ctx context.Context, notes Notes, source Source, o Output, log *slog.Logger) (*Writer, error) {
-	rows, err := export.NewRows(o.Options)
+func Open(ctx context.Context, notes Notes, source Source, o Output, log *slog.Logger) (File, error) {
+	if err := Check(&o); err != nil {
+		return nil, err
+	}
+	p := progress{o: o, source: source, notes: notes, log: log}
+	if o.Options.Format.Grows() {
+		return openWriter(ctx, p)
+	}
+	return openParts(ctx, p)
+}
+
+// Check finds what is wrong with what is asked for, without looking at any file.
+func Check(o *Output) error {
+	_, err := export.NewTable(io.Discard, o.Options)
+	return err
+}
+
+// Writer writes a file that grows.
+type Writer struct {
+	progress
+	rows *export.Rows
+	root *os.Root // nil: the file is not open
+	file *os.File
+	buf  []byte
+}
+
+func openWriter(ctx context.Context, p progress) (*Writer, error) {
+	rows, err := export.NewRows(p.o.Options)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{o: o, source: source, notes: notes, rows: rows, log: log}
+	w := &Writer{progress: p, rows: rows}
 	if err := w.begin(ctx); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
 }
 
-// Behind reports whether records wait to be written.
+// Behind implements File.
 func (w *Writer) Behind() bool { return w.at.In < w.source.Length() }
 
-// Close closes the file.
+// Complete implements File: what was read is on the disk already.
+func (w *Writer) Complete(context.Context) error { return nil }
+
+// Close implements File.
 func (w *Writer) Close() (err error) {
 	if w.file != nil {
 		err = w.file.Close()
@@ -92,7 +119,7 @@ func (w *Writer) Close() (err error) {
 	return err
 }
 
-// Step writes the rows of the next records, if there are any. After an error, such as of a full disk, call it again.
+// Step implements File.
 func (w *Writer) Step(ctx context.Context) error {
 	if err := w.hold(ctx); err != nil || !w.Behind() {
 		return err
@@ -119,47 +146,16 @@ func (w *Writer) Step(ctx context.Context) error {
 }
 
 // add makes the row of a line.
-func (w *Writer) add(n *mark, line []byte) (err error) {
-	if line = bytes.TrimSpace(line); len(line) == 0 {
+func (w *Writer) add(n *mark, line []byte) error {
+	line, r := w.wanted(n, line)
+	if r == nil {
 		return nil
 	}
-	line = unmarked(line)
-	r, err := jsonl.ParseRecord(line)
-	if err != nil { // an audit tells; it has no row
-		n.Faults++
-		w.log.Warn("a line of the records is damaged and goes to no output", "file", w.o.File, "byte", n.In, "error", err)
-		return nil
+	var err error
+	if w.buf, err = w.rows.Append(w.buf, line, r); err == nil {
+		n.Rows++
 	}
-	n.Seen++
-	if w.o.Options.Keep != nil && !w.o.Options.Keep(r) {
-		n.Skipped++
-		return nil
-	}
-	if w.o.When != nil {
-		yes, err := w.o.When(r)
-		if err != nil {
-			n.Faults++
-			w.log.Warn("the condition of an output failed: the record is not written to it", "file", w.o.File, "url", r.URL, "error", err)
-			return nil
-		}
-		if !yes {
-			n.Skipped++
-			return nil
-		}
-	}
-	if w.buf, err = w.rows.Append(w.buf, line, r); err != nil {
-		return err
-	}
-	n.Rows++
-	return nil
-}
-
-// unmarked is a line as it was before a later one replaced it.
-func unmarked(line []byte) []byte {
-	if jsonl.IsReplaced(line) {
-		return jsonl.Unmarked(nil, line)
-	}
-	return line
+	return err
 }
 
 // append writes rows behind those that are noted, and syncs them.

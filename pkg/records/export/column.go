@@ -17,6 +17,7 @@ const (
 	truth                    // bool
 	timestamp                // int64, milliseconds since 1970
 	date                     // the same, or nil
+	number                   // float64, or nil
 	textList                 // []string
 	linkList                 // []crawl.Link
 	jsonText                 // string that holds JSON
@@ -63,6 +64,8 @@ var columns = []column{
 	{name: "insecure", kind: truth, value: func(r *crawl.Record) any { return r.Insecure }},
 	{name: "plugins", kind: textList, value: func(r *crawl.Record) any { return r.Plugins }},
 	{name: "plugin_errors", kind: textList, value: func(r *crawl.Record) any { return r.PluginErrors }},
+	{name: "topic", kind: number, value: topicOf},
+	{name: "classes", kind: textList, value: func(r *crawl.Record) any { return r.Classes }},
 	{name: "rendered", kind: optionalJSON, value: renderedText},
 }
 
@@ -72,6 +75,14 @@ func renderedText(r *crawl.Record) any {
 		return ""
 	}
 	return string(jsonl.AppendRendered(nil, r.Rendered))
+}
+
+// topicOf is how relevant a page is to the job's topic.
+func topicOf(r *crawl.Record) any {
+	if !r.Relevance.Known() {
+		return nil
+	}
+	return r.Relevance.P()
 }
 
 // dateOf is the value of a date.

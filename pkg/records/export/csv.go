@@ -62,6 +62,11 @@ func (s *csvSink) cell(c *column, r *crawl.Record) string {
 			return ""
 		}
 		return formatTime(v.(int64))
+	case number:
+		if v == nil {
+			return ""
+		}
+		return strconv.FormatFloat(v.(float64), 'g', -1, 64)
 	case textList:
 		return s.safe(strings.Join(v.([]string), listSeparator))
 	case linkList:

@@ -57,6 +57,8 @@ func (s *parquetSink) appendColumn(c *column, r *crawl.Record, leaf int) (int, e
 		s.row = append(s.row, parquet.BooleanValue(v.(bool)).Level(0, 0, leaf))
 	case date:
 		s.row = append(s.row, optional(v != nil, leaf, func() parquet.Value { return parquet.Int64Value(v.(int64)) }))
+	case number:
+		s.row = append(s.row, optional(v != nil, leaf, func() parquet.Value { return parquet.DoubleValue(v.(float64)) }))
 	case optionalJSON:
 		s.row = append(s.row, optional(v != "", leaf, func() parquet.Value { return textValue(v.(string)) }))
 	case textList:

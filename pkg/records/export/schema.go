@@ -49,6 +49,8 @@ func node(k kind) parquet.Node {
 		return parquet.Timestamp(parquet.Millisecond)
 	case date:
 		return parquet.Optional(parquet.Timestamp(parquet.Millisecond))
+	case number:
+		return parquet.Optional(parquet.Leaf(parquet.DoubleType))
 	case optionalJSON:
 		return parquet.Optional(parquet.JSON())
 	case textList:

@@ -34,6 +34,7 @@ func AppendLogLine(dst []byte, l *crawl.LogLine) []byte {
 	dst = appendCount(dst, `,"priority":`, int64(l.Priority))
 	dst = appendCount(dst, `,"finds":`, int64(l.Finds))
 	dst = appendCount(dst, `,"host_links":`, int64(l.HostLinks))
+	dst = appendRelevance(dst, l.Relevance)
 	return append(dst, "}\n"...)
 }
 

@@ -42,6 +42,8 @@ type recordJSON struct {
 	extractedJSON
 	Plugins      []string      `json:"plugins"`
 	PluginErrors []string      `json:"plugin_errors"`
+	Topic        *float64      `json:"topic"`
+	Classes      []string      `json:"classes"`
 	Rendered     *renderedJSON `json:"rendered"`
 }
 
@@ -70,6 +72,7 @@ func ParseRecord(line []byte) (*crawl.Record, error) {
 		DuplicateOf: weburl.URL(j.DuplicateOf), Similarity: j.Similarity, Truncated: j.Truncated, Cut: j.Cut,
 		Epoch: j.Epoch, Visit: j.Visit, Insecure: j.Insecure, Extracted: j.extracted(),
 		Plugged: crawl.Plugged{Plugins: j.Plugins, PluginErrors: j.PluginErrors}, Rendered: j.Rendered.part(),
+		Judged: crawl.Judged{Relevance: relevance(j.Topic), Classes: j.Classes},
 	}, nil
 }
 

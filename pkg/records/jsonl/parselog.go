@@ -33,6 +33,7 @@ type logJSON struct {
 	Priority    int        `json:"priority"`
 	Finds       int        `json:"finds"`
 	HostLinks   int        `json:"host_links"`
+	Topic       *float64   `json:"topic"`
 }
 
 // ParseLogLine reads one line of crawl.log; the newline may be missing. Keys that it does not know are passed over;
@@ -55,7 +56,7 @@ func ParseLogLine(line []byte) (*crawl.LogLine, error) {
 		Detail: j.Detail, Bytes: j.Bytes, Duration: millis(j.Millis), FirstByte: millis(j.FirstByte), Attempt: j.Attempt,
 		Depth: j.Depth, ContentType: j.ContentType, Digest: crawl.Digest(j.Digest), Addr: j.Addr,
 		Referrer: weburl.URL(j.Referrer), Location: weburl.URL(j.Location), Epoch: j.Epoch,
-		Priority: j.Priority, Finds: j.Finds, HostLinks: j.HostLinks,
+		Priority: j.Priority, Finds: j.Finds, HostLinks: j.HostLinks, Relevance: relevance(j.Topic),
 	}, nil
 }
 

@@ -46,6 +46,8 @@ func AppendRecord(dst []byte, r *crawl.Record) []byte {
 	}
 	dst = appendNames(dst, `,"plugins":`, r.Plugins)
 	dst = appendNames(dst, `,"plugin_errors":`, r.PluginErrors)
+	dst = appendRelevance(dst, r.Relevance)
+	dst = appendNames(dst, `,"classes":`, r.Classes)
 	if r.Rendered != nil {
 		dst = AppendRendered(append(dst, `,"rendered":`...), r.Rendered)
 	}
@@ -62,6 +64,22 @@ func appendEpoch(dst []byte, epoch uint32) []byte {
 		return dst
 	}
 	return appendInt(append(dst, `,"epoch":`...), int64(epoch))
+}
+
+// appendRelevance appends the relevance to the topic, if it is known.
+func appendRelevance(dst []byte, v crawl.Relevance) []byte {
+	if !v.Known() {
+		return dst
+	}
+	return strconv.AppendFloat(append(dst, `,"topic":`...), v.P(), 'g', -1, 64)
+}
+
+// relevance is what appendRelevance appended.
+func relevance(p *float64) crawl.Relevance {
+	if p == nil {
+		return 0
+	}
+	return crawl.RelevanceOf(*p)
 }
 
 // appendNames appends key and the list, or nothing when it is empty.

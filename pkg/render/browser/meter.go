@@ -31,14 +31,14 @@ func (r *rendering) meter() time.Duration {
 		case <-r.ctx.Done():
 			return most(before, r.look(context.WithoutCancel(r.ctx)))
 		case <-tick.C:
-			used := most(before, r.look(r.ctx))
+			now := r.look(r.ctx)
+			used := most(before, now)
 			r.starved(time.Since(at) - metered)
 			r.measured(used, time.Since(r.began)-r.starve())
-			if used > last {
-				r.worked()
-			} else {
+			if used <= last {
 				r.undialog()
 			}
+			r.looked(used > last || anyRuns(now))
 			last = max(used, last)
 		}
 	}
@@ -110,4 +110,14 @@ func most(before, after map[int64]time.Duration) (largest time.Duration) {
 		largest = max(largest, used-before[id])
 	}
 	return largest
+}
+
+// anyRuns reports whether one of the processes has something to do now, whether or not it is given the time for it.
+func anyRuns(processes map[int64]time.Duration) bool {
+	for pid := range processes {
+		if runs(pid) {
+			return true
+		}
+	}
+	return false
 }

@@ -45,7 +45,7 @@ type rendering struct {
 	starvation time.Duration // that the machine had no time for the render
 	inFlight   int           // requests that have no answer yet
 	lastEvent  time.Time     // when something was told last
-	lastWork   time.Time     // when the processor was used last
+	rests      int           // looks in a row at which the processor was neither used nor waited for
 	documents  int           // of the main frame, asked for
 	committed  int           // of the main frame, shown
 	followed   bool          // a navigation of the page's was
@@ -65,7 +65,7 @@ func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (
 	defer cancelWall()
 	ctx, stop := context.WithCancelCause(ctx)
 	r := &rendering{tab: t, req: req, limits: limits, serve: serve, site: siteOf(req.URL), origin: originOf(req.URL),
-		ctx: ctx, stop: stop, asking: make(chan struct{}, 1), open: make(chan struct{}), began: time.Now(), lastEvent: time.Now(), lastWork: time.Now(),
+		ctx: ctx, stop: stop, asking: make(chan struct{}, 1), open: make(chan struct{}), began: time.Now(), lastEvent: time.Now(),
 		expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1), arriving: map[string]arriving{}, passed: map[string]bool{}}
 	t.pages++
 	handled := make(chan struct{})

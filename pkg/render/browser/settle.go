@@ -15,6 +15,10 @@ const (
 	still = 1500 * time.Millisecond // without an event or work: virtual time does not go on
 )
 
+// restful is how many looks in a row find a page at rest that is at rest: those of the time that still is, but for a
+// few that come late.
+const restful = int(still/metered) - 3
+
 func (r *rendering) settled(how string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,11 +76,13 @@ func (r *rendering) active() {
 	r.lastEvent = time.Now()
 }
 
-// worked notes that the page has used the processor.
-func (r *rendering) worked() {
+// looked notes whether the page used the processor, or waited for it, as it does on a busy machine.
+func (r *rendering) looked(works bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lastWork = time.Now()
+	if r.rests++; works {
+		r.rests = 0
+	}
 }
 
 // undialog dismisses a dialog of which nothing was told, where the page does nothing. Without one it does nothing.
@@ -90,12 +96,13 @@ func (r *rendering) undialog() {
 }
 
 // stuck reports that the page's time does not go on: it tells nothing, waits for nothing from here, and either does
-// nothing, or does so for half of what the render may take.
+// nothing, or does so for half of what the render may take. That it does nothing takes looks, not only time: while this
+// process and the browser get no time, nothing can be told.
 func (r *rendering) stuck() bool {
 	told, still, half := r.quietFor(), r.patient(still), r.patient(r.limits.Wall/2)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return told > still && time.Since(r.lastWork) > still || told > half
+	return told > still && r.rests >= restful || told > half
 }
 
 // quietFor says how long nothing has been seen and nothing was under way.

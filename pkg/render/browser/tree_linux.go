@@ -74,6 +74,18 @@ func readStats() map[int]stat {
 	return stats
 }
 
+// runs reports whether a thread of a process runs, or waits for a processor.
+func runs(pid int64) bool {
+	files, _ := filepath.Glob("/proc/" + strconv.FormatInt(pid, 10) + "/task/[0-9]*/stat") // the pattern is a good one
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if state := bytes.TrimSpace(text[bytes.LastIndexByte(text, ')')+1:]); err == nil && bytes.HasPrefix(state, []byte("R")) {
+			return true
+		}
+	}
+	return false
+}
+
 func below(stats map[int]stat, pid, root int) bool {
 	for range 64 {
 		if pid == root {

@@ -71,7 +71,11 @@ func TestTrouble(t *testing.T) {
 			s, at := &site{pages: test.pages}, time.Now()
 			limits := test.limits
 			limits.Wall, limits.CPU = cmp.Or(limits.Wall, small.Wall), cmp.Or(limits.CPU, small.CPU)
-			got := s.renders(t, shared(t), render.Request{URL: test.url, Body: []byte(test.body), Limits: limits})
+			renders := s.settles
+			if test.or != "" {
+				renders = s.renders
+			}
+			got := renders(t, shared(t), render.Request{URL: test.url, Body: []byte(test.body), Limits: limits})
 			if want := cmp.Or(test.verdict, render.Done); got.Verdict != want && got.Verdict != test.or {
 				t.Errorf("verdict %s (%s), want %s", got.Verdict, got.Detail, want)
 			}
@@ -81,7 +85,7 @@ func TestTrouble(t *testing.T) {
 			if navigated := paths(got.Navigated); navigated != test.navigated {
 				t.Errorf("navigated %q, want %q", navigated, test.navigated)
 			}
-			if took := time.Since(at); took > 30*time.Second {
+			if took := time.Since(at); took > stalls*time.Minute {
 				t.Errorf("it took %s", took)
 			}
 		})
@@ -138,7 +142,7 @@ func TestKilled(t *testing.T) {
 				<-ctx.Done()
 				return render.Answer{}
 			})
-		if err != nil || got.Verdict != render.Crash || got.Wall > 5*time.Second {
+		if err != nil || got.Verdict != render.Crash || got.Wall > 20*time.Second {
 			t.Errorf("%s: %v, %s after %s, want a crash at once", name, err, got.Verdict, got.Wall)
 		}
 		(&site{}).renders(t, c, render.Request{URL: "http://k.test/"})
@@ -226,7 +230,7 @@ func TestHangLeavesNoProcess(t *testing.T) {
 	if err != nil || got.Verdict != render.Hang || len(pids) == 0 {
 		t.Fatalf("%v, %+v, processes %v", err, got, pids)
 	}
-	for end := time.Now().Add(20 * time.Second); slices.ContainsFunc(pids, exists); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); slices.ContainsFunc(pids, exists); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("one of %v is left", pids)
 		}

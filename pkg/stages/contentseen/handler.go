@@ -24,6 +24,7 @@ type Stores struct {
 	Bodies  crawl.Bodies
 	Renders crawl.RenderStats
 	Queue   RenderQueue
+	Trials  crawl.HostTrials      // of hosts that topical jobs judge; nil: none are judged
 	Metrics prometheus.Registerer // nil: none
 }
 
@@ -34,6 +35,7 @@ type Handler struct {
 	pages   *prometheus.CounterVec
 	plugins Plugins // of jobs; nil: none
 	wishes  wishes
+	judged  judged
 }
 
 // New returns a handler over the stores.
@@ -57,6 +59,9 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	}
 	if d.Page.Rendered != nil {
 		return h.rendered(ctx, job, d)
+	}
+	if err := h.tryHost(ctx, job, d); err != nil {
+		return nil, err
 	}
 	verdict := crawl.Seen{}
 	switch reason := unkept(job, d); {
@@ -156,7 +161,7 @@ func metadata(d *crawl.Document, simhash uint64) *crawl.Record {
 		Job: p.Task.Job, URL: p.Task.URL, FinalURL: p.Task.URL, Canonical: d.Canonical, Status: p.Status, FetchedAt: p.FetchedAt,
 		Depth: p.Task.Depth, Referrer: p.Task.Referrer, ContentType: d.ContentType, Charset: d.Charset, Bytes: p.Bytes,
 		Digest: p.Digest, Simhash: simhash, Title: d.Title, Lang: d.Lang, Truncated: p.Truncated, Cut: d.Cut, Epoch: p.Task.Epoch,
-		Visit: p.Task.Visit, Insecure: p.Insecure, Plugged: p.Plugged,
+		Visit: p.Task.Visit, Insecure: p.Insecure, Plugged: p.Plugged, Judged: d.Judged,
 	}
 }
 
@@ -173,7 +178,7 @@ func links(job *crawl.Job, d *crawl.Document, verdict crawl.Seen) []crawl.Event 
 	case len(follow) == 0:
 		return nil
 	}
-	return []crawl.Event{&crawl.Links{Task: d.Page.Task, Links: follow}}
+	return []crawl.Event{&crawl.Links{Task: d.Page.Task, Links: follow, Relevance: d.Relevance}}
 }
 
 // linkSum hashes the URLs that the links resolve to, in order. The same bytes at another place can mean other URLs.

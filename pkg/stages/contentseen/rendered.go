@@ -39,7 +39,7 @@ func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Documen
 		return nil, nil
 	}
 	mark := &crawl.RenderMark{Host: p.Key(), Template: p.Rendered.Template, By: crawl.RenderKey(&p.Task)}
-	return []crawl.Event{&crawl.Links{Task: p.Task, Links: follow, Render: mark}}, nil
+	return []crawl.Event{&crawl.Links{Task: p.Task, Links: follow, Render: mark, Relevance: d.Relevance}}, nil
 }
 
 // linksGained are the links that are not among those of before.

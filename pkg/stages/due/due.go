@@ -261,7 +261,7 @@ func (h *Handler) dismiss(ctx context.Context, job *crawl.Job, t *crawl.Task, re
 		return fmt.Errorf("exclude %s: %w", t.URL, err)
 	}
 	return h.deps.Attempts.Append(ctx, crawl.LogLine{Job: t.Job, At: now, URL: t.URL, Kind: t.Kind, Verdict: crawl.VerdictExcluded,
-		Reason: reason, Detail: rule, Depth: t.Depth, Referrer: t.Referrer, Epoch: t.Epoch})
+		Reason: reason, Detail: rule, Depth: t.Depth, Referrer: t.Referrer, Epoch: t.Epoch, Relevance: t.Relevance})
 }
 
 // excluded sets the marks of excluded URLs apart from those of claimed ones.
@@ -290,7 +290,7 @@ func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d pipeline.Delive
 		h.cache.add(marks[i])
 		if x := asked[i]; a != crawl.Known {
 			lines = append(lines, crawl.LogLine{Job: job.ID, At: now, URL: x.URL, Verdict: crawl.VerdictExcluded, Reason: x.Reason,
-				Detail: x.Rule, Kind: x.Kind, Depth: x.Depth, Referrer: x.Referrer, Epoch: x.Epoch})
+				Detail: x.Rule, Kind: x.Kind, Depth: x.Depth, Referrer: x.Referrer, Epoch: x.Epoch, Relevance: x.Relevance})
 		}
 	}
 	if len(lines) == 0 {

@@ -198,7 +198,7 @@ func raw(t testing.TB, say func(c net.Conn, request string)) string {
 				defer c.Close()
 				buf := make([]byte, 4096)
 				for {
-					_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+					_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 					n, err := c.Read(buf)
 					if err != nil {
 						return

@@ -20,7 +20,7 @@ func (dp *dispatcher) draw(ctx context.Context, now time.Time) (bool, error) {
 	var front *jobFronts
 	var priority int
 	if room && len(batch) == 0 {
-		front, priority = dp.stock.fronts.pick(dp.random, dp.jobs.stays)
+		front, priority = dp.stock.fronts.pick(dp.random, dp.jobs.stays, dp.jobs.topical)
 	}
 	dp.mu.Unlock()
 	if !room {
@@ -75,6 +75,24 @@ func pickFront(random *rand.Rand, lengths []int64) int {
 		}
 	}
 	return -1
+}
+
+// pickTopical chooses the front queue of the highest priority that is not empty, or, for a part of the draws, of the
+// lowest: a crawl that only follows what looks good never learns better.
+func pickTopical(random *rand.Rand, lengths []int64, explore float64) int {
+	lowest, highest := -1, -1
+	for p, n := range lengths {
+		if n > 0 {
+			if lowest < 0 {
+				lowest = p
+			}
+			highest = p
+		}
+	}
+	if explore > 0 && random.Float64() < explore {
+		return lowest
+	}
+	return highest
 }
 
 func (dp *dispatcher) pullFront(ctx context.Context, front *jobFronts, priority int) ([]crawl.Delivery, error) {
@@ -163,6 +181,8 @@ func (dp *dispatcher) take(h *host, d crawl.Delivery) bool {
 	case d.Task.Kind == crawl.KindRobots || dp.jobs.keepsPlace(&d.Task): // others may wait for the budget before it
 		l.buf = slices.Insert(l.buf, 0, d)
 	case d.Task.Finds > 0 && len(l.buf) < 2*hostBuffer: // before those that were found less often
+		l.buf = slices.Insert(l.buf, l.before(d.Task.Priority), d)
+	case d.Task.Relevance.Known() && len(l.buf) < 2*hostBuffer && l.passes(&d.Task): // before those that promise less
 		l.buf = slices.Insert(l.buf, l.before(d.Task.Priority), d)
 	case l.backlog == 0 && len(l.buf) < hostBuffer && dp.stock.held < dp.cfg.MaxHeld:
 		l.buf = append(l.buf, d)

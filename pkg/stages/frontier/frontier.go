@@ -44,7 +44,9 @@ type Deps struct {
 	Nodes func() int
 	// Resources is told of resources that cannot be had; nil: none are fetched.
 	Resources crawl.Resources
-	Log       *slog.Logger
+	// Trials are the hosts that topical jobs judge; nil: none are judged.
+	Trials crawl.HostTrials
+	Log    *slog.Logger
 }
 
 // Frontier schedules fetches. Make it with New, call Recover, then Run; In and Outcomes are its handlers.
@@ -97,6 +99,7 @@ type dispatcher struct {
 	// levelSoon says that nothing is left of a level but messages.
 	levelSoon bool
 	random    *rand.Rand
+	tried     tried
 }
 
 // New returns a frontier that knows nothing yet.
@@ -115,6 +118,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	f.robots = robotsDesk{&f.leases, cfg.RobotsPatience}
 	f.addresses.init(&cfg, deps.Resolver)
 	f.run.Frontier, f.run.out.bus, f.run.out.queues = f, deps.Bus, deps.Queues
+	f.run.tried = newTried(deps.Jobs)
 	f.run.random = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	return f, nil
 }

@@ -94,14 +94,18 @@ func (f *fronts) add(q *crawl.Queued) (only bool) {
 
 // pick chooses the job whose turn it is among those that have tasks and are not to be passed over, and one of its
 // queues; nil: there is none. Tasks that were set aside because their job is unknown are in the queues without one.
-func (f *fronts) pick(random *rand.Rand, pass func(crawl.JobID) bool) (*jobFronts, int) {
+func (f *fronts) pick(random *rand.Rand, pass func(crawl.JobID) bool, topical func(crawl.JobID) (explore float64, is bool)) (*jobFronts, int) {
 	for i := range f.all {
 		at := (f.next + i) % len(f.all)
 		if pass(f.jobOf(f.all[at])) {
 			continue
 		}
 		waiting := f.all[at].waiting()
-		if p := pickFront(random, waiting[:]); p >= 0 {
+		p := pickFront(random, waiting[:])
+		if explore, is := topical(f.jobOf(f.all[at])); is {
+			p = pickTopical(random, waiting[:], explore)
+		}
+		if p >= 0 {
 			f.next = at + 1
 			return f.all[at], p
 		}

@@ -82,6 +82,15 @@ func (j *jobs) stays(id crawl.JobID) bool {
 	return j.holds[id] && (js == nil || !js.dead)
 }
 
+// topical reports whether a job has a topic, and which part of its draws explores.
+func (j *jobs) topical(id crawl.JobID) (explore float64, is bool) {
+	js := j.byID[id]
+	if js == nil || !js.job.Topical() {
+		return 0, false
+	}
+	return js.job.Topic.Exploring(), true
+}
+
 // spent reports whether the job's pages wait for its budget, or for the job to go on.
 func (j *jobs) spent(id crawl.JobID) bool {
 	js := j.byID[id]

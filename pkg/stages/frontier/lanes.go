@@ -21,6 +21,12 @@ func (l *lane) before(priority int) int {
 	return len(l.buf)
 }
 
+// passes reports whether a task is of a higher priority than the last of the next ones, which it passes.
+func (l *lane) passes(t *crawl.Task) bool {
+	last := len(l.buf) - 1
+	return last >= 0 && clampPriority(t.Priority) > clampPriority(l.buf[last].Task.Priority)
+}
+
 func (l *lane) work() bool { return len(l.buf) > 0 || l.backlog > 0 }
 
 // laneOf returns the job's lane, which is made at first sight.

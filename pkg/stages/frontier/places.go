@@ -99,7 +99,7 @@ func (p *storedPlaces) keepOne(ctx context.Context, js *jobState, t *crawl.Task)
 		p.f.mu.Lock()
 		js.places.add(t.URL.Key())
 		p.f.mu.Unlock()
-		return wasDiscarded(p.store.KeepPlaces(ctx, t.Job, t.URL.Key()))
+		return wasDiscarded(p.store.KeepPlaces(crawl.UnderEpoch(ctx, t.Job, t.Epoch), t.Job, t.URL.Key()))
 	})
 }
 

@@ -34,6 +34,7 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 		return err
 	}
 	for job, es := range entries {
+		ctx := crawl.UnderEpoch(ctx, job, es[0].Epoch)
 		if err := wasDiscarded(f.deps.Ledger.Finish(ctx, job, es...)); err != nil {
 			return fmt.Errorf("frontier: %d outcomes, the first of %s: %w", len(outs), outs[0].Task.URL, err)
 		}
@@ -58,7 +59,7 @@ func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {
 	line := crawl.LogLine{Job: t.Job, At: out.Started, URL: t.URL, Kind: t.Kind, Verdict: out.Verdict, Status: out.Status,
 		Reason: out.Reason, Detail: out.Detail, Bytes: out.Bytes, FirstByte: out.FirstByte, Attempt: t.Attempt + 1,
 		Depth: t.Depth, ContentType: out.ContentType, Digest: out.Digest, Addr: out.Addr, Referrer: t.Referrer,
-		Location: out.Location, Epoch: t.Epoch, Finds: t.Finds, HostLinks: t.HostLinks}
+		Location: out.Location, Epoch: t.Epoch, Finds: t.Finds, HostLinks: t.HostLinks, Relevance: t.Relevance}
 	if t.Priority != crawl.DefaultPriority && t.Kind != crawl.KindRobots {
 		line.Priority = t.Priority
 	}
@@ -74,6 +75,7 @@ func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {
 // again queues the task once more where the attempt was not the last.
 func (o Outcomes) again(ctx context.Context, r *result) error {
 	t := r.Task
+	ctx = crawl.UnderEpoch(ctx, t.Job, t.Epoch)
 	t.Repeat = t.Repeat || r.repeat || !r.known // where its lease ended otherwise, it was queued for that
 	switch {
 	case t.Kind == crawl.KindRobots && t.Repeat && r.Verdict == crawl.VerdictInterrupted:

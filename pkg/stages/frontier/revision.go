@@ -44,25 +44,22 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	f.signal()
 }
 
-// rejudge judges the choice's task, if an older revision let it in. One that has its outcome already is left to
+// rejudge judges the choice's task, if an older revision let it in, or its host may be off the topic. One that has its outcome already is left to
 // dropRepeats.
 func (dp *dispatcher) rejudge(ctx context.Context, c *choice) error {
-	if dp.deps.Judge == nil || c.js == nil || len(c.host.buf) == 0 {
+	if c.js == nil || len(c.host.buf) == 0 {
 		return nil
 	}
 	task := &c.host.buf[0].Task
 	dp.mu.Lock()
 	job, discarded := c.js.job, c.js.discarded(task)
 	dp.mu.Unlock()
-	if discarded || task.JobEpoch() >= crawl.EpochOf(job.Epoch) {
+	if discarded {
 		return nil
 	}
-	reason, rule, err := dp.deps.Judge(job, task)
-	if err != nil {
-		return fmt.Errorf("frontier: judge %s by revision %d of job %s: %w", task.URL, job.Epoch, job.ID, err)
-	}
-	if reason == "" {
-		return nil
+	judged, err := dp.judge(ctx, job, task)
+	if err != nil || judged == nil {
+		return err
 	}
 	if task.Repeat {
 		e, err := dp.lookup(ctx, task)
@@ -70,8 +67,22 @@ func (dp *dispatcher) rejudge(ctx context.Context, c *choice) error {
 			return err
 		}
 	}
-	c.judged = &dismissal{crawl.VerdictExcluded, reason, rule}
+	c.judged = judged
 	return nil
+}
+
+// judge says why the job does not want a task by its revision, or because of its host; nil: it does.
+func (dp *dispatcher) judge(ctx context.Context, job *crawl.Job, task *crawl.Task) (*dismissal, error) {
+	if dp.deps.Judge != nil && task.JobEpoch() < crawl.EpochOf(job.Epoch) {
+		reason, rule, err := dp.deps.Judge(job, task)
+		if err != nil {
+			return nil, fmt.Errorf("frontier: judge %s by revision %d of job %s: %w", task.URL, job.Epoch, job.ID, err)
+		}
+		if reason != "" {
+			return &dismissal{crawl.VerdictExcluded, reason, rule}, nil
+		}
+	}
+	return dp.tryHost(ctx, job, task)
 }
 
 // dismissalOf says why the choice's task is not to be fetched; nil: it is.

@@ -47,8 +47,9 @@ func (f *Frontier) spend(ctx context.Context, js *jobState, bytes int64, now tim
 	if f.deps.Spending == nil {
 		return nil
 	}
-	id := f.jobNow(js).ID
-	spent, err := f.deps.Spending.Spend(ctx, id, bytes, now)
+	job := f.jobNow(js)
+	id := job.ID
+	spent, err := f.deps.Spending.Spend(crawl.UnderEpoch(ctx, id, job.Epoch), id, bytes, now)
 	if err != nil {
 		if err = wasDiscarded(err); err == nil {
 			return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
+	model "github.com/whirlpool-crawler/whirlpool/pkg/topic"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/sitemap"
 )
 
@@ -31,6 +32,8 @@ type Handler struct {
 	kept    crawl.KeptBodies   // nil: no job's bodies are kept
 	plugins Plugins            // of jobs; nil: none
 	opener  crawl.Opener       // of documents that are no pages; nil: they have no text
+	learner Learner            // nil: no models are made
+	readers sync.Pool          // of texts, for the models of jobs that have any
 }
 
 var _ pipeline.Handler[*crawl.Page] = (*Handler)(nil)
@@ -42,7 +45,7 @@ const largePage = 1 << 20
 // NewHandler returns the logic of a parser that reads bodies from a spool.
 func NewHandler(jobs crawl.Jobs, bodies Bodies, log *slog.Logger) *Handler {
 	return &Handler{bodies: bodies, log: log, rules: crawl.NewPerRevision(jobs, rulesOf), large: make(chan struct{}, 1),
-		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }}}
+		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }}, readers: sync.Pool{New: func() any { return new(model.Reader) }}}
 }
 
 // Handle makes one crawl.Document of a page. If the body is no longer in the spool, the page was handled before,
@@ -77,6 +80,9 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 	d, err := h.parse(ctx, p, buf.Bytes(), job, rules)
 	if err != nil {
 		return nil, err
+	}
+	if err := h.judge(ctx, job, d, rules); err != nil {
+		return nil, fmt.Errorf("parse %s: %w", p.Task.URL, err)
 	}
 	if p.Rendered != nil {
 		addLinksOfRender(d)
@@ -136,7 +142,7 @@ func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.D
 	if job.Assets.Wanted() && isMarkup(r.MediaType) && !r.binary {
 		addRequisites(d, body, opt.MaxLinks)
 	}
-	if rules != nil {
+	if rules != nil && len(rules.rules)+len(rules.policies) > 0 {
 		src := &source{r: r, place: place{url: base}, body: body, contentType: p.ContentType, text: r.Text}
 		match := rules.matching(base)
 		weigh(match, d.Links)
@@ -162,12 +168,15 @@ func (r *Result) document(p *crawl.Page) *crawl.Document {
 		Extracted: r.Extracted}
 }
 
-// rulesOf compiles the site rules and policies of a job; nil where it has none.
+// rulesOf compiles the site rules, policies and models of a job; nil where it has none.
 func rulesOf(job *crawl.Job) (*Rules, error) {
-	if len(job.Rules)+len(job.Select) == 0 {
+	if len(job.Rules)+len(job.Select) == 0 && job.TopicModel == "" && job.ClassModel == "" {
 		return nil, nil
 	}
 	rules, err := Compile(job)
+	if err == nil {
+		rules.models, err = modelsOf(job)
+	}
 	if err != nil {
 		return nil, crawl.Permanent(err)
 	}

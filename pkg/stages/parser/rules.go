@@ -14,6 +14,7 @@ import (
 type Rules struct {
 	rules    []rule
 	policies []*policy
+	models   *models // nil: the job has none
 }
 
 type rule struct {

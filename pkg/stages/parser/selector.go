@@ -23,3 +23,18 @@ func (s Selector) Match(n *html.Node) (is bool) {
 	}()
 	return n.Type == html.ElementNode && s.css.Match(n)
 }
+
+// TextOf is the text of an element as a field takes it: white space folded, without scripts and styles.
+func TextOf(n *html.Node) string { return nodeText(n) }
+
+// InType turns a text into a value of a field's type, "", string, number, integer, bool or date; false where it is none.
+func InType(kind, text string) (any, bool) {
+	convert := converters[kind]
+	if convert == nil {
+		return nil, false
+	}
+	return convert(text)
+}
+
+// TextOfValue is a value of a field as a text.
+func TextOfValue(v any) string { return scalar(v) }

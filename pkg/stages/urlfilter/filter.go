@@ -77,6 +77,9 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 			continue
 		}
 		reason, rule := judgeSitemap(rules, in, &t, l, &strangers), ""
+		if reason == "" && offTopic(rules, in, &t) {
+			reason, rule = crawl.ReasonTopic, topicRule(in)
+		}
 		if reason == "" {
 			if reason, rule, err = h.judge(ctx, rules, &t, l, now); err != nil {
 				return nil, err

@@ -74,6 +74,10 @@ func reconsidered(reason string, then, now *crawl.Job) bool {
 		return !now.Pipeline.Has(node, crawl.AtLinks) // what another version of the plug-in would say of the link cannot be told without its page
 	}
 	switch reason {
+	case crawl.ReasonTopic: // by another model the pages would have to be read again
+		return !now.Topical()
+	case crawl.ReasonTopicHost:
+		return !now.JudgesHosts() || now.Topic.Limit() != then.Topic.Limit() || now.Topic.Trial() != then.Topic.Trial()
 	case crawl.ReasonNoFollow:
 		return now.IgnoreMeta
 	case crawl.ReasonNoFeeds:

@@ -11,14 +11,16 @@ import (
 // that robots.txt names, and an asset of a page or style sheet; every other link is a hop deeper, the sitemaps of an
 // index too, so that a chain of them ends.
 func taskOf(r *urlrules.Rules, in *crawl.Links, l *crawl.Link) crawl.Task {
+	weight := in.Relevance.Weight(l.Weight)
 	t := crawl.Task{Job: in.Task.Job, URL: r.Canonical(l.URL), Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
-		Priority: priority(l.Weight), Epoch: in.Task.Epoch}
+		Priority: priority(weight), Epoch: in.Task.Epoch, Relevance: in.Relevance}
 	if len(r.Job().Continuous) > 0 {
-		t.Priority = crawl.InClass(l.Tag == crawl.TagFeedSource || r.Continuous(t.URL), l.Weight)
+		t.Priority = crawl.InClass(l.Tag == crawl.TagFeedSource || r.Continuous(t.URL), weight)
 	}
 	switch l.Tag {
-	case crawl.TagRedirect:
+	case crawl.TagRedirect: // its source is no page, and says nothing
 		t.Depth, t.Redirects, t.Kind, t.Priority = in.Task.Depth, in.Task.Redirects+1, in.Task.Kind, in.Task.Priority
+		t.Relevance = in.Task.Relevance
 	case crawl.TagSitemapIndex:
 		if in.Task.Kind != crawl.KindSitemap {
 			t.Depth = in.Task.Depth

@@ -47,6 +47,7 @@ import (
 //	kindBody     SHA-256(32)                        the body, compressed
 //	kindHeld     -                                  uvarint: octets of all resources and bodies
 //	kindTemplate job(4) host 0 template(8)          CBOR crawl.RenderTemplate
+//	kindTrial job(4) host                           CBOR crawl.HostTrial
 const (
 	kindBudget   = perJob | 'b'
 	kindTally    = perJob | 'c'
@@ -83,6 +84,7 @@ const (
 	kindBody     = 'Y'
 	kindHeld     = 'H'
 	kindTemplate = perJob | 't'
+	kindTrial    = perJob | 'i'
 )
 
 // perJob marks the kinds whose keys begin with a job's number.

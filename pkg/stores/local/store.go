@@ -89,6 +89,7 @@ type Store struct {
 	content     *ContentSet
 	resources   *Resources
 	renders     *RenderStats
+	trials      *Trials
 	revisits    revisitState
 
 	broken breakage
@@ -191,6 +192,7 @@ func (s *Store) openParts() (err error) {
 		return err
 	}
 	s.renders = &RenderStats{s: s}
+	s.trials = &Trials{s: s}
 	if s.resources, err = openResources(s); err != nil {
 		return err
 	}

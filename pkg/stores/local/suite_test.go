@@ -215,6 +215,20 @@ func TestResources(t *testing.T) {
 	})
 }
 
+func TestTrials(t *testing.T) {
+	storetest.Trials(t, func(t *testing.T) (crawl.HostTrials, func() crawl.HostTrials) {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		return s.Trials(), func() crawl.HostTrials {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir)
+			return s.Trials()
+		}
+	})
+}
+
 func TestRenderStats(t *testing.T) {
 	storetest.RenderStats(t, func(t *testing.T) (crawl.RenderStats, func() crawl.RenderStats) {
 		dir := t.TempDir()

@@ -29,10 +29,6 @@ var _ crawl.KeptBodies = Bodies{}
 // Bodies returns the bodies that are kept.
 func (s *Store) Bodies() Bodies { return Bodies{s} }
 
-func (s *Store) bodies(job crawl.JobID) *mongo.Collection {
-	return s.db.Collection(bodiesPrefix + string(job))
-}
-
 func partID(d crawl.Digest, n int) string { return fmt.Sprintf("%s/%05d", hex.EncodeToString(d[:]), n) }
 
 // Keep implements crawl.KeptBodies. The last part is written last: without it the body is not kept.
@@ -43,11 +39,15 @@ func (b Bodies) Keep(ctx context.Context, job crawl.JobID, d crawl.Digest, body 
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.s.cfg.Timeout)
 	defer cancel()
+	l, err := b.s.life(ctx, job)
+	if err != nil {
+		return fmt.Errorf("keep a body: %w", err)
+	}
 	for n := 0; ; n++ {
 		part := packed[:min(len(packed), bodyPart)]
 		packed = packed[len(part):]
 		doc := bson.D{{Key: "_id", Value: partID(d, n)}, {Key: "data", Value: bson.Binary{Data: part}}, {Key: "last", Value: len(packed) == 0}}
-		_, err := b.s.bodies(job).ReplaceOne(ctx, doc[:1], doc, options.Replace().SetUpsert(true))
+		_, err := b.s.bodies(l).ReplaceOne(ctx, doc[:1], doc, options.Replace().SetUpsert(true))
 		if err != nil && !mongo.IsDuplicateKeyError(err) { // somebody else keeps the same
 			return fmt.Errorf("keep a body in mongodb: %w", failure(one(err)))
 		}
@@ -61,13 +61,17 @@ func (b Bodies) Keep(ctx context.Context, job crawl.JobID, d crawl.Digest, body 
 func (b Bodies) Kept(ctx context.Context, job crawl.JobID, d crawl.Digest) (body []byte, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, b.s.cfg.Timeout)
 	defer cancel()
+	l, err := b.s.life(ctx, job)
+	if err != nil {
+		return nil, false, fmt.Errorf("read a body: %w", err)
+	}
 	var packed bytes.Buffer
 	for n := 0; ; n++ {
 		var part struct {
 			Data bson.Binary `bson:"data"`
 			Last bool        `bson:"last"`
 		}
-		err := b.s.bodies(job).FindOne(ctx, bson.D{{Key: "_id", Value: partID(d, n)}}).Decode(&part)
+		err := b.s.bodies(l).FindOne(ctx, bson.D{{Key: "_id", Value: partID(d, n)}}).Decode(&part)
 		if err == mongo.ErrNoDocuments { //nolint:errorlint // the driver does not wrap it
 			return nil, false, nil
 		}

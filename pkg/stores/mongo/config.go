@@ -1,11 +1,14 @@
 package mongo
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // Config says where the server is and how long it may take.
@@ -20,7 +23,11 @@ type Config struct {
 	// Timeout bounds each exchange with the server, the search for a server included. A batch of a walk through all
 	// records may take ten times as long. A Put may also wait for the batch before its own.
 	Timeout time.Duration
-	Log     *slog.Logger
+	// Life returns which life of a job is meant, where one that was deleted was submitted again: the records of each have
+	// a collection of their own. It fails where ctx is that of a handler of an earlier life (crawl.UnderEpoch). nil: each
+	// job has one life, 0.
+	Life func(ctx context.Context, job crawl.JobID) (uint32, error)
+	Log  *slog.Logger
 }
 
 // Default returns the defaults: database whirlpool, journalled, two batches at once, 10 s.

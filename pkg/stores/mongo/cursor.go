@@ -85,7 +85,11 @@ func (c *cursor) open(ctx context.Context) error {
 	if c.projection != nil {
 		opt.SetProjection(c.projection)
 	}
-	cur, err := c.j.coll.Find(ctx, filter, opt)
+	coll, err := c.j.collection(ctx)
+	if err != nil {
+		return err
+	}
+	cur, err := coll.Find(ctx, filter, opt)
 	c.cur = cur
 	return err
 }

@@ -133,6 +133,10 @@ func encode(r *crawl.Record, now time.Time) bson.Raw {
 func (w *builder) made(r *crawl.Record) {
 	w.texts("plugins", r.Plugins)
 	w.texts("plugin_errors", r.PluginErrors)
+	if r.Relevance.Known() {
+		w.number("topic", r.Relevance.P())
+	}
+	w.texts("classes", r.Classes)
 	if r.Rendered != nil {
 		w.text("rendered", string(jsonl.AppendRendered(nil, r.Rendered)))
 	}

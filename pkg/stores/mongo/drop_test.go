@@ -36,7 +36,7 @@ func TestDropRemovesTheRecordsOfOneJob(t *testing.T) {
 	if n, err := countOf(t, s, "job"); n != 1 || err != nil {
 		t.Errorf("%d records of the next life, %v", n, err)
 	}
-	cur, err := s.collection("job").Indexes().List(ctx)
+	cur, err := s.collection(life{job: "job"}).Indexes().List(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

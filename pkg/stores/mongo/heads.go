@@ -48,16 +48,20 @@ func (j *Job) SetAside(ctx context.Context, key weburl.Key) (where string, err e
 	ctx, cancel := context.WithTimeout(ctx, j.s.cfg.Timeout)
 	defer cancel()
 	filter := bson.D{{Key: "_id", Value: idOf(key)}}
-	doc, err := j.coll.FindOne(ctx, filter).Raw()
+	coll, err := j.collection(ctx)
+	if err != nil {
+		return "", err
+	}
+	doc, err := coll.FindOne(ctx, filter).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return "", nil
 	}
-	aside := j.coll.Database().Collection(j.coll.Name() + asideSuffix)
+	aside := coll.Database().Collection(coll.Name() + asideSuffix)
 	if err == nil {
 		_, err = aside.ReplaceOne(ctx, filter, doc, options.Replace().SetUpsert(true))
 	}
 	if err == nil {
-		_, err = j.coll.DeleteOne(ctx, filter)
+		_, err = coll.DeleteOne(ctx, filter)
 	}
 	if err != nil {
 		return "", fmt.Errorf("set record %s of job %s aside: %w", key, j.id, err)

@@ -16,7 +16,7 @@ func TestHeadsReturnURLAndKey(t *testing.T) {
 	}
 	stray := document(page(t, 9), page(t, 9).FetchedAt, maxDocument)
 	wrong := bytes.Replace(stray, []byte(idOf(page(t, 9).URL.Key())), []byte(idOf(page(t, 8).URL.Key())), 1)
-	if _, err := s.collection("job").InsertOne(context.Background(), wrong); err != nil {
+	if _, err := s.collection(life{job: "job"}).InsertOne(context.Background(), wrong); err != nil {
 		t.Fatal(err)
 	}
 	var last weburl.Key

@@ -17,19 +17,31 @@ import (
 
 // Job reads the records of one job.
 type Job struct {
-	s    *Store
-	id   crawl.JobID
-	coll *mongo.Collection
+	s  *Store
+	id crawl.JobID
 }
 
-// Job returns the records of a job. A job without records is no error: it has none.
-func (s *Store) Job(id crawl.JobID) *Job { return &Job{s: s, id: id, coll: s.collection(id)} }
+// Job returns the records of a job, those of its present life. A job without records is no error: it has none.
+func (s *Store) Job(id crawl.JobID) *Job { return &Job{s: s, id: id} }
+
+// collection returns that of the job's present life.
+func (j *Job) collection(ctx context.Context) (*mongo.Collection, error) {
+	l, err := j.s.life(ctx, j.id)
+	if err != nil {
+		return nil, err
+	}
+	return j.s.collection(l), nil
+}
 
 // Record returns the record of a URL; found is false where none is stored.
 func (j *Job) Record(ctx context.Context, key weburl.Key) (r *crawl.Record, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, j.s.cfg.Timeout)
 	defer cancel()
-	doc, err := j.coll.FindOne(ctx, bson.D{{Key: "_id", Value: idOf(key)}}).Raw()
+	coll, err := j.collection(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	doc, err := coll.FindOne(ctx, bson.D{{Key: "_id", Value: idOf(key)}}).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return nil, false, nil
 	}
@@ -66,7 +78,11 @@ func (j *Job) Count(ctx context.Context) (int64, error) {
 	case !counts:
 		return 0, ErrNoCount
 	}
-	n, err := j.coll.EstimatedDocumentCount(ctx)
+	coll, err := j.collection(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n, err := coll.EstimatedDocumentCount(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("count the records of job %s in mongodb: %w", j.id, err)
 	}
@@ -118,12 +134,16 @@ func (j *Job) each(ctx context.Context, projection bson.D, yield func(doc bson.R
 func (j *Job) Drop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, j.s.cfg.Timeout)
 	defer cancel()
-	if err := j.coll.Drop(ctx); err != nil {
+	l, err := j.s.life(ctx, j.id)
+	if err != nil {
+		return err
+	}
+	if err := j.s.collection(l).Drop(ctx); err != nil {
 		return fmt.Errorf("drop the records of job %s from mongodb: %w", j.id, err)
 	}
 	j.s.mu.Lock()
 	defer j.s.mu.Unlock()
-	delete(j.s.indexed, j.id)
+	delete(j.s.indexed, l)
 	return nil
 }
 

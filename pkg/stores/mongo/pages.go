@@ -21,7 +21,7 @@ var _ crawl.Pages = Pages{}
 // Pages returns the store of records.
 func (s *Store) Pages() Pages { return Pages{s} }
 
-// Put implements crawl.Pages. The record's job selects the collection. If ctx ends first, the record may be stored all
+// Put implements crawl.Pages. The record's job, and the life of it that ctx means, select the collection. If ctx ends first, the record may be stored all
 // the same. If the server cannot be reached, the error is a *bus.RetryError; if no server would accept the record, it
 // is permanent.
 func (p Pages) Put(ctx context.Context, r *crawl.Record) error {
@@ -31,7 +31,11 @@ func (p Pages) Put(ctx context.Context, r *crawl.Record) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	b, place, err := p.s.writer.join(r.Job, document(r, time.Now(), maxDocument))
+	l, err := p.s.life(ctx, r.Job)
+	if err != nil {
+		return fmt.Errorf("store the record of %s: %w", r.URL, err)
+	}
+	b, place, err := p.s.writer.join(l, document(r, time.Now(), maxDocument))
 	if err != nil {
 		return fmt.Errorf("store the record of %s: %w", r.URL, err)
 	}
@@ -47,26 +51,26 @@ func (p Pages) Put(ctx context.Context, r *crawl.Record) error {
 }
 
 // insert writes a batch. each has the errors of single documents, err that of all.
-func (s *Store) insert(job crawl.JobID, docs []bson.Raw) (each map[int]error, err error) {
+func (s *Store) insert(l life, docs []bson.Raw) (each map[int]error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Timeout)
 	defer cancel()
-	s.ensureIndexes(ctx, job)
-	each, err = s.insertMany(ctx, job, docs)
+	s.ensureIndexes(ctx, l)
+	each, err = s.insertMany(ctx, l, docs)
 	if err == nil || unreachable(err) || len(docs) == 1 {
 		return each, failure(err)
 	}
 	// The server refused the batch as a whole, perhaps for one document: ask for each alone.
 	each = map[int]error{}
 	for i := range docs {
-		one, err := s.insertMany(ctx, job, docs[i:i+1])
+		one, err := s.insertMany(ctx, l, docs[i:i+1])
 		each[i] = failure(errors.Join(err, one[0]))
 	}
 	return each, nil
 }
 
 // insertMany inserts the documents that are not there yet.
-func (s *Store) insertMany(ctx context.Context, job crawl.JobID, docs []bson.Raw) (each map[int]error, err error) {
-	_, err = s.collection(job).InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
+func (s *Store) insertMany(ctx context.Context, l life, docs []bson.Raw) (each map[int]error, err error) {
+	_, err = s.collection(l).InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
 	var bulk mongo.BulkWriteException
 	if !errors.As(err, &bulk) {
 		return nil, err

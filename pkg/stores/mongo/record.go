@@ -85,6 +85,10 @@ func assignMade(r *crawl.Record, key string, v bson.RawValue) (err error) {
 	switch key {
 	case "rendered":
 		r.Rendered, err = renderedOf(v)
+	case "topic":
+		r.Relevance, err = relevanceOf(v)
+	case "classes":
+		r.Classes, err = listOf(v, textOf)
 	case "plugins":
 		r.Plugins, err = listOf(v, textOf)
 	case "plugin_errors":
@@ -110,6 +114,11 @@ func renderedOf(v bson.RawValue) (*crawl.RenderedPart, error) {
 		return nil, err
 	}
 	return jsonl.ParseRendered([]byte(s))
+}
+
+func relevanceOf(v bson.RawValue) (crawl.Relevance, error) {
+	p, ok := v.AsFloat64OK()
+	return crawl.RelevanceOf(p), damaged(ok)
 }
 
 func epochOf(v bson.RawValue) (uint32, error) {

@@ -42,11 +42,15 @@ func (p Pages) Replace(ctx context.Context, r *crawl.Record) error {
 	defer p.s.turns.take(r.URL.Key())()
 	ctx, cancel := context.WithTimeout(ctx, p.s.cfg.Timeout)
 	defer cancel()
-	p.s.ensureIndexes(ctx, r.Job)
+	l, err := p.s.life(ctx, r.Job)
+	if err != nil {
+		return fmt.Errorf("replace the record of %s: %w", r.URL, err)
+	}
+	p.s.ensureIndexes(ctx, l)
 	doc := document(r, time.Now(), maxDocument)
-	_, err := p.s.collection(r.Job).ReplaceOne(ctx, filter, doc, options.Replace().SetUpsert(true))
+	_, err = p.s.collection(l).ReplaceOne(ctx, filter, doc, options.Replace().SetUpsert(true))
 	if mongo.IsDuplicateKeyError(err) { // there is a record: of the same visit or a later one, or it came this moment
-		_, err = p.s.collection(r.Job).ReplaceOne(ctx, filter, doc)
+		_, err = p.s.collection(l).ReplaceOne(ctx, filter, doc)
 	}
 	if err == nil {
 		return nil
@@ -62,9 +66,13 @@ func (p Pages) Amend(ctx context.Context, job crawl.JobID, u weburl.URL, visit i
 	defer p.s.turns.take(u.Key())()
 	ctx, cancel := context.WithTimeout(ctx, p.s.cfg.Timeout)
 	defer cancel()
+	l, err := p.s.life(ctx, job)
+	if err != nil {
+		return false, fmt.Errorf("amend the record of %s: %w", u, err)
+	}
 	written := false
 	for range maxAmends {
-		if found, written, err = p.amend(ctx, job, u, visit, change); err != nil || written || !found {
+		if found, written, err = p.amend(ctx, l, u, visit, change); err != nil || written || !found {
 			break
 		}
 	}
@@ -78,8 +86,8 @@ func (p Pages) Amend(ctx context.Context, job crawl.JobID, u weburl.URL, visit i
 }
 
 // amend reads, changes and writes a record, if it is still what was read then.
-func (p Pages) amend(ctx context.Context, job crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (found, written bool, err error) {
-	coll, id := p.s.collection(job), bson.E{Key: "_id", Value: idOf(u.Key())}
+func (p Pages) amend(ctx context.Context, l life, u weburl.URL, visit int, change func(*crawl.Record)) (found, written bool, err error) {
+	coll, id := p.s.collection(l), bson.E{Key: "_id", Value: idOf(u.Key())}
 	doc, err := coll.FindOne(ctx, bson.D{id}).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return false, false, nil
@@ -92,7 +100,7 @@ func (p Pages) amend(ctx context.Context, job crawl.JobID, u weburl.URL, visit i
 		return false, false, err
 	}
 	change(r)
-	r.Job, r.URL, r.Visit = job, u, visit
+	r.Job, r.URL, r.Visit = l.job, u, visit
 	created, err := timeOf(doc.Lookup("created_at"))
 	if err != nil {
 		created = time.Now()

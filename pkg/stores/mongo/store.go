@@ -14,7 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // Store is the content store of a cluster. It is safe for concurrent use.
@@ -27,7 +26,7 @@ type Store struct {
 
 	indexing chan struct{} // has room for the one that makes indexes
 	mu       sync.Mutex
-	indexed  map[crawl.JobID]time.Time // when the indexes of a job's collection were last seen to
+	indexed  map[life]time.Time // when the indexes of a collection were last seen to
 }
 
 // Open connects to the server and asks it for a sign of life.
@@ -42,7 +41,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("mongodb at %s: %w", plainURL(cfg.URL), err)
 	}
 	s := &Store{cfg: cfg, client: client, db: client.Database(cfg.Database), indexing: make(chan struct{}, 1),
-		indexed: map[crawl.JobID]time.Time{}}
+		indexed: map[life]time.Time{}}
 	s.writer.init(cfg.Writers, s.insert)
 	if err := s.Ping(ctx); err != nil {
 		return nil, errors.Join(err, s.disconnect())
@@ -88,18 +87,14 @@ func (s *Store) disconnect() error {
 // collectionPrefix comes before a job's id in the name of its collection.
 const collectionPrefix = "pages_"
 
-func (s *Store) collection(job crawl.JobID) *mongo.Collection {
-	return s.db.Collection(collectionPrefix + string(job))
-}
-
 // indexEvery is how often the indexes of a collection are seen to: somebody may have dropped it meanwhile.
 const indexEvery = time.Minute
 
-// ensureIndexes creates the collection of a job and its indexes. Existing indexes cost the server nothing. If it fails,
+// ensureIndexes creates a collection of records and its indexes. Existing indexes cost the server nothing. If it fails,
 // queries are slow but nothing is lost, so the failure is logged and retried later. One batch creates them while the
 // others wait: FerretDB drops a connection that creates what another is creating.
-func (s *Store) ensureIndexes(ctx context.Context, job crawl.JobID) {
-	if s.indexedLately(job) {
+func (s *Store) ensureIndexes(ctx context.Context, l life) {
+	if s.indexedLately(l) {
 		return
 	}
 	select {
@@ -108,26 +103,26 @@ func (s *Store) ensureIndexes(ctx context.Context, job crawl.JobID) {
 	case <-ctx.Done():
 		return
 	}
-	if s.indexedLately(job) {
+	if s.indexedLately(l) {
 		return
 	}
-	_, err := s.collection(job).Indexes().CreateMany(ctx, []mongo.IndexModel{
+	_, err := s.collection(l).Indexes().CreateMany(ctx, []mongo.IndexModel{
 		{Keys: bson.D{{Key: "domain", Value: 1}}},
 		{Keys: bson.D{{Key: "fetched_at", Value: 1}}},
 	})
 	if err != nil {
 		s.cfg.Log.Warn("cannot create the indexes of a collection; trying again in a minute", "collection",
-			collectionPrefix+string(job), "error", err)
+			collectionPrefix+l.name(), "error", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.indexed[job] = time.Now()
+	s.indexed[l] = time.Now()
 }
 
-func (s *Store) indexedLately(job crawl.JobID) bool {
+func (s *Store) indexedLately(l life) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return time.Since(s.indexed[job]) < indexEvery
+	return time.Since(s.indexed[l]) < indexEvery
 }
 
 // retryAfter is how long a message waits for a server that is out of reach.

@@ -18,7 +18,7 @@ func TestHeadsDetectChangedRecords(t *testing.T) {
 	for i := range 4 {
 		put(t, s, page(t, i))
 	}
-	coll := s.collection("job")
+	coll := s.collection(life{job: "job"})
 	change := func(i int, what bson.D) {
 		t.Helper()
 		if _, err := coll.UpdateOne(ctx, bson.D{{Key: "_id", Value: idOf(page(t, i).URL.Key())}}, what); err != nil {
@@ -69,7 +69,7 @@ func TestSetAsideMovesARecord(t *testing.T) {
 	if _, found, err := j.Record(ctx, key); found || err != nil {
 		t.Errorf("the record is found, error %v", err)
 	}
-	n, err := s.db.Collection(s.collection("job").Name()+asideSuffix).CountDocuments(ctx, bson.D{})
+	n, err := s.db.Collection(s.collection(life{job: "job"}).Name()+asideSuffix).CountDocuments(ctx, bson.D{})
 	if n != 1 || err != nil {
 		t.Errorf("%d records lie aside, error %v", n, err)
 	}

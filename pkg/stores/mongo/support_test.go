@@ -25,6 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func open(t testing.TB, set ...func(*Config)) *Store {
 	t.Helper()
 	cfg := Default()
+	cfg.Timeout = 2 * time.Minute // a busy machine takes seconds for what has megabytes
 	cfg.URL, cfg.Database = servicetest.MongoDB(t), "test_"+strings.ToLower(rand.Text())
 	for _, f := range set {
 		f(&cfg)
@@ -34,7 +35,7 @@ func open(t testing.TB, set ...func(*Config)) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := errors.Join(s.db.Drop(ctx), s.Close()); err != nil {
 			t.Error(err)

@@ -5,8 +5,6 @@ import (
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // Bounds of a batch. A message of the protocol holds 48 MB, so the last document always fits.
@@ -15,21 +13,21 @@ const (
 	batchBytes = 8 << 20
 )
 
-// writer collects documents into batches, one for each job. A batch accepts documents until its turn to be written. So
+// writer collects documents into batches, one for each collection. A batch accepts documents until its turn to be written. So
 // a lone document is written at once, and under load a batch is what arrived while others were written.
 type writer struct {
 	slots  chan struct{} // has room for the batches under way
-	insert func(job crawl.JobID, docs []bson.Raw) (each map[int]error, err error)
+	insert func(l life, docs []bson.Raw) (each map[int]error, err error)
 
 	mu     sync.Mutex
-	open   map[crawl.JobID]*batch
+	open   map[life]*batch
 	closed bool
 	flying sync.WaitGroup
 }
 
 // batch is a group of documents. each and err may be read once done is closed: err concerns all of them.
 type batch struct {
-	job   crawl.JobID
+	of    life
 	docs  []bson.Raw
 	bytes int
 	done  chan struct{}
@@ -40,29 +38,29 @@ type batch struct {
 // errClosed is returned by a Put after Close.
 var errClosed = errors.New("the content store is closed")
 
-func (w *writer) init(writers int, insert func(crawl.JobID, []bson.Raw) (map[int]error, error)) {
+func (w *writer) init(writers int, insert func(life, []bson.Raw) (map[int]error, error)) {
 	w.slots = make(chan struct{}, writers)
 	w.insert = insert
-	w.open = map[crawl.JobID]*batch{}
+	w.open = map[life]*batch{}
 }
 
-// join adds a document to the job's open batch, and returns its place there.
-func (w *writer) join(job crawl.JobID, doc bson.Raw) (b *batch, place int, err error) {
+// join adds a document to the open batch of a job's life, and returns its place there.
+func (w *writer) join(l life, doc bson.Raw) (b *batch, place int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return nil, 0, errClosed
 	}
-	b = w.open[job]
+	b = w.open[l]
 	if b == nil {
-		b = &batch{job: job, done: make(chan struct{})}
-		w.open[job] = b
+		b = &batch{of: l, done: make(chan struct{})}
+		w.open[l] = b
 		w.flying.Go(func() { w.write(b) })
 	}
 	b.docs = append(b.docs, doc)
 	b.bytes += len(doc)
 	if len(b.docs) >= batchDocs || b.bytes >= batchBytes {
-		delete(w.open, job) // the next document opens another
+		delete(w.open, l) // the next document opens another
 	}
 	return b, len(b.docs) - 1, nil
 }
@@ -73,11 +71,11 @@ func (w *writer) write(b *batch) {
 	w.slots <- struct{}{}
 	defer func() { <-w.slots }()
 	w.mu.Lock()
-	if w.open[b.job] == b {
-		delete(w.open, b.job)
+	if w.open[b.of] == b {
+		delete(w.open, b.of)
 	}
 	w.mu.Unlock()
-	b.each, b.err = w.insert(b.job, b.docs)
+	b.each, b.err = w.insert(b.of, b.docs)
 }
 
 // close lets the batches under way be written and refuses further documents.

@@ -58,6 +58,10 @@ func (l *AttemptLog) write(ctx context.Context, lines []crawl.LogLine) error {
 // numbers returns the numbers of the lines' jobs, and the lines without those of jobs that were deleted.
 func (l *AttemptLog) numbers(ctx context.Context, lines []crawl.LogLine) (kept []crawl.LogLine, jobs []int32, err error) {
 	for i := range lines {
+		ctx := ctx
+		if lines[i].Epoch > 0 {
+			ctx = crawl.UnderEpoch(ctx, lines[i].Job, lines[i].Epoch)
+		}
 		n, err := l.s.jobs.number(ctx, lines[i].Job)
 		switch {
 		case errors.Is(err, crawl.ErrDiscarded):

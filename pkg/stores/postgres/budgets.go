@@ -67,7 +67,7 @@ func (b *Budgets) Spend(ctx context.Context, job crawl.JobID, key string, n, lim
 
 // number is that of a job.
 func (b *Budgets) number(ctx context.Context, job crawl.JobID) (n int32, err error) {
-	if l, ok := b.s.jobs.believed(job); ok && !l.dead {
+	if l, ok := b.s.jobs.believed(job); ok && !l.dead && !l.before(ctx, job) {
 		return l.number, nil
 	}
 	err = b.s.do(ctx, fmt.Sprintf("job %q", job), func(ctx context.Context) error {

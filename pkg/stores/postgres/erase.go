@@ -20,7 +20,7 @@ type Erased struct {
 // ofJobs are the tables whose rows belong to jobs, with a name for people. Those of resources share bodies: see
 // Resources.erase.
 var ofJobs = []Erased{{Table: "urls"}, {Table: "fingerprints"}, {Table: "unkept"}, {Table: "followed"}, {Table: "followed_since"}, {Table: "following"},
-	{Table: "redirects"}, {Table: "jars"}, {Table: "places"}, {Table: "spent"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "renders"},
+	{Table: "redirects"}, {Table: "jars"}, {Table: "places"}, {Table: "spent"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "renders"}, {Table: "trials"},
 	{Table: "job_revisions"}, {Table: "queue_looks"}}
 
 // BeginDelete marks a job as deleted. Programs drop the job's work when they next look, within Config.JobExpiry. age is

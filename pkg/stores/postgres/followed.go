@@ -75,7 +75,7 @@ func (f *Followed) Claimed(ctx context.Context, job crawl.JobID, page weburl.URL
 	if err := s.Validate(); err != nil {
 		return fmt.Errorf("links of %s: %w", page, err)
 	}
-	return f.g.do(ctx, []claimedShare{{job, page, s}})
+	return f.g.do(ctx, []claimedShare{newClaimedShare(ctx, job, page, s)})
 }
 
 func (f *Followed) close() { f.g.close() }
@@ -90,7 +90,7 @@ func (f *Followed) note(ctx context.Context, pages []claimedShare) error {
 		}
 		jobs := map[int32]*row{}
 		for _, p := range pages {
-			number, err := f.s.jobs.number(ctx, p.job)
+			number, err := f.s.jobs.number(p.under(ctx), p.job)
 			if errors.Is(err, crawl.ErrDiscarded) {
 				continue
 			}

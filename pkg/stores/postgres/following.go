@@ -110,7 +110,7 @@ func (f *Following) Expect(ctx context.Context, tasks ...crawl.Task) error {
 	return f.s.do(ctx, what, func(ctx context.Context) error {
 		last := make(map[followKey]*crawl.Task, len(tasks))
 		for i := range tasks {
-			number, err := f.s.jobs.number(ctx, tasks[i].Job)
+			number, err := f.s.jobs.number(crawl.UnderEpoch(ctx, tasks[i].Job, tasks[i].Epoch), tasks[i].Job)
 			if errors.Is(err, crawl.ErrDiscarded) {
 				continue
 			}
@@ -174,9 +174,23 @@ func (f *Following) remove(ctx context.Context, rows []retiredRow) {
 
 // claimedShare is a call of Claimed.
 type claimedShare struct {
-	job  crawl.JobID
-	page weburl.URL
+	job   crawl.JobID
+	page  weburl.URL
+	epoch uint32 // under which it was claimed; 0: not known
 	crawl.Share
+}
+
+func newClaimedShare(ctx context.Context, job crawl.JobID, page weburl.URL, s crawl.Share) claimedShare {
+	epoch, _ := crawl.EpochUnder(ctx, job)
+	return claimedShare{job, page, epoch, s}
+}
+
+// under returns the context of the share's own call, in which it is written together with others.
+func (s *claimedShare) under(ctx context.Context) context.Context {
+	if s.epoch == 0 {
+		return ctx
+	}
+	return crawl.UnderEpoch(ctx, s.job, s.epoch)
 }
 
 // Claimed implements crawl.Following.
@@ -184,7 +198,7 @@ func (f *Following) Claimed(ctx context.Context, job crawl.JobID, page weburl.UR
 	if err := s.Validate(); err != nil {
 		return fmt.Errorf("links of %s: %w", page, err)
 	}
-	return f.g.do(ctx, []claimedShare{{job, page, s}})
+	return f.g.do(ctx, []claimedShare{newClaimedShare(ctx, job, page, s)})
 }
 
 func (f *Following) close() { f.g.close() }
@@ -195,7 +209,7 @@ func (f *Following) claimed(ctx context.Context, shares []claimedShare) error {
 	return f.s.do(ctx, what, func(ctx context.Context) error {
 		pages := make(map[followKey][]crawl.Share, len(shares))
 		for _, s := range shares {
-			number, err := f.s.jobs.number(ctx, s.job)
+			number, err := f.s.jobs.number(s.under(ctx), s.job)
 			if errors.Is(err, crawl.ErrDiscarded) {
 				continue
 			}

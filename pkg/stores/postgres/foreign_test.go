@@ -31,7 +31,7 @@ func TestURLsOfOtherSchemesAreReadBack(t *testing.T) {
 		t.Errorf("its log lines: %+v, %v", lines, err)
 	}
 	n := 0
-	check(t, s.AttemptLog().Lines(ctx, "job", nil, nil, func(*crawl.LogLine) error { n++; return nil }))
+	check(t, s.AttemptLog().Lines(ctx, "job", crawl.LogSelection{}, 0, func(*crawl.LogLine, int64) error { n++; return nil }))
 	if n != 1 {
 		t.Errorf("%d lines in the log", n)
 	}

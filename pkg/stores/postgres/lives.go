@@ -15,6 +15,7 @@ import (
 type life struct {
 	number  int32
 	first   uint32 // epoch
+	records uint32 // see Jobs.RecordLife
 	created time.Time
 	dead    bool // it was deleted, or is being deleted
 	until   time.Time
@@ -30,8 +31,8 @@ func (j *Jobs) life(ctx context.Context, id crawl.JobID) (l life, known bool, er
 	}
 	asked := time.Now()
 	l = life{}
-	err = j.s.pool.QueryRow(ctx, `SELECT number, first_epoch, created, deleted IS NOT NULL FROM jobs WHERE id = $1`, indexed(string(id))).
-		Scan(&l.number, &l.first, &l.created, &l.dead)
+	err = j.s.pool.QueryRow(ctx, `SELECT number, first_epoch, record_life, created, deleted IS NOT NULL FROM jobs WHERE id = $1`, indexed(string(id))).
+		Scan(&l.number, &l.first, &l.records, &l.created, &l.dead)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return life{}, false, nil
 	}
@@ -73,19 +74,43 @@ func (j *Jobs) Life(ctx context.Context, id crawl.JobID) (text string, err error
 	return fmt.Sprintf("%d-%d", l.number, l.created.UnixMicro()), nil
 }
 
+// RecordLife returns the number by which the store of records names the present life of a job: 0 is the first. Who
+// works for an earlier life gets crawl.ErrDiscarded. Of a job that is being deleted it is the life that ends; of one
+// never heard of, the first.
+func (j *Jobs) RecordLife(ctx context.Context, id crawl.JobID) (n uint32, err error) {
+	l, ok := j.believed(id)
+	if !ok {
+		err = j.s.do(ctx, fmt.Sprintf("job %q", id), func(ctx context.Context) error {
+			l, _, err = j.life(ctx, id)
+			return err
+		})
+	}
+	if err == nil && l.before(ctx, id) {
+		err = discarded(id)
+	}
+	return l.records, err
+}
+
 // find returns a job's number; false for one never heard of, or deleted.
 func (j *Jobs) find(ctx context.Context, id crawl.JobID) (int32, bool, error) {
 	l, known, err := j.life(ctx, id)
 	return l.number, known && !l.dead, err
 }
 
-// number returns a job's number. The first call gives it one, and a partition of the attempts. A deleted job has none.
+// before reports whether ctx is that of a handler whose message was made in a life that has ended (crawl.UnderEpoch).
+func (l *life) before(ctx context.Context, id crawl.JobID) bool {
+	epoch, ok := crawl.EpochUnder(ctx, id)
+	return ok && (l.dead || epoch < l.first)
+}
+
+// number returns a job's number. The first call gives it one, and a partition of the attempts. A deleted job has none,
+// and none is known to who works for an earlier life of it: what it would write belongs to nobody any more.
 func (j *Jobs) number(ctx context.Context, id crawl.JobID) (int32, error) {
 	l, known, err := j.life(ctx, id)
 	switch {
 	case err != nil:
 		return 0, err
-	case known && l.dead:
+	case known && (l.dead || l.before(ctx, id)):
 		return 0, discarded(id)
 	case known:
 		return l.number, nil
@@ -144,7 +169,7 @@ func (j *Jobs) revive(ctx context.Context, id crawl.JobID) error {
 			return crawl.Permanent(fmt.Errorf("job %q is being deleted: `whirlpool delete %s --cluster` brings that to its end", id, id))
 		}
 		const sql = `UPDATE jobs SET number = DEFAULT, spec = NULL, sweep = NULL, state = 'running', created = now(), ended = NULL, deleted = NULL, gone = false,
-			first_epoch = epoch + 1, epoch = epoch + 1 WHERE id = $1 RETURNING number`
+			first_epoch = epoch + 1, record_life = epoch + 1, epoch = epoch + 1 WHERE id = $1 RETURNING number`
 		if err := tx.QueryRow(ctx, sql, indexed(string(id))).Scan(&number); err != nil {
 			return err
 		}

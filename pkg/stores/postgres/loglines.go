@@ -2,48 +2,135 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-const linesSQL = `SELECT ` + lineColumns + ` FROM attempts
-	WHERE job = $1 AND ($2::smallint[] IS NULL OR verdict = ANY ($2)) AND ($3::text[] IS NULL OR reason = ANY ($3))`
+const linesSQL = `SELECT ` + offsetColumn + `, ` + lineColumns + ` FROM attempts WHERE job = $1`
 
-// Lines calls each with the log lines of a job, about in the order in which they were written, like crawl.log. With
-// verdicts or reasons given, it selects the lines that have one of them. It holds one line at a time. An error of each
-// stops it.
-func (l *AttemptLog) Lines(ctx context.Context, job crawl.JobID, verdicts []crawl.Verdict, reasons []string, each func(*crawl.LogLine) error) error {
+// selected writes the condition of a selection behind linesSQL.
+func selected(s *crawl.LogSelection, from int64, args []any) (string, []any) {
+	var b strings.Builder
+	b.WriteString(linesSQL)
+	add := func(cond string, arg any) {
+		args = append(args, arg)
+		fmt.Fprintf(&b, " AND "+cond, len(args))
+	}
+	if from > 0 {
+		add("ctid >= ($%d::text)::tid", tid(from))
+	}
+	if len(s.Verdicts) > 0 {
+		of := make([]int16, len(s.Verdicts))
+		for i, v := range s.Verdicts {
+			of[i] = int16(v)
+		}
+		add("verdict = ANY ($%d::smallint[])", of)
+	}
+	if len(s.Reasons) > 0 {
+		add("coalesce(reason, '') = ANY ($%d::text[])", s.Reasons)
+	}
+	if len(s.Hosts) > 0 {
+		of := make([]int64, len(s.Hosts))
+		for i, h := range s.Hosts {
+			of[i] = hostNumber(h)
+		}
+		add("host = ANY ($%d::bigint[])", of)
+	}
+	if len(s.Statuses) > 0 {
+		add("(status = ANY ($%[1]d::integer[]) OR status / 100 = ANY ($%[1]d::integer[]))", s.Statuses)
+	}
+	if !s.Since.IsZero() {
+		add("at >= $%d", s.Since)
+	}
+	if !s.Until.IsZero() {
+		add("at < $%d", s.Until)
+	}
+	if s.URL != "" {
+		add("strpos(url, $%d) > 0", clean(s.URL, maxDetail))
+	}
+	if len(s.Hosts) > 0 { // they are found by an index, in its order
+		b.WriteString(" ORDER BY ctid")
+	}
+	return b.String(), args
+}
+
+// hostNumber is hostOf of the keys of a host's URLs.
+func hostNumber(hostKey string) int64 {
+	sum := sha256.Sum256([]byte(hostKey))
+	return int64(binary.BigEndian.Uint64(sum[:8]) ^ 1<<63)
+}
+
+// Lines calls each with the selected log lines of a job from an offset on, about in the order in which they were
+// written, like crawl.log, and the offset behind each. It holds one line at a time. An error of each stops it.
+func (l *AttemptLog) Lines(ctx context.Context, job crawl.JobID, s crawl.LogSelection, from int64, each func(l *crawl.LogLine, next int64) error) error {
 	number, known, err := l.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err
 	}
-	var of []int16
-	for _, v := range verdicts {
-		of = append(of, int16(v))
-	}
 	return l.s.report(ctx, fmt.Sprintf("log of job %q", job), func(ctx context.Context, tx pgx.Tx) error {
-		// Several workers would mix the order up.
-		if _, err := tx.Exec(ctx, "SET LOCAL max_parallel_workers_per_gather = 0"); err != nil {
+		// Several workers would mix the order up, and so would beginning where another query is.
+		if _, err := tx.Exec(ctx, "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL synchronize_seqscans = off",
+			pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, linesSQL, number, of, reasons)
+		sql, args := selected(&s, from, []any{number})
+		rows, err := tx.Query(ctx, sql, args...)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
-			line, err := scanLine(rows)
+			var at int64
+			line, err := scanLine(offsetRow{rows, &at})
 			if err != nil {
 				return err
 			}
 			line.Job = job
-			if err := each(&line); err != nil {
+			if err := each(&line, at+1); err != nil {
 				return err
 			}
 		}
 		return rows.Err()
 	})
+}
+
+// lateBlocks is how far back a log that is followed is read again: lines of transactions that ended later stand before
+// those that were read already.
+const lateBlocks = 32
+
+// Follow calls each with the selected lines from an offset on, each once, also those that are written, until ctx is
+// done or each returns an error. A line whose transaction lasts until some thousand others were written may be missed.
+func (l *AttemptLog) Follow(ctx context.Context, job crawl.JobID, s crawl.LogSelection, from int64, every time.Duration,
+	each func(l *crawl.LogLine, next int64) error) error {
+	given, begin, last := map[int64]bool{}, from, from
+	for {
+		err := l.Lines(ctx, job, s, begin, func(line *crawl.LogLine, next int64) error {
+			if given[next] {
+				return nil
+			}
+			given[next], last = true, max(last, next)
+			return each(line, next)
+		})
+		if err != nil {
+			return err
+		}
+		begin = max(from, last-lateBlocks*blockLines)
+		for at := range given {
+			if at < begin {
+				delete(given, at)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(every):
+		}
+	}
 }

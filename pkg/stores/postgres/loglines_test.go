@@ -8,13 +8,14 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 func TestLinesOfAJobsLog(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	u := manyURLs(t, 0, 4, 2)
 	line := func(i int, v crawl.Verdict, reason string) crawl.LogLine {
-		return crawl.LogLine{Job: "job", URL: u[i], At: time.Unix(int64(1000+i), 0), Verdict: v, Reason: reason}
+		return crawl.LogLine{Job: "job", URL: u[i], At: time.Unix(int64(1000+i), 0), Verdict: v, Reason: reason, Status: []int{200, 0, 0, 404}[i]}
 	}
 	check(t, s.AttemptLog().Append(ctx, line(0, crawl.VerdictDone, ""), line(1, crawl.VerdictExcluded, crawl.ReasonScope),
 		line(2, crawl.VerdictExcluded, crawl.ReasonDepth), line(3, crawl.VerdictFailed, crawl.ReasonTimeout)))
@@ -22,20 +23,25 @@ func TestLinesOfAJobsLog(t *testing.T) {
 	other.Job = "other"
 	check(t, s.AttemptLog().Append(ctx, other))
 	for name, tc := range map[string]struct {
-		job      crawl.JobID
-		verdicts []crawl.Verdict
-		reasons  []string
-		want     []int
+		job  crawl.JobID
+		s    crawl.LogSelection
+		want []int
 	}{
-		"all":              {"job", nil, nil, []int{0, 1, 2, 3}},
-		"of a verdict":     {"job", []crawl.Verdict{crawl.VerdictExcluded}, nil, []int{1, 2}},
-		"of two verdicts":  {"job", []crawl.Verdict{crawl.VerdictDone, crawl.VerdictFailed}, nil, []int{0, 3}},
-		"for a reason":     {"job", nil, []string{crawl.ReasonDepth}, []int{2}},
-		"of both, neither": {"job", []crawl.Verdict{crawl.VerdictDone}, []string{crawl.ReasonDepth}, nil},
-		"unknown job":      {"unknown", nil, nil, nil},
+		"all":              {"job", crawl.LogSelection{}, []int{0, 1, 2, 3}},
+		"of a verdict":     {"job", crawl.LogSelection{Verdicts: []crawl.Verdict{crawl.VerdictExcluded}}, []int{1, 2}},
+		"of two verdicts":  {"job", crawl.LogSelection{Verdicts: []crawl.Verdict{crawl.VerdictDone, crawl.VerdictFailed}}, []int{0, 3}},
+		"for a reason":     {"job", crawl.LogSelection{Reasons: []string{crawl.ReasonDepth}}, []int{2}},
+		"for none":         {"job", crawl.LogSelection{Reasons: []string{""}}, []int{0}},
+		"of both, neither": {"job", crawl.LogSelection{Verdicts: []crawl.Verdict{crawl.VerdictDone}, Reasons: []string{crawl.ReasonDepth}}, nil},
+		"of a host":        {"job", crawl.LogSelection{Hosts: []string{u[2].HostKey()}}, ofHost(u, u[2].HostKey())},
+		"since and until":  {"job", crawl.LogSelection{Since: time.Unix(1001, 0), Until: time.Unix(1003, 0)}, []int{1, 2}},
+		"a part of a URL":  {"job", crawl.LogSelection{URL: u[1].String()}, []int{1}},
+		"with a status":    {"job", crawl.LogSelection{Statuses: []int{404}}, []int{3}},
+		"of a class":       {"job", crawl.LogSelection{Statuses: []int{4, 200}}, []int{0, 3}},
+		"unknown job":      {"unknown", crawl.LogSelection{}, nil},
 	} {
 		var got []int
-		check(t, s.AttemptLog().Lines(ctx, tc.job, tc.verdicts, tc.reasons, func(l *crawl.LogLine) error {
+		check(t, s.AttemptLog().Lines(ctx, tc.job, tc.s, 0, func(l *crawl.LogLine, _ int64) error {
 			got = append(got, slices.Index(u, l.URL))
 			if l.Job != tc.job {
 				t.Errorf("%s: the line is of job %q", name, l.Job)
@@ -46,6 +52,15 @@ func TestLinesOfAJobsLog(t *testing.T) {
 			t.Errorf("%s: lines of URLs %v, want %v", name, got, tc.want)
 		}
 	}
+}
+
+func ofHost(u []weburl.URL, host string) (list []int) {
+	for i := range u {
+		if u[i].HostKey() == host {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 func TestReasonsAndWhatEndedByThem(t *testing.T) {

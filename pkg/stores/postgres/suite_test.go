@@ -101,7 +101,7 @@ const emptySQL = `DELETE FROM urls; DELETE FROM tallies; DELETE FROM budgets; DE
 	DELETE FROM attempts; DELETE FROM members WHERE node <> ''; UPDATE members SET floor = 0;
 	DELETE FROM following; DELETE FROM unkept; DELETE FROM followed; DELETE FROM followed_since;
 	DELETE FROM redirects; DELETE FROM places; DELETE FROM spent;
-	DELETE FROM resources; DELETE FROM resource_bodies; DELETE FROM resource_octets; DELETE FROM renders;
+	DELETE FROM resources; DELETE FROM resource_bodies; DELETE FROM resource_octets; DELETE FROM renders; DELETE FROM trials;
 	UPDATE jobs SET spec = NULL, state = 'running', ended = NULL, epoch = 1, sweep = NULL; DELETE FROM job_revisions`
 
 // open returns an empty store.
@@ -248,6 +248,12 @@ func TestResources(t *testing.T) {
 		t.Cleanup(func() { checkResources(t, url) })
 		s := openBounded(t, url, bound)
 		return s.Resources(), func() crawl.Resources { return openBounded(t, url, bound).Resources() }
+	})
+}
+
+func TestTrials(t *testing.T) {
+	storetest.Trials(t, func(t *testing.T) (crawl.HostTrials, func() crawl.HostTrials) {
+		return open(t).Trials(), func() crawl.HostTrials { return openAt(t, sharedDatabase(t)).Trials() }
 	})
 }
 

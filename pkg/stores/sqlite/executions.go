@@ -13,31 +13,33 @@ import (
 
 // CreateExecution implements workflow.Store.
 func (s *Store) CreateExecution(ctx context.Context, x *workflow.Execution, job *crawl.Job, once string, e workflow.Event) error {
-	return s.change(ctx, func(tx *sql.Tx) error {
-		if once != "" {
-			err := scanExecution(tx.QueryRowContext(ctx, executionSQL+` WHERE once = ?`, once), x)
-			if !errors.Is(err, sql.ErrNoRows) {
-				return err
-			}
-		}
-		var archived sql.NullInt64
-		err := tx.QueryRowContext(ctx, `UPDATE workflows SET executions = executions + 1 WHERE id = ? RETURNING slug, executions, archived_at`,
-			x.Workflow).Scan(&x.Slug, &x.Number, &archived)
-		if err != nil {
-			return missing(err, "workflow %s", x.Workflow)
-		}
-		if archived.Valid {
-			return workflow.ErrArchived
-		}
-		x.ID, x.Lock = crawl.JobID(fmt.Sprintf("%s-%d", x.Slug, x.Number)), 1
-		named := *job
-		named.ID = x.ID
-		if err := insertExecution(ctx, tx, x, &named, once); err != nil {
+	return s.change(ctx, func(tx *sql.Tx) error { return createExecution(ctx, tx, x, job, once, e) })
+}
+
+func createExecution(ctx context.Context, tx *sql.Tx, x *workflow.Execution, job *crawl.Job, once string, e workflow.Event) error {
+	if once != "" {
+		err := scanExecution(tx.QueryRowContext(ctx, executionSQL+` WHERE once = ?`, once), x)
+		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		e.Execution, e.Workflow = x.ID, x.Workflow
-		return addEvent(ctx, tx, e)
-	})
+	}
+	var archived sql.NullInt64
+	err := tx.QueryRowContext(ctx, `UPDATE workflows SET executions = executions + 1 WHERE id = ? RETURNING slug, executions, archived_at`,
+		x.Workflow).Scan(&x.Slug, &x.Number, &archived)
+	if err != nil {
+		return missing(err, "workflow %s", x.Workflow)
+	}
+	if archived.Valid {
+		return workflow.ErrArchived
+	}
+	x.ID, x.Lock = crawl.JobID(fmt.Sprintf("%s-%d", x.Slug, x.Number)), 1
+	named := *job
+	named.ID = x.ID
+	if err := insertExecution(ctx, tx, x, &named, once); err != nil {
+		return err
+	}
+	e.Execution, e.Workflow = x.ID, x.Workflow
+	return addEvent(ctx, tx, e)
 }
 
 func insertExecution(ctx context.Context, tx *sql.Tx, x *workflow.Execution, job *crawl.Job, once string) error {

@@ -31,8 +31,11 @@ var _ workflow.Store = (*Store)(nil)
 //go:embed schema1.sql
 var schema1 string
 
+//go:embed schema2.sql
+var schema2 string
+
 // schemas lead from one version of the file to the next.
-var schemas = []string{schema1}
+var schemas = []string{schema1, schema2}
 
 const (
 	readers     = 4

@@ -2,6 +2,7 @@
 package controltest
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -160,17 +161,20 @@ func (s *Subject) events(t *testing.T, log crawl.AttemptLog) {
 		harness.Check(t, err)
 		return crawl.LogLine{Job: "suite", At: time.Now(), URL: u, Verdict: v, Reason: reason, Attempt: 1}
 	}
-	harness.Check(t, log.Append(t.Context(), line("a", "planted", crawl.VerdictFailed),
-		line("b", "planted", crawl.VerdictGone), line("c", "another", crawl.VerdictFailed)))
-	for want, sel := range map[string]control.Selection{
+	gone := line("b", "planted", crawl.VerdictGone)
+	gone.Status = 404
+	harness.Check(t, log.Append(t.Context(), line("a", "planted", crawl.VerdictFailed), gone, line("c", "another", crawl.VerdictFailed)))
+	for want, sel := range map[string]crawl.LogSelection{
 		"ab": {Reasons: []string{"planted"}},
 		"a":  {Reasons: []string{"planted"}, Verdicts: []crawl.Verdict{crawl.VerdictFailed}},
-		"ac": {Reasons: []string{"planted", "another"}, Verdicts: []crawl.Verdict{crawl.VerdictFailed}},
+		"ac": {Reasons: []string{"planted", "another"}, Verdicts: []crawl.Verdict{crawl.VerdictFailed}, Since: time.Now().Add(-time.Hour)},
+		"b":  {Reasons: []string{"planted"}, Statuses: []int{4}},
+		"c":  {Hosts: []string{line("c", "", 0).URL.HostKey()}, URL: s.Seed + "c", Reasons: []string{"another"}},
 		"":   {Reasons: []string{"no-such-reason"}},
 	} {
 		harness.Until(t, patience, "the lines "+want, func() bool {
 			got := ""
-			harness.Check(t, s.Service.Events(t.Context(), "", sel, func(l []byte) error {
+			harness.Check(t, s.Service.Events(t.Context(), "", control.Selection{LogSelection: sel}, func(l []byte, _ int64) error {
 				for _, path := range []string{"a", "b", "c"} {
 					if strings.Contains(string(l), `"`+s.Seed+path+`"`) && strings.HasSuffix(string(l), "}\n") {
 						got += path
@@ -181,9 +185,42 @@ func (s *Subject) events(t *testing.T, log crawl.AttemptLog) {
 			return got == want
 		})
 	}
-	refuse := func([]byte) error { return errRefused }
+	s.follow(t, log, line)
+	refuse := func([]byte, int64) error { return errRefused }
 	if err := s.Service.Events(t.Context(), "suite", control.Selection{}, refuse); !errors.Is(err, errRefused) {
 		t.Errorf("a reader who has enough: %v", err)
+	}
+}
+
+// follow reads lines from a place on, and those that come, each once.
+func (s *Subject) follow(t *testing.T, log crawl.AttemptLog, line func(path, reason string, v crawl.Verdict) crawl.LogLine) {
+	var places []int64
+	sel := control.Selection{LogSelection: crawl.LogSelection{Reasons: []string{"planted", "another", "late"}}}
+	harness.Check(t, s.Service.Events(t.Context(), "", sel, func(_ []byte, next int64) error {
+		places = append(places, next)
+		return nil
+	}))
+	if len(places) != 3 {
+		t.Fatalf("the lines end at %v, want three", places)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	sel.From, sel.Follow = places[0], true
+	got := ""
+	harness.Check(t, s.Service.Events(ctx, "", sel, func(l []byte, _ int64) error {
+		got += string(l)
+		switch strings.Count(got, "\n") {
+		case 2:
+			return log.Append(ctx, line("d", "late", crawl.VerdictDone), line("e", "early", crawl.VerdictDone))
+		case 3:
+			return log.Append(ctx, line("f", "late", crawl.VerdictDone))
+		case 4:
+			cancel()
+		}
+		return nil
+	}))
+	if strings.Count(got, "\n") != 4 || strings.Count(got, `"late"`) != 2 || !strings.Contains(got, `"another"`) {
+		t.Errorf("followed from the second line:\n%s", got)
 	}
 }
 
@@ -202,7 +239,7 @@ func (s *Subject) unknown(t *testing.T) {
 	_, revise := s.Service.Revise(ctx, "nobody", same)
 	_, erase := s.Service.Delete(ctx, "nobody", true)
 	_, letters := s.Service.Letters(ctx, "nobody")
-	events := s.Service.Events(ctx, "nobody", control.Selection{}, func([]byte) error { return nil })
+	events := s.Service.Events(ctx, "nobody", control.Selection{}, func([]byte, int64) error { return nil })
 	for what, err := range map[string]error{"order": order, "revise": revise, "delete": erase, "letters": letters,
 		"events": events} {
 		if err == nil || !strings.Contains(err.Error(), "nobody") {

@@ -25,6 +25,9 @@ type Config struct {
 	RetryAfter      time.Duration `help:"how much longer than 1 to 3 s those ask to wait, in whole seconds"`
 	Changing        float64       `help:"share of pages whose text changes with time"`
 	ChangeEvery     time.Duration `help:"median time between two changes of a changing page"`
+	ChangeSpread    float64       `help:"spread of the logarithm of that time over pages; 0: a quarter to four times the median"`
+	ChangeHabit     int           `help:"when pages change: 0 at an even pace, 1 at random, 2 in bursts, 3 in eight hours of the day"`
+	Day             time.Duration `help:"how long a day of the web takes, for bursts and hours; 0: 24 h"`
 
 	Robots     bool          `help:"hosts have robots.txt: rules, crawl-delays, redirects, missing and failing ones"`
 	CrawlDelay time.Duration `help:"the Crawl-delay some hosts ask for, whole seconds or fractions"`
@@ -93,6 +96,9 @@ func (c Config) validateShares() error {
 	if sum := c.special(); sum > 0.7 {
 		errs = append(errs, fmt.Errorf("fakeweb: copies, redirects, errors and changes make up %.2f of the pages, want at most 0.7", sum))
 	}
+	if !(c.ChangeSpread >= 0 && c.ChangeSpread <= 5) {
+		errs = append(errs, fmt.Errorf("fakeweb: ChangeSpread is %v, want 0 to 5", c.ChangeSpread))
+	}
 	if !(c.PagesZipf >= 0 && c.PagesZipf <= 3) {
 		errs = append(errs, fmt.Errorf("fakeweb: PagesZipf is %v, want 0 to 3", c.PagesZipf))
 	}
@@ -124,7 +130,7 @@ func (c Config) validateCounts() error {
 		{"DeadHosts", c.DeadHosts, 0, 99_999}, {"NXHosts", c.NXHosts, 0, 99_999},
 		{"SlowHosts", c.SlowHosts, 0, 99_999}, {"TrapHosts", c.TrapHosts, 0, 99_999},
 		{"RebindHosts", c.RebindHosts, 0, 99_999}, {"HeaderNoise", c.HeaderNoise, 0, 1000},
-		{"Addresses", c.Addresses, 0, MaxAddresses},
+		{"Addresses", c.Addresses, 0, MaxAddresses}, {"ChangeHabit", c.ChangeHabit, Evenly, WorkHours},
 	} {
 		if n.value < n.lo || n.value > n.hi {
 			errs = append(errs, fmt.Errorf("fakeweb: %s is %d, want %d to %d", n.name, n.value, n.lo, n.hi))
@@ -138,7 +144,7 @@ func (c Config) validateDurations() error {
 	for _, d := range []struct {
 		name  string
 		value time.Duration
-	}{{"CrawlDelay", c.CrawlDelay}, {"Delay", c.Delay}, {"DNSTTL", c.DNSTTL}} {
+	}{{"CrawlDelay", c.CrawlDelay}, {"Delay", c.Delay}, {"DNSTTL", c.DNSTTL}, {"Day", c.Day}} {
 		if d.value < 0 {
 			errs = append(errs, fmt.Errorf("fakeweb: %s is %v, want no less than 0", d.name, d.value))
 		}

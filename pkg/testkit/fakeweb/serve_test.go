@@ -339,14 +339,14 @@ func TestSpecialHosts(t *testing.T) {
 	if took := time.Since(start); took < time.Duration(resp.ContentLength)*cfg.SlowByte {
 		t.Errorf("%d slow bytes took %v", resp.ContentLength, took)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // for the request to reach it, on any machine
 	defer cancel()
 	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, url("slow-00001.test"), nil)
 	if _, err := c.Do(req); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("silent host: %v", err)
 	}
 	waitFor(t, s, 2)
-	if e := s.Log().Entries()[1]; !e.Cut || e.Status != 0 || time.Duration(e.End-e.Start) > 5*time.Second {
+	if e := s.Log().Entries()[1]; !e.Cut || e.Status != 0 || time.Duration(e.End-e.Start) > time.Minute {
 		t.Errorf("the log does not see the client leave a silent host: %+v", e)
 	}
 	linked := map[string]bool{}

@@ -3,7 +3,6 @@ package fakeweb
 import (
 	"math"
 	"sort"
-	"time"
 )
 
 // What the draws of package hash are for; each is independent of the others.
@@ -137,20 +136,6 @@ func (w *Web) Home(h int) string {
 
 // HostName is the name of ordinary host h, without port.
 func (w *Web) HostName(h int) string { return string(appendHost(nil, hostRef{ordinary, h})) }
-
-// period is the time between two changes of a changing page: a quarter to four times the configured median.
-func (w *Web) period(r pageRef) time.Duration {
-	steps := unit(w.draw(purposeChange, r))*4 - 2
-	return max(time.Duration(float64(w.cfg.ChangeEvery)*math.Exp2(steps)), time.Millisecond)
-}
-
-// version counts the changes of a page up to a moment after the web began; pages that do not change stay at 0.
-func (w *Web) version(r pageRef, at time.Duration) uint64 {
-	if w.class(r) != changing || at < 0 {
-		return 0
-	}
-	return uint64(at / w.period(r))
-}
 
 func (w *Web) draw(purpose uint64, r pageRef) uint64 {
 	return hash(w.cfg.Seed, purpose, uint64(r.host)<<40^uint64(r.p))

@@ -30,6 +30,10 @@ func ControlStore(t *testing.T, open func(*testing.T) workflow.Store) {
 		"events are bounded": (*controlSuite).bounded,
 		"values":             (*controlSuite).values,
 		"foreign cursors":    (*controlSuite).cursors,
+		"schedules":          (*controlSuite).schedules,
+		"slots":              (*controlSuite).slots,
+		"a slot begins once": (*controlSuite).slotOnce,
+		"slots are bounded":  (*controlSuite).slotsBounded,
 	} {
 		t.Run(name, func(t *testing.T) {
 			test(&controlSuite{T: t, s: open(t), at: time.UnixMicro(1_700_000_000_000_123).UTC()})

@@ -13,6 +13,8 @@ type Module struct {
 	Without  string // an export that it lacks
 	Imports  string // a module that it imports a function "f" from
 	Endless  bool   // wp_document is an endless loop
+	Traps    bool   // wp_document traps
+	Hoards   bool   // wp_document takes all memory that it gets, a MiB at a time, and traps where there is no more
 	NoResult bool   // wp_document has another type
 }
 
@@ -66,6 +68,12 @@ func (t Module) Bytes() []byte {
 	answer := i64(int64(uint32(at))<<32 | int64(uint32(size)))
 	if t.Endless {
 		answer = append([]byte{0x03, 0x40, 0x0c, 0x00, 0x0b}, answer...) // loop br 0 end
+	}
+	if t.Traps {
+		answer = append([]byte{0x00}, answer...) // unreachable
+	}
+	if t.Hoards { // loop: i32.const 16, memory.grow, i32.const -1, i32.ne, br_if 0, end; unreachable
+		answer = append([]byte{0x03, 0x40, 0x41, 0x10, 0x40, 0x00, 0x41, 0x7f, 0x47, 0x0d, 0x00, 0x0b, 0x00}, answer...)
 	}
 	document := byte(2)
 	if t.NoResult {

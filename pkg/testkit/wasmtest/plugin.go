@@ -11,11 +11,17 @@ import (
 // `whirlpool plugin push --untested` takes the directory.
 func Plugin(t testing.TB, use, answer string) (dir string) {
 	t.Helper()
+	return Write(t, use, Module{Answer: answer})
+}
+
+// Write writes a plug-in of the point document whose module does what m says.
+func Write(t testing.TB, use string, m Module) (dir string) {
+	t.Helper()
 	dir = t.TempDir()
 	name, version, _ := strings.Cut(use, "@")
 	toml := "name = \"" + name + "\"\nversion = \"" + version + "\"\nabi = \"whirlpool:1\"\ntier = \"wasm\"\nentry = \"plugin.wasm\"\n" +
 		"summary = \"Of a test\"\n[[serves]]\npoint = \"document\"\n"
-	for file, data := range map[string][]byte{"plugin.toml": []byte(toml), "plugin.wasm": Module{Answer: answer}.Bytes()} {
+	for file, data := range map[string][]byte{"plugin.toml": []byte(toml), "plugin.wasm": m.Bytes()} {
 		if err := os.WriteFile(filepath.Join(dir, file), data, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -370,7 +370,7 @@ func childrenOf(parent int) (out []int) {
 // browsersOf are the browsers that no process of this test's started crawlers looks after any more: their parent is
 // gone.
 func browsersOf(string) (out []int) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for tick := time.NewTicker(50 * time.Millisecond); ; {
 		out = out[:0]

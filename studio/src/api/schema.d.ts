@@ -995,6 +995,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List schedules, the newest first */
+        get: operations["listSchedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a schedule */
+        get: operations["getSchedule"];
+        /** Give a schedule another rule */
+        put: operations["changeSchedule"];
+        post?: never;
+        /** Delete a schedule and its slots; its executions stay */
+        delete: operations["removeSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{id}/upcoming": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell the next slots of a schedule */
+        get: operations["listUpcomingSlots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{id}:pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let nothing begin by a schedule */
+        post: operations["pauseSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{id}:resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a schedule go on, from now */
+        post: operations["resumeSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules:forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say in words what a rule is, and its next slots; nothing is stored */
+        post: operations["forecastSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/selector-proposals": {
         parameters: {
             query?: never;
@@ -1048,6 +1152,23 @@ export interface paths {
         patch: operations["changeSettings"];
         trace?: never;
     };
+    "/api/v1/slots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List slots and what became of them, the latest first */
+        get: operations["listSlots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflows": {
         parameters: {
             query?: never;
@@ -1083,6 +1204,23 @@ export interface paths {
         head?: never;
         /** Change name, labels, or whether it is archived */
         patch: operations["changeWorkflow"];
+        trace?: never;
+    };
+    "/api/v1/workflows/{wf}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a schedule of a workflow */
+        post: operations["addSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/workflows/{wf}/versions": {
@@ -1238,13 +1376,48 @@ export interface components {
             slug: string;
             source: string;
         };
+        AppliedSchedule: {
+            /**
+             * @description of slots that passed while the server did not run: none, the last, or all up to catch_up_max are made up for; empty: last
+             * @enum {string}
+             */
+            catch_up?: "none" | "last" | "all";
+            /**
+             * Format: int64
+             * @description 0: 10
+             */
+            catch_up_max?: number;
+            /** @description minute, hour, day of month, month and day of week, or @hourly, @daily, @weekly, @monthly, @yearly */
+            cron?: string;
+            /** @description interval from 1m to 8784h, as in 6h; it counts from the start, and without one from when the schedule was made */
+            every?: string;
+            /** @description each slot begins up to so much later, by chance that is the same each time; at most 24h */
+            jitter?: string;
+            name: string;
+            /** @description one time, as in 2026-12-01T08:00 */
+            once?: string;
+            /**
+             * @description where an execution of the workflow has not ended: skip the slot, queue one, replace the execution (it is stopped), or allow both; empty: skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "replace" | "allow";
+            /** @description nothing is done before: 2026-12-01, 2026-12-01T08:00, or RFC 3339 */
+            start?: string;
+            /** @description time zone by its IANA name, as in Europe/Copenhagen; empty: UTC */
+            tz?: string;
+            /** @description nothing is done after; a day counts whole */
+            until?: string;
+            workflow: string;
+        };
         ApplyRequest: {
-            workflows: components["schemas"]["Applied"][];
+            schedules?: components["schemas"]["AppliedSchedule"][];
+            workflows?: components["schemas"]["Applied"][];
         };
         ApplyResult: {
             /** @enum {string} */
             action: "create" | "change" | "none";
             changes: components["schemas"]["Change"][];
+            /** @description of the workflow; of a schedule with / and its name */
             slug: string;
             /**
              * Format: int64
@@ -1336,6 +1509,8 @@ export interface components {
         Cause: {
             by?: string;
             kind: string;
+            schedule?: string;
+            slot?: string;
         };
         Cell: {
             /** Format: int64 */
@@ -1882,6 +2057,10 @@ export interface components {
             /** Format: date-time */
             time: string;
         };
+        Forecast: {
+            slots: components["schemas"]["Slot"][];
+            words: string;
+        };
         FrontierQueues: {
             /** Format: int64 */
             back: number;
@@ -2174,8 +2353,20 @@ export interface components {
             /** Format: int64 */
             total?: number;
         };
+        ListSchedule: {
+            items: components["schemas"]["Schedule"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
         ListSetting: {
             items: components["schemas"]["Setting"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
+        ListSlot: {
+            items: components["schemas"]["Slot"][];
             next?: string;
             /** Format: int64 */
             total?: number;
@@ -2293,6 +2484,39 @@ export interface components {
              * @description epoch of a revision: the settings before it
              */
             undo?: number;
+        };
+        NewSchedule: {
+            /**
+             * @description of slots that passed while the server did not run: none, the last, or all up to catch_up_max are made up for; empty: last
+             * @enum {string}
+             */
+            catch_up?: "none" | "last" | "all";
+            /**
+             * Format: int64
+             * @description 0: 10
+             */
+            catch_up_max?: number;
+            /** @description minute, hour, day of month, month and day of week, or @hourly, @daily, @weekly, @monthly, @yearly */
+            cron?: string;
+            /** @description interval from 1m to 8784h, as in 6h; it counts from the start, and without one from when the schedule was made */
+            every?: string;
+            /** @description each slot begins up to so much later, by chance that is the same each time; at most 24h */
+            jitter?: string;
+            /** @description a-z, 0-9 and -; empty: one is made */
+            name?: string;
+            /** @description one time, as in 2026-12-01T08:00 */
+            once?: string;
+            /**
+             * @description where an execution of the workflow has not ended: skip the slot, queue one, replace the execution (it is stopped), or allow both; empty: skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "replace" | "allow";
+            /** @description nothing is done before: 2026-12-01, 2026-12-01T08:00, or RFC 3339 */
+            start?: string;
+            /** @description time zone by its IANA name, as in Europe/Copenhagen; empty: UTC */
+            tz?: string;
+            /** @description nothing is done after; a day counts whole */
+            until?: string;
         };
         NewSeeds: {
             urls: string[];
@@ -2420,6 +2644,9 @@ export interface components {
             verdict?: string;
             /** Format: int64 */
             wall_ms?: number;
+        };
+        PauseScheduleRequest: {
+            reason?: string;
         };
         Piece: {
             hit?: boolean;
@@ -2875,6 +3102,54 @@ export interface components {
             seed?: boolean;
             text: string;
         };
+        Schedule: {
+            /** Format: date-time */
+            created: string;
+            id: string;
+            last?: components["schemas"]["Slot"];
+            /** Format: int64 */
+            lock: number;
+            name: string;
+            next?: components["schemas"]["Slot"];
+            /** Format: date-time */
+            paused?: string;
+            reason?: string;
+            rule: components["schemas"]["ScheduleRule"];
+            slug: string;
+            words: string;
+            workflow: string;
+        };
+        ScheduleRule: {
+            /**
+             * @description of slots that passed while the server did not run: none, the last, or all up to catch_up_max are made up for; empty: last
+             * @enum {string}
+             */
+            catch_up?: "none" | "last" | "all";
+            /**
+             * Format: int64
+             * @description 0: 10
+             */
+            catch_up_max?: number;
+            /** @description minute, hour, day of month, month and day of week, or @hourly, @daily, @weekly, @monthly, @yearly */
+            cron?: string;
+            /** @description interval from 1m to 8784h, as in 6h; it counts from the start, and without one from when the schedule was made */
+            every?: string;
+            /** @description each slot begins up to so much later, by chance that is the same each time; at most 24h */
+            jitter?: string;
+            /** @description one time, as in 2026-12-01T08:00 */
+            once?: string;
+            /**
+             * @description where an execution of the workflow has not ended: skip the slot, queue one, replace the execution (it is stopped), or allow both; empty: skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "replace" | "allow";
+            /** @description nothing is done before: 2026-12-01, 2026-12-01T08:00, or RFC 3339 */
+            start?: string;
+            /** @description time zone by its IANA name, as in Europe/Copenhagen; empty: UTC */
+            tz?: string;
+            /** @description nothing is done after; a day counts whole */
+            until?: string;
+        };
         Sector: {
             /** Format: int64 */
             done: number;
@@ -2949,6 +3224,21 @@ export interface components {
             links: components["schemas"]["LinkWeight"][];
             match: string;
             name: string;
+        };
+        Slot: {
+            /** Format: date-time */
+            at: string;
+            /** Format: date-time */
+            decided?: string;
+            /** Format: date-time */
+            due: string;
+            execution?: string;
+            label: string;
+            name: string;
+            reason?: string;
+            schedule: string;
+            state: string;
+            workflow: string;
         };
         Spent: {
             /** Format: int64 */
@@ -5492,6 +5782,287 @@ export interface operations {
             };
         };
     };
+    listSchedules: {
+        parameters: {
+            query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
+                /** @description id or slug; empty: all */
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSchedule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    changeSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the resource as it was read; * : whatever it is now */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleRule"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    removeSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the resource as it was read; * : whatever it is now */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listUpcomingSlots: {
+        parameters: {
+            query?: {
+                slots?: number;
+            };
+            header?: never;
+            path: {
+                /** @description id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSlot"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    pauseSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PauseScheduleRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    resumeSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    forecastSchedule: {
+        parameters: {
+            query?: {
+                slots?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleRule"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Forecast"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
     proposeSelectors: {
         parameters: {
             query?: never;
@@ -5636,6 +6207,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListSetting"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listSlots: {
+        parameters: {
+            query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
+                /** @description id or slug; empty: all */
+                workflow?: string;
+                /** @description id; empty: all */
+                schedule?: string;
+                state?: ("planned" | "waiting" | "started" | "skipped" | "missed")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSlot"];
                 };
             };
             /** @description Error */
@@ -5819,6 +6429,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Workflow"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    addSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id or slug of the workflow */
+                wf: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSchedule"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
                 };
             };
             /** @description Error */

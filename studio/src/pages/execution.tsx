@@ -8,6 +8,7 @@ import { Act } from "../ui/act";
 import { Head, Tabs } from "../ui/shell";
 import { Empty, Failure, Skeleton, StateDot } from "../ui/state";
 import { When } from "../ui/text";
+import { Cause } from "./schedules";
 
 const Live = lazy(() => import("./live"));
 const Hosts = lazy(() => import("./hosts"));
@@ -65,6 +66,14 @@ export default function ExecutionPages({ id, tab }: { id: string; tab: string })
           <>
             {" "}
             · ended <When at={x.ended} />
+          </>
+        )}
+        {" "}
+        · <Cause cause={x.cause} slug={x.slug} />
+        {isOver(x) && x.number > 1 && (
+          <>
+            {" "}
+            · <a href={at.compare(`${x.slug}-${x.number - 1}`, x.id)}>compare with {x.slug}-{x.number - 1}</a>
           </>
         )}
         {x.reason && <> · {x.reason}</>}

@@ -10,6 +10,7 @@ import { Act } from "../ui/act";
 import { useList, type ListOf } from "../ui/more";
 import { Panel } from "../ui/panel";
 import { Head } from "../ui/shell";
+import { Schedules } from "./schedules";
 import { Empty, Failure, Shown, Skeleton, StateDot } from "../ui/state";
 import { Table, type Column } from "../ui/table";
 import { When } from "../ui/text";
@@ -62,6 +63,7 @@ export default function WorkflowPage({ slug }: { slug: string }) {
           <p className="sub">
             {w.slug} · version {w.current} · {count(w.executions)} {w.executions === 1 ? "execution" : "executions"}
           </p>
+          <Schedules w={w} />
           <Executions w={w} />
           <Versions w={w} />
           {params.get("edit") && <Editor w={w} close={() => set({ edit: undefined })} />}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/wasmtest"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
@@ -111,6 +112,9 @@ func TestAPluginIsSwappedAcrossPrograms(t *testing.T) {
 	after, m := c.gap(swap.Add(-around/10), swap.Add(took+around))
 	t.Logf("records by version %v; the longest time between two pages: %v before the swap (%d pages), %v around it (%d pages); seed took %v",
 		records, before, n, after, m, took)
+	if most := before + harness.Times(c.Slowness, time.Second); after > most {
+		t.Errorf("around the swap no page came for %v: want %v at most", after, most)
+	}
 }
 
 // The repository of plug-ins cannot be asked when the programs need a version that they have not loaded: pages wait,

@@ -81,6 +81,7 @@ func (c *Cluster) open() {
 	c.Postgres, err = postgres.Open(c.T.Context(), pg)
 	harness.Check(c.T, err)
 	c.T.Cleanup(c.Postgres.Close)
+	mg.Life = c.Postgres.Jobs().RecordLife
 	c.Mongo, err = mongo.Open(c.T.Context(), mg)
 	harness.Check(c.T, err)
 	c.T.Cleanup(func() { _ = c.Mongo.Close() })

@@ -8,6 +8,7 @@ import (
 	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // Somebody deletes, or purges, all queues of a node by the management API of its broker, one node after the other, in
@@ -19,7 +20,7 @@ func TestQueuesOfNodesAreDeletedAndPurged(t *testing.T) {
 	c.start(1, 2, 3)
 	until(t, patience, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
 	job := jobFor(w.Srv, w.Delay)
-	job.Limits.Total = crawl.Duration(5 * time.Second) // a lease whose message is gone is waited for as long as a fetch may take
+	job.Limits.Total = crawl.Duration(harness.Times(p.slowness, 5*time.Second)) // a lease whose message is gone is waited for as long as a fetch may take
 	c.seed(job)
 	lost := 0
 	for i, how := range []string{"deleted", "purged", "deleted"} {

@@ -26,6 +26,10 @@ func init() {
 		return nil
 	})
 	whirlpool.OnDocument(handle)
+	whirlpool.OnRequest(request)
+	whirlpool.OnResponse(response)
+	whirlpool.OnLinks(links)
+	whirlpool.OnRecord(record)
 }
 
 func main() {}
@@ -63,6 +67,8 @@ func handle(call *whirlpool.Call, doc *whirlpool.Document) whirlpool.Answer {
 			}
 		}
 		return whirlpool.Change(&whirlpool.DocumentPatch{Fields: map[string]any{"e": n}})
+	case "echo":
+		return whirlpool.Change(echo(call, doc))
 	case "look":
 		var dice [8]byte
 		_, _ = rand.Read(dice[:])

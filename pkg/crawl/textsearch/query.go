@@ -1,0 +1,223 @@
+package textsearch
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of a query.
+const (
+	MaxQuery = 500 // bytes
+	MaxWords = 32
+	maxWord  = 100 // bytes of a word that is searched for
+	minStart = 2   // letters before a star: fewer begin too many words
+)
+
+// ErrQuery is that a query cannot be read. Its text says why, for people.
+var ErrQuery = errors.New("the search cannot be read")
+
+func fault(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrQuery, fmt.Sprintf(format, args...))
+}
+
+// Field is where a word is looked for; "" is everywhere.
+type Field string
+
+// The fields.
+const (
+	Title Field = "title"
+	Text  Field = "text"
+	URL   Field = "url"
+)
+
+// Term is a word, or words side by side.
+type Term struct {
+	Field Field
+	Words []string // at least one
+	Start bool     // the last is the beginning of a word
+}
+
+// Query is a search that was read: of each clause of All one term must be found, of Not none may be. All has one at
+// least.
+type Query struct {
+	All [][]Term
+	Not []Term
+}
+
+// Parse reads a query; an error is ErrQuery.
+func Parse(text string) (*Query, error) {
+	if len(text) > MaxQuery {
+		return nil, fault("it has %d bytes, and may have %d", len(text), MaxQuery)
+	}
+	if !utf8.ValidString(text) {
+		return nil, fault("it is no UTF-8")
+	}
+	p := &parser{rest: text, q: &Query{}}
+	for {
+		p.rest = strings.TrimLeftFunc(p.rest, unicode.IsSpace)
+		if p.rest == "" {
+			return p.end()
+		}
+		if err := p.step(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+type parser struct {
+	rest  string
+	q     *Query
+	words int
+	or    bool // the next term is another choice of the last clause
+	not   bool // the next term is to be left out
+	last  bool // the last term is a clause, which OR may join
+}
+
+func (p *parser) end() (*Query, error) {
+	switch {
+	case p.or:
+		return nil, fault("OR stands between two words")
+	case p.not:
+		return nil, fault("NOT stands before a word")
+	case len(p.q.All) == 0:
+		return nil, fault("say a word that pages have; words to leave out are not enough")
+	}
+	return p.q, nil
+}
+
+// step reads an operator or a term.
+func (p *parser) step() error {
+	if op := p.operator(); op != "" {
+		return p.operate(op)
+	}
+	minus := len(p.rest) > 1 && p.rest[0] == '-' && !startsApart(p.rest[1:])
+	if minus {
+		p.rest = p.rest[1:]
+	}
+	t, err := p.term()
+	if err != nil || len(t.Words) == 0 {
+		return err
+	}
+	if p.words += len(t.Words); p.words > MaxWords {
+		return fault("it has more than %d words", MaxWords)
+	}
+	not := p.not || minus
+	p.not = false
+	return p.add(t, not)
+}
+
+// startsApart reports whether what follows a minus is none of a term: it is a dash between words then.
+func startsApart(rest string) bool {
+	r, _ := utf8.DecodeRuneInString(rest)
+	return unicode.IsSpace(r) || r == '-'
+}
+
+func (p *parser) operator() string {
+	for _, op := range []string{"OR", "AND", "NOT"} {
+		after, ok := strings.CutPrefix(p.rest, op)
+		if r, _ := utf8.DecodeRuneInString(after); ok && (after == "" || unicode.IsSpace(r)) {
+			p.rest = after
+			return op
+		}
+	}
+	return ""
+}
+
+func (p *parser) operate(op string) error {
+	switch {
+	case p.or || p.not && op != "NOT" || op != "NOT" && len(p.q.All)+len(p.q.Not) == 0:
+		return fault(`%s stands where a word is missing; the word itself is searched for as "%s"`, op, strings.ToLower(op))
+	case op == "NOT":
+		p.not = true
+	case op == "OR" && !p.last:
+		return fault("OR joins words that pages have, not those to leave out")
+	case op == "OR":
+		p.or = true
+	}
+	return nil
+}
+
+func (p *parser) add(t Term, not bool) error {
+	switch {
+	case p.or && not:
+		return fault("OR joins words that pages have, not those to leave out")
+	case not:
+		p.q.Not, p.last = append(p.q.Not, t), false
+		return nil
+	case p.or:
+		n := len(p.q.All) - 1
+		p.q.All[n] = append(p.q.All[n], t)
+	default:
+		p.q.All = append(p.q.All, []Term{t})
+	}
+	p.or, p.last = false, true
+	return nil
+}
+
+// term reads a term. One without a word, such as a dash, is none.
+func (p *parser) term() (t Term, err error) {
+	if t.Field, err = p.field(); err != nil {
+		return t, err
+	}
+	text := ""
+	if rest, ok := strings.CutPrefix(p.rest, `"`); ok {
+		if text, rest, ok = strings.Cut(rest, `"`); !ok {
+			return t, fault("a quotation mark is not closed")
+		}
+		if p.rest, t.Start = strings.CutPrefix(rest, "*"); strings.Contains(text, "*") {
+			return t, fault("a star stands at the end of a word, or behind the closing quotation mark")
+		}
+	} else {
+		end := strings.IndexFunc(p.rest, func(r rune) bool { return unicode.IsSpace(r) || r == '"' })
+		if end < 0 {
+			end = len(p.rest)
+		}
+		text, p.rest = p.rest[:end], p.rest[end:]
+		text, t.Start = strings.CutSuffix(strings.TrimRight(text, "().,;:!?"), "*")
+	}
+	Words(text, func(word string, _, _ int) bool {
+		t.Words = append(t.Words, word)
+		return true
+	})
+	return t, t.check(text)
+}
+
+func (t *Term) check(text string) error {
+	for _, w := range t.Words {
+		if len(w) > maxWord {
+			return fault("a word has %d bytes, and may have %d", len(w), maxWord)
+		}
+	}
+	switch n := len(t.Words); {
+	case n == 0 && t.Field != "":
+		return fault("%s: wants a word right behind it", t.Field)
+	case n == 0 && t.Start:
+		return fault("a star wants the beginning of a word before it")
+	case strings.Contains(text, "*"):
+		return fault("a star stands at the end of a word only")
+	case t.Start && len(t.Words[n-1]) < minStart:
+		return fault("%s* begins too many words: give %d letters at least", t.Words[n-1], minStart)
+	}
+	return nil
+}
+
+// field reads the name of a field. What looks like one and is none is an error, unless it may be text: a URL, a time.
+func (p *parser) field() (Field, error) {
+	end := strings.IndexFunc(p.rest, func(r rune) bool { return r < 'a' || r > 'z' })
+	if end <= 0 || p.rest[end] != ':' {
+		return "", nil
+	}
+	switch name, rest := Field(p.rest[:end]), p.rest[end+1:]; name {
+	case Title, Text, URL:
+		p.rest = rest
+		return name, nil
+	default:
+		if r, n := utf8.DecodeRuneInString(rest); n == 0 || r != '"' && !unicode.IsLetter(r) {
+			return "", nil
+		}
+		return "", fault("there is no field %q: title, text and url are; in quotation marks it is searched for as text", name)
+	}
+}

@@ -1,0 +1,376 @@
+package explore
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
+)
+
+// openDir opens the index of an execution's directory.
+func (w *world) openDir(id string, anew bool) (*DirIndex, []string, error) {
+	var told []string
+	d, err := OpenDirIndex(w.t.Context(), filepath.Join(w.dir, "executions", id), anew, func(s string) { told = append(told, s) })
+	return d, told, err
+}
+
+func (w *world) mustOpenDir(id string) *DirIndex {
+	w.t.Helper()
+	d, told, err := w.openDir(id, false)
+	if err != nil || len(told) > 0 {
+		w.t.Fatal(told, err)
+	}
+	w.t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+func whole(t testing.TB, d *DirIndex) {
+	t.Helper()
+	for {
+		more, err := d.Step(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return
+		}
+	}
+}
+
+// urlsFound are the URLs of a search, in their order, over all pages of the list.
+func urlsFound(t testing.TB, d *DirIndex, f RecordFilter, limit int) (out []string) {
+	t.Helper()
+	for p := (Page{Limit: limit}); ; {
+		l, err := d.Records(t.Context(), f, p)
+		if err != nil {
+			t.Fatal(f, err)
+		}
+		for _, r := range l.Items {
+			out = append(out, r.URL)
+		}
+		if p.Cursor = l.Next; p.Cursor == "" {
+			return out
+		}
+	}
+}
+
+func TestDirIndex(t *testing.T) {
+	w := newWorld(t)
+	w.site("d-1")
+	d := w.mustOpenDir("d-1")
+	whole(t, d)
+	if got := urlsFound(t, d, RecordFilter{Query: "rivers"}, 3); len(got) != 10 {
+		t.Errorf("%d records in pages: %v", len(got), got)
+	}
+	w.pages("d-1", record("https://a.test/best", "Rivers", "rivers and rivers", nil), record("https://a.test/worst", "Other", strings.Repeat("much else ", 500)+"rivers", nil))
+	whole(t, d)
+	got := urlsFound(t, d, RecordFilter{Query: "rivers"}, 5)
+	if len(got) != 12 || got[0] != "https://a.test/best" || got[11] != "https://a.test/worst" {
+		t.Errorf("ranked: %v", got)
+	}
+	if got := urlsFound(t, d, RecordFilter{Query: "rivers", Sort: Newest}, 5); len(got) != 12 || got[0] != "https://a.test/worst" {
+		t.Errorf("newest first: %v", got)
+	}
+	if behind, all := d.Behind(); behind != 0 || all == 0 {
+		t.Errorf("%d of %d bytes behind", behind, all)
+	}
+	if _, err := d.Records(t.Context(), RecordFilter{Query: `"open`}, Page{}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a query that cannot be read: %v", err)
+	}
+}
+
+// Of a page that was visited again only the newest version is found, also while its line is not replaced yet.
+func TestDirIndexHasNewestVersionsOnly(t *testing.T) {
+	w := newWorld(t)
+	w.pages("d-1", record("https://a.test/", "Old", "stale words", nil))
+	d := w.mustOpenDir("d-1")
+	whole(t, d)
+	w.pages("d-1", record("https://a.test/", "New", "fresh words", func(r *crawl.Record) { r.Visit = 1 }))
+	name := filepath.Join(w.dir, "executions", "d-1", "pages.jsonl")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, replaced := jsonl.Mark()
+	copy(text, replaced)
+	if err := os.WriteFile(name, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := urlsFound(t, d, RecordFilter{Query: "stale"}, 5); len(got) != 0 {
+		t.Errorf("replaced and not indexed yet: found %v", got)
+	}
+	whole(t, d)
+	if got := urlsFound(t, d, RecordFilter{Query: "stale OR fresh"}, 5); len(got) != 1 {
+		t.Errorf("found %v", got)
+	}
+	if got := urlsFound(t, d, RecordFilter{Query: "stale"}, 5); len(got) != 0 {
+		t.Errorf("found %v", got)
+	}
+}
+
+// Several processes let an index grow at once, while records come: each record is in it once.
+func TestDirIndexOfManyWriters(t *testing.T) {
+	w := newWorld(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	w.grow("d-1", r, 300)
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for range 3 {
+		d := w.mustOpenDir("d-1")
+		wg.Go(func() {
+			for last := false; ; {
+				more, err := d.Step(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if last && !more {
+					return
+				}
+				select {
+				case <-done:
+					last = true
+				default:
+				}
+			}
+		})
+	}
+	for range 20 {
+		w.grow("d-1", r, 60)
+	}
+	close(done)
+	wg.Wait()
+	sameAsAnew(t, w, "d-1")
+}
+
+// sameAsAnew compares the index of a directory with one that is made anew.
+func sameAsAnew(t *testing.T, w *world, id string) {
+	t.Helper()
+	d := w.mustOpenDir(id)
+	whole(t, d)
+	got := d.contents(t)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, told, err := w.openDir(id, true)
+	if err != nil || len(told) != 1 {
+		t.Fatal(told, err)
+	}
+	defer again.Close()
+	whole(t, again)
+	same(t, "the index", got, again.contents(t))
+}
+
+// contents are what the index has of records, whatever their numbers are.
+func (d *DirIndex) contents(t testing.TB) string {
+	t.Helper()
+	var out []string
+	for _, q := range []string{
+		"SELECT url || ' ' || title || ' ' || at || ' ' || off || ' ' || len || ' ' || sum FROM records",
+		"SELECT 'found ' || r.url FROM fts f JOIN records r ON r.id = f.rowid WHERE fts MATCH 'text'",
+		"SELECT 'words ' || count(*) FROM fts",
+		"SELECT 'counted ' || value || ' ' || n FROM counts WHERE what = 'C' AND n <> 0",
+	} {
+		err := each(t.Context(), d.x.read, q, nil, func(scan func(...any) error) error {
+			row := ""
+			err := scan(&row)
+			out = append(out, row)
+			return err
+		})
+		if err != nil {
+			t.Fatal(q, err)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n")
+}
+
+func TestDirIndexThatIsNotOurs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		make func(t *testing.T, file string)
+		told string
+		err  error
+		says string
+	}{
+		"garbage":       {func(t *testing.T, file string) { write(t, file, strings.Repeat("garbage ", 1000)) }, "is damaged", nil, ""},
+		"empty":         {func(t *testing.T, file string) { write(t, file, "") }, "", nil, ""},
+		"another":       {func(t *testing.T, file string) { run(t, file, "CREATE TABLE x(y); PRAGMA user_version = 3") }, "", ErrForeign, "move it away"},
+		"another, too":  {func(t *testing.T, file string) { run(t, file, "CREATE TABLE x(y)") }, "", ErrForeign, "move it away"},
+		"newer":         {func(t *testing.T, file string) { run(t, file, markSQL+"PRAGMA user_version = 99") }, "", nil, "a newer whirlpool"},
+		"older":         {func(t *testing.T, file string) { run(t, file, markSQL+"PRAGMA user_version = 1") }, "an older whirlpool", nil, ""},
+		"cut in a half": {halfOfIndex, "is damaged", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.site("d-1")
+			file := filepath.Join(w.dir, "executions", "d-1", DirIndexName)
+			tc.make(t, file)
+			d, told, err := w.openDir("d-1", false)
+			if tc.says != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.says) || tc.err != nil && !errors.Is(err, tc.err) {
+					t.Fatalf("error %v, want %q", err, tc.says)
+				}
+				return
+			}
+			if err != nil || !strings.Contains(strings.Join(told, ""), tc.told) || (tc.told == "") != (len(told) == 0) {
+				t.Fatalf("%q, %v", told, err)
+			}
+			defer d.Close()
+			whole(t, d)
+			if got := urlsFound(t, d, RecordFilter{Query: "rivers"}, 50); len(got) != 10 {
+				t.Errorf("found %v", got)
+			}
+		})
+	}
+}
+
+var markSQL = fmt.Sprintf("CREATE TABLE meta(x); PRAGMA application_id = %d; ", schemaMark)
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func run(t *testing.T, file, sqlText string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+file)
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), sqlText)
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// halfOfIndex leaves the first pages of an index that was whole.
+func halfOfIndex(t *testing.T, file string) {
+	w := newWorld(t)
+	w.site("d-1")
+	d := w.mustOpenDir("d-1")
+	whole(t, d)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(w.dir, "executions", "d-1", DirIndexName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, string(text[:100])+strings.Repeat("x", 5000))
+}
+
+// childIndex names the directory that a child of TestDirIndexKilled indexes until it is killed.
+const childIndex = "WHIRLPOOL_DIRINDEX_CHILD"
+
+func indexUntilKilled(dir string) {
+	d, err := OpenDirIndex(context.Background(), dir, false, func(string) {})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("open")
+	for {
+		if _, err := d.Step(context.Background()); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// An indexer that is killed at any instant loses nothing, and has nothing twice. The records grow, are replaced and cut
+// meanwhile.
+func TestDirIndexKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of CPU time")
+	}
+	w := newWorld(t)
+	r := rand.New(rand.NewPCG(10, 11))
+	dir, within := filepath.Join(w.dir, "executions", "d-1"), 0
+	for kill := range 10 {
+		w.grow("d-1", r, 900)
+		cmd := exec.Command(os.Args[0], "-test.run=^$")
+		cmd.Env = append(os.Environ(), childIndex+"="+dir)
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err == nil {
+			_, err = out.Read(make([]byte, 1))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(r.IntN(60)) * time.Millisecond) // any instant will do
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // it was killed
+		d := w.mustOpenDir("d-1")
+		if behind, all := d.Behind(); behind > 0 && behind < all {
+			within++
+		}
+		if kill%3 == 2 { // the crawl crashed, and lost its last lines
+			cutLines(t, filepath.Join(dir, "pages.jsonl"), 5)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if within == 0 {
+		t.Error("no kill hit an indexer at work")
+	}
+	t.Logf("%d of 10 kills hit an indexer at work", within)
+	sameAsAnew(t, w, "d-1")
+}
+
+// cutLines takes the last lines of a file away.
+func cutLines(t *testing.T, name string, n int) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	kept := bytes.Join(lines[:max(0, len(lines)-n-1)], nil)
+	if err := os.WriteFile(name, kept, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A process whose view of the index is old does not take back what another has done.
+func TestDirIndexOfALateWriter(t *testing.T) {
+	w := newWorld(t)
+	w.grow("d-1", rand.New(rand.NewPCG(3, 3)), 200)
+	late := w.mustOpenDir("d-1")
+	d := w.mustOpenDir("d-1")
+	whole(t, d)
+	cutLines(t, filepath.Join(w.dir, "executions", "d-1", "pages.jsonl"), 5)
+	whole(t, d) // it reads the file again
+	if d.x.pages.gen == 0 {
+		t.Fatal("nobody noticed that the file was cut")
+	}
+	if more, err := late.Step(t.Context()); err != nil || !more {
+		t.Fatal(more, err)
+	}
+	var off, gen int64
+	if err := errors.Join(getMeta(t.Context(), d.x.read, "pages.off", &off), getMeta(t.Context(), d.x.read, "pages.gen", &gen)); err != nil {
+		t.Fatal(err)
+	}
+	if off != d.x.pages.off || gen != d.x.pages.gen || late.x.pages.off != off || late.x.pages.gen != gen {
+		t.Errorf("the index is at %d of reading %d, the first writer at %d of %d, the late one at %d of %d", off, gen, d.x.pages.off, d.x.pages.gen,
+			late.x.pages.off, late.x.pages.gen)
+	}
+	sameAsAnew(t, w, "d-1")
+}

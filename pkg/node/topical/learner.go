@@ -1,0 +1,116 @@
+package topical
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/topic"
+)
+
+// Learner makes the models of jobs that name nothing but examples: the first pages of the crawl stand for what is not
+// the topic, since they have in common what its pages say everywhere. A model is a revision of its job, so all programs
+// of the crawl go over to it, and a message is judged by the model under which its page was leased.
+//
+// It keeps pages in memory. After a restart it begins with the next ones, and learns once they are more than those of
+// the present model.
+type Learner struct {
+	jobs crawl.JobStore
+	log  *slog.Logger
+	mu   sync.Mutex
+	seen map[crawl.JobID]*lesson
+}
+
+// lesson is what was seen of a crawl.
+type lesson struct {
+	job   crawl.Blob // TopicExamples: another job of the name begins anew
+	pages []topic.Vector
+}
+
+// maxLessons is how many crawls learn at once; of one more nothing is remembered until another has ended learning.
+const maxLessons = 64
+
+// NewLearner returns a learner over the store of the jobs.
+func NewLearner(jobs crawl.JobStore, log *slog.Logger) *Learner {
+	return &Learner{jobs: jobs, log: log, seen: map[crawl.JobID]*lesson{}}
+}
+
+// Learns reports whether a job still learns.
+func Learns(job *crawl.Job) bool {
+	return job.TopicExamples != "" && job.TopicSeen < topic.Lessons[len(topic.Lessons)-1]
+}
+
+// Learn takes note of a page of a job that learns, and makes a model where it is time for one.
+func (l *Learner) Learn(ctx context.Context, job *crawl.Job, v topic.Vector) error {
+	if !Learns(job) {
+		return nil
+	}
+	pages := l.note(job, v)
+	if pages == nil {
+		return nil
+	}
+	if err := l.teach(ctx, job, pages); err != nil && !errors.Is(err, crawl.ErrDiscarded) {
+		return fmt.Errorf("learn the topic of job %s from %d pages: %w", job.ID, len(pages), err)
+	}
+	return nil
+}
+
+// note remembers a page. It returns all of them where there is a lesson to be learned.
+func (l *Learner) note(job *crawl.Job, v topic.Vector) []topic.Vector {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.seen[job.ID]
+	if s == nil || s.job != job.TopicExamples {
+		if s == nil && len(l.seen) >= maxLessons {
+			return nil
+		}
+		s = &lesson{job: job.TopicExamples}
+		l.seen[job.ID] = s
+	}
+	s.pages = append(s.pages, v.Clone())
+	n := len(s.pages)
+	if n == topic.Lessons[len(topic.Lessons)-1] {
+		delete(l.seen, job.ID)
+	}
+	if n <= job.TopicSeen || !slices.Contains(topic.Lessons, n) {
+		return nil
+	}
+	return slices.Clone(s.pages)
+}
+
+// teach makes a model and the revision that has it, unless another process has learned more.
+func (l *Learner) teach(ctx context.Context, job *crawl.Job, pages []topic.Vector) error {
+	examples, err := vectorsOf(job.TopicExamples)
+	if err != nil {
+		return crawl.Permanent(err)
+	}
+	m, err := topic.Train(examples, nil, pages)
+	if err != nil {
+		return crawl.Permanent(err)
+	}
+	current, err := l.jobs.Job(ctx, job.ID) // after the training: a revision of that time is not undone
+	if err != nil {
+		return err
+	}
+	if current.TopicSeen >= len(pages) || current.TopicExamples != job.TopicExamples {
+		return nil
+	}
+	next := *current
+	next.TopicModel, next.TopicSeen = crawl.BlobOf(m.Append(nil)), len(pages)
+	if _, _, err = l.jobs.AddRevision(ctx, &next); err == nil {
+		l.log.Info("learned the topic", "job", job.ID, "pages", len(pages), "model", m.Digest()[:12])
+	}
+	return err
+}
+
+func vectorsOf(b crawl.Blob) ([]topic.Vector, error) {
+	bytes, err := b.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	return topic.ParseVectors(bytes)
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/topicbench"
+)
+
+func benchTopic() *cobra.Command {
+	var named []string
+	cmd := &cobra.Command{
+		Use:   "topic DIR|FILE",
+		Short: "Topical crawling on stored pages: pages about a topic among the first, best first and breadth first",
+		Long: `Reads the pages.jsonl of a crawl, takes what they are about from their paths, and crawls them again over the links that
+they have, with five examples of each topic: breadth first, and best first by what a model says of the page that links
+to them. Beside it stand how well models tell the topic, by their number of examples, and what a page costs. Models see
+titles and texts, and no URLs; pages for training and pages for tests are kept apart.`,
+		Example: `  whirlpool bench topic docs --topic 'networking=/(socket|http|networking)'`,
+		Args:    cobra.ExactArgs(1),
+		RunE: failing(func(cmd *cobra.Command, args []string) error {
+			topics := topicbench.Topics()
+			for i, n := range named {
+				name, pattern, ok := strings.Cut(n, "=")
+				re, err := regexp.Compile(pattern)
+				if !ok || err != nil {
+					return usage("--topic %q: want NAME=PATTERN, a regular expression over lower-case URLs", n)
+				}
+				topics = append(topics[:i:i], topicbench.Topic{Name: name, Paths: re})
+			}
+			file := args[0]
+			if info, err := os.Stat(file); err == nil && info.IsDir() {
+				file = filepath.Join(file, "pages.jsonl")
+			}
+			f, err := os.Open(file)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			w, err := topicbench.Load(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "whirlpool bench topic %s\n", args[0])
+			return topicbench.Print(cmd.Context(), cmd.OutOrStdout(), w, topics)
+		}),
+	}
+	cmd.Flags().StringArrayVar(&named, "topic", nil, "a topic, and a regular expression of the URLs that are about it: `NAME=PATTERN`")
+	return cmd
+}
