@@ -21,13 +21,13 @@ var mayImport = map[string][]string{
 	"pkg/pipeline": {"pkg/bus", "pkg/crawl", "pkg/web"},
 	// What a text is about: arithmetic, which knows nothing of the rest.
 	"pkg/topic": {},
-	"pkg/stages": {"pkg/topic", "pkg/pipeline", "pkg/bus", "pkg/crawl", "pkg/web", "pkg/stages/robotscache",
+	"pkg/stages": {"pkg/topic", "pkg/pipeline", "pkg/bus", "pkg/crawl", "pkg/revisit", "pkg/web", "pkg/stages/robotscache",
 		"pkg/render/marks", "pkg/render/decide"},
 	"pkg/records":   {"pkg/records", "pkg/crawl", "pkg/web"},
 	"pkg/stores":    {"pkg/records/jsonl", "pkg/cluster/ring", "pkg/bus", "pkg/crawl", "pkg/revisit", "pkg/web"},
 	"pkg/cluster":   {"pkg/cluster", "pkg/pipeline", "pkg/crawl", "pkg/web"},
 	"pkg/control":   {"pkg/control/jobfile", "pkg/report", "pkg/crawl", "pkg/web"},
-	"pkg/report":    {"pkg/records/jsonl", "pkg/render/marks", "pkg/render/decide", "pkg/bus", "pkg/crawl", "pkg/web"},
+	"pkg/report":    {"pkg/records/jsonl", "pkg/render/marks", "pkg/render/decide", "pkg/bus", "pkg/crawl", "pkg/revisit", "pkg/web"},
 	"pkg/documents": {"pkg/crawl"},
 	// When pages are visited again: arithmetic, which knows nothing of the rest.
 	"pkg/revisit": {},

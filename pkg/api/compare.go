@@ -6,6 +6,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore/induce"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore/ruletest"
 )
 
@@ -31,6 +32,8 @@ func (s *Server) compareRoutes() {
 		text: "Elements of a page as plain text, to pick one from"}, s.outline)
 	add(s, route{method: http.MethodPost, path: "/selector-proposals", id: "proposeSelectors", role: Viewer, json: true,
 		text: "Selectors for an element of a page, from specific to robust, each with what it matches"}, s.proposeSelectors)
+	add(s, route{method: http.MethodPost, path: "/rule-inductions", id: "induceRule", role: Viewer, json: true,
+		text: "A site rule from example pages and the values that are wanted from each, with what it takes from them"}, s.induceRule)
 }
 
 func (s *Server) compare(ctx context.Context, in *PairOf) (*body[explore.Comparison], error) {
@@ -75,4 +78,8 @@ func (s *Server) outline(ctx context.Context, in *struct{ Body explore.PageOf })
 
 func (s *Server) proposeSelectors(ctx context.Context, in *struct{ Body explore.SelectorAsk }) (*body[ruletest.Proposed], error) {
 	return okOf(s.Explore.ProposeSelectors(ctx, in.Body))
+}
+
+func (s *Server) induceRule(ctx context.Context, in *struct{ Body explore.InductionAsk }) (*body[induce.Result], error) {
+	return okOf(s.Explore.InduceRule(ctx, in.Body))
 }

@@ -19,7 +19,8 @@ import (
 // Deps are what the API is made of.
 type Deps struct {
 	Workflows workflow.Service
-	Schedules workflow.Scheduling
+	Schedules workflow.Scheduling // nil: there are none
+	Alerts    workflow.Alerting   // nil: there are none
 	Explore   explore.Reader
 	Crawls    Crawls
 	DryRuns   DryRuns      // nil: there are none

@@ -20,6 +20,11 @@ var renamed = map[string]string{
 	"explore.Index":    "IndexState",
 	"ruletest.Node":    "OutlineNode",
 	"preview.Answer":   "PreviewAnswer",
+	"induce.Result":    "Induced",
+	"induce.Field":     "InducedField",
+	"induce.Extracted": "InducedValues",
+	"induce.Other":     "InducedOther",
+	"induce.Lack":      "InducedLack",
 }
 
 // nameOf names the schema of a type.

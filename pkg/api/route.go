@@ -40,13 +40,28 @@ func add[I, O any](s *Server, r route, handle func(ctx context.Context, in *I) (
 	if r.role != Anyone {
 		op.Security = []map[string][]string{{"session": {}}, {"key": {}}}
 	}
+	missing := s.missing(r.path)
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		if missing {
+			return nil, problem(ctx, http.StatusNotFound, "this server has none of these")
+		}
 		out, err := handle(ctx, in)
 		if err != nil {
 			return nil, failed(ctx, s.log, err)
 		}
 		return out, nil
 	})
+}
+
+// missing reports whether the server has nothing behind a path.
+func (s *Server) missing(path string) bool {
+	switch {
+	case strings.Contains(path, "/schedules") || path == "/slots":
+		return s.Schedules == nil
+	case strings.HasPrefix(path, "/alert") || strings.HasPrefix(path, "/deliveries"):
+		return s.Alerts == nil
+	}
+	return false
 }
 
 // tagOf groups operations by the resource that they are about.

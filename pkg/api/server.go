@@ -85,6 +85,7 @@ func (s *Server) routes() {
 	s.pluginRoutes()
 	s.renderingRoutes()
 	s.scheduleRoutes()
+	s.alertRoutes()
 }
 
 // ServeHTTP implements http.Handler.

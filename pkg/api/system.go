@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
@@ -11,13 +12,17 @@ import (
 
 type logsIn struct {
 	Paged
-	Source    string `query:"source" enum:"server,crawl"`
-	Level     string `query:"level" enum:"DEBUG,INFO,WARN,ERROR" doc:"this and higher ones"`
-	Execution string `query:"execution" maxLength:"80"`
-	Host      string `query:"host" maxLength:"300"`
-	Verdict   string `query:"verdict" maxLength:"40"`
-	Query     string `query:"q" maxLength:"500" doc:"part of the message or URL"`
-	After     string `query:"after" maxLength:"200" doc:"id of a line: only newer ones, the oldest first"`
+	Source    string    `query:"source" enum:"server,crawl"`
+	Level     string    `query:"level" enum:"DEBUG,INFO,WARN,ERROR" doc:"this and higher ones"`
+	Execution string    `query:"execution" maxLength:"80"`
+	Host      string    `query:"host" maxLength:"300"`
+	Verdict   string    `query:"verdict" maxLength:"40"`
+	Reason    string    `query:"reason" maxLength:"100" doc:"why a URL ended so: scope, timeout …"`
+	Status    int       `query:"status" minimum:"0" maximum:"999" doc:"HTTP status; 1 to 5: a class of them"`
+	Since     time.Time `query:"since" doc:"written then or later"`
+	Until     time.Time `query:"until" doc:"written before then"`
+	Query     string    `query:"q" maxLength:"500" doc:"part of the message or URL"`
+	After     string    `query:"after" maxLength:"200" doc:"id of a line: only newer ones, the oldest first"`
 }
 
 // SettingChange changes a setting.
@@ -45,7 +50,7 @@ func (s *Server) listLogs(ctx context.Context, in *logsIn) (*body[explore.List[e
 		return nil, err
 	}
 	l, err := s.Explore.Logs(ctx, explore.LogFilter{Source: in.Source, Level: in.Level, Execution: crawl.JobID(in.Execution), Host: in.Host,
-		Verdict: in.Verdict, Query: in.Query, After: in.After}, p)
+		Verdict: in.Verdict, Reason: in.Reason, Status: in.Status, Since: in.Since, Until: in.Until, Query: in.Query, After: in.After}, p)
 	return listed(ctx, s, l, err)
 }
 

@@ -18,6 +18,12 @@ type AuditReport struct {
 	Doubled int64 `json:"doubled"`
 	Stale   int64 `json:"stale"`
 
+	// Again counts the pages that are visited again, and Visiting those of them whose next visit is queued or under way.
+	// Forgotten are neither that nor due: they would never be visited again.
+	Again     int64 `json:"again,omitempty"`
+	Visiting  int64 `json:"visiting,omitempty"`
+	Forgotten int64 `json:"forgotten,omitempty"`
+
 	Pages       int64 `json:"pages"`        // records that are stored
 	PageBytes   int64 `json:"page_bytes"`   // that the index of pages.jsonl leads to
 	FileBytes   int64 `json:"file_bytes"`   // of pages.jsonl

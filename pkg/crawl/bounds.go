@@ -95,6 +95,13 @@ var bounds = map[string]Bound{
 	"render.resources":               {0, MaxRenderResources, "0: 200"},
 	"render.bytes":                   {0, 1 << 30, "0: 8MiB"},
 	"render.worth":                   {0, float64(maxDuration), "0s: 2s"},
+	"revisit.budget":                 {0, 1e9, "0: 10,000"},
+	"revisit.max_age":                {0, float64(maxDuration), "0s: 2880h"},
+	"revisit.min_interval":           {0, float64(maxDuration), "0s: 10m"},
+	"revisit.weights.weight":         {0, maxFactor, ""},
+	"revisit.discovery":              {0, .9, "0: 0.3; 0.1 at least"},
+	"revisit.gone":                   {0, 100, "0: 3"},
+	"revisit.history":                {0, MaxHistory, "0: none"},
 	"assets.max":                     {-1, maxNumber, "0: 100,000; -1: no limit"},
 	"assets.per_host":                {-1, maxNumber, "0: 50,000; -1: no limit"},
 }

@@ -103,6 +103,8 @@ type Document struct {
 	// Unkept says why the page has no record, and Why says it for people; empty: nothing speaks against one.
 	Unkept string `cbor:"70,keyasint,omitempty"`
 	Why    string `cbor:"71,keyasint,omitempty"`
+	// Mark is set in events that bring no content, but say what is to be noted in the page's record; nil: it is a page.
+	Mark *RecordMark `cbor:"72,keyasint,omitempty"`
 	// Candidate says how a page may gain by a browser; nil: it is not to be rendered.
 	Candidate *Candidate `cbor:"91,keyasint,omitempty"`
 	Judged
@@ -177,6 +179,8 @@ type Batch struct {
 	Epoch uint32 `cbor:"7,keyasint,omitempty"`
 	// Render is as in Links.
 	Render *RenderMark `cbor:"91,keyasint,omitempty"`
+	// Of is the visit that the links are of, in a continuous job; nil: nobody asks whether they are new.
+	Of *PageVisit `cbor:"8,keyasint,omitempty"`
 }
 
 // Exclusion is a URL that is not to be fetched.

@@ -18,11 +18,13 @@ const (
 	extFeed      = 4   // Task: Feed; no value
 	extPaid      = 6   // Task: Paid; no value
 	extTopic     = 9   // Task, Exclusion: Relevance as varint; 10 to 12 are for topics too
+	extSum       = 7   // Task: Sum as uvarint
+	extRestore   = 8   // Task: Restore; no value
 	extHostLinks = 51  // Task: HostLinks as varint
 	extFinds     = 50  // Task: Finds as varint
 	extDrop      = 80  // Link: Drop as text
-	extFields    = 140 // Task, Link: Fields as text
 	extWhat      = 5   // Exclusion: Kind as a byte, Priority and Redirects as varints, and 1 for a Feed
+	extFields    = 140 // Task, Link: Fields as text
 )
 
 // extension is a tag and what reads its value.
@@ -63,6 +65,10 @@ func appendTaskExtensions(b []byte, t *Task) []byte {
 	b = appendNumber(appendNumber(b, extFinds, t.Finds), extHostLinks, t.HostLinks)
 	b = appendFields(b, t.Fields)
 	b = appendNumber(b, extTopic, int(t.Relevance))
+	if t.Sum != 0 {
+		b = appendPair(b, extSum, binary.AppendUvarint(nil, t.Sum))
+	}
+	b = appendMark(b, extRestore, t.Restore)
 	return append(b, t.more...)
 }
 
@@ -92,9 +98,14 @@ func numberInto(tag uint64, to *int) extension {
 	return extension{tag, func(v *codec.Reader) { *to = int(v.Varint()) }}
 }
 
+// sumInto reads a sum.
+func sumInto(to *uint64) extension {
+	return extension{extSum, func(v *codec.Reader) { *to = v.Uvarint(math.MaxUint64) }}
+}
+
 // extended reports whether the task has any.
 func (t *Task) extended() bool {
-	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Fields != "" || t.more != ""
+	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Sum != 0 || t.Restore || t.Fields != "" || t.more != ""
 }
 
 // appendWhat appends what an excluded task would have been, unless it is plain.

@@ -39,16 +39,17 @@ type Job struct {
 	// deleted. 0 is 1. Stores set it.
 	First uint32 `json:"-" yaml:"-"`
 
-	ID         JobID    `json:"id" yaml:"id"`                 // name of the job: 1 to 64 of a-z, 0-9 and -; empty: made of the first seed's host
-	Seeds      []string `json:"seeds" yaml:"seeds"`           // URLs to start from; without a scheme http:// is meant
-	SeedList   string   `json:"seed_list" yaml:"seed_list"`   // file, beside this one, with a further seed a line; "-": standard input
-	SeedsOnly  bool     `json:"seeds_only" yaml:"seeds_only"` // fetch the seeds, and where they redirect to; follow nothing
-	Order      Order    `json:"order" yaml:"order"`           // which URLs come first
-	Continuous []string `json:"continuous" yaml:"continuous"` // regular expressions (RE2) of URLs whose pages keep bringing new URLs: priority 3 to 4, other pages 1 to 2
-	Scope      Scope    `json:"scope" yaml:"scope"`           // links to follow
-	Include    []string `json:"include" yaml:"include"`       // regular expressions (RE2); a URL must match one, if there are any. Seeds need not
-	Exclude    []string `json:"exclude" yaml:"exclude"`       // regular expressions (RE2); a URL must match none
-	Blacklist  string   `json:"blacklist" yaml:"blacklist"`   // file, beside this one, with a host, registrable domain or URL prefix a line
+	ID         JobID    `json:"id" yaml:"id"`                         // name of the job: 1 to 64 of a-z, 0-9 and -; empty: made of the first seed's host
+	Seeds      []string `json:"seeds" yaml:"seeds"`                   // URLs to start from; without a scheme http:// is meant
+	SeedList   string   `json:"seed_list" yaml:"seed_list"`           // file, beside this one, with a further seed a line; "-": standard input
+	SeedsOnly  bool     `json:"seeds_only" yaml:"seeds_only"`         // fetch the seeds, and where they redirect to; follow nothing
+	Mode       JobMode  `json:"mode,omitempty" yaml:"mode,omitempty"` // once: each URL is visited once; continuous: pages are visited again, and the crawl goes on until it is stopped
+	Order      Order    `json:"order" yaml:"order"`                   // which URLs come first
+	Continuous []string `json:"continuous" yaml:"continuous"`         // regular expressions (RE2) of URLs whose pages keep bringing new URLs: priority 3 to 4, other pages 1 to 2
+	Scope      Scope    `json:"scope" yaml:"scope"`                   // links to follow
+	Include    []string `json:"include" yaml:"include"`               // regular expressions (RE2); a URL must match one, if there are any. Seeds need not
+	Exclude    []string `json:"exclude" yaml:"exclude"`               // regular expressions (RE2); a URL must match none
+	Blacklist  string   `json:"blacklist" yaml:"blacklist"`           // file, beside this one, with a host, registrable domain or URL prefix a line
 	// BlacklistEntries are the lines of that file, for programs that do not have it: they win over it. nil: read the
 	// file. No key of a job file; Settings leaves it out.
 	BlacklistEntries []string `json:"blacklist_entries,omitzero" yaml:"-"`
@@ -63,7 +64,7 @@ type Job struct {
 	Ext     []string `json:"ext,omitempty" yaml:"ext,omitempty"`           // extensions of the URLs that are fetched, as in html; a URL without any is fetched too. Seeds need none of them
 	SkipExt []string `json:"skip_ext,omitempty" yaml:"skip_ext,omitempty"` // extensions of URLs that are not fetched, but for seeds
 
-	MaxPages       int `json:"max_pages" yaml:"max_pages"`               // stop after so many pages
+	MaxPages       int `json:"max_pages" yaml:"max_pages"`               // stop after so many pages; a continuous crawl keeps so many, and visits them again
 	MaxDepth       int `json:"max_depth" yaml:"max_depth"`               // follow links so many hops from a seed; 0: the seeds only
 	PagesPerLevel  int `json:"pages_per_level" yaml:"pages_per_level"`   // URLs of one depth
 	PagesPerHost   int `json:"pages_per_host" yaml:"pages_per_host"`     // URLs of one host
@@ -94,9 +95,11 @@ type Job struct {
 	Bounds     Bounds       `json:"bounds,omitzero" yaml:"bounds,omitempty"`            // what the crawl as a whole may take
 	Retry      Retry        `json:"retry" yaml:"retry"`                                 // how failures are repeated
 	Limits     Limits       `json:"limits" yaml:"limits"`                               // bounds of a fetch and a page
+	Revisit    Revisiting   `json:"revisit,omitzero" yaml:"revisit,omitempty"`          // how pages are visited again, with mode continuous
 	Assets     Assets       `json:"assets,omitzero" yaml:"assets,omitempty"`            // what pages are made of: style sheets, images, scripts, fonts
 	MediaTypes []string     `json:"media_types" yaml:"media_types"`                     // pages that are kept: type/subtype, type/* or */*
 	KeepBodies bool         `json:"keep_bodies,omitempty" yaml:"keep_bodies,omitempty"` // keep the bodies of stored pages, compressed, for "whirlpool extract"
+	Search     bool         `json:"search,omitempty" yaml:"search,omitempty"`           // in a cluster, keep the words of pages for "whirlpool search"; a directory needs nothing
 	Documents  Documents    `json:"documents,omitzero" yaml:"documents,omitempty"`      // how PDF and office documents among media_types are read
 	Render     Rendering    `json:"render,omitzero" yaml:"render,omitempty"`            // pages that only scripts make: which go through a browser besides
 	Rules      []SiteRule   `json:"rules" yaml:"rules"`                                 // site rules: what is extracted, and which links come first
@@ -301,6 +304,7 @@ func (j *Job) validate() error {
 	bad(!jobID.MatchString(string(j.ID)), "id", "%q: want 1 to 64 characters of a-z, 0-9 and -", j.ID)
 	errs = append(errs, checkSeeds(j)...)
 	errs = append(errs, checkOrder(j)...)
+	errs = append(errs, checkRevisits(j)...)
 	_, known := PresetPoliteness(j.Politeness.Preset)
 	bad(!known, "politeness.preset", "%q: want mercator, or nothing", j.Politeness.Preset)
 	bad(!slices.Contains(Scopes(), j.Scope), "scope", "%q: want domain, host, prefix or any", j.Scope)

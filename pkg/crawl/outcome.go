@@ -74,6 +74,8 @@ type Outcome struct {
 	Wire int64 `cbor:"45,keyasint,omitempty"`
 	// Insecure says that the server's certificate is not valid, and that the job fetches all the same.
 	Insecure bool `cbor:"46,keyasint,omitempty"`
+	// Observed is set in events that are no outcome of a lease, but tell what was found out about a page; nil: it is one.
+	Observed *Observed `cbor:"47,keyasint,omitempty"`
 	// Node is the node whose frontier waits for a robots.txt that a host of another node served; empty: this node. It
 	// addresses the message and is not part of it.
 	Node string `cbor:"-"`

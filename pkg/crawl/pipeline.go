@@ -90,7 +90,7 @@ var table = []Stage{
 	{
 		Name:    "contentseen",
 		Takes:   []Topic{{Name: TopicContentSeen, Event: newOf[Document], Bounded: true}},
-		Gives:   []string{TopicURLFilter, TopicRender},
+		Gives:   []string{TopicURLFilter, TopicRender, TopicOutcome},
 		Workers: stores, Limit: handlerLimit,
 	},
 	{
@@ -115,7 +115,7 @@ var table = []Stage{
 	{
 		Name:    "due",
 		Takes:   []Topic{{Name: TopicDUE, Event: newOf[Claim], Bounded: true, Root: true, Independent: true}},
-		Gives:   []string{TopicFrontierIn},
+		Gives:   []string{TopicFrontierIn, TopicOutcome},
 		Workers: stores, Limit: handlerLimit,
 	},
 	{
@@ -124,7 +124,7 @@ var table = []Stage{
 			{Name: TopicFrontierIn, Event: newOf[Fresh], Independent: true, OfFrontier: true},
 			{Name: TopicOutcome, Event: newOf[Outcome], OfFrontier: true},
 		},
-		Gives:   []string{TopicFetch},
+		Gives:   []string{TopicFetch, TopicContentSeen},
 		Workers: stores, Limit: handlerLimit,
 	},
 }

@@ -28,8 +28,8 @@ func PresetPoliteness(p Preset) (out Politeness, ok bool) {
 	return out, false
 }
 
-// adapts reports whether the time that a request took counts.
-func (p *Politeness) adapts() bool { return p.Delay > 0 || p.Preset == Mercator }
+// Adapts reports whether the time that a request took counts.
+func (p *Politeness) Adapts() bool { return p.Delay > 0 || p.Preset == Mercator }
 
 // Counts is the time that counts of a request that took so long, to a host with a Crawl-delay and so many links to it:
 // download_factor times that is to be waited. By the preset mercator the Crawl-delay stands for the factor. A popular

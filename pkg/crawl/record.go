@@ -43,6 +43,37 @@ type Record struct {
 	// Rendered says what a render added; nil: the page was not rendered. Digest and Bytes stay those of the page as it
 	// was fetched.
 	Rendered *RenderedPart
+	Aged
+}
+
+// Aged is what visits after the one that a record is of made of it. All of it is zero in a crawl that visits once.
+type Aged struct {
+	// GoneAt is when the page was found to be gone for good. The record stays.
+	GoneAt time.Time
+	// WithdrawnAt is when the page asked not to be kept any more. The record has no content since.
+	WithdrawnAt time.Time
+	// Versions are earlier contents, the newest first, where the job keeps them (Revisiting.History).
+	Versions []PageVersion
+}
+
+// PageVersion is what a page was at an earlier visit.
+type PageVersion struct {
+	Visit     int
+	FetchedAt time.Time
+	Digest    Digest
+	Title     string
+	Text      string
+}
+
+// Version returns what the record keeps of its page for later versions.
+func (r *Record) Version() PageVersion {
+	return PageVersion{Visit: r.Visit, FetchedAt: r.FetchedAt, Digest: r.Digest, Title: r.Title, Text: r.Text}
+}
+
+// Withdraw takes the content out of a record whose page asks not to be kept.
+func (r *Record) Withdraw(at time.Time) {
+	*r = Record{Job: r.Job, URL: r.URL, FinalURL: r.FinalURL, Status: r.Status, FetchedAt: r.FetchedAt, Depth: r.Depth, Referrer: r.Referrer,
+		ContentType: r.ContentType, Epoch: r.Epoch, Visit: r.Visit, Aged: Aged{WithdrawnAt: at}}
 }
 
 // RenderedPart is what a record says of its page's render.
@@ -80,6 +111,7 @@ type LogLine struct {
 	Referrer    weburl.URL
 	Location    weburl.URL
 	Epoch       uint32    // of the job's revision by which it was decided; 0 is the first
+	Visit       int       // which of the visits of the URL it is of; 0 is the first
 	Priority    int       // by which it was queued; 0 means DefaultPriority
 	Finds       int       // how often it had been found again when its priority rose for that
 	HostLinks   int       // from other hosts to its host, where they count

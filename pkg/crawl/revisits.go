@@ -27,6 +27,9 @@ type Revisits interface {
 	// not take them away: they are returned again until they are put with another Due. What is put while it looks may be
 	// missing until the next call.
 	Due(ctx context.Context, job JobID, by time.Time, n int) ([]Revisit, error)
+	// Each hands what is remembered of each page of a job to a function, in the order of the keys: the pages of a host
+	// follow one another, for their keys begin with the same eight octets. It ends with the function's first error.
+	Each(ctx context.Context, job JobID, each func(weburl.Key, revisit.State) error) error
 	// Drop forgets pages.
 	Drop(ctx context.Context, job JobID, keys ...weburl.Key) error
 }

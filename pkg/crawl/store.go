@@ -78,12 +78,24 @@ type Entry struct {
 	Left *LeftOut
 	// Validators are those of the page as its outcome brought it. Lookup returns them of VerdictDone only.
 	Validators Validators
+	// Visit is the number of the visit that the outcome is of, from 0.
+	Visit uint32
+	// Again is the task that visits the URL again, without job and URL; nil: none does. Lookup returns it with the
+	// Validators.
+	Again *Task
+}
+
+// IsPage reports whether the outcome is a page: one that has a record, or a reason for having none.
+func (e *Entry) IsPage() bool {
+	return e.State == StateDone && e.Kind == KindPage && e.Verdict == VerdictDone && e.Status/100 == 2
 }
 
 // Ledger keeps the outcomes of URLs. It shares its records with URLSet.
 type Ledger interface {
 	// Finish records final outcomes; done again, it changes nothing but the time. An entry that was never claimed is
-	// made.
+	// made. The outcome of a later visit replaces that of an earlier one, and one of an earlier visit changes nothing.
+	// But a page stays one: where a later visit finds no page, its number and time are noted, and the outcome that the
+	// record came of stays. What is to be kept with Again is stored again by an outcome that is told again.
 	Finish(ctx context.Context, job JobID, entries ...Entry) error
 	// Reopen takes outcomes back: the URLs are to be fetched again.
 	Reopen(ctx context.Context, job JobID, keys ...weburl.Key) error
@@ -249,7 +261,7 @@ type Origin struct {
 func (r *Rest) By(j *Job, gap time.Duration) time.Duration {
 	p := &j.Politeness
 	gap *= time.Duration(max(r.Gaps, 1))
-	if !p.adapts() {
+	if !p.Adapts() {
 		return gap
 	}
 	return max(gap, min(time.Duration(p.DownloadFactor*float64(r.Took)), p.MaxAdaptive.D()))
@@ -302,6 +314,9 @@ type Pages interface {
 	// are. found is false, and nothing is changed, where the record of that visit is not stored: it is missing, or
 	// another visit's.
 	Amend(ctx context.Context, job JobID, u weburl.URL, visit int, change func(*Record)) (found bool, err error)
+	// Mark is Amend of the record of the visit or of an earlier one: of the one that is stored when the visit finds
+	// something about it.
+	Mark(ctx context.Context, job JobID, u weburl.URL, visit int, change func(*Record)) (found bool, err error)
 }
 
 // AttemptLog is crawl.log: one line an attempt or a skipped URL.

@@ -104,6 +104,10 @@ type Task struct {
 	Fields string
 	// Relevance is that of the page that linked to it, in a topical job; 0: there is none, as for a seed.
 	Relevance Relevance
+	// Sum identifies what the page said at the visit before (revisit.State.Sum); 0: that is not known. Restore says that
+	// its record is to be written whether that changed or not: it was marked as gone or withdrawn.
+	Sum     uint64
+	Restore bool
 	// more are fields of a newer version, as they came: a program of this version passes them on.
 	more string
 }

@@ -82,7 +82,9 @@ func IsURL(example string) bool {
 const leastWords = 3
 
 // IsText reports whether an example is a text itself.
-func IsText(example string) bool { return !IsURL(example) && len(strings.Fields(example)) >= leastWords }
+func IsText(example string) bool {
+	return !IsURL(example) && len(strings.Fields(example)) >= leastWords
+}
 
 // MapTopicFiles changes the names of the files that the topic and the classes name.
 func (j *Job) MapTopicFiles(change func(string) string) {

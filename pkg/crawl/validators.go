@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // MaxValidator bounds a validator in octets. A longer one is not kept: cut, it would name nothing.
@@ -19,18 +20,27 @@ type Validators struct {
 // IsZero reports whether there are none.
 func (v *Validators) IsZero() bool { return v.ETag == "" && v.LastModified == "" }
 
-// The tags of what stores keep in the form of AppendValidators. They are on disk: append only, and never use one again.
+// Visited is what stores keep beside the outcome of a URL that is visited again: Entry.Validators and Entry.Again.
+type Visited struct {
+	Validators
+	Again *Task
+}
+
+// IsZero reports whether there is nothing to keep.
+func (v *Visited) IsZero() bool { return v.Validators.IsZero() && v.Again == nil }
+
+// The tags of what stores keep in the form of AppendVisited. They are on disk: append only, and never use one again.
 const (
 	extETag         = 1 // text
 	extLastModified = 2 // text
+	extAgain        = 3 // a task, as AppendTask writes it
 )
 
-var errValidators = errors.New("the validators of a page are damaged")
+var errValidators = errors.New("what is kept of a page between its visits is damaged")
 
-// AppendValidators appends the form in which stores keep validators: extensions, as a task has them (extension.go).
-// What else is to be remembered of a page between two visits gets a tag of its own: programs of this version read past
-// it.
-func AppendValidators(b []byte, v *Validators) []byte {
+// AppendVisited appends the form in which stores keep it: extensions, as a task has them (extension.go). What else is
+// to be remembered of a page between two visits gets a tag of its own: programs of this version read past it.
+func AppendVisited(b []byte, v *Visited) []byte {
 	var pairs []byte
 	if v.ETag != "" {
 		pairs = appendPair(pairs, extETag, []byte(v.ETag))
@@ -38,18 +48,27 @@ func AppendValidators(b []byte, v *Validators) []byte {
 	if v.LastModified != "" {
 		pairs = appendPair(pairs, extLastModified, []byte(v.LastModified))
 	}
+	if v.Again != nil {
+		again := *v.Again
+		again.Job, again.URL = "", weburl.URL{}
+		pairs = appendPair(pairs, extAgain, AppendTask(nil, &again))
+	}
 	return codec.AppendBytes(b, pairs)
 }
 
-// DecodeValidators reads what AppendValidators appended, and nothing else; of no bytes at all it reads none.
-func DecodeValidators(b []byte) (v Validators, err error) {
+// DecodeVisited reads what AppendVisited appended, and nothing else; of no bytes at all it reads none.
+func DecodeVisited(b []byte) (v Visited, err error) {
 	if len(b) == 0 {
 		return v, nil
 	}
 	r := codec.Reader{B: b}
-	readExtensions(&r, textInto(extETag, &v.ETag), textInto(extLastModified, &v.LastModified))
-	if !r.Done() {
-		return Validators{}, errValidators
+	readExtensions(&r, textInto(extETag, &v.ETag), textInto(extLastModified, &v.LastModified), extension{extAgain, func(value *codec.Reader) {
+		v.Again = &Task{}
+		err = DecodeTask(value.B, v.Again)
+		value.B = nil
+	}})
+	if err != nil || !r.Done() {
+		return Visited{}, errValidators
 	}
 	return v, nil
 }

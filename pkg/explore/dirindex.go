@@ -61,7 +61,7 @@ func judge(ctx context.Context, name string, anew bool) (why string, err error) 
 	case mark != schemaMark && (mark != 0 || version != 0):
 		return "", fmt.Errorf("%w: move it away", ErrForeign)
 	case anew && mark == schemaMark:
-		return "is to be", nil
+		return "is given up", nil
 	case version > schemaVersion:
 		return "", fmt.Errorf("%w: a newer whirlpool wrote it; with --anew it is made again", &versionError{version})
 	case version > 0 && version < schemaVersion:

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -276,17 +277,52 @@ func halfOfIndex(t *testing.T, file string) {
 // childIndex names the directory that a child of TestDirIndexKilled indexes until it is killed.
 const childIndex = "WHIRLPOOL_DIRINDEX_CHILD"
 
+// indexUntilKilled indexes a batch for each byte that it is given, and gives one back for each.
 func indexUntilKilled(dir string) {
 	d, err := OpenDirIndex(context.Background(), dir, false, func(string) {})
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println("open")
-	for {
+	for one := make([]byte, 1); ; {
+		if _, err := os.Stdin.Read(one); err != nil {
+			panic(err)
+		}
 		if _, err := d.Step(context.Background()); err != nil {
 			panic(err)
 		}
+		if _, err := os.Stdout.Write(one); err != nil {
+			panic(err)
+		}
 	}
+}
+
+// killWithin lets a process index some batches, and kills it in or behind the last.
+func killWithin(t *testing.T, dir string, batches int, wait time.Duration) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), childIndex+"="+dir)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err == nil {
+		_, err = in.Write(make([]byte, batches))
+	}
+	if err == nil {
+		_, err = io.ReadFull(out, make([]byte, batches-1))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(wait)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
 }
 
 // An indexer that is killed at any instant loses nothing, and has nothing twice. The records grow, are replaced and cut
@@ -297,41 +333,21 @@ func TestDirIndexKilled(t *testing.T) {
 	}
 	w := newWorld(t)
 	r := rand.New(rand.NewPCG(10, 11))
-	dir, within := filepath.Join(w.dir, "executions", "d-1"), 0
+	dir := filepath.Join(w.dir, "executions", "d-1")
 	for kill := range 10 {
-		w.grow("d-1", r, 900)
-		cmd := exec.Command(os.Args[0], "-test.run=^$")
-		cmd.Env = append(os.Environ(), childIndex+"="+dir)
-		out, err := cmd.StdoutPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		if err == nil {
-			_, err = out.Read(make([]byte, 1))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(r.IntN(60)) * time.Millisecond) // any instant will do
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait() // it was killed
+		w.grow("d-1", r, 900) // some eight batches
+		killWithin(t, dir, 3+r.IntN(3), time.Duration(r.IntN(8_000))*time.Microsecond)
 		d := w.mustOpenDir("d-1")
-		if behind, all := d.Behind(); behind > 0 && behind < all {
-			within++
-		}
-		if kill%3 == 2 { // the crawl crashed, and lost its last lines
-			cutLines(t, filepath.Join(dir, "pages.jsonl"), 5)
+		if behind, all := d.Behind(); behind == 0 || behind == all {
+			t.Errorf("kill %d: %d of %d bytes are not indexed: it did not hit an indexer at work", kill, behind, all)
 		}
 		if err := d.Close(); err != nil {
 			t.Fatal(err)
 		}
+		if kill%3 == 2 { // the crawl crashed, and lost its last lines
+			cutLines(t, filepath.Join(dir, "pages.jsonl"), 5)
+		}
 	}
-	if within == 0 {
-		t.Error("no kill hit an indexer at work")
-	}
-	t.Logf("%d of 10 kills hit an indexer at work", within)
 	sameAsAnew(t, w, "d-1")
 }
 

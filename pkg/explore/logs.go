@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -73,11 +74,18 @@ func (x *Explorer) serverLog(f LogFilter, level slog.Level, follow string, c cur
 
 func (f *LogFilter) matches(l *LogLine, level slog.Level) bool {
 	var have slog.Level
-	if have.UnmarshalText([]byte(l.Level)) == nil && have < level {
+	if have.UnmarshalText([]byte(l.Level)) == nil && have < level || !f.within(l.At) {
 		return false
+	}
+	if l.Source != "crawl" && (f.Reason != "" || f.Status > 0) {
+		return false // the program's own lines have neither
 	}
 	return (f.Execution == "" || l.Execution == f.Execution) && (f.Host == "" || l.Host == f.Host) && (f.Verdict == "" || l.Verdict == f.Verdict) &&
 		(f.Query == "" || strings.Contains(l.Message, f.Query) || strings.Contains(l.URL, f.Query) || strings.Contains(string(l.Fields), f.Query))
+}
+
+func (f *LogFilter) within(at time.Time) bool {
+	return (f.Since.IsZero() || !at.Before(f.Since)) && (f.Until.IsZero() || at.Before(f.Until))
 }
 
 // number is that of a line by its id; 0 where it is of another run.

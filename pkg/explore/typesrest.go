@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore/induce"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore/ruletest"
 )
 
@@ -72,8 +73,12 @@ type LogFilter struct {
 	Execution crawl.JobID
 	Host      string
 	Verdict   string
-	Query     string // part of the message or URL
-	After     string // id: only newer lines, the oldest first, to follow a log
+	Reason    string    // as in crawl.log: scope, timeout …
+	Status    int       // HTTP status; 1 to 5: a class of them
+	Since     time.Time // written then or later; zero: at any time
+	Until     time.Time // written before then
+	Query     string    // part of the message or URL
+	After     string    // id: only newer lines, the oldest first, to follow a log
 }
 
 // RuleTest asks what site rules find in a page.
@@ -155,5 +160,7 @@ type Reader interface {
 	// Outline is the tree of a page to pick an element from, and ProposeSelectors selects that.
 	Outline(ctx context.Context, p PageOf) (*ruletest.Outline, error)
 	ProposeSelectors(ctx context.Context, a SelectorAsk) (*ruletest.Proposed, error)
+	// InduceRule makes a site rule of example pages.
+	InduceRule(ctx context.Context, a InductionAsk) (*induce.Result, error)
 	Index(ctx context.Context, id crawl.JobID) (*Index, error)
 }

@@ -359,7 +359,7 @@ func (c *cluster) deps() Deps {
 		s.URLs, s.Ledger, s.Budgets, s.Content = db.URLs(), db.URLs(), db.Budgets(), db.ContentSet()
 		s.Redirects, s.Places, s.Spending, s.Jars = db.Redirects(), db.Places(), db.Spending(), db.Jars()
 		s.Hosts, s.Robots, s.Attempts, s.Unkept = db.Hosts(), db.Hosts(), db.AttemptLog(), db.Unkept()
-		s.Resources, s.Renders, s.Trials = db.Resources(), db.RenderStats(), db.Trials()
+		s.Resources, s.Renders, s.Trials, s.Texts = db.Resources(), db.RenderStats(), db.Trials(), db.Texts()
 	}
 	if c.mongo != nil {
 		s.Pages = c.mongo.Pages()

@@ -20,8 +20,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
-// withEnds gives a job seeds from nodes alone, and three outputs. Every second one of a server takes them from the pages
-// of the one before.
+// withEnds gives a job seeds from nodes alone, and three outputs. Every second one of a server takes them from the
+// pages of the one before.
 func withEnds(job *crawl.Job, i int, o *victimOrder) {
 	job.Seeds = nil
 	job.Pipeline.Nodes = []crawl.PluginNode{

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -140,9 +141,15 @@ func (e *Engine) start(j *engineJob) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(running)
-	if err := e.seed(ctx, j, job); err != nil {
+	if err := errors.Join(e.rememberPages(ctx, job), e.seed(ctx, j, job)); err != nil {
 		cancel()
 		return fmt.Errorf("job %q: %w", j.id, err)
+	}
+	if job.Revisits() { // nothing of it may be queued
+		if err := e.frontier.Meet(ctx, j.id); err != nil {
+			cancel()
+			return fmt.Errorf("job %q: %w", j.id, err)
+		}
 	}
 	beside := &sync.WaitGroup{}
 	j.mu.Lock()

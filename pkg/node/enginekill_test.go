@@ -28,11 +28,12 @@ type victimOrder struct {
 	Dir, DNS string
 	Seeds    []string
 	Jobs     int
-	Forget   bool   // the bus forgets what is under way: the control
-	Discards bool   // further jobs come and are discarded all the time
-	Ends     string // the file of a list: jobs take their seeds from nodes, and write outputs
-	Alone    bool   // a crawl in a directory
-	Killed   func() `json:"-"` // called behind each kill; nil: nobody wants to know
+	Forget   bool        // the bus forgets what is under way: the control
+	Discards bool        // further jobs come and are discarded all the time
+	Ends     string      // the file of a list: jobs take their seeds from nodes, and write outputs
+	Alone    bool        // a crawl in a directory
+	Again    *againOrder // a continuous crawl in a directory
+	Killed   func()      `json:"-"` // called behind each kill; nil: nobody wants to know
 }
 
 func TestMain(m *testing.M) {
@@ -68,6 +69,9 @@ func victim(file string) error {
 	if o.Ends != "" {
 		node.SetOutputsEvery(5 * time.Millisecond)
 		node.SetOutputPart(smallPart)
+	}
+	if o.Again != nil {
+		return victimAgain(&o)
 	}
 	if o.Alone {
 		return victimAlone(&o)
@@ -156,7 +160,7 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 	t.Helper()
 	file := orderFile(t, o)
 	rng := rand.New(rand.NewPCG(1, uint64(os.Getpid())))
-	killed := 0
+	killed, pages, more := 0, int64(0), time.Duration(1)
 	for i := range kills + 1 {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), victimFile+"="+file)
@@ -168,7 +172,7 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 		go func() { ended <- cmd.Wait() }()
 		patience := 10 * time.Minute
 		if i < kills {
-			patience = 50*time.Millisecond + time.Duration(rng.Int64N(int64(250*time.Millisecond)))
+			patience = more * (50*time.Millisecond + time.Duration(rng.Int64N(int64(250*time.Millisecond))))
 		}
 		select {
 		case err := <-ended:
@@ -191,7 +195,25 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 		if o.Killed != nil {
 			o.Killed()
 		}
+		if now := pagesBytes(o.Dir); now == pages { // a slow machine gets nowhere before it is killed: later the next time
+			more = min(2*more, 64)
+		} else {
+			pages, more = now, max(more/2, 1)
+		}
 	}
+}
+
+// pagesBytes is how long the records of a directory's crawls are.
+func pagesBytes(dir string) (n int64) {
+	for _, pattern := range []string{"pages.jsonl", "executions/*/pages.jsonl"} {
+		names, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, name := range names {
+			if info, err := os.Stat(name); err == nil {
+				n += info.Size()
+			}
+		}
+	}
+	return n
 }
 
 // killInTheMiddle kills a victim while requests for pages are under way, however slow the machine is.

@@ -39,6 +39,7 @@ type Stores struct {
 	Queues   crawl.Queues
 	Pages    crawl.Pages
 	Unkept   crawl.Unkept
+	Texts    crawl.PageTexts // nil: records are searched themselves
 	Attempts crawl.AttemptLog
 	Bodies   crawl.Bodies
 	Archive  crawl.Archive // nil: no WARC files
@@ -58,6 +59,8 @@ type Stores struct {
 	Spending crawl.Spending
 	// Following is used on a ring of nodes; nil: the links of pages are not tracked.
 	Following crawl.Following
+	// Revisits is what is remembered of pages between their visits; nil: no job visits pages again.
+	Revisits crawl.Revisits
 	// Resources are what renders need, and Renders what is known of them, by template; nil: nothing is rendered.
 	Resources crawl.Resources
 	Renders   crawl.RenderStats

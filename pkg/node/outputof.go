@@ -16,7 +16,8 @@ import (
 // OutputsDir is where the files of nodes at output lie, in the directory of a crawl.
 const OutputsDir = "outputs"
 
-// outputPart is how many bytes of records a part of an output that cannot grow is made of; 0: the usual. Tests change it.
+// outputPart is how many bytes of records a part of an output that cannot grow is made of; 0: the usual. Tests change
+// it.
 var outputPart int64
 
 // outputOf is what a node at output writes, for a crawl in a directory.

@@ -29,8 +29,8 @@ type outputs struct {
 	rest    bool              // nothing more comes, and all is written
 }
 
-// deliver writes what is stored of a job and not written yet; with over, which says that nothing more comes, whole files
-// are made of it. An output that fails does not keep the others; behind says that one has not written all.
+// deliver writes what is stored of a job and not written yet; with over, which says that nothing more comes, whole
+// files are made of it. An output that fails does not keep the others; behind says that one has not written all.
 func (e *Engine) deliver(ctx context.Context, j *engineJob, over bool) (behind bool, err error) {
 	j.outs.mu.Lock()
 	defer j.outs.mu.Unlock()

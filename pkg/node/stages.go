@@ -138,7 +138,7 @@ func makeParser(n *Node) error {
 
 func makeContentSeen(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
-	h := contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept, Attempts: s.Attempts,
+	h := contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept, Texts: s.Texts, Attempts: s.Attempts,
 		Bodies: s.Bodies, Renders: s.Renders, Trials: s.Trials, Queue: d.RenderQueue, Metrics: d.Registry}, n.log)
 	if d.Plugins != nil {
 		h.UsePlugins(hooks.New(d.Plugins))
@@ -179,7 +179,7 @@ func makeFrontier(n *Node) (err error) {
 	n.judge = urlfilter.NewJudge(d.Jobs)
 	n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts,
 		Jobs: d.Jobs, Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following,
-		Places: s.Places, Quiet: d.Quiet, Spending: s.Spending, Nodes: d.Nodes, Resources: s.Resources, Trials: s.Trials})
+		Places: s.Places, Quiet: d.Quiet, Spending: s.Spending, Nodes: d.Nodes, Resources: s.Resources, Trials: s.Trials, Revisits: s.Revisits})
 	if err == nil {
 		handle(n, crawl.TopicFrontierIn, n.frontier.In())
 		handle(n, crawl.TopicOutcome, n.frontier.Outcomes())

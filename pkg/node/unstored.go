@@ -27,3 +27,8 @@ func (u unstored) Replace(ctx context.Context, r *crawl.Record) error { return u
 func (unstored) Amend(context.Context, crawl.JobID, weburl.URL, int, func(*crawl.Record)) (bool, error) {
 	return false, nil
 }
+
+// Mark implements crawl.Pages.
+func (unstored) Mark(context.Context, crawl.JobID, weburl.URL, int, func(*crawl.Record)) (bool, error) {
+	return false, nil
+}

@@ -32,6 +32,9 @@ func (e *Engine) watch(ctx context.Context, j *engineJob) {
 			}
 			continue
 		}
+		if e.endless(ctx, j.id) {
+			continue
+		}
 		if e.hasEnded(j.id) && e.concluded(ctx, j) && e.delivered(ctx, j) {
 			e.noteEnd(j)
 			return

@@ -62,6 +62,8 @@ type Sources struct {
 	Templates Templates
 	// Spending is what the crawl spends of its bounds; nil: not counted.
 	Spending crawl.Spending
+	// Revisits is what is remembered of pages between their visits; nil: each URL is visited once.
+	Revisits crawl.Revisits
 	Live     func() Moment // nil: the crawl does not run
 }
 
@@ -71,6 +73,8 @@ type Moment struct {
 	Paused   bool
 	Started  time.Time // of this process's part of the crawl
 	Rate     float64   // pages a second, lately
+	// Freshness is that of a continuous job; nil: not counted yet.
+	Freshness *crawl.Freshness
 }
 
 // FrontierState is what a running crawl's frontier holds.
@@ -101,7 +105,7 @@ func New(src Sources) (*Crawl, error) {
 		return nil, errors.New("inspect a crawl: a source is missing")
 	}
 	c := &Crawl{src: src}
-	c.story = story{job: src.Job, left: src.Left, history: historyOf(src.Job, src.Jobs), ledger: src.Ledger, hosts: src.Hosts, robots: src.Robots, pages: src.Pages, templates: src.Templates,
+	c.story = story{job: src.Job, left: src.Left, history: historyOf(src.Job, src.Jobs), ledger: src.Ledger, hosts: src.Hosts, robots: src.Robots, pages: src.Pages, templates: src.Templates, revisits: src.Revisits,
 		running: src.Live != nil, now: time.Now, where: c.find}
 	c.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) {
 		return lastAttempts(ctx, src.Log, src.Job.ID, u)

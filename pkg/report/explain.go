@@ -25,6 +25,8 @@ type Explanation struct {
 	Attempts  []Attempt     `json:"attempts"` // and exclusions, from crawl.log: the last 20
 	Content   *Content      `json:"content,omitempty"`
 	Rendered  *Rendered     `json:"rendered,omitempty"` // nil: it was never looked at whether to render it
+	// Revisits is how the page is visited again; nil: it is not.
+	Revisits *Revisits `json:"revisits,omitempty"`
 	// Fingerprint is what content-seen knows the page by. Of a directory it is not told.
 	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
 	Host        HostState    `json:"host"`
@@ -111,7 +113,7 @@ func (s *story) Explain(ctx context.Context, raw string) (*Explanation, error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context, *Explanation) error{s.explainAttempts, s.explainLedger, s.explainContent,
-		s.explainRendered, s.explainRobots, s.explainHost} {
+		s.explainRendered, s.explainRevisits, s.explainRobots, s.explainHost} {
 		if err := step(ctx, e); err != nil {
 			return nil, fmt.Errorf("explain %s: %w", e.URL, err)
 		}

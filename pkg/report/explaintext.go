@@ -27,6 +27,9 @@ func (e *Explanation) WriteText(w io.Writer) error {
 		line("log", a.text())
 	}
 	line("content", e.contentText())
+	if e.Revisits != nil {
+		line("revisits", e.Revisits.text(e.Time))
+	}
 	if e.Rendered != nil {
 		line("render", e.Rendered.Words)
 	}

@@ -18,7 +18,7 @@ func (s *story) priorityText(l *crawl.LogLine) string {
 	switch {
 	case l.Kind == crawl.KindSitemap:
 		why = append(why, "a sitemap or feed")
-	case l.Referrer.IsZero():
+	case l.Referrer.IsZero() && l.Depth == 0:
 		why = append(why, "a seed")
 	case len(s.job.Continuous) > 0:
 		why = append(why, "by its class (continuous: 3 to 4, one-time: 1 to 2)")

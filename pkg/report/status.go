@@ -60,6 +60,8 @@ type Status struct {
 	Pipeline       *Pipeline `json:"pipeline,omitempty"`
 	// Render is what renders brought; nil: nothing was rendered.
 	Render *Rendering `json:"render,omitempty"`
+	// Freshness is how fresh the pages of a continuous job are; nil: each URL is visited once.
+	Freshness *crawl.Freshness `json:"freshness,omitempty"`
 	// Reasons tells outcomes and exclusions apart by verdict and reason, the most frequent first; only where they were
 	// asked for.
 	Reasons []Reason `json:"reasons,omitempty"`
@@ -91,6 +93,11 @@ func (c *Crawl) Status(ctx context.Context) (*Status, error) {
 	s := &Status{Directory: c.src.Dir, Job: now.job.ID, Seeds: now.job.Seeds, SeedList: now.job.SeedList, Time: c.now(), Pages: tally.Pages,
 		MaxPages: now.job.MaxPages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts, Statuses: tally.Statuses,
 		Excluded: tally.Excluded}
+	if c.src.Live == nil {
+		if s.Freshness, err = freshnessOf(ctx, c.src.Revisits, now.job, c.now()); err != nil {
+			return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
+		}
+	}
 	if s.Spent, err = spentOf(ctx, c.src.Spending, now.job); err != nil {
 		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
 	}
@@ -113,7 +120,7 @@ func (c *Crawl) Status(ctx context.Context) (*Status, error) {
 }
 
 func (s *Status) live(m Moment) {
-	s.State, s.Started, s.Rate = StateRunning, m.Started, m.Rate
+	s.State, s.Started, s.Rate, s.Freshness = StateRunning, m.Started, m.Rate, m.Freshness
 	if m.Paused {
 		s.State = StatePaused
 	}

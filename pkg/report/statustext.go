@@ -49,6 +49,9 @@ func (s *Status) WriteText(w io.Writer) error {
 	if s.Render != nil {
 		s.Render.writeText(&b)
 	}
+	if s.Freshness != nil {
+		writeFreshness(line, s.Freshness)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

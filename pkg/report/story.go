@@ -24,8 +24,10 @@ type story struct {
 	pages   PageLines
 	// templates knows what renders brought; nil: nothing was rendered.
 	templates Templates
-	running   bool // the crawl runs
-	now       func() time.Time
+	// revisits is what is remembered of pages between their visits; nil: they are visited once.
+	revisits crawl.Revisits
+	running  bool // the crawl runs
+	now      func() time.Time
 	// attempts returns the last log lines about a URL, at most maxAttempts.
 	attempts func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error)
 	// where says where an open URL is: whereQueued, whereInFlight, or nothing where that cannot be told.

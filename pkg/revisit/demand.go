@@ -29,6 +29,17 @@ func (d *Demand) Add(r Rate, weight float64, n int) {
 	d.pages += n
 }
 
+// Merge counts the pages of another one in as well.
+func (d *Demand) Merge(o *Demand) {
+	if d.cells == nil {
+		d.cells = make(map[cell]int, len(o.cells))
+	}
+	for c, n := range o.cells {
+		d.cells[c] += n
+	}
+	d.pages += o.pages
+}
+
 // Pages is how many are counted.
 func (d *Demand) Pages() int { return d.pages }
 

@@ -69,7 +69,7 @@ func Observe(s State, o Observation, prior Rate) State {
 		return s
 	}
 	s.Misses, s.Withdrawn, s.Gone, s.Moved = 0, false, false, o.Result == Relocated
-	first := s.Last.IsZero()
+	first := s.Last.IsZero() || s.Sum == 0 && o.Result == Seen // there is nothing to compare with
 	at := o.At.Truncate(time.Second)
 	days := at.Sub(s.Last).Hours() / 24
 	s.Rate = s.Rate.Or(prior)

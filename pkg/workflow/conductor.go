@@ -32,15 +32,21 @@ type conductor struct {
 	long  chan struct{} // a place for each work that takes long
 	work  sync.WaitGroup
 	swept time.Time
+
+	judged time.Time // rules of alerts
+	pages  map[crawl.JobID]pagesAt
 }
 
 // Run drives all executions until ctx is done. It looks at them whenever something has happened, and every two seconds.
 // It goes on where the last process stood. At its end the executions stay as they are, for the next process.
 func (m *Manager) Run(ctx context.Context) error {
-	c := &conductor{Manager: m, long: make(chan struct{}, longAtOnce)}
+	c := &conductor{Manager: m, long: make(chan struct{}, longAtOnce), pages: map[crawl.JobID]pagesAt{}}
 	defer c.work.Wait()
 	if err := c.replan(ctx); err != nil && ctx.Err() == nil {
 		m.opt.Log.Error("schedules are not planned again: what was planned stays", "error", err)
+	}
+	if m.opt.Notify != nil {
+		c.work.Go(func() { c.deliver(ctx) })
 	}
 	events := m.store.Subscribe(ctx)
 	tick := time.NewTicker(m.opt.Poll)
@@ -85,6 +91,12 @@ func (c *conductor) pass(ctx context.Context) error {
 			c.opt.Log.Error("an execution is not looked after", "execution", x.ID, "state", x.State, "error", err)
 		} else if taken {
 			used++
+		}
+	}
+	if now := c.now(); now.Sub(c.judged) >= alertsEvery || now.Before(c.judged) {
+		c.judged = now
+		if err := c.judge(ctx); err != nil && ctx.Err() == nil {
+			c.opt.Log.Error("rules of alerts are not judged", "error", err)
 		}
 	}
 	if now := c.now(); now.Sub(c.swept) >= sweepEvery {

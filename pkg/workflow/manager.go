@@ -18,6 +18,10 @@ type Options struct {
 	Pin        func(*crawl.Job) error // gives the plug-ins that a definition names by name alone their digests; nil: nobody does
 	Log        *slog.Logger           // nil: none
 
+	// Notify sends alerts; nil: nothing is sent. DiskUsed tells which part of the disk is full; nil: it is not watched.
+	Notify   Notified
+	DiskUsed func() (float64, error)
+
 	// Times, for tests.
 	Poll       time.Duration    // between two looks at everything; 0: 2 s
 	RetryBase  time.Duration    // before the second try of a start, doubled each time; 0: 1 s
@@ -62,6 +66,7 @@ type Manager struct {
 	busy map[crawl.JobID]context.CancelFunc // executions with work under way
 	memo map[crawl.JobID]*memo
 	wake chan struct{}
+	post chan struct{} // there may be something to deliver
 }
 
 var _ Service = (*Manager)(nil)
@@ -70,7 +75,7 @@ var _ Service = (*Manager)(nil)
 func NewManager(store Store, engine Engine, opt Options) *Manager {
 	opt.fill()
 	m := &Manager{store: store, engine: engine, opt: opt, busy: map[crawl.JobID]context.CancelFunc{}, memo: map[crawl.JobID]*memo{},
-		wake: make(chan struct{}, 1)}
+		wake: make(chan struct{}, 1), post: make(chan struct{}, 1)}
 	m.maxRunning.Store(int64(opt.MaxRunning))
 	return m
 }

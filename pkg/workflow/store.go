@@ -18,6 +18,7 @@ type Store interface {
 	ExecutionStore
 	EventStore
 	ScheduleStore
+	AlertStore
 	// Values are small things of other parts: settings, keys, sessions.
 	Values
 	Close() error
@@ -82,6 +83,25 @@ type ScheduleStore interface {
 	// slot is not in state d.From any more.
 	Decide(ctx context.Context, d *Decision) error
 	Slots(ctx context.Context, f SlotFilter, p Page) (*List[Slot], error) // the latest first
+}
+
+// MaxDeliveries is how many deliveries are kept that are sent or dead, the latest.
+const MaxDeliveries = 5000
+
+// AlertStore keeps alerts and what is sent of them. Rules and channels are Values.
+type AlertStore interface {
+	Alerts(ctx context.Context) ([]Alert, error) // that are not ok, the newest first
+	// SetAlert stores an alert, or deletes it where it is AlertOK, with what is sent of it. ErrStale where the stored one
+	// has not state was, or another lock. e may be nil.
+	SetAlert(ctx context.Context, a *Alert, was AlertState, out []Delivery, e *Event) error
+	AddDelivery(ctx context.Context, d *Delivery) error
+	// DueDeliveries are those to be sent at a time, the longest due first.
+	DueDeliveries(ctx context.Context, now time.Time, limit int) ([]Delivery, error)
+	// SetDelivery stores state, next try and tries of a delivery. ErrStale where it has not state was, or another lock.
+	// e may be nil.
+	SetDelivery(ctx context.Context, d *Delivery, was DeliveryState, e *Event) error
+	Delivery(ctx context.Context, id string) (*Delivery, error)
+	Deliveries(ctx context.Context, f DeliveryFilter, p Page) (*List[Delivery], error) // the newest first
 }
 
 // MaxEvents is how many events of one execution are kept. Of more, the oldest are folded into counts by type.

@@ -14,11 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-func newApply() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "apply -f FILE",
-		Short: "Make the workflows of a server what a file says",
-		Long: `Apply reads job files from a file, one or more with --- between them. Each is a workflow whose slug is the job's id: it is made where there is
+const applyLong = `Apply reads job files from a file, one or more with --- between them. Each is a workflow whose slug is the job's id: it is made where there is
 none, gets a version where its definition differs, and is left alone where it does not. A document with the key schedule is a schedule:
 
   schedule: nightly
@@ -26,7 +22,13 @@ none, gets a version where its definition differs, and is left alone where it do
   cron: 30 2 * * *
   tz: Europe/Copenhagen
 
-With --dry-run it says what it would do.`,
+With --dry-run it says what it would do.`
+
+func newApply() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "apply -f FILE",
+		Short:   "Make the workflows of a server what a file says",
+		Long:    applyLong,
 		Example: "  whirlpool apply -f crawls.yml --dry-run\n  whirlpool apply -f crawls.yml",
 		Args:    cobra.NoArgs,
 	}
@@ -71,14 +73,14 @@ func documentsOf(text string) (jobs []api.Applied, schedules []api.AppliedSchedu
 			return nil
 		}
 		var head struct {
-			ID       string     `yaml:"id"`
-			Schedule *yaml.Node `yaml:"schedule"`
+			ID       string `yaml:"id"`
+			Schedule string `yaml:"schedule"`
 		}
 		if err := yaml.Unmarshal(at.Bytes(), &head); err != nil {
 			return err
 		}
 		number := len(jobs) + len(schedules) + 1
-		if head.Schedule != nil {
+		if head.Schedule != "" {
 			s, err := scheduleOf(at.Bytes())
 			if err != nil {
 				return fmt.Errorf("document %d: %w", number, err)

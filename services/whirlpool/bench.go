@@ -24,7 +24,7 @@ import (
 func newBench() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure this machine: whole crawl, server, URL set, frontier, parser, simhash, ring, revisits, other crawlers",
+		Short: "Measure this machine: whole crawl, server, URL set, frontier, parser, simhash, ring, revisits, search, induction, other crawlers",
 		Long: `Each benchmark measures against the raw limit of the same run, so that its ratios can be compared between machines, and
 prints the command that reproduces it.`,
 	}
@@ -32,7 +32,7 @@ prints the command that reproduces it.`,
 		benchAll(), benchCrawl(), benchOutputs(), benchPlugins(), benchRender(), benchURLSet(), benchFrontier(),
 		benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(),
 		benchRevisit(), benchRevisits(),
-		benchTopic(),
+		benchTopic(), benchSearch(), benchInduce(),
 		benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(),
 		benchPeers(), benchRaw(),
 	)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -44,6 +45,7 @@ func TestCommandsOverACluster(t *testing.T) {
 		{"explain a copy", func(t *testing.T) { checkClusterCopy(t, c) }},
 		{"export", func(t *testing.T) { checkClusterExport(t, c, dir) }},
 		{"log and reasons", func(t *testing.T) { checkClusterLog(t, c) }},
+		{"search", func(t *testing.T) { checkClusterSearch(t, c) }},
 		{"reports", func(t *testing.T) { checkClusterReports(t, c, dir) }},
 		{"audit", func(t *testing.T) { checkSoundAudit(t, c) }},
 		{"seed again", func(t *testing.T) {
@@ -90,10 +92,23 @@ func checkClusterStatus(t *testing.T, c *clusterUnderTest, dir string) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	all := decode[report.ClusterStatus](t, c.must("status", "--cluster", "--json"))
-	if len(all.Jobs) != 1 || all.Jobs[0].Job != "test" || all.Jobs[0].Pages != got.Pages || len(all.Pipeline.Topics) != 8 ||
-		all.Pipeline.Hosts == 0 || all.Pipeline.Topics[0].Consumers != 1 {
-		t.Errorf("status of the cluster: %+v", all)
+	checkClusterPipeline(t, c, got.Pages)
+}
+
+// checkClusterPipeline looks until the broker's statistics, which are some seconds old, have the programs' consumers.
+func checkClusterPipeline(t *testing.T, c *clusterUnderTest, pages int64) {
+	t.Helper()
+	for begin := time.Now(); ; {
+		all := decode[report.ClusterStatus](t, c.must("status", "--cluster", "--json"))
+		if len(all.Jobs) != 1 || all.Jobs[0].Job != "test" || all.Jobs[0].Pages != pages || len(all.Pipeline.Topics) != 8 || all.Pipeline.Hosts == 0 {
+			t.Fatalf("status of the cluster: jobs %+v, pipeline %+v", all.Jobs, *all.Pipeline)
+		}
+		if all.Pipeline.Topics[0].Consumers == 1 {
+			return
+		}
+		if time.Since(begin) > time.Minute {
+			t.Fatalf("the first topic still has not one consumer: %+v", *all.Pipeline)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ type crawlFlags struct {
 	out, config, dns, cpuProfile           string
 	markdown                               string // directory of the Markdown files; empty: none
 	concurrency                            int
+	until                                  time.Duration // after which a continuous crawl is ended
 	warc, fresh, quiet, json, allowPrivate bool
 	noSitemaps, verbose, keepNoFollow      bool
 	browser                                string
@@ -61,7 +63,7 @@ func newCrawl() *cobra.Command {
 		}
 		if err == nil {
 			f.copies.wantAssets(cmd, final)
-			err = errors.Join(f.check(), checkSecrets(final), checkNetwork(final))
+			err = errors.Join(f.check(), f.checkUntil(final), checkSecrets(final), checkNetwork(final))
 		}
 		if err == nil {
 			err = f.withModels(cmd, final)
@@ -84,6 +86,7 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	f.addPlugins(cmd)
 	fl.Var(&markdownValue{&f.markdown, job}, "markdown", "write the main text of each page as a Markdown file into this `directory`, named after its URL")
 	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
+	fl.DurationVar(&f.until, "until", 0, "end a continuous crawl after this time; the same command goes on with it")
 	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
 	f.copies.register(cmd)
 	fl.BoolVar(&f.fresh, "fresh", false, "discard what the directory holds of an earlier crawl")
@@ -127,9 +130,11 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVar(&f.keepNoFollow, "ignore-nofollow", false, "follow nofollow links and store noindex pages")
 	f.addDocuments(cmd)
 	fl.BoolVar(&job.KeepBodies, "keep-bodies", false, "keep the bodies of stored pages, compressed, for whirlpool extract")
+	fl.BoolVar(&job.Search, "search", false, "in a cluster, keep the words of pages for whirlpool search; a directory needs nothing")
 	addAssetFlags(cmd, job)
 	addRenderFlags(cmd, job)
 	addTopicFlags(cmd, job)
+	addRevisitFlags(cmd, job)
 	fl.StringVar(&f.browser, "browser", "", "`file` of the browser that renders pages (default chromium, or what else is in PATH)")
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
 	addExtract(cmd, job)
@@ -147,6 +152,7 @@ func (f *crawlFlags) job(cmd *cobra.Command, flags crawl.Job, args []string) (*c
 		overlay(cmd, &job, &flags)
 	}
 	presets(cmd, &job, &flags)
+	tidyRevisits(&job)
 	if f.keepNoFollow {
 		job.IgnoreMeta = true
 	}
@@ -223,6 +229,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 		"user-agent":       func() { job.UserAgent = flags.UserAgent }, "contact": func() { job.Contact = flags.Contact },
 		"robots-agent":   func() { job.Robots.Agent = flags.Robots.Agent },
 		"keep-bodies":    func() { job.KeepBodies = flags.KeepBodies },
+		"search":         func() { job.Search = flags.Search },
 		"ignore-robots":  func() { job.IgnoreRobots = flags.IgnoreRobots },
 		"near-duplicate": func() { job.NearDuplicate = flags.NearDuplicate },
 	}
@@ -237,6 +244,7 @@ func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 	overlayAssets(cmd, job, flags)
 	overlayRender(cmd, job, flags)
 	overlayTopic(cmd, job, flags)
+	overlayRevisits(cmd, job, flags)
 }
 
 // presets gives a job the politeness of the preset that a flag names, but for what other flags say.

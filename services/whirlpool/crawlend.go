@@ -24,6 +24,7 @@ type crawlEnd struct {
 	records  int64
 	finished bool
 	seeds    string // what stood in the list of seeds; empty: there was none
+	until    bool   // --until ended it
 	bound    string // max_time or max_bytes, which ended the crawl before its URLs; empty: neither
 }
 
@@ -63,7 +64,7 @@ func boundOf(ctx context.Context, l *node.Local) (string, error) {
 // verdict is the error that the command ends with.
 func (e *crawlEnd) verdict(dir string, stays bool) error {
 	switch log := filepath.Join(dir, "crawl.log"); {
-	case !e.finished:
+	case !e.finished && !e.until:
 		return exitStatus{code: exitStopped}
 	case e.bound != "":
 		return exitStatus{code: exitBound}
@@ -139,6 +140,8 @@ func (v *view) end(e crawlEnd) {
 			took.Round(time.Millisecond), v.rate.Overall(e.records, took))
 	case e.finished:
 		fmt.Fprintf(v.screen, "done: %d pages in %v (%.1f/s)\n", e.records, took.Round(time.Millisecond), v.rate.Overall(e.records, took))
+	case e.until:
+		fmt.Fprintf(v.screen, "ended by --until: %d pages are kept; the same command goes on\n", e.records)
 	case v.stream || v.temporary:
 		fmt.Fprintf(v.screen, "stopped at %d pages; nothing is kept to go on with\n", e.records)
 	default:

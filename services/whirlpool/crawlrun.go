@@ -17,7 +17,7 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 	view.begin(l, opt.Dir)
 	ctx, stop := signals(ctx, view.stopping, out.abandon)
 	defer stop()
-	ctx, stopByControl := context.WithCancel(ctx)
+	ctx, stopByControl := f.bounded(ctx)
 	defer stopByControl()
 	endControl := func() {}
 	if out == nil { // nobody knows the directory otherwise
@@ -40,6 +40,7 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 		return orStoppedFull(ctx, l.Store, broken)
 	}
 	end, errEnd := endOf(context.WithoutCancel(ctx), l, view, finished)
+	end.until = errors.Is(context.Cause(ctx), errUntil)
 	if err = errors.Join(err, errEnd, l.Close()); err != nil {
 		return orStoppedFull(ctx, l.Store, err)
 	}

@@ -23,7 +23,14 @@ slow and failing servers) and crawls it, with the same view as a real crawl.`,
 		Args: cobra.NoArgs,
 	}
 	out := cmd.Flags().StringP("out", "o", "", "directory of the crawl (default: a temporary one, removed at the end)")
-	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error { return runDemo(cmd, *out) })
+	var living livingDemo
+	living.register(cmd)
+	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
+		if living.on {
+			return living.run(cmd.Context(), *out, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		}
+		return runDemo(cmd, *out)
+	})
 	return cmd
 }
 

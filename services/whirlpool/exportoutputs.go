@@ -44,7 +44,7 @@ func writeOutputs(cmd *cobra.Command, job *crawl.Job, dir string, pages func() i
 	if len(all) == 0 {
 		return fmt.Errorf("the pipeline of job %s has no node at output: add one, such as builtin/file@1 (docs/plugins.md)", job.ID)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // as other results
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	var errs []error

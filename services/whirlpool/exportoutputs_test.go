@@ -57,8 +57,8 @@ func (b broken) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// The outputs of a cluster's job are written whole, with their columns and conditions; what cannot be written leaves the
-// file as it was.
+// The outputs of a cluster's job are written whole, with their columns and conditions; what cannot be written leaves
+// the file as it was.
 func TestOutputsOfAClusterAreWholeFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tables")
 	pages := storedPages(t, "https://a.test/0", "https://a.test/1", "https://a.test/2", "https://a.test/3")

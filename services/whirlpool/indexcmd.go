@@ -8,41 +8,54 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 )
 
 func newIndex() *cobra.Command {
-	var out string
 	follow, anew := false, false
 	cmd := &cobra.Command{
 		Use:   "index",
-		Short: "Index the pages of a directory for search, while it is crawled or afterwards",
+		Short: "Index pages for search, while they are crawled or afterwards",
 		Long: `Index reads the records of a crawl's directory (pages.jsonl or pages.jsonl.zst) into search.db beside them, so that "whirlpool search"
 answers at once. It reads what is new since it was called last, and may be called at any time, also while the crawl runs, which does not wait
 for it. It may be killed at any time: how far it is stands in the same transaction as what it has read.
 
-search.db is made of the records alone, so it can be deleted. It has about two fifths of the size of the text of the pages.`,
+search.db is made of the records alone, so it can be deleted. docs/search.md tells how large it is.
+
+Over --cluster it gives PostgreSQL the words of the pages that a job has stored. A job with "search: true" does so itself for each page; this
+is for one that had it later.`,
 		Example: `  whirlpool index -o crawl-example.com
   whirlpool index -o crawl-example.com --follow &`,
 		Args: cobra.NoArgs,
 	}
-	dirFlag(cmd, &out)
+	ref := refFlags(cmd)
 	cmd.Flags().BoolVar(&follow, "follow", false, "go on as records come, until it is interrupted")
-	cmd.Flags().BoolVar(&anew, "anew", false, "make the index again from the start")
-	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) (err error) {
-		d, dir, err := openDirIndex(cmd, out, anew)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, d.Close()) }()
-		if err := index(cmd, d, follow); err != nil {
-			return err
-		}
-		cmd.Printf("%s: %d pages, %.1f MB\n", filepath.Join(dir, explore.DirIndexName), d.Index().Records, float64(d.Size())/1e6)
-		return nil
+	cmd.Flags().BoolVar(&anew, "anew", false, "make the index of a directory again from the start")
+	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
+		return ref.choose(cmd.Context(), func() error { return indexDirectory(cmd, ref.out, follow, anew) }, func(c *cluster.Cluster) error {
+			if follow || anew {
+				return usage("--follow and --anew are for a directory")
+			}
+			return indexCluster(cmd, c, crawl.JobID(ref.job))
+		})
 	})
 	return cmd
+}
+
+func indexDirectory(cmd *cobra.Command, named string, follow, anew bool) (err error) {
+	d, dir, err := openDirIndex(cmd, named, anew)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if err := index(cmd, d, follow); err != nil {
+		return err
+	}
+	cmd.Printf("%s: %d pages, %.1f MB\n", filepath.Join(dir, explore.DirIndexName), d.Index().Records, float64(d.Size())/1e6)
+	return nil
 }
 
 // openDirIndex opens the index of a directory that was named, or of the only one at hand.

@@ -52,3 +52,50 @@ func TestLogAndReasonsOfADirectory(t *testing.T) {
 		t.Errorf("%d lines of URLs that are gone, want %d, of %d lines", n, s.Verdicts["gone"], strings.Count(all, "\n"))
 	}
 }
+
+// The lines of a directory are found by each filter as they are by looking at each line, and in pages as at once.
+func TestLogFiltersAndPages(t *testing.T) {
+	dir := crawled(t)
+	all := strings.SplitAfter(strings.TrimSpace(must(t, "log", "-o", dir)), "\n")
+	line := decode[struct{ URL, Verdict, Time string }](t, all[len(all)/2])
+	host := strings.SplitN(line.URL, "/", 4)[2]
+	for name, tc := range map[string]struct {
+		args []string
+		has  func(line string) bool
+	}{
+		"host": {[]string{"--host", strings.ToUpper(host)}, func(l string) bool {
+			return strings.Contains(l, `{"time":"`) && strings.Contains(l, `"url":"http://`+host+`/`)
+		}},
+		"class":  {[]string{"--status", "4xx"}, func(l string) bool { return strings.Contains(l, `"status":4`) }},
+		"URL":    {[]string{"--url", line.URL}, func(l string) bool { return strings.Contains(l, `"url":"`+line.URL) }},
+		"since":  {[]string{"--since", line.Time}, func(l string) bool { return decode[struct{ Time string }](t, l).Time >= line.Time }},
+		"future": {[]string{"--until", "36500d"}, func(string) bool { return false }},
+	} {
+		want := 0
+		for _, l := range all {
+			if tc.has(l) {
+				want++
+			}
+		}
+		if got := strings.Count(must(t, append([]string{"log", "-o", dir}, tc.args...)...), "\n"); got != want {
+			t.Errorf("%s: %d lines, want %d", name, got, want)
+		}
+	}
+	whole, cursor := "", "0"
+	for range len(all) {
+		r := whirlpool(t, "log", "-o", dir, "--limit", "500", "--cursor", cursor)
+		whole += r.stdout
+		var more bool
+		if _, cursor, more = strings.Cut(strings.TrimSpace(r.stderr), "--cursor "); !more {
+			break
+		}
+	}
+	if whole != must(t, "log", "-o", dir) {
+		t.Error("the pages of the log are not the log")
+	}
+	for _, bad := range [][]string{{"--status", "4x"}, {"--status", "1000"}, {"--since", "yesterday"}, {"--limit", "-1"}} {
+		if r := whirlpool(t, append([]string{"log", "-o", dir}, bad...)...); r.exit != exitUsage {
+			t.Errorf("%v: exit status %d, %s", bad, r.exit, r.stderr)
+		}
+	}
+}

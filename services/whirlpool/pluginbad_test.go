@@ -70,8 +70,8 @@ func manySmall(t *testing.T, n int) string {
 	return site.URL + "/"
 }
 
-// An endless loop, a hoarder of memory, a trap, an answer of 2 MiB, one of wrong types and a program that is killed: the
-// crawl goes on, the log says that each is left alone, and each page is handled once, as if they were not there.
+// An endless loop, a hoarder of memory, a trap, an answer of 2 MiB, one of wrong types and a program that is killed:
+// the crawl goes on, the log says that each is left alone, and each page is handled once, as if they were not there.
 func TestACrawlWithBadPlugins(t *testing.T) {
 	t.Setenv(pluginsEnv, filepath.Join(t.TempDir(), "plugins"))
 	nodes, site := pushBad(t), manySmall(t, 60)

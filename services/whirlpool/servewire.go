@@ -13,9 +13,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/sqlite"
 	"github.com/whirlpool-crawler/whirlpool/pkg/studio"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow/notify"
 )
 
 // served is what `whirlpool serve` runs, joined.
@@ -60,7 +62,9 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 		return s, err
 	}
 	pin := func(job *crawl.Job) error { return s.pin(context.Background(), job) } //nolint:contextcheck // of later requests
-	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: check, Pin: pin, Log: log})
+	sender := &notify.Sender{AllowPrivate: f.allowPrivate, Source: f.access(at).URL}
+	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: check, Pin: pin, Log: log,
+		Notify: sender.Send, DiskUsed: func() (float64, error) { return process.DiskUsed(f.dir) }})
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(f.dir, "search"), Source: s.source, Log: log, Ring: ring})
 	s.engine.SetLogIndex(s.explorer)
 	settings := &serverSettings{store: s.store, manager: s.manager, levels: levels, flags: f, began: levels.Level()}
@@ -71,7 +75,7 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 		return s, err
 	}
 	all := &crawls{s: s, dir: f.dir, check: check, began: time.Now()}
-	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Explore: s.explorer, Crawls: all, DryRuns: dryRuns{s, f}, Previews: previews{all},
+	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Alerts: s.manager, Explore: s.explorer, Crawls: all, DryRuns: dryRuns{s, f}, Previews: previews{all},
 		Plugins: servePlugins{s}, Vault: s.store, Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
 	return s, err
 }

@@ -22,7 +22,7 @@ func newTool() *cobra.Command {
 		Short: "Run one step of the crawler on files or standard input",
 		Long: `Each tool runs one step of the crawler on a FILE ("-" is standard input) and prints JSON lines, so that the step can be
 tested from outside, or used on its own. url and canon read standard input where no FILE is named; canon
-prints plain lines, jobfile a job file, and markdown Markdown. markdown, structured and render take a URL, too.`,
+prints plain lines, jobfile and induce a job file, and markdown Markdown. markdown, structured, render and induce take URLs, too.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage("there is no tool %q: `whirlpool tool --help` lists them", args[0])
@@ -31,7 +31,7 @@ prints plain lines, jobfile a job file, and markdown Markdown. markdown, structu
 		},
 	}
 	cmd.AddCommand(toolRobots(), toolURL(), toolCanon(), toolLinks(), toolText(), toolSimhash(), toolWARC(), toolJobfile(),
-		toolMarkdown(), toolStructured(), toolRender(), toolTopic())
+		toolMarkdown(), toolStructured(), toolRender(), toolTopic(), toolInduce())
 	return cmd
 }
 

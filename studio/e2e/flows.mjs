@@ -128,6 +128,26 @@ export async function flows({ net, srv, page, api, until, shot }, faults) {
   await page.getByRole("button", { name: "Use it as a field" }).press("Enter");
   check((await page.getByRole("textbox", { name: "Expression" }).count()) === before + 1, "what was picked is no field");
 
+  // A rule made of two stored pages and what is wanted from them.
+  const two = list.items.filter((r) => !r.duplicate_of && r.title).slice(0, 2);
+  await page.goto(`${srv.origin}/#/rules?execution=${first}&examples=1`);
+  for (const [i, r] of two.entries()) {
+    const box = page.getByRole("group", { name: `Page ${i + 1}` });
+    await box.getByRole("textbox", { name: "Address" }).fill(r.url);
+    await box.getByRole("textbox", { name: "title", exact: true }).fill(r.title);
+  }
+  await page.getByRole("button", { name: "Make a rule" }).press("Enter");
+  await until("a rule", () => page.getByText("rules:").first().isVisible());
+  for (const [theme, size] of [["light", "wide"], ["dark", "narrow"]]) {
+    await page.emulateMedia({ colorScheme: theme });
+    if (size === "narrow") await page.setViewportSize({ width: 390, height: 844 });
+    await shot(`rule-induced.${theme}.${size}`);
+  }
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.getByRole("button", { name: "Use its fields" }).press("Enter");
+  check((await page.getByRole("textbox", { name: "Expression" }).inputValue()) !== "", "the fields of the rule are not taken over");
+
   // A dry run of the page beside the one that runs, by keys alone.
   await page.goto(`${srv.origin}/#/w/${w.slug}`);
   await page.getByRole("link", { name: "Dry run" }).click();

@@ -8,8 +8,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { alertPages } from "./alerts.mjs";
 import { flows } from "./flows.mjs";
 import { renderingOfAReader, renderings, switching } from "./rendering.mjs";
+import { schedulePages, scheduling } from "./schedules.mjs";
 import { api, browser, serve, until, web } from "./world.mjs";
 
 const [exe, out] = process.argv.slice(2);
@@ -64,6 +66,7 @@ try {
   await until("the empty studio", () => page.getByRole("heading", { name: "What shall be crawled?" }).isVisible());
   const x = await flows(told, faults);
   await switching(page, srv, x.first, until, faults);
+  await scheduling(page, srv, x.workflow, until, faults);
   const cookies = await first.cookies();
   const reader = await chrome.newContext();
   await (await reader.newPage()).goto(srv.viewer);
@@ -113,6 +116,8 @@ try {
       await look(p, `${name}.${theme}.${size}`);
     }
     await renderings(p, srv, x.first, look, (state) => `${state}.${theme}.${size}`);
+    await schedulePages(p, srv, x.workflow, look, (state) => `${state}.${theme}.${size}`);
+    await alertPages(p, srv, look, (state) => `${state}.${theme}.${size}`);
     // Loading: the answers are held. Error: they fail. Disconnected: the server is away.
     const state = async (name, handle) => {
       await p.route("**/api/v1/executions**", handle);

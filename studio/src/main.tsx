@@ -24,6 +24,7 @@ const Rules = lazy(() => import("./pages/rules"));
 const DryRun = lazy(() => import("./pages/dryrun"));
 const Logs = lazy(() => import("./pages/logs"));
 const Nodes = lazy(() => import("./pages/nodes"));
+const Alerts = lazy(() => import("./pages/alerts"));
 const Settings = lazy(() => import("./pages/settings"));
 
 /** The token of a first visit stands behind the # of the link: it is exchanged for a session and taken away. */
@@ -79,6 +80,9 @@ function App({ refused }: { refused: Problem | null }) {
             </Route>
             <Route path="/nodes">
               <Nodes />
+            </Route>
+            <Route path="/alerts">
+              <Alerts />
             </Route>
             <Route path="/settings">
               <Settings />

@@ -12,8 +12,9 @@ import (
 // Bounds of the search for one field.
 const (
 	maxCandidates = 4000
-	maxGood       = 60  // that give what is wanted
-	maxPartly     = 60  // that give it on some examples, to be joined
+	maxGood       = 60 // that give what is wanted
+	maxPartly     = 60 // that give it on some examples, to be joined
+	few           = 2
 	tooDear       = 7.0 // more than the cheapest good one: such are not looked at any more
 )
 
@@ -199,8 +200,9 @@ func (f *field) choose(also []*tree) (out Field, err error) {
 	return out, nil
 }
 
-// agree applies the good candidates to further pages. Those that take the same from all of them are one voice, as loud as
-// the best of them. A candidate is better the more of the voices agree with it, and where it takes one value from a page.
+// agree applies the good candidates to further pages. Those that take the same from all of them are one voice, as loud
+// as the best of them. A candidate is better the more of the voices agree with it, and where it takes one value from a
+// page.
 func (s *search) agree(also []*tree) error {
 	slices.SortStableFunc(s.good, func(a, b *fitted) int { return cmp.Compare(a.total, b.total) })
 	if len(also) == 0 {
@@ -221,34 +223,57 @@ func (s *search) agree(also []*tree) error {
 		voice := strings.Join(all, "\x01")
 		voices[voice] = append(voices[voice], g)
 	}
+	most := 0
+	for _, g := range s.good {
+		most = max(most, s.once(g))
+	}
 	for _, g := range s.good {
 		s.vote(g, voices)
+		several := 0
+		for _, got := range g.also {
+			if !s.list && len(got) > 1 {
+				several++
+			}
+		}
+		n := float64(len(also))
+		g.more = costDisagrees*(1-g.agree) + costSeveral*float64(several)/n +
+			costMissing*float64(max(0, most-s.once(g)-several))/(n+few) // of few pages one that lacks it says little
 	}
 	return nil
 }
 
-// vote adds to the cost of a candidate what the voices say of it.
-func (s *search) vote(g *fitted, voices map[string][]*fitted) {
-	several := 0
+// once is on how many further pages a candidate takes one value, or a list.
+func (s *search) once(g *fitted) (n int) {
 	for _, got := range g.also {
-		if !s.list && len(got) > 1 {
-			several++
+		if len(got) == 1 || s.list && len(got) > 1 {
+			n++
 		}
 	}
+	return n
+}
+
+// vote asks the voices how far they agree with a candidate, where both take something.
+func (s *search) vote(g *fitted, voices map[string][]*fitted) {
 	var yes, all float64
 	for _, v := range sortedValues(voices) {
-		weight := math.Exp((s.good[0].total - v[0].total) / 3)
-		same := 0
-		for i := range g.also {
-			if s.key(g.also[i]) == s.key(v[0].also[i]) {
+		same, votes := 0, 0
+		for i, got := range v[0].also {
+			if len(got) == 0 || len(g.also[i]) == 0 {
+				continue
+			}
+			if votes++; s.key(g.also[i]) == s.key(got) {
 				same++
 			}
 		}
-		yes += weight * float64(same) / float64(len(g.also))
-		all += weight
+		if votes > 0 {
+			weight := math.Exp((s.good[0].total - v[0].total) / 3)
+			yes += weight * float64(same) / float64(votes)
+			all += weight
+		}
 	}
-	g.agree = yes / all
-	g.more = costDisagrees*(1-g.agree) + costSeveral*float64(several)/float64(len(g.also))
+	if g.agree = 1; all > 0 {
+		g.agree = yes / all
+	}
 }
 
 // sortedValues are the values of a map in the order of its keys: sums of floats depend on their order.
@@ -269,7 +294,7 @@ func (s *search) tell(out *Field, g *fitted, also []*tree) {
 		out.Why += "; " + g.form.why
 	}
 	for i, t := range s.trees {
-		out.Values = append(out.Values, Extracted{t.page.Name, g.values[i]})
+		out.Values = append(out.Values, Extracted{t.page.Name, append([]string{}, g.values[i]...)})
 	}
 	for _, got := range g.also {
 		if len(got) > 0 {

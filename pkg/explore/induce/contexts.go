@@ -2,6 +2,7 @@ package induce
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -39,9 +40,8 @@ func candidates(s spot) (out []candidate) {
 		}
 		out = append(out, candidate{css: prefix + p.css, attr: s.attr, tag: tag, cost: p.cost + more, why: p.why + why})
 	}
-	pieces := own(s.node, s.attr)
-	for _, p := range pieces {
-		add("", p, 0, "")
+	for _, p := range own(s.node, s.attr) {
+		add("", p, bare(s.node, p), "")
 		for _, a := range around(s.node) {
 			add(a.css+" ", p, a.cost, a.why)
 		}
@@ -62,12 +62,26 @@ func candidates(s spot) (out []candidate) {
 			}
 		}
 	}
-	if s.part && s.attr == "" {
-		for _, p := range wording(s.node) {
-			add("", p, 0, "")
-		}
+	words := []piece(nil)
+	switch text := fold(parser.TextOf(s.node)); {
+	case s.part && s.attr == "":
+		words = wording(s.node)
+	case s.attr != "" && isLabel(text):
+		words = []piece{{says(elements.Tag(s.node), text, textItself(s.node) == text), costLabel, fmt.Sprintf("it says %q", text)}}
+	}
+	for _, p := range words {
+		add("", p, 0, "")
 	}
 	return out
+}
+
+// bare is what a selector costs more that is nothing but a tag of which there are many, with or without a number.
+func bare(n *html.Node, p piece) float64 {
+	tag := elements.Tag(n)
+	if byTag(n).cost > costTag && (p.css == tag || strings.HasPrefix(p.css, tag+":")) {
+		return costBare
+	}
+	return 0
 }
 
 // around are the elements that another lies in, as far as they have names or are few.
@@ -126,7 +140,7 @@ func labelsOf(n *html.Node) (out []piece) {
 		l := before(v)
 		if l != nil {
 			for _, p := range labelSelectors(l) {
-				where := piece{p.css + " + ", p.cost + .3*float64(up), p.why}
+				where := piece{p.css + " + ", p.cost + .5*float64(up), p.why}
 				if v != n {
 					where.css += elements.Tag(v) + " "
 				}
@@ -149,20 +163,27 @@ func before(n *html.Node) *html.Node {
 // labelSelectors are the selectors of an element by its text, if that may be a label.
 func labelSelectors(l *html.Node) (out []piece) {
 	text := fold(parser.TextOf(l))
-	if !isLabel(text) || silent[l.Data] {
+	if !isLabel(text) || noLabel[l.Data] {
 		return nil
 	}
 	tag, suffix := elements.Tag(l), ""
 	if textItself(l) == text {
 		suffix = "Own"
 	}
-	why := fmt.Sprintf("behind the label %q", text)
+	why, cost := fmt.Sprintf("behind the label %q", text), costLabel
+	if !strings.HasSuffix(text, ":") && slices.Contains(plainTags, tag) { // it may be a part of what is said
+		cost++
+	}
 	bare := strings.TrimRight(text, ": ")
 	if pattern, ok := exactly(bare); ok && bare != "" {
-		out = append(out, piece{tag + ":matches" + suffix + "(" + pattern + ")", costLabel, why})
+		out = append(out, piece{tag + ":matches" + suffix + "(" + pattern + ")", cost, why})
 	}
-	return append(out, piece{says(tag, text, suffix != ""), costLabel + .6, why})
+	return append(out, piece{says(tag, text, suffix != ""), cost + .6, why})
 }
+
+// noLabel are elements that hold parts of a page.
+var noLabel = map[string]bool{"script": true, "style": true, "template": true, "noscript": true, "header": true, "nav": true, "footer": true, "aside": true,
+	"main": true, "ul": true, "ol": true, "table": true, "form": true, "title": true, "head": true, "tr": true, "dl": true}
 
 // textItself is the text of an element without that of the elements within.
 func textItself(n *html.Node) string {
@@ -177,7 +198,7 @@ func textItself(n *html.Node) string {
 
 // isLabel tells whether a text may be a label: short, of words, without figures.
 func isLabel(text string) bool {
-	return text != "" && len(text) <= maxLabel && !strings.ContainsAny(text, "0123456789\n") && strings.ContainsFunc(text, unicode.IsLetter)
+	return text != "" && len(text) <= maxLabel && len(strings.Fields(text)) <= 5 && !strings.ContainsAny(text, "0123456789\n") && strings.ContainsFunc(text, unicode.IsLetter)
 }
 
 // exactly is a pattern for a text and nothing else, with or without a colon; false: the text has what patterns in

@@ -58,41 +58,42 @@ type Options struct {
 
 // Result is a rule, and what speaks for it.
 type Result struct {
-	Rule   crawl.SiteRule // of the fields that were found
-	Fields []Field        // all, in the order in which they were first wanted
-	Also   int            // further pages that could be read
+	Rule   crawl.SiteRule `json:"rule"`   // of the fields that were found
+	Fields []Field        `json:"fields"` // all, in the order in which they were first wanted
+	Also   int            `json:"also"`   // further pages that could be read
 }
 
 // Field is what was found of a field.
 type Field struct {
-	Rule   crawl.FieldRule // its name alone where nothing was found
-	Found  bool
-	Why    string      // what the selector goes by
-	Notes  []string    // what people should know
-	Values []Extracted // what the rule takes from each example
-	OnAlso int         // further pages that it takes something from
-	Once   int         // of these, where it takes one value
-	Agree  float64     // part of the other selectors that take the same there, by weight; 0 to 1
-	Others []Other     // selectors that would do as well on the examples, the best first
-	Lacks  []Lack      // values that no page has as they were given
+	Rule   crawl.FieldRule `json:"rule"` // its name alone where nothing was found
+	Found  bool            `json:"found"`
+	Why    string          `json:"why,omitempty"`    // what the selector goes by
+	Notes  []string        `json:"notes,omitempty"`  // what people should know
+	Values []Extracted     `json:"values,omitempty"` // what the rule takes from each example
+	OnAlso int             `json:"on_also"`          // further pages that it takes something from
+	Once   int             `json:"once"`             // of these, where it takes one value
+	Agree  float64         `json:"agree"`            // part of the other selectors that take the same there, by weight; 0 to 1
+	Others []Other         `json:"others,omitempty"` // selectors that would do as well on the examples, the best first
+	Lacks  []Lack          `json:"lacks,omitempty"`  // values that no page has as they were given
 }
 
 // Extracted is what a rule takes from a page.
 type Extracted struct {
-	Page   string
-	Values []string
+	Page   string   `json:"page"`
+	Values []string `json:"values"`
 }
 
 // Other is another selector of a field.
 type Other struct {
-	Rule crawl.FieldRule
-	Why  string
+	Rule crawl.FieldRule `json:"rule"`
+	Why  string          `json:"why"`
 }
 
 // Lack is a value that was not found on an example.
 type Lack struct {
-	Page, Value string
-	Nearest     []string // texts of the page that are most like it
+	Page    string   `json:"page"`
+	Value   string   `json:"value"`
+	Nearest []string `json:"nearest,omitempty"` // texts of the page that are most like it
 }
 
 // ErrInvalid says that the question cannot be answered: what is wrong with it.

@@ -65,6 +65,7 @@ func forms(pairs []pair) (out []form) {
 	if same {
 		return []form{{}}
 	}
+	much := min(8, max(0, spareOf(pairs)-20)/25) // a value in the middle of much else
 	kinds := []form{{kind: "number", cost: 2.6, why: "as a number"}, {kind: "date", cost: 2.6, why: "as a date"}}
 	if whole {
 		kinds[0].cost = 1.3
@@ -73,18 +74,15 @@ func forms(pairs []pair) (out []form) {
 		if !slices.ContainsFunc(pairs, func(p pair) bool {
 			return typed(f.kind, p.raw) == "" || typed(f.kind, p.raw) != typed(f.kind, p.wanted)
 		}) {
+			f.cost += much
 			out = append(out, f)
 		}
 	}
 	if slices.ContainsFunc(pairs, func(p pair) bool { return within(p.raw, p.wanted) < 0 }) {
 		return out
 	}
-	spare := 0.0
-	for _, p := range pairs {
-		spare += float64(len(p.raw)-len(p.wanted)) / float64(len(pairs))
-	}
 	for _, f := range patterns(pairs) {
-		f.cost += min(8, max(0, spare-20)/25) // a value in the middle of much else
+		f.cost += much
 		re, err := regexp.Compile(f.regex)
 		if err != nil {
 			continue
@@ -94,6 +92,14 @@ func forms(pairs []pair) (out []form) {
 	}
 	slices.SortStableFunc(out, func(a, b form) int { return cmp.Compare(a.cost, b.cost) })
 	return out
+}
+
+// spareOf is how much longer the texts are than the wanted values, in bytes, on average.
+func spareOf(pairs []pair) (spare float64) {
+	for _, p := range pairs {
+		spare += float64(len(p.raw)-len(p.wanted)) / float64(len(pairs))
+	}
+	return spare
 }
 
 // patterns are regular expressions for the wanted parts, by what stands around them in all texts.

@@ -19,15 +19,17 @@ const (
 	costStem      = 2.3 // Product_price__ of Product_price__a8FqZ
 	costLabel     = 2.2 // the element behind "Price"
 	costTag       = 2.6 // h1, time, address: there are few of them
-	costList      = 3.2 // li, td, a
+	costList      = 4.0 // li, td, a
 	costPlain     = 4.2 // div, span, p
 	costNumber    = 2.4 // more, for the third of its like
 	costLooks     = 6.5 // classes of a kit: text-lg
 	costHash      = 9.0 // a name that a program made
 	costStep      = 0.6 // more, for each further element
 	costAround    = 0.55
+	costBare      = 2.0 // more, for a tag of which there are many and nothing around it
 	costSeveral   = 2.5 // more, where the first of several is taken
 	costUnwanted  = 1.5 // more, where it takes something from an example that was given no value
+	costMissing   = 8.0 // more, the more further pages it takes nothing from, and others do
 	costDisagrees = 6.0 // more, the less the others agree on further pages
 )
 
@@ -47,6 +49,8 @@ var (
 func byTag(n *html.Node) piece {
 	cost := costList
 	switch tag := elements.Tag(n); {
+	case n.Data == "html" || n.Data == "body" || n.Data == "head":
+		cost = costHash // all of the page
 	case slices.Contains(fewTags, tag):
 		cost = costTag
 	case slices.Contains(plainTags, tag), tag == elements.AnyTag:

@@ -132,3 +132,8 @@ func (k known) Allowed(ctx context.Context, agent string, u weburl.URL) (allowed
 	}
 	return rules.Allowed(u.RequestURI()), true, nil
 }
+
+// Mark implements crawl.Pages.
+func (pages) Mark(context.Context, crawl.JobID, weburl.URL, int, func(*crawl.Record)) (bool, error) {
+	return false, nil
+}

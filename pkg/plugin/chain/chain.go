@@ -180,7 +180,7 @@ func (r *Runner) apply(job *crawl.Job, n *node, a *plugin.Answer, call *plugin.C
 func (r *Runner) failed(ctx context.Context, job *crawl.Job, n *node, err error, took time.Duration, out *Result) error {
 	r.metrics.observe(n, "error", took)
 	if until := n.state.failed(r.cfg.Now(), took); !until.IsZero() {
-		r.cfg.Log.Warn("a plug-in keeps failing: it is left alone for a while, and on_error holds", "job", job.ID, "node", n.spec.ID, "plugin", n.spec.Use,
+		r.cfg.Log.Error("a plug-in keeps failing: it is left alone for a while, and on_error holds", "job", job.ID, "node", n.spec.ID, "plugin", n.spec.Use,
 			"on_error", n.onError(), "until", until, "error", err)
 	} else {
 		r.cfg.Log.Debug("a plug-in failed", "job", job.ID, "node", n.spec.ID, "plugin", n.spec.Use, "on_error", n.onError(), "error", err)

@@ -47,7 +47,7 @@ func (w *Parts) prepare(ctx context.Context) (err error) {
 	if w.root != nil {
 		_ = w.root.Close()
 	}
-	if err := os.MkdirAll(w.o.Dir, 0o755); err != nil { //nolint:gosec // as other results
+	if err := os.MkdirAll(w.o.Dir, 0o755); err != nil {
 		return err
 	}
 	if w.root, err = os.OpenRoot(w.o.Dir); err != nil { // nothing leads out of it

@@ -45,7 +45,8 @@ func partsOf(tb testing.TB, o deliver.Output) []byte {
 	return out.Bytes()
 }
 
-// What is behind the parts that are whole is written again, whatever lies there; what is somebody else's is not touched.
+// What is behind the parts that are whole is written again, whatever lies there; what is somebody else's is not
+// touched.
 func TestPartsAreWrittenAnew(t *testing.T) {
 	l, o, n := &lines{}, output(t.TempDir(), "a.parquet"), &notes{by: map[string][]byte{}}
 	part := func(i int) string { return filepath.Join(o.Dir, fmt.Sprintf("a-%06d.parquet", i)) }

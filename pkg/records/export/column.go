@@ -67,6 +67,9 @@ var columns = []column{
 	{name: "topic", kind: number, value: topicOf},
 	{name: "classes", kind: textList, value: func(r *crawl.Record) any { return r.Classes }},
 	{name: "rendered", kind: optionalJSON, value: renderedText},
+	{name: "gone_at", kind: date, value: func(r *crawl.Record) any { return dateOf(r.GoneAt) }},
+	{name: "withdrawn_at", kind: date, value: func(r *crawl.Record) any { return dateOf(r.WithdrawnAt) }},
+	{name: "versions", kind: optionalJSON, value: versionsText},
 }
 
 // renderedText is what a record says of a render, as JSON; empty: the page was not rendered.
@@ -83,6 +86,14 @@ func topicOf(r *crawl.Record) any {
 		return nil
 	}
 	return r.Relevance.P()
+}
+
+// versionsText are the earlier versions of a record, as JSON; empty: none are kept.
+func versionsText(r *crawl.Record) any {
+	if len(r.Versions) == 0 {
+		return ""
+	}
+	return string(jsonl.AppendVersions(nil, r.Versions))
 }
 
 // dateOf is the value of a date.

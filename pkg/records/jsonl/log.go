@@ -31,6 +31,7 @@ func AppendLogLine(dst []byte, l *crawl.LogLine) []byte {
 	dst = appendText(dst, `,"referrer":`, l.Referrer.String())
 	dst = appendText(dst, `,"location":`, l.Location.String())
 	dst = appendEpoch(dst, l.Epoch)
+	dst = appendCount(dst, `,"visit":`, int64(l.Visit))
 	dst = appendCount(dst, `,"priority":`, int64(l.Priority))
 	dst = appendCount(dst, `,"finds":`, int64(l.Finds))
 	dst = appendCount(dst, `,"host_links":`, int64(l.HostLinks))

@@ -45,6 +45,7 @@ type recordJSON struct {
 	Topic        *float64      `json:"topic"`
 	Classes      []string      `json:"classes"`
 	Rendered     *renderedJSON `json:"rendered"`
+	agedJSON
 }
 
 type linkJSON struct {
@@ -71,7 +72,7 @@ func ParseRecord(line []byte) (*crawl.Record, error) {
 		Lang: j.Lang, Text: j.Text, Links: links(j.Links), Assets: j.Assets, Fields: j.Fields,
 		DuplicateOf: weburl.URL(j.DuplicateOf), Similarity: j.Similarity, Truncated: j.Truncated, Cut: j.Cut,
 		Epoch: j.Epoch, Visit: j.Visit, Insecure: j.Insecure, Extracted: j.extracted(),
-		Plugged: crawl.Plugged{Plugins: j.Plugins, PluginErrors: j.PluginErrors}, Rendered: j.Rendered.part(),
+		Plugged: crawl.Plugged{Plugins: j.Plugins, PluginErrors: j.PluginErrors}, Rendered: j.Rendered.part(), Aged: j.aged(),
 		Judged: crawl.Judged{Relevance: relevance(j.Topic), Classes: j.Classes},
 	}, nil
 }

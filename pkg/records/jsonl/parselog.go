@@ -30,6 +30,7 @@ type logJSON struct {
 	Referrer    href       `json:"referrer"`
 	Location    href       `json:"location"`
 	Epoch       uint32     `json:"epoch"`
+	Visit       int        `json:"visit"`
 	Priority    int        `json:"priority"`
 	Finds       int        `json:"finds"`
 	HostLinks   int        `json:"host_links"`
@@ -55,7 +56,7 @@ func ParseLogLine(line []byte) (*crawl.LogLine, error) {
 		At: j.Time.UTC(), URL: weburl.URL(j.URL), Kind: kind, Verdict: verdict, Status: j.Status, Reason: j.Reason,
 		Detail: j.Detail, Bytes: j.Bytes, Duration: millis(j.Millis), FirstByte: millis(j.FirstByte), Attempt: j.Attempt,
 		Depth: j.Depth, ContentType: j.ContentType, Digest: crawl.Digest(j.Digest), Addr: j.Addr,
-		Referrer: weburl.URL(j.Referrer), Location: weburl.URL(j.Location), Epoch: j.Epoch,
+		Referrer: weburl.URL(j.Referrer), Location: weburl.URL(j.Location), Epoch: j.Epoch, Visit: j.Visit,
 		Priority: j.Priority, Finds: j.Finds, HostLinks: j.HostLinks, Relevance: relevance(j.Topic),
 	}, nil
 }

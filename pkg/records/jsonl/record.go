@@ -51,7 +51,7 @@ func AppendRecord(dst []byte, r *crawl.Record) []byte {
 	if r.Rendered != nil {
 		dst = AppendRendered(append(dst, `,"rendered":`...), r.Rendered)
 	}
-	return append(dst, "}\n"...)
+	return append(appendAged(dst, &r.Aged), "}\n"...)
 }
 
 func appendURL(dst []byte, u weburl.URL) []byte { return appendString(dst, u.String()) }

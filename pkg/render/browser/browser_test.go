@@ -141,9 +141,12 @@ func (s *site) serve(_ context.Context, sub render.Sub) render.Answer {
 	return render.Answer{Status: 200, Header: header, Body: []byte(body)}
 }
 
-// small are limits that a test does not wait long for: what uses the processor ends by that. The rest is for a busy
-// machine, where a page of a tenth of a second may take some.
-var small = render.Limits{Wall: 20 * time.Second, CPU: time.Second}
+// small are limits that a test does not wait long for, on a busy machine either, where a page of a tenth of a second
+// may take some.
+var small = render.Limits{Wall: 20 * time.Second, CPU: 10 * time.Second}
+
+// loops is what a page that never ends may use of the processor.
+const loops = time.Second
 
 // renders renders a page; an error is the test's failure.
 func (s *site) renders(t *testing.T, c *Chromium, req render.Request) render.Result {

@@ -70,6 +70,9 @@ func TestTrouble(t *testing.T) {
 			t.Parallel()
 			s, at := &site{pages: test.pages}, time.Now()
 			limits := test.limits
+			if test.verdict == render.Hang {
+				limits.CPU = cmp.Or(limits.CPU, loops)
+			}
 			limits.Wall, limits.CPU = cmp.Or(limits.Wall, small.Wall), cmp.Or(limits.CPU, small.CPU)
 			renders := s.settles
 			if test.or != "" {

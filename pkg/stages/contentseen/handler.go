@@ -18,6 +18,8 @@ type Stores struct {
 	Content crawl.ContentSet
 	Pages   crawl.Pages
 	Unkept  crawl.Unkept // why pages are not among Pages
+	// Texts gets the words of pages of jobs with Search; nil: none does.
+	Texts crawl.PageTexts
 	// Attempts gets a line for a page that has no record for a reason of its own; nil: none does.
 	Attempts crawl.AttemptLog
 	// Bodies, Renders and Queue are there for pages that are rendered; nil: none are.
@@ -53,6 +55,9 @@ func New(st Stores, log *slog.Logger) *Handler {
 
 // Handle judges, stores and passes on one document. Done again it gives the same answer.
 func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event, error) {
+	if d.Mark != nil {
+		return nil, h.mark(ctx, d)
+	}
 	job, err := h.st.Jobs.JobAt(ctx, d.Page.Task.Job, d.Page.Task.Epoch)
 	if err != nil {
 		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
@@ -60,21 +65,34 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	if d.Page.Rendered != nil {
 		return h.rendered(ctx, job, d)
 	}
+	seen := observe(job, d)
+	if isSame(seen, &d.Page.Task) && !d.Page.Task.Tracked {
+		return told(seen, &d.Page.Task, false, nil), nil
+	}
 	if err := h.tryHost(ctx, job, d); err != nil {
 		return nil, err
 	}
-	verdict := crawl.Seen{}
-	switch reason := unkept(job, d); {
-	case d.Page.Task.Kind != crawl.KindPage: // no page of the ledger: it needs no record
-	case reason != "":
-		err = h.note(ctx, d, reason, d.Why)
-	default:
-		verdict, err = h.store(ctx, job, d)
-	}
+	verdict, err := h.keep(ctx, job, d, seen)
 	if err != nil {
 		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
 	}
-	return h.withRender(ctx, job, d, links(job, d, verdict))
+	return h.withRender(ctx, job, d, told(seen, &d.Page.Task, verdict.Sameness != crawl.Original, links(job, d, verdict)))
+}
+
+// keep stores a document, or why it is not stored.
+func (h *Handler) keep(ctx context.Context, job *crawl.Job, d *crawl.Document, seen *crawl.Observed) (crawl.Seen, error) {
+	switch reason := unkept(job, d); {
+	case d.Page.Task.Kind != crawl.KindPage || isSame(seen, &d.Page.Task): // no page of the ledger: it needs no record
+		return crawl.Seen{}, nil
+	case reason == crawl.ReasonNoIndex:
+		if err := h.withdraw(ctx, &d.Page.Task, d.Page.FetchedAt); err != nil {
+			return crawl.Seen{}, err
+		}
+		return crawl.Seen{}, h.note(ctx, d, reason, d.Why)
+	case reason != "":
+		return crawl.Seen{}, h.note(ctx, d, reason, d.Why)
+	}
+	return h.store(ctx, job, d)
 }
 
 // note stores why a page has no record, and reports it if no other stage can.
@@ -109,8 +127,14 @@ func (h *Handler) store(ctx context.Context, job *crawl.Job, d *crawl.Document) 
 	if r.Visit > 0 {
 		put = h.st.Pages.Replace
 	}
+	if err := h.keepVersions(ctx, job, r); err != nil {
+		return verdict, fmt.Errorf("keep its earlier versions: %w", err)
+	}
 	if err := put(ctx, r); err != nil {
 		return verdict, fmt.Errorf("store its record: %w", err)
+	}
+	if err := h.searchable(ctx, job, r); err != nil {
+		return verdict, err
 	}
 	h.pages.WithLabelValues(resultName(verdict.Sameness)).Inc()
 	return verdict, nil

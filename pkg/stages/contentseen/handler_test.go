@@ -61,6 +61,10 @@ func (*stores) Amend(context.Context, crawl.JobID, weburl.URL, int, func(*crawl.
 	return false, errors.New("content-seen amends no record")
 }
 
+func (*stores) Mark(context.Context, crawl.JobID, weburl.URL, int, func(*crawl.Record)) (bool, error) {
+	return false, nil
+}
+
 func (s *stores) handler(job crawl.Job) *Handler {
 	jobs := crawl.StaticJobs{job.ID: &job}
 	return New(Stores{Jobs: jobs, Content: s, Pages: s, Unkept: s}, slog.New(slog.DiscardHandler))

@@ -71,8 +71,10 @@ func (h *Handler) amend(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 	if ok, err := h.askPlugins(ctx, job, d, r); err != nil || !ok {
 		return err
 	}
+	var whole *crawl.Record // as it is now; nil: there is none, or nothing was gained
 	_, err = h.st.Pages.Amend(ctx, job.ID, p.Task.URL, p.Task.Visit, func(old *crawl.Record) {
 		was := *old
+		whole = nil
 		*old = *r
 		// What tells of the page as it was fetched stays.
 		old.Status, old.FetchedAt, old.Depth, old.Referrer, old.Epoch = was.Status, was.FetchedAt, was.Depth, was.Referrer, was.Epoch
@@ -80,11 +82,18 @@ func (h *Handler) amend(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 		old.Insecure, old.Job, old.FinalURL = was.Insecure, was.Job, was.FinalURL
 		if part.Text == 0 && part.Links == 0 { // nothing was gained: the page stays what it was
 			*old = was
+		} else {
+			now := *old
+			now.Job, now.URL, now.Visit = job.ID, p.Task.URL, p.Task.Visit
+			whole = &now
 		}
 		old.Rendered = part
 	})
 	if err != nil {
 		return fmt.Errorf("amend its record: %w", err)
+	}
+	if whole != nil {
+		return h.searchable(ctx, job, whole)
 	}
 	return nil
 }

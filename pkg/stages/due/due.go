@@ -95,7 +95,32 @@ func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, er
 	if err := h.exclude(ctx, job, d, excluded); err != nil {
 		return nil, err
 	}
-	return h.address(ctx, append(fresh, wanted...))
+	events, err := h.address(ctx, append(fresh, wanted...))
+	if err != nil || c.Of == nil || !anyNew(fresh) {
+		return events, err
+	}
+	return h.tellYield(ctx, c, events)
+}
+
+// anyNew reports whether a URL was not known before.
+func anyNew(fresh []crawl.Task) bool {
+	return slices.ContainsFunc(fresh, func(t crawl.Task) bool { return t.Finds == 0 && t.Kind == crawl.KindPage })
+}
+
+// tellYield tells the owner of a page of a continuous job that it brought URLs that were not known.
+func (h *Handler) tellYield(ctx context.Context, c *crawl.Claim, events []crawl.Event) ([]crawl.Event, error) {
+	told := crawl.Observation(&crawl.Task{Job: c.Job, URL: c.Of.URL, Kind: c.Of.Kind, Visit: c.Of.Visit, Epoch: c.Epoch},
+		crawl.Observed{What: crawl.ObservedNewLinks})
+	if h.deps.Owners != nil {
+		view, err := h.deps.Owners.View()
+		if err != nil {
+			return nil, fmt.Errorf("owner of %s: %w", c.Of.URL, err)
+		}
+		if told.Node, err = view.Owner(ctx, c.Of.URL); err != nil {
+			return nil, fmt.Errorf("owner of %s: %w", c.Of.URL, err)
+		}
+	}
+	return append(events, told), nil
 }
 
 // Published implements pipeline.Settler: the page, or this share of its links, is followed no further.
@@ -141,7 +166,11 @@ func (h *Handler) address(ctx context.Context, fresh []crawl.Task) ([]crawl.Even
 func deliveryOf(ctx context.Context, c *crawl.Claim) pipeline.Delivery {
 	d := pipeline.DeliveryOf(ctx)
 	if c.Share != nil {
-		d.ID = crawl.VisitID(c.Job, crawl.KindPage, c.Page.Key(), 0).Child("links", 0)
+		visit := 0
+		if c.Of != nil {
+			visit = c.Of.Visit
+		}
+		d.ID = crawl.VisitID(c.Job, crawl.KindPage, c.Page.Key(), visit).Child("links", 0)
 		d.Repeat = d.Repeat || c.Again
 	}
 	return d

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
 )
 
 // Config bounds a frontier.
@@ -16,6 +18,8 @@ type Config struct {
 	ShareAddresses bool
 	Resolvers      int           // look-ups of addresses at once
 	RobotsPatience time.Duration // how long a host waits for a robots.txt that another host was to give
+	// Calendar is the time by which pages of continuous jobs are visited again; the zero one is that of clocks.
+	Calendar revisit.Calendar
 }
 
 // Default returns the bounds of a crawl on one machine: 65,536 active hosts take about 60 MB.

@@ -22,6 +22,7 @@ func (dp *dispatcher) until(ctx context.Context) error {
 	defer timer.Stop()
 	defer dp.addresses.running.Wait()
 	defer dp.looks.running.Wait()
+	defer dp.again.running.Wait()
 	for ctx.Err() == nil {
 		now := time.Now()
 		busy, err := dp.step(ctx, now)
@@ -57,7 +58,7 @@ func (dp *dispatcher) sayWhy(err error) {
 // step does one round. It reports whether it did anything.
 func (dp *dispatcher) step(ctx context.Context, now time.Time) (busy bool, err error) {
 	for _, act := range []func(context.Context, time.Time) (bool, error){
-		dp.spendTime, dp.beginLook, dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.nextLevel, dp.draw, dp.probe,
+		dp.spendTime, dp.beginLook, dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.revisit, dp.nextLevel, dp.draw, dp.probe,
 	} {
 		did, err := act(ctx, now)
 		busy = busy || did
@@ -72,7 +73,7 @@ func (dp *dispatcher) step(ctx context.Context, now time.Time) (busy bool, err e
 func (dp *dispatcher) pauseFor(now time.Time) time.Duration {
 	dp.mu.Lock()
 	defer dp.mu.Unlock()
-	wait := idlePause
+	wait := min(idlePause, dp.again.pause(now))
 	if dp.paused || dp.trouble.on || now.Before(dp.trouble.files) {
 		return wait
 	}

@@ -180,6 +180,8 @@ func (dp *dispatcher) take(h *host, d crawl.Delivery) bool {
 	switch {
 	case d.Task.Kind == crawl.KindRobots || dp.jobs.keepsPlace(&d.Task): // others may wait for the budget before it
 		l.buf = slices.Insert(l.buf, 0, d)
+	case d.Task.Visit > 0 && len(l.buf) < 2*hostBuffer: // it does not wait for all that is new at the host
+		l.buf = slices.Insert(l.buf, l.before(d.Task.Priority), d)
 	case d.Task.Finds > 0 && len(l.buf) < 2*hostBuffer: // before those that were found less often
 		l.buf = slices.Insert(l.buf, l.before(d.Task.Priority), d)
 	case d.Task.Relevance.Known() && len(l.buf) < 2*hostBuffer && l.passes(&d.Task): // before those that promise less

@@ -42,6 +42,8 @@ type Deps struct {
 	Spending crawl.Spending
 	// Nodes is over how many nodes a job's rate and bandwidth are divided; nil: one.
 	Nodes func() int
+	// Revisits is what is remembered of pages between their visits; nil: each URL is visited once.
+	Revisits crawl.Revisits
 	// Resources is told of resources that cannot be had; nil: none are fetched.
 	Resources crawl.Resources
 	// Trials are the hosts that topical jobs judge; nil: none are judged.
@@ -62,6 +64,7 @@ type Frontier struct {
 	places  placeKeeper // of pages that are taken back
 	doubted doubted     // URLs that may be queued twice
 	gather  gather      // of outcomes
+	again   revisits    // of pages of continuous jobs
 	looks   looks       // into the queues, for audits
 
 	storing  sync.Mutex  // held while records of hosts that left the workbench are stored
@@ -111,6 +114,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	f.duties, f.links, f.places = newDuties(deps.Ring), newLinks(deps.Following), newPlaceKeeper(f, deps.Places)
 	f.bench, f.jobs = newWorkbench(cfg.Window), newJobs()
 	f.guests = newGuests()
+	f.again.store, f.again.calendar, f.again.jobs = deps.Revisits, cfg.Calendar, map[crawl.JobID]*again{}
 	f.looks.turn.L = &f.looks.mu
 	f.hosts = newHosts(&f.jobs, &f.guests)
 	f.stock = stock{later: map[int]*laterQueue{}, levels: levels{}, log: deps.Log}

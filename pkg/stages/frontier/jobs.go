@@ -164,6 +164,9 @@ func (js *jobState) keeps(t *crawl.Task) bool {
 	if t.Kind == crawl.KindAsset || t.Kind == crawl.KindResource {
 		return js.held && !js.dead
 	}
+	if t.Visit > 0 { // its page has its place
+		return (js.held || js.bound != "") && !js.dead
+	}
 	return js.full() && (js.held || !js.places.has(t))
 }
 

@@ -228,7 +228,7 @@ func (dp *dispatcher) dropRepeats(ctx context.Context, choices []choice) error {
 		}
 		dp.mu.Lock()
 		for i, c := range cs {
-			if entries[i].State == crawl.StateDone {
+			if ended(&entries[i], &c.delivery.Task) {
 				dp.leases.release(c)
 			}
 		}
@@ -253,6 +253,9 @@ func (dp *dispatcher) dismiss(ctx context.Context, choices []choice, now time.Ti
 		return nil
 	}
 	if err := dp.record(ctx, outs, first, now); err != nil {
+		return err
+	}
+	if err := dp.revisitDismissed(ctx, outs); err != nil {
 		return err
 	}
 	var left endedPages

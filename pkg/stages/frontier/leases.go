@@ -59,12 +59,15 @@ func (ls *leases) reserve(c *choice) {
 		c.js.places.leased++
 	}
 	switch {
-	case task.Kind == crawl.KindPage:
+	case counts(task):
 		c.js.leased++
-	case !c.fromBuf:
+	case !c.fromBuf && task.Kind == crawl.KindRobots:
 		c.host.robots[task.For].leased = true
 	}
 }
+
+// counts reports whether a lease may bring a page more: a page that is visited again is counted.
+func counts(t *crawl.Task) bool { return t.Kind == crawl.KindPage && t.Visit == 0 }
 
 // release takes back what reserve noted.
 func (ls *leases) release(c *choice) {
@@ -75,7 +78,7 @@ func (ls *leases) release(c *choice) {
 	}
 	delete(ls.byID, c.id)
 	switch task := &c.delivery.Task; {
-	case task.Kind == crawl.KindPage:
+	case counts(task):
 		c.js.leased--
 	case !c.fromBuf:
 		if st := c.host.robots[task.For]; st != nil {
@@ -92,7 +95,7 @@ func (ls *leases) end(id crawl.MessageID) *lease {
 	if l.placed {
 		l.js.places.leased--
 	}
-	if l.task.Kind == crawl.KindPage {
+	if counts(&l.task) {
 		l.js.leased--
 	}
 	return l

@@ -38,6 +38,8 @@ func (o Outcomes) takeBack(ctx context.Context, r *result) (stale bool, err erro
 		return false, wait
 	case r.leased:
 		return true, nil
+	case r.Task.Visit > 0: // its outcome stands, and the page is visited anew
+		return false, nil
 	}
 	e, err := o.f.lookup(ctx, &r.Task)
 	done := err == nil && e.State == crawl.StateDone

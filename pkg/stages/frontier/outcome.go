@@ -22,14 +22,15 @@ type result struct {
 	js      *jobState
 	job     *crawl.Job // the revision that applied when it came
 	now     time.Time
-	leased  bool // a lease of its task is under way
-	known   bool // that lease is its own
-	repeat  bool // it may have been handled before
-	gone    bool // its job was deleted: nothing of it is recorded
-	foreign bool // it is of a robots.txt that another node's host has, and ends no lease of this node's
-	counted bool // its page was counted before
-	ours    bool // its failure is our own trouble: see trouble
-	over    bool // nothing is left to do about it
+	leased  bool          // a lease of its task is under way
+	known   bool          // that lease is its own
+	repeat  bool          // it may have been handled before
+	gone    bool          // its job was deleted: nothing of it is recorded
+	foreign bool          // it is of a robots.txt that another node's host has, and ends no lease of this node's
+	counted bool          // its page was counted before
+	ours    bool          // its failure is our own trouble: see trouble
+	then    []crawl.Event // what follows from it, besides tellOwner
+	over    bool          // nothing is left to do about it
 	err     error
 }
 
@@ -52,6 +53,7 @@ var (
 		Outcomes.spendBytes,  // the bytes of the outcomes, which are counted again
 		Outcomes.moveClocks,  // the host's record has the request and may count it twice: it rests longer
 		Outcomes.recordAll,   // the ledger has the outcome, and counts it once; crawl.log may get a second line
+		Outcomes.revisitAll,  // the page is due again; told again, it is the same visit
 		Outcomes.queueAgain,  // the task is queued; the second copy is marked, and dropRepeats drops one
 		Outcomes.free,        // memory only: Recover builds it anew
 		Outcomes.leavePlaces, // the store has places of pages that ended: they are forgotten when the job is met again
@@ -62,6 +64,9 @@ var (
 
 // Handle implements pipeline.Handler.
 func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event, error) {
+	if out.Observed != nil {
+		return nil, o.observed(ctx, out)
+	}
 	r := &result{Outcome: *out, came: out}
 	for _, step := range outcomeSteps {
 		if err := step(o, ctx, r); err != nil || r.over {
@@ -71,7 +76,7 @@ func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event
 	if err := o.f.gather.do(r, func(rs []*result) { o.digest(ctx, rs) }); err != nil {
 		return nil, err
 	}
-	return o.f.duties.tellOwner(r), nil
+	return append(o.f.duties.tellOwner(r), r.then...), nil
 }
 
 // look finds out what the frontier knows about an outcome: its job, its lease, and whether its failure is our own
@@ -135,7 +140,7 @@ func (o Outcomes) isStale(ctx context.Context, r *result) (stale bool, err error
 		return o.takeBack(ctx, r)
 	case interrupted && !r.known && (r.leased || r.Task.Kind == crawl.KindRobots):
 		return true, nil // robots.txt is asked for whenever it is missing
-	case !r.Task.Kind.InLedger() || !interrupted && (r.known || pipeline.DeliveryOf(ctx).Attempt > 0):
+	case !r.Task.Kind.InLedger() || r.Task.Visit == 0 && !interrupted && (r.known || pipeline.DeliveryOf(ctx).Attempt > 0):
 		return false, nil
 	}
 	e, err := o.f.lookup(ctx, &r.Task)
@@ -143,5 +148,10 @@ func (o Outcomes) isStale(ctx context.Context, r *result) (stale bool, err error
 		return false, err
 	}
 	r.counted = e.State == crawl.StateDone && isPage(e.Kind, e.Verdict, e.Status)
-	return interrupted && !r.known && e.State == crawl.StateDone && e.At.After(o.f.hosts.resumedAt), nil
+	return interrupted && !r.known && ended(e, &r.Task) && e.At.After(o.f.hosts.resumedAt), nil
+}
+
+// ended reports whether the visit that a task makes has its outcome, or a later one has.
+func ended(e *crawl.Entry, t *crawl.Task) bool {
+	return e.State == crawl.StateDone && int64(e.Visit) >= int64(t.Visit)
 }

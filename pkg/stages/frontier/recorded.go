@@ -25,9 +25,9 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 				entries[t.Job] = make([]crawl.Entry, 0, len(outs)-i)
 			}
 			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: t.Kind,
-				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: t.Attempt + 1,
+				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: attempts(out),
 				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.doubted.sureFirst(t),
-				Validators: validators(out)})
+				Validators: f.validators(out), Visit: uint32(max(t.Visit, 0)), Again: f.again.taskOf(out)})
 		}
 	}
 	if err := f.refuseResources(ctx, outs, now); err != nil {
@@ -46,20 +46,32 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 }
 
 // validators are what the ledger keeps of an outcome's. Of a URL that is fetched once it keeps none: they are asked for
-// at the next visit, and would cost a write a page. From its second visit on a URL is one that has a next.
-func validators(out *crawl.Outcome) crawl.Validators {
-	if out.Task.Visit == 0 || out.Verdict != crawl.VerdictDone {
+// at the next visit, and would cost a write a page. A URL has a next visit in a continuous job, and from its second
+// visit on.
+func (f *Frontier) validators(out *crawl.Outcome) crawl.Validators {
+	if out.Task.Visit == 0 && !f.again.visits(out.Task.Job) {
+		return crawl.Validators{}
+	}
+	if out.Verdict != crawl.VerdictDone {
 		return crawl.Validators{}
 	}
 	return crawl.Validators{ETag: out.ETag, LastModified: out.LastModified}
 }
 
+// attempts is how many attempts of a task there were: a task that the job turned out not to want is none.
+func attempts(out *crawl.Outcome) int {
+	if out.Verdict == crawl.VerdictExcluded && !out.Contacted() {
+		return out.Task.Attempt
+	}
+	return out.Task.Attempt + 1
+}
+
 func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {
 	t := &out.Task
 	line := crawl.LogLine{Job: t.Job, At: out.Started, URL: t.URL, Kind: t.Kind, Verdict: out.Verdict, Status: out.Status,
-		Reason: out.Reason, Detail: out.Detail, Bytes: out.Bytes, FirstByte: out.FirstByte, Attempt: t.Attempt + 1,
+		Reason: out.Reason, Detail: out.Detail, Bytes: out.Bytes, FirstByte: out.FirstByte, Attempt: attempts(out),
 		Depth: t.Depth, ContentType: out.ContentType, Digest: out.Digest, Addr: out.Addr, Referrer: t.Referrer,
-		Location: out.Location, Epoch: t.Epoch, Finds: t.Finds, HostLinks: t.HostLinks, Relevance: t.Relevance}
+		Location: out.Location, Epoch: t.Epoch, Visit: t.Visit, Finds: t.Finds, HostLinks: t.HostLinks, Relevance: t.Relevance}
 	if t.Priority != crawl.DefaultPriority && t.Kind != crawl.KindRobots {
 		line.Priority = t.Priority
 	}
@@ -92,6 +104,8 @@ func (o Outcomes) again(ctx context.Context, r *result) error {
 		return o.f.putAside(ctx, t, r)
 	case shuts(&r.Outcome):
 		return o.f.shut(ctx, t, r.job, r.now)
+	case r.Verdict == crawl.VerdictInterrupted && t.Visit > 0 && t.Kind.InLedger():
+		return o.visitAnew(ctx, t)
 	case r.Verdict == crawl.VerdictInterrupted:
 		if done, err := o.answeredMeanwhile(ctx, r); done || err != nil {
 			return err
@@ -141,4 +155,19 @@ func (o Outcomes) reopen(ctx context.Context, r *result) error {
 		o.f.mu.Unlock()
 	}
 	return nil
+}
+
+// visitAnew queues the next visit of a page in the place of one that was cut short. That may have got as far as its
+// outcome, and as its record: these stay, and what comes of it late is of an earlier visit.
+func (o Outcomes) visitAnew(ctx context.Context, t crawl.Task) error {
+	t.Visit++
+	t.Attempt, t.Lease = 0, 0
+	t.ETag, t.LastModified, t.Restore = "", "", true // the record may be of either visit: it is written anew
+	if err := o.f.enqueue(ctx, true, t); err != nil {
+		return err
+	}
+	if o.f.again.store == nil {
+		return nil
+	}
+	return o.f.takenAgain(ctx, &t)
 }

@@ -96,7 +96,7 @@ func (f *Frontier) setsAside(js *jobState) bool {
 	if !js.full() || js.leased > 0 {
 		return false
 	}
-	return len(f.jobs.byID) > 1 || len(f.hosts.active) >= f.cfg.MaxActive || js.besides() && !js.held
+	return len(f.jobs.byID) > 1 || len(f.hosts.active) >= f.cfg.MaxActive || js.besides() && !js.held || js.job.Revisits()
 }
 
 // unblock lets as many blocked hosts wait again as the budgets have room for. The dispatcher calls it in every round,

@@ -165,7 +165,7 @@ func TestWhatIsQueuedIsJudgedAgain(t *testing.T) {
 			}
 			left++
 			if e.Reason != crawl.ReasonExclude || e.Epoch != 2 || e.Left == nil || e.Left.Rule != "/private/" || e.Left.Task.URL != task.URL ||
-				e.Left.Task.Epoch != 2 || !e.Left.Task.Paid {
+				e.Left.Task.Epoch != 2 || !e.Left.Task.Paid || e.Attempts != 0 { // nobody attempted anything
 				t.Errorf("%s was left out as %+v, %+v", task.URL, e, e.Left)
 			}
 		}

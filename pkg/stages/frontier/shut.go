@@ -21,7 +21,7 @@ func isShut(number int) bool { return number >= crawl.ShutMark }
 // shuts reports whether an outcome ends the story of its URL only for the time being.
 func shuts(out *crawl.Outcome) bool {
 	switch {
-	case !out.Task.Kind.InLedger():
+	case !out.Task.Kind.InLedger() || out.Task.Visit > 0: // a page that is visited again is due again
 		return false
 	case out.Verdict == crawl.VerdictBlocked:
 		return out.Reason == crawl.ReasonRobotsDown

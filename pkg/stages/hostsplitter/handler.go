@@ -141,7 +141,7 @@ func (g *grouping) claims(s *crawl.Filtered, epoch uint64) []crawl.Claim {
 	tasks, exclusions := make([]crawl.Task, len(s.Tasks)), make([]crawl.Exclusion, len(s.Exclusions))
 	for i, n := range g.shares {
 		c := &claims[i]
-		c.Node, c.Job, c.Page, c.Again, c.Epoch, c.Render = n.node, s.Job, s.Page, s.Again, s.Epoch, s.Render
+		c.Node, c.Job, c.Page, c.Again, c.Epoch, c.Render, c.Of = n.node, s.Job, s.Page, s.Again, s.Epoch, s.Render, s.Of
 		c.Tasks, tasks = tasks[:0:n.tasks], tasks[n.tasks:]
 		c.Exclusions, exclusions = exclusions[:0:n.exclusions], exclusions[n.exclusions:]
 	}

@@ -97,6 +97,9 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 	if in.Task.Tracked {
 		out.Page, out.Again = in.Task.URL, in.Task.Repeat
 	}
+	if rules.Job().Revisits() && in.Task.Visit > 0 && in.Render == nil && len(out.Tasks) > 0 {
+		out.Of = &crawl.PageVisit{URL: in.Task.URL, Kind: in.Task.Kind, Visit: in.Task.Visit}
+	}
 	return []crawl.Event{out}, nil
 }
 

@@ -90,6 +90,7 @@ type audit struct {
 	at       *pebble.Snapshot
 	sorter   *sorter[mark]
 	pages    *pebble.Iterator    // over the index of pages.jsonl
+	again    *pebble.Iterator    // over what is remembered of pages between their visits; nil: nothing is
 	underWay map[weburl.Key]bool // URLs in messages that are on their way, or in dead letters
 	unnamed  map[weburl.Key]bool // keys among the examples
 	// replacedBytes and replacedEnd are those of the lines of pages.jsonl that later ones replace.
@@ -253,6 +254,7 @@ func (a *audit) judge() {
 		fault(a.Lost, lost)
 	}
 	fault(a.Unclaimed, "%d queued URLs were never claimed")
+	fault(a.Forgotten, "%d pages that are to be visited again are neither due nor queued nor in flight: they are forgotten")
 	fault(a.StrayPages, "%d records are of URLs that nobody claimed")
 	fault(d.Gone, "%d pages that were fetched have neither a record nor a reason for having none: they are lost")
 	fault(d.Early, "%d records are of URLs whose outcome is no page")

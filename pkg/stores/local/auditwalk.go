@@ -34,6 +34,11 @@ func (a *audit) match(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.pages.Close()) }()
+	done, err := a.openAgain()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
 	marks := markWalk{a: a}
 	if err := marks.start(); err != nil {
 		return err
@@ -47,8 +52,9 @@ func (a *audit) match(ctx context.Context) (err error) {
 		}
 		a.countEntry(count, (*urlKey)(k).job(), &e)
 		p, err := marks.upTo(k)
-		a.place(&e, p, (*urlKey)(k))
-		return errors.Join(err, a.findRecord(&e, p, (*urlKey)(k)))
+		again, errAgain := a.revisited(p, (*urlKey)(k))
+		a.place(&e, p, again, (*urlKey)(k))
+		return errors.Join(err, errAgain, a.findRecord(&e, p, (*urlKey)(k)))
 	})
 	if err == nil {
 		_, err = marks.upTo(to)
@@ -88,7 +94,7 @@ func (w *markWalk) upTo(key []byte) (p places, err error) {
 	return p, err
 }
 
-func (a *audit) place(e *entry, p places, uk *urlKey) {
+func (a *audit) place(e *entry, p places, again bool, uk *urlKey) {
 	k := uk.key()
 	if p.queue > 1 {
 		a.Doubled++
@@ -103,7 +109,7 @@ func (a *audit) place(e *entry, p places, uk *urlKey) {
 		return
 	case crawl.StateDone:
 		a.Done++
-		if p.queue > 0 {
+		if p.queue > 0 && !again {
 			a.Stale++
 			a.example("stale", k)
 		}

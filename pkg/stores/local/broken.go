@@ -108,12 +108,12 @@ func (s *Store) Full() bool { return s.AwaitsSpace() || s.fs.gaveUp.Load() }
 
 // whileFull calls write until it fails for another reason than a full disk, or the store is closed.
 func (s *Store) whileFull(name string, write func() error) error {
-	for {
+	for tries := 1; ; tries++ {
 		err := write()
 		if !isFull(err) {
 			return err
 		}
-		s.log.Error(diskFull, "file", name, "error", err)
+		s.fs.tellFull(tries, name, err)
 		if !s.fs.waitForSpace(patience, s.broken.ended) {
 			return err
 		}

@@ -14,10 +14,10 @@ import (
 
 // entry is what the store knows of a URL. It serves the URL set and the ledger alike.
 //
-// On disk: state in the lower two bits, kind above them, and the highest bit where an epoch follows (1), by(8), uvarint
-// ms since 1970; in the states done and excluded also uvarint epoch unless it is the first, verdict(1), uvarint status,
-// uvarint attempts, reason code(1) and, for code 255, the reason's text to the end. An open URL takes 15 bytes, a done
-// one about 20.
+// On disk: state in the lower two bits, kind in the four above them, the highest bit where an epoch follows and the one
+// below it where the number of a visit does (1), by(8), uvarint ms since 1970; in the states done and excluded also
+// uvarint epoch unless it is the first, uvarint visit unless it is 0, verdict(1), uvarint status, uvarint attempts,
+// reason code(1) and, for code 255, the reason's text to the end. An open URL takes 15 bytes, a done one about 20.
 type entry struct {
 	state    crawl.State
 	kind     crawl.Kind // of the outcome
@@ -27,6 +27,7 @@ type entry struct {
 	status   uint16
 	attempts uint32
 	reason   string
+	visit    uint32 // that the outcome is of
 	epoch    uint32 // of the job's revision by which it came about; 0 is the first
 }
 
@@ -49,8 +50,9 @@ var reasonCodes = [...]string{"", crawl.ReasonScope, crawl.ReasonExclude, crawl.
 const (
 	reasonText = 255
 	maxReason  = 48 // bytes of a reason that has no code; a longer one is cut
-	maxKind    = 31 // kinds share a byte with the state
+	maxKind    = 15 // kinds share a byte with the state
 	hasEpoch   = 0x80
+	hasVisit   = 0x40
 )
 
 func (e *entry) isPage() bool {
@@ -63,6 +65,9 @@ func (e *entry) append(dst []byte) []byte {
 	if ended && e.epoch > 1 {
 		head |= hasEpoch
 	}
+	if ended && e.visit > 0 {
+		head |= hasVisit
+	}
 	dst = append(append(dst, head), e.by[:]...)
 	dst = binary.AppendUvarint(dst, uint64(e.at))
 	if !ended {
@@ -70,6 +75,9 @@ func (e *entry) append(dst []byte) []byte {
 	}
 	if e.epoch > 1 {
 		dst = binary.AppendUvarint(dst, uint64(e.epoch))
+	}
+	if e.visit > 0 {
+		dst = binary.AppendUvarint(dst, uint64(e.visit))
 	}
 	dst = append(dst, byte(e.verdict))
 	dst = binary.AppendUvarint(dst, uint64(e.status))
@@ -84,15 +92,18 @@ func (e *entry) append(dst []byte) []byte {
 
 func (e *entry) decode(b []byte) error {
 	*e = entry{}
-	if len(b) < 10 || b[0]&3 == 0 || b[0]&3 == byte(crawl.StateOpen) && b[0]&hasEpoch != 0 {
+	if len(b) < 10 || b[0]&3 == 0 || b[0]&3 == byte(crawl.StateOpen) && b[0]&(hasEpoch|hasVisit) != 0 {
 		return errEntry
 	}
-	e.state, e.kind, e.by = crawl.State(b[0]&3), crawl.Kind(b[0]&^hasEpoch>>2), claimant(b[1:9])
+	e.state, e.kind, e.by = crawl.State(b[0]&3), crawl.Kind(b[0]&^(hasEpoch|hasVisit)>>2), claimant(b[1:9])
 	r := codec.Reader{B: b[9:]}
 	e.at = int64(r.Uvarint(math.MaxInt64))
 	if e.state != crawl.StateOpen {
 		if b[0]&hasEpoch != 0 {
 			e.epoch = epoch(uint32(r.Uvarint(math.MaxUint32)))
+		}
+		if b[0]&hasVisit != 0 {
+			e.visit = uint32(r.Uvarint(math.MaxUint32))
 		}
 		e.verdict = crawl.Verdict(r.Byte())
 		e.status = uint16(r.Uvarint(math.MaxUint16))
@@ -123,7 +134,7 @@ func (e *entry) public(k weburl.Key) crawl.Entry {
 	out := crawl.Entry{Key: k, State: e.state, Kind: e.kind}
 	if e.state != crawl.StateUnknown {
 		out.Verdict, out.Status, out.Reason, out.Attempts = e.verdict, int(e.status), e.reason, int(e.attempts)
-		out.At, out.Epoch = time.UnixMilli(e.at).UTC(), e.epoch
+		out.At, out.Epoch, out.Visit = time.UnixMilli(e.at).UTC(), e.epoch, e.visit
 	}
 	return out
 }
@@ -139,7 +150,7 @@ func finished(in crawl.Entry, by claimant, now time.Time) (entry, error) {
 		now = in.At
 	}
 	return entry{state: crawl.StateDone, kind: in.Kind, by: by, at: now.UnixMilli(), verdict: in.Verdict, status: uint16(in.Status),
-		attempts: uint32(in.Attempts), reason: in.Reason[:min(len(in.Reason), maxReason)], epoch: epoch(in.Epoch)}, nil
+		attempts: uint32(in.Attempts), reason: in.Reason[:min(len(in.Reason), maxReason)], epoch: epoch(in.Epoch), visit: in.Visit}, nil
 }
 
 // epoch is an epoch as entries keep it: 0 is the first.

@@ -40,7 +40,13 @@ func TestRecordsWaitForSpaceAndTheStoreSaysSo(t *testing.T) {
 			t.Errorf("with room again: error %v, awaits space: %v", err, s.AwaitsSpace())
 		}
 		go func() { written <- s.whileFull("pages.jsonl", func() error { return syscall.ENOSPC }) }()
+		synctest.Wait()
+		before := strings.Count(log.String(), diskFull)
 		time.Sleep(time.Hour) // of the bubble
+		synctest.Wait()
+		if n := strings.Count(log.String(), diskFull) - before; n < 12 || n > 30 {
+			t.Errorf("it was said %d times in an hour, want some: neither once nor at each of 1,800 tries", n)
+		}
 		close(s.stop)
 		if err := <-written; !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("at the end of the program: error %v, want no space", err)

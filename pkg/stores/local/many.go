@@ -74,6 +74,15 @@ func (m manyPages) Amend(ctx context.Context, job crawl.JobID, u weburl.URL, vis
 	return f.pages.Amend(ctx, job, u, visit, change)
 }
 
+// Mark implements crawl.Pages.
+func (m manyPages) Mark(ctx context.Context, job crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (bool, error) {
+	f, err := m.s.filesOf(ctx, job)
+	if err != nil {
+		return false, err
+	}
+	return f.pages.Mark(ctx, job, u, visit, change)
+}
+
 // Append implements crawl.AttemptLog. Mostly all lines are of one job.
 func (m manyLogs) Append(ctx context.Context, lines ...crawl.LogLine) error {
 	for len(lines) > 0 {

@@ -42,10 +42,21 @@ func (p *Pages) Replace(ctx context.Context, r *crawl.Record) error {
 
 // Amend implements crawl.Pages.
 func (p *Pages) Amend(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (found bool, err error) {
+	return p.amendIf(ctx, u, func(stored int) bool { return stored == visit }, change)
+}
+
+// Mark implements crawl.Pages.
+func (p *Pages) Mark(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (found bool, err error) {
+	return p.amendIf(ctx, u, func(stored int) bool { return stored <= visit }, change)
+}
+
+// amendIf changes the record of a URL if its visit is wanted.
+func (p *Pages) amendIf(ctx context.Context, u weburl.URL, wanted func(visit int) bool, change func(*crawl.Record)) (found bool, err error) {
 	err = p.exchange(ctx, u.Key(), func(before *crawl.Record) (*crawl.Record, bool) {
-		if found = before != nil && before.Visit == visit; !found {
+		if found = before != nil && wanted(before.Visit); !found {
 			return nil, false
 		}
+		visit := before.Visit
 		change(before)
 		before.URL, before.Visit = u, visit
 		return before, true

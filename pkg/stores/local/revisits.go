@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
@@ -166,6 +167,25 @@ func (r Revisits) Drop(ctx context.Context, job crawl.JobID, keys ...weburl.Key)
 	}
 	if err != nil {
 		return fmt.Errorf("forget %d pages between their visits: %w", len(keys), err)
+	}
+	return nil
+}
+
+// Each implements crawl.Revisits, over what is stored at this moment.
+func (r Revisits) Each(ctx context.Context, job crawl.JobID, each func(weburl.Key, revisit.State) error) error {
+	number, known := r.s.jobs.find(job)
+	if !known {
+		return nil
+	}
+	err := scanRange(ctx, r.s.db, appendJob(nil, kindRevisit, number), afterJob(kindRevisit, number), func(k, v []byte) error {
+		s, err := revisit.DecodeState(v)
+		if err != nil || len(k) != urlKeyLen {
+			return fmt.Errorf("what is remembered of URL %x: %w", k, errors.Join(err, errEntry))
+		}
+		return each((*urlKey)(k).key(), s)
+	})
+	if err != nil {
+		return fmt.Errorf("read what is remembered of pages between their visits: %w", err)
 	}
 	return nil
 }

@@ -39,6 +39,10 @@ func TestLedger(t *testing.T) {
 	storetest.Ledger(t, func(t *testing.T) storetest.LedgerSet { return openStore(t, t.TempDir()).URLs() })
 }
 
+func TestLedgerVisits(t *testing.T) {
+	storetest.LedgerVisits(t, func(t *testing.T) storetest.LedgerSet { return openStore(t, t.TempDir()).URLs() })
+}
+
 func TestHosts(t *testing.T) {
 	storetest.Hosts(t, func(t *testing.T) crawl.Hosts { return openStore(t, t.TempDir()).Hosts() })
 }

@@ -15,7 +15,8 @@ import (
 func (s *Store) TakeBack(ctx context.Context) error {
 	keys := map[crawl.JobID][]weburl.Key{}
 	err := s.journal.Load(ctx, func(_ uint64, m bus.Message) error {
-		if f, ok := m.Event.(*crawl.Fetch); ok && f.Task.Kind.InLedger() {
+		// A page that is visited again keeps its outcome and its record: what was under way is its next visit.
+		if f, ok := m.Event.(*crawl.Fetch); ok && f.Task.Kind.InLedger() && f.Task.Visit == 0 {
 			keys[f.Task.Job] = append(keys[f.Task.Job], f.Task.URL.Key())
 		}
 		return nil

@@ -39,9 +39,9 @@ type slot struct {
 	arg    int
 	before entry
 	after  entry
-	left   *crawl.LeftOut    // to be kept with an entry that is left out
-	valid  *crawl.Validators // to be kept with an entry that is done; nil: none
-	ask    bool              // of the database
+	left   *crawl.LeftOut // to be kept with an entry that is left out
+	kept   crawl.Visited  // to be kept with an entry that is done
+	ask    bool           // of the database
 	write  bool
 }
 
@@ -112,19 +112,17 @@ func (u *URLs) Finish(ctx context.Context, job crawl.JobID, entries ...crawl.Ent
 	now := u.now()
 	first := func(i int) bool { return entries[i].First }
 	return u.update(ctx, job, len(entries), func(i int) weburl.Key { return entries[i].Key }, first, func(sl *slot) (err error) {
-		sl.write = true
-		if in := &entries[sl.arg]; in.Verdict == crawl.VerdictExcluded {
-			sl.left = in.Left
-		} else if !in.Validators.IsZero() {
-			sl.valid = &in.Validators
+		in := &entries[sl.arg]
+		if sl.after, err = finished(*in, sl.before.by, now); err != nil {
+			return err
 		}
-		if sl.after, err = finished(entries[sl.arg], sl.before.by, now); err == nil && sl.before.state == crawl.StateDone {
-			sl.left, sl.valid = nil, nil
-			at := sl.after.at
-			sl.after = sl.before
-			sl.after.at = at
+		sl.write, sl.left, sl.kept = true, nil, crawl.Visited{Validators: in.Validators, Again: in.Again}
+		if sl.before.state == crawl.StateDone {
+			sl.visitAgain(in)
+		} else if in.Verdict == crawl.VerdictExcluded {
+			sl.left, sl.kept = in.Left, crawl.Visited{}
 		}
-		return err
+		return nil
 	})
 }
 
@@ -181,7 +179,7 @@ func (u *URLs) fill(b *pebble.Batch, job jobNum, slots []slot) {
 		if sl := &slots[i]; sl.write {
 			_ = b.Set(sl.key[:], sl.after.append(buf[:0]), nil)
 			u.keepLeftOut(b, sl)
-			u.keepValidators(b, sl)
+			u.keepVisited(b, sl)
 			if sl.before.state == crawl.StateUnknown || !sl.ask {
 				u.filter.add(sl.key.hash())
 			}
@@ -270,7 +268,7 @@ func (u *URLs) Lookup(_ context.Context, job crawl.JobID, keys ...weburl.Key) ([
 		uk := makeURLKey(num, k)
 		at, _ := slices.BinarySearchFunc(slots, uk, func(sl slot, k urlKey) int { return bytes.Compare(sl.key[:], k[:]) })
 		out[i] = slots[at].before.public(k)
-		if err := u.readValidators(&uk, &out[i]); err != nil {
+		if err := u.readVisited(&uk, &out[i]); err != nil {
 			return nil, err
 		}
 	}

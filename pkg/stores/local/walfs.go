@@ -139,16 +139,26 @@ type patientFile struct {
 // Write implements io.Writer.
 func (p *patientFile) Write(b []byte) (int, error) {
 	written := 0
-	for {
+	for tries := 1; ; tries++ {
 		n, err := p.File.Write(b[written:])
 		written += n
 		if !isFull(err) {
 			return written, err
 		}
-		p.fs.log.Error(diskFull, "file", p.name, "error", err)
+		p.fs.tellFull(tries, p.name, err)
 		if !p.fs.waitForSpace(p.fs.wait, nil) {
 			return written, err
 		}
+	}
+}
+
+// toldAgain is after how many tries at most it is said again that the disk is full: some five minutes.
+const toldAgain = 128
+
+// tellFull says that the disk is full at the 1st, 2nd, 4th … try: a disk may stay full for a night.
+func (fs *walFS) tellFull(tries int, name string, err error) {
+	if tries&(tries-1) == 0 || tries%toldAgain == 0 {
+		fs.log.Error(diskFull, "file", name, "error", err)
 	}
 }
 

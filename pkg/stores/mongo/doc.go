@@ -15,9 +15,9 @@
 //
 // # Documents
 //
-// The database (whirlpool by default) has a collection pages_JOB for each job; where a job that was deleted was submitted
-// again, it is pages_JOB.N, N being the number of the first revision of its present life. A document has the fields of a line of
-// pages.jsonl, in its order and under its names (package jsonl), with these differences:
+// The database (whirlpool by default) has a collection pages_JOB for each job; where a job that was deleted was
+// submitted again, it is pages_JOB.N, N being the number of the first revision of its present life. A document has the
+// fields of a line of pages.jsonl, in its order and under its names (package jsonl), with these differences:
 //
 //   - _id is the URL's key: 48 hexadecimal digits, of which the first 16 stand for the host. So the documents of a host
 //     are neighbours in the order of _id.

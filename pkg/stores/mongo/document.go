@@ -140,6 +140,15 @@ func (w *builder) made(r *crawl.Record) {
 	if r.Rendered != nil {
 		w.text("rendered", string(jsonl.AppendRendered(nil, r.Rendered)))
 	}
+	if !r.GoneAt.IsZero() {
+		w.date("gone_at", r.GoneAt)
+	}
+	if !r.WithdrawnAt.IsZero() {
+		w.date("withdrawn_at", r.WithdrawnAt)
+	}
+	if len(r.Versions) > 0 {
+		w.text("versions", string(jsonl.AppendVersions(nil, r.Versions)))
+	}
 }
 
 // texts appends a list, or nothing when it is empty.

@@ -47,6 +47,10 @@ func (p ofJob) Amend(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int
 	return p.Pages.Amend(ctx, p.job, u, visit, change)
 }
 
+func (p ofJob) Mark(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (bool, error) {
+	return p.Pages.Mark(ctx, p.job, u, visit, change)
+}
+
 func TestPages(t *testing.T) {
 	storetest.Pages(t, func(t *testing.T) (crawl.Pages, func(weburl.URL) []string) {
 		s := open(t)

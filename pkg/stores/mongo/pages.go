@@ -21,9 +21,9 @@ var _ crawl.Pages = Pages{}
 // Pages returns the store of records.
 func (s *Store) Pages() Pages { return Pages{s} }
 
-// Put implements crawl.Pages. The record's job, and the life of it that ctx means, select the collection. If ctx ends first, the record may be stored all
-// the same. If the server cannot be reached, the error is a *bus.RetryError; if no server would accept the record, it
-// is permanent.
+// Put implements crawl.Pages. The record's job, and the life of it that ctx means, select the collection. If ctx ends
+// first, the record may be stored all the same. If the server cannot be reached, the error is a *bus.RetryError; if no
+// server would accept the record, it is permanent.
 func (p Pages) Put(ctx context.Context, r *crawl.Record) error {
 	if r.Job == "" {
 		return crawl.Permanent(fmt.Errorf("store the record of %s: it names no job", r.URL))

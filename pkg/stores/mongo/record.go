@@ -89,6 +89,15 @@ func assignMade(r *crawl.Record, key string, v bson.RawValue) (err error) {
 		r.Relevance, err = relevanceOf(v)
 	case "classes":
 		r.Classes, err = listOf(v, textOf)
+	case "gone_at":
+		r.GoneAt, err = timeOf(v)
+	case "withdrawn_at":
+		r.WithdrawnAt, err = timeOf(v)
+	case "versions":
+		var s string
+		if s, err = textOf(v); err == nil && s != "" {
+			r.Versions, err = jsonl.ParseVersions([]byte(s))
+		}
 	case "plugins":
 		r.Plugins, err = listOf(v, textOf)
 	case "plugin_errors":

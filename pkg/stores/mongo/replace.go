@@ -63,6 +63,16 @@ const maxAmends = 10
 
 // Amend implements crawl.Pages. Keys that people added to a document are not kept.
 func (p Pages) Amend(ctx context.Context, job crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (found bool, err error) {
+	return p.amendIf(ctx, job, u, func(stored int) bool { return stored == visit }, change)
+}
+
+// Mark implements crawl.Pages, as Amend does.
+func (p Pages) Mark(ctx context.Context, job crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (found bool, err error) {
+	return p.amendIf(ctx, job, u, func(stored int) bool { return stored <= visit }, change)
+}
+
+// amendIf changes the record of a URL if its visit is wanted.
+func (p Pages) amendIf(ctx context.Context, job crawl.JobID, u weburl.URL, wanted func(visit int) bool, change func(*crawl.Record)) (found bool, err error) {
 	defer p.s.turns.take(u.Key())()
 	ctx, cancel := context.WithTimeout(ctx, p.s.cfg.Timeout)
 	defer cancel()
@@ -72,7 +82,7 @@ func (p Pages) Amend(ctx context.Context, job crawl.JobID, u weburl.URL, visit i
 	}
 	written := false
 	for range maxAmends {
-		if found, written, err = p.amend(ctx, l, u, visit, change); err != nil || written || !found {
+		if found, written, err = p.amend(ctx, l, u, wanted, change); err != nil || written || !found {
 			break
 		}
 	}
@@ -86,7 +96,9 @@ func (p Pages) Amend(ctx context.Context, job crawl.JobID, u weburl.URL, visit i
 }
 
 // amend reads, changes and writes a record, if it is still what was read then.
-func (p Pages) amend(ctx context.Context, l life, u weburl.URL, visit int, change func(*crawl.Record)) (found, written bool, err error) {
+func (p Pages) amend(
+	ctx context.Context, l life, u weburl.URL, wanted func(visit int) bool, change func(*crawl.Record),
+) (found, written bool, err error) {
 	coll, id := p.s.collection(l), bson.E{Key: "_id", Value: idOf(u.Key())}
 	doc, err := coll.FindOne(ctx, bson.D{id}).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
@@ -96,9 +108,10 @@ func (p Pages) amend(ctx context.Context, l life, u weburl.URL, visit int, chang
 		return false, false, err
 	}
 	r, err := record(doc)
-	if err != nil || r.Visit != visit {
+	if err != nil || !wanted(r.Visit) {
 		return false, false, err
 	}
+	visit := r.Visit
 	change(r)
 	r.Job, r.URL, r.Visit = l.job, u, visit
 	created, err := timeOf(doc.Lookup("created_at"))

@@ -13,8 +13,8 @@ const (
 	batchBytes = 8 << 20
 )
 
-// writer collects documents into batches, one for each collection. A batch accepts documents until its turn to be written. So
-// a lone document is written at once, and under load a batch is what arrived while others were written.
+// writer collects documents into batches, one for each collection. A batch accepts documents until its turn to be
+// written. So a lone document is written at once, and under load a batch is what arrived while others were written.
 type writer struct {
 	slots  chan struct{} // has room for the batches under way
 	insert func(l life, docs []bson.Raw) (each map[int]error, err error)

@@ -138,7 +138,8 @@ func (u *URLs) Lookup(ctx context.Context, job crawl.JobID, keys ...weburl.Key) 
 		var visited []byte
 		_, err = pgx.ForEachRow(rows, append(append([]any{&ord}, e.fields()...), &visited), func() (err error) {
 			out[ord-1] = e.public(keys[ord-1])
-			if out[ord-1].Validators, err = crawl.DecodeValidators(visited); err != nil {
+			kept, err := crawl.DecodeVisited(visited)
+			if out[ord-1].Validators, out[ord-1].Again = kept.Validators, kept.Again; err != nil {
 				err = fmt.Errorf("URL %s: %w", keys[ord-1], err)
 			}
 			return err

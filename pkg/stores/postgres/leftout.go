@@ -144,8 +144,9 @@ func keptBeside(b *batch, entries []crawl.Entry) []any {
 			return nil
 		}),
 		column(b, func(i int) []byte {
-			if v := &entries[i].Validators; !v.IsZero() {
-				return crawl.AppendValidators(nil, v)
+			v := crawl.Visited{Validators: entries[i].Validators, Again: entries[i].Again}
+			if !v.IsZero() {
+				return crawl.AppendVisited(nil, &v)
 			}
 			return nil
 		}),

@@ -105,28 +105,36 @@ func (l *AttemptLog) Lines(ctx context.Context, job crawl.JobID, s crawl.LogSele
 // those that were read already.
 const lateBlocks = 32
 
+// maxGiven bounds the lines that Follow knows it has given: those of lateBlocks are a tenth as many.
+const maxGiven = 50_000
+
 // Follow calls each with the selected lines from an offset on, each once, also those that are written, until ctx is
 // done or each returns an error. A line whose transaction lasts until some thousand others were written may be missed.
 func (l *AttemptLog) Follow(ctx context.Context, job crawl.JobID, s crawl.LogSelection, from int64, every time.Duration,
 	each func(l *crawl.LogLine, next int64) error) error {
 	given, begin, last := map[int64]bool{}, from, from
-	for {
-		err := l.Lines(ctx, job, s, begin, func(line *crawl.LogLine, next int64) error {
-			if given[next] {
-				return nil
-			}
-			given[next], last = true, max(last, next)
-			return each(line, next)
-		})
-		if err != nil {
-			return err
-		}
+	prune := func() {
 		begin = max(from, last-lateBlocks*blockLines)
 		for at := range given {
 			if at < begin {
 				delete(given, at)
 			}
 		}
+	}
+	for {
+		err := l.Lines(ctx, job, s, begin, func(line *crawl.LogLine, next int64) error {
+			if given[next] {
+				return nil
+			}
+			if given[next], last = true, max(last, next); len(given) > maxGiven {
+				prune()
+			}
+			return each(line, next)
+		})
+		if err != nil {
+			return err
+		}
+		prune()
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -34,6 +34,8 @@ func ControlStore(t *testing.T, open func(*testing.T) workflow.Store) {
 		"slots":              (*controlSuite).slots,
 		"a slot begins once": (*controlSuite).slotOnce,
 		"slots are bounded":  (*controlSuite).slotsBounded,
+		"alerts":             (*controlSuite).alerts,
+		"deliveries":         (*controlSuite).deliveries,
 	} {
 		t.Run(name, func(t *testing.T) {
 			test(&controlSuite{T: t, s: open(t), at: time.UnixMicro(1_700_000_000_000_123).UTC()})

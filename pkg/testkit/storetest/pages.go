@@ -148,6 +148,17 @@ func amendStored(t *testing.T, p crawl.Pages, titles titlesOf) {
 	if got := titles(u[1]); len(got) != 0 {
 		t.Errorf("a URL never put has the titles %q", got)
 	}
+	for i, step := range []struct {
+		u     weburl.URL
+		visit int
+		found bool
+	}{{u[0], 1, true}, {u[0], 5, true}, {u[0], 0, false}, {u[1], 3, false}} {
+		found, err := p.Mark(ctx, job, step.u, step.visit, func(r *crawl.Record) { r.Title, r.Visit = "second, marked", 7 })
+		check(t, err)
+		if got := titles(u[0]); found != step.found || !slices.Equal(got, []string{"second, marked"}) {
+			t.Errorf("mark %d: found %v, want %v; titles %q", i, found, step.found, got)
+		}
+	}
 	check(t, p.Replace(ctx, titled(u[0], 1, "the same visit")))
 	check(t, p.Replace(ctx, titled(u[0], 2, "third")))
 	if got := titles(u[0]); !slices.Equal(got, []string{"third"}) {

@@ -1,10 +1,10 @@
 // Package templates makes web pages of synthetic templates, each with the values that are to be taken from it: what
 // wrapper induction is measured on.
 //
-// A family is a kind of page (a shop's product, a thread of a forum) written by hand. A site of a family is one template:
-// names of classes, wrappers, order of blocks and what else its makers decided once. A page of a site differs from the
-// next one in its values, in what is optional, in advertisements, in the order of attributes and in white space. The
-// same seeds make the same pages.
+// A family is a kind of page (a shop's product, a thread of a forum) written by hand. A site of a family is one
+// template: names of classes, wrappers, order of blocks and what else its makers decided once. A page of a site differs
+// from the next one in its values, in what is optional, in advertisements, in the order of attributes and in white
+// space. The same seeds make the same pages.
 //
 // The families of Held were written before the inducer, and it was never tuned on them; those of Practice are what it
 // was tuned on.

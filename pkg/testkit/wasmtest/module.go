@@ -53,6 +53,19 @@ func i32(n int32) []byte { return append([]byte{0x41}, sleb(int64(n))...) }
 
 func i64(n int64) []byte { return append([]byte{0x42}, sleb(n)...) }
 
+// before is what wp_document does before it answers.
+func (t Module) before() []byte {
+	switch {
+	case t.Endless:
+		return []byte{0x03, 0x40, 0x0c, 0x00, 0x0b} // loop br 0 end
+	case t.Traps:
+		return []byte{0x00} // unreachable
+	case t.Hoards: // loop: i32.const 16, memory.grow, i32.const -1, i32.ne, br_if 0, end; unreachable
+		return []byte{0x03, 0x40, 0x41, 0x10, 0x40, 0x00, 0x41, 0x7f, 0x47, 0x0d, 0x00, 0x0b, 0x00}
+	}
+	return nil
+}
+
 // Bytes assembles the module.
 func (t Module) Bytes() []byte {
 	version, alloc, at, size := max(t.ABI, 1), t.Alloc, t.At, t.Size
@@ -66,15 +79,7 @@ func (t Module) Bytes() []byte {
 		size = int32(len(t.Answer))
 	}
 	answer := i64(int64(uint32(at))<<32 | int64(uint32(size)))
-	if t.Endless {
-		answer = append([]byte{0x03, 0x40, 0x0c, 0x00, 0x0b}, answer...) // loop br 0 end
-	}
-	if t.Traps {
-		answer = append([]byte{0x00}, answer...) // unreachable
-	}
-	if t.Hoards { // loop: i32.const 16, memory.grow, i32.const -1, i32.ne, br_if 0, end; unreachable
-		answer = append([]byte{0x03, 0x40, 0x41, 0x10, 0x40, 0x00, 0x41, 0x7f, 0x47, 0x0d, 0x00, 0x0b, 0x00}, answer...)
-	}
+	answer = append(t.before(), answer...)
 	document := byte(2)
 	if t.NoResult {
 		document, answer = 1, i32(0)

@@ -154,7 +154,7 @@ func patch(rules e2e.TreeRules) map[string]any {
 }
 
 func (k *revised) edit(e api.Edit) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	_, err := k.api.Revise(ctx, k.id, api.NewRevision{Edit: e, Resume: true})
 	return err

@@ -21,6 +21,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alert-channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List where alerts are sent */
+        get: operations["listAlertChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Make a channel, or give it another content; secrets are named, not written */
+        put: operations["setAlertChannel"];
+        post?: never;
+        /** Delete a channel that no rule names */
+        delete: operations["removeAlertChannel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels/{name}:test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test to a channel */
+        post: operations["testAlertChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List rules of alerts */
+        get: operations["listAlertRules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-rules/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Make a rule, or give it another content */
+        put: operations["setAlertRule"];
+        post?: never;
+        /** Delete a rule */
+        delete: operations["removeAlertRule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what is pending and firing, the newest first */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/api-keys": {
         parameters: {
             query?: never;
@@ -118,6 +222,40 @@ export interface paths {
         get: operations["compareTexts"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was sent, with its tries, the newest first */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries/{id}:resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a delivery again */
+        post: operations["resendDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -978,6 +1116,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rule-inductions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A site rule from example pages and the values that are wanted from each, with what it takes from them */
+        post: operations["induceRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rule-tests": {
         parameters: {
             query?: never;
@@ -1361,6 +1516,52 @@ export interface components {
             node: string;
             resource: string;
         };
+        Alert: {
+            execution?: string;
+            /** Format: date-time */
+            fired?: string;
+            rule: string;
+            severity: string;
+            /** Format: date-time */
+            since: string;
+            state: string;
+            subject: string;
+            text: string;
+            /** Format: date-time */
+            told?: string;
+            /** Format: double */
+            value: number;
+            workflow?: string;
+        };
+        AlertRule: {
+            channels?: string[];
+            disabled?: boolean;
+            /** @description it fires when it has held for so long, as in 10m; empty: at once, of stalled 10m */
+            for?: string;
+            /** @description unique; a-z, 0-9 and - */
+            name: string;
+            /**
+             * @description what is watched; docs/alerts.md
+             * @enum {string}
+             */
+            on: "failed" | "partial" | "slot" | "stalled" | "dead-letters" | "failures" | "blocked" | "records" | "budget" | "disk";
+            /** @description it is told again after so long, as in 4h; 0s: never; empty: 4h */
+            repeat?: string;
+            /**
+             * @description empty: warning
+             * @enum {string}
+             */
+            severity?: "info" | "warning" | "critical";
+            /**
+             * Format: date-time
+             * @description nothing is sent before
+             */
+            silenced_until?: string;
+            /** Format: double */
+            threshold?: number;
+            /** @description slug of the workflow that is watched; empty: all */
+            workflow?: string;
+        };
         Annotation: {
             labels?: {
                 [key: string]: string;
@@ -1542,6 +1743,32 @@ export interface components {
         };
         ChangeSettingsRequest: {
             changes: components["schemas"]["SettingChange"][];
+        };
+        Channel: {
+            from?: string;
+            /** @description SMTP server */
+            host?: string;
+            /** @enum {string} */
+            kind: "webhook" | "email";
+            name: string;
+            /** @description ${NAME} or file:/PATH */
+            password?: string;
+            /**
+             * Format: int64
+             * @description 0: 587, or 465 with tls
+             */
+            port?: number;
+            /** @description of the signature: ${NAME} or file:/PATH; two while one is replaced, the newer first */
+            secrets?: string[];
+            /**
+             * @description empty: starttls, and nothing is sent without it
+             * @enum {string}
+             */
+            tls?: "starttls" | "tls" | "none";
+            to?: string[];
+            /** @description http or https; may be ${NAME} or file:/PATH where it has a secret in it */
+            url?: string;
+            user?: string;
         };
         Cluster: {
             /** Format: int64 */
@@ -1737,6 +1964,32 @@ export interface components {
             warnings: string[];
             /** @description what it will do, a sentence each */
             words: string[];
+        };
+        Delivery: {
+            channel: string;
+            /** Format: date-time */
+            created: string;
+            data?: unknown;
+            id: string;
+            /** Format: int64 */
+            left: number;
+            /** Format: date-time */
+            next?: string;
+            rule?: string;
+            state: string;
+            subject?: string;
+            text: string;
+            title: string;
+            tries: components["schemas"]["DeliveryTry"][];
+            type: string;
+        };
+        DeliveryTry: {
+            answer?: string;
+            /** Format: date-time */
+            at: string;
+            error?: string;
+            /** Format: int64 */
+            took_ms: number;
         };
         Depth: {
             /** Format: int64 */
@@ -2186,6 +2439,57 @@ export interface components {
             /** Format: int64 */
             urls: number;
         };
+        Induced: {
+            /** Format: int64 */
+            also: number;
+            fields: components["schemas"]["InducedField"][];
+            rule: components["schemas"]["SiteRule"];
+        };
+        InducedField: {
+            /** Format: double */
+            agree: number;
+            found: boolean;
+            lacks?: components["schemas"]["InducedLack"][];
+            notes?: string[];
+            /** Format: int64 */
+            on_also: number;
+            /** Format: int64 */
+            once: number;
+            others?: components["schemas"]["InducedOther"][];
+            rule: components["schemas"]["FieldRule"];
+            values?: components["schemas"]["InducedValues"][];
+            why?: string;
+        };
+        InducedLack: {
+            nearest?: string[];
+            page: string;
+            value: string;
+        };
+        InducedOther: {
+            rule: components["schemas"]["FieldRule"];
+            why: string;
+        };
+        InducedValues: {
+            page: string;
+            values: string[];
+        };
+        InductionAsk: {
+            examples: components["schemas"]["InductionExample"][];
+            execution?: string;
+            name?: string;
+            /** Format: int64 */
+            sample?: number;
+        };
+        InductionExample: {
+            fields: components["schemas"]["InductionField"][];
+            html?: string;
+            url?: string;
+        };
+        InductionField: {
+            list?: boolean;
+            name: string;
+            values: string[];
+        };
         Key: {
             /** Format: date-time */
             created: string;
@@ -2266,8 +2570,26 @@ export interface components {
             /** Format: int64 */
             total?: number;
         };
+        ListAlert: {
+            items: components["schemas"]["Alert"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
+        ListAlertRule: {
+            items: components["schemas"]["AlertRule"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
         ListApplyResult: {
             items: components["schemas"]["ApplyResult"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
+        ListChannel: {
+            items: components["schemas"]["Channel"][];
             next?: string;
             /** Format: int64 */
             total?: number;
@@ -2287,6 +2609,12 @@ export interface components {
             next?: string;
             /** Format: int64 */
             scanned?: number;
+            /** Format: int64 */
+            total?: number;
+        };
+        ListDelivery: {
+            items: components["schemas"]["Delivery"][];
+            next?: string;
             /** Format: int64 */
             total?: number;
         };
@@ -2863,6 +3191,8 @@ export interface components {
             };
             key: string;
             lang?: string;
+            /** Format: double */
+            score?: number;
             similarity?: string;
             snippet?: components["schemas"]["Piece"][];
             /** Format: int64 */
@@ -3603,6 +3933,257 @@ export interface operations {
             };
         };
     };
+    listAlertChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChannel"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    setAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description a-z, 0-9 and - */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Channel"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    removeAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description a-z, 0-9 and - */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    testAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description a-z, 0-9 and - */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listAlertRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAlertRule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    setAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description a-z, 0-9 and - */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRule"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    removeAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description a-z, 0-9 and - */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAlert"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
     listKeys: {
         parameters: {
             query?: never;
@@ -3829,6 +4410,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TextDiff"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
+                /** @description name; empty: all */
+                channel?: string;
+                state?: ("due" | "sent" | "dead")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDelivery"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    resendDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the delivery */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
                 };
             };
             /** @description Error */
@@ -4732,8 +5382,15 @@ export interface operations {
                 limit?: number;
                 /** @description next of the page before; of another list it is refused */
                 cursor?: string;
-                /** @description words of title, text and URL; "a phrase"; word*; -word */
+                /** @description words of title, text and URL; "a phrase"; word*; -word; one OR two; title:word, text:word, url:word */
                 q?: string;
+                /** @description none: best where words are searched for, else newest */
+                sort?: "best" | "newest";
+                /** @description fetched then or later */
+                since?: string;
+                /** @description fetched before then */
+                until?: string;
+                /** @description with its regions: en is also en-GB */
                 lang?: string;
                 /** @description media type */
                 type?: string;
@@ -5527,6 +6184,14 @@ export interface operations {
                 execution?: string;
                 host?: string;
                 verdict?: string;
+                /** @description why a URL ended so: scope, timeout … */
+                reason?: string;
+                /** @description HTTP status; 1 to 5: a class of them */
+                status?: number;
+                /** @description written then or later */
+                since?: string;
+                /** @description written before then */
+                until?: string;
                 /** @description part of the message or URL */
                 q?: string;
                 /** @description id of a line: only newer ones, the oldest first */
@@ -5736,6 +6401,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleChecked"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    induceRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InductionAsk"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Induced"];
                 };
             };
             /** @description Error */

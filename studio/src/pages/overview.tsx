@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
-import type { Execution } from "../api/types";
-import { count, duration, plural, rate } from "../lib/format";
+import type { Alert, Execution } from "../api/types";
+import { count, duration, plain, plural, rate } from "../lib/format";
 import { useTold } from "../lib/live";
 import { useGet } from "../lib/query";
 import { at, useParams } from "../lib/route";
@@ -89,6 +89,8 @@ function failed(x: Execution) {
 export function Overview() {
   const [params] = useParams();
   const list = useGet<ListOf<Execution>>("/executions", { limit: 100 }, { topic: "executions", every: 5000 });
+  const alerts = useGet<ListOf<Alert>>("/alerts", {}, { every: 10_000 });
+  const firing = (alerts.data?.items ?? []).filter((a) => a.state === "firing").slice(0, 5);
   const [open, setOpen] = useState(params.get("new") === "1");
   const items = list.data?.items ?? [];
   const now = items.filter((x) => alive.includes(x.state));
@@ -128,12 +130,18 @@ export function Overview() {
               </div>
               {now.length > 0 && <Table label="Executions under way" rows={now} columns={running} id={(x) => x.id} />}
             </section>
-            {needs.length > 0 && (
+            {needs.length + firing.length > 0 && (
               <section>
                 <div className="section-head">
                   <h2>Needs attention</h2>
                 </div>
                 <ul style={{ display: "grid", gap: "var(--s-2)" }}>
+                  {firing.map((a) => (
+                    <li key={a.rule + a.subject}>
+                      <span className={`dot ${a.severity === "info" ? "wait" : "bad"}`}>{a.severity}</span> <a href="#/alerts">{plain(a.subject)}</a>{" "}
+                      <span className="muted">{plain(a.text)}</span>
+                    </li>
+                  ))}
                   {needs.map((x) => (
                     <li key={x.id}>
                       <StateDot state={x.state} /> <a href={at.execution(x.id)}>{x.id}</a>{" "}

@@ -1,10 +1,11 @@
 import { useMemo, useState, type ReactNode } from "react";
-import type { DryRunResult, Match, RuleChecked, RuleTested } from "../api/types";
+import type { DryRunResult, Induced, Match, RuleChecked, RuleTested } from "../api/types";
 import { call, Problem } from "../lib/api";
 import { count, plain, plural } from "../lib/format";
 import { taken } from "../lib/hand";
 import { at, useParams } from "../lib/route";
 import { Act } from "../ui/act";
+import { Examples } from "../ui/examples";
 import { Picker, type Picked } from "../ui/picker";
 import { Head } from "../ui/shell";
 import { Empty, Failure, Notice } from "../ui/state";
@@ -16,9 +17,16 @@ interface Row {
   kind: "css" | "xpath";
   expression: string;
   attr: string;
+  more?: { regex?: string; list?: boolean; type?: string; of: string }; // of an induced field, as long as its expression stays
 }
 
 const empty: Row = { name: "title", kind: "css", expression: "h1", attr: "" };
+
+/** A row as a field of a rule. */
+function fieldOf(r: Row) {
+  const { of, ...more } = r.more ?? { of: "" };
+  return { name: r.name, [r.kind]: r.expression, ...(r.attr ? { attr: r.attr } : {}), ...(of === r.expression ? more : {}) };
+}
 
 /** Site rules tried on a page: what they find, and where in its source it stands. */
 export default function Rules() {
@@ -32,12 +40,13 @@ export default function Rules() {
   const execution = params.get("execution") ?? "";
   const url = params.get("url") ?? given?.url ?? "";
   const picking = params.get("pick") === "1" && (html || (execution && url));
+  const byExample = params.get("examples") === "1";
   const rules = [
     {
       name: "rule",
       host: "",
       match: "",
-      fields: rows.filter((r) => r.name && r.expression).map((r) => ({ name: r.name, [r.kind]: r.expression, ...(r.attr ? { attr: r.attr } : {}) })),
+      fields: rows.filter((r) => r.name && r.expression).map(fieldOf),
       links: [],
     },
   ];
@@ -59,6 +68,10 @@ export default function Rules() {
   }
   const change = (i: number, c: Partial<Row>) => setRows(rows.map((r, j) => (j === i ? { ...r, ...c } : r)));
 
+  const use = (r: Induced) => {
+    setRows((r.rule.fields ?? []).map((f) => ({ name: f.name, kind: "css", expression: f.css, attr: f.attr, more: { of: f.css, ...(f.regex ? { regex: f.regex } : {}), ...(f.list ? { list: true } : {}), ...(f.type ? { type: f.type } : {}) } })));
+    set({ examples: undefined });
+  };
   const add = (p: Picked) => setRows([...rows.filter((r) => r.expression && r.name !== p.name), { name: p.name, kind: "css", expression: p.css, attr: p.attr }]);
 
   return (
@@ -120,6 +133,9 @@ export default function Rules() {
             <button type="button" aria-pressed={!!picking} disabled={!html && !(execution && url)} onClick={() => set({ pick: picking ? undefined : "1" })}>
               Pick from the page
             </button>
+            <button type="button" aria-pressed={byExample} onClick={() => set({ examples: byExample ? undefined : "1" })}>
+              From examples
+            </button>
             <button type="button" disabled={!execution} onClick={() => void check()} title={execution ? undefined : "Name an execution first"}>
               On 50 pages
             </button>
@@ -138,8 +154,17 @@ export default function Rules() {
           <Picker of={{ ...(html ? { html } : {}), ...(execution ? { execution } : {}), ...(url ? { url } : {}) }} onPick={add} />
         </section>
       )}
+      {byExample && (
+        <section>
+          <div className="section-head">
+            <h2>From examples</h2>
+            <span className="muted small">two to five pages of the execution, with what you want from each</span>
+          </div>
+          <Examples key={execution} execution={execution} url={url} onUse={use} />
+        </section>
+      )}
       {problem && <Failure problem={problem} />}
-      {tested ? <Result t={tested} /> : !checked && <Empty title="Nothing tested yet"><p>Give a page and at least one field. What matches is marked in the page's source, with its line.</p></Empty>}
+      {tested ? <Result t={tested} /> : !checked && !byExample && <Empty title="Nothing tested yet"><p>Give a page and at least one field. What matches is marked in the page's source, with its line.</p></Empty>}
       {checked && <Sample c={checked} execution={execution} />}
     </>
   );

@@ -54,9 +54,9 @@ export function Schedules({ w }: { w: Workflow }) {
       grow: true,
       cell: (s) => (
         <div style={{ minWidth: 0, padding: "4px 0" }}>
-          <button type="button" className="plain link" onClick={() => set({ schedule: s.id }, true)}>
+          <a href={`${at.workflow(w.slug)}?schedule=${enc(s.id)}`} style={{ color: "var(--text)", fontWeight: 500 }}>
             {s.name}
-          </button>
+          </a>
           <span className="small muted" style={{ display: "block" }}>
             {plain(s.words)}
           </span>
@@ -133,7 +133,7 @@ function One({ s, close }: { s: Schedule; close: () => void }) {
       ),
     },
     { key: "state", label: "What became of it", cell: (t) => <span className={`dot ${slotTones[t.state] ?? "none"}`}>{t.state}</span> },
-    { key: "execution", label: "Execution", cell: (t) => (t.execution ? <a href={at.execution(t.execution)}>{t.execution}</a> : "") },
+    { key: "execution", label: "Execution", cell: (t) => (t.execution ? <a className="nowrap" href={at.execution(t.execution)}>{t.execution}</a> : "") },
   ];
   return (
     <Panel title={`${s.slug}, ${s.name}`} close={close}>
@@ -147,7 +147,7 @@ function One({ s, close }: { s: Schedule; close: () => void }) {
           </>
         )}
       </p>
-      <p className="bar">
+      <p className="bar" style={{ margin: "var(--s-4) 0" }}>
         <Act role="user" run={act(s.paused ? "resume" : "pause")} kind={s.paused ? "primary" : undefined}>
           {s.paused ? "Resume" : "Pause"}
         </Act>
@@ -213,10 +213,10 @@ function Coming({ slots }: { slots: Slot[] }) {
         const w = slotWords(s);
         return (
           <li key={s.label} style={{ display: "flex", gap: "var(--s-3)", minHeight: "var(--row)", alignItems: "center", borderBottom: "1px solid var(--line)" }}>
-            <span className="num" style={{ minWidth: "17ch" }}>
+            <span style={{ minWidth: "16ch" }}>
               {w.day}
             </span>
-            <span className="num">{w.time}</span>
+            <span>{w.time}</span>
             <span className="muted small">{w.zone}</span>
           </li>
         );

@@ -4,6 +4,7 @@ const paths = {
   overview: "M3 9.5 9 4l6 5.5M4.5 8.5V15h9V8.5",
   workflows: "M4 4h4v4H4zM10 10h4v4h-4zM6 8v3.5c0 .3.2.5.5.5H10",
   rules: "M3 5h7M3 9h5M3 13h7M12.5 7.5l2 2-2 2",
+  alerts: "M4.5 12.5V8a4.5 4.5 0 0 1 9 0v4.5M3 12.5h12M7.5 15h3",
   logs: "M3 4.5h12M3 9h12M3 13.5h8",
   nodes: "M3 4h12v4H3zM3 10h12v4H3zM5.5 6h.01M5.5 12h.01",
   settings: "M3 5.5h6M13 5.5h2M3 12.5h2M9 12.5h6M11 3.5v4M7 10.5v4",

@@ -15,6 +15,7 @@ export const doors: Door[] = [
   { to: "/", word: "Overview", icon: "overview", key: "o" },
   { to: "/w", word: "Workflows", icon: "workflows", key: "w" },
   { to: "/rules", word: "Rules", icon: "rules", key: "r" },
+  { to: "/alerts", word: "Alerts", icon: "alerts", key: "a", wide: true },
   { to: "/logs", word: "Logs", icon: "logs", key: "l" },
   { to: "/nodes", word: "Nodes", icon: "nodes", key: "n", wide: true },
   { to: "/settings", word: "Settings", icon: "settings", key: "s" },

@@ -137,6 +137,12 @@ func nested(k *Key) string {
 			mode = ""
 		}
 		return "render:\n  rules:\n    - " + k.example() + mode
+	case strings.HasPrefix(k.Path, "revisit.weights."):
+		weight := "\n      weight: 2"
+		if k.Name == "weight" {
+			weight = "\n      match: /a/"
+		}
+		return "revisit:\n  weights:\n    - " + k.example() + weight
 	case parts[0] != "rules":
 		return parts[0] + ":\n  " + k.example()
 	case len(parts) == 2:

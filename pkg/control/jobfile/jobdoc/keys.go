@@ -31,6 +31,7 @@ type Key struct {
 var enums = map[string][]string{
 	"scope":                       {"domain", "host", "prefix", "any"},
 	"order":                       {"priority", "breadth"},
+	"mode":                        {"", "once", "continuous"},
 	"politeness.preset":           {"", "mercator"},
 	"assets.scope":                {"", "any", "job"},
 	"render.mode":                 {"", "never", "auto", "always"},

@@ -156,8 +156,13 @@ func (s Setup) site(ctx context.Context, site *templates.Site) (out Outcome, err
 	if err != nil {
 		return out, err
 	}
-	out = Outcome{Site: site, Rule: res.Rule, Fields: map[string]*Count{}}
-	rules, err := parser.CompileRules([]crawl.SiteRule{res.Rule})
+	return s.apply(res.Rule, site)
+}
+
+// apply applies a rule to the held-out pages of a template.
+func (s Setup) apply(rule crawl.SiteRule, site *templates.Site) (out Outcome, err error) {
+	out = Outcome{Site: site, Rule: rule, Fields: map[string]*Count{}}
+	rules, err := parser.CompileRules([]crawl.SiteRule{rule})
 	if err != nil {
 		return out, fmt.Errorf("the rule is not accepted: %w", err)
 	}

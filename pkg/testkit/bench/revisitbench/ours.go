@@ -41,7 +41,7 @@ func newOurs(w *world, priors, signals, cycles bool) *ours {
 
 func (o *ours) saw(v visit) {
 	s, h := &o.s[v.page], o.w.pages[v.page].host
-	seen := revisit.Observation{Visit: s.Visits, At: instant(v.now), Sum: s.Sum}
+	seen := revisit.Observation{Visit: s.Visits, At: instant(v.now), Sum: max(s.Sum, 1)}
 	if v.changed {
 		seen.Sum++
 	}

@@ -63,7 +63,7 @@ func budgetWeb() (cfg fakeweb.Config) {
 // withinBudget fails the test where more records are stored than the budget allows.
 func (c *cluster) withinBudget(budget int64) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	n := int64(0)
 	check(c.t, c.Mongo.Job(c.job.ID).Each(ctx, func(*crawl.Record) error { n++; return nil }))
@@ -86,7 +86,7 @@ func (c *cluster) spent(budget int64) {
 }
 
 func (c *cluster) unspent(budget int64) (faults []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	tally, err := c.Postgres.URLs().Tally(ctx, c.job.ID)
 	check(c.t, err)

@@ -122,7 +122,7 @@ func (c *cluster) ended() bool { return c.Ended(c.job.ID) }
 // settled reports whether the job has ended and nothing of it is queued or under way. Where a program was killed
 // shortly before the end, the job's state is that it has ended, and goes on when what the program had comes again.
 func (c *cluster) settled() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	held, err := crawltest.Held(ctx, c.bus)
 	return err == nil && len(held) == 0 && c.ended()

@@ -87,7 +87,7 @@ func (c *cluster) secretsNowhere(secrets ...string) {
 		}
 		return err
 	}))
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, c.Config(c.env).Postgres.Address().Reveal())
 	check(c.t, err)

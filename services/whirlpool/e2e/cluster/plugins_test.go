@@ -68,7 +68,7 @@ func (c *cluster) swapped(versions ...string) (faults []string, records map[stri
 // gap is the longest time between two pages that content-seen took, of those in a time.
 func (c *cluster) gap(from, to time.Time) (longest time.Duration, pages int) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
 	defer cancel()
 	db, err := pgx.Connect(ctx, c.Ledger)
 	check(c.t, err)

@@ -20,7 +20,7 @@ func (c *cluster) faults(w *world) []string {
 
 // leftovers lists what a crawl that has ended must not leave behind.
 func (c *cluster) leftovers() (faults []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	held, err := crawltest.Held(ctx, c.bus)
 	check(c.t, err)

@@ -117,7 +117,7 @@ func (c *Cluster) Broker(env map[string]string) []string {
 // Teardown removes the vhosts of programs with an environment, by the administrator's API.
 func (c *Cluster) Teardown(admin string, env []string) {
 	c.T.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	if err := rabbit.Teardown(ctx, admin, c.RabbitConfig(env)); err != nil {
 		c.T.Errorf("remove the vhosts: %v", err)
@@ -126,7 +126,7 @@ func (c *Cluster) Teardown(admin string, env []string) {
 
 // Command runs a command in the cluster's directory, with an environment, and returns what it said.
 func (c *Cluster) Command(env []string, exe string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, exe, args...)
 	cmd.Env, cmd.Dir = env, c.Dir
@@ -163,7 +163,7 @@ func (c *Cluster) Ended(job crawl.JobID) bool {
 // Results reads what a job left: pages in MongoDB, outcomes in PostgreSQL.
 func (c *Cluster) Results(job crawl.JobID) *e2e.Results {
 	c.T.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	r := e2e.NewResults()
 	harness.Check(c.T, c.Mongo.Job(job).Each(ctx, func(p *crawl.Record) error {
@@ -183,7 +183,7 @@ func (c *Cluster) Results(job crawl.JobID) *e2e.Results {
 // Unsettled lists what the ledger must not say of a job that has ended.
 func (c *Cluster) Unsettled(job crawl.JobID) (faults []string) {
 	c.T.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	counted, stood, err := c.Postgres.URLs().Recount(ctx, job)
 	harness.Check(c.T, err)

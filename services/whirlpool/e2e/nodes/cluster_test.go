@@ -230,7 +230,7 @@ func (c *cluster) situation(job crawl.JobID) string {
 
 // queued lists what the brokers of the nodes that are alive hold.
 func (c *cluster) queued() (held []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for _, m := range c.alive() {
 		bus, err := rabbit.Open(c.RabbitConfig(m.env))

@@ -1,0 +1,118 @@
+package revisit
+
+import (
+	"math"
+	"time"
+)
+
+// Census counts the pages of a crawl, host by host, and finds the thresholds that follow from them. Make it with
+// NewCensus, call Add for each page, the pages of a host one after the other, and then Level.
+type Census struct {
+	Counts
+	now    time.Time
+	plan   *Plan
+	allows func(host uint64) float64
+	rest   Demand
+	near   []*Host
+	ids    []uint64
+	host   uint64
+	of     Demand // the host's
+	any    bool
+	fresh  float64
+	all    float64
+}
+
+// Counts are what a Census counts.
+type Counts struct {
+	Kept, Gone, Withdrawn, UnderWay int64
+	Visits, Changed                 int64 // after the first of each page
+	DueNow                          int64
+	Late                            time.Duration // of the page that has been due for longest
+	Wanted                          float64       // visits a day at the threshold, after Level
+}
+
+// NewCensus begins to count at a time. plan is that of the crawl, with what it found before; allows is how many revisits a
+// day a host allows.
+func NewCensus(now time.Time, plan *Plan, allows func(host uint64) float64) *Census {
+	return &Census{now: now, plan: plan, allows: allows}
+}
+
+// Add counts a page of a host.
+func (c *Census) Add(host uint64, s *State) {
+	if host != c.host || !c.any {
+		c.endHost()
+		c.host, c.any = host, true
+	}
+	if s.Visits > 0 {
+		c.Visits += int64(s.Visits) - 1
+	}
+	c.Changed += int64(s.Changes)
+	switch {
+	case s.Gone:
+		c.Gone++
+		return
+	case s.Withdrawn:
+		c.Withdrawn++
+	case !s.Last.IsZero():
+		c.Kept++
+		c.countFresh(s)
+	}
+	if s.Due.IsZero() {
+		c.UnderWay++
+	} else if late := c.now.Sub(s.Due); late > 0 {
+		c.DueNow++
+		c.Late = max(c.Late, late)
+	}
+	if !s.Withdrawn && s.Misses == 0 {
+		c.of.Add(s.Rate.Or(Unknown()), s.weight(), 1)
+	}
+}
+
+// countFresh adds a page to the expected freshness: the probability that it did not change since it was seen.
+func (c *Census) countFresh(s *State) {
+	r, w := s.Rate.Or(Unknown()), s.weight()
+	days := max(c.now.Sub(s.Last).Hours()/24, 0)
+	c.all += w
+	c.fresh += w * math.Pow(r.B/(r.B+days), r.A)
+}
+
+// nearCap: a host is told apart if its pages want more than this part of its cap, at half of the threshold.
+const nearCap = .5
+
+func (c *Census) endHost() {
+	if c.of.Pages() == 0 {
+		return
+	}
+	perDay := c.allows(c.host)
+	if tau := c.plan.Tau(); math.IsInf(perDay, 1) || tau > 0 && c.of.PerDay(tau*nearCap, c.plan.Longest().Hours()/24) <= nearCap*perDay {
+		c.rest.Merge(&c.of)
+	} else {
+		c.near, c.ids = append(c.near, &Host{Demand: c.of, PerDay: perDay}), append(c.ids, c.host)
+	}
+	c.of = Demand{}
+}
+
+// Level finds the thresholds, and returns the hosts with one of their own that allow less than their pages want.
+func (c *Census) Level() map[uint64]*Host {
+	c.endHost()
+	c.plan.Level(&c.rest, c.near)
+	most := c.plan.Longest().Hours() / 24
+	c.Wanted = c.rest.PerDay(c.plan.Tau(), most)
+	capped := map[uint64]*Host{}
+	for i, h := range c.near {
+		if h.Capped() {
+			capped[c.ids[i]] = h
+		}
+		c.Wanted += h.Demand.PerDay(h.Tau(), most)
+		h.Demand = Demand{} // the threshold is what is kept
+	}
+	return capped
+}
+
+// Fresh is the expected freshness, in [0, 1]; 1 where there is no page.
+func (c *Census) Fresh() float64 {
+	if c.all == 0 {
+		return 1
+	}
+	return c.fresh / c.all
+}

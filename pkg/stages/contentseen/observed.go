@@ -1,0 +1,80 @@
+package contentseen
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+)
+
+// observe says what a visit found out about a page of a continuous job; nil: the job visits each URL once.
+func observe(job *crawl.Job, d *crawl.Document) *crawl.Observed {
+	t := &d.Page.Task
+	if !job.Revisits() || t.Kind != crawl.KindPage && t.Kind != crawl.KindSitemap {
+		return nil
+	}
+	o := &crawl.Observed{What: crawl.ObservedContent, At: d.Page.FetchedAt, Result: revisit.Seen, Sum: ChangeSum(d)}
+	if unkept(job, d) == crawl.ReasonNoIndex {
+		o.Result = revisit.Forbidden
+	}
+	o.Near = Near(o.Sum, t.Sum)
+	return o
+}
+
+// isSame reports whether a visit found what the one before found, so that the record may stay.
+func isSame(o *crawl.Observed, t *crawl.Task) bool {
+	return o != nil && t.Visit > 0 && o.Result == revisit.Seen && o.Sum == t.Sum && !t.Restore
+}
+
+// told adds what was observed to the events that follow from a document.
+func told(o *crawl.Observed, t *crawl.Task, copied bool, out []crawl.Event) []crawl.Event {
+	if o == nil {
+		return out
+	}
+	o.Copy = copied
+	return append(out, crawl.Observation(t, *o))
+}
+
+// mark notes in the record of a page what was found out about it without content.
+func (h *Handler) mark(ctx context.Context, d *crawl.Document) error {
+	t, m := &d.Page.Task, d.Mark
+	_, err := h.st.Pages.Mark(ctx, t.Job, t.URL, t.Visit, func(r *crawl.Record) {
+		if !m.WithdrawnAt.IsZero() {
+			r.Withdraw(m.WithdrawnAt)
+		}
+		if !m.GoneAt.IsZero() {
+			r.GoneAt = m.GoneAt
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("mark the record of %s: %w", t.URL, err)
+	}
+	return nil
+}
+
+// withdraw takes the content out of the record of a page that asks not to be kept any more.
+func (h *Handler) withdraw(ctx context.Context, t *crawl.Task, at time.Time) error {
+	if t.Visit == 0 {
+		return nil
+	}
+	_, err := h.st.Pages.Mark(ctx, t.Job, t.URL, t.Visit, func(r *crawl.Record) { r.Withdraw(at) })
+	return err
+}
+
+// keepVersions takes earlier versions of a page into its new record, where the job keeps them.
+func (h *Handler) keepVersions(ctx context.Context, job *crawl.Job, r *crawl.Record) error {
+	keep := job.Revisit.History
+	if r.Visit == 0 || keep <= 0 {
+		return nil
+	}
+	_, err := h.st.Pages.Mark(ctx, r.Job, r.URL, r.Visit-1, func(old *crawl.Record) {
+		if !old.WithdrawnAt.IsZero() {
+			return // there is nothing to keep of it
+		}
+		r.Versions = append([]crawl.PageVersion{old.Version()}, old.Versions...)
+		r.Versions = r.Versions[:min(len(r.Versions), keep)]
+	})
+	return err
+}

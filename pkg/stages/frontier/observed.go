@@ -1,0 +1,49 @@
+package frontier
+
+import (
+	"context"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// observed takes in what was found out about a page besides its outcome.
+func (o Outcomes) observed(ctx context.Context, out *crawl.Outcome) error {
+	js, err := o.f.jobOf(ctx, out.Task.Job)
+	if err != nil {
+		return err
+	}
+	a, err := o.f.again.of(o.f.jobNow(js))
+	if a == nil || js.discarded(&out.Task) {
+		return err
+	}
+	now := o.f.again.now()
+	return o.f.again.change(ctx, out.Task.Job, []weburl.URL{out.Task.URL}, func(_ int, s *revisit.State) bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.observation(out, s, now, o.f.again.calendar)
+	})
+}
+
+// observation takes it in, and reports whether that is to be stored. mu is held.
+func (a *again) observation(out *crawl.Outcome, s *revisit.State, now time.Time, c revisit.Calendar) bool {
+	t, seen, visit := &out.Task, out.Observed, uint32(max(out.Task.Visit, 0))
+	switch seen.What {
+	case crawl.ObservedNewLinks: // of the last visit, or of one whose content is still to be heard of
+		if visit == 0 || visit+1 < s.Visits || s.Recent&1 != 0 || *s == (revisit.State{}) {
+			return false
+		}
+		s.Recent |= 1
+		return true
+	case crawl.ObservedContent:
+		if visit < s.Visits {
+			return false
+		}
+		a.weigh(t, s, seen.Copy)
+		a.observe(t.URL.Key(), s, revisit.Observation{Visit: visit, At: c.At(seen.At), Result: seen.Result, Sum: seen.Sum, Near: seen.Near}, now)
+		return true
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package frontier
+
+import (
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// outcome takes in what an outcome says of its page, and reports whether that is to be stored. What an outcome with
+// content says is only that the page is visited again some day, if nothing more is heard of it. mu is held.
+func (a *again) outcome(out *crawl.Outcome, s *revisit.State, now time.Time, c revisit.Calendar) bool {
+	t, k := &out.Task, out.Task.URL.Key()
+	visit := uint32(max(t.Visit, 0))
+	if s.Visits > visit || *s == (revisit.State{}) && visit == 0 && !begins(out) {
+		return false
+	}
+	a.weigh(t, s, false)
+	result, awaits := resultOf(out)
+	if awaits {
+		seen := *s
+		seen.Last, seen.Visits, seen.Misses, seen.Gone = now, max(s.Visits, 1), 0, false
+		s.Due = a.due(k, &seen, false, now)
+		return true
+	}
+	o := revisit.Observation{Visit: visit, At: c.At(out.Started), Result: result}
+	if result == revisit.Relocated {
+		o.Sum = xxh3.HashString(out.Location.String())
+	}
+	a.observe(k, s, o, now)
+	return true
+}
+
+// observe takes in what a visit found. mu is held.
+func (a *again) observe(k weburl.Key, s *revisit.State, o revisit.Observation, now time.Time) {
+	before := s.Changes
+	*s = revisit.Observe(*s, o, revisit.Rate{})
+	if s.IsGone(a.policy) {
+		s.Gone = true
+	}
+	s.Due = a.due(k, s, o.Result == revisit.Failed, now)
+	a.visits.add(now, o.Result != revisit.Failed && o.Visit > 0, s.Changes > before)
+}
+
+// weigh gives a page its kind and weight. mu is held.
+func (a *again) weigh(t *crawl.Task, s *revisit.State, copied bool) {
+	switch {
+	case t.Kind == crawl.KindSitemap:
+		s.Kind = revisit.List
+	case t.Seed:
+		s.Kind = revisit.Seed
+	}
+	weight := revisit.PageWeight(a.weight(t.URL.String()), t.Depth, 1)
+	if copied {
+		weight /= copyWeight
+	}
+	s.Weight = max(revisit.WeightOctet(weight), 1)
+}
+
+// copyWeight: the freshness of a page that copies another one is worth so much less.
+const copyWeight = 4

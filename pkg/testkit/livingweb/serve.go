@@ -1,0 +1,119 @@
+package livingweb
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Server serves a web on loopback, each host at a port of its own.
+type Server struct {
+	*Web
+	servers []*http.Server
+	hosts   []string
+	byHost  []map[string]*page
+}
+
+// Serve serves a web until Close.
+func Serve(w *Web) (*Server, error) {
+	s := &Server{Web: w}
+	for range w.cfg.Hosts {
+		s.byHost = append(s.byHost, map[string]*page{})
+	}
+	for _, p := range w.pages {
+		s.byHost[p.host][p.path] = p
+	}
+	for h := range w.cfg.Hosts {
+		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		srv := &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { s.answer(rw, r, h) }), ReadHeaderTimeout: time.Minute}
+		s.servers, s.hosts = append(s.servers, srv), append(s.hosts, "http://"+l.Addr().String())
+		go func() { _ = srv.Serve(l) }()
+	}
+	return s, nil
+}
+
+// Close ends it.
+func (s *Server) Close() error {
+	var errs []error
+	for _, srv := range s.servers {
+		errs = append(errs, srv.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Seeds are the home pages.
+func (s *Server) Seeds() (seeds []string) {
+	for _, h := range s.hosts {
+		seeds = append(seeds, h+"/")
+	}
+	return seeds
+}
+
+// URLs are those of all pages, home pages among them.
+func (s *Server) URLs() (urls []string) {
+	for _, p := range s.pages {
+		urls = append(urls, s.hosts[p.host]+p.path)
+	}
+	return urls
+}
+
+func (s *Server) answer(rw http.ResponseWriter, r *http.Request, host int) {
+	if r.URL.Path == "/robots.txt" {
+		rw.Header().Set("Content-Type", "text/plain")
+		_, _ = rw.Write([]byte("User-agent: *\nDisallow:\n"))
+		return
+	}
+	p := s.byHost[host][r.URL.Path]
+	if p == nil {
+		http.NotFound(rw, r)
+		return
+	}
+	day := s.now()
+	s.mu.Lock()
+	s.total++
+	gone, noIndex, seen := p.gone, p.noIndex, s.seen
+	s.mu.Unlock()
+	if seen != nil {
+		seen(p.path)
+	}
+	if gone {
+		http.NotFound(rw, r)
+		return
+	}
+	version := p.version(day)
+	tag := fmt.Sprintf(`"%d-%v"`, version, noIndex)
+	rw.Header().Set("Etag", tag)
+	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if r.Header.Get("If-None-Match") == tag {
+		rw.WriteHeader(http.StatusNotModified)
+	} else {
+		_, _ = rw.Write(s.body(p, host, version, noIndex))
+	}
+	s.mu.Lock()
+	p.fetches = append(p.fetches, day)
+	s.mu.Unlock()
+}
+
+func (s *Server) body(p *page, host, version int, noIndex bool) []byte {
+	var b strings.Builder
+	b.WriteString("<!doctype html><html lang=en><head><title>" + p.path[1:] + "</title>")
+	if noIndex {
+		b.WriteString(`<meta name="robots" content="noindex">`)
+	}
+	b.WriteString("</head><body><main><p>" + p.text(version) + "</p></main>")
+	if p.path == "/" {
+		for path := range s.byHost[host] {
+			if path != "/" {
+				fmt.Fprintf(&b, `<a href="%s">%s</a> `, path, path[1:])
+			}
+		}
+	}
+	b.WriteString("</body></html>")
+	return []byte(b.String())
+}
