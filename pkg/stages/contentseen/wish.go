@@ -171,7 +171,7 @@ func (h *Handler) why(ctx context.Context, job *crawl.Job, d *crawl.Document, c 
 		return crawl.WhyAlways, nil
 	case c.Score < marks.Enough && t.gained == 0:
 		return t.sample(c, key), nil
-	case t.state == decide.Stop && key%decide.LookAgain != 0 && time.Since(t.since) < decide.GivenUpFor:
+	case t.state == decide.Stop && decide.GivenUp(t.since, key, time.Now()):
 		return "", nil
 	}
 	return crawl.WhyCandidate, nil

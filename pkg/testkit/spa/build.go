@@ -18,6 +18,10 @@ import (
 //go:embed web
 var sources embed.FS
 
+// Asked is the environment variable that has tests build the applications: that downloads them from npm's registry,
+// which a test does not do unasked.
+const Asked = "WHIRLPOOL_TEST_APPS"
+
 // ErrNoNode says that the applications cannot be built here.
 var ErrNoNode = errors.New("the applications cannot be built here: they need node and npm")
 
