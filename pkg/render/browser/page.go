@@ -29,6 +29,9 @@ type rendering struct {
 
 	ctx  context.Context
 	stop context.CancelCauseFunc
+	// enough ends where a limit is met: nothing more is waited for, and the page is taken as it is.
+	enough context.Context
+	cut    context.CancelFunc
 	// serving counts the calls of serve, and who gives their answers.
 	serving sync.WaitGroup
 	asking  chan struct{} // there are asks; buffered
@@ -64,8 +67,10 @@ func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (
 	ctx, cancelWall := context.WithTimeoutCause(ctx, longest, ends(render.Hang, "not settled after %s", longest))
 	defer cancelWall()
 	ctx, stop := context.WithCancelCause(ctx)
+	enough, cut := context.WithCancel(ctx)
+	defer cut()
 	r := &rendering{tab: t, req: req, limits: limits, serve: serve, site: siteOf(req.URL), origin: originOf(req.URL),
-		ctx: ctx, stop: stop, asking: make(chan struct{}, 1), open: make(chan struct{}), began: time.Now(), lastEvent: time.Now(),
+		ctx: ctx, stop: stop, enough: enough, cut: cut, asking: make(chan struct{}, 1), open: make(chan struct{}), began: time.Now(), lastEvent: time.Now(),
 		expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1), arriving: map[string]arriving{}, passed: map[string]bool{}}
 	t.pages++
 	handled := make(chan struct{})

@@ -170,6 +170,7 @@ func (r *rendering) limit(format string, args ...any) {
 	if r.result.Verdict == "" {
 		r.result.Verdict, r.result.Detail, r.result.Settled = render.Limit, fmt.Sprintf(format, args...), "limit"
 		signal(r.expired)
+		r.cut()
 	}
 }
 

@@ -53,7 +53,7 @@ func (r *rendering) show(hash string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.ctx, r.patient(otherTurn))
+	ctx, cancel := context.WithTimeout(r.enough, r.patient(otherTurn))
 	defer cancel()
 	if err := r.evaluate(ctx, world, "void (location.hash = "+string(to)+")", nil); err != nil {
 		return err

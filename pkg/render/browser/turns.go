@@ -82,7 +82,7 @@ func (r *rendering) part(i int) (bool, error) {
 // to be in view or to animate, would never be called. Before that it scrolls to the end, where that is wanted. It reports
 // whether a frame was drawn.
 func (r *rendering) turn(longest time.Duration, scroll bool) (bool, error) {
-	ctx, cancel := context.WithTimeout(r.ctx, r.patient(longest))
+	ctx, cancel := context.WithTimeout(r.enough, r.patient(longest))
 	defer cancel()
 	world, err := r.world(cdp.FrameID(r.tab.target))
 	if err != nil {
