@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	// What people add to a pipeline. Stages do not know it: each has an interface of its own, which pkg/node fills.
 	"pkg/plugin": {"pkg/plugin", "pkg/crawl", "pkg/web"},
 	// The read side of the API. Site rules are tried as the parser applies them, and kept bodies are read as it does.
-	"pkg/explore": {"pkg/workflow", "pkg/stages/parser", "pkg/records/jsonl", "pkg/crawl", "pkg/web"},
+	"pkg/explore": {"pkg/explore/elements", "pkg/workflow", "pkg/stages/parser", "pkg/records/jsonl", "pkg/crawl", "pkg/web"},
 	// HTTP for other programs and the studio: no store, no engine, no stage.
 	"pkg/api": {"pkg/studio", "pkg/workflow", "pkg/explore", "pkg/control", "pkg/report", "pkg/records/export",
 		"pkg/plugin", "pkg/crawl", "pkg/web"},
@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"pkg/control/cluster": {"pkg/control", "pkg/report", "pkg/node", "pkg/process", "pkg/cluster", "pkg/stores/postgres",
 		"pkg/stores/mongo", "pkg/records/jsonl", "pkg/bus", "pkg/bus/rabbit", "pkg/crawl", "pkg/web"},
 	"pkg/node": {"pkg/pipeline", "pkg/stages", "pkg/stages/renderer", "pkg/bus", "pkg/stores", "pkg/cluster", "pkg/process", "pkg/records",
-		"pkg/documents", "pkg/plugin", "pkg/render", "pkg/topic", "pkg/crawl", "pkg/web"},
+		"pkg/documents", "pkg/plugin", "pkg/render", "pkg/topic", "pkg/revisit", "pkg/crawl", "pkg/web"},
 	// The crawler for programs that embed it.
 	"pkg/whirlpool":  {"pkg/node", "pkg/documents", "pkg/stores/local", "pkg/records/jsonl", "pkg/crawl", "pkg/web"},
 	"pkg/testkit":    {"pkg"},

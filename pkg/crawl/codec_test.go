@@ -25,7 +25,7 @@ func samples(t testing.TB) []crawl.Event {
 	u, v := mustURL(t, "https://a.example/x?y=1"), mustURL(t, "https://b.example/")
 	at := time.Date(2026, 11, 21, 8, 0, 0, 123_456_789, time.UTC)
 	task := crawl.Task{Job: "j", URL: u, Kind: crawl.KindSitemap, Priority: 3, Depth: 2, Redirects: 1, Referrer: v, Attempt: 1,
-		NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "x", Lease: 9, Tracked: true, Epoch: 2, Feed: true, Paid: true, Finds: 16, HostLinks: 7, Sum: 1 << 63, Restore: true, Fields: "accept: application/json"}
+		NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "x", Lease: 9, Tracked: true, Epoch: 2, Feed: true, Paid: true, Finds: 16, HostLinks: 7, Sum: 1 << 63, Restore: true, Relevance: 834, Fields: "accept: application/json"}
 	before, mark := crawl.Before{Text: 5, Links: []uint64{1, 1 << 63}}, &crawl.RenderMark{Host: "a.example", Template: 9, By: 7}
 	page := crawl.Page{Task: task, Status: 200, FetchedAt: at, ContentType: "text/html", Body: "m1", Bytes: 12,
 		Digest: crawl.Digest{1, 2}, Truncated: "max-body", LinkHeaders: []string{"l"}, RobotsTags: []string{"noindex"}, Capture: []byte("0123456789abcdef"), Refresh: "1; url=/x", Insecure: true,
@@ -34,7 +34,7 @@ func samples(t testing.TB) []crawl.Event {
 			Missing: 2, Template: 9, Shape: "/*", Why: crawl.WhyAlways, Before: before, Links: []string{"https://c.example/"}}}
 	links := []crawl.Link{{URL: v, Rel: "nofollow", Text: "t", Tag: "a", Weight: 9}, {Raw: "mailto:x"}}
 	batch := crawl.Batch{Job: "j", Tasks: []crawl.Task{task},
-		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1, Rule: "host", Epoch: 2}}, Page: u, Again: true, Epoch: 2, Render: mark, Of: &crawl.PageVisit{URL: u, Kind: crawl.KindSitemap, Visit: 2}}
+		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1, Rule: "host", Epoch: 2, Relevance: 7}}, Page: u, Again: true, Epoch: 2, Render: mark, Of: &crawl.PageVisit{URL: u, Kind: crawl.KindSitemap, Visit: 2}}
 	for _, raw := range []string{"mailto:a@b.example", "mailto:a@c.example", "tel:1"} {
 		x, ok := weburl.ParseForeign(raw)
 		if !ok {
@@ -50,10 +50,11 @@ func samples(t testing.TB) []crawl.Event {
 			Assets: []string{"i.png"}, Unkept: "document-broken", Why: "no PDF", Requisites: crawl.LinkList{{URL: u, Tag: crawl.TagAsset}},
 			Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B", Published: at, Modified: at.Add(time.Hour)},
 			Mark:      &crawl.RecordMark{GoneAt: at, WithdrawnAt: at},
-			Candidate: &crawl.Candidate{Score: 4, Marks: []string{"thin"}, Template: 9, Shape: "/*"}},
+			Candidate: &crawl.Candidate{Score: 4, Marks: []string{"thin"}, Template: 9, Shape: "/*"},
+			Judged:    crawl.Judged{Relevance: 501, Classes: []string{"news"}}},
 		&crawl.Render{Page: page, HTML: []byte{1}, Template: 9, Shape: "/*", Why: crawl.WhySample, Before: before, Round: 2,
 			Wants: []string{"https://a.example/a.js"}, Until: at},
-		&crawl.Links{Task: task, Links: links, Render: mark},
+		&crawl.Links{Task: task, Links: links, Render: mark, Relevance: 99},
 		&crawl.Filtered{Batch: batch},
 		&crawl.Claim{Batch: batch, Share: &crawl.Share{Epoch: 3, Index: 1, Of: 2}},
 		&crawl.Fresh{Tasks: []crawl.Task{task}},

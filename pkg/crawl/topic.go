@@ -16,11 +16,11 @@ import (
 type Theme struct {
 	Examples   []string `json:"examples,omitempty" yaml:"examples,omitempty"`     // pages that are about the topic: URLs, which are fetched when the job begins, files (.html, .txt, pages.jsonl), or texts of some words
 	Not        []string `json:"not,omitempty" yaml:"not,omitempty"`               // pages that are not, named likewise
-	Background string   `json:"background,omitempty" yaml:"background,omitempty"` // directory or pages.jsonl of a crawl, whose pages stand for what is not the topic; empty, and no "not": the first pages of this crawl, after 20, 60, 150 and 400 of them
+	Background string   `json:"background,omitempty" yaml:"background,omitempty"` // directory or pages.jsonl of a crawl, whose pages stand for what is not the topic; empty, and no "not": the first pages of this crawl, a tenth of max_pages, 60 to 400
 	Model      string   `json:"model,omitempty" yaml:"model,omitempty"`           // file of a model, made by "whirlpool tool topic train", instead of examples
-	Threshold  float64  `json:"threshold,omitempty" yaml:"threshold,omitempty"`   // probability from which the pages of a host count as about the topic; 0: 0.5
-	Explore    *float64 `json:"explore,omitempty" yaml:"explore,omitempty"`       // part of the draws that take from the least promising URLs; absent: 0.1
-	HostTrial  *int     `json:"host_trial,omitempty" yaml:"host_trial,omitempty"` // pages by which a host of no seed is judged, with scope any; 0: hosts are not judged; absent: 20
+	Threshold  float64  `json:"threshold,omitempty" yaml:"threshold,omitempty"`   // probability from which the pages of a host count as about the topic
+	Explore    float64  `json:"explore,omitempty" yaml:"explore,omitempty"`       // part of the draws that take from the least promising URLs
+	HostTrial  int      `json:"host_trial,omitempty" yaml:"host_trial,omitempty"` // pages by which a host of no seed is judged, with scope any
 }
 
 // Classify says by which classes pages are told apart.
@@ -53,18 +53,18 @@ func (t *Theme) Limit() float64 {
 
 // Exploring is the part of the draws that take from the least promising URLs.
 func (t *Theme) Exploring() float64 {
-	if t.Explore == nil {
+	if t.Explore == 0 {
 		return DefaultExplore
 	}
-	return *t.Explore
+	return max(t.Explore, 0)
 }
 
 // Trial is by how many pages a host is judged; 0: hosts are not judged.
 func (t *Theme) Trial() int {
-	if t.HostTrial == nil {
+	if t.HostTrial == 0 {
 		return DefaultHostTrial
 	}
-	return *t.HostTrial
+	return max(t.HostTrial, 0)
 }
 
 // JudgesHosts reports whether the job judges hosts by their pages.
@@ -116,9 +116,6 @@ func checkTopic(j *Job) (errs []error) {
 	bad(t.Model != "" && len(t.Examples) > 0, "model", "%q: name a model or examples, not both", t.Model)
 	bad(len(t.Examples) > MaxTopicExamples, "examples", "%d of them: at most %d", len(t.Examples), MaxTopicExamples)
 	bad(len(t.Not) > MaxTopicExamples, "not", "%d of them: at most %d", len(t.Not), MaxTopicExamples)
-	bad(!(t.Threshold >= 0 && t.Threshold < 1), "threshold", "%v: want a probability below 1", t.Threshold)
-	bad(!(t.Exploring() >= 0 && t.Exploring() <= 1), "explore", "%v: want a part, from 0 to 1", t.Exploring())
-	bad(t.Trial() < 0 || t.Trial() > maxTrial, "host_trial", "%d: want 0 to %d", t.Trial(), maxTrial)
 	return errs
 }
 

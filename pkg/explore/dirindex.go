@@ -24,9 +24,9 @@ type DirIndex struct{ x *index }
 // ErrForeign is that a file is not ours to write or delete.
 var ErrForeign = errors.New("it is no index of this program")
 
-// OpenDirIndex opens the index of a directory, or makes one. Where the file is damaged, or of an older version of this
-// program, it is made anew, and told hears why; of a newer version, or somebody else's, it is an error, unless anew asks
-// to make an index of ours anew in any case.
+// OpenDirIndex opens the index of a directory, or makes one. Where the file is damaged, or of an older version of
+// this program, it is made anew, and told hears why; of a newer version, or somebody else's, it is an error, unless
+// anew asks to make an index of ours anew in any case.
 func OpenDirIndex(ctx context.Context, dir string, anew bool, told func(string)) (*DirIndex, error) {
 	name := filepath.Join(dir, DirIndexName)
 	src := &Source{ID: crawl.JobID("search"), Dir: dir, RecordsOnly: true}

@@ -68,6 +68,9 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 	if err := opt.Job.Validate(); err != nil {
 		return nil, fmt.Errorf("job: %w", err)
 	}
+	if opt.Job, err = completed(ctx, opt.Job); err != nil {
+		return nil, fmt.Errorf("job: %w", err)
+	}
 	if opt.NoRecords && opt.Job.Pipeline.Delivers() {
 		return nil, errors.New("job: its pipeline has nodes at output, and no records are stored that they could write")
 	}

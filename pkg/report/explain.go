@@ -83,6 +83,8 @@ type Content struct {
 	Truncated   string     `json:"truncated,omitempty"`
 	Plugins     []string   `json:"plugins,omitempty"`       // that it went through: NODE=OWNER/NAME@VERSION
 	Failed      []string   `json:"plugin_errors,omitempty"` // nodes of plug-ins that failed
+	Topic       *float64   `json:"topic,omitempty"`         // how likely it is about the job's topic
+	Classes     []string   `json:"classes,omitempty"`       // that it is likely of
 	Revision    uint32     `json:"revision"`                // of the job, by whose extraction rules the record was made
 	// OlderRules says that those rules are not the job's present ones.
 	OlderRules bool `json:"older_rules,omitempty"`
@@ -173,6 +175,11 @@ func (s *story) explainContent(ctx context.Context, e *Explanation) error {
 	e.Content = &Content{Title: r.Title, Bytes: r.Bytes, ContentType: r.ContentType, FetchedAt: r.FetchedAt, Links: len(r.Links),
 		Fields: len(r.Fields), DuplicateOf: r.DuplicateOf, Similarity: r.Similarity, Truncated: r.Truncated, Plugins: r.Plugins, Failed: r.PluginErrors,
 		Revision: crawl.EpochOf(r.Epoch)}
+	if r.Relevance.Known() {
+		p := r.Relevance.P()
+		e.Content.Topic = &p
+	}
+	e.Content.Classes = r.Classes
 	then, err := s.history.at(ctx, r.Epoch)
 	if err == nil {
 		e.Content.OlderRules = !crawl.SameRecords(then, s.job)

@@ -167,6 +167,12 @@ func (e *Explanation) contentText() string {
 	if c.Fields > 0 {
 		text += ", " + plural(c.Fields, "field")
 	}
+	if c.Topic != nil {
+		text += fmt.Sprintf(", P(topic) %v", *c.Topic)
+	}
+	if len(c.Classes) > 0 {
+		text += ", classes " + strings.Join(c.Classes, ", ")
+	}
 	if len(c.Plugins) > 0 {
 		text += "; plug-ins: " + strings.Join(c.Plugins, ", ")
 	}

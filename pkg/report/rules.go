@@ -152,6 +152,8 @@ func firstMatch(patterns []string, url string) string {
 var reasonTexts = map[string]string{
 	crawl.ReasonLevelBudget:      "its depth has as many URLs as pages_per_level allows",
 	crawl.ReasonHostBudget:       "its host has as many URLs as pages_per_host allows",
+	crawl.ReasonTopic:            "the page that links to it is off the topic, and the page before that as well",
+	crawl.ReasonTopicHost:        "the first pages of its host are off the topic",
 	crawl.ReasonDomainBudget:     "its registrable domain has as many URLs as pages_per_domain allows",
 	crawl.ReasonSitemapBudget:    "its host, its domain or the job has as many sitemaps and feeds as its page limit allows",
 	crawl.ReasonAssetBudget:      "its host or the job has as many assets as assets.per_host or assets.max allows",

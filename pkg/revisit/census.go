@@ -31,8 +31,8 @@ type Counts struct {
 	Wanted                          float64       // visits a day at the threshold, after Level
 }
 
-// NewCensus begins to count at a time. plan is that of the crawl, with what it found before; allows is how many revisits a
-// day a host allows.
+// NewCensus begins to count at a time. plan is that of the crawl, with what it found before; allows is how many
+// revisits a day a host allows.
 func NewCensus(now time.Time, plan *Plan, allows func(host uint64) float64) *Census {
 	return &Census{now: now, plan: plan, allows: allows}
 }

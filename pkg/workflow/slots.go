@@ -244,8 +244,8 @@ func (c *conductor) slotEvent(s *Slot) Event {
 		"reason": s.Reason})
 }
 
-// replan plans again what comes next: the rules of time zones may have changed since it was planned. What is due is left
-// as it is.
+// replan plans again what comes next: the rules of time zones may have changed since it was planned. What is due is
+// left as it is.
 func (c *conductor) replan(ctx context.Context) error {
 	for page := (Page{Limit: 200}); ; {
 		list, err := c.store.Schedules(ctx, "", page)

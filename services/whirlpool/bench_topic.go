@@ -14,6 +14,7 @@ import (
 
 func benchTopic() *cobra.Command {
 	var named []string
+	var picture string
 	cmd := &cobra.Command{
 		Use:   "topic DIR|FILE",
 		Short: "Topical crawling on stored pages: pages about a topic among the first, best first and breadth first",
@@ -24,14 +25,9 @@ titles and texts, and no URLs; pages for training and pages for tests are kept a
 		Example: `  whirlpool bench topic docs --topic 'networking=/(socket|http|networking)'`,
 		Args:    cobra.ExactArgs(1),
 		RunE: failing(func(cmd *cobra.Command, args []string) error {
-			topics := topicbench.Topics()
-			for i, n := range named {
-				name, pattern, ok := strings.Cut(n, "=")
-				re, err := regexp.Compile(pattern)
-				if !ok || err != nil {
-					return usage("--topic %q: want NAME=PATTERN, a regular expression over lower-case URLs", n)
-				}
-				topics = append(topics[:i:i], topicbench.Topic{Name: name, Paths: re})
+			topics, err := topicsOf(named)
+			if err != nil {
+				return err
 			}
 			file := args[0]
 			if info, err := os.Stat(file); err == nil && info.IsDir() {
@@ -47,9 +43,31 @@ titles and texts, and no URLs; pages for training and pages for tests are kept a
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "whirlpool bench topic %s\n", args[0])
-			return topicbench.Print(cmd.Context(), cmd.OutOrStdout(), w, topics)
+			drawn, err := topicbench.Print(cmd.Context(), cmd.OutOrStdout(), w, topics)
+			if err != nil || picture == "" {
+				return err
+			}
+			svg := topicbench.Picture(drawn, []topicbench.Order{topicbench.Breadth, topicbench.Classes, topicbench.Best})
+			return os.WriteFile(picture, svg, 0o644) //nolint:gosec // a picture for everybody
 		}),
 	}
+	cmd.Flags().StringVar(&picture, "picture", "", "`file` for a picture of the first figures (SVG)")
 	cmd.Flags().StringArrayVar(&named, "topic", nil, "a topic, and a regular expression of the URLs that are about it: `NAME=PATTERN`")
 	return cmd
+}
+
+// topicsOf are the topics that are named; where none is, those of the documentation.
+func topicsOf(named []string) (topics []topicbench.Topic, err error) {
+	if len(named) == 0 {
+		return topicbench.Topics(), nil
+	}
+	for _, n := range named {
+		name, pattern, ok := strings.Cut(n, "=")
+		re, err := regexp.Compile(pattern)
+		if !ok || err != nil {
+			return nil, usage("--topic %q: want NAME=PATTERN, a regular expression over lower-case URLs", n)
+		}
+		topics = append(topics, topicbench.Topic{Name: name, Paths: re})
+	}
+	return topics, nil
 }

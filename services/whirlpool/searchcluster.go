@@ -65,7 +65,8 @@ func foundRecord(r *crawl.Record, q *textsearch.Query, score float64) explore.Re
 		Snippet: q.Snippet(plaintext.Of(r.Text, textsearch.MaxText)), Score: score}
 }
 
-// indexCluster gives PostgreSQL the words of the records that a job has, as if it had had "search: true" from its start.
+// indexCluster gives PostgreSQL the words of the records that a job has, as if it had had "search: true" from its
+// start.
 func indexCluster(cmd *cobra.Command, c *cluster.Cluster, id crawl.JobID) error {
 	j, err := c.Job(cmd.Context(), id)
 	if err != nil {

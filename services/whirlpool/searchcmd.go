@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
@@ -53,16 +54,8 @@ Over --cluster it searches the jobs that have "search: true". docs/search.md tel
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	ref, fl := refFlags(cmd), cmd.Flags()
-	fl.StringVar(&f.host, "host", "", "only pages of this host, with its port where it has one")
-	fl.StringVar(&f.lang, "lang", "", "only pages in this language, such as en")
-	fl.Var(&f.since, "since", "only pages fetched then or later: a `time`, a date, or an age such as 36h or 7d")
-	fl.Var(&f.until, "until", "only pages fetched before then")
-	fl.IntVar(&f.limit, "limit", 10, "pages to print, 1 to 200")
-	fl.StringVar(&f.cursor, "cursor", "", "go on where another search with the same words ended: it printed the value")
-	fl.BoolVar(&f.newest, "newest", false, "list the pages that were stored last first, not the best")
-	fl.BoolVar(&f.json, "json", false, "print JSON")
-	fl.DurationVar(&f.patience, "index-for", 10*time.Second, "how long to index what is new first, in a directory; 0: not at all")
+	ref := refFlags(cmd)
+	f.add(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if _, err := textsearch.Parse(strings.Join(args, " ")); err != nil {
 			return exitStatus{exitUsage, err}
@@ -73,6 +66,19 @@ Over --cluster it searches the jobs that have "search: true". docs/search.md tel
 		return ref.overServer(f.server, f.here(ref))(cmd, args)
 	}
 	return cmd
+}
+
+// add declares the flags.
+func (f *searchFlags) add(fl *pflag.FlagSet) {
+	fl.StringVar(&f.host, "host", "", "only pages of this host, with its port where it has one")
+	fl.StringVar(&f.lang, "lang", "", "only pages in this language, such as en")
+	fl.Var(&f.since, "since", "only pages fetched then or later: a `time`, a date, or an age such as 36h or 7d")
+	fl.Var(&f.until, "until", "only pages fetched before then")
+	fl.IntVar(&f.limit, "limit", 10, "pages to print, 1 to 200")
+	fl.StringVar(&f.cursor, "cursor", "", "go on where another search with the same words ended: it printed the value")
+	fl.BoolVar(&f.newest, "newest", false, "list the pages that were stored last first, not the best")
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	fl.DurationVar(&f.patience, "index-for", 10*time.Second, "how long to index what is new first, in a directory; 0: not at all")
 }
 
 // here searches a directory or a cluster.

@@ -62,9 +62,7 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 		return s, err
 	}
 	pin := func(job *crawl.Job) error { return s.pin(context.Background(), job) } //nolint:contextcheck // of later requests
-	sender := &notify.Sender{AllowPrivate: f.allowPrivate, Source: f.access(at).URL}
-	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: f.maxRunning, Check: check, Pin: pin, Log: log,
-		Notify: sender.Send, DiskUsed: func() (float64, error) { return process.DiskUsed(f.dir) }})
+	s.manager = workflow.NewManager(s.store, s.engine, f.managed(workflow.Options{Check: check, Pin: pin, Log: log}, at))
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(f.dir, "search"), Source: s.source, Log: log, Ring: ring})
 	s.engine.SetLogIndex(s.explorer)
 	settings := &serverSettings{store: s.store, manager: s.manager, levels: levels, flags: f, began: levels.Level()}
@@ -78,6 +76,14 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Alerts: s.manager, Explore: s.explorer, Crawls: all, DryRuns: dryRuns{s, f}, Previews: previews{all},
 		Plugins: servePlugins{s}, Vault: s.store, Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
 	return s, err
+}
+
+// managed adds what the flags say of workflows: how many run at once, and how alerts are sent.
+func (f *serveFlags) managed(opt workflow.Options, at net.Addr) workflow.Options {
+	sender := &notify.Sender{AllowPrivate: f.allowPrivate, Source: f.access(at).URL}
+	opt.MaxRunning, opt.Notify = f.maxRunning, sender.Send
+	opt.DiskUsed = func() (float64, error) { return process.DiskUsed(f.dir) }
+	return opt
 }
 
 // pin writes into a job which bytes the plug-ins are that it names.

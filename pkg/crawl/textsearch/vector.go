@@ -62,7 +62,7 @@ func (v *vector) add(text, label string) {
 		if p.n == 1 {
 			sep = ':'
 		}
-		p.at = append(append(strconv.AppendInt(append(p.at, sep), int64(min(v.place, maxPlace)), 10)), label...)
+		p.at = append(strconv.AppendInt(append(p.at, sep), int64(min(v.place, maxPlace)), 10), label...)
 		return true
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -16,8 +15,7 @@ import (
 // the topic, since they have in common what its pages say everywhere. A model is a revision of its job, so all programs
 // of the crawl go over to it, and a message is judged by the model under which its page was leased.
 //
-// It keeps pages in memory. After a restart it begins with the next ones, and learns once they are more than those of
-// the present model.
+// It keeps pages in memory. After a restart it begins with the next ones.
 type Learner struct {
 	jobs crawl.JobStore
 	log  *slog.Logger
@@ -41,10 +39,10 @@ func NewLearner(jobs crawl.JobStore, log *slog.Logger) *Learner {
 
 // Learns reports whether a job still learns.
 func Learns(job *crawl.Job) bool {
-	return job.TopicExamples != "" && job.TopicSeen < topic.Lessons[len(topic.Lessons)-1]
+	return job.TopicExamples != "" && job.TopicModel == ""
 }
 
-// Learn takes note of a page of a job that learns, and makes a model where it is time for one.
+// Learn takes note of a page of a job that learns, and makes the model where these are enough.
 func (l *Learner) Learn(ctx context.Context, job *crawl.Job, v topic.Vector) error {
 	if !Learns(job) {
 		return nil
@@ -59,7 +57,7 @@ func (l *Learner) Learn(ctx context.Context, job *crawl.Job, v topic.Vector) err
 	return nil
 }
 
-// note remembers a page. It returns all of them where there is a lesson to be learned.
+// note remembers a page. It returns all of them once they are enough.
 func (l *Learner) note(job *crawl.Job, v topic.Vector) []topic.Vector {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,17 +70,14 @@ func (l *Learner) note(job *crawl.Job, v topic.Vector) []topic.Vector {
 		l.seen[job.ID] = s
 	}
 	s.pages = append(s.pages, v.Clone())
-	n := len(s.pages)
-	if n == topic.Lessons[len(topic.Lessons)-1] {
-		delete(l.seen, job.ID)
-	}
-	if n <= job.TopicSeen || !slices.Contains(topic.Lessons, n) {
+	if len(s.pages) < topic.Lesson(job.MaxPages) {
 		return nil
 	}
-	return slices.Clone(s.pages)
+	delete(l.seen, job.ID)
+	return s.pages
 }
 
-// teach makes a model and the revision that has it, unless another process has learned more.
+// teach makes a model and the revision that has it, unless another process has.
 func (l *Learner) teach(ctx context.Context, job *crawl.Job, pages []topic.Vector) error {
 	examples, err := vectorsOf(job.TopicExamples)
 	if err != nil {
@@ -96,7 +91,7 @@ func (l *Learner) teach(ctx context.Context, job *crawl.Job, pages []topic.Vecto
 	if err != nil {
 		return err
 	}
-	if current.TopicSeen >= len(pages) || current.TopicExamples != job.TopicExamples {
+	if !Learns(current) || current.TopicExamples != job.TopicExamples {
 		return nil
 	}
 	next := *current

@@ -36,7 +36,7 @@ func records(tb testing.TB) []*crawl.Record {
 		Lang: "en", Text: "one\ntwo; three", Links: []crawl.Link{{URL: b, Text: "copy", Rel: "next", Weight: 3}, {Raw: "mailto:x"}},
 		Assets: []string{"https://a.test/i.png"}, Canonical: "https://a.test/c", Truncated: "max-body", Insecure: true,
 		Rendered: &crawl.RenderedPart{At: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), Wall: 600 * time.Millisecond, CPU: 350 * time.Millisecond, Links: 9},
-		Plugged:  crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}}, Cut: []string{"text", "links"},
+		Plugged:  crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}}, Judged: crawl.Judged{Relevance: 835, Classes: []string{"news"}}, Cut: []string{"text", "links"},
 		Fields: []crawl.Field{{Name: "price", Value: -1.5}, {Name: "tags", Value: []any{"x", 2.0}}, {Name: "evil", Value: "=1+1"}},
 		Extracted: crawl.Extracted{Markdown: "# A", Structured: `{"meta":{}}`, Author: "Ann", Published: time.Date(2025, 1, 2, 0, 0, 0, 0, time.UTC),
 			Modified: time.Date(2025, 1, 3, 0, 0, 0, 0, time.UTC)},
@@ -70,13 +70,13 @@ func TestCSV(t *testing.T) {
 	}{
 		{"default", export.Options{},
 			"url,final_url,status,fetched_at,depth,referrer,content_type,charset,bytes,digest,simhash,title,lang,text,fields," +
-				"duplicate_of,similarity,canonical,truncated,markdown,structured,author,published,modified,insecure,rendered\n" +
+				"duplicate_of,similarity,canonical,truncated,markdown,structured,author,published,modified,insecure,topic,rendered\n" +
 				"\"https://a.test/x;y?q=1,2\",\"https://a.test/x;y?q=1,2\",200,2026-01-02T03:04:05.006Z,1,,text/html,utf-8,123," +
 				"sha256:01" + strings.Repeat("00", 31) + ",00000000000000ab,\"A \"\"B\"\", C\",en,\"one\ntwo; three\"," +
 				"\"{\"\"price\"\":-1.5,\"\"tags\"\":[\"\"x\"\",2],\"\"evil\"\":\"\"=1+1\"\"}\",,,https://a.test/c,max-body,# A,\"{\"\"meta\"\":{}}\",Ann," +
-				"2025-01-02T00:00:00.000Z,2025-01-03T00:00:00.000Z,true,\"{\"\"digest\"\":\"\"\"\",\"\"at\"\":\"\"2026-01-02T03:04:06.000Z\"\",\"\"wall_ms\"\":600,\"\"cpu_ms\"\":350,\"\"links_gained\"\":9,\"\"text_gained\"\":0}\"\n" +
+				"2025-01-02T00:00:00.000Z,2025-01-03T00:00:00.000Z,true,0.834,\"{\"\"digest\"\":\"\"\"\",\"\"at\"\":\"\"2026-01-02T03:04:06.000Z\"\",\"\"wall_ms\"\":600,\"\"cpu_ms\"\":350,\"\"links_gained\"\":9,\"\"text_gained\"\":0}\"\n" +
 				"https://a.test/copy,https://a.test/copy,200,2026-01-02T03:04:06.000Z,0,,,,0,,0000000000000000,,,,{}," +
-				"\"https://a.test/x;y?q=1,2\",exact,,,,,,,,false,\n"},
+				"\"https://a.test/x;y?q=1,2\",exact,,,,,,,,false,,\n"},
 		{"chosen, with lists", export.Options{Columns: []string{"cut", "links", "url"}, Keep: export.Originals},
 			"cut,links,url\ntext; links,https://a.test/copy; mailto:x,\"https://a.test/x;y?q=1,2\"\n"},
 		{"fields", export.Options{Columns: []string{"status"}, Fields: []string{"price", "tags", "evil", "none"}},

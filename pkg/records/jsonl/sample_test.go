@@ -43,6 +43,7 @@ func fullRecord(tb testing.TB) *crawl.Record {
 		Rendered: &crawl.RenderedPart{Digest: crawl.Digest{7}, At: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), Wall: 600 * time.Millisecond,
 			CPU: 350 * time.Millisecond, Settled: "virtual", Final: mustURL(tb, "https://example.org/#!"), Links: 148, Text: 9_100},
 		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}},
+		Judged:  crawl.Judged{Relevance: 835, Classes: []string{"news", "shop"}},
 		Cut:     []string{"links", "text"},
 		Extracted: crawl.Extracted{Markdown: "# A\n\n- b", Structured: `{"jsonld":[{"@type":"Article","n":1.50}]}`, Author: "Ann \"A\" Bee",
 			Published: sampleTime, Modified: sampleTime.Add(time.Hour)},

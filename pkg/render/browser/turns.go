@@ -79,8 +79,8 @@ func (r *rendering) part(i int) (bool, error) {
 }
 
 // turn has a frame drawn while the page's time stands: its time passes faster than frames are, and what waits for one,
-// to be in view or to animate, would never be called. Before that it scrolls to the end, where that is wanted. It reports
-// whether a frame was drawn.
+// to be in view or to animate, would never be called. Before that it scrolls to the end, where that is wanted. It
+// reports whether a frame was drawn.
 func (r *rendering) turn(longest time.Duration, scroll bool) (bool, error) {
 	ctx, cancel := context.WithTimeout(r.enough, r.patient(longest))
 	defer cancel()

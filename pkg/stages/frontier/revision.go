@@ -44,8 +44,8 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	f.signal()
 }
 
-// rejudge judges the choice's task, if an older revision let it in, or its host may be off the topic. One that has its outcome already is left to
-// dropRepeats.
+// rejudge judges the choice's task, if an older revision let it in, or its host may be off the topic. One that has
+// its outcome already is left to dropRepeats.
 func (dp *dispatcher) rejudge(ctx context.Context, c *choice) error {
 	if c.js == nil || len(c.host.buf) == 0 {
 		return nil

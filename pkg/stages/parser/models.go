@@ -52,7 +52,7 @@ func (h *Handler) UseLearner(l Learner) { h.learner = l }
 // judge asks the job's models what they say of a page. Sitemaps and style sheets are about nothing.
 func (h *Handler) judge(ctx context.Context, job *crawl.Job, d *crawl.Document, rules *Rules) error {
 	has := rules != nil && rules.models != nil
-	learns := job.TopicExamples != "" && h.learner != nil && d.Page.Rendered == nil
+	learns := job.TopicExamples != "" && job.TopicModel == "" && h.learner != nil && d.Page.Rendered == nil
 	if !has && !learns || d.Page.Task.Kind != crawl.KindPage {
 		return nil
 	}
@@ -63,9 +63,30 @@ func (h *Handler) judge(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 		d.Judged = rules.models.judge(v)
 	}
 	if learns && len(v.IDs) > 0 {
-		return h.learner.Learn(ctx, job, v)
+		if err := h.learner.Learn(ctx, job, v); err != nil {
+			return err
+		}
+	}
+	if has && rules.models.topic != nil {
+		rules.models.weigh(read, d)
 	}
 	return nil
+}
+
+// weigh weighs the links whose texts promise more than the page does: a table of contents is about nothing, and leads
+// to what it names.
+func (m *models) weigh(read *model.Reader, d *crawl.Document) {
+	page := d.Relevance.Weight(0)
+	for i := range d.Links {
+		l := &d.Links[i]
+		v := read.Read(l.Text, "")
+		if len(v.IDs) == 0 || l.URL.IsZero() {
+			continue
+		}
+		if w := crawl.RelevanceOf(model.LinkText * m.topic.Score(0, v)).Weight(0); w > max(page, l.Weight) {
+			l.Weight = w
+		}
+	}
 }
 
 func (m *models) judge(v model.Vector) (j crawl.Judged) {

@@ -27,7 +27,8 @@ func (s Selector) Match(n *html.Node) (is bool) {
 // TextOf is the text of an element as a field takes it: white space folded, without scripts and styles.
 func TextOf(n *html.Node) string { return nodeText(n) }
 
-// InType turns a text into a value of a field's type, "", string, number, integer, bool or date; false where it is none.
+// InType turns a text into a value of a field's type, "", string, number, integer, bool or date; false where it is
+// none.
 func InType(kind, text string) (any, bool) {
 	convert := converters[kind]
 	if convert == nil {

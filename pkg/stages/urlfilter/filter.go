@@ -76,10 +76,7 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 		if t.Kind != crawl.KindResource && has(seen, t.URL) { // a script may ask for the page itself
 			continue
 		}
-		reason, rule := judgeSitemap(rules, in, &t, l, &strangers), ""
-		if reason == "" && offTopic(rules, in, &t) {
-			reason, rule = crawl.ReasonTopic, topicRule(in)
-		}
+		reason, rule := judgeByPage(rules, in, &t, l, &strangers)
 		if reason == "" {
 			if reason, rule, err = h.judge(ctx, rules, &t, l, now); err != nil {
 				return nil, err

@@ -89,6 +89,7 @@ func everyField(t *testing.T) *crawl.Record {
 			{Name: "offers", Value: []any{map[string]any{"a.b": "x", "$n": 1.5, "list": []any{"a", 2.0}}, map[string]any{"ok": true}}}},
 		DuplicateOf: mustURL(t, "http://d.test/"), Similarity: "near", Truncated: "max-body", Cut: []string{"title", "links"}, Epoch: 3, Visit: 2, Insecure: true,
 		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}},
+		Judged:  crawl.Judged{Relevance: 835, Classes: []string{"news", "shop"}},
 		Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B",
 			Published: time.UnixMilli(1_700_000_000_123).UTC(), Modified: time.UnixMilli(1_700_000_001_000).UTC()}}
 }

@@ -1,6 +1,6 @@
-// Package livingweb is a small web whose pages change while it is served: at random, in bursts or by day, each at a rate
-// of its own, seeded. It knows when each page changed and when it was fetched, so it can tell how fresh a crawl was: it
-// is the oracle of tests and demos of continuous crawls.
+// Package livingweb is a small web whose pages change while it is served: at random, in bursts or by day, each at a
+// rate of its own, seeded. It knows when each page changed and when it was fetched, so it can tell how fresh a crawl
+// was: it is the oracle of tests and demos of continuous crawls.
 package livingweb
 
 import (

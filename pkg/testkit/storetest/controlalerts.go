@@ -89,6 +89,11 @@ func (c *controlSuite) deliveries() {
 	due, err = c.s.DueDeliveries(bg, c.at, 2)
 	c.must(err)
 	c.same("due", due, all[1:3])
+	c.listsOfDeliveries()
+}
+
+// listsOfDeliveries looks at five deliveries of which one was sent.
+func (c *controlSuite) listsOfDeliveries() {
 	for _, f := range []struct {
 		f    workflow.DeliveryFilter
 		want int

@@ -1646,6 +1646,8 @@ export interface components {
         };
         AuditReport: {
             /** Format: int64 */
+            again?: number;
+            /** Format: int64 */
             buried: number;
             /** Format: int64 */
             claimed: number;
@@ -1665,6 +1667,8 @@ export interface components {
             faults?: string[];
             /** Format: int64 */
             file_bytes: number;
+            /** Format: int64 */
+            forgotten?: number;
             /** Format: int64 */
             in_flight: number;
             /** Format: int64 */
@@ -1688,6 +1692,8 @@ export interface components {
             unproven?: string[];
             /** Format: int64 */
             unreadable: number;
+            /** Format: int64 */
+            visiting?: number;
         };
         AuditSummary: {
             /** Format: date-time */
@@ -1877,6 +1883,7 @@ export interface components {
         Content: {
             /** Format: int64 */
             bytes: number;
+            classes?: string[];
             content_type: string;
             duplicate_of?: string;
             /** Format: date-time */
@@ -1892,6 +1899,8 @@ export interface components {
             revision: number;
             similarity?: string;
             title: string;
+            /** Format: double */
+            topic?: number;
             truncated?: string;
         };
         Count: {
@@ -1919,6 +1928,7 @@ export interface components {
                 [key: string]: number;
             };
             files?: components["schemas"]["CrawlFile"][];
+            freshness?: components["schemas"]["Freshness"];
             /** Format: int64 */
             in_flight: number;
             job: string;
@@ -2239,6 +2249,7 @@ export interface components {
             ledger: components["schemas"]["LedgerEntry"];
             of?: string;
             rendered?: components["schemas"]["PageRendered"];
+            revisits?: components["schemas"]["Revisits"];
             rewritten: string[];
             robots: components["schemas"]["RobotsVerdict"];
             rules: components["schemas"]["RulesVerdict"];
@@ -2313,6 +2324,40 @@ export interface components {
         Forecast: {
             slots: components["schemas"]["Slot"][];
             words: string;
+        };
+        Freshness: {
+            /** Format: date-time */
+            at: string;
+            /** Format: double */
+            budget: number;
+            /** Format: int64 */
+            capped_hosts: number;
+            /** Format: int64 */
+            changed: number;
+            /** Format: int64 */
+            changed_last_day: number;
+            /** Format: int64 */
+            due_now: number;
+            /** Format: double */
+            fresh: number;
+            /** Format: int64 */
+            gone: number;
+            /** Format: int64 */
+            kept: number;
+            /** Format: int64 */
+            last_day: number;
+            late: string;
+            longest: string;
+            /** Format: double */
+            threshold: number;
+            /** Format: int64 */
+            under_way: number;
+            /** Format: int64 */
+            visits: number;
+            /** Format: double */
+            wanted: number;
+            /** Format: int64 */
+            withdrawn?: number;
         };
         FrontierQueues: {
             /** Format: int64 */
@@ -3361,6 +3406,27 @@ export interface components {
             /** Format: date-time */
             since: string;
             sweeping?: boolean;
+        };
+        Revisits: {
+            /** Format: int32 */
+            changes: number;
+            /** Format: double */
+            changes_every_days: number;
+            /** Format: date-time */
+            checked_at?: string;
+            /** Format: date-time */
+            due?: string;
+            gone?: boolean;
+            /** Format: int32 */
+            misses?: number;
+            moved?: boolean;
+            soft?: boolean;
+            /** Format: int32 */
+            visits: number;
+            /** Format: double */
+            weight: number;
+            why: string;
+            withdrawn?: boolean;
         };
         RingLine: {
             /** Format: int64 */

@@ -123,6 +123,8 @@ func nested(k *Key) string {
 		return besides(parts, k.example())
 	case parts[0] == "pipeline":
 		return piped(k)
+	case k.Path == "topic.not" || k.Path == "topic.background":
+		return "topic:\n  examples: [how beer is brewed]\n  " + k.example()
 	case k.Path == "network.certificates.cert":
 		return "network:\n  certificates:\n    - " + k.example()
 	case strings.HasPrefix(k.Path, "network.certificates."):

@@ -2,10 +2,8 @@ package topicbench
 
 import (
 	"container/heap"
-	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/topic"
 )
@@ -19,14 +17,13 @@ type Order string
 // The orders that are compared.
 const (
 	Breadth Order = "breadth first"
-	Learned Order = "best first, as it learns"    // by P of the page that links to it; the background is what was fetched so far
-	Classes Order = "as crawled"                  // the same by five priorities
-	Early   Order = "best first, 400 known pages" // the background is the beginning of another crawl
+	Best    Order = "best first" // by P of the page that links to it, or of the link's text
+	Classes Order = "as crawled" // the same by five priorities
 	Oracle  Order = "if all were known"
 )
 
-// early is how many pages of another crawl's beginning are known.
-const early = 400
+// early is how many pages of the beginning of a crawl a model knows.
+var early = topic.Lesson(0)
 
 // Crawl crawls the web with the examples of a draw, and tells of each page, in order, whether it is about the topic.
 // Examples are fetched, and not counted.
@@ -38,11 +35,11 @@ func (w *Web) Crawl(t Topic, order Order, explore float64, draw int) (hits []boo
 	for _, i := range examples {
 		given[i] = true
 	}
-	l := learner{w: w, order: order, examples: w.vectors(examples)}
-	if order == Early {
-		err = l.learn(w.beginning(given))
+	l := learner{w: w, examples: w.vectors(examples)}
+	if order == Best || order == Classes {
+		l.model, err = topic.Train(l.examples, nil, w.beginning(given))
 	}
-	w.walk(order, explore, random, func(i int) float64 {
+	w.walk(w.seeds, order, explore, random, func(i int) float64 {
 		switch {
 		case order == Oracle && is[i]:
 			return 1
@@ -50,52 +47,36 @@ func (w *Web) Crawl(t Topic, order Order, explore float64, draw int) (hits []boo
 			return 0
 		}
 		return l.score(i)
-	}, func(i int) {
+	}, l.promise, func(i int) {
 		if !given[i] {
 			hits = append(hits, is[i])
-			err = errors.Join(err, l.fetched(i))
 		}
 	})
 	return hits, err
 }
 
-// learner makes models while a crawl goes on, as the crawler does.
+// learner has the model of a crawl.
 type learner struct {
 	w        *Web
-	order    Order
 	examples []topic.Vector
-	seen     []topic.Vector // the first pages that were fetched
-	model    *topic.Model   // nil: there is none yet
+	model    *topic.Model // nil: none
 }
 
-func (l *learner) learn(background []topic.Vector) (err error) {
-	l.model, err = topic.Train(l.examples, nil, background)
-	return err
-}
+// score is how likely a page is about the topic.
+func (l *learner) score(i int) float64 { return l.model.Score(0, l.w.pages[i].vector) }
 
-// score is a half where nothing is known: the order of finding decides.
-func (l *learner) score(i int) float64 {
-	if l.model == nil {
-		return 0.5
+// promise is what the text of a link says of the page that it leads to.
+func (l *learner) promise(page, link int) float64 {
+	v := l.w.pages[page].texts[link]
+	if l.model == nil || len(v.IDs) == 0 {
+		return 0
 	}
-	return l.model.Score(0, l.w.pages[i].vector)
+	return topic.LinkText * l.model.Score(0, v)
 }
 
-// fetched learns from a page that was fetched, where the crawler would.
-func (l *learner) fetched(i int) error {
-	if l.order != Learned && l.order != Classes || len(l.seen) > topic.Lessons[len(topic.Lessons)-1] {
-		return nil
-	}
-	l.seen = append(l.seen, l.w.pages[i].vector)
-	if !slices.Contains(topic.Lessons, len(l.seen)) {
-		return nil
-	}
-	return l.learn(l.seen)
-}
-
-// beginning are the first pages of a crawl, breadth first.
+// beginning are the first pages of a crawl, breadth first: those from which a crawl learns what is not the topic.
 func (w *Web) beginning(given map[int]bool) (first []topic.Vector) {
-	w.walk(Breadth, 0, nil, func(int) float64 { return 0 }, func(i int) {
+	w.walk(w.seeds, Breadth, 0, nil, func(int) float64 { return 0 }, func(int, int) float64 { return 0 }, func(i int) {
 		if len(first) < early && !given[i] {
 			first = append(first, w.pages[i].vector)
 		}
@@ -133,7 +114,7 @@ const classes = 5
 
 // walk fetches pages that can be reached. A page that is found again by a better one moves up, but not in a crawl
 // with classes: there the first find counts.
-func (w *Web) walk(order Order, explore float64, random *rand.Rand, score func(int) float64, fetched func(int)) {
+func (w *Web) walk(seeds []int, order Order, explore float64, random *rand.Rand, score func(int) float64, promise func(page, link int) float64, fetched func(int)) {
 	q, best, done, found := &queue{}, make([]float64, len(w.pages)), make([]bool, len(w.pages)), 0
 	for i := range best {
 		best[i] = -1
@@ -146,7 +127,7 @@ func (w *Web) walk(order Order, explore float64, random *rand.Rand, score func(i
 		heap.Push(q, waiting{i, p, found})
 		found++
 	}
-	for _, s := range w.seeds {
+	for _, s := range seeds {
 		push(s, 1)
 	}
 	for fetches := 0; q.Len() > 0 && fetches < enough; {
@@ -158,13 +139,13 @@ func (w *Web) walk(order Order, explore float64, random *rand.Rand, score func(i
 		fetches++
 		fetched(next.page)
 		p := score(next.page)
-		for _, to := range w.pages[next.page].links {
-			link := p
+		for i, to := range w.pages[next.page].links {
+			link := max(p, promise(next.page, i))
 			switch order {
 			case Oracle:
 				link = score(to)
 			case Classes:
-				link = math.Floor((max(math.Ceil(9*p), 1)-1)/2) / classes
+				link = math.Floor((max(math.Ceil(9*link), 1)-1)/2) / classes
 			}
 			push(to, link)
 		}

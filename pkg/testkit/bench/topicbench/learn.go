@@ -7,7 +7,7 @@ import (
 )
 
 // draws is over how many draws of examples figures are means.
-const draws = 5
+const draws = 3
 
 // sides are the pages about a topic and the others, of those for training and of those for tests.
 type sides struct{ yes, no, testYes, testNo []int }

@@ -29,7 +29,7 @@ func (w *Web) Rows(ctx context.Context, t Topic) (rows []Row, err error) {
 			all++
 		}
 	}
-	for _, r := range []Row{{Order: Breadth}, {Order: Learned}, {Order: Learned, Explore: 0.1}, {Order: Classes, Explore: 0.1}, {Order: Early},
+	for _, r := range []Row{{Order: Breadth}, {Order: Best}, {Order: Best, Explore: 0.1}, {Order: Classes}, {Order: Classes, Explore: 0.1},
 		{Order: Oracle}} {
 		r.At = make([]float64, len(Marks))
 		for d := range draws {
@@ -59,33 +59,34 @@ func count(hits []bool, n int) (sum float64) {
 	return sum
 }
 
-// Print measures all topics and prints the tables.
-func Print(ctx context.Context, out io.Writer, w *Web, topics []Topic) error {
+// Print measures all topics and prints the tables. It returns what the picture shows.
+func Print(ctx context.Context, out io.Writer, w *Web, topics []Topic) (drawn []Drawn, err error) {
 	fmt.Fprintf(out, "%d pages, %d seeds\n", len(w.pages), len(w.seeds))
 	for _, t := range topics {
 		s := w.sides(w.about(t))
 		fmt.Fprintf(out, "\n%s: %d pages for training, %d for tests\n", t.Name, len(s.yes), len(s.testYes))
 		if len(s.yes) <= Examples || len(s.testYes) == 0 {
-			return fmt.Errorf("%s: too few pages are about it", t.Name)
+			return nil, fmt.Errorf("%s: too few pages are about it", t.Name)
 		}
 		qs, err := w.Learn(t)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, q := range qs {
 			fmt.Fprintf(out, "  %3d + %3d examples   AUC %.3f   F1 %.3f\n", q.Yes, q.No, q.AUC, q.F1)
 		}
 		rows, err := w.Rows(ctx, t)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		drawn = append(drawn, Drawn{t.Name, rows})
 		fmt.Fprintf(out, "  %-34s %8s %8s %8s   recall at %d\n", "harvest, 5 examples", "250", "500", "1000", 2*Marks[len(Marks)-1])
 		for _, r := range rows {
 			fmt.Fprintf(out, "  %-34s %8.3f %8.3f %8.3f   %.2f\n", fmt.Sprintf("%s, explore %g", r.Order, r.Explore),
 				r.At[0], r.At[1], r.At[2], r.Recall)
 		}
 	}
-	return w.cost(out)
+	return drawn, w.cost(out)
 }
 
 // cost measures what features and a score of a page cost.

@@ -28,7 +28,8 @@ type page struct {
 	title  string
 	text   string
 	vector topic.Vector
-	links  []int // pages that it links to, each once, in order
+	links  []int          // pages that it links to, each once, in order
+	texts  []topic.Vector // of the links
 	test   bool
 }
 
@@ -63,6 +64,7 @@ func Load(ctx context.Context, r io.Reader) (*Web, error) {
 			if to, ok := byURL[u]; ok && !seen[to] {
 				seen[to] = true
 				w.pages[i].links = append(w.pages[i].links, to)
+				w.pages[i].texts = append(w.pages[i].texts, read.Read(ls[j].Text, "").Clone())
 			}
 		}
 	}
