@@ -58,6 +58,7 @@ type rendering struct {
 	begin      sync.Once
 	passing    []string // links that were seen before the end
 	passed     map[string]bool
+	frameless  bool // a frame was waited for in vain; only for who drives the page
 }
 
 // render renders one page. An error means that the tab is not to be used again, and nothing of the page.
@@ -82,6 +83,7 @@ func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (
 	if err != nil && context.Cause(ctx) != nil {
 		err = context.Cause(ctx)
 	}
+	t.frameless = t.frameless || r.frameless
 	stop(err)
 	<-handled
 	r.serving.Wait()

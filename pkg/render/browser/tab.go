@@ -33,6 +33,9 @@ type tab struct {
 	host    string
 	agent   string // that scripts see; "" the browser's own
 	pages   int
+	// frameless says that the browser draws no frames of the tab any more, as happens after a while: its pages would wait
+	// in vain, so another takes its place.
+	frameless bool
 }
 
 // Bounds for a browser that answers no more; a busy machine may take seconds.

@@ -27,6 +27,7 @@ const (
 const (
 	firstTurn = 3 * time.Second
 	otherTurn = time.Second
+	lostTurn  = 100 * time.Millisecond // after one that did not come
 )
 
 // settle lets the page's time pass until it has had its share.
@@ -49,6 +50,8 @@ func (r *rendering) settle() error {
 				return err
 			}
 			if !drawn {
+				longest, r.frameless = lostTurn, true
+			} else if longest == firstTurn {
 				longest = otherTurn
 			}
 			r.gather(r.ctx)

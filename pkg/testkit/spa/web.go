@@ -156,10 +156,10 @@ func data(to http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var answer any
-	switch path := r.URL.Path; {
-	case path == "/api/items":
+	switch path := r.URL.Path; path {
+	case "/api/items":
 		answer = count(1, Items)
-	case path == "/api/posts":
+	case "/api/posts":
 		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
 		answer = count((page-1)*Posts+1, Posts)
 	default:
