@@ -92,7 +92,7 @@ var bounds = map[string]Bound{
 	"pipeline.nodes.timeout":         {0, float64(MaxPluginTime), "0s: the plug-in's own, or 50ms"},
 	"render.timeout":                 {0, float64(MaxRenderTimeout), "0s: 8s"},
 	"render.virtual":                 {0, float64(MaxRenderTimeout), "0s: 5s"},
-	"render.resources":               {0, MaxRenderResources, "0: 30"},
+	"render.resources":               {0, MaxRenderResources, "0: 200"},
 	"render.bytes":                   {0, 1 << 30, "0: 8MiB"},
 	"render.worth":                   {0, float64(maxDuration), "0s: 2s"},
 	"revisit.budget":                 {0, 1e9, "0: 10,000"},

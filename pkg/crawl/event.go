@@ -78,6 +78,8 @@ type Page struct {
 	Plugged
 	// Rendered says what a render made of the page; nil: this is the page as it was fetched.
 	Rendered *Rendered `cbor:"90,keyasint,omitempty"`
+	// Capture names the answer in the archive; empty: it is in none.
+	Capture Capture `cbor:"140,keyasint,omitempty"`
 }
 
 // Document is a parsed page.
@@ -125,6 +127,8 @@ type Link struct {
 	Weight int    // 1 to 9 by a site rule or a plug-in; 0: none applied
 	// Drop says that a plug-in dropped the link: the node and, after a blank, its reason. Empty: none did.
 	Drop string
+	// Fields are those that a page's script sets in its request for the link, one a line (NAME: VALUE); with TagResource.
+	Fields string
 }
 
 // Tags of links that are more than a page's link to another page.

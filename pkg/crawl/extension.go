@@ -12,18 +12,19 @@ import (
 // versions read each other's messages. A field with its zero value is not written. Tags are stored on disk: only
 // append, never reuse one.
 const (
-	extEpoch     = 1  // Task, Exclusion: Epoch as uvarint
-	extRule      = 2  // Exclusion: Rule as text
-	extSameRule  = 3  // Exclusion: Rule is that of the exclusion before; no value
-	extFeed      = 4  // Task: Feed; no value
-	extPaid      = 6  // Task: Paid; no value
-	extTopic     = 9  // Task, Exclusion: Relevance as varint; 10 to 12 are for topics too
-	extSum       = 7  // Task: Sum as uvarint
-	extRestore   = 8  // Task: Restore; no value
-	extHostLinks = 51 // Task: HostLinks as varint
-	extFinds     = 50 // Task: Finds as varint
-	extDrop      = 80 // Link: Drop as text
-	extWhat      = 5  // Exclusion: Kind as a byte, Priority and Redirects as varints, and 1 for a Feed
+	extEpoch     = 1   // Task, Exclusion: Epoch as uvarint
+	extRule      = 2   // Exclusion: Rule as text
+	extSameRule  = 3   // Exclusion: Rule is that of the exclusion before; no value
+	extFeed      = 4   // Task: Feed; no value
+	extPaid      = 6   // Task: Paid; no value
+	extTopic     = 9   // Task, Exclusion: Relevance as varint; 10 to 12 are for topics too
+	extSum       = 7   // Task: Sum as uvarint
+	extRestore   = 8   // Task: Restore; no value
+	extHostLinks = 51  // Task: HostLinks as varint
+	extFinds     = 50  // Task: Finds as varint
+	extDrop      = 80  // Link: Drop as text
+	extWhat      = 5   // Exclusion: Kind as a byte, Priority and Redirects as varints, and 1 for a Feed
+	extFields    = 140 // Task, Link: Fields as text
 )
 
 // extension is a tag and what reads its value.
@@ -62,6 +63,7 @@ func markInto(tag uint64, to *bool) extension {
 func appendTaskExtensions(b []byte, t *Task) []byte {
 	b = appendMark(appendMark(appendEpoch(b, t.Epoch), extFeed, t.Feed), extPaid, t.Paid)
 	b = appendNumber(appendNumber(b, extFinds, t.Finds), extHostLinks, t.HostLinks)
+	b = appendFields(b, t.Fields)
 	b = appendNumber(b, extTopic, int(t.Relevance))
 	if t.Sum != 0 {
 		b = appendPair(b, extSum, binary.AppendUvarint(nil, t.Sum))
@@ -78,6 +80,19 @@ func appendNumber(b []byte, tag uint64, n int) []byte {
 	return appendPair(b, tag, binary.AppendVarint(nil, int64(n)))
 }
 
+// appendFields appends the fields of a request, if there are any.
+func appendFields(b []byte, fields string) []byte {
+	if fields == "" {
+		return b
+	}
+	return appendPair(b, extFields, []byte(fields))
+}
+
+// fieldsInto reads the fields of a request.
+func fieldsInto(to *string) extension {
+	return extension{extFields, func(v *codec.Reader) { *to, v.B = string(v.B), nil }}
+}
+
 // numberInto reads a number.
 func numberInto(tag uint64, to *int) extension {
 	return extension{tag, func(v *codec.Reader) { *to = int(v.Varint()) }}
@@ -90,7 +105,7 @@ func sumInto(to *uint64) extension {
 
 // extended reports whether the task has any.
 func (t *Task) extended() bool {
-	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Sum != 0 || t.Restore || t.more != ""
+	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Sum != 0 || t.Restore || t.Fields != "" || t.more != ""
 }
 
 // appendWhat appends what an excluded task would have been, unless it is plain.

@@ -103,7 +103,7 @@ func appendLink(b []byte, l, before *Link) []byte {
 	if l.Weight != 0 {
 		mask |= hasWeight
 	}
-	if l.Drop != "" {
+	if l.Drop != "" || l.Fields != "" {
 		mask |= hasLinkExtensions
 	}
 	b = appendURL(append(b, mask), l.URL, before.URL)
@@ -115,8 +115,12 @@ func appendLink(b []byte, l, before *Link) []byte {
 	if l.Weight != 0 {
 		b = binary.AppendVarint(b, int64(l.Weight))
 	}
-	if l.Drop != "" {
-		b = codec.AppendBytes(b, appendPair(nil, extDrop, []byte(l.Drop)))
+	if mask&hasLinkExtensions != 0 {
+		var more []byte
+		if l.Drop != "" {
+			more = appendPair(more, extDrop, []byte(l.Drop))
+		}
+		b = codec.AppendBytes(b, appendFields(more, l.Fields))
 	}
 	return b
 }
@@ -153,7 +157,7 @@ func readLink(r *codec.Reader, l, before *Link) (err error) {
 		l.Weight = int(r.Varint())
 	}
 	if mask&hasLinkExtensions != 0 {
-		readExtensions(r, extension{extDrop, func(v *codec.Reader) { l.Drop, v.B = string(v.B), nil }})
+		readExtensions(r, extension{extDrop, func(v *codec.Reader) { l.Drop, v.B = string(v.B), nil }}, fieldsInto(&l.Fields))
 	}
 	return nil
 }

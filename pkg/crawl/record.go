@@ -86,6 +86,8 @@ type RenderedPart struct {
 	Final   weburl.URL // where scripts led; zero: nowhere else
 	Links   int        // URLs that the page as fetched had not
 	Text    int        // octets of text that it had not
+	// Screenshot is the file of the page\'s picture, below the directory of the crawl; empty: there is none.
+	Screenshot string
 }
 
 // LogLine is one line of crawl.log.
@@ -134,4 +136,12 @@ type Exchange struct {
 	Referrer       weburl.URL
 	Depth          int
 	NotModified    bool // a 304 to a conditional request: a revisit record
+	// ID names the response among all records, at random; zero: the archive chooses one.
+	ID Capture
+	// Refers is the ID of the response that Body was made from, as by a render: the archive keeps it as a conversion of
+	// that (WARC 1.1, 6.7), of the type that ResponseHeader has. Zero: this is an exchange.
+	Refers Capture
 }
+
+// Capture names an answer in an archive: 16 octets; empty: it is in none.
+type Capture []byte

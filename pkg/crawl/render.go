@@ -27,14 +27,15 @@ const (
 
 // Rendering says which pages are rendered in a browser besides, and what a render may take.
 type Rendering struct {
-	Mode      RenderMode   `json:"mode,omitempty" yaml:"mode,omitempty"`           // never, auto or always; empty: never
-	Rules     []RenderRule `json:"rules,omitempty" yaml:"rules,omitempty"`         // modes of some pages: the first that matches counts
-	Timeout   Duration     `json:"timeout,omitempty" yaml:"timeout,omitempty"`     // for one render
-	Virtual   Duration     `json:"virtual,omitempty" yaml:"virtual,omitempty"`     // that pass for the page's timers; they run as fast as the processor lets them
-	Resources int          `json:"resources,omitempty" yaml:"resources,omitempty"` // scripts, API answers and frames that are fetched for one page
-	Bytes     Size         `json:"bytes,omitempty" yaml:"bytes,omitempty"`         // of the answers to one render
-	Worth     Duration     `json:"worth,omitempty" yaml:"worth,omitempty"`         // processor time that a new link is worth: a template that costs more is given up
-	Scroll    bool         `json:"scroll,omitempty" yaml:"scroll,omitempty"`       // scroll to the end once, for lists that load as one reads
+	Mode       RenderMode   `json:"mode,omitempty" yaml:"mode,omitempty"`             // never, auto or always; empty: never
+	Rules      []RenderRule `json:"rules,omitempty" yaml:"rules,omitempty"`           // modes of some pages: the first that matches counts
+	Timeout    Duration     `json:"timeout,omitempty" yaml:"timeout,omitempty"`       // for one render
+	Virtual    Duration     `json:"virtual,omitempty" yaml:"virtual,omitempty"`       // that pass for the page's timers; they run as fast as the processor lets them
+	Resources  int          `json:"resources,omitempty" yaml:"resources,omitempty"`   // scripts, API answers and frames that are fetched for one page
+	Bytes      Size         `json:"bytes,omitempty" yaml:"bytes,omitempty"`           // of the answers to one render
+	Worth      Duration     `json:"worth,omitempty" yaml:"worth,omitempty"`           // processor time that a new link is worth: a template that costs more is given up
+	Screenshot bool         `json:"screenshot,omitempty" yaml:"screenshot,omitempty"` // keep a picture of each page that is rendered; style sheets, images and fonts are then fetched
+	NoScroll   bool         `json:"no_scroll,omitempty" yaml:"no_scroll,omitempty"`   // do not scroll to the end once, as is done for lists that load as one reads
 }
 
 // RenderRule is the mode of some pages.
@@ -48,11 +49,11 @@ type RenderRule struct {
 const (
 	DefaultRenderTimeout   = 8 * time.Second
 	DefaultRenderVirtual   = 5 * time.Second
-	DefaultRenderResources = 30
+	DefaultRenderResources = 200
 	DefaultRenderBytes     = 8 << 20
 	DefaultRenderWorth     = 2 * time.Second
 	MaxRenderTimeout       = 2 * time.Minute
-	MaxRenderResources     = 500
+	MaxRenderResources     = 1000
 	// MaxRendered is the largest page, in octets, that is rendered.
 	MaxRendered = 2 << 20
 )
@@ -150,6 +151,7 @@ const (
 	WhyAlways    = "always"    // by the job, or by people
 	WhyCandidate = "candidate" // by its marks, if its template's test says so
 	WhySample    = "sample"    // without marks, to find out whether those miss something
+	WhyWeak      = "weak"      // by a script of its own alone: the first pages of a template are tried
 )
 
 // Before is what a page had as it was fetched.
@@ -168,20 +170,21 @@ type Candidate struct {
 
 // Rendered is what came of a page's render. The page that carries it has the rendered HTML as its body.
 type Rendered struct {
-	Digest   Digest        `cbor:"1,keyasint"` // of the rendered HTML
-	At       time.Time     `cbor:"2,keyasint"`
-	Wall     time.Duration `cbor:"3,keyasint,omitempty"`
-	CPU      time.Duration `cbor:"4,keyasint,omitempty"` // of the browser
-	Settled  string        `cbor:"5,keyasint,omitempty"` // what told that the page had settled: virtual, idle or limit
-	Final    weburl.URL    `cbor:"6,keyasint,omitempty"` // where scripts led, if elsewhere
-	Requests int           `cbor:"7,keyasint,omitempty"` // that the page made
-	Refused  int           `cbor:"8,keyasint,omitempty"` // of them, those that no render makes: images, forms …
-	Missing  int           `cbor:"9,keyasint,omitempty"` // of them, those that could not be had
-	Template uint64        `cbor:"10,keyasint,omitempty"`
-	Shape    string        `cbor:"11,keyasint,omitempty"`
-	Why      string        `cbor:"12,keyasint,omitempty"`
-	Before   Before        `cbor:"13,keyasint"`
-	Links    []string      `cbor:"14,keyasint,omitempty"` // that the document's own list has beside its HTML: of frames and shadow roots
+	Digest     Digest        `cbor:"1,keyasint"` // of the rendered HTML
+	At         time.Time     `cbor:"2,keyasint"`
+	Wall       time.Duration `cbor:"3,keyasint,omitempty"`
+	CPU        time.Duration `cbor:"4,keyasint,omitempty"` // of the browser
+	Settled    string        `cbor:"5,keyasint,omitempty"` // what told that the page had settled: virtual, idle or limit
+	Final      weburl.URL    `cbor:"6,keyasint,omitempty"` // where scripts led, if elsewhere
+	Requests   int           `cbor:"7,keyasint,omitempty"` // that the page made
+	Refused    int           `cbor:"8,keyasint,omitempty"` // of them, those that no render makes: images, forms …
+	Missing    int           `cbor:"9,keyasint,omitempty"` // of them, those that could not be had
+	Template   uint64        `cbor:"10,keyasint,omitempty"`
+	Shape      string        `cbor:"11,keyasint,omitempty"`
+	Why        string        `cbor:"12,keyasint,omitempty"`
+	Before     Before        `cbor:"13,keyasint"`
+	Screenshot string        `cbor:"140,keyasint,omitempty"` // the file of its picture, below the directory of the crawl
+	Links      []string      `cbor:"14,keyasint,omitempty"`  // that the document's own list has beside its HTML: of frames and shadow roots
 }
 
 // RenderMark travels with the links of a rendered page, so that the DUE can tell what was gained.

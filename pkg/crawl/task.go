@@ -100,6 +100,8 @@ type Task struct {
 	// HostLinks is how many links from other hosts to the task's host were found when it was claimed; 0 where the job
 	// does not ask for that (Politeness.Popularity).
 	HostLinks int
+	// Fields are those of the request that the script of a page has set, one a line (NAME: VALUE); only with KindResource.
+	Fields string
 	// Relevance is that of the page that linked to it, in a topical job; 0: there is none, as for a seed.
 	Relevance Relevance
 	// Sum identifies what the page said at the visit before (revisit.State.Sum); 0: that is not known. Restore says that

@@ -367,6 +367,9 @@ func (c *cluster) deps() Deps {
 	if c.spool != nil {
 		s.Bodies = c.spool
 	}
+	if dir := c.p.Config.Disk.WARC; dir != "" {
+		d.Pictures = pictures{func(job crawl.JobID) string { return filepath.Join(dir, c.p.Config.Node, string(job)) }}
+	}
 	if c.archive != nil {
 		s.Archive = c.archive
 	}

@@ -167,7 +167,8 @@ func (e *Engine) deps() (Deps, error) {
 		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
 			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.AllPages(), Unkept: s.Unkept(), Attempts: s.AllLogs(),
 			Bodies: s.Bodies(), Kept: s.AllBodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending(), Revisits: s.Revisits(),
-			Resources: s.Resources(), Renders: s.RenderStats(), Trials: s.Trials()}}
+			Resources: s.Resources(), Renders: s.RenderStats(), Trials: s.Trials()},
+		Pictures: pictures{s.JobDir}}
 	if s.Many() {
 		d.Stores.Attempts = tappedLog{d.Stores.Attempts, e.tap}
 	}

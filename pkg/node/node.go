@@ -23,6 +23,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/renderer"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
 )
@@ -142,6 +143,7 @@ type Deps struct {
 	// Browser renders pages, and RenderQueue is the way to who does; nil: pages stay as they are fetched. Rendering
 	// is renderer.Deps.Goes; nil: jobs go on.
 	Browser     render.Browser
+	Pictures    renderer.Pictures // keeps screenshots; nil: none are kept
 	RenderQueue contentseen.RenderQueue
 	Rendering   func(crawl.JobID) (fetches, stopped bool)
 	// BeforeRecover is waited for before the frontier's queues are read; nil: nothing.

@@ -179,14 +179,14 @@ type localRenders struct {
 }
 
 // Room implements contentseen.RenderQueue.
-func (r localRenders) Room(context.Context) (refused string, err error) {
+func (r localRenders) Room(context.Context) (refused string, full bool, err error) {
 	if why := r.missing(); why != nil {
-		return why.Error(), nil //nolint:nilerr // the reason is passed on as text
+		return why.Error(), false, nil //nolint:nilerr // the reason is passed on as text
 	}
-	if r.held() >= r.room {
-		return "enough pages wait to be rendered", nil
+	if n := r.held(); n >= r.room {
+		return fmt.Sprintf("%d pages wait to be rendered", n), true, nil
 	}
-	return "", nil
+	return "", false, nil
 }
 
 // renderRoom is how many pages may wait to be rendered.

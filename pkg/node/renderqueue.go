@@ -20,6 +20,7 @@ type brokerRenders struct {
 	asked   time.Time
 	served  time.Time // when a renderer was last seen, or when it was first asked
 	refused string
+	full    bool
 }
 
 const (
@@ -31,12 +32,12 @@ const (
 
 // Room implements contentseen.RenderQueue. Where the broker does not tell, as without its management API, it is
 // believed that there is room.
-func (r *brokerRenders) Room(ctx context.Context) (refused string, err error) {
+func (r *brokerRenders) Room(ctx context.Context) (refused string, full bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	if now.Sub(r.asked) < renderLook {
-		return r.refused, nil
+		return r.refused, r.full, nil
 	}
 	r.asked = now
 	if r.served.IsZero() {
@@ -44,7 +45,7 @@ func (r *brokerRenders) Room(ctx context.Context) (refused string, err error) {
 	}
 	depths, err := r.depths(ctx)
 	if err != nil {
-		return r.refused, ctx.Err()
+		return r.refused, r.full, ctx.Err()
 	}
 	waiting := int64(0)
 	for _, d := range depths {
@@ -58,13 +59,15 @@ func (r *brokerRenders) Room(ctx context.Context) (refused string, err error) {
 			waiting += d.Ready
 		}
 	}
+	r.full = false
 	switch away := now.Sub(r.served); {
 	case away > renderPatience:
 		r.refused = fmt.Sprintf("no renderer has been there for %v", away.Round(time.Second))
 	case waiting >= int64(r.room):
+		r.full = true
 		r.refused = fmt.Sprintf("%d pages wait to be rendered", waiting)
 	default:
 		r.refused = ""
 	}
-	return r.refused, nil
+	return r.refused, r.full, nil
 }

@@ -45,7 +45,7 @@ type maker struct {
 var makers = map[Role]maker{
 	Fetcher:      {postgresService | memcachedService | resolverService | spoolService | archiveService, makeFetcher},
 	Parser:       {postgresService | spoolService, makeParser},
-	Renderer:     {postgresService | spoolService, makeRenderer},
+	Renderer:     {postgresService | spoolService | archiveService, makeRenderer},
 	ContentSeen:  {postgresService | mongoService | spoolService, makeContentSeen},
 	URLFilter:    {postgresService | memcachedService, makeURLFilter},
 	HostSplitter: {0, makeHostSplitter},
@@ -150,7 +150,7 @@ func makeContentSeen(n *Node) error {
 func makeRenderer(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
 	handle(n, crawl.TopicRender, renderer.New(renderer.Deps{Jobs: d.Jobs, Bodies: s.Bodies, Resources: s.Resources, Renders: s.Renders,
-		Attempts: s.Attempts, Browser: d.Browser, Goes: d.Rendering, Log: n.log, Metrics: d.Registry}))
+		Attempts: s.Attempts, Browser: d.Browser, Goes: d.Rendering, Archive: s.Archive, Archived: s.Archived, Pictures: d.Pictures, Log: n.log, Metrics: d.Registry}))
 	return nil
 }
 

@@ -33,16 +33,22 @@ type Request struct {
 	Screenshot bool // make a picture; style sheets, images and fonts are then asked for
 	Scroll     bool // scroll to the end once
 	Seed       bool // random numbers are seeded by the URL: two renders give the same
+	// Now is what scripts take for the time at their start, where Seed is set; zero: the time of the render.
+	Now time.Time
 }
 
 // Limits bound a render. The zero value of a field is its default.
 type Limits struct {
-	Wall     time.Duration // of the whole render; 0: 8 s
-	Virtual  time.Duration // that passes for the page's timers; 0: 5 s
-	CPU      time.Duration // of the process that renders the page; 0: 3 s
-	Requests int           // that the page may make; 0: 200
-	Bytes    int64         // of the answers; 0: 8 MiB
-	HTML     int           // octets of the result; 0: 10 MiB
+	// Wall is the time after which the page is taken as it is; a quarter more is there for that. Time for which the
+	// machine lets the browser wait does not count, up to three times as much. 0: 8 s
+	Wall    time.Duration
+	Virtual time.Duration // that passes for the page's timers; 0: 5 s
+	// CPU is the time of the process that renders the page after which it is taken as it is; half as much is there for
+	// that. 0: 3 s
+	CPU      time.Duration
+	Requests int   // that the page may make and are not refused; 0: 500. Four times as many may be refused.
+	Bytes    int64 // of the answers; 0: 8 MiB
+	HTML     int   // octets of the result; 0: 10 MiB
 }
 
 // Filled returns the limits with their defaults.
@@ -55,7 +61,7 @@ func (l Limits) Filled() Limits {
 	}
 	l.Wall, l.Virtual, l.CPU = or(l.Wall, 8*time.Second), or(l.Virtual, 5*time.Second), or(l.CPU, 3*time.Second)
 	if l.Requests == 0 {
-		l.Requests = 200
+		l.Requests = 500
 	}
 	if l.Bytes == 0 {
 		l.Bytes = 8 << 20
@@ -72,6 +78,8 @@ type Sub struct {
 	Method   string
 	Type     string // as the Chrome DevTools Protocol names resource types: Script, XHR, Fetch, Document, …
 	Referrer string
+	// Header are fields that the page's script has set, without those that a browser or the fetcher sets.
+	Header map[string]string
 }
 
 // Answer is what a page's request gets.
@@ -88,7 +96,7 @@ type Answer struct {
 // The ends of a render.
 const (
 	Done  = "done"  // the page has settled
-	Hang  = "hang"  // it ran into Limits.Wall or Limits.CPU
+	Hang  = "hang"  // it ran into Limits.Wall or Limits.CPU, and could not be read
 	Crash = "crash" // the process that rendered it died
 	Limit = "limit" // it ran into another limit
 	Stop  = "stop"  // an Answer asked for that
@@ -99,6 +107,7 @@ type Result struct {
 	Verdict    string
 	Detail     string   // for people; empty where Verdict is Done
 	HTML       []byte   // UTF-8, with open shadow roots; empty unless Verdict is Done or Limit
+	Cut        bool     // HTML was larger than Limits.HTML
 	Links      []string // absolute URLs of the links in the document, its open shadow roots, and its frames of the same site
 	Final      string   // the document's URL in the end: scripts may change it
 	Settled    string   // what told that the page has settled: virtual, idle or limit

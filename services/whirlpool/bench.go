@@ -29,7 +29,7 @@ func newBench() *cobra.Command {
 prints the command that reproduces it.`,
 	}
 	cmd.AddCommand(
-		benchAll(), benchCrawl(), benchOutputs(), benchPlugins(), benchURLSet(), benchFrontier(),
+		benchAll(), benchCrawl(), benchOutputs(), benchPlugins(), benchRender(), benchURLSet(), benchFrontier(),
 		benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(),
 		benchRevisit(), benchRevisits(),
 		benchTopic(), benchSearch(), benchInduce(),

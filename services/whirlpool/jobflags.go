@@ -18,7 +18,7 @@ var flagOfKey = map[string]string{"scope": "scope", "include": "include", "exclu
 	"limits.max_body": "max-body", "politeness.delay": "delay", "politeness.ip_delay": "ip-delay",
 	"politeness.host_connections": "host-connections", "user_agent": "user-agent", "contact": "contact",
 	"ignore_robots": "ignore-robots", "cookies": "no-cookies", "network.insecure": "insecure", "extract": "extract", "near_duplicate": "near-duplicate",
-	"robots.agent": "robots-agent", "assets.scope": "assets", "render.mode": "render", "render.scroll": "render-scroll", "keep_bodies": "keep-bodies", "search": "search", "order": "order", "mode": "mode", "revisit.budget": "revisits", "politeness.preset": "politeness", "seed_list": "seeds", "pages_per_domain": "pages-per-domain", "headers": "header", "accept_language": "accept-language",
+	"robots.agent": "robots-agent", "assets.scope": "assets", "render.mode": "render", "render.no_scroll": "render-scroll", "keep_bodies": "keep-bodies", "search": "search", "order": "order", "mode": "mode", "revisit.budget": "revisits", "politeness.preset": "politeness", "seed_list": "seeds", "pages_per_domain": "pages-per-domain", "headers": "header", "accept_language": "accept-language",
 	"cookie": "cookie", "network.proxies": "proxy", "network.resolve": "resolve",
 	"network.proxy_delay": "proxy-delay", "network.proxy_connections": "proxy-connections", "network.certificates": "cert",
 	"bounds.max_time": "max-time", "bounds.max_bytes": "max-bytes", "bounds.rate": "rate", "bounds.bandwidth": "bandwidth", "ext": "ext",

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -15,8 +16,24 @@ func addRenderFlags(cmd *cobra.Command, job *crawl.Job) {
 	fl := cmd.Flags()
 	fl.Var(&job.Render.Mode, "render",
 		"render pages in a browser besides: never, auto (where a test of a few says that it pays) or always")
-	fl.BoolVar(&job.Render.Scroll, "render-scroll", false, "scroll rendered pages to their end once, for lists that load as one reads")
+	fl.VarPF(&negated{&job.Render.NoScroll}, "render-scroll", "", "scroll rendered pages to their end once, for lists that load as one reads").NoOptDefVal = "true"
 }
+
+// negated is the flag of a setting that says the contrary.
+type negated struct{ of *bool }
+
+// Set implements the flag interface.
+func (n *negated) Set(s string) error {
+	yes, err := strconv.ParseBool(s)
+	*n.of = !yes
+	return err
+}
+
+// String implements the flag interface.
+func (n *negated) String() string { return strconv.FormatBool(n.of == nil || !*n.of) }
+
+// Type implements the flag interface.
+func (*negated) Type() string { return "bool" }
 
 // overlayRender copies the flags that were given over a job file's settings.
 func overlayRender(cmd *cobra.Command, job, flags *crawl.Job) {
@@ -24,7 +41,7 @@ func overlayRender(cmd *cobra.Command, job, flags *crawl.Job) {
 		job.Render.Mode = flags.Render.Mode
 	}
 	if cmd.Flags().Changed("render-scroll") {
-		job.Render.Scroll = flags.Render.Scroll
+		job.Render.NoScroll = flags.Render.NoScroll
 	}
 }
 

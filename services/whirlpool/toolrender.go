@@ -61,7 +61,7 @@ picture of it (WebP).`,
 	cmd.Flags().StringVar(&p.browser, "browser", "", "`file` of the browser (default chromium, or what else is in PATH)")
 	cmd.Flags().BoolVar(&p.html, "html", false, "print the HTML that came of a FILE instead")
 	cmd.Flags().StringVar(&p.screenshot, "screenshot", "", "keep a picture of a FILE in this `file`")
-	cmd.Flags().BoolVar(&p.scroll, "scroll", false, "scroll to the end once, for lists that load as one reads")
+	cmd.Flags().BoolVar(&p.scroll, "scroll", true, "scroll to the end once, for lists that load as one reads")
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
 		if !isPageURL(args[0]) {
 			return p.renderFile(cmd, args[0])
@@ -91,7 +91,7 @@ func (p *renderTool) renderURL(cmd *cobra.Command, url string) (err error) {
 	job := crawl.DefaultJob()
 	job.ID, job.Seeds, job.Scope, job.MaxDepth, job.Sitemaps = "tool", []string{url}, crawl.ScopeAny, 0, false
 	job.MaxPages, job.NearDuplicate = job.Limits.Redirects+1, -1
-	job.Render.Mode, job.Render.Scroll = crawl.RenderAlways, p.scroll
+	job.Render.Mode, job.Render.NoScroll = crawl.RenderAlways, !p.scroll
 	if err := checkJob(&job); err != nil {
 		return exitStatus{exitUsage, err}
 	}

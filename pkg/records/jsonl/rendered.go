@@ -21,6 +21,9 @@ func AppendRendered(dst []byte, r *crawl.RenderedPart) []byte {
 	}
 	dst = appendInt(append(dst, `,"links_gained":`...), int64(r.Links))
 	dst = appendInt(append(dst, `,"text_gained":`...), int64(r.Text))
+	if r.Screenshot != "" {
+		dst = appendText(dst, `,"screenshot":`, r.Screenshot)
+	}
 	return append(dst, '}')
 }
 
@@ -34,6 +37,7 @@ type renderedJSON struct {
 	Final   href      `json:"final_url"`
 	Links   int       `json:"links_gained"`
 	Text    int       `json:"text_gained"`
+	Picture string    `json:"screenshot"`
 }
 
 // ParseRendered reads what AppendRendered appended.
@@ -50,5 +54,5 @@ func (j *renderedJSON) part() *crawl.RenderedPart {
 		return nil
 	}
 	return &crawl.RenderedPart{Digest: crawl.Digest(j.Digest), At: j.At.UTC(), Wall: time.Duration(j.Wall) * time.Millisecond,
-		CPU: time.Duration(j.CPU) * time.Millisecond, Settled: j.Settled, Final: weburl.URL(j.Final), Links: j.Links, Text: j.Text}
+		CPU: time.Duration(j.CPU) * time.Millisecond, Settled: j.Settled, Final: weburl.URL(j.Final), Links: j.Links, Text: j.Text, Screenshot: j.Picture}
 }

@@ -25,7 +25,7 @@ type capture struct {
 // exchange appends the records of x: response or revisit, request, metadata. With orig, the response is a revisit of
 // it.
 func (e *encoder) exchange(x *crawl.Exchange, digest crawl.Digest, orig *capture) (capture, error) {
-	c := capture{id: newID(), uri: x.URL.String(), date: x.Started}
+	c := capture{id: idOf(x.ID), uri: x.URL.String(), date: x.Started}
 	e.http = appendResponse(e.http[:0], x)
 	if err := e.record(e.response(x, c, digest, orig)); err != nil {
 		return c, err
@@ -44,6 +44,15 @@ func (e *encoder) exchange(x *crawl.Exchange, digest crawl.Digest, orig *capture
 	return c, e.record(&record{
 		kind: "metadata", contentType: typeFields, id: newID(), date: c.date, head: e.http,
 		fields: []Field{{"WARC-Target-URI", c.uri}, {"WARC-Concurrent-To", c.id.String()}},
+	})
+}
+
+// conversion appends the record of what was made from a response (WARC 1.1, section 6.7).
+func (e *encoder) conversion(x *crawl.Exchange, digest crawl.Digest) error {
+	return e.record(&record{
+		kind: "conversion", contentType: x.ResponseHeader.Get("Content-Type"), id: idOf(x.ID), date: x.Started, body: x.Body,
+		fields: []Field{{"WARC-Target-URI", x.URL.String()}, {"WARC-Refers-To", idOf(x.Refers).String()},
+			{"WARC-Truncated", truncation(x.Truncated)}, {"WARC-Payload-Digest", digest.String()}},
 	})
 }
 

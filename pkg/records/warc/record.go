@@ -18,9 +18,13 @@ import (
 // is two captures.
 type recordID [16]byte
 
-func newID() recordID {
-	var id recordID
-	_, _ = rand.Read(id[:]) // never fails (crypto/rand)
+func newID() recordID { return idOf(nil) }
+
+// idOf makes an id of 16 random octets; of none, one of its own.
+func idOf(random crawl.Capture) (id recordID) {
+	if copy(id[:], random) != len(id) {
+		_, _ = rand.Read(id[:]) // never fails (crypto/rand)
+	}
 	id[6] = id[6]&0x0F | 0x40
 	id[8] = id[8]&0x3F | 0x80
 	return id

@@ -67,7 +67,7 @@ func (w *Writer) Write(ctx context.Context, x *crawl.Exchange) error {
 }
 
 func (w *Writer) write(x *crawl.Exchange) error {
-	if x.URL.IsZero() || x.Status == "" {
+	if x.URL.IsZero() || x.Status == "" && len(x.Refers) == 0 {
 		return crawl.Permanent(errors.New("an exchange without URL or status"))
 	}
 	e, err := w.encoder()
@@ -76,6 +76,12 @@ func (w *Writer) write(x *crawl.Exchange) error {
 	}
 	defer w.keep(e)
 	digest := payloadDigest(x)
+	if len(x.Refers) > 0 {
+		if err := e.conversion(x, digest); err != nil {
+			return err
+		}
+		return w.append(e.out)
+	}
 	orig := w.recent.lookup(x, digest)
 	c, err := e.exchange(x, digest, orig)
 	if err != nil {

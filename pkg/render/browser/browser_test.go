@@ -200,6 +200,7 @@ func TestPages(t *testing.T) {
 		pages  map[string]string
 		links  string
 		scroll bool
+		seed   bool
 	}{
 		{name: "a page without scripts", body: `<a href=/x>x</a><map><area href="y?a#b"></map><a>no</a>`,
 			links: "http://www.a.test/x http://www.a.test/y?a#b"},
@@ -216,11 +217,12 @@ func TestPages(t *testing.T) {
 		{name: "a redirect of a script", body: `<body><script src=/a.js></script>`,
 			pages: map[string]string{"/a.js": "-> http://cdn.test/b.js", "/b.js": `document.body.innerHTML='<a href=/r>r</a>'`},
 			links: "http://www.a.test/r"},
-		{name: "open shadow roots, one in another", body: `<div id=h></div><script>
+		{name: "shadow roots, one in another, one closed", seed: true, body: `<div id=h></div><script>
 			const r=h.attachShadow({mode:'open'}); r.innerHTML='<a href=/s1>s</a><p id=i></p>';
 			const q=r.getElementById('i').attachShadow({mode:'open'}); q.innerHTML='<a href=/s2>s</a>';
-			const c=document.createElement('p'); document.body.append(c); c.attachShadow({mode:'closed'}).innerHTML='<a href=/no>s</a>'</script>`,
-			links: "http://www.a.test/s1 http://www.a.test/s2"},
+			const c=document.createElement('p'); document.body.append(c); c.attachShadow({mode:'closed'}).innerHTML='<a href=/s3>s</a>';
+			if(c.shadowRoot)document.body.innerHTML='<a href=/seen>s</a>'</script>`,
+			links: "http://www.a.test/s1 http://www.a.test/s2 http://www.a.test/s3"},
 		{name: "frames of the same site", body: `<iframe src=/f></iframe><iframe src="http://b.a.test/g"></iframe><iframe src="http://c.test/h"></iframe><iframe srcdoc="<a href=/sd>s</a>"></iframe>`,
 			pages: map[string]string{"/f": `<a href=/inf>f</a>`, "/g": `<a href=/ing>g</a>`, "/h": `<a href=/inh>h</a>`},
 			links: "http://www.a.test/inf http://b.a.test/ing http://www.a.test/sd"},
@@ -238,7 +240,7 @@ func TestPages(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := &site{pages: test.pages}
-			got := s.settles(t, shared(t), render.Request{Body: []byte(test.body), Scroll: test.scroll})
+			got := s.settles(t, shared(t), render.Request{Body: []byte(test.body), Scroll: test.scroll, Seed: test.seed})
 			if got.Verdict != render.Done || got.Settled != "virtual" {
 				t.Errorf("%s, settled by %q", got.Verdict, got.Settled)
 			}

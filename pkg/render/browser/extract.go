@@ -18,8 +18,8 @@ import (
 var (
 	//go:embed scripts/extract.js
 	extractScript string
-	//go:embed scripts/seed.js
-	seedScript string
+	//go:embed scripts/world.js
+	worldScript string
 	//go:embed scripts/turn.js
 	turnScript string
 	//go:embed scripts/scroll.js
@@ -29,11 +29,15 @@ var (
 // highest is how much of a page a picture shows, in pixels.
 const highest = 8192
 
-// seed is the script that seeds random numbers by a URL.
-func seed(url string) string {
+// world is the script that makes what scripts find the same in each render: random numbers by the URL, and the date.
+func world(req *render.Request) string {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(url)) // cannot fail
-	return fmt.Sprintf("%s(%d)", strings.TrimSpace(comment(seedScript)), h.Sum32())
+	_, _ = h.Write([]byte(req.URL)) // cannot fail
+	start := int64(0)
+	if !req.Now.IsZero() {
+		start = req.Now.UnixMilli()
+	}
+	return fmt.Sprintf("%s(%d,%d)", strings.TrimSpace(comment(worldScript)), h.Sum32(), start)
 }
 
 // comment takes the comment off the beginning of a script, so that it may be called.
@@ -68,7 +72,7 @@ func (r *rendering) extract() error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.result.HTML, r.result.Screenshot, r.result.Final = html, picture, got.URL
+	r.result.HTML, r.result.Screenshot, r.result.Final, r.result.Cut = html, picture, got.URL, cut || got.Cut
 	known := map[string]bool{}
 	for _, link := range links {
 		if !known[link] {

@@ -29,6 +29,9 @@ type rendering struct {
 
 	ctx  context.Context
 	stop context.CancelCauseFunc
+	// enough ends where a limit is met: nothing more is waited for, and the page is taken as it is.
+	enough context.Context
+	cut    context.CancelFunc
 	// serving counts the calls of serve, and who gives their answers.
 	serving sync.WaitGroup
 	asking  chan struct{} // there are asks; buffered
@@ -38,30 +41,38 @@ type rendering struct {
 	loaded  chan struct{} // the load event; buffered
 	began   time.Time
 
-	mu        sync.Mutex
-	asks      []*asked // that wait for their answers, in their order
-	result    render.Result
-	bytes     int64
-	inFlight  int       // requests that have no answer yet
-	lastEvent time.Time // when something was told last
-	rests     int       // looks in a row at which the processor was neither used nor waited for
-	documents int       // of the main frame, asked for
-	committed int       // of the main frame, shown
-	followed  bool      // a navigation of the page's was
-	repeated  bool      // and the time of the document that it led to has passed
-	arriving  map[string]arriving
-	workers   int // that the page has made
+	mu         sync.Mutex
+	asks       []*asked // that wait for their answers, in their order
+	result     render.Result
+	bytes      int64
+	starvation time.Duration // that the machine had no time for the render
+	inFlight   int           // requests that have no answer yet
+	lastEvent  time.Time     // when something was told last
+	rests      int           // looks in a row at which the processor was neither used nor waited for
+	documents  int           // of the main frame, asked for
+	committed  int           // of the main frame, shown
+	followed   bool          // a navigation of the page's was
+	repeated   bool          // and the time of the document that it led to has passed
+	arriving   map[string]arriving
+	workers    int // that the page has made
+	begin      sync.Once
+	passing    []string // links that were seen before the end
+	passed     map[string]bool
+	frameless  bool // a frame was waited for in vain; only for who drives the page
 }
 
 // render renders one page. An error means that the tab is not to be used again, and nothing of the page.
 func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (render.Result, error) {
 	limits := req.Limits.Filled()
-	ctx, cancelWall := context.WithTimeoutCause(ctx, limits.Wall, ends(render.Hang, "not settled after %s", limits.Wall))
+	longest := (starving + 2) * limits.Wall
+	ctx, cancelWall := context.WithTimeoutCause(ctx, longest, ends(render.Hang, "not settled after %s", longest))
 	defer cancelWall()
 	ctx, stop := context.WithCancelCause(ctx)
+	enough, cut := context.WithCancel(ctx)
+	defer cut()
 	r := &rendering{tab: t, req: req, limits: limits, serve: serve, site: siteOf(req.URL), origin: originOf(req.URL),
-		ctx: ctx, stop: stop, asking: make(chan struct{}, 1), open: make(chan struct{}), began: time.Now(), lastEvent: time.Now(),
-		expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1), arriving: map[string]arriving{}}
+		ctx: ctx, stop: stop, enough: enough, cut: cut, asking: make(chan struct{}, 1), open: make(chan struct{}), began: time.Now(), lastEvent: time.Now(),
+		expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1), arriving: map[string]arriving{}, passed: map[string]bool{}}
 	t.pages++
 	handled := make(chan struct{})
 	go func() { defer close(handled); r.handle() }()
@@ -72,6 +83,7 @@ func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (
 	if err != nil && context.Cause(ctx) != nil {
 		err = context.Cause(ctx)
 	}
+	t.frameless = t.frameless || r.frameless
 	stop(err)
 	<-handled
 	r.serving.Wait()
@@ -115,7 +127,12 @@ func (r *rendering) drive() error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	return r.extract()
+	if err := r.extract(); err != nil {
+		return err
+	}
+	r.routes()
+	r.addPassing()
+	return nil
 }
 
 // dress sets what scripts are to see: the agent, and random numbers that are none.
@@ -132,7 +149,7 @@ func (r *rendering) dress() error {
 		return nil
 	}
 	script, err := cdp.Call(r.ctx, r.tab.page, page.AddScriptToEvaluateOnNewDocument,
-		page.AddScriptToEvaluateOnNewDocumentParams{Source: seed(r.req.URL)})
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: world(&r.req)})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,9 @@ const (
 	aborted = "Aborted"
 )
 
+// pixel is the smallest picture, a transparent one (GIF).
+var pixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x01D\x00;")
+
 // action is what becomes of a page's request.
 type action struct {
 	kind actionKind
@@ -27,6 +30,7 @@ const (
 	leave                // the browser answers by itself: nothing of it is in a network
 	refuse               // fails at once
 	empty                // 200 without an octet
+	blank                // a picture of one pixel, so that who waits for it goes on
 	preflight            // the question before a request to another origin: yes
 )
 
@@ -57,6 +61,8 @@ func policy(sub render.Sub, screenshot bool) action {
 		return action{kind: preflight}
 	case sub.Method != http.MethodGet:
 		return action{refuse, blocked}
+	case sub.Type == "Image" && !screenshot && path.Base(u.Path) != "favicon.ico":
+		return action{kind: blank}
 	case notWanted[sub.Type] && (!screenshot || !seen[sub.Type]), path.Base(u.Path) == "favicon.ico":
 		return action{refuse, blocked}
 	case sub.Type == "Stylesheet" && !screenshot:

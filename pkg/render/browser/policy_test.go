@@ -23,7 +23,7 @@ func TestPolicy(t *testing.T) {
 		{"HEAD", "Fetch", "https://a.test/api", refuse, refuse},
 		{"OPTIONS", "Fetch", "https://a.test/api", refuse, refuse},
 		{"OPTIONS", "Preflight", "https://a.test/api", preflight, preflight},
-		{"GET", "Image", "https://a.test/i", refuse, askServe},
+		{"GET", "Image", "https://a.test/i", blank, askServe},
 		{"GET", "Font", "https://a.test/f", refuse, askServe},
 		{"GET", "Stylesheet", "https://a.test/s", empty, askServe},
 		{"GET", "Media", "https://a.test/m", refuse, refuse},

@@ -4,14 +4,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/cdproto/target"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/render"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -24,6 +20,7 @@ type asked struct {
 	network string
 	sub     render.Sub
 	origin  string // of who asks, where another origin is asked
+	headers string // that a request to another origin is to have
 	action  action
 	main    bool // the main frame's document
 	answer  chan render.Answer
@@ -39,6 +36,7 @@ func (r *rendering) paused(e event) {
 		sub:    render.Sub{URL: ev.Request.URL, Method: ev.Request.Method, Type: typeOf(&ev)},
 		answer: make(chan render.Answer, 1)}
 	a.sub.Referrer, a.origin = header(ev.Request.Headers, "Referer"), header(ev.Request.Headers, "Origin")
+	a.headers, a.sub.Header = header(ev.Request.Headers, "Access-Control-Request-Headers"), own(ev.Request.Headers)
 	if ev.ResourceType == network.ResourceTypeDocument && string(ev.FrameID) == string(r.tab.target) {
 		a.main = true
 		if r.mainDocument(a) {
@@ -126,10 +124,10 @@ func (r *rendering) count(a *asked) {
 	r.mu.Lock()
 	r.result.Requests++
 	r.inFlight++
-	over := r.result.Requests > r.limits.Requests
-	if a.action.kind == refuse {
+	if a.action.kind == refuse || a.action.kind == blank {
 		r.result.Refused++
 	}
+	over := r.result.Requests-r.result.Refused > r.limits.Requests || r.result.Refused > 4*r.limits.Requests
 	r.mu.Unlock()
 	switch {
 	case over:
@@ -172,170 +170,8 @@ func (r *rendering) limit(format string, args ...any) {
 	if r.result.Verdict == "" {
 		r.result.Verdict, r.result.Detail, r.result.Settled = render.Limit, fmt.Sprintf(format, args...), "limit"
 		signal(r.expired)
+		r.cut()
 	}
-}
-
-// answer gives the answers in the order of the requests, each when the one before has arrived: answers that overtake
-// each other would make each render another. It begins when the page's time goes on.
-func (r *rendering) answer() {
-	select {
-	case <-r.open:
-	case <-r.ctx.Done():
-	}
-	for {
-		select {
-		case <-r.ctx.Done():
-			return
-		case <-r.asking:
-		}
-		r.mu.Lock()
-		asks := r.asks
-		r.asks = nil
-		r.mu.Unlock()
-		for _, a := range asks {
-			r.give(a)
-		}
-	}
-}
-
-func (r *rendering) give(a *asked) {
-	var answer render.Answer
-	select {
-	case <-r.ctx.Done():
-		return
-	case answer = <-a.answer:
-	}
-	if a.action.kind == leave {
-		a.session.tell(fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: a.id})
-		return
-	}
-	arriving := r.expect(a.network)
-	r.reply(a, answer)
-	r.mu.Lock()
-	r.inFlight--
-	r.mu.Unlock()
-	wait := untold
-	if a.session.id != r.tab.page.id || a.main {
-		wait = unread // of a worker, and of a document, nothing may be told
-	}
-	select {
-	case <-arriving.begun:
-		wait = unread
-	case <-arriving.ended:
-		return
-	case <-r.ctx.Done():
-		return
-	case <-time.After(wait):
-		return
-	}
-	select {
-	case <-arriving.ended:
-	case <-r.ctx.Done():
-	case <-time.After(wait):
-	}
-}
-
-// How long an answer is waited for: where nothing is told of it, and where a page does not read what has come. Chosen:
-// an answer from here is there in 1 to 5 ms.
-const (
-	untold = 300 * time.Millisecond
-	unread = 30 * time.Millisecond
-)
-
-func (r *rendering) reply(a *asked, answer render.Answer) {
-	switch {
-	case a.action.kind == empty:
-		a.fulfil(render.Answer{Status: 200, Header: http.Header{"Content-Type": {"text/css"}, "Access-Control-Allow-Origin": {"*"}}})
-	case a.action.kind == preflight:
-		a.fulfil(render.Answer{Status: 204, Header: http.Header{"Access-Control-Allow-Origin": {a.origin},
-			"Access-Control-Allow-Methods": {"GET"}, "Access-Control-Allow-Headers": {"*, Authorization"},
-			"Access-Control-Allow-Credentials": {"true"}}})
-	case answer.Fail != "" && a.main:
-		a.fail(aborted)
-	case answer.Fail != "":
-		a.fail(answer.Fail)
-	default:
-		a.fulfil(answer)
-	}
-}
-
-func (a *asked) fail(reason string) {
-	a.session.tell(fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: a.id, ErrorReason: network.ErrorReason(reason)})
-}
-
-// hopByHop are headers of a transfer that is over: the body is decoded and whole.
-var hopByHop = []string{"Content-Encoding", "Transfer-Encoding", "Content-Length", "Connection", "Keep-Alive", "Alt-Svc"}
-
-func (a *asked) fulfil(answer render.Answer) {
-	p := fetch.FulfillRequestParams{RequestID: a.id, ResponseCode: int64(answer.Status), Body: answer.Body}
-	if p.ResponseCode < 100 {
-		p.ResponseCode = 200
-	}
-	for name, values := range answer.Header {
-		if slices.Contains(hopByHop, http.CanonicalHeaderKey(name)) {
-			continue
-		}
-		for _, v := range values {
-			p.ResponseHeaders = append(p.ResponseHeaders, &fetch.HeaderEntry{Name: name, Value: strings.ToValidUTF8(v, "?")})
-		}
-	}
-	slices.SortStableFunc(p.ResponseHeaders, func(a, b *fetch.HeaderEntry) int { return strings.Compare(a.Name, b.Name) })
-	a.session.tell(fetch.CommandFulfillRequest, p)
-}
-
-// arriving tells when an answer has reached the page: its header, and all of it.
-type arriving struct{ begun, ended chan struct{} }
-
-func (r *rendering) expect(id string) arriving {
-	a := arriving{make(chan struct{}, 1), make(chan struct{}, 1)}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.arriving[id] = a
-	return a
-}
-
-func (r *rendering) arrived(e event) {
-	var ev struct {
-		RequestID string `json:"requestId"`
-	}
-	if decode(e.params, &ev) != nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a, ok := r.arriving[ev.RequestID]
-	switch {
-	case !ok:
-	case e.method == "Network.responseReceived":
-		signal(a.begun)
-	default:
-		signal(a.ended)
-		delete(r.arriving, ev.RequestID)
-	}
-}
-
-// attached readies what a page has made: a worker or a frame in another process, whose requests pause like its own.
-// Everything else is closed before it runs.
-func (r *rendering) attached(e event) {
-	var to target.EventAttachedToTarget
-	if decode(e.params, &to) != nil {
-		return
-	}
-	child := session{r.tab.page.wire, to.SessionID}
-	if kind := to.TargetInfo.Type; kind != "worker" && kind != "iframe" {
-		child.shut(to.TargetInfo)
-		return
-	}
-	r.mu.Lock()
-	r.workers++
-	r.mu.Unlock()
-	child.tell(fetch.CommandEnable, fetch.EnableParams{})
-	child.tell(network.CommandEnable, network.EnableParams{})
-	child.tell(target.CommandSetAutoAttach, attach)
-	if r.req.Seed {
-		child.tell(runtime.CommandEvaluate, runtime.EvaluateParams{Expression: seed(r.req.URL)})
-	}
-	child.tell(runtime.CommandRunIfWaitingForDebugger, nil)
 }
 
 func header(h network.Headers, name string) string {

@@ -4,78 +4,20 @@ import (
 	"context"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/systeminfo"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/render"
 )
 
 // Waits in real time.
 const (
-	quiet   = 250 * time.Millisecond  // without a request after the load: settled, where there is no virtual time
-	still   = 1500 * time.Millisecond // without an event or work: virtual time does not go on
-	turn    = time.Second             // at most, for a frame to be drawn: one takes 17 ms, where there is no other work
-	metered = 100 * time.Millisecond  // between two looks at the processor's time
+	quiet = 250 * time.Millisecond  // without a request after the load: settled, where there is no virtual time
+	still = 1500 * time.Millisecond // without an event or work: virtual time does not go on
 )
 
 // restful is how many looks in a row find a page at rest that is at rest: those of the time that still is, but for a
 // few that come late.
 const restful = int(still/metered) - 3
-
-// parts are those of the page's time, between which frames are drawn. They end a little beside round times: whether a
-// timer of that moment still runs would be by chance.
-var parts = [...]float64{.1, .3, .6}
-
-const odd = 33 // milliseconds
-
-// settle lets the page's time pass until it has had its share.
-func (r *rendering) settle() error {
-	if !r.tab.p.virtual {
-		close(r.open)
-		return r.idle()
-	}
-	opened := false
-	for again := true; again; again = r.again() {
-		for i, part := range parts {
-			_, err := cdp.Call(r.ctx, r.tab.page, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
-				Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, MaxVirtualTimeTaskStarvationCount: 100_000,
-				Budget: new(part*float64(r.limits.Virtual.Milliseconds()) + [len(parts)]float64{odd}[i])})
-			if err != nil {
-				return err
-			}
-			if !opened {
-				close(r.open)
-				opened = true
-			}
-			if done, err := r.pass(); done || err != nil {
-				return err
-			}
-			if err := r.turn(i == 1 && r.req.Scroll); err != nil {
-				return err
-			}
-		}
-	}
-	r.settled("virtual")
-	return nil
-}
-
-// turn has a frame drawn while the page's time stands: its time passes faster than frames are, and what waits for one,
-// to be in view or to animate, would never be called. Before that it scrolls to the end, where that is wanted.
-func (r *rendering) turn(scroll bool) error {
-	ctx, cancel := context.WithTimeout(r.ctx, turn)
-	defer cancel()
-	script := turnScript
-	if scroll {
-		script = scrollScript + ";" + script
-	}
-	// A page that draws nothing has no frame: that it does not come is no fault.
-	if world, err := r.world(cdp.FrameID(r.tab.target)); err == nil && r.evaluate(ctx, world, script, nil) == nil {
-		return nil
-	}
-	return context.Cause(r.ctx)
-}
 
 func (r *rendering) settled(how string) {
 	r.mu.Lock()
@@ -110,7 +52,7 @@ func (r *rendering) pass() (bool, error) {
 
 // others waits for the page's workers: they have their own time, and it is not the page's.
 func (r *rendering) others() {
-	for at := time.Now(); time.Since(at) < quiet; {
+	for at := time.Now(); time.Since(at) < r.patient(quiet); {
 		r.mu.Lock()
 		alone := r.workers == 0
 		r.mu.Unlock()
@@ -148,7 +90,7 @@ func (r *rendering) undialog() {
 	r.mu.Lock()
 	told := time.Since(r.lastEvent)
 	r.mu.Unlock()
-	if told > still/3 {
+	if told > r.patient(still/3) {
 		r.tab.page.tell(page.CommandHandleJavaScriptDialog, page.HandleJavaScriptDialogParams{})
 	}
 }
@@ -157,10 +99,10 @@ func (r *rendering) undialog() {
 // nothing, or does so for half of what the render may take. That it does nothing takes looks, not only time: while this
 // process and the browser get no time, nothing can be told.
 func (r *rendering) stuck() bool {
-	told := r.quietFor()
+	told, still, half := r.quietFor(), r.patient(still), r.patient(r.limits.Wall/2)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return told > still && r.rests >= restful || told > r.limits.Wall/2
+	return told > still && r.rests >= restful || told > half
 }
 
 // quietFor says how long nothing has been seen and nothing was under way.
@@ -203,63 +145,4 @@ func (r *rendering) idle() error {
 			return nil
 		}
 	}
-}
-
-// meter watches the processor's time of the page's process until the render ends, and returns it.
-func (r *rendering) meter() time.Duration {
-	tick := time.NewTicker(metered)
-	defer tick.Stop()
-	before, last := r.tab.cpu(r.ctx), time.Duration(0)
-	for {
-		select {
-		case <-r.ctx.Done():
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), time.Second)
-			defer cancel()
-			return most(before, r.tab.cpu(ctx))
-		case <-tick.C:
-			now := r.tab.cpu(r.ctx)
-			used := most(before, now)
-			if used > r.limits.CPU {
-				r.stop(ends(render.Hang, "%s of the processor used, %s are allowed", used.Round(time.Millisecond), r.limits.CPU))
-			}
-			if used <= last {
-				r.undialog()
-			}
-			r.looked(used > last || anyRuns(now))
-			last = used
-		}
-	}
-}
-
-// cpu returns the processor's time of the processes that may be the tab's.
-func (t *tab) cpu(ctx context.Context) map[int64]time.Duration {
-	infos, err := cdp.Call(ctx, t.p.root, systeminfo.GetProcessInfo, cdp.Empty{})
-	if err != nil {
-		return nil
-	}
-	used := map[int64]time.Duration{}
-	for _, info := range infos.ProcessInfo {
-		if owner := t.p.owner(info.ID); info.Type == "renderer" && (owner == nil || owner == t) {
-			used[info.ID] = time.Duration(info.CPUTime * float64(time.Second))
-		}
-	}
-	return used
-}
-
-// anyRuns reports whether one of the processes has something to do now, whether or not it is given the time for it.
-func anyRuns(processes map[int64]time.Duration) bool {
-	for pid := range processes {
-		if runs(pid) {
-			return true
-		}
-	}
-	return false
-}
-
-// most returns the largest growth.
-func most(before, after map[int64]time.Duration) (largest time.Duration) {
-	for id, used := range after {
-		largest = max(largest, used-before[id])
-	}
-	return largest
 }

@@ -33,9 +33,15 @@ type tab struct {
 	host    string
 	agent   string // that scripts see; "" the browser's own
 	pages   int
+	// frameless says that the browser draws no frames of the tab any more, as happens after a while: its pages would wait
+	// in vain, so another takes its place.
+	frameless bool
 }
 
-const openTimeout = 10 * time.Second
+// Bounds for a browser that answers no more; a busy machine may take seconds.
+const closeTimeout = 10 * time.Second
+
+const openTimeout = 30 * time.Second
 
 // openTab makes a context and a page in it.
 func openTab(ctx context.Context, p *process, host string) (*tab, error) {
@@ -127,7 +133,7 @@ func (t *tab) still(ctx context.Context) error {
 
 // reset leaves the page, and nothing of it: neither a document nor what it stored.
 func (t *tab) reset(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	// A budget of time that has not run out would run out on the next page.
 	if err := t.still(ctx); err != nil {
@@ -147,7 +153,7 @@ func (t *tab) reset(ctx context.Context) error {
 
 // dispose closes the tab and its context with all that belongs to it. It reports whether the browser did so.
 func (t *tab) dispose() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	_, err := cdp.Call(ctx, t.p.root, target.DisposeBrowserContext,
 		target.DisposeBrowserContextParams{BrowserContextID: t.context})

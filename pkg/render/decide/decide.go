@@ -29,8 +29,12 @@ const (
 	LookAgain = 200
 	SampleOne = 200
 	Samples   = 3
+	// Weak is how many pages of a template are tried of which no more is known than that they have a script of their own.
+	Weak = 2
 	// GivenUpFor is after how long a template that was given up is tried anew.
 	GivenUpFor = 7 * 24 * time.Hour
+	// NoLook is for how long none of its pages is tried, so that a short crawl tries no more of them than the test needs.
+	NoLook = time.Hour
 	// Failures in a row give a template up.
 	Failures = 3
 	// lost is after how long a render that was begun, and not heard of, is counted no more.
@@ -84,7 +88,7 @@ func Ask(t *crawl.RenderTemplate, by uint64, why string, now time.Time) (a Answe
 	case Keep:
 		return begin(t, by, why, now)
 	case Stop:
-		if by%LookAgain != 0 && now.Sub(t.Since) < GivenUpFor {
+		if GivenUp(t.Since, by, now) {
 			return Leave, false
 		}
 		return begin(t, by, why, now)
@@ -92,10 +96,22 @@ func Ask(t *crawl.RenderTemplate, by uint64, why string, now time.Time) (a Answe
 	if why == crawl.WhySample && t.Sent >= Samples {
 		return Leave, false
 	}
+	if why == crawl.WhyWeak && t.Gained == 0 && t.Sent >= Weak {
+		if underWay(t, now) > 0 {
+			return Wait, false
+		}
+		return Leave, false
+	}
 	if n := underWay(t, now); n >= Flight || n > 0 && t.Evidence+float64(n)*none <= stops { // those may be enough
 		return Wait, false
 	}
 	return begin(t, by, why, now)
+}
+
+// GivenUp reports whether a page of a template that was given up at a time stays as it was fetched.
+func GivenUp(since time.Time, by uint64, now time.Time) bool {
+	given := now.Sub(since)
+	return given < NoLook || by%LookAgain != 0 && given < GivenUpFor
 }
 
 // begin notes that a page is rendered.

@@ -39,6 +39,20 @@ func TestTenRendersWithoutGainEndATemplate(t *testing.T) {
 	}
 }
 
+// Within the hour none of a template's pages is looked at again, whatever its hash.
+func TestTenRendersAreEnoughForAShortCrawl(t *testing.T) {
+	tm, renders := &crawl.RenderTemplate{}, 0
+	for by := range uint64(1_000) {
+		if a, _ := decide.Ask(tm, by, crawl.WhyCandidate, now.Add(time.Duration(by)*time.Second)); a == decide.Render {
+			renders++
+			decide.Add(tm, decide.Ended{By: by}, 0, now.Add(time.Duration(by)*time.Second))
+		}
+	}
+	if renders != 10 {
+		t.Errorf("%d renders of a template that does not pay, want 10", renders)
+	}
+}
+
 func TestTwoGainsKeepATemplate(t *testing.T) {
 	tm := &crawl.RenderTemplate{}
 	if try(tm, 2, func(int) bool { return true }); tm.State != decide.Keep {
@@ -101,7 +115,8 @@ func TestAnswers(t *testing.T) {
 		"always, by people":             {crawl.RenderTemplate{Switch: "always", State: decide.Stop, Since: now}, 1, crawl.WhyCandidate, now, decide.Render},
 		"the job insists":               {crawl.RenderTemplate{State: decide.Stop, Since: now}, 1, crawl.WhyAlways, now, decide.Render},
 		"given up":                      {crawl.RenderTemplate{State: decide.Stop, Since: now}, 1, crawl.WhyCandidate, now.Add(day), decide.Leave},
-		"given up, looked at again":     {crawl.RenderTemplate{State: decide.Stop, Since: now}, decide.LookAgain, crawl.WhyCandidate, now, decide.Render},
+		"given up, not looked at yet":   {crawl.RenderTemplate{State: decide.Stop, Since: now}, decide.LookAgain, crawl.WhyCandidate, now.Add(59 * time.Minute), decide.Leave},
+		"given up, looked at again":     {crawl.RenderTemplate{State: decide.Stop, Since: now}, decide.LookAgain, crawl.WhyCandidate, now.Add(decide.NoLook), decide.Render},
 		"given up a week ago":           {crawl.RenderTemplate{State: decide.Stop, Since: now}, 1, crawl.WhyCandidate, now.Add(8 * day), decide.Render},
 		"samples are few":               {crawl.RenderTemplate{State: decide.Sampling, Sent: decide.Samples}, 1, crawl.WhySample, now, decide.Leave},
 		"others are being tried":        {crawl.RenderTemplate{Asked: asked(now, 2, 3, 4)}, 1, crawl.WhyCandidate, now, decide.Wait},

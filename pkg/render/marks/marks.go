@@ -20,6 +20,9 @@ import (
 // Enough is the score of a candidate.
 const Enough = 3
 
+// OwnScript is the mark of a page with a script of its own site, or one that asks a server: it may do anything.
+const OwnScript = "own-script"
+
 // Page is what the parser knows of a page of HTML.
 type Page struct {
 	URL   weburl.URL
@@ -49,7 +52,7 @@ const (
 
 // Look reads a page.
 func Look(p Page) Seen {
-	r := reader{}
+	r := reader{site: p.URL.RegistrableDomain()}
 	r.read(p.Body)
 	seen := Seen{Scripts: r.scripts > 0}
 	add := func(yes bool, points int, name string) {
@@ -70,6 +73,7 @@ func Look(p Page) Seen {
 	add(r.writes, 2, "writes")
 	add(r.hollow, 2, "hollow")
 	add(r.sources > 0 || r.asks, 1, "script")
+	add(r.own || r.asks, 0, OwnScript)
 	add(r.state && text >= thinText, -3, "state")
 	seen.Shape = Shape(p.URL)
 	seen.Template = templateOf(seen.Shape, r.names)
@@ -78,6 +82,8 @@ func Look(p Page) Seen {
 
 // reader gathers what stands in a page.
 type reader struct {
+	site             string // of the page
+	own              bool   // a script lies on it
 	scripts, sources int
 	names            []string // of the scripts, with what changes from page to page left out
 	framework        bool
@@ -196,6 +202,7 @@ func (r *reader) script(s *htmlscan.Scanner) {
 		return
 	}
 	r.sources++
+	r.own = r.own || isOwn(src, r.site)
 	if name := scriptName(src); len(r.names) < maxScripts {
 		r.names = append(r.names, name)
 	}

@@ -75,6 +75,19 @@ func isFramework(src string) bool {
 	return false
 }
 
+// isOwn reports whether a script lies on the site of its page: it names no host, or one of the site.
+func isOwn(src, site string) bool {
+	_, rest, absolute := strings.Cut(src, "//")
+	if before, _, _ := strings.Cut(src, "//"); !absolute || before != "" && !strings.HasSuffix(before, ":") {
+		return true
+	}
+	host := rest
+	if i := strings.IndexAny(rest, "/:?#"); i >= 0 {
+		host = rest[:i]
+	}
+	return site != "" && (host == site || strings.HasSuffix(host, "."+site))
+}
+
 // scriptName is a script's URL without what changes from one build or page to the next.
 func scriptName(src string) string {
 	if i := strings.IndexAny(src, "?#"); i >= 0 {

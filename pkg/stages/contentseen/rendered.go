@@ -21,7 +21,8 @@ func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Documen
 	p := &d.Page
 	fresh := linksGained(d.Links, p.Rendered.Before.Links)
 	part := &crawl.RenderedPart{Digest: p.Rendered.Digest, At: p.Rendered.At, Wall: p.Rendered.Wall, CPU: p.Rendered.CPU,
-		Settled: p.Rendered.Settled, Final: p.Rendered.Final, Links: len(fresh), Text: max(len(d.Text)-p.Rendered.Before.Text, 0)}
+		Settled: p.Rendered.Settled, Final: p.Rendered.Final, Links: len(fresh), Text: max(len(d.Text)-p.Rendered.Before.Text, 0),
+		Screenshot: p.Rendered.Screenshot}
 	if p.Task.Kind == crawl.KindPage && unkept(job, d) == "" {
 		if err := h.amend(ctx, job, d, part); err != nil {
 			return nil, fmt.Errorf("rendered content of %s: %w", p.Task.URL, err)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,8 +22,9 @@ import (
 
 // RenderQueue is the way to the renderers.
 type RenderQueue interface {
-	// Room says why no page is sent to the renderers now: there are none, or enough pages wait; empty: there is room.
-	Room(ctx context.Context) (refused string, err error)
+	// Room says why no page is sent to the renderers now: there are none, or, with full set, enough pages wait. Empty:
+	// there is room.
+	Room(ctx context.Context) (refused string, full bool, err error)
 }
 
 // wishes are what is known of which pages are to be rendered.
@@ -48,6 +50,7 @@ type seenTemplate struct {
 	state, pinned string
 	since         time.Time
 	sent          int64
+	gained, ended int64 // renders
 	at            time.Time
 }
 
@@ -97,7 +100,10 @@ func (h *Handler) wish(ctx context.Context, job *crawl.Job, d *crawl.Document) (
 	if err != nil || why == "" {
 		return nil, err
 	}
-	if refused, err := h.st.Queue.Room(ctx); err != nil || refused != "" {
+	if refused, full, err := h.st.Queue.Room(ctx); err != nil || refused != "" {
+		if full && err == nil {
+			err = h.leftOut(ctx, d, refused)
+		}
 		return nil, err
 	}
 	html, err := h.packed(ctx, d)
@@ -111,6 +117,17 @@ func (h *Handler) wish(ctx context.Context, job *crawl.Job, d *crawl.Document) (
 		r.Before.Links = append(r.Before.Links, linkHash(&d.Links[i]))
 	}
 	return r, nil
+}
+
+// leftOut notes in crawl.log that a page stays as it was fetched, for want of room in the queue of renders. It does not
+// wait for room: what was rendered passes through here too.
+func (h *Handler) leftOut(ctx context.Context, d *crawl.Document, why string) error {
+	if h.st.Attempts == nil {
+		return nil
+	}
+	t := &d.Page.Task
+	return h.st.Attempts.Append(ctx, crawl.LogLine{Job: t.Job, At: time.Now(), URL: t.URL, Kind: crawl.KindRender, Verdict: crawl.VerdictFailed,
+		Reason: "render-full", Attempt: 1, Detail: why, Depth: t.Depth, Referrer: t.Referrer, Epoch: t.Epoch})
 }
 
 func linkHash(l *crawl.Link) uint64 { return xxh3.HashString(l.URL.String()) }
@@ -152,15 +169,23 @@ func (h *Handler) why(ctx context.Context, job *crawl.Job, d *crawl.Document, c 
 		return "", nil
 	case mode == crawl.RenderAlways || t.pinned == string(crawl.RenderAlways):
 		return crawl.WhyAlways, nil
-	case c.Score < marks.Enough:
-		if len(c.Marks) > 0 && t.sent < decide.Samples && key%decide.SampleOne == 0 {
-			return crawl.WhySample, nil
-		}
-		return "", nil
-	case t.state == decide.Stop && key%decide.LookAgain != 0 && time.Since(t.since) < decide.GivenUpFor:
+	case c.Score < marks.Enough && t.gained == 0:
+		return t.sample(c, key), nil
+	case t.state == decide.Stop && decide.GivenUp(t.since, key, time.Now()):
 		return "", nil
 	}
 	return crawl.WhyCandidate, nil
+}
+
+// sample says whether a page with few marks is tried, where no page of its template has gained.
+func (t *seenTemplate) sample(c *crawl.Candidate, key uint64) string {
+	switch {
+	case slices.Contains(c.Marks, marks.OwnScript) && t.ended < decide.Weak && t.state != decide.Stop:
+		return crawl.WhyWeak // the renderer has all but the first wait for what these bring
+	case len(c.Marks) > 0 && t.sent < decide.Samples && key%decide.SampleOne == 0:
+		return crawl.WhySample
+	}
+	return ""
 }
 
 // seen returns what is known of a template.
@@ -177,7 +202,8 @@ func (h *Handler) seen(ctx context.Context, job crawl.JobID, host string, templa
 	if err != nil {
 		return t, err
 	}
-	t = seenTemplate{state: stored.State, pinned: stored.Switch, since: stored.Since, sent: stored.Sent, at: time.Now()}
+	t = seenTemplate{state: stored.State, pinned: stored.Switch, since: stored.Since, sent: stored.Sent, gained: stored.Gained,
+		ended: stored.Renders, at: time.Now()}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.seen == nil || len(w.seen) >= maxSeen {

@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -66,10 +67,13 @@ func (h *Handler) archive(ctx context.Context, a *attempt, b *body) error {
 		x.Body, x.Digest, x.Truncated = b.kept(), b.digest(), b.truncation()
 	}
 	x.ResponseHeader = archivedHeader(&a.answer, len(x.Body))
+	x.ID = make(crawl.Capture, 16)
+	_, _ = rand.Read(x.ID) // never fails (crypto/rand)
 	h.redact(a.job, x.RequestHeader, x.ResponseHeader)
 	if err := h.deps.Archive.Write(ctx, x); err != nil {
 		return fmt.Errorf("archive the answer: %w", err)
 	}
+	a.capture = x.ID
 	return nil
 }
 

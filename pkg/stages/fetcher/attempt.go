@@ -23,6 +23,7 @@ type attempt struct {
 	newCookies bool                // the answer changed the jar of its site
 	change     crawl.RequestChange // what plug-ins made of the request
 	login      uint64              // number of the log-in that the request was made under; 0: there is none
+	capture    crawl.Capture       // names the answer in the archive
 }
 
 // send makes the request. After an error there is no answer.

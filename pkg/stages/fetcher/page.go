@@ -130,6 +130,7 @@ func (h *Handler) spool(ctx context.Context, a *attempt, b *body, contentType st
 		_ = h.deps.Bodies.Release(ctx, ref) // the archive's error is the one to report
 		return nil, err
 	}
+	page.Capture = a.capture
 	return []crawl.Event{page}, nil
 }
 

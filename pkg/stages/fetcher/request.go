@@ -73,6 +73,7 @@ func header(job *crawl.Job, task *crawl.Task) http.Header {
 	default:
 		h["Accept"] = acceptPage
 	}
+	addFields(h, task)
 	if isEmail(job.Contact) {
 		h["From"] = []string{job.Contact}
 	}

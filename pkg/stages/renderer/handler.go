@@ -45,8 +45,9 @@ type Deps struct {
 	Browser render.Browser
 	// Goes reports whether a job fetches, so that what its pages ask for may come, and whether it was stopped: its pages
 	// stay as they were fetched. nil: it goes on.
-	Goes    func(crawl.JobID) (fetches, stopped bool)
-	Archive crawl.Archive // gets the rendered HTML; nil: none
+	Goes     func(crawl.JobID) (fetches, stopped bool)
+	Pictures Pictures      // gets screenshots; nil: none are kept
+	Archive  crawl.Archive // gets the rendered HTML; nil: none
 	// Archived says whose pages go to Archive; nil: those of all jobs.
 	Archived func(*crawl.Job) bool
 	Log      *slog.Logger
@@ -59,6 +60,13 @@ type Bodies interface {
 	Release(ctx context.Context, ref crawl.BodyRef) error
 }
 
+// Pictures keeps the screenshots of pages.
+type Pictures interface {
+	// Keep keeps the picture of a page, in the place of one that it had, and returns its name below the directory of the
+	// crawl.
+	Keep(ctx context.Context, job crawl.JobID, page weburl.URL, webp []byte) (name string, err error)
+}
+
 // Resting is an error of a browser that cannot be used for a while.
 type Resting interface {
 	error
@@ -68,7 +76,7 @@ type Resting interface {
 
 const (
 	// maxRounds bounds how often a page asks for more: a program that loads another, which loads data, takes three.
-	maxRounds = 10
+	maxRounds = 20
 	// patience is how long a page waits for what it asked for in one round: a host may rest long.
 	patience = 15 * time.Minute
 	// maxHTML bounds what comes of a render, in octets.
@@ -131,7 +139,7 @@ func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) (
 			return out, nil
 		}
 	}
-	res, err := h.deps.Browser.Render(ctx, request(job, e, html), s.serve)
+	res, err := h.deps.Browser.Render(ctx, h.request(job, e, html), s.serve)
 	switch {
 	case err == nil:
 		err = s.fault()
@@ -209,14 +217,14 @@ func (h *Handler) ask(ctx context.Context, job *crawl.Job, e *crawl.Render) (a d
 }
 
 // request is what the browser gets.
-func request(job *crawl.Job, e *crawl.Render, html []byte) render.Request {
+func (h *Handler) request(job *crawl.Job, e *crawl.Render, html []byte) render.Request {
 	r := job.Render.Filled()
 	contentType := e.Page.ContentType
 	if contentType == "" {
 		contentType = "text/html"
 	}
 	return render.Request{URL: e.Page.Task.URL.String(), Status: e.Page.Status, Header: http.Header{"Content-Type": {contentType}}, Body: html,
-		Scroll: r.Scroll, Seed: true, Limits: render.Limits{Wall: r.Timeout.D(), Virtual: r.Virtual.D(), Bytes: int64(r.Bytes),
+		Scroll: !r.NoScroll, Screenshot: r.Screenshot && h.deps.Pictures != nil, Seed: true, Now: e.Page.FetchedAt.Truncate(time.Hour), Limits: render.Limits{Wall: r.Timeout.D(), Virtual: r.Virtual.D(), Bytes: int64(r.Bytes),
 			HTML: int(min(int64(job.Limits.MaxBody), maxHTML))}}
 }
 
@@ -237,6 +245,9 @@ func (h *Handler) done(ctx context.Context, job *crawl.Job, e *crawl.Render, res
 		Links: append(res.Links, res.Navigated...)}
 	if u, err := weburl.Parse(res.Final); err == nil && u != p.Task.URL && u.Origin() == p.Task.URL.Origin() {
 		p.Rendered.Final = u
+	}
+	if err := h.picture(ctx, job, &p, res.Screenshot); err != nil {
+		return nil, errors.Join(err, h.deps.Bodies.Release(ctx, ref))
 	}
 	if err := h.archive(ctx, job, &p, res); err != nil {
 		return nil, errors.Join(err, h.deps.Bodies.Release(ctx, ref))

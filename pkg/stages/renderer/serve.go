@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,12 +29,13 @@ type server struct {
 
 	mu      sync.Mutex
 	missing []weburl.URL // not asked for yet
-	gone    int          // requests that could not be answered, and never will
+	fields  map[weburl.URL]string
+	gone    int // requests that could not be answered, and never will
 	err     error
 }
 
 func newServer(h *Handler, job *crawl.Job, e *crawl.Render) *server {
-	s := &server{h: h, job: job, e: e, asked: map[weburl.URL]bool{}, limit: job.Render.Filled().Resources}
+	s := &server{h: h, job: job, e: e, asked: map[weburl.URL]bool{}, fields: map[weburl.URL]string{}, limit: job.Render.Filled().Resources}
 	for _, href := range e.Wants {
 		if u, err := weburl.Parse(href); err == nil {
 			s.asked[u] = true
@@ -62,7 +65,7 @@ func (s *server) serve(ctx context.Context, sub render.Sub) render.Answer {
 		s.err = err
 		return render.Answer{Stop: true}
 	case !found:
-		s.lacks(u)
+		s.lacks(u, sub.Header)
 		return render.Answer{Fail: broken}
 	case r.Refused != "" && r.Status == 0:
 		s.mu.Lock()
@@ -74,7 +77,7 @@ func (s *server) serve(ctx context.Context, sub render.Sub) render.Answer {
 }
 
 // lacks notes that a resource is not in the store.
-func (s *server) lacks(u weburl.URL) {
+func (s *server) lacks(u weburl.URL, header map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.asked[u] || s.e.Round >= maxRounds || len(s.asked) >= s.limit {
@@ -83,6 +86,11 @@ func (s *server) lacks(u weburl.URL) {
 	}
 	s.asked[u] = true
 	s.missing = append(s.missing, u)
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		lines = append(lines, name+": "+header[name])
+	}
+	s.fields[u] = strings.Join(lines, "\n")
 }
 
 func (s *server) fault() error {
@@ -106,7 +114,7 @@ func (s *server) wantScripts(ctx context.Context, html []byte) error {
 			return err
 		}
 		if !found {
-			s.lacks(u)
+			s.lacks(u, nil)
 		}
 	}
 	return nil
@@ -127,7 +135,7 @@ func (s *server) again() []crawl.Event {
 	want.Task.Tracked, want.Task.Repeat = false, false
 	for _, u := range s.missing {
 		next.Wants = append(next.Wants, u.String())
-		want.Links = append(want.Links, crawl.Link{URL: u, Tag: crawl.TagResource})
+		want.Links = append(want.Links, crawl.Link{URL: u, Tag: crawl.TagResource, Fields: s.fields[u]})
 	}
 	return []crawl.Event{want, &next}
 }
@@ -183,6 +191,3 @@ func unpack(html []byte) ([]byte, error) {
 	}
 	return out, nil
 }
-
-// archive writes the rendered HTML to the archive, if there is one.
-func (h *Handler) archive(context.Context, *crawl.Job, *crawl.Page, *render.Result) error { return nil }

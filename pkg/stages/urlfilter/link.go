@@ -29,7 +29,7 @@ func taskOf(r *urlrules.Rules, in *crawl.Links, l *crawl.Link) crawl.Task {
 	case crawl.TagFeedSource:
 		t.Kind, t.Feed = crawl.KindSitemap, true
 	case crawl.TagResource: // asked for as it stands: what a canonical URL leaves out may matter to a server
-		t.URL, t.Kind, t.Depth, t.Priority = l.URL, crawl.KindResource, in.Task.Depth, crawl.MaxPriority
+		t.URL, t.Kind, t.Depth, t.Priority, t.Fields = l.URL, crawl.KindResource, in.Task.Depth, crawl.MaxPriority, l.Fields
 	case crawl.TagAsset:
 		t.Kind, t.Depth, t.Priority = crawl.KindAsset, in.Task.Depth, crawl.MaxPriority-1
 	}

@@ -1,0 +1,123 @@
+package browser
+
+import (
+	"context"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/systeminfo"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/render"
+)
+
+const (
+	metered = 100 * time.Millisecond // between two looks at the processor's time
+	looking = 2 * time.Second        // for one look
+	// starving is how many times Limits.Wall more a render may take where the machine lets the browser wait.
+	starving = 3
+	// slowest bounds how much longer waits get on a busy machine.
+	slowest = 8
+)
+
+// meter watches the time, and the processor's time of the page's process, until the render ends. It returns the latter.
+// What a look takes longer than it should, the machine had no time for the browser or for us: that does not count, else
+// what a page becomes would hang on what else runs.
+func (r *rendering) meter() time.Duration {
+	tick := time.NewTicker(metered)
+	defer tick.Stop()
+	before, last := r.look(r.ctx), time.Duration(0)
+	for at := time.Now(); ; at = time.Now() {
+		select {
+		case <-r.ctx.Done():
+			return most(before, r.look(context.WithoutCancel(r.ctx)))
+		case <-tick.C:
+			now := r.look(r.ctx)
+			used := most(before, now)
+			r.starved(time.Since(at) - metered)
+			r.measured(used, time.Since(r.began)-r.starve())
+			if used <= last {
+				r.undialog()
+			}
+			r.looked(used > last || anyRuns(now))
+			last = max(used, last)
+		}
+	}
+}
+
+func (r *rendering) look(ctx context.Context) map[int64]time.Duration {
+	ctx, cancel := context.WithTimeout(ctx, looking)
+	defer cancel()
+	return r.tab.cpu(ctx)
+}
+
+// measured holds what a render took against its limits. Beyond them the page is taken as it is; where that takes too
+// long as well it cannot be read.
+func (r *rendering) measured(cpu, wall time.Duration) {
+	if cpu > r.limits.CPU {
+		const why = "%s of the processor used, %s are allowed"
+		r.limit(why, cpu.Round(time.Millisecond), r.limits.CPU)
+		if cpu > r.limits.CPU*3/2 {
+			r.stop(ends(render.Hang, why, cpu.Round(time.Millisecond), r.limits.CPU))
+		}
+	}
+	if wall > r.limits.Wall {
+		const why = "not settled after %s"
+		r.limit(why, r.limits.Wall)
+		if wall > r.limits.Wall*5/4 {
+			r.stop(ends(render.Hang, why, r.limits.Wall))
+		}
+	}
+}
+
+// starved notes time that the machine took from the render.
+func (r *rendering) starved(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.starvation += max(d-metered/10, 0)
+}
+
+func (r *rendering) starve() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return min(r.starvation, starving*r.limits.Wall)
+}
+
+// patient is a wait made longer as the machine is slower.
+func (r *rendering) patient(wait time.Duration) time.Duration {
+	passed := max(time.Since(r.began), metered)
+	had := max(passed-r.starve(), passed/slowest)
+	return time.Duration(float64(wait) * float64(passed) / float64(had))
+}
+
+// cpu returns the processor's time of the processes that may be the tab's.
+func (t *tab) cpu(ctx context.Context) map[int64]time.Duration {
+	infos, err := cdp.Call(ctx, t.p.root, systeminfo.GetProcessInfo, cdp.Empty{})
+	if err != nil {
+		return nil
+	}
+	used := map[int64]time.Duration{}
+	for _, info := range infos.ProcessInfo {
+		if owner := t.p.owner(info.ID); info.Type == "renderer" && (owner == nil || owner == t) {
+			used[info.ID] = time.Duration(info.CPUTime * float64(time.Second))
+		}
+	}
+	return used
+}
+
+// most returns the largest growth.
+func most(before, after map[int64]time.Duration) (largest time.Duration) {
+	for id, used := range after {
+		largest = max(largest, used-before[id])
+	}
+	return largest
+}
+
+// anyRuns reports whether one of the processes has something to do now, whether or not it is given the time for it.
+func anyRuns(processes map[int64]time.Duration) bool {
+	for pid := range processes {
+		if runs(pid) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,73 @@
+package browser
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/render"
+)
+
+func (r *rendering) reply(a *asked, answer render.Answer) {
+	switch {
+	case a.action.kind == empty:
+		a.fulfil(render.Answer{Status: 200, Header: http.Header{"Content-Type": {"text/css"}}})
+	case a.action.kind == blank:
+		a.fulfil(render.Answer{Status: 200, Header: http.Header{"Content-Type": {"image/gif"}}, Body: pixel})
+	case a.action.kind == preflight:
+		a.fulfil(render.Answer{Status: 204, Header: http.Header{
+			"Access-Control-Allow-Methods": {"GET"}, "Access-Control-Allow-Headers": {a.headers}}})
+	case answer.Fail != "" && a.main:
+		a.fail(aborted)
+	case answer.Fail != "":
+		a.fail(answer.Fail)
+	default:
+		a.fulfil(answer)
+	}
+}
+
+func (a *asked) fail(reason string) {
+	a.session.tell(fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: a.id, ErrorReason: network.ErrorReason(reason)})
+}
+
+// hopByHop are headers of a transfer that is over: the body is decoded and whole.
+var hopByHop = []string{"Content-Encoding", "Transfer-Encoding", "Content-Length", "Connection", "Keep-Alive", "Alt-Svc"}
+
+func (a *asked) fulfil(answer render.Answer) {
+	p := fetch.FulfillRequestParams{RequestID: a.id, ResponseCode: int64(answer.Status), Body: answer.Body}
+	if p.ResponseCode < 100 {
+		p.ResponseCode = 200
+	}
+	for name, values := range a.allowed(answer.Header) {
+		if slices.Contains(hopByHop, http.CanonicalHeaderKey(name)) {
+			continue
+		}
+		for _, v := range values {
+			p.ResponseHeaders = append(p.ResponseHeaders, &fetch.HeaderEntry{Name: name, Value: strings.ToValidUTF8(v, "?")})
+		}
+	}
+	slices.SortStableFunc(p.ResponseHeaders, func(a, b *fetch.HeaderEntry) int { return strings.Compare(a.Name, b.Name) })
+	a.session.tell(fetch.CommandFulfillRequest, p)
+}
+
+// allowed adds to the header of an answer that a page of another origin may read it. What the server said of that does
+// not count: the fetcher asked without an origin, and the browser holds nothing that is to be kept from a page.
+func (a *asked) allowed(h http.Header) http.Header {
+	if a.origin == "" {
+		return h
+	}
+	h = h.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	names := slices.Sorted(maps.Keys(h))
+	h.Set("Access-Control-Allow-Origin", a.origin)
+	h.Set("Access-Control-Allow-Credentials", "true")
+	h.Set("Access-Control-Expose-Headers", strings.Join(names, ", "))
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	return h
+}

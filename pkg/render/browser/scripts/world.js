@@ -1,0 +1,52 @@
+// What scripts find the same in each render of a page, and what would keep them from work though nothing is amiss:
+// random numbers (mulberry32), the date at the start of the page, and that there is a network. Closed shadow roots
+// are made open ones that the page does not see, so that their links can be read.
+((seed, start) => {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6D2B79F5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return (t ^ (t >>> 14)) >>> 0;
+  };
+  Math.random = () => next() / 4294967296;
+  if (self.Crypto) {
+    Crypto.prototype.getRandomValues = array => {
+      const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+      for (let i = 0; i < bytes.length; i++) bytes[i] = next();
+      return array;
+    };
+    Crypto.prototype.randomUUID = () => "10000000-1000-4000-8000-100000000000".replace(/[018]/g,
+      c => (+c ^ (next() & (15 >> (+c / 4)))).toString(16));
+  }
+  if (start && self.performance) {
+    const Real = Date, clock = performance.now.bind(performance), now = () => start + Math.floor(clock());
+    const Fake = function Date(...given) {
+      if (!new.target) return new Real(now()).toString();
+      return Reflect.construct(Real, given.length ? given : [now()], new.target === Fake ? Real : new.target);
+    };
+    Fake.now = now;
+    Fake.parse = Real.parse;
+    Fake.UTC = Real.UTC;
+    Fake.prototype = Real.prototype;
+    Object.defineProperty(Real.prototype, "constructor", {value: Fake, writable: true, configurable: true});
+    self.Date = Fake;
+    Object.defineProperty(Performance.prototype, "timeOrigin", {get: () => start, configurable: true});
+  }
+  for (const of of [self.Navigator, self.WorkerNavigator]) {
+    if (of) Object.defineProperty(of.prototype, "onLine", {get: () => true, configurable: true});
+  }
+  if (!self.Element) return;
+  const attach = Element.prototype.attachShadow, closed = new WeakSet();
+  const root = Object.getOwnPropertyDescriptor(Element.prototype, "shadowRoot");
+  const add = WeakSet.prototype.add.bind(closed), has = WeakSet.prototype.has.bind(closed), call = Reflect.apply;
+  Element.prototype.attachShadow = function attachShadow(init) {
+    if (!init || init.mode !== "closed") return call(attach, this, arguments);
+    const made = call(attach, this, [{...init, mode: "open"}]);
+    add(this);
+    return made;
+  };
+  Object.defineProperty(Element.prototype, "shadowRoot", {configurable: true, enumerable: true,
+    get() { return has(this) ? null : call(root.get, this, []) }});
+})

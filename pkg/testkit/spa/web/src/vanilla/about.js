@@ -1,0 +1,1 @@
+export default show => show([["/leaf/team", "Team"], ["/leaf/imprint", "Imprint"]]);
