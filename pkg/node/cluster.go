@@ -355,7 +355,7 @@ func (c *cluster) deps() Deps {
 	}
 	s := &d.Stores
 	if db := c.postgres; db != nil {
-		d.Jobs = db.Jobs()
+		d.Jobs, s.Following = db.Jobs(), c.following()
 		s.URLs, s.Ledger, s.Budgets, s.Content = db.URLs(), db.URLs(), db.Budgets(), db.ContentSet()
 		s.Redirects, s.Places, s.Spending, s.Jars = db.Redirects(), db.Places(), db.Spending(), db.Jars()
 		s.Hosts, s.Robots, s.Attempts, s.Unkept = db.Hosts(), db.Hosts(), db.AttemptLog(), db.Unkept()
@@ -372,9 +372,6 @@ func (c *cluster) deps() Deps {
 	}
 	if c.archive != nil {
 		s.Archive = c.archive
-	}
-	if c.postgres != nil {
-		s.Following = c.following()
 	}
 	if c.plays(Parser) {
 		d.Opener, s.Kept = c.opener, c.kept
