@@ -65,16 +65,18 @@ func (d *livingDemo) run(ctx context.Context, dir string, out, progress io.Write
 	}
 	defer func() { err = errors.Join(err, srv.Close()) }()
 	if dir == "" {
-		if dir, err = os.MkdirTemp("", "whirlpool-demo-"); err != nil {
+		tmp, err := os.MkdirTemp("", "whirlpool-demo-")
+		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
+		defer os.RemoveAll(tmp)
+		dir = filepath.Join(tmp, "crawl")
 	}
 	job := crawl.DefaultJob()
 	job.ID, job.Mode, job.Seeds, job.Scope, job.MaxPages = "demo", crawl.ModeContinuous, srv.Seeds(), crawl.ScopeHost, 0
 	job.Politeness.Delay, job.Politeness.IPDelay, job.Sitemaps, job.Contact = 0, 0, false, "demo@whirlpool.invalid"
 	job.Revisit = crawl.Revisiting{Budget: max(int(d.perDay*float64(d.pages)), 1), MinInterval: crawl.Duration(10 * time.Minute)}
-	opt := node.DefaultLocal(filepath.Join(dir, "crawl"), &job, slog.New(slog.NewTextHandler(progress, &slog.HandlerOptions{Level: slog.LevelError})))
+	opt := node.DefaultLocal(dir, &job, slog.New(slog.NewTextHandler(progress, &slog.HandlerOptions{Level: slog.LevelError})))
 	opt.Node.Fetch.AllowPrivate, opt.Node.Frontier.Calendar = true, srv.Calendar()
 	l, err := node.OpenLocal(ctx, opt)
 	if err != nil {
