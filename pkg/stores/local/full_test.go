@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -15,7 +16,7 @@ import (
 // system said.
 func TestRecordsWaitForSpaceAndTheStoreSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log strings.Builder
+		var log sharedText
 		s := &Store{log: slog.New(slog.NewTextHandler(&log, nil)), stop: make(chan struct{})}
 		s.broken.ended = make(chan struct{})
 		s.fs = newWALFS(nil, s.log, s.stop)
@@ -52,4 +53,23 @@ func TestRecordsWaitForSpaceAndTheStoreSaysSo(t *testing.T) {
 			t.Errorf("at the end of the program: error %v, want no space", err)
 		}
 	})
+}
+
+// sharedText is a text that one goroutine writes and another one reads.
+type sharedText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (s *sharedText) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *sharedText) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
