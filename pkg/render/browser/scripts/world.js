@@ -1,7 +1,7 @@
 // What scripts find the same in each render of a page, and what would keep them from work though nothing is amiss:
-// random numbers (mulberry32), the clock, which begins with the document, and that there is a network. Callbacks for when
-// the page is idle are timers: a page whose time passes at once is never idle. Closed shadow roots are made open ones
-// that the page does not see, so that their links can be read.
+// random numbers (mulberry32), the clock, which begins with the document, and that there is a network. Callbacks for
+// when the page is idle are timers: a page whose time passes at once is never idle. Closed shadow roots are made open
+// ones that the page does not see, so that their links can be read.
 ((seed, start) => {
   let state = seed >>> 0;
   const next = () => {
@@ -28,7 +28,8 @@
     const since = t => round(t - zero), now = () => start + since(raw());
     Performance.prototype.now = function () { return since(raw()) };
     const stamp = Object.getOwnPropertyDescriptor(Event.prototype, "timeStamp");
-    Object.defineProperty(Event.prototype, "timeStamp", {...stamp, get() { return since(Reflect.apply(stamp.get, this, [])) }});
+    Object.defineProperty(Event.prototype, "timeStamp", {...stamp,
+      get() { return since(Reflect.apply(stamp.get, this, [])) }});
     if (self.requestAnimationFrame) {
       const frame = requestAnimationFrame.bind(self);
       // A frame has the real time, of which hardly any passes.
