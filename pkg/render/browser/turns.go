@@ -16,8 +16,9 @@ var parts = [...]float64{.1, .3, .6}
 
 const (
 	odd = 33 // milliseconds
-	// further is how many parts more a page gets whose last frame brought links or requests, and furtherPart how long each
-	// is: a list that loads what comes into view.
+	// further is how many parts more a page gets whose last frame brought requests or links, or whose last part links, and
+	// furtherPart how long each is: a list that loads what comes into view. The links of the part count since a request of
+	// the frame before may be told of late. Its requests do not: some pages ask for the same again and again.
 	further     = 5
 	furtherPart = .1
 )
@@ -40,11 +41,12 @@ func (r *rendering) settle() error {
 	for again := true; again; again = r.again() {
 		grew := false
 		for i := 0; i < len(parts) || i < len(parts)+further && grew; i++ {
+			links, _ := r.has()
 			if done, err := r.part(i); done || err != nil {
 				return err
 			}
 			r.gather(r.ctx)
-			before := r.has()
+			_, requests := r.has()
 			drawn, err := r.turn(longest, i == 1 && r.req.Scroll)
 			if err != nil {
 				return err
@@ -55,7 +57,8 @@ func (r *rendering) settle() error {
 				longest = otherTurn
 			}
 			r.gather(r.ctx)
-			grew = r.has() > before
+			l, n := r.has()
+			grew = l > links || n > requests
 		}
 	}
 	r.settled("virtual")
@@ -141,8 +144,8 @@ func (r *rendering) addPassing() {
 const mostPassing = 20_000
 
 // has counts the links and requests that were seen.
-func (r *rendering) has() int {
+func (r *rendering) has() (links, requests int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.passing) + r.result.Requests
+	return len(r.passing), r.result.Requests
 }

@@ -1,6 +1,7 @@
 // What scripts find the same in each render of a page, and what would keep them from work though nothing is amiss:
-// random numbers (mulberry32), the date at the start of the page, and that there is a network. Closed shadow roots
-// are made open ones that the page does not see, so that their links can be read.
+// random numbers (mulberry32), the clock, which begins with the document, and that there is a network. Callbacks for
+// when the page is idle are timers: a page whose time passes at once is never idle. Closed shadow roots are made open
+// ones that the page does not see, so that their links can be read.
 ((seed, start) => {
   let state = seed >>> 0;
   const next = () => {
@@ -21,7 +22,19 @@
       c => (+c ^ (next() & (15 >> (+c / 4)))).toString(16));
   }
   if (start && self.performance) {
-    const Real = Date, clock = performance.now.bind(performance), now = () => start + Math.floor(clock());
+    // The browser counts from where the navigation began, by its own clock. The tab's clock is ahead of that by all the
+    // time that pages before let pass, and by some that each tab has otherwise. The browser blurs the last digits.
+    const Real = Date, raw = performance.now.bind(performance), zero = raw(), round = Math.round;
+    const since = t => round(t - zero), now = () => start + since(raw());
+    Performance.prototype.now = function () { return since(raw()) };
+    const stamp = Object.getOwnPropertyDescriptor(Event.prototype, "timeStamp");
+    Object.defineProperty(Event.prototype, "timeStamp", {...stamp,
+      get() { return since(Reflect.apply(stamp.get, this, [])) }});
+    if (self.requestAnimationFrame) {
+      const frame = requestAnimationFrame.bind(self);
+      // A frame has the real time, of which hardly any passes.
+      self.requestAnimationFrame = f => frame(typeof f === "function" ? () => f(since(raw())) : f);
+    }
     const Fake = function Date(...given) {
       if (!new.target) return new Real(now()).toString();
       return Reflect.construct(Real, given.length ? given : [now()], new.target === Fake ? Real : new.target);
@@ -33,6 +46,14 @@
     Object.defineProperty(Real.prototype, "constructor", {value: Fake, writable: true, configurable: true});
     self.Date = Fake;
     Object.defineProperty(Performance.prototype, "timeOrigin", {get: () => start, configurable: true});
+  }
+  if (self.requestIdleCallback) {
+    const later = setTimeout.bind(self), never = clearTimeout.bind(self);
+    self.requestIdleCallback = f => later(() => {
+      let left = 50; // milliseconds; each question takes one, so that who asks until none are left ends
+      f({didTimeout: false, timeRemaining: () => left > 0 ? left-- : 0});
+    }, 10);
+    self.cancelIdleCallback = id => never(id);
   }
   for (const of of [self.Navigator, self.WorkerNavigator]) {
     if (of) Object.defineProperty(of.prototype, "onLine", {get: () => true, configurable: true});
