@@ -55,7 +55,7 @@ func selected(s *crawl.LogSelection, from int64, args []any) (string, []any) {
 	if s.URL != "" {
 		add("strpos(url, $%d) > 0", clean(s.URL, maxDetail))
 	}
-	if len(s.Hosts) > 0 { // they are found by an index, in its order
+	if len(s.Hosts) > 0 || !s.Since.IsZero() || !s.Until.IsZero() { // these are found by an index, in its order
 		b.WriteString(" ORDER BY ctid")
 	}
 	return b.String(), args
