@@ -25,16 +25,17 @@ func TestClockBeginsWithThePage(t *testing.T) {
 	for i := range 4 {
 		s := &site{pages: map[string]string{"/app.js": app, "/1795503600010": "{}"}, slow: i%2 == 1}
 		got := string(s.renders(t, c, render.Request{Seed: true, Now: time.UnixMilli(1795503600000), Body: []byte(body)}).HTML)
+		got = strings.Replace(got, " frame", "", 1) // when the first one is drawn is up to the machine
 		if first == "" {
 			first = got
 		}
 		for _, want := range []string{"1795503600010 10 10 1795503600000", "got 1795503600020", "later 1795503601244 2026-11-24T07:00:01.244Z 1244",
-			"idle 50 20", "frame"} {
+			"idle 50 20"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("render %d has no %q:\n%s", i, want, got)
 			}
 		}
-		if got != first || strings.Contains(got, "cancelled") {
+		if got != first || strings.Contains(got, "cancelled") || strings.Contains(got, "far ") {
 			t.Errorf("render %d gave\n%s\nand the first\n%s", i, got, first)
 		}
 	}
