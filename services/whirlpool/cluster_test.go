@@ -98,9 +98,10 @@ func checkClusterStatus(t *testing.T, c *clusterUnderTest, dir string) {
 // checkClusterPipeline looks until the broker's statistics, which are some seconds old, have the programs' consumers.
 func checkClusterPipeline(t *testing.T, c *clusterUnderTest, pages int64) {
 	t.Helper()
+	const topics = 9 // with those of the frontier, and that of renders
 	for begin := time.Now(); ; {
 		all := decode[report.ClusterStatus](t, c.must("status", "--cluster", "--json"))
-		if len(all.Jobs) != 1 || all.Jobs[0].Job != "test" || all.Jobs[0].Pages != pages || len(all.Pipeline.Topics) != 8 || all.Pipeline.Hosts == 0 {
+		if len(all.Jobs) != 1 || all.Jobs[0].Job != "test" || all.Jobs[0].Pages != pages || len(all.Pipeline.Topics) != topics || all.Pipeline.Hosts == 0 {
 			t.Fatalf("status of the cluster: jobs %+v, pipeline %+v", all.Jobs, *all.Pipeline)
 		}
 		if all.Pipeline.Topics[0].Consumers == 1 {
