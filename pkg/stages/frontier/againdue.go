@@ -8,6 +8,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // How many revisits wait in front queues at most, how many pages are looked at for what may be visited, and how often.
@@ -85,7 +86,7 @@ func (dp *dispatcher) revisitJob(ctx context.Context, id crawl.JobID, a *again, 
 	if n <= 0 {
 		return false, nil
 	}
-	due, err := dp.again.store.Due(ctx, id, cal, 2*n)
+	due, err := dp.again.store.Due(ctx, id, cal, 2*n, dp.ownNow)
 	if err == nil && len(due) < n && full { // nothing else is due: what will be due next is visited ahead of time
 		due, err = dp.ahead(ctx, id, n)
 	}
@@ -95,9 +96,15 @@ func (dp *dispatcher) revisitJob(ctx context.Context, id crawl.JobID, a *again, 
 	return dp.takeDue(ctx, a.revision(), a, due, n, cal)
 }
 
+// ownNow reports whether a page is this node's to visit at the moment.
+func (dp *dispatcher) ownNow(u weburl.URL) bool {
+	p := dp.duties.place(u)
+	return p.Node == "" && p.Lease
+}
+
 // ahead returns the pages that are due next, whenever that is.
 func (dp *dispatcher) ahead(ctx context.Context, id crawl.JobID, n int) ([]crawl.Revisit, error) {
-	return dp.again.store.Due(ctx, id, revisit.BucketStart(1<<32-1), min(8*n, mostLooked))
+	return dp.again.store.Due(ctx, id, revisit.BucketStart(1<<32-1), min(8*n, mostLooked), dp.ownNow)
 }
 
 // pause is how long it is not looked for what is due.
