@@ -34,3 +34,10 @@ type Revisits interface {
 	// Drop forgets pages.
 	Drop(ctx context.Context, job JobID, keys ...weburl.Key) error
 }
+
+// SharedRevisits are those that several nodes have in common, each of which visits the pages of its own hosts.
+type SharedRevisits interface {
+	Revisits
+	// EachURL is Each with the pages' URLs, which tell whose they are.
+	EachURL(ctx context.Context, job JobID, each func(Revisit) error) error
+}

@@ -16,7 +16,7 @@ import (
 // that owns its host alone; on a ring its registration is checked with each write.
 type Revisits struct{ s *Store }
 
-var _ crawl.Revisits = (*Revisits)(nil)
+var _ crawl.SharedRevisits = (*Revisits)(nil)
 
 // Revisits returns what is remembered of pages between their visits.
 func (s *Store) Revisits() *Revisits { return &Revisits{s} }
@@ -36,7 +36,8 @@ const (
 	revisitDropSQL = `
 	DELETE FROM revisits r USING unnest(array_fill($1::integer, ARRAY[cardinality($2::bigint[])]), $2, $3::uuid[]) AS a (job, host, hash)
 	WHERE r.job = a.job AND r.host = a.host AND r.hash = a.hash`
-	revisitEachSQL = `SELECT host, hash, state FROM revisits WHERE job = $1 ORDER BY host, hash`
+	revisitEachSQL    = `SELECT host, hash, state FROM revisits WHERE job = $1 ORDER BY host, hash`
+	revisitEachURLSQL = `SELECT url, state FROM revisits WHERE job = $1 ORDER BY host, hash`
 )
 
 // Put implements crawl.Revisits.
@@ -152,6 +153,32 @@ func (r *Revisits) Each(ctx context.Context, job crawl.JobID, each func(weburl.K
 				return fmt.Errorf("URL %s: %w", keyOf(host, hash), err)
 			}
 			return each(keyOf(host, hash), s)
+		})
+		return err
+	})
+}
+
+// EachURL implements crawl.SharedRevisits.
+func (r *Revisits) EachURL(ctx context.Context, job crawl.JobID, each func(crawl.Revisit) error) error {
+	number, known, err := r.s.jobs.find(ctx, job)
+	if err != nil || !known {
+		return err
+	}
+	return r.s.report(ctx, fmt.Sprintf("what is remembered of the pages of job %q", job), func(ctx context.Context, tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, revisitEachURLSQL, number)
+		if err != nil {
+			return err
+		}
+		var url, state pgtype.DriverBytes
+		_, err = pgx.ForEachRow(rows, []any{&url, &state}, func() (err error) {
+			var p crawl.Revisit
+			if p.URL, err = weburl.ParseStored(url); err == nil {
+				p.State, err = revisit.DecodeState(state)
+			}
+			if err != nil {
+				return err
+			}
+			return each(p)
 		})
 		return err
 	})

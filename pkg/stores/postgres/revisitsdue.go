@@ -63,6 +63,34 @@ func (r *Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int
 	return out, err
 }
 
+const revisitTakenSQL = `
+	SELECT j.id, r.url, r.state FROM revisits r JOIN jobs j ON j.number = r.job WHERE r.bucket IS NULL AND j.state <> 'ended' AND j.deleted IS NULL`
+
+// Taken hands each page that is neither due nor gone to each, over all jobs that have not ended: its visit is queued or
+// made. They are those of one moment. An error of each stops it.
+func (r *Revisits) Taken(ctx context.Context, each func(crawl.JobID, crawl.Revisit) error) error {
+	return r.s.report(ctx, "pages whose visits are under way", func(ctx context.Context, tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, revisitTakenSQL)
+		if err != nil {
+			return err
+		}
+		var job string
+		var url, state pgtype.DriverBytes
+		_, err = pgx.ForEachRow(rows, []any{&job, &url, &state}, func() error {
+			s, err := revisit.DecodeState(state)
+			if err != nil || s.Gone {
+				return err
+			}
+			at, err := weburl.ParseStored(url)
+			if err != nil {
+				return err
+			}
+			return each(crawl.JobID(job), crawl.Revisit{URL: at, State: s})
+		})
+		return err
+	})
+}
+
 // readDue hands the next rows to each, moves the cursor to the last of them, and returns how many there were.
 func (r *Revisits) readDue(ctx context.Context, number int32, by time.Time, limit int, at *dueCursor, each func(crawl.Revisit)) (n int, err error) {
 	rows, err := r.s.pool.Query(ctx, revisitDueSQL, number, int64(revisit.Bucket(by)), at.bucket, at.host, at.hash, limit)

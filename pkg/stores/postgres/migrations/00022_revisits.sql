@@ -2,6 +2,7 @@
 
 -- The number of the visit that an outcome is of.
 ALTER TABLE urls ADD COLUMN visit integer NOT NULL DEFAULT 0;
+ALTER TABLE attempts ADD COLUMN visit integer NOT NULL DEFAULT 0;
 
 -- What is remembered of the pages of continuous jobs between their visits: revisit.State. bucket is that of the time at
 -- which the page is due (revisit.Bucket); null: its visit is queued or made now, or it is gone.
@@ -26,7 +27,9 @@ END $$;
 -- +goose StatementEnd
 
 CREATE INDEX revisits_due ON revisits (job, bucket, host, hash) WHERE bucket IS NOT NULL;
+CREATE INDEX revisits_taken ON revisits (job) WHERE bucket IS NULL;
 
 -- +goose Down
 DROP TABLE revisits;
+ALTER TABLE attempts DROP COLUMN visit;
 ALTER TABLE urls DROP COLUMN visit;
