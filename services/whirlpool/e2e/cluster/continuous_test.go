@@ -15,8 +15,8 @@ import (
 )
 
 // Seven programs visit pages again and are killed meanwhile: no visit is made twice, no page is forgotten, records
-// follow their pages, one that is missing is gone, one that may not be kept loses its content. status, explain and audit
-// say so.
+// follow their pages, one that is missing is gone, one that may not be kept loses its content. status, explain and
+// audit say so.
 func TestContinuousOverPrograms(t *testing.T) {
 	long(t)
 	srv := crawltest.Living(t, "", harness.Slowness(t))
