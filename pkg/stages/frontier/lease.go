@@ -26,7 +26,8 @@ type choice struct {
 	refresh   bool             // the host's record is to be read again
 	away      []crawl.Delivery // the whole buffer, which belongs to another node
 	dismissal *dismissal       // conclude it without a fetch
-	judged    *dismissal       // the job does not want the task any more
+	judgedBy  *crawl.Job       // the revision that the task was judged by
+	judged    *dismissal       // it does not want the task any more
 }
 
 // leaseReady leases the tasks of the hosts whose time has come.
@@ -127,6 +128,9 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 		return
 	}
 	if c.fromBuf = c.js.discarded(task) || dp.copyUnderWay(c, task); c.fromBuf {
+		return
+	}
+	if c.judgedBy != job { // revised meanwhile: the host comes again, and the task is judged anew
 		return
 	}
 	if c.dismissal = dp.dismissalOf(c, task, job, now); c.dismissal != nil {
