@@ -127,11 +127,8 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 	if dp.hosts.waits(h.rec.Key) || !dp.decidePlace(c, task) {
 		return
 	}
-	if c.fromBuf = c.js.discarded(task) || dp.copyUnderWay(c, task); c.fromBuf {
-		return
-	}
-	if c.judgedBy != job { // revised meanwhile: the host comes again, and the task is judged anew
-		return
+	if c.fromBuf = c.js.discarded(task) || dp.copyUnderWay(c, task); c.fromBuf || c.judgedBy != job {
+		return // where the job was revised meanwhile, the host comes again, and the task is judged anew
 	}
 	if c.dismissal = dp.dismissalOf(c, task, job, now); c.dismissal != nil {
 		c.fromBuf = true

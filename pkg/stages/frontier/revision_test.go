@@ -184,7 +184,8 @@ func TestWhatIsQueuedIsJudgedAgain(t *testing.T) {
 }
 
 // A task is judged by one revision while the next one is made. What the older revision says of it is not taken for what
-// the newer one says: a task that only the older one excludes is fetched, and one that only the newer one excludes is not.
+// the newer one says: a task that only the older one excludes is fetched, and one that only the newer one excludes is
+// not.
 func TestARevisionThatComesWhileATaskIsJudged(t *testing.T) {
 	for _, excludes := range []uint32{2, 3} {
 		t.Run(fmt.Sprint("revision ", excludes, " excludes it"), func(t *testing.T) {
