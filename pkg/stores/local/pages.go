@@ -156,9 +156,11 @@ func (p *Pages) stage(b *pageBatch, key weburl.Key, line []byte) (busy bool, err
 	if how, ok := p.pending[key]; ok {
 		return how == exchanged, nil
 	}
-	has, err := p.s.get(p.key(key), func([]byte) error { return nil })
-	if has || err != nil {
-		return false, err
+	if at := p.key(key); !p.s.stored.absent(at) {
+		has, err := p.s.get(at, func([]byte) error { return nil })
+		if has || err != nil {
+			return false, err
+		}
 	}
 	p.pending[key] = appended
 	b.add(key, line)
@@ -198,7 +200,9 @@ func (p *Pages) writeBatch(b *pageBatch) error {
 		var v [maxPlace]byte
 		for _, r := range b.index {
 			r.at += start
-			_ = batch.Set(p.key(r.key), r.append(v[:0]), nil)
+			key := p.key(r.key)
+			p.s.stored.note(key)
+			_ = batch.Set(key, r.append(v[:0]), nil)
 		}
 		_ = batch.Set(p.note(kindPageEnd), binary.AppendUvarint(v[:0], uint64(end)), nil)
 		if b.replaces {
