@@ -38,7 +38,7 @@ type Pages struct {
 	mu      sync.Mutex
 	pending map[weburl.Key]pending // in a group that is not committed
 	settled sync.Cond              // a key left pending
-	spare   []byte                 // buffer of a batch that was written
+	spare   [][]byte               // buffers of batches that were written, two at most
 }
 
 var _ crawl.Pages = (*Pages)(nil)
@@ -247,19 +247,25 @@ func (p *Pages) settle(b *pageBatch) {
 		delete(p.pending, b.index[i].key)
 	}
 	p.settled.Broadcast()
-	if cap(b.lines) <= maxSpare {
-		p.spare = b.lines[:0]
+	if cap(b.lines) <= maxSpare && len(p.spare) < maxSpares {
+		p.spare = append(p.spare, b.lines[:0])
 	}
 }
 
-// maxSpare bounds the buffer that one batch leaves to the next.
-const maxSpare = 4 << 20
+// maxSpare bounds the buffer that a batch leaves to a later one; maxSpares how many wait: while one batch is written,
+// the next one gathers.
+const (
+	maxSpare  = 4 << 20
+	maxSpares = 2
+)
 
 func (p *Pages) freshBatch() *pageBatch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b := &pageBatch{lines: p.spare}
-	p.spare = nil
+	b := &pageBatch{}
+	if last := len(p.spare) - 1; last >= 0 {
+		b.lines, p.spare = p.spare[last], p.spare[:last]
+	}
 	return b
 }
 
