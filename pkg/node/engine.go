@@ -208,6 +208,7 @@ func (e *Engine) countBytes(lines []crawl.LogLine) {
 // tap passes lines of crawl.log to EngineOptions.Tap.
 func (e *Engine) tap(lines []crawl.LogLine) {
 	e.countBytes(lines)
+	e.countAnswers(lines)
 	if e.opt.Tap != nil {
 		e.opt.Tap(lines)
 	}
