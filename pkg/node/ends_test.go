@@ -221,10 +221,10 @@ func TestEndsOfARevision(t *testing.T) {
 		info, err := os.Stat(filepath.Join(dir, "outputs", "table.csv"))
 		return err == nil && info.Size() > 200
 	})
-	figures := e.Figures(job.ID)
-	if len(figures) != 2 || figures[0].Node != "more" || figures[0].Calls == 0 || figures[1].Calls == 0 {
-		t.Errorf("figures: %+v", figures)
-	}
+	waitEnds(t, "the figures tell it", func() bool {
+		figures := e.Figures(job.ID)
+		return len(figures) == 2 && figures[0].Node == "more" && figures[0].Calls > 0 && figures[1].Calls > 0
+	})
 	if err := e.Stop(t.Context(), job.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,8 @@ type engineJob struct {
 	bytes atomic.Int64 // that its attempts brought since then
 
 	outs outputs
+
+	answers recentAnswers
 }
 
 // jobMark is what is stored of a job besides its revisions.

@@ -39,4 +39,20 @@ type Progress struct {
 	Pages    int64
 	Queued   int64
 	Letters  int64
+	Troubles []Trouble // of its parts
 }
+
+// Trouble is something that is wrong with a part of a job, and does not end it.
+type Trouble struct {
+	Kind  string // undelivered: an output; tripped: a plug-in; host-blocked: a host
+	Of    string // name of the node, or of the host
+	Text  string // what is wrong, for people
+	Value float64
+}
+
+// Kinds of Trouble.
+const (
+	TroubleUndelivered = "undelivered"
+	TroubleTripped     = "tripped"
+	TroubleBlocked     = "host-blocked" // Value: the share of its answers that were 403 or 429
+)
