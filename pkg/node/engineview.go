@@ -112,3 +112,15 @@ func (e *Engine) Depths() map[string]int {
 	}
 	return out
 }
+
+// Freshness is how fresh the pages of a continuous job are, as they were counted last, and the time by which they are
+// visited again. running says that the job is crawled; figures are nil where they were not counted yet.
+func (e *Engine) Freshness(id crawl.JobID) (figures *crawl.FreshnessDetail, running bool, now time.Time) {
+	now = e.opt.Node.Frontier.Calendar.At(time.Now())
+	j := e.job(id)
+	running = j != nil && j.runs()
+	if d, ok := e.frontier.FreshnessDetail(id); ok {
+		figures = &d
+	}
+	return figures, running, now
+}

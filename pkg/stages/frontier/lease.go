@@ -234,6 +234,9 @@ func (dp *dispatcher) dropRepeats(ctx context.Context, choices []choice) error {
 			}
 		}
 		dp.mu.Unlock()
+		if err := dp.dropOverdue(ctx, job, cs); err != nil {
+			return err
+		}
 	}
 	return nil
 }
