@@ -121,7 +121,7 @@ func (c *cluster) rest() {
 	<-time.After(3 * time.Second) // the frontier looks for that each two seconds
 	until(c.t, patience, "a moment in which nothing is under way", func() bool {
 		held, err := crawltest.Held(c.t.Context(), c.bus)
-		return err == nil && len(held) == 0 || c.stuck()
+		return err == nil && len(crawltest.OnTheWay(held)) == 0 || c.stuck()
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,6 +100,15 @@ func (c *Cluster) State(job crawl.JobID, url string) revisit.State {
 	s, err := c.Postgres.Revisits().States(c.T.Context(), job, c.key(url))
 	harness.Check(c.T, err)
 	return s[0]
+}
+
+// OnTheWay leaves of what brokers hold ([Held]) what is on its way: no task that waits in the frontier's queues.
+func OnTheWay(held []string) []string {
+	return slices.DeleteFunc(held, func(text string) bool {
+		return slices.ContainsFunc([]string{"queue front.", "queue back.", "queue later.", "queue level."}, func(part string) bool {
+			return strings.Contains(text, part)
+		})
+	})
 }
 
 // VisitedOnce reports visits that were made twice, and records that are not what was fetched last. No message may be
