@@ -164,7 +164,7 @@ func TestLostVisitsAreMadeAnew(t *testing.T) {
 		t.Errorf("it is made as visit %d, want 4", again.Visit)
 	}
 	for visit, want := range map[int]bool{2: false, 3: false, 4: true} {
-		c := &choice{lease: true, js: &jobState{job: job}}
+		c := &choice{lease: true, fromBuf: true, js: &jobState{job: job}}
 		c.delivery.Task = crawl.Task{Job: job.ID, URL: lost.URL, Visit: visit}
 		if err := f.run.dropOverdue(t.Context(), job.ID, []*choice{c}); err != nil || c.lease != want {
 			t.Errorf("the task of visit %d is leased: %v, %v; want %v", visit, c.lease, err, want)
