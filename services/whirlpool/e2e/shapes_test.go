@@ -92,7 +92,7 @@ var shapes = []shape{
 		"app.js": linkScript + `put(1)`}, 1},
 	{"pushed", shell, script(`history.replaceState({}, "", "/NAME/list?page=1"); addEventListener("popstate", () => 0);
 		if (location.pathname === "/NAME/list") { history.pushState({}, "", "/NAME/list?page=2"); const a = link(1); a.href = "../t/NAME/1"; document.body.append(a) }
-		setTimeout(() => history.pushState({}, "", "/t/NAME/2"), 500)`), 2},
+		setTimeout(() => history.pushState({}, "", "/t/NAME/2"), 2500)`), 2},
 	{"frames", `<!doctype html><title>NAME</title><div id=root></div><script src="/NAME/app.js"></script>`, with(script(`
 		document.body.insertAdjacentHTML("beforeend", "<iframe src=/NAME/inner.html></iframe><iframe srcdoc='<a href=/t/NAME/2>2</a>'></iframe><iframe loading=lazy src=/NAME/lazy.html></iframe>")`),
 		"inner.html", `<body><script>document.body.innerHTML = "<a href=/t/NAME/1>1</a>"</script>`, "lazy.html", `<body><script>document.body.innerHTML = "<a href=/t/NAME/3>3</a>"</script>`), 3},

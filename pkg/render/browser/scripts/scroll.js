@@ -11,6 +11,7 @@
   };
   let left = 20;
   all(document);
-  window.scrollTo({top: document.documentElement ? document.documentElement.scrollHeight : 0, behavior: "instant"});
+  const high = el => el ? el.scrollHeight : 0; // of the body in documents without a type
+  window.scrollTo({top: Math.max(high(document.documentElement), high(document.body)), behavior: "instant"});
   document.dispatchEvent(new Event("whirlpool:scroll"));
 })()
