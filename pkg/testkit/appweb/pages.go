@@ -1,12 +1,16 @@
 package appweb
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
 // Page is what a record has of a page that matters here.
@@ -30,6 +34,28 @@ func (ps Pages) Add(w *Web, r *crawl.Record) bool {
 	_, twice := ps[u]
 	ps[u] = Page{r.Text, strings.Join(links, " "), r.Rendered != nil}
 	return !twice
+}
+
+// Read reads the pages of a crawl of w from its directory. Two records of one URL are an error.
+func (w *Web) Read(dir string) (Pages, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "pages.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	pages := Pages{}
+	for line := range bytes.Lines(data) {
+		if jsonl.IsReplaced(line) {
+			continue
+		}
+		r, err := jsonl.ParseRecord(line)
+		if err != nil {
+			return nil, err
+		}
+		if !pages.Add(w, r) {
+			return nil, fmt.Errorf("two records of %s", r.URL)
+		}
+	}
+	return pages, nil
 }
 
 // named puts the names of the sites in the place of their addresses.

@@ -4,12 +4,25 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 )
+
+// NeedBrowser skips a test where there is no browser, unless WHIRLPOOL_TEST_BROWSER says that there must be one.
+func NeedBrowser(t testing.TB) {
+	t.Helper()
+	if _, err := exec.LookPath("chromium"); err != nil {
+		if os.Getenv("WHIRLPOOL_TEST_BROWSER") == "required" {
+			t.Fatal("there is no chromium: deploy/studio/need installs it")
+		}
+		t.Skip("there is no chromium: deploy/studio/need installs it")
+	}
+}
 
 // PID is the number of the program's process in its present life, which may be over.
 func (p *Process) PID() int { return p.cmd.Process.Pid }

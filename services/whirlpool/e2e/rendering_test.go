@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,50 +27,29 @@ func serveApp(t *testing.T, pages int) *appweb.Web {
 // noNames is a name server that knows no name: the application's sites have none.
 func noNames(t *testing.T) string { return nameServer(t, nil, "") }
 
-// eachRecord reads the records of a crawl that no other has replaced.
-func eachRecord(t *testing.T, dir string, f func(*crawl.Record)) {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "pages.jsonl"))
-	harness.Check(t, err)
-	for line := range bytes.Lines(data) {
-		if jsonl.IsReplaced(line) {
-			continue
-		}
-		r, err := jsonl.ParseRecord(line)
-		harness.Check(t, err)
-		f(r)
-	}
-}
-
 // appPages are the pages of a crawl of an application.
 func appPages(t *testing.T, w *appweb.Web, dir string) appweb.Pages {
 	t.Helper()
-	pages := appweb.Pages{}
-	eachRecord(t, dir, func(r *crawl.Record) {
-		if !pages.Add(w, r) {
-			t.Errorf("two records of %s", r.URL)
-		}
-	})
+	pages, err := w.Read(dir)
+	harness.Check(t, err)
 	return pages
 }
 
 // renderedPages says of each page whether it was rendered, by URL.
 func renderedPages(t *testing.T, dir string) map[string]bool {
 	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "pages.jsonl"))
+	harness.Check(t, err)
 	pages := map[string]bool{}
-	eachRecord(t, dir, func(r *crawl.Record) { pages[r.URL.String()] = r.Rendered != nil })
-	return pages
-}
-
-// needChromium skips a test where there is no browser.
-func needChromium(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("chromium"); err != nil {
-		if os.Getenv("WHIRLPOOL_TEST_BROWSER") == "required" {
-			t.Fatal("there is no chromium: deploy/studio/need installs it")
+	for line := range bytes.Lines(data) {
+		if jsonl.IsReplaced(line) {
+			continue
 		}
-		t.Skip("there is no chromium: deploy/studio/need installs it")
+		r, err := jsonl.ParseRecord(line)
+		harness.Check(t, err)
+		pages[r.URL.String()] = r.Rendered != nil
 	}
+	return pages
 }
 
 // noFaults complains of requests that nobody may make, and of what an audit finds.
@@ -87,7 +65,7 @@ func noFaults(t *testing.T, w *appweb.Web, delay time.Duration, dir string) {
 // but the fetcher's.
 func TestRendering(t *testing.T) {
 	long(t)
-	needChromium(t)
+	harness.NeedBrowser(t)
 	const delay = 60 * time.Millisecond
 	w := serveApp(t, 28)
 	c := crawlerOf(t, noNames(t), w.Job(delay))
@@ -124,7 +102,7 @@ func TestRenderingWithoutABrowser(t *testing.T) {
 // Whenever the crawler, or the browser, is killed, the crawl ends with the same pages, texts and links.
 func TestRenderingSurvivesKills(t *testing.T) {
 	long(t)
-	needChromium(t)
+	harness.NeedBrowser(t)
 	kills := harness.Number(t, "WHIRLPOOL_E2E_RENDER_KILLS", 4)
 	calm := serveApp(t, 16)
 	undisturbed := crawlerOf(t, noNames(t), calm.Job(0))

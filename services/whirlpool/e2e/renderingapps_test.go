@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/spa"
 )
 
@@ -18,7 +19,7 @@ import (
 // Nothing is asked for that may not be, or too soon.
 func TestRenderingApplications(t *testing.T) {
 	long(t)
-	needChromium(t)
+	harness.NeedBrowser(t)
 	if os.Getenv(spa.Asked) == "" {
 		t.Skipf("it downloads five frameworks from npm's registry: %s=1 asks for it", spa.Asked)
 	}

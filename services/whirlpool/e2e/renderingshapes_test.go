@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // chain is modules of which each imports the next.
@@ -211,7 +212,7 @@ func (w *shapeWeb) job(mode crawl.RenderMode) *crawl.Job {
 // Whatever way an application comes by its links, those that need no interaction are found.
 func TestRenderingShapes(t *testing.T) {
 	long(t)
-	needChromium(t)
+	harness.NeedBrowser(t)
 	mode := crawl.RenderMode(os.Getenv("SHAPES_MODE"))
 	if mode == "" {
 		mode = crawl.RenderAuto

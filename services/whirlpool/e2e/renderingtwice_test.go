@@ -12,7 +12,7 @@ import (
 // Two crawls of one application give the same rendered pages, with the same texts and links.
 func TestRenderingTwiceGivesTheSame(t *testing.T) {
 	long(t)
-	needChromium(t)
+	harness.NeedBrowser(t)
 	w := serveApp(t, 8)
 	var first appweb.Pages
 	for range 2 {
