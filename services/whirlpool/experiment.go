@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen/simhashtool"
@@ -167,7 +166,7 @@ func fetched(dir string) (pages []experiment.Fetched, rendered int, err error) {
 			first = r.FetchedAt
 		}
 		pages = append(pages, experiment.Fetched{Host: r.URL.HostKey(), At: float64(r.FetchedAt.UnixMilli()) / 1000, Bytes: r.Bytes})
-		if r.Rendered != nil && r.Rendered.Verdict == crawl.RenderDone {
+		if r.Rendered != nil {
 			rendered++
 		}
 	}
