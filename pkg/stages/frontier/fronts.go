@@ -108,11 +108,11 @@ func (f *fronts) pick(random *rand.Rand, pass func(*jobFronts) bool, topical fun
 		waiting := j.waiting()
 		d = drawing{front: j, number: -1}
 		order, is := topical(f.jobOf(j))
+		d.topical = is
 		if !is || order.learns {
 			d.number = pickFront(random, waiting[:crawl.MaxPriority+1])
 		}
 		if d.number < 0 { // of a job that has no topic any more, or is not known yet, what promises something is the rest
-			d.topical = is
 			d.number, d.best = pickTopical(random, waiting[:], order.explore)
 		}
 		if d.number >= 0 {
@@ -128,5 +128,5 @@ type drawing struct {
 	front   *jobFronts // nil: none
 	number  int
 	topical bool // of a topical job: the best, or to explore another
-	best    int  // of those
+	best    int  // of those; 0: not asked for
 }

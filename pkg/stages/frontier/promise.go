@@ -64,7 +64,7 @@ func (d *drawing) most(batch int) int {
 
 // chosen makes tasks that were drawn to explore as good as the best, whatever they promise.
 func (d *drawing) chosen(ds []crawl.Delivery) []crawl.Delivery {
-	if !d.topical || d.number == d.best {
+	if !d.topical || d.best == 0 || d.number == d.best {
 		return ds
 	}
 	for i := range ds {

@@ -20,11 +20,17 @@ type Promise func(job *crawl.Job, t *crawl.Task) (crawl.Relevance, error)
 type scoring struct {
 	left [crawl.MaxPriority + 1]int64 // tasks, by the queue's number
 	host bool                         // what hosts hold as well
+	back []*host                      // those whose back queues are to be emptied
 }
 
 // learned notes that a job has a model which it had not before. mu is held.
-func (js *jobState) learned(front *jobFronts) {
+func (js *jobState) learned(front *jobFronts, active map[string]*host) {
 	js.scoring = &scoring{host: true}
+	for _, h := range active {
+		if l := h.hasLane(js.job.ID); l != nil && l.backlog > 0 {
+			js.scoring.back = append(js.scoring.back, h)
+		}
+	}
 	copy(js.scoring.left[crawl.MinPriority:], front.lengths[crawl.MinPriority:crawl.MaxPriority+1])
 }
 
@@ -49,7 +55,8 @@ func (dp *dispatcher) rescore(ctx context.Context, _ time.Time) (bool, error) {
 			number = n
 		}
 	}
-	if number == 0 || js.dead {
+	done := number == 0 && len(s.back) == 0 || js.dead
+	if done {
 		js.scoring = nil
 	}
 	var err error
@@ -58,10 +65,43 @@ func (dp *dispatcher) rescore(ctx context.Context, _ time.Time) (bool, error) {
 		err = dp.scoreHosts(job)
 	}
 	dp.mu.Unlock()
-	if err != nil || number == 0 || dp.looks.in(front.queue(number)) {
+	switch {
+	case err != nil || done:
 		return false, err
+	case number == 0:
+		return true, dp.scoreBack(ctx, job.ID, s)
+	case dp.looks.in(front.queue(number)):
+		return false, nil
 	}
 	return true, dp.scoreFront(ctx, front, number, s)
+}
+
+// scoreBack moves a batch of the tasks in the first host's back queue to the front queues.
+func (dp *dispatcher) scoreBack(ctx context.Context, job crawl.JobID, s *scoring) error {
+	h := s.back[0]
+	l := h.hasLane(job)
+	if l == nil || l.queue == "" || l.backlog <= 0 || dp.looks.in(l.queue) {
+		s.back = s.back[1:]
+		return nil
+	}
+	ds, err := dp.pull(ctx, l.queue, dp.cfg.Batch)
+	if err != nil {
+		return fmt.Errorf("frontier: back queue of host %s: %w", h.rec.Key, err)
+	}
+	dp.mu.Lock()
+	for i := range ds {
+		if ds[i].Task.Job == job && ds[i].Task.URL.HostKey() == h.rec.Key {
+			l.backlog--
+		}
+	}
+	if len(ds) == 0 {
+		dp.stock.short(l.queue, l.backlog)
+	}
+	if len(ds) == 0 || l.backlog < 0 {
+		l.backlog = 0
+	}
+	dp.mu.Unlock()
+	return dp.queueAnew(ctx, ds)
 }
 
 // scoreHosts scores what hosts hold of a job. mu is held.

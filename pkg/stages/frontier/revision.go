@@ -36,7 +36,7 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 		return
 	}
 	if js.job.LearnsTopic() && job.TopicModel != "" {
-		js.learned(f.stock.fronts.jobs(job.ID))
+		js.learned(f.stock.fronts.jobs(job.ID), f.hosts.active)
 	}
 	f.jobs.revise(js, job)
 	now := time.Now()
@@ -60,6 +60,7 @@ func (dp *dispatcher) rejudge(ctx context.Context, c *choice) error {
 	if discarded {
 		return nil
 	}
+	c.judgedBy = job
 	judged, err := dp.judge(ctx, job, task)
 	if err != nil || judged == nil {
 		return err
