@@ -724,6 +724,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{ex}/records/{key}/versions/{visit}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a page was at an earlier visit beside what it is, in plain text; kept with revisit.history */
+        get: operations["compareVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{ex}/rendering": {
         parameters: {
             query?: never;
@@ -1553,7 +1570,7 @@ export interface components {
         AlertRule: {
             channels?: string[];
             disabled?: boolean;
-            /** @description it fires when it has held for so long, as in 10m; empty: at once, of stalled 10m */
+            /** @description it fires when it has held for so long, as in 10m; empty: at once, of stalled 10m, of undelivered 15m */
             for?: string;
             /** @description unique; a-z, 0-9 and - */
             name: string;
@@ -1561,7 +1578,7 @@ export interface components {
              * @description what is watched; docs/alerts.md
              * @enum {string}
              */
-            on: "failed" | "partial" | "slot" | "stalled" | "dead-letters" | "failures" | "blocked" | "records" | "budget" | "disk";
+            on: "failed" | "partial" | "slot" | "stalled" | "dead-letters" | "failures" | "blocked" | "host-blocked" | "records" | "budget" | "undelivered" | "tripped" | "disk";
             /** @description it is told again after so long, as in 4h; 0s: never; empty: 4h */
             repeat?: string;
             /**
@@ -3079,6 +3096,37 @@ export interface components {
             tag: string;
             text?: string;
         };
+        Output: {
+            /**
+             * Format: int64
+             * @description of them; 0: not known
+             */
+            bytes?: number;
+            /** @description why it cannot be written now */
+            error?: string;
+            /**
+             * Format: int64
+             * @description records of which the condition failed, and damaged ones
+             */
+            faults?: number;
+            node: string;
+            /**
+             * Format: int64
+             * @description files or objects that are whole
+             */
+            parts?: number;
+            /** Format: int64 */
+            rows: number;
+            /** @description of the manifest, in hex */
+            sha256?: string;
+            /** Format: date-time */
+            since?: string;
+            use: string;
+            /** @description file, bucket and prefix, table, or address, without secrets */
+            where?: string;
+            /** @description nothing is missing of what was stored so far */
+            whole: boolean;
+        };
         Overrides: {
             labels?: {
                 [key: string]: string;
@@ -3113,6 +3161,15 @@ export interface components {
             verdict?: string;
             /** Format: int64 */
             wall_ms?: number;
+        };
+        PageVersion: {
+            /** Format: date-time */
+            fetched_at: string;
+            title: string;
+            /** Format: int64 */
+            visit: number;
+            /** Format: int64 */
+            words: number;
         };
         PageVisits: {
             /** Format: int32 */
@@ -3384,6 +3441,7 @@ export interface components {
             links: components["schemas"]["LinkState"][];
             original?: components["schemas"]["Member"];
             record: unknown;
+            versions?: components["schemas"]["PageVersion"][];
         };
         Records: {
             facets?: components["schemas"]["Facets"];
@@ -3709,11 +3767,15 @@ export interface components {
         };
         Side: {
             execution: string;
+            /** Format: date-time */
+            fetched_at?: string;
             key: string;
             note?: string;
             source: string;
             title: string;
             url: string;
+            /** Format: int64 */
+            visit?: number;
             /** Format: int64 */
             words: number;
         };
@@ -3777,6 +3839,7 @@ export interface components {
             hosts: number;
             /** Format: int64 */
             open: number;
+            outputs?: components["schemas"]["Output"][];
             /** Format: int64 */
             pages: number;
             /** Format: int64 */
@@ -5725,6 +5788,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleTested"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    compareVersions: {
+        parameters: {
+            query?: {
+                /** @description number of the other visit; -1: the record as it is */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+                /** @description key of the record, or its URL, escaped */
+                key: string;
+                /** @description number of the visit; 0 is the first */
+                visit: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TextDiff"];
                 };
             };
             /** @description Error */
