@@ -37,7 +37,9 @@ hour. With --executions, --days and --records it lists what such a rule would de
 			if err != nil {
 				return err
 			}
-			var job struct{ Lifecycle struct{ Retention crawl.Retention } }
+			var job struct {
+				Lifecycle struct{ Retention crawl.Retention }
+			}
 			if err := json.Unmarshal(v.Definition, &job); err != nil {
 				return err
 			}
