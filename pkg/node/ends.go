@@ -27,9 +27,6 @@ const (
 // CheckEnds finds what is wrong with the nodes of a job that give seeds and that write what is stored, as far as it can
 // be told without looking at files. Its errors are *crawl.KeyError, and name the node.
 func CheckEnds(job *crawl.Job, mode Mode) (errs []error) {
-	if mode == InCluster && job.Revisits() {
-		errs = append(errs, &crawl.KeyError{Key: "mode", Problem: "continuous: a cluster visits each URL once yet; `whirlpool crawl` and `whirlpool serve` visit pages again"})
-	}
 	files := map[string]string{}
 	for i := range job.Pipeline.Nodes {
 		n := &job.Pipeline.Nodes[i]

@@ -45,6 +45,7 @@ type jobMark struct {
 	Why     string    `json:"why,omitempty"` // of a hold that nobody asked for: what the job's pipeline says
 	Stopped bool      `json:"stopped,omitempty"`
 	Ended   bool      `json:"ended,omitempty"`
+	EndedBy uint32    `json:"ended_by,omitempty"` // the epoch of the revision by which it ended; 0: not noted
 	Started time.Time `json:"started,omitzero"`
 }
 

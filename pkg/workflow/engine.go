@@ -29,6 +29,7 @@ type Engine interface {
 type Progress struct {
 	Known    bool // to the engine
 	Ended    bool // nothing is left to do, or its budget is spent
+	Revised  bool // its settings have changed since it ended: submitted again, it goes by them
 	Held     bool
 	HeldBy   string // of a hold that nobody asked for: what the job's pipeline says; empty: there is none
 	Stopped  bool
