@@ -46,8 +46,8 @@ type ProgramFilter struct {
 	Limit        int // lines, the newest; 0: 1000
 }
 
-// AddProgramLines stores lines of a program. Lines that are there already are left as they are, so that a batch may come
-// again.
+// AddProgramLines stores lines of a program. Lines that are there already are left as they are, so that a batch may
+// come again.
 func (s *Store) AddProgramLines(ctx context.Context, lines []ProgramLine) error {
 	if len(lines) == 0 {
 		return nil
@@ -102,8 +102,8 @@ func (s *Store) EnsureProgramLog(ctx context.Context) error {
 	return failure(err)
 }
 
-// ProgramLines returns the newest lines that a filter picks, the oldest of them first. Lines of different programs come by
-// their programs' clocks.
+// ProgramLines returns the newest lines that a filter picks, the oldest of them first. Lines of different programs
+// come by their programs' clocks.
 func (s *Store) ProgramLines(ctx context.Context, f ProgramFilter) (out []ProgramLine, err error) {
 	if f.Limit <= 0 {
 		f.Limit = 1000

@@ -141,8 +141,8 @@ func (r *Receiver) Begin(ctx context.Context, to *deliver.Remote, rows int64) (l
 	return lost, err
 }
 
-// makeTables makes the tables where they are missing. Two that do so at once: one of them may be told that there is such
-// a table, and tries again.
+// makeTables makes the tables where they are missing. Two that do so at once: one of them may be told that there is
+// such a table, and tries again.
 func (r *Receiver) makeTables(ctx context.Context, c *pgx.Conn) error {
 	var there bool
 	err := c.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL", r.table, r.of).Scan(&there)
