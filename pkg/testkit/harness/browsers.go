@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -30,7 +29,7 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // KillBrowsers kills the browsers that a process has started, and returns how many there were.
 func KillBrowsers(parent int) (n int) {
 	for _, pid := range browsersOf(parent) {
-		if syscall.Kill(pid, syscall.SIGKILL) == nil {
+		if p, err := os.FindProcess(pid); err == nil && p.Kill() == nil {
 			n++
 		}
 	}
