@@ -49,8 +49,8 @@ func TestFramesKeepThePagesTime(t *testing.T) {
 	}
 }
 
-// Frames come to an end, whatever is done at them: observers that beget observers, callbacks that ask for more, and pages
-// that clear all timers.
+// Frames come to an end, whatever is done at them: observers that beget observers, callbacks that ask for more, and
+// pages that clear all timers.
 func TestFramesEnd(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{

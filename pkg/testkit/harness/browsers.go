@@ -36,8 +36,8 @@ func KillBrowsers(parent int) (n int) {
 	return n
 }
 
-// LostBrowsers are the browsers of this machine whose parent is gone: what started them is dead, and has not ended them.
-// It gives the kernel so much time to end them.
+// LostBrowsers are the browsers of this machine whose parent is gone: what started them is dead, and has not ended
+// them. It gives the kernel so much time to end them.
 func LostBrowsers(patience time.Duration) (left []int) {
 	Within(patience, func() bool {
 		left = browsersOf(1)
