@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -30,15 +29,15 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // KillBrowsers kills the browsers that a process has started, and returns how many there were.
 func KillBrowsers(parent int) (n int) {
 	for _, pid := range browsersOf(parent) {
-		if syscall.Kill(pid, syscall.SIGKILL) == nil {
+		if p, err := os.FindProcess(pid); err == nil && p.Kill() == nil {
 			n++
 		}
 	}
 	return n
 }
 
-// LostBrowsers are the browsers of this machine whose parent is gone: what started them is dead, and has not ended them.
-// It gives the kernel so much time to end them.
+// LostBrowsers are the browsers of this machine whose parent is gone: what started them is dead, and has not ended
+// them. It gives the kernel so much time to end them.
 func LostBrowsers(patience time.Duration) (left []int) {
 	Within(patience, func() bool {
 		left = browsersOf(1)
