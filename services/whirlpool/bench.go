@@ -33,7 +33,7 @@ prints the command that reproduces it.`,
 		benchAll(), benchCrawl(), benchOutputs(), benchPlugins(), benchRender(), benchURLSet(), benchFrontier(),
 		benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(),
 		benchRevisit(), benchRevisits(),
-		benchTopic(), benchSearch(), benchInduce(),
+		benchTopic(), benchTopicLive(), benchSearch(), benchInduce(),
 		benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(),
 		benchPeers(), benchRaw(),
 	)
