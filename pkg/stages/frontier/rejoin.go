@@ -83,15 +83,17 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 	}
 	wait, hold := f.robots.wait(h, task, js.job, now)
 	at = later(at, wait)
-	if !hold && !at.After(now) && f.outdoes(js, h, task, now) {
+	switch {
+	case hold || at.After(now):
+		return at, hold
+	case f.outdoes(js, h, task, now):
 		js.best.hold(h, now)
 		return at, true
-	}
-	if !hold && !at.After(now) && f.holds(js, now) {
+	case f.holds(js, now):
 		js.pace.hold(h)
 		return at, true
 	}
-	return at, hold
+	return at, false
 }
 
 // setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks, which may wait for places
