@@ -89,7 +89,7 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 	return at, f.letWait(h, task, js, now)
 }
 
-// letWait lets a host whose time has come wait for better ones, or for the pace of its job, and reports whether it does.
+// letWait lets a host whose time has come wait for better ones, or for the pace of its job, and says whether it does.
 func (f *Frontier) letWait(h *host, task *crawl.Task, js *jobState, now time.Time) bool {
 	switch {
 	case f.outdoes(js, h, task, now):
