@@ -1,4 +1,4 @@
-package sqlite
+package controlsql
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func (s *Store) SetAlert(ctx context.Context, a *workflow.Alert, was workflow.Al
 	if e != nil || len(out) > 0 {
 		do = s.change
 	}
-	return do(ctx, func(tx *sql.Tx) error {
+	return do(ctx, func(tx *Tx) error {
 		err := setAlert(ctx, tx, a, was)
 		for i := 0; err == nil && i < len(out); i++ {
 			err = insertDelivery(ctx, tx, &out[i])
@@ -39,7 +39,7 @@ func (s *Store) SetAlert(ctx context.Context, a *workflow.Alert, was workflow.Al
 	})
 }
 
-func setAlert(ctx context.Context, tx *sql.Tx, a *workflow.Alert, was workflow.AlertState) error {
+func setAlert(ctx context.Context, tx *Tx, a *workflow.Alert, was workflow.AlertState) error {
 	switch {
 	case was == workflow.AlertOK:
 		return one(tx.ExecContext(ctx, `INSERT INTO alerts (rule, subject, state, severity, text, value, workflow, execution, since_at, fired_at, told_at, lock)
@@ -53,7 +53,7 @@ func setAlert(ctx context.Context, tx *sql.Tx, a *workflow.Alert, was workflow.A
 		micros(a.Fired), micros(a.Told), a.Rule, a.Subject, was, a.Lock))
 }
 
-func insertDelivery(ctx context.Context, tx *sql.Tx, d *workflow.Delivery) error {
+func insertDelivery(ctx context.Context, tx *Tx, d *workflow.Delivery) error {
 	tries, err := json.Marshal(d.Tries)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func insertDelivery(ctx context.Context, tx *sql.Tx, d *workflow.Delivery) error
 // AddDelivery implements workflow.Store.
 func (s *Store) AddDelivery(ctx context.Context, d *workflow.Delivery) error {
 	d.Lock = 1
-	return s.tx(ctx, func(tx *sql.Tx) error { return insertDelivery(ctx, tx, d) })
+	return s.tx(ctx, func(tx *Tx) error { return insertDelivery(ctx, tx, d) })
 }
 
 // SetDelivery implements workflow.Store.
@@ -80,7 +80,7 @@ func (s *Store) SetDelivery(ctx context.Context, d *workflow.Delivery, was workf
 	if err != nil {
 		return err
 	}
-	err = s.change(ctx, func(tx *sql.Tx) error {
+	err = s.change(ctx, func(tx *Tx) error {
 		err := one(tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, next_at = ?, tries_left = ?, tries = ?, lock = lock + 1
 			WHERE id = ? AND state = ? AND lock = ?`, d.State, micros(d.Next), d.Left, string(tries), d.ID, was, d.Lock))
 		if err == nil && e != nil {

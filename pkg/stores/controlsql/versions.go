@@ -1,4 +1,4 @@
-package sqlite
+package controlsql
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-func insertVersion(ctx context.Context, tx *sql.Tx, v *workflow.Version) error {
+func insertVersion(ctx context.Context, tx *Tx, v *workflow.Version) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO versions
 		(workflow, number, source, definition, sha256, author, message, parent, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		v.Workflow, v.Number, v.Source, string(v.Definition), v.SHA256, v.Author, v.Message, v.Parent, micros(v.Created))
@@ -19,7 +19,7 @@ func insertVersion(ctx context.Context, tx *sql.Tx, v *workflow.Version) error {
 func (s *Store) AddVersion(ctx context.Context, v *workflow.Version, current int, e workflow.Event) error {
 	v.Number = current + 1
 	e.Workflow = v.Workflow
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return s.change(ctx, func(tx *Tx) error {
 		err := one(tx.ExecContext(ctx, `UPDATE workflows SET current = ?, lock = lock + 1 WHERE id = ? AND current = ?`,
 			v.Number, v.Workflow, current))
 		if err == nil {

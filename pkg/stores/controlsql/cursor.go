@@ -1,4 +1,4 @@
-package sqlite
+package controlsql
 
 import (
 	"database/sql"
@@ -29,14 +29,14 @@ func (q *query) text() string {
 }
 
 // label keeps the rows that have a label: key or key=value.
-func (q *query) label(column, label string) {
+func (q *query) label(d *Dialect, column, label string) {
 	key, value, has := strings.Cut(label, "=")
 	switch {
 	case label == "":
 	case has:
-		q.and(`EXISTS (SELECT 1 FROM json_each(`+column+`) j WHERE j.key = ? AND j.value = ?)`, key, value)
+		q.and(d.LabelIs(column), key, value)
 	default:
-		q.and(`EXISTS (SELECT 1 FROM json_each(`+column+`) j WHERE j.key = ?)`, key)
+		q.and(d.HasLabel(column), key)
 	}
 }
 

@@ -1,4 +1,4 @@
-package sqlite
+package controlsql
 
 import (
 	"context"
@@ -19,15 +19,13 @@ func (s *Store) Value(ctx context.Context, section, key string) (value []byte, e
 
 // SetValue implements workflow.Values.
 func (s *Store) SetValue(ctx context.Context, section, key string, value []byte) error {
-	return s.tx(ctx, func(tx *sql.Tx) error {
-		if value == nil {
-			_, err := tx.ExecContext(ctx, `DELETE FROM settings WHERE section = ? AND key = ?`, section, key)
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO settings (section, key, value) VALUES (?, ?, ?)
-			ON CONFLICT DO UPDATE SET value = excluded.value`, section, key, value)
+	if value == nil {
+		_, err := s.write.ExecContext(ctx, `DELETE FROM settings WHERE section = ? AND key = ?`, section, key)
 		return err
-	})
+	}
+	_, err := s.write.ExecContext(ctx, `INSERT INTO settings (section, key, value) VALUES (?, ?, ?)
+		ON CONFLICT (section, key) DO UPDATE SET value = excluded.value`, section, key, value)
+	return err
 }
 
 // EachValue implements workflow.Values.

@@ -1,4 +1,4 @@
-package sqlite
+package controlsql
 
 import (
 	"context"
@@ -16,7 +16,7 @@ func (s *Store) CreateSchedule(ctx context.Context, sc *workflow.Schedule, e wor
 	}
 	sc.Lock = 1
 	e.Workflow = sc.Workflow
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return s.change(ctx, func(tx *Tx) error {
 		err := tx.QueryRowContext(ctx, `SELECT slug FROM workflows WHERE id = ?`, sc.Workflow).Scan(&sc.Slug)
 		if err != nil {
 			return missing(err, "workflow %s", sc.Workflow)
@@ -24,7 +24,7 @@ func (s *Store) CreateSchedule(ctx context.Context, sc *workflow.Schedule, e wor
 		_, err = tx.ExecContext(ctx, `INSERT INTO schedules (id, workflow, name, rule, words, reason, paused_at, created_at, mark_at, lock)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, sc.ID, sc.Workflow, sc.Name, rule, sc.Words, sc.Reason, micros(sc.Paused),
 			micros(sc.Created), micros(sc.Mark), sc.Lock)
-		if isTwice(err) {
+		if s.dialect.Twice(err) {
 			return workflow.ErrNameTaken
 		}
 		if err == nil {
@@ -38,7 +38,7 @@ func (s *Store) CreateSchedule(ctx context.Context, sc *workflow.Schedule, e wor
 }
 
 // plan stores a planned slot; nil: none.
-func plan(ctx context.Context, tx *sql.Tx, next *workflow.Slot) error {
+func plan(ctx context.Context, tx *Tx, next *workflow.Slot) error {
 	if next == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func plan(ctx context.Context, tx *sql.Tx, next *workflow.Slot) error {
 	return insertSlot(ctx, tx, &slot)
 }
 
-func insertSlot(ctx context.Context, tx *sql.Tx, slot *workflow.Slot) error {
+func insertSlot(ctx context.Context, tx *Tx, slot *workflow.Slot) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO slots (schedule, label, at, due, state, reason, execution, decided_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, slot.Schedule, slot.Label, micros(slot.At), micros(slot.Due), slot.State, slot.Reason,
 		textOrNull(string(slot.Execution)), micros(slot.Decided))
@@ -61,10 +61,10 @@ func (s *Store) UpdateSchedule(ctx context.Context, sc *workflow.Schedule, unwai
 		return err
 	}
 	e.Workflow = sc.Workflow
-	err = s.change(ctx, func(tx *sql.Tx) error {
+	err = s.change(ctx, func(tx *Tx) error {
 		err := one(tx.ExecContext(ctx, `UPDATE schedules SET name = ?, rule = ?, words = ?, reason = ?, paused_at = ?, lock = lock + 1
 			WHERE id = ? AND lock = ?`, sc.Name, rule, sc.Words, sc.Reason, micros(sc.Paused), sc.ID, sc.Lock))
-		if isTwice(err) {
+		if s.dialect.Twice(err) {
 			return workflow.ErrNameTaken
 		}
 		if err == nil {
@@ -90,7 +90,7 @@ func (s *Store) UpdateSchedule(ctx context.Context, sc *workflow.Schedule, unwai
 
 // RemoveSchedule implements workflow.Store.
 func (s *Store) RemoveSchedule(ctx context.Context, id workflow.ScheduleID, lock int64, e workflow.Event) error {
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return s.change(ctx, func(tx *Tx) error {
 		var now int64
 		err := tx.QueryRowContext(ctx, `SELECT workflow, lock FROM schedules WHERE id = ?`, id).Scan(&e.Workflow, &now)
 		if err != nil {

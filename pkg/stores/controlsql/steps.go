@@ -1,4 +1,4 @@
-package sqlite
+package controlsql
 
 import (
 	"context"
@@ -26,10 +26,10 @@ func (s *Store) Steps(ctx context.Context, id crawl.JobID, attempt int) ([]workf
 
 // SetStep implements workflow.Store.
 func (s *Store) SetStep(ctx context.Context, id crawl.JobID, attempt int, step workflow.Step) error {
-	return s.tx(ctx, func(tx *sql.Tx) error {
+	return s.tx(ctx, func(tx *Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO steps (execution, attempt, name, place, state, result, at) VALUES (?1, ?2, ?3,
 			(SELECT count(*) FROM steps WHERE execution = ?1 AND attempt = ?2), ?4, ?5, ?6)
-			ON CONFLICT DO UPDATE SET state = excluded.state, result = excluded.result, at = excluded.at`,
+			ON CONFLICT (execution, attempt, name) DO UPDATE SET state = excluded.state, result = excluded.result, at = excluded.at`,
 			id, attempt, step.Name, step.State, textOrNull(string(step.Result)), micros(step.At))
 		return err
 	})

@@ -1,4 +1,4 @@
-package sqlite
+package controlsql
 
 import (
 	"context"
@@ -60,7 +60,7 @@ func (s *Store) Slots(ctx context.Context, f workflow.SlotFilter, p workflow.Pag
 
 // Decide implements workflow.Store.
 func (s *Store) Decide(ctx context.Context, d *workflow.Decision) error {
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return s.change(ctx, func(tx *Tx) error {
 		first := &d.Slots[0]
 		if d.Start != nil {
 			once := "schedule " + string(first.Schedule) + " " + first.Label
@@ -89,9 +89,10 @@ func (s *Store) Decide(ctx context.Context, d *workflow.Decision) error {
 }
 
 // advance notes how far a schedule is, and plans its next slot.
-func advance(ctx context.Context, tx *sql.Tx, d *workflow.Decision) error {
+func advance(ctx context.Context, tx *Tx, d *workflow.Decision) error {
 	last := d.Slots[len(d.Slots)-1]
-	_, err := tx.ExecContext(ctx, `UPDATE schedules SET mark_at = max(coalesce(mark_at, 0), ?) WHERE id = ?`, micros(last.At), last.Schedule)
+	_, err := tx.ExecContext(ctx, `UPDATE schedules SET mark_at = ? WHERE id = ? AND coalesce(mark_at, 0) < ?`, micros(last.At),
+		last.Schedule, micros(last.At))
 	if err == nil {
 		_, err = tx.ExecContext(ctx, `DELETE FROM slots WHERE schedule = ?1 AND state NOT IN ('planned', 'waiting')
 			AND at < (SELECT at FROM slots WHERE schedule = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)`, last.Schedule, workflow.MaxSlots)

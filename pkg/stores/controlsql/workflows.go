@@ -1,13 +1,9 @@
-package sqlite
+package controlsql
 
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
@@ -19,10 +15,10 @@ func (s *Store) CreateWorkflow(ctx context.Context, w *workflow.Workflow, v *wor
 		return err
 	}
 	e.Workflow = w.ID
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return s.change(ctx, func(tx *Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO workflows (id, slug, name, labels, current, created_at, lock)
 			VALUES (?, ?, ?, ?, ?, ?, ?)`, w.ID, w.Slug, w.Name, labels, w.Current, micros(w.Created), w.Lock)
-		if isTwice(err) {
+		if s.dialect.Twice(err) {
 			return workflow.ErrTaken
 		}
 		if err == nil {
@@ -35,12 +31,6 @@ func (s *Store) CreateWorkflow(ctx context.Context, w *workflow.Workflow, v *wor
 	})
 }
 
-// isTwice reports whether an error says that a unique value is there already.
-func isTwice(err error) bool {
-	e := (*sqlite.Error)(nil)
-	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE
-}
-
 // UpdateWorkflow implements workflow.Store.
 func (s *Store) UpdateWorkflow(ctx context.Context, w *workflow.Workflow, e workflow.Event) error {
 	labels, err := asJSON(labelsOf(w.Labels))
@@ -48,7 +38,7 @@ func (s *Store) UpdateWorkflow(ctx context.Context, w *workflow.Workflow, e work
 		return err
 	}
 	e.Workflow = w.ID
-	err = s.change(ctx, func(tx *sql.Tx) error {
+	err = s.change(ctx, func(tx *Tx) error {
 		err := one(tx.ExecContext(ctx, `UPDATE workflows SET name = ?, labels = ?, archived_at = ?, lock = lock + 1
 			WHERE id = ? AND lock = ?`, w.Name, labels, micros(w.Archived), w.ID, w.Lock))
 		if err == nil {
@@ -112,6 +102,9 @@ func (s *Store) lasts(ctx context.Context, list []*listed) error {
 	return err
 }
 
+// escaped makes a text part of a pattern of LIKE.
+var escaped = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
 // Workflows implements workflow.Store.
 func (s *Store) Workflows(ctx context.Context, f workflow.Filter, p workflow.Page) (*workflow.List[workflow.Workflow], error) {
 	var q query
@@ -119,9 +112,10 @@ func (s *Store) Workflows(ctx context.Context, f workflow.Filter, p workflow.Pag
 		q.and(`w.archived_at IS NULL`)
 	}
 	if f.Query != "" {
-		q.and(`(instr(lower(w.name), ?) OR instr(w.slug, ?))`, strings.ToLower(f.Query), strings.ToLower(f.Query))
+		part := "%" + escaped.Replace(strings.ToLower(f.Query)) + "%"
+		q.and(`(lower(w.name) LIKE ? ESCAPE '\' OR w.slug LIKE ? ESCAPE '\')`, part, part)
 	}
-	q.label("w.labels", f.Label)
+	q.label(s.dialect, "w.labels", f.Label)
 	out := &workflow.List[workflow.Workflow]{Items: []workflow.Workflow{}}
 	if err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM workflows w`+q.text(), q.args...).Scan(&out.Total); err != nil {
 		return nil, err

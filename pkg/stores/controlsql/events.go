@@ -1,4 +1,4 @@
-package sqlite
+package controlsql
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 const foldAtOnce = 500
 
 // addEvent stores an event with the next number of its execution.
-func addEvent(ctx context.Context, tx *sql.Tx, e workflow.Event) error {
+func addEvent(ctx context.Context, tx *Tx, e workflow.Event) error {
 	var seq, kept sql.NullInt64
 	if e.Execution != "" {
 		err := tx.QueryRowContext(ctx, `UPDATE executions SET seq = seq + 1 WHERE id = ? RETURNING seq, seq - folded`, e.Execution).Scan(&seq, &kept)
@@ -32,15 +32,17 @@ func addEvent(ctx context.Context, tx *sql.Tx, e workflow.Event) error {
 }
 
 // fold counts the oldest events of an execution and deletes them.
-func fold(ctx context.Context, tx *sql.Tx, id crawl.JobID) error {
+func fold(ctx context.Context, tx *Tx, id crawl.JobID) error {
+	if _, err := tx.ExecContext(ctx, `UPDATE executions SET folded = folded + ? WHERE id = ?`, foldAtOnce, id); err != nil {
+		return err
+	}
 	for _, statement := range []string{
-		`UPDATE executions SET folded = folded + ?2 WHERE id = ?1`,
 		`INSERT INTO folded (execution, type, count) SELECT execution, type, count(*) FROM events
-			WHERE execution = ?1 AND seq <= (SELECT folded FROM executions WHERE id = ?1) GROUP BY type
-			ON CONFLICT DO UPDATE SET count = count + excluded.count`,
+			WHERE execution = ?1 AND seq <= (SELECT folded FROM executions WHERE id = ?1) GROUP BY execution, type
+			ON CONFLICT (execution, type) DO UPDATE SET count = folded.count + excluded.count`,
 		`DELETE FROM events WHERE execution = ?1 AND seq <= (SELECT folded FROM executions WHERE id = ?1)`,
 	} {
-		if _, err := tx.ExecContext(ctx, statement, id, foldAtOnce); err != nil {
+		if _, err := tx.ExecContext(ctx, statement, id); err != nil {
 			return err
 		}
 	}
@@ -51,7 +53,7 @@ func textOrNull(s string) sql.NullString { return sql.NullString{String: s, Vali
 
 // AddEvent implements workflow.Store.
 func (s *Store) AddEvent(ctx context.Context, e workflow.Event) error {
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return s.change(ctx, func(tx *Tx) error {
 		if e.Execution != "" && e.Workflow == "" {
 			err := tx.QueryRowContext(ctx, `SELECT workflow FROM executions WHERE id = ?`, e.Execution).Scan(&e.Workflow)
 			if err != nil {
@@ -77,7 +79,7 @@ func (s *Store) Events(ctx context.Context, f workflow.EventFilter, after int64,
 		for i, t := range f.Types {
 			types[i] = t
 		}
-		column := `+type` // by the order of ids, or of one execution or workflow: some of most types are found at once
+		column := `(type || '')` // by the order of ids, or of one execution or workflow: some of most types are found at once
 		if len(types) == 1 && f.Execution == "" && f.Workflow == "" {
 			column = `type` // by its index: it may be rare
 		}

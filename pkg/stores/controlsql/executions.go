@@ -1,4 +1,4 @@
-package sqlite
+package controlsql
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 
 // CreateExecution implements workflow.Store.
 func (s *Store) CreateExecution(ctx context.Context, x *workflow.Execution, job *crawl.Job, once string, e workflow.Event) error {
-	return s.change(ctx, func(tx *sql.Tx) error { return createExecution(ctx, tx, x, job, once, e) })
+	return s.change(ctx, func(tx *Tx) error { return createExecution(ctx, tx, x, job, once, e) })
 }
 
-func createExecution(ctx context.Context, tx *sql.Tx, x *workflow.Execution, job *crawl.Job, once string, e workflow.Event) error {
+func createExecution(ctx context.Context, tx *Tx, x *workflow.Execution, job *crawl.Job, once string, e workflow.Event) error {
 	if once != "" {
 		err := scanExecution(tx.QueryRowContext(ctx, executionSQL+` WHERE once = ?`, once), x)
 		if !errors.Is(err, sql.ErrNoRows) {
@@ -42,7 +42,7 @@ func createExecution(ctx context.Context, tx *sql.Tx, x *workflow.Execution, job
 	return addEvent(ctx, tx, e)
 }
 
-func insertExecution(ctx context.Context, tx *sql.Tx, x *workflow.Execution, job *crawl.Job, once string) error {
+func insertExecution(ctx context.Context, tx *Tx, x *workflow.Execution, job *crawl.Job, once string) error {
 	cause, err := asJSON(x.Cause)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s *Store) Change(ctx context.Context, x *workflow.Execution, from workflow
 	if err != nil {
 		return err
 	}
-	err = s.change(ctx, func(tx *sql.Tx) error {
+	err = s.change(ctx, func(tx *Tx) error {
 		err := one(tx.ExecContext(ctx, changeSQL, append(values, x.ID, from, x.Lock)...))
 		for _, e := range events {
 			if err == nil {
@@ -145,7 +145,7 @@ func (s *Store) Executions(ctx context.Context, f workflow.ExecutionFilter, p wo
 		}
 		q.and(`state IN (?`+strings.Repeat(", ?", len(list)-1)+`)`, list...)
 	}
-	q.label("labels", f.Label)
+	q.label(s.dialect, "labels", f.Label)
 	out := &workflow.List[workflow.Execution]{}
 	if err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM executions`+q.text(), q.args...).Scan(&out.Total); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (s *Store) Unsettled(ctx context.Context) ([]workflow.Execution, error) {
 
 // Remove implements workflow.Store.
 func (s *Store) Remove(ctx context.Context, id crawl.JobID, e workflow.Event) error {
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return s.change(ctx, func(tx *Tx) error {
 		err := tx.QueryRowContext(ctx, `SELECT workflow FROM executions WHERE id = ?`, id).Scan(&e.Workflow)
 		if err != nil {
 			return missing(err, "execution %.80q", id)
