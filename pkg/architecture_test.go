@@ -46,8 +46,10 @@ var mayImport = map[string][]string{
 	// The pages of the studio, embedded: it knows nothing of the rest.
 	"pkg/studio": {},
 	// Who sets up and runs crawls: it knows neither what stores them nor what crawls.
-	"pkg/workflow":      {"pkg/control/jobfile", "pkg/report", "pkg/crawl", "pkg/web"},
-	"pkg/stores/sqlite": {"pkg/workflow", "pkg/crawl"},
+	"pkg/workflow":          {"pkg/control/jobfile", "pkg/report", "pkg/crawl", "pkg/web"},
+	"pkg/stores/controlsql": {"pkg/workflow", "pkg/crawl"},
+	"pkg/stores/sqlite":     {"pkg/stores/controlsql", "pkg/workflow", "pkg/crawl"},
+	"pkg/stores/controlpg":  {"pkg/stores/controlsql", "pkg/workflow", "pkg/crawl"},
 	// What does the work of pkg/control, each for one mode. pkg/control itself knows neither.
 	"pkg/control/directory": {"pkg/control", "pkg/report", "pkg/node", "pkg/stores/local", "pkg/records/jsonl", "pkg/bus",
 		"pkg/crawl", "pkg/web"},

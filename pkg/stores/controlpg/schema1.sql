@@ -1,4 +1,4 @@
--- What pkg/stores/sqlite has in schema1.sql to schema3.sql, for PostgreSQL: times are microseconds since 1970, UTC; NULL: none.
+-- What pkg/stores/sqlite has in schema1.sql to schema4.sql, for PostgreSQL: times are microseconds since 1970, UTC; NULL: none.
 -- JSON is text. Texts are compared by their octets, as SQLite does, so that lists have one order.
 CREATE TABLE workflows (
 	id TEXT COLLATE "C" PRIMARY KEY,
@@ -57,7 +57,6 @@ CREATE TABLE executions (
 	FOREIGN KEY (workflow, version) REFERENCES versions
 );
 CREATE UNIQUE INDEX executions_number ON executions (workflow, number DESC);
-CREATE INDEX executions_created ON executions (created_at DESC, id DESC);
 CREATE INDEX executions_of ON executions (workflow, created_at DESC, id DESC);
 CREATE INDEX executions_state ON executions (state, created_at DESC, id DESC);
 CREATE INDEX executions_unsettled ON executions (created_at, id) WHERE ended_at IS NULL OR discard <> '';
@@ -171,3 +170,23 @@ CREATE TABLE deliveries (
 );
 CREATE INDEX deliveries_created ON deliveries (created_at DESC, id DESC);
 CREATE INDEX deliveries_due ON deliveries (next_at) WHERE state = 'due';
+-- Who did what, or tried to. Nothing is changed here; the oldest of very many entries are deleted.
+CREATE TABLE audit (
+	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	at BIGINT NOT NULL,
+	actor TEXT COLLATE "C" NOT NULL,
+	via TEXT COLLATE "C" NOT NULL,
+	role TEXT COLLATE "C" NOT NULL,
+	source TEXT COLLATE "C" NOT NULL, -- address that the request came from
+	method TEXT COLLATE "C" NOT NULL,
+	path TEXT COLLATE "C" NOT NULL,
+	action TEXT COLLATE "C" NOT NULL,
+	status BIGINT NOT NULL,
+	request TEXT COLLATE "C" NOT NULL,
+	change TEXT COLLATE "C"
+);
+CREATE INDEX audit_actor ON audit (actor, id);
+CREATE INDEX audit_action ON audit (action, id);
+CREATE INDEX audit_refused ON audit (id) WHERE status IN (401, 403, 429);
+-- Counts of lists read these, and not the executions, which are long.
+CREATE INDEX executions_listed ON executions (created_at DESC, id DESC) WHERE discard NOT LIKE 'all%';

@@ -28,6 +28,19 @@ func (s *Store) SetValue(ctx context.Context, section, key string, value []byte)
 	return err
 }
 
+// SwapValue implements workflow.Values.
+func (s *Store) SwapValue(ctx context.Context, section, key string, was, value []byte) error {
+	switch {
+	case was == nil && value == nil:
+		return nil
+	case was == nil:
+		return one(s.write.ExecContext(ctx, `INSERT INTO settings (section, key, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, section, key, value))
+	case value == nil:
+		return one(s.write.ExecContext(ctx, `DELETE FROM settings WHERE section = ? AND key = ? AND value = ?`, section, key, was))
+	}
+	return one(s.write.ExecContext(ctx, `UPDATE settings SET value = ? WHERE section = ? AND key = ? AND value = ?`, value, section, key, was))
+}
+
 // EachValue implements workflow.Values.
 func (s *Store) EachValue(ctx context.Context, section string, each func(key string, value []byte) error) (err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT key, value FROM settings WHERE section = ? ORDER BY key`, section)

@@ -29,8 +29,11 @@ var schema2 string
 //go:embed schema3.sql
 var schema3 string
 
+//go:embed schema4.sql
+var schema4 string
+
 // schemas lead from one version of the file to the next.
-var schemas = []string{schema1, schema2, schema3}
+var schemas = []string{schema1, schema2, schema3, schema4}
 
 const (
 	readers     = 4
