@@ -58,7 +58,6 @@ CREATE TABLE executions (
 );
 CREATE UNIQUE INDEX executions_number ON executions (workflow, number DESC);
 CREATE INDEX executions_of ON executions (workflow, created_at DESC, id DESC);
-CREATE INDEX executions_state ON executions (state, created_at DESC, id DESC);
 CREATE INDEX executions_unsettled ON executions (created_at, id) WHERE ended_at IS NULL OR discard <> '';
 
 -- What an execution began with: long, so that lists do not read it.
@@ -190,3 +189,4 @@ CREATE INDEX audit_action ON audit (action, id);
 CREATE INDEX audit_refused ON audit (id) WHERE status IN (401, 403, 429);
 -- Counts of lists read these, and not the executions, which are long.
 CREATE INDEX executions_listed ON executions (created_at DESC, id DESC) WHERE discard NOT LIKE 'all%';
+CREATE INDEX executions_in ON executions (state, created_at DESC, id DESC) WHERE discard NOT LIKE 'all%';

@@ -42,11 +42,12 @@ func fill(t *testing.T, cfg controlpg.Config, workflows, executions, events int)
 	}
 }
 
-// Every list answers at once, also where there is very much. With WHIRLPOOL_TEST_EVENTS=10000000 the numbers are those
-// of a server with 1,000 workflows and 100,000 executions.
+// Every list answers at once, also where there is very much. WHIRLPOOL_TEST_WORKFLOWS=1000,
+// WHIRLPOOL_TEST_EXECUTIONS=100000 and WHIRLPOOL_TEST_EVENTS=10000000 make the test long, and the store that of a server
+// that many have used for years.
 func TestListsOfMuchAreFast(t *testing.T) {
 	events := harness.Number(t, "WHIRLPOOL_TEST_EVENTS", 20_000)
-	workflows, executions := max(events/10_000, 10), max(events/100, 200)
+	workflows, executions := harness.Number(t, "WHIRLPOOL_TEST_WORKFLOWS", 10), harness.Number(t, "WHIRLPOOL_TEST_EXECUTIONS", 200)
 	cfg := config(t)
 	s := open(t, cfg)
 	fill(t, cfg, workflows, executions, events)

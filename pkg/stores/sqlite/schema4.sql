@@ -19,3 +19,5 @@ CREATE INDEX audit_refused ON audit (id) WHERE status IN (401, 403, 429);
 -- Counts of lists read these, and not the executions, which are long.
 CREATE INDEX executions_listed ON executions (created_at DESC, id DESC) WHERE discard NOT LIKE 'all%';
 DROP INDEX executions_created;
+DROP INDEX executions_state;
+CREATE INDEX executions_in ON executions (state, created_at DESC, id DESC) WHERE discard NOT LIKE 'all%';
