@@ -194,11 +194,16 @@ func TestTheConductorIsKilled(t *testing.T) {
 	if now.State != workflow.Succeeded || now.Stats == nil || now.Stats.Pages != pages || now.Stats.Records != pages || now.Audit == nil || !now.Audit.OK {
 		t.Errorf("%s (%s): %+v, audit %+v", now.State, now.Reason, now.Stats, now.Audit)
 	}
-	harness.Until(t, patience, "its records can be searched", func() bool {
+	found := 0
+	if !harness.Within(time.Minute, func() bool {
 		l, err := second.Records(t.Context(), e.ID, url.Values{"q": {"words"}, "limit": {"200"}})
 		harness.Check(t, err)
-		return len(l.Items) == pages
-	})
+		found = len(l.Items)
+		return found == pages
+	}) {
+		out, _ := exec.Command("bash", "-c", "ls -laR "+filepath.Join(w.dir, "two")+"; head -c 300 "+filepath.Join(w.dir, "two", "cache", "executions", "*", "crawl.log")).CombinedOutput()
+		t.Errorf("%d of %d records are found: %s\n%s", found, pages, two.LastWords(), out)
+	}
 	story, err := second.View(e.ID).Explain(t.Context(), seed)
 	harness.Check(t, err)
 	if len(story.Attempts) == 0 {

@@ -158,7 +158,7 @@ func (m *mirror) records(ctx context.Context) error {
 		}
 		m.mu.Lock()
 		delete(m.wanted, k)
-		_, err = m.pages.Write(line)
+		_, err = m.pages.Write(append(line, '\n'))
 		m.mu.Unlock()
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
@@ -26,7 +27,7 @@ func (e *Engine) Stats(ctx context.Context, id crawl.JobID) (*workflow.Stats, er
 	}
 	s := &workflow.Stats{Pages: tally.Pages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts, Statuses: tally.Statuses,
 		Excluded: tally.Excluded}
-	if s.Records, err = e.Mongo.Job(id).Count(ctx); err != nil {
+	if s.Records, err = e.countRecords(ctx, id); err != nil {
 		return nil, err
 	}
 	if s.Letters, err = e.countLetters(ctx, id); err != nil {
@@ -36,6 +37,16 @@ func (e *Engine) Stats(ctx context.Context, id crawl.JobID) (*workflow.Stats, er
 		return nil, err
 	}
 	return s, e.readLog(ctx, id, s)
+}
+
+// countRecords asks the store for its count, and counts where it keeps none.
+func (e *Engine) countRecords(ctx context.Context, id crawl.JobID) (n int64, err error) {
+	if n, err = e.Mongo.Job(id).Count(ctx); err == nil {
+		return n, nil
+	}
+	n = 0
+	err = e.Mongo.Job(id).Keys(ctx, func(weburl.Key) error { n++; return nil })
+	return n, err
 }
 
 // bound is what of a job's budgets is spent; empty: nothing.
