@@ -170,11 +170,12 @@ type API struct {
 
 // OIDC is who signs people in.
 type OIDC struct {
-	Issuer       string `yaml:"issuer"` // its URL; empty: nobody does, and people sign in by links
-	ClientID     string `yaml:"client_id"`
-	ClientSecret Secret `yaml:"client_secret"`
-	DefaultRole  string `yaml:"default_role"` // of whoever has no other: viewer, user, operator, admin, or none
-	GroupsClaim  string `yaml:"groups_claim"` // claim of the token with the groups of a person
+	Issuer       string   `yaml:"issuer"` // its URL; empty: nobody does, and people sign in by links
+	ClientID     string   `yaml:"client_id"`
+	ClientSecret Secret   `yaml:"client_secret"`
+	DefaultRole  string   `yaml:"default_role"` // of whoever has no other: viewer, user, operator, admin, or none
+	GroupsClaim  string   `yaml:"groups_claim"` // claim of the token with the groups of a person
+	Scopes       []string `yaml:"scopes"`       // that are asked for besides openid, email and profile, such as groups
 	// Roles give roles to groups, GROUP=ROLE each. The highest that a person has counts.
 	Roles []string `yaml:"roles"`
 }
@@ -248,7 +249,7 @@ func Default() Config {
 		Workers:   defaultWorkers(),
 		Handlers:  defaultLimits(),
 		API:       API{Listen: "127.0.0.1:8711", URL: "http://127.0.0.1:8711", Hosts: []string{}, Dir: "api", MaxRunning: 10},
-		OIDC:      OIDC{DefaultRole: "user", GroupsClaim: "groups", Roles: []string{}},
+		OIDC:      OIDC{DefaultRole: "user", GroupsClaim: "groups", Scopes: []string{}, Roles: []string{}},
 		Log:       Log{Level: "info", Format: "auto", Limit: 10},
 		HTTP:      Listen{"127.0.0.1:8080"},
 		Pprof:     Listen{"127.0.0.1:6060"},

@@ -6,7 +6,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 )
 
-// agents are the programs that are connected to the cluster's brokers.
+// agents are the copies of this program, and the programs that are connected to the cluster's brokers.
 func (s *served) agents(ctx context.Context) ([]api.Agent, error) {
 	view, err := s.engine.Cluster.View()
 	if err != nil {
@@ -16,7 +16,10 @@ func (s *served) agents(ctx context.Context) ([]api.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]api.Agent, 0, len(p.Programs))
+	out, err := s.copies.all(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for i := range p.Programs {
 		one := &p.Programs[i]
 		out = append(out, api.Agent{ID: one.Name + "@" + one.Host, Program: one.Name, Address: one.Host, Workers: map[string]int{}})

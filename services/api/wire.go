@@ -35,6 +35,7 @@ type served struct {
 	manager  *workflow.Manager
 	explorer *explore.Explorer
 	settings *settings
+	copies   *copies
 	api      *api.Server
 	running  context.Context //nolint:containedctx // of the program: what is copied outlives the request that asked for it
 }
@@ -97,15 +98,26 @@ func (s *served) wire(ctx context.Context, lines *explore.Ring, at net.Addr) (er
 		Notify: sender.Send, DiskUsed: func() (float64, error) { return process.DiskUsed(cfg.API.Dir) }})
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(cfg.API.Dir, "search"), Source: s.source, Log: s.log, Ring: lines})
 	s.settings = &settings{s: s}
+	s.copies = newCopies(s)
 	if err := s.settings.refresh(ctx); err != nil {
 		return err
 	}
 	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Alerts: s.manager, Explore: s.explorer, Crawls: &crawls{s: s},
-		Vault: s.store, Settings: s.settings, Studio: studio.Handler(), Log: s.log, Access: accessOf(&cfg.API, at)})
+		Vault: s.store, Audit: s.store, OIDC: issuerOf(&cfg.OIDC), Copies: s.copies.alive, Settings: s.settings, Studio: studio.Handler(), Log: s.log, Access: accessOf(&cfg.API, at)})
 	if err == nil && cfg.API.AdminKey != "" {
 		s.api.AdmitKey(cfg.API.AdminKey.Reveal())
 	}
 	return err
+}
+
+// issuerOf is who signs people in; nil: links alone do.
+func issuerOf(c *process.OIDC) *api.OIDC {
+	if c.Issuer == "" {
+		return nil
+	}
+	role, _ := api.RoleOf(c.DefaultRole) // none is none
+	return &api.OIDC{Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: c.ClientSecret.Reveal(), DefaultRole: role, GroupsClaim: c.GroupsClaim, Scopes: c.Scopes,
+		Groups: api.RolesOf(c.Roles)}
 }
 
 // accessOf says who may reach the API, and under which names.
@@ -152,6 +164,7 @@ func (s *served) serve(ctx context.Context, l net.Listener) error {
 	part("explorer", s.explorer.Run)
 	part("follower", s.follow)
 	part("settings", s.settings.follow)
+	part("copies", s.copies.run)
 	part("http", func(context.Context) error { return srv.Serve(l) })
 	part("shut", func(ctx context.Context) error {
 		<-ctx.Done()
