@@ -19,6 +19,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 	"github.com/whirlpool-crawler/whirlpool/pkg/render/browser"
+	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/memcached"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
@@ -41,6 +42,8 @@ type Cluster struct {
 	Decorate func(d *Deps)
 	// RingStore may replace where the ring is kept. Nil: nothing is replaced.
 	RingStore func(member.Store) member.Store
+	// Calendar is the time by which pages of continuous jobs are visited again; the zero one is that of clocks.
+	Calendar revisit.Calendar
 }
 
 // Run is described at RunCluster.
@@ -51,7 +54,7 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 	case 1:
 		p.ShareCores()
 	}
-	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, opener: newOpener(p.Log)}
+	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, calendar: r.Calendar, opener: newOpener(p.Log)}
 	c.kept = &keptLazily{open: c.connectMongo}
 	c.closers = append(c.closers, c.opener.Close, c.kept.close)
 	defer func() { err = errors.Join(err, c.close()) }()
@@ -91,6 +94,7 @@ type cluster struct {
 	roles     []Role
 	decorate  func(*Deps)                     // nil: leaves them alone
 	ringStore func(member.Store) member.Store // nil: leaves it alone
+	calendar  revisit.Calendar
 	bus       *rabbit.Bus
 	postgres  *postgres.Store
 	mongo     *mongo.Store
@@ -315,6 +319,7 @@ func (c *cluster) config() Config {
 	in, out := c.p.Config, Default()
 	out.Frontier.Window, out.Frontier.MaxActive, out.Frontier.MaxHeld = in.Frontier.Window, in.Frontier.ActiveHosts, in.Frontier.HeldTasks
 	out.Frontier.ShareAddresses = in.Fetch.Proxy == ""
+	out.Frontier.Calendar = c.calendar
 	out.Fetch.AllowPrivate, out.Fetch.PrivateJobs = in.Fetch.AllowPrivate, in.Fetch.PrivateJobs
 	out.Fetch.MaxIdleConns = in.Fetch.IdleConnections
 	out.Fetch.Proxy = in.Fetch.Proxy.Reveal()
@@ -360,6 +365,7 @@ func (c *cluster) deps() Deps {
 		s.Redirects, s.Places, s.Spending, s.Jars = db.Redirects(), db.Places(), db.Spending(), db.Jars()
 		s.Hosts, s.Robots, s.Attempts, s.Unkept = db.Hosts(), db.Hosts(), db.AttemptLog(), db.Unkept()
 		s.Resources, s.Renders, s.Trials, s.Texts = db.Resources(), db.RenderStats(), db.Trials(), db.Texts()
+		s.Revisits = db.Revisits()
 	}
 	if c.mongo != nil {
 		s.Pages = c.mongo.Pages()

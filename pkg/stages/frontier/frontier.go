@@ -118,7 +118,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	f.looks.turn.L = &f.looks.mu
 	f.hosts = newHosts(&f.jobs, &f.guests)
 	f.stock = stock{later: map[int]*laterQueue{}, levels: levels{}, log: deps.Log}
-	f.leases = newLeases(deps.Ring != nil || deps.Following != nil)
+	f.leases = newLeases(deps.Ring != nil || deps.Following != nil, deps.Ring != nil)
 	f.robots = robotsDesk{&f.leases, cfg.RobotsPatience}
 	f.addresses.init(&cfg, deps.Resolver)
 	f.run.Frontier, f.run.out.bus, f.run.out.queues = f, deps.Bus, deps.Queues

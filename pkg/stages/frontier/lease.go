@@ -26,7 +26,8 @@ type choice struct {
 	refresh   bool             // the host's record is to be read again
 	away      []crawl.Delivery // the whole buffer, which belongs to another node
 	dismissal *dismissal       // conclude it without a fetch
-	judged    *dismissal       // the job does not want the task any more
+	judgedBy  *crawl.Job       // the revision that the task was judged by
+	judged    *dismissal       // it does not want the task any more
 }
 
 // leaseReady leases the tasks of the hosts whose time has come.
@@ -126,8 +127,8 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 	if dp.hosts.waits(h.rec.Key) || !dp.decidePlace(c, task) {
 		return
 	}
-	if c.fromBuf = c.js.discarded(task) || dp.copyUnderWay(c, task); c.fromBuf {
-		return
+	if c.fromBuf = c.js.discarded(task) || dp.copyUnderWay(c, task); c.fromBuf || c.judgedBy != job {
+		return // where the job was revised meanwhile, the host comes again, and the task is judged anew
 	}
 	if c.dismissal = dp.dismissalOf(c, task, job, now); c.dismissal != nil {
 		c.fromBuf = true
@@ -233,6 +234,9 @@ func (dp *dispatcher) dropRepeats(ctx context.Context, choices []choice) error {
 			}
 		}
 		dp.mu.Unlock()
+		if err := dp.dropOverdue(ctx, job, cs); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -57,6 +57,7 @@ func (dp *dispatcher) rejudge(ctx context.Context, c *choice) error {
 	if discarded {
 		return nil
 	}
+	c.judgedBy = job
 	judged, err := dp.judge(ctx, job, task)
 	if err != nil || judged == nil {
 		return err

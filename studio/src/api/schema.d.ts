@@ -485,6 +485,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{ex}/freshness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How fresh the pages of a continuous execution are, by how often they change, and which are visited next */
+        get: operations["getFreshness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{ex}/graph": {
         parameters: {
             query?: never;
@@ -1713,6 +1730,15 @@ export interface components {
             /** Format: int64 */
             words: number;
         };
+        CappedHost: {
+            /** Format: double */
+            allows_per_day: number;
+            host: string;
+            /** Format: int64 */
+            pages: number;
+            /** Format: double */
+            wanted_per_day: number;
+        };
         Cause: {
             by?: string;
             kind: string;
@@ -2094,6 +2120,28 @@ export interface components {
             took_seconds: number;
             url: string;
         };
+        DuePage: {
+            /** Format: int32 */
+            changes: number;
+            /** Format: double */
+            changes_every_days: number;
+            /** Format: date-time */
+            checked_at?: string;
+            /** Format: date-time */
+            due?: string;
+            gone?: boolean;
+            /** Format: int32 */
+            misses?: number;
+            moved?: boolean;
+            soft?: boolean;
+            url: string;
+            /** Format: int32 */
+            visits: number;
+            /** Format: double */
+            weight: number;
+            why: string;
+            withdrawn?: boolean;
+        };
         Edit: {
             /**
              * Format: int32
@@ -2249,7 +2297,7 @@ export interface components {
             ledger: components["schemas"]["LedgerEntry"];
             of?: string;
             rendered?: components["schemas"]["PageRendered"];
-            revisits?: components["schemas"]["Revisits"];
+            revisits?: components["schemas"]["PageVisits"];
             rewritten: string[];
             robots: components["schemas"]["RobotsVerdict"];
             rules: components["schemas"]["RulesVerdict"];
@@ -2325,6 +2373,12 @@ export interface components {
             slots: components["schemas"]["Slot"][];
             words: string;
         };
+        FreshAt: {
+            /** Format: date-time */
+            at: string;
+            /** Format: double */
+            fresh: number;
+        };
         Freshness: {
             /** Format: date-time */
             at: string;
@@ -2358,6 +2412,48 @@ export interface components {
             wanted: number;
             /** Format: int64 */
             withdrawn?: number;
+        };
+        FreshnessDetail: {
+            /** Format: date-time */
+            at: string;
+            /** Format: double */
+            budget: number;
+            /** Format: int64 */
+            capped_hosts: number;
+            /** Format: int64 */
+            changed: number;
+            /** Format: int64 */
+            changed_last_day: number;
+            curve: components["schemas"]["FreshAt"][];
+            /** Format: int64 */
+            due_now: number;
+            /** Format: double */
+            fresh: number;
+            /** Format: int64 */
+            gone: number;
+            hosts: components["schemas"]["CappedHost"][];
+            /** Format: int64 */
+            kept: number;
+            /** Format: int64 */
+            last_day: number;
+            late: string;
+            longest: string;
+            rates: components["schemas"]["RateClass"][];
+            /** Format: double */
+            threshold: number;
+            /** Format: int64 */
+            under_way: number;
+            /** Format: int64 */
+            visits: number;
+            /** Format: double */
+            wanted: number;
+            /** Format: int64 */
+            withdrawn?: number;
+        };
+        FreshnessFigures: {
+            continuous: boolean;
+            due: components["schemas"]["DuePage"][];
+            figures?: components["schemas"]["FreshnessDetail"];
         };
         FrontierQueues: {
             /** Format: int64 */
@@ -3018,6 +3114,27 @@ export interface components {
             /** Format: int64 */
             wall_ms?: number;
         };
+        PageVisits: {
+            /** Format: int32 */
+            changes: number;
+            /** Format: double */
+            changes_every_days: number;
+            /** Format: date-time */
+            checked_at?: string;
+            /** Format: date-time */
+            due?: string;
+            gone?: boolean;
+            /** Format: int32 */
+            misses?: number;
+            moved?: boolean;
+            soft?: boolean;
+            /** Format: int32 */
+            visits: number;
+            /** Format: double */
+            weight: number;
+            why: string;
+            withdrawn?: boolean;
+        };
         PauseScheduleRequest: {
             reason?: string;
         };
@@ -3217,6 +3334,16 @@ export interface components {
             /** Format: int64 */
             start: number;
         };
+        RateClass: {
+            /** Format: double */
+            fresh: number;
+            /** Format: double */
+            from_days: number;
+            /** Format: int64 */
+            pages: number;
+            /** Format: double */
+            to_days: number;
+        };
         Reason: {
             reason?: string;
             /** Format: int64 */
@@ -3406,27 +3533,6 @@ export interface components {
             /** Format: date-time */
             since: string;
             sweeping?: boolean;
-        };
-        Revisits: {
-            /** Format: int32 */
-            changes: number;
-            /** Format: double */
-            changes_every_days: number;
-            /** Format: date-time */
-            checked_at?: string;
-            /** Format: date-time */
-            due?: string;
-            gone?: boolean;
-            /** Format: int32 */
-            misses?: number;
-            moved?: boolean;
-            soft?: boolean;
-            /** Format: int32 */
-            visits: number;
-            /** Format: double */
-            weight: number;
-            why: string;
-            withdrawn?: boolean;
         };
         RingLine: {
             /** Format: int64 */
@@ -5084,6 +5190,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    getFreshness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FreshnessFigures"];
+                };
             };
             /** @description Error */
             default: {

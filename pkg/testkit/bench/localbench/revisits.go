@@ -84,7 +84,7 @@ func (b *revisitBench) put(ctx context.Context, from, n int64, next *int64) (int
 
 // visit takes what is due next, ahead of time where it must, and puts it with its next time.
 func (b *revisitBench) visit(ctx context.Context, n int) (int, error) {
-	rs, err := b.r.Due(ctx, job, b.start.Add(1000*24*time.Hour), n)
+	rs, err := b.r.Due(ctx, job, b.start.Add(1000*24*time.Hour), n, nil)
 	if err != nil {
 		return 0, err
 	}
