@@ -55,6 +55,8 @@ var mayImport = map[string][]string{
 		"pkg/crawl", "pkg/web"},
 	"pkg/control/engine": {"pkg/control", "pkg/explore", "pkg/workflow", "pkg/report", "pkg/node", "pkg/stores/local", "pkg/records/jsonl", "pkg/bus",
 		"pkg/crawl", "pkg/web"},
+	"pkg/control/clusterengine": {"pkg/control/cluster", "pkg/control", "pkg/explore", "pkg/workflow", "pkg/report", "pkg/stores/postgres", "pkg/stores/mongo",
+		"pkg/records/jsonl", "pkg/crawl", "pkg/web"},
 	"pkg/control/cluster": {"pkg/control", "pkg/report", "pkg/node", "pkg/process", "pkg/cluster", "pkg/stores/postgres",
 		"pkg/stores/mongo", "pkg/records/jsonl", "pkg/bus", "pkg/bus/rabbit", "pkg/crawl", "pkg/web"},
 	"pkg/node": {"pkg/pipeline", "pkg/stages", "pkg/stages/renderer", "pkg/bus", "pkg/stores", "pkg/cluster", "pkg/process", "pkg/records",

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oauth2-proxy/mockoidc"
+	"golang.org/x/oauth2"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
@@ -416,5 +417,58 @@ func TestAStrangerInEachRole(t *testing.T) {
 	}
 	if got := w.ask("GET", base+"/audit?refused=true", ""); got.status != http.StatusOK || !strings.Contains(got.body, "key:viewer") {
 		t.Errorf("%d %.300s", got.status, got.body)
+	}
+}
+
+// A command signs in through the browser: the code that the browser brings is of use to the command alone, once.
+func TestACommandSignsIn(t *testing.T) {
+	s := newSigning(t)
+	verifier := oauth2.GenerateVerifier()
+	s.issuer.QueueUser(&mockoidc.MockUser{Subject: "cli", Email: "cli@example.org", EmailVerified: true})
+	s.browser.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+		if r.URL.Port() == "1" {
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}
+	code := func() string {
+		resp, err := s.browser.Get(s.http.URL + base + "/auth/login?" + url.Values{"port": {"1"}, "state": {"st"},
+			"challenge": {oauth2.S256ChallengeFromVerifier(verifier)}}.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		to, err := url.Parse(resp.Header.Get("Location"))
+		if err != nil || to.Host != "127.0.0.1:1" || to.Query().Get("state") != "st" {
+			t.Fatalf("the browser was sent to %s: %d", to, resp.StatusCode)
+		}
+		return to.Query().Get("code")
+	}
+	use := func(code, verifier string) got {
+		return s.ask("POST", base+"/auth/code", fmt.Sprintf(`{"code":%q,"verifier":%q}`, code, verifier), "Authorization:")
+	}
+	if got := use(code(), oauth2.GenerateVerifier()); got.status != http.StatusUnauthorized {
+		t.Errorf("another command used the code: %d %s", got.status, got.body)
+	}
+	s.issuer.QueueUser(&mockoidc.MockUser{Subject: "cli", Email: "cli@example.org", EmailVerified: true})
+	one := code()
+	made := use(one, verifier)
+	var k Key
+	if err := json.Unmarshal([]byte(made.body), &k); err != nil || made.status != http.StatusCreated || k.Owner != "cli@example.org" || k.Expires.IsZero() {
+		t.Fatalf("%d %s", made.status, made.body)
+	}
+	if got := use(one, verifier); got.status != http.StatusUnauthorized {
+		t.Errorf("a code was used twice: %d", got.status)
+	}
+	if me := s.ask("GET", base+"/me", "", "Authorization: Bearer "+k.Key); !strings.Contains(me.body, `"role":"user"`) {
+		t.Errorf("%s", me.body)
+	}
+	s.ask("PATCH", base+"/users/"+personID(s.issuer.Issuer(), "cli"), `{"disabled":true}`, "If-Match: *")
+	if got := s.ask("GET", base+"/agents", "", "Authorization: Bearer "+k.Key); got.status != http.StatusUnauthorized {
+		t.Errorf("the key of a person who is disabled: %d", got.status)
+	}
+	text, err := json.Marshal(s.audits.list())
+	if err != nil || strings.Contains(string(text), k.Key) || strings.Contains(string(text), one) || strings.Contains(string(text), verifier) {
+		t.Errorf("a secret stands in the audit log: %s", text)
 	}
 }
