@@ -8,8 +8,8 @@ import (
 )
 
 // Store keeps workflows, executions and events. Each method is one transaction, durable when it returns. A change and
-// the events that report it are stored together. pkg/stores/sqlite has the one of a process, pkg/stores/controlpg that of
-// a cluster. Its suite is pkg/testkit/storetest.
+// the events that report it are stored together. pkg/stores/sqlite has the one of a process, pkg/stores/controlpg that
+// of a cluster. Its suite is pkg/testkit/storetest.
 //
 // A method that changes a row compares its lock with the one stored, returns ErrStale where they differ, and sets the
 // new lock in the value it was given.

@@ -43,8 +43,8 @@ func fill(t *testing.T, cfg controlpg.Config, workflows, executions, events int)
 }
 
 // Every list answers at once, also where there is very much. WHIRLPOOL_TEST_WORKFLOWS=1000,
-// WHIRLPOOL_TEST_EXECUTIONS=100000 and WHIRLPOOL_TEST_EVENTS=10000000 make the test long, and the store that of a server
-// that many have used for years.
+// WHIRLPOOL_TEST_EXECUTIONS=100000 and WHIRLPOOL_TEST_EVENTS=10000000 make the test long, and the store that of a
+// server that many have used for years.
 func TestListsOfMuchAreFast(t *testing.T) {
 	events := harness.Number(t, "WHIRLPOOL_TEST_EVENTS", 20_000)
 	workflows, executions := harness.Number(t, "WHIRLPOOL_TEST_WORKFLOWS", 10), harness.Number(t, "WHIRLPOOL_TEST_EXECUTIONS", 200)

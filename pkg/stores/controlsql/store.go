@@ -1,5 +1,5 @@
-// Package controlsql is the control store in SQL: what workflow.Store promises, in statements that SQLite and PostgreSQL
-// both understand. pkg/stores/sqlite and pkg/stores/controlpg open it, each with its schema and its Dialect.
+// Package controlsql is the control store in SQL: what workflow.Store promises, in statements that SQLite and
+// PostgreSQL both understand. pkg/stores/sqlite and pkg/stores/controlpg open it, each with its schema and its Dialect.
 package controlsql
 
 import (
