@@ -1638,7 +1638,7 @@ export interface components {
         AlertRule: {
             channels?: string[];
             disabled?: boolean;
-            /** @description it fires when it has held for so long, as in 10m; empty: at once, of stalled 10m */
+            /** @description it fires when it has held for so long, as in 10m; empty: at once, of stalled 10m, of undelivered 15m */
             for?: string;
             /** @description unique; a-z, 0-9 and - */
             name: string;
@@ -1646,7 +1646,7 @@ export interface components {
              * @description what is watched; docs/alerts.md
              * @enum {string}
              */
-            on: "failed" | "partial" | "slot" | "stalled" | "dead-letters" | "failures" | "blocked" | "records" | "budget" | "disk";
+            on: "failed" | "partial" | "slot" | "stalled" | "dead-letters" | "failures" | "blocked" | "host-blocked" | "records" | "budget" | "undelivered" | "tripped" | "disk";
             /** @description it is told again after so long, as in 4h; 0s: never; empty: 4h */
             repeat?: string;
             /**
@@ -3240,6 +3240,37 @@ export interface components {
             tag: string;
             text?: string;
         };
+        Output: {
+            /**
+             * Format: int64
+             * @description of them; 0: not known
+             */
+            bytes?: number;
+            /** @description why it cannot be written now */
+            error?: string;
+            /**
+             * Format: int64
+             * @description records of which the condition failed, and damaged ones
+             */
+            faults?: number;
+            node: string;
+            /**
+             * Format: int64
+             * @description files or objects that are whole
+             */
+            parts?: number;
+            /** Format: int64 */
+            rows: number;
+            /** @description of the manifest, in hex */
+            sha256?: string;
+            /** Format: date-time */
+            since?: string;
+            use: string;
+            /** @description file, bucket and prefix, table, or address, without secrets */
+            where?: string;
+            /** @description nothing is missing of what was stored so far */
+            whole: boolean;
+        };
         Overrides: {
             labels?: {
                 [key: string]: string;
@@ -3986,6 +4017,7 @@ export interface components {
             hosts: number;
             /** Format: int64 */
             open: number;
+            outputs?: components["schemas"]["Output"][];
             /** Format: int64 */
             pages: number;
             /** Format: int64 */
