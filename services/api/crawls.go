@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
@@ -92,3 +93,19 @@ func (c *crawls) Body(ctx context.Context, id crawl.JobID, d crawl.Digest) ([]by
 
 // Agents implements api.Crawls.
 func (c *crawls) Agents(ctx context.Context) ([]api.Agent, error) { return c.s.agents(ctx) }
+
+// Freshness implements api.Crawls. What the frontiers have planned is theirs: the pages and when they are due are told.
+func (c *crawls) Freshness(ctx context.Context, id crawl.JobID) (*report.Freshness, error) {
+	job, err := c.s.engine.Job(ctx, id)
+	if err == nil && job == nil {
+		err = workflow.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := c.s.engine.Postgres.Jobs().Info(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return report.FreshnessOf(ctx, c.s.engine.Postgres.Revisits(), job, nil, info.State == crawl.JobRunning, time.Now())
+}
