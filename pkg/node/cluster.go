@@ -64,6 +64,7 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 		}
 		return err
 	}
+	defer c.shipLogs(ctx)()
 	g, ctx := errgroup.WithContext(ctx)
 	if rest := slices.DeleteFunc(slices.Clone(roles), func(r Role) bool { return r == Frontier }); len(rest) > 0 {
 		n, err := c.node(c.deps(), rest...)

@@ -27,8 +27,8 @@ type DuePage struct {
 // mostDue is how many pages are told that are due first.
 const mostDue = 50
 
-// FreshnessOf tells how fresh the pages of a job are. figures are those of the process that runs it; nil: none does, and
-// the pages are counted.
+// FreshnessOf tells how fresh the pages of a job are. figures are those of the process that runs it, where one does
+// (running); else the pages are counted.
 func FreshnessOf(ctx context.Context, r crawl.Revisits, job *crawl.Job, figures *crawl.FreshnessDetail, running bool, now time.Time) (*Freshness, error) {
 	out := &Freshness{Continuous: job.Revisits(), Figures: figures, Due: []DuePage{}}
 	if !out.Continuous || r == nil {

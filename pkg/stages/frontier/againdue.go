@@ -203,8 +203,8 @@ func (dp *dispatcher) takeDue(ctx context.Context, job *crawl.Job, a *again, due
 }
 
 // choose picks the pages that may be visited now. Those of hosts at their caps come first: their visits are worth more,
-// and a turn that is missed does not come back; theirs are taken ahead of time. Other pages are where there are visits to
-// spare. A page whose host has no turn for it is put off until it has one.
+// and a turn that is missed does not come back; theirs are taken ahead of time. Other pages are where there are visits
+// to spare. A page whose host has no turn for it is put off until it has one.
 func (a *again) choose(due []crawl.Revisit, n int, now time.Time, c revisit.Calendar, spare bool) (chosen, off []crawl.Revisit) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -48,7 +48,9 @@ type Deps struct {
 	Resources crawl.Resources
 	// Trials are the hosts that topical jobs judge; nil: none are judged.
 	Trials crawl.HostTrials
-	Log    *slog.Logger
+	// Promise scores what was queued before its job had a model of its topic; nil: nothing is scored.
+	Promise Promise
+	Log     *slog.Logger
 }
 
 // Frontier schedules fetches. Make it with New, call Recover, then Run; In and Outcomes are its handlers.

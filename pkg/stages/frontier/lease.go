@@ -69,6 +69,7 @@ func (dp *dispatcher) takeReady(ctx context.Context, now time.Time) []*host {
 	}
 	dp.unblock(now)
 	dp.keepPace(now)
+	dp.keepBest(now)
 	dp.bench.newcomers.connections = dp.jobs.connections()
 	resolve := func(h *host) bool { return dp.resolveNext(ctx, h) }
 	dp.bench.recall(resolve)
@@ -139,7 +140,7 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 		c.fromBuf = c.aside
 		return
 	}
-	if dp.hosts.earliest(h, job).After(now) || dp.holds(c.js, now) { // the task may be of a job more patient than the last
+	if dp.hosts.earliest(h, job).After(now) || dp.outdoes(c.js, h, task, now) || dp.holds(c.js, now) { // the task may be of a job more patient than the last
 		return
 	}
 	c.fromBuf = true
@@ -152,6 +153,7 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 			c.delivery = crawl.Delivery{Task: *robots}
 		}
 	}
+	h.passed = time.Time{}
 	c.id = c.delivery.Task.ID()
 	if l := dp.leases.of(c.id); l != nil && l.js != c.js { // a former life of the job has it still
 		c.fromBuf = false

@@ -775,6 +775,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{ex}/records/{key}/versions/{visit}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a page was at an earlier visit beside what it is, in plain text; kept with revisit.history */
+        get: operations["compareVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{ex}/rendering": {
         parameters: {
             query?: never;
@@ -3306,6 +3323,15 @@ export interface components {
             /** Format: int64 */
             wall_ms?: number;
         };
+        PageVersion: {
+            /** Format: date-time */
+            fetched_at: string;
+            title: string;
+            /** Format: int64 */
+            visit: number;
+            /** Format: int64 */
+            words: number;
+        };
         PageVisits: {
             /** Format: int32 */
             changes: number;
@@ -3624,6 +3650,7 @@ export interface components {
             links: components["schemas"]["LinkState"][];
             original?: components["schemas"]["Member"];
             record: unknown;
+            versions?: components["schemas"]["PageVersion"][];
         };
         Records: {
             facets?: components["schemas"]["Facets"];
@@ -3949,11 +3976,15 @@ export interface components {
         };
         Side: {
             execution: string;
+            /** Format: date-time */
+            fetched_at?: string;
             key: string;
             note?: string;
             source: string;
             title: string;
             url: string;
+            /** Format: int64 */
+            visit?: number;
             /** Format: int64 */
             words: number;
         };
@@ -6072,6 +6103,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleTested"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    compareVersions: {
+        parameters: {
+            query?: {
+                /** @description number of the other visit; -1: the record as it is */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+                /** @description key of the record, or its URL, escaped */
+                key: string;
+                /** @description number of the visit; 0 is the first */
+                visit: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TextDiff"];
                 };
             };
             /** @description Error */

@@ -41,11 +41,11 @@ function Pages({ x, f, due }: { x: Execution; f: FreshnessDetail; due: DuePage[]
   return (
     <>
       <Figures label="How fresh the pages are">
-        <Figure label="Expected fresh" value={share(f.fresh, 1)} diff="of the pages, by weight" />
-        <Figure label="Pages kept" value={count(f.kept)} diff={f.gone || f.withdrawn ? `${count(f.gone)} gone, ${count(f.withdrawn ?? 0)} withdrawn` : "none is gone"} />
-        <Figure label="Visits in a day" value={f.last_day ? count(f.last_day) : "–"} diff={`${count(f.budget)} at most, ${count(f.wanted)} wanted`} />
+        <Figure label="Expected fresh" value={share(f.fresh, 1)} diff="by weight" />
+        <Figure label="Pages kept" value={count(f.kept)} diff={`${count(f.gone)} gone`} />
+        <Figure label="Visits in a day" value={f.last_day ? count(f.last_day) : "–"} diff={`of ${count(f.budget)}`} />
         <Figure label="Found a change" value={f.visits ? share(f.changed, f.visits) : "–"} diff={`of ${plural(f.visits, "visit")}`} />
-        <Figure label="Due now" value={count(f.due_now)} diff={f.due_now ? `the first for ${duration(millis(f.late))}` : `${count(f.under_way)} under way`} />
+        <Figure label="Due now" value={count(f.due_now)} diff={f.due_now ? `for ${duration(millis(f.late))}` : `${count(f.under_way)} under way`} />
       </Figures>
       <Curve f={f} />
       <section>
@@ -58,7 +58,9 @@ function Pages({ x, f, due }: { x: Execution; f: FreshnessDetail; due: DuePage[]
       <section>
         <div className="section-head">
           <h2>Due next</h2>
-          <span className="muted small">each page within {days(millis(f.longest) / day)}</span>
+          <span className="muted small">
+            each page within {days(millis(f.longest) / day)}; {count(f.wanted)} visits a day are wanted{f.withdrawn ? `; ${count(f.withdrawn)} pages may not be kept` : ""}
+          </span>
         </div>
         {due.length ? (
           <Table label="Pages that are visited next" rows={due} columns={next(x)} id={(p) => p.url} />
@@ -85,7 +87,7 @@ function Curve({ f }: { f: FreshnessDetail }) {
   if (f.curve.length < 2) return null;
   const last = f.curve[f.curve.length - 1]!;
   return (
-    <section>
+    <section style={{ maxWidth: 640 }}>
       <Chart
         title="Freshness"
         unit="% of the pages, by weight, since the server began"
@@ -99,7 +101,7 @@ function Curve({ f }: { f: FreshnessDetail }) {
 
 function rates(kept: number): Column<RateClass>[] {
   return [
-    { key: "every", label: "One change in", cell: (r) => span(r) },
+    { key: "every", label: "One change in", cell: (r) => <span className="nowrap">{span(r)}</span> },
     { key: "pages", label: "Pages", num: true, cell: (r) => count(r.pages) },
     { key: "part", label: "Of all", grow: true, cell: (r) => <Bar part={r.pages} whole={kept} /> },
     { key: "fresh", label: "Expected fresh", num: true, cell: (r) => share(r.fresh, 1) },

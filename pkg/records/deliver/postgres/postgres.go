@@ -62,6 +62,8 @@ func New(opt Options) (*Receiver, error) {
 func quoted(table string) string { return pgx.Identifier(strings.Split(table, ".")).Sanitize() }
 
 // connected calls do with a connection. After an error the next call makes another one.
+//
+//nolint:contextcheck // a connection is closed when the context has ended, too
 func (r *Receiver) connected(ctx context.Context, do func(*pgx.Conn) error) (err error) {
 	if r.conn == nil {
 		if r.conn, err = pgx.ConnectConfig(ctx, r.config); err != nil {

@@ -15,8 +15,8 @@ import (
 )
 
 // Seven programs visit pages again and are killed meanwhile: no visit is made twice, no page is forgotten, records
-// follow their pages, one that is missing is gone, one that may not be kept loses its content. status, explain and audit
-// say so.
+// follow their pages, one that is missing is gone, one that may not be kept loses its content. status, explain and
+// audit say so.
 func TestContinuousOverPrograms(t *testing.T) {
 	long(t)
 	srv := crawltest.Living(t, "", harness.Slowness(t))
@@ -121,7 +121,7 @@ func (c *cluster) rest() {
 	<-time.After(3 * time.Second) // the frontier looks for that each two seconds
 	until(c.t, patience, "a moment in which nothing is under way", func() bool {
 		held, err := crawltest.Held(c.t.Context(), c.bus)
-		return err == nil && len(held) == 0 || c.stuck()
+		return err == nil && len(crawltest.OnTheWay(held)) == 0 || c.stuck()
 	})
 }
 
