@@ -50,7 +50,7 @@ func (s *Server) createKey(ctx context.Context, in *struct{ Body KeyToMake }) (*
 	if role > who.Role {
 		return nil, problem(ctx, http.StatusForbidden, fmt.Sprintf("a key has at most its maker's role, and you are signed in as %s", who.Role))
 	}
-	if err := s.checkScopes(&who, in.Body.Scopes); err != nil {
+	if err := s.checkScopes(ctx, &who, in.Body.Scopes); err != nil {
 		return nil, err
 	}
 	k := apiKey{Person: who.person, Known: Key{Name: in.Body.Name, Role: role.String(), Owner: who.Actor, Scopes: in.Body.Scopes, Rate: in.Body.Rate,
@@ -65,7 +65,7 @@ func (s *Server) createKey(ctx context.Context, in *struct{ Body KeyToMake }) (*
 }
 
 // checkScopes refuses scopes that there are not, and those that a key's maker, a key itself, has not.
-func (s *Server) checkScopes(who *Identity, scopes []string) error {
+func (s *Server) checkScopes(ctx context.Context, who *Identity, scopes []string) error {
 	known := s.resources()
 	for _, scope := range scopes {
 		name, how, limited := strings.Cut(scope, ":")
@@ -74,11 +74,11 @@ func (s *Server) checkScopes(who *Identity, scopes []string) error {
 		case !known[name] || limited && how != "read":
 			return &workflow.Invalid{Faults: []workflow.Fault{{Key: "body.scopes", Message: fmt.Sprintf("there is no scope %.60q: give a resource such as workflows, or executions:read", scope)}}}
 		case !who.within(name, method):
-			return problem(context.Background(), http.StatusForbidden, fmt.Sprintf("your own key does not cover %s", scope))
+			return problem(ctx, http.StatusForbidden, fmt.Sprintf("your own key does not cover %s", scope))
 		}
 	}
 	if len(scopes) == 0 && len(who.scopes) > 0 {
-		return problem(context.Background(), http.StatusForbidden, "your own key has scopes: name some of them")
+		return problem(ctx, http.StatusForbidden, "your own key has scopes: name some of them")
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 
 // agents are the copies of this program, and the programs that are connected to the cluster's brokers.
 func (s *served) agents(ctx context.Context) ([]api.Agent, error) {
-	view, err := s.engine.Cluster.View()
+	view, err := s.engine.View()
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (e *Engine) still(info *crawl.JobInfo, figure string) (obeyed, settled bool
 
 // messages is how many messages are between the frontiers and back, of all jobs.
 func (e *Engine) messages(ctx context.Context) (n int64, err error) {
-	view, err := e.Cluster.View()
+	view, err := e.View()
 	if err != nil {
 		return 0, err
 	}
