@@ -54,7 +54,7 @@ func writeOutputs(cmd *cobra.Command, job *crawl.Job, dir string, pages func() i
 		var n, faults int64
 		switch {
 		case o.Packs():
-			err = fmt.Errorf("%s: `whirlpool export --wacz` packs the archives of a cluster", o.Where())
+			err = fmt.Errorf("%s: `whirlpool export --format wacz` packs the archives of a cluster", o.Where())
 		case o.Leaves():
 			n, faults, err = sendOutput(cmd.Context(), o, job, dir, pages())
 		default:
