@@ -46,7 +46,8 @@ func LostBrowsers(patience time.Duration) (left []int) {
 	return left
 }
 
-// browsersOf are the processes that a process has started whose names begin as a Chromium's does.
+// browsersOf are the processes that a process has started whose names begin as a Chromium's does. Its crash handlers do
+// not count: they leave their parent at once, and end with their browser.
 func browsersOf(parent int) (out []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is right
 	for _, f := range files {
@@ -59,7 +60,8 @@ func browsersOf(parent int) (out []int) {
 		if len(rest) < 2 || rest[1] != strconv.Itoa(parent) {
 			continue
 		}
-		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.HasPrefix(string(name), "chrom") {
+		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.HasPrefix(string(name), "chrom") &&
+			!strings.HasPrefix(string(name), "chrome_crash") {
 			out = append(out, pid)
 		}
 	}
