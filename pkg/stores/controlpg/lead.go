@@ -67,7 +67,7 @@ func (s *Store) lead(ctx context.Context, work func(context.Context) error) erro
 	if err == errWorked { //nolint:errorlint // it is never wrapped
 		return <-done
 	}
-	_ = <-done // what ends the hold says why
+	<-done //nolint:errcheck // what ends the hold says why
 	return err
 }
 
