@@ -156,6 +156,38 @@ func site(t *testing.T, pages int) string {
 	return s.URL
 }
 
+// An execution that has ended is widened: a cluster goes on with its job at once, and so does the execution.
+func TestARevisionOfAnEndedExecution(t *testing.T) {
+	w := newWorld(t)
+	w.start("node", "whirlpool", []string{"node"}, nil)
+	_, c := w.copyOf("one")
+	const pages = 30
+	source := fmt.Sprintf("id: shop\nseeds: [%q]\nallow_private: true\nmax_depth: 1\npoliteness: {delay: 10ms}\n", site(t, pages)+"/")
+	_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: "shop"})
+	harness.Check(t, err)
+	e, err := c.Run(t.Context(), "shop", workflow.Overrides{})
+	harness.Check(t, err)
+	ended := func(attempt int) *api.ExecutionNow {
+		t.Helper()
+		now, err := c.Execution(t.Context(), e.ID)
+		harness.Until(t, patience, fmt.Sprint("it ends, attempt ", attempt), func() bool {
+			now, err = c.Execution(t.Context(), e.ID)
+			harness.Check(t, err)
+			return now.State.Ended() && now.Attempt >= attempt
+		})
+		return now
+	}
+	first := ended(1)
+	if first.Stats == nil || first.Stats.Pages != 4 {
+		t.Fatalf("to depth 1 it found %+v", first.Stats)
+	}
+	_, err = c.Revise(t.Context(), e.ID, api.NewRevision{Edit: api.Edit{Patch: map[string]any{"max_depth": 9}}})
+	harness.Check(t, err)
+	if now := ended(first.Attempt + 1); now.State != workflow.Succeeded || now.Stats.Pages != pages || now.Audit == nil || !now.Audit.OK {
+		t.Errorf("widened it ended as %s (%s), %+v, audit %+v", now.State, now.Reason, now.Stats, now.Audit)
+	}
+}
+
 // The one that conducts is killed in the middle of an execution: the other goes on within ten seconds, and the
 // execution ends as if nothing had been.
 func TestTheConductorIsKilled(t *testing.T) {

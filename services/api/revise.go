@@ -24,25 +24,22 @@ func (c *crawls) Revise(ctx context.Context, n workflow.Note, id crawl.JobID, ch
 		return nil, err
 	}
 	next.Pipeline.KeepDigests(&job.Pipeline)
-	epoch, changes := crawl.EpochOf(job.Epoch), crawl.Changes(job, next)
-	if len(changes) == 0 {
-		return &control.Revised{Job: id, Epoch: epoch, Changes: []crawl.Change{}}, nil
+	out := &control.Revised{Job: id}
+	out.Epoch, out.Changes, err = c.s.manager.Revise(ctx, n, job, next, func() (uint32, []crawl.Change, error) {
+		revised, err := c.apply(ctx, job, next)
+		if err != nil {
+			return 0, nil, err
+		}
+		out.Applies = revised.Applies
+		return crawl.EpochOf(revised.Epoch), revised.Changes, nil
+	})
+	if err == nil && len(out.Changes) > 0 {
+		out.GoesOn, err = c.s.engine.GoOn(ctx, id)
 	}
-	r, err := c.s.manager.Propose(ctx, n, id, epoch+1, changes)
 	if err != nil {
 		return nil, err
 	}
-	revised, err := c.apply(ctx, job, next)
-	if err != nil {
-		return nil, errors.Join(err, c.s.manager.Discarded(context.WithoutCancel(ctx), n.Actor, id, *r, err))
-	}
-	r.Epoch, r.Changes = crawl.EpochOf(revised.Epoch), revised.Changes
-	if len(r.Changes) > 0 {
-		if _, err := c.s.manager.Revised(ctx, n.Actor, id, r); err != nil {
-			return nil, err
-		}
-	}
-	return revised, nil
+	return out, nil
 }
 
 // apply checks an edit, and gives it to the cluster.

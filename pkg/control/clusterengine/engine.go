@@ -62,6 +62,16 @@ func (e *Engine) Stop(ctx context.Context, id crawl.JobID) error {
 	return e.let(ctx, id, crawl.JobStopped, crawl.JobRunning, crawl.JobPaused)
 }
 
+// GoOn lets a job run that had ended, if a revision of it may let in more: as the nodes do by themselves, but at once.
+// It reports whether a revision does.
+func (e *Engine) GoOn(ctx context.Context, id crawl.JobID) (bool, error) {
+	sweep, err := e.Postgres.Jobs().Sweep(ctx, id)
+	if err != nil || !sweep.Due() {
+		return false, err
+	}
+	return true, e.let(ctx, id, crawl.JobRunning, crawl.JobEnded)
+}
+
 // let gives a job a state, where it is in one of some others. The frontiers look for it every two seconds.
 func (e *Engine) let(ctx context.Context, id crawl.JobID, to crawl.JobState, from ...crawl.JobState) error {
 	info, known, err := e.info(ctx, id)
