@@ -58,14 +58,24 @@ func (s *Store) AddProgramLines(ctx context.Context, lines []ProgramLine) error 
 	for i := range lines {
 		l := lines[i]
 		l.Fields = storableFields(l.Fields)
+		l.Message = strings.ToValidUTF8(l.Message, "�") // one that cannot be stored would keep all those behind it
+		l.Job = strings.ToValidUTF8(l.Job, "�")
 		l.Text = l.searched()
 		docs[i] = l
 	}
 	_, err := s.db.Collection(programLogName).InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
-	if mongo.IsDuplicateKeyError(err) {
+	if onlyRepeated(err) {
 		return nil
 	}
 	return failure(err)
+}
+
+// onlyRepeated reports whether all that an insertion complains of is that lines are there already.
+func onlyRepeated(err error) bool {
+	var bulk mongo.BulkWriteException
+	const duplicateKey = 11000
+	return errors.As(err, &bulk) && bulk.WriteConcernError == nil && len(bulk.WriteErrors) > 0 &&
+		!slices.ContainsFunc(bulk.WriteErrors, func(e mongo.BulkWriteError) bool { return e.Code != duplicateKey })
 }
 
 // searched is what a search looks at.
