@@ -64,9 +64,9 @@ function Users({ oidc }: { oidc: boolean }) {
     { key: "seen", label: "Last sign-in", cell: (p) => <When at={p.seen} /> },
     {
       key: "acts",
-      label: "",
+      label: "Actions",
       cell: (p) => (
-        <span className="bar" style={{ margin: 0 }}>
+        <span className="bar" style={{ margin: 0, flexWrap: "nowrap" }}>
           <Act role="admin" run={() => change(p, { sign_out: true })}>
             Sign out
           </Act>
@@ -115,14 +115,14 @@ function Keys({ own }: { own: boolean }) {
       ),
     },
     { key: "role", label: "Role", cell: (k) => k.role },
-    { key: "rate", label: "Requests", cell: (k) => `${k.rate ?? 50}/s, ${k.burst ?? 200} at once` },
+    { key: "rate", label: "Requests", cell: (k) => <span style={{ whiteSpace: "nowrap" }}>{`${k.rate ?? 50}/s, ${k.burst ?? 200} at once`}</span> },
     { key: "used", label: "Last use", cell: (k) => (k.used ? <When at={k.used} /> : "never") },
     { key: "expires", label: "Expires", cell: (k) => (k.expires ? <When at={k.expires} /> : "never") },
     {
       key: "acts",
-      label: "",
+      label: "Actions",
       cell: (k) => (
-        <span className="bar" style={{ margin: 0 }}>
+        <span className="bar" style={{ margin: 0, flexWrap: "nowrap" }}>
           <Act
             role="user"
             run={async () => {

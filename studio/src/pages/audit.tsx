@@ -32,7 +32,7 @@ export default function Audit() {
       label: "What",
       grow: true,
       cell: (a) => (
-        <span>
+        <span style={{ overflowWrap: "anywhere" }}>
           <strong>{plain(a.action || "request")}</strong> <code className="small">{plain(`${a.method ?? ""} ${a.path ?? ""}`)}</code>
           {a.change !== undefined && (
             <code className="small muted clip" style={{ display: "block" }}>
