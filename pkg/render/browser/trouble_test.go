@@ -223,7 +223,8 @@ func TestScreenshot(t *testing.T) {
 	}
 }
 
-// The process of a page that may work on ends with its tab: it takes nothing from its host's next page, nor from the machine.
+// The process of a page that may work on ends with its tab: it takes nothing from its host's next page, nor from the
+// machine.
 func TestHangLeavesNoProcess(t *testing.T) {
 	for name, test := range map[string]struct{ body, verdict string }{
 		"a loop":   {"<script>for(;;){}</script>", render.Hang},
