@@ -1,0 +1,64 @@
+package nodes_test
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/appweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
+)
+
+// Three nodes share an application and plain pages. The node that has the application, and its browser, are killed: the
+// application is found whole, with the texts and links that one machine finds.
+func TestRenderingOfThreeNodesSurvivesKills(t *testing.T) {
+	harness.NeedBrowser(t)
+	ready(t)
+	const size = 16
+	at := docsSite
+	if errNoSpace != nil {
+		at = "127.0.0.1"
+	}
+	want := crawltest.AppAlone(t, filepath.Join(programs, "whirlpool"), at, size)
+	w := crawltest.ServeApp(t, at, size)
+	c := newCluster(t, listen(t, fakeweb.Plain(1, 1), 0), calm(t))
+	c.start(1, 2, 3)
+	until(t, patience, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
+	job := w.Job(0)
+	owner := vnodeOf(t, c.history.now(), w.URL(appweb.App, "/")).Owner
+	i := slices.IndexFunc(c.machines(), func(m *machine) bool { return m.name == owner })
+	p := c.machines()[i].programs[0]
+	targets := make([]int, harness.Number(t, "WHIRLPOOL_E2E_RENDER_KILLS", 2))
+	for i := range targets {
+		targets[i] = 1 + rand.IntN(6*size)
+	}
+	slices.Sort(targets)
+	c.seed(job)
+	nodes, browsers := 0, 0
+	for i, target := range targets {
+		until(t, patience, "requests", func() bool { return w.Requests() >= target || c.Ended(job.ID) || c.stuck() })
+		if t.Failed() || c.Ended(job.ID) {
+			break
+		}
+		<-time.After(rand.N(100 * time.Millisecond)) // off the beat of the server's log
+		if i%2 == 0 {
+			c.During("node killed", func() { p.Kill(t); p.Start(t) })
+			nodes++
+			continue
+		}
+		until(t, patience, "a browser", func() bool { // it is started with the first page
+			n := harness.KillBrowsers(p.PID())
+			browsers += n
+			return n > 0 || c.Ended(job.ID) || c.stuck()
+		})
+	}
+	c.wait(job.ID)
+	c.sound(job.ID)
+	report(t, "pages", want.Differs(c.AppPages(w, job.ID)))
+	report(t, "requests that nobody may make", w.Faults("whirlpool-e2e", 0))
+	t.Logf("%s killed %d times, %d of its browsers", owner, nodes, browsers)
+}
