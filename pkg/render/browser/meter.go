@@ -54,20 +54,27 @@ func (r *rendering) look(ctx context.Context) map[int64]time.Duration {
 // measured holds what a render took against its limits. Beyond them the page is taken as it is; where that takes too
 // long as well it cannot be read.
 func (r *rendering) measured(cpu, wall time.Duration) {
-	if cpu > r.limits.CPU {
+	if most := r.allowed(r.limits.CPU); cpu > most {
 		const why = "%s of the processor used, %s are allowed"
-		r.limit(why, cpu.Round(time.Millisecond), r.limits.CPU)
-		if cpu > r.limits.CPU*3/2 {
-			r.stop(ends(render.Hang, why, cpu.Round(time.Millisecond), r.limits.CPU))
+		r.limit(why, cpu.Round(time.Millisecond), most)
+		if cpu > most+r.limits.CPU/2 {
+			r.stop(ends(render.Hang, why, cpu.Round(time.Millisecond), most))
 		}
 	}
-	if wall > r.limits.Wall {
+	if most := r.allowed(r.limits.Wall); wall > most {
 		const why = "not settled after %s"
-		r.limit(why, r.limits.Wall)
-		if wall > r.limits.Wall*5/4 {
-			r.stop(ends(render.Hang, why, r.limits.Wall))
+		r.limit(why, most)
+		if wall > most+r.limits.Wall/4 {
+			r.stop(ends(render.Hang, why, most))
 		}
 	}
+}
+
+// allowed is a limit of the page with the shares of its views behind a hash.
+func (r *rendering) allowed(limit time.Duration) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return limit + time.Duration(r.views)*limit/shareOfView
 }
 
 // starved notes time that the machine took from the render.

@@ -58,13 +58,17 @@ type rendering struct {
 	begin      sync.Once
 	passing    []string // links that were seen before the end
 	passed     map[string]bool
-	frameless  bool // a frame was waited for in vain; only for who drives the page
+	views      int // behind a hash, that were gone to; each adds to the limits
+
+	// Only for who drives the page:
+	frameless bool          // a frame was waited for in vain
+	longest   time.Duration // that the next frame is waited for; 0: not at all
 }
 
 // render renders one page. An error means that the tab is not to be used again, and nothing of the page.
 func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (render.Result, error) {
 	limits := req.Limits.Filled()
-	longest := (starving + 2) * limits.Wall
+	longest := (starving+2)*limits.Wall + mostRoutes*limits.Wall/shareOfView
 	ctx, cancelWall := context.WithTimeoutCause(ctx, longest, ends(render.Hang, "not settled after %s", longest))
 	defer cancelWall()
 	ctx, stop := context.WithCancelCause(ctx)
@@ -88,7 +92,7 @@ func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (
 	<-handled
 	r.serving.Wait()
 	r.result.CPU = <-cpu
-	t.works = r.workers > 0 || r.result.CPU > limits.CPU
+	t.works = r.workers > 0 || r.result.CPU > r.allowed(limits.CPU)
 	r.result.Wall = time.Since(r.began)
 	return r.end(err)
 }

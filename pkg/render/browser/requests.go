@@ -127,11 +127,12 @@ func (r *rendering) count(a *asked) {
 	if a.action.kind == refuse || a.action.kind == blank {
 		r.result.Refused++
 	}
-	over := r.result.Requests-r.result.Refused > r.limits.Requests || r.result.Refused > 4*r.limits.Requests
+	most := r.limits.Requests + r.views*r.limits.Requests/shareOfView
+	over := r.result.Requests-r.result.Refused > most || r.result.Refused > 4*most
 	r.mu.Unlock()
 	switch {
 	case over:
-		r.limit("more than %d requests", r.limits.Requests)
+		r.limit("more than %d requests", most)
 		a.answer <- render.Answer{Fail: blocked}
 	case a.action.kind == askServe:
 		r.serving.Go(func() { a.answer <- r.ask(a.sub) })

@@ -38,20 +38,27 @@ func (r *rendering) settle() error {
 		close(r.open)
 		return r.idle()
 	}
-	longest := firstTurn
+	r.longest = firstTurn
 	if r.tab.frameless {
-		longest = lostTurn
+		r.longest = lostTurn
 	}
 	for again := true; again; again = r.again() {
 		grew := false
 		for i := 0; i < len(parts) || i < len(parts)+further && grew; i++ {
 			links, _ := r.has()
-			if done, err := r.part(i); done || err != nil {
+			part, beside := furtherPart, 0
+			if i < len(parts) {
+				part = parts[i]
+			}
+			if i == 0 {
+				beside = odd
+			}
+			if done, err := r.part(part, beside); done || err != nil {
 				return err
 			}
 			r.gather(r.ctx)
 			_, requests := r.has()
-			if err := r.between(i, &longest); err != nil {
+			if err := r.between(i == 1); err != nil {
 				return err
 			}
 			r.gather(r.ctx)
@@ -63,15 +70,8 @@ func (r *rendering) settle() error {
 	return nil
 }
 
-// part lets a part of the page's time pass. It reports whether the wait is over altogether.
-func (r *rendering) part(i int) (bool, error) {
-	part, beside := furtherPart, 0
-	if i < len(parts) {
-		part = parts[i]
-	}
-	if i == 0 {
-		beside = odd
-	}
+// part lets a part of the page's time pass, and some milliseconds beside. It reports whether the wait is over altogether.
+func (r *rendering) part(part float64, beside int) (bool, error) {
 	_, err := cdp.Call(r.ctx, r.tab.page, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
 		Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, MaxVirtualTimeTaskStarvationCount: 100_000,
 		Budget: new(part*float64(r.limits.Virtual.Milliseconds()) + float64(beside))})
@@ -82,19 +82,19 @@ func (r *rendering) part(i int) (bool, error) {
 	return r.pass()
 }
 
-// between does what is done between two parts of the page's time: it scrolls to the end once, and has the browser draw
-// a frame, unless one did not come before.
-func (r *rendering) between(part int, longest *time.Duration) error {
-	if part == 1 && r.req.Scroll {
+// between does what is done between two parts of the page's time: it scrolls to the end, where that is due, and has the
+// browser draw a frame, unless one did not come before.
+func (r *rendering) between(scroll bool) error {
+	if scroll && r.req.Scroll {
 		r.scroll()
 	}
-	if *longest == 0 {
+	if r.longest == 0 {
 		return context.Cause(r.ctx)
 	}
-	drawn, err := r.turn(*longest)
-	*longest = otherTurn
+	drawn, err := r.turn(r.longest)
+	r.longest = otherTurn
 	if err == nil && !drawn {
-		*longest, r.frameless = 0, true
+		r.longest, r.frameless = 0, true
 	}
 	return err
 }
