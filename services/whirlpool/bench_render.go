@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -27,8 +28,9 @@ func benchRender() *cobra.Command {
 		Use:   "render",
 		Short: "Pages rendered, links found only so and CPU time of each mode, over applications built from npm beside plain sites",
 		Long: `Builds six applications (React, Vue, Svelte, Angular, Lit and none) with Node and npm, serves them on loopback beside 20 plain sites, and crawls all
-of it with --render auto, always and never. A page is rendered if it went through the browser to the end. CPU time is that of the crawl's process
-and of the processes that rendered pages, as the operating system counts it.`,
+of it with --render never, auto and always. A page is rendered if it went through the browser to the end. "Only so" are the URLs that the crawl
+without rendering does not find. "Plain" are the pages of plain sites that were rendered, and the most of one template of a site. CPU time is that of
+the crawl with all processes of its browser, and that of the processes which render pages alone, as the operating system counts it.`,
 		Args: cobra.NoArgs,
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {
 			b.out = cmd.OutOrStdout()
@@ -46,8 +48,11 @@ type renderBench struct {
 
 // renderFigures are what a crawl came to.
 type renderFigures struct {
-	pages, rendered, links, found, plain int
-	crawler, browser                     time.Duration
+	urls          map[string]bool // of the records
+	rendered      int
+	links, found  int // of the applications
+	plain, most   int // plain pages that were rendered, and the most of one template
+	crawl, drawer time.Duration
 }
 
 func (b *renderBench) run(ctx context.Context) error {
@@ -67,17 +72,37 @@ func (b *renderBench) run(ctx context.Context) error {
 	defer srv.Close()
 	go func() { _ = srv.Serve(listener) }()
 	_, web.Port, _ = net.SplitHostPort(listener.Addr().String())
+	if err := adoptOrphans(); err != nil {
+		return err
+	}
 	fmt.Fprintf(b.out, "whirlpool bench render --delay %s   (%d CPUs, %s)\n", b.delay, runtime.NumCPU(), runtime.Version())
-	fmt.Fprintf(b.out, "%-8s %7s %18s %16s %22s %12s %12s\n", "mode", "pages", "rendered", "of plain sites", "links of applications", "crawler CPU", "browser CPU")
-	for _, mode := range []crawl.RenderMode{crawl.RenderAuto, crawl.RenderAlways, crawl.RenderNever} {
+	fmt.Fprintf(b.out, "%-7s %6s %18s %18s %22s %20s %10s %10s\n", "mode", "URLs", "rendered", "only so", "links of applications",
+		"plain (a template)", "CPU", "rendering")
+	var without map[string]bool
+	for _, mode := range []crawl.RenderMode{crawl.RenderNever, crawl.RenderAuto, crawl.RenderAlways} {
 		f, err := b.crawl(ctx, web, mode)
 		if err != nil {
 			return fmt.Errorf("%s: %w", mode, err)
 		}
-		fmt.Fprintf(b.out, "%-8s %7d %9d (%4.1f %%) %16d %14d of %-4d %11.1fs %11.1fs\n", mode, f.pages, f.rendered,
-			100*float64(f.rendered)/float64(max(f.pages, 1)), f.plain, f.found, f.links, f.crawler.Seconds(), f.browser.Seconds())
+		if mode == crawl.RenderNever {
+			without = f.urls
+		}
+		b.print(mode, &f, without)
 	}
 	return nil
+}
+
+// print writes the line of a mode.
+func (b *renderBench) print(mode crawl.RenderMode, f *renderFigures, without map[string]bool) {
+	only := 0
+	for u := range f.urls {
+		if !without[u] {
+			only++
+		}
+	}
+	share := func(n int) float64 { return 100 * float64(n) / float64(max(len(f.urls), 1)) }
+	fmt.Fprintf(b.out, "%-7s %6d %9d (%4.1f %%) %9d (%4.1f %%) %14d of %-4d %13d (%4d) %9.1fs %9.1fs\n", mode, len(f.urls), f.rendered,
+		share(f.rendered), only, share(only), f.found, f.links, f.plain, f.most, f.crawl.Seconds(), f.drawer.Seconds())
 }
 
 // crawl crawls the web in a process of its own.
@@ -101,7 +126,7 @@ func (b *renderBench) crawl(ctx context.Context, web *spa.Web, mode crawl.Render
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return f, fmt.Errorf("%w: %s", err, text)
 	}
-	f.crawler = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	f.crawl = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() + ofOrphans()
 	data, err := os.ReadFile(filepath.Join(out, "pages.jsonl"))
 	if err != nil {
 		return f, err
@@ -111,7 +136,8 @@ func (b *renderBench) crawl(ctx context.Context, web *spa.Web, mode crawl.Render
 
 // count reads the records of a crawl.
 func (f *renderFigures) count(data []byte, web *spa.Web) error {
-	pages := map[string]bool{}
+	f.urls = map[string]bool{}
+	templates := map[string]int{} // renders of plain pages
 	for line := range bytes.Lines(data) {
 		if jsonl.IsReplaced(line) {
 			continue
@@ -120,22 +146,24 @@ func (f *renderFigures) count(data []byte, web *spa.Web) error {
 		if err != nil {
 			return err
 		}
-		pages[r.URL.String()] = true
+		f.urls[r.URL.String()] = true
 		if r.Rendered == nil {
 			continue
 		}
 		f.rendered++
-		f.browser += r.Rendered.CPU
+		f.drawer += r.Rendered.CPU
 		if strings.HasPrefix(r.URL.Hostname(), "plain") {
 			f.plain++
+			template := r.URL.Hostname() + path.Dir(r.URL.Path())
+			templates[template]++
+			f.most = max(f.most, templates[template])
 		}
 	}
-	f.pages = len(pages)
 	for _, name := range spa.Names {
 		links := web.Links(name)
 		f.links += len(links)
 		for _, u := range links {
-			if pages[u] {
+			if f.urls[u] {
 				f.found++
 			}
 		}
