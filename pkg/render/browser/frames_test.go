@@ -54,17 +54,27 @@ func TestFramesKeepThePagesTime(t *testing.T) {
 func TestFramesEnd(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
-		"sizes":   `const f=()=>new ResizeObserver(()=>{n++;f()}).observe(document.body);f()`,
-		"sights":  `const f=()=>new IntersectionObserver(()=>{n++;f()}).observe(document.body);f()`,
-		"frames":  `const f=()=>{n++;requestAnimationFrame(f)};f()`,
-		"cleared": `for(let i=0;i<99;i++){clearTimeout(i);clearInterval(i)}const f=()=>{n++;requestAnimationFrame(f)};f()`,
-		"broken":  `requestAnimationFrame(()=>{throw new Error('x')});requestAnimationFrame(()=>n++);new ResizeObserver(()=>{n++;throw 1}).observe(document.body)`,
+		"sizes":     `const f=()=>new ResizeObserver(()=>{n++;f()}).observe(document.body);f()`,
+		"sights":    `const f=()=>new IntersectionObserver(()=>{n++;f()}).observe(document.body);f()`,
+		"frames":    `const f=()=>{n++;requestAnimationFrame(f)};f()`,
+		"cleared":   `for(let i=0;i<99;i++){clearTimeout(i);clearInterval(i)}const f=()=>{n++;requestAnimationFrame(f)};f()`,
+		"scrolls":   `tall();addEventListener('scroll',()=>{n++;scrollTo(0,scrollY?0:100)});scrollTo(0,9)`,
+		"onscroll":  `tall();onscroll=()=>{n++;scrollBy(0,-1)};scrollTo(0,9)`,
+		"into view": `tall();addEventListener('scroll',()=>{n++;(n%2?end:text).scrollIntoView({behavior:'smooth'})})`,
+		"a box":     `tall();box.addEventListener('scroll',()=>{n++;box.scrollTop=box.scrollTop?0:9});box.scrollTop=9`,
+		"a list without end": `tall();addEventListener('scroll',()=>{for(let i=0;i<50;i++)document.body.insertAdjacentHTML('beforeend','<p><a href=/'+n+'-'+i+'>x</a>');
+			n++;scrollTo(0,1e9)})`,
+		"a box's onscroll": `tall();box.onscroll=()=>{n++;box.scrollTop=box.scrollTop?0:9};box.scrollTop=9`,
+		"scrollend":        `tall();onscrollend=()=>{n++;scrollTo(0,scrollY?0:100)};scrollTo(0,9)`,
+		"broken":           `requestAnimationFrame(()=>{throw new Error('x')});requestAnimationFrame(()=>n++);new ResizeObserver(()=>{n++;throw 1}).observe(document.body)`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &site{}
 			got := s.settles(t, shared(t), render.Request{Seed: true, Scroll: true, Limits: small,
-				Body: []byte(`<!doctype html><body><p>text<script>let n=0;` + script + `;setTimeout(()=>document.body.dataset.n=n,4000)</script>`)})
+				Body: []byte(`<!doctype html><body><p id=text>text<div id=box style="height:150px;overflow:auto"></div><script>let n=0;
+				const tall=()=>document.body.insertAdjacentHTML('beforeend','<p style="height:9000px">x<p id=end>end'),box=document.getElementById('box');
+				box.innerHTML='<p style="height:900px">x';` + script + `;setTimeout(()=>document.body.dataset.n=n,4000)</script>`)})
 			_, n, _ := strings.Cut(string(got.HTML), `data-n="`)
 			n, _, _ = strings.Cut(n, `"`)
 			if count, _ := strconv.Atoi(n); got.Verdict != render.Done || count < 1 || count > 200 {

@@ -118,29 +118,45 @@ func TestWithoutVirtualTime(t *testing.T) {
 	}
 }
 
-// Hundreds of renders take no more memory than some: WHIRLPOOL_RENDERS=500.
+// Hundreds of renders in one browser take no more memory than some, also where some of them hang or leave workers:
+// WHIRLPOOL_RENDERS=500.
 func TestManyRenders(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("WHIRLPOOL_RENDERS"))
 	if n == 0 {
 		t.Skip("WHIRLPOOL_RENDERS says how many")
 	}
 	c := started(t, Config{})
-	body := []byte(`<body><script>for(let i=0;i<2000;i++){const a=document.createElement('a');a.href='/'+i;a.textContent='x'.repeat(50);document.body.append(a)};
-		for(let i=0;i<5;i++)fetch('/'+i)</script>`)
+	const body = `<body><script>for(let i=0;i<2000;i++){const a=document.createElement('a');a.href='/'+i;a.textContent='x'.repeat(50);document.body.append(a)};
+		for(let i=0;i<5;i++)fetch('/'+i)</script>`
 	s, at := &site{pages: map[string]string{"/0": "x", "/1": "y"}}, time.Now()
 	var early int64
+	first := c.p
 	for i := 1; i <= n; i++ {
-		got, err := c.Render(t.Context(), render.Request{URL: "http://m.test/" + strconv.Itoa(i), Body: body}, s.serve)
-		if err != nil || len(got.Links) != 2000 {
+		req := render.Request{URL: "http://m.test/" + strconv.Itoa(i), Body: []byte(body)}
+		switch i % 25 {
+		case 7:
+			req.Body = append(req.Body, "<script>new Worker(URL.createObjectURL(new Blob(['for(;;){}'])))</script>"...)
+			req.Limits.CPU = 500 * time.Millisecond
+		case 19:
+			req.Body, req.Limits.CPU = append(req.Body, "<script>for(;;){}</script>"...), 500*time.Millisecond
+		}
+		got, err := c.Render(t.Context(), req, s.serve)
+		if err != nil || len(got.Links) != 2000 && i%25 != 7 && i%25 != 19 {
 			t.Fatalf("render %d: %v, %s %s, %d links", i, err, got.Verdict, got.Detail, len(got.Links))
 		}
+		c.mu.Lock()
+		c.p.renders = 1 // so that it is not started anew
+		c.mu.Unlock()
 		if i%50 == 0 {
 			pss := c.p.pss()
-			t.Logf("%d renders, %s a render: %d MiB, %d processes, browser %d", i, time.Since(at)/time.Duration(i), pss>>20, len(c.p.processes()), c.p.cmd.Process.Pid)
+			t.Logf("%d renders, %s a render: %d MiB, %d processes", i, time.Since(at)/time.Duration(i), pss>>20, len(c.p.processes()))
 			if i == 50 {
 				early = pss
 			}
 		}
+	}
+	if c.p != first {
+		t.Error("it was not one browser")
 	}
 	if late := c.p.pss(); early > 0 && late > early*13/10 {
 		t.Errorf("%d MiB after %d renders, %d after 50", late>>20, n, early>>20)

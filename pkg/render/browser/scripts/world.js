@@ -1,7 +1,8 @@
 // What scripts find the same in each render of a page, and what would keep them from work though nothing is amiss:
 // random numbers (mulberry32), the clock, which begins with the document, and that there is a network. Callbacks for
-// when the page is idle are timers: a page whose time passes at once is never idle. Closed shadow roots are made open
-// ones that the page does not see, so that their links can be read.
+// when the page is idle are timers: a page whose time passes at once is never idle. Service workers are registered and
+// ready, and do nothing: a page that waits for its worker goes on, and asks the server. Closed shadow roots are made
+// open ones that the page does not see, so that their links can be read.
 ((seed, start) => {
   let state = seed >>> 0;
   const next = () => {
@@ -52,6 +53,29 @@
   }
   for (const of of [self.Navigator, self.WorkerNavigator]) {
     if (of) Object.defineProperty(of.prototype, "onLine", {get: () => true, configurable: true});
+  }
+  if (self.ServiceWorkerContainer) {
+    const all = new Map(), own = (of, props) => Object.defineProperties(of, Object.getOwnPropertyDescriptors(props));
+    const quiet = props => own(new EventTarget(), {postMessage() {}, ...props});
+    let ready, tell, active = null;
+    ready = new Promise(done => { tell = done });
+    const register = async (url, options) => {
+      const at = new URL(url, document.baseURI), scope = new URL(options?.scope ?? ".", options?.scope ? document.baseURI : at).href;
+      if (at.origin !== location.origin) throw new DOMException("The origin of the script is another.", "SecurityError");
+      if (!all.has(scope)) {
+        const worker = quiet({scriptURL: at.href, state: "activated", onstatechange: null, onerror: null});
+        const made = quiet({scope, active: worker, installing: null, waiting: null, onupdatefound: null, updateViaCache: "imports",
+          update: async () => made, unregister: async () => all.delete(scope), getNotifications: async () => [], showNotification: async () => {},
+          navigationPreload: {enable: async () => {}, disable: async () => {}, setHeaderValue: async () => {}, getState: async () => ({enabled: false})}});
+        all.set(scope, made);
+        active ??= worker;
+        tell(made);
+      }
+      return all.get(scope);
+    };
+    const scopeOf = url => [...all.keys()].find(s => new URL(url ?? "", document.baseURI).href.startsWith(s));
+    own(ServiceWorkerContainer.prototype, {get ready() { return ready }, get controller() { return active }, register,
+      getRegistration: async url => all.get(scopeOf(url)), getRegistrations: async () => [...all.values()], startMessages() {}});
   }
   if (!self.Element) return;
   const attach = Element.prototype.attachShadow, closed = new WeakSet();
