@@ -120,7 +120,7 @@ func TestRenderingSurvivesKills(t *testing.T) {
 			for range kills {
 				select {
 				case <-p.ended:
-				case <-time.After(rand.N(took / 2)): // spreads the instants
+				case <-time.After(rand.N(2 * took / time.Duration(kills))): // spreads the instants
 				}
 				if victim == "browser" {
 					killed += harness.KillBrowsers(p.cmd.Process.Pid)
