@@ -14,11 +14,10 @@ import (
 const (
 	// mostRoutes is how many are looked into, and mostNamed how many of them have names that a place in a page might have.
 	mostRoutes, mostNamed = 64, 8
-	// shareOfView is what each adds to the limits of the page, as a part of these: a view is half a page at most, but most
-	// of them are a list or an item.
+	// shareOfView is what each adds to the limits of the page, as a part of these: most are a list or an item.
 	shareOfView = 16
-	// viewPart is a view's first part of the page's time. viewParts is how many it gets at most: more than two where the one
-	// before brought something.
+	// viewPart is a view's first part of the page's time. viewParts is how many it gets at most: more than two where the
+	// one before brought something.
 	viewPart, viewParts = .3, 5
 	// backPart is the part of the page's time for which the first view is gone back to.
 	backPart = .05
@@ -100,8 +99,8 @@ func (r *rendering) nextRoute(seen map[string]bool, named bool) string {
 // isRoute tells a route from the name of a place in the page, which it may be as well otherwise.
 func isRoute(hash string) bool { return strings.HasPrefix(hash, "/") || strings.HasPrefix(hash, "!") }
 
-// The scripts: places names places of the page that links lead to; goTo has the page go to a view, and is false where the
-// hash is the name of a place.
+// The scripts: places names places of the page that links lead to; goTo has the page go to a view, and is false where
+// the hash is the name of a place.
 const (
 	places = `[...document.querySelectorAll("a[href*='#']")].map(a => (a.getAttribute("href") || "").split("#")[1] || "").filter(h => {
   let name = h;

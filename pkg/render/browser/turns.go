@@ -70,7 +70,8 @@ func (r *rendering) settle() error {
 	return nil
 }
 
-// part lets a part of the page's time pass, and some milliseconds beside. It reports whether the wait is over altogether.
+// part lets a part of the page's time pass, and some milliseconds beside. It reports whether the wait is over
+// altogether.
 func (r *rendering) part(part float64, beside int) (bool, error) {
 	_, err := cdp.Call(r.ctx, r.tab.page, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
 		Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, MaxVirtualTimeTaskStarvationCount: 100_000,
