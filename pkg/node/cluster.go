@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/direct"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -41,6 +42,8 @@ type Cluster struct {
 	Decorate func(d *Deps)
 	// RingStore may replace where the ring is kept. Nil: nothing is replaced.
 	RingStore func(member.Store) member.Store
+	// Broker may replace the broker as a whole node's bus sees it. Nil: nothing is replaced.
+	Broker func(direct.Broker) direct.Broker
 }
 
 // Run is described at RunCluster.
@@ -51,7 +54,7 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 	case 1:
 		p.ShareCores()
 	}
-	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, opener: newOpener(p.Log)}
+	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, broker: r.Broker, opener: newOpener(p.Log)}
 	c.kept = &keptLazily{open: c.connectMongo}
 	c.closers = append(c.closers, c.opener.Close, c.kept.close)
 	defer func() { err = errors.Join(err, c.close()) }()
@@ -91,6 +94,7 @@ type cluster struct {
 	roles     []Role
 	decorate  func(*Deps)                     // nil: leaves them alone
 	ringStore func(member.Store) member.Store // nil: leaves it alone
+	broker    func(direct.Broker) direct.Broker
 	bus       *rabbit.Bus
 	postgres  *postgres.Store
 	mongo     *mongo.Store
@@ -100,7 +104,8 @@ type cluster struct {
 	resolver  *dnscache.Cache
 	metrics   *pipeline.Metrics
 	member    *member.Member // nil: a node on its own
-	wires     bus.Bus        // bus, and those of the other nodes of the ring
+	handing   *direct.Bus    // of a whole node: over bus; nil: the stages are joined by the broker
+	wires     bus.Bus        // the node's bus, and those of the other nodes of the ring
 	book      *addressBook   // of a ring that is partitioned by ip; nil: it is not
 	opener    *documents.Pool
 	plugins   *chain.Runner
@@ -271,12 +276,18 @@ func (c *cluster) openArchive(context.Context) (err error) {
 func (c *cluster) openBus(ctx context.Context) (err error) {
 	cfg := RabbitConfig(c.p.Config)
 	cfg.Program, cfg.Log = c.p.Name, c.p.Log
+	if c.whole() {
+		cfg.Held = heldRoots
+	}
 	if c.bus, err = rabbit.Open(cfg); err != nil {
 		return err
 	}
 	c.onClose(c.bus.Close)
-	if c.wires = c.bus; c.member != nil {
-		all, err := c.peered()
+	if c.wires, err = c.ownBus(cfg.Grace); err != nil {
+		return err
+	}
+	if c.member != nil {
+		all, err := c.peered(c.wires)
 		if err != nil {
 			return err
 		}
