@@ -4,8 +4,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/direct"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // heldRoots is how many leases a whole node may have whose requests are over, and whose pages are on their way to their
@@ -28,8 +31,23 @@ func (c *cluster) ownBus(grace time.Duration) (bus.Bus, error) {
 	cfg := direct.Default()
 	cfg.Grace, cfg.Log = grace, c.p.Log
 	var err error
-	c.handing, err = direct.New(broker, cfg)
+	if c.handing, err = direct.New(broker, cfg); err == nil {
+		showHanding(c.p.Registry, c.handing)
+	}
 	return c.handing, err
+}
+
+// showHanding counts what is handed on in memory, by topic.
+func showHanding(reg prometheus.Registerer, b *direct.Bus) {
+	for _, topic := range crawl.TopicNames(func(t crawl.Topic) bool { return !t.Root }) {
+		labels := prometheus.Labels{"topic": topic}
+		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "whirlpool", Subsystem: "bus", Name: "in_memory",
+			Help: "Events of a topic that were handed on in memory and have not come to their end.", ConstLabels: labels},
+			func() float64 { return float64(b.Held(topic)) }),
+			prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "bus", Name: "handed_on_total",
+				Help: "Events of a topic that were handed on in memory.", ConstLabels: labels},
+				func() float64 { return float64(b.HandedOn(topic)) }))
+	}
 }
 
 // awaitQuiet waits until neither the broker nor this process holds a message of the topics.

@@ -75,7 +75,9 @@ func (b *Bus) topic(name string) *topic {
 	if !kind.Bounded {
 		room = b.cfg.Spare
 	}
-	t, _ := b.topics.LoadOrStore(name, &topic{name: name, root: kind.Root || !known, bounded: kind.Bounded, queue: make(chan delivery, room)})
+	made := &topic{name: name, root: kind.Root || !known, bounded: kind.Bounded, queue: make(chan delivery, room), gone: make(chan struct{})}
+	close(made.gone)
+	t, _ := b.topics.LoadOrStore(name, made)
 	return t.(*topic)
 }
 

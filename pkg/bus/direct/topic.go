@@ -19,9 +19,11 @@ type topic struct {
 	held     atomic.Int64 // parts of trees that are in memory: in the queue, with a handler, or postponed
 	admitted atomic.Int64 // all that ever were
 
-	senders   sync.RWMutex  // held shared by who puts something in
-	consumers int           // under senders
-	gone      chan struct{} // closed when the last consumer ends; nil while there never was one
+	senders sync.RWMutex  // held shared by who puts something in
+	gone    chan struct{} // under senders; closed while there is no consumer
+
+	mu        sync.Mutex // held by who opens or closes
+	consumers int
 }
 
 // delivery is a message for a handler: the root of a tree or a part of one.
@@ -36,38 +38,36 @@ var errNoConsumer = errors.New("no consumer in this process")
 
 // open notes a consumer.
 func (t *topic) open() {
-	t.senders.Lock()
-	defer t.senders.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.consumers++; t.consumers == 1 {
+		t.senders.Lock()
 		t.gone = make(chan struct{})
+		t.senders.Unlock()
 	}
 }
 
 // close notes that a consumer ends. After the last one nothing is put in any more; last says that it was that.
 func (t *topic) close() (last bool) {
-	t.senders.RLock()
-	gone := t.gone
-	last = t.consumers == 1
-	t.senders.RUnlock()
-	if last {
-		close(gone) // who waits for room lets go of the lock
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.consumers--; t.consumers > 0 {
+		return false
 	}
-	t.senders.Lock()
+	close(t.gone)    // who waits for room lets go of senders
+	t.senders.Lock() // until the last one has
 	defer t.senders.Unlock()
-	t.consumers--
-	return last
+	return true
 }
 
 // put puts a message in, and waits for room until ctx is done.
 func (t *topic) put(ctx context.Context, d delivery) error {
 	t.senders.RLock()
 	defer t.senders.RUnlock()
-	if t.consumers == 0 {
+	if t.left() {
 		return errNoConsumer
 	}
 	select {
-	case <-t.gone:
-		return errNoConsumer
 	case t.queue <- d:
 		return nil
 	default:
@@ -86,16 +86,21 @@ func (t *topic) put(ctx context.Context, d delivery) error {
 func (t *topic) offer(d delivery) bool {
 	t.senders.RLock()
 	defer t.senders.RUnlock()
-	if t.consumers == 0 {
+	if t.left() {
 		return false
-	}
-	select {
-	case <-t.gone:
-		return false
-	default:
 	}
 	select {
 	case t.queue <- d:
+		return true
+	default:
+		return false
+	}
+}
+
+// left reports whether there is no consumer.
+func (t *topic) left() bool {
+	select {
+	case <-t.gone:
 		return true
 	default:
 		return false

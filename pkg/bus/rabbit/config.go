@@ -25,8 +25,8 @@ type Config struct {
 	MaxLength int
 	Window    int // messages of one vhost that a program has published and that are not confirmed
 	Bundle    int // events of a topic that may travel in one message, at most; 1: each travels alone
-	// Held is how many messages of a consumer may be held (bus.Held) beyond those that are handled or wait for a
-	// worker; 0 where none are.
+	// Held is how many events of a topic may be held (bus.Held) beyond those that are handled or wait for a worker; 0
+	// where none are.
 	Held      int
 	Heartbeat time.Duration // a broker that is silent three times as long is given up
 	// Grace is how long handlers may go on after their consumer's context ended, before their own ends.

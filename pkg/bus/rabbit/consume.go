@@ -112,7 +112,13 @@ func (c *consumer) session(ctx context.Context) error {
 
 // prefetch is how many messages may be without an answer: those being handled, those that wait for a worker, and those
 // that are held.
-func (c *consumer) prefetch() int { return c.workers.Max + min(c.workers.Max, spare) + c.cfg.Held }
+func (c *consumer) prefetch() int {
+	held := c.cfg.Held
+	if bundled(c.topic) {
+		held = (held + c.cfg.Bundle - 1) / c.cfg.Bundle
+	}
+	return c.workers.Max + min(c.workers.Max, spare) + held
+}
 
 // subscribe starts the consumers of the topic and of its retries.
 func (c *consumer) subscribe(sub *subscription) error {
