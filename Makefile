@@ -10,7 +10,7 @@ IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-r
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 
-.PHONY: help install build test test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
+.PHONY: help install build test test-race test-plain test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
@@ -24,9 +24,23 @@ build: ## build the programs into bin/
 
 # -ldflags=-w leaves out what only debuggers read: linking a hundred test programs takes half of the time.
 # TIMEOUT ends the tests of a package that hang. A package takes ten minutes at most on two processors, and in proportion on slower ones.
-test: ## run all tests with the race detector, on real servers that it starts and removes (see deploy/services/with-services)
+test: ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	@[ "$$($(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
-	deploy/services/with-services $(GO) test -race -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) ./...
+	deploy/services/with-services $(MAKE) --no-print-directory --keep-going test-race test-plain
+
+# The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they start no goroutines
+# (pkg/serial_test.go), or drive programs of their own, which have no detector. MEMORY are tests of heaps, which it distorts.
+SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
+	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
+MEMORY := ./pkg/node
+GOTEST  = $(GO) test -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT)
+
+test-race: # the packages that are not SERIAL, those first that take longest
+	$(GOTEST) -race $$($(GO) list ./services/... ./pkg/node ./pkg/workflow ./... | grep -vxF "$$($(GO) list $(SERIAL))")
+
+test-plain:
+	$(GOTEST) -run 'TakeNoMemory$$' $(MEMORY)
+	$(GOTEST) $(SERIAL)
 
 test-short: ## run the quick tests, which need nothing
 	$(GO) test -short -ldflags=-w ./...

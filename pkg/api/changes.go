@@ -99,12 +99,22 @@ func (s *Server) revise(ctx context.Context, id crawl.JobID, r *NewRevision) (*b
 	switch {
 	case err == nil && p.dry != nil:
 		return ok(*p.dry, nil)
-	case err == nil && e.State.Ended() && r.Resume:
-		_, err = s.Workflows.Wish(ctx, actorOf(ctx), id, workflow.Run, r.Message)
-	case err == nil && e.State.Ended():
+	case err == nil && e.State.Ended() && !r.Resume:
 		revised.Applies = "when the execution is resumed"
+	case err == nil:
+		err = s.goOn(ctx, e, r.Message)
 	}
 	return okOf(revised, err)
+}
+
+// goOn lets an execution that was revised go on, if it has ended: before that, or while it was revised.
+func (s *Server) goOn(ctx context.Context, e *workflow.Execution, why string) error {
+	now, err := s.Workflows.Execution(ctx, e.ID)
+	if err != nil || !now.State.Ended() || !e.State.Ended() && now.Desired != workflow.Run {
+		return err
+	}
+	_, err = s.Workflows.Wish(ctx, actorOf(ctx), e.ID, workflow.Run, why)
+	return err
 }
 
 // reviseTime is how long a revision may take: its plug-ins may have to be fetched.

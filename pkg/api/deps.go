@@ -75,6 +75,8 @@ type Crawls interface {
 	Rendering(ctx context.Context, id crawl.JobID) (*report.Rendering, error)
 	// SwitchRendering decides what becomes of the pages of a template; workflow.ErrNotFound where there is none.
 	SwitchRendering(ctx context.Context, n workflow.Note, id crawl.JobID, r RenderSwitch) (*report.Template, error)
+	// Freshness tells how fresh the pages of a continuous execution are.
+	Freshness(ctx context.Context, id crawl.JobID) (*report.Freshness, error)
 	// Dir is where the files of an execution are.
 	Dir(ctx context.Context, id crawl.JobID) (string, error)
 	// Pages reads pages.jsonl, whole lines only, packed or not.

@@ -228,6 +228,12 @@ func (fakeCrawls) Rendering(context.Context, crawl.JobID) (*report.Rendering, er
 		Links: 148, CPU: 7400}}, crawl.Tally{Pages: 24, Claimed: 296}, 100), nil
 }
 
+func (fakeCrawls) Freshness(context.Context, crawl.JobID) (*report.Freshness, error) {
+	return &report.Freshness{Continuous: true, Figures: &crawl.FreshnessDetail{Freshness: crawl.Freshness{Fresh: .9},
+		Hosts: []crawl.CappedHost{{Host: "a.test", Pages: 3, Allows: 1, Wanted: 2}}},
+		Due: []report.DuePage{{URL: "http://a.test/", Revisits: report.Revisits{Visits: 4}}}}, nil
+}
+
 func (fakeCrawls) SwitchRendering(_ context.Context, _ workflow.Note, _ crawl.JobID, r RenderSwitch) (*report.Template, error) {
 	id, err := r.ID()
 	if err == nil && id != 1<<63+1 {

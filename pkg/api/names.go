@@ -14,6 +14,8 @@ var renamed = map[string]string{
 	"report.File":      "CrawlFile",
 	"report.Pipeline":  "ClusterPipeline",
 	"report.Rendering": "RenderFigures",
+	"report.Freshness": "FreshnessFigures",
+	"report.Revisits":  "PageVisits",
 	"report.Rendered":  "PageRendered",
 	"report.Template":  "RenderTemplate",
 	"explore.Change":   "RecordChange",

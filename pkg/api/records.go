@@ -43,6 +43,8 @@ func (s *Server) recordRoutes() {
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records", id: "listRecords", role: Viewer, text: "Records, found by words and filters"},
 		s.listRecords)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}", id: "getRecord", role: Viewer, text: "All that is stored of a page"}, s.getRecord)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/versions/{visit}/diff", id: "compareVersions", role: Viewer,
+		text: "What a page was at an earlier visit beside what it is, in plain text; kept with revisit.history"}, s.compareVersions)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/rules", id: "applyRules", role: Viewer,
 		text: "What the site rules of the execution find in a page, and where"}, s.recordRules)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/body", id: "getBody", role: Viewer, stream: true,
@@ -75,6 +77,14 @@ func (s *Server) listRecords(ctx context.Context, in *recordsIn) (*body[explore.
 
 func (s *Server) getRecord(ctx context.Context, in *RecordPath) (*body[explore.RecordWhole], error) {
 	return okOf(s.Explore.Record(ctx, in.job(), in.Key))
+}
+
+func (s *Server) compareVersions(ctx context.Context, in *struct {
+	RecordPath
+	Visit int `path:"visit" minimum:"0" maximum:"1000000000" doc:"number of the visit; 0 is the first"`
+	To    int `query:"to" minimum:"-1" maximum:"1000000000" default:"-1" doc:"number of the other visit; -1: the record as it is"`
+}) (*body[explore.TextDiff], error) {
+	return okOf(s.Explore.VersionDiff(ctx, in.job(), in.Key, in.Visit, in.To))
 }
 
 func (s *Server) recordRules(ctx context.Context, in *RecordPath) (*body[explore.RuleTested], error) {

@@ -84,6 +84,7 @@ func (s *Server) routes() {
 	s.previewRoutes()
 	s.pluginRoutes()
 	s.renderingRoutes()
+	s.freshnessRoutes()
 	s.scheduleRoutes()
 	s.alertRoutes()
 }

@@ -103,6 +103,7 @@ var bounds = map[string]Bound{
 	"revisit.history":                {0, MaxHistory, "0: none"},
 	"topic.threshold":                {0, 0.999, "0: 0.5"},
 	"topic.explore":                  {-1, 1, "0: 0.1; -1: none"},
+	"topic.patience":                 {-1, float64(maxDuration), "0s: 30s; -1ns: hosts take turns by time alone"},
 	"topic.host_trial":               {-1, 1000, "0: 20; -1: hosts are not judged"},
 	"assets.max":                     {-1, maxNumber, "0: 100,000; -1: no limit"},
 	"assets.per_host":                {-1, maxNumber, "0: 50,000; -1: no limit"},

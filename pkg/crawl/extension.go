@@ -18,6 +18,8 @@ const (
 	extFeed      = 4   // Task: Feed; no value
 	extPaid      = 6   // Task: Paid; no value
 	extTopic     = 9   // Task, Exclusion: Relevance as varint; 10 to 12 are for topics too
+	extPromise   = 20  // Task, Link: Promise as varint
+	extText      = 21  // Task: Text
 	extSum       = 7   // Task: Sum as uvarint
 	extRestore   = 8   // Task: Restore; no value
 	extHostLinks = 51  // Task: HostLinks as varint
@@ -64,7 +66,10 @@ func appendTaskExtensions(b []byte, t *Task) []byte {
 	b = appendMark(appendMark(appendEpoch(b, t.Epoch), extFeed, t.Feed), extPaid, t.Paid)
 	b = appendNumber(appendNumber(b, extFinds, t.Finds), extHostLinks, t.HostLinks)
 	b = appendFields(b, t.Fields)
-	b = appendNumber(b, extTopic, int(t.Relevance))
+	b = appendNumber(appendNumber(b, extTopic, int(t.Relevance)), extPromise, int(t.Promise))
+	if t.Text != "" {
+		b = appendPair(b, extText, []byte(t.Text))
+	}
 	if t.Sum != 0 {
 		b = appendPair(b, extSum, binary.AppendUvarint(nil, t.Sum))
 	}
@@ -105,7 +110,7 @@ func sumInto(to *uint64) extension {
 
 // extended reports whether the task has any.
 func (t *Task) extended() bool {
-	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Sum != 0 || t.Restore || t.Fields != "" || t.more != ""
+	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Promise != 0 || t.Text != "" || t.Sum != 0 || t.Restore || t.Fields != "" || t.more != ""
 }
 
 // appendWhat appends what an excluded task would have been, unless it is plain.

@@ -60,13 +60,18 @@ func FreshnessOf(c *revisit.Census, plan *revisit.Plan, capped int, now time.Tim
 // revisitShare is the part of a host's turns that revisits may have.
 const revisitShare = .8
 
+// NewCensus begins to count the pages of a job that does not run. Hosts allow what the job's own delay lets them.
+func NewCensus(job *Job, now time.Time) (*revisit.Plan, *revisit.Census) {
+	set := job.Revisit.Filled()
+	plan := &revisit.Plan{PerDay: float64(set.Budget), Most: set.MaxAge.D()}
+	perDay := revisit.HostPerDay(job.Politeness.Delay.D(), 0, 0, revisitShare)
+	return plan, revisit.NewCensus(now, plan, func(uint64) float64 { return perDay })
+}
+
 // CountFreshness counts the pages of a continuous job that does not run. Hosts allow what the job's own delay lets
 // them.
 func CountFreshness(ctx context.Context, r Revisits, job *Job, now time.Time) (Freshness, error) {
-	set := job.Revisit.Filled()
-	plan := revisit.Plan{PerDay: float64(set.Budget), Most: set.MaxAge.D()}
-	perDay := revisit.HostPerDay(job.Politeness.Delay.D(), 0, 0, revisitShare)
-	c := revisit.NewCensus(now, &plan, func(uint64) float64 { return perDay })
+	plan, c := NewCensus(job, now)
 	err := r.Each(ctx, job.ID, func(k weburl.Key, s revisit.State) error {
 		c.Add(binary.BigEndian.Uint64(k[:]), &s)
 		return nil
@@ -75,5 +80,5 @@ func CountFreshness(ctx context.Context, r Revisits, job *Job, now time.Time) (F
 		return Freshness{}, err
 	}
 	capped := c.Level()
-	return FreshnessOf(c, &plan, len(capped), now), nil
+	return FreshnessOf(c, plan, len(capped), now), nil
 }

@@ -103,7 +103,7 @@ func appendLink(b []byte, l, before *Link) []byte {
 	if l.Weight != 0 {
 		mask |= hasWeight
 	}
-	if l.Drop != "" || l.Fields != "" {
+	if l.Drop != "" || l.Fields != "" || l.Promise != 0 {
 		mask |= hasLinkExtensions
 	}
 	b = appendURL(append(b, mask), l.URL, before.URL)
@@ -120,7 +120,7 @@ func appendLink(b []byte, l, before *Link) []byte {
 		if l.Drop != "" {
 			more = appendPair(more, extDrop, []byte(l.Drop))
 		}
-		b = codec.AppendBytes(b, appendFields(more, l.Fields))
+		b = codec.AppendBytes(b, appendNumber(appendFields(more, l.Fields), extPromise, int(l.Promise)))
 	}
 	return b
 }
@@ -157,7 +157,7 @@ func readLink(r *codec.Reader, l, before *Link) (err error) {
 		l.Weight = int(r.Varint())
 	}
 	if mask&hasLinkExtensions != 0 {
-		readExtensions(r, extension{extDrop, func(v *codec.Reader) { l.Drop, v.B = string(v.B), nil }}, fieldsInto(&l.Fields))
+		readExtensions(r, extension{extDrop, func(v *codec.Reader) { l.Drop, v.B = string(v.B), nil }}, fieldsInto(&l.Fields), numberInto(extPromise, (*int)(&l.Promise)))
 	}
 	return nil
 }

@@ -45,6 +45,42 @@ func (j *Job) SeedFrom(seeds []string) {
 // Provided reports whether nodes of the pipeline give seeds.
 func (p *Pipeline) Provided() bool { return p.hasAt(AtProvider) }
 
+// Packs reports whether a node of the pipeline packs the archive of the crawl, so that it needs one.
+func (p *Pipeline) Packs() bool {
+	return slices.ContainsFunc(p.Nodes, func(n PluginNode) bool {
+		file, _ := n.With["file"].(string)
+		return n.At == AtOutput && strings.HasSuffix(file, ".wacz")
+	})
+}
+
+// mapSecrets changes the texts in the settings of outputs. It leaves what other pipelines share as it is.
+func (p *Pipeline) mapSecrets(change func(text *string)) {
+	p.Nodes = slices.Clone(p.Nodes)
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		if n.At != AtOutput {
+			continue
+		}
+		n.With = maps.Clone(n.With)
+		for key, value := range n.With {
+			switch value := value.(type) {
+			case string:
+				change(&value)
+				n.With[key] = value
+			case []any:
+				list := slices.Clone(value)
+				for k := range list {
+					if text, is := list[k].(string); is {
+						change(&text)
+						list[k] = text
+					}
+				}
+				n.With[key] = list
+			}
+		}
+	}
+}
+
 // Delivers reports whether nodes of the pipeline write what was stored.
 func (p *Pipeline) Delivers() bool { return p.hasAt(AtOutput) }
 

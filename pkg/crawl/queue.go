@@ -11,7 +11,7 @@ type QueueKind string
 
 // The kinds of the frontier's queues. Names are stored in brokers and state directories: they never change.
 const (
-	QueueFront QueueKind = "front" // tasks that were not drawn yet, by priority; front.0: those that were set aside
+	QueueFront QueueKind = "front" // tasks that were not drawn yet, by priority or level of promise; front.0: those that were set aside
 	QueueBack  QueueKind = "back"  // the rest of one host's tasks
 	QueueLater QueueKind = "later" // retries, by their delay in milliseconds
 	QueueLevel QueueKind = "level" // tasks that wait for their level, by depth: see OrderBreadth

@@ -204,4 +204,7 @@ func (j *Job) MapSecretFiles(to func(path string) string) {
 		}
 		j.Login.Fields = fields
 	}
+	if j.Pipeline.Delivers() {
+		j.Pipeline.mapSecrets(ref)
+	}
 }

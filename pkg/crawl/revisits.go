@@ -23,13 +23,21 @@ type Revisits interface {
 	Put(ctx context.Context, job JobID, rs ...Revisit) error
 	// States answers for each key in order; the zero State where nothing is remembered.
 	States(ctx context.Context, job JobID, keys ...weburl.Key) ([]revisit.State, error)
-	// Due returns n pages at most whose bucket (revisit.Bucket) is that of a time or an earlier one, by bucket. It does
-	// not take them away: they are returned again until they are put with another Due. What is put while it looks may be
-	// missing until the next call.
-	Due(ctx context.Context, job JobID, by time.Time, n int) ([]Revisit, error)
+	// Due returns n pages at most whose bucket (revisit.Bucket) is that of a time or an earlier one, by bucket, and that
+	// mine accepts; nil accepts all. It does not take them away: they are returned again until they are put with another
+	// Due. What is put while it looks may be missing until the next call, and so may what stands behind thousands of pages
+	// that mine refuses.
+	Due(ctx context.Context, job JobID, by time.Time, n int, mine func(weburl.URL) bool) ([]Revisit, error)
 	// Each hands what is remembered of each page of a job to a function, in the order of the keys: the pages of a host
 	// follow one another, for their keys begin with the same eight octets. It ends with the function's first error.
 	Each(ctx context.Context, job JobID, each func(weburl.Key, revisit.State) error) error
 	// Drop forgets pages.
 	Drop(ctx context.Context, job JobID, keys ...weburl.Key) error
+}
+
+// SharedRevisits are those that several nodes have in common, each of which visits the pages of its own hosts.
+type SharedRevisits interface {
+	Revisits
+	// EachURL is Each with the pages' URLs, which tell whose they are.
+	EachURL(ctx context.Context, job JobID, each func(Revisit) error) error
 }

@@ -59,6 +59,9 @@ const (
 	MaxPriority     = 5
 )
 
+// MaxTaskText bounds Task.Text in bytes.
+const MaxTaskText = 80
+
 // Task is a URL to fetch, as it lies in the frontier's queues. It is small: about 150 bytes encoded.
 type Task struct {
 	Job       JobID
@@ -104,6 +107,11 @@ type Task struct {
 	Fields string
 	// Relevance is that of the page that linked to it, in a topical job; 0: there is none, as for a seed.
 	Relevance Relevance
+	// Promise is what the link itself promises, by its text or a site rule, where that is more than Relevance; 0: no more.
+	Promise Relevance
+	// Text is the beginning of the link's text, in a job that learns its topic: when that is known, it says what the task
+	// promises. At most MaxTaskText bytes; empty in all other jobs.
+	Text string
 	// Sum identifies what the page said at the visit before (revisit.State.Sum); 0: that is not known. Restore says that
 	// its record is to be written whether that changed or not: it was marked as gone or withdrawn.
 	Sum     uint64

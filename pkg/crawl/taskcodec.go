@@ -168,7 +168,8 @@ func readTask(r *codec.Reader, t, before *Task) error {
 	if mask&hasExtensions != 0 {
 		t.more = readExtensions(r, epochInto(&t.Epoch), markInto(extFeed, &t.Feed), markInto(extPaid, &t.Paid),
 			numberInto(extFinds, &t.Finds), numberInto(extHostLinks, &t.HostLinks),
-			numberInto(extTopic, (*int)(&t.Relevance)), sumInto(&t.Sum), markInto(extRestore, &t.Restore),
+			numberInto(extTopic, (*int)(&t.Relevance)), numberInto(extPromise, (*int)(&t.Promise)),
+			extension{extText, func(v *codec.Reader) { t.Text, v.B = string(v.B), nil }}, sumInto(&t.Sum), markInto(extRestore, &t.Restore),
 			fieldsInto(&t.Fields))
 	}
 	if r.Bad || err != nil || numbers[0] < 0 || numbers[0] > math.MaxUint8 {

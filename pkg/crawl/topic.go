@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/zeebo/xxh3"
 )
@@ -20,6 +21,7 @@ type Theme struct {
 	Model      string   `json:"model,omitempty" yaml:"model,omitempty"`           // file of a model, made by "whirlpool tool topic train", instead of examples
 	Threshold  float64  `json:"threshold,omitempty" yaml:"threshold,omitempty"`   // probability from which the pages of a host count as about the topic
 	Explore    float64  `json:"explore,omitempty" yaml:"explore,omitempty"`       // part of the draws that take from the least promising URLs
+	Patience   Duration `json:"patience,omitempty" yaml:"patience,omitempty"`     // how long a host waits while others have pages that promise more
 	HostTrial  int      `json:"host_trial,omitempty" yaml:"host_trial,omitempty"` // pages by which a host of no seed is judged, with scope any
 }
 
@@ -33,6 +35,7 @@ const (
 	DefaultThreshold = 0.5
 	DefaultExplore   = 0.1
 	DefaultHostTrial = 20
+	DefaultPatience  = 30 * time.Second
 	// TopicLow is the probability below which a page is off the topic: links of two such pages in a row are left out.
 	TopicLow = 0.1
 	// MaxTopicExamples bounds examples and not, each.
@@ -42,6 +45,9 @@ const (
 
 // Topical reports whether the crawl has a topic. Its model may be still to come: see TopicExamples.
 func (j *Job) Topical() bool { return j.TopicModel != "" || j.TopicExamples != "" }
+
+// LearnsTopic reports whether the job has examples and no model yet: its first pages make it.
+func (j *Job) LearnsTopic() bool { return j.TopicExamples != "" && j.TopicModel == "" }
 
 // Limit is the probability from which the pages of a host count as about the topic.
 func (t *Theme) Limit() float64 {
@@ -57,6 +63,14 @@ func (t *Theme) Exploring() float64 {
 		return DefaultExplore
 	}
 	return max(t.Explore, 0)
+}
+
+// Waiting is how long a host waits while others have pages that promise more; 0: hosts take turns by time alone.
+func (t *Theme) Waiting() time.Duration {
+	if t.Patience == 0 {
+		return DefaultPatience
+	}
+	return max(t.Patience.D(), 0)
 }
 
 // Trial is by how many pages a host is judged; 0: hosts are not judged.

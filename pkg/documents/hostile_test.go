@@ -76,9 +76,9 @@ func TestHostileDocumentsHarmNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes bombs of hundreds of megabytes")
 	}
-	p := newPool(t, func(c *Config) { c.Workers = 1 })
+	p := newCompiler(t, func(c *Config) { c.Workers = 1 })
 	good := request("application/pdf", pdfPages(1))
-	open(t, newCompiler(t, func(*Config) {}), good)
+	open(t, p, good)
 	for _, tt := range hostile(t) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := request(tt.mediaType, tt.body)
@@ -104,7 +104,7 @@ func TestWhatTakesTooLongIsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")
 	}
-	p := newPool(t, func(c *Config) { c.Workers = 1 })
+	p := newCompiler(t, func(c *Config) { c.Workers = 1 })
 	open(t, p, request("application/pdf", pdfPages(1)))
 	pages := 10_000
 	if testing.Short() {

@@ -39,7 +39,7 @@ func open(t testing.TB, p *Pool, r *crawl.OpenRequest) *crawl.Opened {
 }
 
 func TestDocumentsGiveTextAndWhatTheySayOfThemselves(t *testing.T) {
-	p := newPool(t, nil)
+	p := newCompiler(t, nil)
 	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, tt := range []struct {
 		name, mediaType string
@@ -84,7 +84,7 @@ func TestBoundsOfADocument(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")
 	}
-	p := newPool(t, nil)
+	p := newCompiler(t, nil)
 	r := request("application/pdf", pdfPages(10_000))
 	got := open(t, p, r)
 	if got.Pages != 10_000 || !slices.Contains(got.Cut, cutPages) || got.Reason != "" || len(got.Text) < 20_000 {

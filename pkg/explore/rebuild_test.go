@@ -302,7 +302,7 @@ func TestAFaultIsTold(t *testing.T) {
 	w.log("s-1", line("https://a.test/2", crawl.VerdictDone, 200, nil))
 	w.append("s-1", "pages.jsonl.zst", []byte(strings.Repeat("no packed line", 100)))
 	x := w.explorer()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		ix, err := x.Index(t.Context(), "s-1")
 		if err != nil {
 			t.Fatal(err)

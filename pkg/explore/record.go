@@ -109,6 +109,9 @@ func (x *Explorer) Record(ctx context.Context, id crawl.JobID, key string) (*Rec
 	if w.Record, w.Cut, err = cutRecord(r.line); err != nil {
 		return nil, err
 	}
+	if w.Versions, err = versionsOf(r.line); err != nil {
+		return nil, err
+	}
 	if w.Links, err = ix.links(ctx, r.line); err != nil {
 		return nil, err
 	}
@@ -139,6 +142,7 @@ func cutRecord(line []byte) (json.RawMessage, []string, error) {
 		c.note("links")
 	}
 	delete(all, "links")
+	delete(all, "versions") // they have a list of their own
 	for name, v := range all {
 		most := maxField
 		if name == "text" || name == "markdown" || name == "structured" {

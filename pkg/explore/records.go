@@ -31,6 +31,9 @@ func (x *index) records(ctx context.Context, f RecordFilter, p Page) (*Records, 
 	if err != nil {
 		return nil, err
 	}
+	if f.Lang, err = query.Language(f.Lang); err != nil {
+		return nil, fmt.Errorf("%w: q: %w", ErrInvalid, err)
+	}
 	id := x.source().ID
 	c, err := cursorFrom(p, listOf("records", id, f.Query, f.Sort, f.Lang, f.Type, f.Status, f.Host, f.Duplicates, f.Fields, f.Since, f.Until))
 	if err != nil {

@@ -78,12 +78,13 @@ type FieldFacet struct {
 
 // RecordWhole is everything stored about a page.
 type RecordWhole struct {
-	Record   json.RawMessage `json:"record"` // as it stands in pages.jsonl, but for what Cut names
+	Record   json.RawMessage `json:"record"` // as it stands in pages.jsonl, but for links, versions, and what Cut names
 	Key      string          `json:"key"`
 	Cut      []string        `json:"cut,omitempty"`      // parts of it that were too long and are cut here: text, links, …
 	Links    []LinkState     `json:"links"`              // the first 200
 	Copies   []Member        `json:"copies"`             // of it, the first 200
 	Original *Member         `json:"original,omitempty"` // of which it is a copy
+	Versions []PageVersion   `json:"versions,omitempty"` // earlier ones that are kept, the newest first
 	Body     bool            `json:"body"`               // its body is kept
 	Index    *Index          `json:"index"`
 }
@@ -152,6 +153,17 @@ type Side struct {
 	// the text of its original), or none: nothing is kept of it, and Note says what to do.
 	Source string `json:"source"`
 	Note   string `json:"note,omitempty"`
+	// Visit and FetchedAt tell the versions of a page apart; zero where the sides are not versions of one page.
+	Visit     int       `json:"visit,omitempty"`
+	FetchedAt time.Time `json:"fetched_at,omitzero"`
+}
+
+// PageVersion is what a page was at an earlier visit.
+type PageVersion struct {
+	Visit     int       `json:"visit"` // 0 is the first
+	FetchedAt time.Time `json:"fetched_at"`
+	Title     string    `json:"title"`
+	Words     int       `json:"words"`
 }
 
 // Chain is how a URL was found, and what it links to.

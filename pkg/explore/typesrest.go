@@ -145,6 +145,9 @@ type Reader interface {
 	Clusters(ctx context.Context, id crawl.JobID, f ClusterFilter, p Page) (*List[Cluster], error)
 	Cluster(ctx context.Context, id crawl.JobID, cluster string, p Page) (*ClusterWhole, error)
 	// TextDiff compares two records, of one execution or of two; key is a key or a URL.
+	// VersionDiff compares what a page was at two visits, of which its record keeps something; NowVisit is the record as
+	// it is.
+	VersionDiff(ctx context.Context, id crawl.JobID, key string, first, second int) (*TextDiff, error)
 	TextDiff(ctx context.Context, a crawl.JobID, keyA string, b crawl.JobID, keyB string) (*TextDiff, error)
 	Compare(ctx context.Context, first, second crawl.JobID) (*Comparison, error)
 	// Changes lists the URLs with a change; "" means all that are not the same.

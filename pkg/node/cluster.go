@@ -20,6 +20,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 	"github.com/whirlpool-crawler/whirlpool/pkg/render/browser"
+	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/memcached"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
@@ -44,6 +45,8 @@ type Cluster struct {
 	RingStore func(member.Store) member.Store
 	// Broker may replace the broker as a whole node's bus sees it. Nil: nothing is replaced.
 	Broker func(direct.Broker) direct.Broker
+	// Calendar is the time by which pages of continuous jobs are visited again; the zero one is that of clocks.
+	Calendar revisit.Calendar
 }
 
 // Run is described at RunCluster.
@@ -54,7 +57,7 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 	case 1:
 		p.ShareCores()
 	}
-	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, broker: r.Broker, opener: newOpener(p.Log)}
+	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, broker: r.Broker, calendar: r.Calendar, opener: newOpener(p.Log)}
 	c.kept = &keptLazily{open: c.connectMongo}
 	c.closers = append(c.closers, c.opener.Close, c.kept.close)
 	defer func() { err = errors.Join(err, c.close()) }()
@@ -64,6 +67,7 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 		}
 		return err
 	}
+	defer c.shipLogs(ctx)()
 	g, ctx := errgroup.WithContext(ctx)
 	if rest := slices.DeleteFunc(slices.Clone(roles), func(r Role) bool { return r == Frontier }); len(rest) > 0 {
 		n, err := c.node(c.deps(), rest...)
@@ -95,6 +99,7 @@ type cluster struct {
 	decorate  func(*Deps)                     // nil: leaves them alone
 	ringStore func(member.Store) member.Store // nil: leaves it alone
 	broker    func(direct.Broker) direct.Broker
+	calendar  revisit.Calendar
 	bus       *rabbit.Bus
 	postgres  *postgres.Store
 	mongo     *mongo.Store
@@ -326,6 +331,7 @@ func (c *cluster) config() Config {
 	in, out := c.p.Config, Default()
 	out.Frontier.Window, out.Frontier.MaxActive, out.Frontier.MaxHeld = in.Frontier.Window, in.Frontier.ActiveHosts, in.Frontier.HeldTasks
 	out.Frontier.ShareAddresses = in.Fetch.Proxy == ""
+	out.Frontier.Calendar = c.calendar
 	out.Fetch.AllowPrivate, out.Fetch.PrivateJobs = in.Fetch.AllowPrivate, in.Fetch.PrivateJobs
 	out.Fetch.MaxIdleConns = in.Fetch.IdleConnections
 	out.Fetch.Proxy = in.Fetch.Proxy.Reveal()
@@ -371,6 +377,7 @@ func (c *cluster) deps() Deps {
 		s.Redirects, s.Places, s.Spending, s.Jars = db.Redirects(), db.Places(), db.Spending(), db.Jars()
 		s.Hosts, s.Robots, s.Attempts, s.Unkept = db.Hosts(), db.Hosts(), db.AttemptLog(), db.Unkept()
 		s.Resources, s.Renders, s.Trials, s.Texts = db.Resources(), db.RenderStats(), db.Trials(), db.Texts()
+		s.Revisits = db.Revisits()
 	}
 	if c.mongo != nil {
 		s.Pages = c.mongo.Pages()

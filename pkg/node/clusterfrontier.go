@@ -118,7 +118,7 @@ func (c *cluster) jobWatch(f *frontier.Frontier, deps *Deps, land *handover.Owne
 	w := &jobWatch{store: c.postgres, jobs: c.postgres.Jobs(), ledger: deps.Stores.Ledger, frontier: f, bus: c.wires, rules: c.postgres.Hosts(),
 		log: c.p.Log, following: deps.Stores.Following, patience: patience(c.p.Config), ring: land != nil}
 	w.lost = &recovery.Watch{Frontier: f, Quiet: c.quiet, Topics: Topics(), Buried: c.buried,
-		Recovery: recovery.Recovery{Ledger: c.postgres.URLs(), Following: w.following, Log: c.p.Log}}
+		Recovery: recovery.Recovery{Ledger: c.postgres.URLs(), Following: w.following, Visits: c.postgres.Revisits(), Log: c.p.Log}}
 	if land != nil {
 		w.takeBack, w.lost.Recovery = land.TakeBack, *land.Recovery()
 	}

@@ -27,9 +27,6 @@ const (
 // CheckEnds finds what is wrong with the nodes of a job that give seeds and that write what is stored, as far as it can
 // be told without looking at files. Its errors are *crawl.KeyError, and name the node.
 func CheckEnds(job *crawl.Job, mode Mode) (errs []error) {
-	if mode == InCluster && job.Revisits() {
-		errs = append(errs, &crawl.KeyError{Key: "mode", Problem: "continuous: a cluster visits each URL once yet; `whirlpool crawl` and `whirlpool serve` visit pages again"})
-	}
 	files := map[string]string{}
 	for i := range job.Pipeline.Nodes {
 		n := &job.Pipeline.Nodes[i]
@@ -93,11 +90,15 @@ func checkOutput(n *crawl.PluginNode, files map[string]string) error {
 	if err != nil {
 		return err
 	}
+	if want.Leaves() {
+		_, _, err = outputOf(&crawl.Job{}, n, "")
+		return err
+	}
 	if other, again := files[strings.ToLower(want.File)]; again {
 		return faultAt("file", "%q: node %s writes it too", want.File, other)
 	}
 	files[strings.ToLower(want.File)] = n.ID
-	_, err = outputOf(&crawl.Job{}, n, "")
+	_, _, err = outputOf(&crawl.Job{}, n, "")
 	return err
 }
 
@@ -167,8 +168,8 @@ func sameDir(a, b string) bool {
 }
 
 func (e *Engine) lookAtOutput(ctx context.Context, job *crawl.Job, n *crawl.PluginNode) error {
-	o, err := outputOf(job, n, e.store.JobDir(job.ID))
-	if err == nil {
+	o, want, err := outputOf(job, n, e.store.JobDir(job.ID))
+	if err == nil && !want.Leaves() {
 		err = deliver.Taken(ctx, e.store.Meta(), &o)
 	}
 	if errors.Is(err, deliver.ErrTaken) {

@@ -1,13 +1,11 @@
 package node_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,9 +13,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
-	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // endsJob is a job that fetches what its nodes at provider name, and nothing else.
@@ -225,10 +221,10 @@ func TestEndsOfARevision(t *testing.T) {
 		info, err := os.Stat(filepath.Join(dir, "outputs", "table.csv"))
 		return err == nil && info.Size() > 200
 	})
-	figures := e.Figures(job.ID)
-	if len(figures) != 2 || figures[0].Node != "more" || figures[0].Calls == 0 || figures[1].Calls == 0 {
-		t.Errorf("figures: %+v", figures)
-	}
+	waitEnds(t, "the figures tell it", func() bool {
+		figures := e.Figures(job.ID)
+		return len(figures) == 2 && figures[0].Node == "more" && figures[0].Calls > 0 && figures[1].Calls > 0
+	})
 	if err := e.Stop(t.Context(), job.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -274,77 +270,6 @@ func TestAProviderThatIsAway(t *testing.T) {
 	waitEnds(t, "it ends", func() bool { s, _, err := e.State(t.Context(), job.ID); return err == nil && s.Ended })
 	if n := len(pagesIn(t, e.JobDir(job.ID))); n != len(srv.Web().Seeds()) {
 		t.Errorf("%d pages of %d seeds", n, len(srv.Web().Seeds()))
-	}
-}
-
-// manyPages writes the records of a crawl: of every second the status is 200. One is damaged, one is replaced, and the
-// last is torn.
-func manyPages(t *testing.T, n int) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	f, err := os.Create(filepath.Join(dir, "pages.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := bufio.NewWriter(f)
-	var line []byte
-	for i := range n {
-		u, err := weburl.Parse(fmt.Sprintf("http://h%d.example/section/page-%d.html", i%20, i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		line = jsonl.AppendRecord(line[:0], &crawl.Record{URL: u, FinalURL: u, Status: 200 + i%2})
-		switch i {
-		case 1000:
-			line = []byte("{\"url\":\"damaged\n")
-		case 1002:
-			record, replaced := jsonl.Mark()
-			line = append(slices.Clone(replaced), line[len(record):]...)
-		}
-		_, _ = out.Write(line) // its error stays
-	}
-	_, _ = out.WriteString(`{"url":"http://torn.exa`)
-	if err := errors.Join(out.Flush(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// heapAfterPages reads the seeds of so many pages, and returns the live heap when they are queued.
-func heapAfterPages(t *testing.T, n int) (heap int64) {
-	t.Helper()
-	t.Run(fmt.Sprint(n, " pages"), func(t *testing.T) {
-		opt := silentCrawl(t)
-		opt.Job.SeedList = ""
-		opt.Job.Pipeline.Nodes = []crawl.PluginNode{nodeOf("old", crawl.AtProvider, "builtin/pages@1", crawl.Settings{"dir": manyPages(t, n), "status": []any{200.0}})}
-		l := runUntilEnd(t, opt)
-		waitEnds(t, "all are read", func() bool {
-			s, err := l.Provided()
-			if err != nil || len(s) == 1 && s[0].Ended && (s[0].Seeds != n/2-2 || s[0].Bad != 1) {
-				t.Fatalf("%+v, %v: want %d seeds and one line that is bad", s, err, n/2-2)
-			}
-			return len(s) == 1 && s[0].Ended && l.Frontier().Stats().Queued >= int64(n/2-2)
-		})
-		var m runtime.MemStats
-		runtime.GC() // twice: the first moves what pools hold, the second frees it
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		heap = int64(m.HeapAlloc) //nolint:gosec // a heap is smaller
-	})
-	return heap
-}
-
-// Pages of another crawl cost no memory however many there are, and damage among them is told.
-func TestPagesOfAnotherCrawlTakeNoMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it writes 400,000 records")
-	}
-	few, many := 100_000, 300_000
-	before, after := heapAfterPages(t, few), heapAfterPages(t, many)
-	growth := float64(after-before) / float64((many-few)/2)
-	t.Logf("live heap: %d KiB after %d seeds, %d KiB after %d: %.1f bytes a seed", before>>10, few/2, after>>10, many/2, growth)
-	if growth > mostHeap {
-		t.Errorf("the live heap grew by %.1f bytes a seed; the bound is %d", growth, mostHeap)
 	}
 }
 

@@ -39,6 +39,8 @@ type EngineOptions struct {
 	Plugins plugin.Source
 	// DryPlugins is where those of dry runs come from: also ones that nobody vouches for; nil: as Plugins.
 	DryPlugins plugin.Source
+	// PrivateOutputs lets outputs of jobs reach addresses that are not public. In a directory they always may.
+	PrivateOutputs bool
 	// Browser says which browser renders pages, and how.
 	Browser browser.Config
 }
@@ -206,6 +208,7 @@ func (e *Engine) countBytes(lines []crawl.LogLine) {
 // tap passes lines of crawl.log to EngineOptions.Tap.
 func (e *Engine) tap(lines []crawl.LogLine) {
 	e.countBytes(lines)
+	e.countAnswers(lines)
 	if e.opt.Tap != nil {
 		e.opt.Tap(lines)
 	}
@@ -288,7 +291,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if broken := e.store.Err(); broken != nil { // it is why everything else failed
 		return broken
 	}
-	e.deliverAll(context.WithoutCancel(ctx)) // what was finished meanwhile
+	e.deliverLast(ctx)
 	return err
 }
 
@@ -354,7 +357,7 @@ func (e *Engine) Close() error {
 		errs = append(errs, e.bus.Close())
 	}
 	for _, j := range e.jobs {
-		errs = append(errs, j.outs.settle(context.Background()))
+		errs = append(errs, e.settle(j))
 	}
 	return errors.Join(append(errs, e.archives.close(), e.opener.Close(), e.plugins.Close(), e.browser.Close(), e.store.Close())...)
 }

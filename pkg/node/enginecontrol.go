@@ -57,7 +57,7 @@ func (e *Engine) Submit(ctx context.Context, job *crawl.Job) error {
 	if m.Ended || m.Stopped {
 		j.halt()
 	}
-	m.Held, m.Why, m.Stopped, m.Ended = false, "", false, false
+	m.Held, m.Why, m.Stopped, m.Ended, m.EndedBy = false, "", false, false, 0
 	if m.Started.IsZero() {
 		m.Started = time.Now().UTC()
 	}

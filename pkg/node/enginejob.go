@@ -35,6 +35,8 @@ type engineJob struct {
 	bytes atomic.Int64 // that its attempts brought since then
 
 	outs outputs
+
+	answers recentAnswers
 }
 
 // jobMark is what is stored of a job besides its revisions.
@@ -43,6 +45,7 @@ type jobMark struct {
 	Why     string    `json:"why,omitempty"` // of a hold that nobody asked for: what the job's pipeline says
 	Stopped bool      `json:"stopped,omitempty"`
 	Ended   bool      `json:"ended,omitempty"`
+	EndedBy uint32    `json:"ended_by,omitempty"` // the epoch of the revision by which it ended; 0: not noted
 	Started time.Time `json:"started,omitzero"`
 }
 

@@ -13,6 +13,7 @@ import (
 type JobState struct {
 	Job      *crawl.Job // as it is now
 	Ended    bool
+	Revised  bool // since it ended
 	Held     bool
 	HeldBy   string // of a hold that nobody asked for: why
 	Stopped  bool
@@ -44,6 +45,7 @@ func (e *Engine) State(ctx context.Context, id crawl.JobID) (s JobState, found b
 	}
 	m, leases := j.marked(), e.frontier.JobStats(id).InFlight
 	s.Ended, s.Held, s.HeldBy, s.Stopped, s.Started = m.Ended, m.Held, m.Why, m.Stopped, m.Started
+	s.Revised = m.Ended && m.EndedBy > 0 && crawl.EpochOf(s.Job.Epoch) > m.EndedBy
 	s.InFlight = max(leases, int(e.bus.OutstandingOf(id)))
 	s.Pages, s.Queued = tally.Pages, tally.Claimed-int64(leases)
 	for _, n := range tally.Verdicts {
@@ -109,4 +111,16 @@ func (e *Engine) Depths() map[string]int {
 		out[name] = e.bus.Depth(name)
 	}
 	return out
+}
+
+// Freshness is how fresh the pages of a continuous job are, as they were counted last, and the time by which they are
+// visited again. running says that the job is crawled; figures are nil where they were not counted yet.
+func (e *Engine) Freshness(id crawl.JobID) (figures *crawl.FreshnessDetail, running bool, now time.Time) {
+	now = e.opt.Node.Frontier.Calendar.At(time.Now())
+	j := e.job(id)
+	running = j != nil && j.runs()
+	if d, ok := e.frontier.FreshnessDetail(id); ok {
+		figures = &d
+	}
+	return figures, running, now
 }

@@ -83,12 +83,15 @@ func (w *jobWatch) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	goOn := map[crawl.JobID]int64{}
+	goOn, again := map[crawl.JobID]int64{}, map[crawl.JobID]bool{}
 	for _, j := range jobs {
 		if !j.Deleted.IsZero() {
 			w.frontier.Hold(j.ID, false)
 			delete(w.looked, j.ID)
 			continue
+		}
+		if j.Job != nil && j.Job.Revisits() {
+			again[j.ID] = true
 		}
 		held := j.State == crawl.JobPaused || j.State == crawl.JobStopped
 		if w.frontier.Hold(j.ID, held) {
@@ -96,6 +99,11 @@ func (w *jobWatch) look(ctx context.Context) error {
 		}
 		if held || j.Job == nil {
 			continue
+		}
+		if j.Job.Revisits() {
+			if err := w.frontier.Meet(ctx, j.ID); err != nil { // nothing of it may be queued
+				return err
+			}
 		}
 		open, err := w.follow(ctx, j)
 		if err != nil {
@@ -108,7 +116,10 @@ func (w *jobWatch) look(ctx context.Context) error {
 	if err := w.lost.Leases(ctx); err != nil {
 		return err
 	}
-	_, err = w.lost.Tasks(ctx, goOn)
+	if _, err = w.lost.Tasks(ctx, goOn); err != nil || len(again) == 0 {
+		return err
+	}
+	_, err = w.lost.LostVisits(ctx, func(job crawl.JobID) bool { return again[job] })
 	return err
 }
 
@@ -144,6 +155,7 @@ func (w *jobWatch) follow(ctx context.Context, j crawl.JobInfo) (left int64, err
 	if left = open; over {
 		left = 0
 	}
+	over = over && !w.endless(j)
 	switch {
 	case j.State == crawl.JobEnded && !over:
 		w.log.Info("the job goes on: it has new URLs", "job", j.ID, "open", open)
@@ -156,6 +168,13 @@ func (w *jobWatch) follow(ctx context.Context, j crawl.JobInfo) (left int64, err
 		return 0, w.jobs.SetState(ctx, j.ID, crawl.JobEnded)
 	}
 	return left, nil
+}
+
+// endless reports whether a job goes on until it is stopped: it is continuous, and no bound of its time or bytes is
+// met. One whose pages are all there visits them again.
+func (w *jobWatch) endless(j crawl.JobInfo) bool {
+	bound := w.frontier.Bound(j.ID)
+	return j.Job.Revisits() && (bound == "" || bound == "max_pages")
 }
 
 // exhausted reports whether a bound of the job lets nothing more be fetched, and nothing is under way here. A node that

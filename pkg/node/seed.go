@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
@@ -45,10 +46,24 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.Robot
 		seen[u] = true
 		batch.Tasks = append(batch.Tasks, seedTask(job, u))
 	}
+	examples := exampleTasks(job, scope, seen)
+	for _, t := range examples {
+		entries, err := ledger.Lookup(ctx, job.ID, t.URL.Key())
+		if err != nil {
+			return 0, fmt.Errorf("look up example %s: %w", t.URL, err)
+		}
+		if entries[0].State != crawl.StateOpen && entries[0].State != crawl.StateDone {
+			batch.Tasks = append(batch.Tasks, t)
+		}
+	}
 	if len(batch.Tasks) == 0 {
 		return 0, nil
 	}
-	id := crawl.MessageID(xxh3.HashString128(string(job.ID) + lifeText(job) + "\n" + strings.Join(job.Seeds, "\n")).Bytes())
+	names := job.Seeds
+	for i := range examples {
+		names = append(slices.Clip(names), examples[i].URL.String())
+	}
+	id := crawl.MessageID(xxh3.HashString128(string(job.ID) + lifeText(job) + "\n" + strings.Join(names, "\n")).Bytes())
 	msgs := []bus.Message{{ID: id, Event: &crawl.Filtered{Batch: batch}}}
 	known, err := knownSitemaps(ctx, rules, job, batch.Tasks)
 	if err != nil {
@@ -61,6 +76,24 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.Robot
 		return 0, fmt.Errorf("seed job %s: %w", job.ID, err)
 	}
 	return len(batch.Tasks), nil
+}
+
+// exampleTasks are the tasks of the pages that a job names as being about its topic: where they lie within the job's
+// rules, the crawl goes on from them as from any page that is about it. They widen no scope, as seeds do.
+func exampleTasks(job *crawl.Job, rules *urlrules.Rules, seeds map[weburl.URL]bool) (tasks []crawl.Task) {
+	for _, example := range job.Topic.Examples {
+		u, err := weburl.Parse(example)
+		if !crawl.IsURL(example) || err != nil || !job.Topical() || job.SeedsOnly {
+			continue
+		}
+		t := crawl.Task{Job: job.ID, URL: rules.Canonical(u), Kind: crawl.KindPage, Epoch: lifeEpoch(job), Priority: crawl.MaxPriority,
+			Relevance: crawl.RelevanceOf(1)}
+		if reason, _ := rules.Judge(&t, time.Now()); reason == "" && !seeds[t.URL] {
+			seeds[t.URL] = true
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks
 }
 
 // seedTask is the task of a seed, which is canonical. One that is fetched for itself is a page, whatever its name.

@@ -177,7 +177,7 @@ func makeDUE(n *Node) error {
 func makeFrontier(n *Node) (err error) {
 	d, s := &n.deps, &n.deps.Stores
 	n.judge = urlfilter.NewJudge(d.Jobs)
-	n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts,
+	n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task, Promise: topical.NewPromises(d.Jobs).Of, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts,
 		Jobs: d.Jobs, Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following,
 		Places: s.Places, Quiet: d.Quiet, Spending: s.Spending, Nodes: d.Nodes, Resources: s.Resources, Trials: s.Trials, Revisits: s.Revisits})
 	if err == nil {

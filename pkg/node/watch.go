@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -65,14 +66,18 @@ func (e *Engine) markEnded(j *engineJob) error {
 	if m.Stopped {
 		return nil
 	}
-	if !e.hasEnded(j.id) { // it got more work meanwhile
+	ctx := context.Background()
+	job, more, err := e.moreToDo(ctx, j.id)
+	if err != nil {
+		return errors.Join(err, e.start(j))
+	}
+	if more {
 		return e.start(j)
 	}
 	if err := e.archives.end(j.id); err != nil {
 		e.log.Warn("the WARC files of a job that has ended were not closed; the next start finishes them", "job", j.id, "error", err)
 	}
-	m.Ended = true
-	ctx := context.Background()
+	m.Ended, m.EndedBy = true, crawl.EpochOf(job.Epoch)
 	if err := e.setMark(ctx, j, m); err != nil {
 		return err
 	}
@@ -80,6 +85,16 @@ func (e *Engine) markEnded(j *engineJob) error {
 	e.log.Info("the job has ended", "job", j.id, "pages", tally.Pages, "urls", tally.Claimed)
 	e.frontier.Forget(j.id)
 	return err
+}
+
+// moreToDo reports whether a job that seemed to have ended got more work meanwhile, or a revision whose sweep is due.
+// Nobody revises it now.
+func (e *Engine) moreToDo(ctx context.Context, id crawl.JobID) (job *crawl.Job, more bool, err error) {
+	if job, err = e.store.Jobs().Job(ctx, id); err != nil {
+		return nil, false, err
+	}
+	sweep, err := e.store.Jobs().Sweep(ctx, id)
+	return job, !e.hasEnded(id) || sweep.Due() && !e.frontier.Exhausted(id), err
 }
 
 // hasEnded reports whether nothing of a job is queued or under way, or its budget is spent.

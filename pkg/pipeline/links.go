@@ -22,7 +22,7 @@ func followUp(in crawl.Event, out []crawl.Event) []crawl.Event {
 		if j, p, ok := crawl.PageOf(e); ok && j == job && p == page {
 			return out
 		}
-		if o, ok := e.(*crawl.Outcome); ok && o.Task.Job == job && o.Task.URL == page {
+		if o, ok := e.(*crawl.Outcome); ok && o.Observed == nil && o.Task.Job == job && o.Task.URL == page {
 			return out // it is fetched again, or has failed
 		}
 	}

@@ -42,12 +42,14 @@ func TestNoPageStallsItsJob(t *testing.T) {
 		err  error
 		want string // the last event that is published; empty: none but out
 	}{
-		"a page is dropped":                       {in: &crawl.Page{Task: task}, want: crawl.TopicURLFilter},
-		"a document is dropped":                   {in: &crawl.Document{Page: crawl.Page{Task: task}}, want: crawl.TopicURLFilter},
-		"links are dropped":                       {in: links, want: crawl.TopicHostSplitter},
-		"it is about another page":                {in: links, out: []crawl.Event{&crawl.Links{Task: ofOther}}, want: crawl.TopicHostSplitter},
-		"nobody waits":                            {in: &crawl.Page{Task: plain}},
-		"it goes on":                              {in: &crawl.Document{Page: crawl.Page{Task: task}}, out: []crawl.Event{links}},
+		"a page is dropped":        {in: &crawl.Page{Task: task}, want: crawl.TopicURLFilter},
+		"a document is dropped":    {in: &crawl.Document{Page: crawl.Page{Task: task}}, want: crawl.TopicURLFilter},
+		"links are dropped":        {in: links, want: crawl.TopicHostSplitter},
+		"it is about another page": {in: links, out: []crawl.Event{&crawl.Links{Task: ofOther}}, want: crawl.TopicHostSplitter},
+		"nobody waits":             {in: &crawl.Page{Task: plain}},
+		"it goes on":               {in: &crawl.Document{Page: crawl.Page{Task: task}}, out: []crawl.Event{links}},
+		"it is observed, and has no links": {in: &crawl.Document{Page: crawl.Page{Task: task}}, out: []crawl.Event{crawl.Observation(&task, crawl.Observed{})},
+			want: crawl.TopicURLFilter},
 		"its content was lost":                    {in: &crawl.Page{Task: task}, out: []crawl.Event{&crawl.Outcome{Task: task, Verdict: crawl.VerdictInterrupted}}},
 		"it was handled before":                   {in: &crawl.Page{Task: task}, err: pipeline.ErrHandled},
 		"it failed, and is tried again":           {in: &crawl.Page{Task: task}, err: context.DeadlineExceeded},

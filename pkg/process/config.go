@@ -160,6 +160,8 @@ type Log struct {
 	Level  string `yaml:"level"`  // debug, info, warn or error
 	Format string `yaml:"format"` // json, text, or auto: text on a terminal
 	Limit  int    `yaml:"limit"`  // lines with the same message a second; 0: no limit
+	// Collect has lines stored in MongoDB, where those of all programs of the cluster are.
+	Collect bool `yaml:"collect"`
 }
 
 // Listen is an address to serve on, host:port.
@@ -223,7 +225,7 @@ func Default() Config {
 		Frontier:  Frontier{Window: 256, ActiveHosts: 65_536, HeldTasks: 16_384},
 		Workers:   defaultWorkers(),
 		Handlers:  defaultLimits(),
-		Log:       Log{Level: "info", Format: "auto", Limit: 10},
+		Log:       Log{Level: "info", Format: "auto", Limit: 10, Collect: true},
 		HTTP:      Listen{"127.0.0.1:8080"},
 		Pprof:     Listen{"127.0.0.1:6060"},
 		Shutdown:  Shutdown{crawl.Duration(30 * time.Second)},

@@ -16,8 +16,9 @@ const (
 )
 
 // newLogger returns the logger of a program: JSON, or text if w is a terminal. Its lines have the service and the node.
-// Close the limiter to log what it has suppressed.
-func newLogger(w io.Writer, cfg Log, service, node string) (*slog.Logger, *Limiter, error) {
+// What they say is kept in queue, too;
+// nil: nowhere. Close the limiter to log what it has suppressed.
+func newLogger(w io.Writer, cfg Log, service, node string, queue *LogQueue) (*slog.Logger, *Limiter, error) {
 	level, err := cfg.level()
 	if err != nil {
 		return nil, nil, err
@@ -26,6 +27,9 @@ func newLogger(w io.Writer, cfg Log, service, node string) (*slog.Logger, *Limit
 	var h slog.Handler = slog.NewJSONHandler(w, opt)
 	if cfg.Format == formatText || cfg.Format == formatAuto && isTerminal(w) {
 		h = slog.NewTextHandler(w, opt)
+	}
+	if queue != nil {
+		h = queue.handler(h)
 	}
 	limiter := NewLimiter(h.WithAttrs([]slog.Attr{slog.String("service", service), slog.String("node", node)}), cfg.Limit)
 	return slog.New(limiter), limiter, nil

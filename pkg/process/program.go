@@ -27,6 +27,7 @@ type Program struct {
 	Config   *Config
 	Log      *slog.Logger
 	Registry *prometheus.Registry
+	Lines    *LogQueue // of the log, for who stores them elsewhere; nil: nobody is to
 
 	health *health
 
@@ -52,12 +53,16 @@ func (e signalError) Error() string { return e.signal.String() }
 // configuration. Logs go to w. It logs and returns the body's error, ErrLate, or ErrForced. After the latter two the
 // body is still running, and the process should exit.
 func Execute(ctx context.Context, name string, cfg *Config, w io.Writer, body Body) error {
-	log, limiter, err := newLogger(w, cfg.Log, name, cfg.Node)
+	var lines *LogQueue
+	if cfg.Log.Collect {
+		lines = newLogQueue()
+	}
+	log, limiter, err := newLogger(w, cfg.Log, name, cfg.Node, lines)
 	if err != nil {
 		return err
 	}
 	defer limiter.Close()
-	p := &Program{Name: name, Config: cfg, Log: log, Registry: newRegistry(name, cfg.Node), health: newHealth(),
+	p := &Program{Name: name, Config: cfg, Log: log, Lines: lines, Registry: newRegistry(name, cfg.Node), health: newHealth(),
 		running: map[string]int{}}
 	log.Info("starting", "version", crawl.Version, "pid", os.Getpid(), "heap_limit", tuneMemory(cgroupMemory), "heap_floor", len(floor))
 	if err = p.serve(ctx, body); err != nil {

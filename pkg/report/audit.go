@@ -75,6 +75,9 @@ func writeClusterAudit(w io.Writer, r *crawl.AuditReport) error {
 	check(c.Damaged, "every record is what was stored", "%d checksums are wrong", c.Damaged)
 	check(c.Orphans, "every copy has its original", "%d originals are missing", c.Orphans)
 	check(r.TallyOff, "the counters are right", "%d are off", r.TallyOff)
+	if r.Again > 0 {
+		check(r.Forgotten, "no page is forgotten", "%d pages are visited again: %d of them are under way, %d forgotten", r.Again, r.Visiting, r.Forgotten)
+	}
 	for _, u := range c.Unproven {
 		fmt.Fprintf(&b, "later  not proven: %s\n", u)
 	}

@@ -225,6 +225,7 @@ func (a *clusterAudit) judge() {
 	fault(a.Misfiled, "%d records stand under the key of another URL")
 	fault(a.Orphans, "%d copies name an original that has no fingerprint")
 	fault(a.TallyOff, "%d counters are wrong")
+	fault(a.Forgotten, "%d pages are neither due nor queued nor under way: they would never be visited again; a node that runs has them visited by itself")
 }
 
 // doubtPages makes doubts of pages that may be on their way, or in a dead letter that cannot be read.

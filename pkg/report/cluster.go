@@ -89,6 +89,8 @@ type ClusterSources struct {
 	Unkept crawl.Unkept
 	// Looks asks the frontiers what they hold.
 	Looks Looks
+	// Revisits is what is remembered of pages between their visits; nil: each URL is visited once.
+	Revisits crawl.Revisits
 }
 
 // Cluster inspects a cluster: its pipeline and its jobs. It is safe for concurrent use if its sources are.

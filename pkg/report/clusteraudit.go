@@ -74,7 +74,7 @@ func (a *clusterAudit) run(ctx context.Context) (*crawl.AuditReport, error) {
 	if err == nil {
 		err = a.readLetters(ctx, before.pipeline.DeadLetters)
 	}
-	for _, step := range []func(context.Context) error{a.join, a.balance, a.countWaiting} {
+	for _, step := range []func(context.Context) error{a.join, a.balance, a.countWaiting, a.countAgain} {
 		if err == nil {
 			err = step(ctx)
 		}
@@ -86,6 +86,7 @@ func (a *clusterAudit) run(ctx context.Context) (*crawl.AuditReport, error) {
 		return nil, fmt.Errorf("audit job %s: %w", a.job, err)
 	}
 	a.Still = before.same(after) && a.away == ""
+	a.judgeAgain(after)
 	a.judge()
 	return &a.AuditReport, nil
 }

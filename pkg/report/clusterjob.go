@@ -20,7 +20,7 @@ type ClusterJob struct {
 
 func (c *Cluster) job(info crawl.JobInfo) *ClusterJob {
 	j := &ClusterJob{Cluster: c, Info: info, records: c.src.Records(info.ID)}
-	j.story = story{job: info.Job, left: c.src.Left, history: historyOf(info.Job, c.src.Revisions), ledger: c.src.Ledger, hosts: c.src.Hosts, robots: c.src.Robots, pages: j.records, templates: c.src.Templates,
+	j.story = story{job: info.Job, left: c.src.Left, history: historyOf(info.Job, c.src.Revisions), ledger: c.src.Ledger, hosts: c.src.Hosts, robots: c.src.Robots, pages: j.records, templates: c.src.Templates, revisits: c.src.Revisits,
 		now: c.now, running: info.State == crawl.JobRunning || info.State == crawl.JobEnded, where: j.find, fingerprint: j.known}
 	j.story.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) {
 		return c.src.Attempts.Attempts(ctx, info.ID, u.Key(), maxAttempts)
@@ -88,6 +88,9 @@ func (j *ClusterJob) Status(ctx context.Context) (*Status, error) {
 		Ended: j.Info.Ended, Pages: tally.Pages, MaxPages: spec.MaxPages, Claimed: tally.Claimed, Open: openOf(tally),
 		Verdicts: tally.Verdicts, Statuses: tally.Statuses, Excluded: tally.Excluded}
 	if s.Spent, err = spentOf(ctx, j.src.Spending, spec); err != nil {
+		return nil, fmt.Errorf("status of job %s: %w", j.Info.ID, err)
+	}
+	if s.Freshness, err = freshnessOf(ctx, j.src.Revisits, spec, s.Time); err != nil {
 		return nil, fmt.Errorf("status of job %s: %w", j.Info.ID, err)
 	}
 	if s.Render, err = renderingOf(ctx, j.src.Templates, j.Info.ID, tally); err != nil {

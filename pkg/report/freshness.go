@@ -118,7 +118,11 @@ func spanText(d time.Duration) string {
 func writeFreshness(line func(name, format string, args ...any), f *crawl.Freshness) {
 	line("freshness", "%.1f %% of the pages, by weight, are expected to be what they are now", 100*f.Fresh)
 	line("kept", "%d pages, %d of them withdrawn; %d are gone", f.Kept+f.Withdrawn, f.Withdrawn, f.Gone)
-	line("revisits", "%d a day of %.0f; %.0f are wanted; %d are under way", f.LastDay, f.Budget, f.Wanted, f.UnderWay)
+	if f.LastDay > 0 {
+		line("revisits", "%d in the last day, of %.0f; %.0f are wanted; %d are under way", f.LastDay, f.Budget, f.Wanted, f.UnderWay)
+	} else { // only the process that makes them counts them by the day
+		line("revisits", "%.0f a day at most; %.0f are wanted; %d are under way", f.Budget, f.Wanted, f.UnderWay)
+	}
 	line("changed", "%.1f %% of %d revisits", 100*f.ChangedPart(), f.Visits)
 	line("threshold", "%.3g days of freshness a visit; each page within %s; %d hosts at their cap", f.Tau, daysText(f.Longest.D().Hours()/24), f.Capped)
 	late := "none waits"

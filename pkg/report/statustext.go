@@ -73,6 +73,9 @@ func (s *Status) writeJob(b *strings.Builder, line func(name, format string, arg
 		line("spent", "%s", s.Spent.text())
 	}
 	line("open", "%d of %d URLs are queued or in flight", s.Open, s.Claimed)
+	if s.Freshness != nil {
+		writeFreshness(line, s.Freshness)
+	}
 	s.writeOutcomes(line)
 	if s.Render != nil {
 		s.Render.writeText(b)

@@ -20,6 +20,8 @@ type Census struct {
 	any    bool
 	fresh  float64
 	all    float64
+	// capped are the hosts that Level found at their caps.
+	capped map[uint64]HostWish
 }
 
 // Counts are what a Census counts.
@@ -29,6 +31,7 @@ type Counts struct {
 	DueNow                          int64
 	Late                            time.Duration // of the page that has been due for longest
 	Wanted                          float64       // visits a day at the threshold, after Level
+	Classes                         [len(classEnds) + 1]Class
 }
 
 // NewCensus begins to count at a time. plan is that of the crawl, with what it found before; allows is how many
@@ -72,8 +75,10 @@ func (c *Census) Add(host uint64, s *State) {
 func (c *Census) countFresh(s *State) {
 	r, w := s.Rate.Or(Unknown()), s.weight()
 	days := max(c.now.Sub(s.Last).Hours()/24, 0)
+	fresh := math.Pow(r.B/(r.B+days), r.A)
 	c.all += w
-	c.fresh += w * math.Pow(r.B/(r.B+days), r.A)
+	c.fresh += w * fresh
+	c.countClass(r, fresh)
 }
 
 // nearCap: a host is told apart if its pages want more than this part of its cap, at half of the threshold.
@@ -102,6 +107,7 @@ func (c *Census) Level() map[uint64]*Host {
 	for i, h := range c.near {
 		if h.Capped() {
 			capped[c.ids[i]] = h
+			c.wish(c.ids[i], h, most)
 		}
 		c.Wanted += h.Demand.PerDay(h.Tau(), most)
 		h.Demand = Demand{} // the threshold is what is kept

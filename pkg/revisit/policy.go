@@ -68,6 +68,11 @@ func Next(s State, p Policy, now time.Time) (due time.Time, priority uint8) {
 	return due, priority
 }
 
+// Wanted is how many visits a day a page wants, a thousand at most, without regard to its misses and its signals.
+func Wanted(s State, p Policy) float64 {
+	return 1 / min(max(s.Rate.Or(Unknown()).Interval(s.weight(), p.Tau), 1e-3), max(p.Most.Hours()/24, 1e-3))
+}
+
 // IsGone reports whether the page was missing so often that it is not visited any more.
 func (s State) IsGone(p Policy) bool { return s.Gone || p.GoneAt > 0 && s.Misses >= p.GoneAt }
 

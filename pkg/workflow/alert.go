@@ -10,11 +10,11 @@ import (
 // AlertRule says what people want to hear of.
 type AlertRule struct {
 	Name     string `json:"name" minLength:"1" maxLength:"48" doc:"unique; a-z, 0-9 and -"`
-	On       string `json:"on" enum:"failed,partial,slot,stalled,dead-letters,failures,blocked,records,budget,disk" doc:"what is watched; docs/alerts.md"`
+	On       string `json:"on" enum:"failed,partial,slot,stalled,dead-letters,failures,blocked,host-blocked,records,budget,undelivered,tripped,disk" doc:"what is watched; docs/alerts.md"`
 	Workflow string `json:"workflow,omitempty" maxLength:"48" doc:"slug of the workflow that is watched; empty: all"`
 	// Threshold is what the figure is compared with; 0: the default of On.
 	Threshold float64 `json:"threshold,omitempty" minimum:"0"`
-	For       string  `json:"for,omitempty" maxLength:"20" doc:"it fires when it has held for so long, as in 10m; empty: at once, of stalled 10m"`
+	For       string  `json:"for,omitempty" maxLength:"20" doc:"it fires when it has held for so long, as in 10m; empty: at once, of stalled 10m, of undelivered 15m"`
 	Severity  string  `json:"severity,omitempty" enum:"info,warning,critical" doc:"empty: warning"`
 	Repeat    string  `json:"repeat,omitempty" maxLength:"20" doc:"it is told again after so long, as in 4h; 0s: never; empty: 4h"`
 	// Channels are the names of those that it is sent to; none: it stands on the page alone.

@@ -68,7 +68,7 @@ func (w *world) rule(r workflow.AlertRule) {
 // eventually waits for something, while the clock goes on by step each time.
 func (w *world) eventually(what string, step time.Duration, ok func() bool) {
 	w.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			alerts, _ := w.Alerts(bg)
 			w.Fatalf("never: %s; alerts %+v", what, alerts)

@@ -35,12 +35,14 @@ type conductor struct {
 
 	judged time.Time // rules of alerts
 	pages  map[crawl.JobID]pagesAt
+
+	mailed map[string]time.Time // when each channel last had mail about alerts; of who delivers
 }
 
 // Run drives all executions until ctx is done. It looks at them whenever something has happened, and every two seconds.
 // It goes on where the last process stood. At its end the executions stay as they are, for the next process.
 func (m *Manager) Run(ctx context.Context) error {
-	c := &conductor{Manager: m, long: make(chan struct{}, longAtOnce), pages: map[crawl.JobID]pagesAt{}}
+	c := &conductor{Manager: m, long: make(chan struct{}, longAtOnce), pages: map[crawl.JobID]pagesAt{}, mailed: map[string]time.Time{}}
 	defer c.work.Wait()
 	if err := c.replan(ctx); err != nil && ctx.Err() == nil {
 		m.opt.Log.Error("schedules are not planned again: what was planned stays", "error", err)

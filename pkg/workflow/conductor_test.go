@@ -282,6 +282,50 @@ func TestCancelWhileFiguresAreMade(t *testing.T) {
 	w.story(id)
 }
 
+// The settings of an execution are changed after its job has ended and before its figures are made: it goes on.
+func TestARevisionThatComesWhileItEnds(t *testing.T) {
+	for _, note := range []bool{true, false} { // false: whoever revised it was killed before it was noted
+		w := newWorld(t)
+		w.engine.work, w.engine.block = 1, make(chan struct{})
+		w.create(simple)
+		w.conduct()
+		id := w.start()
+		w.until(id, workflow.Finalizing)
+		before := 0
+		w.engine.set(func() { before, w.engine.jobs[id].Progress.Revised = w.engine.jobs[id].Submits, true })
+		if note {
+			if _, err := w.Revised(bg, "me", id, &workflow.RevisionEvent{Epoch: 2}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		close(w.engine.block)
+		w.when(id, "it has gone on and ended", func(x *workflow.Execution) bool { return x.Attempt == 2 && x.State == workflow.Succeeded })
+		w.engine.set(func() {
+			if w.engine.jobs[id].Submits == before {
+				t.Error("its job was not submitted again")
+			}
+		})
+		w.story(id)
+	}
+}
+
+// It is revised, and goes by that already, while its figures are made: it ends, once they are made again.
+func TestARevisionThatIsNotedWhileFiguresAreMade(t *testing.T) {
+	w := newWorld(t)
+	w.engine.work, w.engine.block = 1, make(chan struct{})
+	w.create(simple)
+	w.conduct()
+	id := w.start()
+	w.until(id, workflow.Finalizing)
+	if _, err := w.Revised(bg, "me", id, &workflow.RevisionEvent{Epoch: 2}); err != nil {
+		t.Fatal(err)
+	}
+	close(w.engine.block)
+	if x := w.until(id, workflow.Succeeded); x.Attempt != 1 || x.Epoch != 2 {
+		t.Errorf("it ended as %+v", x)
+	}
+}
+
 func TestMaxDuration(t *testing.T) {
 	w := newWorld(t)
 	w.create(simple + "lifecycle: {max_duration: 1h}\n")

@@ -12,7 +12,7 @@ import (
 )
 
 // deliveriesAtOnce is how many deliveries are read at once; they are sent one after the other.
-const deliveriesAtOnce = 20
+const deliveriesAtOnce = 100
 
 // deliver sends what is due until ctx is done: whenever an event is written, and with each poll.
 func (c *conductor) deliver(ctx context.Context) {
@@ -38,10 +38,30 @@ func (c *conductor) deliverDue(ctx context.Context) error {
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		for i := range due {
-			if err := c.deliverOne(ctx, &due[i]); err != nil {
-				return err
-			}
+		if err := c.deliverAll(ctx, due); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deliverAll sends what is due: mail about alerts as one message a channel, all else one by one.
+func (c *conductor) deliverAll(ctx context.Context, due []Delivery) error {
+	mail, of := map[string][]*Delivery{}, map[string]*notify.Channel{}
+	for i := range due {
+		d := &due[i]
+		channel, err := c.Channel(ctx, d.Channel)
+		if err == nil && isMail(d, channel) {
+			mail[channel.Name], of[channel.Name] = append(mail[channel.Name], d), channel
+			continue
+		}
+		if err := c.deliverOne(ctx, d, channel, err); err != nil {
+			return err
+		}
+	}
+	for name, list := range mail {
+		if err := c.deliverMail(ctx, of[name], list); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -49,10 +69,9 @@ func (c *conductor) deliverDue(ctx context.Context) error {
 
 // deliverOne tries once. A process that is killed between the receiver's answer and its record tries again, with the
 // same id.
-func (c *conductor) deliverOne(ctx context.Context, d *Delivery) error {
+func (c *conductor) deliverOne(ctx context.Context, d *Delivery, channel *notify.Channel, err error) error {
 	began := time.Now()
 	try := DeliveryTry{At: c.now()}
-	channel, err := c.Channel(ctx, d.Channel)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		err = crawl.Permanent(fmt.Errorf("there is no channel %s any more", d.Channel))
@@ -63,6 +82,11 @@ func (c *conductor) deliverOne(ctx context.Context, d *Delivery) error {
 		return ctx.Err()
 	}
 	try.TookMS = time.Since(began).Milliseconds()
+	return c.tried(ctx, d, try, err)
+}
+
+// tried records a try, and what follows.
+func (c *conductor) tried(ctx context.Context, d *Delivery, try DeliveryTry, err error) error {
 	if err != nil {
 		try.Error = err.Error()
 	}

@@ -29,6 +29,7 @@ type Engine interface {
 type Progress struct {
 	Known    bool // to the engine
 	Ended    bool // nothing is left to do, or its budget is spent
+	Revised  bool // its settings have changed since it ended: submitted again, it goes by them
 	Held     bool
 	HeldBy   string // of a hold that nobody asked for: what the job's pipeline says; empty: there is none
 	Stopped  bool
@@ -38,4 +39,20 @@ type Progress struct {
 	Pages    int64
 	Queued   int64
 	Letters  int64
+	Troubles []Trouble // of its parts
 }
+
+// Trouble is something that is wrong with a part of a job, and does not end it.
+type Trouble struct {
+	Kind  string // undelivered: an output; tripped: a plug-in; host-blocked: a host
+	Of    string // name of the node, or of the host
+	Text  string // what is wrong, for people
+	Value float64
+}
+
+// Kinds of Trouble.
+const (
+	TroubleUndelivered = "undelivered"
+	TroubleTripped     = "tripped"
+	TroubleBlocked     = "host-blocked" // Value: the share of its answers that were 403 or 429
+)

@@ -87,7 +87,7 @@ func (f *fakeEngine) set(do func()) {
 func (f *fakeEngine) Submit(_ context.Context, job *crawl.Job) error {
 	return f.with(job.ID, "Submit", func(j *fakeJob) {
 		j.Job, j.Progress.Known, j.Progress.Stopped, j.Progress.Held = job, true, false, false
-		j.Progress.Ended = false
+		j.Progress.Ended, j.Progress.Revised = false, false
 		j.Progress.InFlight = 2
 		j.Submits++
 	})

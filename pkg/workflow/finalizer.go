@@ -75,7 +75,26 @@ func (c *conductor) finalize(ctx context.Context, x *Execution) error {
 			lost = append(lost, "step "+s.name+" failed: "+failureOf(out))
 		}
 	}
+	if x.Desired == Run && x.Outcome == Succeeded {
+		p, err := c.engine.Progress(ctx, x.ID)
+		if err != nil {
+			return err
+		}
+		if p.Ended && p.Revised {
+			return c.goOn(ctx, x)
+		}
+	}
 	return c.conclude(ctx, x, done, lost)
+}
+
+// goOn lets an execution run again that was revised while its end was made.
+func (c *conductor) goOn(ctx context.Context, x *Execution) error {
+	return c.move(ctx, x.ID, Finalizing, Pending, func(x *Execution, data *moved) []Event {
+		x.Reason, x.BrakedBy, x.Outcome = "its settings were changed while it ended", "", ""
+		x.Attempt++
+		data.Reason, data.Attempt = x.Reason, x.Attempt
+		return nil
+	})
 }
 
 // step runs one step and records its result. It returns only errors of the store.
@@ -146,7 +165,7 @@ func (c *conductor) conclude(ctx context.Context, x *Execution, done map[string]
 	if to == Succeeded && len(lost) > 0 {
 		to = Partial
 	}
-	return c.move(ctx, x.ID, Finalizing, to, func(x *Execution, data *moved) []Event {
+	return c.moveIf(ctx, x.ID, Finalizing, to, unrevisedSince(x.Epoch), func(x *Execution, data *moved) []Event {
 		x.Stats, x.Audit, x.Outcome = stats, audit, ""
 		switch to {
 		case Partial:
@@ -166,6 +185,12 @@ func (c *conductor) conclude(ctx context.Context, x *Execution, done map[string]
 		data.Reason = x.Reason
 		return nil
 	})
+}
+
+// unrevisedSince is true of an execution that has still the revision. One that has another is finalized again, or goes
+// on.
+func unrevisedSince(epoch uint32) func(*Execution) bool {
+	return func(x *Execution) bool { return x.Epoch == epoch }
 }
 
 // leftOpen says why URLs have no outcome, and what to do.

@@ -58,8 +58,8 @@ func (c *conductor) sweep(ctx context.Context, id ID, r crawl.Retention, newer i
 		for i := range list.Items {
 			newer++
 			x := &list.Items[i]
-			why := expired(r, x, newer, c.now())
-			if why == "" || x.Discard != DiscardNothing || !x.Trimmed.IsZero() && r.Records != crawl.RecordsDrop {
+			why := expires(r, x, newer, c.now())
+			if why == "" {
 				continue
 			}
 			if err := c.expire(ctx, x, r, why); err != nil && !errors.Is(err, ErrNotFound) {
@@ -71,6 +71,42 @@ func (c *conductor) sweep(ctx context.Context, id ID, r crawl.Retention, newer i
 			return marked, nil
 		}
 	}
+}
+
+// Expiring is an execution that a rule of retention deletes.
+type Expiring struct {
+	Execution crawl.JobID `json:"execution"`
+	Ended     time.Time   `json:"ended"`
+	All       bool        `json:"all"` // its records and log, too, and not only its crawl state
+	Why       string      `json:"why"`
+}
+
+// WouldExpire is what a rule of retention would delete of the executions of a workflow, the newest first, if it were
+// applied now.
+func WouldExpire(r crawl.Retention, all []Execution, now time.Time) (out []Expiring) {
+	if r.Executions == 0 && r.Days == 0 {
+		return nil
+	}
+	n := 0
+	for i := range all {
+		x := &all[i]
+		if !x.State.Ended() {
+			continue
+		}
+		n++
+		if why := expires(r, x, n, now); why != "" {
+			out = append(out, Expiring{x.ID, x.Ended, r.Records == crawl.RecordsDrop, why})
+		}
+	}
+	return out
+}
+
+// expires says why the n-th newest execution goes; empty: it stays, or what would go is gone.
+func expires(r crawl.Retention, x *Execution, n int, now time.Time) string {
+	if x.Discard != DiscardNothing || !x.Trimmed.IsZero() && r.Records != crawl.RecordsDrop {
+		return ""
+	}
+	return expired(r, x, n, now)
 }
 
 // expired says why the n-th newest execution is not kept; empty: it is.

@@ -62,7 +62,7 @@ func (w *world) slots() (out []string, all []workflow.Slot) {
 // settled waits until nothing that is due is undecided, and so many slots are in a state.
 func (w *world) settled(want ...string) []workflow.Slot {
 	w.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		got, all := w.slots()
 		if slices.Equal(got, want) {
 			return all
@@ -140,7 +140,7 @@ func TestSlotsOverDaylightSaving(t *testing.T) {
 // decided waits until nothing is due.
 func (w *world) decided() {
 	w.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		due, err := w.store.DueSlots(bg, w.clock.now())
 		if err != nil {
 			w.Fatal(err)

@@ -11,7 +11,7 @@ var transitions = map[State][]State{
 	Paused:     {Running, Stopping, Cancelling, Finalizing},
 	Stopping:   {Cancelling, Finalizing},
 	Cancelling: {Cancelled},
-	Finalizing: {Cancelling, Succeeded, Partial, Stopped, Failed},
+	Finalizing: {Cancelling, Pending, Succeeded, Partial, Stopped, Failed},
 	Succeeded:  {Pending},
 	Partial:    {Pending},
 	Stopped:    {Pending},

@@ -35,6 +35,9 @@ var watched = map[string]struct {
 	"blocked":      {0.5, (*look).blocked},
 	"records":      {0.5, (*look).records},
 	"budget":       {0.9, (*look).budget},
+	"undelivered":  {0, (*look).undelivered},
+	"tripped":      {0, (*look).tripped},
+	"host-blocked": {0.5, (*look).hostBlocked},
 	"disk":         {0.85, (*look).disk},
 }
 
@@ -212,6 +215,30 @@ func (l *look) budget(part float64) []trouble {
 	})
 }
 
+// troubles are those of one kind that executions have whose value is over a threshold.
+func (l *look) troubles(kind string, most float64) (out []trouble) {
+	for i := range l.running {
+		r := &l.running[i]
+		if l.of != "" && l.of != r.x.Slug {
+			continue
+		}
+		for _, t := range r.p.Troubles {
+			if t.Kind != kind || t.Value <= most {
+				continue
+			}
+			out = append(out, trouble{subject: string(r.x.ID) + " " + t.Of, text: "execution " + string(r.x.ID) + ": " + t.Text, value: t.Value,
+				workflow: r.x.Workflow, execution: r.x.ID})
+		}
+	}
+	return out
+}
+
+func (l *look) undelivered(float64) []trouble { return l.troubles(TroubleUndelivered, 0) }
+
+func (l *look) tripped(float64) []trouble { return l.troubles(TroubleTripped, 0) }
+
+func (l *look) hostBlocked(most float64) []trouble { return l.troubles(TroubleBlocked, most) }
+
 func (l *look) disk(most float64) []trouble {
 	if l.used <= most {
 		return nil
@@ -303,7 +330,7 @@ type pagesAt struct {
 func (r *AlertRule) checked() (hold, repeat time.Duration, err error) {
 	kind, found := watched[r.On]
 	if !found {
-		return 0, 0, invalid("on", "on %q: want failed, partial, slot, stalled, dead-letters, failures, blocked, records, budget or disk", r.On)
+		return 0, 0, invalid("on", "on %q: want failed, partial, slot, stalled, dead-letters, failures, blocked, host-blocked, records, budget, undelivered, tripped or disk", r.On)
 	}
 	if !slugRule.MatchString(r.Name) {
 		return 0, 0, invalid("name", "name %q: want 1 to 48 of a-z, 0-9 and -", r.Name)
@@ -315,8 +342,11 @@ func (r *AlertRule) checked() (hold, repeat time.Duration, err error) {
 		return 0, 0, invalid("severity", "severity %q: want info, warning or critical", r.Severity)
 	}
 	otherwise := "0s"
-	if r.On == "stalled" {
+	switch r.On {
+	case "stalled":
 		otherwise = "10m"
+	case TroubleUndelivered:
+		otherwise = "15m"
 	}
 	hold, err1 := time.ParseDuration(cmp.Or(r.For, otherwise))
 	repeat, err2 := time.ParseDuration(cmp.Or(r.Repeat, "4h"))

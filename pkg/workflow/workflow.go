@@ -123,6 +123,23 @@ type Stats struct {
 	Clusters  int64            `json:"clusters,omitempty"` // near-duplicate groups
 	Copies    int64            `json:"copies,omitempty"`   // exact copies that have no record of their own
 	DurationS float64          `json:"duration_s"`
+	Outputs   []Output         `json:"outputs,omitempty"` // of the job's pipeline
+}
+
+// Output is how far an output of a job is: what lies where.
+type Output struct {
+	Node   string `json:"node"`
+	Use    string `json:"use"`
+	Where  string `json:"where,omitempty" doc:"file, bucket and prefix, table, or address, without secrets"`
+	Rows   int64  `json:"rows"`
+	Parts  int64  `json:"parts,omitempty" doc:"files or objects that are whole"`
+	Bytes  int64  `json:"bytes,omitempty" doc:"of them; 0: not known"`
+	SHA256 string `json:"sha256,omitempty" doc:"of the manifest, in hex"`
+	Whole  bool   `json:"whole" doc:"nothing is missing of what was stored so far"`
+	Faults int64  `json:"faults,omitempty" doc:"records of which the condition failed, and damaged ones"`
+	Error  string `json:"error,omitempty" doc:"why it cannot be written now"`
+	// Since is when it last could, where it cannot.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // AuditSummary is what the audit of an execution said.

@@ -71,7 +71,8 @@ func newAlertRule() *cobra.Command {
 	var r workflow.AlertRule
 	cmd := &cobra.Command{Use: "rule NAME", Short: "Make a rule, or give it another content", Args: cobra.ExactArgs(1)}
 	fl := cmd.Flags()
-	fl.StringVar(&r.On, "on", "", "what is watched: failed, partial, slot, stalled, dead-letters, failures, blocked, records, budget or disk")
+	fl.StringVar(&r.On, "on", "", "what is watched: failed, partial, slot, stalled, dead-letters, failures, blocked,\n"+
+		"host-blocked, records, budget, undelivered, tripped or disk")
 	fl.StringVar(&r.Workflow, "workflow", "", "`slug` of the workflow that is watched (default: all)")
 	fl.Float64Var(&r.Threshold, "threshold", 0, "what the figure is compared with, such as 0.2 for 20 % (default: docs/alerts.md)")
 	fl.StringVar(&r.For, "for", "", "fire when it has held for so long, as in 10m")

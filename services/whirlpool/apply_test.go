@@ -1,20 +1,59 @@
 package main
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 func TestDocumentsOfAFile(t *testing.T) {
-	jobs, schedules, err := documentsOf("id: postings # the slug\nseeds: [http://a.test/]\n---\nschedule: nightly\nworkflow: postings\n" +
-		"cron: 30 2 * * *\ntz: Europe/Copenhagen\noverlap: queue\n")
-	if err != nil || len(jobs) != 1 || len(schedules) != 1 || jobs[0].Slug != "postings" {
-		t.Fatalf("%+v, %+v, %v", jobs, schedules, err)
+	d, err := documentsOf("id: postings # the slug\nseeds: [http://a.test/]\n---\nschedule: nightly\nworkflow: postings\n" +
+		"cron: 30 2 * * *\ntz: Europe/Copenhagen\noverlap: queue\n" +
+		"---\nchannel: ops\nkind: webhook\nurl: https://a.test/\nsecrets: ['${HOOK}']\n---\nalert: failed\non: failed\nchannels: [ops]\nthreshold: 0.5\n")
+	if err != nil || len(d.jobs) != 1 || len(d.schedules) != 1 || d.jobs[0].Slug != "postings" || len(d.channels) != 1 || len(d.rules) != 1 {
+		t.Fatalf("%+v, %v", d, err)
 	}
-	s := schedules[0]
+	if c, r := d.channels[0], d.rules[0]; c.Name != "ops" || c.Kind != "webhook" || len(c.Secrets) != 1 || r.Name != "failed" || r.Threshold != 0.5 {
+		t.Errorf("%+v, %+v", c, r)
+	}
+	s := d.schedules[0]
 	if s.Workflow != "postings" || s.Name != "nightly" || s.Cron != "30 2 * * *" || s.Zone != "Europe/Copenhagen" || s.Overlap != "queue" {
 		t.Errorf("%+v", s)
 	}
-	for _, text := range []string{"", "seeds: []\n", "schedule: x\ncron: '@daily'\n", "schedule: x\nworkflow: y\ncorn: '@daily'\n"} {
-		if _, _, err := documentsOf(text); err == nil {
+	for _, text := range []string{"", "seeds: []\n", "schedule: x\ncron: '@daily'\n", "schedule: x\nworkflow: y\ncorn: '@daily'\n", "alert: x\nonn: failed\n",
+		"channel: x\nname: y\nkind: webhook\n"} {
+		if _, err := documentsOf(text); err == nil {
 			t.Errorf("%q was taken", text)
 		}
+	}
+}
+
+// A file with channels, rules and a workflow is applied once; again nothing changes, and a plan does nothing.
+func TestApplyAlerts(t *testing.T) {
+	s := startServe(t)
+	run := func(args ...string) result { t.Helper(); return whirlpool(t, append(args, "--dir", s.dir)...) }
+	file := filepath.Join(t.TempDir(), "all.yml")
+	text := "alert: late\non: slot\nworkflow: shop\nchannels: [ops]\n---\nchannel: ops\nkind: webhook\nurl: https://a.test/\n---\nid: shop\nseeds: [" + s.site.URL + "/]\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args   []string
+		action string
+	}{{[]string{"--dry-run"}, "create"}, {nil, "create"}, {nil, "none"}, {[]string{"--dry-run"}, "none"}} {
+		r := run(append([]string{"apply", "-f", file}, c.args...)...)
+		if r.exit != exitOK || strings.Count(r.stdout, c.action) != 3 || !strings.Contains(r.stdout, "channel ops") || !strings.Contains(r.stdout, "alert late") {
+			t.Fatalf("%q: %+v", c.args, r)
+		}
+		if r := run("alert", "rules"); strings.Contains(r.stdout, "late") == (c.action == "create" && len(c.args) > 0) {
+			t.Errorf("%q: the rules are %s", c.args, r.stdout)
+		}
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(text, "on: slot", "on: failed", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := run("apply", "-f", file); r.exit != exitOK || !strings.Contains(r.stdout, "alert late   change") {
+		t.Errorf("%+v", r)
 	}
 }

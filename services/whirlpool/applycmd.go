@@ -12,6 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow/notify"
 )
 
 const applyLong = `Apply reads job files from a file, one or more with --- between them. Each is a workflow whose slug is the job's id: it is made where there is
@@ -21,6 +22,17 @@ none, gets a version where its definition differs, and is left alone where it do
   workflow: postings
   cron: 30 2 * * *
   tz: Europe/Copenhagen
+
+One with the key channel is where alerts go, one with the key alert a rule, with the keys of docs/alerts.md:
+
+  channel: ops
+  kind: webhook
+  url: https://hooks.example.org/x
+  secrets: ['${HOOK_SECRET}']
+  ---
+  alert: failed
+  on: failed
+  channels: [ops]
 
 With --dry-run it says what it would do.`
 
@@ -42,14 +54,14 @@ func newApply() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list, schedules, err := documentsOf(text)
+		docs, err := documentsOf(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", *file, err)
 		}
-		for i := range list {
-			list[i].Message = *message
+		for i := range docs.jobs {
+			docs.jobs[i].Message = *message
 		}
-		done, err := c.Apply(cmd.Context(), list, schedules, *dry)
+		done, err := docs.apply(cmd.Context(), c, *dry)
 		if err != nil {
 			return err
 		}
@@ -63,51 +75,86 @@ func newApply() *cobra.Command {
 	})
 }
 
-// documentsOf takes a file apart at its lines of ---: documents with the key schedule are schedules, others job files
-// with an id.
-func documentsOf(text string) (jobs []api.Applied, schedules []api.AppliedSchedule, err error) {
+// applied is what a file for apply has.
+type applied struct {
+	jobs      []api.Applied
+	schedules []api.AppliedSchedule
+	channels  []notify.Channel
+	rules     []workflow.AlertRule
+}
+
+func (d *applied) number() int {
+	return len(d.jobs) + len(d.schedules) + len(d.channels) + len(d.rules)
+}
+
+// add adds a document: one with the key schedule, channel or alert is that, others are job files with an id.
+func (d *applied) add(text []byte) error {
+	var head struct {
+		ID       string `yaml:"id"`
+		Schedule string `yaml:"schedule"`
+		Channel  string `yaml:"channel"`
+		Alert    string `yaml:"alert"`
+	}
+	if err := yaml.Unmarshal(text, &head); err != nil {
+		return err
+	}
+	switch {
+	case head.Schedule != "":
+		s, err := scheduleOf(text)
+		if err != nil {
+			return err
+		}
+		d.schedules = append(d.schedules, *s)
+	case head.Channel != "":
+		c := notify.Channel{}
+		if err := strictly(text, "channel", &c); err != nil {
+			return err
+		}
+		c.Name = head.Channel
+		d.channels = append(d.channels, c)
+	case head.Alert != "":
+		r := workflow.AlertRule{}
+		if err := strictly(text, "alert", &r); err != nil {
+			return err
+		}
+		r.Name = head.Alert
+		d.rules = append(d.rules, r)
+	case head.ID == "":
+		return errors.New("it has no id, which is the slug of its workflow: add a line such as id: postings")
+	default:
+		d.jobs = append(d.jobs, api.Applied{Slug: head.ID, Source: string(text)})
+	}
+	return nil
+}
+
+// documentsOf takes a file apart at its lines of ---.
+func documentsOf(text string) (docs *applied, err error) {
+	docs = &applied{}
 	var at bytes.Buffer
 	end := func() error {
 		defer at.Reset()
 		if len(bytes.TrimSpace(at.Bytes())) == 0 {
 			return nil
 		}
-		var head struct {
-			ID       string `yaml:"id"`
-			Schedule string `yaml:"schedule"`
+		if err := docs.add(at.Bytes()); err != nil {
+			return fmt.Errorf("document %d: %w", docs.number()+1, err)
 		}
-		if err := yaml.Unmarshal(at.Bytes(), &head); err != nil {
-			return err
-		}
-		number := len(jobs) + len(schedules) + 1
-		if head.Schedule != "" {
-			s, err := scheduleOf(at.Bytes())
-			if err != nil {
-				return fmt.Errorf("document %d: %w", number, err)
-			}
-			schedules = append(schedules, *s)
-			return nil
-		}
-		if head.ID == "" {
-			return fmt.Errorf("document %d has no id, which is the slug of its workflow: add a line such as id: postings", number)
-		}
-		jobs = append(jobs, api.Applied{Slug: head.ID, Source: at.String()})
 		return nil
 	}
 	for line := range bytes.Lines([]byte(text)) {
 		if bytes.Equal(bytes.TrimRight(line, " \r\n"), []byte("---")) {
 			if err := end(); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			continue
 		}
 		_, _ = at.Write(line) // it never fails
 	}
 	err = end()
-	if err == nil && len(jobs)+len(schedules) == 0 {
+	if err == nil && docs.number() == 0 {
 		err = errors.Join(io.ErrUnexpectedEOF, errors.New("it has no job file"))
 	}
-	return jobs, schedules, err
+	return docs, err
 }
 
 // scheduleOf reads a document that is a schedule. It may have no other keys than those of one.

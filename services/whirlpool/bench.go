@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -32,7 +33,7 @@ prints the command that reproduces it.`,
 		benchAll(), benchCrawl(), benchOutputs(), benchPlugins(), benchRender(), benchURLSet(), benchFrontier(),
 		benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(),
 		benchRevisit(), benchRevisits(),
-		benchTopic(), benchSearch(), benchInduce(),
+		benchTopic(), benchTopicLive(), benchSearch(), benchInduce(),
 		benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(),
 		benchPeers(), benchRaw(),
 	)
@@ -137,9 +138,9 @@ func (b *crawlBench) serve(ctx context.Context) (stop func() error, err error) {
 	return b.serveConfig(ctx, fakeweb.Plain(b.hosts, b.pages))
 }
 
-// serveConfig starts a synthetic web in a process of its own.
-func (b *crawlBench) serveConfig(ctx context.Context, cfg fakeweb.Config) (stop func() error, err error) {
-	web := exec.CommandContext(ctx, b.exe, append([]string{"fakeweb", "--stdin"}, fakeweb.Flags(cfg)...)...)
+// serveConfig starts a synthetic web in a process of its own, with more flags if there are any.
+func (b *crawlBench) serveConfig(ctx context.Context, cfg fakeweb.Config, more ...string) (stop func() error, err error) {
+	web := exec.CommandContext(ctx, b.exe, slices.Concat([]string{"fakeweb", "--stdin"}, fakeweb.Flags(cfg), more)...)
 	in, err := web.StdinPipe()
 	if err != nil {
 		return nil, err

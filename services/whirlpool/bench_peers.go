@@ -48,6 +48,7 @@ system says what it took. It runs where no route leads out, which "make bench-pe
 	cmd.Flags().StringVar(&c.First, "first", "index.html", "document of that directory to begin with")
 	cmd.Flags().StringSliceVar(&c.Only, "only", nil, "these crawlers only: whirlpool, wget2, httrack, scrapy, colly")
 	cmd.Flags().DurationVar(&c.Limit, "limit", 10*time.Minute, "end a crawler that takes longer")
+	cmd.Flags().StringVar(&c.Pictures, "pictures", "", "`directory` for a CSV file and a picture (SVG) of each table")
 	cmd.Flags().IntVar(&c.Show, "missed", 0, "print so many of the pages that each missed")
 	cmd.Flags().StringVar(&dir, "peers", "deploy/peers", "directory of the comparison's own parts: spider.py, and colly/colly where it was built")
 	return cmd

@@ -15,6 +15,7 @@ import (
 func benchTopic() *cobra.Command {
 	var named []string
 	var picture string
+	var heldOut bool
 	cmd := &cobra.Command{
 		Use:   "topic DIR|FILE",
 		Short: "Topical crawling on stored pages: pages about a topic among the first, best first and breadth first",
@@ -28,6 +29,9 @@ titles and texts, and no URLs; pages for training and pages for tests are kept a
 			topics, err := topicsOf(named)
 			if err != nil {
 				return err
+			}
+			if heldOut {
+				topics = topicbench.HeldOut()
 			}
 			file := args[0]
 			if info, err := os.Stat(file); err == nil && info.IsDir() {
@@ -47,10 +51,11 @@ titles and texts, and no URLs; pages for training and pages for tests are kept a
 			if err != nil || picture == "" {
 				return err
 			}
-			svg := topicbench.Picture(drawn, []topicbench.Order{topicbench.Breadth, topicbench.Classes, topicbench.Best})
+			svg := topicbench.Picture(drawn, []topicbench.Order{topicbench.Breadth, topicbench.Classes, topicbench.Best}, topicbench.Marks[0])
 			return os.WriteFile(picture, svg, 0o644) //nolint:gosec // a picture for everybody
 		}),
 	}
+	cmd.Flags().BoolVar(&heldOut, "held-out", false, "topics on which nothing was tuned")
 	cmd.Flags().StringVar(&picture, "picture", "", "`file` for a picture of the first figures (SVG)")
 	cmd.Flags().StringArrayVar(&named, "topic", nil, "a topic, and a regular expression of the URLs that are about it: `NAME=PATTERN`")
 	return cmd

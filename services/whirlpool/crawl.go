@@ -349,7 +349,7 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	opt := node.DefaultLocal(f.out, job, log)
-	opt.WARC = f.warc || f.copies.wanted() || job.Assets.Wanted() // assets are kept nowhere else
+	opt.WARC = f.warc || f.copies.wanted() || job.Assets.Wanted() || job.Pipeline.Packs() // assets are kept nowhere else
 	f.choose(&opt)
 	f.told = stderr
 	opt.Stdin, opt.BadSeed = f.stdinFor(f.stdin), f.tellBad(job.SeedList)

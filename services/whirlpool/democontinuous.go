@@ -26,6 +26,7 @@ type livingDemo struct {
 	pages, host int
 	perDay      float64
 	habit       string
+	picture     string
 }
 
 func (d *livingDemo) register(cmd *cobra.Command) {
@@ -36,6 +37,7 @@ func (d *livingDemo) register(cmd *cobra.Command) {
 	fl.IntVar(&d.pages, "pages", 500, "pages of that web")
 	fl.IntVar(&d.host, "hosts", 10, "hosts of that web")
 	fl.Float64Var(&d.perDay, "visits", .2, "visits a page and day")
+	fl.StringVar(&d.picture, "picture", "", "file for a picture (SVG) of the freshness of each day")
 	fl.StringVar(&d.habit, "habit", "poisson", "how pages change: poisson, bursty or daily")
 }
 
@@ -92,8 +94,17 @@ func (d *livingDemo) run(ctx context.Context, dir string, out, progress io.Write
 	if err = errors.Join(err, l.Close()); err != nil {
 		return err
 	}
-	d.print(out, srv.Figures(min(d.days, day)/2, min(d.days, day)), &status)
-	return nil
+	end := min(d.days, day)
+	d.print(out, srv.Figures(end/2, end), &status)
+	if d.picture == "" {
+		return nil
+	}
+	series := srv.Series(end/2, end)
+	if len(series) == 0 {
+		return errors.New("--picture: not a day is over")
+	}
+	title := fmt.Sprintf("%d pages on %d hosts, %.0f visits a day for each schedule", d.pages, d.host, series[0].PerDay)
+	return os.WriteFile(d.picture, livingweb.Picture(series, title), 0o600)
 }
 
 func (d *livingDemo) print(out io.Writer, f livingweb.Figures, s *crawl.Freshness) {

@@ -37,11 +37,15 @@ was left out, in the order in which they were written, as JSON. It works while t
 --follow what comes.
 
 Filters leave the lines that have one of the values of each: --verdict gone,failed --host example.com prints what is gone or failed of that
-host. "whirlpool status --reasons" counts the lines by them. With --limit it prints so many lines, and says where the next ones begin.`,
+host. "whirlpool status --reasons" counts the lines by them. With --limit it prints so many lines, and says where the next ones begin.
+
+With --programs it prints what the programs of a cluster logged, of all nodes in one place, from level info on: the newest 1,000 lines, or
+--limit, the oldest of them first; --url looks for a text in them.`,
 		Example: `  whirlpool log --cluster --job example-com --verdict excluded,refused,failed,blocked,gone
   whirlpool log --cluster --reason private-address | jq -r .url
   whirlpool log -o crawl-example.com --host example.com --status 5xx,429 --since 2h
-  whirlpool log -o crawl-example.com --verdict retry --follow`,
+  whirlpool log -o crawl-example.com --verdict retry --follow
+  whirlpool log --cluster --programs --level warn --since 1h --follow`,
 		Args: cobra.NoArgs,
 	}
 	ref, f := refFlags(cmd), &logFlags{}
@@ -50,8 +54,16 @@ host. "whirlpool status --reasons" counts the lines by them. With --limit it pri
 		names[i] = v.String()
 	}
 	f.declare(cmd, names)
-	run := ref.serve(f.print(ref))
+	programs := &programFlags{}
+	programs.declare(cmd)
+	run, ofPrograms := ref.serve(f.print(ref)), programs.run(f, ref)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := programs.check(f); err != nil {
+			return err
+		}
+		if programs.programs {
+			return ofPrograms(cmd, args)
+		}
 		if _, err := f.selection(); err != nil {
 			return err
 		}

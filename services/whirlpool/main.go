@@ -79,9 +79,9 @@ func newRoot() *cobra.Command {
 	addGroup(root, groupCrawl, newControls()...)
 	addGroup(root, groupCrawl, newPlugin())
 	addGroup(root, groupLook, newTry(), newPreview(), newExtract(), newStatus(), newJobs(), newExplain(), newAudit(), newRepair())
-	addGroup(root, groupLook, newExport(), newReport(), newIndex(), newSearch(), newLog(), newReplay(), newRing())
+	addGroup(root, groupLook, newExport(), newReport(), newIndex(), newSearch(), newLog(), newHits(), newNear(), newReplay(), newRing())
 	addGroup(root, groupServer, newWorkflow(), newExec(), newApply(), newSchedule(), newAlert(), newContext(), newLoginURL(), newKey())
-	root.AddCommand(newTool(), newBench(), newFakeweb())
+	root.AddCommand(newTool(), newBench(), newExperiment(), newFakeweb())
 	complete(root)
 	return root
 }

@@ -26,6 +26,9 @@ func (f *searchFlags) cluster(cmd *cobra.Command, args []string, c *cluster.Clus
 	if err != nil {
 		return exitStatus{exitUsage, err}
 	}
+	if r.Lang, err = q.Language(r.Lang); err != nil {
+		return exitStatus{exitUsage, err}
+	}
 	offset := 0
 	if f.cursor != "" {
 		if offset, err = strconv.Atoi(f.cursor); err != nil || offset < 0 {

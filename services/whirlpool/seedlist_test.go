@@ -29,7 +29,7 @@ func TestSeedReadsAList(t *testing.T) {
 		t.Errorf("the job is stored as %+v", job)
 	}
 	c.startNode()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for c.text(`SELECT (count(*) >= 700)::text FROM urls`) != "true" {
 		if time.Now().After(deadline) {
 			t.Fatalf("the seeds are not claimed\n%s", c.log.String())

@@ -46,7 +46,7 @@ func board(t *testing.T) (home string, most *atomic.Int64) {
 			}
 			fmt.Fprint(w, "<p>here after all")
 		default:
-			for end := time.Now().Add(time.Minute); most.Load() < 2 && time.Now().Before(end); {
+			for end := time.Now().Add(5 * time.Minute); most.Load() < 2 && time.Now().Before(end); {
 				time.Sleep(time.Millisecond) // the second comes, however slow the machine is
 			}
 			time.Sleep(20 * time.Millisecond) // so that a third would be seen

@@ -55,7 +55,7 @@ func (s *serving) start(t *testing.T) {
 	s.end = func() error { cancel(); return <-done }
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(30 * time.Second); ; <-tick.C {
+	for end := time.Now().Add(5 * time.Minute); ; <-tick.C {
 		data, err := os.ReadFile(filepath.Join(s.dir, runningFile))
 		var at server
 		if err == nil && json.Unmarshal(data, &at) == nil {

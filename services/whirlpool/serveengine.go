@@ -15,14 +15,17 @@ import (
 
 // engineFlags say how the engine of `whirlpool serve` reaches the web.
 type engineFlags struct {
-	dns          string
-	allowPrivate bool
-	concurrency  int
+	dns            string
+	allowPrivate   bool
+	privateOutputs bool
+	concurrency    int
 }
 
 func (f *engineFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.dns, "dns", "", "name server, `ADDR:PORT`")
 	fl.BoolVar(&f.allowPrivate, "allow-private", false, "permit loopback and private addresses, to all workflows")
+	fl.BoolVar(&f.privateOutputs, "private-outputs", false,
+		"outputs may go to loopback and private addresses, such as a database beside the server")
 	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests under way at once, over all executions")
 }
 
@@ -31,7 +34,8 @@ func (f *engineFlags) add(fl *pflag.FlagSet) {
 func (f *engineFlags) engineOptions(dir string, log *slog.Logger) (node.EngineOptions, error) {
 	opt := node.DefaultEngine(filepath.Join(dir, "crawl"), filepath.Join(dir, "executions"), log)
 	opt.Node.Fetch.AllowPrivate, opt.DNS.Server = f.allowPrivate, f.dns
-	opt.WARC = func(j *crawl.Job) bool { return j.Assets.Wanted() } // they are kept nowhere else
+	opt.PrivateOutputs = f.privateOutputs
+	opt.WARC = func(j *crawl.Job) bool { return j.Assets.Wanted() || j.Pipeline.Packs() } // they are kept nowhere else
 	files := process.OpenFiles()
 	opt.Node.SetWindow(process.FitFiles(f.concurrency, files))
 	opt.Node.Fetch.MaxIdleConns = process.FitFiles(opt.Node.Fetch.MaxIdleConns, files)

@@ -25,7 +25,7 @@ func newWorkflow() *cobra.Command {
 file, as "whirlpool crawl -c" takes it; each change makes a version, and older versions can be restored.`,
 		Example: "  whirlpool workflow create -f postings.yml\n  whirlpool workflow run postings\n  whirlpool exec watch postings-1",
 	}
-	cmd.AddCommand(newWorkflowList(), newWorkflowCreate(), newWorkflowShow(), newWorkflowEdit(), newWorkflowDiff(), newWorkflowRestore(),
+	cmd.AddCommand(newWorkflowList(), newWorkflowCreate(), newWorkflowShow(), newWorkflowEdit(), newWorkflowDiff(), newWorkflowRestore(), newWorkflowRetention(),
 		newWorkflowRun(), newWorkflowArchive())
 	return cmd
 }

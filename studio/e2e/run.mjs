@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { alertPages } from "./alerts.mjs";
 import { flows } from "./flows.mjs";
+import { freshnessPages } from "./freshness.mjs";
 import { renderingOfAReader, renderings, switching } from "./rendering.mjs";
 import { schedulePages, scheduling } from "./schedules.mjs";
 import { api, browser, serve, until, web } from "./world.mjs";
@@ -116,6 +117,7 @@ try {
       await look(p, `${name}.${theme}.${size}`);
     }
     await renderings(p, srv, x.first, look, (state) => `${state}.${theme}.${size}`);
+    await freshnessPages(p, srv, x.first, look, (state) => `${state}.${theme}.${size}`);
     await schedulePages(p, srv, x.workflow, look, (state) => `${state}.${theme}.${size}`);
     await alertPages(p, srv, look, (state) => `${state}.${theme}.${size}`);
     // Loading: the answers are held. Error: they fail. Disconnected: the server is away.

@@ -179,6 +179,11 @@ func (c *Client) Rendering(ctx context.Context, id crawl.JobID) (*report.Renderi
 	return get[report.Rendering](ctx, c, executionPath(id)+"/rendering", nil)
 }
 
+// Freshness tells how fresh the pages of a continuous execution are.
+func (c *Client) Freshness(ctx context.Context, id crawl.JobID) (*report.Freshness, error) {
+	return get[report.Freshness](ctx, c, executionPath(id)+"/freshness", nil)
+}
+
 // SwitchRendering decides what becomes of the pages of a template.
 func (c *Client) SwitchRendering(ctx context.Context, id crawl.JobID, r api.RenderSwitch) (*report.Template, error) {
 	return post[report.Template](ctx, c, executionPath(id)+"/rendering:switch", r)

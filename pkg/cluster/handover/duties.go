@@ -129,7 +129,12 @@ func (t *Ownership) takeOver(ctx context.Context, f Frontier, table *ring.Table,
 		unplaced = cmp.Or(unplaced, err)
 		return err == nil && mine[v]
 	}
-	open, err := t.Recovery().Open(ctx, f, owned, nil)
+	r := t.Recovery()
+	open, err := r.Open(ctx, f, owned, nil)
+	visits := 0
+	if err == nil {
+		visits, err = r.VisitAnew(ctx, f, owned, nil)
+	}
 	if err = errors.Join(err, unplaced); err != nil {
 		return fmt.Errorf("take over %d virtual nodes: %w", len(gained), err)
 	}
@@ -137,7 +142,7 @@ func (t *Ownership) takeOver(ctx context.Context, f Frontier, table *ring.Table,
 	if err != nil {
 		return err
 	}
-	t.cfg.Log.Info("virtual nodes were taken over", "virtual_nodes", n, "open_urls", open, "took", time.Since(start))
+	t.cfg.Log.Info("virtual nodes were taken over", "virtual_nodes", n, "open_urls", open, "visits", visits, "took", time.Since(start))
 	t.reclaimAfter(t.cfg.Patience)
 	return nil
 }
@@ -196,6 +201,6 @@ func (t *Ownership) takeBack(ctx context.Context, f Frontier) error {
 
 // Recovery brings back what belongs to this node.
 func (t *Ownership) Recovery() *recovery.Recovery {
-	return &recovery.Recovery{Ledger: t.deps.Ledger, Following: t.deps.Following, Log: t.cfg.Log,
+	return &recovery.Recovery{Ledger: t.deps.Ledger, Following: t.deps.Following, Visits: t.deps.Visits, Log: t.cfg.Log,
 		Mine: func(u weburl.URL) bool { return t.Place(u).Node == "" }}
 }

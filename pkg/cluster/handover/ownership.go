@@ -46,6 +46,7 @@ type Frontier interface {
 	KeepPlaces(ctx context.Context, tasks ...crawl.Task) error
 	Recount(ctx context.Context, jobs ...crawl.JobID) error
 	StopWaiting()
+	VisitAnew(ctx context.Context, job crawl.JobID, pages ...weburl.URL) (int, error)
 }
 
 // Place is what a node may do with a URL. The frontier has a type with the same fields: who joins the two converts one
@@ -81,6 +82,7 @@ type Deps struct {
 	Members   Members
 	Ledger    recovery.Ledger
 	Following crawl.Following
+	Visits    recovery.Visits // nil: no page is visited again
 }
 
 // ErrOver says that the registration under which a frontier worked is over: what it has in memory may be old.

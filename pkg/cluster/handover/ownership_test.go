@@ -154,9 +154,11 @@ func (n *node) Queue(_ context.Context, tasks ...crawl.Task) error {
 	return n.note("queue %d", len(tasks))
 }
 
-func (n *node) KeepPlaces(context.Context, ...crawl.Task) error { return nil }
-func (n *node) Recount(context.Context, ...crawl.JobID) error   { return nil }
-func (n *node) StopWaiting()                                    { _ = n.note("stop waiting") }
+func (n *node) KeepPlaces(context.Context, ...crawl.Task) error                    { return nil }
+func (n *node) Recount(context.Context, ...crawl.JobID) error                      { return nil }
+func (n *node) VisitAnew(context.Context, crawl.JobID, ...weburl.URL) (int, error) { return 0, nil }
+
+func (n *node) StopWaiting() { _ = n.note("stop waiting") }
 
 const vnodes = 16
 

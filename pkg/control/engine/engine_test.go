@@ -52,7 +52,7 @@ func jobOver(srv *fakeweb.Server, id crawl.JobID) *crawl.Job {
 
 func awaitEnd(t *testing.T, e *Engine, id crawl.JobID) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		p, err := e.Progress(t.Context(), id)
 		check(t, err)
 		if p.Ended {
@@ -131,7 +131,7 @@ func TestALiveJobIsListed(t *testing.T) {
 	check(t, e.Submit(ctx, job))
 	check(t, e.Submit(ctx, jobOver(srv, "other-1")))
 	live := e.Live()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		s, err := live.Counts(ctx, "live-1")
 		check(t, err)
 		if s.Queued > 50 && s.Pages > 3 && s.Bytes > 0 && s.Class2 > 0 {
@@ -171,7 +171,7 @@ func TestALiveJobIsListed(t *testing.T) {
 		t.Errorf("status %+v, %v", st, err)
 	}
 	check(t, e.Hold(ctx, "live-1", false))
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		hosts, err := live.Hosts(ctx, "live-1")
 		if err == nil && len(hosts) > 0 && hosts[0].Why != "" && hosts[0].Key != "" && hosts[0].Queued+int64(hosts[0].InFlight) > 0 {
 			break

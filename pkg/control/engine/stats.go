@@ -39,6 +39,7 @@ func (e *Engine) Stats(ctx context.Context, id crawl.JobID) (*workflow.Stats, er
 	if s.Bytes, err = report.TreeSize(e.JobDir(id)); err != nil {
 		return nil, err
 	}
+	s.Outputs = e.outputs(id)
 	return s, e.readLog(ctx, id, s)
 }
 

@@ -33,6 +33,13 @@ const (
 	URL   Field = "url"
 )
 
+// site and lang narrow a query and are no fields: the first stands for words of the URL side by side, the second for
+// the language of the page.
+const (
+	site = "site"
+	lang = "lang"
+)
+
 // Term is a word, or words side by side.
 type Term struct {
 	Field Field
@@ -45,6 +52,19 @@ type Term struct {
 type Query struct {
 	All [][]Term
 	Not []Term
+	// Lang is the language that pages are to be in, as lang:de says it; empty: any.
+	Lang string
+}
+
+// Language is the language that pages are to be in, where a filter beside the query names one as well; empty: any.
+func (q *Query) Language(filter string) (string, error) {
+	switch {
+	case q == nil || q.Lang == "":
+		return filter, nil
+	case filter != "" && !strings.EqualFold(filter, q.Lang):
+		return "", fault("lang:%s, and the filter says %q: no page is in two languages", q.Lang, filter)
+	}
+	return q.Lang, nil
 }
 
 // Parse reads a query; an error is ErrQuery.
@@ -97,6 +117,10 @@ func (p *parser) step() error {
 	if minus {
 		p.rest = p.rest[1:]
 	}
+	if rest, ok := strings.CutPrefix(p.rest, lang+":"); ok {
+		p.rest = rest
+		return p.language(minus)
+	}
 	t, err := p.term()
 	if err != nil || len(t.Words) == 0 {
 		return err
@@ -107,6 +131,26 @@ func (p *parser) step() error {
 	not := p.not || minus
 	p.not = false
 	return p.add(t, not)
+}
+
+// language reads the code behind lang:.
+func (p *parser) language(minus bool) error {
+	end := strings.IndexFunc(p.rest, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && r != '-' })
+	if end < 0 {
+		end = len(p.rest)
+	}
+	code := strings.ToLower(p.rest[:end])
+	p.rest = p.rest[end:]
+	switch {
+	case len(code) < 2 || len(code) > 20:
+		return fault("lang: wants the code of a language right behind it, such as lang:de")
+	case minus || p.not || p.or:
+		return fault("lang: narrows the whole search: it stands without NOT and OR")
+	case p.q.Lang != "" && p.q.Lang != code:
+		return fault("lang:%s and lang:%s: no page is in two languages", p.q.Lang, code)
+	}
+	p.q.Lang, p.last = code, false
+	return nil
 }
 
 // startsApart reports whether what follows a minus is none of a term: it is a dash between words then.
@@ -214,10 +258,13 @@ func (p *parser) field() (Field, error) {
 	case Title, Text, URL:
 		p.rest = rest
 		return name, nil
+	case site:
+		p.rest = rest
+		return URL, nil
 	default:
 		if r, n := utf8.DecodeRuneInString(rest); n == 0 || r != '"' && !unicode.IsLetter(r) {
 			return "", nil
 		}
-		return "", fault("there is no field %q: title, text and url are; in quotation marks it is searched for as text", name)
+		return "", fault("there is no field %q: title, text, url, site and lang are; in quotation marks it is searched for as text", name)
 	}
 }

@@ -58,6 +58,8 @@ func TestParse(t *testing.T) {
 		"foo-bar - baz & x":          {`"foo bar" AND "baz" AND "x"`, `('foo' <-> 'bar') & ('baz') & ('x')`},
 		"http://a.test:80/x 12:30":   {`"http a test 80 x" AND "12 30"`, `('http' <-> 'a' <-> 'test' <-> '80' <-> 'x') & ('12' <-> '30')`},
 		"std::string C++":            {`"std string" AND "c"`, `('std' <-> 'string') & ('c')`},
+		"site:Example.org a":         {`url : "example org" AND "a"`, `('example':B <-> 'org':B) & ('a')`},
+		"a -site:b.test/x lang:de":   {`("a") NOT url : "b test x"`, `('a') & !('b':B <-> 'test':B <-> 'x':B)`},
 		"東京":                         {`"東 京"`, `('東' <-> '京')`},
 		`a"b c"d`:                    {`"a" AND "b c" AND "d"`, `('a') & ('b' <-> 'c') & ('d')`},
 		"'; DROP TABLE x; -- NEAR(":  {`"drop" AND "table" AND "x" AND "near"`, `('drop') & ('table') & ('x') & ('near')`},
@@ -84,6 +86,13 @@ func TestParseRefuses(t *testing.T) {
 		`"open`:                       "not closed",
 		"titel:x":                     `no field "titel"`,
 		"title: x":                    "wants a word",
+		"site: x":                     "wants a word",
+		"lang: x":                     "code of a language",
+		"a lang:d'e":                  "code of a language",
+		"a -lang:de":                  "without NOT",
+		"a OR lang:de":                "without NOT",
+		"a lang:de lang:en":           "two languages",
+		"lang:de":                     "say a word",
 		"a OR":                        "two words",
 		"OR a":                        "word is missing",
 		"a OR OR b":                   "word is missing",
@@ -218,5 +227,22 @@ func BenchmarkVector(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		Vector("Title", "https://a.test/", text)
+	}
+}
+
+func TestLanguage(t *testing.T) {
+	q, err := Parse("lang:DE-at wein")
+	if err != nil || q.Lang != "de-at" {
+		t.Fatalf("%+v, %v", q, err)
+	}
+	for filter, want := range map[string]string{"": "de-at", "de-AT": "de-at", "en": "error"} {
+		got, err := q.Language(filter)
+		if (err != nil) != (want == "error") || err == nil && got != want {
+			t.Errorf("beside the filter %q: %q, %v; want %s", filter, got, err, want)
+		}
+	}
+	var none *Query
+	if got, err := none.Language("en"); got != "en" || err != nil {
+		t.Errorf("without a query: %q, %v", got, err)
 	}
 }

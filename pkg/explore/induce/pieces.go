@@ -149,6 +149,9 @@ func own(n *html.Node, attr string) []piece {
 	if attr != "" && strings.HasPrefix(attr, "data-") && !elements.Hashed(attr) {
 		out = append(out, piece{"[" + elements.CSSName(attr) + "]", costClass, "it has the attribute " + attr})
 	}
+	if kind := elements.Attr(n, "type"); n.Data == "script" && kind != "" {
+		out = append(out, piece{"script[type=" + elements.CSSString(kind) + "]", costTag, "data of the page: " + kind})
+	}
 	if p, ok := numbered(n); ok {
 		out = append(out, p)
 	}

@@ -23,6 +23,9 @@ type spot struct {
 // maxSpots is how many places of a value are looked at.
 const maxSpots = 120
 
+// maxDataText bounds a script of data in which values are looked for, in bytes.
+const maxDataText = 64 << 10
+
 // unasked are attributes that say how an element looks and acts, and not what it is about.
 func unasked(name string) bool {
 	return name == "class" || name == "style" || name == "id" || strings.HasPrefix(name, "on") || name == "for" || name == "target"
@@ -50,6 +53,13 @@ func (t *tree) spots(v string) (out []spot) {
 		if s := t.solid[i]; s >= size && s <= 4*size+300 || s > 0 && s < 60 && (w.number != "" || w.date != "") {
 			text := t.text(n)
 			if is, part := w.in(text, 40); is {
+				out = append(out, spot{n, "", part, len(text)})
+			}
+		}
+	}
+	for _, n := range t.data {
+		if text := t.text(n); len(text) <= maxDataText {
+			if is, part := w.in(text, 0); is {
 				out = append(out, spot{n, "", part, len(text)})
 			}
 		}

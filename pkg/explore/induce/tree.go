@@ -22,7 +22,11 @@ type tree struct {
 	solid []int                 // characters of the text within each, without white space
 	texts map[*html.Node]string // folded
 	found map[string][]spot     // places of values that were looked for
+	data  []*html.Node          // scripts that hold data
 }
+
+// maxData is how many scripts of data are looked at.
+const maxData = 20
 
 // parse reads a page.
 func parse(p *Page) (*tree, error) {
@@ -41,6 +45,9 @@ func parse(p *Page) (*tree, error) {
 			t.at[n] = len(t.nodes)
 			t.nodes = append(t.nodes, n)
 			t.tags[n.Data] = append(t.tags[n.Data], n)
+			if parser.IsData(n) && len(t.data) < maxData {
+				t.data = append(t.data, n)
+			}
 		case n.Type == html.TextNode && n.Parent != nil && !silent[n.Parent.Data]:
 			own[n.Parent] += solidOf(n.Data)
 		}

@@ -39,7 +39,7 @@ func NewLearner(jobs crawl.JobStore, log *slog.Logger) *Learner {
 
 // Learns reports whether a job still learns.
 func Learns(job *crawl.Job) bool {
-	return job.TopicExamples != "" && job.TopicModel == ""
+	return job.LearnsTopic()
 }
 
 // Learn takes note of a page of a job that learns, and makes the model where these are enough.

@@ -26,6 +26,12 @@ type Ledger interface {
 	Reopen(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error
 }
 
+// Visits gives back the pages of continuous jobs whose visits are queued or made.
+type Visits interface {
+	// Taken hands each page that is neither due nor gone to each, over all jobs that are crawled.
+	Taken(ctx context.Context, each func(crawl.JobID, crawl.Revisit) error) error
+}
+
 // Queuer is the frontier that queues what is brought back.
 type Queuer interface {
 	Queue(ctx context.Context, tasks ...crawl.Task) error
@@ -33,6 +39,8 @@ type Queuer interface {
 	KeepPlaces(ctx context.Context, tasks ...crawl.Task) error
 	// Recount counts the pages of jobs anew.
 	Recount(ctx context.Context, jobs ...crawl.JobID) error
+	// VisitAnew makes pages of a job due whose visits were lost, and returns how many they are.
+	VisitAnew(ctx context.Context, job crawl.JobID, pages ...weburl.URL) (int, error)
 	// StopWaiting lets hosts ask again for robots.txt files that others were to bring.
 	StopWaiting()
 }
@@ -41,6 +49,8 @@ type Queuer interface {
 type Recovery struct {
 	Ledger    Ledger
 	Following crawl.Following
+	// Visits knows the pages that are visited again; nil: there are none.
+	Visits Visits
 	// Mine reports whether a URL belongs to the node; nil: each does.
 	Mine func(weburl.URL) bool
 	Log  *slog.Logger
@@ -62,6 +72,36 @@ func (r *Recovery) Open(ctx context.Context, q Queuer, owned func(weburl.URL) bo
 		err = b.flush(ctx)
 	}
 	return b.n, err
+}
+
+// VisitAnew makes the pages due that owned accepts, and wanted (nil: all), whose visits are queued
+// or made by nobody any more. It returns their number.
+func (r *Recovery) VisitAnew(ctx context.Context, q Queuer, owned func(weburl.URL) bool, wanted func(crawl.JobID, crawl.Revisit) bool) (n int, err error) {
+	if r.Visits == nil {
+		return 0, nil
+	}
+	pages := map[crawl.JobID][]weburl.URL{}
+	flush := func(job crawl.JobID) error {
+		some, err := q.VisitAnew(ctx, job, pages[job]...)
+		n += some
+		pages[job] = pages[job][:0]
+		return err
+	}
+	err = r.Visits.Taken(ctx, func(job crawl.JobID, p crawl.Revisit) error {
+		if !owned(p.URL) || wanted != nil && !wanted(job, p) {
+			return nil
+		}
+		if pages[job] = append(pages[job], p.URL); len(pages[job]) < batch {
+			return nil
+		}
+		return flush(job)
+	})
+	for job := range pages {
+		if err == nil {
+			err = flush(job)
+		}
+	}
+	return n, err
 }
 
 // batch is how many tasks are queued at once.
@@ -113,6 +153,9 @@ func (r *Recovery) FetchAgain(ctx context.Context, q Queuer, pages ...crawl.Task
 		if !t.Kind.InLedger() {
 			continue // in no ledger, it stays expected until the frontier has its outcome
 		}
+		if t.Visit > 0 {
+			continue // its outcome and its record stay: its next visit is made
+		}
 		if err := q.KeepPlaces(ctx, *t); err != nil {
 			return lostPage(t, err)
 		}
@@ -143,7 +186,12 @@ func lostPage(t *crawl.Task, err error) error {
 
 // queue queues a page before it forgets that its links are missing, so that a crash in between repeats it.
 func (r *Recovery) queue(ctx context.Context, q Queuer, t *crawl.Task) error {
-	if err := q.Queue(ctx, *t); err != nil || !t.Kind.InLedger() {
+	next := *t
+	if next.Visit > 0 {
+		next.Visit++
+		next.ETag, next.LastModified, next.Restore = "", "", true // its links are to come again, changed or not
+	}
+	if err := q.Queue(ctx, next); err != nil || !t.Kind.InLedger() {
 		return err
 	}
 	return r.Following.Forget(ctx, t.Job, t.URL.Key())

@@ -29,8 +29,9 @@ type Watch struct {
 	// Buried returns the pages whose story a dead letter in the node's broker would go on with.
 	Buried func(ctx context.Context) (map[crawl.JobID]map[weburl.Key]bool, error)
 
-	next  time.Time     // when open URLs may be looked for again
-	pause time.Duration // until the time after that
+	visits visits
+	next   time.Time     // when open URLs may be looked for again
+	pause  time.Duration // until the time after that
 }
 
 // Pauses between two looks into the ledger that found nothing: on a ring, what is open may be other nodes'.

@@ -52,6 +52,13 @@ func (n *node) EndOverdue(context.Context) (int, error) {
 	return 1, nil
 }
 
+func (n *node) VisitAnew(_ context.Context, job crawl.JobID, pages ...weburl.URL) (int, error) {
+	for _, u := range pages {
+		n.said = append(n.said, fmt.Sprintf("visit %s of %s anew", u, job))
+	}
+	return len(pages), n.err
+}
+
 func (n *node) Open(_ context.Context, owned func(weburl.URL) bool, each func(crawl.Task) error) error {
 	n.said = append(n.said, "look")
 	for _, t := range n.open {

@@ -48,7 +48,7 @@ func Plugin(use string) (plugin.Plugin, bool) {
 
 // all has them by what a node's use says.
 var all = index(filter(), header(), jsonNode(), csvNode(), feed(), keywords(), redact(), mapping(), language(), sample(),
-	urls(), list(), sitemapNode(), pages(), file())
+	urls(), list(), sitemapNode(), pages(), file(), s3(), postgres(), mongodb(), hook())
 
 func index(list ...*builtin) map[string]*builtin {
 	out := map[string]*builtin{}

@@ -68,7 +68,7 @@ func ask(i plugin.Instance, title string, limit time.Duration) (*plugin.Answer, 
 // answer asks until the program may be started again.
 func answer(t *testing.T, i plugin.Instance) map[string]any {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		a, err := ask(i, "fine", time.Minute)
 		if err == nil {

@@ -134,7 +134,7 @@ func drain(tb testing.TB, n *notes, l *lines, o deliver.Output) deliver.File {
 		err = w.Step(tb.Context())
 	}
 	if err == nil {
-		err = w.Complete(tb.Context())
+		err = w.Complete(tb.Context(), true)
 	}
 	if err != nil {
 		tb.Fatal(err)

@@ -39,6 +39,8 @@ type note struct {
 	// Marks are where it is, last, and some of the places before: where the last process was killed, records near the
 	// end may have been taken back, and the file goes on before them.
 	Marks []mark `json:"marks"`
+	// Pending is up to where the records go that are being sent: what is sent again is the same; 0: none are.
+	Pending int64 `json:"pending,omitempty"`
 }
 
 // progress is how far an output is, and what it reads.
@@ -49,6 +51,11 @@ type progress struct {
 	log    *slog.Logger
 	at     mark
 	marks  []mark // as noted; the last is at
+	// pending is up to where the records go that are being sent, as noted.
+	pending int64
+	// free is the error about a place that is somebody else's, and own makes it this crawl's; nil: those of files.
+	free func(ctx context.Context) error
+	own  func(ctx context.Context) error
 }
 
 // thinned leaves marks out: those that stay are the further apart, the further back they lie.
@@ -86,14 +93,34 @@ func (w *progress) put(ctx context.Context, m mark) error {
 
 // keep makes the last of the marks the place where the file is; none: its beginning.
 func (w *progress) keep(ctx context.Context, marks []mark) error {
-	text, err := json.Marshal(&note{w.o.File, w.o.Settings, marks})
+	if err := w.write(ctx, note{File: w.o.File, Settings: w.o.Settings, Marks: marks}); err != nil {
+		return err
+	}
+	w.set(marks)
+	w.pending = 0
+	return nil
+}
+
+// intend notes up to where the records go that are about to be sent.
+func (w *progress) intend(ctx context.Context, in int64) error {
+	if w.pending == in {
+		return nil
+	}
+	err := w.write(ctx, note{File: w.o.File, Settings: w.o.Settings, Marks: w.marks, Pending: in})
+	if err == nil {
+		w.pending = in
+	}
+	return err
+}
+
+func (w *progress) write(ctx context.Context, n note) error {
+	text, err := json.Marshal(&n)
 	if err == nil {
 		err = w.notes.Put(ctx, w.o.Note, text)
 	}
 	if err != nil {
 		return fmt.Errorf("output %s: note how far it is: %w", w.o.File, err)
 	}
-	w.set(marks)
 	return nil
 }
 
@@ -110,7 +137,7 @@ func (w *progress) remember(ctx context.Context) error {
 		return err
 	}
 	if !found || n.File != w.o.File {
-		if err := Taken(ctx, w.notes, &w.o); err != nil {
+		if err := w.isFree(ctx); err != nil {
 			return fmt.Errorf("%s: %w", w.o.File, err)
 		}
 		n.Marks = nil
@@ -131,9 +158,24 @@ func (w *progress) remember(ctx context.Context) error {
 	}
 	if len(n.Marks) == all && found && n.File == w.o.File && n.Settings == w.o.Settings {
 		w.set(n.Marks)
+		w.pending = n.Pending
 		return nil
 	}
-	return errors.Join(w.claim(w.o.File), w.keep(ctx, n.Marks))
+	return errors.Join(w.take(ctx), w.keep(ctx, n.Marks))
+}
+
+func (w *progress) isFree(ctx context.Context) error {
+	if w.free != nil {
+		return w.free(ctx)
+	}
+	return Taken(ctx, w.notes, &w.o)
+}
+
+func (w *progress) take(ctx context.Context) error {
+	if w.own != nil {
+		return w.own(ctx)
+	}
+	return w.claim(w.o.File)
 }
 
 // writtenName is a file that names the files beside it which were written for a crawl, a line each: who discards the

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
@@ -17,6 +20,20 @@ const (
 	partBytes = 128 << 20 // of records
 	partAge   = 5 * time.Minute
 )
+
+func (w *progress) partBytes() int64 {
+	if w.o.PartBytes > 0 {
+		return w.o.PartBytes
+	}
+	return partBytes
+}
+
+func (w *progress) partAge() time.Duration {
+	if w.o.PartAge > 0 {
+		return w.o.PartAge
+	}
+	return partAge
+}
 
 // Parts writes a table that cannot grow as files that are whole, one after the other: NAME-000001.parquet and so on. A
 // part has another name until it is whole. The note says how many there are (mark.Out) and up to where they hold the
@@ -79,6 +96,12 @@ func (w *Parts) fit(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// Place implements File.
+func (w *Parts) Place() Place {
+	end := path.Ext(w.o.File)
+	return Place{Where: filepath.Join(w.o.Dir, strings.TrimSuffix(w.o.File, end)+"-*"+end), Parts: w.at.Out, Whole: w.at.In >= w.source.Length()}
 }
 
 // Behind implements File.

@@ -23,19 +23,15 @@ func (w *Parts) Step(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("output %s: %w", w.o.File, err), w.discard())
 	}
-	if !w.full() && time.Since(w.begun) < partAge {
+	if !w.full() && time.Since(w.begun) < w.partAge() {
 		return nil
 	}
-	return w.Complete(ctx)
+	return w.Complete(ctx, false)
 }
 
 // full reports whether the part holds as much as a part should.
 func (w *Parts) full() bool {
-	limit := w.o.PartBytes
-	if limit <= 0 {
-		limit = partBytes
-	}
-	return w.next.In-w.at.In >= limit
+	return w.next.In-w.at.In >= w.partBytes()
 }
 
 // begin begins a part, unless one is begun.
@@ -81,7 +77,7 @@ func (w *Parts) read(ctx context.Context) error {
 }
 
 // Complete implements File.
-func (w *Parts) Complete(ctx context.Context) error {
+func (w *Parts) Complete(ctx context.Context, _ bool) error {
 	if w.file == nil || w.next.In == w.at.In {
 		return w.discard()
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
@@ -39,6 +41,12 @@ type Output struct {
 	Settings string
 	// PartBytes is how many bytes of records a part of a file that cannot grow is made of, about; 0: 128 MiB.
 	PartBytes int64
+	// PartAge is after how long a part is made whole though it is small; 0: five minutes.
+	PartAge time.Duration
+	// To is where rows go instead of into Dir; nil: there.
+	To *Remote
+	// Make makes the whole file at the end, of which rows are no part; nil: it is made of rows.
+	Make func(ctx context.Context, file string) error
 }
 
 // What a step takes at most: it ends with the record that passes one of them.
@@ -53,12 +61,23 @@ type File interface {
 	Behind() bool
 	// Step writes the rows of the next records, if there are any. After an error, such as of a full disk, call it again.
 	Step(ctx context.Context) error
-	// Complete makes what was read so far a whole file, on the disk.
-	Complete(ctx context.Context) error
+	// Complete makes what was read so far a whole file, on the disk; with last nothing more comes.
+	Complete(ctx context.Context, last bool) error
+	// Place says where it is, and how much of it there is.
+	Place() Place
 	// Figures returns what became of the records so far.
 	Figures() Figures
 	// Close closes the file. What is not complete is read again by the next process.
 	Close() error
+}
+
+// Place is where an output is, and how much of it there is.
+type Place struct {
+	Where  string `json:"where"`            // of the whole: a file, s3://BUCKET/PREFIX, a table, an address without its secrets
+	Parts  int64  `json:"parts,omitempty"`  // that are whole
+	Bytes  int64  `json:"bytes,omitempty"`  // of all parts; 0: it is not known
+	SHA256 string `json:"sha256,omitempty"` // of the manifest, in hex; empty: there is none
+	Whole  bool   `json:"whole"`            // nothing is missing of what was stored so far
 }
 
 // Open prepares a file: a new one, or what an earlier process has left of it. A fault of what is asked for, and a
@@ -68,14 +87,32 @@ func Open(ctx context.Context, notes Notes, source Source, o Output, log *slog.L
 		return nil, err
 	}
 	p := progress{o: o, source: source, notes: notes, log: log}
-	if o.Options.Format.Grows() {
-		return openWriter(ctx, p)
+	switch {
+	case o.To != nil && o.To.Receiver != nil:
+		return opened(openBatches(ctx, p))
+	case o.Make != nil:
+		return opened(openWhole(ctx, p))
+	case o.To != nil:
+		return opened(openObjects(ctx, p))
+	case o.Options.Format.Grows():
+		return opened(openWriter(ctx, p))
 	}
-	return openParts(ctx, p)
+	return opened(openParts(ctx, p))
+}
+
+// opened is no File where there is an error.
+func opened[F File](f F, err error) (File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // Check finds what is wrong with what is asked for, without looking at any file.
 func Check(o *Output) error {
+	if o.Make != nil {
+		return nil
+	}
 	_, err := export.NewTable(io.Discard, o.Options)
 	return err
 }
@@ -105,7 +142,12 @@ func openWriter(ctx context.Context, p progress) (*Writer, error) {
 func (w *Writer) Behind() bool { return w.at.In < w.source.Length() }
 
 // Complete implements File: what was read is on the disk already.
-func (w *Writer) Complete(context.Context) error { return nil }
+func (w *Writer) Complete(context.Context, bool) error { return nil }
+
+// Place implements File.
+func (w *Writer) Place() Place {
+	return Place{Where: filepath.Join(w.o.Dir, w.o.File), Parts: 1, Bytes: w.at.Out, Whole: !w.Behind()}
+}
 
 // Close implements File.
 func (w *Writer) Close() (err error) {

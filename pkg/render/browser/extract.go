@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -20,6 +21,8 @@ var (
 	extractScript string
 	//go:embed scripts/world.js
 	worldScript string
+	//go:embed scripts/frames.js
+	framesScript string
 	//go:embed scripts/turn.js
 	turnScript string
 	//go:embed scripts/scroll.js
@@ -37,7 +40,25 @@ func world(req *render.Request) string {
 	if !req.Now.IsZero() {
 		start = req.Now.UnixMilli()
 	}
-	return fmt.Sprintf("%s(%d,%d)", strings.TrimSpace(comment(worldScript)), h.Sum32(), start)
+	return fmt.Sprintf("%s(%d,%d);", strings.TrimSpace(comment(worldScript)), h.Sum32(), start)
+}
+
+// Frames of a page, beside those that the browser draws [chosen: what a person sees in a quarter of a second, and then as
+// often as that changes what a page loads].
+const (
+	quickFrames = 16 // that come each 16 ms
+	frameGap    = 16 * time.Millisecond
+	laterGap    = 100 * time.Millisecond
+	// mostSights is how many frames may tell that something came into view: a list may go on without end.
+	mostSights = 16
+	// mostTargets is how many elements of an observer are looked at.
+	mostTargets = 2000
+)
+
+// frames is the script that gives a page its frames.
+func frames() string {
+	return fmt.Sprintf("%s(%d,%d,%d,%d,%d);", strings.TrimSpace(comment(framesScript)), quickFrames, frameGap.Milliseconds(),
+		laterGap.Milliseconds(), mostSights, mostTargets)
 }
 
 // comment takes the comment off the beginning of a script, so that it may be called.
@@ -154,13 +175,21 @@ func (r *rendering) evaluate(ctx context.Context, world runtime.ExecutionContext
 	return decode(got.Result.Value, into)
 }
 
-// picture takes a picture of the page, where one is wanted.
+// longestPicture is how long a picture may take: for one the browser must draw a frame.
+const longestPicture = 5 * time.Second
+
+// picture takes a picture of the page, where one is wanted and the browser draws.
 func (r *rendering) picture(tall int) ([]byte, error) {
 	if !r.req.Screenshot {
 		return nil, nil
 	}
-	got, err := cdp.Call(r.ctx, r.tab.page, page.CaptureScreenshot, page.CaptureScreenshotParams{
+	ctx, cancel := context.WithTimeout(r.ctx, r.patient(longestPicture))
+	defer cancel()
+	got, err := cdp.Call(ctx, r.tab.page, page.CaptureScreenshot, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatWebp, Quality: new(int64(60)), CaptureBeyondViewport: new(true),
 		Clip: &page.Viewport{Width: width, Height: float64(min(max(tall, 1), highest)), Scale: 1}})
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(r.ctx) // nil where only the picture took too long
+	}
 	return got.Data, err
 }

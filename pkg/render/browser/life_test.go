@@ -51,7 +51,7 @@ func TestKilledWithoutWarning(t *testing.T) {
 	cmd.Process.Kill()
 	go io.Copy(io.Discard, out)
 	cmd.Wait()
-	for end := time.Now().Add(time.Minute); len(mentions(profile)) > 0; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); len(mentions(profile)) > 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("processes are left: %v", mentions(profile))
 		}

@@ -83,7 +83,7 @@ func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (
 	if err != nil && context.Cause(ctx) != nil {
 		err = context.Cause(ctx)
 	}
-	t.frameless = t.frameless || r.frameless
+	t.frameless = r.frameless
 	stop(err)
 	<-handled
 	r.serving.Wait()
@@ -149,7 +149,7 @@ func (r *rendering) dress() error {
 		return nil
 	}
 	script, err := cdp.Call(r.ctx, r.tab.page, page.AddScriptToEvaluateOnNewDocument,
-		page.AddScriptToEvaluateOnNewDocumentParams{Source: world(&r.req)})
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: world(&r.req) + frames()})
 	if err != nil {
 		return err
 	}
@@ -196,6 +196,8 @@ func (r *rendering) see(e event) {
 		}
 	case "Page.frameNavigated":
 		r.navigated(e)
+	case "Page.navigatedWithinDocument":
+		r.moved(e)
 	case "Inspector.targetCrashed":
 		if main {
 			r.stop(ends(render.Crash, "the process that rendered it ended"))
@@ -232,5 +234,16 @@ func (r *rendering) navigated(e event) {
 		r.mu.Lock()
 		r.committed++
 		r.mu.Unlock()
+	}
+}
+
+// moved notes where a script says that the page is now, as a router does that leads on: to a crawler that is a link.
+func (r *rendering) moved(e event) {
+	var to page.EventNavigatedWithinDocument
+	if decode(e.params, &to) != nil || string(to.FrameID) != string(r.tab.target) {
+		return
+	}
+	if at, _, _ := strings.Cut(to.URL, "#"); strings.HasPrefix(at, "http") && at != r.req.URL {
+		r.note(at)
 	}
 }

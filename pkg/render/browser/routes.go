@@ -62,7 +62,7 @@ func (r *rendering) show(hash string) error {
 		if done, err := r.part(len(parts)); done || err != nil {
 			return err
 		}
-		if _, err := r.turn(otherTurn, false); err != nil {
+		if _, err := r.turn(otherTurn); err != nil {
 			return err
 		}
 	}

@@ -33,8 +33,7 @@ type tab struct {
 	host    string
 	agent   string // that scripts see; "" the browser's own
 	pages   int
-	// frameless says that the browser draws no frames of the tab any more, as happens after a while: its pages would wait
-	// in vain, so another takes its place.
+	// frameless says that the browser drew no frame of the tab's last page, as happens to new tabs on a busy machine.
 	frameless bool
 }
 

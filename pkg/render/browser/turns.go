@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// parts are those of the page's time, between which frames are drawn. They end a little beside round times: whether a
-// timer of that moment still runs would be by chance.
+// parts are those of the page's time, between which the browser draws frames. They end a little beside round times:
+// whether a timer of that moment still runs would be by chance.
 var parts = [...]float64{.1, .3, .6}
 
 const (
@@ -23,12 +23,13 @@ const (
 	furtherPart = .1
 )
 
-// The longest waits for a frame to be drawn. One takes 17 ms where there is no other work, and much more on a busy
-// machine; a page that draws nothing has none.
+// The longest waits for the browser's own frames, which little hangs on: see frames.js. One takes 17 ms where
+// there is no other work; on a busy machine the first of a tab takes seconds, or does not come.
 const (
-	firstTurn = 3 * time.Second
-	otherTurn = time.Second
-	lostTurn  = 100 * time.Millisecond // after one that did not come
+	firstTurn = time.Second / 2
+	otherTurn = 300 * time.Millisecond
+	// lostTurn is for the first one in a tab that drew none before.
+	lostTurn = 100 * time.Millisecond
 )
 
 // settle lets the page's time pass until it has had its share.
@@ -38,6 +39,9 @@ func (r *rendering) settle() error {
 		return r.idle()
 	}
 	longest := firstTurn
+	if r.tab.frameless {
+		longest = lostTurn
+	}
 	for again := true; again; again = r.again() {
 		grew := false
 		for i := 0; i < len(parts) || i < len(parts)+further && grew; i++ {
@@ -47,14 +51,8 @@ func (r *rendering) settle() error {
 			}
 			r.gather(r.ctx)
 			_, requests := r.has()
-			drawn, err := r.turn(longest, i == 1 && r.req.Scroll)
-			if err != nil {
+			if err := r.between(i, &longest); err != nil {
 				return err
-			}
-			if !drawn {
-				longest, r.frameless = lostTurn, true
-			} else if longest == firstTurn {
-				longest = otherTurn
 			}
 			r.gather(r.ctx)
 			l, n := r.has()
@@ -84,22 +82,43 @@ func (r *rendering) part(i int) (bool, error) {
 	return r.pass()
 }
 
-// turn has a frame drawn while the page's time stands: its time passes faster than frames are, and what waits for one,
-// to be in view or to animate, would never be called. Before that it scrolls to the end, where that is wanted. It
-// reports whether a frame was drawn.
-func (r *rendering) turn(longest time.Duration, scroll bool) (bool, error) {
+// between does what is done between two parts of the page's time: it scrolls to the end once, and has the browser draw a
+// frame, unless one did not come before.
+func (r *rendering) between(part int, longest *time.Duration) error {
+	if part == 1 && r.req.Scroll {
+		r.scroll()
+	}
+	if *longest == 0 {
+		return context.Cause(r.ctx)
+	}
+	drawn, err := r.turn(*longest)
+	*longest = otherTurn
+	if err == nil && !drawn {
+		*longest, r.frameless = 0, true
+	}
+	return err
+}
+
+// scroll scrolls to the end. That a page cannot be scrolled is no fault.
+func (r *rendering) scroll() {
+	ctx, cancel := context.WithTimeout(r.enough, r.patient(otherTurn))
+	defer cancel()
+	if world, err := r.world(cdp.FrameID(r.tab.target)); err == nil {
+		_ = r.evaluate(ctx, world, comment(scrollScript), nil)
+	}
+}
+
+// turn has the browser draw a frame while the page's time stands, for what only the browser tells at a frame: the ends
+// of transitions, and changes of media. It reports whether one was drawn.
+func (r *rendering) turn(longest time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(r.enough, r.patient(longest))
 	defer cancel()
 	world, err := r.world(cdp.FrameID(r.tab.target))
 	if err != nil {
 		return false, context.Cause(r.ctx)
 	}
-	script := turnScript
-	if scroll {
-		script = scrollScript + ";" + script
-	}
 	// That no frame comes is no fault.
-	if r.evaluate(ctx, world, script, nil) != nil {
+	if r.evaluate(ctx, world, turnScript, nil) != nil {
 		return false, context.Cause(r.ctx)
 	}
 	return true, nil
@@ -115,9 +134,14 @@ func (r *rendering) gather(ctx context.Context) {
 	if r.evaluate(ctx, world, fmt.Sprintf("%s(0)", strings.TrimSpace(comment(extractScript))), &got) != nil {
 		return
 	}
+	r.note(got.Links...)
+}
+
+// note notes links that were seen before the end.
+func (r *rendering) note(links ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, link := range got.Links {
+	for _, link := range links {
 		if !r.passed[link] && len(r.passing) < mostPassing {
 			r.passed[link] = true
 			r.passing = append(r.passing, link)

@@ -19,6 +19,7 @@ func Fingerprint(text string) (simhash uint64, sketch []byte, features int) {
 	defer s.release()
 	s.reset(len(text))
 	s.scan(text)
+	s.count()
 	if s.words == 0 {
 		return 0, nil, 0
 	}
@@ -32,14 +33,14 @@ var scanners = sync.Pool{New: func() any { return &scanner{terms: terms{secret: 
 
 // reset readies s for a text of n bytes.
 func (s *scanner) reset(n int) {
-	s.words, s.last = 0, [shingleWords - 1]uint64{}
+	s.words, s.n = 0, shingleWords-1
 	s.terms.reset(n)
 	s.mins.reset()
 }
 
 // release hands s to the next text, unless a huge vocabulary has made it too big to keep.
 func (s *scanner) release() {
-	if len(s.terms.slots) <= maxPooledSlots {
+	if len(s.terms.slots) <= maxPooledSlots && cap(s.terms.words) <= maxPooledSlots {
 		scanners.Put(s)
 	}
 }

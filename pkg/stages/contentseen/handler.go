@@ -66,7 +66,7 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 		return h.rendered(ctx, job, d)
 	}
 	seen := observe(job, d)
-	if isSame(seen, &d.Page.Task) && !d.Page.Task.Tracked {
+	if isSame(seen, &d.Page.Task) {
 		return told(seen, &d.Page.Task, false, nil), nil
 	}
 	if err := h.tryHost(ctx, job, d); err != nil {
@@ -82,7 +82,7 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 // keep stores a document, or why it is not stored.
 func (h *Handler) keep(ctx context.Context, job *crawl.Job, d *crawl.Document, seen *crawl.Observed) (crawl.Seen, error) {
 	switch reason := unkept(job, d); {
-	case d.Page.Task.Kind != crawl.KindPage || isSame(seen, &d.Page.Task): // no page of the ledger: it needs no record
+	case d.Page.Task.Kind != crawl.KindPage: // no page of the ledger: it needs no record
 		return crawl.Seen{}, nil
 	case reason == crawl.ReasonNoIndex:
 		if err := h.withdraw(ctx, &d.Page.Task, d.Page.FetchedAt); err != nil {

@@ -14,80 +14,71 @@ const (
 	weightOne = 1 << 8
 )
 
-// terms counts how often each word occurs: a hash table with open addressing whose slots are numbered by the text they
-// belong to, so that none need be cleared. Pages choose their words and xxh3 is no secret, so the slot of a word is
-// chosen by a random multiplier: a page cannot be made whose words share one slot.
+// terms counts how often each word occurs: a list of words, and a hash table with open addressing of their places in
+// it, which is small enough for the processor's first cache. Pages choose their words and xxh3 is no secret, so the slot
+// of a word is chosen by a random multiplier: a page cannot be made whose words share one slot.
 type terms struct {
-	slots  []slot
-	used   []uint32 // the slots that hold words of this text, in order of first occurrence
+	words  []term   // in order of first occurrence
+	slots  []uint32 // 1 + a place in words; 0: empty
 	shift  int      // 64 - log2(slots in use)
-	text   uint32   // number of the text being counted; never 0
 	secret uint64   // odd
-	moved  []slot   // on their way from a full table
 }
 
-type slot struct {
+type term struct {
 	hash uint64
 	tf   uint32
-	text uint32
 }
 
 // reset readies t for a text of n bytes, taking one byte in 8 for a slot until it shows otherwise: half of its words
 // may be different ones then.
 func (t *terms) reset(n int) {
-	size := 1 << bits.Len(uint(max(n/8, minSlots)-1))
-	t.clear(min(size, maxPooledSlots))
+	t.words = t.words[:0]
+	t.clear(min(1<<bits.Len(uint(max(n/8, minSlots)-1)), maxPooledSlots))
 }
 
-// clear readies size slots, a power of 2.
+// clear readies size slots, a power of 2: a table left by a longer text is used in part.
 func (t *terms) clear(size int) {
-	if t.text++; t.text == 0 || len(t.slots) < size {
-		t.slots, t.text = make([]slot, size), 1
+	if len(t.slots) < size {
+		t.slots = make([]uint32, size)
+	} else {
+		clear(t.slots[:size])
 	}
-	t.used, t.shift = t.used[:0], 64-bits.TrailingZeros(uint(size))
+	t.shift = 64 - bits.TrailingZeros(uint(size))
 }
 
 // add counts one occurrence of the word whose hash is h.
 func (t *terms) add(h uint64) {
-	s, fresh := t.find(h)
-	if !fresh {
-		s.tf++
-		return
+	slots := t.slots
+	mask := uint64(1)<<(64-t.shift) - 1
+	i := h * t.secret >> t.shift
+	for {
+		place := slots[i]
+		if place == 0 {
+			break
+		}
+		if w := &t.words[place-1]; w.hash == h {
+			w.tf++
+			return
+		}
+		i = (i + 1) & mask
 	}
-	*s = slot{hash: h, tf: 1, text: t.text}
-	if 2*len(t.used) > t.size() {
+	t.words = append(t.words, term{hash: h, tf: 1})
+	slots[i] = uint32(len(t.words))
+	if 2*uint64(len(t.words)) > mask+1 {
 		t.grow()
 	}
 }
 
-// find returns the slot of a hash, and notes it as used if it is fresh.
-func (t *terms) find(h uint64) (s *slot, fresh bool) {
-	mask := uint64(1)<<(64-t.shift) - 1
-	for i := h * t.secret >> t.shift; ; i++ {
-		i &= mask
-		if s = &t.slots[i]; s.text != t.text {
-			t.used = append(t.used, uint32(i))
-			return s, true
-		}
-		if s.hash == h {
-			return s, false
-		}
-	}
-}
-
-// size is the number of slots in use: a table left by a longer text is used in part.
-func (t *terms) size() int { return 1 << (64 - t.shift) }
-
 // grow doubles the slots in use, keeping to the table at hand if it is long enough.
 func (t *terms) grow() {
-	t.moved = t.moved[:0]
-	for _, i := range t.used {
-		t.moved = append(t.moved, t.slots[i])
-	}
-	t.clear(2 * t.size())
-	for _, old := range t.moved {
-		s, _ := t.find(old.hash)
-		*s = slot{hash: old.hash, tf: old.tf, text: t.text}
+	t.clear(2 << (64 - t.shift))
+	mask := uint64(1)<<(64-t.shift) - 1
+	for place := range t.words {
+		i := t.words[place].hash * t.secret >> t.shift
+		for t.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = uint32(place + 1)
 	}
 }
 
@@ -95,11 +86,11 @@ func (t *terms) grow() {
 // weigh at least as much as the others (Charikar 2002).
 func (t *terms) simhash() uint64 {
 	var f fold
-	for _, i := range t.used {
-		if s := &t.slots[i]; s.tf == 1 {
-			f.addOnce(s.hash)
+	for i := range t.words {
+		if w := &t.words[i]; w.tf == 1 {
+			f.addOnce(w.hash)
 		} else {
-			f.add(s.hash, weight(s.tf))
+			f.add(w.hash, weight(w.tf))
 		}
 	}
 	return mfonda.Fingerprint(f.vector())

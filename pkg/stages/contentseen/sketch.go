@@ -32,9 +32,8 @@ func (m *minima) reset() {
 }
 
 func (m *minima) add(h uint64) {
-	if bin := &m[h>>57]; h < *bin {
-		*bin = h
-	}
+	bin := &m[h>>57]
+	*bin = min(*bin, h) // no branch: whether it is less nobody could foretell
 }
 
 // sketch keeps a byte of each minimum (b-bit minwise hashing: Li, König 2010).

@@ -12,12 +12,17 @@ const maxWord = 128
 
 // scanner takes a text apart into words and counts them in the simhash's terms and the sketch's minima.
 type scanner struct {
-	words int
-	terms terms
-	mins  minima
-	last  [shingleWords - 1]uint64 // hashes of the words before, newest first
-	buf   [maxWord]byte
+	words   int
+	terms   terms
+	mins    minima
+	pending [shingleWords - 1 + maxPending]uint64 // hashes of words: of the last three counted, and of those to come
+	n       int                                   // how many of pending are set
+	buf     [maxWord]byte
 }
+
+// maxPending is how many words are counted together. Three short loops, one after the other, wait less for one another's
+// branches than one long loop does.
+const maxPending = 256
 
 // Classes of bytes in lowerCase; every other value is the lower-case letter or digit itself.
 const (
@@ -53,30 +58,74 @@ var lowerShort = func() (t [twoBytes]rune) {
 	return t
 }()
 
-// scan adds the words of text. Words of ASCII take the short way.
+// scan adds the words of text. Words of up to 16 bytes of ASCII take the short way.
 func (s *scanner) scan(text string) {
-	for i := 0; i < len(text); {
-		c := lowerCase[text[i]]
-		if c == separator {
-			i++
-			continue
-		}
-		word := text[i:min(len(text), i+maxWord)]
-		n := 0
-		for n < len(word) {
-			if c = lowerCase[word[n]]; c <= foreign {
-				break
+	i := 0
+	for i+16 <= len(text) {
+		lower, words := wordLanes(eightBytes(text, i))
+		n := lanesBefore(^words & tops)
+		if n == 0 {
+			if text[i] >= utf8.RuneSelf {
+				i = s.scanWord(text, i)
+			} else {
+				i += max(1, min(lanesBefore(words), lanesBefore(lower&tops)))
 			}
-			s.buf[n%maxWord] = c
-			n++
-		}
-		if c == foreign {
-			i = s.scanWord(text, i)
 			continue
 		}
-		s.add(xxh3.Hash(s.buf[:n]))
-		i += n
+		if n < 8 {
+			if text[i+n] >= utf8.RuneSelf {
+				i = s.scanWord(text, i)
+				continue
+			}
+			s.add(hash8(firstLanes(lower, n), n))
+			i += n + 1
+			continue
+		}
+		i = s.scanLong(text, i, lower)
 	}
+	for i < len(text) {
+		i = s.scanPlain(text, i)
+	}
+}
+
+// scanLong adds the word that starts at text[i] with eight letters, which lower holds in lower case, and returns where
+// it ends. There are sixteen bytes.
+func (s *scanner) scanLong(text string, i int, lower uint64) int {
+	more, words := wordLanes(eightBytes(text, i+8))
+	n := lanesBefore(^words & tops)
+	switch {
+	case n == 8:
+		return s.scanPlain(text, i)
+	case text[i+8+n] >= utf8.RuneSelf:
+		return s.scanWord(text, i)
+	case n == 0:
+		s.add(hash8(lower, 8))
+	default:
+		s.add(hash16(lower, firstLanes(more, n), 8+n))
+	}
+	return i + 8 + n + 1
+}
+
+// scanPlain adds the word that starts at text[i], if one does, byte by byte, and returns where it ends.
+func (s *scanner) scanPlain(text string, i int) int {
+	c := lowerCase[text[i]]
+	if c == separator {
+		return i + 1
+	}
+	word := text[i:min(len(text), i+maxWord)]
+	n := 0
+	for n < len(word) {
+		if c = lowerCase[word[n]]; c <= foreign {
+			break
+		}
+		s.buf[n%maxWord] = c
+		n++
+	}
+	if c == foreign {
+		return s.scanWord(text, i)
+	}
+	s.add(xxh3.Hash(s.buf[:n]))
+	return i + n
 }
 
 // scanWord adds the word that starts at text[i], letters of any script, and returns where it ends. It takes at least
@@ -138,14 +187,30 @@ func (s *scanner) addBuffered(n int) {
 	}
 }
 
-// add counts a word by its hash.
+// add takes a word by its hash, to be counted.
 func (s *scanner) add(h uint64) {
-	s.words++
-	s.terms.add(h)
-	if s.words >= shingleWords {
-		s.mins.add(shingle(h, s.last[0], s.last[1], s.last[2]))
+	if s.n == len(s.pending) {
+		s.count()
 	}
-	s.last[2], s.last[1], s.last[0] = s.last[1], s.last[0], h
+	s.pending[s.n] = h
+	s.n++
+}
+
+// count counts the words that were taken.
+func (s *scanner) count() {
+	fresh := s.pending[shingleWords-1 : s.n]
+	for i, h := range fresh {
+		if s.words+i >= shingleWords-1 {
+			before := s.pending[i : i+shingleWords]
+			s.mins.add(shingle(h, before[2], before[1], before[0]))
+		}
+	}
+	for _, h := range fresh {
+		s.terms.add(h)
+	}
+	s.words += len(fresh)
+	copy(s.pending[:], s.pending[s.n-shingleWords+1:s.n])
+	s.n = shingleWords - 1
 }
 
 // inWord reports whether r belongs to a word. Marks do: without them words of Indic scripts fall apart.

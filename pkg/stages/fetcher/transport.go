@@ -11,10 +11,11 @@ import (
 )
 
 // Sizes of the transport. A page is mostly read in few large pieces, so larger buffers than net/http's 4 KiB save
-// system calls; more than 16 connections to one host would be impolite.
+// system calls. How many requests a host gets at once is up to the frontier; who allows many to a host of their own
+// need not connect anew for most of them.
 const (
 	readBuffer     = 16 << 10
-	maxIdlePerHost = 16
+	maxIdlePerHost = 64
 	tlsSessions    = 1024
 	maxTransports  = 16
 )

@@ -39,12 +39,16 @@ type again struct {
 	hosts    map[hostID]*revisit.Host // whose caps bind, or nearly do
 	caps     map[hostID]*hostCap
 	nextLook time.Time // for what is due
-	levelled time.Time // when the thresholds were found last; zero: never
-	levels   bool      // they are being found
-	took     time.Duration
-	began    time.Time
-	figures  crawl.Freshness
-	visits   visitCount
+	// nextAhead is when pages of hosts at their caps are looked for next that are due later.
+	nextAhead time.Time
+	levelled  time.Time // when the thresholds were found last; zero: never
+	levels    bool      // they are being found
+	took      time.Duration
+	began     time.Time
+	figures   crawl.FreshnessDetail
+	share     float64 // of the ration, that this node has: see count
+	moved     bool    // the ring has changed since the shares were counted
+	visits    visitCount
 }
 
 // hostID is a host by what the keys of its pages begin with.
@@ -55,6 +59,7 @@ func hostOf(k weburl.Key) hostID { return hostID(binary.BigEndian.Uint64(k[:])) 
 // hostCap is what a host's politeness leaves to revisits.
 type hostCap struct {
 	revisit.Ration
+	name string    // of the host; empty: not known yet
 	next time.Time // the first turn that is not promised to a page
 }
 
@@ -77,7 +82,7 @@ func (r *revisits) of(job *crawl.Job) (*again, error) {
 	defer r.mu.Unlock()
 	a := r.jobs[job.ID]
 	if a == nil {
-		a = &again{began: time.Now(), hosts: map[hostID]*revisit.Host{}, caps: map[hostID]*hostCap{}}
+		a = &again{began: time.Now(), share: 1, hosts: map[hostID]*revisit.Host{}, caps: map[hostID]*hostCap{}}
 		r.jobs[job.ID] = a
 	}
 	a.mu.Lock()
@@ -93,13 +98,10 @@ func (r *revisits) of(job *crawl.Job) (*again, error) {
 	perDay := float64(set.Budget)
 	a.job, a.weight, a.policy = job, weight, job.Revisit.Policy()
 	a.plan.PerDay, a.plan.Most = perDay, set.MaxAge.D()
-	a.ration = revisit.NewRation(perDay, perDay/burstsPerDay)
+	a.ration = revisit.NewRation(perDay*a.share, burst(perDay*a.share, r.calendar))
 	a.levelled = time.Time{}
 	return a, nil
 }
-
-// burstsPerDay: a quarter of an hour of a job's ration may be made good at once.
-const burstsPerDay = 96
 
 // lock locks pages, in the order of their locks; the returned function unlocks them.
 func (r *revisits) lock(keys ...weburl.Key) (unlock func()) {

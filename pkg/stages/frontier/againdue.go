@@ -8,6 +8,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // How many revisits wait in front queues at most, how many pages are looked at for what may be visited, and how often.
@@ -85,19 +86,42 @@ func (dp *dispatcher) revisitJob(ctx context.Context, id crawl.JobID, a *again, 
 	if n <= 0 {
 		return false, nil
 	}
-	due, err := dp.again.store.Due(ctx, id, cal, 2*n)
-	if err == nil && len(due) < n && full { // nothing else is due: what will be due next is visited ahead of time
-		due, err = dp.ahead(ctx, id, n)
+	due, err := dp.again.store.Due(ctx, id, cal, 2*n, dp.ownNow)
+	if err == nil && a.looksAhead(now, full && len(due) < n) {
+		due, err = dp.ahead(ctx, id, due)
 	}
 	if err != nil || len(due) == 0 {
 		return false, err
 	}
-	return dp.takeDue(ctx, a.revision(), a, due, n, cal)
+	return dp.takeDue(ctx, a.revision(), a, due, n, cal, full)
 }
 
-// ahead returns the pages that are due next, whenever that is.
-func (dp *dispatcher) ahead(ctx context.Context, id crawl.JobID, n int) ([]crawl.Revisit, error) {
-	return dp.again.store.Due(ctx, id, revisit.BucketStart(1<<32-1), min(8*n, mostLooked))
+// looksAhead reports whether pages are looked at that are due later: nothing else is due, and the ration is to be spent
+// (spare), or hosts are at their caps. What these allow is less than their pages want, so a turn of theirs that passes
+// is lost, and their next page is visited ahead of time; that is looked for once a second.
+func (a *again) looksAhead(now time.Time, spare bool) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.hosts) == 0 || now.Before(a.nextAhead) {
+		return spare
+	}
+	a.nextAhead = now.Add(dueLookMost)
+	return true
+}
+
+// ownNow reports whether a page is this node's to visit at the moment.
+func (dp *dispatcher) ownNow(u weburl.URL) bool {
+	p := dp.duties.place(u)
+	return p.Node == "" && p.Lease
+}
+
+// ahead adds the pages that are due next, whenever that is, to those that are due. What is due now comes first.
+func (dp *dispatcher) ahead(ctx context.Context, id crawl.JobID, due []crawl.Revisit) ([]crawl.Revisit, error) {
+	next, err := dp.again.store.Due(ctx, id, revisit.BucketStart(1<<32-1), mostLooked, dp.ownNow)
+	if len(next) < len(due) { // so many are due that the look goes no further
+		return due, err
+	}
+	return next, err
 }
 
 // pause is how long it is not looked for what is due.
@@ -146,8 +170,8 @@ func (dp *dispatcher) revisitsWaiting(id crawl.JobID) (n int64) {
 }
 
 // takeDue queues n pages at most of those that may be visited, and puts those off whose hosts have no turn for them.
-func (dp *dispatcher) takeDue(ctx context.Context, job *crawl.Job, a *again, due []crawl.Revisit, n int, now time.Time) (bool, error) {
-	chosen, put := a.choose(due, n, now, dp.again.calendar)
+func (dp *dispatcher) takeDue(ctx context.Context, job *crawl.Job, a *again, due []crawl.Revisit, n int, now time.Time, spare bool) (bool, error) {
+	chosen, put := a.choose(due, n, now, dp.again.calendar, spare)
 	tasks, stale, err := dp.tasksOf(ctx, job, a, chosen, now)
 	if err != nil {
 		return false, err
@@ -179,8 +203,9 @@ func (dp *dispatcher) takeDue(ctx context.Context, job *crawl.Job, a *again, due
 }
 
 // choose picks the pages that may be visited now. Those of hosts at their caps come first: their visits are worth more,
-// and a turn that is missed does not come back. A page whose host has no turn for it is put off until it has one.
-func (a *again) choose(due []crawl.Revisit, n int, now time.Time, c revisit.Calendar) (chosen, off []crawl.Revisit) {
+// and a turn that is missed does not come back; theirs are taken ahead of time. Other pages are where there are visits
+// to spare. A page whose host has no turn for it is put off until it has one.
+func (a *again) choose(due []crawl.Revisit, n int, now time.Time, c revisit.Calendar, spare bool) (chosen, off []crawl.Revisit) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	slices.SortStableFunc(due, func(x, y crawl.Revisit) int { return a.rank(&x) - a.rank(&y) })
@@ -189,7 +214,7 @@ func (a *again) choose(due []crawl.Revisit, n int, now time.Time, c revisit.Cale
 		if len(chosen) == n {
 			break
 		}
-		if p.Due.After(now) && !a.mayComeEarly(&p, now) {
+		if p.Due.After(now) && (!spare && a.rank(&p) > 0 || !a.mayComeEarly(&p, now)) {
 			continue
 		}
 		hc := a.cap(hostOf(p.URL.Key()), c)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
-	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // How often all pages are counted to find the thresholds: by the calendar, but no more than this part of the time.
@@ -22,8 +21,8 @@ func (dp *dispatcher) level(ctx context.Context, id crawl.JobID, a *again, now t
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	every := max(min(r.calendar.Real(levelEvery), now.Sub(a.began)/4), levelPart*a.took, levelLeast) // often, as a crawl begins
-	if !a.levels && (a.levelled.IsZero() || now.Sub(a.levelled) >= every || now.Before(a.levelled)) {
-		a.levels = true
+	if !a.levels && (a.levelled.IsZero() || now.Sub(a.levelled) >= every || now.Before(a.levelled) || a.moved) {
+		a.levels, a.moved = true, false
 		r.running.Go(func() { dp.census(ctx, id, a) })
 	}
 	return !a.levelled.IsZero()
@@ -40,10 +39,7 @@ func (dp *dispatcher) census(ctx context.Context, id crawl.JobID, a *again) {
 		defer a.mu.Unlock()
 		return a.cap(hostID(host), r.calendar).PerDay
 	})
-	err := r.store.Each(ctx, id, func(k weburl.Key, s revisit.State) error {
-		c.Add(uint64(hostOf(k)), &s)
-		return nil
-	})
+	share, err := dp.count(ctx, id, a, c)
 	if err != nil && ctx.Err() == nil {
 		dp.deps.Log.Warn("the thresholds of revisits stay as they are", "job", id, "error", err)
 	}
@@ -57,28 +53,13 @@ func (dp *dispatcher) census(ctx context.Context, id crawl.JobID, a *again) {
 	if plan.PerDay == a.plan.PerDay && plan.Most == a.plan.Most { // the job was not revised meanwhile
 		a.plan = plan
 	}
+	a.setShare(share, r.calendar)
 	clear(a.hosts)
 	for h, host := range capped {
 		a.hosts[hostID(h)] = host
 	}
-	a.figures = crawl.FreshnessOf(c, &a.plan, len(a.hosts), r.now())
+	a.figuresOf(c, crawl.FreshnessOf(c, &a.plan, len(a.hosts), r.now()))
 	dp.signal()
-}
-
-// Freshness returns how fresh the pages of a job are, as they were counted last; ok is false where it is not continuous
-// or they were not counted yet.
-func (f *Frontier) Freshness(id crawl.JobID) (_ crawl.Freshness, ok bool) {
-	f.again.mu.Lock()
-	a := f.again.jobs[id]
-	f.again.mu.Unlock()
-	if a == nil {
-		return crawl.Freshness{}, false
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	out := a.figures
-	out.LastDay, out.ChangedLastDay = a.visits.lastDay(f.again.now())
-	return out, !out.At.IsZero()
 }
 
 // visitCount counts the visits of the last day, by the hour.

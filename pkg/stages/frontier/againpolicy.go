@@ -34,15 +34,16 @@ func (a *again) cap(h hostID, c revisit.Calendar) *hostCap {
 }
 
 // learnCap notes how long a host rests between two requests.
-func (a *again) learnCap(h hostID, gap, took time.Duration, c revisit.Calendar) {
+func (a *again) learnCap(h hostID, name string, gap, took time.Duration, c revisit.Calendar) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	hc := a.cap(h, c)
+	hc.name = name
 	if !a.job.Politeness.Adapts() {
 		took = 0
 	}
 	hc.PerDay = c.PerDay(revisit.HostPerDay(gap, 0, took, revisitShare))
-	hc.Burst = max(hc.PerDay/burstsPerDay, 1)
+	hc.Burst = burst(hc.PerDay, c)
 }
 
 // Ranges of the time to the next look at a page after a failure, and after the first visit.

@@ -17,21 +17,20 @@ func (dp *dispatcher) draw(ctx context.Context, now time.Time) (bool, error) {
 	batch := dp.drawn
 	dp.mu.Lock()
 	room := dp.wantsMore(now)
-	var front *jobFronts
-	var priority int
+	var from drawing
 	if room && len(batch) == 0 {
-		front, priority = dp.stock.fronts.pick(dp.random, dp.jobs.stays, dp.jobs.topical)
+		from = dp.stock.fronts.pick(dp.random, func(j *jobFronts) bool { return dp.stays(j, now) }, dp.jobs.topical)
 	}
 	dp.mu.Unlock()
 	if !room {
 		return false, nil
 	}
 	if len(batch) == 0 {
-		if front == nil || dp.looks.in(front.queue(priority)) {
+		if from.front == nil || dp.looks.in(from.front.queue(from.number)) {
 			return false, nil
 		}
 		var err error
-		if batch, err = dp.pullFront(ctx, front, priority); err != nil || len(batch) == 0 {
+		if batch, err = dp.pullFront(ctx, from); err != nil || len(batch) == 0 {
 			return err == nil, err
 		}
 	}
@@ -77,39 +76,22 @@ func pickFront(random *rand.Rand, lengths []int64) int {
 	return -1
 }
 
-// pickTopical chooses the front queue of the highest priority that is not empty, or, for a part of the draws, of the
-// lowest: a crawl that only follows what looks good never learns better.
-func pickTopical(random *rand.Rand, lengths []int64, explore float64) int {
-	lowest, highest := -1, -1
-	for p, n := range lengths {
-		if n > 0 {
-			if lowest < 0 {
-				lowest = p
-			}
-			highest = p
-		}
-	}
-	if explore > 0 && random.Float64() < explore {
-		return lowest
-	}
-	return highest
-}
-
-func (dp *dispatcher) pullFront(ctx context.Context, front *jobFronts, priority int) ([]crawl.Delivery, error) {
+func (dp *dispatcher) pullFront(ctx context.Context, from drawing) ([]crawl.Delivery, error) {
+	front, number := from.front, from.number
 	dp.mu.Lock()
-	name, counted := front.queue(priority), front.lengths[priority]
+	name, counted := front.queue(number), front.lengths[number]
 	dp.mu.Unlock()
-	ds, err := dp.pull(ctx, name, dp.cfg.Batch)
+	ds, err := dp.pull(ctx, name, from.most(dp.cfg.Batch))
 	if err != nil {
 		return nil, fmt.Errorf("frontier: draw from front queue %s: %w", name, err)
 	}
 	dp.mu.Lock()
 	defer dp.mu.Unlock()
 	if len(ds) == 0 {
-		dp.stock.frontShort(front, priority, counted)
+		dp.stock.frontShort(front, number, counted)
 	}
-	dp.stock.drew(front, priority, ds)
-	return ds, nil
+	dp.stock.drew(front, number, ds)
+	return from.chosen(ds), nil
 }
 
 // distribute gives drawn tasks to their hosts. Tasks whose hosts find no place are kept for the next draw.
@@ -166,33 +148,37 @@ func (dp *dispatcher) allot(batch []crawl.Delivery, records map[string]*record, 
 			h = dp.activate(rec, domain)
 			b.fresh = b.fresh || dp.bench.newcomers.waiting[newcomer].len() < enoughHosts*dp.cfg.Window
 		}
-		if !dp.take(h, d) {
-			b.moved, b.items = append(b.moved, d), append(b.items, dp.assign(h, d))
+		if left, some := dp.take(h, d); some {
+			b.moved, b.items = append(b.moved, left), append(b.items, dp.assign(h, left))
 		}
 	}
 }
 
 // take puts a drawn task into the host's buffer while that is short and nothing waits behind it. A robots.txt, which
-// another host waits for, goes to the head.
-func (dp *dispatcher) take(h *host, d crawl.Delivery) bool {
+// another host waits for, goes to the head. left is the task that finds no place there.
+func (dp *dispatcher) take(h *host, d crawl.Delivery) (left crawl.Delivery, some bool) {
 	l := h.laneOf(d.Task.Job)
 	h.links = max(h.links, d.Task.HostLinks)
 	switch {
 	case d.Task.Kind == crawl.KindRobots || dp.jobs.keepsPlace(&d.Task): // others may wait for the budget before it
 		l.buf = slices.Insert(l.buf, 0, d)
 	case d.Task.Visit > 0 && len(l.buf) < 2*hostBuffer: // it does not wait for all that is new at the host
-		l.buf = slices.Insert(l.buf, l.before(d.Task.Priority), d)
+		l.buf = slices.Insert(l.buf, l.before(d.Task.Rank()), d)
 	case d.Task.Finds > 0 && len(l.buf) < 2*hostBuffer: // before those that were found less often
-		l.buf = slices.Insert(l.buf, l.before(d.Task.Priority), d)
-	case d.Task.Relevance.Known() && len(l.buf) < 2*hostBuffer && l.passes(&d.Task): // before those that promise less
-		l.buf = slices.Insert(l.buf, l.before(d.Task.Priority), d)
+		l.buf = slices.Insert(l.buf, l.before(d.Task.Rank()), d)
+	case l.passes(&d.Task): // before those that promise less, of which the last makes room
+		if l.buf = slices.Insert(l.buf, l.before(d.Task.Rank()), d); len(l.buf) > 2*hostBuffer {
+			last := len(l.buf) - 1
+			left, l.buf = l.buf[last], l.buf[:last]
+			return left, true
+		}
 	case l.backlog == 0 && len(l.buf) < hostBuffer && dp.stock.held < dp.cfg.MaxHeld:
 		l.buf = append(l.buf, d)
 	default:
-		return false
+		return d, true
 	}
 	dp.stock.held++
-	return true
+	return crawl.Delivery{}, false
 }
 
 // assign names the back queue that a task of the host goes to. The host counts it from now on, which keeps it active.

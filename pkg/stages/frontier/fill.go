@@ -57,6 +57,7 @@ func (dp *dispatcher) pullBack(ctx context.Context, h *host) error {
 	}
 	dp.mu.Lock()
 	h.buf = append(h.buf[:0], own...)
+	h.sort()
 	dp.stock.held += len(own)
 	if h.backlog -= pulled; none && h.backlog > 0 {
 		dp.stock.short(h.queue, h.backlog)

@@ -48,7 +48,9 @@ type Deps struct {
 	Resources crawl.Resources
 	// Trials are the hosts that topical jobs judge; nil: none are judged.
 	Trials crawl.HostTrials
-	Log    *slog.Logger
+	// Promise scores what was queued before its job had a model of its topic; nil: nothing is scored.
+	Promise Promise
+	Log     *slog.Logger
 }
 
 // Frontier schedules fetches. Make it with New, call Recover, then Run; In and Outcomes are its handlers.
@@ -118,7 +120,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	f.looks.turn.L = &f.looks.mu
 	f.hosts = newHosts(&f.jobs, &f.guests)
 	f.stock = stock{later: map[int]*laterQueue{}, levels: levels{}, log: deps.Log}
-	f.leases = newLeases(deps.Ring != nil || deps.Following != nil)
+	f.leases = newLeases(deps.Ring != nil || deps.Following != nil, deps.Ring != nil)
 	f.robots = robotsDesk{&f.leases, cfg.RobotsPatience}
 	f.addresses.init(&cfg, deps.Resolver)
 	f.run.Frontier, f.run.out.bus, f.run.out.queues = f, deps.Bus, deps.Queues

@@ -19,9 +19,11 @@ type fronts struct {
 
 // jobFronts counts the tasks in a job's front queues that were not drawn.
 type jobFronts struct {
-	job     crawl.JobID // empty: the queues without a job
-	lengths [crawl.MaxPriority + 1]int64
-	more    [crawl.MaxPriority + 1]bool // the queue is to be looked into, whatever its length
+	job     crawl.JobID               // empty: the queues without a job
+	lengths [crawl.MaxFront + 1]int64 // by the numbers of the queues
+	more    [crawl.MaxFront + 1]bool  // the queue is to be looked into, whatever its length
+	// levelled says that tasks lay in queues of levels of promise: only then are these looked into.
+	levelled bool
 	// aside counts the tasks in its front.0: they were set aside because the job may not lease them. They are drawn again
 	// when it may, or by a restart.
 	aside int64
@@ -87,28 +89,44 @@ func (f *fronts) jobs(job crawl.JobID) *jobFronts {
 // add counts a task that was queued, and reports whether it is the only one of its job there.
 func (f *fronts) add(q *crawl.Queued) (only bool) {
 	j := f.jobs(q.Task.Job)
-	only = j.lengths == [crawl.MaxPriority + 1]int64{}
-	j.lengths[q.Task.Priority]++
+	only = j.lengths == [crawl.MaxFront + 1]int64{}
+	number := q.Task.FrontNumber()
+	j.lengths[number]++
+	j.levelled = j.levelled || number > crawl.MaxPriority
 	return only
 }
 
 // pick chooses the job whose turn it is among those that have tasks and are not to be passed over, and one of its
 // queues; nil: there is none. Tasks that were set aside because their job is unknown are in the queues without one.
-func (f *fronts) pick(random *rand.Rand, pass func(crawl.JobID) bool, topical func(crawl.JobID) (explore float64, is bool)) (*jobFronts, int) {
+func (f *fronts) pick(random *rand.Rand, pass func(*jobFronts) bool, topical func(crawl.JobID) (order topicalOrder, is bool)) (d drawing) {
 	for i := range f.all {
 		at := (f.next + i) % len(f.all)
-		if pass(f.jobOf(f.all[at])) {
+		j := f.all[at]
+		if pass(j) {
 			continue
 		}
-		waiting := f.all[at].waiting()
-		p := pickFront(random, waiting[:])
-		if explore, is := topical(f.jobOf(f.all[at])); is {
-			p = pickTopical(random, waiting[:], explore)
+		waiting := j.waiting()
+		d = drawing{front: j, number: -1}
+		order, is := topical(f.jobOf(j))
+		d.topical = is
+		if !is || order.learns {
+			d.number = pickFront(random, waiting[:crawl.MaxPriority+1])
 		}
-		if p >= 0 {
+		if d.number < 0 { // of a job that has no topic any more, or is not known yet, what promises something is the rest
+			d.number, d.best = pickTopical(random, waiting[:], order.explore)
+		}
+		if d.number >= 0 {
 			f.next = at + 1
-			return f.all[at], p
+			return d
 		}
 	}
-	return nil, -1
+	return drawing{}
+}
+
+// drawing is the front queue from which a batch is drawn.
+type drawing struct {
+	front   *jobFronts // nil: none
+	number  int
+	topical bool // of a topical job: the best, or to explore another
+	best    int  // of those; 0: not asked for
 }

@@ -29,13 +29,15 @@ type host struct {
 	graded    grade // under which it is counted
 	place     grade // under which its turn or its only lease counts
 	domain    *domain
-	turn      bool  // it is one of its domain's hosts that take turns
-	turned    bool  // it had its turn, and leaves it to those that wait
-	line      *line // in which it waits for a place; nil: in none
-	blocked   bool  // it is in jobState.blocked
-	paced     bool  // it is in pace.hosts of a job
-	stranger  bool  // it is not active: it stands in for a record
-	resolving bool  // its address is being looked up; it has no unit yet
+	turn      bool      // it is one of its domain's hosts that take turns
+	turned    bool      // it had its turn, and leaves it to those that wait
+	line      *line     // in which it waits for a place; nil: in none
+	blocked   bool      // it is in jobState.blocked
+	paced     bool      // it is in pace.hosts of a job
+	outdone   bool      // it is in best.hosts of a job
+	stranger  bool      // it is not active: it stands in for a record
+	resolving bool      // its address is being looked up; it has no unit yet
+	passed    time.Time // since when others are asked before it, because they promise more; zero: none are
 }
 
 // originState is a robots.txt on its way.

@@ -37,6 +37,7 @@ const (
 	WaitAddress    Wait = "address"     // another host on its address, or the look-up of it
 	WaitHeld       Wait = "held"        // by people
 	WaitJob        Wait = "budget"      // its job is held, or may fetch nothing more, or goes at a pace
+	WaitBetter     Wait = "better"      // other hosts, whose pages promise more
 	WaitWindow     Wait = "window"      // a place among the requests at once
 	WaitTrouble    Wait = "trouble"     // no host answers: probably our own network is down
 )
@@ -174,6 +175,8 @@ func (f *Frontier) waitOfHost(h *host, task *crawl.Task, js *jobState, now time.
 		return WaitDelay, "the delay between two requests"
 	case h.unit != nil && h.unit.shared && (h.unit.busy > 0 || h.unit.next.After(now)):
 		return WaitAddress, "another host on its address is asked"
+	case h.outdone:
+		return WaitBetter, "other hosts have pages that promise more"
 	case h.paced:
 		return WaitJob, "the execution goes at the pace that was set"
 	}

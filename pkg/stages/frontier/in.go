@@ -53,6 +53,10 @@ func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task
 			return err
 		}
 	}
+	tasks, err := f.scored(tasks)
+	if err != nil {
+		return err
+	}
 	items := make([]crawl.Queued, len(tasks))
 	f.mu.Lock()
 	for i, t := range tasks {
@@ -60,10 +64,13 @@ func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task
 		js := f.jobs.of(t.Job)
 		if js != nil && js.places.has(&t) {
 			t.Priority = crawl.MaxPriority
+			if t.Promising() {
+				t.Promise = crawl.RelevanceOf(1)
+			}
 		}
 		queue, wait := f.level(js, &t)
 		if !wait {
-			queue = f.stock.fronts.jobs(t.Job).queue(t.Priority)
+			queue = f.stock.fronts.jobs(t.Job).queue(t.FrontNumber())
 		}
 		items[i] = crawl.Queued{Queue: queue, Task: t}
 	}
@@ -73,7 +80,7 @@ func (f *Frontier) enqueue(ctx context.Context, repeat bool, tasks ...crawl.Task
 		return fmt.Errorf("frontier: queue %d tasks, the first %s: %w", len(tasks), tasks[0].URL, err)
 	}
 	f.mu.Lock()
-	if f.stock.queuedFronts(items) { // its turn is not to wait for a draw that others need not hurry
+	if f.stock.queuedFronts(items) || f.better(items) { // its turn is not to wait for a draw that others need not hurry
 		f.bench.pacer.reset()
 	}
 	f.mu.Unlock()

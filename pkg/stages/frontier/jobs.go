@@ -27,6 +27,8 @@ type jobState struct {
 	dead    bool       // it was deleted
 	blocked []*host    // hosts whose next task waits for room in the budget
 	pace    pace
+	best    best
+	scoring *scoring    // what is left to be scored; nil: nothing
 	spent   crawl.Spent // of the job's bounds, by all nodes
 	bound   string      // the bound that is met by it; empty: none
 	counted time.Time   // when spent was last counted
@@ -80,15 +82,6 @@ func (j *jobs) hold(id crawl.JobID, held bool) (changed bool) {
 func (j *jobs) stays(id crawl.JobID) bool {
 	js := j.byID[id]
 	return j.holds[id] && (js == nil || !js.dead)
-}
-
-// topical reports whether a job has a topic, and which part of its draws explores.
-func (j *jobs) topical(id crawl.JobID) (explore float64, is bool) {
-	js := j.byID[id]
-	if js == nil || !js.job.Topical() {
-		return 0, false
-	}
-	return js.job.Topic.Exploring(), true
 }
 
 // spent reports whether the job's pages wait for its budget, or for the job to go on.
@@ -199,6 +192,7 @@ func (js *jobState) unblockAll() {
 	}
 	js.blocked = nil
 	js.pace.releaseAll()
+	js.best.releaseAll()
 }
 
 // deadJob stands for a job that was deleted and of which nothing is known any more: its hosts keep their clocks.

@@ -54,7 +54,7 @@ func (f *Frontier) Forget(id crawl.JobID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	js := f.jobs.of(id)
-	if js != nil && (js.pace.under > 0 || len(js.blocked) > 0 || len(js.pace.hosts) > 0) {
+	if js != nil && (js.pace.under > 0 || len(js.blocked) > 0 || len(js.best.hosts) > 0 || len(js.pace.hosts) > 0) {
 		return
 	}
 	delete(f.jobs.byID, id)

@@ -11,20 +11,23 @@ type lane struct {
 	buf     []crawl.Delivery // the next tasks, unsettled; the dispatcher changes it, with mu held
 }
 
-// before is the place of a task of a priority among the next ones: behind those that are as good.
-func (l *lane) before(priority int) int {
+// before is the place of a task of a rank among the next ones: behind those that are as good.
+func (l *lane) before(rank int) int {
 	for i := range l.buf {
-		if t := &l.buf[i].Task; clampPriority(t.Priority) < priority && t.Kind != crawl.KindRobots {
+		if t := &l.buf[i].Task; t.Rank() < rank && t.Kind != crawl.KindRobots {
 			return i
 		}
 	}
 	return len(l.buf)
 }
 
-// passes reports whether a task is of a higher priority than the last of the next ones, which it passes.
+// passes reports whether a task of a topical job is of a higher rank than the last of the next ones, which it passes.
 func (l *lane) passes(t *crawl.Task) bool {
 	last := len(l.buf) - 1
-	return last >= 0 && clampPriority(t.Priority) > clampPriority(l.buf[last].Task.Priority)
+	if last < 0 || !t.Promising() && !l.buf[last].Task.Promising() {
+		return false
+	}
+	return t.Rank() > l.buf[last].Task.Rank()
 }
 
 func (l *lane) work() bool { return len(l.buf) > 0 || l.backlog > 0 }

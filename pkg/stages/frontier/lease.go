@@ -26,7 +26,8 @@ type choice struct {
 	refresh   bool             // the host's record is to be read again
 	away      []crawl.Delivery // the whole buffer, which belongs to another node
 	dismissal *dismissal       // conclude it without a fetch
-	judged    *dismissal       // the job does not want the task any more
+	judgedBy  *crawl.Job       // the revision that the task was judged by
+	judged    *dismissal       // it does not want the task any more
 }
 
 // leaseReady leases the tasks of the hosts whose time has come.
@@ -68,6 +69,7 @@ func (dp *dispatcher) takeReady(ctx context.Context, now time.Time) []*host {
 	}
 	dp.unblock(now)
 	dp.keepPace(now)
+	dp.keepBest(now)
 	dp.bench.newcomers.connections = dp.jobs.connections()
 	resolve := func(h *host) bool { return dp.resolveNext(ctx, h) }
 	dp.bench.recall(resolve)
@@ -126,8 +128,8 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 	if dp.hosts.waits(h.rec.Key) || !dp.decidePlace(c, task) {
 		return
 	}
-	if c.fromBuf = c.js.discarded(task) || dp.copyUnderWay(c, task); c.fromBuf {
-		return
+	if c.fromBuf = c.js.discarded(task) || dp.copyUnderWay(c, task); c.fromBuf || c.judgedBy != job {
+		return // where the job was revised meanwhile, the host comes again, and the task is judged anew
 	}
 	if c.dismissal = dp.dismissalOf(c, task, job, now); c.dismissal != nil {
 		c.fromBuf = true
@@ -138,7 +140,7 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 		c.fromBuf = c.aside
 		return
 	}
-	if dp.hosts.earliest(h, job).After(now) || dp.holds(c.js, now) { // the task may be of a job more patient than the last
+	if dp.hosts.earliest(h, job).After(now) || dp.outdoes(c.js, h, task, now) || dp.holds(c.js, now) { // the task may be of a job more patient than the last
 		return
 	}
 	c.fromBuf = true
@@ -151,6 +153,7 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 			c.delivery = crawl.Delivery{Task: *robots}
 		}
 	}
+	h.passed = time.Time{}
 	c.id = c.delivery.Task.ID()
 	if l := dp.leases.of(c.id); l != nil && l.js != c.js { // a former life of the job has it still
 		c.fromBuf = false
@@ -233,6 +236,9 @@ func (dp *dispatcher) dropRepeats(ctx context.Context, choices []choice) error {
 			}
 		}
 		dp.mu.Unlock()
+		if err := dp.dropOverdue(ctx, job, cs); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -14,6 +14,9 @@ type leases struct {
 	// tracked asks the stages to pass on the links of every page, even an empty list, so that lost links can be
 	// detected.
 	tracked bool
+	// again asks for it after the first visit of a page as well. A node on its own has noted by then that the links of
+	// the page are claimed.
+	again bool
 }
 
 // lease is a task on its way.
@@ -28,11 +31,12 @@ type lease struct {
 	placed bool  // the page keeps a place in the budget besides: see places
 }
 
-func newLeases(tracked bool) leases {
+func newLeases(tracked, again bool) leases {
 	return leases{
 		byID:    map[crawl.MessageID]*lease{},
 		last:    rand.Int64N(1 << 62), // leases of another process have other numbers
 		tracked: tracked,
+		again:   again,
 	}
 }
 
@@ -50,7 +54,7 @@ func (ls *leases) at(h *host, task *crawl.Task) bool { return h.busy > 0 && ls.b
 func (ls *leases) reserve(c *choice) {
 	ls.last++
 	task := &c.delivery.Task
-	c.lease, task.Lease, task.Tracked, task.Epoch = true, ls.last, ls.tracked, epochOf(c.js.job)
+	c.lease, task.Lease, task.Tracked, task.Epoch = true, ls.last, ls.tracked && (ls.again || task.Visit == 0), epochOf(c.js.job)
 	l := &lease{host: c.host, js: c.js, number: ls.last, vnode: c.place.Vnode, task: *task, at: time.Now(),
 		place: c.host.place, placed: c.js.places.has(task)}
 	ls.byID[c.id] = l

@@ -111,18 +111,19 @@ func (dp *dispatcher) revisitDismissed(ctx context.Context, outs []*crawl.Outcom
 func (f *Frontier) learnCaps(a *again, rs []*result) {
 	type seen struct {
 		host      hostID
+		name      string
 		gap, took time.Duration
 	}
 	var all []seen
 	f.mu.Lock()
 	for _, r := range rs {
 		if h := f.hosts.of(r.Task.URL.HostKey()); h != nil && r.Contacted() {
-			all = append(all, seen{hostOf(r.Task.URL.Key()), h.gap(r.job), h.rec.Rest.Took})
+			all = append(all, seen{hostOf(r.Task.URL.Key()), h.rec.Key, h.gap(r.job), h.rec.Rest.Took})
 		}
 	}
 	f.mu.Unlock()
 	for _, s := range all {
-		a.learnCap(s.host, s.gap, s.took, f.again.calendar)
+		a.learnCap(s.host, s.name, s.gap, s.took, f.again.calendar)
 	}
 }
 

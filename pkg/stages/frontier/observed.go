@@ -9,8 +9,18 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// observed takes in what was found out about a page besides its outcome.
-func (o Outcomes) observed(ctx context.Context, out *crawl.Outcome) error {
+// observed takes in what was found out about a page besides its outcome. What another node's page says goes on to its
+// owner: a link may lead from one node's page to the host of another, and a host may have moved.
+func (o Outcomes) observed(ctx context.Context, out *crawl.Outcome) ([]crawl.Event, error) {
+	if p := o.f.duties.place(out.Task.URL); p.Node != "" {
+		told := *out
+		told.Node = p.Node
+		return []crawl.Event{&told}, nil
+	}
+	return nil, o.observedHere(ctx, out)
+}
+
+func (o Outcomes) observedHere(ctx context.Context, out *crawl.Outcome) error {
 	js, err := o.f.jobOf(ctx, out.Task.Job)
 	if err != nil {
 		return err

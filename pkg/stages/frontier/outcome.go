@@ -65,7 +65,7 @@ var (
 // Handle implements pipeline.Handler.
 func (o Outcomes) Handle(ctx context.Context, out *crawl.Outcome) ([]crawl.Event, error) {
 	if out.Observed != nil {
-		return nil, o.observed(ctx, out)
+		return o.observed(ctx, out)
 	}
 	r := &result{Outcome: *out, came: out}
 	for _, step := range outcomeSteps {

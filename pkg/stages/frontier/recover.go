@@ -39,8 +39,8 @@ func (dp *dispatcher) recoverQueue(ctx context.Context, name string, n int64, no
 	dp.mu.Unlock()
 	switch q.Kind {
 	case crawl.QueueFront:
-		if q.Number > crawl.MaxPriority {
-			return fmt.Errorf("frontier: queue %s: priorities end at %d", name, crawl.MaxPriority)
+		if q.Number > crawl.MaxFront {
+			return fmt.Errorf("frontier: queue %s: their numbers end at %d: a later version made it", name, crawl.MaxFront)
 		}
 		return dp.recoverFront(ctx, name, q.Number, q.Job, n)
 	case crawl.QueueLevel:
@@ -66,7 +66,9 @@ func (dp *dispatcher) recoverFront(ctx context.Context, name string, number int,
 	}
 	dp.mu.Lock()
 	defer dp.mu.Unlock()
-	dp.stock.fronts.of(job).lengths[number] += n - int64(len(first))
+	front := dp.stock.fronts.of(job)
+	front.lengths[number] += n - int64(len(first))
+	front.levelled = front.levelled || number > crawl.MaxPriority
 	for i := range first {
 		dp.stock.fronts.owner = first[i].Task.Job
 	}

@@ -83,6 +83,10 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 	}
 	wait, hold := f.robots.wait(h, task, js.job, now)
 	at = later(at, wait)
+	if !hold && !at.After(now) && f.outdoes(js, h, task, now) {
+		js.best.hold(h, now)
+		return at, true
+	}
 	if !hold && !at.After(now) && f.holds(js, now) {
 		js.pace.hold(h)
 		return at, true

@@ -35,6 +35,9 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	if js.job == job {
 		return
 	}
+	if js.job.LearnsTopic() && job.TopicModel != "" {
+		js.learned(f.stock.fronts.jobs(job.ID), f.hosts.active)
+	}
 	f.jobs.revise(js, job)
 	now := time.Now()
 	f.stock.retrieve(job.ID)
@@ -57,6 +60,7 @@ func (dp *dispatcher) rejudge(ctx context.Context, c *choice) error {
 	if discarded {
 		return nil
 	}
+	c.judgedBy = job
 	judged, err := dp.judge(ctx, job, task)
 	if err != nil || judged == nil {
 		return err

@@ -182,3 +182,41 @@ func TestWhatIsQueuedIsJudgedAgain(t *testing.T) {
 		}
 	})
 }
+
+// A task is judged by one revision while the next one is made. What the older revision says of it is not taken for what
+// the newer one says: a task that only the older one excludes is fetched, and one that only the newer one excludes is
+// not.
+func TestARevisionThatComesWhileATaskIsJudged(t *testing.T) {
+	for _, excludes := range []uint32{2, 3} {
+		t.Run(fmt.Sprint("revision ", excludes, " excludes it"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var w *world
+				var r *revised
+				var once sync.Once
+				w, r = running(t, nil, func(w *world, _ *crawl.Job) {
+					w.judge = func(job *crawl.Job, task *crawl.Task) (reason, rule string, err error) {
+						if crawl.EpochOf(job.Epoch) == 2 {
+							once.Do(func() { w.f.SetJob(r.revise(func(j *crawl.Job) { j.MaxDepth++ })) })
+						}
+						if crawl.EpochOf(job.Epoch) == excludes {
+							return crawl.ReasonExclude, "/", nil
+						}
+						return "", "", nil
+					}
+				})
+				w.f.Pause(true)
+				task := page(t, "a", "http://h0.test/one")
+				w.add(task)
+				synctest.Wait()
+				w.f.SetJob(r.revise(func(j *crawl.Job) { j.MaxDepth++ }))
+				w.f.Pause(false)
+				w.finish()
+				w.stop()
+				e := w.disk.ledger[task.URL.Key()]
+				if out := e.Verdict == crawl.VerdictExcluded; out != (excludes == 3) || out && e.Epoch != 3 {
+					t.Errorf("it ended as %+v, and %d tasks were leased", e, len(w.leased))
+				}
+			})
+		})
+	}
+}

@@ -49,7 +49,10 @@ func (d duties) place(u weburl.URL) Place { return d.ring.Place(u) }
 func (d duties) owns(u weburl.URL) bool { return d.place(u).Node == "" }
 
 // Wake makes the dispatcher look again: the ring has changed.
-func (f *Frontier) Wake() { f.signal() }
+func (f *Frontier) Wake() {
+	f.again.moved()
+	f.signal()
+}
 
 const (
 	// holdPause is how long a host whose virtual node is on its way waits before it is looked at again.

@@ -75,7 +75,7 @@ func (f *fronts) recount() (queued int64) {
 	for _, j := range f.all {
 		for p := range j.lengths {
 			j.lengths[p] = max(j.lengths[p], 0)
-			j.more[p] = p > 0 // what was set aside is counted
+			j.more[p] = p > 0 && (p <= crawl.MaxPriority || j.levelled) // what was set aside is counted
 			queued += j.lengths[p]
 		}
 	}
@@ -83,7 +83,7 @@ func (f *fronts) recount() (queued int64) {
 }
 
 // waiting are the lengths by which a queue is chosen: one that is to be looked into holds a task at least.
-func (j *jobFronts) waiting() (lengths [crawl.MaxPriority + 1]int64) {
+func (j *jobFronts) waiting() (lengths [crawl.MaxFront + 1]int64) {
 	for p, n := range j.lengths {
 		if lengths[p] = n; j.more[p] {
 			lengths[p] = max(n, 1)

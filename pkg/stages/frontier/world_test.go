@@ -21,28 +21,29 @@ import (
 
 // world is a frontier over a disk, fetchers that answer as they like, and the log of every request they made.
 type world struct {
-	t      *testing.T
-	disk   *disk
-	jobs   crawl.StaticJobs
-	source crawl.Jobs // in place of jobs; nil: those
-	judge  frontier.Judge
-	cfg    frontier.Config
-	addrs  int // hosts are spread over so many addresses; 0: none is known
-	answer func(w *world, f *crawl.Fetch) reply
-	early  bool // hazard: outcomes are reported before the request has ended
-	lie    bool // hazard: outcomes say that the request ended long ago
-	fault  float64
-	unsure float64                   // hazard: so many pushes arrive twice, and as many arrive and fail
-	copies int                       // hazard: outcomes come so many times more, at once
-	doubt  bool                      // hazard: with the outcome of a first attempt comes another that says that nobody knows how it ended
-	drop   func(f *crawl.Fetch) bool // hazard: the message of a lease is deleted
-	ring   frontier.Ring
-	expect crawl.Following
-	places crawl.Places
-	nodes  func() int
-	sends  bool // pages are sent on, and stored, in the middle of a fetch: before the outcome
-	told   bool // hazard: some processes died behind the outcome of a page, whose lease comes again beside it
-	away   outbox
+	t       *testing.T
+	disk    *disk
+	jobs    crawl.StaticJobs
+	source  crawl.Jobs // in place of jobs; nil: those
+	judge   frontier.Judge
+	promise frontier.Promise
+	cfg     frontier.Config
+	addrs   int // hosts are spread over so many addresses; 0: none is known
+	answer  func(w *world, f *crawl.Fetch) reply
+	early   bool // hazard: outcomes are reported before the request has ended
+	lie     bool // hazard: outcomes say that the request ended long ago
+	fault   float64
+	unsure  float64                   // hazard: so many pushes arrive twice, and as many arrive and fail
+	copies  int                       // hazard: outcomes come so many times more, at once
+	doubt   bool                      // hazard: with the outcome of a first attempt comes another that says that nobody knows how it ended
+	drop    func(f *crawl.Fetch) bool // hazard: the message of a lease is deleted
+	ring    frontier.Ring
+	expect  crawl.Following
+	places  crawl.Places
+	nodes   func() int
+	sends   bool // pages are sent on, and stored, in the middle of a fetch: before the outcome
+	told    bool // hazard: some processes died behind the outcome of a page, whose lease comes again beside it
+	away    outbox
 
 	fetches []crawl.Fetch
 
@@ -156,7 +157,7 @@ func (w *world) begin() {
 	if jobs == nil {
 		jobs = w.jobs
 	}
-	f, err := frontier.New(w.cfg, frontier.Deps{Queues: p, Ledger: p, Hosts: p, Jobs: jobs, Attempts: p, Bus: p, Judge: w.judge,
+	f, err := frontier.New(w.cfg, frontier.Deps{Queues: p, Ledger: p, Hosts: p, Jobs: jobs, Attempts: p, Bus: p, Judge: w.judge, Promise: w.promise,
 		Resolver: w, Log: slog.New(slog.DiscardHandler), Ring: w.ring, Following: w.expect, Places: w.places, Spending: p, Nodes: w.nodes})
 	if err != nil {
 		w.t.Fatal(err)

@@ -220,17 +220,18 @@ func (p *pass) mainText() string {
 	if last < 0 {
 		return ""
 	}
-	text := make([]byte, 0, size)
+	var text strings.Builder
+	text.Grow(size)
 	for i := range p.blocks[:last+1] {
 		if !keep[i] {
 			continue
 		}
-		if len(text) > 0 {
-			text = append(text, '\n')
+		if text.Len() > 0 {
+			text.WriteByte('\n')
 		}
-		text = append(text, p.buf[p.blocks[i].start:p.blocks[i].end]...)
+		text.Write(p.buf[p.blocks[i].start:p.blocks[i].end])
 	}
-	return p.boundText(text)
+	return p.boundText(text.String())
 }
 
 // keepTitle keeps the heading before the text that says what the title says, if a table of contents parts it from the
@@ -248,10 +249,10 @@ func (p *pass) keepTitle(keep []bool) {
 	}
 }
 
-func (p *pass) boundText(text []byte) string {
+func (p *pass) boundText(text string) string {
 	if p.opt.MaxText > 0 && len(text) > p.opt.MaxText {
 		p.out.cut(CutText)
-		text = cutAt(text, p.opt.MaxText)
+		text = strings.Clone(cutAt(text, p.opt.MaxText)) // the rest need not be held
 	}
-	return string(text)
+	return text
 }

@@ -167,8 +167,12 @@ func innerHTML(n *html.Node) string {
 // maxNodeText bounds how much of an element's text is read, white space included: sixteen times what a value may have.
 const maxNodeText = 16 * maxValue
 
-// nodeText is the text of an element, white space folded, with white space between blocks.
+// nodeText is the text of an element, white space folded, with white space between blocks. A script has none, unless it
+// holds data and was selected itself.
 func nodeText(n *html.Node) string {
+	if isJSON(n) {
+		return jsonText(n)
+	}
 	var b strings.Builder
 	for d := range n.Descendants() {
 		if b.Len() > maxNodeText {

@@ -52,7 +52,7 @@ func (h *Handler) UseLearner(l Learner) { h.learner = l }
 // judge asks the job's models what they say of a page. Sitemaps and style sheets are about nothing.
 func (h *Handler) judge(ctx context.Context, job *crawl.Job, d *crawl.Document, rules *Rules) error {
 	has := rules != nil && rules.models != nil
-	learns := job.TopicExamples != "" && job.TopicModel == "" && h.learner != nil && d.Page.Rendered == nil
+	learns := job.LearnsTopic() && h.learner != nil && d.Page.Rendered == nil && !slices.Contains(job.Topic.Examples, d.Page.Task.URL.String())
 	if !has && !learns || d.Page.Task.Kind != crawl.KindPage {
 		return nil
 	}
@@ -83,7 +83,11 @@ func (m *models) weigh(read *model.Reader, d *crawl.Document) {
 		if len(v.IDs) == 0 || l.URL.IsZero() {
 			continue
 		}
-		if w := crawl.RelevanceOf(model.LinkText * m.topic.Score(0, v)).Weight(0); w > max(page, l.Weight) {
+		p := crawl.RelevanceOf(model.LinkText * m.topic.Score(0, v))
+		if p > d.Relevance {
+			l.Promise = p
+		}
+		if w := p.Weight(0); w > max(page, l.Weight) {
 			l.Weight = w
 		}
 	}

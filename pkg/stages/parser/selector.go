@@ -24,8 +24,12 @@ func (s Selector) Match(n *html.Node) (is bool) {
 	return n.Type == html.ElementNode && s.css.Match(n)
 }
 
-// TextOf is the text of an element as a field takes it: white space folded, without scripts and styles.
+// TextOf is the text of an element as a field takes it: white space folded, without scripts and styles. That of a
+// script of data, such as JSON-LD, is its source.
 func TextOf(n *html.Node) string { return nodeText(n) }
+
+// IsData reports whether an element is a script of data, whose text is its source.
+func IsData(n *html.Node) bool { return isJSON(n) }
 
 // InType turns a text into a value of a field's type, "", string, number, integer, bool or date; false where it is
 // none.

@@ -1,7 +1,8 @@
 package parser
 
 import (
-	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 
@@ -101,6 +102,10 @@ func (t *textState) write(raw []byte, escaped bool) {
 func (t *textState) words(raw []byte) int {
 	end, more := 1, int32(0)
 	for end < len(raw) {
+		end += plainLanes(raw[end:])
+		if end == len(raw) {
+			break
+		}
 		if byteClass[raw[end]] == plainByte {
 			end++
 			continue
@@ -117,6 +122,24 @@ func (t *textState) words(raw []byte) int {
 		t.cur.linkWords += more
 	}
 	return end
+}
+
+// plainLanes returns how many bytes at the start of raw are of ASCII and no white space, control character or '&'. It
+// looks at eight at a time, the lanes of a number, and leaves what is behind the last eight.
+func plainLanes(raw []byte) (n int) {
+	const (
+		every = 0x0101_0101_0101_0101
+		tops  = 0x80 * every
+	)
+	for ; n+8 <= len(raw); n += 8 {
+		x := binary.LittleEndian.Uint64(raw[n:])
+		amp := x ^ '&'*every
+		// A lane that is too low borrows from those above, which does not matter: the lowest decides.
+		if special := ((x-'!'*every)&^x | (amp-every)&^amp | x) & tops; special != 0 {
+			return n + bits.TrailingZeros64(special)>>3
+		}
+	}
+	return n
 }
 
 // emit appends a piece of a word.
@@ -196,21 +219,24 @@ func (p *pass) setTitle(raw []byte) {
 	p.titled = true
 	var t textState
 	t.write(raw[:min(len(raw), 8*maxTitle)], true)
-	title := t.buf
+	title := string(t.buf)
 	if len(title) > maxTitle {
 		title = cutAt(title, maxTitle)
 		p.out.cut(CutTitle)
 	}
-	p.out.Title = strings.ToValidUTF8(string(title), "\uFFFD")
+	p.out.Title = strings.ToValidUTF8(title, "\uFFFD")
 }
 
-// cutAt cuts b to at most n bytes at a rune boundary.
-func cutAt(b []byte, n int) []byte {
-	if len(b) <= n {
-		return b
+// cutAt cuts text to at most n bytes at a rune boundary.
+func cutAt[T string | []byte](text T, n int) T {
+	if len(text) <= n {
+		return text
 	}
-	for n > 0 && !utf8.RuneStart(b[n]) {
+	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--
 	}
-	return bytes.TrimRight(b[:n], " ")
+	for n > 0 && text[n-1] == ' ' {
+		n--
+	}
+	return text[:n]
 }

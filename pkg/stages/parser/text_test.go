@@ -74,3 +74,22 @@ func TestLanguagesAreToldApart(t *testing.T) {
 		t.Errorf("numbers are %q", got)
 	}
 }
+
+func TestPlainLanesStopAtWhatIsNotPlain(t *testing.T) {
+	for c := range 256 {
+		for at := range 8 {
+			text := []byte("abcdefgh01234567")
+			text[8+at] = byte(c)
+			want := 8 + at
+			if c > ' ' && c < 0x80 && c != '&' {
+				want = len(text)
+			}
+			if got := plainLanes(text); got != want {
+				t.Errorf("%02x at %d: %d plain bytes, want %d", c, at, got, want)
+			}
+		}
+	}
+	if got := plainLanes([]byte("\x00&\x00&    ")); got != 0 {
+		t.Errorf("%d plain bytes, want none", got)
+	}
+}

@@ -14,13 +14,18 @@ func taskOf(r *urlrules.Rules, in *crawl.Links, l *crawl.Link) crawl.Task {
 	weight := in.Relevance.Weight(l.Weight)
 	t := crawl.Task{Job: in.Task.Job, URL: r.Canonical(l.URL), Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
 		Priority: priority(weight), Epoch: in.Task.Epoch, Relevance: in.Relevance}
+	if in.Relevance.Known() {
+		t.Promise = promise(in, l)
+	} else if r.Job().LearnsTopic() {
+		t.Text = strings.ToValidUTF8(l.Text[:min(len(l.Text), crawl.MaxTaskText)], "")
+	}
 	if len(r.Job().Continuous) > 0 {
 		t.Priority = crawl.InClass(l.Tag == crawl.TagFeedSource || r.Continuous(t.URL), weight)
 	}
 	switch l.Tag {
 	case crawl.TagRedirect: // its source is no page, and says nothing
 		t.Depth, t.Redirects, t.Kind, t.Priority = in.Task.Depth, in.Task.Redirects+1, in.Task.Kind, in.Task.Priority
-		t.Relevance = in.Task.Relevance
+		t.Relevance, t.Promise = in.Task.Relevance, in.Task.Promise
 	case crawl.TagSitemapIndex:
 		if in.Task.Kind != crawl.KindSitemap {
 			t.Depth = in.Task.Depth
@@ -34,6 +39,18 @@ func taskOf(r *urlrules.Rules, in *crawl.Links, l *crawl.Link) crawl.Task {
 		t.Kind, t.Depth, t.Priority = crawl.KindAsset, in.Task.Depth, crawl.MaxPriority-1
 	}
 	return t
+}
+
+// promise is what a link promises by its text or a site rule, where that is more than its page says.
+func promise(in *crawl.Links, l *crawl.Link) crawl.Relevance {
+	p := l.Promise
+	if !p.Known() && l.Weight > 1 {
+		p = crawl.RelevanceOfWeight(l.Weight)
+	}
+	if p <= in.Relevance {
+		return 0
+	}
+	return p
 }
 
 // priority maps the weights 1 to 9 of site rules to the front queues; 0, no rule, to the default.

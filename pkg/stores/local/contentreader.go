@@ -35,6 +35,9 @@ func (r *contentReader) wrap(err error) error {
 
 // get reads a key into the function while the value lasts.
 func (r *contentReader) get(key []byte, use func(value []byte) error) (found bool, err error) {
+	if r.s.stored.absent(key) {
+		return false, nil
+	}
 	if err := r.open(); err != nil {
 		return false, err
 	}

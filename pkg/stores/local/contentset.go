@@ -189,11 +189,13 @@ func (c *ContentSet) write(t *contentClaim) (wait func() error) {
 	var o *contentOriginal
 	if t.seen.Sameness == crawl.Original {
 		o = &contentOriginal{key: makeOriginalKey(t.job, t.fp.Digest), url: t.fp.URL, linkSum: t.fp.LinkSum}
+		c.s.stored.note(o.key[:])
 		if t.testsNear() {
 			o.simhash, o.sketch = t.fp.Simhash, t.fp.Sketch
 			c.index.note(t.job, o.simhash)
 		}
 	}
+	c.s.stored.note(t.key[:])
 	ticket := c.s.join(func(b *pebble.Batch) {
 		_ = b.Set(t.key[:], (&contentDoc{digest: t.fp.Digest, seen: t.seen}).encode(), nil)
 		if o != nil {

@@ -38,7 +38,7 @@ type Pages struct {
 	mu      sync.Mutex
 	pending map[weburl.Key]pending // in a group that is not committed
 	settled sync.Cond              // a key left pending
-	spare   []byte                 // buffer of a batch that was written
+	spare   [][]byte               // buffers of batches that were written, two at most
 }
 
 var _ crawl.Pages = (*Pages)(nil)
@@ -156,9 +156,11 @@ func (p *Pages) stage(b *pageBatch, key weburl.Key, line []byte) (busy bool, err
 	if how, ok := p.pending[key]; ok {
 		return how == exchanged, nil
 	}
-	has, err := p.s.get(p.key(key), func([]byte) error { return nil })
-	if has || err != nil {
-		return false, err
+	if at := p.key(key); !p.s.stored.absent(at) {
+		has, err := p.s.get(at, func([]byte) error { return nil })
+		if has || err != nil {
+			return false, err
+		}
 	}
 	p.pending[key] = appended
 	b.add(key, line)
@@ -198,7 +200,9 @@ func (p *Pages) writeBatch(b *pageBatch) error {
 		var v [maxPlace]byte
 		for _, r := range b.index {
 			r.at += start
-			_ = batch.Set(p.key(r.key), r.append(v[:0]), nil)
+			key := p.key(r.key)
+			p.s.stored.note(key)
+			_ = batch.Set(key, r.append(v[:0]), nil)
 		}
 		_ = batch.Set(p.note(kindPageEnd), binary.AppendUvarint(v[:0], uint64(end)), nil)
 		if b.replaces {
@@ -243,19 +247,25 @@ func (p *Pages) settle(b *pageBatch) {
 		delete(p.pending, b.index[i].key)
 	}
 	p.settled.Broadcast()
-	if cap(b.lines) <= maxSpare {
-		p.spare = b.lines[:0]
+	if cap(b.lines) <= maxSpare && len(p.spare) < maxSpares {
+		p.spare = append(p.spare, b.lines[:0])
 	}
 }
 
-// maxSpare bounds the buffer that one batch leaves to the next.
-const maxSpare = 4 << 20
+// maxSpare bounds the buffer that a batch leaves to a later one; maxSpares how many wait: while one batch is written,
+// the next one gathers.
+const (
+	maxSpare  = 4 << 20
+	maxSpares = 2
+)
 
 func (p *Pages) freshBatch() *pageBatch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b := &pageBatch{lines: p.spare}
-	p.spare = nil
+	b := &pageBatch{}
+	if last := len(p.spare) - 1; last >= 0 {
+		b.lines, p.spare = p.spare[last], p.spare[:last]
+	}
 	return b
 }
 

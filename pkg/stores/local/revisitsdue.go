@@ -76,14 +76,14 @@ func (f *fronts) end(at *front, first []byte) {
 }
 
 // Due implements crawl.Revisits.
-func (r Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int) ([]crawl.Revisit, error) {
+func (r Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int, mine func(weburl.URL) bool) ([]crawl.Revisit, error) {
 	number, known := r.s.jobs.find(job)
 	if !known || n < 1 {
 		return nil, nil
 	}
 	at := r.fronts.of(number)
 	from := r.fronts.begin(at)
-	out, first, err := r.due(ctx, number, from, revisit.Bucket(by), n)
+	out, first, err := r.due(ctx, number, from, revisit.Bucket(by), n, mine)
 	r.fronts.end(at, first)
 	if err != nil {
 		return nil, fmt.Errorf("look for pages that are due by %s: %w", by.Format(time.RFC3339), err)
@@ -93,7 +93,7 @@ func (r Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int)
 
 // due returns the pages in buckets until the one given, and the key of the first of all entries, or where the next one
 // can only be; nil on error.
-func (r Revisits) due(ctx context.Context, job jobNum, from []byte, until uint32, n int) (out []crawl.Revisit, first []byte, err error) {
+func (r Revisits) due(ctx context.Context, job jobNum, from []byte, until uint32, n int, mine func(weburl.URL) bool) (out []crawl.Revisit, first []byte, err error) {
 	to := after(makeDueKey(job, revisit.BucketStart(until), weburl.Key{})[:jobEnd+4])
 	if from == nil {
 		from = appendJob(nil, kindDue, job)
@@ -101,18 +101,22 @@ func (r Revisits) due(ctx context.Context, job jobNum, from []byte, until uint32
 	if bytes.Compare(from, to) >= 0 {
 		return nil, from, nil
 	}
-	enough := errors.New("enough")
+	enough, refused := errors.New("enough"), false
 	first = to
 	err = scanRange(ctx, r.s.db, from, to, func(k, v []byte) error {
 		if len(out) == n {
 			return enough
 		}
-		if len(out) == 0 {
+		if len(out) == 0 && !refused {
 			first = bytes.Clone(k)
 		}
 		p, err := decodeDue(v)
 		if err != nil {
 			return fmt.Errorf("entry %x of a bucket: %w", k, err)
+		}
+		if mine != nil && !mine(p.URL) {
+			refused = true
+			return nil
 		}
 		out = append(out, p)
 		return nil

@@ -27,8 +27,12 @@ type Spool struct {
 
 var _ crawl.Bodies = (*Spool)(nil)
 
-// smallBody is the size up to which a body may stay in memory.
-const smallBody = 64 << 10
+// smallBody is the size up to which a body may stay in memory. Nineteen pages in twenty are shorter than firstRead; for
+// most of the others a file would cost more than their parsing.
+const (
+	smallBody = 256 << 10
+	firstRead = 64 << 10
+)
 
 // Bodies returns the body spool.
 func (s *Store) Bodies() *Spool { return s.spool }
@@ -42,30 +46,47 @@ func openSpool(dir string, memory int64) (*Spool, error) {
 	return sp, nil
 }
 
-var readBuffers = sync.Pool{New: func() any { return new([smallBody + 1]byte) }}
+// readBuffers are held as long as a server sends; so few of them are large.
+var (
+	readBuffers = sync.Pool{New: func() any { return new([firstRead]byte) }}
+	longBuffers = sync.Pool{New: func() any { return new([smallBody + 1]byte) }}
+)
 
 // Put implements crawl.Bodies.
 func (sp *Spool) Put(ctx context.Context, r io.Reader) (crawl.BodyRef, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	buf := readBuffers.Get().(*[smallBody + 1]byte)
+	buf := readBuffers.Get().(*[firstRead]byte)
 	defer readBuffers.Put(buf)
 	n, err := io.ReadFull(r, buf[:])
+	if err != nil {
+		return sp.putRead(buf[:n], err, r)
+	}
+	long := longBuffers.Get().(*[smallBody + 1]byte)
+	defer longBuffers.Put(long)
+	copy(long[:], buf[:])
+	n, err = io.ReadFull(r, long[firstRead:])
+	return sp.putRead(long[:firstRead+n], err, r)
+}
+
+// putRead stores a body of which b was read before err; nil: there may be more in r.
+func (sp *Spool) putRead(b []byte, err error, r io.Reader) (crawl.BodyRef, error) {
 	id := strconv.FormatUint(sp.next.Add(1), 36)
 	switch {
 	case err == nil:
-		return sp.putFile(id, io.MultiReader(bytes.NewReader(buf[:n]), r))
+		return sp.putFile(id, io.MultiReader(bytes.NewReader(b), r))
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return "", fmt.Errorf("spool a body: %w", err)
-	case sp.room.Add(-int64(n)) < 0:
-		sp.room.Add(int64(n))
-		return sp.putFile(id, bytes.NewReader(buf[:n]))
+	case sp.room.Add(-int64(len(b))) < 0:
+		sp.room.Add(int64(len(b)))
+		return sp.putFile(id, bytes.NewReader(b))
 	}
 	ref := crawl.BodyRef("m" + id)
+	mine := bytes.Clone(b)
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
-	sp.mem[ref] = bytes.Clone(buf[:n])
+	sp.mem[ref] = mine
 	return ref, nil
 }
 

@@ -87,6 +87,7 @@ type Store struct {
 	budgets     *Budgets
 	spool       *Spool
 	content     *ContentSet
+	stored      *keyFilter // of records' places and content
 	resources   *Resources
 	renders     *RenderStats
 	trials      *Trials
@@ -132,6 +133,9 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 	s.ticker.Go(func() {
 		if err := s.urls.filter.load(s, s.stop); err != nil {
 			s.log.Warn("the filter of known URLs could not be filled; claims take longer", "dir", dir, "error", err)
+		}
+		if err := s.stored.load(s, s.stop); err != nil {
+			s.log.Warn("the filter of stored pages could not be filled; storing takes longer", "dir", dir, "error", err)
 		}
 	})
 	return s, nil
@@ -210,6 +214,7 @@ func (s *Store) openParts() (err error) {
 	}
 	s.seal = s.tallies.seal
 	s.urls = newURLs(s)
+	s.stored = newKeyFilter()
 	s.budgets = newBudgets(s)
 	s.content = newContentSet(s)
 	if s.queues, err = openQueues(s); err != nil {

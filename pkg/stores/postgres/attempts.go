@@ -36,13 +36,13 @@ func (l *AttemptLog) Append(ctx context.Context, lines ...crawl.LogLine) error {
 func (l *AttemptLog) close() { l.g.close() }
 
 const lineColumns = `at, kind, verdict, status, reason, detail, bytes, duration_us, ttfb_us, attempt, depth, content_type, digest, addr, url,
-	referrer, location, epoch`
+	referrer, location, epoch, visit`
 
 const appendSQL = `
 	INSERT INTO attempts (job, host, hash, ` + lineColumns + `)
 	SELECT * FROM unnest($1::integer[], $2::bigint[], $3::uuid[], $4::timestamptz[], $5::smallint[], $6::smallint[], $7::integer[],
 		$8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::integer[], $14::integer[], $15::text[], $16::bytea[],
-		$17::text[], $18::text[], $19::text[], $20::text[], $21::integer[])`
+		$17::text[], $18::text[], $19::text[], $20::text[], $21::integer[], $22::integer[])`
 
 func (l *AttemptLog) write(ctx context.Context, lines []crawl.LogLine) error {
 	return l.s.do(ctx, fmt.Sprintf("write %d log lines, the first of %s", len(lines), lines[0].URL), func(ctx context.Context) error {
@@ -102,6 +102,7 @@ func lineArgs(lines []crawl.LogLine) []any {
 		pick(lines, func(l *crawl.LogLine) *string { return urlText(l.Referrer) }),
 		pick(lines, func(l *crawl.LogLine) *string { return urlText(l.Location) }),
 		pick(lines, func(l *crawl.LogLine) int32 { return int32(crawl.EpochOf(l.Epoch)) }),
+		pick(lines, func(l *crawl.LogLine) int32 { return int32(l.Visit) }),
 	}
 }
 
@@ -176,7 +177,7 @@ func scanLine(row pgx.CollectableRow) (crawl.LogLine, error) {
 	var digest []byte
 	var epoch int32
 	err := row.Scan(&l.At, &kind, &verdict, &l.Status, &reason, &detail, &l.Bytes, &took, &first, &l.Attempt, &l.Depth, &contentType,
-		&digest, &addr, &url, &referrer, &location, &epoch)
+		&digest, &addr, &url, &referrer, &location, &epoch, &l.Visit)
 	if err != nil {
 		return l, err
 	}

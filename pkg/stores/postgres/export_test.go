@@ -29,6 +29,11 @@ var (
 	ForgetSQL   = forgetSQL
 	StrayedSQL  = strayedSQL
 
+	RevisitPutSQL    = revisitPutSQL
+	RevisitStatesSQL = revisitStatesSQL
+	RevisitDropSQL   = revisitDropSQL
+	RevisitDueSQL    = revisitDueSQL
+
 	ResourceSQL      = resourceSQL
 	UseSQL           = useSQL
 	WantSQL          = wantSQL

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,29 +13,55 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// finishSQL records outcomes. Of a row that is done already only the time changes.
+// finishSQL records outcomes. Of a row that is done already an outcome of the same visit changes no more than the time
+// and what is kept with it, one of an earlier visit nothing. That of a later visit replaces it, but a page stays one:
+// see crawl.Ledger. What a row says before it is replaced is read first, and locked, for the counters have to lose it;
+// in a job that visits each URL once there is none of it to read.
 var finishSQL = `
-	WITH done AS (
-		INSERT INTO urls AS u (job, host, hash, state, changed, verdict, kind, status, attempts, reason, epoch, rule, visited)
-		SELECT $1, a.host, a.hash, 2, a.changed, a.verdict, a.kind, a.status, a.attempts, a.reason, a.epoch, a.rule, a.visited
-		FROM unnest($2::bigint[], $3::uuid[], $4::timestamptz[], $5::smallint[], $6::smallint[], $7::integer[], $8::integer[], $9::text[],
-			$10::integer[], $11::text[], $12::bytea[])
-			AS a (host, hash, changed, verdict, kind, status, attempts, reason, epoch, rule, visited)
-		ON CONFLICT (job, host, hash) DO UPDATE SET state = 2, was = u.state, changed = excluded.changed,
-			verdict = CASE u.state WHEN 2 THEN u.verdict ELSE excluded.verdict END,
-			kind = CASE u.state WHEN 2 THEN u.kind ELSE excluded.kind END,
-			status = CASE u.state WHEN 2 THEN u.status ELSE excluded.status END,
-			attempts = CASE u.state WHEN 2 THEN u.attempts ELSE excluded.attempts END,
-			reason = CASE u.state WHEN 2 THEN u.reason ELSE excluded.reason END,
-			epoch = CASE u.state WHEN 2 THEN u.epoch ELSE excluded.epoch END,
-			rule = CASE u.state WHEN 2 THEN u.rule ELSE excluded.rule END,
-			visited = CASE u.state WHEN 2 THEN u.visited ELSE excluded.visited END
-		RETURNING was, verdict, kind, status, reason, left_out
+	WITH told AS MATERIALIZED (
+		SELECT * FROM unnest($2::bigint[], $3::uuid[], $4::timestamptz[], $5::smallint[], $6::smallint[], $7::integer[], $8::integer[],
+			$9::text[], $10::integer[], $11::text[], $12::bytea[], $13::integer[], $14::boolean[], $15::boolean[])
+			AS a (host, hash, changed, verdict, kind, status, attempts, reason, epoch, rule, visited, visit, bare, keeps)
+	), old AS MATERIALIZED (
+		SELECT a.host, a.hash, u.* FROM told a
+		JOIN LATERAL (
+			SELECT verdict, kind, status, reason, visited, visit FROM urls
+			WHERE job = $1 AND host = a.host AND hash = a.hash AND state = 2 LIMIT 1 FOR UPDATE
+		) u ON true
+		WHERE a.visit > 0 OR a.visited IS NOT NULL
+	), done AS (
+		INSERT INTO urls AS u (job, host, hash, state, changed, verdict, kind, status, attempts, reason, epoch, rule, visited, visit)
+		SELECT $1, a.host, a.hash, 2, a.changed, a.verdict, a.kind, a.status, a.attempts, a.reason, a.epoch, a.rule,
+			CASE WHEN a.visit = o.visit AND NOT a.keeps OR a.bare AND ` + pageOf("o") + ` AND NOT (` + pageOf("a") + `)
+				THEN o.visited ELSE a.visited END, a.visit
+		FROM told a LEFT JOIN old o ON o.host = a.host AND o.hash = a.hash
+		ORDER BY a.host, a.hash
+		ON CONFLICT (job, host, hash) DO UPDATE SET state = 2, was = u.state, changed = excluded.changed, ` + finishColumns() + `,
+			visited = CASE WHEN u.state = 2 AND excluded.visit = u.visit THEN coalesce(excluded.visited, u.visited) ELSE excluded.visited END,
+			visit = excluded.visit
+		WHERE u.state <> 2 OR excluded.visit >= u.visit
+		RETURNING host, hash, was, verdict, kind, status, reason, left_out
+	), again AS (
+		SELECT d.* FROM done d JOIN old o ON o.host = d.host AND o.hash = d.hash WHERE d.was = 2
+	), before AS (
+		SELECT o.* FROM done d JOIN old o ON o.host = d.host AND o.hash = d.hash WHERE d.was = 2
 	), ` + count(`
 		SELECT 'claimed' AS counter, '' AS arg, 1 AS by FROM done WHERE was IN (0, 3)
 		UNION ALL SELECT 'excluded', left_out, -1 FROM done WHERE was = 3
-		UNION ALL `+outcomeCounts("done", "1", "was <> 2")) + `
+		UNION ALL `+outcomeCounts("done", "1", "was <> 2")+`
+		UNION ALL `+outcomeCounts("again", "1", "true")+`
+		UNION ALL `+outcomeCounts("before", "-1", "true")) + `
 	SELECT count(*) FROM done`
+
+// finishColumns are the columns that a later outcome replaces, unless the row stays a page.
+func finishColumns() string {
+	stays := `u.state = 2 AND (excluded.visit = u.visit OR ` + pageOf("u") + ` AND NOT (` + pageOf("excluded") + `))`
+	columns := []string{"verdict", "kind", "status", "attempts", "reason", "epoch", "rule"}
+	for i, c := range columns {
+		columns[i] = fmt.Sprintf("%s = CASE WHEN %s THEN u.%s ELSE excluded.%s END", c, stays, c, c)
+	}
+	return strings.Join(columns, ", ")
+}
 
 // reopenSQL takes outcomes and exclusions back. The outcome stays in the row, unread, until the next.
 var reopenSQL = `
@@ -104,7 +131,7 @@ func (u *URLs) change(ctx context.Context, job crawl.JobID, what string, n int, 
 }
 
 // entryColumns are what scanEntry reads. A reason is that of the state.
-const entryColumns = `state, verdict, kind, status, attempts, changed, epoch, CASE state WHEN 3 THEN left_out WHEN 2 THEN reason END`
+const entryColumns = `state, verdict, kind, status, attempts, changed, epoch, visit, CASE state WHEN 3 THEN left_out WHEN 2 THEN reason END`
 
 const lookupSQL = `
 	SELECT a.ord, u.*
@@ -154,12 +181,12 @@ type entryRow struct {
 	state, verdict, kind int16
 	status, attempts     int32
 	changed              time.Time
-	epoch                int32
+	epoch, visit         int32
 	reason               *string
 }
 
 func (e *entryRow) fields() []any {
-	return []any{&e.state, &e.verdict, &e.kind, &e.status, &e.attempts, &e.changed, &e.epoch, &e.reason}
+	return []any{&e.state, &e.verdict, &e.kind, &e.status, &e.attempts, &e.changed, &e.epoch, &e.visit, &e.reason}
 }
 
 func (e *entryRow) public(k weburl.Key) crawl.Entry {
@@ -171,8 +198,11 @@ func (e *entryRow) public(k weburl.Key) crawl.Entry {
 	case crawl.StateExcluded:
 		out.Verdict, out.Reason = crawl.VerdictExcluded, text(e.reason)
 	}
-	if out.State != crawl.StateOpen && e.epoch > 1 {
-		out.Epoch = uint32(e.epoch)
+	if out.State != crawl.StateOpen {
+		out.Visit = uint32(max(e.visit, 0))
+		if e.epoch > 1 {
+			out.Epoch = uint32(e.epoch)
+		}
 	}
 	return out
 }

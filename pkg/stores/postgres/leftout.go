@@ -150,5 +150,8 @@ func keptBeside(b *batch, entries []crawl.Entry) []any {
 			}
 			return nil
 		}),
+		column(b, func(i int) int32 { return int32(entries[i].Visit) }),
+		column(b, func(i int) bool { return entries[i].Validators.IsZero() }),
+		column(b, func(i int) bool { return entries[i].Again != nil }),
 	}
 }

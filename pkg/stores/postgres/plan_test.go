@@ -31,7 +31,8 @@ const planRows = `
 	INSERT INTO renders (job, host, template, version, stats) SELECT 1, 'host' || n, n, 1, 'x' FROM generate_series(1, 20000) n;
 	INSERT INTO attempts (job, status, host, at, bytes, duration_us, ttfb_us, attempt, depth, kind, verdict, hash, url)
 	SELECT job, 200, host, changed, 0, 0, 0, 0, 0, 0, 1, hash, url FROM urls LIMIT 20000;
-	ANALYZE urls; ANALYZE fingerprints; ANALYZE hosts; ANALYZE attempts; ANALYZE following; ANALYZE members;
+	INSERT INTO revisits (job, visits, host, bucket, hash, state, url) SELECT job, 1, host, status + length(url), hash, 'x', url FROM urls;
+	ANALYZE urls; ANALYZE revisits; ANALYZE fingerprints; ANALYZE hosts; ANALYZE attempts; ANALYZE following; ANALYZE members;
 	ANALYZE resource_bodies; ANALYZE resources; ANALYZE renders`
 
 // eagerSQL sets the cost of parallel workers to zero, as if the table were large: only the store's own settings prevent
@@ -55,7 +56,11 @@ func planCases() map[string]planCase {
 		"claim":   {postgres.ClaimSQL, []any{job, hosts, hashes, int64(1), now, urls, small, tasks}},
 		"exclude": {postgres.ExcludeSQL, []any{job, hosts, hashes, int64(1), now, urls, urls, small, tasks, []int32{1, 1}, urls}},
 		"finish": {postgres.FinishSQL, []any{job, hosts, hashes, []time.Time{now, now}, []int16{1, 1}, small, []int32{200, 200},
-			[]int32{1, 1}, urls, []int32{1, 1}, urls, tasks}},
+			[]int32{1, 1}, urls, []int32{1, 1}, urls, tasks, []int32{0, 1}, []bool{true, false}, []bool{true, false}}},
+		"revisit put":    {postgres.RevisitPutSQL, []any{job, hosts, hashes, []int32{1, 1}, hosts, tasks, urls}},
+		"revisit states": {postgres.RevisitStatesSQL, []any{job, hosts, hashes}},
+		"revisit drop":   {postgres.RevisitDropSQL, []any{job, hosts, hashes}},
+		"revisit due":    {postgres.RevisitDueSQL, []any{job, int64(9), int64(-1), int64(0), hashes[0], 256}},
 		"resource":       {postgres.ResourceSQL, []any{job, int64(1), hashes[0], now, time.Minute}},
 		"use":            {postgres.UseSQL, []any{job, int64(1), hashes[0], now, time.Minute}},
 		"want":           {postgres.WantSQL, []any{job, hosts, hashes, now, int64(1), 250, time.Minute}},

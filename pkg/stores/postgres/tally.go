@@ -42,6 +42,11 @@ func outcomeCounts(table, by, where string) string {
 // isPage is the condition of a row that counts as a page: done (1) with 2xx.
 const isPage = `kind = 0 AND verdict = 1 AND status BETWEEN 200 AND 299`
 
+// pageOf is isPage of the row of a table.
+func pageOf(table string) string {
+	return table + `.kind = 0 AND ` + table + `.verdict = 1 AND ` + table + `.status BETWEEN 200 AND 299`
+}
+
 const tallySQL = `SELECT counter, arg, sum(n)::bigint FROM tallies WHERE job = $1 GROUP BY counter, arg HAVING sum(n) <> 0`
 
 // Tally implements crawl.Ledger. It adds up some hundreds of counters, however many URLs there are.

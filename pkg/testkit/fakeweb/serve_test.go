@@ -372,7 +372,7 @@ func TestSpecialHosts(t *testing.T) {
 // waitFor waits until the log has n entries: a request that the client gave up is logged when the server notices.
 func waitFor(t *testing.T, s *Server, n int) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); s.Log().Count() < n; {
+	for deadline := time.Now().Add(5 * time.Minute); s.Log().Count() < n; {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d requests in the log, want %d", s.Log().Count(), n)
 		}

@@ -21,21 +21,54 @@ type Figures struct {
 func (s *Server) Figures(from, to float64) (f Figures) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pages, visits := 0., 0
+	f.PerDay = s.perDay(from, to)
+	f.Fresh, f.Bound = s.freshOf(s.made(), from, to), s.bound(f.PerDay)
+	f.Uniform, f.Nutch = s.freshOf(s.uniform(f.PerDay, to), from, to), s.freshOf(s.nutch(f.PerDay, to), from, to)
+	return f
+}
+
+// Series are the Figures of each day until a day, where the others have as many visits as the crawl had from a day on.
+func (s *Server) Series(from, to float64) (days []Figures) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	perDay := s.perDay(from, to)
+	made, uniform, nutch, bound := s.made(), s.uniform(perDay, to), s.nutch(perDay, to), s.bound(perDay)
+	for day := 0.; day+1 <= to; day++ {
+		days = append(days, Figures{Fresh: s.freshOf(made, day, day+1), Uniform: s.freshOf(uniform, day, day+1), Nutch: s.freshOf(nutch, day, day+1),
+			Bound: bound, PerDay: perDay})
+	}
+	return days
+}
+
+// perDay is how many visits a day the crawl made.
+func (s *Server) perDay(from, to float64) float64 {
+	visits := 0
 	for _, p := range s.pages[:s.cfg.Pages] {
-		f.Fresh += p.fresh(p.fetches, from, to)
 		for _, at := range p.fetches {
 			if at >= from && at < to {
 				visits++
 			}
 		}
-		pages++
 	}
-	f.PerDay = float64(visits) / (to - from)
-	f.Fresh /= pages
-	f.Bound, f.Uniform = s.bound(f.PerDay), s.uniform(f.PerDay, from, to)
-	f.Nutch = s.nutch(f.PerDay, from, to)
-	return f
+	return float64(visits) / (to - from)
+}
+
+// made are the visits of the crawl, by page.
+func (s *Server) made() [][]float64 {
+	out := make([][]float64, s.cfg.Pages)
+	for i, p := range s.pages[:s.cfg.Pages] {
+		out[i] = p.fetches
+	}
+	return out
+}
+
+// freshOf is the part of the time in which visits bring what the pages say.
+func (s *Server) freshOf(visits [][]float64, from, to float64) float64 {
+	sum := 0.
+	for i, p := range s.pages[:s.cfg.Pages] {
+		sum += p.fresh(visits[i], from, to)
+	}
+	return sum / float64(s.cfg.Pages)
 }
 
 // fresh is the part of the time in which the last fetch brought what the page says.
@@ -76,20 +109,18 @@ func (s *Server) bound(perDay float64) float64 {
 }
 
 // uniform visits all pages in turn.
-func (s *Server) uniform(perDay, from, to float64) float64 {
-	every, sum := float64(s.cfg.Pages)/perDay, 0.
-	for i, p := range s.pages[:s.cfg.Pages] {
-		var fetches []float64
+func (s *Server) uniform(perDay, to float64) [][]float64 {
+	every, out := float64(s.cfg.Pages)/perDay, make([][]float64, s.cfg.Pages)
+	for i := range out {
 		for at := every*float64(i)/float64(s.cfg.Pages) - every; at < to; at += every {
-			fetches = append(fetches, at)
+			out[i] = append(out[i], at)
 		}
-		sum += p.fresh(fetches, from, to)
 	}
-	return sum / float64(s.cfg.Pages)
+	return out
 }
 
 // nutch visits the page that is due first, as many a day as there are.
-func (s *Server) nutch(perDay, from, to float64) float64 {
+func (s *Server) nutch(perDay, to float64) [][]float64 {
 	n := s.cfg.Pages
 	due, interval, fetches := make([]float64, n), make([]float64, n), make([][]float64, n)
 	for i := range due {
@@ -106,11 +137,7 @@ func (s *Server) nutch(perDay, from, to float64) float64 {
 		}
 		fetches[i], due[i] = append(fetches[i], at), at+interval[i]
 	}
-	sum := 0.
-	for i, p := range s.pages[:n] {
-		sum += p.fresh(fetches[i], from, to)
-	}
-	return sum / float64(n)
+	return fetches
 }
 
 // Day is the day that it is.

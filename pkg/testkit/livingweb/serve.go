@@ -1,6 +1,7 @@
 package livingweb
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -9,7 +10,7 @@ import (
 	"time"
 )
 
-// Server serves a web on loopback, each host at a port of its own.
+// Server serves a web on loopback, or at Config.At, each host at a port of its own.
 type Server struct {
 	*Web
 	servers []*http.Server
@@ -27,7 +28,7 @@ func Serve(w *Web) (*Server, error) {
 		s.byHost[p.host][p.path] = p
 	}
 	for h := range w.cfg.Hosts {
-		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
+		l, err := net.Listen("tcp", net.JoinHostPort(cmp.Or(w.cfg.At, "127.0.0.1"), "0")) //nolint:noctx // it does not wait
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}

@@ -35,6 +35,7 @@ type Config struct {
 	// Median is the time between two changes of the page in the middle, in days; Spread the deviation of the logarithm.
 	Median, Spread float64
 	Calendar       revisit.Calendar
+	At             string // address of the hosts; empty: 127.0.0.1
 }
 
 // Web is a living web.

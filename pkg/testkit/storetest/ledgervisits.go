@@ -10,7 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// LedgerVisits checks what crawl.Ledger promises of visits after the first. PostgreSQL keeps none yet.
+// LedgerVisits checks what crawl.Ledger promises of visits after the first.
 func LedgerVisits(t *testing.T, open func(t *testing.T) LedgerSet) {
 	t.Run("an outcome of a later visit replaces one of an earlier", func(t *testing.T) { finishVisits(t, open(t)) })
 	t.Run("a page stays one whatever later visits find", func(t *testing.T) { finishNoPage(t, open(t)) })

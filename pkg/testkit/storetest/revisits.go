@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -33,6 +35,8 @@ func Revisits(t *testing.T, open func(t *testing.T) (r crawl.Revisits, reopen fu
 		"jobs are apart":                                                revisitsOfJobs,
 		"pages that become due sooner are found":                        revisitsSooner,
 		"each of many writers' pages is due once":                       revisitsAtOnce,
+		"what is another node's is passed over":                         revisitsOfNodes,
+		"each page is told once in the order of the keys":               revisitsEach,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, reopen := open(t)
@@ -145,7 +149,7 @@ func revisitsAtOnce(t *testing.T, r crawl.Revisits, _ func() crawl.Revisits) {
 	}
 	taken := map[string]int{}
 	take := func() {
-		found, err := r.Due(t.Context(), job, dawn.Add(7000*time.Minute), 16)
+		found, err := r.Due(t.Context(), job, dawn.Add(7000*time.Minute), 16, nil)
 		check(t, err)
 		for i := range found {
 			taken[found[i].URL.String()]++
@@ -170,6 +174,67 @@ func revisitsAtOnce(t *testing.T, r crawl.Revisits, _ func() crawl.Revisits) {
 	wantVisitedOnce(t, taken, len(u))
 }
 
+// revisitsOfNodes hides some pages that are due behind others', of one bucket and of many.
+func revisitsOfNodes(t *testing.T, r crawl.Revisits, _ func() crawl.Revisits) {
+	u := manyURLs(t, 900, 7)
+	pages := make([]crawl.Revisit, len(u))
+	for i := range u {
+		pages[i] = again(u[i], 1, float64(i/3))
+	}
+	check(t, r.Put(t.Context(), job, pages...))
+	hidden := map[string]bool{u[0].String(): true, u[450].String(): true, u[899].String(): true}
+	for _, n := range []int{1, 2, 3, 10} {
+		got, err := r.Due(t.Context(), job, dawn.Add(400*time.Minute), n, func(u weburl.URL) bool { return hidden[u.String()] })
+		check(t, err)
+		if len(got) != min(n, 3) {
+			t.Errorf("%d pages of 3 where %d were asked for", len(got), n)
+		}
+		for i, want := range []weburl.URL{u[0], u[450], u[899]}[:len(got)] {
+			if got[i].URL != want {
+				t.Errorf("page %d is %s, want %s", i, got[i].URL, want)
+			}
+		}
+	}
+	got, err := r.Due(t.Context(), job, dawn.Add(400*time.Minute), 900, nil) // what was passed over is still due
+	check(t, err)
+	if len(got) != len(u) {
+		t.Errorf("%d pages of %d are due", len(got), len(u))
+	}
+}
+
+func revisitsEach(t *testing.T, r crawl.Revisits, _ func() crawl.Revisits) {
+	u := manyURLs(t, 200, 5)
+	want := map[weburl.Key]revisit.State{}
+	for i := range u {
+		p := again(u[i], uint32(i), float64(i))
+		if i%3 == 0 {
+			p.Due = time.Time{}
+		}
+		check(t, r.Put(t.Context(), job, p))
+		want[u[i].Key()] = p.State
+	}
+	check(t, r.Put(t.Context(), "another", again(u[0], 7, 1)))
+	var last weburl.Key
+	check(t, r.Each(t.Context(), job, func(k weburl.Key, s revisit.State) error {
+		if bytes.Compare(last[:], k[:]) >= 0 {
+			t.Errorf("%s comes after %s", k, last)
+		}
+		if s != want[k] {
+			t.Errorf("%s: %+v, want %+v", k, s, want[k])
+		}
+		delete(want, k)
+		last = k
+		return nil
+	}))
+	if len(want) > 0 {
+		t.Errorf("%d pages were not told", len(want))
+	}
+	stop := errors.New("stop")
+	if err := r.Each(t.Context(), job, func(weburl.Key, revisit.State) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("Each ended with %v, want the function's error", err)
+	}
+}
+
 func wantVisitedOnce(t *testing.T, taken map[string]int, pages int) {
 	t.Helper()
 	for _, n := range taken {
@@ -184,7 +249,7 @@ func wantVisitedOnce(t *testing.T, taken map[string]int, pages int) {
 
 func wantDue(t *testing.T, r crawl.Revisits, job crawl.JobID, by time.Time, n int, want ...crawl.Revisit) {
 	t.Helper()
-	got, err := r.Due(t.Context(), job, by, n)
+	got, err := r.Due(t.Context(), job, by, n, nil)
 	check(t, err)
 	if text := fmt.Sprint; text(got) != text(want) && (len(got) > 0 || len(want) > 0) {
 		t.Errorf("due by %v: %+v\nwant %+v", by, got, want)

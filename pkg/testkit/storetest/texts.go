@@ -47,6 +47,10 @@ func searchPages(t *testing.T, s Searched) {
 	for query, want := range map[string]string{
 		"rivers":                 "a.test/river a.test/lake", // the best first
 		"rivers -lakes":          "",
+		"rivers site:a.test":     "a.test/river a.test/lake",
+		"river* -site:a.test":    "",
+		"site:b.test cafe":       "b.test/cafe",
+		"cafe NOT site:b.test":   "",
 		"title:rivers":           "a.test/river",
 		"-title:lakes rivers":    "a.test/river",
 		`"rivers run"`:           "a.test/river",

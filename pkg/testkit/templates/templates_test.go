@@ -13,7 +13,7 @@ var spaces = regexp.MustCompile(`\s+`)
 
 // A value that a page does not hold cannot be found in it.
 func TestPagesHoldTheirValues(t *testing.T) {
-	for _, s := range Sites(append(Held(), Practice()...)) {
+	for _, s := range Sites(slices.Concat(Held(), Later(), Practice())) {
 		fields := map[string]int{}
 		for n := range 30 {
 			p := s.Page(n)
@@ -46,7 +46,7 @@ func TestTheSamePagesAgain(t *testing.T) {
 // What is measured on and what was tuned on have nothing in common but the words.
 func TestFamiliesAreApart(t *testing.T) {
 	var names []string
-	for _, f := range append(Held(), Practice()...) {
+	for _, f := range slices.Concat(Held(), Later(), Practice()) {
 		if slices.Contains(names, f.Name) {
 			t.Errorf("%s is there twice", f.Name)
 		}

@@ -50,7 +50,7 @@ func TestASignatureIsVerified(t *testing.T) {
 	defer srv.Close()
 	c := &Channel{Name: "ops", Kind: Webhook, URL: "${HOOK}", Secrets: []string{"${NEWER}", "file:" + file}}
 	answer, err := sender(map[string]string{"NEWER": newer, "HOOK": srv.URL + "/secret-path"}).Send(t.Context(), c, message())
-	if err != nil || !strings.HasPrefix(answer, "taken x") || len(answer) > shownAnswer {
+	if err != nil || !strings.HasPrefix(answer, "taken x") || len(answer) > 500 {
 		t.Fatalf("%d bytes of answer, %v", len(answer), err)
 	}
 	signed := head.Get("webhook-id") + "." + head.Get("webhook-timestamp") + "." + string(content)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/spa"
 )
 
@@ -18,7 +19,7 @@ import (
 // Nothing is asked for that may not be, or too soon.
 func TestRenderingApplications(t *testing.T) {
 	long(t)
-	needChromium(t)
+	harness.NeedBrowser(t)
 	if os.Getenv(spa.Asked) == "" {
 		t.Skipf("it downloads five frameworks from npm's registry: %s=1 asks for it", spa.Asked)
 	}
@@ -39,7 +40,7 @@ func TestRenderingApplications(t *testing.T) {
 	job.Politeness.Delay, job.Politeness.IPDelay, job.Render.Mode = crawl.Duration(delay), 0, crawl.RenderAuto
 	c := crawlerOf(t, nameServer(t, map[string]string{".test.": "127.0.0.1"}, ""), &job)
 	c.start(t).wait(t)
-	pages := appPages(t, c.dir)
+	pages := renderedPages(t, c.dir)
 	for _, name := range spa.Names {
 		links, found := w.Links(name), 0
 		var missing []string
@@ -56,8 +57,8 @@ func TestRenderingApplications(t *testing.T) {
 		t.Logf("%s: %d of %d links", name, found, len(links))
 	}
 	plain := map[string]int{}
-	for u, p := range pages {
-		if host, _, _ := strings.Cut(strings.TrimPrefix(u, "http://"), ":"); p.rendered && strings.HasPrefix(host, "plain") {
+	for u, rendered := range pages {
+		if host, _, _ := strings.Cut(strings.TrimPrefix(u, "http://"), ":"); rendered && strings.HasPrefix(host, "plain") {
 			plain[host]++
 		}
 	}

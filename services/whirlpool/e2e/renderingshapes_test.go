@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // chain is modules of which each imports the next.
@@ -39,9 +41,12 @@ func many(n int) map[string]string {
 	return files
 }
 
+// usual are the shapes that are tried where none are asked for: of each kind one, and those that need frames.
+const usual = "timers observers shadow scroll box sized attributes hash moves pushed transition"
+
 // tried are the shapes that WHIRLPOOL_TEST_SHAPES names, or all of them where it says "all".
 func tried() (out []*shape) {
-	names := strings.Fields(os.Getenv("WHIRLPOOL_TEST_SHAPES"))
+	names := strings.Fields(cmp.Or(os.Getenv("WHIRLPOOL_TEST_SHAPES"), usual))
 	for i := range shapes {
 		if slices.Contains(names, "all") || slices.Contains(names, shapes[i].name) {
 			out = append(out, &shapes[i])
@@ -207,10 +212,7 @@ func (w *shapeWeb) job(mode crawl.RenderMode) *crawl.Job {
 // Whatever way an application comes by its links, those that need no interaction are found.
 func TestRenderingShapes(t *testing.T) {
 	long(t)
-	needChromium(t)
-	if os.Getenv("WHIRLPOOL_TEST_SHAPES") == "" {
-		t.Skip("shapes that need frames fail where Chromium draws none, as on busy machines: WHIRLPOOL_TEST_SHAPES=all asks for it")
-	}
+	harness.NeedBrowser(t)
 	mode := crawl.RenderMode(os.Getenv("SHAPES_MODE"))
 	if mode == "" {
 		mode = crawl.RenderAuto
@@ -218,7 +220,7 @@ func TestRenderingShapes(t *testing.T) {
 	w := newShapeWeb(t)
 	c := crawlerOf(t, nameServer(t, map[string]string{".test.": "127.0.0.1"}, ""), w.job(mode))
 	c.start(t).wait(t)
-	pages := appPages(t, c.dir)
+	pages := renderedPages(t, c.dir)
 	for _, s := range w.tried {
 		var missing []int
 		for n := 1; n <= s.finds; n++ {

@@ -2,33 +2,36 @@ package e2e_test
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/appweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // Two crawls of one application give the same rendered pages, with the same texts and links.
 func TestRenderingTwiceGivesTheSame(t *testing.T) {
 	long(t)
-	needChromium(t)
-	w := newAppWeb(t, 8)
-	var first map[string]appPage
+	harness.NeedBrowser(t)
+	w := serveApp(t, 8)
+	var first appweb.Pages
 	for range 2 {
-		c := crawlerOf(t, w.names(t), w.job(0))
+		c := crawlerOf(t, noNames(t), w.Job(0))
 		c.start(t).wait(t)
-		pages := appPages(t, c.dir)
-		maps.DeleteFunc(pages, func(u string, _ appPage) bool { return !strings.HasPrefix(u, w.url("app", "/")) })
+		pages := appPages(t, w, c.dir)
+		maps.DeleteFunc(pages, func(u string, _ appweb.Page) bool { return !strings.HasPrefix(u, "http://app/") })
+		for u, p := range pages {
+			if !p.Rendered {
+				t.Errorf("%s was not rendered", u)
+			}
+		}
 		if first == nil {
 			first = pages
 			continue
 		}
-		for _, u := range slices.Sorted(maps.Keys(first)) {
-			if !first[u].rendered || pages[u] != first[u] {
-				t.Errorf("%s: %+v, and before %+v", u, pages[u], first[u])
-			}
-		}
-		if len(pages) != len(first) || len(first) < 8 {
-			t.Errorf("%d pages, and before %d", len(pages), len(first))
+		harness.Report(t, "pages", first.Differs(pages))
+		if len(first) < 8 {
+			t.Errorf("%d pages", len(first))
 		}
 	}
 }

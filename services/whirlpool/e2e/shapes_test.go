@@ -91,7 +91,8 @@ var shapes = []shape{
 	{"moves", `<!doctype html><title>NAME</title><script>location.replace("/NAME/home")</script>`, map[string]string{"home": shell,
 		"app.js": linkScript + `put(1)`}, 1},
 	{"pushed", shell, script(`history.replaceState({}, "", "/NAME/list?page=1"); addEventListener("popstate", () => 0);
-		if (location.pathname === "/NAME/list") { history.pushState({}, "", "/NAME/list?page=2"); const a = link(1); a.href = "../t/NAME/1"; document.body.append(a) }`), 1},
+		if (location.pathname === "/NAME/list") { history.pushState({}, "", "/NAME/list?page=2"); const a = link(1); a.href = "../t/NAME/1"; document.body.append(a) }
+		setTimeout(() => history.pushState({}, "", "/t/NAME/2"), 2500)`), 2},
 	{"frames", `<!doctype html><title>NAME</title><div id=root></div><script src="/NAME/app.js"></script>`, with(script(`
 		document.body.insertAdjacentHTML("beforeend", "<iframe src=/NAME/inner.html></iframe><iframe srcdoc='<a href=/t/NAME/2>2</a>'></iframe><iframe loading=lazy src=/NAME/lazy.html></iframe>")`),
 		"inner.html", `<body><script>document.body.innerHTML = "<a href=/t/NAME/1>1</a>"</script>`, "lazy.html", `<body><script>document.body.innerHTML = "<a href=/t/NAME/3>3</a>"</script>`), 3},
@@ -107,7 +108,28 @@ var shapes = []shape{
 		const show = () => root.innerHTML = "<a href='/t/NAME/1'>1</a>" + (views[location.hash] || views[""])(); addEventListener("hashchange", show); show()`), 3},
 	{"scroll", `<!doctype html><title>NAME</title><style>.i{height:400px}</style><div id="root"></div><script src="/NAME/app.js"></script>`,
 		script(`let n = 0; const more = () => { for (let i = 0; i < 60; i++) { const d = document.createElement("p"); d.append(link(++n)); root.append(d) } };
-		more(); addEventListener("scroll", () => { if (n < 100 && innerHeight + scrollY >= document.documentElement.scrollHeight - 200) more() })`), 60}, // the other 60 need a frame, which a busy machine may not draw
+		more(); addEventListener("scroll", () => { if (n < 100 && innerHeight + scrollY >= document.documentElement.scrollHeight - 200) more() })`), 120},
+	{"box", shell, script(`root.innerHTML = "<div id=box style='height:600px;overflow:auto'><div id=list></div></div><div id=plain></div>"; let n = 0;
+		const more = (to, k) => { for (let i = 0; i < k; i++) { const d = document.createElement("p"); d.append(link(++n)); to.append(d) } };
+		more(list, 30); box.addEventListener("scroll", () => { if (n < 50 && box.scrollTop + box.clientHeight >= box.scrollHeight - 50) more(list, 20) });
+		let once = 0; plain.addEventListener("scroll", () => { if (!once++) more(plain, 10) })`), 60},
+	{"sized", shell, script(`root.style.cssText = "width:900px;height:500px"; let n = 0; const rows = h => { while (n < h / 50) root.append(link(++n)) };
+		new ResizeObserver(([e]) => rows(e.contentRect.height)).observe(root); const late = document.createElement("div");
+		setTimeout(() => { root.style.height = "800px" }, 700); new ResizeObserver((es, o) => es.forEach(e => { if (e.borderBoxSize[0].inlineSize > 100) { o.unobserve(e.target); document.body.append(link(17)) } })).observe(document.body)`), 17},
+	{"attributes", shell, script(`root.innerHTML = "<div data-href='/t/NAME/1'>a</div><button onclick=\"location.href='/t/NAME/2'\">b</button><tr></tr>" +
+		"<span role=link tabindex=0 data-url='/t/NAME/3'>c</span><form action='/t/NAME/4'><button>d</button></form><button routerlink='/t/NAME/5'>e</button>" +
+		"<li onclick='window.open(\"/t/NAME/6\", \"_blank\")'>f</li><i onclick='history.pushState({a: 1}, \"\", \"/t/NAME/7\")'>g</i>" +
+		"<u data-href='javascript:void 0'></u><u data-href='/NAME/x.js'></u><u onclick=\"location.href='/NAME/no/'+id\"></u>"`), 7},
+	{"frameloop", shell, script(`let n = 0; const step = () => { if (n < 40) { put(++n); requestAnimationFrame(step) } }; requestAnimationFrame(step);
+		const gone = requestAnimationFrame(() => put(99)); cancelAnimationFrame(gone)`), 40},
+	{"cards", shell, script(`const seen = new IntersectionObserver((es, o) => es.forEach(e => { if (!e.isIntersecting) return; o.unobserve(e.target);
+		fetch("/NAME/api?from=" + e.target.dataset.n).then(r => r.json()).then(l => e.target.append(...l.map(link))) }), {rootMargin: "200px 0px", threshold: [0, .5]});
+		for (let i = 0; i < 4; i++) { const d = document.createElement("section"); d.dataset.n = 2 * i + 1; d.style.minHeight = "300px"; root.append(d); seen.observe(d) }`), 8},
+	{"hydrated", `<!doctype html><title>NAME</title><div id="root"><main><h1>Products of the season</h1><p>A page that the server has rendered, with words of its own. More of it comes when
+		the scripts have taken over, as most shops do it today.</p><ul><li><a href="/t/NAME/1">One</a></li></ul><div id="more">Loading</div></main></div>
+		<script id="__NEXT_DATA__" type="application/json">{"props":{"pageProps":{"first":1}},"page":"/","buildId":"x1"}</script><script src="/NAME/_next/app.js" defer></script>`,
+		map[string]string{"_next/app.js": linkScript + `fetch("/NAME/api?from=2").then(r => r.json()).then(l => more.replaceChildren(...l.map(link)))`}, 3},
+	{"refresh", shell, script(`const m = document.createElement("meta"); m.httpEquiv = "refresh"; m.content = "1;url=/t/NAME/1"; document.head.append(m)`), 1},
 	{"window", shell, script(`const rows = 400; root.style.cssText = "position:relative;height:" + rows * 30 + "px"; const show = () => { root.innerHTML = ""; const first = Math.floor(scrollY / 30);
 		for (let i = first; i < Math.min(first + 60, rows); i++) { const a = link(i + 1); a.style.cssText = "position:absolute;top:" + i * 30 + "px"; root.append(a) } };
 		addEventListener("scroll", show); show()`), 60},

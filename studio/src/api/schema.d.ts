@@ -485,6 +485,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{ex}/freshness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How fresh the pages of a continuous execution are, by how often they change, and which are visited next */
+        get: operations["getFreshness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{ex}/graph": {
         parameters: {
             query?: never;
@@ -699,6 +716,23 @@ export interface paths {
         };
         /** What the site rules of the execution find in a page, and where */
         get: operations["applyRules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{ex}/records/{key}/versions/{visit}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a page was at an earlier visit beside what it is, in plain text; kept with revisit.history */
+        get: operations["compareVersions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1536,7 +1570,7 @@ export interface components {
         AlertRule: {
             channels?: string[];
             disabled?: boolean;
-            /** @description it fires when it has held for so long, as in 10m; empty: at once, of stalled 10m */
+            /** @description it fires when it has held for so long, as in 10m; empty: at once, of stalled 10m, of undelivered 15m */
             for?: string;
             /** @description unique; a-z, 0-9 and - */
             name: string;
@@ -1544,7 +1578,7 @@ export interface components {
              * @description what is watched; docs/alerts.md
              * @enum {string}
              */
-            on: "failed" | "partial" | "slot" | "stalled" | "dead-letters" | "failures" | "blocked" | "records" | "budget" | "disk";
+            on: "failed" | "partial" | "slot" | "stalled" | "dead-letters" | "failures" | "blocked" | "host-blocked" | "records" | "budget" | "undelivered" | "tripped" | "disk";
             /** @description it is told again after so long, as in 4h; 0s: never; empty: 4h */
             repeat?: string;
             /**
@@ -1712,6 +1746,15 @@ export interface components {
             title: string;
             /** Format: int64 */
             words: number;
+        };
+        CappedHost: {
+            /** Format: double */
+            allows_per_day: number;
+            host: string;
+            /** Format: int64 */
+            pages: number;
+            /** Format: double */
+            wanted_per_day: number;
         };
         Cause: {
             by?: string;
@@ -2094,6 +2137,28 @@ export interface components {
             took_seconds: number;
             url: string;
         };
+        DuePage: {
+            /** Format: int32 */
+            changes: number;
+            /** Format: double */
+            changes_every_days: number;
+            /** Format: date-time */
+            checked_at?: string;
+            /** Format: date-time */
+            due?: string;
+            gone?: boolean;
+            /** Format: int32 */
+            misses?: number;
+            moved?: boolean;
+            soft?: boolean;
+            url: string;
+            /** Format: int32 */
+            visits: number;
+            /** Format: double */
+            weight: number;
+            why: string;
+            withdrawn?: boolean;
+        };
         Edit: {
             /**
              * Format: int32
@@ -2249,7 +2314,7 @@ export interface components {
             ledger: components["schemas"]["LedgerEntry"];
             of?: string;
             rendered?: components["schemas"]["PageRendered"];
-            revisits?: components["schemas"]["Revisits"];
+            revisits?: components["schemas"]["PageVisits"];
             rewritten: string[];
             robots: components["schemas"]["RobotsVerdict"];
             rules: components["schemas"]["RulesVerdict"];
@@ -2325,6 +2390,12 @@ export interface components {
             slots: components["schemas"]["Slot"][];
             words: string;
         };
+        FreshAt: {
+            /** Format: date-time */
+            at: string;
+            /** Format: double */
+            fresh: number;
+        };
         Freshness: {
             /** Format: date-time */
             at: string;
@@ -2358,6 +2429,48 @@ export interface components {
             wanted: number;
             /** Format: int64 */
             withdrawn?: number;
+        };
+        FreshnessDetail: {
+            /** Format: date-time */
+            at: string;
+            /** Format: double */
+            budget: number;
+            /** Format: int64 */
+            capped_hosts: number;
+            /** Format: int64 */
+            changed: number;
+            /** Format: int64 */
+            changed_last_day: number;
+            curve: components["schemas"]["FreshAt"][];
+            /** Format: int64 */
+            due_now: number;
+            /** Format: double */
+            fresh: number;
+            /** Format: int64 */
+            gone: number;
+            hosts: components["schemas"]["CappedHost"][];
+            /** Format: int64 */
+            kept: number;
+            /** Format: int64 */
+            last_day: number;
+            late: string;
+            longest: string;
+            rates: components["schemas"]["RateClass"][];
+            /** Format: double */
+            threshold: number;
+            /** Format: int64 */
+            under_way: number;
+            /** Format: int64 */
+            visits: number;
+            /** Format: double */
+            wanted: number;
+            /** Format: int64 */
+            withdrawn?: number;
+        };
+        FreshnessFigures: {
+            continuous: boolean;
+            due: components["schemas"]["DuePage"][];
+            figures?: components["schemas"]["FreshnessDetail"];
         };
         FrontierQueues: {
             /** Format: int64 */
@@ -2983,6 +3096,37 @@ export interface components {
             tag: string;
             text?: string;
         };
+        Output: {
+            /**
+             * Format: int64
+             * @description of them; 0: not known
+             */
+            bytes?: number;
+            /** @description why it cannot be written now */
+            error?: string;
+            /**
+             * Format: int64
+             * @description records of which the condition failed, and damaged ones
+             */
+            faults?: number;
+            node: string;
+            /**
+             * Format: int64
+             * @description files or objects that are whole
+             */
+            parts?: number;
+            /** Format: int64 */
+            rows: number;
+            /** @description of the manifest, in hex */
+            sha256?: string;
+            /** Format: date-time */
+            since?: string;
+            use: string;
+            /** @description file, bucket and prefix, table, or address, without secrets */
+            where?: string;
+            /** @description nothing is missing of what was stored so far */
+            whole: boolean;
+        };
         Overrides: {
             labels?: {
                 [key: string]: string;
@@ -3017,6 +3161,36 @@ export interface components {
             verdict?: string;
             /** Format: int64 */
             wall_ms?: number;
+        };
+        PageVersion: {
+            /** Format: date-time */
+            fetched_at: string;
+            title: string;
+            /** Format: int64 */
+            visit: number;
+            /** Format: int64 */
+            words: number;
+        };
+        PageVisits: {
+            /** Format: int32 */
+            changes: number;
+            /** Format: double */
+            changes_every_days: number;
+            /** Format: date-time */
+            checked_at?: string;
+            /** Format: date-time */
+            due?: string;
+            gone?: boolean;
+            /** Format: int32 */
+            misses?: number;
+            moved?: boolean;
+            soft?: boolean;
+            /** Format: int32 */
+            visits: number;
+            /** Format: double */
+            weight: number;
+            why: string;
+            withdrawn?: boolean;
         };
         PauseScheduleRequest: {
             reason?: string;
@@ -3217,6 +3391,16 @@ export interface components {
             /** Format: int64 */
             start: number;
         };
+        RateClass: {
+            /** Format: double */
+            fresh: number;
+            /** Format: double */
+            from_days: number;
+            /** Format: int64 */
+            pages: number;
+            /** Format: double */
+            to_days: number;
+        };
         Reason: {
             reason?: string;
             /** Format: int64 */
@@ -3257,6 +3441,7 @@ export interface components {
             links: components["schemas"]["LinkState"][];
             original?: components["schemas"]["Member"];
             record: unknown;
+            versions?: components["schemas"]["PageVersion"][];
         };
         Records: {
             facets?: components["schemas"]["Facets"];
@@ -3406,27 +3591,6 @@ export interface components {
             /** Format: date-time */
             since: string;
             sweeping?: boolean;
-        };
-        Revisits: {
-            /** Format: int32 */
-            changes: number;
-            /** Format: double */
-            changes_every_days: number;
-            /** Format: date-time */
-            checked_at?: string;
-            /** Format: date-time */
-            due?: string;
-            gone?: boolean;
-            /** Format: int32 */
-            misses?: number;
-            moved?: boolean;
-            soft?: boolean;
-            /** Format: int32 */
-            visits: number;
-            /** Format: double */
-            weight: number;
-            why: string;
-            withdrawn?: boolean;
         };
         RingLine: {
             /** Format: int64 */
@@ -3603,11 +3767,15 @@ export interface components {
         };
         Side: {
             execution: string;
+            /** Format: date-time */
+            fetched_at?: string;
             key: string;
             note?: string;
             source: string;
             title: string;
             url: string;
+            /** Format: int64 */
+            visit?: number;
             /** Format: int64 */
             words: number;
         };
@@ -3671,6 +3839,7 @@ export interface components {
             hosts: number;
             /** Format: int64 */
             open: number;
+            outputs?: components["schemas"]["Output"][];
             /** Format: int64 */
             pages: number;
             /** Format: int64 */
@@ -5096,6 +5265,38 @@ export interface operations {
             };
         };
     };
+    getFreshness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FreshnessFigures"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
     getGraph: {
         parameters: {
             query: {
@@ -5587,6 +5788,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleTested"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    compareVersions: {
+        parameters: {
+            query?: {
+                /** @description number of the other visit; -1: the record as it is */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+                /** @description key of the record, or its URL, escaped */
+                key: string;
+                /** @description number of the visit; 0 is the first */
+                visit: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TextDiff"];
                 };
             };
             /** @description Error */

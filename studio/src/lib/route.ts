@@ -62,6 +62,7 @@ export const at = {
     `#/x/${enc(id)}/records${Object.keys(q).length ? "?" + new URLSearchParams(q).toString() : ""}`,
   record: (id: string, key: string) => `#/x/${enc(id)}/records?record=${enc(key)}`,
   clusters: (id: string, cluster = "") => `#/x/${enc(id)}/clusters${cluster && "?cluster=" + enc(cluster)}`,
+  versions: (x: string, key: string, visit: number) => `#/diff?a=${enc(x)}&ka=${enc(key)}&visit=${visit}`,
   diff: (a: string, keyA: string, b: string, keyB: string) =>
     `#/diff?a=${enc(a)}&ka=${enc(keyA)}&b=${enc(b)}&kb=${enc(keyB)}`,
   rendering: (id: string) => `#/x/${enc(id)}/rendering`,

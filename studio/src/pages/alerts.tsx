@@ -22,6 +22,9 @@ const watched: Record<string, [string, string?]> = {
   "dead-letters": ["messages are given up", "more than, 0"],
   failures: ["many URLs of an execution fail", "share over, 0.2"],
   blocked: ["many answers are 403 or 429", "share over, 0.5"],
+  "host-blocked": ["many answers of a host are 403 or 429, while it runs", "share over, 0.5"],
+  undelivered: ["an output cannot be written"],
+  tripped: ["a plug-in failed so often that it is left alone"],
   records: ["an execution has fewer records than the five before", "less than this part of their median, 0.5"],
   budget: ["max_pages is nearly spent", "share over, 0.9"],
   disk: ["the disk of the data is nearly full", "share over, 0.85"],
@@ -317,7 +320,7 @@ function RuleForm({ r, channels, close }: { r?: AlertRule; channels: Channel[]; 
           </Field>
         )}
         <Field label="When it has held for">
-          <input value={rule.for ?? ""} placeholder={rule.on === "stalled" ? "10m" : "at once"} onChange={(e) => change({ for: e.target.value })} />
+          <input value={rule.for ?? ""} placeholder={rule.on === "stalled" ? "10m" : rule.on === "undelivered" ? "15m" : "at once"} onChange={(e) => change({ for: e.target.value })} />
         </Field>
         <Field label="Severity">
           <select value={rule.severity ?? "warning"} onChange={(e) => change({ severity: e.target.value as AlertRule["severity"] })}>

@@ -1,19 +1,24 @@
 import type { TextDiff } from "../api/types";
 import { count, plain } from "../lib/format";
 import { useGet } from "../lib/query";
-import { at, useParams } from "../lib/route";
+import { at, enc, useParams } from "../lib/route";
 import { Head } from "../ui/shell";
 import { Notice, Shown } from "../ui/state";
-import { Url } from "../ui/text";
+import { Url, When } from "../ui/text";
 
 /** Two texts side by side, what differs marked. */
 export default function Diff() {
   const [p] = useParams();
   const [a, b] = [p.get("a") ?? "", p.get("b") ?? ""];
-  const diff = useGet<TextDiff>("/compare/texts", { first: a, first_key: p.get("ka") ?? "", second: b, second_key: p.get("kb") ?? "" });
+  const visit = p.get("visit");
+  const two = { first: a, first_key: p.get("ka") ?? "", second: b, second_key: p.get("kb") ?? "" };
+  const diff = useGet<TextDiff>(
+    visit ? `/executions/${enc(a)}/records/${enc(p.get("ka") ?? "")}/versions/${enc(visit)}/diff` : "/compare/texts",
+    visit ? {} : two,
+  );
   return (
     <>
-      <Head where={<a href={at.execution(a)}>{a}</a>} title="Two texts" />
+      <Head where={<a href={at.execution(a)}>{a}</a>} title={visit ? "Two versions of a page" : "Two texts"} />
       <Shown of={diff}>{(d) => <Sides d={d} />}</Shown>
     </>
   );
@@ -38,6 +43,12 @@ function Sides({ d }: { d: TextDiff }) {
             </span>
             <span className="small muted">
               {s.execution} · {count(s.words)} words
+              {s.fetched_at && (
+                <>
+                  {" · fetched "}
+                  <When at={s.fetched_at} />
+                </>
+              )}
             </span>
           </div>
         ))}

@@ -17,6 +17,7 @@ const Explain = lazy(() => import("./explain"));
 const Records = lazy(() => import("./records"));
 const Clusters = lazy(() => import("./clusters"));
 const Rendering = lazy(() => import("./rendering"));
+const Freshness = lazy(() => import("./freshness"));
 const EditPage = lazy(() => import("./edit"));
 const Events = lazy(() => import("./events"));
 
@@ -28,6 +29,7 @@ const tabs: [string, string][] = [
   ["records", "Records"],
   ["clusters", "Duplicates"],
   ["rendering", "Rendering"],
+  ["freshness", "Freshness"],
   ["edit", "Settings"],
   ["events", "Events"],
 ];
@@ -90,6 +92,7 @@ export default function ExecutionPages({ id, tab }: { id: string; tab: string })
         {tab === "records" && <Records x={x} />}
         {tab === "clusters" && <Clusters x={x} />}
         {tab === "rendering" && <Rendering x={x} />}
+        {tab === "freshness" && <Freshness x={x} />}
         {tab === "edit" && <EditPage x={x} />}
         {tab === "events" && <Events x={x} />}
         {!tabs.some(([t]) => t === tab) && <Empty title="There is no such page">The address may be cut: the tabs above lead on.</Empty>}

@@ -3,18 +3,34 @@ import type { LogLine } from "../api/types";
 import { plain } from "../lib/format";
 import { useGet } from "../lib/query";
 import { at, enc, useParams } from "../lib/route";
-import { Chips, Search, Set } from "../ui/filter";
+import { Chips, Choice, Moment, Search, Set } from "../ui/filter";
 import { useList } from "../ui/more";
 import { Panel } from "../ui/panel";
 import { Head } from "../ui/shell";
 import { Empty, Shown, StateDot } from "../ui/state";
 import { Copy, Facts, Url, When } from "../ui/text";
 
+/** The classes of HTTP statuses, and those that people look for. */
+const STATUSES = [
+  { value: "", word: "any status" },
+  { value: "2", word: "2xx: answered" },
+  { value: "3", word: "3xx: elsewhere" },
+  { value: "4", word: "4xx: refused" },
+  { value: "404", word: "404 not found" },
+  { value: "403", word: "403 forbidden" },
+  { value: "429", word: "429 too many requests" },
+  { value: "5", word: "5xx: the server failed" },
+  { value: "503", word: "503 unavailable" },
+];
+
+/** What the list is narrowed by, as it stands in the address. */
+const FILTERS = ["source", "level", "execution", "host", "verdict", "reason", "status", "since", "until", "q"];
+
 /** Lines of the server's log and, of an execution, of its crawl.log: one list. */
 export default function Logs() {
   const [params, set] = useParams();
   const [follow, setFollow] = useState(true);
-  const query = Object.fromEntries(["source", "level", "execution", "host", "verdict", "q"].map((k) => [k, params.get(k) ?? ""]));
+  const query = Object.fromEntries(FILTERS.map((k) => [k, params.get(k) ?? ""]));
   const list = useList<LogLine>("/logs", query, follow ? { every: 2000 } : {}, 100);
   const open = params.get("line");
   const link = (id: string) => {
@@ -50,6 +66,16 @@ export default function Logs() {
               ]}
             />
           )}
+        </div>
+        <div className="bar">
+          {params.get("execution") && (
+            <>
+              <Search name="reason" label="Reason" hint="Reason, as timeout or scope" />
+              <Choice name="status" label="Status" of={STATUSES} />
+            </>
+          )}
+          <Moment name="since" label="Since" />
+          <Moment name="until" label="Until" />
         </div>
         <Set names={{ execution: "execution", host: "host", verdict: "verdict" }} />
         <Shown of={list.first}>

@@ -206,7 +206,7 @@ function Rendered({ x, of }: { x: Execution; of: RenderedPart }) {
   );
 }
 
-const told = ["url", "title", "text", "markdown", "links", "fields", "structured", "duplicate_of", "similarity", "rendered"];
+const told = ["url", "title", "text", "markdown", "links", "fields", "structured", "duplicate_of", "similarity", "rendered", "versions"];
 
 function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
   const r = w.record as Record<string, unknown>;
@@ -276,6 +276,24 @@ function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
                   <li key={m.key} style={{ display: "flex", gap: "var(--s-3)", minHeight: 28 }}>
                     <Url url={m.url} href={at.diff(x.id, w.key, x.id, m.key)} />
                     <span className="muted small nowrap">{m.similarity === "near" ? `${m.distance} of 64 bits differ` : m.similarity}</span>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+          {(w.versions ?? []).length > 0 && (
+            <section>
+              <div className="section-head">
+                <h3>{plural(w.versions!.length, "earlier version", "earlier versions")}</h3>
+              </div>
+              <ul>
+                {w.versions!.map((v) => (
+                  <li key={v.visit} style={{ display: "flex", gap: "var(--s-3)", minHeight: 28 }}>
+                    <a href={at.versions(x.id, w.key, v.visit)}>
+                      <When at={v.fetched_at} />
+                    </a>
+                    <span className="clip">{plain(v.title) || "Without a title"}</span>
+                    <span className="muted small nowrap">{plural(v.words, "word", "words")}</span>
                   </li>
                 ))}
               </ul>

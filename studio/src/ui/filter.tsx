@@ -59,3 +59,39 @@ export function Set({ names }: { names: Record<string, string> }) {
     </div>
   );
 }
+
+/** A choice of one of many values, in a list. */
+export function Choice({ name, label, of }: { name: string; label: string; of: { value: string; word: string }[] }) {
+  const [params, set] = useParams();
+  const now = params.get(name) ?? "";
+  return (
+    <select aria-label={label} value={now} onChange={(e) => set({ [name]: e.target.value || undefined })}>
+      {!of.some((o) => o.value === now) && <option value={now}>{now}</option>}
+      {of.map(({ value, word }) => (
+        <option key={value} value={value}>
+          {word}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** A moment in the time of the browser; it stands in the address in that of the API (RFC 3339). */
+export function Moment({ name, label }: { name: string; label: string }) {
+  const [params, set] = useParams();
+  const now = new Date(params.get(name) ?? "");
+  const shown = isNaN(now.getTime()) ? "" : new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  return (
+    <label className="small muted">
+      {label}{" "}
+      <input
+        type="datetime-local"
+        value={shown}
+        onChange={(e) => {
+          const to = new Date(e.target.value);
+          set({ [name]: isNaN(to.getTime()) ? undefined : to.toISOString() });
+        }}
+      />
+    </label>
+  );
+}

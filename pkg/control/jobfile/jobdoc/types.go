@@ -199,6 +199,7 @@ var examples = map[string]string{
 	"topic.model":                 "beer.model",
 	"topic.threshold":             "0.6",
 	"topic.explore":               "0.05",
+	"topic.patience":              "1m",
 	"topic.host_trial":            "50",
 	"classify.model":              "kinds.model",
 	"render.mode":                 "auto",

@@ -30,11 +30,6 @@
     const stamp = Object.getOwnPropertyDescriptor(Event.prototype, "timeStamp");
     Object.defineProperty(Event.prototype, "timeStamp", {...stamp,
       get() { return since(Reflect.apply(stamp.get, this, [])) }});
-    if (self.requestAnimationFrame) {
-      const frame = requestAnimationFrame.bind(self);
-      // A frame has the real time, of which hardly any passes.
-      self.requestAnimationFrame = f => frame(typeof f === "function" ? () => f(since(raw())) : f);
-    }
     const Fake = function Date(...given) {
       if (!new.target) return new Real(now()).toString();
       return Reflect.construct(Real, given.length ? given : [now()], new.target === Fake ? Real : new.target);

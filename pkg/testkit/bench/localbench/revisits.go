@@ -16,28 +16,31 @@ import (
 // dueBatch is how many pages are taken at once, as the frontier would.
 const dueBatch = 256
 
-// Revisits remembers n pages, and then visits as many as visits says in the order in which they are due: each is read,
-// learns that it changed or not, and is put with its next time. It prints the rate of each decade and of each quarter
-// of the visits.
+// Revisits is RevisitsIn a store in a directory.
 func Revisits(ctx context.Context, dir string, n, visits int64, w io.Writer) error {
+	return withStore(dir, func(s *local.Store) error { return RevisitsIn(ctx, s.Revisits(), n, visits, w) })
+}
+
+// RevisitsIn remembers n pages, and then visits as many as visits says in the order in which they are due: each is
+// read, learns that it changed or not, and is put with its next time. It prints the rate of each decade and of each
+// quarter of the visits. CPU time and memory are those of this process.
+func RevisitsIn(ctx context.Context, r crawl.Revisits, n, visits int64, w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "whirlpool bench revisits --pages %d --visits %d\n%-10s %12s %12s %12s %12s %10s\n", n, visits, "", "pages",
 		"a second", "CPU us each", "worst ms", "RSS MB"); err != nil {
 		return err
 	}
-	return withStore(dir, func(s *local.Store) error {
-		b := &revisitBench{r: s.Revisits(), rng: rand.New(rand.NewPCG(1, 2)), start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), w: w}
-		for from, to := int64(0), min(n, 10_000); from < n; from, to = to, min(n, to*10) {
-			if err := b.measure("put", to, to-from, func(int64) (int, error) { return b.put(ctx, from, min(dueBatch, to-from), &from) }); err != nil {
-				return err
-			}
+	b := &revisitBench{r: r, rng: rand.New(rand.NewPCG(1, 2)), start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), w: w}
+	for from, to := int64(0), min(n, 10_000); from < n; from, to = to, min(n, to*10) {
+		if err := b.measure("put", to, to-from, func(int64) (int, error) { return b.put(ctx, from, min(dueBatch, to-from), &from) }); err != nil {
+			return err
 		}
-		for range 4 {
-			if err := b.measure("due + put", n, visits/4, func(left int64) (int, error) { return b.visit(ctx, int(min(left, dueBatch))) }); err != nil {
-				return err
-			}
+	}
+	for range 4 {
+		if err := b.measure("due + put", n, visits/4, func(left int64) (int, error) { return b.visit(ctx, int(min(left, dueBatch))) }); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 type revisitBench struct {
@@ -84,7 +87,7 @@ func (b *revisitBench) put(ctx context.Context, from, n int64, next *int64) (int
 
 // visit takes what is due next, ahead of time where it must, and puts it with its next time.
 func (b *revisitBench) visit(ctx context.Context, n int) (int, error) {
-	rs, err := b.r.Due(ctx, job, b.start.Add(1000*24*time.Hour), n)
+	rs, err := b.r.Due(ctx, job, b.start.Add(1000*24*time.Hour), n, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -28,6 +28,8 @@ type Config struct {
 	Limit time.Duration
 	Show  int // print so many of the pages that each missed
 	Out   io.Writer
+	// Pictures is a directory for a CSV file and a picture of each table; empty: none.
+	Pictures string
 }
 
 // Row is what one crawl of one crawler came to.
@@ -44,16 +46,16 @@ type Row struct {
 func Run(ctx context.Context, c Config) error {
 	cfg := fakeweb.Plain(c.Hosts, c.Pages)
 	cfg.Robots, cfg.Redirects, cfg.Errors404 = true, .03, .02
-	if err := c.table(ctx, fmt.Sprintf("synthetic web: %d pages of 30 KB with 40 links on %d hosts", c.Pages, c.Hosts), synthetic{cfg, c.Names}); err != nil {
+	if err := c.table(ctx, "peers-synthetic", fmt.Sprintf("synthetic web: %d pages of 30 KB with 40 links on %d hosts", c.Pages, c.Hosts), synthetic{cfg, c.Names}); err != nil {
 		return err
 	}
 	if c.Docs == "" {
 		return nil
 	}
-	return c.table(ctx, "real documents: "+c.Docs+", one host", files{c.Docs, c.Names, c.First})
+	return c.table(ctx, "peers-documents", "real documents: "+c.Docs+", one host", files{c.Docs, c.Names, c.First})
 }
 
-func (c Config) table(ctx context.Context, about string, w web) error {
+func (c Config) table(ctx context.Context, name, about string, w web) error {
 	var rows []Row
 	known := map[string]bool{} // what any of them found, where nobody knows what is there
 	for _, p := range Peers(c.Paths) {
@@ -83,7 +85,7 @@ func (c Config) table(ctx context.Context, about string, w web) error {
 			fmt.Fprintf(c.Out, "%s missed http://%s\n", r.Name, url)
 		}
 	}
-	return nil
+	return c.keep(name, about, rows)
 }
 
 // compare notes what the others found and this crawl did not.

@@ -2,9 +2,9 @@ package topicbench
 
 import (
 	"container/heap"
-	"math"
 	"math/rand/v2"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/topic"
 )
 
@@ -18,7 +18,7 @@ type Order string
 const (
 	Breadth Order = "breadth first"
 	Best    Order = "best first" // by P of the page that links to it, or of the link's text
-	Classes Order = "as crawled" // the same by five priorities
+	Classes Order = "as crawled" // the same by levels of promise, and by the first find
 	Oracle  Order = "if all were known"
 )
 
@@ -109,9 +109,6 @@ func (q *queue) Pop() any {
 // enough is after how many pages a crawl ends: no figure is of more.
 const enough = 2100
 
-// classes is how many priorities there are.
-const classes = 5
-
 // walk fetches pages that can be reached. A page that is found again by a better one moves up, but not in a crawl
 // with classes: there the first find counts.
 func (w *Web) walk(seeds []int, order Order, explore float64, random *rand.Rand, score func(int) float64, promise func(page, link int) float64, fetched func(int)) {
@@ -145,7 +142,7 @@ func (w *Web) walk(seeds []int, order Order, explore float64, random *rand.Rand,
 			case Oracle:
 				link = score(to)
 			case Classes:
-				link = math.Floor((max(math.Ceil(9*link), 1)-1)/2) / classes
+				link = float64(crawl.RelevanceOf(link).Level()) / crawl.Levels
 			}
 			push(to, link)
 		}

@@ -86,6 +86,9 @@ func Print(ctx context.Context, out io.Writer, w *Web, topics []Topic) (drawn []
 				r.At[0], r.At[1], r.At[2], r.Recall)
 		}
 	}
+	if err := w.printClasses(out, topics); err != nil {
+		return nil, err
+	}
 	return drawn, w.cost(out)
 }
 

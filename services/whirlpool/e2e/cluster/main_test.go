@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 	if fault := os.Getenv(faultVariable); fault != "" {
 		os.Exit(runBroken(fault, os.Args[1:]))
 	}
+	if code, ok := crawltest.RunCalendar(os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	flag.Parse()
 	os.Exit(runTests(m))
 }

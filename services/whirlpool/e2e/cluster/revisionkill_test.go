@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -128,12 +129,24 @@ func (k *revisedJob) judgeRevised() {
 	}))
 	job, err := k.Postgres.Jobs().Job(k.t.Context(), k.id)
 	check(k.t, err)
-	report(k.t, string(k.id), k.site.Differs(k.final, pages, job.Epoch))
+	differs := k.site.Differs(k.final, pages, job.Epoch)
+	report(k.t, string(k.id), differs)
+	k.explainMissing(differs)
 	report(k.t, string(k.id)+": unsettled", k.Unsettled(k.id))
 	if code, text := k.exitCode("audit", "--cluster", "--job", string(k.id)); code != 0 {
 		k.t.Errorf("%s: audit exits with %d\n%s", k.id, code, text)
 	}
 	k.t.Logf("%s: %d pages by revision %d, %d of them only by old rules", k.id, len(pages), job.Epoch, len(pages)-len(k.site.Pages(k.final)))
+}
+
+// explainMissing logs what the cluster says of pages that are missing.
+func (k *revisedJob) explainMissing(differs []string) {
+	for _, d := range differs {
+		if url, missing := strings.CutSuffix(d, " is missing"); missing {
+			_, text := k.exitCode("explain", "--cluster", "--job", string(k.id), url)
+			k.t.Logf("%s", text)
+		}
+	}
 }
 
 // order is the command that gives the job its rules.

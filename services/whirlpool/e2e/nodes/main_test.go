@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if fault := os.Getenv(faultVariable); fault != "" {
 		os.Exit(runBroken(fault, os.Args[1:]))
 	}
+	if code, ok := crawltest.RunCalendar(os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	flag.Parse()
 	if testing.Short() || os.Getenv("WHIRLPOOL_TEST_SERVICES") == "" {
 		os.Exit(m.Run()) // they are skipped

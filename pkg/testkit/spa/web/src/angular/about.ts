@@ -1,3 +1,4 @@
+import "@angular/compiler";
 import {Component} from "@angular/core";
 import {RouterLink} from "@angular/router";
 

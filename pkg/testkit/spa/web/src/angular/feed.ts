@@ -1,3 +1,4 @@
+import "@angular/compiler";
 import {Component, HostListener, signal} from "@angular/core";
 import {RouterLink} from "@angular/router";
 import {posts} from "../shared/api.js";

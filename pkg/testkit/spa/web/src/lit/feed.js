@@ -3,8 +3,11 @@ import {posts} from "../shared/api.js";
 
 customElements.define("x-feed", class extends LitElement {
   static properties = {list: {state: true}};
-  list = [];
   page = 0;
+  constructor() {
+    super();
+    this.list = [];
+  }
   async firstUpdated() {
     const more = async () => { this.list = [...this.list, ...await posts(++this.page)] };
     await more();

@@ -1,0 +1,49 @@
+//go:build linux
+
+package browser
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/render"
+)
+
+// What a page does at a frame is done by its own time, in each render at the same moments, whether or not the browser
+// draws.
+func TestFramesKeepThePagesTime(t *testing.T) {
+	t.Parallel()
+	c := started(t, Config{})
+	const body = `<body><div id=far style="position:absolute;top:9000px;height:10px">far</div><div id=near style="height:300px"><p style="height:100px">near</p></div>
+		<div id=box style="height:200px;overflow:auto"><div style="height:900px"></div></div><pre id=log></pre><script>
+		const now=()=>Math.round(performance.now()/100),put=(...a)=>log.append(a.join(' ')+'\n');
+		requestAnimationFrame(()=>{put('frame',now());requestAnimationFrame(()=>put('second',now()))});
+		cancelAnimationFrame(requestAnimationFrame(()=>put('cancelled')));
+		new IntersectionObserver(es=>es.forEach(e=>put('sees',e.target.id,e.isIntersecting,e.intersectionRatio,now())),{threshold:[0,1]}).observe(near);
+		new IntersectionObserver(es=>es.forEach(e=>put('sees',e.target.id,e.isIntersecting,now()))).observe(far);
+		new ResizeObserver(es=>put('size',es[0].contentRect.height,now())).observe(near);setTimeout(()=>{near.style.height='310px'},300);
+		addEventListener('scroll',()=>put('scrolled',scrollY>0,now()));box.onscroll=0;box.addEventListener('scroll',()=>put('box',box.scrollTop>0,now()));
+		near.animate([{opacity:0},{opacity:1}],400).finished.then(()=>put('animated'));
+		document.startViewTransition?.(()=>put('view',now()))</script>`
+	var first string
+	for range 3 {
+		s := &site{}
+		got := string(s.renders(t, c, render.Request{Seed: true, Scroll: true, Now: time.UnixMilli(1795503600000), Body: []byte(body)}).HTML)
+		_, got, _ = strings.Cut(got, `<pre id="log">`)
+		got, _, _ = strings.Cut(got, "</pre>")
+		for _, want := range []string{"frame 0\n", "second 0\n", "sees near true 1 0\n", "sees far false 0\n", "sees far true ", "size 300 0\n", "size 310 ",
+			"scrolled true ", "box true ", "animated\n", "view 0\n"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("there is no %q in\n%s", want, got)
+			}
+		}
+		got = strings.Replace(got, "animated\n", "", 1) // it ends earlier where the browser draws
+		if first == "" {
+			first = got
+		}
+		if got != first || strings.Contains(got, "cancelled") {
+			t.Errorf("it gave\n%s\nand the first time\n%s", got, first)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package cluster_test
+
+import (
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
+)
+
+// Seven programs visit pages again and are killed meanwhile: no visit is made twice, no page is forgotten, records
+// follow their pages, one that is missing is gone, one that may not be kept loses its content. status, explain and
+// audit say so.
+func TestContinuousOverPrograms(t *testing.T) {
+	long(t)
+	srv := crawltest.Living(t, "", harness.Slowness(t))
+	c := newCluster(t, crawltest.Listen(t, fakeweb.Plain(1, 1), fakeweb.Options{}), crawltest.LivingJob(srv, 120))
+	c.startContinuous(srv.Calendar())
+	c.seed()
+	crawltest.Fetched(t, srv, 3, c.stuck)
+	u := srv.URLs()
+	gone, hidden := u[0], u[1]
+	srv.SetGone(pathOf(t, gone), true)
+	srv.SetNoIndex(pathOf(t, hidden), true)
+	for range harness.Number(t, "WHIRLPOOL_E2E_KILLS", 2) {
+		before := srv.Requests()
+		until(t, patience, "requests", func() bool { return srv.Requests() > before+20 || c.stuck() })
+		c.killed("all programs", c.programs...)
+	}
+	until(t, patience, "a page is gone, and one withdrawn", func() bool {
+		return c.State(c.job.ID, gone).Gone && c.State(c.job.ID, hidden).Withdrawn || c.stuck()
+	})
+	if text := c.whirlpool("status", "--cluster", "--job", string(c.job.ID)); !strings.Contains(text, "freshness") {
+		t.Errorf("status says nothing of freshness:\n%s", text)
+	}
+	if text := c.whirlpool("explain", u[3], "--cluster", "--job", string(c.job.ID)); !strings.Contains(text, "changes every") {
+		t.Errorf("explain says nothing of visits:\n%s", text)
+	}
+	c.rest()
+	faults, visits := c.VisitedOnce(c.job.ID, srv)
+	report(t, "visits", faults)
+	if visits < 4*len(u) {
+		t.Errorf("%d visits of %d pages: too few to prove much", visits, len(u))
+	}
+	if code, text := c.exitCode("audit", "--cluster", "--job", string(c.job.ID)); code != 0 || !strings.Contains(text, "no page is forgotten") {
+		t.Errorf("audit ends with %d:\n%s", code, text)
+	}
+	if text := c.whirlpool("explain", gone, "--cluster", "--job", string(c.job.ID)); !strings.Contains(text, "gone") {
+		t.Errorf("explain of a page that is gone:\n%s", text)
+	}
+}
+
+// A queue with revisits is lost: the pages are visited all the same. The control: while nothing runs, the audit calls
+// them forgotten.
+func TestContinuousLosesAQueue(t *testing.T) {
+	long(t)
+	srv := crawltest.Living(t, "", harness.Slowness(t))
+	c := newCluster(t, crawltest.Listen(t, fakeweb.Plain(1, 1), fakeweb.Options{}), crawltest.LivingJob(srv, 120))
+	c.startContinuous(srv.Calendar())
+	c.seed()
+	crawltest.Fetched(t, srv, 1, c.stuck)
+	c.rest()
+	for _, p := range c.programs {
+		p.Stop(t)
+	}
+	c.forget(12)
+	if code, text := c.exitCode("audit", "--cluster", "--job", string(c.job.ID)); code != 1 || !strings.Contains(text, "never be visited again") {
+		t.Errorf("audit ends with %d:\n%s", code, text)
+	}
+	for _, p := range c.programs {
+		p.Start(t)
+	}
+	lost := c.taken()
+	until(t, patience, "visits that were lost to be due again", func() bool { return c.taken() <= lost-12 || c.stuck() })
+	c.whirlpool("resume", "--cluster", "--job", string(c.job.ID))
+	crawltest.Fetched(t, srv, 1, c.stuck)
+	c.rest()
+	faults, _ := c.VisitedOnce(c.job.ID, srv)
+	report(t, "visits", faults)
+}
+
+// forget takes so many pages out of what is due, as if the queue of their visits had been lost.
+func (c *cluster) forget(pages int) {
+	c.t.Helper()
+	ctx := c.t.Context()
+	due, err := c.Postgres.Revisits().Due(ctx, c.job.ID, time.Now().AddDate(1000, 0, 0), pages, nil)
+	check(c.t, err)
+	if len(due) < pages {
+		c.t.Fatalf("%d pages are due some day, want %d", len(due), pages)
+	}
+	for i := range due {
+		due[i].Due = time.Time{}
+	}
+	check(c.t, c.Postgres.Revisits().Put(ctx, c.job.ID, due...))
+}
+
+// startContinuous starts the seven programs; the frontier's calendar is another than that of clocks.
+func (c *cluster) startContinuous(cal revisit.Calendar) {
+	c.t.Helper()
+	self, err := os.Executable()
+	check(c.t, err)
+	for _, name := range harness.Names {
+		if name == "frontier" {
+			c.add(name, self, nil, crawltest.CalendarEnv(cal, name)).Start(c.t)
+			continue
+		}
+		c.startSeven(name)
+	}
+}
+
+// rest pauses the job, and waits until no message of it is on its way. Tasks wait in the queues.
+func (c *cluster) rest() {
+	c.t.Helper()
+	c.whirlpool("pause", "--cluster", "--job", string(c.job.ID))
+	<-time.After(3 * time.Second) // the frontier looks for that each two seconds
+	until(c.t, patience, "a moment in which nothing is under way", func() bool {
+		held, err := crawltest.Held(c.t.Context(), c.bus)
+		return err == nil && len(crawltest.OnTheWay(held)) == 0 || c.stuck()
+	})
+}
+
+// taken is how many pages are neither due nor gone.
+func (c *cluster) taken() (n int) {
+	c.t.Helper()
+	check(c.t, c.Postgres.Revisits().Taken(c.t.Context(), func(crawl.JobID, crawl.Revisit) error { n++; return nil }))
+	return n
+}
+
+func pathOf(t *testing.T, raw string) string {
+	t.Helper()
+	u, err := url.Parse(raw)
+	check(t, err)
+	return u.Path
+}

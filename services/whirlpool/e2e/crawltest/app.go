@@ -1,0 +1,49 @@
+package crawltest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/appweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+)
+
+// ServeApp serves an application of so many pages at an address until the test ends.
+func ServeApp(t *testing.T, address string, pages int) *appweb.Web {
+	t.Helper()
+	w, err := appweb.Serve(t.Context(), address, pages)
+	harness.Check(t, err)
+	t.Cleanup(func() { _ = w.Close() })
+	return w
+}
+
+// AppAlone has one machine crawl an application of so many pages, and returns what it found: all.
+func AppAlone(t *testing.T, exe, address string, pages int) appweb.Pages {
+	t.Helper()
+	dir, w := t.TempDir(), ServeApp(t, address, pages)
+	out := filepath.Join(dir, "crawl")
+	c := &Cluster{T: t, Dir: dir}
+	c.Must(os.Environ(), exe, "crawl", "-c", WriteJob(t, dir, w.Job(0)), "-o", out, "--allow-private", "--quiet")
+	found, err := w.Read(out)
+	harness.Check(t, err)
+	harness.Report(t, "pages of one machine", w.Lacks(found))
+	return found
+}
+
+// AppPages reads what a job of an application left.
+func (c *Cluster) AppPages(w *appweb.Web, job crawl.JobID) appweb.Pages {
+	c.T.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	pages := appweb.Pages{}
+	harness.Check(c.T, c.Mongo.Job(job).Each(ctx, func(r *crawl.Record) error {
+		if !pages.Add(w, r) {
+			c.T.Errorf("two records of %s", r.URL)
+		}
+		return nil
+	}))
+	return pages
+}
