@@ -151,8 +151,8 @@ func (h *handling) Life() context.Context {
 	return h.Context
 }
 
-// handle handles a message. The context of a root's handler ends with its connection, since the broker delivers the root
-// to others then.
+// handle handles a message. The context of a root's handler ends with its connection, since the broker delivers the
+// root to others then.
 func (c *consumer) handle(d delivery, detach func()) {
 	ctx := c.life
 	if d.ctx != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// The connection is lost while a page is handled: its tree goes on, the lease that comes again joins it, and is answered
-// with it.
+// The connection is lost while a page is handled: its tree goes on, the lease that comes again joins it, and is
+// answered with it.
 func TestATreeOutlivesItsConnection(t *testing.T) {
 	b := newBroker()
 	c := dial(b)

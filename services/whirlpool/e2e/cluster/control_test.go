@@ -26,8 +26,8 @@ func (c *cluster) standstill(srv *fakeweb.Server, still time.Duration) {
 	})
 }
 
-// The control of the tests that kill: a node that acknowledges messages before their effects, or a root before what grew
-// from it, loses URLs, and the same checks find that.
+// The control of the tests that kill: a node that acknowledges messages before their effects, or a root before what
+// grew from it, loses URLs, and the same checks find that.
 func TestNegativeControlAckBeforeTheEffect(t *testing.T) {
 	for _, fault := range []string{faultAck, faultEarly} {
 		t.Run(fault, func(t *testing.T) { t.Parallel(); acknowledgesTooSoon(t, fault) })
