@@ -278,31 +278,6 @@ func (c *cluster) openArchive(context.Context) (err error) {
 	return err
 }
 
-func (c *cluster) openBus(ctx context.Context) (err error) {
-	cfg := RabbitConfig(c.p.Config)
-	cfg.Program, cfg.Log = c.p.Name, c.p.Log
-	if c.whole() {
-		cfg.Held = heldRoots
-	}
-	if c.bus, err = rabbit.Open(cfg); err != nil {
-		return err
-	}
-	c.onClose(c.bus.Close)
-	if c.wires, err = c.ownBus(cfg.Grace); err != nil {
-		return err
-	}
-	if c.member != nil {
-		all, err := c.peered(c.wires)
-		if err != nil {
-			return err
-		}
-		c.onClose(all.Close)
-		c.wires = all
-	}
-	topics := c.topics()
-	return c.p.Await(ctx, "rabbitmq", func(ctx context.Context) error { return c.bus.DeclareFor(ctx, topics...) })
-}
-
 // PostgresConfig translates the settings of a node's programs for the adapter, as MongoConfig and RabbitConfig do.
 func PostgresConfig(cfg *process.Config) postgres.Config {
 	out := postgres.Default()

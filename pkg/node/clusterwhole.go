@@ -8,6 +8,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/direct"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
@@ -15,6 +16,31 @@ import (
 // records, beyond those being fetched; and as many batches of links whose URLs are on their way to the frontier. While
 // the stores take a tenth of a second for a page, these are 2,500 pages a second.
 const heldRoots = 256
+
+func (c *cluster) openBus(ctx context.Context) (err error) {
+	cfg := RabbitConfig(c.p.Config)
+	cfg.Program, cfg.Log = c.p.Name, c.p.Log
+	if c.whole() {
+		cfg.Held = heldRoots
+	}
+	if c.bus, err = rabbit.Open(cfg); err != nil {
+		return err
+	}
+	c.onClose(c.bus.Close)
+	if c.wires, err = c.ownBus(cfg.Grace); err != nil {
+		return err
+	}
+	if c.member != nil {
+		all, err := c.peered(c.wires)
+		if err != nil {
+			return err
+		}
+		c.onClose(all.Close)
+		c.wires = all
+	}
+	topics := c.topics()
+	return c.p.Await(ctx, "rabbitmq", func(ctx context.Context) error { return c.bus.DeclareFor(ctx, topics...) })
+}
 
 // whole reports whether this process plays all roles, so that its stages can hand events on in memory.
 func (c *cluster) whole() bool { return len(c.roles) == len(Roles()) }
