@@ -46,13 +46,17 @@ var mayImport = map[string][]string{
 	// The pages of the studio, embedded: it knows nothing of the rest.
 	"pkg/studio": {},
 	// Who sets up and runs crawls: it knows neither what stores them nor what crawls.
-	"pkg/workflow":      {"pkg/control/jobfile", "pkg/report", "pkg/crawl", "pkg/web"},
-	"pkg/stores/sqlite": {"pkg/workflow", "pkg/crawl"},
+	"pkg/workflow":          {"pkg/control/jobfile", "pkg/report", "pkg/crawl", "pkg/web"},
+	"pkg/stores/controlsql": {"pkg/workflow", "pkg/crawl"},
+	"pkg/stores/sqlite":     {"pkg/stores/controlsql", "pkg/workflow", "pkg/crawl"},
+	"pkg/stores/controlpg":  {"pkg/stores/controlsql", "pkg/workflow", "pkg/crawl"},
 	// What does the work of pkg/control, each for one mode. pkg/control itself knows neither.
 	"pkg/control/directory": {"pkg/control", "pkg/report", "pkg/node", "pkg/stores/local", "pkg/records/jsonl", "pkg/bus",
 		"pkg/crawl", "pkg/web"},
 	"pkg/control/engine": {"pkg/control", "pkg/explore", "pkg/workflow", "pkg/report", "pkg/node", "pkg/stores/local", "pkg/records/jsonl", "pkg/bus",
 		"pkg/crawl", "pkg/web"},
+	"pkg/control/clusterengine": {"pkg/control/cluster", "pkg/control", "pkg/explore", "pkg/workflow", "pkg/report", "pkg/stores/postgres", "pkg/stores/mongo",
+		"pkg/records/jsonl", "pkg/crawl", "pkg/web"},
 	"pkg/control/cluster": {"pkg/control", "pkg/report", "pkg/node", "pkg/process", "pkg/cluster", "pkg/stores/postgres",
 		"pkg/stores/mongo", "pkg/records/jsonl", "pkg/bus", "pkg/bus/rabbit", "pkg/crawl", "pkg/web"},
 	"pkg/node": {"pkg/pipeline", "pkg/stages", "pkg/stages/renderer", "pkg/bus", "pkg/stores", "pkg/cluster", "pkg/process", "pkg/records",

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // Access says who may reach the API, and from where.
@@ -28,7 +30,28 @@ type Identity struct {
 	Actor string // such as admin, or key:ci
 	Role  Role
 	Via   string // session, key, or open: no sign-in is needed
-	hash  string // of the session
+	Name  string // for people
+	hash  string // of the session, or id of the key
+
+	person string   // id; empty: none
+	scopes []string // of the key; empty: all
+	rate   float64  // requests a second; 0: as all have
+	burst  int
+}
+
+// within reports whether the scopes of a key cover an operation: by its resource, as in workflows, or workflows:read.
+func (i *Identity) within(resource, method string) bool {
+	if len(i.scopes) == 0 {
+		return true
+	}
+	reads := method == http.MethodGet || method == http.MethodHead
+	for _, scope := range i.scopes {
+		name, how, _ := strings.Cut(scope, ":")
+		if name == resource && (how == "" || how == "read" && reads) {
+			return true
+		}
+	}
+	return false
 }
 
 func identityOf(ctx context.Context) Identity {
@@ -50,19 +73,16 @@ const (
 const (
 	sectionSessions = "api.sessions"
 	sectionKeys     = "api.keys"
+	sectionLinks    = "api.links"
 )
 
 // guard knows who may come in.
 type guard struct {
-	s      *Server
-	mu     sync.Mutex
-	tokens map[string]login // of unused links, by hash
-	local  string           // hash of the key for commands on this machine; empty: there is none
-}
-
-type login struct {
-	role Role
-	ends time.Time
+	s        *Server
+	buckets  buckets
+	changing sync.Mutex // persons
+	mu       sync.Mutex
+	local    string // hash of the key for commands on this machine; empty: there is none
 }
 
 // session is what is stored of one, under the hash of its cookie.
@@ -71,9 +91,13 @@ type session struct {
 	Role    Role      `json:"role"`
 	Created time.Time `json:"created"`
 	Seen    time.Time `json:"seen"`
+	Person  string    `json:"person,omitempty"` // who signed in by an issuer: their role counts as it is now
+	Epoch   int       `json:"epoch,omitempty"`  // of the person
 }
 
-func newGuard(s *Server) *guard { return &guard{s: s, tokens: map[string]login{}} }
+func newGuard(s *Server) *guard {
+	return &guard{s: s, buckets: buckets{copies: s.Copies, of: map[string]*rate.Limiter{}}}
+}
 
 // secretText is a random text of so many letters and digits: 43 have 256 bits.
 func secretText(n int) string {
@@ -93,37 +117,33 @@ func hashOf(secret string) string {
 
 // Login makes a link that signs a user in once, within a quarter of an hour. The token is in the fragment, which
 // browsers do not send and logs do not hold.
-func (s *Server) Login(role Role) string {
+func (s *Server) Login(ctx context.Context, role Role) (string, error) {
 	token := secretText(43)
-	g := s.guard
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for hash, l := range g.tokens {
-		if s.now().After(l.ends) {
-			delete(g.tokens, hash)
-		}
+	err := s.safe.each(ctx, sectionLinks, s.now(), func(string, []byte) error { return nil }) // deletes those that are too old
+	if err == nil {
+		err = s.safe.put(ctx, sectionLinks, hashOf(token), []byte(role.String()), s.now().Add(loginTime))
 	}
-	if len(g.tokens) < 1000 {
-		g.tokens[hashOf(token)] = login{role, s.now().Add(loginTime)}
-	}
-	return s.Access.URL + "/#token=" + token
+	return s.Access.URL + "/#token=" + token, err
 }
 
-// use takes a token that is good, once.
-func (g *guard) use(token string) (Role, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	hash := hashOf(token)
-	l, found := g.tokens[hash]
-	delete(g.tokens, hash)
-	return l.role, found && g.s.now().Before(l.ends)
+// use takes a token that is good, once, over all copies of the program.
+func (g *guard) use(ctx context.Context, token string) (Role, bool, error) {
+	value, good, err := g.s.safe.take(ctx, sectionLinks, hashOf(token), g.s.now())
+	if err != nil || !good {
+		return undeclared, false, err
+	}
+	role, err := RoleOf(string(value))
+	return role, err == nil, err
 }
 
 // open makes a session, and returns its cookie.
-func (g *guard) open(ctx context.Context, role Role) (*http.Cookie, error) {
+func (g *guard) open(ctx context.Context, role Role, person *Person) (*http.Cookie, error) {
 	secret, now := secretText(43), g.s.now()
-	actor := map[bool]string{true: "admin", false: role.String()}[role == Admin]
-	if err := g.store(ctx, hashOf(secret), session{Actor: actor, Role: role, Created: now, Seen: now}); err != nil {
+	v := session{Actor: map[bool]string{true: "admin", false: role.String()}[role == Admin], Role: role, Created: now, Seen: now}
+	if person != nil {
+		v.Actor, v.Person, v.Epoch = person.actor(), person.ID, person.Epoch
+	}
+	if err := g.store(ctx, hashOf(secret), v); err != nil {
 		return nil, err
 	}
 	return g.cookie(secret, int(sessionTime.Seconds())), nil
@@ -195,7 +215,26 @@ func (g *guard) byHash(ctx context.Context, hash string) (Identity, error) {
 			return Identity{}, err
 		}
 	}
-	return Identity{Actor: v.Actor, Role: v.Role, Via: "session", hash: hash}, nil
+	who := Identity{Actor: v.Actor, Role: v.Role, Via: "session", hash: hash, person: v.Person}
+	return who, g.asPerson(ctx, &who, &v.Epoch)
+}
+
+// asPerson gives an identity that is a person's the role that the person has now, and no more. epoch is that of a
+// session; nil: of a key, which ends with its own time.
+func (g *guard) asPerson(ctx context.Context, who *Identity, epoch *int) error {
+	if who.person == "" {
+		return nil
+	}
+	p, _, err := g.s.people().get(ctx, who.person)
+	if err != nil || p == nil || epoch != nil && p.Epoch != *epoch {
+		who.Role = undeclared
+		return err
+	}
+	if who.Name = p.Name; epoch != nil {
+		who.Role = p.role()
+	}
+	who.Role = min(who.Role, p.role())
+	return nil
 }
 
 // still reports whether an identity that was accepted would be accepted now.
@@ -209,7 +248,10 @@ func (g *guard) still(ctx context.Context, who Identity) (bool, error) {
 			return true, nil
 		}
 		data, err := g.s.safe.get(ctx, sectionKeys, who.hash, g.s.now())
-		return data != nil, err
+		if err == nil && data != nil {
+			err = g.asPerson(ctx, &who, nil)
+		}
+		return data != nil && who.Role >= Viewer, err
 	}
 	return g.s.Access.NoAuth, nil
 }

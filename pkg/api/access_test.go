@@ -11,7 +11,7 @@ import (
 
 // operations lists all operations: method, path with its parameters filled in, and role.
 func operations(t testing.TB, s *Server) (out [][2]string, roles []Role) {
-	fill := strings.NewReplacer("{wf}", "w", "{n}", "1", "{ex}", "w-1", "{key}", "http:%2F%2Fa.test%2F", "{id}", "x", "{name}", "pages.jsonl")
+	fill := strings.NewReplacer("{wf}", "w", "{n}", "1", "{visit}", "0", "{ex}", "w-1", "{key}", "http:%2F%2Fa.test%2F", "{id}", "x", "{name}", "pages.jsonl")
 	for path, item := range s.api.OpenAPI().Paths {
 		for method, op := range map[string]any{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch, "DELETE": item.Delete} {
 			data, err := json.Marshal(op)
@@ -74,7 +74,7 @@ func TestEachOperationAsksForItsRole(t *testing.T) {
 
 func TestALinkSignsInOnce(t *testing.T) {
 	w := newWorld(t)
-	_, token, _ := strings.Cut(w.s.Login(Admin), "#token=")
+	_, token, _ := strings.Cut(w.link(Admin), "#token=")
 	first := w.ask("POST", base+"/session", `{"token":"`+token+`"}`, "Authorization:")
 	if first.status != http.StatusOK || !strings.Contains(first.body, `"role":"admin"`) {
 		t.Fatalf("%d %s", first.status, first.body)
@@ -107,12 +107,13 @@ func TestALinkAndASessionEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Server{now: time.Now, Deps: Deps{Vault: NewMemory()}}
 		s.safe, s.guard = safe{s.Vault}, newGuard(s)
-		_, token, _ := strings.Cut(s.Login(Viewer), "#token=")
+		link, err := s.Login(t.Context(), Viewer)
+		_, token, _ := strings.Cut(link, "#token=")
 		time.Sleep(loginTime + time.Second)
-		if _, good := s.guard.use(token); good {
+		if _, good, fault := s.guard.use(t.Context(), token); good || err != nil || fault != nil {
 			t.Error("a link of more than a quarter of an hour ago was taken")
 		}
-		c, err := s.guard.open(t.Context(), Viewer)
+		c, err := s.guard.open(t.Context(), Viewer, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +134,7 @@ func TestALinkAndASessionEnd(t *testing.T) {
 		if role() != undeclared {
 			t.Error("a session is older than a week")
 		}
-		if c, err = s.guard.open(t.Context(), Viewer); err != nil {
+		if c, err = s.guard.open(t.Context(), Viewer, nil); err != nil {
 			t.Fatal(err)
 		}
 		if time.Sleep(sessionIdle + time.Minute); role() != undeclared {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -58,7 +59,9 @@ func (a *answers) wrap(next http.Handler) http.Handler {
 }
 
 // secretly reports whether an answer has a secret in it, which is not stored.
-func secretly(path string) bool { return path == base+"/api-keys" || path == base+"/login-urls" }
+func secretly(path string) bool {
+	return strings.HasPrefix(path, base+"/api-keys") || path == base+"/login-urls" || strings.HasPrefix(path, base+"/auth/")
+}
 
 func requestHash(r *http.Request, content []byte) string {
 	h := sha256.New()

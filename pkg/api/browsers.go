@@ -21,9 +21,9 @@ func (s *Server) wrap(next http.Handler) http.Handler {
 	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, r, http.StatusForbidden, "the request comes from a page of another site: open the studio itself, or use an API key without a browser")
 	}))
-	inner := s.identified(s.answers.wrap(next))
+	inner := s.identified(s.limited(s.answers.wrap(next)))
 	checked := s.host(origins.Handler(media(inner)))
-	return s.headed(s.survive(checked))
+	return s.headed(s.audited(s.survive(checked)))
 }
 
 // headed gives each request its id and each answer the headers that browsers obey.
@@ -118,6 +118,7 @@ func (s *Server) identified(next http.Handler) http.Handler {
 			writeProblem(w, r, http.StatusBadRequest, "session and key cannot be used together, or could not be read: sign in again, or send a key alone")
 			return
 		}
+		noteWho(r.Context(), who)
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), keyIdentity, who)))
 	})
 }

@@ -99,7 +99,7 @@ func (s *Server) revise(ctx context.Context, id crawl.JobID, r *NewRevision) (*b
 	switch {
 	case err == nil && p.dry != nil:
 		return ok(*p.dry, nil)
-	case err == nil && e.State.Ended() && !r.Resume:
+	case err == nil && e.State.Ended() && !r.Resume && !revised.GoesOn:
 		revised.Applies = "when the execution is resumed"
 	case err == nil:
 		err = s.goOn(ctx, e, r.Message)

@@ -23,13 +23,16 @@ type Deps struct {
 	Alerts    workflow.Alerting   // nil: there are none
 	Explore   explore.Reader
 	Crawls    Crawls
-	DryRuns   DryRuns      // nil: there are none
-	Previews  Previews     // nil: there are none
-	Plugins   Plugins      // nil: there are none
-	Vault     Vault        // of sessions, keys and answers
-	Settings  Settings     // nil: there are none
-	Studio    http.Handler // at /; nil: there is none
-	Log       *slog.Logger // nil: slog's
+	DryRuns   DryRuns             // nil: there are none
+	Previews  Previews            // nil: there are none
+	Plugins   Plugins             // nil: there are none
+	Vault     Vault               // of sessions, keys and answers
+	Audit     workflow.AuditStore // nil: nobody notes who did what
+	OIDC      *OIDC               // who signs people in; nil: links alone do
+	Copies    func() int          // of the program that run, among which rates are shared out; nil: this one
+	Settings  Settings            // nil: there are none
+	Studio    http.Handler        // at /; nil: there is none
+	Log       *slog.Logger        // nil: slog's
 	Access    Access
 }
 

@@ -255,6 +255,7 @@ func (fakeCrawls) Body(context.Context, crawl.JobID, crawl.Digest) ([]byte, bool
 
 // world is a server with all that belongs to it.
 type world struct {
+	audits  audits
 	t       testing.TB
 	s       *Server
 	service *service
@@ -280,7 +281,7 @@ func newWorld(t testing.TB) *world {
 	w.http = httptest.NewUnstartedServer(nil)
 	address := w.http.Listener.Addr().String()
 	var err error
-	w.s, err = New(ctx, Deps{Workflows: w.service, Explore: x, Crawls: fakeCrawls{w.dir}, Vault: NewMemory(),
+	w.s, err = New(ctx, Deps{Workflows: w.service, Explore: x, Crawls: fakeCrawls{w.dir}, Vault: NewMemory(), Audit: &w.audits,
 		Access: Access{URL: "http://" + address, Hosts: []string{address}}})
 	if err != nil {
 		t.Fatal(err)

@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
@@ -45,4 +47,50 @@ func (s *Server) switchRendering(ctx context.Context, in *struct {
 		return nil, err
 	}
 	return okOf(s.Crawls.SwitchRendering(ctx, workflow.Note{Actor: actorOf(ctx)}, in.job(), in.Body))
+}
+
+// templates are what is known of the templates of pages.
+type templates interface {
+	ChangeTemplate(ctx context.Context, job crawl.JobID, host string, template uint64, change func(*crawl.RenderTemplate) bool) (crawl.RenderTemplate, error)
+}
+
+// SwitchTemplate decides what becomes of the pages of a template, and says what it changed; nil: nothing. Unknown
+// templates are workflow.ErrNotFound.
+func SwitchTemplate(ctx context.Context, in templates, id crawl.JobID, r RenderSwitch) (*report.Template, *workflow.RenderSwitchEvent, error) {
+	template, err := r.ID()
+	if err != nil {
+		return nil, nil, crawl.Permanent(err)
+	}
+	to := r.Switch
+	if to == string(crawl.RenderAuto) {
+		to = ""
+	}
+	known, from := false, ""
+	t, err := in.ChangeTemplate(ctx, id, r.Host, template, func(t *crawl.RenderTemplate) bool {
+		known, from = t.Shape != "" || t.Sent > 0 || t.Switch != "", t.Switch
+		if t.Switch == to {
+			return false
+		}
+		t.Switch = to
+		return known
+	})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !known:
+		return nil, nil, fmt.Errorf("template %s of %q: %w", r.Template, r.Host, workflow.ErrNotFound)
+	}
+	out := report.TemplateOf(&t)
+	if from == to {
+		return &out, nil, nil
+	}
+	return &out, &workflow.RenderSwitchEvent{Host: r.Host, Template: report.TemplateID(template), Shape: t.Shape, From: switchWord(from), To: switchWord(to)}, nil
+}
+
+// switchWord is a switch for people.
+func switchWord(s string) string {
+	if s == "" {
+		return string(crawl.RenderAuto)
+	}
+	return s
 }

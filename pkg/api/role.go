@@ -42,8 +42,15 @@ func RoleOf(name string) (Role, error) {
 func (s *Server) checkRole(ctx huma.Context, next func(huma.Context)) {
 	need, _ := ctx.Operation().Metadata[metaRole].(Role)
 	who := identityOf(ctx.Context())
+	if op, _ := ctx.Context().Value(keyOperation).(*string); op != nil {
+		*op = ctx.Operation().OperationID
+	}
 	switch {
 	case need == Anyone || need != undeclared && who.Role >= need:
+		if scope := ctx.Operation().Tags; need != Anyone && !who.within(scope[0], ctx.Method()) {
+			_ = huma.WriteErr(s.api, ctx, http.StatusForbidden, fmt.Sprintf("the key's scopes do not cover %s: make one with that scope", scope[0]))
+			return
+		}
 		next(ctx)
 	case who.Role < Viewer:
 		ctx.SetHeader("WWW-Authenticate", `Bearer realm="whirlpool"`)

@@ -68,6 +68,8 @@ func New(ctx context.Context, d Deps) (*Server, error) {
 // routes registers all operations.
 func (s *Server) routes() {
 	s.sessionRoutes()
+	s.peopleRoutes()
+	s.oidcRoutes()
 	s.workflowRoutes()
 	s.versionRoutes()
 	s.executionRoutes()
@@ -129,6 +131,8 @@ const (
 	keyURL
 	keyIdentity
 	keyConnection
+	keyWho       // *Identity, for the audit log
+	keyOperation // *string, for the audit log
 )
 
 func requestID(ctx context.Context) string {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
 // Me is who a request is from, and what it may do.
@@ -16,13 +15,18 @@ type Me struct {
 	Via      string `json:"via" enum:"none,session,key,open" doc:"open: the server asks nobody to sign in"`
 	Version  string `json:"version" doc:"of the server"`
 	SignedIn bool   `json:"signed_in"`
+	Name     string `json:"name,omitempty" doc:"of the person"`
+	OIDC     bool   `json:"oidc,omitempty" doc:"people sign in at /api/v1/auth/login"`
 }
 
 // KeyToMake is a key to be made.
 type KeyToMake struct {
-	Name string `json:"name" minLength:"1" maxLength:"60"`
-	Role string `json:"role,omitempty" enum:"viewer,user,operator,admin" default:"user"`
-	Days int    `json:"days,omitempty" minimum:"0" maximum:"3650" doc:"until it expires; 0: never"`
+	Name   string   `json:"name" minLength:"1" maxLength:"60"`
+	Role   string   `json:"role,omitempty" enum:"viewer,user,operator,admin" default:"user"`
+	Days   int      `json:"days,omitempty" minimum:"0" maximum:"3650" doc:"until it expires; 0: never"`
+	Scopes []string `json:"scopes,omitempty" maxItems:"40" doc:"resources that it is for, as in workflows or executions:read; none: all"`
+	Rate   float64  `json:"rate,omitempty" minimum:"0" maximum:"1000" doc:"requests a second; 0: 50"`
+	Burst  int      `json:"burst,omitempty" minimum:"0" maximum:"10000" doc:"requests at once; 0: 200"`
 }
 
 // LoginURL is a link that signs a user in once.
@@ -38,14 +42,10 @@ func (s *Server) sessionRoutes() {
 	add(s, route{method: http.MethodDelete, path: "/session", id: "signOut", role: Anyone, text: "Sign out"}, s.signOut)
 	add(s, route{method: http.MethodPost, path: "/login-urls", id: "makeLoginURL", role: Admin, status: http.StatusCreated,
 		text: "Make a link that signs somebody in once"}, s.makeLogin)
-	add(s, route{method: http.MethodGet, path: "/api-keys", id: "listKeys", role: Admin, text: "List API keys"}, s.listKeys)
-	add(s, route{method: http.MethodPost, path: "/api-keys", id: "createKey", role: Admin, status: http.StatusCreated, text: "Make an API key; it is shown once"},
-		s.createKey)
-	add(s, route{method: http.MethodDelete, path: "/api-keys/{id}", id: "revokeKey", role: Admin, text: "Make an API key worthless"}, s.revokeKey)
 }
 
 func (s *Server) meOf(who Identity) Me {
-	me := Me{Actor: who.Actor, Role: who.Role.String(), Via: who.Via, Version: crawl.Version, SignedIn: who.Role >= Viewer}
+	me := Me{Actor: who.Actor, Role: who.Role.String(), Via: who.Via, Version: crawl.Version, SignedIn: who.Role >= Viewer, Name: who.Name, OIDC: s.OIDC != nil}
 	if !me.SignedIn {
 		me.Role, me.Via = Anyone.String(), "none"
 	}
@@ -66,15 +66,19 @@ func (s *Server) signIn(ctx context.Context, in *struct {
 		Token string `json:"token" minLength:"1" maxLength:"100"`
 	}
 }) (*signedIn, error) {
-	role, good := s.guard.use(in.Body.Token)
+	role, good, err := s.guard.use(ctx, in.Body.Token)
+	if err != nil {
+		return nil, err
+	}
 	if !good {
 		return nil, problem(ctx, http.StatusUnauthorized, "the link was used, or is older than a quarter of an hour: `whirlpool login-url` prints a new one")
 	}
-	c, err := s.guard.open(ctx, role)
+	c, err := s.guard.open(ctx, role, nil)
 	if err != nil {
 		return nil, err
 	}
 	who, err := s.guard.bySession(ctx, c.Value)
+	noteWho(ctx, who)
 	return &signedIn{SetCookie: *c, Body: s.meOf(who)}, err
 }
 
@@ -91,7 +95,7 @@ func (s *Server) signOut(ctx context.Context, _ *struct{}) (*signedOut, error) {
 	return &signedOut{SetCookie: *s.guard.cookie("", -1)}, nil
 }
 
-func (s *Server) makeLogin(_ context.Context, in *struct {
+func (s *Server) makeLogin(ctx context.Context, in *struct {
 	Body *struct {
 		Role string `json:"role,omitempty" enum:"viewer,user,operator,admin" default:"admin"`
 	}
@@ -103,31 +107,6 @@ func (s *Server) makeLogin(_ context.Context, in *struct {
 			return nil, err
 		}
 	}
-	return ok(LoginURL{URL: s.Login(role), Expires: s.now().Add(loginTime).UTC()}, nil)
-}
-
-func (s *Server) listKeys(ctx context.Context, _ *struct{}) (*body[workflow.List[Key]], error) {
-	keys, err := s.keys(ctx)
-	return list(ctx, s, &workflow.List[Key]{Items: keys}, err)
-}
-
-func (s *Server) createKey(ctx context.Context, in *struct{ Body KeyToMake }) (*body[Key], error) {
-	role := User
-	if in.Body.Role != "" {
-		var err error
-		if role, err = RoleOf(in.Body.Role); err != nil {
-			return nil, err
-		}
-	}
-	var expires time.Time
-	if in.Body.Days > 0 {
-		expires = s.now().UTC().AddDate(0, 0, in.Body.Days)
-	}
-	return okOf(s.NewKey(ctx, in.Body.Name, role, expires))
-}
-
-func (s *Server) revokeKey(ctx context.Context, in *struct {
-	ID string `path:"id" maxLength:"40"`
-}) (*none, error) {
-	return &none{}, s.RevokeKey(ctx, in.ID)
+	link, err := s.Login(ctx, role)
+	return ok(LoginURL{URL: link, Expires: s.now().Add(loginTime).UTC()}, err)
 }

@@ -1,11 +1,15 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
 // Vault keeps what the API has to remember: sessions, keys, answers to repeated requests. workflow.Store is one.
@@ -14,6 +18,8 @@ type Vault interface {
 	Value(ctx context.Context, section, key string) ([]byte, error)
 	// SetValue stores a value; nil deletes it.
 	SetValue(ctx context.Context, section, key string, value []byte) error
+	// SwapValue stores value where was is stored; nil is none, in both. workflow.ErrStale where something else is.
+	SwapValue(ctx context.Context, section, key string, was, value []byte) error
 	// EachValue calls each with all values of a section until it returns an error.
 	EachValue(ctx context.Context, section string, each func(key string, value []byte) error) error
 }
@@ -28,6 +34,22 @@ func (s safe) get(ctx context.Context, section, key string, now time.Time) ([]by
 		return nil, err
 	}
 	return value, nil
+}
+
+// take takes a value out, for one of all who want it.
+func (s safe) take(ctx context.Context, section, key string, now time.Time) (value []byte, good bool, err error) {
+	raw, err := s.Value(ctx, section, key)
+	if err != nil || raw == nil {
+		return nil, false, err
+	}
+	if err := s.SwapValue(ctx, section, key, raw, nil); err != nil {
+		if errors.Is(err, workflow.ErrStale) {
+			err = nil // another was quicker
+		}
+		return nil, false, err
+	}
+	value, good = opened(raw, now)
+	return value, good, nil
 }
 
 func opened(raw []byte, now time.Time) (value []byte, good bool) {
@@ -90,6 +112,22 @@ func (m *Memory) SetValue(_ context.Context, section, key string, value []byte) 
 		return nil
 	}
 	m.kept[[2]string{section, key}] = slices.Clone(value)
+	return nil
+}
+
+// SwapValue implements Vault.
+func (m *Memory) SwapValue(_ context.Context, section, key string, was, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := [2]string{section, key}
+	if now, found := m.kept[at]; found != (was != nil) || !bytes.Equal(now, was) {
+		return workflow.ErrStale
+	}
+	if value == nil {
+		delete(m.kept, at)
+	} else {
+		m.kept[at] = slices.Clone(value)
+	}
 	return nil
 }
 

@@ -74,6 +74,7 @@ type Revised struct {
 	Epoch   uint32         `json:"epoch"`
 	Changes []crawl.Change `json:"changes"`
 	Applies string         `json:"applies"` // when it applies, for people
+	GoesOn  bool           `json:"-"`       // the job goes on by it, also where it had ended
 }
 
 // Deleted says what was deleted with a job.

@@ -129,8 +129,8 @@ type Link struct {
 	Drop string
 	// Fields are those that a page's script sets in its request for the link, one a line (NAME: VALUE); with TagResource.
 	Fields string
-	// Promise is how likely what the link leads to is about the topic, as far as its text says, where that is more than the
-	// page says; 0: it is not, or there is no topic.
+	// Promise is how likely what the link leads to is about the topic, as far as its text says, where that is more than
+	// the page says; 0: it is not, or there is no topic.
 	Promise Relevance
 }
 

@@ -278,52 +278,6 @@ func (c *cluster) openArchive(context.Context) (err error) {
 	return err
 }
 
-// PostgresConfig translates the settings of a node's programs for the adapter, as MongoConfig and RabbitConfig do.
-func PostgresConfig(cfg *process.Config) postgres.Config {
-	out := postgres.Default()
-	out.URL, out.MaxConns = cfg.Postgres.Address().Reveal(), cfg.Postgres.Connections
-	return out
-}
-
-// MongoConfig is described at PostgresConfig.
-func MongoConfig(cfg *process.Config) mongo.Config {
-	out := mongo.Default()
-	out.URL, out.Database = cfg.MongoDB.Address().Reveal(), cfg.MongoDB.Database
-	return out
-}
-
-// RabbitConfig is described at PostgresConfig.
-func RabbitConfig(cfg *process.Config) rabbit.Config {
-	out, r := rabbit.Default(), cfg.RabbitMQ
-	out.Subsystems = r.Address(r.Subsystems).Reveal()
-	out.Frontier = r.Address(r.Frontier).Reveal()
-	out.Management = r.Management.Address().Reveal()
-	return out
-}
-
-// config translates the settings for the stages.
-func (c *cluster) config() Config {
-	in, out := c.p.Config, Default()
-	out.Frontier.Window, out.Frontier.MaxActive, out.Frontier.MaxHeld = in.Frontier.Window, in.Frontier.ActiveHosts, in.Frontier.HeldTasks
-	out.Frontier.ShareAddresses = in.Fetch.Proxy == ""
-	out.Frontier.Calendar = c.calendar
-	out.Fetch.AllowPrivate, out.Fetch.PrivateJobs = in.Fetch.AllowPrivate, in.Fetch.PrivateJobs
-	out.Fetch.MaxIdleConns = in.Fetch.IdleConnections
-	out.Fetch.Proxy = in.Fetch.Proxy.Reveal()
-	files := process.OpenFiles()
-	out.Fetch.MaxIdleConns = process.FitFiles(out.Fetch.MaxIdleConns, files)
-	for _, r := range Roles() {
-		out.Workers[r] = bus.Workers{Min: 1, Max: in.Workers.Of(string(r))}
-		out.Limits[r] = in.Handlers.Of(string(r)).D()
-	}
-	out.Workers[Fetcher] = bus.Workers{Min: 1, Max: process.FitFiles(in.Fetch.Concurrency, files)}
-	if fetches := out.Workers[Fetcher].Max; c.plays(Fetcher) && c.plays(Frontier) && fetches < out.Frontier.Window {
-		c.p.Log.Warn("fewer requests at once than leases: silent hosts may hold all of them; make fetch.concurrency as large as frontier.window",
-			"fetch.concurrency", fetches, "frontier.window", out.Frontier.Window)
-	}
-	return out
-}
-
 // node makes the stages of the roles.
 func (c *cluster) node(d Deps, roles ...Role) (*Node, error) {
 	if c.decorate != nil {

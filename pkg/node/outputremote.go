@@ -50,6 +50,11 @@ type secrets []string
 func (s *secrets) resolve(text string) (string, error) {
 	value, err := secret.Resolve(text)
 	if err == nil && value != text {
+		for _, ref := range secret.References(text) { // a receiver may tell a part of its address
+			if part, err := secret.Resolve(ref); err == nil {
+				*s = append(*s, part)
+			}
+		}
 		*s = append(*s, value)
 		if u, parsed := url.Parse(value); parsed == nil && u.User != nil {
 			if password, has := u.User.Password(); has {

@@ -291,6 +291,8 @@ func (e *Engine) deliverLast(ctx context.Context) {
 }
 
 // settle closes the outputs of a job when the process ends.
+//
+//nolint:contextcheck // what ran has ended, and its context with it
 func (e *Engine) settle(j *engineJob) error {
 	ctx, cancel := context.WithTimeout(context.Background(), outputsLast)
 	defer cancel()

@@ -46,24 +46,14 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.Robot
 		seen[u] = true
 		batch.Tasks = append(batch.Tasks, seedTask(job, u))
 	}
-	examples := exampleTasks(job, scope, seen)
-	for _, t := range examples {
-		entries, err := ledger.Lookup(ctx, job.ID, t.URL.Key())
-		if err != nil {
-			return 0, fmt.Errorf("look up example %s: %w", t.URL, err)
-		}
-		if entries[0].State != crawl.StateOpen && entries[0].State != crawl.StateDone {
-			batch.Tasks = append(batch.Tasks, t)
-		}
+	examples, err := newExamples(ctx, ledger, job, scope, seen)
+	if err != nil {
+		return 0, err
 	}
-	if len(batch.Tasks) == 0 {
+	if batch.Tasks = append(batch.Tasks, examples...); len(batch.Tasks) == 0 {
 		return 0, nil
 	}
-	names := job.Seeds
-	for i := range examples {
-		names = append(slices.Clip(names), examples[i].URL.String())
-	}
-	id := crawl.MessageID(xxh3.HashString128(string(job.ID) + lifeText(job) + "\n" + strings.Join(names, "\n")).Bytes())
+	id := seedsID(job, examples)
 	msgs := []bus.Message{{ID: id, Event: &crawl.Filtered{Batch: batch}}}
 	known, err := knownSitemaps(ctx, rules, job, batch.Tasks)
 	if err != nil {
@@ -76,6 +66,29 @@ func Seed(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.Robot
 		return 0, fmt.Errorf("seed job %s: %w", job.ID, err)
 	}
 	return len(batch.Tasks), nil
+}
+
+// seedsID names the message of a job's seeds and examples.
+func seedsID(job *crawl.Job, examples []crawl.Task) crawl.MessageID {
+	names := slices.Clone(job.Seeds)
+	for i := range examples {
+		names = append(names, examples[i].URL.String())
+	}
+	return xxh3.HashString128(string(job.ID) + lifeText(job) + "\n" + strings.Join(names, "\n")).Bytes()
+}
+
+// newExamples are the tasks of examples that the ledger does not know.
+func newExamples(ctx context.Context, ledger crawl.Ledger, job *crawl.Job, rules *urlrules.Rules, seeds map[weburl.URL]bool) (tasks []crawl.Task, err error) {
+	for _, t := range exampleTasks(job, rules, seeds) {
+		entries, err := ledger.Lookup(ctx, job.ID, t.URL.Key())
+		if err != nil {
+			return nil, fmt.Errorf("look up example %s: %w", t.URL, err)
+		}
+		if entries[0].State != crawl.StateOpen && entries[0].State != crawl.StateDone {
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks, nil
 }
 
 // exampleTasks are the tasks of the pages that a job names as being about its topic: where they lie within the job's

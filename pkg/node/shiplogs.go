@@ -121,7 +121,11 @@ func (c *cluster) shipLogs(ctx context.Context) (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // what is said while it stops, too
 	done := make(chan struct{})
-	shipper := newLogShipper(c.p, c.connectMongo)
+	shipper := newLogShipper(c.p, func(ctx context.Context) (*mongo.Store, error) {
+		cfg := MongoConfig(c.p.Config) // no lives of jobs: PostgreSQL may not be there yet
+		cfg.Log = c.p.Log
+		return mongo.Open(ctx, cfg)
+	})
 	go func() { defer close(done); _ = shipper.run(ctx) }() // a connection that does not close is no fault of the program
 	return func() { cancel(); <-done }
 }

@@ -36,6 +36,8 @@ type Config struct {
 	// becomes a dead letter at the third time. The fetcher's must be more than limits.total of any job, and all of them
 	// less than the broker's consumer_timeout (30 minutes).
 	Handlers PerStage[crawl.Duration] `yaml:"handlers"`
+	API      API                      `yaml:"api"`
+	OIDC     OIDC                     `yaml:"oidc"`
 	Log      Log                      `yaml:"log"`
 	HTTP     Listen                   `yaml:"http"`  // health and metrics
 	Pprof    Listen                   `yaml:"pprof"` // profiles, on loopback; empty: off
@@ -155,6 +157,29 @@ type Frontier struct {
 	HeldTasks   int `yaml:"held_tasks"`   // tasks in memory
 }
 
+// API is about the program that serves the API and the studio.
+type API struct {
+	Listen string   `yaml:"listen"` // address of API and studio, host:port
+	URL    string   `yaml:"url"`    // by which browsers reach it; https: a proxy in front has TLS
+	Hosts  []string `yaml:"hosts"`  // further names, with their ports, under which it answers
+	// Dir is for what is copied of executions for lists and searches. It is a cache, and emptied at each start.
+	Dir        string `yaml:"dir"`
+	MaxRunning int    `yaml:"max_running"` // executions that crawl at once, where no setting says otherwise
+	AdminKey   Secret `yaml:"admin_key"`   // an admin's API key, to begin with: wpk_…; empty: none
+}
+
+// OIDC is who signs people in.
+type OIDC struct {
+	Issuer       string   `yaml:"issuer"` // its URL; empty: nobody does, and people sign in by links
+	ClientID     string   `yaml:"client_id"`
+	ClientSecret Secret   `yaml:"client_secret"`
+	DefaultRole  string   `yaml:"default_role"` // of whoever has no other: viewer, user, operator, admin, or none
+	GroupsClaim  string   `yaml:"groups_claim"` // claim of the token with the groups of a person
+	Scopes       []string `yaml:"scopes"`       // that are asked for besides openid, email and profile, such as groups
+	// Roles give roles to groups, GROUP=ROLE each. The highest that a person has counts.
+	Roles []string `yaml:"roles"`
+}
+
 // Log says what is logged and how.
 type Log struct {
 	Level  string `yaml:"level"`  // debug, info, warn or error
@@ -225,6 +250,8 @@ func Default() Config {
 		Frontier:  Frontier{Window: 256, ActiveHosts: 65_536, HeldTasks: 16_384},
 		Workers:   defaultWorkers(),
 		Handlers:  defaultLimits(),
+		API:       API{Listen: "127.0.0.1:8711", URL: "http://127.0.0.1:8711", Hosts: []string{}, Dir: "api", MaxRunning: 10},
+		OIDC:      OIDC{DefaultRole: "user", GroupsClaim: "groups", Scopes: []string{}, Roles: []string{}},
 		Log:       Log{Level: "info", Format: "auto", Limit: 10, Collect: true},
 		HTTP:      Listen{"127.0.0.1:8080"},
 		Pprof:     Listen{"127.0.0.1:6060"},

@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 )
@@ -123,4 +124,10 @@ func (h *queueHandler) WithGroup(name string) slog.Handler {
 	return &out
 }
 
-func bounded(text string) string { return text[:min(len(text), maxLogValue)] }
+// bounded is a text of maxLogValue bytes at most, of whole characters.
+func bounded(text string) string {
+	if len(text) <= maxLogValue {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxLogValue], "")
+}

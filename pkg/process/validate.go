@@ -48,11 +48,35 @@ func (c *Config) Validate() error {
 	k.want(slices.Contains([]string{formatAuto, formatJSON, formatText}, c.Log.Format), "log.format", c.Log.Format,
 		"auto, json or text")
 	k.want(c.Log.Limit >= 0, "log.limit", c.Log.Limit, "0 or more lines a second")
+	c.validateAPI(k)
 	k.want(isListen(c.HTTP.Listen), "http.listen", c.HTTP.Listen, "host:port or :port")
 	k.want(c.Pprof.Listen == "" || isLoopback(c.Pprof.Listen), "pprof.listen", c.Pprof.Listen,
 		"a loopback address such as 127.0.0.1:6060, since profiles show memory; or nothing, for none")
 	k.want(c.Shutdown.Timeout > 0, "shutdown.timeout", c.Shutdown.Timeout, "a time such as 30s")
 	return errors.Join(k.faults...)
+}
+
+// roleNames are the roles that a group of people can have.
+var roleNames = []string{"viewer", "user", "operator", "admin"}
+
+func (c *Config) validateAPI(k *checker) {
+	at, err := url.Parse(c.API.URL)
+	k.want(isListen(c.API.Listen), "api.listen", c.API.Listen, "host:port or :port")
+	k.want(err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Host != "" && strings.Trim(at.Path, "/") == "" && at.User == nil, "api.url",
+		c.API.URL, "http://HOST:PORT, or https://HOST behind a proxy with TLS")
+	k.want(c.API.Dir != "", "api.dir", c.API.Dir, "a directory")
+	k.want(c.API.MaxRunning >= 1 && c.API.MaxRunning <= 1000, "api.max_running", c.API.MaxRunning, "1 to 1000")
+	k.want(c.API.AdminKey == "" || strings.HasPrefix(c.API.AdminKey.Reveal(), "wpk_") && len(c.API.AdminKey.Reveal()) >= 40, "api.admin_key", c.API.AdminKey,
+		"wpk_, 8 letters or digits, _ and 43 more, such as `openssl rand` makes; or nothing")
+	k.want(c.OIDC.Issuer == "" || strings.HasPrefix(c.OIDC.Issuer, "https://") || strings.HasPrefix(c.OIDC.Issuer, "http://127.0.0.1:"), "oidc.issuer",
+		c.OIDC.Issuer, "an https URL")
+	k.want(c.OIDC.Issuer == "" || c.OIDC.ClientID != "", "oidc.client_id", c.OIDC.ClientID, "the client that the issuer knows, since oidc.issuer is set")
+	k.want(slices.Contains(append([]string{"none"}, roleNames...), c.OIDC.DefaultRole), "oidc.default_role", c.OIDC.DefaultRole,
+		"viewer, user, operator, admin or none")
+	for _, pair := range c.OIDC.Roles {
+		group, role, _ := strings.Cut(pair, "=")
+		k.want(group != "" && slices.Contains(roleNames, role), "oidc.roles", pair, "GROUP=ROLE, with the role viewer, user, operator or admin")
+	}
 }
 
 func (c *Config) validateServices(k *checker) {

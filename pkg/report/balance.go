@@ -66,7 +66,7 @@ func (l look) open() (n int64) {
 
 // same reports whether nothing was under way at either look, and nothing happened in between.
 func (l look) same(m look) bool {
-	return l.pipeline.underWay() == 0 && m.pipeline.underWay() == 0 && maps.Equal(l.tallies, m.tallies) &&
+	return l.pipeline.UnderWay() == 0 && m.pipeline.UnderWay() == 0 && maps.Equal(l.tallies, m.tallies) &&
 		l.pipeline.Frontier.Tasks() == m.pipeline.Frontier.Tasks()
 }
 

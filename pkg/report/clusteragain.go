@@ -26,7 +26,7 @@ func (a *clusterAudit) countAgain(ctx context.Context) error {
 // messages are that it holds, so it goes by their number: where nothing moves, as many pages are forgotten at least as
 // there are more of them than of those.
 func (a *clusterAudit) judgeAgain(l look) {
-	held := l.pipeline.Frontier.Tasks() + l.pipeline.underWay() + l.pipeline.DeadLetters
+	held := l.pipeline.Frontier.Tasks() + l.pipeline.UnderWay() + l.pipeline.DeadLetters
 	if over := a.Visiting - held; over > 0 {
 		if a.Still {
 			a.Forgotten = over

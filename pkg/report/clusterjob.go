@@ -34,7 +34,7 @@ func (j *ClusterJob) find(ctx context.Context, _ weburl.URL) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case p.underWay() == 0:
+	case p.UnderWay() == 0:
 		return whereQueued, nil
 	case p.Frontier.Tasks() == 0:
 		return whereInFlight, nil

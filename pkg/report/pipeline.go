@@ -185,8 +185,8 @@ func (f *FrontierQueues) add(d bus.Depth) {
 	f.Held += d.Unacked
 }
 
-// underWay is how many messages the topics hold.
-func (p *Pipeline) underWay() (n int64) {
+// UnderWay is how many messages the topics hold.
+func (p *Pipeline) UnderWay() (n int64) {
 	for i := range p.Topics {
 		n += p.Topics[i].messages()
 	}

@@ -149,7 +149,7 @@ func (r *Ring) lines(answers map[string]*Pipeline, why map[string]error) *RingLi
 		case p == nil:
 			l.Error = fmt.Sprint(why[n.Name])
 		default:
-			l.Tasks, l.UnderWay, l.Dead = p.Frontier.Tasks(), p.underWay(), p.DeadLetters
+			l.Tasks, l.UnderWay, l.Dead = p.Frontier.Tasks(), p.UnderWay(), p.DeadLetters
 			for i := range p.Topics {
 				l.Retrying += p.Topics[i].Retrying
 			}

@@ -80,7 +80,7 @@ func (c *conductor) finalize(ctx context.Context, x *Execution) error {
 		if err != nil {
 			return err
 		}
-		if p.Ended && p.Revised {
+		if p.Known && (p.Revised || !p.Ended) { // nodes let a job that had ended run again by themselves
 			return c.goOn(ctx, x)
 		}
 	}

@@ -21,7 +21,8 @@ func (c *conductor) lookRunning(ctx context.Context, x *Execution, p Progress) e
 		return c.move(ctx, x.ID, Running, to, nil)
 	}
 	switch {
-	case !p.Known || p.Stopped, p.Ended && p.Revised: // the engine lost the job, or stopped it without a request, or it ended before a revision came
+	case !p.Known || p.Stopped, // the engine lost the job, or stopped it without a request
+		p.Ended && p.Revised: // it ended before a revision came
 		c.slowly(ctx, x, c.resubmit)
 		return nil
 	case p.Ended:

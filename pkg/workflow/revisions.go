@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -29,6 +30,26 @@ type RevisionEvent struct {
 	Undoes   uint32         `json:"undoes,omitempty"`
 	Reason   string         `json:"reason,omitempty"` // why it was discarded
 	Changes  []crawl.Change `json:"changes"`
+}
+
+// Revise makes next of a job that is what from says. It notes the proposal, has do make the revision, and notes what
+// came of it. Without a change do is not called, and the epoch stays.
+func (m *Manager) Revise(ctx context.Context, n Note, from, next *crawl.Job, do func() (epoch uint32, changes []crawl.Change, err error)) (uint32, []crawl.Change, error) {
+	epoch, changes := crawl.EpochOf(from.Epoch), crawl.Changes(from, next)
+	if len(changes) == 0 {
+		return epoch, []crawl.Change{}, nil
+	}
+	r, err := m.Propose(ctx, n, from.ID, epoch+1, changes)
+	if err != nil {
+		return 0, nil, err
+	}
+	if epoch, changes, err = do(); err != nil {
+		return 0, nil, errors.Join(err, m.Discarded(context.WithoutCancel(ctx), n.Actor, from.ID, *r, err))
+	}
+	if r.Epoch, r.Changes = epoch, changes; len(changes) > 0 {
+		_, err = m.Revised(ctx, n.Actor, from.ID, r)
+	}
+	return epoch, changes, err
 }
 
 // Propose notes that a revision is to be made, before it is checked.

@@ -8,8 +8,8 @@ import (
 )
 
 // Store keeps workflows, executions and events. Each method is one transaction, durable when it returns. A change and
-// the events that report it are stored together. pkg/stores/sqlite has the one of a process. Its suite is
-// pkg/testkit/storetest.
+// the events that report it are stored together. pkg/stores/sqlite has the one of a process, pkg/stores/controlpg that
+// of a cluster. Its suite is pkg/testkit/storetest.
 //
 // A method that changes a row compares its lock with the one stored, returns ErrStale where they differ, and sets the
 // new lock in the value it was given.
@@ -19,6 +19,7 @@ type Store interface {
 	EventStore
 	ScheduleStore
 	AlertStore
+	AuditStore
 	// Values are small things of other parts: settings, keys, sessions.
 	Values
 	Close() error
@@ -124,6 +125,8 @@ type Values interface {
 	Value(ctx context.Context, section, key string) ([]byte, error)
 	// SetValue stores a value; nil deletes it.
 	SetValue(ctx context.Context, section, key string, value []byte) error
+	// SwapValue stores value where was is stored; nil is none, in both. ErrStale where something else is.
+	SwapValue(ctx context.Context, section, key string, was, value []byte) error
 	// EachValue calls each with all values of a section, in the order of their keys, until it returns an error.
 	EachValue(ctx context.Context, section string, each func(key string, value []byte) error) error
 }

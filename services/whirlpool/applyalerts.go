@@ -36,8 +36,8 @@ func strictly(text []byte, kind string, to any) error {
 	return dec.Decode(to)
 }
 
-// apply makes a server what the documents say: channels before the rules that name them, workflows before both that watch
-// them.
+// apply makes a server what the documents say: channels before the rules that name them, workflows before both that
+// watch them.
 func (d *applied) apply(ctx context.Context, c *client.Client, dry bool) (done []api.ApplyResult, err error) {
 	if len(d.jobs)+len(d.schedules) > 0 {
 		if done, err = c.Apply(ctx, d.jobs, d.schedules, dry); err != nil {

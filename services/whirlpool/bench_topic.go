@@ -33,32 +33,37 @@ titles and texts, and no URLs; pages for training and pages for tests are kept a
 			if heldOut {
 				topics = topicbench.HeldOut()
 			}
-			file := args[0]
-			if info, err := os.Stat(file); err == nil && info.IsDir() {
-				file = filepath.Join(file, "pages.jsonl")
-			}
-			f, err := os.Open(file)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			w, err := topicbench.Load(cmd.Context(), f)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "whirlpool bench topic %s\n", args[0])
-			drawn, err := topicbench.Print(cmd.Context(), cmd.OutOrStdout(), w, topics)
-			if err != nil || picture == "" {
-				return err
-			}
-			svg := topicbench.Picture(drawn, []topicbench.Order{topicbench.Breadth, topicbench.Classes, topicbench.Best}, topicbench.Marks[0])
-			return os.WriteFile(picture, svg, 0o644) //nolint:gosec // a picture for everybody
+			return measureTopics(cmd, args[0], topics, picture)
 		}),
 	}
 	cmd.Flags().BoolVar(&heldOut, "held-out", false, "topics on which nothing was tuned")
 	cmd.Flags().StringVar(&picture, "picture", "", "`file` for a picture of the first figures (SVG)")
 	cmd.Flags().StringArrayVar(&named, "topic", nil, "a topic, and a regular expression of the URLs that are about it: `NAME=PATTERN`")
 	return cmd
+}
+
+// measureTopics measures over the pages of a crawl, and draws a picture where a file for it is named.
+func measureTopics(cmd *cobra.Command, from string, topics []topicbench.Topic, picture string) error {
+	file := from
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, "pages.jsonl")
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w, err := topicbench.Load(cmd.Context(), f)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "whirlpool bench topic %s\n", from)
+	drawn, err := topicbench.Print(cmd.Context(), cmd.OutOrStdout(), w, topics)
+	if err != nil || picture == "" {
+		return err
+	}
+	svg := topicbench.Picture(drawn, []topicbench.Order{topicbench.Breadth, topicbench.Classes, topicbench.Best}, topicbench.Marks[0])
+	return os.WriteFile(picture, svg, 0o644) //nolint:gosec // a picture for everybody
 }
 
 // topicsOf are the topics that are named; where none is, those of the documentation.

@@ -96,6 +96,11 @@ func (d *livingDemo) run(ctx context.Context, dir string, out, progress io.Write
 	}
 	end := min(d.days, day)
 	d.print(out, srv.Figures(end/2, end), &status)
+	return d.draw(srv, end)
+}
+
+// draw writes the picture of the days until one, where it is wanted.
+func (d *livingDemo) draw(srv *livingweb.Server, end float64) error {
 	if d.picture == "" {
 		return nil
 	}

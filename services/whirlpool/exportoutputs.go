@@ -35,8 +35,8 @@ func (f *exportFlags) deliverCluster(cmd *cobra.Command, args []string, j *clust
 	return writeOutputs(cmd, job, f.outputs, func() io.ReadCloser { return j.Cluster.Mongo.Job(j.Info.ID).Lines(cmd.Context()) })
 }
 
-// writeOutputs writes the outputs of a job, one after the other: files into a directory, each whole, or as it was; others
-// to where they go, all from the first record on. One that cannot be written does not keep the others.
+// writeOutputs writes the outputs of a job, one after the other: files into a directory, each whole, or as it was;
+// others to where they go, all from the first record on. One that cannot be written does not keep the others.
 func writeOutputs(cmd *cobra.Command, job *crawl.Job, dir string, pages func() io.ReadCloser) error {
 	all, err := node.OutputsOf(job)
 	if err != nil {
@@ -54,7 +54,7 @@ func writeOutputs(cmd *cobra.Command, job *crawl.Job, dir string, pages func() i
 		var n, faults int64
 		switch {
 		case o.Packs():
-			err = fmt.Errorf("%s: `whirlpool export --wacz` packs the archives of a cluster", o.Where())
+			err = fmt.Errorf("%s: `whirlpool export --format wacz` packs the archives of a cluster", o.Where())
 		case o.Leaves():
 			n, faults, err = sendOutput(cmd.Context(), o, job, dir, pages())
 		default:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -29,19 +30,10 @@ hour. With --executions, --days and --records it lists what such a rule would de
 	format := outputFlag(cmd)
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		if r == (crawl.Retention{}) {
-			w, err := c.Workflow(cmd.Context(), args[0])
-			if err != nil {
+			var err error
+			if r, err = retentionOf(cmd.Context(), c, args[0]); err != nil {
 				return err
 			}
-			v, err := c.Version(cmd.Context(), w.Slug, w.Current)
-			if err != nil {
-				return err
-			}
-			var job struct{ Lifecycle struct{ Retention crawl.Retention } }
-			if err := json.Unmarshal(v.Definition, &job); err != nil {
-				return err
-			}
-			r = job.Lifecycle.Retention
 		}
 		if r.Executions < 0 || r.Days < 0 || r.Records != "" && r.Records != crawl.RecordsKeep && r.Records != crawl.RecordsDrop {
 			return usage("--executions and --days: want 0 or more; --records: keep or drop")
@@ -59,4 +51,21 @@ hour. With --executions, --days and --records it lists what such a rule would de
 				return fmt.Sprintf("%s\t%s\t%s\t%s", e.Execution, timeText(e.Ended), what, e.Why)
 			})
 	})
+}
+
+// retentionOf is the rule of a workflow's current version.
+func retentionOf(ctx context.Context, c *client.Client, id string) (crawl.Retention, error) {
+	w, err := c.Workflow(ctx, id)
+	if err != nil {
+		return crawl.Retention{}, err
+	}
+	v, err := c.Version(ctx, w.Slug, w.Current)
+	if err != nil {
+		return crawl.Retention{}, err
+	}
+	var job struct {
+		Lifecycle struct{ Retention crawl.Retention }
+	}
+	err = json.Unmarshal(v.Definition, &job)
+	return job.Lifecycle.Retention, err
 }

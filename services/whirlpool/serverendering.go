@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -30,43 +29,9 @@ func (c *crawls) Rendering(ctx context.Context, id crawl.JobID) (*report.Renderi
 // SwitchRendering implements api.Crawls. The renderer reads the template before each page.
 func (c *crawls) SwitchRendering(ctx context.Context, n workflow.Note, id crawl.JobID, r api.RenderSwitch) (*report.Template, error) {
 	defer c.turns.take(id)()
-	template, err := r.ID()
-	if err != nil {
-		return nil, crawl.Permanent(err)
+	t, change, err := api.SwitchTemplate(ctx, c.s.engine.Store().RenderStats(), id, r)
+	if err == nil && change != nil {
+		err = c.s.manager.RenderSwitched(ctx, n.Actor, id, *change)
 	}
-	to := r.Switch
-	if to == string(crawl.RenderAuto) {
-		to = ""
-	}
-	known, from := false, ""
-	t, err := c.s.engine.Store().RenderStats().ChangeTemplate(ctx, id, r.Host, template, func(t *crawl.RenderTemplate) bool {
-		known, from = t.Shape != "" || t.Sent > 0 || t.Switch != "", t.Switch
-		if t.Switch == to {
-			return false
-		}
-		t.Switch = to
-		return known
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case !known:
-		return nil, fmt.Errorf("template %s of %q: %w", r.Template, r.Host, workflow.ErrNotFound)
-	}
-	if from != to {
-		if err := c.s.manager.RenderSwitched(ctx, n.Actor, id, workflow.RenderSwitchEvent{Host: r.Host, Template: report.TemplateID(template),
-			Shape: t.Shape, From: switchWord(from), To: switchWord(to)}); err != nil {
-			return nil, err
-		}
-	}
-	out := report.TemplateOf(&t)
-	return &out, nil
-}
-
-// switchWord is a switch for people.
-func switchWord(s string) string {
-	if s == "" {
-		return string(crawl.RenderAuto)
-	}
-	return s
+	return t, err
 }

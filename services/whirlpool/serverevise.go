@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -37,26 +36,19 @@ func (c *crawls) Revise(ctx context.Context, n workflow.Note, id crawl.JobID, ch
 		return nil, err
 	}
 	next.Pipeline.KeepDigests(&job.Pipeline)
-	epoch, changes := crawl.EpochOf(job.Epoch), crawl.Changes(job, next)
-	if len(changes) == 0 {
-		return &control.Revised{Job: id, Epoch: epoch, Changes: []crawl.Change{}}, nil
-	}
-	r, err := c.s.manager.Propose(ctx, n, id, epoch+1, changes)
+	out := &control.Revised{Job: id}
+	out.Epoch, out.Changes, err = c.s.manager.Revise(ctx, n, job, next, func() (uint32, []crawl.Change, error) {
+		if err := c.checked(ctx, job, next); err != nil {
+			return 0, nil, err
+		}
+		out.Applies = "from the next request on"
+		changes, err := c.s.engine.Revise(ctx, next)
+		return crawl.EpochOf(job.Epoch) + 1, changes, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checked(ctx, job, next); err != nil {
-		return nil, errors.Join(err, c.s.manager.Discarded(context.WithoutCancel(ctx), n.Actor, id, *r, err))
-	}
-	if r.Changes, err = c.s.engine.Revise(ctx, next); err != nil {
-		return nil, errors.Join(err, c.s.manager.Discarded(context.WithoutCancel(ctx), n.Actor, id, *r, err))
-	}
-	if len(r.Changes) > 0 {
-		if _, err := c.s.manager.Revised(ctx, n.Actor, id, r); err != nil {
-			return nil, err
-		}
-	}
-	return &control.Revised{Job: id, Epoch: r.Epoch, Changes: r.Changes, Applies: "from the next request on"}, nil
+	return out, nil
 }
 
 // checked reports what keeps an edit from being a revision, and pins the plug-ins that it adds.

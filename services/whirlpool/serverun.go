@@ -46,7 +46,7 @@ func (f *serveFlags) run(cmd *cobra.Command, level slog.Level) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := f.announce(cmd.OutOrStdout(), s.api); err != nil {
+	if err := f.announce(ctx, cmd.OutOrStdout(), s.api); err != nil {
 		return err
 	}
 	defer os.Remove(filepath.Join(f.dir, runningFile))
@@ -54,10 +54,17 @@ func (f *serveFlags) run(cmd *cobra.Command, level slog.Level) (err error) {
 }
 
 // announce writes down where the server is, and tells it.
-func (f *serveFlags) announce(w io.Writer, a *api.Server) error {
+func (f *serveFlags) announce(ctx context.Context, w io.Writer, a *api.Server) error {
 	data, err := json.Marshal(server{URL: a.Access.URL, Key: a.LocalKey()})
 	if err == nil {
 		err = writePrivate(filepath.Join(f.dir, runningFile), data)
+	}
+	var link, readOnly string
+	if err == nil {
+		link, err = a.Login(ctx, api.Admin)
+	}
+	if err == nil && f.readOnly && !f.noAuth {
+		readOnly, err = a.Login(ctx, api.Viewer)
 	}
 	if err != nil {
 		return err
@@ -65,10 +72,10 @@ func (f *serveFlags) announce(w io.Writer, a *api.Server) error {
 	if f.noAuth {
 		fmt.Fprintf(w, "whirlpool %s: studio on %s/   (nobody signs in: whoever uses this machine can do everything)\n", crawl.Version, a.Access.URL)
 	} else {
-		fmt.Fprintf(w, "whirlpool %s: studio on %s   (once, within 15 minutes; then `whirlpool login-url`)\n", crawl.Version, a.Login(api.Admin))
+		fmt.Fprintf(w, "whirlpool %s: studio on %s   (once, within 15 minutes; then `whirlpool login-url`)\n", crawl.Version, link)
 	}
-	if f.readOnly && !f.noAuth {
-		fmt.Fprintf(w, "read only: %s\n", a.Login(api.Viewer))
+	if readOnly != "" {
+		fmt.Fprintf(w, "read only: %s\n", readOnly)
 	}
 	_, err = fmt.Fprintf(w, "data in %s (control.db, crawl/, executions/, search/)\n", f.dir)
 	return err

@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { accessPages } from "./access.mjs";
 import { alertPages } from "./alerts.mjs";
 import { flows } from "./flows.mjs";
 import { freshnessPages } from "./freshness.mjs";
@@ -120,6 +121,7 @@ try {
     await freshnessPages(p, srv, x.first, look, (state) => `${state}.${theme}.${size}`);
     await schedulePages(p, srv, x.workflow, look, (state) => `${state}.${theme}.${size}`);
     await alertPages(p, srv, look, (state) => `${state}.${theme}.${size}`);
+    await accessPages(p, srv, look, (state) => `${state}.${theme}.${size}`);
     // Loading: the answers are held. Error: they fail. Disconnected: the server is away.
     const state = async (name, handle) => {
       await p.route("**/api/v1/executions**", handle);

@@ -25,6 +25,8 @@ const DryRun = lazy(() => import("./pages/dryrun"));
 const Logs = lazy(() => import("./pages/logs"));
 const Nodes = lazy(() => import("./pages/nodes"));
 const Alerts = lazy(() => import("./pages/alerts"));
+const Access = lazy(() => import("./pages/access"));
+const Audit = lazy(() => import("./pages/audit"));
 const Settings = lazy(() => import("./pages/settings"));
 
 /** The token of a first visit stands behind the # of the link: it is exchanged for a session and taken away. */
@@ -42,7 +44,7 @@ async function exchange(): Promise<Problem | null> {
 
 function App({ refused }: { refused: Problem | null }) {
   const me = useGet<Me>("/me");
-  if (me.data?.role === "anyone" || me.error?.status === 401) return <SignIn refused={refused} again={me.reload} />;
+  if (me.data?.role === "anyone" || me.error?.status === 401) return <SignIn refused={refused} again={me.reload} oidc={!!me.data?.oidc} />;
   if (me.data === undefined) {
     return <main className="page">{me.error ? <Failure problem={me.error} retry={me.reload} /> : <Skeleton />}</main>;
   }
@@ -83,6 +85,12 @@ function App({ refused }: { refused: Problem | null }) {
             </Route>
             <Route path="/alerts">
               <Alerts />
+            </Route>
+            <Route path="/access">
+              <Access />
+            </Route>
+            <Route path="/audit">
+              <Audit />
             </Route>
             <Route path="/settings">
               <Settings />

@@ -154,6 +154,16 @@ func (c *Client) Keys(ctx context.Context) ([]api.Key, error) {
 	return l.Items, err
 }
 
+// RotateKey gives an API key a new secret.
+func (c *Client) RotateKey(ctx context.Context, id string) (*api.Key, error) {
+	return post[api.Key](ctx, c, "/api-keys/"+url.PathEscape(id)+":rotate", struct{}{})
+}
+
+// UseCode exchanges the code that a browser brought for an API key.
+func (c *Client) UseCode(ctx context.Context, u api.CodeToUse) (*api.Key, error) {
+	return post[api.Key](ctx, c, "/auth/code", u)
+}
+
 // RevokeKey makes an API key worthless.
 func (c *Client) RevokeKey(ctx context.Context, id string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: "/api-keys/" + url.PathEscape(id)}, nil)

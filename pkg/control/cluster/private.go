@@ -29,3 +29,11 @@ func checkPrivate(cfg *process.Config, job *crawl.Job) error {
 	}
 	return nil
 }
+
+// Check refuses a job that the cluster cannot crawl: with seeds that are out of reach, or an order that it has not.
+func (c *Cluster) Check(job *crawl.Job) error {
+	if err := checkPrivate(c.Config, job); err != nil {
+		return err
+	}
+	return checkOrder(job)
+}

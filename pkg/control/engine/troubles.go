@@ -16,13 +16,13 @@ const (
 
 // troubles are what is wrong with parts of a job.
 func (e *Engine) troubles(id crawl.JobID) (out []workflow.Trouble) {
-	for _, o := range e.Engine.Outputs(id) {
+	for _, o := range e.Outputs(id) {
 		if o.Error != "" {
 			out = append(out, workflow.Trouble{Kind: workflow.TroubleUndelivered, Of: o.Node, Value: 1,
 				Text: fmt.Sprintf("output %s is not delivered since %s: %s", o.Node, o.Since.UTC().Format(time.TimeOnly), o.Error)})
 		}
 	}
-	for _, f := range e.Engine.Figures(id) {
+	for _, f := range e.Figures(id) {
 		if f.Tripped.After(time.Now()) {
 			out = append(out, workflow.Trouble{Kind: workflow.TroubleTripped, Of: f.Node, Value: 1,
 				Text: fmt.Sprintf("plug-in %s of node %s failed so often that it is left alone until %s", f.Use, f.Node, f.Tripped.UTC().Format(time.TimeOnly))})
@@ -37,7 +37,7 @@ func (e *Engine) troubles(id crawl.JobID) (out []workflow.Trouble) {
 
 // outputs are the outputs of a job as they are stored with its figures.
 func (e *Engine) outputs(id crawl.JobID) (out []workflow.Output) {
-	for _, o := range e.Engine.Outputs(id) {
+	for _, o := range e.Outputs(id) {
 		out = append(out, workflow.Output{Node: o.Node, Use: o.Use, Where: o.Where, Rows: o.Figures.Rows, Parts: o.Parts, Bytes: o.Bytes, SHA256: o.SHA256,
 			Whole: o.Whole, Faults: o.Figures.Faults, Error: o.Error, Since: o.Since})
 	}

@@ -43,6 +43,9 @@ func IsOnlyReference(text string) bool {
 	return strings.HasPrefix(text, filePrefix) || text != "" && name.ReplaceAllString(text, "") == ""
 }
 
+// References are the references to variables in a text.
+func References(text string) []string { return name.FindAllString(text, -1) }
+
 // Path is the file that a reference names; ok is false where it names none.
 func Path(text string) (path string, ok bool) { return strings.CutPrefix(text, filePrefix) }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 )
 
-// Written says what a node at output writes, and where: one of S3, Postgres, Mongo and Hook is set, or none, and then it
-// is a file of the crawl.
+// Written says what a node at output writes, and where: one of S3, Postgres, Mongo and Hook is set, or none, and
+// then it is a file of the crawl.
 type Written struct {
 	File      string   // its ending names the format; in the directory of the crawl below outputs/, or the name of objects
 	Columns   []string // none: those of the format

@@ -15,8 +15,8 @@ const (
 )
 
 // Batches sends rows to a receiver. The number of a row is told by the rows before it, so that one that is sent again
-// has the number that it had; the receiver keeps one of each. Where it is to get the same batches again, the end of each
-// is noted before it is sent.
+// has the number that it had; the receiver keeps one of each. Where it is to get the same batches again, the end of
+// each is noted before it is sent.
 type Batches struct {
 	progress
 	rows  *export.Rows

@@ -20,7 +20,7 @@ func (w *Objects) Step(ctx context.Context) error {
 	}
 	err := w.begin(ctx)
 	if err == nil {
-		err = w.read(ctx)
+		err = w.addTo(ctx, w.table, &w.next, w.full)
 	}
 	if err == nil && (w.full() || time.Since(w.begun) >= w.partAge()) {
 		err = w.send(ctx)
@@ -56,21 +56,6 @@ func (w *Objects) begin(ctx context.Context) (err error) {
 	w.begun = time.Now()
 	w.table, err = export.NewTable(w.file, w.o.Options)
 	return err
-}
-
-// read adds the next records to the part.
-func (w *Objects) read(ctx context.Context) error {
-	from := w.next.In
-	return w.source.EachLine(ctx, from, func(end int64, line []byte) (bool, error) {
-		if row, r := w.wanted(&w.next, line); r != nil {
-			if err := w.table.Add(row, r); err != nil {
-				return false, err
-			}
-			w.next.Rows++
-		}
-		w.next.Last, w.next.In, w.next.Sum = w.next.In, end, sumOf(line)
-		return end-from < maxRead && !w.full(), nil
-	})
 }
 
 // Complete implements File.

@@ -18,7 +18,7 @@ func (w *Parts) Step(ctx context.Context) error {
 	}
 	err := w.begin(ctx)
 	if err == nil {
-		err = w.read(ctx)
+		err = w.addTo(ctx, w.table, &w.next, w.full)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("output %s: %w", w.o.File, err), w.discard())
@@ -59,21 +59,6 @@ func (w *Parts) begin(ctx context.Context) error {
 	w.begun = time.Now()
 	w.table, err = export.NewTable(w.file, w.o.Options)
 	return err
-}
-
-// read adds the next records to the part.
-func (w *Parts) read(ctx context.Context) error {
-	from := w.next.In
-	return w.source.EachLine(ctx, from, func(end int64, line []byte) (bool, error) {
-		if row, r := w.wanted(&w.next, line); r != nil {
-			if err := w.table.Add(row, r); err != nil {
-				return false, err
-			}
-			w.next.Rows++
-		}
-		w.next.Last, w.next.In, w.next.Sum = w.next.In, end, sumOf(line)
-		return end-from < maxRead && !w.full(), nil
-	})
 }
 
 // Complete implements File.

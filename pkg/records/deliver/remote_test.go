@@ -35,8 +35,7 @@ type tableOf struct {
 }
 
 type receiverOf struct {
-	t  *tableOf
-	to *deliver.Remote
+	t *tableOf
 }
 
 func (r *receiverOf) Begin(_ context.Context, to *deliver.Remote, rows int64) (bool, error) {

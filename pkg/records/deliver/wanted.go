@@ -2,8 +2,10 @@ package deliver
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
@@ -45,4 +47,20 @@ func unmarked(line []byte) []byte {
 		return jsonl.Unmarked(nil, line)
 	}
 	return line
+}
+
+// addTo adds the rows of the records behind next to a table, and counts them in next, until full says that it is enough
+// or there are no more.
+func (w *progress) addTo(ctx context.Context, table *export.Table, next *mark, full func() bool) error {
+	from := next.In
+	return w.source.EachLine(ctx, from, func(end int64, line []byte) (bool, error) {
+		if row, r := w.wanted(next, line); r != nil {
+			if err := table.Add(row, r); err != nil {
+				return false, err
+			}
+			next.Rows++
+		}
+		next.Last, next.In, next.Sum = next.In, end, sumOf(line)
+		return end-from < maxRead && !full(), nil
+	})
 }

@@ -160,7 +160,10 @@ func (c *Chromium) fit(ctx context.Context, p *process, idle *tab, host string) 
 // done takes a tab back, or what is left of it.
 func (c *Chromium) done(ctx context.Context, t *tab, result render.Result, err error) {
 	good := err == nil && (result.Verdict == render.Done || result.Verdict == render.Limit || result.Verdict == render.Stop)
-	keep := good && t.pages < pagesAContext && t.reset(context.WithoutCancel(ctx)) == nil
+	keep := good && !t.works && t.pages < pagesAContext && t.reset(context.WithoutCancel(ctx)) == nil
+	if !good || t.works {
+		t.crash()
+	}
 	worn := !keep && !t.dispose()
 	c.mu.Lock()
 	defer c.mu.Unlock()

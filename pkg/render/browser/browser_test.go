@@ -235,7 +235,8 @@ func TestPages(t *testing.T) {
 			pages: map[string]string{"/q": `<a href=/q1>q</a>`}, links: "http://www.a.test/q1"},
 		{name: "what the page has changed is not believed", body: `<a href=/x>x</a><script>Element.prototype.getHTML=()=>'no';document.querySelectorAll=()=>[];Array.prototype.push=()=>{throw 1}</script>`,
 			links: "http://www.a.test/x"},
-		{name: "history", body: `<a href=x>x</a><script>history.pushState(0,'','/deep/er')</script>`, links: "http://www.a.test/deep/x"},
+		{name: "history", body: `<a href=x>x</a><script>history.pushState(0,'','/deep/er')</script>`,
+			links: "http://www.a.test/deep/x http://www.a.test/deep/er"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

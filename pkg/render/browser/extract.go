@@ -43,8 +43,8 @@ func world(req *render.Request) string {
 	return fmt.Sprintf("%s(%d,%d);", strings.TrimSpace(comment(worldScript)), h.Sum32(), start)
 }
 
-// Frames of a page, beside those that the browser draws [chosen: what a person sees in a quarter of a second, and then as
-// often as that changes what a page loads].
+// Frames of a page, beside those that the browser draws [chosen: what a person sees in a quarter of a second, and then
+// as often as that changes what a page loads].
 const (
 	quickFrames = 16 // that come each 16 ms
 	frameGap    = 16 * time.Millisecond

@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -45,5 +46,30 @@ func TestFramesKeepThePagesTime(t *testing.T) {
 		if got != first || strings.Contains(got, "cancelled") {
 			t.Errorf("it gave\n%s\nand the first time\n%s", got, first)
 		}
+	}
+}
+
+// Frames come to an end, whatever is done at them: observers that beget observers, callbacks that ask for more, and
+// pages that clear all timers.
+func TestFramesEnd(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"sizes":   `const f=()=>new ResizeObserver(()=>{n++;f()}).observe(document.body);f()`,
+		"sights":  `const f=()=>new IntersectionObserver(()=>{n++;f()}).observe(document.body);f()`,
+		"frames":  `const f=()=>{n++;requestAnimationFrame(f)};f()`,
+		"cleared": `for(let i=0;i<99;i++){clearTimeout(i);clearInterval(i)}const f=()=>{n++;requestAnimationFrame(f)};f()`,
+		"broken":  `requestAnimationFrame(()=>{throw new Error('x')});requestAnimationFrame(()=>n++);new ResizeObserver(()=>{n++;throw 1}).observe(document.body)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &site{}
+			got := s.settles(t, shared(t), render.Request{Seed: true, Scroll: true, Limits: small,
+				Body: []byte(`<!doctype html><body><p>text<script>let n=0;` + script + `;setTimeout(()=>document.body.dataset.n=n,4000)</script>`)})
+			_, n, _ := strings.Cut(string(got.HTML), `data-n="`)
+			n, _, _ = strings.Cut(n, `"`)
+			if count, _ := strconv.Atoi(n); got.Verdict != render.Done || count < 1 || count > 200 {
+				t.Errorf("%s (%s), called %q times, want 1 to 200", got.Verdict, got.Detail, n)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -91,16 +92,32 @@ func (r *rendering) patient(wait time.Duration) time.Duration {
 
 // cpu returns the processor's time of the processes that may be the tab's.
 func (t *tab) cpu(ctx context.Context) map[int64]time.Duration {
-	infos, err := cdp.Call(ctx, t.p.root, systeminfo.GetProcessInfo, cdp.Empty{})
+	used := t.p.renderers(ctx)
+	maps.DeleteFunc(used, func(id int64, _ time.Duration) bool {
+		owner := t.p.owner(id)
+		return owner != nil && owner != t
+	})
+	return used
+}
+
+// renderers returns the processor's time of all processes that render, and forgets those that have ended.
+func (p *process) renderers(ctx context.Context) map[int64]time.Duration {
+	infos, err := cdp.Call(ctx, p.root, systeminfo.GetProcessInfo, cdp.Empty{})
 	if err != nil {
 		return nil
 	}
 	used := map[int64]time.Duration{}
 	for _, info := range infos.ProcessInfo {
-		if owner := t.p.owner(info.ID); info.Type == "renderer" && (owner == nil || owner == t) {
+		if info.Type == "renderer" {
 			used[info.ID] = time.Duration(info.CPUTime * float64(time.Second))
 		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.owners, func(id int64, owner *tab) bool {
+		_, lives := used[id]
+		return owner == nobody && !lives
+	})
 	return used
 }
 

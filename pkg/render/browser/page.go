@@ -88,6 +88,7 @@ func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (
 	<-handled
 	r.serving.Wait()
 	r.result.CPU = <-cpu
+	t.works = r.workers > 0 || r.result.CPU > limits.CPU
 	r.result.Wall = time.Since(r.began)
 	return r.end(err)
 }

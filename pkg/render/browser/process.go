@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"runtime"
@@ -214,12 +213,19 @@ func (p *process) own(id int64, t *tab) {
 	p.owners[id] = t
 }
 
-// disown forgets the processes of a tab that is closed.
+// disown notes that the processes of a closed tab are nobody's: they may live on for a while, and are no other tab's.
 func (p *process) disown(t *tab) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	maps.DeleteFunc(p.owners, func(_ int64, owner *tab) bool { return owner == t })
+	for id, owner := range p.owners {
+		if owner == t {
+			p.owners[id] = nobody
+		}
+	}
 }
+
+// nobody owns the processes of closed tabs.
+var nobody = new(tab)
 
 // owner returns the tab of a process, or nil where that is not known.
 func (p *process) owner(id int64) *tab {

@@ -35,6 +35,8 @@ type tab struct {
 	pages   int
 	// frameless says that the browser drew no frame of the tab's last page, as happens to new tabs on a busy machine.
 	frameless bool
+	// works says that the last page may work on when it is left: it made a worker, or used up its time of the processor.
+	works bool
 }
 
 // Bounds for a browser that answers no more; a busy machine may take seconds.
@@ -61,7 +63,7 @@ func openTab(ctx context.Context, p *process, host string) (*tab, error) {
 func (t *tab) open(ctx context.Context) error {
 	t.p.opening.Lock() // so that the process that is new then is known for the tab's
 	defer t.p.opening.Unlock()
-	before := t.cpu(ctx)
+	before := t.p.renderers(ctx)
 	_, err := cdp.Call(ctx, t.p.root, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
 		Behavior: browser.SetDownloadBehaviorBehaviorDeny, BrowserContextID: t.context})
 	if err != nil {
@@ -86,7 +88,7 @@ func (t *tab) open(ctx context.Context) error {
 	if err := t.prepare(ctx); err != nil {
 		return err
 	}
-	for id := range t.cpu(ctx) {
+	for id := range t.p.renderers(ctx) {
 		if _, old := before[id]; !old {
 			t.p.own(id, t)
 		}
@@ -149,6 +151,9 @@ func (t *tab) reset(ctx context.Context) error {
 	t.events.take()
 	return err
 }
+
+// crash ends the process of a page that may not end by itself: one that loops goes on when its tab is closed.
+func (t *tab) crash() { t.page.tell(page.CommandCrash, nil) }
 
 // dispose closes the tab and its context with all that belongs to it. It reports whether the browser did so.
 func (t *tab) dispose() bool {

@@ -82,8 +82,8 @@ func (r *rendering) part(i int) (bool, error) {
 	return r.pass()
 }
 
-// between does what is done between two parts of the page's time: it scrolls to the end once, and has the browser draw a
-// frame, unless one did not come before.
+// between does what is done between two parts of the page's time: it scrolls to the end once, and has the browser draw
+// a frame, unless one did not come before.
 func (r *rendering) between(part int, longest *time.Duration) error {
 	if part == 1 && r.req.Scroll {
 		r.scroll()

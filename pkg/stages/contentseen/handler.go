@@ -72,7 +72,7 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	if err := h.tryHost(ctx, job, d); err != nil {
 		return nil, err
 	}
-	verdict, err := h.keep(ctx, job, d, seen)
+	verdict, err := h.keep(ctx, job, d)
 	if err != nil {
 		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
 	}
@@ -80,7 +80,7 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 }
 
 // keep stores a document, or why it is not stored.
-func (h *Handler) keep(ctx context.Context, job *crawl.Job, d *crawl.Document, seen *crawl.Observed) (crawl.Seen, error) {
+func (h *Handler) keep(ctx context.Context, job *crawl.Job, d *crawl.Document) (crawl.Seen, error) {
 	switch reason := unkept(job, d); {
 	case d.Page.Task.Kind != crawl.KindPage: // no page of the ledger: it needs no record
 		return crawl.Seen{}, nil

@@ -15,8 +15,8 @@ const (
 )
 
 // terms counts how often each word occurs: a list of words, and a hash table with open addressing of their places in
-// it, which is small enough for the processor's first cache. Pages choose their words and xxh3 is no secret, so the slot
-// of a word is chosen by a random multiplier: a page cannot be made whose words share one slot.
+// it, which is small enough for the processor's first cache. Pages choose their words and xxh3 is no secret, so the
+// slot of a word is chosen by a random multiplier: a page cannot be made whose words share one slot.
 type terms struct {
 	words  []term   // in order of first occurrence
 	slots  []uint32 // 1 + a place in words; 0: empty

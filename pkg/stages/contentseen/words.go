@@ -20,8 +20,8 @@ type scanner struct {
 	buf     [maxWord]byte
 }
 
-// maxPending is how many words are counted together. Three short loops, one after the other, wait less for one another's
-// branches than one long loop does.
+// maxPending is how many words are counted together. Three short loops, one after the other, wait less for one
+// another's branches than one long loop does.
 const maxPending = 256
 
 // Classes of bytes in lowerCase; every other value is the lower-case letter or digit itself.

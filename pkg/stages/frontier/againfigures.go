@@ -17,7 +17,8 @@ const (
 
 // figuresOf takes in what was counted. mu is held.
 func (a *again) figuresOf(c *revisit.Census, figures crawl.Freshness) {
-	curve := append(a.figures.Curve, crawl.FreshAt{At: figures.At, Fresh: figures.Fresh})
+	curve := a.figures.Curve
+	curve = append(curve, crawl.FreshAt{At: figures.At, Fresh: figures.Fresh})
 	if len(curve) > mostPoints {
 		for i := range len(curve) / 2 {
 			curve[i] = curve[2*i+1]

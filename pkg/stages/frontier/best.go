@@ -62,7 +62,8 @@ func (h *host) hasLane(job crawl.JobID) *lane {
 	return nil
 }
 
-// outdoes reports whether a host has to wait because others can be asked for pages that promise more.
+// outdoes reports whether a host has to wait because others can be asked for pages that promise more. One at which
+// another job has a page waits for none: its turn is that job's, too.
 func (f *Frontier) outdoes(js *jobState, h *host, task *crawl.Task, now time.Time) bool {
 	if !js.job.Topical() || js.dead || task.Kind != crawl.KindPage || task.Visit > 0 {
 		return false
@@ -72,7 +73,7 @@ func (f *Frontier) outdoes(js *jobState, h *host, task *crawl.Task, now time.Tim
 		return false
 	}
 	f.reckon(js, now)
-	return task.Rank() < js.best.rank-alike
+	return task.Rank() < js.best.rank-alike && f.otherTurn(h) == nil
 }
 
 // hold lets a host whose time has come wait for better ones.

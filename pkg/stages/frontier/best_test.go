@@ -168,3 +168,25 @@ func TestLinksFromBeforeTheModelAreScored(t *testing.T) {
 		})
 	}
 }
+
+// A host at which another job has pages does not wait for a better one of the topical job.
+func TestAnotherJobDoesNotWaitForTheBestHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := aJob("a")
+		topicalJob(a)
+		w := newWorld(t, 1, a, aJob("b"))
+		w.begin()
+		w.add(append(promising(t, 0, 1, 300, 0.9), promising(t, 1, 1, 300, 0.01)...)...)
+		time.Sleep(10 * time.Second)
+		var tasks []crawl.Task
+		for i := range 30 {
+			tasks = append(tasks, page(t, "b", fmt.Sprintf("http://h1.test/b%d", i)))
+		}
+		w.add(tasks...)
+		time.Sleep(65 * time.Second)
+		if n, _ := w.leasesWith("/b"); n < 25 {
+			t.Errorf("%d pages of the other job", n)
+		}
+		w.stop()
+	})
+}

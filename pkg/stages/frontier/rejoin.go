@@ -83,15 +83,23 @@ func (f *Frontier) readyAt(h *host, task *crawl.Task, js *jobState, now time.Tim
 	}
 	wait, hold := f.robots.wait(h, task, js.job, now)
 	at = later(at, wait)
-	if !hold && !at.After(now) && f.outdoes(js, h, task, now) {
+	if hold || at.After(now) {
+		return at, hold
+	}
+	return at, f.letWait(h, task, js, now)
+}
+
+// letWait lets a host whose time has come wait for better ones, or for the pace of its job, and says whether it does.
+func (f *Frontier) letWait(h *host, task *crawl.Task, js *jobState, now time.Time) bool {
+	switch {
+	case f.outdoes(js, h, task, now):
 		js.best.hold(h, now)
-		return at, true
-	}
-	if !hold && !at.After(now) && f.holds(js, now) {
+	case f.holds(js, now):
 		js.pace.hold(h)
-		return at, true
+	default:
+		return false
 	}
-	return at, hold
+	return true
 }
 
 // setsAside reports whether tasks of the job are taken out of the way of other jobs' tasks, which may wait for places

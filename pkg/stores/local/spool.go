@@ -27,8 +27,8 @@ type Spool struct {
 
 var _ crawl.Bodies = (*Spool)(nil)
 
-// smallBody is the size up to which a body may stay in memory. Nineteen pages in twenty are shorter than firstRead; for
-// most of the others a file would cost more than their parsing.
+// smallBody is the size up to which a body may stay in memory. Most pages are shorter than firstRead. Of the synthetic
+// pages of 30 KB in the mean those that are longer took 2.6 % of a crawl's CPU time while they went through files.
 const (
 	smallBody = 256 << 10
 	firstRead = 64 << 10

@@ -46,8 +46,8 @@ type ProgramFilter struct {
 	Limit        int // lines, the newest; 0: 1000
 }
 
-// AddProgramLines stores lines of a program. Lines that are there already are left as they are, so that a batch may come
-// again.
+// AddProgramLines stores lines of a program. Lines that are there already are left as they are, so that a batch may
+// come again.
 func (s *Store) AddProgramLines(ctx context.Context, lines []ProgramLine) error {
 	if len(lines) == 0 {
 		return nil
@@ -58,14 +58,24 @@ func (s *Store) AddProgramLines(ctx context.Context, lines []ProgramLine) error 
 	for i := range lines {
 		l := lines[i]
 		l.Fields = storableFields(l.Fields)
+		l.Message = strings.ToValidUTF8(l.Message, "�") // one that cannot be stored would keep all those behind it
+		l.Job = strings.ToValidUTF8(l.Job, "�")
 		l.Text = l.searched()
 		docs[i] = l
 	}
 	_, err := s.db.Collection(programLogName).InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
-	if mongo.IsDuplicateKeyError(err) {
+	if onlyRepeated(err) {
 		return nil
 	}
 	return failure(err)
+}
+
+// onlyRepeated reports whether all that an insertion complains of is that lines are there already.
+func onlyRepeated(err error) bool {
+	var bulk mongo.BulkWriteException
+	const duplicateKey = 11000
+	return errors.As(err, &bulk) && bulk.WriteConcernError == nil && len(bulk.WriteErrors) > 0 &&
+		!slices.ContainsFunc(bulk.WriteErrors, func(e mongo.BulkWriteError) bool { return e.Code != duplicateKey })
 }
 
 // searched is what a search looks at.
@@ -102,8 +112,8 @@ func (s *Store) EnsureProgramLog(ctx context.Context) error {
 	return failure(err)
 }
 
-// ProgramLines returns the newest lines that a filter picks, the oldest of them first. Lines of different programs come by
-// their programs' clocks.
+// ProgramLines returns the newest lines that a filter picks, the oldest of them first. Lines of different programs
+// come by their programs' clocks.
 func (s *Store) ProgramLines(ctx context.Context, f ProgramFilter) (out []ProgramLine, err error) {
 	if f.Limit <= 0 {
 		f.Limit = 1000

@@ -9,24 +9,16 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/controlsql"
 )
 
 // Store implements workflow.Store. One process at a time opens its file.
-type Store struct {
-	write *sql.DB // one connection: SQLite has one writer
-	read  *sql.DB
-
-	mu      sync.Mutex
-	waiting map[chan struct{}]struct{}
-}
-
-var _ workflow.Store = (*Store)(nil)
+type Store = controlsql.Store
 
 //go:embed schema1.sql
 var schema1 string
@@ -37,23 +29,41 @@ var schema2 string
 //go:embed schema3.sql
 var schema3 string
 
+//go:embed schema4.sql
+var schema4 string
+
 // schemas lead from one version of the file to the next.
-var schemas = []string{schema1, schema2, schema3}
+var schemas = []string{schema1, schema2, schema3, schema4}
 
 const (
 	readers     = 4
 	busyTimeout = 5 * time.Second
 )
 
+// dialect is SQLite's. It has one writer anyway.
+var dialect = controlsql.Dialect{
+	Twice: func(err error) bool {
+		e := (*sqlite.Error)(nil)
+		return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE
+	},
+	HasLabel: func(column string) string {
+		return `EXISTS (SELECT 1 FROM json_each(` + column + `) j WHERE j.key = ?)`
+	},
+	LabelIs: func(column string) string {
+		return `EXISTS (SELECT 1 FROM json_each(` + column + `) j WHERE j.key = ? AND j.value = ?)`
+	},
+}
+
 // Open opens the store in the file at path, and makes it where there is none.
 //
 // What is written is durable when a call returns, also where the power is cut: synchronous is FULL. With NORMAL the
 // last commits could be gone then, though not after a kill. Commits are few: a handful an execution and minute.
 func Open(path string) (_ *Store, err error) {
-	s := &Store{waiting: map[chan struct{}]struct{}{}}
+	var write, read *sql.DB
+	closing := func() error { return controlsql.CloseAll(read, write) }
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("control store %s: %w", path, err), s.Close())
+			err = errors.Join(fmt.Errorf("control store %s: %w", path, err), closing())
 		}
 	}()
 	if path, err = filepath.Abs(path); err != nil { // in a URL, the first part of another would be a host
@@ -64,97 +74,44 @@ func Open(path string) (_ *Store, err error) {
 	name := func(v url.Values) string {
 		return (&url.URL{Scheme: "file", Path: path, RawQuery: v.Encode()}).String()
 	}
-	if s.write, err = sql.Open("sqlite", name(pragmas)); err != nil {
+	if write, err = sql.Open("sqlite", name(pragmas)); err != nil {
 		return nil, err
 	}
-	s.write.SetMaxOpenConns(1)
-	if err := s.migrate(context.Background()); err != nil {
+	write.SetMaxOpenConns(1)
+	if err := migrate(context.Background(), write); err != nil {
 		return nil, err
 	}
 	pragmas["_pragma"] = append(pragmas["_pragma"], "query_only(1)")
 	pragmas.Del("_txlock")
-	if s.read, err = sql.Open("sqlite", name(pragmas)); err != nil {
+	if read, err = sql.Open("sqlite", name(pragmas)); err != nil {
 		return nil, err
 	}
-	s.read.SetMaxOpenConns(readers)
-	s.read.SetMaxIdleConns(readers)
-	return s, nil
+	read.SetMaxOpenConns(readers)
+	read.SetMaxIdleConns(readers)
+	return controlsql.New(write, read, &dialect, closing), nil
 }
 
 // migrate brings the file to the present version, in one transaction.
-func (s *Store) migrate(ctx context.Context) error {
-	return s.tx(ctx, func(tx *sql.Tx) error {
-		var version int
-		if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
-			return err
-		}
-		if version > len(schemas) {
-			return fmt.Errorf("a later version of the program wrote it (version %d, this one knows %d): update this program", version, len(schemas))
-		}
-		for _, schema := range schemas[version:] {
-			if _, err := tx.ExecContext(ctx, schema); err != nil {
-				return err
-			}
-		}
-		_, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, len(schemas)))
-		return err
-	})
-}
-
-// Close closes the file.
-func (s *Store) Close() error {
-	var errs []error
-	for _, db := range []*sql.DB{s.read, s.write} {
-		if db != nil {
-			errs = append(errs, db.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// tx runs do in a transaction that writes. An error of do undoes it.
-func (s *Store) tx(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := s.write.BeginTx(ctx, nil)
+func migrate(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	if err := do(tx); err != nil {
-		_ = tx.Rollback() // the error of do says what is wrong
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	var version int
+	if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
+		return err
+	}
+	if version > len(schemas) {
+		return fmt.Errorf("a later version of the program wrote it (version %d, this one knows %d): update this program", version, len(schemas))
+	}
+	for _, schema := range schemas[version:] {
+		if _, err := tx.ExecContext(ctx, schema); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, len(schemas))); err != nil {
 		return err
 	}
 	return tx.Commit()
-}
-
-// change runs do in a transaction, and wakes who waits for events.
-func (s *Store) change(ctx context.Context, do func(*sql.Tx) error) error {
-	if err := s.tx(ctx, do); err != nil {
-		return err
-	}
-	s.wake()
-	return nil
-}
-
-func (s *Store) wake() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.waiting {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// Subscribe implements workflow.Store.
-func (s *Store) Subscribe(ctx context.Context) <-chan struct{} {
-	c := make(chan struct{}, 1)
-	s.mu.Lock()
-	s.waiting[c] = struct{}{}
-	s.mu.Unlock()
-	context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		delete(s.waiting, c)
-		s.mu.Unlock()
-	})
-	return c
 }

@@ -133,8 +133,8 @@ func (w *Web) Requests() int {
 	return len(w.log)
 }
 
-// Faults are requests that nobody may make: not by an agent whose name begins so, forbidden by robots.txt, not a GET, or
-// too soon after the one before to the same site. A delay of 0 allows any pace.
+// Faults are requests that nobody may make: not by an agent whose name begins so, forbidden by robots.txt, not a GET,
+// or too soon after the one before to the same site. A delay of 0 allows any pace.
 func (w *Web) Faults(agents string, delay time.Duration) (out []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

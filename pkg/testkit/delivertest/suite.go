@@ -23,8 +23,8 @@ import (
 type Place interface {
 	// Remote is a new client of the place.
 	Remote(t testing.TB) *deliver.Remote
-	// Rows are the rows that are there, by their numbers, each an object of JSON. It fails the test where something else is
-	// there.
+	// Rows are the rows that are there, by their numbers, each an object of JSON. It fails the test where something
+	// else is there.
 	Rows(t testing.TB) []string
 	// Wipe empties the place behind the output's back, if it can be emptied.
 	Wipe(t testing.TB) bool

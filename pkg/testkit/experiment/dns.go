@@ -35,7 +35,7 @@ func (d DNS) Run(ctx context.Context) ([]Table, error) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<p>page") }))
 	defer page.Close()
 	t := Table{
-		Name: "dns", Label: "name look-ups", Title: fmt.Sprintf("DNS cache: %d requests for pages of %d hosts, name server %v in the median", d.Requests, d.Hosts, d.Delay),
+		Name: "dns", Label: "name look-ups", Title: fmt.Sprintf("DNS cache: %d requests for pages of %d hosts, name server %v", d.Requests, d.Hosts, d.Delay),
 		Columns: []Column{{Name: "request, median", Unit: "ms", Digits: 1, Drawn: true}, {Name: "request, p75", Unit: "ms", Digits: 1, Drawn: true},
 			{Name: "request, p95", Unit: "ms", Digits: 1, Drawn: true}, {Name: "look-up, median", Unit: "ms", Digits: 3}, {Name: "look-up, p75", Unit: "ms", Digits: 3},
 			{Name: "look-up, p95", Unit: "ms", Digits: 1}, {Name: "name server asked"}},

@@ -24,13 +24,13 @@ var edits = []float64{.002, .005, .01, .02, .05, .1, .2}
 // maxThreshold is the greatest Hamming distance of the tables.
 const maxThreshold = 12
 
-// print is what a text is compared by.
-type print struct {
+// looks is what a text is compared by.
+type looks struct {
 	ours, theirs uint64
 	sketch       []byte
 }
 
-func printOf(text string) (p print) {
+func looksOf(text string) (p looks) {
 	p.ours, p.sketch, _ = contentseen.Fingerprint(text)
 	p.theirs = mfonda.Simhash(mfonda.NewWordFeatureSet([]byte(text)))
 	return p
@@ -44,7 +44,7 @@ type outcome struct {
 	jaccard              float64 // sum of the estimates
 }
 
-func (o *outcome) add(a, b *print) {
+func (o *outcome) add(a, b *looks) {
 	ours, theirs := contentseen.Distance(a.ours, b.ours), contentseen.Distance(a.theirs, b.theirs)
 	alike := contentseen.Similarity(a.sketch, b.sketch)
 	o.pairs++
@@ -68,10 +68,10 @@ func (n NearDup) Run() []Table {
 	if len(pages) == 0 {
 		pages = contentseenbench.Corpus(1, n.Texts)
 	}
-	prints := make([]print, len(pages))
+	prints := make([]looks, len(pages))
 	var others outcome
 	for i := range pages {
-		prints[i] = printOf(pages[i].Text)
+		prints[i] = looksOf(pages[i].Text)
 		for j := range i {
 			others.add(&prints[i], &prints[j])
 		}
@@ -80,7 +80,7 @@ func (n NearDup) Run() []Table {
 	copies := make([]outcome, len(edits))
 	for e, share := range edits {
 		for i := range pages {
-			edited := printOf(contentseenbench.Edit(rnd, pages[i].Text, share, pool))
+			edited := looksOf(contentseenbench.Edit(rnd, pages[i].Text, share, pool))
 			copies[e].add(&prints[i], &edited)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -30,15 +29,15 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // KillBrowsers kills the browsers that a process has started, and returns how many there were.
 func KillBrowsers(parent int) (n int) {
 	for _, pid := range browsersOf(parent) {
-		if syscall.Kill(pid, syscall.SIGKILL) == nil {
+		if p, err := os.FindProcess(pid); err == nil && p.Kill() == nil {
 			n++
 		}
 	}
 	return n
 }
 
-// LostBrowsers are the browsers of this machine whose parent is gone: what started them is dead, and has not ended them.
-// It gives the kernel so much time to end them.
+// LostBrowsers are the browsers of this machine whose parent is gone: what started them is dead, and has not ended
+// them. It gives the kernel so much time to end them.
 func LostBrowsers(patience time.Duration) (left []int) {
 	Within(patience, func() bool {
 		left = browsersOf(1)
@@ -47,7 +46,8 @@ func LostBrowsers(patience time.Duration) (left []int) {
 	return left
 }
 
-// browsersOf are the processes that a process has started whose names begin as a Chromium's does.
+// browsersOf are the processes that a process has started whose names begin as a Chromium's does. Its crash handlers do
+// not count: they leave their parent at once, and end with their browser.
 func browsersOf(parent int) (out []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is right
 	for _, f := range files {
@@ -60,7 +60,8 @@ func browsersOf(parent int) (out []int) {
 		if len(rest) < 2 || rest[1] != strconv.Itoa(parent) {
 			continue
 		}
-		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.HasPrefix(string(name), "chrom") {
+		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.HasPrefix(string(name), "chrom") &&
+			!strings.HasPrefix(string(name), "chrome_crash") {
 			out = append(out, pid)
 		}
 	}

@@ -103,7 +103,7 @@ func (c *controlSuite) bounded() {
 	x := c.execution(c.workflow("a"))
 	const more = 700
 	for n := 1; n < workflow.MaxEvents+more; {
-		batch := min(1000, workflow.MaxEvents+more-n)
+		batch := min(100, workflow.MaxEvents+more-n)
 		events := slices.Repeat([]workflow.Event{c.event("milestone.pages")}, batch)
 		c.must(c.s.Change(bg, x, workflow.Pending, events...))
 		n += batch

@@ -29,6 +29,8 @@ func ControlStore(t *testing.T, open func(*testing.T) workflow.Store) {
 		"events":             (*controlSuite).events,
 		"events are bounded": (*controlSuite).bounded,
 		"values":             (*controlSuite).values,
+		"values are swapped": (*controlSuite).swaps,
+		"audit":              (*controlSuite).audits,
 		"foreign cursors":    (*controlSuite).cursors,
 		"schedules":          (*controlSuite).schedules,
 		"slots":              (*controlSuite).slots,

@@ -6,8 +6,8 @@
 // from the next one in its values, in what is optional, in advertisements, in the order of attributes and in white
 // space. The same seeds make the same pages.
 //
-// The families of Held were written before the inducer, and those of Later after it; it was never tuned on either. Those
-// of Practice are what it was tuned on.
+// The families of Held were written before the inducer, and those of Later after it; it was never tuned on either.
+// Those of Practice are what it was tuned on.
 package templates
 
 import "math/rand/v2"

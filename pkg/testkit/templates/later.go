@@ -82,7 +82,7 @@ func evening(s *Site, p *page) {
 }
 
 // dish has ingredients with their amounts apart, steps, times in facts that come in any order, and tags.
-func dish(s *Site, p *page) {
+func dish(_ *Site, p *page) {
 	title := p.words(2, 3)
 	p.is("title", title)
 	list := p.e("ul", "class=ingredients")
@@ -109,7 +109,7 @@ func dish(s *Site, p *page) {
 
 // person has what is known of somebody, most of it now and then: addresses of mail and telephone in links, a list of
 // papers, and several firms.
-func person(s *Site, p *page) {
+func person(_ *Site, p *page) {
 	name := p.person()
 	p.is("name", name)
 	card := p.e("div", "class=card", p.e("h1", "class=name", name), p.e("p", "class=role", p.is("role", p.some([]string{"Professor", "Engineer", "Curator", "Editor"})+" of "+p.some(topics))))

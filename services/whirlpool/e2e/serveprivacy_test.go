@@ -13,9 +13,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -238,19 +240,10 @@ func (s *server) answers(t *testing.T, names map[string]func(*crawl.Job)) string
 	t.Helper()
 	var b strings.Builder
 	get := func(path string) {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.addr+path, nil)
-		harness.Check(t, err)
-		req.Header.Set("Authorization", "Bearer "+s.key)
-		resp, err := http.DefaultClient.Do(req)
-		harness.Check(t, err)
-		defer resp.Body.Close()
-		data, err := io.ReadAll(resp.Body)
-		harness.Check(t, err)
-		fmt.Fprintf(&b, "%s %d %s\n", path, resp.StatusCode, data)
-		if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNotFound && resp.StatusCode != http.StatusConflict {
-			t.Errorf("GET %s: %d %.200s", path, resp.StatusCode, data)
+		status, data := s.get(t, path)
+		fmt.Fprintf(&b, "%s %d %s\n", path, status, data)
+		if status != http.StatusOK && status != http.StatusNotFound && status != http.StatusConflict {
+			t.Errorf("GET %s: %d %.200s", path, status, data)
 		}
 	}
 	for _, path := range readable(t) {
@@ -264,6 +257,29 @@ func (s *server) answers(t *testing.T, names map[string]func(*crawl.Job)) string
 	}
 	t.Logf("the API's answers have %d bytes", b.Len())
 	return b.String()
+}
+
+// get asks the API, again whenever it says that this key asks too often, as a client should.
+func (s *server) get(t *testing.T, path string) (status int, data []byte) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.addr+path, nil)
+		harness.Check(t, err)
+		req.Header.Set("Authorization", "Bearer "+s.key)
+		resp, err := http.DefaultClient.Do(req)
+		harness.Check(t, err)
+		data, err = io.ReadAll(resp.Body)
+		resp.Body.Close()
+		harness.Check(t, err)
+		if resp.StatusCode != http.StatusTooManyRequests {
+			return resp.StatusCode, data
+		}
+		seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+		harness.Check(t, err)
+		time.Sleep(time.Duration(seconds) * time.Second)
+	}
 }
 
 // readable are the paths of the API that can be read without knowing more than the names of workflows and executions.

@@ -132,10 +132,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List API keys */
+        /** List API keys: an admin's list has all, others see their own */
         get: operations["listKeys"];
         put?: never;
-        /** Make an API key; it is shown once */
+        /** Make an API key, of one's own role at most; it is shown once */
         post: operations["createKey"];
         delete?: never;
         options?: never;
@@ -160,6 +160,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/api-keys/{id}:rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a key a new secret, which is shown once; the one before is good for 24 hours more */
+        post: operations["rotateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apply": {
         parameters: {
             query?: never;
@@ -171,6 +188,40 @@ export interface paths {
         /** Make workflows what a file says; the same again changes nothing */
         put: operations["apply"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who did what, or tried to, the newest first */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Exchange the code that a browser gave a command for an API key of 30 days */
+        post: operations["useCode"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1358,6 +1409,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** People who have signed in */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Give a person a role, or sign the person out */
+        patch: operations["changeUser"];
+        trace?: never;
+    };
     "/api/v1/workflows": {
         parameters: {
             query?: never;
@@ -1678,6 +1763,23 @@ export interface components {
             time: string;
             verdict: string;
         };
+        Audit: {
+            action?: string;
+            actor?: string;
+            /** Format: date-time */
+            at: string;
+            change?: unknown;
+            from?: string;
+            /** Format: int64 */
+            id: number;
+            method?: string;
+            path?: string;
+            request?: string;
+            role?: string;
+            /** Format: int64 */
+            status?: number;
+            via?: string;
+        };
         AuditReport: {
             /** Format: int64 */
             again?: number;
@@ -1898,6 +2000,12 @@ export interface components {
             size: number;
             title: string;
             url: string;
+        };
+        CodeToUse: {
+            code: string;
+            /** @description of the key */
+            name?: string;
+            verifier: string;
         };
         Compared: {
             after?: components["schemas"]["Brief"];
@@ -2649,6 +2757,11 @@ export interface components {
             values: string[];
         };
         Key: {
+            /**
+             * Format: int64
+             * @description requests at once; none: 200
+             */
+            burst?: number;
             /** Format: date-time */
             created: string;
             /** Format: date-time */
@@ -2657,9 +2770,34 @@ export interface components {
             /** @description in the answer that makes it only */
             key?: string;
             name: string;
+            /** @description who made it */
+            owner?: string;
+            /**
+             * Format: double
+             * @description requests a second; none: 50
+             */
+            rate?: number;
+            /** @description at most; a person's key has no more than the person has */
             role: string;
+            /**
+             * Format: date-time
+             * @description the key before this one is good for 24 hours from then
+             */
+            rotated?: string;
+            /** @description resources that it is for, as in workflows or executions:read; none: all */
+            scopes?: string[];
+            /**
+             * Format: date-time
+             * @description last, to the minute
+             */
+            used?: string;
         };
         KeyToMake: {
+            /**
+             * Format: int64
+             * @description requests at once; 0: 200
+             */
+            burst?: number;
             /**
              * Format: int64
              * @description until it expires; 0: never
@@ -2667,10 +2805,17 @@ export interface components {
             days?: number;
             name: string;
             /**
+             * Format: double
+             * @description requests a second; 0: 50
+             */
+            rate?: number;
+            /**
              * @default user
              * @enum {string}
              */
             role: "viewer" | "user" | "operator" | "admin";
+            /** @description resources that it is for, as in workflows or executions:read; none: all */
+            scopes?: string[];
         };
         LedgerEntry: {
             /** Format: date-time */
@@ -2742,6 +2887,12 @@ export interface components {
         };
         ListApplyResult: {
             items: components["schemas"]["ApplyResult"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
+        ListAudit: {
+            items: components["schemas"]["Audit"][];
             next?: string;
             /** Format: int64 */
             total?: number;
@@ -2830,6 +2981,12 @@ export interface components {
             next?: string;
             /** Format: int64 */
             scanned?: number;
+            /** Format: int64 */
+            total?: number;
+        };
+        ListPerson: {
+            items: components["schemas"]["Person"][];
+            next?: string;
             /** Format: int64 */
             total?: number;
         };
@@ -2922,6 +3079,10 @@ export interface components {
         Me: {
             /** @description empty: nobody is signed in */
             actor: string;
+            /** @description of the person */
+            name?: string;
+            /** @description people sign in at /api/v1/auth/login */
+            oidc?: boolean;
             /** @enum {string} */
             role: "anyone" | "viewer" | "user" | "operator" | "admin";
             signed_in: boolean;
@@ -3194,6 +3355,54 @@ export interface components {
         };
         PauseScheduleRequest: {
             reason?: string;
+        };
+        Person: {
+            /** @description what the issuer's claims gave at the last sign-in */
+            auto?: string;
+            /** @description who gave manual */
+            by?: string;
+            /** Format: date-time */
+            created: string;
+            /** @description may not sign in; sessions and keys are worthless meanwhile */
+            disabled?: boolean;
+            email?: string;
+            /**
+             * Format: int64
+             * @description sessions that were made in another one have ended
+             */
+            epoch?: number;
+            id: string;
+            issuer: string;
+            /**
+             * Format: int64
+             * @description grows with each change; the ETag
+             */
+            lock: number;
+            /** @description what an administrator gave; it wins over auto, up and down */
+            manual?: string;
+            name?: string;
+            /**
+             * @description that counts: manual, else auto; none: the person may not sign in
+             * @enum {string}
+             */
+            role?: "viewer" | "user" | "operator" | "admin";
+            /**
+             * Format: date-time
+             * @description last sign-in
+             */
+            seen: string;
+            /** @description that the issuer knows the person by */
+            subject: string;
+        };
+        PersonChange: {
+            disabled?: boolean;
+            /**
+             * @description role; empty: what the issuer's claims give
+             * @enum {string}
+             */
+            manual?: "" | "viewer" | "user" | "operator" | "admin";
+            /** @description end all sessions of the person */
+            sign_out?: boolean;
         };
         Piece: {
             hit?: boolean;
@@ -4510,6 +4719,37 @@ export interface operations {
             };
         };
     };
+    rotateKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
     apply: {
         parameters: {
             query?: {
@@ -4533,6 +4773,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListApplyResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description how many at most */
+                limit?: number;
+                /** @description next of the page before; of another list it is refused */
+                cursor?: string;
+                actor?: string;
+                /** @description name of an operation, such as createKey */
+                action?: string;
+                /** @description what was refused only */
+                refused?: boolean;
+                since?: string;
+                /** @description before then */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAudit"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    useCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeToUse"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
                 };
             };
             /** @description Error */
@@ -7250,6 +7565,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListSlot"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListPerson"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    changeUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the resource as it was read; * : whatever it is now */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PersonChange"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
                 };
             };
             /** @description Error */

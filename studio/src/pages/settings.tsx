@@ -37,6 +37,9 @@ export default function Settings() {
           ]}
         />
       </section>
+      <p>
+        <a href="#/access">Users and keys</a>
+      </p>
       <Shown of={list}>
         {(l) =>
           l.items.length ? (

@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { call, type Problem } from "../lib/api";
+import { address, call, type Problem } from "../lib/api";
 import { Spiral } from "../ui/icons";
 import { Failure } from "../ui/state";
 
 /** What is shown to who has no session: how to get one. */
-export function SignIn({ refused, again }: { refused: Problem | null; again: () => void }) {
+export function SignIn({ refused, again, oidc }: { refused: Problem | null; again: () => void; oidc?: boolean }) {
   const [text, setText] = useState("");
   const [problem, setProblem] = useState(refused);
   async function enter(e: React.FormEvent) {
@@ -24,6 +24,13 @@ export function SignIn({ refused, again }: { refused: Problem | null; again: () 
       <p style={{ margin: "var(--s-3) 0 var(--s-6)" }}>
         Open the link that <code>whirlpool serve</code> printed. It works once; <code>whirlpool login-url</code> prints another.
       </p>
+      {oidc && (
+        <p>
+          <a className="button primary" href={address("/auth/login")}>
+            Sign in with your account
+          </a>
+        </p>
+      )}
       {problem && <Failure problem={problem} />}
       <form onSubmit={(e) => void enter(e)} style={{ display: "flex", gap: "var(--s-2)", marginTop: "var(--s-4)" }}>
         <label className="field" style={{ flex: 1 }}>

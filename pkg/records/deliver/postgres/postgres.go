@@ -62,6 +62,8 @@ func New(opt Options) (*Receiver, error) {
 func quoted(table string) string { return pgx.Identifier(strings.Split(table, ".")).Sanitize() }
 
 // connected calls do with a connection. After an error the next call makes another one.
+//
+//nolint:contextcheck // a connection is closed when the context has ended, too
 func (r *Receiver) connected(ctx context.Context, do func(*pgx.Conn) error) (err error) {
 	if r.conn == nil {
 		if r.conn, err = pgx.ConnectConfig(ctx, r.config); err != nil {
@@ -139,8 +141,8 @@ func (r *Receiver) Begin(ctx context.Context, to *deliver.Remote, rows int64) (l
 	return lost, err
 }
 
-// makeTables makes the tables where they are missing. Two that do so at once: one of them may be told that there is such
-// a table, and tries again.
+// makeTables makes the tables where they are missing. Two that do so at once: one of them may be told that there is
+// such a table, and tries again.
 func (r *Receiver) makeTables(ctx context.Context, c *pgx.Conn) error {
 	var there bool
 	err := c.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL", r.table, r.of).Scan(&there)

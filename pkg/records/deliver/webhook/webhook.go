@@ -1,6 +1,7 @@
 // Package webhook delivers rows as signed posts to another program.
 //
-// A batch is a CloudEvent of the type org.whirlpool.records whose id is told by what it holds: the one that comes again,
+// A batch is a CloudEvent of the type org.whirlpool.records whose id is told by what it holds: the one that comes
+// again,
 // after an answer that was lost or a process that was killed, has the same id, and the same rows. So a receiver that
 // remembers ids has each batch once; one that keeps rows by their numbers needs not even that.
 package webhook

@@ -6,22 +6,26 @@
   if (!self.document || !self.requestAnimationFrame) return;
   const later = setTimeout.bind(self), now = performance.now.bind(performance), call = Reflect.apply;
   const safely = (f, self, ...given) => { try { call(f, self, given) } catch (e) { reportError(e) } };
-  let drawn = 0, ids = 0, sights = 0, forced = false, due = new Map(), running = due, clipping = new Map();
+  let drawn = 0, timer = 0, ids = 0, sights = 0, forced = false, due = new Map(), running = due, clipping = new Map();
   const sightings = new Map(), sizings = new Map(), scrollers = new Map([[document, "0 0"]]);
   const frame = () => {
-    later(frame, drawn++ < quick ? gap : longGap);
+    timer = later(frame, drawn++ < quick ? gap : longGap);
     for (const f of document.querySelectorAll("iframe[loading=lazy]")) f.loading = "eager";
     scrolled();
     running = due;
     due = new Map();
     for (const [id, f] of running) { running.delete(id); safely(f, self, now()) }
-    for (const [o, s] of sizings) resized(o, s);
+    for (const [o, s] of [...sizings]) resized(o, s);
     clipping = new Map();
     let some = false;
-    if (sights < mostSights) for (const [o, s] of sightings) some = sighted(o, s) || some;
+    if (sights < mostSights) for (const [o, s] of [...sightings]) some = sighted(o, s) || some;
     if (some) sights++;
   };
-  later(frame, gap);
+  timer = later(frame, gap);
+  for (const name of ["clearTimeout", "clearInterval"]) { // some pages clear all timers that there may be
+    const clear = self[name].bind(self);
+    self[name] = {[name](id) { if (id !== timer) clear(id) }}[name];
+  }
 
   self.requestAnimationFrame = function requestAnimationFrame(f) {
     if (typeof f !== "function") throw new TypeError("The callback provided as parameter 1 is not a function.");
@@ -36,7 +40,7 @@
   const scrolled = () => {
     const all = forced;
     forced = false;
-    for (const [s, before] of scrollers) {
+    for (const [s, before] of [...scrollers]) {
       const at = place(s);
       if (!all && at === before || !s.isConnected) continue;
       scrollers.set(s, at);

@@ -8,11 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/topic"
 )
 
-// A model is made of perClass pages of each topic, and of perOther that are about none: these are most of a web.
-const (
-	perClass = 60
-	perOther = 400
-)
+// perClass is how many pages of each class a model is made of.
+const perClass = 60
 
 // other is the class of the pages that are about none of the topics.
 const other = "other"
@@ -33,11 +30,7 @@ func (w *Web) Classify(topics []Topic) (out []Sorted, accuracy float64, err erro
 		random := rand.New(rand.NewPCG(uint64(d), perClass)) //nolint:gosec // the same pages each time
 		labelled := make([]topic.Labelled, len(classes))
 		for i, c := range classes {
-			n := perClass
-			if c.name == other {
-				n = perOther
-			}
-			labelled[i] = topic.Labelled{Name: c.name, Pages: w.vectors(pick(random, c.train, n))}
+			labelled[i] = topic.Labelled{Name: c.name, Pages: w.vectors(pick(random, c.train, perClass))}
 		}
 		m, err := topic.TrainClasses(labelled)
 		if err != nil {
@@ -121,7 +114,7 @@ func (w *Web) printClasses(out io.Writer, topics []Topic) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nclasses, %d pages of each to learn from and %d of no topic: %.3f of the pages are sorted right\n", perClass, perOther, accuracy)
+	fmt.Fprintf(out, "\nclasses, %d pages of each to learn from: %.3f of the pages are sorted right\n", perClass, accuracy)
 	for _, s := range sorted {
 		fmt.Fprintf(out, "  %-14s %5d pages   precision %.3f   recall %.3f\n", s.Name, s.Pages, s.Precision, s.Recall)
 	}

@@ -19,7 +19,7 @@ func TestNodeIsKilledAroundThePageBudget(t *testing.T) {
 	ready(t)
 	t.Parallel()
 	const budget, killsARound = 60, 5
-	kills, wanted := 0, harness.Number(t, "WHIRLPOOL_E2E_BUDGET_KILLS", 20)
+	kills, wanted := 0, harness.Number(t, "WHIRLPOOL_E2E_BUDGET_KILLS", 6)
 	for round := 0; kills < wanted && round < wanted; round++ {
 		w := &world{Srv: listen(t, budgetWeb(), 0), Delay: 5 * time.Millisecond}
 		job := w.Job()

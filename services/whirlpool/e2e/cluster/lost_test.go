@@ -77,7 +77,7 @@ func loseQueues(t *testing.T, prefix, program, how string) {
 	c.seed()
 	lost, times := 0, 0
 	for part := 1; part < 14 && times < 2; part++ { // until it was done twice while messages waited there
-		until(t, patience, "requests", func() bool { return w.Srv.Log().Count() > w.Requests*part/16 || c.stuck() })
+		c.goesOn(func() bool { return w.Srv.Log().Count() > w.Requests*part/16 || c.stuck() })
 		c.During(fmt.Sprintf("%s* %s", prefix, how), func() {
 			p := c.program(program)
 			p.Freeze(t)
@@ -96,6 +96,19 @@ func loseQueues(t *testing.T, prefix, program, how string) {
 	if lost == 0 && prefix != "later." && !held {
 		t.Error("no message was lost: the test proves nothing")
 	}
+}
+
+// goesOn waits while the crawl does.
+func (c *cluster) goesOn(ok func() bool) {
+	c.t.Helper()
+	if within(patience/4, ok) {
+		return
+	}
+	c.t.Errorf("the crawl does not go on\n%s", c.situation())
+	for _, p := range c.programs {
+		c.t.Logf("%s\n%s", p.Name, p.Tail())
+	}
+	c.t.FailNow()
 }
 
 // management returns a client of the management API that may do everything.

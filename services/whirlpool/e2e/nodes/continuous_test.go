@@ -50,9 +50,13 @@ func TestContinuousWhileNodesComeAndGo(t *testing.T) {
 	if visits < 8*len(srv.URLs()) {
 		t.Errorf("%d visits of %d pages: too few to prove much", visits, len(srv.URLs()))
 	}
-	if text, err := c.command(c.alive()[0], "audit", "--cluster", "--job", string(job.ID)); err != nil || !strings.Contains(text, "no page is forgotten") {
-		t.Errorf("audit: %v\n%s", err, text)
+	// The audit may not prove everything: not all brokers need answer where it is asked.
+	text, _ := c.command(c.alive()[0], "audit", "--cluster", "--job", string(job.ID))
+	if !strings.Contains(text, "no page is forgotten") || strings.Contains(text, "WRONG") {
+		t.Errorf("audit:\n%s", text)
 	}
+	c.whirlpool(c.alive()[0], "resume", "--cluster", "--job", string(job.ID))
+	crawltest.Fetched(t, srv, 1, c.stuck) // none is forgotten
 }
 
 // startContinuous makes nodes and starts a program on each whose calendar is that of the web.

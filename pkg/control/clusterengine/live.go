@@ -1,0 +1,55 @@
+package clusterengine
+
+import (
+	"context"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+)
+
+// Live is the engine as the explorer asks it. What lies in the queues of the nodes, and what their frontiers do with
+// hosts, it does not know: lists have the URLs and hosts that were asked for.
+type Live struct{ e *Engine }
+
+var _ explore.Live = Live{}
+
+// Live returns what the explorer asks.
+func (e *Engine) Live() Live { return Live{e} }
+
+// Queued implements explore.Live.
+func (Live) Queued(context.Context, crawl.JobID, string, int) ([]crawl.Task, string, error) {
+	return nil, "", nil
+}
+
+// InFlight implements explore.Live.
+func (Live) InFlight(context.Context, crawl.JobID) ([]crawl.Task, error) { return nil, nil }
+
+// Hosts implements explore.Live.
+func (Live) Hosts(context.Context, crawl.JobID) ([]explore.HostNow, error) { return nil, nil }
+
+// Counts implements explore.Live.
+func (l Live) Counts(ctx context.Context, id crawl.JobID) (s explore.Sample, err error) {
+	tally, err := l.e.Postgres.URLs().Tally(ctx, id)
+	if err != nil {
+		return s, err
+	}
+	s = explore.Sample{At: l.e.now().UTC(), Pages: tally.Pages, Known: tally.Claimed, Queued: openOf(tally)}
+	for _, n := range tally.Verdicts {
+		s.Done += n
+	}
+	for status, n := range tally.Statuses {
+		switch status / 100 {
+		case 2:
+			s.Class2 += n
+		case 3:
+			s.Class3 += n
+		case 4:
+			s.Class4 += n
+		case 5:
+			s.Class5 += n
+		default:
+			s.None += n
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,199 @@
+package clusterengine
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
+
+// Times of a mirror.
+const (
+	mirrorEvery = time.Second // between two looks for lines
+	mirrorQuiet = time.Minute // without a line, after which the mirror of a job that is not running ends
+	recordTries = 60          // looks for a record that its line tells of: it may be stored later, or never
+	wantedMost  = 100_000     // records that are waited for; of more, the earliest are given up
+	flushEvery  = 64 << 10    // octets of a file that are written at once
+	fileMode    = os.FileMode(0o600)
+	dirMode     = os.FileMode(0o700)
+)
+
+// mirror copies the log of a job and its records into files, which the explorer reads as it reads those of a crawl in a
+// directory. It is a cache: it is made anew where it is missing, and never asked for what the stores can tell.
+type mirror struct {
+	e   *Engine
+	id  crawl.JobID
+	dir string
+
+	mu         sync.Mutex
+	last       time.Time // of a new line
+	log, pages *bufio.Writer
+	wanted     map[weburl.Key]int // records that are to come, and how often they were looked for
+	line       []byte
+}
+
+// Dir is where the mirror of a job is.
+func (e *Engine) Dir(id crawl.JobID) string { return filepath.Join(e.dir, "executions", string(id)) }
+
+// Mirror begins to copy a job for the explorer, unless it is being copied, and goes on until ctx is done, or the job
+// has ended and all is copied. Whoever asks again later has it go on.
+func (e *Engine) Mirror(ctx context.Context, id crawl.JobID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.mirrors[id] != nil {
+		return
+	}
+	m := &mirror{e: e, id: id, dir: e.Dir(id), wanted: map[weburl.Key]int{}}
+	e.mirrors[id] = m
+	go func() {
+		if err := m.run(ctx); err != nil && ctx.Err() == nil {
+			e.log.Warn("lists and search of an execution are behind: what it is read from cannot be copied", "execution", id, "error", err)
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.mirrors, id)
+	}()
+}
+
+// run copies from the beginning: lines have no order in which a later process could go on.
+func (m *mirror) run(ctx context.Context) (err error) {
+	if err := os.MkdirAll(m.dir, dirMode); err != nil {
+		return err
+	}
+	var files []*os.File
+	open := func(name string) *bufio.Writer {
+		f, failed := os.OpenFile(filepath.Join(m.dir, name), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, fileMode)
+		err = errors.Join(err, failed)
+		files = append(files, f)
+		return bufio.NewWriterSize(f, flushEvery)
+	}
+	m.log, m.pages = open("crawl.log"), open("pages.jsonl")
+	defer func() {
+		for _, f := range files {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	m.last = m.e.now()
+	tended := make(chan struct{})
+	go func() { defer close(tended); cancel(m.tend(ctx)) }()
+	defer func() { cancel(nil); <-tended }()
+	err = m.e.Postgres.AttemptLog().Follow(ctx, m.id, crawl.LogSelection{}, 0, mirrorEvery, func(l *crawl.LogLine, _ int64) error {
+		return m.add(l)
+	})
+	if errors.Is(err, errMirrored) {
+		return nil
+	}
+	return err
+}
+
+// errMirrored says that a job has ended and is copied whole.
+var errMirrored = errors.New("the job is copied")
+
+// add copies a line, and notes the record that it tells of.
+func (m *mirror) add(l *crawl.LogLine) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last = m.e.now()
+	m.line = jsonl.AppendLogLine(m.line[:0], l)
+	if l.Verdict == crawl.VerdictDone && (l.Kind == crawl.KindPage || l.Kind == crawl.KindRender) && len(m.wanted) < wantedMost {
+		m.wanted[l.URL.Key()] = recordTries
+	}
+	_, err := m.log.Write(m.line)
+	return err
+}
+
+// tend copies records, and writes what is copied, each second, until the job is copied.
+func (m *mirror) tend(ctx context.Context) error {
+	tick := time.NewTicker(mirrorEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return m.flush()
+		case <-tick.C:
+		}
+		if err := m.records(ctx); err != nil {
+			return err
+		}
+		if err := m.flush(); err != nil {
+			return err
+		}
+		if ended, err := m.ended(ctx); ended || err != nil {
+			return errors.Join(err, map[bool]error{true: errMirrored}[ended])
+		}
+	}
+}
+
+// records copies those that are stored by now.
+func (m *mirror) records(ctx context.Context) error {
+	m.mu.Lock()
+	keys := make([]weburl.Key, 0, len(m.wanted))
+	for k, left := range m.wanted {
+		if keys = append(keys, k); left == 0 {
+			delete(m.wanted, k) // it is a copy of another, or is not kept
+		} else {
+			m.wanted[k] = left - 1
+		}
+	}
+	m.mu.Unlock()
+	for _, k := range keys {
+		line, found, err := m.e.Mongo.Job(m.id).PageLine(ctx, k)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		m.mu.Lock()
+		delete(m.wanted, k)
+		_, err = m.pages.Write(append(line, '\n'))
+		m.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *mirror) flush() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return errors.Join(m.log.Flush(), m.pages.Flush())
+}
+
+// ended reports whether nothing more is to come: the job does not run, and has had no line for a while.
+func (m *mirror) ended(ctx context.Context) (bool, error) {
+	m.mu.Lock()
+	still := m.e.now().Sub(m.last) > mirrorQuiet && len(m.wanted) == 0
+	m.mu.Unlock()
+	if !still {
+		return false, nil
+	}
+	info, known, err := m.e.info(ctx, m.id)
+	return !known || info.State != crawl.JobRunning && info.State != crawl.JobPaused, err
+}
+
+// Source is where the explorer reads an execution: what is copied of it.
+func (e *Engine) Source(ctx, running context.Context, id crawl.JobID, began func(context.Context, crawl.JobID) (*crawl.Job, error)) (*explore.Source, error) {
+	job, err := e.Job(ctx, id)
+	if err == nil && job == nil { // it was not submitted yet
+		job, err = began(ctx, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.Mirror(running, id)
+	return &explore.Source{ID: id, Dir: e.Dir(id), Job: job, Live: e.Live(), Bodies: e.Mongo.Bodies()}, nil
+}

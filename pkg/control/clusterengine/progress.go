@@ -1,0 +1,146 @@
+package clusterengine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+)
+
+const (
+	// obeyTime is after which all programs go by an order: the frontiers ask every two seconds, and a job is believed for
+	// postgres.Config.JobExpiry, five seconds; the rest is for slow machines.
+	obeyTime = 12 * time.Second
+	// settleTime is after which nothing of a job is under way any more, although the brokers hold messages: they may be of
+	// other jobs. It is more than a fetch may take by default.
+	settleTime  = 2 * time.Minute
+	lettersTime = 15 * time.Second // for which a number of dead letters is believed: to count them is to read them
+)
+
+// quiet is since when a job that is to do nothing has done nothing.
+type quiet struct {
+	state  crawl.JobState
+	since  time.Time // the state was first seen
+	figure string
+	moved  time.Time // figure was another
+}
+
+// counted is a number of dead letters.
+type counted struct {
+	n  int64
+	at time.Time
+}
+
+// Progress implements workflow.Engine.
+func (e *Engine) Progress(ctx context.Context, id crawl.JobID) (workflow.Progress, error) {
+	info, known, err := e.info(ctx, id)
+	if err != nil || !known {
+		return workflow.Progress{}, err
+	}
+	tally, err := e.Postgres.URLs().Tally(ctx, id)
+	if err != nil {
+		return workflow.Progress{}, err
+	}
+	p := workflow.Progress{Known: true, Ended: info.State == crawl.JobEnded, Held: info.State == crawl.JobPaused,
+		Stopped: info.State == crawl.JobStopped, Pages: tally.Pages, Queued: openOf(tally)}
+	if p.Letters, err = e.countLetters(ctx, id); err != nil {
+		return p, err
+	}
+	p.InFlight, err = e.inFlight(ctx, &info, tally)
+	p.Queued = max(p.Queued-int64(p.InFlight), 0)
+	return p, err
+}
+
+func openOf(t crawl.Tally) int64 {
+	open := t.Claimed
+	for _, n := range t.Verdicts {
+		open -= n
+	}
+	return open
+}
+
+// inFlight is how much of a job is under way: of one that runs the pages whose links are on their way; of one that was
+// told to do nothing, 0 means that nothing is.
+func (e *Engine) inFlight(ctx context.Context, info *crawl.JobInfo, tally crawl.Tally) (int, error) {
+	waiting, err := e.waiting(ctx, info.ID)
+	if err != nil || info.State == crawl.JobRunning || info.State == crawl.JobEnded {
+		return int(waiting), err
+	}
+	obeyed, settled := e.still(info, fmt.Sprint(tally, waiting))
+	switch {
+	case settled:
+		return 0, nil
+	case !obeyed:
+		return max(int(waiting), 1), nil
+	}
+	held, err := e.messages(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return int(max(held, waiting)), nil
+}
+
+// waiting is how many pages have links on their way.
+func (e *Engine) waiting(ctx context.Context, id crawl.JobID) (int64, error) {
+	if len(e.Config.ZooKeeper.Addresses) > 0 {
+		return e.Postgres.Following().Waiting(ctx, id)
+	}
+	return e.Postgres.Followed().Waiting(ctx, id)
+}
+
+// still reports whether all programs know by now that a job is to do nothing, and whether it has done nothing for long.
+// Another process begins to watch anew.
+func (e *Engine) still(info *crawl.JobInfo, figure string) (obeyed, settled bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.now()
+	q := e.quiet[info.ID]
+	if q == nil || q.state != info.State {
+		q = &quiet{state: info.State, since: now, moved: now, figure: figure}
+		e.quiet[info.ID] = q
+	}
+	if q.figure != figure {
+		q.figure, q.moved = figure, now
+	}
+	obeyed = now.Sub(q.since) >= obeyTime && now.Sub(q.moved) >= obeyTime/2
+	return obeyed, obeyed && now.Sub(q.moved) >= settleTime
+}
+
+// messages is how many messages are between the frontiers and back, of all jobs.
+func (e *Engine) messages(ctx context.Context) (n int64, err error) {
+	view, err := e.View()
+	if err != nil {
+		return 0, err
+	}
+	p, err := view.Pipeline(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return p.UnderWay(), nil
+}
+
+// countLetters is how many dead letters a job has, as of a moment ago.
+func (e *Engine) countLetters(ctx context.Context, id crawl.JobID) (int64, error) {
+	e.mu.Lock()
+	known := e.letters[id]
+	e.mu.Unlock()
+	if e.now().Sub(known.at) < lettersTime {
+		return known.n, nil
+	}
+	all, err := e.Letters(ctx, id)
+	if err != nil {
+		return known.n, err
+	}
+	n := int64(0)
+	for i := range all {
+		if all[i].Job == id {
+			n++
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.letters[id] = counted{n, e.now()}
+	return n, nil
+}
