@@ -44,8 +44,11 @@ func runBroken(fault string, args []string) int {
 		return 2
 	}
 	var roles []node.Role // all
-	if fault == faultStale {
+	switch fault {
+	case faultStale:
 		roles = append(roles, node.Parser)
+	case faultNone, faultHaste: // one is missing: its leases wait in the broker, as those of the seven programs do
+		roles = slices.DeleteFunc(node.Roles(), func(r node.Role) bool { return r == node.Renderer })
 	}
 	r := node.Cluster{Decorate: decorate}
 	if fault == faultEarly {
