@@ -120,7 +120,7 @@ func TestServicesOfAWholeNodeAreKilledAnywhere(t *testing.T) {
 			c.During("database killed", func() { s.do(t, "kill9", postgreSQL); s.do(t, "start", postgreSQL) })
 		},
 	}
-	c.tormented(w, harness.Number(t, "WHIRLPOOL_E2E_KILLS", 2*len(acts)), func(i int) { acts[i%len(acts)]() })
+	c.tormented(w, harness.Number(t, "WHIRLPOOL_E2E_KILLS", len(acts)), func(i int) { acts[i%len(acts)]() })
 	c.judge(w)
 	if len(c.Troubles) < len(acts)/2 {
 		t.Errorf("only %d troubles came before the job had ended: the test proves nothing", len(c.Troubles))
