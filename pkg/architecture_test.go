@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 // transports are the buses themselves. Who may import pkg/bus knows what a bus is, and not which: only those who join
 // the parts may know that.
 var (
-	transports = []string{"pkg/bus/membus", "pkg/bus/peers", "pkg/bus/rabbit"}
+	transports = []string{"pkg/bus/direct", "pkg/bus/membus", "pkg/bus/peers", "pkg/bus/rabbit"}
 	joiners    = []string{"pkg/bus", "pkg/node", "pkg/testkit", "services"}
 )
 

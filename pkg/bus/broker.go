@@ -25,6 +25,9 @@ type Program struct {
 	Connections int    `json:"connections"`
 }
 
+// WholeProgram is the name of the program that plays all roles, and hands events on in memory between them.
+const WholeProgram = "node"
+
 // PeerProgram begins the name of the program by which another node publishes to a broker; the node's name follows.
 const PeerProgram = "peer "
 

@@ -269,6 +269,16 @@ type Addressed interface {
 	Destination() string
 }
 
+// Doubted is implemented by events whose work may have been begun before, whatever their delivery says.
+type Doubted interface {
+	Event
+	// Doubted reports whether it may.
+	Doubted() bool
+}
+
+// Doubted implements Doubted: the URL was leased before, and what became of that is not known.
+func (e *Fetch) Doubted() bool { return e.Task.Repeat }
+
 // Destination implements Addressed.
 func (e *Claim) Destination() string { return e.Node }
 

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/direct"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -42,6 +43,8 @@ type Cluster struct {
 	Decorate func(d *Deps)
 	// RingStore may replace where the ring is kept. Nil: nothing is replaced.
 	RingStore func(member.Store) member.Store
+	// Broker may replace the broker as a whole node's bus sees it. Nil: nothing is replaced.
+	Broker func(direct.Broker) direct.Broker
 	// Calendar is the time by which pages of continuous jobs are visited again; the zero one is that of clocks.
 	Calendar revisit.Calendar
 }
@@ -54,7 +57,7 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 	case 1:
 		p.ShareCores()
 	}
-	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, calendar: r.Calendar, opener: newOpener(p.Log)}
+	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, broker: r.Broker, calendar: r.Calendar, opener: newOpener(p.Log)}
 	c.kept = &keptLazily{open: c.connectMongo}
 	c.closers = append(c.closers, c.opener.Close, c.kept.close)
 	defer func() { err = errors.Join(err, c.close()) }()
@@ -95,6 +98,7 @@ type cluster struct {
 	roles     []Role
 	decorate  func(*Deps)                     // nil: leaves them alone
 	ringStore func(member.Store) member.Store // nil: leaves it alone
+	broker    func(direct.Broker) direct.Broker
 	calendar  revisit.Calendar
 	bus       *rabbit.Bus
 	postgres  *postgres.Store
@@ -105,7 +109,8 @@ type cluster struct {
 	resolver  *dnscache.Cache
 	metrics   *pipeline.Metrics
 	member    *member.Member // nil: a node on its own
-	wires     bus.Bus        // bus, and those of the other nodes of the ring
+	handing   *direct.Bus    // of a whole node: over bus; nil: the stages are joined by the broker
+	wires     bus.Bus        // the node's bus, and those of the other nodes of the ring
 	book      *addressBook   // of a ring that is partitioned by ip; nil: it is not
 	opener    *documents.Pool
 	plugins   *chain.Runner
@@ -271,25 +276,6 @@ func (c *cluster) openArchive(context.Context) (err error) {
 		c.onClose(c.archive.Close)
 	}
 	return err
-}
-
-func (c *cluster) openBus(ctx context.Context) (err error) {
-	cfg := RabbitConfig(c.p.Config)
-	cfg.Program, cfg.Log = c.p.Name, c.p.Log
-	if c.bus, err = rabbit.Open(cfg); err != nil {
-		return err
-	}
-	c.onClose(c.bus.Close)
-	if c.wires = c.bus; c.member != nil {
-		all, err := c.peered()
-		if err != nil {
-			return err
-		}
-		c.onClose(all.Close)
-		c.wires = all
-	}
-	topics := c.topics()
-	return c.p.Await(ctx, "rabbitmq", func(ctx context.Context) error { return c.bus.DeclareFor(ctx, topics...) })
 }
 
 // node makes the stages of the roles.

@@ -72,10 +72,10 @@ func (c *cluster) frontierDeps(queues *rabbit.Queues, land *handover.Ownership) 
 	}
 	deps.BeforeRecover = func(ctx context.Context) error {
 		c.p.Log.Info("the frontier waits for the requests that were under way when it stopped")
-		return c.bus.Quiet(ctx, crawl.TopicFetch)
+		return c.awaitQuiet(ctx, crawl.TopicFetch)
 	}
 	deps.BeforeLease = func(ctx context.Context) error {
-		if err := c.bus.Quiet(ctx, crawl.TopicOutcome); err != nil {
+		if err := c.awaitQuiet(ctx, crawl.TopicOutcome); err != nil {
 			return err
 		}
 		c.p.Log.Info("the frontier begins to lease")
@@ -125,11 +125,11 @@ func (c *cluster) jobWatch(f *frontier.Frontier, deps *Deps, land *handover.Owne
 	return w
 }
 
-// quiet reports whether the broker holds no message of the topics.
+// quiet reports whether neither the broker nor this process holds a message of the topics.
 func (c *cluster) quiet(ctx context.Context, topics ...string) bool {
 	ctx, cancel := context.WithTimeout(ctx, quietPatience)
 	defer cancel()
-	return c.bus.Quiet(ctx, topics...) == nil
+	return c.awaitQuiet(ctx, topics...) == nil
 }
 
 // maxLetters bounds the dead letters that are read.

@@ -65,7 +65,7 @@ func MemberConfig(cfg *process.Config, registers bool) (member.Config, error) {
 }
 
 // peered joins the node's bus with those of the others.
-func (c *cluster) peered() (*peers.Bus, error) {
+func (c *cluster) peered(own bus.Bus) (*peers.Bus, error) {
 	cfg := peers.Default()
 	cfg.Address = func(node string) (string, bool) {
 		t := c.member.Table()
@@ -81,7 +81,7 @@ func (c *cluster) peered() (*peers.Bus, error) {
 		return rabbit.OpenPublisher(there)
 	}
 	cfg.Log, cfg.Metrics = c.p.Log, c.p.Registry
-	return peers.New(c.bus, cfg)
+	return peers.New(own, cfg)
 }
 
 // owners answers the host splitter and the DUE from the newest table.

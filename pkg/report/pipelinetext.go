@@ -3,9 +3,13 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // WriteText writes the cluster's status for people.
@@ -60,6 +64,7 @@ func (p *Pipeline) writeText(w io.Writer) {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f\t%.1f\t%d\n", q.Name, q.Ready, q.Unacked, q.Retrying, q.In, q.Out, q.Consumers)
 	}
 	_ = t.Flush() // a strings.Builder takes everything
+	fmt.Fprint(w, p.inMemory())
 	f := &p.Frontier
 	fmt.Fprintf(w, "\n%-14s %s wait: %d in front queues, %d in the back queues of %s, %d retries; %d of them in memory\n", "frontier",
 		plural(int(f.Tasks()), "task"), f.Front, f.Back, plural(int(f.BackQueues), "host"), f.Later, f.Held)
@@ -120,4 +125,14 @@ func (p *Pipeline) programsText() string {
 		parts = append(parts, host+": "+g.Name)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// inMemory says which queues are hardly used, because a whole node hands on in memory what goes there; empty: none is.
+func (p *Pipeline) inMemory() string {
+	if !slices.ContainsFunc(p.Programs, func(o bus.Program) bool { return o.Name == bus.WholeProgram }) {
+		return ""
+	}
+	handed := crawl.TopicNames(func(t crawl.Topic) bool { return !t.Root })
+	return fmt.Sprintf("A program %q hands on in memory what goes to %s: the queues have what is in doubt. Unacked of the others: pages and\n"+
+		"batches of which something is still under way there.\n", bus.WholeProgram, strings.Join(handed, ", "))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
@@ -33,7 +34,7 @@ for services that are not there yet. Jobs come by "whirlpool seed". SIGTERM stop
 		if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
 			return cmd.Help()
 		}
-		code := process.Run("node", args, func(ctx context.Context, p *process.Program) error { return node.RunCluster(ctx, p) })
+		code := process.Run(bus.WholeProgram, args, func(ctx context.Context, p *process.Program) error { return node.RunCluster(ctx, p) })
 		if code != exitOK {
 			return exitStatus{code: code}
 		}

@@ -23,8 +23,11 @@ type Config struct {
 	// MaxLength is how many messages may wait in a bounded topic before its publishers wait. It is an argument of the
 	// queues, so all programs must have the same value.
 	MaxLength int
-	Window    int           // messages of one vhost that a program has published and that are not confirmed
-	Bundle    int           // events of a topic that may travel in one message, at most; 1: each travels alone
+	Window    int // messages of one vhost that a program has published and that are not confirmed
+	Bundle    int // events of a topic that may travel in one message, at most; 1: each travels alone
+	// Held is how many events of a topic may be held (bus.Held) beyond those that are handled or wait for a worker; 0
+	// where none are.
+	Held      int
 	Heartbeat time.Duration // a broker that is silent three times as long is given up
 	// Grace is how long handlers may go on after their consumer's context ended, before their own ends.
 	Grace time.Duration
@@ -57,6 +60,9 @@ func (c Config) Validate() error {
 	}
 	if c.Bundle < 1 || c.Bundle > maxBundle {
 		errs = append(errs, fmt.Errorf("rabbit: bundles of %d events: want 1 to %d", c.Bundle, maxBundle))
+	}
+	if c.Held < 0 || c.Held > 1<<14 {
+		errs = append(errs, fmt.Errorf("rabbit: %d messages held: want 0 to %d", c.Held, 1<<14))
 	}
 	if c.Heartbeat < time.Second {
 		errs = append(errs, fmt.Errorf("rabbit: a heartbeat of %v: want at least 1s", c.Heartbeat))

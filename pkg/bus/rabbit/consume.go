@@ -68,6 +68,8 @@ type subscription struct {
 	stop     context.CancelFunc // ends the taking of jobs
 	handlers context.Context    // of the handlers
 	end      context.CancelFunc // ends it
+	running  sync.WaitGroup     // messages that are held (bus.Held), and whose own handlers are not over
+	held     sync.WaitGroup     // messages that are held
 }
 
 // session consumes over one connection until ctx is done or the connection is lost.
@@ -96,6 +98,10 @@ func (c *consumer) session(ctx context.Context) error {
 	done, left := make(chan struct{}), make(chan struct{})
 	go func() { defer close(left); c.leave(taking, ctx, sub, done) }()
 	bus.RunDetachable(taking, c.workers, sub.jobs, func(j *job, detach func()) { c.handle(sub, j, detach) }) //nolint:contextcheck // handlers outlive the subscription
+	sub.running.Wait()
+	if ctx.Err() != nil {
+		sub.held.Wait()
+	}
 	close(done)
 	<-left
 	if ctx.Err() == nil {
@@ -104,7 +110,15 @@ func (c *consumer) session(ctx context.Context) error {
 	return errConsumerLost
 }
 
-func (c *consumer) prefetch() int { return c.workers.Max + min(c.workers.Max, spare) }
+// prefetch is how many messages may be without an answer: those being handled, those that wait for a worker, and those
+// that are held.
+func (c *consumer) prefetch() int {
+	held := c.cfg.Held
+	if bundled(c.topic) {
+		held = (held + c.cfg.Bundle - 1) / c.cfg.Bundle
+	}
+	return c.workers.Max + min(c.workers.Max, spare) + held
+}
 
 // subscribe starts the consumers of the topic and of its retries.
 func (c *consumer) subscribe(sub *subscription) error {

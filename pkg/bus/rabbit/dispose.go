@@ -20,7 +20,8 @@ const (
 	maxHold = 10 * time.Minute
 )
 
-// handling is the context of a handler. It knows how to do without the handler's return.
+// handling is the context of a handler. It knows how to do without the handler's return (bus.Abandoner), and how to
+// answer the message later (bus.Holder).
 type handling struct {
 	context.Context
 	c       *consumer
@@ -33,7 +34,8 @@ type handling struct {
 
 // Value implements context.Context.
 func (h *handling) Value(key any) any {
-	if _, ok := key.(bus.AbandonKey); ok {
+	switch key.(type) {
+	case bus.AbandonKey, bus.HoldKey:
 		return h
 	}
 	return h.Context.Value(key)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/direct"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
@@ -24,6 +25,7 @@ const (
 	faultAck   = "ack"   // messages are acknowledged before their effects
 	faultGap   = "gap"   // no fault: between a page and its outcome passes a time in which the page is stored
 	faultHaste = "haste" // a frontier does not wait for what its predecessor leased
+	faultEarly = "early" // a whole node acknowledges roots before what grew from them
 	faultStale = "stale" // a parser, and nothing else, that keeps to the pipeline a job began with
 )
 
@@ -34,6 +36,7 @@ func runBroken(fault string, args []string) int {
 		faultAck:   func(d *node.Deps) { d.Bus = hurry{d.Bus} },
 		faultGap:   func(d *node.Deps) { d.Bus = gap{d.Bus} },
 		faultHaste: func(d *node.Deps) { d.BeforeRecover, d.BeforeLease = nil, nil },
+		faultEarly: func(*node.Deps) {},
 		faultStale: func(d *node.Deps) { d.Jobs = stale{d.Jobs} },
 	}[fault]
 	if !ok {
@@ -41,13 +44,47 @@ func runBroken(fault string, args []string) int {
 		return 2
 	}
 	var roles []node.Role // all
-	if fault == faultStale {
+	switch fault {
+	case faultStale:
 		roles = append(roles, node.Parser)
+	case faultNone, faultHaste: // one is missing: its leases wait in the broker, as those of the seven programs do
+		roles = slices.DeleteFunc(node.Roles(), func(r node.Role) bool { return r == node.Renderer })
+	}
+	r := node.Cluster{Decorate: decorate}
+	if fault == faultEarly {
+		r.Broker = func(b direct.Broker) direct.Broker { return early{b} }
 	}
 	return process.Run("node", args, func(ctx context.Context, p *process.Program) error {
-		return node.Cluster{Decorate: decorate}.Run(ctx, p, roles...)
+		return r.Run(ctx, p, roles...)
 	})
 }
+
+// early is a broker that takes the end of a root's own handler for the end of all that grows from it. What grows takes
+// a while.
+type early struct{ direct.Broker }
+
+func (b early) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Handler) error {
+	return b.Broker.Consume(ctx, topic, w, func(ctx context.Context, m bus.Message) error { return h(hasty{ctx}, m) })
+}
+
+// hasty is the context of a handler of early, with its Holder.
+type hasty struct{ context.Context }
+
+func (c hasty) Value(key any) any {
+	v := c.Context.Value(key)
+	if by, ok := v.(bus.Holder); ok && key == (bus.HoldKey{}) {
+		return hastyHolder{by}
+	}
+	return v
+}
+
+type hastyHolder struct{ bus.Holder }
+
+func (h hastyHolder) Hold() bus.Held { return hastyHeld{h.Holder.Hold()} }
+
+type hastyHeld struct{ bus.Held }
+
+func (h hastyHeld) Rest() { h.End(nil) }
 
 // stale are jobs whose pipelines never change.
 type stale struct{ crawl.Jobs }

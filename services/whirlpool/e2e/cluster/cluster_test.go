@@ -98,9 +98,12 @@ func (c *cluster) startSeven(some ...string) {
 	}
 }
 
+// wholeNode is the name of the program that plays all roles.
+const wholeNode = "node"
+
 // startNode starts the program that does what the seven do.
 func (c *cluster) startNode() *harness.Process {
-	p := c.add("node", filepath.Join(programs, "whirlpool"), []string{"node"})
+	p := c.add(wholeNode, filepath.Join(programs, "whirlpool"), []string{"node"})
 	p.Start(c.t)
 	return p
 }

@@ -26,20 +26,25 @@ func (c *cluster) standstill(srv *fakeweb.Server, still time.Duration) {
 	})
 }
 
-// The control of the tests that kill: a node that acknowledges messages before their effects loses URLs, and the same
-// checks find that.
+// The control of the tests that kill: a node that acknowledges messages before their effects, or a root before what
+// grew from it, loses URLs, and the same checks find that.
 func TestNegativeControlAckBeforeTheEffect(t *testing.T) {
+	for _, fault := range []string{faultAck, faultEarly} {
+		t.Run(fault, func(t *testing.T) { t.Parallel(); acknowledgesTooSoon(t, fault) })
+	}
+}
+
+func acknowledgesTooSoon(t *testing.T, fault string) {
 	long(t)
 	ready(t)
-	t.Parallel()
 	const pages, delay = 500, 20 * time.Millisecond
 	w := &world{Srv: listen(t, webOf(pages, delay), 0), Delay: delay}
 	c := newCluster(t, w.Srv, w.Job())
-	p := c.startBroken(faultAck)
+	p := c.startBroken(fault)
 	c.seed()
 	for i := range 4 {
 		until(t, patience, "requests", func() bool { return w.Srv.Log().Count() > (i+1)*pages/10 || c.stuck() })
-		c.killed(faultAck, p)
+		c.killed(fault, p)
 	}
 	c.standstill(w.Srv, harness.Times(c.Slowness, 6*time.Second))
 	faults := slices.Concat(c.Results(c.job.ID).Untrue(w.Srv.Web()), c.leftovers())

@@ -98,6 +98,35 @@ func TestNodeIsKilledAnywhere(t *testing.T) {
 	c.judge(w)
 }
 
+// A node in one process has trees in memory whose roots are in the broker: it loses its connections, and the broker and
+// the stores are killed and restarted, at random instants.
+func TestServicesOfAWholeNodeAreKilledAnywhere(t *testing.T) {
+	w := serve(t)
+	c := newCluster(t, w.Srv, w.Job())
+	c.startNode()
+	until(t, patience, "list of connections", func() bool {
+		_, all := c.connections()
+		return len(all) > 0 || c.stuck()
+	})
+	c.seed()
+	s := c.services
+	acts := []func(){
+		func() { c.During("connection cut", func() { c.cut() }) },
+		func() {
+			c.During("broker killed", func() { s.do(t, "kill9", rabbitmq); s.do(t, "start", rabbitmq) })
+		},
+		func() { c.During("connection cut", func() { c.cut() }) },
+		func() {
+			c.During("database killed", func() { s.do(t, "kill9", postgreSQL); s.do(t, "start", postgreSQL) })
+		},
+	}
+	c.tormented(w, harness.Number(t, "WHIRLPOOL_E2E_KILLS", len(acts)), func(i int) { acts[i%len(acts)]() })
+	c.judge(w)
+	if len(c.Troubles) < len(acts)/2 {
+		t.Errorf("only %d troubles came before the job had ended: the test proves nothing", len(c.Troubles))
+	}
+}
+
 // Each of the services is killed, and restarted in order, at random instants.
 func TestServicesAreKilledAnywhere(t *testing.T) {
 	w := serve(t)

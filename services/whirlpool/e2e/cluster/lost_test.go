@@ -54,13 +54,31 @@ func TestQueuesAreDeletedAndPurged(t *testing.T) {
 	}
 }
 
+// The same on a node in one process, which has in memory what grows from what is lost. Without WHIRLPOOL_E2E_QUEUES one
+// queue is tried, another each time.
+func TestQueuesOfAWholeNodeAreDeletedAndPurged(t *testing.T) {
+	turn := int(time.Now().UnixNano() % 4)
+	for i, q := range []struct{ queue, how string }{
+		{crawl.TopicFetch, "deleted"}, {crawl.TopicDUE, "deleted"}, {"front.", "purged"}, {"back.", "deleted"},
+	} {
+		if os.Getenv("WHIRLPOOL_E2E_QUEUES") == "" && i != turn {
+			continue
+		}
+		t.Run(q.queue+" "+q.how, func(t *testing.T) { loseQueues(t, q.queue, wholeNode, q.how) })
+	}
+}
+
 func loseQueues(t *testing.T, prefix, program, how string) {
 	w := serve(t)
 	job := w.Job()
 	// A lease whose message is gone is waited for as long as a fetch may take.
 	job.Limits.Total = crawl.Duration(harness.Times(harness.Slowness(t), 3*time.Second))
 	c := newCluster(t, w.Srv, job, "WHIRLPOOL_FRONTIER_HELD_TASKS=20") // so that tasks lie in the queues
-	c.startSeven()
+	if program == wholeNode {
+		c.startNode()
+	} else {
+		c.startSeven()
+	}
 	c.seed()
 	lost, times := 0, 0
 	for part := 1; part < 14 && times < 2; part++ { // until it was done twice while messages waited there
