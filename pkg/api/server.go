@@ -133,6 +133,7 @@ const (
 	keyConnection
 	keyWho       // *Identity, for the audit log
 	keyOperation // *string, for the audit log
+	keyEntry     // *workflow.Audit of a request that changes something
 )
 
 func requestID(ctx context.Context) string {
