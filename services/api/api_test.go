@@ -62,6 +62,7 @@ type world struct {
 	dir  string
 	exes string
 	env  []string
+	name string // of its databases
 }
 
 func newWorld(t *testing.T) *world {
@@ -71,7 +72,7 @@ func newWorld(t *testing.T) *world {
 	harness.Check(t, err)
 	rb := rabbittest.Config(t)
 	name := "whirlpool_api_" + strings.ToLower(rand.Text()[:10])
-	w := &world{t: t, dir: t.TempDir(), exes: exes}
+	w := &world{t: t, dir: t.TempDir(), exes: exes, name: name}
 	w.env = append(os.Environ(), "WHIRLPOOL_RABBITMQ_MANAGEMENT_URL="+rb.Management, "WHIRLPOOL_POSTGRES_URL="+database(t, name),
 		"WHIRLPOOL_MONGODB_URL="+servicetest.MongoDB(t), "WHIRLPOOL_MONGODB_DATABASE="+name, "WHIRLPOOL_MEMCACHED_ADDRESSES=",
 		"WHIRLPOOL_ZOOKEEPER_ADDRESSES=", "WHIRLPOOL_DISK_LIMIT=1", "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_HTTP_LISTEN=127.0.0.1:0",
