@@ -51,7 +51,7 @@ func New(ctx context.Context, d Deps) (*Server, error) {
 		return nil, err
 	}
 	s.guard, s.answers = newGuard(s), newAnswers(s)
-	s.hub, s.previews = newHub(ctx, s), newPreviews(ctx)
+	s.hub, s.previews = newHub(ctx, s), newPreviews(ctx, s)
 	s.api = humago.New(s.mux, config())
 	s.api.UseMiddleware(s.checkRole, timed)
 	s.routes()

@@ -99,7 +99,9 @@ func (c *controlSuite) auditedChanges() {
 		func(ctx context.Context) error { return c.s.SwapValue(ctx, "audited", "a", []byte("1"), []byte("2")) },
 		func(ctx context.Context) error { return c.s.SetValue(ctx, "audited", "a", nil) },
 		func(ctx context.Context) error { return c.s.SwapValue(ctx, "audited", "b", nil, []byte("1")) },
-		func(ctx context.Context) error { return c.s.AddEvent(ctx, workflow.Event{At: c.tick(), Type: "settings.changed"}) },
+		func(ctx context.Context) error {
+			return c.s.AddEvent(ctx, workflow.Event{At: c.tick(), Type: "settings.changed"})
+		},
 	} {
 		a := entry(fmt.Sprint("/", n))
 		ctx := workflow.WithAudit(bg, a)
