@@ -107,6 +107,7 @@ func TestMachinesAndStoresAreClosed(t *testing.T) {
 		{"access.yml", "BlockPublicAcls: true", "BlockPublicAcls: false"}, {"network.yml", "MapPublicIpOnLaunch: false # the", "MapPublicIpOnLaunch: true # the"},
 		{"stores.yml", "\"{{resolve:secretsmanager:${DatabaseSecret}:SecretString:password}}\"", "plain-password-1"},
 		{"balancer.yml", "ELBSecurityPolicy-TLS13-1-2-2021-06", "ELBSecurityPolicy-2016-08"},
+		{"balancer.yml", "HealthCheckProtocol: TCP", "HealthCheckProtocol: HTTP"},
 		{"groups.yml", "{ GroupId: !Ref MongoDB, SourceSecurityGroupId: !Ref Crawler, Ip", "{ GroupId: !Ref MongoDB, CidrIp: 0.0.0.0/0, Ip"}} {
 		var edits []edit
 		if e.file != "" {
@@ -147,6 +148,8 @@ func weaknesses(a *account) (found []string) {
 			note(p["Encrypted"] != true, o, "volume not encrypted")
 		case "AWS::EC2::NetworkInterface":
 			note(o.Attrs["public"] != nil && roles[o.Logical] != "bastion", o, "public address")
+		case "AWS::ElasticLoadBalancingV2::TargetGroup":
+			note(p["HealthCheckProtocol"] != "TCP", o, "the API refuses requests for the load balancer's address, as health checks are")
 		case "AWS::ElasticLoadBalancingV2::Listener":
 			policy, _ := p["SslPolicy"].(string)
 			note(p["Protocol"] != "TLS" || !strings.Contains(policy, "TLS13-1-2"), o, "no TLS, or one older than 1.2")

@@ -120,6 +120,8 @@ type counting struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 
+	storing sync.Mutex
+
 	mu    sync.Mutex
 	now   Preview
 	err   error

@@ -13,8 +13,11 @@ const (
 	previewStored   = time.Second // between two times that one that counts is stored
 )
 
-// store keeps what a preview tells, for other copies of the program. Each deletes what is too old.
+// store keeps what a preview tells, for other copies of the program: what is stored later was told later. It deletes
+// what is too old.
 func (ps *previews) store(c *counting) {
+	c.storing.Lock()
+	defer c.storing.Unlock()
 	now := c.shownNow()
 	data, err := json.Marshal(now)
 	if err == nil {

@@ -146,8 +146,8 @@ func TestEachProgramOfTheComposeFileHasItsOwnSecretsOnly(t *testing.T) {
 	}
 }
 
-// The API is told where its port is, by which address browsers come, and who signs them in; what it stores goes into its
-// volume. Its port is on this machine's loopback alone.
+// The API is told where its port is, by which address browsers come, and who signs them in; what it stores goes into
+// its volume. Its port is on this machine's loopback alone.
 func TestTheAPIOfTheComposeFile(t *testing.T) {
 	compose := readCompose(t)
 	api := compose.Services["api"]

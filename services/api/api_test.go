@@ -305,8 +305,8 @@ func TestTheConductorIsKilled(t *testing.T) {
 	}
 }
 
-// A dry run of a cluster tries a page that is given, with the job's rules and what is stored of it; it asks no host, and
-// says why.
+// A dry run of a cluster tries a page that is given, with the job's rules and what is stored of it; it asks no host,
+// and says why.
 func TestADryRunOfAGivenPage(t *testing.T) {
 	w := newWorld(t)
 	w.start("node", "whirlpool", []string{"node"}, nil)

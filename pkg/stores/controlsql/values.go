@@ -41,8 +41,8 @@ func (s *Store) SwapValue(ctx context.Context, section, key string, was, value [
 	return s.exec(ctx, true, `UPDATE settings SET value = ? WHERE section = ? AND key = ? AND value = ?`, value, section, key, was)
 }
 
-// exec executes a statement that is a whole change, with the entry of the audit log that the context has. ErrStale where
-// it must change a row and changes none.
+// exec executes a statement that is a whole change, with the entry of the audit log that the context has. ErrStale
+// where it must change a row and changes none.
 func (s *Store) exec(ctx context.Context, must bool, statement string, args ...any) error {
 	run := func(w writer) error {
 		result, err := w.ExecContext(ctx, statement, args...)

@@ -115,6 +115,11 @@ func (c *controlSuite) auditedChanges() {
 			c.Errorf("after change %d: %+v, want %+v at last", n, got, a)
 		}
 	}
+	c.unauditedChanges(log, entry)
+}
+
+// unauditedChanges are those that have no entry, and one whose entry cannot be stored.
+func (c *controlSuite) unauditedChanges(log func() []workflow.Audit, entry func(path string) *workflow.Audit) {
 	before := len(log())
 	for _, ctx := range []context.Context{workflow.WithoutAudit(workflow.WithAudit(bg, entry("/on-the-way"))), dropped(entry("/too-late"))} {
 		c.must(c.s.SetValue(ctx, "audited", "more", []byte("2")))
