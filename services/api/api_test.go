@@ -200,7 +200,7 @@ func TestAPreviewOfAnEdit(t *testing.T) {
 	_, other := w.copyOf("two")
 	const pages = 13 // 0 leads to 1, 2 and 3, those to 4 to 12
 	run := func(slug, delay string) *workflow.Execution {
-		source := fmt.Sprintf("id: %s\nseeds: [%q]\nallow_private: true\nexclude: ['/7$', '/8$']\npoliteness: {delay: %s}\n", slug, site(t, pages)+"/", delay)
+		source := fmt.Sprintf("id: %s\nseeds: [%q]\nallow_private: true\nexclude: ['/7$', '/8$']\nignore_robots: true\npoliteness: {delay: %s}\n", slug, site(t, pages)+"/", delay)
 		_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: slug})
 		harness.Check(t, err)
 		e, err := c.Run(t.Context(), slug, workflow.Overrides{})
