@@ -86,7 +86,7 @@ func (a *answers) serve(w http.ResponseWriter, r *http.Request, next http.Handle
 		kept := false
 		defer func() {
 			if !kept {
-				a.end(r.Context(), key)
+				a.end(r.Context(), key) //nolint:contextcheck // it is the request's
 			}
 		}()
 		rec := &recorder{ResponseWriter: w, status: http.StatusOK}

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -91,7 +92,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 	w.readAll(c, said)
 	stop()
 	<-streamed
-	secrets := append(keys, adminKey, oidcSecret)
+	secrets := slices.Concat(keys, []string{adminKey, oidcSecret})
 	for _, s := range jobSecrets {
 		secrets = append(secrets, s)
 	}
