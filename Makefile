@@ -6,7 +6,7 @@ FUZZTIME ?= 60s
 COUNT    ?= 1
 TIMEOUT  ?= 60m
 COMPOSE  ?= $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
-IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-renderer whirlpool-urlfilter whirlpool-hostsplitter whirlpool-due whirlpool-frontier whirlpool
+IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-renderer whirlpool-urlfilter whirlpool-hostsplitter whirlpool-due whirlpool-frontier whirlpool-api whirlpool
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,7 +58,7 @@ func TestUserDataMakeRunningMachines(t *testing.T) {
 	b.root = newRoot(t, a.URL)
 	b.prepare(a)
 	b.checks = map[string]func(*fakeaws.Machine){"bastion": b.bastion, "mongodb": b.mongodb, "zookeeper": b.zookeeper, "crawler": func(m *fakeaws.Machine) { b.crawler(a, m) }}
-	if status, failures := a.create(map[string]string{"Crawlers": "2"}); status != "CREATE_COMPLETE" {
+	if status, failures := a.create(studio(map[string]string{"Crawlers": "2"})); status != "CREATE_COMPLETE" {
 		t.Fatalf("%s\n%s\n%s", status, failures, b.read("var/log/whirlpool-boot.log"))
 	}
 	for role := range b.checks {
@@ -75,11 +76,17 @@ func TestUserDataMakeRunningMachines(t *testing.T) {
 	b.write("fail", "", 0o644)
 	clear(b.started)
 	b.checks = nil
-	a.must("cloudformation", "UpdateStack", parameters(map[string]string{"Crawlers": "2", "Monitoring": "false"})...)
+	a.must("cloudformation", "UpdateStack", parameters(studio(map[string]string{"Crawlers": "2", "Monitoring": "false"}))...)
 	status, failures := a.settled()
 	if !strings.HasPrefix(status, "UPDATE_ROLLBACK") || !strings.Contains(failures, "FAILURE signal") {
 		t.Errorf("containers that do not start: %s\n%s", status, failures)
 	}
+}
+
+// studio has parameters of a cluster with a studio, too.
+func studio(p map[string]string) map[string]string {
+	maps.Copy(p, balanced)
+	return p
 }
 
 // prepare puts the release into the bucket and the stand-ins into the root.

@@ -94,7 +94,7 @@ func (b *boots) crawler(a *account, m *fakeaws.Machine) {
 	}
 	if config.Node != m.ID || config.Ring.Address != m.Address+":5672" || config.Postgres.Address() != process.URL("postgres://whirlpool:"+secret("database")+"@"+m.Settings["DATABASE"]+":5432/whirlpool?sslmode=require") ||
 		len(config.ZooKeeper.Addresses) != 3 || string(pages.MongoDB.Password) != secret("pages") || config.MongoDB.Password != "" || string(config.RabbitMQ.Frontier.Password) != secret("broker") ||
-		config.Memcached.Addresses[0] != m.Settings["CACHE"] || config.Postgres.Connections != 4 {
+		config.Memcached.Addresses[0] != m.Settings["CACHE"] || config.Postgres.Connections != 3 {
 		b.t.Errorf("the programs' settings: %+v", config)
 	}
 	if got := fmt.Sprint(b.service("rabbitmq")["ports"]); strings.Count(got, m.Address) != 2 {
@@ -112,8 +112,34 @@ func (b *boots) crawler(a *account, m *fakeaws.Machine) {
 	if got := b.read("calls"); !strings.Contains(got, "docker-compose up -d --no-build --wait") {
 		b.t.Errorf("calls: %s", got)
 	}
-	b.enabled("whirlpool-archive.timer", "whirlpool-leave.service")
+	b.enabled("whirlpool-archive.timer", "whirlpool-leave.service", "whirlpool-studio.timer")
+	b.studio(m, secret("studio"))
 	b.leaves(a, m)
+}
+
+// studio shows what the API of a crawler is told, where its tunnel and its load balancer come to, and that its health
+// is told.
+func (b *boots) studio(m *fakeaws.Machine, key string) {
+	config := b.settings("api")
+	if config == nil {
+		return
+	}
+	if config.API.URL != "https://crawl.example.org" || !slices.Equal(config.API.Hosts, []string{m.Address + ":8711"}) || string(config.API.AdminKey) != "wpk_cluster0_"+key ||
+		len(key) != 43 || config.OIDC.Issuer != "https://login.example.org" || config.OIDC.ClientID != "whirlpool" || config.OIDC.ClientSecret != "" ||
+		!slices.Equal(config.OIDC.Roles, []string{"crawlers=operator", "ops=admin"}) || config.Postgres.Connections != 3 || config.MongoDB.Password == "" {
+		b.t.Errorf("the API's settings: %+v", config)
+	}
+	if got := fmt.Sprint(b.service("api")["ports"]); !strings.Contains(got, m.Address) || !strings.Contains(got, "127.0.0.1") {
+		b.t.Errorf("the API listens on %s", got)
+	}
+	// The tool of the timer: there is no API in this root, and CloudWatch is told so.
+	told := "#!/bin/bash\nset -ea; . /etc/whirlpool-node.env; aws() { echo \"aws $*\" >>/calls; }; export -f aws; sed 's/^exec //' /opt/whirlpool/deploy/aws/studio | bash\n"
+	if err := b.run(told, b.environment(m)); err != nil {
+		b.t.Errorf("the health of the API is not told: %v", err)
+	}
+	if want := "--namespace Whirlpool --metric-name studio_healthy --dimensions Cluster=" + m.Settings["CLUSTER"] + " --value 0"; !strings.Contains(b.read("calls"), want) {
+		b.t.Errorf("calls: %s; want %q", b.read("calls"), want)
+	}
 }
 
 // leaves shows what a crawler does that the group wants to end: it waits for the word, drains the node, saves finished

@@ -116,7 +116,7 @@ func TestTheCommandsOfTheDocs(t *testing.T) {
 		"make aws-update":   "UPDATE_COMPLETE",
 		"make aws-status":   "BastionAddress",
 		"make aws-validate": "whirlpool.yml: valid",
-		"make tunnel":       "-L 127.0.0.1:15672:10.0.0.",
+		"make tunnel":       "-L 127.0.0.1:8711:10.0.0.",
 		"make ssh-config":   "Host whirlpool-crawler-3",
 		"make aws-cost":     "total",
 		"make aws-delete":   "deleted",
@@ -125,7 +125,7 @@ func TestTheCommandsOfTheDocs(t *testing.T) {
 		"aws rds create-db": "creating",
 	}
 	met := map[string]bool{}
-	crawlers := 0
+	crawlers, stood := 0, false
 	for _, line := range lines {
 		out, err := s.run(keyFor(line), line)
 		if err != nil {
@@ -142,12 +142,16 @@ func TestTheCommandsOfTheDocs(t *testing.T) {
 		if strings.HasPrefix(line, "make aws-delete") && crawlers != 5 {
 			t.Errorf("%d crawlers before the deletion, want 5", crawlers)
 		}
+		stood = stood || len(fake.Objects("AWS::ElasticLoadBalancingV2::Listener")) == 1
 		crawlers = 0
 		for _, o := range fake.Objects("AWS::EC2::Instance") {
 			if o.Logical == "Nodes" {
 				crawlers++
 			}
 		}
+	}
+	if !stood {
+		t.Error("the studio never had a load balancer")
 	}
 	for prefix := range want {
 		if !met[prefix] {
@@ -166,8 +170,8 @@ func TestTheCommandsOfTheDocs(t *testing.T) {
 // The tunnel asks for nothing that the bastion may not reach.
 func TestTunnelsAndTableAgree(t *testing.T) {
 	text := read(t, "../deploy/aws/stack")
-	table := reachable(t)
-	for _, port := range []string{"15672", "3000", "5432", "27017", "2181"} {
+	table := reachable(t, true)
+	for _, port := range []string{"8711", "15672", "3000", "5432", "27017", "2181"} {
 		if !strings.Contains(text, ":"+port) || !regexp.MustCompile(`(?m)^bastion \|.*\b`+port+`\b`).MatchString(table) {
 			t.Errorf("port %s", port)
 		}

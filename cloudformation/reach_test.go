@@ -10,12 +10,14 @@ import (
 )
 
 // roles of what has an address, by the logical name of its resource.
-var roles = map[string]string{"Instance": "bastion", "Nodes": "crawler", "PagesInterface": "MongoDB", "Database": "PostgreSQL", "Cache": "memcached",
+var roles = map[string]string{"Instance": "bastion", "Nodes": "crawler", "PagesInterface": "MongoDB", "Database": "PostgreSQL", "Cache": "memcached", "Balancer": "balancer",
 	"Interface1": "ZooKeeper", "Interface2": "ZooKeeper", "Interface3": "ZooKeeper"}
 
 // reachable is the table of docs/aws.md: who may open a TCP connection to whom, and nobody else may. What goes from a
 // private machine to the world passes the NAT, whose own rules bind it to 80 and 443.
-func reachable(t *testing.T) string {
+//
+// Rows of the load balancer are those of a cluster that has one.
+func reachable(t *testing.T, balanced bool) string {
 	t.Helper()
 	_, table, ok := strings.Cut(read(t, "../docs/aws.md"), "<!-- reach: checked by cloudformation/reach_test.go -->\n")
 	table, _, ok2 := strings.Cut(table, "\n\n")
@@ -28,7 +30,9 @@ func reachable(t *testing.T) string {
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
-		out = append(out, strings.Join(cells[:3], " | "))
+		if balanced || !slices.Contains(cells[:2], "balancer") {
+			out = append(out, strings.Join(cells[:3], " | "))
+		}
 	}
 	return sorted(out)
 }
@@ -48,12 +52,13 @@ func paths(t *testing.T, a *account) string {
 
 func TestWhoReachesWhom(t *testing.T) {
 	t.Parallel()
-	for name, changes := range map[string]map[string]string{"NAT instance": nil, "NAT gateway": {"Nat": "gateway"}} {
+	for name, changes := range map[string]map[string]string{"NAT instance": nil, "NAT gateway": {"Nat": "gateway"}, "studio": {"Studio": "on"},
+		"certificate without a studio": {"StudioCertificate": certificate, "StudioName": "crawl.example.org"}, "load balancer": balanced} {
 		a := open(t, nil)
 		if status, failures := a.create(changes); status != "CREATE_COMPLETE" {
 			t.Fatalf("%s\n%s", status, failures)
 		}
-		if got, want := paths(t, a), reachable(t); got != want {
+		if got, want := paths(t, a), reachable(t, name == "load balancer"); got != want {
 			t.Errorf("%s: the templates allow\n%s\n\nthe table of docs/aws.md says\n%s", name, got, want)
 		}
 	}
@@ -69,18 +74,24 @@ func TestAWayMoreOrLessIsNoticed(t *testing.T) {
 		"election may not go out":  {"groups.yml", "DestinationSecurityGroupId: !Ref ZooKeeper, IpProtocol: tcp, FromPort: 3888", "DestinationSecurityGroupId: !Ref Crawler, IpProtocol: tcp, FromPort: 3888"},
 		"crawler in another group": {"whirlpool.yml", "Group: !GetAtt Groups.Outputs.Crawler", "Group: !GetAtt Groups.Outputs.ZooKeeper"},
 		"a public database":        {"stores.yml", "PubliclyAccessible: false", "PubliclyAccessible: true"},
+		"a balancer that goes on":  {"balancer.yml", "IpProtocol: icmp, FromPort: 0, ToPort: 0, CidrIp: 127.0.0.1/32", "IpProtocol: tcp, FromPort: 8711, ToPort: 8711, CidrIp: 0.0.0.0/0"},
+		"a balancer without TLS":   {"balancer.yml", "FromPort: 443, ToPort: 443, CidrIp", "FromPort: 80, ToPort: 80, CidrIp"},
+		"studio to the world":      {"groups.yml", "GroupId: !Ref Crawler, SourceSecurityGroupId: !Ref Bastion, IpProtocol: tcp, FromPort: 8711", "GroupId: !Ref Crawler, SourceSecurityGroupId: !Ref MongoDB, IpProtocol: tcp, FromPort: 8711"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := open(t, nil, e)
 			changes := map[string]string{}
+			if e.file == "balancer.yml" {
+				changes = balanced
+			}
 			if name == "a public database" { // and somebody lets the world in
 				a = open(t, nil, e, edit{"groups.yml", "GroupId: !Ref Database, SourceSecurityGroupId: !Ref Bastion", "GroupId: !Ref Database, CidrIp: 0.0.0.0/0"})
 			}
 			if status, failures := a.create(changes); status != "CREATE_COMPLETE" {
 				t.Fatalf("%s\n%s", status, failures)
 			}
-			if paths(t, a) == reachable(t) {
+			if paths(t, a) == reachable(t, e.file == "balancer.yml") {
 				t.Error("the table did not notice")
 			}
 		})
@@ -95,13 +106,15 @@ func TestMachinesAndStoresAreClosed(t *testing.T) {
 		{"stores.yml", "      Encrypted: true\n", ""}, {"crawlers.yml", "AssociatePublicIpAddress: false", "AssociatePublicIpAddress: true"},
 		{"access.yml", "BlockPublicAcls: true", "BlockPublicAcls: false"}, {"network.yml", "MapPublicIpOnLaunch: false # the", "MapPublicIpOnLaunch: true # the"},
 		{"stores.yml", "\"{{resolve:secretsmanager:${DatabaseSecret}:SecretString:password}}\"", "plain-password-1"},
+		{"balancer.yml", "ELBSecurityPolicy-TLS13-1-2-2021-06", "ELBSecurityPolicy-2016-08"},
+		{"balancer.yml", "HealthCheckProtocol: TCP", "HealthCheckProtocol: HTTP"},
 		{"groups.yml", "{ GroupId: !Ref MongoDB, SourceSecurityGroupId: !Ref Crawler, Ip", "{ GroupId: !Ref MongoDB, CidrIp: 0.0.0.0/0, Ip"}} {
 		var edits []edit
 		if e.file != "" {
 			edits = append(edits, e)
 		}
 		a := open(t, nil, edits...)
-		if status, failures := a.create(nil); status != "CREATE_COMPLETE" {
+		if status, failures := a.create(balanced); status != "CREATE_COMPLETE" {
 			t.Fatalf("%s\n%s", status, failures)
 		}
 		switch found := weaknesses(a); {
@@ -135,11 +148,16 @@ func weaknesses(a *account) (found []string) {
 			note(p["Encrypted"] != true, o, "volume not encrypted")
 		case "AWS::EC2::NetworkInterface":
 			note(o.Attrs["public"] != nil && roles[o.Logical] != "bastion", o, "public address")
+		case "AWS::ElasticLoadBalancingV2::TargetGroup":
+			note(p["HealthCheckProtocol"] != "TCP", o, "the API refuses requests for the load balancer's address, as health checks are")
+		case "AWS::ElasticLoadBalancingV2::Listener":
+			policy, _ := p["SslPolicy"].(string)
+			note(p["Protocol"] != "TLS" || !strings.Contains(policy, "TLS13-1-2"), o, "no TLS, or one older than 1.2")
 		case "AWS::EC2::SecurityGroupIngress":
 			note(p["SourceSecurityGroupId"] == nil, o, "lets in addresses, not a group")
 		case "AWS::EC2::SecurityGroup":
 			in, _ := p["SecurityGroupIngress"].([]any)
-			note(len(in) > 0 && o.Logical != "Bastion", o, "lets in addresses, not a group")
+			note(len(in) > 0 && o.Logical != "Bastion" && o.Logical != "Group", o, "lets in addresses, not a group")
 		case "AWS::EC2::Subnet":
 			note(p["MapPublicIpOnLaunch"] != false, o, "gives public addresses")
 		case "AWS::RDS::DBInstance":

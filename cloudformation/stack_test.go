@@ -15,6 +15,8 @@ func TestAClusterIsCreatedAndDeleted(t *testing.T) {
 		"NAT gateway":   {"Nat": "gateway"},
 		"one crawler":   {"Crawlers": "1"},
 		"ten crawlers":  {"Crawlers": "10"},
+		"studio":        {"Studio": "on"},
+		"load balancer": balanced,
 		"every setting": {"CrawlerType": "c7i.large", "CrawlerDisk": "50", "DatabaseStorage": "100", "PageStorage": "500", "Monitoring": "false", "Rendering": "on", "VpcCidr": "172.16.8.64/26", "AdminCidr": "198.51.100.7/32", "AlarmEmail": "you@example.com", "Registry": "registry.example.com/crawler/"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,23 +68,28 @@ func TestABrokenClusterIsRefused(t *testing.T) {
 		"route before the gateway": {edit{"network.yml", "    DependsOn: GatewayAttachment\n", ""}, "belong to different networks"},
 		"MongoDB waits for a volume that waits for it": {edit{"stores.yml", "  Pages:\n    Type: AWS::EC2::Instance\n",
 			"  Pages:\n    Type: AWS::EC2::Instance\n    CreationPolicy: { ResourceSignal: { Count: 1 } }\n"}, "Failed to receive 1 resource signal"},
-		"bastion without an address":         {edit{"bastion.yml", "AssociatePublicIpAddress: true", "AssociatePublicIpAddress: false"}, "Failed to receive 1 resource signal"},
-		"a NAT that forwards nothing":        {edit{"bastion.yml", "!If [ByInstance, false, true]", "true"}, "Failed to receive"},
-		"machines before their way out":      {edit{"whirlpool.yml", "    DependsOn: Bastion\n    Properties", "    Properties"}, "Failed to receive"},
-		"template that is not uploaded":      {edit{"whirlpool.yml", "/cloudformation/alarms.yml", "/cloudformation/alarm.yml"}, "S3 error"},
-		"action that the service role lacks": {edit{"service-role.json", "\"ec2:CreateVpcEndpoint\",\n", ""}, "ec2:CreateVpcEndpoint"},
-		"option group that it may not use":   {edit{"service-role.json", "        \"arn:@PARTITION@:rds:@REGION@:@ACCOUNT@:og:default*\",\n", ""}, "rds:CreateDBInstance"},
-		"role that may not be passed":        {edit{"service-role.json", "ec2.amazonaws.com", "ec3.amazonaws.com"}, "iam:PassRole"},
-		"secret of another name":             {edit{"access.yml", "Name: !Sub \"${Cluster}/pages\"", "Name: !Sub \"x/pages\""}, "secretsmanager:CreateSecret"},
+		"bastion without an address":             {edit{"bastion.yml", "AssociatePublicIpAddress: true", "AssociatePublicIpAddress: false"}, "Failed to receive 1 resource signal"},
+		"a NAT that forwards nothing":            {edit{"bastion.yml", "!If [ByInstance, false, true]", "true"}, "Failed to receive"},
+		"machines before their way out":          {edit{"whirlpool.yml", "    DependsOn: Bastion\n    Properties", "    Properties"}, "Failed to receive"},
+		"template that is not uploaded":          {edit{"whirlpool.yml", "/cloudformation/alarms.yml", "/cloudformation/alarm.yml"}, "S3 error"},
+		"action that the service role lacks":     {edit{"service-role.json", "\"ec2:CreateVpcEndpoint\",\n", ""}, "ec2:CreateVpcEndpoint"},
+		"option group that it may not use":       {edit{"service-role.json", "        \"arn:@PARTITION@:rds:@REGION@:@ACCOUNT@:og:default*\",\n", ""}, "rds:CreateDBInstance"},
+		"role that may not be passed":            {edit{"service-role.json", "ec2.amazonaws.com", "ec3.amazonaws.com"}, "iam:PassRole"},
+		"load balancer that may not be made":     {edit{"service-role.json", "\"elasticloadbalancing:CreateLoadBalancer\",\n", ""}, "elasticloadbalancing:CreateLoadBalancer"},
+		"load balancer of another name":          {edit{"balancer.yml", "Name: !Ref Cluster\n      Type", "Name: x\n      Type"}, "elasticloadbalancing:"},
+		"load balancer away from the world":      {edit{"whirlpool.yml", "Subnet: !GetAtt Network.Outputs.PublicSubnet\n        Crawlers", "Subnet: !GetAtt Network.Outputs.DataSubnet\n        Crawlers"}, "no internet gateway"},
+		"load balancer of the kind of two zones": {edit{"balancer.yml", "Type: network", "Type: application"}, "two different Availability Zones"},
+		"TLS without a certificate":              {edit{"balancer.yml", "      Certificates: [{ CertificateArn: !Ref Certificate }]\n", ""}, "certificate"},
+		"secret of another name":                 {edit{"access.yml", "Name: !Sub \"${Cluster}/pages\"", "Name: !Sub \"x/pages\""}, "secretsmanager:CreateSecret"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := open(t, nil, c.edit)
-			status, failures := a.create(nil)
+			status, failures := a.create(balanced)
 			if status == "CREATE_COMPLETE" { // what lacks a dependency fails only in the other order
 				a = open(t, nil, c.edit)
 				a.Backward()
-				status, failures = a.create(nil)
+				status, failures = a.create(balanced)
 			}
 			if status == "CREATE_COMPLETE" || !strings.Contains(failures, c.want) {
 				t.Fatalf("%s\n%s\nwant %q", status, failures, c.want)

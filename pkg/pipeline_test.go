@@ -71,7 +71,7 @@ func TestEveryStageIsDeployedAndDocumented(t *testing.T) {
 			t.Errorf("%s lists other stages than the table: want %q", file, want)
 		}
 	}
-	images := "whirlpool-" + strings.Join(crawl.StageNames(), " whirlpool-") + " whirlpool\n"
+	images := "whirlpool-" + strings.Join(crawl.StageNames(), " whirlpool-") + " whirlpool-api whirlpool\n"
 	if !strings.Contains(read(t, "Makefile"), images) {
 		t.Errorf("Makefile: want the images %q", images)
 	}

@@ -18,7 +18,8 @@ PARTITION ?= $(if $(filter cn-%,$(REGION)),aws-cn,$(if $(filter us-gov-%,$(REGIO
 BUCKET   ?= $(CLUSTER)-releases-$(ACCOUNT)-$(REGION)
 # The parameters of the stack that were set: make aws-create CRAWLERS=5. What is not named keeps its default, or in an update its value.
 PARAMETERS = $(foreach p,Size=$(SIZE) Crawlers=$(CRAWLERS) CrawlerType=$(CRAWLER_TYPE) CrawlerDisk=$(CRAWLER_DISK) \
-	DatabaseStorage=$(DATABASE_STORAGE) PageStorage=$(PAGE_STORAGE) Monitoring=$(MONITORING) Rendering=$(RENDERING) VpcCidr=$(VPC_CIDR) AdminCidr=$(ADMIN_CIDR) \
+	DatabaseStorage=$(DATABASE_STORAGE) PageStorage=$(PAGE_STORAGE) Monitoring=$(MONITORING) Rendering=$(RENDERING) Studio=$(STUDIO) StudioName=$(STUDIO_NAME) \
+	StudioCertificate=$(STUDIO_CERTIFICATE) StudioCidr=$(STUDIO_CIDR) OidcIssuer=$(OIDC_ISSUER) OidcClient=$(OIDC_CLIENT) OidcRoles=$(OIDC_ROLES) OidcSecret=$(OIDC_SECRET) VpcCidr=$(VPC_CIDR) AdminCidr=$(ADMIN_CIDR) \
 	Nat=$(NAT) AlarmEmail=$(ALARM_EMAIL) Registry=$(REGISTRY_PREFIX) ImageId=$(IMAGE) BaseImageId=$(BASE_IMAGE) BaseRelease=$(BASE_RELEASE),$(if $(word 2,$(subst =, ,$(p))),$(p)))
 # A change keeps the release that runs, unless RELEASE names another.
 NEXT = $(if $(filter file,$(origin RELEASE)),same,$(RELEASE))
@@ -82,5 +83,5 @@ aws-lint: ## cfn-lint, where it is installed (pip install cfn-lint), and our own
 ssh-config: ## the ssh aliases of the cluster: make ssh-config >> ~/.ssh/config
 	@KEY_FILE=$(KEY_FILE) BASTION_USER=$(BASTION_USER) $(STACK) ssh-config
 
-tunnel: ## RabbitMQ's console, Grafana, PostgreSQL, MongoDB, memcached and ZooKeeper on this machine's loopback, until Ctrl-C
+tunnel: ## the studio, RabbitMQ's console, Grafana, PostgreSQL, MongoDB, memcached and ZooKeeper on this machine's loopback, until Ctrl-C
 	@$(STACK) tunnel $(NODE)

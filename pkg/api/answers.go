@@ -6,35 +6,36 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-// answers keeps what was answered to requests with an Idempotency-Key, so that one sent again does nothing twice.
-type answers struct {
-	s    *Server
-	mu   sync.Mutex
-	busy map[string]bool // being answered
-}
+// answers keeps what was answered to requests with an Idempotency-Key, so that one sent again does nothing twice. It is
+// kept in the vault, as is the word that a request is being answered: all copies of the program know.
+type answers struct{ s *Server }
 
 const (
 	sectionAnswers = "api.answers"
 	answerTime     = 24 * time.Hour
 	maxAnswer      = 1 << 20
+	// busyTime is for a copy that was killed while it answered: longer than any handler may take.
+	busyTime = reviseTime + time.Minute
 )
 
 // answer is a stored one.
 type answer struct {
 	Request string      `json:"request"` // hash of method, path and body
-	Status  int         `json:"status"`
+	Status  int         `json:"status"`  // 0: it is being answered
 	Header  http.Header `json:"header"`
 	Body    []byte      `json:"body"`
 }
 
-func newAnswers(s *Server) *answers { return &answers{s: s, busy: map[string]bool{}} }
+func newAnswers(s *Server) *answers { return &answers{s: s} }
 
 // wrap answers a POST that was answered before as it was then. A key is one actor's.
 func (a *answers) wrap(next http.Handler) http.Handler {
@@ -71,42 +72,60 @@ func requestHash(r *http.Request, content []byte) string {
 }
 
 func (a *answers) serve(w http.ResponseWriter, r *http.Request, next http.Handler, key, request string) {
-	if !a.begin(key) {
-		w.Header().Set("Retry-After", "1")
-		writeProblem(w, r, http.StatusConflict, "the first request with this Idempotency-Key is still being answered: wait a second and send it again")
-		return
-	}
-	defer a.end(key)
-	data, err := a.s.safe.get(r.Context(), sectionAnswers, key, a.s.now())
-	if err != nil {
+	before, mine, err := a.begin(r.Context(), key, request)
+	switch {
+	case err != nil:
 		a.s.log.Error("stored answers cannot be read", "error", err)
 		writeProblem(w, r, http.StatusInternalServerError, "")
-		return
+	case before != nil:
+		replay(w, r, before, request)
+	case !mine:
+		w.Header().Set("Retry-After", "1")
+		writeProblem(w, r, http.StatusConflict, "the first request with this Idempotency-Key is still being answered: wait a second and send it again")
+	default:
+		kept := false
+		defer func() {
+			if !kept {
+				a.end(r.Context(), key) //nolint:contextcheck // it is the request's
+			}
+		}()
+		rec := &recorder{ResponseWriter: w, status: http.StatusOK}
+		next.ServeHTTP(rec, r)
+		kept = a.keep(r, key, request, rec)
 	}
-	var before answer
-	if data != nil && json.Unmarshal(data, &before) == nil {
-		replay(w, r, &before, request)
-		return
-	}
-	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
-	next.ServeHTTP(rec, r)
-	a.keep(r, key, request, rec)
 }
 
-func (a *answers) begin(key string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.busy[key] {
-		return false
+// begin returns the stored answer, or says that this request is the one that is answered: of all with the same key, at
+// all copies of the program, one.
+func (a *answers) begin(ctx context.Context, key, request string) (before *answer, mine bool, err error) {
+	raw, err := a.s.Vault.Value(ctx, sectionAnswers, key)
+	if err != nil {
+		return nil, false, err
 	}
-	a.busy[key] = true
-	return true
+	if data, good := opened(raw, a.s.now()); good {
+		var stored answer
+		switch err := json.Unmarshal(data, &stored); {
+		case err == nil && stored.Status != 0:
+			return &stored, false, nil
+		case err == nil:
+			return nil, false, nil
+		}
+	}
+	busy, err := json.Marshal(answer{Request: request})
+	if err == nil {
+		err = a.s.Vault.SwapValue(ctx, sectionAnswers, key, raw, sealed(busy, a.s.now().Add(busyTime)))
+	}
+	if errors.Is(err, workflow.ErrStale) {
+		return nil, false, nil // another was quicker
+	}
+	return nil, err == nil, err
 }
 
-func (a *answers) end(key string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.busy, key)
+// end lets the request be answered anew.
+func (a *answers) end(ctx context.Context, key string) {
+	if err := a.s.Vault.SetValue(context.WithoutCancel(ctx), sectionAnswers, key, nil); err != nil {
+		a.s.log.Error("a request cannot be tried again for some minutes", "error", err, "minutes", busyTime.Minutes())
+	}
 }
 
 // replay answers as before.
@@ -124,9 +143,9 @@ func replay(w http.ResponseWriter, r *http.Request, before *answer, request stri
 }
 
 // keep stores an answer, but for failures of the server, after which a request may be tried again.
-func (a *answers) keep(r *http.Request, key, request string, rec *recorder) {
+func (a *answers) keep(r *http.Request, key, request string, rec *recorder) (kept bool) {
 	if rec.status >= http.StatusInternalServerError || rec.status == http.StatusUnauthorized || rec.body.Len() > maxAnswer {
-		return
+		return false
 	}
 	header := http.Header{}
 	for _, name := range []string{"Content-Type", "Etag", "Location"} {
@@ -141,6 +160,7 @@ func (a *answers) keep(r *http.Request, key, request string, rec *recorder) {
 	if err != nil {
 		a.s.log.Error("an answer was not stored: the same request would be done again", "error", err)
 	}
+	return err == nil
 }
 
 // recorder notes what is written through it.

@@ -17,8 +17,9 @@ import (
 // maxAudited bounds what is kept of a request.
 const maxAudited = 8 << 10
 
-// audited writes down every change, and everything that was refused: who, what and from where. It is written after the
-// answer is known, and before the client has all of it; an entry that cannot be written stands in the program's log.
+// audited writes down every change, and everything that was refused: who, what and from where. What an operation
+// stores has its entry in the same transaction (withEntry). The rest is written after the answer is known, and before
+// the client has all of it; such an entry that cannot be written stands in the program's log.
 //
 //nolint:contextcheck // the context of the request is the one that is made here
 func (s *Server) audited(next http.Handler) http.Handler {
@@ -36,19 +37,40 @@ func (s *Server) audited(next http.Handler) http.Handler {
 				io.Closer
 			}{io.MultiReader(bytes.NewReader(content), r.Body), r.Body}
 		}
+		a := &workflow.Audit{At: s.now().UTC().Truncate(time.Microsecond), From: fromOf(r), Method: r.Method, Path: r.URL.Path,
+			Request: requestID(r.Context()), Change: masked(content)}
 		ctx := context.WithValue(context.WithValue(r.Context(), keyWho, new(Identity)), keyOperation, new(string))
+		if changes = changes && !quiet[r.URL.Path]; changes {
+			ctx = context.WithValue(ctx, keyEntry, a)
+		}
 		r = r.WithContext(ctx)
 		seen := &witnessed{ResponseWriter: w}
 		next.ServeHTTP(seen, r)
 		if seen.status == 0 {
 			seen.status = http.StatusOK
 		}
-		a := workflow.Audit{At: s.now().UTC().Truncate(time.Microsecond), From: fromOf(r), Method: r.Method, Path: r.URL.Path, Status: seen.status,
-			Request: requestID(r.Context()), Change: masked(content)}
-		if changes && !quiet[r.URL.Path] || a.Refused() {
-			s.writeAudit(r.Context(), &a)
+		if a.ID != 0 && succeeded(seen.status) {
+			return // it was written with the change
+		}
+		a.ID, a.Status = 0, seen.status
+		if changes || a.Refused() {
+			s.writeAudit(r.Context(), a)
 		}
 	})
+}
+
+func succeeded(status int) bool { return status >= 200 && status < 300 }
+
+// withEntry has the first change that an operation stores write the entry of the audit log, in the same transaction.
+// It says there that the operation succeeded; where more was to be done, and failed, another entry says so afterwards.
+func (s *Server) withEntry(ctx context.Context, status int) context.Context {
+	a, _ := ctx.Value(keyEntry).(*workflow.Audit)
+	if a == nil {
+		return ctx
+	}
+	a.Status = max(status, http.StatusOK)
+	named(ctx, a)
+	return workflow.WithAudit(ctx, a)
 }
 
 // quiet are requests that change nothing, although their method says so: they only need a body.
@@ -60,16 +82,21 @@ func (s *Server) writeAudit(ctx context.Context, a *workflow.Audit) {
 	if s.Audit == nil {
 		return
 	}
+	named(ctx, a)
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), handlerTime)
+	defer cancel()
+	if err := s.Audit.AddAudit(within, a); err != nil {
+		s.log.Error("the audit log was not written", "error", err, "actor", a.Actor, "from", a.From, "method", a.Method, "path", a.Path, "status", a.Status)
+	}
+}
+
+// named adds who asked, and for what.
+func named(ctx context.Context, a *workflow.Audit) {
 	if who, _ := ctx.Value(keyWho).(*Identity); who != nil && who.Role >= Viewer {
 		a.Actor, a.Via, a.Role = who.Actor, who.Via, who.Role.String()
 	}
 	if op, _ := ctx.Value(keyOperation).(*string); op != nil && a.Action == "" {
 		a.Action = *op
-	}
-	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), handlerTime)
-	defer cancel()
-	if err := s.Audit.AddAudit(within, a); err != nil {
-		s.log.Error("the audit log was not written", "error", err, "actor", a.Actor, "from", a.From, "method", a.Method, "path", a.Path, "status", a.Status)
 	}
 }
 

@@ -88,7 +88,7 @@ func (s *Server) revise(ctx context.Context, id crawl.JobID, r *NewRevision) (*b
 		err = mayRevise(e)
 	}
 	if err == nil && r.PreviewID != "" {
-		err = s.previews.based(id, r)
+		err = s.previews.based(ctx, id, r)
 	}
 	if err != nil {
 		return nil, err

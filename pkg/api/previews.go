@@ -74,6 +74,7 @@ func (s *Server) preview(ctx context.Context, in *struct {
 		return nil, err
 	}
 	p.wait(ctx, previewAtOnce, func(v *Preview) bool { return v.Answer.Sampled > 0 || v.Answer.Exact })
+	s.previews.store(p) // whoever asks next may ask another copy of the program
 	return p.shown()
 }
 
@@ -81,7 +82,7 @@ func (s *Server) getPreview(ctx context.Context, in *struct {
 	PreviewPath
 	Wait bool `query:"wait" doc:"until it is exact, for 20 s at most"`
 }) (*body[Preview], error) {
-	p, err := s.previews.find(in.job(), in.Preview)
+	p, err := s.previews.find(ctx, in.job(), in.Preview)
 	if err != nil {
 		return nil, err
 	}
@@ -91,23 +92,26 @@ func (s *Server) getPreview(ctx context.Context, in *struct {
 	return p.shown()
 }
 
-func (s *Server) cancelPreview(_ context.Context, in *PreviewPath) (*none, error) {
-	p, err := s.previews.find(in.job(), in.Preview)
+// cancelPreview ends a preview. One that another copy counts goes on there, until it is done.
+func (s *Server) cancelPreview(ctx context.Context, in *PreviewPath) (*none, error) {
+	p, err := s.previews.find(ctx, in.job(), in.Preview)
 	if err == nil {
 		p.cancel()
 	}
 	return &none{}, err
 }
 
-// previews are the previews of a server. They are not stored.
+// previews are the previews of a server. What they tell is in the vault, too: other copies of the program are asked for
+// it.
 type previews struct {
 	ctx context.Context //nolint:containedctx // of the server: a preview outlives the request that began it
+	s   *Server
 
 	mu   sync.Mutex
 	list []*counting // the oldest first
 }
 
-func newPreviews(ctx context.Context) *previews { return &previews{ctx: ctx} }
+func newPreviews(ctx context.Context, s *Server) *previews { return &previews{ctx: ctx, s: s} }
 
 // counting is a preview.
 type counting struct {
@@ -115,6 +119,8 @@ type counting struct {
 	began  time.Time
 	cancel context.CancelFunc
 	done   chan struct{}
+
+	storing sync.Mutex
 
 	mu    sync.Mutex
 	now   Preview
@@ -139,7 +145,15 @@ func (ps *previews) begin(ctx context.Context, by Previews, next *crawl.Job) (*c
 	go func() {
 		defer close(c.done)
 		defer cancel()
-		c.end(by.Preview(own, next, c.tell))
+		last := time.Now()
+		c.end(by.Preview(own, next, func(a *preview.Answer) {
+			c.tell(a)
+			if time.Since(last) >= previewStored {
+				last = time.Now()
+				ps.store(c)
+			}
+		}))
+		ps.store(c)
 	}()
 	return c, nil
 }
@@ -168,20 +182,31 @@ func (ps *previews) enter(ctx context.Context, c *counting) error {
 	return nil
 }
 
-func (ps *previews) find(job crawl.JobID, id string) (*counting, error) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	for _, c := range ps.list {
-		if c.now.ID == id && c.job == job {
-			return c, nil
-		}
+func (ps *previews) find(ctx context.Context, job crawl.JobID, id string) (*counting, error) {
+	if c := ps.own(job, id); c != nil {
+		return c, nil
+	}
+	if c, err := ps.stored(ctx, job, id); c != nil || err != nil {
+		return c, err
 	}
 	return nil, fmt.Errorf("preview %s of %s: %w: it may be too old: make it again", id, job, workflow.ErrNotFound)
 }
 
+// own is a preview that this copy counts, or has counted; nil: there is none.
+func (ps *previews) own(job crawl.JobID, id string) *counting {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for _, c := range ps.list {
+		if c.now.ID == id && c.job == job {
+			return c
+		}
+	}
+	return nil
+}
+
 // based has a revision fail where the preview that it names was made of another one than the last.
-func (ps *previews) based(job crawl.JobID, r *NewRevision) error {
-	c, err := ps.find(job, r.PreviewID)
+func (ps *previews) based(ctx context.Context, job crawl.JobID, r *NewRevision) error {
+	c, err := ps.find(ctx, job, r.PreviewID)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
 // base is the path of all operations.
@@ -45,7 +47,9 @@ func add[I, O any](s *Server, r route, handle func(ctx context.Context, in *I) (
 		if missing {
 			return nil, problem(ctx, http.StatusNotFound, "this server has none of these")
 		}
-		out, err := handle(ctx, in)
+		within := s.withEntry(ctx, r.status)
+		out, err := handle(within, in)
+		workflow.DropAudit(within)
 		if err != nil {
 			return nil, failed(ctx, s.log, err)
 		}

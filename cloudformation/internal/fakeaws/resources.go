@@ -27,6 +27,9 @@ func (s *Server) name(st *stack, r *cfn.Resource, properties map[string]any) str
 	if prefix := ids[r.Type]; prefix != "" {
 		return prefix + "-" + s.next(17)
 	}
+	if balancing[r.Type] != "" {
+		return s.balancerName(r.Type, generated, properties)
+	}
 	switch r.Type {
 	case "AWS::S3::Bucket", "AWS::RDS::DBInstance", "AWS::RDS::DBSubnetGroup", "AWS::RDS::DBParameterGroup":
 		return strings.ToLower(generated)
@@ -66,7 +69,12 @@ func (s *Server) build(o *Object) error {
 	if strings.HasPrefix(o.Type, "AWS::EC2::") {
 		return s.buildEC2(o, p)
 	}
+	if balancing[o.Type] != "" {
+		return s.buildBalancer(o)
+	}
 	switch o.Type {
+	case "AWS::AutoScaling::AutoScalingGroup":
+		return s.needAll("AWS::ElasticLoadBalancingV2::TargetGroup", list(p["TargetGroupARNs"])...)
 	case "AWS::RDS::DBSubnetGroup":
 		return s.twoZones(p["SubnetIds"])
 	case "AWS::RDS::DBInstance":
@@ -241,7 +249,8 @@ func (s *Server) buildSecret(o *Object) error {
 	if err := json.Unmarshal([]byte(text(g["SecretStringTemplate"])), &value); err != nil {
 		return fmt.Errorf("SecretStringTemplate: %w", err)
 	}
-	value[text(g["GenerateStringKey"])] = strings.Repeat("Ab3", 8) + s.next(8)
+	length, _ := g["PasswordLength"].(float64)
+	value[text(g["GenerateStringKey"])] = strings.Repeat("Ab3", 32)[:max(int(length), 32)-8] + s.next(8)
 	b, err := json.Marshal(value)
 	s.secrets[o.ID] = string(b)
 	return err

@@ -18,7 +18,7 @@ const World = "world"
 // Path is a way from one kind of machine to another.
 type Path struct{ From, To, Ports string }
 
-// node is what has an address: machines, the database, the cache.
+// node is what has an address: machines, the database, the cache, the load balancer.
 type node struct {
 	name    string
 	address netip.Addr
@@ -63,7 +63,7 @@ func New(s *fakeaws.Server, names map[string]string) (*Network, error) {
 		case "AWS::EC2::SecurityGroupEgress":
 			g := text(o.Props["GroupId"])
 			n.egress[g] = append(n.egress[g], read(o.Props, "Destination"))
-		case "AWS::EC2::NetworkInterface", "AWS::RDS::DBInstance", "AWS::ElastiCache::CacheCluster":
+		case "AWS::EC2::NetworkInterface", "AWS::RDS::DBInstance", "AWS::ElastiCache::CacheCluster", "AWS::ElasticLoadBalancingV2::LoadBalancer":
 			if err := n.add(o); err != nil {
 				return nil, err
 			}
@@ -79,7 +79,7 @@ func (n *Network) add(o *fakeaws.Object) error {
 		return fmt.Errorf("%s %s has an address and no role is known for it", o.Type, o.Logical)
 	}
 	x := node{name: name, address: netip.MustParseAddr("10.0.0.30")} // that of services is chosen by AWS; inside the network in any case
-	for _, key := range []string{"GroupSet", "VPCSecurityGroups", "VpcSecurityGroupIds"} {
+	for _, key := range []string{"GroupSet", "VPCSecurityGroups", "VpcSecurityGroupIds", "SecurityGroups"} {
 		for _, g := range list(o.Props[key]) {
 			x.groups = append(x.groups, text(g))
 		}

@@ -13,11 +13,21 @@ const trimEvery = 1000
 
 // AddAudit implements workflow.Store.
 func (s *Store) AddAudit(ctx context.Context, a *workflow.Audit) error {
-	err := s.write.QueryRowContext(ctx, `INSERT INTO audit (at, actor, via, role, source, method, path, action, status, request, change)
+	return addAudit(ctx, s.write, a)
+}
+
+// writer is a connection, or a transaction of one.
+type writer interface {
+	QueryRowContext(ctx context.Context, statement string, args ...any) *sql.Row
+	ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error)
+}
+
+func addAudit(ctx context.Context, w writer, a *workflow.Audit) error {
+	err := w.QueryRowContext(ctx, `INSERT INTO audit (at, actor, via, role, source, method, path, action, status, request, change)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, micros(a.At), a.Actor, a.Via, a.Role, a.From, a.Method, a.Path, a.Action, a.Status, a.Request,
 		textOrNull(string(a.Change))).Scan(&a.ID)
 	if err == nil && a.ID%trimEvery == 0 {
-		_, err = s.write.ExecContext(ctx, `DELETE FROM audit WHERE id <= ?`, a.ID-workflow.MaxAudits)
+		_, err = w.ExecContext(ctx, `DELETE FROM audit WHERE id <= ?`, a.ID-workflow.MaxAudits)
 	}
 	return err
 }

@@ -90,8 +90,24 @@ func (d *Dialect) bind(statement string) string {
 	return d.Bind(statement)
 }
 
-// tx runs do in a transaction that writes. An error of do undoes it.
-func (s *Store) tx(ctx context.Context, do func(*Tx) error) error {
+// tx runs do in a transaction that writes, with the entry of the audit log that the context has. An error of do undoes
+// it.
+func (s *Store) tx(ctx context.Context, do func(*Tx) error) (err error) {
+	entry, settle := workflow.TakeAudit(ctx)
+	defer func() { settle(err) }()
+	if entry == nil {
+		return s.transact(ctx, do)
+	}
+	return s.transact(ctx, func(tx *Tx) error {
+		err := do(tx)
+		if err == nil {
+			err = addAudit(ctx, tx, entry)
+		}
+		return err
+	})
+}
+
+func (s *Store) transact(ctx context.Context, do func(*Tx) error) error {
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
 // Value implements workflow.Values.
@@ -20,12 +22,10 @@ func (s *Store) Value(ctx context.Context, section, key string) (value []byte, e
 // SetValue implements workflow.Values.
 func (s *Store) SetValue(ctx context.Context, section, key string, value []byte) error {
 	if value == nil {
-		_, err := s.write.ExecContext(ctx, `DELETE FROM settings WHERE section = ? AND key = ?`, section, key)
-		return err
+		return s.exec(ctx, false, `DELETE FROM settings WHERE section = ? AND key = ?`, section, key)
 	}
-	_, err := s.write.ExecContext(ctx, `INSERT INTO settings (section, key, value) VALUES (?, ?, ?)
+	return s.exec(ctx, false, `INSERT INTO settings (section, key, value) VALUES (?, ?, ?)
 		ON CONFLICT (section, key) DO UPDATE SET value = excluded.value`, section, key, value)
-	return err
 }
 
 // SwapValue implements workflow.Values.
@@ -34,11 +34,27 @@ func (s *Store) SwapValue(ctx context.Context, section, key string, was, value [
 	case was == nil && value == nil:
 		return nil
 	case was == nil:
-		return one(s.write.ExecContext(ctx, `INSERT INTO settings (section, key, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, section, key, value))
+		return s.exec(ctx, true, `INSERT INTO settings (section, key, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, section, key, value)
 	case value == nil:
-		return one(s.write.ExecContext(ctx, `DELETE FROM settings WHERE section = ? AND key = ? AND value = ?`, section, key, was))
+		return s.exec(ctx, true, `DELETE FROM settings WHERE section = ? AND key = ? AND value = ?`, section, key, was)
 	}
-	return one(s.write.ExecContext(ctx, `UPDATE settings SET value = ? WHERE section = ? AND key = ? AND value = ?`, value, section, key, was))
+	return s.exec(ctx, true, `UPDATE settings SET value = ? WHERE section = ? AND key = ? AND value = ?`, value, section, key, was)
+}
+
+// exec executes a statement that is a whole change, with the entry of the audit log that the context has. ErrStale
+// where it must change a row and changes none.
+func (s *Store) exec(ctx context.Context, must bool, statement string, args ...any) error {
+	run := func(w writer) error {
+		result, err := w.ExecContext(ctx, statement, args...)
+		if must {
+			return one(result, err)
+		}
+		return err
+	}
+	if !workflow.AuditWaits(ctx) {
+		return run(s.write) // a transaction of its own
+	}
+	return s.tx(ctx, func(tx *Tx) error { return run(tx) })
 }
 
 // EachValue implements workflow.Values.

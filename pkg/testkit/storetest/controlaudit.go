@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -80,4 +81,63 @@ func (c *controlSuite) audits() {
 	c.same("of an action", all(workflow.AuditFilter{Action: "act0"}, 2), []workflow.Audit{want[2], want[5]})
 	c.same("of a time", all(workflow.AuditFilter{Since: want[3].At, Until: want[1].At}, 9), want[2:4])
 	c.same("of another time", all(workflow.AuditFilter{Since: c.at.Add(time.Second)}, 9), []workflow.Audit(nil))
+}
+
+// auditedChanges has changes write the audit log: with the change, once, and not at all where there is none.
+func (c *controlSuite) auditedChanges() {
+	log := func() []workflow.Audit {
+		c.Helper()
+		l, err := c.s.Audits(bg, workflow.AuditFilter{Actor: "changes"}, workflow.Page{Limit: 100})
+		c.must(err)
+		return l.Items
+	}
+	entry := func(path string) *workflow.Audit {
+		return &workflow.Audit{At: c.tick(), Actor: "changes", Method: "POST", Path: path, Status: 200}
+	}
+	for n, change := range []func(context.Context) error{
+		func(ctx context.Context) error { return c.s.SetValue(ctx, "audited", "a", []byte("1")) },
+		func(ctx context.Context) error { return c.s.SwapValue(ctx, "audited", "a", []byte("1"), []byte("2")) },
+		func(ctx context.Context) error { return c.s.SetValue(ctx, "audited", "a", nil) },
+		func(ctx context.Context) error { return c.s.SwapValue(ctx, "audited", "b", nil, []byte("1")) },
+		func(ctx context.Context) error {
+			return c.s.AddEvent(ctx, workflow.Event{At: c.tick(), Type: "settings.changed"})
+		},
+	} {
+		a := entry(fmt.Sprint("/", n))
+		ctx := workflow.WithAudit(bg, a)
+		c.is(c.s.SwapValue(ctx, "audited", "none", []byte("x"), []byte("y")), workflow.ErrStale)
+		if got := log(); len(got) != n || a.ID != 0 || !workflow.AuditWaits(ctx) {
+			c.Errorf("of a change that failed: %+v", got)
+		}
+		c.must(change(ctx))
+		c.must(c.s.SetValue(ctx, "audited", "more", []byte("1")))
+		if got := log(); len(got) != n+1 || got[0].Path != a.Path || got[0].ID != a.ID || workflow.AuditWaits(ctx) {
+			c.Errorf("after change %d: %+v, want %+v at last", n, got, a)
+		}
+	}
+	c.unauditedChanges(log, entry)
+}
+
+// unauditedChanges are those that have no entry, and one whose entry cannot be stored.
+func (c *controlSuite) unauditedChanges(log func() []workflow.Audit, entry func(path string) *workflow.Audit) {
+	before := len(log())
+	for _, ctx := range []context.Context{workflow.WithoutAudit(workflow.WithAudit(bg, entry("/on-the-way"))), dropped(entry("/too-late"))} {
+		c.must(c.s.SetValue(ctx, "audited", "more", []byte("2")))
+	}
+	if got := log(); len(got) != before {
+		c.Errorf("what is no change stands in the log: %+v", got)
+	}
+	// An entry that cannot be stored: its change is not made either. (Not every store refuses this text.)
+	err := c.s.SetValue(workflow.WithAudit(bg, entry("/\x00")), "audited", "with", []byte("1"))
+	value, errValue := c.s.Value(bg, "audited", "with")
+	c.must(errValue)
+	if made := value != nil; made != (err == nil) || len(log()) != before+map[bool]int{true: 1}[made] {
+		c.Errorf("the change is made: %v, and the log has %+v (%v)", made, log(), err)
+	}
+}
+
+func dropped(a *workflow.Audit) context.Context {
+	ctx := workflow.WithAudit(bg, a)
+	workflow.DropAudit(ctx)
+	return ctx
 }

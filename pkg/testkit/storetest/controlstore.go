@@ -31,6 +31,7 @@ func ControlStore(t *testing.T, open func(*testing.T) workflow.Store) {
 		"values":             (*controlSuite).values,
 		"values are swapped": (*controlSuite).swaps,
 		"audit":              (*controlSuite).audits,
+		"audited changes":    (*controlSuite).auditedChanges,
 		"foreign cursors":    (*controlSuite).cursors,
 		"schedules":          (*controlSuite).schedules,
 		"slots":              (*controlSuite).slots,
