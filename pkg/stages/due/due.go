@@ -50,8 +50,8 @@ type Deps struct {
 	// Resources and Renders are there for pages that are rendered; nil: none are.
 	Resources crawl.Resources
 	Renders   crawl.RenderStats
-	// Revisits says which pages of continuous jobs are gone, or were seen before a list says that they changed; nil: nobody
-	// is told.
+	// Revisits says which pages of continuous jobs are gone, or were seen before a list says that they changed; nil:
+	// nobody is told.
 	Revisits crawl.Revisits
 }
 

@@ -64,8 +64,8 @@ func (a *again) weigh(t *crawl.Task, s *revisit.State, copied bool) {
 	s.Weight = max(revisit.WeightOctet(weight), 1)
 }
 
-// weighList gives a sitemap or a feed the weight of the changes that it tells of: those of as many pages as it lists, as
-// far as the signals of its host tell of changes, and never less than that of a page. mu is held.
+// weighList gives a sitemap or a feed the weight of the changes that it tells of: those of as many pages as it lists,
+// as far as the signals of its host tell of changes, and never less than that of a page. mu is held.
 func (a *again) weighList(k weburl.Key, s *revisit.State, lists int) {
 	if l := a.learned[hostOf(k)]; l != nil {
 		s.Weight = max(revisit.WeightOctet(max(float64(lists)*l.Signals.Recall(), 1)), 1)

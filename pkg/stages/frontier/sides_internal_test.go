@@ -7,8 +7,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// New URLs have their share of the draws while revisits wait, whatever the priorities of both; revisits have theirs; and
-// a side that has nothing gives its draws away. The control: without revisits priorities decide as before.
+// New URLs have their share of the draws while revisits wait, whatever the priorities of both; revisits have theirs;
+// and a side that has nothing gives its draws away. The control: without revisits priorities decide as before.
 func TestDrawsAreSharedByNewURLsAndRevisits(t *testing.T) {
 	const draws = 10_000
 	for name, c := range map[string]struct {

@@ -13,8 +13,8 @@ import (
 type given struct {
 	mu     sync.Mutex
 	states map[pageOf]revisit.State
-	// looking counts the looks that are under way, and meanwhile are the pages that were put since the first of them began:
-	// what a look found of them may be of before.
+	// looking counts the looks that are under way, and meanwhile are the pages that were put since the first of them
+	// began: what a look found of them may be of before.
 	looking   int
 	meanwhile map[pageOf]struct{}
 }

@@ -38,6 +38,15 @@ func (p *page) changed(day float64) float64 {
 	return last
 }
 
+// robots answers with the robots.txt of a host.
+func (s *Server) robots(rw http.ResponseWriter, host int) {
+	rw.Header().Set("Content-Type", "text/plain")
+	_, _ = rw.Write([]byte("User-agent: *\nDisallow:\n"))
+	if s.cfg.Lists {
+		_, _ = rw.Write([]byte("Sitemap: " + s.hosts[host] + listPath + "\n"))
+	}
+}
+
 // list answers with the sitemap of a host: its pages that are there, with the dates of their changes.
 func (s *Server) list(rw http.ResponseWriter, host int) {
 	rw.Header().Set("Content-Type", "application/xml")

@@ -65,15 +65,11 @@ func (s *Server) URLs() (urls []string) {
 }
 
 func (s *Server) answer(rw http.ResponseWriter, r *http.Request, host int) {
-	if r.URL.Path == "/robots.txt" {
-		rw.Header().Set("Content-Type", "text/plain")
-		_, _ = rw.Write([]byte("User-agent: *\nDisallow:\n"))
-		if s.cfg.Lists {
-			_, _ = rw.Write([]byte("Sitemap: " + s.hosts[host] + listPath + "\n"))
-		}
+	switch {
+	case r.URL.Path == "/robots.txt":
+		s.robots(rw, host)
 		return
-	}
-	if r.URL.Path == listPath && s.cfg.Lists {
+	case r.URL.Path == listPath && s.cfg.Lists:
 		s.list(rw, host)
 		return
 	}
