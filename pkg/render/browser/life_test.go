@@ -98,7 +98,7 @@ func TestUnprivileged(t *testing.T) {
 	cmd.Env, cmd.Dir = []string{"PATH=" + os.Getenv("PATH"), "WHIRLPOOL_TEST_BROWSER=required"}, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: nobody}
 	out, err := cmd.CombinedOutput()
-	if err != nil || bytes.Count(out, []byte("--- PASS")) != 2 {
+	if err != nil || bytes.Count(out, []byte("\n--- PASS")) != 2 {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
