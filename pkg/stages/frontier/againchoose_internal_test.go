@@ -45,7 +45,7 @@ func never(int) time.Duration { return 0 }
 
 // cappedWorld has pages that all change at each look; a.test allows 24 visits a day, and all together have 240.
 func cappedWorld(t *testing.T) (f *Frontier, m *memory, a *again, job *crawl.Job) {
-	f, m, a, job = againWorld(t, nil)
+	f, m, _, job = againWorld(t, nil)
 	job.Revisit.Budget, job.Revisit.MinInterval = 240, crawl.Duration(10*time.Minute)
 	job.Politeness.Delay = 0
 	revised := *job
