@@ -14,8 +14,8 @@ import (
 //
 // What a feature is worth before anything is learned is the logarithm of the ratio of its frequencies in pages of the
 // class and in the others, as in naive Bayes; the regression learns how far to go by it (Wang and Manning, "Baselines
-// and bigrams", ACL 2012). So a few examples tell rare words of the class from rare words that mean nothing. Where there
-// is but a background, whose pages nobody looked at, all features are alike: crawls found no more with ratios then.
+// and bigrams", ACL 2012). So a few examples tell rare words of the class from rare words that mean nothing. Where
+// there is but a background, whose pages nobody looked at, all features are alike: crawls found no more with ratios.
 const (
 	rate    = 0.3
 	rounds  = 30
@@ -184,9 +184,8 @@ func (v *Vector) value(i int) float64 {
 	return 1
 }
 
-// levels is how finely weights are told apart: as many as two bytes of a varint hold. Ratios make few weights large and
-// many small, which count together.
-const levels = 1<<13 - 1
+// levels is how finely weights are told apart: the 11 bits of a float16.
+const levels = 1<<11 - 1
 
 // pack rounds the weights, and leaves out all but the largest.
 func (t *trainer) pack(name string, keep int) class {
