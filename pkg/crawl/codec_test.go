@@ -25,14 +25,14 @@ func samples(t testing.TB) []crawl.Event {
 	u, v := mustURL(t, "https://a.example/x?y=1"), mustURL(t, "https://b.example/")
 	at := time.Date(2026, 11, 21, 8, 0, 0, 123_456_789, time.UTC)
 	task := crawl.Task{Job: "j", URL: u, Kind: crawl.KindSitemap, Priority: 3, Depth: 2, Redirects: 1, Referrer: v, Attempt: 1,
-		NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "x", Lease: 9, Tracked: true, Epoch: 2, Feed: true, Paid: true, Finds: 16, HostLinks: 7, Sum: 1 << 63, Restore: true, Relevance: 834, Promise: 901, Text: "sockets", Fields: "accept: application/json"}
+		NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "x", Lease: 9, Tracked: true, Epoch: 2, Feed: true, Paid: true, Finds: 16, HostLinks: 7, Sum: 1 << 63, Restore: true, Relevance: 834, Promise: 901, Text: "sockets", Fields: "accept: application/json", Told: at}
 	before, mark := crawl.Before{Text: 5, Links: []uint64{1, 1 << 63}}, &crawl.RenderMark{Host: "a.example", Template: 9, By: 7}
 	page := crawl.Page{Task: task, Status: 200, FetchedAt: at, ContentType: "text/html", Body: "m1", Bytes: 12,
-		Digest: crawl.Digest{1, 2}, Truncated: "max-body", LinkHeaders: []string{"l"}, RobotsTags: []string{"noindex"}, Capture: []byte("0123456789abcdef"), Refresh: "1; url=/x", Insecure: true,
+		Digest: crawl.Digest{1, 2}, Truncated: "max-body", LinkHeaders: []string{"l"}, RobotsTags: []string{"noindex"}, Capture: []byte("0123456789abcdef"), LastModified: "then", Refresh: "1; url=/x", Insecure: true,
 		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}},
 		Rendered: &crawl.Rendered{Digest: crawl.Digest{3}, At: at, Wall: 1e9, CPU: 2e9, Settled: "virtual", Final: v, Requests: 4, Refused: 1,
 			Missing: 2, Template: 9, Shape: "/*", Why: crawl.WhyAlways, Before: before, Links: []string{"https://c.example/"}}}
-	links := []crawl.Link{{URL: v, Rel: "nofollow", Text: "t", Tag: "a", Weight: 9}, {Raw: "mailto:x"}}
+	links := []crawl.Link{{URL: v, Rel: "nofollow", Text: "t", Tag: "a", Weight: 9, Told: at}, {Raw: "mailto:x"}}
 	batch := crawl.Batch{Job: "j", Tasks: []crawl.Task{task},
 		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1, Rule: "host", Epoch: 2, Relevance: 7}}, Page: u, Again: true, Epoch: 2, Render: mark, Of: &crawl.PageVisit{URL: u, Kind: crawl.KindSitemap, Visit: 2}}
 	for _, raw := range []string{"mailto:a@b.example", "mailto:a@c.example", "tel:1"} {
@@ -61,8 +61,9 @@ func samples(t testing.TB) []crawl.Event {
 		&crawl.Outcome{Task: task, Verdict: crawl.VerdictRetry, Status: 503, Reason: "status", Detail: "d", Started: at, Ended: at,
 			FirstByte: time.Second, Slow: true, CrawlDelay: time.Second, RetryAfter: time.Minute, Addr: netip.MustParseAddr("::1"), Location: v, Bytes: 3,
 			ContentType: "text/html", Digest: crawl.Digest{9}, Follows: true, ETag: `W/"1"`, LastModified: "then", Wire: 8, Insecure: true,
-			Observed: &crawl.Observed{What: crawl.ObservedContent, At: at, Result: revisit.Forbidden, Sum: 7, Near: true, Copy: true},
-			Robots:   &crawl.RobotsOutcome{Origin: "o", Expires: at, CrawlDelay: time.Second, Sitemaps: []string{"s"}, Redirect: v}},
+			Observed: &crawl.Observed{What: crawl.ObservedContent, At: at, Result: revisit.Forbidden, Sum: 7, Near: true, Copy: true,
+				Told: []crawl.PageTold{{URL: v, At: at}}, Modified: at, Date: crawl.DateMoved, Lists: 3},
+			Robots: &crawl.RobotsOutcome{Origin: "o", Expires: at, CrawlDelay: time.Second, Sitemaps: []string{"s"}, Redirect: v}},
 	}
 }
 

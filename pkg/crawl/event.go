@@ -78,6 +78,8 @@ type Page struct {
 	Plugged
 	// Rendered says what a render made of the page; nil: this is the page as it was fetched.
 	Rendered *Rendered `cbor:"90,keyasint,omitempty"`
+	// LastModified is that header, in a continuous job; empty: there is none that can be kept.
+	LastModified string `cbor:"75,keyasint,omitempty"`
 	// Capture names the answer in the archive; empty: it is in none.
 	Capture Capture `cbor:"140,keyasint,omitempty"`
 }
@@ -132,6 +134,9 @@ type Link struct {
 	// Promise is how likely what the link leads to is about the topic, as far as its text says, where that is more than
 	// the page says; 0: it is not, or there is no topic.
 	Promise Relevance
+	// Told is when a sitemap or a feed says that what the link leads to changed last, in a continuous job;
+	// zero: it does not.
+	Told time.Time
 }
 
 // Tags of links that are more than a page's link to another page.

@@ -3,6 +3,7 @@ package crawl
 import (
 	"encoding/binary"
 	"math"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
 )
@@ -18,6 +19,7 @@ const (
 	extFeed      = 4   // Task: Feed; no value
 	extPaid      = 6   // Task: Paid; no value
 	extTopic     = 9   // Task, Exclusion: Relevance as varint; 10 to 12 are for topics too
+	extTold      = 13  // Task, Link: Told as varint of nanoseconds since 1970
 	extPromise   = 20  // Task, Link: Promise as varint
 	extText      = 21  // Task: Text
 	extSum       = 7   // Task: Sum as uvarint
@@ -73,7 +75,7 @@ func appendTaskExtensions(b []byte, t *Task) []byte {
 	if t.Sum != 0 {
 		b = appendPair(b, extSum, binary.AppendUvarint(nil, t.Sum))
 	}
-	b = appendMark(b, extRestore, t.Restore)
+	b = appendTold(appendMark(b, extRestore, t.Restore), t.Told)
 	return append(b, t.more...)
 }
 
@@ -83,6 +85,19 @@ func appendNumber(b []byte, tag uint64, n int) []byte {
 		return b
 	}
 	return appendPair(b, tag, binary.AppendVarint(nil, int64(n)))
+}
+
+// appendTold appends a time, if it is set.
+func appendTold(b []byte, at time.Time) []byte {
+	if at.IsZero() {
+		return b
+	}
+	return appendPair(b, extTold, binary.AppendVarint(nil, at.UnixNano()))
+}
+
+// toldInto reads it.
+func toldInto(to *time.Time) extension {
+	return extension{extTold, func(v *codec.Reader) { *to = time.Unix(0, v.Varint()).UTC() }}
 }
 
 // appendFields appends the fields of a request, if there are any.
@@ -110,7 +125,7 @@ func sumInto(to *uint64) extension {
 
 // extended reports whether the task has any.
 func (t *Task) extended() bool {
-	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Promise != 0 || t.Text != "" || t.Sum != 0 || t.Restore || t.Fields != "" || t.more != ""
+	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Promise != 0 || t.Text != "" || t.Sum != 0 || t.Restore || !t.Told.IsZero() || t.Fields != "" || t.more != ""
 }
 
 // appendWhat appends what an excluded task would have been, unless it is plain.

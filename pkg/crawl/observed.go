@@ -19,6 +19,30 @@ type Observed struct {
 	Near   bool           `cbor:"5,keyasint,omitempty"`
 	// Copy says that the page is a copy of another one.
 	Copy bool `cbor:"6,keyasint,omitempty"`
+	// Told is what lists and links tell of pages, those of Outcome.Task's node.
+	Told []PageTold `cbor:"7,keyasint,omitempty"`
+	// Modified is the Last-Modified of the answer; zero: it had none. Date compares it with that of the visit before.
+	Modified time.Time `cbor:"8,keyasint,omitempty"`
+	Date     DateMove  `cbor:"9,keyasint,omitempty"`
+	// Lists is how many pages a sitemap or feed names.
+	Lists int `cbor:"10,keyasint,omitempty"`
+}
+
+// DateMove says whether the Last-Modified of a page moved between two visits.
+type DateMove uint8
+
+// What Last-Modified did.
+const (
+	DateUnknown DateMove = iota // one of the two answers had none
+	DateStayed
+	DateMoved
+)
+
+// PageTold is what was told of a page that is visited again.
+type PageTold struct {
+	URL weburl.URL `cbor:"1,keyasint"`
+	// At is when it changed, as a sitemap or a feed says; zero: a link leads to it.
+	At time.Time `cbor:"2,keyasint,omitempty"`
 }
 
 // ObservedWhat says what was observed.
@@ -28,6 +52,7 @@ type ObservedWhat uint8
 const (
 	ObservedContent  ObservedWhat = iota + 1 // what the page says
 	ObservedNewLinks                         // a link of the page leads to a URL that was not known
+	ObservedTold                             // what lists and links tell of pages: Observed.Told
 )
 
 // Observation returns the event that tells the owner of a page what was observed at a visit.

@@ -14,6 +14,12 @@ type Revisit struct {
 	revisit.State
 }
 
+// HostHabits are what was learned of the pages of a host.
+type HostHabits struct {
+	Host uint64 // the first eight octets of the keys of its pages
+	revisit.Habits
+}
+
 // Revisits remembers pages between their visits, in the order in which they are due.
 type Revisits interface {
 	// Put stores what is remembered of pages. It is durable when Put returns. A State of fewer visits than the one that is
@@ -31,6 +37,10 @@ type Revisits interface {
 	// Each hands what is remembered of each page of a job to a function, in the order of the keys: the pages of a host
 	// follow one another, for their keys begin with the same eight octets. It ends with the function's first error.
 	Each(ctx context.Context, job JobID, each func(weburl.Key, revisit.State) error) error
+	// Habits answers for each host in order what was learned of it; the zero Habits where that is nothing.
+	Habits(ctx context.Context, job JobID, hosts ...uint64) ([]revisit.Habits, error)
+	// PutHabits stores what was learned of hosts, each once, in place of what was stored of them.
+	PutHabits(ctx context.Context, job JobID, hs ...HostHabits) error
 	// Drop forgets pages.
 	Drop(ctx context.Context, job JobID, keys ...weburl.Key) error
 }

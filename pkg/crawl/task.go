@@ -116,6 +116,8 @@ type Task struct {
 	// its record is to be written whether that changed or not: it was marked as gone or withdrawn.
 	Sum     uint64
 	Restore bool
+	// Told is as in Link, on the way to the DUE; zero everywhere else.
+	Told time.Time
 	// more are fields of a newer version, as they came: a program of this version passes them on.
 	more string
 }

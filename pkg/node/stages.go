@@ -170,7 +170,7 @@ func makeHostSplitter(n *Node) error {
 func makeDUE(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
 	handle(n, crawl.TopicDUE, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets, Attempts: s.Attempts, Jobs: d.Jobs,
-		Owners: d.Owners, Following: s.Following, Resources: s.Resources, Renders: s.Renders}))
+		Owners: d.Owners, Following: s.Following, Resources: s.Resources, Renders: s.Renders, Revisits: s.Revisits}))
 	return nil
 }
 

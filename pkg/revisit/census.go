@@ -20,6 +20,8 @@ type Census struct {
 	any    bool
 	fresh  float64
 	all    float64
+	recall func(host uint64) float64 // nil: 0
+	silent float64                   // the part of the changes that the host's signals do not tell of
 	// capped are the hosts that Level found at their caps.
 	capped map[uint64]HostWish
 }
@@ -40,11 +42,18 @@ func NewCensus(now time.Time, plan *Plan, allows func(host uint64) float64) *Cen
 	return &Census{now: now, plan: plan, allows: allows}
 }
 
+// Expect has pages that something told of before change as seldom as they do besides what signals of their host tell.
+// recall is that of a host's [Signals].
+func (c *Census) Expect(recall func(host uint64) float64) { c.recall = recall }
+
 // Add counts a page of a host.
 func (c *Census) Add(host uint64, s *State) {
 	if host != c.host || !c.any {
 		c.endHost()
-		c.host, c.any = host, true
+		c.host, c.any, c.silent = host, true, 1
+		if c.recall != nil {
+			c.silent -= c.recall(host)
+		}
 	}
 	if s.Visits > 0 {
 		c.Visits += int64(s.Visits) - 1
@@ -67,7 +76,11 @@ func (c *Census) Add(host uint64, s *State) {
 		c.Late = max(c.Late, late)
 	}
 	if !s.Withdrawn && s.Misses == 0 {
-		c.of.Add(s.Rate.Or(Unknown()), s.weight(), 1)
+		r := s.Rate.Or(Unknown())
+		if s.Listed() {
+			r.B /= c.silent
+		}
+		c.of.Add(r, s.weight(), 1)
 	}
 }
 

@@ -24,7 +24,7 @@ var ErrState = errors.New("not a state of a page")
 //	recent 1 · sum 8
 //
 // Last is in seconds since 1970; due and signal are in seconds after it, 0 for none. Due times are kept for 136 years,
-// and those before Last as one second after it.
+// and those before Last as one second after it. A signal that is no news is 1, one that is news 2 or more.
 func (s State) Append(b []byte) []byte {
 	b = append(b, stateVersion<<4|byte(s.Kind)&0xf, s.Flags.octet()) //nolint:staticcheck // named, so that a reader sees what it is
 	b = binary.BigEndian.AppendUint32(b, s.Visits)
@@ -33,7 +33,7 @@ func (s State) Append(b []byte) []byte {
 	b = append(b, byte(last>>32))
 	b = binary.BigEndian.AppendUint32(b, uint32(last))
 	b = binary.BigEndian.AppendUint32(b, after(s.Due, last))
-	b = binary.BigEndian.AppendUint32(b, after(s.Signal, last))
+	b = binary.BigEndian.AppendUint32(b, afterSignal(s.Signal, last))
 	b = binary.BigEndian.AppendUint32(b, math.Float32bits(float32(s.Rate.A)))
 	b = binary.BigEndian.AppendUint32(b, math.Float32bits(float32(s.Rate.B)))
 	b = append(b, s.Weight, s.Misses, s.Recent)
@@ -53,7 +53,7 @@ func DecodeState(b []byte) (s State, err error) {
 	last := int64(b[8])<<32 | int64(binary.BigEndian.Uint32(b[9:]))
 	s.Last = moment(last, last > 0)
 	s.Due = later(last, binary.BigEndian.Uint32(b[13:]))
-	s.Signal = later(last, binary.BigEndian.Uint32(b[17:]))
+	s.Signal = signalAfter(last, binary.BigEndian.Uint32(b[17:]))
 	s.Rate.A = float64(math.Float32frombits(binary.BigEndian.Uint32(b[21:])))
 	s.Rate.B = float64(math.Float32frombits(binary.BigEndian.Uint32(b[25:])))
 	s.Weight, s.Misses, s.Recent = b[29], b[30], b[31]
@@ -97,6 +97,23 @@ func after(t time.Time, last int64) uint32 {
 		return 0
 	}
 	return uint32(min(max(t.Unix()-last, 1), math.MaxUint32))
+}
+
+// oldNews stands for a signal that is not after the last look.
+const oldNews = 1
+
+func afterSignal(t time.Time, last int64) uint32 {
+	if !t.IsZero() && t.Unix() > last {
+		return max(after(t, last), oldNews+1)
+	}
+	return after(t, last)
+}
+
+func signalAfter(last int64, d uint32) time.Time {
+	if d == oldNews {
+		return moment(last, true)
+	}
+	return later(last, d)
 }
 
 func later(last int64, d uint32) time.Time { return moment(last+int64(d), d > 0) }

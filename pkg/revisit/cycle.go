@@ -48,6 +48,15 @@ func (c *Cycle) Observe(from, to time.Time, changed bool) {
 	}
 }
 
+// known reports whether enough changes were seen to move visits by them.
+func (c *Cycle) known() bool {
+	sum := float32(0)
+	for _, n := range c.Found {
+		sum += n
+	}
+	return sum >= cycleDoubt
+}
+
 // paces is how much changes at each hour, beside the mean of the day.
 func (c *Cycle) paces() (pace [24]float64) {
 	sum := float64(cycleDoubt)

@@ -84,7 +84,9 @@ func Observe(s State, o Observation, prior Rate) State {
 	if o.NewLinks {
 		s.Recent |= 1
 	}
-	s.Last, s.Signal = at, time.Time{}
+	if s.Last = at; s.Listed() && !s.Signal.After(at) {
+		s.Signal = at
+	}
 	if first || days <= 0 { // a clock that went back tells nothing
 		return s
 	}
@@ -112,9 +114,10 @@ func (s State) learn(o Observation, changed bool, days float64) State {
 
 func addMisses(m, n uint8) uint8 { return uint8(min(int(m)+int(n), math.MaxUint8)) }
 
-// Told is the state after a signal that the page changed at a time. One that is not after the last look is no news.
+// Told is the state after a signal that the page changed at a time. One that is not after the last look is no news. A
+// state of a page that was never seen stays as it is.
 func (s State) Told(at time.Time) State {
-	if at = at.Truncate(time.Second); at.After(s.Last) && at.After(s.Signal) {
+	if at = at.Truncate(time.Second); !s.Last.IsZero() && at.After(s.Last) && at.After(s.Signal) {
 		s.Signal = at
 	}
 	return s

@@ -83,9 +83,9 @@ func (s State) wait(p Policy, last, now time.Time) time.Duration {
 		tau *= p.Cost
 	}
 	told := time.Duration(math.MaxInt64)
-	if p.Signals != nil {
+	if p.Signals != nil && s.Listed() {
 		precision, recall := p.Signals.Precision(), p.Signals.Recall()
-		if s.Signal.After(s.Last) {
+		if s.IsTold() {
 			// Changed with this probability, and then a visit is worth all that a visit can be.
 			tau = (tau - precision*r.Value(w, most)) / (1 - precision)
 			told = max(min(s.Signal.Sub(s.Last), now.Sub(last)), 0)

@@ -203,6 +203,10 @@ func TestSignalsMovePages(t *testing.T) {
 	s := page(revisit.Rate{A: 4, B: 80}, 1)
 	plain := wait(s, p)
 	p.Signals = &trusted
+	if unlisted := wait(s, p); unlisted != plain {
+		t.Errorf("%v for a page that nothing told of, want %v", unlisted, plain)
+	}
+	s.Signal = s.Last
 	silent := wait(s, p)
 	told := wait(s.Told(days(.5)), p)
 	p.Signals = &liar

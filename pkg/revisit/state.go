@@ -21,8 +21,9 @@ type State struct {
 	Visits  uint32
 	Changes uint16
 	// Last is when the page was last seen as it is; a visit that failed does not count. Due is when it is visited again,
-	// zero where it is not. Signal is the last word from elsewhere that it changed, zero where there was none since Last.
-	// All are whole seconds.
+	// zero where it is not. Signal is the last word from elsewhere that it changed: it is news where it is after Last. One
+	// that is Last says that there was such a word before it, and zero that there never was one. Of a page that is gone
+	// Signal is when it was looked for last. All are whole seconds.
 	Last, Due, Signal time.Time
 	// Rate is how often it changes; as it is stored, to seven digits.
 	Rate Rate
@@ -58,6 +59,12 @@ func (s State) weight() float64 {
 	}
 	return w
 }
+
+// Listed reports whether something told of the page's changes before, so that it may be expected to tell of the next.
+func (s State) Listed() bool { return !s.Signal.IsZero() }
+
+// IsTold reports whether there is word that the page changed since it was seen.
+func (s State) IsTold() bool { return s.Signal.After(s.Last) }
 
 // Yields reports whether one of the last four visits brought new links.
 func (s State) Yields() bool { return s.Recent&0xf != 0 }

@@ -43,6 +43,10 @@ func benchPostgresClaims() *cobra.Command {
 	return benchPostgres("postgres-claims", "Claimed URLs a second in PostgreSQL", postgresbench.Claims)
 }
 
+func benchPostgresSearch() *cobra.Command {
+	return benchPostgres("postgres-search", "Indexed pages a second and searches in PostgreSQL", postgresbench.Search)
+}
+
 func benchPostgresRing() *cobra.Command {
 	return benchPostgres("postgres-ring", "What a ring of nodes costs in PostgreSQL", postgresbench.Ring)
 }

@@ -17,7 +17,7 @@ import (
 // ChangeSum identifies what a page says, for telling whether it changed between two visits: its title, its main text,
 // its fields and the URLs of its links within its domain. What changes at each look does not count: words with digits,
 // dates and ages ("3 minutes ago", "12 May") are alike, the order of links is none, and digits in the queries of links
-// are alike. Fields that rules took from the page count as they are.
+// are alike. Fields that rules took from the page count as they are, and so do the dates in a sitemap or a feed.
 //
 // The upper half is a hash; the lower one is half of the simhash of the text, so [Near] can be asked of two sums. The
 // sum is never 0.
@@ -48,7 +48,11 @@ func linksOf(d *crawl.Document) uint64 {
 	for i := range d.Links {
 		if u := d.Links[i].URL; !u.IsZero() && u.RegistrableDomain() == domain {
 			path, query, _ := strings.Cut(u.String(), "?")
-			sums = append(sums, xxh3.HashString(path+"?"+strings.Map(foldDigit, query)))
+			sum := xxh3.HashString(path + "?" + strings.Map(foldDigit, query))
+			if at := d.Links[i].Told; !at.IsZero() {
+				sum += uint64(at.Unix()) * oddSum
+			}
+			sums = append(sums, sum)
 		}
 	}
 	slices.Sort(sums)
@@ -58,6 +62,8 @@ func linksOf(d *crawl.Document) uint64 {
 	}
 	return xxh3.Hash(b)
 }
+
+const oddSum = 0x9e3779b97f4a7c15
 
 func foldDigit(r rune) rune {
 	if r >= '0' && r <= '9' {

@@ -3,6 +3,7 @@ package contentseen
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -20,7 +21,25 @@ func observe(job *crawl.Job, d *crawl.Document) *crawl.Observed {
 		o.Result = revisit.Forbidden
 	}
 	o.Near = Near(o.Sum, t.Sum)
+	o.Modified, o.Date = dateOf(d.Page.LastModified, t.LastModified)
+	if t.Kind == crawl.KindSitemap {
+		o.Lists = len(d.Links)
+	}
 	return o
+}
+
+// dateOf reads the Last-Modified of an answer and compares it with that of the visit before.
+func dateOf(now, before string) (at time.Time, move crawl.DateMove) {
+	at, err := http.ParseTime(now)
+	switch {
+	case err != nil:
+		return time.Time{}, crawl.DateUnknown
+	case before == "":
+		return at, crawl.DateUnknown
+	case before == now:
+		return at, crawl.DateStayed
+	}
+	return at, crawl.DateMoved
 }
 
 // isSame reports whether a visit found what the one before found, so that the record may stay.

@@ -15,7 +15,8 @@
 //  5. Send each new URL to the node that owns it by the current ring table. That table is no older than the one under
 //     which the URL was claimed. A node that has become the owner since then reads the claim from the ledger, or gets
 //     the task.
-//  6. After that, record that the links of the page, or this share of them, are claimed.
+//  6. In continuous jobs, tell the frontiers of known pages what the links say of them: told.go.
+//  7. After that, record that the links of the page, or this share of them, are claimed.
 package due
 
 import (
@@ -49,6 +50,9 @@ type Deps struct {
 	// Resources and Renders are there for pages that are rendered; nil: none are.
 	Resources crawl.Resources
 	Renders   crawl.RenderStats
+	// Revisits says which pages of continuous jobs are gone, or were seen before a list says that they changed; nil:
+	// nobody is told.
+	Revisits crawl.Revisits
 }
 
 // cacheBits makes a cache of 2^20 recent URLs, 8 MiB.
@@ -60,6 +64,7 @@ type Handler struct {
 	cache   *cache
 	average average
 	popular popular
+	asked   asked
 }
 
 // New returns a DUE with an empty cache.
@@ -95,11 +100,18 @@ func (h *Handler) Handle(ctx context.Context, c *crawl.Claim) ([]crawl.Event, er
 	if err := h.exclude(ctx, job, d, excluded); err != nil {
 		return nil, err
 	}
-	events, err := h.address(ctx, append(fresh, wanted...))
-	if err != nil || c.Of == nil || !anyNew(fresh) {
-		return events, err
+	told, err := h.tell(ctx, job, c, fresh)
+	if err != nil {
+		return nil, err
 	}
-	return h.tellYield(ctx, c, events)
+	for i := range fresh {
+		fresh[i].Told = time.Time{} // it is yet to be seen
+	}
+	events, err := h.address(ctx, append(fresh, wanted...))
+	if err == nil && c.Of != nil && anyNew(fresh) {
+		events, err = h.tellYield(ctx, c, events)
+	}
+	return append(events, told...), err
 }
 
 // anyNew reports whether a URL was not known before.
@@ -176,9 +188,12 @@ func deliveryOf(ctx context.Context, c *crawl.Claim) pipeline.Delivery {
 	return d
 }
 
+// saltOf sets the marks of a job apart from those of others.
+func saltOf(job *crawl.Job) uint64 { return xxh3.HashString(string(job.ID)) }
+
 // claim returns the tasks that are to be queued.
 func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery, tasks []crawl.Task) ([]crawl.Task, error) {
-	salt := xxh3.HashString(string(job.ID))
+	salt := saltOf(job)
 	asked := make([]crawl.Task, 0, len(tasks))
 	marks := make([]uint64, 0, len(tasks))
 	var found []crawl.Task
@@ -298,7 +313,7 @@ const excluded = 0x9e3779b97f4a7c15
 
 // exclude notes exclusions and writes a line for each that is new.
 func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d pipeline.Delivery, all []crawl.Exclusion) error {
-	salt := xxh3.HashString(string(job.ID)) ^ excluded
+	salt := saltOf(job) ^ excluded
 	asked := make([]crawl.Exclusion, 0, len(all))
 	marks := make([]uint64, 0, len(all))
 	for _, x := range all {

@@ -139,6 +139,9 @@ func (a *attempt) page(b *body, ref crawl.BodyRef, contentType string) *crawl.Pa
 	p := &crawl.Page{Task: *a.task, Status: a.out.Status, FetchedAt: a.out.Started, ContentType: contentType, Body: ref,
 		Bytes: b.n, Digest: b.digest(), LinkHeaders: a.answer.Header["Link"], RobotsTags: a.answer.Header["X-Robots-Tag"],
 		Refresh: a.answer.Header.Get("Refresh"), Insecure: a.out.Insecure, Plugged: a.change.Plugged}
+	if a.job.Revisits() {
+		p.LastModified = validator(a.answer.Header.Get("Last-Modified"))
+	}
 	if b.cut {
 		p.Truncated = crawl.ReasonTruncatedMaxBody
 	}

@@ -49,6 +49,7 @@ type again struct {
 	share     float64 // of the ration, that this node has: see count
 	moved     bool    // the ring has changed since the shares were counted
 	visits    visitCount
+	learned   map[hostID]*habits // of hosts whose pages were visited
 }
 
 // hostID is a host by what the keys of its pages begin with.
@@ -82,7 +83,8 @@ func (r *revisits) of(job *crawl.Job) (*again, error) {
 	defer r.mu.Unlock()
 	a := r.jobs[job.ID]
 	if a == nil {
-		a = &again{began: time.Now(), share: 1, hosts: map[hostID]*revisit.Host{}, caps: map[hostID]*hostCap{}}
+		a = &again{began: time.Now(), share: 1, hosts: map[hostID]*revisit.Host{}, caps: map[hostID]*hostCap{},
+			learned: map[hostID]*habits{}}
 		r.jobs[job.ID] = a
 	}
 	a.mu.Lock()

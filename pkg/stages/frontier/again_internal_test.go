@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -15,7 +16,10 @@ import (
 )
 
 // memory remembers pages between their visits, for several nodes.
-type memory struct{ pages map[weburl.Key]crawl.Revisit }
+type memory struct {
+	pages  map[weburl.Key]crawl.Revisit
+	habits map[uint64]revisit.Habits
+}
 
 func (m *memory) Put(_ context.Context, _ crawl.JobID, rs ...crawl.Revisit) error {
 	for _, r := range rs {
@@ -55,19 +59,35 @@ func (m *memory) Each(ctx context.Context, job crawl.JobID, each func(weburl.Key
 	return m.EachURL(ctx, job, func(r crawl.Revisit) error { return each(r.URL.Key(), r.State) })
 }
 
+func (m *memory) Habits(_ context.Context, _ crawl.JobID, hosts ...uint64) (out []revisit.Habits, _ error) {
+	for _, h := range hosts {
+		out = append(out, m.habits[h])
+	}
+	return out, nil
+}
+
+func (m *memory) PutHabits(_ context.Context, _ crawl.JobID, hs ...crawl.HostHabits) error {
+	for _, h := range hs {
+		m.habits[h.Host] = h.Habits
+	}
+	return nil
+}
+
 func (m *memory) Drop(context.Context, crawl.JobID, ...weburl.Key) error { return nil }
 
 // sorted are the pages of a host together.
 func (m *memory) sorted() (out []crawl.Revisit) {
-	for _, r := range m.pages {
-		out = append(out, r)
+	keys := slices.SortedFunc(maps.Keys(m.pages), func(x, y weburl.Key) int { return bytes.Compare(x[:], y[:]) })
+	for _, k := range keys {
+		out = append(out, m.pages[k])
 	}
-	slices.SortFunc(out, func(a, b crawl.Revisit) int {
-		x, y := a.URL.Key(), b.URL.Key()
-		return bytes.Compare(x[:], y[:])
-	})
 	return out
 }
+
+// blank is a ledger in which nothing stands.
+type blank struct{ crawl.Ledger }
+
+func (blank) Tally(context.Context, crawl.JobID) (t crawl.Tally, _ error) { return t, nil }
 
 // halves is a ring of two nodes: hosts whose names begin with a are this node's.
 type halves struct{}
@@ -84,8 +104,8 @@ func againWorld(t *testing.T, ring Ring) (*Frontier, *memory, *again, *crawl.Job
 	t.Helper()
 	job := crawl.DefaultJob()
 	job.ID, job.Mode, job.Revisit = "j", crawl.ModeContinuous, crawl.Revisiting{Budget: 960}
-	m := &memory{pages: map[weburl.Key]crawl.Revisit{}}
-	f, err := New(Default(), Deps{Jobs: crawl.StaticJobs{"j": &job}, Revisits: m, Ring: ring, Log: slog.New(slog.DiscardHandler)})
+	m := &memory{pages: map[weburl.Key]crawl.Revisit{}, habits: map[uint64]revisit.Habits{}}
+	f, err := New(Default(), Deps{Jobs: crawl.StaticJobs{"j": &job}, Revisits: m, Ledger: blank{}, Ring: ring, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

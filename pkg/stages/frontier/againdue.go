@@ -69,7 +69,7 @@ func (f *Frontier) Meet(ctx context.Context, id crawl.JobID) error {
 }
 
 func (dp *dispatcher) revisitJob(ctx context.Context, id crawl.JobID, a *again, now time.Time) (bool, error) {
-	if now.Before(a.look()) {
+	if look := a.look(); now.Before(look) && look.Sub(now) <= dueLookMost { // else the clock has gone back
 		return false, nil
 	}
 	a.lookAgain(now.Add(min(max(dp.again.calendar.Real(revisit.BucketSpan), dueLookLeast), dueLookMost)))
@@ -102,7 +102,7 @@ func (dp *dispatcher) revisitJob(ctx context.Context, id crawl.JobID, a *again, 
 func (a *again) looksAhead(now time.Time, spare bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.hosts) == 0 || now.Before(a.nextAhead) {
+	if len(a.hosts) == 0 || now.Before(a.nextAhead) && a.nextAhead.Sub(now) <= dueLookMost {
 		return spare
 	}
 	a.nextAhead = now.Add(dueLookMost)
@@ -219,6 +219,8 @@ func (a *again) choose(due []crawl.Revisit, n int, now time.Time, c revisit.Cale
 		}
 		hc := a.cap(hostOf(p.URL.Key()), c)
 		switch {
+		case a.toldTooSoon(&p, now):
+			off = append(off, p)
 		case hc.Take(now):
 			chosen = append(chosen, p)
 		case !p.Due.After(now):
@@ -231,13 +233,29 @@ func (a *again) choose(due []crawl.Revisit, n int, now time.Time, c revisit.Cale
 	return chosen, off
 }
 
+// toldTooSoon puts a page off that is due because a list told of it, where the lists of its host turned out to be wrong
+// meanwhile: such a host may tell of thousands of pages at once. mu is held.
+func (a *again) toldTooSoon(p *crawl.Revisit, now time.Time) bool {
+	if !p.IsTold() || p.Due.After(now) || p.Misses > 0 || p.Gone {
+		return false
+	}
+	next, _ := revisit.Next(p.State, a.policyOf(hostOf(p.URL.Key())), now)
+	if !next.After(now.Add(revisit.BucketSpan)) {
+		return false
+	}
+	p.Due = next
+	return true
+}
+
 // mayComeEarly reports whether a page may be visited before it is due: it was had, its least interval is over, and
 // nothing puts it off. mu is held.
 func (a *again) mayComeEarly(p *crawl.Revisit, now time.Time) bool {
 	if p.Last.IsZero() || p.Misses > 0 || p.Withdrawn || p.Gone || p.Last.Add(a.policy.Least).After(now) {
 		return false
 	}
-	next, _ := revisit.Next(p.State, a.policyOf(hostOf(p.URL.Key())), now)
+	policy := a.policyOf(hostOf(p.URL.Key()))
+	policy.Cycle = nil // whom the hours put off is put off
+	next, _ := revisit.Next(p.State, policy, now)
 	return next.After(now) // else a failure, or its host, put it off
 }
 

@@ -22,8 +22,14 @@ func (dp *dispatcher) level(ctx context.Context, id crawl.JobID, a *again, now t
 	defer a.mu.Unlock()
 	every := max(min(r.calendar.Real(levelEvery), now.Sub(a.began)/4), levelPart*a.took, levelLeast) // often, as a crawl begins
 	if !a.levels && (a.levelled.IsZero() || now.Sub(a.levelled) >= every || now.Before(a.levelled) || a.moved) {
+		moved := a.moved
 		a.levels, a.moved = true, false
-		r.running.Go(func() { dp.census(ctx, id, a) })
+		r.running.Go(func() {
+			if err := r.saveHabits(ctx, id, a, moved); err != nil && ctx.Err() == nil {
+				dp.deps.Log.Warn("what was learned of hosts is not stored", "job", id, "error", err)
+			}
+			dp.census(ctx, id, a)
+		})
 	}
 	return !a.levelled.IsZero()
 }
@@ -39,6 +45,7 @@ func (dp *dispatcher) census(ctx context.Context, id crawl.JobID, a *again) {
 		defer a.mu.Unlock()
 		return a.cap(hostID(host), r.calendar).PerDay
 	})
+	c.Expect(a.recall)
 	share, err := dp.count(ctx, id, a, c)
 	if err != nil && ctx.Err() == nil {
 		dp.deps.Log.Warn("the thresholds of revisits stay as they are", "job", id, "error", err)

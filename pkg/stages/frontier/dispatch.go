@@ -22,6 +22,7 @@ func (dp *dispatcher) until(ctx context.Context) error {
 	defer timer.Stop()
 	defer dp.addresses.running.Wait()
 	defer dp.looks.running.Wait()
+	defer dp.saveAllHabits(ctx)
 	defer dp.again.running.Wait()
 	for ctx.Err() == nil {
 		now := time.Now()

@@ -27,6 +27,7 @@ type jobFronts struct {
 	// aside counts the tasks in its front.0: they were set aside because the job may not lease them. They are drawn again
 	// when it may, or by a restart.
 	aside int64
+	sides
 }
 
 // asideQueue holds tasks that were set aside because their job is unknown; a restart draws them again.
@@ -92,6 +93,7 @@ func (f *fronts) add(q *crawl.Queued) (only bool) {
 	only = j.lengths == [crawl.MaxFront + 1]int64{}
 	number := q.Task.FrontNumber()
 	j.lengths[number]++
+	j.queuedAgain(&q.Task)
 	j.levelled = j.levelled || number > crawl.MaxPriority
 	return only
 }
@@ -110,7 +112,7 @@ func (f *fronts) pick(random *rand.Rand, pass func(*jobFronts) bool, topical fun
 		order, is := topical(f.jobOf(j))
 		d.topical = is
 		if !is || order.learns {
-			d.number = pickFront(random, waiting[:crawl.MaxPriority+1])
+			d.number = j.pick(random, waiting[:crawl.MaxPriority+1])
 		}
 		if d.number < 0 { // of a job that has no topic any more, or is not known yet, what promises something is the rest
 			d.number, d.best = pickTopical(random, waiting[:], order.explore)

@@ -135,6 +135,9 @@ func (f *Frontier) noteVisits(ctx context.Context, a *again, outs []*crawl.Outco
 	}
 	marks := make([]*crawl.RecordMark, len(outs))
 	var over []weburl.Key
+	if err := f.again.know(ctx, outs[0].Task.Job, a, urls); err != nil {
+		return nil, err
+	}
 	now := f.again.now()
 	err := f.again.change(ctx, outs[0].Task.Job, urls, func(i int, s *revisit.State) bool {
 		if outs[i].Verdict == crawl.VerdictExcluded {

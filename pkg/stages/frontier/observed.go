@@ -12,6 +12,9 @@ import (
 // observed takes in what was found out about a page besides its outcome. What another node's page says goes on to its
 // owner: a link may lead from one node's page to the host of another, and a host may have moved.
 func (o Outcomes) observed(ctx context.Context, out *crawl.Outcome) ([]crawl.Event, error) {
+	if out.Observed.What == crawl.ObservedTold {
+		return o.told(ctx, out)
+	}
 	if p := o.f.duties.place(out.Task.URL); p.Node != "" {
 		told := *out
 		told.Node = p.Node
@@ -27,6 +30,9 @@ func (o Outcomes) observedHere(ctx context.Context, out *crawl.Outcome) error {
 	}
 	a, err := o.f.again.of(o.f.jobNow(js))
 	if a == nil || js.discarded(&out.Task) {
+		return err
+	}
+	if err := o.f.again.know(ctx, out.Task.Job, a, []weburl.URL{out.Task.URL}); err != nil {
 		return err
 	}
 	now := o.f.again.now()
@@ -51,8 +57,14 @@ func (a *again) observation(out *crawl.Outcome, s *revisit.State, now time.Time,
 		if visit < s.Visits {
 			return false
 		}
+		k, at, before := t.URL.Key(), c.At(seen.At), *s
 		a.weigh(t, s, seen.Copy)
-		a.observe(t.URL.Key(), s, revisit.Observation{Visit: visit, At: c.At(seen.At), Result: seen.Result, Sum: seen.Sum, Near: seen.Near}, now)
+		if t.Kind == crawl.KindSitemap {
+			a.weighList(k, s, seen.Lists)
+		}
+		a.observe(k, s, revisit.Observation{Visit: visit, At: at, Result: seen.Result, Sum: seen.Sum, Near: seen.Near,
+			LastModified: a.datesOf(k, seen.Modified, at)}, now)
+		a.learn(k, &before, s, seen.Date)
 		return true
 	}
 	return false

@@ -30,7 +30,9 @@ func (a *again) outcome(out *crawl.Outcome, s *revisit.State, now time.Time, c r
 	if result == revisit.Relocated {
 		o.Sum = xxh3.HashString(out.Location.String())
 	}
+	before := *s
 	a.observe(k, s, o, now)
+	a.learn(k, &before, s, crawl.DateUnknown)
 	return true
 }
 
@@ -39,7 +41,7 @@ func (a *again) observe(k weburl.Key, s *revisit.State, o revisit.Observation, n
 	before := s.Changes
 	*s = revisit.Observe(*s, o, revisit.Rate{})
 	if s.IsGone(a.policy) {
-		s.Gone = true
+		s.Gone, s.Signal = true, o.At.Truncate(time.Second)
 	}
 	s.Due = a.due(k, s, o.Result == revisit.Failed, now)
 	a.visits.add(now, o.Result != revisit.Failed && o.Visit > 0, s.Changes > before)
@@ -48,6 +50,8 @@ func (a *again) observe(k weburl.Key, s *revisit.State, o revisit.Observation, n
 // weigh gives a page its kind and weight. mu is held.
 func (a *again) weigh(t *crawl.Task, s *revisit.State, copied bool) {
 	switch {
+	case t.Kind == crawl.KindSitemap && s.Kind == revisit.List && s.Weight > 0:
+		return // by what it lists: see weighList
 	case t.Kind == crawl.KindSitemap:
 		s.Kind = revisit.List
 	case t.Seed:
@@ -58,6 +62,14 @@ func (a *again) weigh(t *crawl.Task, s *revisit.State, copied bool) {
 		weight /= copyWeight
 	}
 	s.Weight = max(revisit.WeightOctet(weight), 1)
+}
+
+// weighList gives a sitemap or a feed the weight of the changes that it tells of: those of as many pages as it lists,
+// as far as the signals of its host tell of changes, and never less than that of a page. mu is held.
+func (a *again) weighList(k weburl.Key, s *revisit.State, lists int) {
+	if l := a.learned[hostOf(k)]; l != nil {
+		s.Weight = max(revisit.WeightOctet(max(float64(lists)*l.Signals.Recall(), 1)), 1)
+	}
 }
 
 // copyWeight: the freshness of a page that copies another one is worth so much less.

@@ -140,6 +140,7 @@ func (s *stock) drew(front *jobFronts, priority int, ds []crawl.Delivery) {
 		front.more[priority] = false
 		return
 	}
+	front.drewAgain(ds)
 	if front.lengths[priority] -= int64(len(ds)); front.lengths[priority] < 0 {
 		for i := range ds {
 			ds[i].Task.Repeat = true

@@ -3,6 +3,7 @@ package parser
 import (
 	"bytes"
 	"strings"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/sitemap"
@@ -18,7 +19,7 @@ func Feed(body []byte, contentType string, base weburl.URL, opt Options) *Result
 		limits.MaxURL = opt.MaxURL
 	}
 	kind, stats, _ := sitemap.Parse(bytes.NewReader(body), limits, func(l sitemap.Link) error {
-		r.Links = append(r.Links, feedLink(l, base))
+		r.Links = append(r.Links, feedLink(l, base, opt.Dates))
 		return nil // nothing to fail
 	})
 	for i := range r.Links {
@@ -30,7 +31,7 @@ func Feed(body []byte, contentType string, base weburl.URL, opt Options) *Result
 	return r
 }
 
-func feedLink(l sitemap.Link, base weburl.URL) crawl.Link {
+func feedLink(l sitemap.Link, base weburl.URL, dates bool) crawl.Link {
 	if l.Base != "" {
 		if b, err := base.Resolve(l.Base); err == nil {
 			base = b
@@ -40,7 +41,11 @@ func feedLink(l sitemap.Link, base weburl.URL) crawl.Link {
 	if err != nil {
 		return crawl.Link{Raw: string(cutAt([]byte(l.URL), maxRaw))}
 	}
-	return crawl.Link{URL: u}
+	link := crawl.Link{URL: u}
+	if dates && !l.LastMod.IsZero() {
+		link.Told = l.LastMod.UTC().Truncate(time.Second)
+	}
+	return link
 }
 
 func feedTag(k sitemap.Kind) string {

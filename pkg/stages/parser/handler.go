@@ -128,6 +128,7 @@ func document(p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) *crawl.D
 		base = p.Rendered.Final // scripts have changed the address
 	}
 	opt.Agent, opt.Markdown, opt.Structured = job.RobotsAgent(), job.Extract.Markdown, job.Extract.Structured
+	opt.Dates = job.Revisits()
 	if p.Task.Kind == crawl.KindAsset {
 		return styleSheet(p, body, opt)
 	}

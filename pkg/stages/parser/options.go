@@ -19,6 +19,8 @@ type Options struct {
 	Markdown bool
 	// Structured says to collect what the page says to programs.
 	Structured bool
+	// Dates says to note when sitemaps and feeds say that pages changed.
+	Dates bool
 	// Agent is the name by which directives for one crawler call us; empty: crawl.ProductToken.
 	Agent string
 }

@@ -22,6 +22,9 @@ func taskOf(r *urlrules.Rules, in *crawl.Links, l *crawl.Link) crawl.Task {
 	if len(r.Job().Continuous) > 0 {
 		t.Priority = crawl.InClass(l.Tag == crawl.TagFeedSource || r.Continuous(t.URL), weight)
 	}
+	if r.Job().Revisits() {
+		t.Told = l.Told
+	}
 	switch l.Tag {
 	case crawl.TagRedirect: // its source is no page, and says nothing
 		t.Depth, t.Redirects, t.Kind, t.Priority = in.Task.Depth, in.Task.Redirects+1, in.Task.Kind, in.Task.Priority

@@ -186,7 +186,7 @@ func (s *Store) deleteKeys(ctx context.Context, id crawl.JobID, num jobNum, last
 // counted by these keys.
 var jobKinds = []byte{kindBudget, kindTally, kindJar, kindPage, kindPageEnd, kindPageMove, kindPageMark, kindPageTail, kindRedirect,
 	kindURL, kindRevision, kindSweep, kindLeftOut, kindUnkept, kindVisited, kindRevisit,
-	kindDue, kindSpent, kindTemplate, kindTrial}
+	kindDue, kindHabits, kindSpent, kindTemplate, kindTrial}
 
 // messagesOf are the keys of a job's messages in the journal and the dead letters.
 func (s *Store) messagesOf(ctx context.Context, id crawl.JobID) (keys [][]byte, err error) {

@@ -39,6 +39,7 @@ import (
 //	kindUnkept   job(4) URL key(24)                 the reason why a page that was fetched has no record
 //	kindVisited  job(4) URL key(24)                 the validators of a page that was answered (visited.go)
 //	kindRevisit  job(4) URL key(24)                 a revisit.State (revisits.go)
+//	kindHabits   job(4) host(8)                     revisit.Habits: what was learned of a host's pages (habits.go)
 //	kindDue      job(4) bucket(4) URL key(24)       the revisit.State and URL of a page that is due then
 //	kindSpent    job(4)                             varints: bytes, time, counted until (spending.go)
 //	kindResource job(4) URL key(24)                 a resource, or who wants it (resourcekeys.go)
@@ -77,6 +78,7 @@ const (
 	kindVisited  = perJob | 'w'
 	kindRevisit  = perJob | 'a'
 	kindDue      = perJob | 'A'
+	kindHabits   = perJob | 'z'
 	kindSpent    = perJob | 's'
 	kindResource = perJob | 'y'
 	kindUse      = 'a'

@@ -28,6 +28,7 @@ type Revisits struct {
 type revisitState struct {
 	locks  stripes
 	fronts fronts
+	given  given
 }
 
 var _ crawl.Revisits = Revisits{}
@@ -72,10 +73,11 @@ func (r Revisits) put(ctx context.Context, job jobNum, rs []crawl.Revisit) error
 		keys, last = append(keys, k), append(last, p)
 	}
 	defer r.lock(keys)()
-	before, err := r.states(job, keys)
+	before, err := r.statesBefore(job, keys)
 	if err != nil {
 		return err
 	}
+	defer r.given.put(job, keys)
 	var front []byte // the first bucket entry that is written
 	err = r.s.do(ctx, func(b *pebble.Batch) {
 		var buf [revisit.StateSize]byte
@@ -147,6 +149,30 @@ func (r Revisits) states(job jobNum, keys []weburl.Key) ([]revisit.State, error)
 	return out, err
 }
 
+// statesBefore are the states of pages whose locks are held.
+func (r Revisits) statesBefore(job jobNum, keys []weburl.Key) ([]revisit.State, error) {
+	out := make([]revisit.State, len(keys))
+	var unknown []int
+	var asked []weburl.Key
+	for i, k := range keys {
+		var known bool
+		if out[i], known = r.given.take(job, k); !known {
+			unknown, asked = append(unknown, i), append(asked, k)
+		}
+	}
+	if len(asked) == 0 {
+		return out, nil
+	}
+	read, err := r.states(job, asked)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range unknown {
+		out[i] = read[n]
+	}
+	return out, nil
+}
+
 // Drop implements crawl.Revisits.
 func (r Revisits) Drop(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error {
 	number, known := r.s.jobs.find(job)
@@ -154,6 +180,7 @@ func (r Revisits) Drop(ctx context.Context, job crawl.JobID, keys ...weburl.Key)
 		return nil
 	}
 	defer r.lock(keys)()
+	defer r.given.put(number, keys)
 	before, err := r.states(number, keys)
 	if err == nil {
 		err = r.s.do(ctx, func(b *pebble.Batch) {

@@ -83,7 +83,9 @@ func (r Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int,
 	}
 	at := r.fronts.of(number)
 	from := r.fronts.begin(at)
+	r.given.begin()
 	out, first, err := r.due(ctx, number, from, revisit.Bucket(by), n, mine)
+	r.given.end(number, out)
 	r.fronts.end(at, first)
 	if err != nil {
 		return nil, fmt.Errorf("look for pages that are due by %s: %w", by.Format(time.RFC3339), err)

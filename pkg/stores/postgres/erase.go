@@ -21,7 +21,7 @@ type Erased struct {
 // Resources.erase.
 var ofJobs = []Erased{{Table: "urls"}, {Table: "fingerprints"}, {Table: "unkept"}, {Table: "followed"}, {Table: "followed_since"}, {Table: "following"},
 	{Table: "redirects"}, {Table: "jars"}, {Table: "places"}, {Table: "spent"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "renders"}, {Table: "trials"},
-	{Table: "page_text"}, {Table: "revisits"}, {Table: "job_revisions"}, {Table: "queue_looks"}}
+	{Table: "page_text"}, {Table: "revisits"}, {Table: "habits"}, {Table: "job_revisions"}, {Table: "queue_looks"}}
 
 // BeginDelete marks a job as deleted. Programs drop the job's work when they next look, within Config.JobExpiry. age is
 // the time since the first call. An unknown or deleted job is a permanent error.

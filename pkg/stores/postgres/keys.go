@@ -12,7 +12,10 @@ import (
 )
 
 // hostOf is the first part of a key as a number whose signed order is that of the bytes.
-func hostOf(k weburl.Key) int64 { return int64(binary.BigEndian.Uint64(k[:8]) ^ 1<<63) }
+func hostOf(k weburl.Key) int64 { return signedHost(binary.BigEndian.Uint64(k[:8])) }
+
+// signedHost keeps the order of hosts in a signed number.
+func signedHost(host uint64) int64 { return int64(host ^ 1<<63) }
 
 func hashOf(k weburl.Key) pgtype.UUID { return pgtype.UUID{Bytes: [16]byte(k[8:]), Valid: true} }
 

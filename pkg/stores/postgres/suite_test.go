@@ -101,7 +101,7 @@ const emptySQL = `DELETE FROM urls; DELETE FROM tallies; DELETE FROM budgets; DE
 	DELETE FROM attempts; DELETE FROM members WHERE node <> ''; UPDATE members SET floor = 0;
 	DELETE FROM following; DELETE FROM unkept; DELETE FROM followed; DELETE FROM followed_since;
 	DELETE FROM redirects; DELETE FROM places; DELETE FROM spent;
-	DELETE FROM resources; DELETE FROM resource_bodies; DELETE FROM resource_octets; DELETE FROM renders; DELETE FROM trials; DELETE FROM revisits;
+	DELETE FROM resources; DELETE FROM resource_bodies; DELETE FROM resource_octets; DELETE FROM renders; DELETE FROM trials; DELETE FROM revisits; DELETE FROM habits;
 	UPDATE jobs SET id = 'deleted-' || gen_random_uuid() WHERE deleted IS NOT NULL;
 	UPDATE jobs SET spec = NULL, state = 'running', ended = NULL, epoch = 1, sweep = NULL; DELETE FROM job_revisions`
 

@@ -65,12 +65,16 @@ func (s *Server) URLs() (urls []string) {
 }
 
 func (s *Server) answer(rw http.ResponseWriter, r *http.Request, host int) {
-	if r.URL.Path == "/robots.txt" {
-		rw.Header().Set("Content-Type", "text/plain")
-		_, _ = rw.Write([]byte("User-agent: *\nDisallow:\n"))
+	switch {
+	case r.URL.Path == "/robots.txt":
+		s.robots(rw, host)
+		return
+	case r.URL.Path == listPath && s.cfg.Lists:
+		s.list(rw, host)
 		return
 	}
-	p := s.byHost[host][r.URL.Path]
+	path, moved := strings.CutPrefix(r.URL.Path, movedPrefix)
+	p := s.byHost[host][path]
 	if p == nil {
 		http.NotFound(rw, r)
 		return
@@ -78,14 +82,17 @@ func (s *Server) answer(rw http.ResponseWriter, r *http.Request, host int) {
 	day := s.now()
 	s.mu.Lock()
 	s.total++
-	gone, noIndex, seen := p.gone, p.noIndex, s.seen
+	status, noIndex, seen, changed := p.status, p.noIndex, s.seen, p.changed(day)
 	s.mu.Unlock()
 	if seen != nil {
 		seen(p.path)
 	}
-	if gone {
-		http.NotFound(rw, r)
+	if moved != (status == http.StatusMovedPermanently) || status >= 400 {
+		refuse(rw, p, status)
 		return
+	}
+	if s.cfg.Dated {
+		rw.Header().Set("Last-Modified", s.at(changed).Format(http.TimeFormat))
 	}
 	version := p.version(day)
 	tag := fmt.Sprintf(`"%d-%v"`, version, noIndex)

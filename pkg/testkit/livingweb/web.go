@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net/http"
 	"sort"
 	"strings"
 	"sync"
@@ -35,6 +36,8 @@ type Config struct {
 	// Median is the time between two changes of the page in the middle, in days; Spread the deviation of the logarithm.
 	Median, Spread float64
 	Calendar       revisit.Calendar
+	Lists          bool   // each host has a sitemap with the dates of changes, which its robots.txt names
+	Dated          bool   // answers have a Last-Modified
 	At             string // address of the hosts; empty: 127.0.0.1
 }
 
@@ -55,7 +58,8 @@ type page struct {
 	rate    float64
 	changes []float64
 	fetches []float64
-	gone    bool
+	status  int     // of its answers; 0: 200
+	since   float64 // the day on which it came back
 	noIndex bool
 }
 
@@ -157,7 +161,22 @@ func (w *Web) Requests() int {
 // SetGone lets a page be missing from now on, or be there again; SetNoIndex lets it ask not to be kept. They answer
 // whether there is such a page.
 func (w *Web) SetGone(path string, gone bool) bool {
-	return w.set(path, func(p *page) { p.gone = gone })
+	if gone {
+		return w.SetStatus(path, http.StatusNotFound)
+	}
+	return w.SetStatus(path, 0)
+}
+
+// SetStatus lets a page be answered with a status from now on: 404, 410, 301 to [MovedTo], or 0, which is as it was:
+// the page is there again, and that is a change.
+func (w *Web) SetStatus(path string, status int) bool {
+	day := w.now()
+	return w.set(path, func(p *page) {
+		if p.status != 0 && status == 0 {
+			p.since = day
+		}
+		p.status = status
+	})
 }
 
 // SetNoIndex lets a page ask not to be kept, or to be.

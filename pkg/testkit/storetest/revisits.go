@@ -37,6 +37,7 @@ func Revisits(t *testing.T, open func(t *testing.T) (r crawl.Revisits, reopen fu
 		"each of many writers' pages is due once":                       revisitsAtOnce,
 		"what is another node's is passed over":                         revisitsOfNodes,
 		"each page is told once in the order of the keys":               revisitsEach,
+		"what was learned of hosts is kept":                             revisitsHabits,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, reopen := open(t)

@@ -48,8 +48,8 @@ func (o *ours) saw(v visit) {
 	if o.cycles != nil && !v.first {
 		o.cycles[h].Observe(s.Last, seen.At, v.changed)
 	}
-	if o.signals != nil && !v.first {
-		o.signals[h] = o.signals[h].Observe(!s.Signal.IsZero(), v.changed)
+	if o.signals != nil && !v.first && s.Listed() {
+		o.signals[h] = o.signals[h].Observe(s.IsTold(), v.changed)
 	}
 	if o.prior == nil || v.first {
 		*s = revisit.Observe(*s, seen, revisit.Rate{})
@@ -67,7 +67,7 @@ func (o *ours) told(i int, at float64) { o.s[i] = o.s[i].Told(instant(at)) }
 
 func (o *ours) belief(i int) (revisit.Rate, bool) {
 	r := o.s[i].Rate.Or(revisit.Unknown())
-	if o.signals != nil {
+	if o.signals != nil && o.s[i].Listed() {
 		r.B /= 1 - o.signals[o.w.pages[i].host].Recall()
 	}
 	return r, true

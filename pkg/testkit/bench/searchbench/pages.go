@@ -69,35 +69,45 @@ func (m *maker) text(n int) string {
 }
 
 // Write writes pages.jsonl with so many records of so many words in the mean, and returns how many octets of text they
-// have. Lengths are log-normal.
+// have.
 func Write(name string, pages, words int) (octets int64, err error) {
 	f, err := os.Create(name)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	out, m := bufio.NewWriterSize(f, 1<<20), newMaker(1)
+	out := bufio.NewWriterSize(f, 1<<20)
 	var line []byte
+	err = EachRecord(pages, words, func(r *crawl.Record) error {
+		octets += int64(len(r.Text))
+		line = jsonl.AppendRecord(line[:0], r)
+		_, err := out.Write(line)
+		return err
+	})
+	return octets, errors.Join(err, out.Flush())
+}
+
+// EachRecord makes so many records of so many words in the mean. Lengths are log-normal.
+func EachRecord(pages, words int, each func(*crawl.Record) error) error {
+	m := newMaker(1)
 	const sigma = 1
 	for i := range pages {
 		n := float64(words) * math.Exp(sigma*m.r.NormFloat64()-sigma*sigma/2)
 		u, err := weburl.Parse(fmt.Sprintf("https://site-%d.test/%s/%d", i%500, m.word(), i))
 		if err != nil {
-			return 0, err
+			return err
 		}
 		r := &crawl.Record{URL: u, FinalURL: u, Status: 200, FetchedAt: time.Unix(1.8e9+int64(i), 0).UTC(), ContentType: "text/html", Charset: "utf-8",
 			Title: m.text(5), Lang: []string{"en", "de", "en-GB"}[i%3], Text: m.text(max(int(n), 5)), Simhash: m.r.Uint64()}
-		octets += int64(len(r.Text))
-		line = jsonl.AppendRecord(line[:0], r)
-		if _, err := out.Write(line); err != nil {
-			return 0, err
+		if err := each(r); err != nil {
+			return err
 		}
 	}
-	return octets, out.Flush()
+	return nil
 }
 
-// queries are searches as people make them: words frequent and rare, two and three of them, phrases, beginnings.
-func queries(n int) (out []string) {
+// Queries are searches as people make them: words frequent and rare, two and three of them, phrases, beginnings.
+func Queries(n int) (out []string) {
 	m := newMaker(1)
 	rank := func(most int) string { return m.words[m.r.IntN(most)] }
 	for i := range n {

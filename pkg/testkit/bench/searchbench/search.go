@@ -73,7 +73,7 @@ func ask(ctx context.Context, d *explore.DirIndex, how string, out io.Writer) er
 }
 
 func askOnce(ctx context.Context, d *explore.DirIndex) (took []time.Duration, none int, err error) {
-	for _, q := range queries(Asked) {
+	for _, q := range Queries(Asked) {
 		began := time.Now()
 		l, err := d.Records(ctx, explore.RecordFilter{Query: q}, explore.Page{Limit: 10})
 		if err != nil {

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -26,6 +27,7 @@ func TestContinuousOverPrograms(t *testing.T) {
 	crawltest.Fetched(t, srv, 3, c.stuck)
 	u := srv.URLs()
 	gone, hidden := u[0], u[1]
+	until(t, patience, "lists to tell of changes", func() bool { return c.Habits(c.job.ID, u[3]).Signals.Right > 0 || c.stuck() })
 	srv.SetGone(pathOf(t, gone), true)
 	srv.SetNoIndex(pathOf(t, hidden), true)
 	for range harness.Number(t, "WHIRLPOOL_E2E_KILLS", 2) {
@@ -42,6 +44,11 @@ func TestContinuousOverPrograms(t *testing.T) {
 	if text := c.whirlpool("explain", u[3], "--cluster", "--job", string(c.job.ID)); !strings.Contains(text, "changes every") {
 		t.Errorf("explain says nothing of visits:\n%s", text)
 	}
+	back := u[2]
+	srv.SetStatus(pathOf(t, back), http.StatusGone)
+	until(t, patience, "another page is gone", func() bool { return c.State(c.job.ID, back).Gone || c.stuck() })
+	srv.SetStatus(pathOf(t, back), 0)
+	until(t, patience, "it is back, as its list says", func() bool { return !c.State(c.job.ID, back).Gone || c.stuck() })
 	c.rest()
 	faults, visits := c.VisitedOnce(c.job.ID, srv)
 	report(t, "visits", faults)

@@ -2,6 +2,7 @@ package crawltest
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"slices"
@@ -52,7 +53,7 @@ func CalendarEnv(c revisit.Calendar, roles ...string) string {
 func Living(t *testing.T, at string, slowness float64) *livingweb.Server {
 	t.Helper()
 	speed := 86_400 * .5 / max(slowness, 1)
-	srv, err := livingweb.Serve(livingweb.New(livingweb.Config{Seed: 1, Hosts: 6, Pages: 30, Days: 5000, Median: 4, Spread: 1, At: at,
+	srv, err := livingweb.Serve(livingweb.New(livingweb.Config{Seed: 1, Hosts: 6, Pages: 30, Days: 5000, Median: 4, Spread: 1, At: at, Lists: true, Dated: true,
 		Calendar: revisit.Calendar{Start: time.Now().Truncate(time.Second), Speed: speed}}))
 	harness.Check(t, err)
 	t.Cleanup(func() { harness.Check(t, srv.Close()) })
@@ -63,7 +64,7 @@ func Living(t *testing.T, at string, slowness float64) *livingweb.Server {
 func LivingJob(srv *livingweb.Server, budget int) *crawl.Job {
 	job := crawl.DefaultJob()
 	job.ID, job.Mode, job.Seeds, job.Scope, job.MaxPages = "again", crawl.ModeContinuous, srv.Seeds(), crawl.ScopeHost, 0
-	job.Contact, job.Sitemaps = "e2e@whirlpool.invalid", false
+	job.Contact = "e2e@whirlpool.invalid"
 	job.Politeness.Delay, job.Politeness.IPDelay = crawl.Duration(time.Millisecond), 0
 	job.Retry.Base = crawl.Duration(20 * time.Millisecond)
 	job.Revisit = crawl.Revisiting{Budget: budget, MinInterval: crawl.Duration(time.Hour), Gone: 2}
@@ -92,6 +93,15 @@ func (c *Cluster) key(url string) weburl.Key {
 	u, err := weburl.Parse(url)
 	harness.Check(c.T, err)
 	return u.Key()
+}
+
+// Habits is what was learned of the host of a page.
+func (c *Cluster) Habits(job crawl.JobID, url string) revisit.Habits {
+	c.T.Helper()
+	k := c.key(url)
+	h, err := c.Postgres.Revisits().Habits(c.T.Context(), job, binary.BigEndian.Uint64(k[:]))
+	harness.Check(c.T, err)
+	return h[0]
 }
 
 // State is what the cluster remembers of a page between its visits.

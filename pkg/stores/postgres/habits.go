@@ -1,0 +1,63 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+)
+
+// The statements. Rows are written in the order of their hosts, so two writers do not wait for one another in a circle.
+const (
+	habitsSQL = `
+	SELECT a.ord, h.habits FROM unnest($2::bigint[]) WITH ORDINALITY AS a (host, ord) JOIN habits h ON h.job = $1 AND h.host = a.host`
+	habitsPutSQL = `
+	INSERT INTO habits (job, host, habits) SELECT $1, a.host, a.habits FROM unnest($2::bigint[], $3::bytea[]) AS a (host, habits) ORDER BY a.host
+	ON CONFLICT (job, host) DO UPDATE SET habits = excluded.habits`
+)
+
+// Habits implements crawl.Revisits.
+func (r *Revisits) Habits(ctx context.Context, job crawl.JobID, hosts ...uint64) ([]revisit.Habits, error) {
+	out := make([]revisit.Habits, len(hosts))
+	if len(hosts) == 0 {
+		return out, nil
+	}
+	numbers := make([]int64, len(hosts))
+	for i, h := range hosts {
+		numbers[i] = signedHost(h)
+	}
+	err := r.s.do(ctx, fmt.Sprintf("what was learned of %d hosts of job %q", len(hosts), job), func(ctx context.Context) error {
+		number, known, err := r.s.jobs.find(ctx, job)
+		if err != nil || !known {
+			return err
+		}
+		rows, err := r.s.pool.Query(ctx, habitsSQL, number, numbers)
+		if err != nil {
+			return err
+		}
+		var ord int64
+		var habits pgtype.DriverBytes // of the connection's buffer, until the next row
+		_, err = pgx.ForEachRow(rows, []any{&ord, &habits}, func() (err error) {
+			out[ord-1], err = revisit.DecodeHabits(habits)
+			return err
+		})
+		return err
+	})
+	return out, err
+}
+
+// PutHabits implements crawl.Revisits.
+func (r *Revisits) PutHabits(ctx context.Context, job crawl.JobID, hs ...crawl.HostHabits) error {
+	if len(hs) == 0 {
+		return nil
+	}
+	hosts, habits := make([]int64, len(hs)), make([][]byte, len(hs))
+	for i := range hs {
+		hosts[i], habits[i] = signedHost(hs[i].Host), hs[i].Append(nil) //nolint:staticcheck // named, so that a reader sees what it is
+	}
+	return r.change(ctx, job, fmt.Sprintf("store what was learned of %d hosts", len(hs)), habitsPutSQL, []any{int32(0), hosts, habits})
+}
