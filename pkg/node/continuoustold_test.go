@@ -79,7 +79,7 @@ func TestContinuousBelievesLists(t *testing.T) {
 	if r := records[gone]; r == nil || !r.GoneAt.IsZero() || r.Text == "" {
 		t.Errorf("the record of a page that is back: %+v", r)
 	}
-	if r := records[to]; r == nil || r.Text == "" && r.DuplicateOf == "" { // as a copy of what it was
+	if r := records[to]; r == nil || r.Text == "" && r.Similarity == "" { // as a copy of what it was
 		t.Errorf("the record of where a page moved to: %+v", r)
 	}
 	checkVisits(t, dir)
