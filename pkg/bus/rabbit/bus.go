@@ -54,7 +54,7 @@ func newVhost(cfg Config, l layout, url string) (*vhost, error) {
 	}
 	v := &vhost{layout: l, cfg: cfg, url: url, name: uri.Vhost}
 	v.consuming = newLink(cfg, url, cfg.Program+" consumes "+l.exchange)
-	v.publishing = newPublisher(newLink(cfg, url, cfg.Program+" publishes "+l.exchange), l.exchange, cfg.Window)
+	v.publishing = newPublisher(newLink(cfg, url, cfg.Program+" publishes "+l.exchange), l.exchange, &cfg)
 	v.publishing.prepare = func(ctx context.Context, s *session, missing []string) error {
 		if len(missing) > 0 {
 			s.undeclare()

@@ -29,6 +29,10 @@ type Config struct {
 	// where none are.
 	Held      int
 	Heartbeat time.Duration // a broker that is silent three times as long is given up
+	// Unconfirmed is how long a message may wait for its confirm while the broker takes messages. Then the connection is
+	// given up, and what it has not confirmed is published again: brokers now and then forget the confirm of a message
+	// whose queue is deleted at that moment.
+	Unconfirmed time.Duration
 	// Grace is how long handlers may go on after their consumer's context ended, before their own ends.
 	Grace time.Duration
 	Log   *slog.Logger
@@ -38,7 +42,7 @@ type Config struct {
 // (BenchmarkPublish). With this length the topics hold the outputs of a few seconds.
 func Default() Config {
 	return Config{Program: "whirlpool", MaxLength: 2_000, Window: 1000, Bundle: 16, Heartbeat: 10 * time.Second, Grace: 20 * time.Second,
-		Log: slog.Default()}
+		Unconfirmed: time.Minute, Log: slog.Default()}
 }
 
 // Validate reports what is missing or out of bounds.
@@ -66,6 +70,9 @@ func (c Config) Validate() error {
 	}
 	if c.Heartbeat < time.Second {
 		errs = append(errs, fmt.Errorf("rabbit: a heartbeat of %v: want at least 1s", c.Heartbeat))
+	}
+	if c.Unconfirmed < time.Second {
+		errs = append(errs, fmt.Errorf("rabbit: %v for a confirm: want at least 1s", c.Unconfirmed))
 	}
 	if c.Log == nil {
 		errs = append(errs, errors.New("rabbit: no logger"))

@@ -30,6 +30,12 @@ func (g *gate) set(shut bool) {
 	g.shut = shut
 }
 
+func (g *gate) isShut() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shut
+}
+
 // wait waits until the gate is open.
 func (g *gate) wait(ctx context.Context) error {
 	g.mu.Lock()

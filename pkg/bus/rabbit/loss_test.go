@@ -72,7 +72,28 @@ func TestNothingIsLostWhenConnectionsBreak(t *testing.T) {
 	})
 }
 
-// The same when an operator closes the connections in the management console.
+// A broker that does not confirm, on a connection that lives: the message is published again over another one.
+func TestConfirmsThatNeverCome(t *testing.T) {
+	cfg, proxy := throughProxy(t, rabbittest.Config(t))
+	cfg.Unconfirmed, cfg.Heartbeat = time.Second, time.Hour
+	b := rabbittest.OpenBus(t, cfg)
+	for i := range 3 {
+		if err := b.Publish(within(t), fetchOf(i)); err != nil {
+			t.Fatal(err)
+		}
+		proxy.silence()
+	}
+	all, got := make(chan struct{}), map[crawl.MessageID]bool{}
+	consume(t, b, crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error {
+		if got[m.ID] = true; len(got) == 3 {
+			close(all)
+		}
+		return nil
+	})
+	await(t, all, "all messages")
+}
+
+// Nothing is lost when an operator closes the connections in the management console, either.
 func TestNothingIsLostWhenTheBrokerClosesConnections(t *testing.T) {
 	cfg := rabbittest.Config(t)
 	u := parse(t, servicetest.RabbitMQAPI(t))

@@ -33,6 +33,7 @@ type publisher struct {
 	link     *link
 	exchange string
 	window   int
+	patience time.Duration // for a confirm
 	// prepare makes sure that the exchange and the queues exist: all fixed ones, and those named.
 	prepare func(ctx context.Context, s *session, missing []string) error
 
@@ -43,8 +44,8 @@ type publisher struct {
 	said string // the last trouble in the log
 }
 
-func newPublisher(l *link, exchange string, window int) *publisher {
-	return &publisher{link: l, exchange: exchange, window: window, turn: make(chan struct{}, 1)}
+func newPublisher(l *link, exchange string, cfg *Config) *publisher {
+	return &publisher{link: l, exchange: exchange, window: cfg.Window, patience: cfg.Unconfirmed, turn: make(chan struct{}, 1)}
 }
 
 // confirming is a channel on which the broker confirms.
@@ -128,7 +129,7 @@ func (p *publisher) try(ctx context.Context, out []outgoing) (again []outgoing, 
 	}
 	sent, err := c.send(ctx, p.exchange, out)
 	<-p.turn
-	again, why = c.collect(ctx, out[:len(sent)], sent)
+	again, why = p.collect(ctx, c, out[:len(sent)], sent)
 	if err != nil {
 		why = err
 	}
@@ -208,11 +209,11 @@ func (c *confirming) admit(ctx context.Context) error {
 
 // collect waits for the confirms of the written messages and returns the messages that got none. If ctx ends first,
 // their slots are freed when the confirms arrive.
-func (c *confirming) collect(ctx context.Context, out []outgoing, done []sent) (again []outgoing, why error) {
+func (p *publisher) collect(ctx context.Context, c *confirming, out []outgoing, done []sent) (again []outgoing, why error) {
+	late := time.NewTimer(p.patience)
+	defer late.Stop()
 	for i, s := range done {
-		select {
-		case <-s.confirm.Done():
-		case <-ctx.Done():
+		if !p.await(ctx, c, s, late) {
 			go func() {
 				for _, s := range done[i:] {
 					<-s.confirm.Done()
@@ -231,6 +232,24 @@ func (c *confirming) collect(ctx context.Context, out []outgoing, done []sent) (
 		}
 	}
 	return again, why
+}
+
+// await waits for a confirm; false if ctx ended first. Where none comes for too long it cuts the connection, with which
+// all that wait for a confirm on it come to their end. While the broker takes no messages it confirms none either.
+func (p *publisher) await(ctx context.Context, c *confirming, s sent, late *time.Timer) bool {
+	for {
+		select {
+		case <-s.confirm.Done():
+			return true
+		case <-ctx.Done():
+			return false
+		case <-late.C:
+			if late.Reset(p.patience); !c.session.gate.isShut() {
+				p.link.log.Warn("the broker confirms nothing: publishing again over another connection", "connection", p.link.name, "waited", p.patience)
+				c.session.batch.cut()
+			}
+		}
+	}
 }
 
 // unsure marks a message that may have arrived already, so that a second copy can be recognised.

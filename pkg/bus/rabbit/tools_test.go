@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,6 +44,25 @@ type proxy struct {
 	away  bool
 	conns map[net.Conn]bool
 	wg    sync.WaitGroup
+
+	accepted, mute atomic.Int64 // connections so far; how many of them get nothing any more
+}
+
+// silence keeps from all that are connected what the broker says from now on. The connections stay.
+func (p *proxy) silence() { p.mute.Store(p.accepted.Load()) }
+
+// listening is a client's end of a connection that may be silenced.
+type listening struct {
+	net.Conn
+	p *proxy
+	n int64
+}
+
+func (l listening) Write(b []byte) (int, error) {
+	if l.n <= l.p.mute.Load() {
+		return len(b), nil
+	}
+	return l.Conn.Write(b)
 }
 
 // throughProxy lets a configuration reach the broker through a proxy.
@@ -81,7 +101,7 @@ func (p *proxy) serve() {
 			}
 			continue
 		}
-		for from, to := range map[net.Conn]net.Conn{c: up, up: c} {
+		for from, to := range map[net.Conn]io.Writer{c: up, up: listening{c, p, p.accepted.Add(1)}} {
 			p.wg.Go(func() {
 				_, _ = io.Copy(to, from)
 				c.Close()
