@@ -84,9 +84,9 @@ func (a *answers) serve(w http.ResponseWriter, r *http.Request, next http.Handle
 		writeProblem(w, r, http.StatusConflict, "the first request with this Idempotency-Key is still being answered: wait a second and send it again")
 	default:
 		kept := false
-		defer func() {
+		defer func() { //nolint:contextcheck // it is the request's
 			if !kept {
-				a.end(r.Context(), key) //nolint:contextcheck // it is the request's
+				a.end(r.Context(), key)
 			}
 		}()
 		rec := &recorder{ResponseWriter: w, status: http.StatusOK}
