@@ -16,11 +16,14 @@ import (
 // class and in the others, as in naive Bayes; the regression learns how far to go by it (Wang and Manning, "Baselines
 // and bigrams", ACL 2012). So a few examples tell rare words of the class from rare words that mean nothing. Where
 // there is but a background, whose pages nobody looked at, all features are alike: crawls found no more with ratios.
+// So they are where very few pages were looked at: their ratios are small, and pages about the topic came out below 0.5.
 const (
 	rate    = 0.3
 	rounds  = 30
 	penalty = 1e-4
 	tiny    = 1e-8
+	// With fewer pages than these all features are alike: with so many, ratios were measured to be better.
+	fewYes, fewNo = 5, 20
 )
 
 // Labelled are the pages of a class.
@@ -38,7 +41,7 @@ func Train(yes, no, background []Vector) (*Model, error) {
 	case len(no)+len(background) == 0:
 		return nil, errors.New("a topic needs pages that are not about it, or a background")
 	}
-	t := trainer{alike: len(no) == 0}
+	t := trainer{alike: len(yes) < fewYes || len(no) < fewNo}
 	t.add(yes, true, 1)
 	t.add(no, false, 1)
 	t.add(background, false, backgroundWeight)
