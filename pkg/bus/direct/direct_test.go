@@ -95,6 +95,7 @@ func (n *node) consume(topic string, workers int, h bus.Handler) {
 			n.t.Errorf("Consume(%s) = %v", topic, err)
 		}
 	}()
+	until(n.t, "the consumer of "+topic, func() bool { return n.bus.Consumed(topic) || n.ctx.Err() != nil })
 }
 
 // fetching publishes a page and an outcome for each lease.
