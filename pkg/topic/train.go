@@ -16,7 +16,8 @@ import (
 // class and in the others, as in naive Bayes; the regression learns how far to go by it (Wang and Manning, "Baselines
 // and bigrams", ACL 2012). So a few examples tell rare words of the class from rare words that mean nothing. Where
 // there is but a background, whose pages nobody looked at, all features are alike: crawls found no more with ratios.
-// So they are where very few pages were looked at: their ratios are small, and pages about the topic came out below 0.5.
+// So they are where very few pages were looked at: their ratios are small, and pages about the topic came out below
+// 0.5.
 const (
 	rate    = 0.3
 	rounds  = 30
