@@ -121,17 +121,6 @@ func until(t *testing.T, what string, f func() bool) {
 	}
 }
 
-func await[T any](t *testing.T, c <-chan T, what string) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(patience):
-		t.Fatalf("no %s within %v", what, patience)
-		panic("unreachable")
-	}
-}
-
 // held consumes a topic with a handler that waits. It returns what came, and what lets one go.
 func (n *node) holding(topic string) (came <-chan bus.Message, goOn chan<- error) {
 	in, out := make(chan bus.Message, 100), make(chan error)
@@ -155,8 +144,8 @@ func TestARootIsAnsweredAfterItsTreeAndNotBefore(t *testing.T) {
 	n.consume(crawl.TopicOutcome, 1, func(_ context.Context, m bus.Message) error { outcomes <- m; return nil })
 	n.fetching(2)
 	n.publish(lease(1))
-	await(t, pages, "page")
-	await(t, outcomes, "outcome")
+	bustest.Await(t, pages, "page")
+	bustest.Await(t, outcomes, "outcome")
 	if _, unacked := b.count(crawl.TopicFetch); unacked != 1 {
 		t.Errorf("%d leases without an answer while a page is handled, want 1", unacked)
 	}
@@ -180,7 +169,7 @@ func TestNegativeControlARootThatIsAnsweredBeforeItsTree(t *testing.T) {
 				return n.bus.Publish(ctx, child(m, 0, pageOf(m)))
 			})
 			n.publish(lease(1))
-			await(t, pages, "page")
+			bustest.Await(t, pages, "page")
 			until(t, "the handler of the lease is over", func() bool { return !early || b.total() == 0 })
 			c.drop(true) // kill -9
 			if lost := b.total() == 0; lost != early {
@@ -198,7 +187,7 @@ func TestAnOutcomeWithoutRoomFollowsItsPage(t *testing.T) {
 	pages, goOn := n.holding(crawl.TopicParse)
 	n.fetching(2) // no consumer of outcomes
 	n.publish(lease(1))
-	await(t, pages, "page")
+	bustest.Await(t, pages, "page")
 	if waiting, _ := b.count(crawl.TopicOutcome); waiting != 0 || n.bus.Held(crawl.TopicOutcome) != 1 {
 		t.Errorf("%d outcomes in the broker and %d in memory before the page is done", waiting, n.bus.Held(crawl.TopicOutcome))
 	}
@@ -226,7 +215,7 @@ func TestAPartThatFailsIsRetriedAndBuriedByTheBroker(t *testing.T) {
 	})
 	n.publish(lease(1))
 	for want := range 2 {
-		if got := await(t, attempts, "attempt"); got != want {
+		if got := bustest.Await(t, attempts, "attempt"); got != want {
 			t.Errorf("attempt %d, want %d", got, want)
 		}
 	}
@@ -251,7 +240,7 @@ func TestAPartThatCannotBeKeptBringsItsRootBack(t *testing.T) {
 		return n.bus.Publish(ctx, child(m, 0, pageOf(m)))
 	})
 	n.publish(lease(1))
-	await(t, failed, "failure")
+	bustest.Await(t, failed, "failure")
 	until(t, "the lease is back", func() bool { waiting, _ := b.count(crawl.TopicFetch); return waiting == 1 })
 }
 
@@ -271,7 +260,7 @@ func TestWhatIsInDoubtGoesOverTheBroker(t *testing.T) {
 				return n.bus.Publish(ctx, child(m, 0, pageOf(m)))
 			})
 			n.publish(m)
-			await(t, pages, "page")
+			bustest.Await(t, pages, "page")
 			until(t, "the lease is answered while its page is handled", func() bool {
 				waiting, unacked := b.count(crawl.TopicFetch)
 				_, page := b.count(crawl.TopicParse)

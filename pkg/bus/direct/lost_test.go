@@ -9,6 +9,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bustest"
 )
 
 // The connection is lost while a page is handled: its tree goes on, the lease that comes again joins it, and is
@@ -24,8 +25,8 @@ func TestATreeOutlivesItsConnection(t *testing.T) {
 		return n.bus.Publish(ctx, child(m, 0, pageOf(m)))
 	})
 	n.publish(lease(1))
-	await(t, pages, "page")
-	await(t, leases, "lease")
+	bustest.Await(t, pages, "page")
+	bustest.Await(t, leases, "lease")
 	c.drop(false)
 	until(t, "the second delivery has joined", func() bool {
 		b.mu.Lock()
@@ -54,14 +55,14 @@ func TestAnotherAttemptIsNoSecondDelivery(t *testing.T) {
 	task.Attempt, task.Lease = 1, 77
 	second = bus.Message{ID: first.ID, Event: &crawl.Fetch{Task: task}, Redelivered: true}
 	n.publish(first)
-	await(t, pages, "page")
-	await(t, leases, "lease")
+	bustest.Await(t, pages, "page")
+	bustest.Await(t, leases, "lease")
 	n.publish(second)
-	if m := await(t, leases, "the second attempt"); m.Event.(*crawl.Fetch).Task.Lease != 77 {
+	if m := bustest.Await(t, leases, "the second attempt"); m.Event.(*crawl.Fetch).Task.Lease != 77 {
 		t.Errorf("handled %+v", m)
 	}
 	goOn <- nil
-	await(t, pages, "page of the second attempt")
+	bustest.Await(t, pages, "page of the second attempt")
 	goOn <- nil
 	until(t, "nothing is left", func() bool { return b.total() == 0 })
 }
@@ -80,13 +81,13 @@ func TestAStopLeavesNothingInMemory(t *testing.T) {
 	for i := range 10 {
 		n.publish(lease(i))
 	}
-	await(t, began, "page")
+	bustest.Await(t, began, "page")
 	until(t, "pages wait in memory", func() bool { return n.bus.Held(crawl.TopicParse) > 1 })
 	stopped := make(chan struct{})
 	go func() { defer close(stopped); n.stop() }()
 	<-n.ctx.Done()
 	close(goOn)
-	await(t, stopped, "end of the stop")
+	bustest.Await(t, stopped, "end of the stop")
 	if left := n.bus.Held(crawl.TopicParse) + n.bus.Held(crawl.TopicOutcome); left != 0 {
 		t.Errorf("%d messages are in memory after the stop", left)
 	}
@@ -114,12 +115,12 @@ func TestAConsumerThatEndsAlone(t *testing.T) {
 	}()
 	n.fetching(4)
 	n.publish(lease(1), lease(2))
-	await(t, took, "outcome")
+	bustest.Await(t, took, "outcome")
 	until(t, "the second outcome waits in memory", func() bool { return n.bus.Held(crawl.TopicOutcome) == 2 })
 	cancel()
-	await(t, ended, "end of the frontier")
+	bustest.Await(t, ended, "end of the frontier")
 	for range 2 {
-		await(t, pages, "page")
+		bustest.Await(t, pages, "page")
 		goOn <- nil
 	}
 	until(t, "the outcomes are in the broker, or their leases are", func() bool {
@@ -144,7 +145,7 @@ func TestQuietWaitsForWhatIsInMemory(t *testing.T) {
 	pages, goOn := n.holding(crawl.TopicParse)
 	n.fetching(1)
 	n.publish(lease(1))
-	await(t, pages, "page")
+	bustest.Await(t, pages, "page")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	for _, topic := range []string{crawl.TopicParse, crawl.TopicOutcome, crawl.TopicFetch} {

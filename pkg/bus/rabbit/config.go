@@ -29,9 +29,9 @@ type Config struct {
 	// where none are.
 	Held      int
 	Heartbeat time.Duration // a broker that is silent three times as long is given up
-	// Unconfirmed is how long a message may wait for its confirm while the broker takes messages. Then the connection is
-	// given up, and what it has not confirmed is published again: brokers now and then forget the confirm of a message
-	// whose queue is deleted at that moment.
+	// Unconfirmed is how long a message may wait for its confirm, once those before it are confirmed, while the broker
+	// takes messages. Then the connection is given up, and what was not confirmed is published again: a broker may forget
+	// a confirm, as RabbitMQ 3.10 seems to where the queue is deleted at that moment.
 	Unconfirmed time.Duration
 	// Grace is how long handlers may go on after their consumer's context ended, before their own ends.
 	Grace time.Duration

@@ -12,6 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bustest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 )
 
@@ -27,8 +28,8 @@ func TestARetryWaitsForItsTime(t *testing.T) {
 		return nil
 	})
 	check(t, b.Publish(within(t), fetchOf(1)))
-	first := await(t, at, "delivery")
-	if took := await(t, at, "second delivery").Sub(first); took < wait-20*time.Millisecond {
+	first := bustest.Await(t, at, "delivery")
+	if took := bustest.Await(t, at, "second delivery").Sub(first); took < wait-20*time.Millisecond {
 		t.Errorf("came back after %v, want %v", took, wait)
 	}
 }
@@ -43,12 +44,12 @@ func TestARetrySurvivesACrash(t *testing.T) {
 		return &bus.RetryError{After: time.Second, Err: errors.New("not yet")}
 	})
 	check(t, b.Publish(within(t), fetchOf(1)))
-	await(t, failed, "delivery")
+	bustest.Await(t, failed, "delivery")
 	until(t, "the retry is stored", func() bool { return depth(t, b, crawl.TopicFetch+".retry").Unacked == 1 })
 	b.Kill()
 	got := make(chan bus.Message, 1)
 	consume(t, rabbittest.OpenBus(t, cfg), crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error { got <- m; return nil })
-	if m := await(t, got, "retry"); m.ID != fetchOf(1).ID || m.Attempt != 1 || !m.Redelivered {
+	if m := bustest.Await(t, got, "retry"); m.ID != fetchOf(1).ID || m.Attempt != 1 || !m.Redelivered {
 		t.Errorf("came back as %+v", m)
 	}
 }
@@ -95,7 +96,7 @@ func TestDeadLettersAreListedAndReplayed(t *testing.T) {
 		t.Fatalf("Replay = %d, %v", n, err)
 	}
 	consume(t, b, crawl.TopicFetch, 1, h)
-	if m := await(t, got, "replayed message"); m.ID != fetchOf(2).ID || m.Attempt != 0 || !m.Redelivered {
+	if m := bustest.Await(t, got, "replayed message"); m.ID != fetchOf(2).ID || m.Attempt != 0 || !m.Redelivered {
 		t.Errorf("replayed as %+v", m)
 	}
 	until(t, "two letters are left", func() bool { return depth(t, b, "dead").Ready == 2 })
@@ -141,7 +142,7 @@ func TestAMessageThatCrashesHandlersIsBuried(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		})
-		if m := await(t, took, "delivery"); !m.Redelivered {
+		if m := bustest.Await(t, took, "delivery"); !m.Redelivered {
 			t.Error("a message that was delivered before is not marked")
 		}
 		b.Kill()

@@ -13,6 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bustest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
@@ -44,7 +45,7 @@ func pipeline(t *testing.T, b *rabbit.Bus, n int, at func(handled int64)) {
 		return nil
 	})
 	publishAll2(t, b, n)
-	await(t, all, "full set of outputs")
+	bustest.Await(t, all, "full set of outputs")
 }
 
 func publishAll2(t *testing.T, b *rabbit.Bus, n int) {
@@ -90,7 +91,7 @@ func TestConfirmsThatNeverCome(t *testing.T) {
 		}
 		return nil
 	})
-	await(t, all, "all messages")
+	bustest.Await(t, all, "all messages")
 }
 
 // Nothing is lost when an operator closes the connections in the management console, either.
@@ -143,7 +144,7 @@ func TestPublishersWaitForAnUnreachableBroker(t *testing.T) {
 	got := make(chan crawl.MessageID, 10)
 	consume(t, b, crawl.TopicFetch, 2, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
 	check(t, b.Publish(within(t), fetchOf(1)))
-	await(t, got, "delivery")
+	bustest.Await(t, got, "delivery")
 	proxy.leave(true)
 	short, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
@@ -154,8 +155,8 @@ func TestPublishersWaitForAnUnreachableBroker(t *testing.T) {
 	ctx := within(t)
 	go func() { published <- b.Publish(ctx, fetchOf(3)) }()
 	proxy.leave(false)
-	check(t, await(t, published, "return of Publish"))
-	for await(t, got, "delivery after the broker came back") != fetchOf(3).ID {
+	check(t, bustest.Await(t, published, "return of Publish"))
+	for bustest.Await(t, got, "delivery after the broker came back") != fetchOf(3).ID {
 	}
 }
 
@@ -168,7 +169,7 @@ func crashed(t *testing.T, n int, take func(cfg rabbit.Config, held chan<- struc
 	held := make(chan struct{}, n)
 	die := take(cfg, held)
 	for range 5 {
-		await(t, held, "message in the hands of the one that dies")
+		bustest.Await(t, held, "message in the hands of the one that dies")
 	}
 	die()
 	left := map[crawl.MessageID]bool{}
@@ -223,17 +224,17 @@ func TestDeletedQueuesAreMadeAgain(t *testing.T) {
 	got := make(chan crawl.MessageID, 100)
 	consume(t, b, crawl.TopicFetch, 2, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
 	check(t, b.Publish(within(t), fetchOf(1)))
-	await(t, got, "delivery")
+	bustest.Await(t, got, "delivery")
 	ch := raw(t, withUserOf(t, cfg.Subsystems, servicetest.AMQP(t)))
 	_ = must(ch.QueueDelete(crawl.TopicFetch, false, false, false))(t)
 	check(t, b.Publish(within(t), fetchOf(2), fetchOf(3)))
 	for _, want := range []crawl.MessageID{fetchOf(2).ID, fetchOf(3).ID} {
-		for await(t, got, "delivery after the queue was made again") != want {
+		for bustest.Await(t, got, "delivery after the queue was made again") != want {
 		}
 	}
 	check(t, ch.ExchangeDelete("wh_subsystems", false, false))
 	check(t, b.Publish(within(t), fetchOf(4)))
-	await(t, got, "delivery after the exchange was made again")
+	bustest.Await(t, got, "delivery after the exchange was made again")
 }
 
 // A full topic refuses messages. Its publisher waits and loses none; without a consumer only its caller ends it.
@@ -252,7 +253,7 @@ func TestAFullTopicMakesPublishersWait(t *testing.T) {
 	go func() { published <- b.Publish(short, msgs...) }()
 	until(t, "the topic is full", func() bool { return depth(t, b, crawl.TopicFetch).Ready >= 5 })
 	cancel()
-	if err := await(t, published, "return of Publish"); !errors.Is(err, context.Canceled) {
+	if err := bustest.Await(t, published, "return of Publish"); !errors.Is(err, context.Canceled) {
 		t.Fatalf("Publish of %d messages into a topic of 5 = %v", n, err)
 	}
 	if waiting := depth(t, b, crawl.TopicFetch).Ready; waiting > 10 { // the broker counts a little late
@@ -262,9 +263,9 @@ func TestAFullTopicMakesPublishersWait(t *testing.T) {
 	go func() { published <- b.Publish(ctx, msgs...) }()
 	got := make(chan crawl.MessageID, 4*n)
 	consume(t, b, crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
-	check(t, await(t, published, "return of Publish"))
+	check(t, bustest.Await(t, published, "return of Publish"))
 	for len(left) > 0 {
-		delete(left, await(t, got, "delivery"))
+		delete(left, bustest.Await(t, got, "delivery"))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bustest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 )
 
@@ -37,7 +38,7 @@ func TestAnAlarmMakesPublishersWait(t *testing.T) {
 	got := make(chan crawl.MessageID, 10)
 	consume(t, b, crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
 	check(t, b.Publish(within(t), fetchOf(1)))
-	await(t, got, "delivery")
+	bustest.Await(t, got, "delivery")
 	t.Cleanup(func() { ctl("set_vm_memory_high_watermark", "0.4") })
 	ctl("set_vm_memory_high_watermark", "0.000001")
 	until(t, "publishers wait", func() bool {
@@ -49,8 +50,8 @@ func TestAnAlarmMakesPublishersWait(t *testing.T) {
 	ctx := within(t)
 	go func() { published <- b.Publish(ctx, fetchOf(3)) }()
 	ctl("set_vm_memory_high_watermark", "0.4")
-	check(t, await(t, published, "return of Publish after the alarm"))
-	for await(t, got, "delivery") != fetchOf(3).ID {
+	check(t, bustest.Await(t, published, "return of Publish after the alarm"))
+	for bustest.Await(t, got, "delivery") != fetchOf(3).ID {
 	}
 }
 

@@ -77,7 +77,7 @@ func TestAPublisherDeclaresNothing(t *testing.T) {
 	ctx = within(t)
 	go func() { published <- p.Publish(ctx, fetchOf(2)) }()
 	check(t, own.Declare(within(t)))
-	check(t, await(t, published, "return of Publish after the queues were made"))
+	check(t, bustest.Await(t, published, "return of Publish after the queues were made"))
 }
 
 // A broker that refuses is busy, one that does not answer is not.
@@ -108,6 +108,6 @@ func TestErrBusyMeansReachableAndRefusing(t *testing.T) {
 		cancel()
 		closed := make(chan error, 1)
 		go func() { closed <- q.Close() }()
-		check(t, await(t, closed, "end of a publisher that nobody answers"))
+		check(t, bustest.Await(t, closed, "end of a publisher that nobody answers"))
 	}
 }

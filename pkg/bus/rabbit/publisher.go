@@ -234,18 +234,25 @@ func (p *publisher) collect(ctx context.Context, c *confirming, out []outgoing, 
 	return again, why
 }
 
-// await waits for a confirm; false if ctx ended first. Where none comes for too long it cuts the connection, with which
-// all that wait for a confirm on it come to their end. While the broker takes no messages it confirms none either.
+// await waits for a confirm; false if ctx ended first. Where it does not come for too long, though those before it have
+// come, await cuts the connection, with which all that wait for a confirm on it come to their end. While the broker
+// takes no messages it confirms none either.
 func (p *publisher) await(ctx context.Context, c *confirming, s sent, late *time.Timer) bool {
-	for {
+	select {
+	case <-s.confirm.Done():
+		return true
+	default:
+	}
+	for late.Reset(p.patience); ; late.Reset(p.patience) {
 		select {
 		case <-s.confirm.Done():
 			return true
 		case <-ctx.Done():
 			return false
 		case <-late.C:
-			if late.Reset(p.patience); !c.session.gate.isShut() {
-				p.link.log.Warn("the broker confirms nothing: publishing again over another connection", "connection", p.link.name, "waited", p.patience)
+			if !c.session.gate.isShut() {
+				p.link.log.Warn("a message is not confirmed: publishing it again over another connection",
+					"connection", p.link.name, "waited", p.patience)
 				c.session.batch.cut()
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bustest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 )
 
@@ -70,7 +71,7 @@ func TestALostConnectionInvalidatesReceipts(t *testing.T) {
 	fill(t, q, "front.2", 5)
 	held := pull(t, q, "front.2", 3)
 	proxy.cut()
-	await(t, q.Lost(), "notice of the loss")
+	bustest.Await(t, q.Lost(), "notice of the loss")
 	ctx := within(t)
 	_, pulled := q.Pull(ctx, "front.2", 1)
 	_, lengths := q.Lengths(ctx)
@@ -93,7 +94,7 @@ func TestALostConnectionInvalidatesReceipts(t *testing.T) {
 func TestAPushEndsWhenTheQueuesAreLost(t *testing.T) {
 	q := openQueues(t, rabbittest.Config(t))
 	q.LosePulls()
-	await(t, q.Lost(), "notice of the loss")
+	bustest.Await(t, q.Lost(), "notice of the loss")
 	if err := q.PushNow(within(t), "front.2"); !errors.Is(err, rabbit.ErrLost) || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want ErrLost", err)
 	}
@@ -119,7 +120,7 @@ func TestOneFrontierAtATime(t *testing.T) {
 		opened <- q
 	}()
 	check(t, first.Close())
-	second := await(t, opened, "second frontier")
+	second := bustest.Await(t, opened, "second frontier")
 	defer second.Close()
 	wantTasks(t, pull(t, second, "front.2", 9), 0, 1, 2)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bustest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
@@ -140,7 +141,7 @@ func TestADeniedQueueErrorSaysWhatToDo(t *testing.T) {
 	q := openQueues(t, cfg)
 	const name = "front.2.a-job"
 	_, err := q.Pull(within(t), name, 1)
-	await(t, q.Lost(), "notice of the loss")
+	bustest.Await(t, q.Lost(), "notice of the loss")
 	for what, err := range map[string]error{"Pull": err, "Cause": q.Cause()} {
 		var denied *rabbit.DeniedError
 		if !errors.As(err, &denied) || !errors.Is(err, rabbit.ErrLost) || denied.Pause() < 10*time.Second {

@@ -10,6 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bustest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 )
 
@@ -28,11 +29,11 @@ func TestStoppingFinishesRunningHandlers(t *testing.T) {
 			return errors.Join(ctx.Err(), b.Publish(ctx, bus.Message{ID: m.ID, Event: &crawl.Outcome{Task: m.Event.(*crawl.Fetch).Task}}))
 		})
 	}()
-	first := await(t, began, "delivery")
+	first := bustest.Await(t, began, "delivery")
 	cancel()
 	until(t, "the others are given back", func() bool { return depth(t, b, crawl.TopicFetch).Ready == 2 })
 	close(finish)
-	check(t, await(t, done, "return of Consume"))
+	check(t, bustest.Await(t, done, "return of Consume"))
 	if n := depth(t, b, crawl.TopicOutcome).Ready; n != 1 {
 		t.Errorf("%d outputs, want 1", n)
 	}
@@ -40,7 +41,7 @@ func TestStoppingFinishesRunningHandlers(t *testing.T) {
 	got := make(chan crawl.MessageID, 9)
 	consume(t, next, crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
 	for range 2 {
-		if await(t, got, "delivery to the next") == first.ID {
+		if bustest.Await(t, got, "delivery to the next") == first.ID {
 			t.Error("what was finished came back")
 		}
 	}
@@ -62,9 +63,9 @@ func TestHandlersThatDoNotFinishAreCutOffAfterTheGrace(t *testing.T) {
 		return ctx.Err()
 	})
 	check(t, b.Publish(within(t), fetchOf(1)))
-	await(t, began, "delivery")
+	bustest.Await(t, began, "delivery")
 	stop()
-	await(t, ended, "end of the handler's context")
+	bustest.Await(t, ended, "end of the handler's context")
 	until(t, "the message is back", func() bool { return depth(t, b, crawl.TopicFetch).Ready == 1 })
 }
 
@@ -94,11 +95,11 @@ func TestALostConnectionEndsTheHandlersContexts(t *testing.T) {
 		check(t, b.Publish(within(t), m))
 	}
 	for range workers {
-		await(t, began, "delivery")
+		bustest.Await(t, began, "delivery")
 	}
 	b.Drop()
 	for range workers {
-		await(t, again, "second delivery")
+		bustest.Await(t, again, "second delivery")
 	}
 }
 
@@ -125,7 +126,7 @@ func TestQuietWaitsForWhatIsBeingHandled(t *testing.T) {
 		return nil
 	})
 	check(t, b.Publish(within(t), fetchOf(1)))
-	await(t, began, "delivery")
+	bustest.Await(t, began, "delivery")
 	short, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	if err := b.Quiet(short, crawl.TopicFetch); !errors.Is(err, context.DeadlineExceeded) {

@@ -9,6 +9,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bustest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 )
 
@@ -38,7 +39,7 @@ func TestEventsTravelTogetherAndLeasesAlone(t *testing.T) {
 		got := make(chan bus.Message, 100)
 		consume(t, b, crawl.TopicParse, 3, func(_ context.Context, m bus.Message) error { got <- m; return nil })
 		for len(left) > 0 {
-			m := await(t, got, "delivery")
+			m := bustest.Await(t, got, "delivery")
 			if !left[m.ID] || m.Redelivered || m.Attempt != 0 || m.Event.(*crawl.Page).Task.ID() != m.ID {
 				t.Errorf("bundles of %d: delivered %+v", bundle, m)
 			}
@@ -69,7 +70,7 @@ func TestAFailedEventDoesNotFailItsBundle(t *testing.T) {
 	check(t, b.Publish(within(t), msgs...))
 	attempts := map[crawl.MessageID]int{}
 	for range 6 {
-		m := await(t, got, "delivery")
+		m := bustest.Await(t, got, "delivery")
 		if attempts[m.ID]++; m.Attempt != attempts[m.ID]-1 {
 			t.Errorf("delivered as attempt %d, %d before", m.Attempt, attempts[m.ID]-1)
 		}
@@ -99,7 +100,7 @@ func TestABundleHeldAtACrashIsRedeliveredEventByEvent(t *testing.T) {
 	})
 	check(t, b.Publish(within(t), msgs...))
 	for range msgs {
-		await(t, took, "delivery")
+		bustest.Await(t, took, "delivery")
 	}
 	if n := depth(t, b, crawl.TopicParse).Unacked; n != 1 {
 		t.Fatalf("%d messages in hand, want one bundle", n)
@@ -109,7 +110,7 @@ func TestABundleHeldAtACrashIsRedeliveredEventByEvent(t *testing.T) {
 	got := make(chan bus.Message, 100)
 	consume(t, next, crawl.TopicParse, 2, func(_ context.Context, m bus.Message) error { got <- m; return nil })
 	for len(left) > 0 {
-		m := await(t, got, "delivery after the death")
+		m := bustest.Await(t, got, "delivery after the death")
 		if !m.Redelivered || !left[m.ID] {
 			t.Errorf("came back as %+v", m)
 		}
@@ -134,15 +135,15 @@ func TestStoppingWithinABundleLosesNothing(t *testing.T) {
 		})
 	}()
 	check(t, b.Publish(within(t), msgs...))
-	first := await(t, began, "delivery")
+	first := bustest.Await(t, began, "delivery")
 	cancel()
 	close(finish)
-	check(t, await(t, done, "return of Consume"))
+	check(t, bustest.Await(t, done, "return of Consume"))
 	delete(left, first)
 	next := rabbittest.OpenBus(t, cfg)
 	consume(t, next, crawl.TopicParse, 1, func(_ context.Context, m bus.Message) error { began <- m.ID; return nil })
 	for len(left) > 0 {
-		delete(left, await(t, began, "delivery to the next"))
+		delete(left, bustest.Await(t, began, "delivery to the next"))
 	}
 	check(t, next.Quiet(within(t), crawl.TopicParse))
 }

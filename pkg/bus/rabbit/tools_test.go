@@ -161,17 +161,6 @@ func consume(t testing.TB, b *rabbit.Bus, topic string, workers int, h bus.Handl
 	return stop
 }
 
-func await[T any](t testing.TB, c <-chan T, what string) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(patience):
-		t.Fatalf("no %s within %v", what, patience)
-		panic("unreachable")
-	}
-}
-
 // until polls a condition that has no event to wait for.
 func until(t testing.TB, what string, f func() bool) {
 	t.Helper()

@@ -81,8 +81,8 @@ func TestATreeOutlivesTheConnectionOfItsRoot(t *testing.T) {
 	b := rabbittest.OpenBus(t, wholeConfig(t))
 	d, leases, pages, goOn := parsing(t, b)
 	check(t, d.Publish(within(t), fetchOf(1)))
-	await(t, pages, "page")
-	await(t, leases, "lease")
+	bustest.Await(t, pages, "page")
+	bustest.Await(t, leases, "lease")
 	b.Drop()
 	until(t, "the lease comes again", func() bool { return depth(t, b, crawl.TopicFetch+".retry").Unacked == 1 })
 	goOn <- nil
@@ -98,14 +98,14 @@ func TestAWholeNodeOutlivesADeletedQueue(t *testing.T) {
 	b := rabbittest.OpenBus(t, cfg)
 	d, leases, pages, goOn := parsing(t, b)
 	check(t, d.Publish(within(t), fetchOf(1)))
-	await(t, pages, "page")
-	await(t, leases, "lease")
+	bustest.Await(t, pages, "page")
+	bustest.Await(t, leases, "lease")
 	_, err := raw(t, withUserOf(t, cfg.Subsystems, servicetest.AMQP(t))).QueueDelete(crawl.TopicFetch, false, false, false)
 	check(t, err)
 	check(t, d.Publish(within(t), fetchOf(2)))
-	await(t, leases, "lease after the deletion")
+	bustest.Await(t, leases, "lease after the deletion")
 	goOn <- nil
-	await(t, pages, "second page")
+	bustest.Await(t, pages, "second page")
 	goOn <- nil
 	check(t, d.Quiet(within(t), crawl.TopicFetch, crawl.TopicParse))
 }
@@ -115,9 +115,9 @@ func TestAPageThatFailsInAWholeNodeIsBuriedWithItsReason(t *testing.T) {
 	b := rabbittest.OpenBus(t, wholeConfig(t))
 	d, _, pages, goOn := parsing(t, b)
 	check(t, d.Publish(within(t), fetchOf(1)))
-	first := await(t, pages, "page")
+	first := bustest.Await(t, pages, "page")
 	goOn <- &bus.RetryError{After: time.Millisecond, Err: errNotYet}
-	if again := await(t, pages, "retry"); again.ID != first.ID || again.Attempt != 1 || again.Event.(*crawl.Page).Task != first.Event.(*crawl.Page).Task {
+	if again := bustest.Await(t, pages, "retry"); again.ID != first.ID || again.Attempt != 1 || again.Event.(*crawl.Page).Task != first.Event.(*crawl.Page).Task {
 		t.Errorf("retried as %+v", again)
 	}
 	goOn <- crawl.Permanent(errNotYet)

@@ -71,8 +71,8 @@ func consume(t *testing.T, b bus.Bus, topic string, workers int, h bus.Handler) 
 	t.Cleanup(func() { cancel(); <-done })
 }
 
-// await fails the test unless c yields a value in time.
-func await[T any](t *testing.T, c <-chan T, what string) T {
+// Await fails the test unless c yields a value in time.
+func Await[T any](t testing.TB, c <-chan T, what string) T {
 	t.Helper()
 	select {
 	case v := <-c:
@@ -103,7 +103,7 @@ func delivered(t *testing.T, in Instance) {
 		publish(t, in.Bus, m)
 	}
 	for len(want) > 0 {
-		delete(want, await(t, got, "delivery"))
+		delete(want, Await(t, got, "delivery"))
 	}
 }
 
@@ -112,7 +112,7 @@ func intact(t *testing.T, in Instance) {
 	consume(t, in.Bus, crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error { got <- m; return nil })
 	sent := lease(7)
 	publish(t, in.Bus, sent)
-	m := await(t, got, "delivery")
+	m := Await(t, got, "delivery")
 	if e := m.Event.(*crawl.Fetch); e.Task != sent.Event.(*crawl.Fetch).Task || m.ID != sent.ID {
 		t.Errorf("got %v %+v, sent %v %+v", m.ID, e, sent.ID, sent.Event)
 	}
@@ -140,12 +140,12 @@ func abandoned(t *testing.T, in Instance) {
 		return errors.New("too late")
 	})
 	publish(t, in.Bus, stuck)
-	a := await(t, hangs, "call")
+	a := Await(t, hangs, "call")
 	if !a.Abandon(crawl.Permanent(errors.New("it hangs"))) {
 		t.Error("a handler that did not return could not be abandoned")
 	}
 	publish(t, in.Bus, next)
-	if id := await(t, got, "delivery of the next message"); id != next.ID {
+	if id := Await(t, got, "delivery of the next message"); id != next.ID {
 		t.Errorf("got %v, want %v", id, next.ID)
 	}
 	close(open)
@@ -173,7 +173,7 @@ func outputs(t *testing.T, in Instance) {
 	consume(t, in.Bus, crawl.TopicOutcome, 1, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
 	m := lease(1)
 	publish(t, in.Bus, m)
-	if id := await(t, got, "output"); id != m.ID.Child("test", 0) {
+	if id := Await(t, got, "output"); id != m.ID.Child("test", 0) {
 		t.Errorf("output has id %v", id)
 	}
 }
@@ -197,7 +197,7 @@ func workers(t *testing.T, in Instance) {
 	for i := range 3 * limit {
 		publish(t, in.Bus, lease(i))
 	}
-	await(t, full, "full set of workers")
+	Await(t, full, "full set of workers")
 	close(release)
 	if most.Load() > limit {
 		t.Errorf("%d handlers ran at once, want at most %d", most.Load(), limit)
@@ -215,7 +215,7 @@ func retried(t *testing.T, in Instance) {
 	})
 	publish(t, in.Bus, lease(1))
 	for want := range 3 {
-		if m := await(t, got, "delivery"); m.Attempt != want {
+		if m := Await(t, got, "delivery"); m.Attempt != want {
 			t.Fatalf("delivery has attempt %d, want %d", m.Attempt, want)
 		}
 	}
@@ -232,7 +232,7 @@ func buried(t *testing.T, in Instance) {
 		return nil
 	})
 	publish(t, in.Bus, poison, lease(2))
-	await(t, later, "delivery of the message after the poison")
+	Await(t, later, "delivery of the message after the poison")
 	deadline := time.Now().Add(patience)
 	for len(in.Dead()) == 0 && time.Now().Before(deadline) {
 		time.Sleep(time.Millisecond) // a broker's queue offers nothing to wait on
@@ -266,11 +266,11 @@ func crash(t *testing.T, in Instance) {
 	consume(t, in.Bus, crawl.TopicFetch, 1, func(context.Context, bus.Message) error { close(took); <-stuck; return errStopped })
 	m := lease(1)
 	publish(t, in.Bus, m)
-	await(t, took, "delivery")
+	Await(t, took, "delivery")
 	next := in.Restart(t)
 	got := make(chan bus.Message, 1)
 	consume(t, next.Bus, crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error { got <- m; return nil })
-	again := await(t, got, "delivery after the crash")
+	again := Await(t, got, "delivery after the crash")
 	if again.ID != m.ID || !again.Redelivered {
 		t.Errorf("after the crash came %v redelivered=%v, want %v redelivered", again.ID, again.Redelivered, m.ID)
 	}
@@ -288,14 +288,14 @@ func crashMidTree(t *testing.T, in Instance) {
 	consume(t, in.Bus, crawl.TopicOutcome, 1, func(context.Context, bus.Message) error { close(took); <-stuck; return errStopped })
 	m := lease(1)
 	publish(t, in.Bus, m)
-	await(t, took, "output")
+	Await(t, took, "output")
 	next := in.Restart(t)
 	got := make(chan crawl.MessageID, 2)
 	consume(t, next.Bus, crawl.TopicFetch, 1, func(ctx context.Context, m bus.Message) error {
 		return next.Bus.Publish(ctx, outcomeOf(m))
 	})
 	consume(t, next.Bus, crawl.TopicOutcome, 1, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
-	if id := await(t, got, "output after the crash"); id != m.ID.Child("test", 0) {
+	if id := Await(t, got, "output after the crash"); id != m.ID.Child("test", 0) {
 		t.Errorf("after the crash came output %v", id)
 	}
 	close(stuck)
@@ -308,16 +308,16 @@ func settled(t *testing.T, in Instance) {
 		return in.Bus.Publish(ctx, outcomeOf(m))
 	})
 	publish(t, in.Bus, lease(1))
-	await(t, done, "output")
+	Await(t, done, "output")
 	publish(t, in.Bus, lease(2)) // settled in order: when this is done, the first is settled
-	await(t, done, "second output")
+	Await(t, done, "second output")
 	next := in.Restart(t)
 	got := make(chan bus.Message, 4)
 	consume(t, next.Bus, crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error { got <- m; return nil })
 	fresh := lease(3)
 	publish(t, next.Bus, fresh)
 	for {
-		m := await(t, got, "delivery")
+		m := Await(t, got, "delivery")
 		if m.ID == fresh.ID {
 			return
 		}
