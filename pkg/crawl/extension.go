@@ -19,7 +19,7 @@ const (
 	extFeed      = 4   // Task: Feed; no value
 	extPaid      = 6   // Task: Paid; no value
 	extTopic     = 9   // Task, Exclusion: Relevance as varint; 10 to 12 are for topics too
-	extTold      = 13  // Task, Link: Told as varint of nanoseconds since 1970
+	extTold      = 13  // Task, Link: Told as varints of seconds since 1970 and nanoseconds
 	extPromise   = 20  // Task, Link: Promise as varint
 	extText      = 21  // Task: Text
 	extSum       = 7   // Task: Sum as uvarint
@@ -92,12 +92,12 @@ func appendTold(b []byte, at time.Time) []byte {
 	if at.IsZero() {
 		return b
 	}
-	return appendPair(b, extTold, binary.AppendVarint(nil, at.UnixNano()))
+	return appendPair(b, extTold, binary.AppendVarint(binary.AppendVarint(nil, at.Unix()), int64(at.Nanosecond())))
 }
 
 // toldInto reads it.
 func toldInto(to *time.Time) extension {
-	return extension{extTold, func(v *codec.Reader) { *to = time.Unix(0, v.Varint()).UTC() }}
+	return extension{extTold, func(v *codec.Reader) { *to = time.Unix(v.Varint(), v.Varint()).UTC() }}
 }
 
 // appendFields appends the fields of a request, if there are any.

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
-
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
 )
@@ -30,24 +27,11 @@ func (r *Revisits) Habits(ctx context.Context, job crawl.JobID, hosts ...uint64)
 	for i, h := range hosts {
 		numbers[i] = signedHost(h)
 	}
-	err := r.s.do(ctx, fmt.Sprintf("what was learned of %d hosts of job %q", len(hosts), job), func(ctx context.Context) error {
-		number, known, err := r.s.jobs.find(ctx, job)
-		if err != nil || !known {
-			return err
-		}
-		rows, err := r.s.pool.Query(ctx, habitsSQL, number, numbers)
-		if err != nil {
-			return err
-		}
-		var ord int64
-		var habits pgtype.DriverBytes // of the connection's buffer, until the next row
-		_, err = pgx.ForEachRow(rows, []any{&ord, &habits}, func() (err error) {
-			out[ord-1], err = revisit.DecodeHabits(habits)
-			return err
-		})
+	what := fmt.Sprintf("what was learned of %d hosts of job %q", len(hosts), job)
+	return out, r.eachStored(ctx, job, what, habitsSQL, []any{numbers}, func(i int64, stored []byte) (err error) {
+		out[i], err = revisit.DecodeHabits(stored)
 		return err
 	})
-	return out, err
 }
 
 // PutHabits implements crawl.Revisits.

@@ -103,24 +103,30 @@ func (r *Revisits) States(ctx context.Context, job crawl.JobID, keys ...weburl.K
 	for i, k := range keys {
 		hosts[i] = hostOf(k)
 	}
-	err := r.s.do(ctx, fmt.Sprintf("what is remembered of %d URLs, the first %s", len(keys), keys[0]), func(ctx context.Context) error {
+	what := fmt.Sprintf("what is remembered of %d URLs, the first %s", len(keys), keys[0])
+	return out, r.eachStored(ctx, job, what, revisitStatesSQL, []any{hosts, makeHashes(keys)}, func(i int64, stored []byte) (err error) {
+		out[i], err = revisit.DecodeState(stored)
+		return err
+	})
+}
+
+// eachStored hands what a statement finds of a job, which is its first argument, to a function: the place of what was
+// asked for, counted from 0, and the stored octets, which are valid during the call.
+func (r *Revisits) eachStored(ctx context.Context, job crawl.JobID, what, statement string, args []any, each func(i int64, stored []byte) error) error {
+	return r.s.do(ctx, what, func(ctx context.Context) error {
 		number, known, err := r.s.jobs.find(ctx, job)
 		if err != nil || !known {
 			return err
 		}
-		rows, err := r.s.pool.Query(ctx, revisitStatesSQL, number, hosts, makeHashes(keys))
+		rows, err := r.s.pool.Query(ctx, statement, append([]any{number}, args...)...)
 		if err != nil {
 			return err
 		}
 		var ord int64
-		var state pgtype.DriverBytes // of the connection's buffer, until the next row
-		_, err = pgx.ForEachRow(rows, []any{&ord, &state}, func() (err error) {
-			out[ord-1], err = revisit.DecodeState(state)
-			return err
-		})
+		var stored pgtype.DriverBytes // of the connection's buffer, until the next row
+		_, err = pgx.ForEachRow(rows, []any{&ord, &stored}, func() error { return each(ord-1, stored) })
 		return err
 	})
-	return out, err
 }
 
 // Drop implements crawl.Revisits.
