@@ -199,13 +199,9 @@ func TestAPreviewOfAnEdit(t *testing.T) {
 	_, c := w.copyOf("one")
 	_, other := w.copyOf("two")
 	const pages = 13 // 0 leads to 1, 2 and 3, those to 4 to 12
-	run := func(slug, delay string, seeds ...string) *workflow.Execution {
-		at := site(t, pages)
-		for i := range seeds {
-			seeds[i] = at + seeds[i]
-		}
-		source := fmt.Sprintf("id: %s\nseeds: [%s]\nallow_private: true\nexclude: ['/7$', '/8$']\nignore_robots: true\nsitemaps: false\npoliteness: {delay: %s}\n",
-			slug, strings.Join(seeds, ", "), delay)
+	run := func(slug, more string) *workflow.Execution {
+		source := fmt.Sprintf(`{id: %s, seeds: [%s/], allow_private: true, ignore_robots: true, sitemaps: false, politeness: {delay: 0s}, %s}`,
+			slug, site(t, pages), more)
 		_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: slug})
 		harness.Check(t, err)
 		e, err := c.Run(t.Context(), slug, workflow.Overrides{})
@@ -223,8 +219,8 @@ func TestAPreviewOfAnEdit(t *testing.T) {
 		})
 		return p.Answer
 	}
-	// A frontier that has just started cannot know when a host was asked last, and lets it wait its delay.
-	ended, waits := run("ended", "0s", "/"), run("waits", "1h", "/1", "/2", "/3")
+	// The one is crawled to its end; of the other, one page is fetched, and three wait for its budget to be raised.
+	ended, waits := run("ended", "exclude: ['/7$', '/8$']"), run("waits", "max_pages: 1")
 	now := func(id crawl.JobID) *api.ExecutionNow {
 		x, err := c.Execution(t.Context(), id)
 		harness.Check(t, err)
@@ -238,11 +234,16 @@ func TestAPreviewOfAnEdit(t *testing.T) {
 	if a := previewed(ended.ID, map[string]any{"exclude": []string{"/1[0-2]$", "/7$"}}); a.LeftOut.Admits.URLs != 1 || a.LeftOut.Stays.URLs != 1 || a.Fetched.Drops.URLs != 3 {
 		t.Errorf("of others left out: %+v", a)
 	}
-	harness.Until(t, patience, "the seeds of the other are queued", func() bool {
-		return previewed(waits.ID, all).Queued.Stays.URLs == 3
+	harness.Until(t, patience, "the budget of the other is spent", func() bool {
+		a := previewed(waits.ID, map[string]any{"exclude": []string{"/none$"}})
+		return a.Queued.Stays.URLs == 3 && a.Fetched.Stays.URLs == 1
 	})
-	if a := previewed(waits.ID, map[string]any{"exclude": []string{"/2$"}}); a.Queued.Stays.URLs != 3 || a.Fetched.Stays.URLs != 0 {
-		t.Errorf("seeds are not excluded: %+v", a)
+	a := previewed(waits.ID, map[string]any{"exclude": []string{"/2$"}})
+	if a.Queued.Drops.URLs != 1 || a.Queued.Stays.URLs != 2 || a.Fetched.Stays.URLs != 1 {
+		t.Errorf("of what waits: %+v", a)
+	}
+	if _, err := c.Preview(t.Context(), waits.ID, api.Edit{Patch: map[string]any{"exclude": []string{"("}}}); err == nil {
+		t.Error("a preview of a pattern that is none")
 	}
 	_, err := c.Revise(t.Context(), ended.ID, api.NewRevision{Edit: api.Edit{Patch: all}})
 	harness.Check(t, err)
