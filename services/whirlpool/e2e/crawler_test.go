@@ -124,6 +124,16 @@ func launch(t *testing.T, cmd *exec.Cmd) *life {
 	return p
 }
 
+// over reports whether the process has ended.
+func (p *life) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // kill ends the process by SIGKILL. It reports false where the process had ended by itself.
 func (p *life) kill(t *testing.T) bool {
 	t.Helper()

@@ -123,7 +123,11 @@ func TestRenderingSurvivesKills(t *testing.T) {
 				case <-time.After(rand.N(2 * took / time.Duration(kills))): // spreads the instants
 				}
 				if victim == "browser" {
-					killed += harness.KillBrowsers(p.cmd.Process.Pid)
+					harness.Until(t, patience, "a browser", func() bool { // it is started with the first page
+						n := harness.KillBrowsers(p.cmd.Process.Pid)
+						killed += n
+						return n > 0 || p.over()
+					})
 				} else if p.kill(t) {
 					killed++
 					p = c.start(t)
@@ -139,7 +143,9 @@ func TestRenderingSurvivesKills(t *testing.T) {
 			if left := harness.LostBrowsers(time.Minute); len(left) > 0 {
 				t.Errorf("browsers are left: %v", left)
 			}
-			t.Logf("%d kills of the %s; %d pages", killed, victim, len(got))
+			if t.Logf("%d kills of the %s; %d pages", killed, victim, len(got)); killed == 0 {
+				t.Error("nothing was killed before the crawl had ended: the test proves nothing")
+			}
 		})
 	}
 }

@@ -1,13 +1,10 @@
 package cluster_test
 
 import (
-	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/appweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
@@ -30,13 +27,14 @@ func TestRenderingSurvivesKills(t *testing.T) {
 	const browser, all = "browser", "all programs"
 	victims := []string{"renderer", browser, all}
 	done := map[string]int{}
-	c.killedDuring(w, harness.Number(t, "WHIRLPOOL_E2E_RENDER_KILLS", len(victims)), func(i int) {
+	over := func() bool { return c.ended() || c.stuck() }
+	crawltest.TroubleApp(t, w, appSize, harness.Number(t, "WHIRLPOOL_E2E_RENDER_KILLS", len(victims)), over, func(i int) {
 		switch victim := victims[i%len(victims)]; victim {
 		case browser: // it is started with the first page
 			until(t, patience, "a browser", func() bool {
 				n := harness.KillBrowsers(c.program("renderer").PID())
 				done[victim] += n
-				return n > 0 || c.ended() || c.stuck()
+				return n > 0 || over()
 			})
 		case all:
 			c.killed(victim, c.programs...)
@@ -46,6 +44,8 @@ func TestRenderingSurvivesKills(t *testing.T) {
 			done[victim]++
 		}
 	})
+	c.wait()
+	within(patience, c.settled)
 	report(t, "pages", want.Differs(c.AppPages(w, c.job.ID)))
 	report(t, "requests that nobody may make", w.Faults("whirlpool-e2e", 0))
 	report(t, "final state", c.leftovers())
@@ -56,26 +56,7 @@ func TestRenderingSurvivesKills(t *testing.T) {
 	if left := harness.LostBrowsers(time.Minute); len(left) > 0 {
 		t.Errorf("browsers are left: %v", left)
 	}
-	t.Logf("killed: %v", done)
-}
-
-// killedDuring acts so many times during a crawl of an application, each time after a random part of its requests, and
-// waits until the job has ended and nothing of it is under way.
-func (c *cluster) killedDuring(w *appweb.Web, times int, act func(i int)) {
-	c.t.Helper()
-	var targets []int
-	for range times {
-		targets = append(targets, 1+rand.IntN(6*appSize))
+	if t.Logf("killed: %v", done); len(done) == 0 {
+		t.Error("nothing was killed before the job had ended: the test proves nothing")
 	}
-	slices.Sort(targets)
-	for i, target := range targets {
-		until(c.t, patience, "requests", func() bool { return w.Requests() >= target || c.ended() || c.stuck() })
-		if c.t.Failed() || c.ended() {
-			break
-		}
-		<-time.After(rand.N(100 * time.Millisecond)) // off the beat of the server's log
-		act(i)
-	}
-	c.wait()
-	within(patience, c.settled)
 }

@@ -2,9 +2,12 @@ package crawltest
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/appweb"
@@ -31,6 +34,25 @@ func AppAlone(t *testing.T, exe, address string, pages int) appweb.Pages {
 	harness.Check(t, err)
 	harness.Report(t, "pages of one machine", w.Lacks(found))
 	return found
+}
+
+// TroubleApp acts so many times while an application of so many pages is crawled, each time after a random part of its
+// requests, until over says that the job has ended or cannot go on.
+func TroubleApp(t *testing.T, w *appweb.Web, pages, times int, over func() bool, act func(i int)) {
+	t.Helper()
+	targets := make([]int, times)
+	for i := range targets {
+		targets[i] = 1 + rand.IntN(6*pages) // a page makes some six requests
+	}
+	slices.Sort(targets)
+	for i, target := range targets {
+		harness.Until(t, Patience, "requests", func() bool { return w.Requests() >= target || over() })
+		if t.Failed() || over() {
+			return
+		}
+		<-time.After(rand.N(100 * time.Millisecond)) // off the beat of the server's log
+		act(i)
+	}
 }
 
 // AppPages reads what a job of an application left.
