@@ -124,12 +124,16 @@ func (b *boots) studio(m *fakeaws.Machine, key string) {
 	if config == nil {
 		return
 	}
-	if config.API.URL != "https://crawl.example.org" || !slices.Equal(config.API.Hosts, []string{m.Address + ":8711"}) || string(config.API.AdminKey) != "wpk_cluster0_"+key ||
-		len(key) != 43 || config.OIDC.Issuer != "https://login.example.org" || config.OIDC.ClientID != "whirlpool" || config.OIDC.ClientSecret != "" ||
-		!slices.Equal(config.OIDC.Roles, []string{"crawlers=operator", "ops=admin"}) || config.Postgres.Connections != 3 || config.MongoDB.Password == "" {
+	if config.API.URL != "https://crawl.example.org" || !slices.Equal(config.API.Hosts, []string{m.Address + ":8711"}) ||
+		string(config.API.AdminKey) != "wpk_cluster0_"+key ||
+		len(key) != 43 || config.OIDC.Issuer != "https://login.example.org" || config.OIDC.ClientID != "whirlpool" ||
+		config.OIDC.ClientSecret != "" ||
+		!slices.Equal(config.OIDC.Roles, []string{"crawlers=operator", "ops=admin"}) || config.Postgres.Connections != 3 ||
+		config.MongoDB.Password == "" {
 		b.t.Errorf("the API's settings: %+v", config)
 	}
-	if got := fmt.Sprint(b.service("api")["ports"]); !strings.Contains(got, m.Address) || !strings.Contains(got, "127.0.0.1") {
+	if got := fmt.Sprint(b.service("api")["ports"]); !strings.Contains(got, m.Address) ||
+		!strings.Contains(got, "127.0.0.1") {
 		b.t.Errorf("the API listens on %s", got)
 	}
 	// The tool of the timer: there is no API in this root, and CloudWatch is told so.
@@ -137,7 +141,8 @@ func (b *boots) studio(m *fakeaws.Machine, key string) {
 	if err := b.run(told, b.environment(m)); err != nil {
 		b.t.Errorf("the health of the API is not told: %v", err)
 	}
-	if want := "--namespace Whirlpool --metric-name studio_healthy --dimensions Cluster=" + m.Settings["CLUSTER"] + " --value 0"; !strings.Contains(b.read("calls"), want) {
+	if want := "--namespace Whirlpool --metric-name studio_healthy --dimensions Cluster=" + m.Settings["CLUSTER"] +
+		" --value 0"; !strings.Contains(b.read("calls"), want) {
 		b.t.Errorf("calls: %s; want %q", b.read("calls"), want)
 	}
 }

@@ -14,7 +14,8 @@ import (
 const certificate = "arn:aws:acm:eu-central-1:123456789012:certificate/0123abcd-4567-89ab-cdef-0123456789ab"
 
 // balanced is a cluster whose studio has a name and a load balancer, and people who sign in.
-var balanced = map[string]string{"Studio": "on", "StudioName": "crawl.example.org", "StudioCertificate": certificate, "OidcIssuer": "https://login.example.org",
+var balanced = map[string]string{"Studio": "on", "StudioName": "crawl.example.org", "StudioCertificate": certificate,
+	"OidcIssuer": "https://login.example.org",
 	"OidcClient": "whirlpool", "OidcRoles": "crawlers=operator,ops=admin"}
 
 func sorted(list []string) string {

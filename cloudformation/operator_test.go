@@ -72,11 +72,13 @@ func TestMachinesMayDoOnlyTheirPart(t *testing.T) {
 		}
 	}
 	for name, may := range map[string]bool{"oidc": true, "other": false} {
-		if got := a.May(ids["crawler"], "secretsmanager:GetSecretValue", "arn:aws:secretsmanager:"+fakeaws.Region+":"+fakeaws.Account+":secret:"+cluster+"/"+name+"-AbCdEf"); got != may {
+		if got := a.May(ids["crawler"], "secretsmanager:GetSecretValue",
+			"arn:aws:secretsmanager:"+fakeaws.Region+":"+fakeaws.Account+":secret:"+cluster+"/"+name+"-AbCdEf"); got != may {
 			t.Errorf("a crawler reads the secret %s: %v", name, got)
 		}
 	}
-	for _, c := range []struct{ role, secret string }{{"bastion", "database"}, {"zookeeper", "pages"}, {"mongodb", "database"}, {"mongodb", "broker"}, {"bastion", "studio"}, {"mongodb", "studio"}} {
+	for _, c := range []struct{ role, secret string }{{"bastion", "database"}, {"zookeeper", "pages"},
+		{"mongodb", "database"}, {"mongodb", "broker"}, {"bastion", "studio"}, {"mongodb", "studio"}} {
 		for _, o := range a.Objects("AWS::SecretsManager::Secret") {
 			if strings.Contains(o.ID, "/"+c.secret+"-") && a.May(ids[c.role], "secretsmanager:GetSecretValue", o.ID) {
 				t.Errorf("%s may read %s", c.role, c.secret)

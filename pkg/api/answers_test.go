@@ -55,7 +55,8 @@ func TestARequestIsDoneOnceOverAllCopies(t *testing.T) {
 	}
 	got := w.posted(two, "{}")
 	text, _ := io.ReadAll(got.Body)
-	if got.StatusCode != http.StatusCreated || string(text) != "done by one" || got.Header.Get("Idempotent-Replayed") != "true" {
+	if got.StatusCode != http.StatusCreated || string(text) != "done by one" ||
+		got.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("the other copy: %d %s", got.StatusCode, text)
 	}
 	if got := w.posted(two, `{"a":1}`); got.StatusCode != http.StatusUnprocessableEntity {

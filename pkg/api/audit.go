@@ -37,7 +37,8 @@ func (s *Server) audited(next http.Handler) http.Handler {
 				io.Closer
 			}{io.MultiReader(bytes.NewReader(content), r.Body), r.Body}
 		}
-		a := &workflow.Audit{At: s.now().UTC().Truncate(time.Microsecond), From: fromOf(r), Method: r.Method, Path: r.URL.Path,
+		a := &workflow.Audit{At: s.now().UTC().Truncate(time.Microsecond), From: fromOf(r), Method: r.Method,
+			Path:    r.URL.Path,
 			Request: requestID(r.Context()), Change: masked(content)}
 		ctx := context.WithValue(context.WithValue(r.Context(), keyWho, new(Identity)), keyOperation, new(string))
 		if changes = changes && !quiet[r.URL.Path]; changes {
@@ -86,7 +87,8 @@ func (s *Server) writeAudit(ctx context.Context, a *workflow.Audit) {
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), handlerTime)
 	defer cancel()
 	if err := s.Audit.AddAudit(within, a); err != nil {
-		s.log.Error("the audit log was not written", "error", err, "actor", a.Actor, "from", a.From, "method", a.Method, "path", a.Path, "status", a.Status)
+		s.log.Error("the audit log was not written", "error", err, "actor", a.Actor, "from", a.From, "method", a.Method,
+			"path", a.Path, "status", a.Status)
 	}
 }
 

@@ -55,7 +55,8 @@ func TestAChangeIsStoredWithItsAuditEntry(t *testing.T) {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
 	log := w.log(store)
-	if len(log) != 1 || log[0].Action != "createKey" || log[0].Status != http.StatusCreated || log[0].Actor == "" || log[0].From != "127.0.0.1" ||
+	if len(log) != 1 || log[0].Action != "createKey" || log[0].Status != http.StatusCreated || log[0].Actor == "" ||
+		log[0].From != "127.0.0.1" ||
 		string(log[0].Change) != `{"name":"ci","role":"user"}` {
 		t.Errorf("the audit log has %+v", log)
 	}
@@ -74,14 +75,17 @@ func TestAChangeIsStoredWithItsAuditEntry(t *testing.T) {
 func TestAChangeThatFailsIsNoChangeInTheAuditLog(t *testing.T) {
 	w, store := storedWorld(t)
 	w.s.safe = safe{broken{store}}
-	if got := w.ask("POST", base+"/api-keys", `{"name":"ci","role":"user"}`); got.status != http.StatusInternalServerError {
+	if got := w.ask("POST", base+"/api-keys",
+		`{"name":"ci","role":"user"}`); got.status != http.StatusInternalServerError {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
-	if log := w.log(store); len(log) != 1 || log[0].Status != http.StatusInternalServerError || log[0].Action != "createKey" {
+	if log := w.log(store); len(log) != 1 || log[0].Status != http.StatusInternalServerError ||
+		log[0].Action != "createKey" {
 		t.Errorf("the audit log has %+v", log)
 	}
 	w.s.safe = safe{store}
-	if got := w.ask("POST", base+"/api-keys", `{"name":"`); got.status != http.StatusBadRequest && got.status != http.StatusUnprocessableEntity {
+	if got := w.ask("POST", base+"/api-keys", `{"name":"`); got.status != http.StatusBadRequest &&
+		got.status != http.StatusUnprocessableEntity {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
 	if log := w.log(store); len(log) != 2 || succeeded(log[0].Status) {

@@ -33,7 +33,8 @@ func samples(t testing.TB) []crawl.Event {
 		Rendered: &crawl.Rendered{Digest: crawl.Digest{3}, At: at, Wall: 1e9, CPU: 2e9, Settled: "virtual", Final: v, Requests: 4, Refused: 1,
 			Missing: 2, Template: 9, Shape: "/*", Why: crawl.WhyAlways, Before: before, Links: []string{"https://c.example/"}}}
 	links := []crawl.Link{{URL: v, Rel: "nofollow", Text: "t", Tag: "a", Weight: 9, Told: at}, {Raw: "mailto:x"},
-		{URL: v, Told: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)}, {URL: v, Told: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)}}
+		{URL: v, Told: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)}, {URL: v,
+			Told: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)}}
 	batch := crawl.Batch{Job: "j", Tasks: []crawl.Task{task},
 		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1, Rule: "host", Epoch: 2, Relevance: 7}}, Page: u, Again: true, Epoch: 2, Render: mark, Of: &crawl.PageVisit{URL: u, Kind: crawl.KindSitemap, Visit: 2}}
 	for _, raw := range []string{"mailto:a@b.example", "mailto:a@c.example", "tel:1"} {
@@ -62,9 +63,11 @@ func samples(t testing.TB) []crawl.Event {
 		&crawl.Outcome{Task: task, Verdict: crawl.VerdictRetry, Status: 503, Reason: "status", Detail: "d", Started: at, Ended: at,
 			FirstByte: time.Second, Slow: true, CrawlDelay: time.Second, RetryAfter: time.Minute, Addr: netip.MustParseAddr("::1"), Location: v, Bytes: 3,
 			ContentType: "text/html", Digest: crawl.Digest{9}, Follows: true, ETag: `W/"1"`, LastModified: "then", Wire: 8, Insecure: true,
-			Observed: &crawl.Observed{What: crawl.ObservedContent, At: at, Result: revisit.Forbidden, Sum: 7, Near: true, Copy: true,
+			Observed: &crawl.Observed{What: crawl.ObservedContent, At: at, Result: revisit.Forbidden, Sum: 7, Near: true,
+				Copy: true,
 				Told: []crawl.PageTold{{URL: v, At: at}}, Modified: at, Date: crawl.DateMoved, Lists: 3},
-			Robots: &crawl.RobotsOutcome{Origin: "o", Expires: at, CrawlDelay: time.Second, Sitemaps: []string{"s"}, Redirect: v}},
+			Robots: &crawl.RobotsOutcome{Origin: "o", Expires: at, CrawlDelay: time.Second, Sitemaps: []string{"s"},
+				Redirect: v}},
 	}
 }
 

@@ -157,7 +157,8 @@ func readLink(r *codec.Reader, l, before *Link) (err error) {
 		l.Weight = int(r.Varint())
 	}
 	if mask&hasLinkExtensions != 0 {
-		readExtensions(r, extension{extDrop, func(v *codec.Reader) { l.Drop, v.B = string(v.B), nil }}, fieldsInto(&l.Fields), numberInto(extPromise, (*int)(&l.Promise)),
+		readExtensions(r, extension{extDrop, func(v *codec.Reader) { l.Drop, v.B = string(v.B), nil }}, fieldsInto(&l.Fields),
+			numberInto(extPromise, (*int)(&l.Promise)),
 			toldInto(&l.Told))
 	}
 	return nil

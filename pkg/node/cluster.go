@@ -57,7 +57,8 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 	case 1:
 		p.ShareCores()
 	}
-	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, broker: r.Broker, calendar: r.Calendar, opener: newOpener(p.Log)}
+	c := &cluster{p: p, roles: roles, decorate: r.Decorate, ringStore: r.RingStore, broker: r.Broker, calendar: r.Calendar,
+		opener: newOpener(p.Log)}
 	c.kept = &keptLazily{open: c.connectMongo}
 	c.closers = append(c.closers, c.opener.Close, c.kept.close)
 	defer func() { err = errors.Join(err, c.close()) }()

@@ -51,7 +51,8 @@ func TestContinuousBelievesLists(t *testing.T) {
 	dir := t.TempDir()
 	job := againJob(srv.Seeds(), 40)
 	job.Sitemaps, job.IgnoreRobots = true, false
-	opt := againOptions(slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), srv.Calendar(), job, dir)
+	opt := againOptions(slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		srv.Calendar(), job, dir)
 	c := startCrawl(t, opt)
 	u := srv.URLs()
 	host := func(i int) string { return u[len(u)-1-i] } // home pages come last

@@ -31,7 +31,8 @@ const (
 // errEnough ends the walk of a sample.
 var errEnough = errors.New("the sample is large enough")
 
-func previewOf(ctx context.Context, s *surveyed, next *crawl.Job, flying []crawl.Task, tell func(*preview.Answer)) error {
+func previewOf(ctx context.Context, s *surveyed, next *crawl.Job, flying []crawl.Task,
+	tell func(*preview.Answer)) error {
 	p, err := newSurvey(ctx, s, next, flying)
 	if err != nil {
 		return err
@@ -94,7 +95,8 @@ func newSurvey(ctx context.Context, s *surveyed, edited *crawl.Job, flying []cra
 	if err != nil {
 		return nil, err
 	}
-	p := &survey{of: s, now: now, next: next, judge: urlfilter.NewJudge(s.jobs), flying: map[weburl.Key]bool{}, began: time.Now(),
+	p := &survey{of: s, now: now, next: next, judge: urlfilter.NewJudge(s.jobs), flying: map[weburl.Key]bool{},
+		began:  time.Now(),
 		enough: previewSample, sweeps: sweep.Next(now, next, next.Epoch).Due()}
 	p.count(&tally)
 	for i := range flying {

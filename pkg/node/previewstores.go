@@ -12,7 +12,8 @@ import (
 
 // Preview tells what an edit of a job would do: at once by a sample, then exactly. The last answer is exact. tell must
 // not keep what it is given, nor wait. flying are the job's leases.
-func Preview(ctx context.Context, s *local.Store, next *crawl.Job, flying []crawl.Task, tell func(*preview.Answer)) error {
+func Preview(ctx context.Context, s *local.Store, next *crawl.Job, flying []crawl.Task,
+	tell func(*preview.Answer)) error {
 	return previewOf(ctx, surveyedIn(s), next, flying, tell)
 }
 
@@ -30,8 +31,9 @@ func surveyedIn(s *local.Store) *surveyed {
 // PreviewCluster is Preview of a job of a cluster. Which of its URLs are leased, only the frontiers know: they count as
 // queued, and what their edit would drop is dropped only if its turn has not come.
 func PreviewCluster(ctx context.Context, s *postgres.Store, next *crawl.Job, tell func(*preview.Answer)) error {
-	return previewOf(ctx, &surveyed{jobs: s.Jobs(), tally: s.URLs().Tally, queued: s.URLs().EachQueued, leftOut: s.URLs().EachLeftOut,
-		log: func(context.Context, crawl.JobID) (crawl.LogList, error) { return s.AttemptLog(), nil }}, next, nil, tell)
+	return previewOf(ctx, &surveyed{jobs: s.Jobs(), tally: s.URLs().Tally, queued: s.URLs().EachQueued,
+		leftOut: s.URLs().EachLeftOut,
+		log:     func(context.Context, crawl.JobID) (crawl.LogList, error) { return s.AttemptLog(), nil }}, next, nil, tell)
 }
 
 // surveyed is what a preview walks: the stores of a directory, or those of a cluster.

@@ -83,7 +83,8 @@ var storesOf = map[string][]string{
 // vhosts that hold its topics, and of its stores.
 var passwords = func() map[string][]string {
 	brokers := []string{"rabbitmq.subsystems.password", "rabbitmq.frontier.password"}
-	out := map[string][]string{"whirlpool": brokers, "api": append([]string{"api.admin_key", "oidc.client_secret"}, brokers...)}
+	out := map[string][]string{"whirlpool": brokers, "api": append([]string{"api.admin_key", "oidc.client_secret"},
+		brokers...)}
 	for _, s := range crawl.Stages() {
 		out[s.Name] = []string{"rabbitmq.subsystems.password"}
 		if slices.ContainsFunc(slices.Concat(namesOf(s.Takes), s.Gives), func(name string) bool {
@@ -155,8 +156,10 @@ func TestTheAPIOfTheComposeFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.API.Listen != ":8711" || c.API.URL != "http://127.0.0.1:8711" || !strings.HasPrefix(c.API.Dir, "/var/lib/whirlpool/") || c.OIDC.Issuer != "" ||
-		!slices.Equal(api.Ports, []string{"127.0.0.1:${STUDIO_PORT:-8711}:8711"}) || !slices.Equal(api.Profiles, []string{"studio"}) {
+	if c.API.Listen != ":8711" || c.API.URL != "http://127.0.0.1:8711" || c.OIDC.Issuer != "" ||
+		!strings.HasPrefix(c.API.Dir, "/var/lib/whirlpool/") ||
+		!slices.Equal(api.Ports, []string{"127.0.0.1:${STUDIO_PORT:-8711}:8711"}) ||
+		!slices.Equal(api.Profiles, []string{"studio"}) {
 		t.Errorf("%+v %+v, ports %q, profiles %q", c.API, c.OIDC, api.Ports, api.Profiles)
 	}
 	if key := string(c.API.AdminKey); !regexp.MustCompile(`^wpk_[a-z0-9]{8}_[A-Za-z0-9]{43}$`).MatchString(key) {
@@ -164,14 +167,16 @@ func TestTheAPIOfTheComposeFile(t *testing.T) {
 	}
 	environ := api.environ()
 	for i, pair := range environ {
-		for name, value := range map[string]string{"WHIRLPOOL_API_URL": "https://crawl.example.org", "WHIRLPOOL_OIDC_ISSUER": "https://login.example.org",
+		for name, value := range map[string]string{"WHIRLPOOL_API_URL": "https://crawl.example.org",
+			"WHIRLPOOL_OIDC_ISSUER":    "https://login.example.org",
 			"WHIRLPOOL_OIDC_CLIENT_ID": "whirlpool", "WHIRLPOOL_OIDC_ROLES": "crawlers=operator,ops=admin"} {
 			if strings.HasPrefix(pair, name+"=") {
 				environ[i] = name + "=" + value
 			}
 		}
 	}
-	if c, err = Load("../../deploy/node.yml", environ); err != nil || c.API.URL != "https://crawl.example.org" || len(c.OIDC.Roles) != 2 || c.OIDC.ClientID != "whirlpool" {
+	if c, err = Load("../../deploy/node.yml", environ); err != nil || c.API.URL != "https://crawl.example.org" ||
+		len(c.OIDC.Roles) != 2 || c.OIDC.ClientID != "whirlpool" {
 		t.Errorf("%+v %+v: %v", c.API, c.OIDC, err)
 	}
 }
@@ -228,7 +233,8 @@ func TestTheDevelopmentStackBuildsOnce(t *testing.T) {
 // ring so.
 func TestANodeOfSeveralMachines(t *testing.T) {
 	const address = "10.9.8.7"
-	services := composed(t, []string{"ADDRESS=" + address}, "-f", "docker-compose.yml", "-f", "deploy/cluster.yml", "--profile", "tools", "--profile", "cluster", "--profile", "studio", "--profile", "render").Services
+	services := composed(t, []string{"ADDRESS=" + address}, "-f", "docker-compose.yml", "-f", "deploy/cluster.yml",
+		"--profile", "tools", "--profile", "cluster", "--profile", "studio", "--profile", "render").Services
 	for program := range passwords {
 		if got := services[program].Environment["WHIRLPOOL_RING_ADDRESS"]; got != address+":5672" {
 			t.Errorf("%s: ring address %q", program, got)

@@ -86,7 +86,8 @@ func (h *Habits) Append(b []byte) []byte {
 // DecodeHabits reads what [Habits.Append] wrote.
 func DecodeHabits(b []byte) (h Habits, err error) {
 	if len(b) != HabitsSize || b[0] != habitsVersion {
-		return h, fmt.Errorf("%w: %d octets that begin with %.1x; this program knows %d of version %d", ErrHabits, len(b), b, HabitsSize, habitsVersion)
+		return h, fmt.Errorf("%w: %d octets that begin with %.1x; this program knows %d of version %d", ErrHabits, len(b), b,
+			HabitsSize, habitsVersion)
 	}
 	h.Dated = b[1]
 	for i, n := range h.numbers() {

@@ -97,7 +97,8 @@ func TestDatesAreTrustedUntilTheFirstBreach(t *testing.T) {
 		}
 	}
 	now := days(1)
-	for age, want := range map[time.Duration]bool{0: false, -time.Hour: false, 59 * time.Second: false, time.Minute: true} {
+	for age, want := range map[time.Duration]bool{0: false, -time.Hour: false, 59 * time.Second: false,
+		time.Minute: true} {
 		if revisit.TellsAge(now.Add(-age), now) != want {
 			t.Errorf("a date %v before the answer tells of a change: %v", age, !want)
 		}

@@ -34,7 +34,8 @@ type RevisionEvent struct {
 
 // Revise makes next of a job that is what from says. It notes the proposal, has do make the revision, and notes what
 // came of it. Without a change do is not called, and the epoch stays.
-func (m *Manager) Revise(ctx context.Context, n Note, from, next *crawl.Job, do func() (epoch uint32, changes []crawl.Change, err error)) (uint32, []crawl.Change, error) {
+func (m *Manager) Revise(ctx context.Context, n Note, from, next *crawl.Job,
+	do func() (epoch uint32, changes []crawl.Change, err error)) (uint32, []crawl.Change, error) {
 	epoch, changes := crawl.EpochOf(from.Epoch), crawl.Changes(from, next)
 	if len(changes) == 0 {
 		return epoch, []crawl.Change{}, nil

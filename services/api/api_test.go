@@ -165,7 +165,8 @@ func TestARevisionOfAnEndedExecution(t *testing.T) {
 	w.start("node", "whirlpool", []string{"node"}, nil)
 	_, c := w.copyOf("one")
 	const pages = 30
-	source := fmt.Sprintf("id: shop\nseeds: [%q]\nallow_private: true\nmax_depth: 1\npoliteness: {delay: 10ms}\n", site(t, pages)+"/")
+	source := fmt.Sprintf("id: shop\nseeds: [%q]\nallow_private: true\nmax_depth: 1\npoliteness: {delay: 10ms}\n",
+		site(t, pages)+"/")
 	_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: "shop"})
 	harness.Check(t, err)
 	e, err := c.Run(t.Context(), "shop", workflow.Overrides{})
@@ -186,7 +187,8 @@ func TestARevisionOfAnEndedExecution(t *testing.T) {
 	}
 	_, err = c.Revise(t.Context(), e.ID, api.NewRevision{Edit: api.Edit{Patch: map[string]any{"max_depth": 9}}})
 	harness.Check(t, err)
-	if now := ended(first.Attempt + 1); now.State != workflow.Succeeded || now.Stats.Pages != pages || now.Audit == nil || !now.Audit.OK {
+	if now := ended(first.Attempt + 1); now.State != workflow.Succeeded || now.Stats.Pages != pages || now.Audit == nil ||
+		!now.Audit.OK {
 		t.Errorf("widened it ended as %s (%s), %+v, audit %+v", now.State, now.Reason, now.Stats, now.Audit)
 	}
 }
@@ -228,10 +230,12 @@ func TestAPreviewOfAnEdit(t *testing.T) {
 	}
 	harness.Until(t, patience, "it ends", func() bool { return now(ended.ID).State.Ended() })
 	all := map[string]any{"exclude": []string{}}
-	if a := previewed(ended.ID, all); a.LeftOut.Admits.URLs != 2 || a.LeftOut.Stays.URLs != 0 || a.Fetched.Stays.URLs != pages-2 || a.Queued.Stays.URLs+a.Queued.Drops.URLs != 0 {
+	if a := previewed(ended.ID, all); a.LeftOut.Admits.URLs != 2 || a.LeftOut.Stays.URLs != 0 ||
+		a.Fetched.Stays.URLs != pages-2 || a.Queued.Stays.URLs+a.Queued.Drops.URLs != 0 {
 		t.Errorf("of nothing left out: %+v", a)
 	}
-	if a := previewed(ended.ID, map[string]any{"exclude": []string{"/1[0-2]$", "/7$"}}); a.LeftOut.Admits.URLs != 1 || a.LeftOut.Stays.URLs != 1 || a.Fetched.Drops.URLs != 3 {
+	if a := previewed(ended.ID, map[string]any{"exclude": []string{"/1[0-2]$", "/7$"}}); a.LeftOut.Admits.URLs != 1 ||
+		a.LeftOut.Stays.URLs != 1 || a.Fetched.Drops.URLs != 3 {
 		t.Errorf("of others left out: %+v", a)
 	}
 	harness.Until(t, patience, "the budget of the other is spent", func() bool {
@@ -247,7 +251,10 @@ func TestAPreviewOfAnEdit(t *testing.T) {
 	}
 	_, err := c.Revise(t.Context(), ended.ID, api.NewRevision{Edit: api.Edit{Patch: all}})
 	harness.Check(t, err)
-	harness.Until(t, patience, "it goes on and ends", func() bool { x := now(ended.ID); return x.State.Ended() && x.Attempt > 1 })
+	harness.Until(t, patience, "it goes on and ends", func() bool {
+		x := now(ended.ID)
+		return x.State.Ended() && x.Attempt > 1
+	})
 	if x := now(ended.ID); x.Stats.Pages != pages {
 		t.Errorf("it found %d pages", x.Stats.Pages)
 	}

@@ -63,7 +63,8 @@ func (d dryRuns) DryRun(ctx context.Context, job *crawl.Job, t api.Tried) (*tria
 		defer func() { _ = plugins.Close() }() // it was read only
 		source = plugins
 	}
-	opt := tryout.Options{Job: job, URL: t.URL, Depth: t.Depth, Fetch: fetcher.Default(), DNS: dnscache.Default(), Log: d.s.log, Given: &tryout.Given{Body: t.Body, ContentType: t.ContentType},
+	opt := tryout.Options{Job: job, URL: t.URL, Depth: t.Depth, Fetch: fetcher.Default(), DNS: dnscache.Default(),
+		Log: d.s.log, Given: &tryout.Given{Body: t.Body, ContentType: t.ContentType},
 		Plugins: node.TrialPlugins(source), Stored: tryout.Stored{Robots: stores.Hosts()}}
 	known, err := d.s.engine.Job(ctx, job.ID)
 	if err != nil {

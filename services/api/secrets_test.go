@@ -41,7 +41,8 @@ import (
 
 // jobSecrets are the secrets of a job, of its output and of channels of alerts. They stand in the environment of the
 // programs alone.
-var jobSecrets = map[string]string{"JOB_PASSWORD": "Jp7-hunter&=2%+geheim", "JOB_HEADER": "header-Zq9-secret", "JOB_BEARER": "bearer-Ty5-secret",
+var jobSecrets = map[string]string{"JOB_PASSWORD": "Jp7-hunter&=2%+geheim", "JOB_HEADER": "header-Zq9-secret",
+	"JOB_BEARER": "bearer-Ty5-secret",
 	"JOB_COOKIE": "given-Wp3-secret", "JOB_HOOK": "hook-Lk8-secret-0123456789", "JOB_SMTP": "smtp-Rt4-secret", "JOB_OUTPUT": "output-Vb2-secret-0123456789"}
 
 const oidcSecret = "oidc-Mn6-secret-0123456789"
@@ -76,7 +77,8 @@ func TestSecretsAreNowhere(t *testing.T) {
 	for name, value := range jobSecrets {
 		w.env = append(w.env, name+"="+value)
 	}
-	w.env = append(w.env, "WHIRLPOOL_DISK_WARC="+filepath.Join(w.dir, "warc"), "WHIRLPOOL_LOG_LEVEL=debug", "WHIRLPOOL_OIDC_ISSUER="+web.URL,
+	w.env = append(w.env, "WHIRLPOOL_DISK_WARC="+filepath.Join(w.dir, "warc"), "WHIRLPOOL_LOG_LEVEL=debug",
+		"WHIRLPOOL_OIDC_ISSUER="+web.URL,
 		"WHIRLPOOL_OIDC_CLIENT_ID=whirlpool", "WHIRLPOOL_OIDC_CLIENT_SECRET="+oidcSecret)
 	w.start("node", "whirlpool", []string{"node"}, nil)
 	_, c := w.copyOf("one")
@@ -85,7 +87,8 @@ func TestSecretsAreNowhere(t *testing.T) {
 	streamed := make(chan struct{})
 	go func() {
 		defer close(streamed)
-		_ = c.Stream(ctx, []string{"executions", "workflows", "agents", "logs:DEBUG"}, func(e client.StreamEvent) error { said.add(fmt.Sprintf("%+v %s", e, e.Data)); return nil })
+		_ = c.Stream(ctx, []string{"executions", "workflows", "agents", "logs:DEBUG"},
+			func(e client.StreamEvent) error { said.add(fmt.Sprintf("%+v %s", e, e.Data)); return nil })
 	}()
 	keys := w.people(c, hook.URL)
 	w.crawlMembers(c, web.URL, hook.URL)
@@ -97,7 +100,8 @@ func TestSecretsAreNowhere(t *testing.T) {
 		secrets = append(secrets, s)
 	}
 	site.mu.Lock()
-	if shown := site.shown; !shown["JOB_HEADER"] || !shown["JOB_BEARER"] || !shown["JOB_COOKIE"] || len(site.Seen()) == 0 || hooks.signed() < 2 {
+	if shown := site.shown; !shown["JOB_HEADER"] || !shown["JOB_BEARER"] || !shown["JOB_COOKIE"] ||
+		len(site.Seen()) == 0 || hooks.signed() < 2 {
 		t.Errorf("used were %v, and %d messages were signed: the test proves little", shown, hooks.signed())
 	}
 	site.mu.Unlock()
@@ -153,8 +157,10 @@ func (w *world) people(c *client.Client, hook string) (secrets []string) {
 	link, err := c.LoginURL(ctx, "viewer")
 	harness.Check(t, err)
 	_, token, _ := strings.Cut(link.URL, "#token=")
-	harness.Check(t, c.SetAlertChannel(ctx, notify.Channel{Name: "hook", Kind: "webhook", URL: hook, Secrets: []string{"${JOB_HOOK}"}}))
-	harness.Check(t, c.SetAlertChannel(ctx, notify.Channel{Name: "mail", Kind: "email", From: "a@example.org", To: []string{"b@example.org"},
+	harness.Check(t, c.SetAlertChannel(ctx, notify.Channel{Name: "hook", Kind: "webhook", URL: hook,
+		Secrets: []string{"${JOB_HOOK}"}}))
+	harness.Check(t, c.SetAlertChannel(ctx, notify.Channel{Name: "mail", Kind: "email", From: "a@example.org",
+		To:   []string{"b@example.org"},
 		Host: "127.0.0.1", Port: 1, User: "u", Password: "${JOB_SMTP}"}))
 	for _, name := range []string{"hook", "mail"} {
 		_, err := c.TestAlertChannel(ctx, name)
@@ -173,9 +179,11 @@ func (w *world) people(c *client.Client, hook string) (secrets []string) {
 func (w *world) crawlMembers(c *client.Client, site, hook string) {
 	t, ctx := w.t, w.t.Context()
 	job := crawl.DefaultJob()
-	job.ID, job.Seeds, job.Scope, job.AllowPrivate, job.MaxDepth = "members", []string{site + "/"}, crawl.ScopeHost, true, -1
+	job.ID, job.Seeds, job.Scope = "members", []string{site + "/"}, crawl.ScopeHost
+	job.AllowPrivate, job.MaxDepth = true, -1
 	job.Politeness.Delay, job.Politeness.IPDelay = 0, 0
-	job.Login = crawl.Login{URL: site + "/login", Fields: map[string]string{"name": "alice", "password": "${JOB_PASSWORD}"}, Check: crawl.LoginCheck{CSS: "a.logout"}}
+	job.Login = crawl.Login{URL: site + "/login", Fields: map[string]string{"name": "alice",
+		"password": "${JOB_PASSWORD}"}, Check: crawl.LoginCheck{CSS: "a.logout"}}
 	job.Headers = []crawl.HeaderRule{{Name: "X-Api-Key", Value: "${JOB_HEADER}"}}
 	job.Auth = []crawl.AuthRule{{Bearer: "${JOB_BEARER}"}}
 	job.Cookie = []crawl.CookieRule{{Name: "given", Value: "${JOB_COOKIE}"}}
@@ -195,7 +203,8 @@ func (w *world) crawlMembers(c *client.Client, site, hook string) {
 		}
 		return now.State.Ended()
 	})
-	cmd := exec.CommandContext(ctx, filepath.Join(w.exes, "whirlpool"), "export", "--cluster", "--job", string(e.ID), "--outputs", filepath.Join(w.dir, "out"))
+	cmd := exec.CommandContext(ctx, filepath.Join(w.exes, "whirlpool"), "export", "--cluster", "--job", string(e.ID),
+		"--outputs", filepath.Join(w.dir, "out"))
 	cmd.Env = w.env
 	out, err := cmd.CombinedOutput()
 	harness.Check(t, os.WriteFile(filepath.Join(w.dir, "export.log"), out, 0o600))
@@ -236,7 +245,8 @@ func (w *world) readAll(c *client.Client, said *heard) {
 	read := 0
 	for path, methods := range description.Paths {
 		path = strings.NewReplacer("{ex}", "members-1", "{wf}", "members", "{n}", "1").Replace(path)
-		if methods["get"] == nil || strings.Contains(path, "{") || strings.HasSuffix(path, "/events") && !strings.Contains(path, "members") {
+		if methods["get"] == nil || strings.Contains(path, "{") || strings.HasSuffix(path, "/events") &&
+			!strings.Contains(path, "members") {
 			continue
 		}
 		status, data := w.get(c.Server() + path)
@@ -258,7 +268,8 @@ func (w *world) readAll(c *client.Client, said *heard) {
 func (w *world) noneIn(secrets []string, said string) {
 	var forms [][]byte
 	for _, s := range secrets {
-		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s), base64.StdEncoding.EncodeToString([]byte(s)), hex.EncodeToString([]byte(s))} {
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s), base64.StdEncoding.EncodeToString([]byte(s)),
+			hex.EncodeToString([]byte(s))} {
 			forms = append(forms, []byte(form))
 		}
 	}
@@ -279,8 +290,10 @@ func (w *world) noneIn(secrets []string, said string) {
 	files := w.files(look)
 	rows := w.tables(look)
 	w.t.Logf("%d bytes of answers, %d files and %d rows", size, files, rows)
-	if files < 8 || rows < 100 || !found["answers"] || !found["table"] || !found["collection"] || !found["unpacked"] || !found["file"] {
-		w.t.Errorf("%d files and %d rows were looked at, and traces of the crawl are in %v: the test proves little", files, rows, found)
+	if files < 8 || rows < 100 || !found["answers"] || !found["table"] || !found["collection"] || !found["unpacked"] ||
+		!found["file"] {
+		w.t.Errorf("%d files and %d rows were looked at, and traces of the crawl are in %v: the test proves little", files,
+			rows, found)
 	}
 }
 

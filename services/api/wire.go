@@ -102,7 +102,8 @@ func (s *served) wire(ctx context.Context, lines *explore.Ring, at net.Addr) (er
 	if err := s.settings.refresh(ctx); err != nil {
 		return err
 	}
-	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Alerts: s.manager, Explore: s.explorer, Crawls: &crawls{s: s}, Previews: previews{s: s}, DryRuns: dryRuns{s, make(chan struct{}, maxDryRuns)},
+	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Alerts: s.manager, Explore: s.explorer,
+		Crawls: &crawls{s: s}, Previews: previews{s: s}, DryRuns: dryRuns{s, make(chan struct{}, maxDryRuns)},
 		Vault: s.store, Audit: s.store, OIDC: issuerOf(&cfg.OIDC), Copies: s.copies.alive, Settings: s.settings, Studio: studio.Handler(), Log: s.log, Access: accessOf(&cfg.API, at)})
 	if err == nil && cfg.API.AdminKey != "" {
 		s.api.AdmitKey(cfg.API.AdminKey.Reveal())

@@ -76,7 +76,8 @@ func (b *renderBench) run(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(b.out, "whirlpool bench render --delay %s   (%d CPUs, %s)\n", b.delay, runtime.NumCPU(), runtime.Version())
-	fmt.Fprintf(b.out, "%-7s %6s %18s %18s %22s %20s %10s %10s\n", "mode", "URLs", "rendered", "only so", "links of applications",
+	fmt.Fprintf(b.out, "%-7s %6s %18s %18s %22s %20s %10s %10s\n", "mode", "URLs", "rendered", "only so",
+		"links of applications",
 		"plain (a template)", "CPU", "rendering")
 	var without map[string]bool
 	for _, mode := range []crawl.RenderMode{crawl.RenderNever, crawl.RenderAuto, crawl.RenderAlways} {
@@ -101,7 +102,8 @@ func (b *renderBench) print(mode crawl.RenderMode, f *renderFigures, without map
 		}
 	}
 	share := func(n int) float64 { return 100 * float64(n) / float64(max(len(f.urls), 1)) }
-	fmt.Fprintf(b.out, "%-7s %6d %9d (%4.1f %%) %9d (%4.1f %%) %14d of %-4d %13d (%4d) %9.1fs %9.1fs\n", mode, len(f.urls), f.rendered,
+	fmt.Fprintf(b.out, "%-7s %6d %9d (%4.1f %%) %9d (%4.1f %%) %14d of %-4d %13d (%4d) %9.1fs %9.1fs\n", mode, len(f.urls),
+		f.rendered,
 		share(f.rendered), only, share(only), f.found, f.links, f.plain, f.most, f.crawl.Seconds(), f.drawer.Seconds())
 }
 

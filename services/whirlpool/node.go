@@ -34,7 +34,8 @@ for services that are not there yet. Jobs come by "whirlpool seed". SIGTERM stop
 		if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
 			return cmd.Help()
 		}
-		code := process.Run(bus.WholeProgram, args, func(ctx context.Context, p *process.Program) error { return node.RunCluster(ctx, p) })
+		run := func(ctx context.Context, p *process.Program) error { return node.RunCluster(ctx, p) }
+		code := process.Run(bus.WholeProgram, args, run)
 		if code != exitOK {
 			return exitStatus{code: code}
 		}

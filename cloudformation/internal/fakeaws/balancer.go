@@ -7,8 +7,9 @@ import (
 
 // balancing are the types of load balancers, and what their ARNs begin with. Names of theirs are ours, so that the
 // policies can tell them from others; AWS takes 32 characters, and no second one of the same name.
-var balancing = map[string]string{"AWS::ElasticLoadBalancingV2::LoadBalancer": "loadbalancer/net/", "AWS::ElasticLoadBalancingV2::TargetGroup": "targetgroup/",
-	"AWS::ElasticLoadBalancingV2::Listener": "listener/net/"}
+var balancing = map[string]string{"AWS::ElasticLoadBalancingV2::LoadBalancer": "loadbalancer/net/",
+	"AWS::ElasticLoadBalancingV2::TargetGroup": "targetgroup/",
+	"AWS::ElasticLoadBalancingV2::Listener":    "listener/net/"}
 
 const balancingPrefix = "arn:aws:elasticloadbalancing:" + Region + ":" + Account + ":"
 
@@ -28,10 +29,12 @@ func (s *Server) balancerName(kind, generated string, properties map[string]any)
 func (s *Server) buildBalancer(o *Object) error {
 	full := strings.TrimPrefix(o.ID, balancingPrefix)
 	name := text(o.Props["Name"])
-	if len(name) > 32 || strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") || strings.HasPrefix(name, "internal-") {
+	if len(name) > 32 || strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") ||
+		strings.HasPrefix(name, "internal-") {
 		return fmt.Errorf("the name %q: at most 32 letters, digits and hyphens, no hyphen at an end, not internal-", name)
 	}
-	for _, other := range s.find(o.Type, func(x *Object) bool { return name != "" && x.Props["Name"] == name && x.ID != o.ID }) {
+	same := func(x *Object) bool { return name != "" && x.Props["Name"] == name && x.ID != o.ID }
+	for _, other := range s.find(o.Type, same) {
 		return fmt.Errorf("a load balancer or target group with the name %s exists: %s", name, other.ID)
 	}
 	switch o.Type {
@@ -71,7 +74,8 @@ func (s *Server) placeBalancer(o *Object) error {
 
 // leadsOut reports whether a subnet's default route is an internet gateway.
 func (s *Server) leadsOut(subnet string) bool {
-	for _, a := range s.find("AWS::EC2::SubnetRouteTableAssociation", func(x *Object) bool { return x.Props["SubnetId"] == subnet }) {
+	for _, a := range s.find("AWS::EC2::SubnetRouteTableAssociation",
+		func(x *Object) bool { return x.Props["SubnetId"] == subnet }) {
 		if len(s.find("AWS::EC2::Route", func(r *Object) bool {
 			return r.Props["RouteTableId"] == a.Props["RouteTableId"] && r.Props["GatewayId"] != nil
 		})) > 0 {

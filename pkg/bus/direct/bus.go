@@ -75,7 +75,8 @@ func (b *Bus) topic(name string) *topic {
 	if !kind.Bounded {
 		room = b.cfg.Spare
 	}
-	made := &topic{name: name, root: kind.Root || !known, bounded: kind.Bounded, queue: make(chan delivery, room), gone: make(chan struct{})}
+	made := &topic{name: name, root: kind.Root || !known, bounded: kind.Bounded, queue: make(chan delivery, room),
+		gone: make(chan struct{})}
 	close(made.gone)
 	t, _ := b.topics.LoadOrStore(name, made)
 	return t.(*topic)

@@ -66,7 +66,8 @@ func (c *consumer) take(ctx context.Context, m bus.Message) error {
 	if m.Redelivered && c.bus.trees.join(o, m.Event, held) {
 		return nil
 	}
-	t := &tree{origin: o, event: m.Event, plain: !c.topic.root || doubted(&m), life: c.life, held: []bus.Held{held}, pending: 1}
+	t := &tree{origin: o, event: m.Event, plain: !c.topic.root || doubted(&m), life: c.life, held: []bus.Held{held},
+		pending: 1}
 	c.bus.trees.add(t)
 	if c.topic.put(ctx, delivery{msg: m, tree: t, ctx: ctx}) != nil {
 		c.bus.fail(t, bus.Held.GiveBack)
@@ -183,7 +184,8 @@ func (c *consumer) dispose(d delivery, err error) {
 	}
 	if err != nil {
 		if err = c.putAway(d.msg, err); err != nil {
-			b.cfg.Log.Warn("what grew from a message could not be kept: the message is handled again", "topic", c.topic.name, "id", d.msg.ID, "error", err)
+			b.cfg.Log.Warn("what grew from a message could not be kept: the message is handled again", "topic", c.topic.name,
+				"id", d.msg.ID, "error", err)
 			t.suffer(err)
 		}
 	}

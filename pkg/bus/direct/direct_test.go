@@ -189,7 +189,8 @@ func TestAnOutcomeWithoutRoomFollowsItsPage(t *testing.T) {
 	n.publish(lease(1))
 	bustest.Await(t, pages, "page")
 	if waiting, _ := b.count(crawl.TopicOutcome); waiting != 0 || n.bus.Held(crawl.TopicOutcome) != 1 {
-		t.Errorf("%d outcomes in the broker and %d in memory before the page is done", waiting, n.bus.Held(crawl.TopicOutcome))
+		t.Errorf("%d outcomes in the broker and %d in memory before the page is done", waiting,
+			n.bus.Held(crawl.TopicOutcome))
 	}
 	goOn <- nil
 	until(t, "the outcome is in the broker and the lease is answered", func() bool {
@@ -220,7 +221,8 @@ func TestAPartThatFailsIsRetriedAndBuriedByTheBroker(t *testing.T) {
 		}
 	}
 	until(t, "a dead letter, and nothing else", func() bool { return len(b.letters()) == 1 && b.total() == 0 })
-	if l := b.letters()[0]; l.Topic != crawl.TopicParse || l.Message.ID != lease(1).ID.Child("t", 0) || l.Reason != "poison" {
+	if l := b.letters()[0]; l.Topic != crawl.TopicParse || l.Message.ID != lease(1).ID.Child("t", 0) ||
+		l.Reason != "poison" {
 		t.Errorf("buried as %+v", l)
 	}
 }
@@ -251,7 +253,8 @@ func TestWhatIsInDoubtGoesOverTheBroker(t *testing.T) {
 	task.Repeat = true
 	marked := lease(2)
 	marked.Redelivered = true
-	for name, m := range map[string]bus.Message{"leased before": {ID: again.ID, Event: &crawl.Fetch{Task: task}}, "delivered before": marked} {
+	for name, m := range map[string]bus.Message{"leased before": {ID: again.ID, Event: &crawl.Fetch{Task: task}},
+		"delivered before": marked} {
 		t.Run(name, func(t *testing.T) {
 			b := newBroker()
 			n := start(t, dial(b))

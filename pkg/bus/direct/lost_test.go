@@ -94,7 +94,8 @@ func TestAStopLeavesNothingInMemory(t *testing.T) {
 	count := func(topic string) int { waiting, unacked := b.count(topic); return waiting + unacked }
 	leases, pages, outcomes := count(crawl.TopicFetch), count(crawl.TopicParse), count(crawl.TopicOutcome)
 	if handled := 1 + len(began); leases+outcomes != 10 || leases+pages+handled != 10 {
-		t.Errorf("after the stop there are %d leases, %d pages, %d outcomes, and %d pages were handled", leases, pages, outcomes, handled)
+		t.Errorf("after the stop there are %d leases, %d pages, %d outcomes, and %d pages were handled", leases, pages,
+			outcomes, handled)
 	}
 }
 

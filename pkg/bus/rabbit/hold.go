@@ -70,8 +70,10 @@ func (b *Bus) Bury(ctx context.Context, m bus.Message, cause error) error {
 	if err != nil {
 		return err
 	}
-	b.cfg.Log.Error("message put into the dead letters; `whirlpool replay` delivers it again", "topic", m.Topic(), "id", m.ID, "reason", cause)
-	d := amqp.Delivery{Headers: p.Headers, MessageId: p.MessageId, Type: p.Type, ContentType: p.ContentType, Timestamp: p.Timestamp, Body: p.Body}
+	b.cfg.Log.Error("message put into the dead letters; `whirlpool replay` delivers it again", "topic", m.Topic(),
+		"id", m.ID, "reason", cause)
+	d := amqp.Delivery{Headers: p.Headers, MessageId: p.MessageId, Type: p.Type, ContentType: p.ContentType,
+		Timestamp: p.Timestamp, Body: p.Body}
 	return v.publishing.bury(ctx, m.Topic(), &d, cause)
 }
 

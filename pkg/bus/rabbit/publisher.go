@@ -45,7 +45,8 @@ type publisher struct {
 }
 
 func newPublisher(l *link, exchange string, cfg *Config) *publisher {
-	return &publisher{link: l, exchange: exchange, window: cfg.Window, patience: cfg.Unconfirmed, turn: make(chan struct{}, 1)}
+	return &publisher{link: l, exchange: exchange, window: cfg.Window, patience: cfg.Unconfirmed,
+		turn: make(chan struct{}, 1)}
 }
 
 // confirming is a channel on which the broker confirms.
@@ -209,7 +210,9 @@ func (c *confirming) admit(ctx context.Context) error {
 
 // collect waits for the confirms of the written messages and returns the messages that got none. If ctx ends first,
 // their slots are freed when the confirms arrive.
-func (p *publisher) collect(ctx context.Context, c *confirming, out []outgoing, done []sent) (again []outgoing, why error) {
+func (p *publisher) collect(ctx context.Context, c *confirming, out []outgoing, done []sent) ([]outgoing, error) {
+	var again []outgoing
+	var why error
 	late := time.NewTimer(p.patience)
 	defer late.Stop()
 	for i, s := range done {

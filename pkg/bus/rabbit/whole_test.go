@@ -117,12 +117,14 @@ func TestAPageThatFailsInAWholeNodeIsBuriedWithItsReason(t *testing.T) {
 	check(t, d.Publish(within(t), fetchOf(1)))
 	first := bustest.Await(t, pages, "page")
 	goOn <- &bus.RetryError{After: time.Millisecond, Err: errNotYet}
-	if again := bustest.Await(t, pages, "retry"); again.ID != first.ID || again.Attempt != 1 || again.Event.(*crawl.Page).Task != first.Event.(*crawl.Page).Task {
+	if again := bustest.Await(t, pages, "retry"); again.ID != first.ID || again.Attempt != 1 ||
+		again.Event.(*crawl.Page).Task != first.Event.(*crawl.Page).Task {
 		t.Errorf("retried as %+v", again)
 	}
 	goOn <- crawl.Permanent(errNotYet)
 	until(t, "a dead letter", func() bool { return depth(t, b, "dead").Ready == 1 })
-	if l := must(b.Dead(within(t), 9))(t)[0]; l.Topic != crawl.TopicParse || l.Reason != errNotYet.Error() || l.Message.ID != first.ID || l.Message.Event == nil {
+	if l := must(b.Dead(within(t), 9))(t)[0]; l.Topic != crawl.TopicParse || l.Reason != errNotYet.Error() ||
+		l.Message.ID != first.ID || l.Message.Event == nil {
 		t.Errorf("buried as %+v", l)
 	}
 	check(t, d.Quiet(within(t), crawl.TopicFetch, crawl.TopicParse))

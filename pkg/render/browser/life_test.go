@@ -149,7 +149,8 @@ func TestManyRenders(t *testing.T) {
 		c.mu.Unlock()
 		if i%50 == 0 {
 			pss := c.p.pss()
-			t.Logf("%d renders, %s a render: %d MiB, %d processes", i, time.Since(at)/time.Duration(i), pss>>20, len(c.p.processes()))
+			t.Logf("%d renders, %s a render: %d MiB, %d processes", i, time.Since(at)/time.Duration(i), pss>>20,
+				len(c.p.processes()))
 			if i == 50 {
 				early = pss
 			}

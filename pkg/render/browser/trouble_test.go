@@ -31,7 +31,8 @@ func TestTrouble(t *testing.T) {
 		limits    render.Limits
 	}{
 		{name: "an endless loop at once", body: `<a href=/x>x</a><script>for(;;){}</script>`, verdict: render.Hang},
-		{name: "an endless loop after 200 ms", body: `<a href=/x>x</a><script>setTimeout(()=>{for(;;){}},200)</script>`, verdict: render.Hang, limits: render.Limits{CPU: 4 * time.Second}},
+		{name: "an endless loop after 200 ms", body: `<a href=/x>x</a><script>setTimeout(()=>{for(;;){}},200)</script>`,
+			verdict: render.Hang, limits: render.Limits{CPU: 4 * time.Second}},
 		{name: "promises without end", body: `<script>(function f(){Promise.resolve().then(f)})()</script>`, verdict: render.Hang},
 		{name: "dialogs", body: `<a href=/x>x</a><script>alert(1);confirm(2);prompt(3);document.body.innerHTML+='<a href=/y>y</a>'</script>`, links: "/x /y", limits: render.Limits{Wall: 30 * time.Second}},
 		{name: "dialogs without end", body: `<a href=/x>x</a><script>for(;;)alert('x'.repeat(1e6))</script>`, verdict: render.Hang, limits: render.Limits{Wall: 2 * time.Second}},

@@ -19,10 +19,12 @@ func TestServiceWorkerIsReady(t *testing.T) {
 			if(await w.getRegistration()===r)put('found');r.addEventListener('updatefound',()=>put('no'));w.onmessage=()=>put('no')});
 		w.register('http://other.test/sw.js').catch(e=>put(e.name))</script>`
 	s := &site{pages: map[string]string{"/sw.js": "fetch('/from-sw')"}}
-	got := s.renders(t, shared(t), render.Request{URL: "https://www.a.test/", Seed: true, Limits: small, Body: []byte(body)})
+	got := s.renders(t, shared(t), render.Request{URL: "https://www.a.test/", Seed: true, Limits: small,
+		Body: []byte(body)})
 	links := strings.Fields(paths(got.Links))
 	slices.Sort(links)
-	if want := "/SecurityError /activated /controlled /first /found /ready"; strings.Join(links, " ") != want || len(s.asked) > 0 {
+	if want := "/SecurityError /activated /controlled /first /found /ready"; strings.Join(links, " ") != want ||
+		len(s.asked) > 0 {
 		t.Errorf("links %q, want %q; asked %q", links, want, s.asked)
 	}
 }

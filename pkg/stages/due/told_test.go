@@ -39,8 +39,10 @@ func tellers(t *testing.T, mode crawl.JobMode) (h *due.Handler, v *visits, noon 
 	job := crawl.DefaultJob()
 	job.ID, job.Mode = "j", mode
 	m := newMemory()
-	v = &visits{states: map[string]revisit.State{"http://a.test/seen": {Visits: 1, Last: noon}, "http://a.test/gone": {Visits: 4, Last: noon, Flags: revisit.Flags{Gone: true}}}}
-	h = due.New(due.Deps{URLs: m, Ledger: m, Budgets: m, Attempts: m, Jobs: crawl.StaticJobs{"j": &job}, CacheBits: 20, Revisits: v})
+	v = &visits{states: map[string]revisit.State{"http://a.test/seen": {Visits: 1, Last: noon},
+		"http://a.test/gone": {Visits: 4, Last: noon, Flags: revisit.Flags{Gone: true}}}}
+	h = due.New(due.Deps{URLs: m, Ledger: m, Budgets: m, Attempts: m, Jobs: crawl.StaticJobs{"j": &job}, CacheBits: 20,
+		Revisits: v})
 	for i, raw := range []string{"http://a.test/seen", "http://a.test/gone", "http://a.test/waits"} {
 		m.claims[parse(t, raw).Key()] = crawl.VisitID("j", crawl.KindPage, parse(t, raw).Key(), i+1)
 	}
@@ -123,7 +125,8 @@ func TestKnownPagesAreToldOf(t *testing.T) {
 func TestLinksAreLookedUpOnceInAWhile(t *testing.T) {
 	h, v, noon := tellers(t, crawl.ModeContinuous)
 	for range 20 {
-		if _, err := h.Handle(t.Context(), &crawl.Claim{Batch: crawl.Batch{Job: "j", Tasks: []crawl.Task{{Job: "j", URL: parse(t, "http://a.test/seen")}}}}); err != nil {
+		if _, err := h.Handle(t.Context(), &crawl.Claim{Batch: crawl.Batch{Job: "j",
+			Tasks: []crawl.Task{{Job: "j", URL: parse(t, "http://a.test/seen")}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -105,7 +105,8 @@ func againWorld(t *testing.T, ring Ring) (*Frontier, *memory, *again, *crawl.Job
 	job := crawl.DefaultJob()
 	job.ID, job.Mode, job.Revisit = "j", crawl.ModeContinuous, crawl.Revisiting{Budget: 960}
 	m := &memory{pages: map[weburl.Key]crawl.Revisit{}, habits: map[uint64]revisit.Habits{}}
-	f, err := New(Default(), Deps{Jobs: crawl.StaticJobs{"j": &job}, Revisits: m, Ledger: blank{}, Ring: ring, Log: slog.New(slog.DiscardHandler)})
+	f, err := New(Default(), Deps{Jobs: crawl.StaticJobs{"j": &job}, Revisits: m, Ledger: blank{}, Ring: ring,
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

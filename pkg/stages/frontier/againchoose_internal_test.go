@@ -10,7 +10,8 @@ import (
 
 // visitDays visits pages as the act does, but for their tasks, for some days in steps of two minutes by a clock that
 // jump may move. It returns the visits of each host.
-func visitDays(t *testing.T, f *Frontier, m *memory, a *again, job *crawl.Job, days int, jump func(step int) time.Duration) map[string]int {
+func visitDays(t *testing.T, f *Frontier, m *memory, a *again, job *crawl.Job, days int,
+	jump func(step int) time.Duration) map[string]int {
 	t.Helper()
 	const perDay = 720
 	made, began, off := map[string]int{}, time.Now().UTC().Truncate(time.Second), time.Duration(0)
@@ -140,7 +141,8 @@ func TestClockJumpsKeepTheRation(t *testing.T) {
 	const days = 5
 	for name, jumps := range map[string]map[int]time.Duration{
 		"a day forward": {1000: 24 * time.Hour}, "a day back": {1000: -24 * time.Hour},
-		"there and back": {1000: 24 * time.Hour, 1400: -24 * time.Hour}, "back and there": {1000: -24 * time.Hour, 1010: 24 * time.Hour},
+		"there and back": {1000: 24 * time.Hour, 1400: -24 * time.Hour}, "back and there": {1000: -24 * time.Hour,
+			1010: 24 * time.Hour},
 		"each two minutes": {1000: 24 * time.Hour, 1001: -24 * time.Hour, 1002: 24 * time.Hour, 1003: -24 * time.Hour},
 	} {
 		f, m, a, job := cappedWorld(t)

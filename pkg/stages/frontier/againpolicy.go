@@ -72,7 +72,8 @@ func (a *again) due(k weburl.Key, s *revisit.State, failed bool, now time.Time) 
 	case failed:
 		wait := min(max(due.Sub(s.Last), failedLeast), failedMost)
 		return later(due, now.Add(wait))
-	case s.Visits == 1 && !s.IsTold() && s.Misses == 0 && !s.Withdrawn: // the pages of a new crawl are not to be due all at once
+	case s.Visits == 1 && !s.IsTold() && s.Misses == 0 && !s.Withdrawn:
+		// The pages of a new crawl are not to be due all at once.
 		part := firstLeast + firstSpread*float64(binary.BigEndian.Uint16(k[len(k)-2:]))/math.MaxUint16
 		return now.Add(max(time.Duration(part*float64(due.Sub(now))), p.Least))
 	}

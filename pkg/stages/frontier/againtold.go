@@ -36,7 +36,8 @@ func (o Outcomes) told(ctx context.Context, out *crawl.Outcome) (others []crawl.
 		}
 		e := nodes[node]
 		if e == nil {
-			e = crawl.Observation(&crawl.Task{Job: out.Task.Job, URL: p.URL, Epoch: out.Task.Epoch}, crawl.Observed{What: crawl.ObservedTold})
+			e = crawl.Observation(&crawl.Task{Job: out.Task.Job, URL: p.URL, Epoch: out.Task.Epoch},
+				crawl.Observed{What: crawl.ObservedTold})
 			e.Node, nodes[node] = node, e
 			others = append(others, e)
 		}
@@ -49,7 +50,8 @@ func (o Outcomes) told(ctx context.Context, out *crawl.Outcome) (others []crawl.
 }
 
 // toldHere notes what is told of this node's pages.
-func (f *Frontier) toldHere(ctx context.Context, a *again, job crawl.JobID, urls []weburl.URL, at map[weburl.URL]time.Time) error {
+func (f *Frontier) toldHere(ctx context.Context, a *again, job crawl.JobID, urls []weburl.URL,
+	at map[weburl.URL]time.Time) error {
 	if err := f.again.know(ctx, job, a, urls); err != nil {
 		return err
 	}

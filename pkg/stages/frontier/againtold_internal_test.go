@@ -50,7 +50,8 @@ func TestListsThatTurnedOutWrongHurryNothing(t *testing.T) {
 		p.Due = p.Last.Add(time.Hour)
 		check(t, f.again.know(t.Context(), job.ID, a, []weburl.URL{p.URL}))
 		chosen, off := a.choose([]crawl.Revisit{p}, 1, now, revisit.Calendar{}, false)
-		if trusted := p.URL.Hostname() == "a.test"; (len(chosen) == 1) != trusted || (len(off) == 1) == trusted || !trusted && !off[0].Due.After(now) {
+		if trusted := p.URL.Hostname() == "a.test"; (len(chosen) == 1) != trusted || (len(off) == 1) == trusted || !trusted &&
+			!off[0].Due.After(now) {
 			t.Errorf("%s: taken %d, put off %+v", p.URL, len(chosen), off)
 		}
 	}
@@ -75,7 +76,8 @@ func TestListsMovePages(t *testing.T) {
 		check(t, m.Put(t.Context(), job.ID, p))
 	}
 	state := func(p crawl.Revisit) revisit.State { return m.pages[p.URL.Key()].State }
-	for what, at := range map[string]time.Time{"older than the last look": told.Last.Add(-time.Hour), "yet to be": time.Now().Add(time.Hour), "a link": {}} {
+	for what, at := range map[string]time.Time{"older than the last look": told.Last.Add(-time.Hour),
+		"yet to be": time.Now().Add(time.Hour), "a link": {}} {
 		before := state(told)
 		if toldOf(t, f, job, at, told.URL, other.URL); state(told) != before {
 			t.Errorf("%s: %+v became %+v", what, before, state(told))
@@ -108,7 +110,8 @@ func TestListsTellOfPagesUnderWay(t *testing.T) {
 	if s := m.pages[p.URL.Key()].State; !s.Due.IsZero() || !s.Signal.Equal(at) {
 		t.Errorf("%+v", s)
 	}
-	out := crawl.Observation(&crawl.Task{Job: job.ID, URL: p.URL, Visit: 3}, crawl.Observed{What: crawl.ObservedContent, At: at.Add(-time.Minute), Sum: 5})
+	out := crawl.Observation(&crawl.Task{Job: job.ID, URL: p.URL, Visit: 3}, crawl.Observed{What: crawl.ObservedContent,
+		At: at.Add(-time.Minute), Sum: 5})
 	if _, err := f.Outcomes().Handle(t.Context(), out); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +152,8 @@ func TestPagesThatAreGoneAreLookedForAgain(t *testing.T) {
 		if !c.want {
 			continue
 		}
-		missing := &crawl.Outcome{Task: crawl.Task{Job: job.ID, URL: p.URL, Visit: 3}, Verdict: crawl.VerdictGone, Status: 404, Started: now}
+		missing := &crawl.Outcome{Task: crawl.Task{Job: job.ID, URL: p.URL, Visit: 3}, Verdict: crawl.VerdictGone,
+			Status: 404, Started: now}
 		a, _ := f.again.of(job)
 		if a.outcome(missing, &s, now, revisit.Calendar{}); !s.Gone || !s.Due.IsZero() || !s.Signal.Equal(now) {
 			t.Errorf("%s: missing again: %+v", name, s)
@@ -166,7 +170,8 @@ func TestWhatIsToldGoesToTheOwner(t *testing.T) {
 		all = append(all, p.URL)
 	}
 	events := toldOf(t, f, job, pages[0].Last.Add(time.Hour), all...)
-	if len(events) != 1 || events[0].(*crawl.Outcome).Node != "other" || len(events[0].(*crawl.Outcome).Observed.Told) != 30 {
+	if len(events) != 1 || events[0].(*crawl.Outcome).Node != "other" ||
+		len(events[0].(*crawl.Outcome).Observed.Told) != 30 {
 		t.Fatalf("%+v goes on", events)
 	}
 	for _, p := range m.sorted() {
@@ -181,9 +186,11 @@ func TestHabitsAreStored(t *testing.T) {
 	f, m, a, job := trusting(t, nil)
 	p := m.sorted()[0]
 	toldOf(t, f, job, p.Last.Add(time.Hour), p.URL)
-	out := crawl.Observation(&crawl.Task{Job: job.ID, URL: p.URL, Visit: 3}, crawl.Observed{What: crawl.ObservedContent, At: time.Now(), Sum: 5, Date: crawl.DateMoved})
+	out := crawl.Observation(&crawl.Task{Job: job.ID, URL: p.URL, Visit: 3}, crawl.Observed{What: crawl.ObservedContent,
+		At: time.Now(), Sum: 5, Date: crawl.DateMoved})
 	p.Sum = 4
-	m.pages[p.URL.Key()] = crawl.Revisit{URL: p.URL, State: func() revisit.State { s := m.pages[p.URL.Key()].State; s.Sum = 4; return s }()}
+	m.pages[p.URL.Key()] = crawl.Revisit{URL: p.URL,
+		State: func() revisit.State { s := m.pages[p.URL.Key()].State; s.Sum = 4; return s }()}
 	for range 2 { // it may be told twice
 		if _, err := f.Outcomes().Handle(t.Context(), out); err != nil {
 			t.Fatal(err)
@@ -217,7 +224,8 @@ func TestListsWeighWhatTheyTellOf(t *testing.T) {
 	}
 	see := func(visit, lists int) float64 {
 		task.Visit = visit
-		_, err := f.Outcomes().Handle(t.Context(), crawl.Observation(&task, crawl.Observed{What: crawl.ObservedContent, At: time.Now(), Sum: 5, Lists: lists}))
+		_, err := f.Outcomes().Handle(t.Context(), crawl.Observation(&task, crawl.Observed{What: crawl.ObservedContent,
+			At: time.Now(), Sum: 5, Lists: lists}))
 		check(t, err)
 		return revisit.OctetWeight(m.pages[u.Key()].Weight)
 	}
@@ -226,7 +234,8 @@ func TestListsWeighWhatTheyTellOf(t *testing.T) {
 	}
 	task.Visit = 1
 	out.Task = task
-	if _, err := f.noteVisits(t.Context(), a, []*crawl.Outcome{out}); err != nil || revisit.OctetWeight(m.pages[u.Key()].Weight) < 350 {
+	if _, err := f.noteVisits(t.Context(), a, []*crawl.Outcome{out}); err != nil ||
+		revisit.OctetWeight(m.pages[u.Key()].Weight) < 350 {
 		t.Errorf("an outcome makes it weigh %v: %v", revisit.OctetWeight(m.pages[u.Key()].Weight), err)
 	}
 	if w := see(1, 0); w < .9 || w > 1.1 {

@@ -34,11 +34,13 @@ func (s *Store) SwapValue(ctx context.Context, section, key string, was, value [
 	case was == nil && value == nil:
 		return nil
 	case was == nil:
-		return s.exec(ctx, true, `INSERT INTO settings (section, key, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, section, key, value)
+		return s.exec(ctx, true, `INSERT INTO settings (section, key, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+			section, key, value)
 	case value == nil:
 		return s.exec(ctx, true, `DELETE FROM settings WHERE section = ? AND key = ? AND value = ?`, section, key, was)
 	}
-	return s.exec(ctx, true, `UPDATE settings SET value = ? WHERE section = ? AND key = ? AND value = ?`, value, section, key, was)
+	return s.exec(ctx, true, `UPDATE settings SET value = ? WHERE section = ? AND key = ? AND value = ?`, value, section,
+		key, was)
 }
 
 // exec executes a statement that is a whole change, with the entry of the audit log that the context has. ErrStale

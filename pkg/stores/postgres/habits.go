@@ -43,5 +43,6 @@ func (r *Revisits) PutHabits(ctx context.Context, job crawl.JobID, hs ...crawl.H
 	for i := range hs {
 		hosts[i], habits[i] = signedHost(hs[i].Host), hs[i].Append(nil) //nolint:staticcheck // named, so that a reader sees what it is
 	}
-	return r.change(ctx, job, fmt.Sprintf("store what was learned of %d hosts", len(hs)), habitsPutSQL, []any{int32(0), hosts, habits})
+	return r.change(ctx, job, fmt.Sprintf("store what was learned of %d hosts", len(hs)), habitsPutSQL,
+		[]any{int32(0), hosts, habits})
 }

@@ -104,15 +104,17 @@ func (r *Revisits) States(ctx context.Context, job crawl.JobID, keys ...weburl.K
 		hosts[i] = hostOf(k)
 	}
 	what := fmt.Sprintf("what is remembered of %d URLs, the first %s", len(keys), keys[0])
-	return out, r.eachStored(ctx, job, what, revisitStatesSQL, []any{hosts, makeHashes(keys)}, func(i int64, stored []byte) (err error) {
-		out[i], err = revisit.DecodeState(stored)
-		return err
-	})
+	return out, r.eachStored(ctx, job, what, revisitStatesSQL, []any{hosts, makeHashes(keys)},
+		func(i int64, stored []byte) (err error) {
+			out[i], err = revisit.DecodeState(stored)
+			return err
+		})
 }
 
 // eachStored hands what a statement finds of a job, which is its first argument, to a function: the place of what was
 // asked for, counted from 0, and the stored octets, which are valid during the call.
-func (r *Revisits) eachStored(ctx context.Context, job crawl.JobID, what, statement string, args []any, each func(i int64, stored []byte) error) error {
+func (r *Revisits) eachStored(ctx context.Context, job crawl.JobID, what, statement string, args []any,
+	each func(i int64, stored []byte) error) error {
 	return r.s.do(ctx, what, func(ctx context.Context) error {
 		number, known, err := r.s.jobs.find(ctx, job)
 		if err != nil || !known {

@@ -22,7 +22,8 @@ const queuedSQL = `SELECT url, kind, task FROM urls WHERE job = $1 AND state = 1
 // one moment, in no order. pick chooses by a hash which are read; nil: all. The task is valid during the call only.
 //
 // While it runs, the server keeps all row versions since its snapshot, so each should be fast.
-func (u *URLs) EachQueued(ctx context.Context, job crawl.JobID, pick func(hash uint64) bool, each func(*crawl.Task) error) error {
+func (u *URLs) EachQueued(ctx context.Context, job crawl.JobID, pick func(hash uint64) bool,
+	each func(*crawl.Task) error) error {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err
@@ -54,7 +55,8 @@ func (u *URLs) EachQueued(ctx context.Context, job crawl.JobID, pick func(hash u
 
 // EachLeftOut calls each with what a job left out, in the order of their keys; pick chooses as in EachQueued. It is no
 // view of one moment: what comes and goes meanwhile is told or not.
-func (u *URLs) EachLeftOut(ctx context.Context, job crawl.JobID, pick func(hash uint64) bool, each func(*crawl.LeftOut) error) error {
+func (u *URLs) EachLeftOut(ctx context.Context, job crawl.JobID, pick func(hash uint64) bool,
+	each func(*crawl.LeftOut) error) error {
 	for after := (weburl.Key{}); ; {
 		list, err := u.LeftOut(ctx, job, after, surveyBatch)
 		if err != nil {

@@ -56,7 +56,8 @@ func (s *Server) list(rw http.ResponseWriter, host int) {
 	day := s.now()
 	for _, p := range s.pages {
 		if p.host == host && p.status == 0 {
-			_, _ = fmt.Fprintf(rw, "<url><loc>%s%s</loc><lastmod>%s</lastmod></url>\n", s.hosts[host], p.path, s.at(p.changed(day)).Format(time.RFC3339))
+			_, _ = fmt.Fprintf(rw, "<url><loc>%s%s</loc><lastmod>%s</lastmod></url>\n", s.hosts[host], p.path,
+				s.at(p.changed(day)).Format(time.RFC3339))
 		}
 	}
 	_, _ = fmt.Fprint(rw, "</urlset>\n")

@@ -121,7 +121,8 @@ func (c *controlSuite) auditedChanges() {
 // unauditedChanges are those that have no entry, and one whose entry cannot be stored.
 func (c *controlSuite) unauditedChanges(log func() []workflow.Audit, entry func(path string) *workflow.Audit) {
 	before := len(log())
-	for _, ctx := range []context.Context{workflow.WithoutAudit(workflow.WithAudit(bg, entry("/on-the-way"))), dropped(entry("/too-late"))} {
+	for _, ctx := range []context.Context{workflow.WithoutAudit(workflow.WithAudit(bg, entry("/on-the-way"))),
+		dropped(entry("/too-late"))} {
 		c.must(c.s.SetValue(ctx, "audited", "more", []byte("2")))
 	}
 	if got := log(); len(got) != before {

@@ -21,7 +21,8 @@ func revisitsHabits(t *testing.T, r crawl.Revisits, reopen func() crawl.Revisits
 		check(t, r.PutHabits(t.Context(), job, crawl.HostHabits{Host: h, Habits: learned(200)}))
 		want[i] = learned(uint8(i) + 1)
 	}
-	check(t, r.PutHabits(t.Context(), job, crawl.HostHabits{Host: hosts[2], Habits: want[2]}, crawl.HostHabits{Host: hosts[0], Habits: want[0]},
+	check(t, r.PutHabits(t.Context(), job, crawl.HostHabits{Host: hosts[2], Habits: want[2]},
+		crawl.HostHabits{Host: hosts[0], Habits: want[0]},
 		crawl.HostHabits{Host: hosts[1], Habits: want[1]}))
 	check(t, r.PutHabits(t.Context(), "another", crawl.HostHabits{Host: hosts[3], Habits: learned(9)}))
 	for range 2 {

@@ -22,7 +22,8 @@ const searchWords, searchWriters = 400, 4
 // which are cut from MongoDB's records, are not measured.
 func Search(ctx context.Context, server string, sizes []int64, w io.Writer) error {
 	return withScratch(ctx, server, w, func(s *scratch) error {
-		if _, err := fmt.Fprintf(w, "words of pages, %d a page in the mean\n%12s %12s %12s %12s %12s %12s %12s %12s %12s\n", searchWords, "pages",
+		if _, err := fmt.Fprintf(w, "words of pages, %d a page in the mean\n%12s %12s %12s %12s %12s %12s %12s %12s %12s\n",
+			searchWords, "pages",
 			"pages/s", "our us/page", "its us/page", "KB a page", "", "median ms", "p95 ms", "worst ms"); err != nil {
 			return err
 		}
@@ -52,14 +53,16 @@ func (s *scratch) measureSearch(ctx context.Context, from, to int64) error {
 		return fmt.Errorf("benchmark: size of the words: %w", err)
 	}
 	us := func(d time.Duration) float64 { return d.Seconds() * 1e6 / n }
-	line := fmt.Sprintf("%12d %12.0f %12.0f %12.0f %12.2f", to, n/took.Seconds(), us(used.ours), us(used.server), float64(size)/1e3/float64(to))
+	line := fmt.Sprintf("%12d %12.0f %12.0f %12.0f %12.2f", to, n/took.Seconds(), us(used.ours), us(used.server),
+		float64(size)/1e3/float64(to))
 	for _, round := range []string{"first", "again"} {
 		waits, err := s.search(ctx)
 		if err != nil {
 			return err
 		}
 		ms := func(i int) float64 { return waits[i].Seconds() * 1e3 }
-		if _, err := fmt.Fprintf(s.out, "%s %12s %12.1f %12.1f %12.1f\n", line, round, ms(len(waits)/2), ms(len(waits)*95/100), ms(len(waits)-1)); err != nil {
+		if _, err := fmt.Fprintf(s.out, "%s %12s %12.1f %12.1f %12.1f\n", line, round, ms(len(waits)/2),
+			ms(len(waits)*95/100), ms(len(waits)-1)); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,9 @@ func TestContinuousOverPrograms(t *testing.T) {
 	crawltest.Fetched(t, srv, 3, c.stuck)
 	u := srv.URLs()
 	gone, hidden := u[0], u[1]
-	until(t, patience, "lists to tell of changes", func() bool { return c.Habits(c.job.ID, u[3]).Signals.Right > 0 || c.stuck() })
+	until(t, patience, "lists to tell of changes", func() bool {
+		return c.Habits(c.job.ID, u[3]).Signals.Right > 0 || c.stuck()
+	})
 	srv.SetGone(pathOf(t, gone), true)
 	srv.SetNoIndex(pathOf(t, hidden), true)
 	for range harness.Number(t, "WHIRLPOOL_E2E_KILLS", 2) {

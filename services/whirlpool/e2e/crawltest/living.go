@@ -53,7 +53,8 @@ func CalendarEnv(c revisit.Calendar, roles ...string) string {
 func Living(t *testing.T, at string, slowness float64) *livingweb.Server {
 	t.Helper()
 	speed := 86_400 * .5 / max(slowness, 1)
-	srv, err := livingweb.Serve(livingweb.New(livingweb.Config{Seed: 1, Hosts: 6, Pages: 30, Days: 5000, Median: 4, Spread: 1, At: at, Lists: true, Dated: true,
+	srv, err := livingweb.Serve(livingweb.New(livingweb.Config{Seed: 1, Hosts: 6, Pages: 30, Days: 5000, Median: 4,
+		Spread: 1, At: at, Lists: true, Dated: true,
 		Calendar: revisit.Calendar{Start: time.Now().Truncate(time.Second), Speed: speed}}))
 	harness.Check(t, err)
 	t.Cleanup(func() { harness.Check(t, srv.Close()) })
