@@ -180,10 +180,27 @@ interface RenderedPart {
   final_url?: string;
   links_gained?: number;
   text_gained?: number;
+  screenshot?: string;
+}
+
+/** The picture of a rendered page; where it is not here, as on a cluster, the file that has it is named. */
+function Picture({ name, src }: { name: string; src: string }) {
+  const [missing, setMissing] = useState(false);
+  if (missing)
+    return (
+      <p className="small muted">
+        Its screenshot is not on this machine: <code>{plain(name)}</code> lies with the node that rendered the page.
+      </p>
+    );
+  return (
+    <a className="shot" href={src} download>
+      <img src={src} alt="Screenshot of the rendered page" loading="lazy" onError={() => setMissing(true)} />
+    </a>
+  );
 }
 
 /** What a browser made of the page. */
-function Rendered({ x, of }: { x: Execution; of: RenderedPart }) {
+function Rendered({ x, of, path }: { x: Execution; of: RenderedPart; path: string }) {
   return (
     <section>
       <div className="section-head">
@@ -202,6 +219,7 @@ function Rendered({ x, of }: { x: Execution; of: RenderedPart }) {
           ["When", of.at ? <When at={of.at} /> : ""],
         ]}
       />
+      {of.screenshot && <Picture key={path} name={of.screenshot} src={address(path + "/screenshot")} />}
     </section>
   );
 }
@@ -251,7 +269,7 @@ function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
                 .map(([k, v]) => [k.replaceAll("_", " "), plain(k === "bytes" ? size(Number(v)) : text(v), 400)])}
             />
           </section>
-          {r["rendered"] != null && <Rendered x={x} of={r["rendered"] as RenderedPart} />}
+          {r["rendered"] != null && <Rendered x={x} of={r["rendered"] as RenderedPart} path={path} />}
           {Object.keys(fields).length > 0 && (
             <section>
               <div className="section-head">
