@@ -188,7 +188,7 @@ function Picture({ name, src }: { name: string; src: string }) {
   const [missing, setMissing] = useState(false);
   if (missing)
     return (
-      <p className="small muted">
+      <p className="small muted" style={{ marginTop: "var(--s-3)" }}>
         Its screenshot is not on this machine: <code>{plain(name)}</code> lies with the node that rendered the page.
       </p>
     );
@@ -224,7 +224,9 @@ function Rendered({ x, of, path }: { x: Execution; of: RenderedPart; path: strin
   );
 }
 
-const told = ["url", "title", "text", "markdown", "links", "fields", "structured", "duplicate_of", "similarity", "rendered", "versions"];
+const told = ["url", "title", "text", "markdown", "links", "assets", "fields", "structured", "duplicate_of", "similarity", "rendered", "versions"];
+
+const shownAssets = 20;
 
 function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
   const r = w.record as Record<string, unknown>;
@@ -232,6 +234,7 @@ function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
   const [raw, setRaw] = useState(false);
   const fields = (r["fields"] ?? {}) as Record<string, unknown>;
   const copies = w.copies ?? [];
+  const assets = [...new window.Set((r["assets"] ?? []) as string[])];
   return (
     <>
       <p className="with-copy" style={{ display: "flex", marginTop: "var(--s-2)" }}>
@@ -332,6 +335,21 @@ function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
             </div>
             <Links x={x} links={w.links ?? []} />
           </section>
+          {assets.length > 0 && (
+            <section>
+              <div className="section-head">
+                <h3>Assets</h3>
+                {assets.length > shownAssets && <span className="muted small">the first of {count(assets.length)}; the JSON has all</span>}
+              </div>
+              <ul>
+                {assets.slice(0, shownAssets).map((a) => (
+                  <li key={a} style={{ display: "flex", minHeight: 28 }}>
+                    <Url url={a} href={at.explain(x.id, a)} />
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
         </>
       )}
     </>
