@@ -26,6 +26,9 @@ func NeedBrowser(t testing.TB) {
 // PID is the number of the program's process in its present life, which may be over.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
+// HasBrowser reports whether a process has started a browser.
+func HasBrowser(parent int) bool { return len(browsersOf(parent)) > 0 }
+
 // KillBrowsers kills the browsers that a process has started, and returns how many there were.
 func KillBrowsers(parent int) (n int) {
 	for _, pid := range browsersOf(parent) {

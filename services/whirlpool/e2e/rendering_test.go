@@ -123,11 +123,13 @@ func TestRenderingSurvivesKills(t *testing.T) {
 				case <-time.After(rand.N(2 * took / time.Duration(kills))): // spreads the instants
 				}
 				if victim == "browser" {
-					harness.Until(t, patience, "a browser", func() bool { // it is started with the first page
-						n := harness.KillBrowsers(p.cmd.Process.Pid)
-						killed += n
-						return n > 0 || p.over()
-					})
+					// It is started with the first page. After one that dies while it starts the next one waits long, so most are to live a while.
+					harness.Until(t, patience, "a browser", func() bool { return harness.HasBrowser(p.cmd.Process.Pid) || p.over() })
+					select {
+					case <-p.ended:
+					case <-time.After(rand.N(2 * time.Second)):
+					}
+					killed += harness.KillBrowsers(p.cmd.Process.Pid)
 				} else if p.kill(t) {
 					killed++
 					p = c.start(t)

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"math/rand/v2"
 	"path/filepath"
 	"testing"
 	"time"
@@ -31,11 +32,12 @@ func TestRenderingSurvivesKills(t *testing.T) {
 	crawltest.TroubleApp(t, w, appSize, harness.Number(t, "WHIRLPOOL_E2E_RENDER_KILLS", len(victims)), over, func(i int) {
 		switch victim := victims[i%len(victims)]; victim {
 		case browser: // it is started with the first page
-			until(t, patience, "a browser", func() bool {
-				n := harness.KillBrowsers(c.program("renderer").PID())
+			renderer := c.program("renderer").PID()
+			until(t, patience, "a browser", func() bool { return harness.HasBrowser(renderer) || over() })
+			time.Sleep(rand.N(2 * time.Second)) // an instant of its life, not always its start
+			if n := harness.KillBrowsers(renderer); n > 0 {
 				done[victim] += n
-				return n > 0 || over()
-			})
+			}
 		case all:
 			c.killed(victim, c.programs...)
 			done[victim]++

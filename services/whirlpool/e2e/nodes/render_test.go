@@ -1,9 +1,11 @@
 package nodes_test
 
 import (
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/appweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
@@ -39,11 +41,9 @@ func TestRenderingOfThreeNodesSurvivesKills(t *testing.T) {
 			nodes++
 			return
 		}
-		until(t, patience, "a browser", func() bool { // it is started with the first page
-			n := harness.KillBrowsers(p.PID())
-			browsers += n
-			return n > 0 || over()
-		})
+		until(t, patience, "a browser", func() bool { return harness.HasBrowser(p.PID()) || over() }) // it is started with the first page
+		time.Sleep(rand.N(2 * time.Second))                                                           // an instant of its life, not always its start
+		browsers += harness.KillBrowsers(p.PID())
 	})
 	c.wait(job.ID)
 	c.sound(job.ID)
