@@ -23,6 +23,7 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 	}
 	vnodes := cmd.Flags().Int("vnodes", 0, "`number` of virtual nodes (default: ring.vnodes)")
 	partition := cmd.Flags().String("partition", "", "what belongs together: `host`, domain, ip or url (default: ring.partition)")
+	hash := cmd.Flags().String("hash", "", "how hosts are placed: `sha256` (by host; ledgers are read in ranges) or xxh3 (with a secret seed)")
 	overRing(cmd, func(cmd *cobra.Command, _ []string, r *cluster.RingView) error {
 		if !cmd.Flags().Changed("vnodes") {
 			*vnodes = r.Config.Ring.Vnodes
@@ -34,7 +35,13 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 		if err != nil {
 			return exitStatus{exitUsage, err}
 		}
-		t, err := ring.Create(*vnodes, p, member.NewSeed())
+		h := p.Hash()
+		if *hash != "" {
+			if h, err = ring.ParseHash(*hash); err != nil {
+				return exitStatus{exitUsage, err}
+			}
+		}
+		t, err := ring.CreateBy(h, *vnodes, p, member.NewSeed())
 		if err != nil {
 			return exitStatus{exitUsage, err}
 		}
