@@ -35,13 +35,7 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 		if err != nil {
 			return exitStatus{exitUsage, err}
 		}
-		h := p.Hash()
-		if *hash != "" {
-			if h, err = ring.ParseHash(*hash); err != nil {
-				return exitStatus{exitUsage, err}
-			}
-		}
-		t, err := ring.CreateBy(h, *vnodes, p, member.NewSeed())
+		t, err := newRing(*hash, *vnodes, p)
 		if err != nil {
 			return exitStatus{exitUsage, err}
 		}
@@ -60,4 +54,16 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 		return nil
 	})
 	return cmd
+}
+
+// newRing returns a ring by a hash of that name; empty: the one that suits the partition.
+func newRing(hash string, vnodes int, p ring.Partition) (*ring.Table, error) {
+	if hash == "" {
+		return ring.Create(vnodes, p, member.NewSeed())
+	}
+	h, err := ring.ParseHash(hash)
+	if err != nil {
+		return nil, err
+	}
+	return ring.CreateBy(h, vnodes, p, member.NewSeed())
 }

@@ -352,18 +352,19 @@ func TestPagesWhoseLinksWereLostAreFetchedAgain(t *testing.T) {
 		if got := n.said(); !slices.Equal(got, []string{"enter", "unfollowed", "stop waiting"}) {
 			t.Fatalf("after the start: %q", got)
 		}
+		c := joined(t, n.table, "c", 3)
 		var own, other crawl.Task
 		for _, task := range urls(t, 50) {
-			if tt.Place(task.URL).Node == "" {
-				own = task
-			} else {
+			switch {
+			case tt.Place(task.URL).Node != "":
 				other = task
+			case c.Vnode(c.VnodeOf(task.URL.HostKey())).Owner == "a": // and stays so
+				own = task
 			}
 		}
 		robots := own
 		robots.Kind, robots.For = crawl.KindRobots, own.URL.Origin()
 		n.lost = []crawl.Task{own, other, robots}
-		c := joined(t, n.table, "c", 3)
 		n.change(func() { n.table = c })
 		time.Sleep(time.Minute)
 		if got := n.said(); len(got) != 0 {

@@ -67,8 +67,8 @@ func (r *Recovery) ranges() []weburl.KeyRange {
 	return r.Ranges()
 }
 
-// Open queues every open URL in the ranges that owned accepts, of the jobs that wanted accepts (nil: all), as a repeat: those that
-// are queued already are dropped when their turn comes. It returns their number.
+// Open queues every open URL in the ranges that owned accepts, of the jobs that wanted accepts (nil: all), as a
+// repeat: those that are queued already are dropped when their turn comes. It returns their number.
 func (r *Recovery) Open(ctx context.Context, q Queuer, in []weburl.KeyRange, owned func(weburl.URL) bool,
 	wanted func(crawl.JobID) bool) (n int, err error) {
 	b := batches{q: q}
@@ -84,8 +84,8 @@ func (r *Recovery) Open(ctx context.Context, q Queuer, in []weburl.KeyRange, own
 	return b.n, err
 }
 
-// VisitAnew makes the pages in the ranges due that owned accepts, and wanted (nil: all), whose visits are queued or made
-// by nobody any more. It returns their number.
+// VisitAnew makes the pages in the ranges due that owned accepts, and wanted (nil: all), whose visits are queued or
+// made by nobody any more. It returns their number.
 func (r *Recovery) VisitAnew(ctx context.Context, q Queuer, in []weburl.KeyRange, owned func(weburl.URL) bool,
 	wanted func(crawl.JobID, crawl.Revisit) bool) (n int, err error) {
 	if r.Visits == nil {

@@ -120,8 +120,8 @@ func (p *openIndexPart) build(ctx context.Context, conn *sql.Conn, log *slog.Log
 // lockPoll is how often a lock is asked for.
 const lockPoll = 50 * time.Millisecond
 
-// lockByPolling takes an advisory lock of the session, and returns what gives it back. It does not wait in the server: a
-// statement that waits there is one that the building of an index waits for, and the two would wait for each other.
+// lockByPolling takes an advisory lock of the session, and returns what gives it back. It does not wait in the server:
+// a statement that waits there is one that the building of an index waits for, and the two would wait for each other.
 func lockByPolling(ctx context.Context, conn *sql.Conn, key int64) (unlock func(), err error) {
 	for {
 		var mine bool

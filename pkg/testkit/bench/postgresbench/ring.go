@@ -66,7 +66,7 @@ func (s *scratch) fillWhole(ctx context.Context, from, to int64) error {
 		fmt.Sprintf(`INSERT INTO urls (job, host, hash, state, claimant, changed, url, task)
 			SELECT %d, hashint8extended(n %% %d, 0), md5(n::text)::uuid, CASE WHEN n %% %d = 0 THEN 1 ELSE 2 END, n, now(),
 				'http://site' || n %% 1000 || '.example/some/path/of/usual/length/' || n, %s
-			FROM generate_series(%d, %d) n`, s.number, max(1, to/100), openPart, taskLiteral(), from, to-1),
+			FROM generate_series(%d, %d) n`, s.number, to/100|1, openPart, taskLiteral(), from, to-1),
 		`ALTER TABLE urls ADD PRIMARY KEY (job, host, hash)`,
 		`VACUUM ANALYZE urls`, `CHECKPOINT`)
 }
