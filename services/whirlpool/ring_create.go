@@ -35,7 +35,7 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 		if err != nil {
 			return exitStatus{exitUsage, err}
 		}
-		t, err := newRing(*hash, *vnodes, p)
+		t, err := tableOf(*hash, *vnodes, p)
 		if err != nil {
 			return exitStatus{exitUsage, err}
 		}
@@ -56,8 +56,8 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 	return cmd
 }
 
-// newRing returns a ring by a hash of that name; empty: the one that suits the partition.
-func newRing(hash string, vnodes int, p ring.Partition) (*ring.Table, error) {
+// tableOf returns a ring by a hash of that name; empty: the one that suits the partition.
+func tableOf(hash string, vnodes int, p ring.Partition) (*ring.Table, error) {
 	if hash == "" {
 		return ring.Create(vnodes, p, member.NewSeed())
 	}

@@ -33,9 +33,9 @@ var (
 )
 
 // The format is: the version, then, compressed with Zstandard: epoch, seed, partition, hash, numbers, the nodes, and
-// the virtual nodes as columns of bytes (owners, steps, previous owners, the indexes of their epochs in a list of epochs).
-// A column of one kind compresses to about log2(nodes) bits for each virtual node. As JSON, 256 virtual nodes for each
-// of 1,000 nodes would be 20 times too large.
+// the virtual nodes as columns of bytes (owners, steps, previous owners, the indexes of their epochs in a list of
+// epochs). A column of one kind compresses to about log2(nodes) bits for each virtual node. As JSON, 256 virtual nodes
+// for each of 1,000 nodes would be 20 times too large.
 var (
 	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))

@@ -14,10 +14,13 @@ import (
 const (
 	// openPassSQL reads the table, or the index of all open URLs, once, and picks what is in the ranges.
 	openPassSQL = `SELECT u.job, u.url, u.kind, u.task FROM urls u WHERE u.state = 1 AND u.url IS NOT NULL AND ` + picked + `$1::bigint[]) & 1 = 1`
-	// openRangesSQL reads what is open in each range from the index.
+	// openRangesSQL reads what is open in each range from the index. OFFSET keeps the planner from reading all that is
+	// open once and comparing it with each range.
 	openRangesSQL = `
-	SELECT u.job, u.url, u.kind, u.task FROM unnest($1::bigint[], $2::bigint[]) AS r (first, last)
-	JOIN urls u ON u.state = 1 AND u.host BETWEEN r.first AND r.last WHERE u.url IS NOT NULL`
+	SELECT o.* FROM unnest($1::bigint[], $2::bigint[]) AS r (first, last) CROSS JOIN LATERAL (
+		SELECT u.job, u.url, u.kind, u.task FROM urls u
+		WHERE u.state = 1 AND u.host BETWEEN r.first AND r.last AND u.url IS NOT NULL OFFSET 0
+	) o`
 
 	// picked begins the condition that a host is in one of the ranges whose edges a parameter has: it is odd.
 	picked = `width_bucket(u.host, `
