@@ -116,9 +116,9 @@ type Following interface {
 	// The first share of a newer epoch starts the count anew, and so does a share of the same epoch that is one of more
 	// shares. Shares of an earlier count are then ignored.
 	Claimed(ctx context.Context, job JobID, page weburl.URL, s Share) error
-	// Unfollowed hands the task of every page that was expected before t, and of whose links some are not claimed, to
-	// each, over all jobs.
-	Unfollowed(ctx context.Context, before time.Time, each func(Task) error) error
+	// Unfollowed hands the task of every page in the ranges that was expected before t, and of whose links some are not
+	// claimed, to each, over all jobs.
+	Unfollowed(ctx context.Context, in []weburl.KeyRange, before time.Time, each func(Task) error) error
 	// Forget forgets pages: they are fetched again.
 	Forget(ctx context.Context, job JobID, keys ...weburl.Key) error
 	// Waiting returns of how many of a job's pages, which were expected, a share is missing.

@@ -126,7 +126,7 @@ func (w *jobWatch) buried(ctx context.Context, job crawl.JobID) (found bool, err
 	if err != nil {
 		return false, err
 	}
-	err = w.following.Unfollowed(ctx, time.Now(), func(t crawl.Task) error {
+	err = w.following.Unfollowed(ctx, weburl.AllKeys(), time.Now(), func(t crawl.Task) error {
 		found = found || t.Job == job && letters[job][t.URL.Key()]
 		return nil
 	})

@@ -16,7 +16,7 @@ type ClusterStores struct {
 	// Ledger takes outcomes back, hands out what is open, and counts again.
 	Ledger interface {
 		Reopen(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error
-		Open(ctx context.Context, owned func(weburl.URL) bool, each func(crawl.Task) error) error
+		Open(ctx context.Context, in []weburl.KeyRange, owned func(weburl.URL) bool, each func(crawl.Task) error) error
 		// CountAgain makes the counters of a job those of its rows.
 		CountAgain(ctx context.Context, job crawl.JobID) error
 	}
@@ -181,7 +181,7 @@ func (m *mender) requeue(ctx context.Context, all bool) error {
 		m.out.Queued, tasks = m.out.Queued+int64(len(tasks)), nil
 		return err
 	}
-	err := m.Ledger.Open(ctx, func(weburl.URL) bool { return true }, func(t crawl.Task) error {
+	err := m.Ledger.Open(ctx, weburl.AllKeys(), func(weburl.URL) bool { return true }, func(t crawl.Task) error {
 		if k := t.URL.Key(); t.Job != m.job || !all && !m.again[k] && !m.lost[k] {
 			return nil
 		}

@@ -34,7 +34,7 @@ prints the command that reproduces it.`,
 		benchParse(), benchSimhash(), benchServe(), benchCluster(), benchRing(),
 		benchRevisit(), benchRevisits(),
 		benchTopic(), benchTopicLive(), benchSearch(), benchInduce(),
-		benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(), benchPostgresSearch(),
+		benchPostgresClaims(), benchPostgresNear(), benchPostgresRing(), benchPostgresRecovery(), benchPostgresSearch(),
 		benchPeers(), benchRaw(),
 	)
 	return cmd

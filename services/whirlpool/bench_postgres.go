@@ -51,6 +51,10 @@ func benchPostgresRing() *cobra.Command {
 	return benchPostgres("postgres-ring", "What a ring of nodes costs in PostgreSQL", postgresbench.Ring)
 }
 
+func benchPostgresRecovery() *cobra.Command {
+	return benchPostgres("postgres-recovery", "What a node reads of the ledger that takes over a part of the ring", postgresbench.Recovery)
+}
+
 func benchPostgresNear() *cobra.Command {
 	return benchPostgres("postgres-near", "Look-ups of near-duplicates in PostgreSQL", postgresbench.Lookups)
 }

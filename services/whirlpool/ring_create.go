@@ -23,6 +23,7 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 	}
 	vnodes := cmd.Flags().Int("vnodes", 0, "`number` of virtual nodes (default: ring.vnodes)")
 	partition := cmd.Flags().String("partition", "", "what belongs together: `host`, domain, ip or url (default: ring.partition)")
+	hash := cmd.Flags().String("hash", "", "how hosts are placed: `sha256` (by host; ledgers are read in ranges) or xxh3 (with a secret seed)")
 	overRing(cmd, func(cmd *cobra.Command, _ []string, r *cluster.RingView) error {
 		if !cmd.Flags().Changed("vnodes") {
 			*vnodes = r.Config.Ring.Vnodes
@@ -34,7 +35,7 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 		if err != nil {
 			return exitStatus{exitUsage, err}
 		}
-		t, err := ring.Create(*vnodes, p, member.NewSeed())
+		t, err := tableOf(*hash, *vnodes, p)
 		if err != nil {
 			return exitStatus{exitUsage, err}
 		}
@@ -53,4 +54,16 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 		return nil
 	})
 	return cmd
+}
+
+// tableOf returns a ring by a hash of that name; empty: the one that suits the partition.
+func tableOf(hash string, vnodes int, p ring.Partition) (*ring.Table, error) {
+	if hash == "" {
+		return ring.Create(vnodes, p, member.NewSeed())
+	}
+	h, err := ring.ParseHash(hash)
+	if err != nil {
+		return nil, err
+	}
+	return ring.CreateBy(h, vnodes, p, member.NewSeed())
 }

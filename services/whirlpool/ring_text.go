@@ -21,15 +21,17 @@ type ringHead struct {
 	Epoch     uint64         `json:"epoch"`
 	Vnodes    int            `json:"vnodes"`
 	Partition ring.Partition `json:"partition"`
+	Hash      ring.Hash      `json:"hash"`
 	Moving    int            `json:"moving"` // virtual nodes
 }
 
 func headOf(r *cluster.RingView) ringHead {
-	return ringHead{Ring: r.Config.Ring.Name, Epoch: r.Table.Epoch(), Vnodes: r.Table.Len(), Partition: r.Table.Partition(), Moving: len(r.Table.Moving())}
+	return ringHead{Ring: r.Config.Ring.Name, Epoch: r.Table.Epoch(), Vnodes: r.Table.Len(), Partition: r.Table.Partition(),
+		Hash: r.Table.Hash(), Moving: len(r.Table.Moving())}
 }
 
 func (h ringHead) write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "ring %s, epoch %d: %d virtual nodes, partitioned by %s, %d moving\n", h.Ring, h.Epoch, h.Vnodes, h.Partition, h.Moving)
+	_, err := fmt.Fprintf(w, "ring %s, epoch %d: %d virtual nodes, partitioned by %s, %d moving, hosts placed by %s\n", h.Ring, h.Epoch, h.Vnodes, h.Partition, h.Moving, h.Hash)
 	return err
 }
 

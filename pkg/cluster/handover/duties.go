@@ -129,11 +129,11 @@ func (t *Ownership) takeOver(ctx context.Context, f Frontier, table *ring.Table,
 		unplaced = cmp.Or(unplaced, err)
 		return err == nil && mine[v]
 	}
-	r := t.Recovery()
-	open, err := r.Open(ctx, f, owned, nil)
+	r, in := t.Recovery(), table.KeyRanges(func(vnode int) bool { return mine[vnode] })
+	open, err := r.Open(ctx, f, in, owned, nil)
 	visits := 0
 	if err == nil {
-		visits, err = r.VisitAnew(ctx, f, owned, nil)
+		visits, err = r.VisitAnew(ctx, f, in, owned, nil)
 	}
 	if err = errors.Join(err, unplaced); err != nil {
 		return fmt.Errorf("take over %d virtual nodes: %w", len(gained), err)
@@ -202,5 +202,6 @@ func (t *Ownership) takeBack(ctx context.Context, f Frontier) error {
 // Recovery brings back what belongs to this node.
 func (t *Ownership) Recovery() *recovery.Recovery {
 	return &recovery.Recovery{Ledger: t.deps.Ledger, Following: t.deps.Following, Visits: t.deps.Visits, Log: t.cfg.Log,
-		Mine: func(u weburl.URL) bool { return t.Place(u).Node == "" }}
+		Mine:   func(u weburl.URL) bool { return t.Place(u).Node == "" },
+		Ranges: func() []weburl.KeyRange { return t.view.Load().table.Owned(t.cfg.Node) }}
 }

@@ -101,12 +101,12 @@ func (n *node) Raise(_ context.Context, t *ring.Table) error {
 	return n.note("raise %d", t.Epoch())
 }
 
-func (n *node) Open(_ context.Context, owned func(weburl.URL) bool, each func(crawl.Task) error) error {
+func (n *node) Open(_ context.Context, in []weburl.KeyRange, owned func(weburl.URL) bool, each func(crawl.Task) error) error {
 	if err := n.note("open"); err != nil {
 		return err
 	}
 	for _, t := range n.open {
-		if owned(t.URL) {
+		if weburl.InRanges(in, t.URL.Key()) && owned(t.URL) {
 			if err := each(t); err != nil {
 				return err
 			}
@@ -124,12 +124,15 @@ func (n *node) Claimed(context.Context, crawl.JobID, weburl.URL, crawl.Share) er
 	return nil
 }
 
-func (n *node) Unfollowed(_ context.Context, before time.Time, each func(crawl.Task) error) error {
+func (n *node) Unfollowed(_ context.Context, in []weburl.KeyRange, before time.Time, each func(crawl.Task) error) error {
 	n.before = before
 	if err := n.note("unfollowed"); err != nil {
 		return err
 	}
 	for _, t := range n.lost {
+		if !weburl.InRanges(in, t.URL.Key()) {
+			continue
+		}
 		if err := each(t); err != nil {
 			return err
 		}
@@ -349,18 +352,19 @@ func TestPagesWhoseLinksWereLostAreFetchedAgain(t *testing.T) {
 		if got := n.said(); !slices.Equal(got, []string{"enter", "unfollowed", "stop waiting"}) {
 			t.Fatalf("after the start: %q", got)
 		}
+		c := joined(t, n.table, "c", 3)
 		var own, other crawl.Task
 		for _, task := range urls(t, 50) {
-			if tt.Place(task.URL).Node == "" {
-				own = task
-			} else {
+			switch {
+			case tt.Place(task.URL).Node != "":
 				other = task
+			case c.Vnode(c.VnodeOf(task.URL.HostKey())).Owner == "a": // and stays so
+				own = task
 			}
 		}
 		robots := own
 		robots.Kind, robots.For = crawl.KindRobots, own.URL.Origin()
 		n.lost = []crawl.Task{own, other, robots}
-		c := joined(t, n.table, "c", 3)
 		n.change(func() { n.table = c })
 		time.Sleep(time.Minute)
 		if got := n.said(); len(got) != 0 {

@@ -19,8 +19,12 @@ const MaxEncoded = 1_000_000
 // maxPlain bounds a table before compression: 9 octets a virtual node, the epochs' list, the nodes.
 const maxPlain = MaxVnodes*(9+binary.MaxVarintLen64) + MaxNodes*(maxName+maxAddress+32) + 64
 
-// version is that of the format, its first octet.
-const version = 1
+// The versions of the format, its first octet. The second has the hash, and is written where it is not XXH3: programs
+// before it know no other, and refuse such a ring.
+const (
+	version       = 1
+	versionHashes = 2
+)
 
 // Errors of Decode and Encode.
 var (
@@ -28,10 +32,10 @@ var (
 	ErrFormat   = errors.New("not a table of the ring that this build reads")
 )
 
-// The format is: the version, then, compressed with Zstandard: epoch, seed, partition, numbers, the nodes, and the
-// virtual nodes as columns of bytes (owners, steps, previous owners, the indexes of their epochs in a list of epochs).
-// A column of one kind compresses to about log2(nodes) bits for each virtual node. As JSON, 256 virtual nodes for each
-// of 1,000 nodes would be 20 times too large.
+// The format is: the version, then, compressed with Zstandard: epoch, seed, partition, hash, numbers, the nodes, and
+// the virtual nodes as columns of bytes (owners, steps, previous owners, the indexes of their epochs in a list of
+// epochs). A column of one kind compresses to about log2(nodes) bits for each virtual node. As JSON, 256 virtual nodes
+// for each of 1,000 nodes would be 20 times too large.
 var (
 	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
@@ -47,7 +51,11 @@ func (t *Table) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the ring: %w", err)
 	}
-	out := e.EncodeAll(t.plain(), []byte{version})
+	v := byte(version)
+	if t.hash != XXH3 {
+		v = versionHashes
+	}
+	out := e.EncodeAll(t.plain(), []byte{v})
 	if len(out) > MaxEncoded {
 		return nil, ErrTooLarge
 	}
@@ -59,6 +67,9 @@ func (t *Table) plain() []byte {
 	b := binary.AppendUvarint(nil, t.epoch)
 	b = binary.BigEndian.AppendUint64(b, t.seed)
 	b = append(b, byte(t.partition))
+	if t.hash != XXH3 {
+		b = append(b, byte(t.hash))
+	}
 	b = binary.AppendUvarint(b, uint64(len(t.owner)))
 	b = binary.AppendUvarint(b, uint64(len(t.nodes)))
 	for _, n := range t.nodes {
@@ -114,8 +125,8 @@ func (t *Table) appendSince(b []byte) []byte {
 // Decode reads what Encode wrote. It checks all that the package relies on: whatever the octets are, it returns a sound
 // table or ErrFormat.
 func Decode(b []byte) (*Table, error) {
-	if len(b) == 0 || b[0] != version {
-		return nil, fmt.Errorf("%w: version %d is known", ErrFormat, version)
+	if len(b) == 0 || b[0] != version && b[0] != versionHashes {
+		return nil, fmt.Errorf("%w: versions %d and %d are known", ErrFormat, version, versionHashes)
 	}
 	if len(b) > MaxEncoded {
 		return nil, fmt.Errorf("%w: %d octets", ErrFormat, len(b))
@@ -129,7 +140,7 @@ func Decode(b []byte) (*Table, error) {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	r := &reader{Reader: codec.Reader{B: plain}}
-	t := r.table()
+	t := r.table(b[0] == versionHashes)
 	if !r.Done() {
 		return nil, fmt.Errorf("%w: its values do not fit", ErrFormat)
 	}
@@ -152,12 +163,16 @@ func (r *reader) take(n int) []byte {
 	return b
 }
 
-func (r *reader) table() *Table {
+// table reads a table, with its hash or with that of the first version.
+func (r *reader) table(hashed bool) *Table {
 	t := &Table{epoch: r.Uvarint(1 << 62)}
 	if b := r.take(8); b != nil {
 		t.seed = binary.BigEndian.Uint64(b)
 	}
 	t.partition = Partition(r.Byte())
+	if hashed {
+		t.hash = Hash(r.Byte())
+	}
 	vnodes, nodes := int(r.Uvarint(MaxVnodes)), int(r.Uvarint(MaxNodes))
 	for range nodes {
 		n := Node{Name: r.Text(), Address: r.Text(), Weight: Weight(r.Uvarint(uint64(MaxWeight))), State: State(r.Byte()),
@@ -228,7 +243,7 @@ func (t *Table) check() error {
 	if t.epoch < 1 || len(t.owner) < 1 {
 		return fmt.Errorf("epoch %d, %d virtual nodes", t.epoch, len(t.owner))
 	}
-	if err := t.partition.validate(); err != nil {
+	if err := errors.Join(t.partition.validate(), t.hash.validate()); err != nil {
 		return err
 	}
 	takes := false

@@ -42,7 +42,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	good := Must2(r.Encode())
 	for name, b := range map[string][]byte{
 		"nothing":         nil,
-		"another version": append([]byte{version + 1}, good[1:]...),
+		"another version": append([]byte{versionHashes + 1}, good[1:]...),
 		"half of it":      good[:len(good)/2],
 		"more than it":    append(bytes.Clone(good), 0),
 		"a bomb":          bomb(t),
@@ -55,6 +55,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	for name, damage := range map[string]func(r *Table){
 		"epoch 0":                       func(r *Table) { r.epoch = 0 },
 		"a partition from elsewhere":    func(r *Table) { r.partition = 99 },
+		"a hash from elsewhere":         func(r *Table) { r.hash = 99 },
 		"an owner that is none":         func(r *Table) { r.owner[3] = 77 },
 		"no owner":                      func(r *Table) { r.owner[3], r.step[3], r.since[3] = none, 0, 0 },
 		"an owner that left":            func(r *Table) { r.nodes[0].State = Gone },

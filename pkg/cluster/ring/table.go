@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-
-	"github.com/zeebo/xxh3"
 )
 
 // Bounds of a ring.
@@ -32,6 +30,7 @@ type Table struct {
 	epoch     uint64
 	seed      uint64
 	partition Partition
+	hash      Hash
 	nodes     []Node // in the order of their names
 	owner     []uint16
 	from      []uint16 // the owner before, while the virtual node moves
@@ -39,17 +38,24 @@ type Table struct {
 	step      []Step
 }
 
-// Create returns the ring at epoch 1, without nodes; the first node that joins owns all. The number of virtual nodes,
-// the partition and the seed never change. The seed is part of the hash. If page authors cannot guess it, they cannot
-// craft hosts that all belong to one node.
+// Create returns the ring at epoch 1, without nodes, with the hash that suits the partition (Partition.Hash); the first
+// node that joins owns all. The number of virtual nodes, the partition, the hash and the seed never change.
 func Create(vnodes int, p Partition, seed uint64) (*Table, error) {
+	return CreateBy(p.Hash(), vnodes, p, seed)
+}
+
+// CreateBy is Create with a hash that is chosen.
+func CreateBy(h Hash, vnodes int, p Partition, seed uint64) (*Table, error) {
 	if vnodes < 1 || vnodes > MaxVnodes {
 		return nil, fmt.Errorf("ring of %d virtual nodes: want 1 to %d", vnodes, MaxVnodes)
+	}
+	if err := h.validate(); err != nil {
+		return nil, err
 	}
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	t := &Table{epoch: 1, seed: seed, partition: p, owner: make([]uint16, vnodes), from: make([]uint16, vnodes),
+	t := &Table{epoch: 1, seed: seed, partition: p, hash: h, owner: make([]uint16, vnodes), from: make([]uint16, vnodes),
 		since: make([]uint64, vnodes), step: make([]Step, vnodes)}
 	for i := range t.owner {
 		t.owner[i], t.from[i] = none, none
@@ -92,14 +98,7 @@ func (t *Table) find(name string) (int, bool) {
 
 // VnodeOf returns the virtual node of a key: the upper half of hash × number, so that each virtual node is an equal
 // range of the hash.
-//
-// The hash is XXH3 with 64 bits and a seed. It is used elsewhere in this module, is among the fastest for keys as short
-// as host names, passes the usual statistical tests, and has values fixed by its specification, as a ring needs. It
-// keeps no secret and needs none: somebody who finds colliding hosts for one ring's seed, which is random and never
-// leaves the cluster, makes one ring uneven and breaks nothing.
-func (t *Table) VnodeOf(key string) int {
-	return t.vnodeOfHash(xxh3.HashStringSeed(key, t.seed))
-}
+func (t *Table) VnodeOf(key string) int { return t.vnodeOfHash(t.hash.of(key, t.seed)) }
 
 func (t *Table) vnodeOfHash(h uint64) int {
 	hi, _ := bits.Mul64(h, uint64(len(t.owner)))
@@ -220,5 +219,5 @@ func (t *Table) Moving() []Vnode {
 
 // SameRing reports whether two tables are versions of one ring.
 func (t *Table) SameRing(other *Table) bool {
-	return t.seed == other.seed && t.partition == other.partition && len(t.owner) == len(other.owner)
+	return t.seed == other.seed && t.partition == other.partition && t.hash == other.hash && len(t.owner) == len(other.owner)
 }

@@ -10,7 +10,7 @@ import (
 
 // Hash, seed and range make the virtual node of a host. They must be the same in every build and on every processor.
 func TestTheVirtualNodeOfAKeyIsFixedForEver(t *testing.T) {
-	r := Must(Create(256_000, ByHost, 0x5eed))
+	r := Must(CreateBy(XXH3, 256_000, ByHost, 0x5eed))
 	for key, want := range map[string]int{"": 82636, "example.com": 226251, "example.com:8080": 88855, "xn--bcher-kva.example": 74635,
 		"a-host-name-that-is-longer-than-the-two-hundred-and-forty-octets-of-the-short-path" + fmt.Sprintf("%d", make([]byte, 100)): 161161} {
 		if got := r.VnodeOf(key); got != want {
@@ -18,7 +18,7 @@ func TestTheVirtualNodeOfAKeyIsFixedForEver(t *testing.T) {
 		}
 	}
 	// the value of nothing, without seed, that XXH3's own tests give
-	if first, last := Must(Create(MaxVnodes, ByHost, 0)).Range(Must(Create(MaxVnodes, ByHost, 0)).VnodeOf("")); first > 0x2d06800538d394c2 || last < 0x2d06800538d394c2 {
+	if first, last := Must(CreateBy(XXH3, MaxVnodes, ByHost, 0)).Range(Must(CreateBy(XXH3, MaxVnodes, ByHost, 0)).VnodeOf("")); first > 0x2d06800538d394c2 || last < 0x2d06800538d394c2 {
 		t.Errorf("the hash of nothing is between %x and %x", first, last)
 	}
 }
@@ -63,7 +63,7 @@ func TestKeysSpreadEvenlyOverVirtualNodes(t *testing.T) {
 }
 
 func TestAnotherSeedIsAnotherRing(t *testing.T) {
-	a, b := Must(Create(1000, ByHost, 1)), Must(Create(1000, ByHost, 2))
+	a, b := Must(CreateBy(XXH3, 1000, ByHost, 1)), Must(CreateBy(XXH3, 1000, ByHost, 2))
 	same := 0
 	for i := range 1000 {
 		if key := fmt.Sprint("host", i); a.VnodeOf(key) == b.VnodeOf(key) {

@@ -21,15 +21,15 @@ import (
 
 // Ledger gives back what is open.
 type Ledger interface {
-	// Open hands the task of every open URL that owned accepts to each, over all jobs that are crawled.
-	Open(ctx context.Context, owned func(weburl.URL) bool, each func(crawl.Task) error) error
+	// Open hands the task of every open URL in the ranges that owned accepts to each, over all jobs that are crawled.
+	Open(ctx context.Context, in []weburl.KeyRange, owned func(weburl.URL) bool, each func(crawl.Task) error) error
 	Reopen(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error
 }
 
 // Visits gives back the pages of continuous jobs whose visits are queued or made.
 type Visits interface {
-	// Taken hands each page that is neither due nor gone to each, over all jobs that are crawled.
-	Taken(ctx context.Context, each func(crawl.JobID, crawl.Revisit) error) error
+	// Taken hands each page in the ranges that is neither due nor gone to each, over all jobs that are crawled.
+	Taken(ctx context.Context, in []weburl.KeyRange, each func(crawl.JobID, crawl.Revisit) error) error
 }
 
 // Queuer is the frontier that queues what is brought back.
@@ -53,16 +53,26 @@ type Recovery struct {
 	Visits Visits
 	// Mine reports whether a URL belongs to the node; nil: each does.
 	Mine func(weburl.URL) bool
-	Log  *slog.Logger
+	// Ranges returns ranges of keys outside of which no URL belongs to the node; nil: any key may.
+	Ranges func() []weburl.KeyRange
+	Log    *slog.Logger
 }
 
 func (r *Recovery) mine(u weburl.URL) bool { return r.Mine == nil || r.Mine(u) }
 
-// Open queues every open URL that owned accepts, of the jobs that wanted accepts (nil: all), as a repeat: those that
-// are queued already are dropped when their turn comes. It returns their number.
-func (r *Recovery) Open(ctx context.Context, q Queuer, owned func(weburl.URL) bool, wanted func(crawl.JobID) bool) (n int, err error) {
+func (r *Recovery) ranges() []weburl.KeyRange {
+	if r.Ranges == nil {
+		return weburl.AllKeys()
+	}
+	return r.Ranges()
+}
+
+// Open queues every open URL in the ranges that owned accepts, of the jobs that wanted accepts (nil: all), as a
+// repeat: those that are queued already are dropped when their turn comes. It returns their number.
+func (r *Recovery) Open(ctx context.Context, q Queuer, in []weburl.KeyRange, owned func(weburl.URL) bool,
+	wanted func(crawl.JobID) bool) (n int, err error) {
 	b := batches{q: q}
-	err = r.Ledger.Open(ctx, owned, func(t crawl.Task) error {
+	err = r.Ledger.Open(ctx, in, owned, func(t crawl.Task) error {
 		if wanted != nil && !wanted(t.Job) {
 			return nil
 		}
@@ -74,9 +84,10 @@ func (r *Recovery) Open(ctx context.Context, q Queuer, owned func(weburl.URL) bo
 	return b.n, err
 }
 
-// VisitAnew makes the pages due that owned accepts, and wanted (nil: all), whose visits are queued
-// or made by nobody any more. It returns their number.
-func (r *Recovery) VisitAnew(ctx context.Context, q Queuer, owned func(weburl.URL) bool, wanted func(crawl.JobID, crawl.Revisit) bool) (n int, err error) {
+// VisitAnew makes the pages in the ranges due that owned accepts, and wanted (nil: all), whose visits are queued or
+// made by nobody any more. It returns their number.
+func (r *Recovery) VisitAnew(ctx context.Context, q Queuer, in []weburl.KeyRange, owned func(weburl.URL) bool,
+	wanted func(crawl.JobID, crawl.Revisit) bool) (n int, err error) {
 	if r.Visits == nil {
 		return 0, nil
 	}
@@ -87,7 +98,7 @@ func (r *Recovery) VisitAnew(ctx context.Context, q Queuer, owned func(weburl.UR
 		pages[job] = pages[job][:0]
 		return err
 	}
-	err = r.Visits.Taken(ctx, func(job crawl.JobID, p crawl.Revisit) error {
+	err = r.Visits.Taken(ctx, in, func(job crawl.JobID, p crawl.Revisit) error {
 		if !owned(p.URL) || wanted != nil && !wanted(job, p) {
 			return nil
 		}
@@ -136,7 +147,7 @@ func (b *batches) flush(ctx context.Context) error {
 
 // Unfollowed returns the node's pages that were expected before a time, of whose links some are not claimed.
 func (r *Recovery) Unfollowed(ctx context.Context, before time.Time) (pages []crawl.Task, err error) {
-	err = r.Following.Unfollowed(ctx, before, func(t crawl.Task) error {
+	err = r.Following.Unfollowed(ctx, r.ranges(), before, func(t crawl.Task) error {
 		if r.mine(t.URL) {
 			pages = append(pages, t)
 		}

@@ -40,7 +40,7 @@ func (w *Watch) LostVisits(ctx context.Context, wanted func(crawl.JobID) bool) (
 	w.visits.next = now.Add(visitsPause)
 	all := w.Frontier.Idle() && w.Quiet(ctx, w.Topics...) && w.Frontier.Idle()
 	seen := map[weburl.Key]visit{}
-	n, err = w.VisitAnew(ctx, w.Frontier, w.mine, func(job crawl.JobID, p crawl.Revisit) bool {
+	n, err = w.VisitAnew(ctx, w.Frontier, w.ranges(), w.mine, func(job crawl.JobID, p crawl.Revisit) bool {
 		k := p.URL.Key()
 		v, before := w.visits.since[k]
 		if !before || v.job != job || v.number != p.Visits {

@@ -16,7 +16,7 @@ import (
 // taken are pages whose visits are said to be under way.
 type taken []crawl.Revisit
 
-func (ts *taken) Taken(_ context.Context, each func(crawl.JobID, crawl.Revisit) error) error {
+func (ts *taken) Taken(_ context.Context, _ []weburl.KeyRange, each func(crawl.JobID, crawl.Revisit) error) error {
 	for _, p := range *ts {
 		if err := each("j", p); err != nil {
 			return err

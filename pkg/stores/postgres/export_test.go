@@ -2,12 +2,14 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -97,3 +99,28 @@ func KeyColumns(k weburl.Key) (host int64, hash string) {
 func uuid(b [16]byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
+
+// OpenBy reads open URLs by one pass, or by ranges, whatever costs less.
+func (u *URLs) OpenBy(ctx context.Context, ranges bool, in []weburl.KeyRange, each func(crawl.Task) error) error {
+	way := byPass
+	if ranges {
+		way = byRanges
+	}
+	return u.open(ctx, way, in, func(weburl.URL) bool { return true }, each)
+}
+
+// Cheaper reports whether ranges are read from the index of open URLs.
+func Cheaper(pages, open float64, in []weburl.KeyRange) bool {
+	return cheaper(pages, open, in) == byRanges
+}
+
+// BuildOpenIndex is the migration to the index of open URLs, of ledgers of more than small octets while others write.
+func BuildOpenIndex(ctx context.Context, db *sql.DB, small int64) error {
+	return buildOpenIndex(ctx, db, small, slog.New(slog.DiscardHandler))
+}
+
+// Open's statement by ranges and its settings.
+const (
+	OpenRangesSQL  = openRangesSQL
+	RangesSettings = rangesSettings
+)

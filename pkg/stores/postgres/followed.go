@@ -124,11 +124,17 @@ func (f *Followed) Missing(ctx context.Context, job crawl.JobID, before time.Tim
 }
 
 // Unfollowed implements crawl.Following, of jobs that run.
-func (f *Followed) Unfollowed(ctx context.Context, before time.Time, each func(crawl.Task) error) error {
+func (f *Followed) Unfollowed(ctx context.Context, in []weburl.KeyRange, before time.Time, each func(crawl.Task) error) error {
+	some := func(t crawl.Task) error {
+		if !weburl.InRanges(in, t.URL.Key()) {
+			return nil
+		}
+		return each(t)
+	}
 	jobs, err := f.s.jobs.List(ctx)
 	for _, j := range jobs {
 		if err == nil && j.State == crawl.JobRunning {
-			err = f.missed(ctx, j, before, each)
+			err = f.missed(ctx, j, before, some)
 		}
 	}
 	return err

@@ -24,7 +24,7 @@ func submit(t *testing.T, s *postgres.Store, id crawl.JobID) {
 // missing are the URLs that a node of its own misses, in the order of their text.
 func missing(t *testing.T, s *postgres.Store, job crawl.JobID, before time.Time) (out []string) {
 	t.Helper()
-	check(t, s.Followed().Unfollowed(context.Background(), before, func(task crawl.Task) error {
+	check(t, s.Followed().Unfollowed(context.Background(), weburl.AllKeys(), before, func(task crawl.Task) error {
 		if task.Job == job {
 			out = append(out, task.URL.String())
 		}
@@ -124,7 +124,7 @@ func TestFollowedRobots(t *testing.T) {
 	want := robots
 	want.Repeat = true
 	var got []crawl.Task
-	check(t, f.Unfollowed(ctx, time.Now(), func(task crawl.Task) error { got = append(got, task); return nil }))
+	check(t, f.Unfollowed(ctx, weburl.AllKeys(), time.Now(), func(task crawl.Task) error { got = append(got, task); return nil }))
 	if !slices.Equal(got, []crawl.Task{want}) {
 		t.Errorf("unfollowed are %+v, want %+v", got, want)
 	}

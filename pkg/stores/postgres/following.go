@@ -90,7 +90,8 @@ const (
 	DELETE FROM following AS f USING unnest($1::integer[], $2::bigint[], $3::uuid[]) AS a (job, host, hash)
 	WHERE f.job = a.job AND f.host = a.host AND f.hash = a.hash`
 	unfollowedSQL = `
-	SELECT j.id, f.url, f.kind, f.task FROM following f JOIN jobs j ON j.number = f.job WHERE f.expected < $1 AND NOT ` + whole + ` ORDER BY f.job, f.host, f.hash`
+	SELECT j.id, f.url, f.kind, f.task FROM following f JOIN jobs j ON j.number = f.job WHERE f.expected < $1 AND NOT ` + whole + `
+		AND width_bucket(f.host, $2::bigint[]) & 1 = 1 ORDER BY f.job, f.host, f.hash`
 	strayedSQL = `
 	DELETE FROM following WHERE ctid = ANY (ARRAY(SELECT ctid FROM following f WHERE (expected IS NULL OR ` + whole + `) AND changed < $1 LIMIT 10000))`
 	waitingSQL = `SELECT count(*) FROM following f WHERE job = $1 AND expected IS NOT NULL AND NOT ` + whole
@@ -248,7 +249,7 @@ func addShare(list []crawl.Share, s crawl.Share) []crawl.Share {
 
 // Unfollowed implements crawl.Following. It also deletes stray rows: shares older than a day of pages that nobody
 // expected, and pages complete for a day.
-func (f *Following) Unfollowed(ctx context.Context, before time.Time, each func(crawl.Task) error) error {
+func (f *Following) Unfollowed(ctx context.Context, in []weburl.KeyRange, before time.Time, each func(crawl.Task) error) error {
 	err := f.s.do(ctx, "forget strayed shares of links", func(ctx context.Context) error {
 		_, err := f.s.pool.Exec(ctx, strayedSQL, time.Now().Add(-strayed))
 		return err
@@ -257,7 +258,7 @@ func (f *Following) Unfollowed(ctx context.Context, before time.Time, each func(
 		return err
 	}
 	return f.s.report(ctx, "pages whose links are missing", func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, unfollowedSQL, before)
+		rows, err := tx.Query(ctx, unfollowedSQL, before, edgesOf(in))
 		if err != nil {
 			return err
 		}
@@ -281,7 +282,7 @@ func (f *Following) Unfollowed(ctx context.Context, before time.Time, each func(
 
 // Missing calls each with the task of every page of a job that was fetched before a time and has unclaimed links.
 func (f *Following) Missing(ctx context.Context, job crawl.JobID, before time.Time, each func(crawl.Task) error) error {
-	return f.Unfollowed(ctx, before, func(t crawl.Task) error {
+	return f.Unfollowed(ctx, weburl.AllKeys(), before, func(t crawl.Task) error {
 		if t.Job != job {
 			return nil
 		}

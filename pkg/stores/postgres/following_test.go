@@ -7,6 +7,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Complete rows are deleted after some time, rows that nobody completed after a day, and rows of pages that are still
@@ -40,9 +41,9 @@ func TestRowsOfFollowedPagesAreDeleted(t *testing.T) {
 	}
 	check(t, f.Claimed(ctx, job, u[31], crawl.Share{Of: 1}))
 	none := func(crawl.Task) error { return nil }
-	check(t, f.Unfollowed(ctx, time.Now(), none))
+	check(t, f.Unfollowed(ctx, weburl.AllKeys(), time.Now(), none))
 	rows(12)
 	execute(t, url, "UPDATE following SET changed = changed - interval '25 hours'")
-	check(t, f.Unfollowed(ctx, time.Now(), none))
+	check(t, f.Unfollowed(ctx, weburl.AllKeys(), time.Now(), none))
 	rows(10) // without the stray share, and the whole page whose program ended
 }

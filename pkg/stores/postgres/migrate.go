@@ -24,7 +24,7 @@ var migrations embed.FS
 const migrationLock = 0x5748_4952_4c50_4f4c
 
 // migrate migrates the schema. Its lock makes programs that start together wait for the one that migrates. The lock of
-// goose polls, which would make each start take seconds.
+// goose polls by the second, which would make each start take seconds.
 func migrate(ctx context.Context, cc *pgx.ConnConfig, log *slog.Logger) (err error) {
 	defer func() {
 		if err != nil {
@@ -45,12 +45,13 @@ func migrate(ctx context.Context, cc *pgx.ConnConfig, log *slog.Logger) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
+	unlock, err := lockByPolling(ctx, conn, migrationLock)
+	if err != nil {
 		return fmt.Errorf("wait for the program that migrates: %w", err)
 	}
+	defer unlock()
 	_, err = provider.Up(ctx)
-	_, unlock := conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(migrationLock))
-	return errors.Join(err, unlock)
+	return err
 }
 
 func newProvider(db *sql.DB, log *slog.Logger) (*goose.Provider, error) {
@@ -58,7 +59,8 @@ func newProvider(db *sql.DB, log *slog.Logger) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSlog(log), goose.WithDisableGlobalRegistry(true))
+	return goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSlog(log),
+		goose.WithGoMigrations(openIndexMigration(log)), goose.WithDisableGlobalRegistry(true))
 }
 
 // current reports whether the schema is that of this program or a later one.

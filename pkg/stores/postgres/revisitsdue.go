@@ -64,13 +64,15 @@ func (r *Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int
 }
 
 const revisitTakenSQL = `
-	SELECT j.id, r.url, r.state FROM revisits r JOIN jobs j ON j.number = r.job WHERE r.bucket IS NULL AND j.state <> 'ended' AND j.deleted IS NULL`
+	SELECT j.id, r.url, r.state FROM revisits r JOIN jobs j ON j.number = r.job WHERE r.bucket IS NULL AND j.state <> 'ended' AND j.deleted IS NULL
+		AND width_bucket(r.host, $1::bigint[]) & 1 = 1`
 
-// Taken hands each page that is neither due nor gone to each, over all jobs that have not ended: its visit is queued or
-// made. They are those of one moment. An error of each stops it.
-func (r *Revisits) Taken(ctx context.Context, each func(crawl.JobID, crawl.Revisit) error) error {
+// Taken hands each page in the ranges that is neither due nor gone to each, over all jobs that have not ended: its
+// visit is queued or made. The server reads those of all ranges, and those that are gone. They are those of one moment.
+// An error of each stops it.
+func (r *Revisits) Taken(ctx context.Context, in []weburl.KeyRange, each func(crawl.JobID, crawl.Revisit) error) error {
 	return r.s.report(ctx, "pages whose visits are under way", func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, revisitTakenSQL)
+		rows, err := tx.Query(ctx, revisitTakenSQL, edgesOf(in))
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // followed is how long the simulation remembers a page whose links are claimed. PostgreSQL does so for minutes; for a
@@ -26,4 +27,6 @@ func newFollowing(broken bool) crawl.Following {
 type forgetful struct{ crawl.Following }
 
 // Unfollowed implements crawl.Following.
-func (forgetful) Unfollowed(context.Context, time.Time, func(crawl.Task) error) error { return nil }
+func (forgetful) Unfollowed(context.Context, []weburl.KeyRange, time.Time, func(crawl.Task) error) error {
+	return nil
+}

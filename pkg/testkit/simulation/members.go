@@ -95,14 +95,15 @@ func (l fencedLedger) Reopen(ctx context.Context, job crawl.JobID, keys ...webur
 	return l.ledger.Reopen(ctx, job, keys...)
 }
 
-// Open hands the open URLs that owned accepts to each. It takes the time that PostgreSQL would: see openRate.
-func (l fencedLedger) Open(ctx context.Context, owned func(weburl.URL) bool, each func(crawl.Task) error) error {
+// Open hands the open URLs in the ranges that owned accepts to each. It takes the time that PostgreSQL would:
+// see openRate.
+func (l fencedLedger) Open(ctx context.Context, in []weburl.KeyRange, owned func(weburl.URL) bool, each func(crawl.Task) error) error {
 	n, w := 0, l.web
 	if l.node.cluster.cfg.Broken.NoRecovery {
 		return nil
 	}
 	for h := range w.hosts() {
-		if !owned(w.url(h, w.first[h])) {
+		if u := w.url(h, w.first[h]); !owned(u) || !weburl.InRanges(in, u.Key()) {
 			continue
 		}
 		for _, p := range l.openOf(h) {

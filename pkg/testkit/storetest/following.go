@@ -103,11 +103,11 @@ func (f *Followed) Claimed(_ context.Context, job crawl.JobID, page weburl.URL, 
 }
 
 // Unfollowed implements crawl.Following. Pages come in the order of their keys.
-func (f *Followed) Unfollowed(_ context.Context, before time.Time, each func(crawl.Task) error) error {
+func (f *Followed) Unfollowed(_ context.Context, in []weburl.KeyRange, before time.Time, each func(crawl.Task) error) error {
 	f.mu.Lock()
 	var tasks []crawl.Task
 	for _, p := range f.pages {
-		if p.waits() && p.expected.Before(before) {
+		if p.waits() && p.expected.Before(before) && weburl.InRanges(in, p.task.URL.Key()) {
 			t := p.task
 			t.Repeat, t.Lease = true, 0
 			tasks = append(tasks, t)

@@ -12,6 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
@@ -137,7 +138,7 @@ func (c *cluster) rest() {
 // taken is how many pages are neither due nor gone.
 func (c *cluster) taken() (n int) {
 	c.t.Helper()
-	check(c.t, c.Postgres.Revisits().Taken(c.t.Context(), func(crawl.JobID, crawl.Revisit) error { n++; return nil }))
+	check(c.t, c.Postgres.Revisits().Taken(c.t.Context(), weburl.AllKeys(), func(crawl.JobID, crawl.Revisit) error { n++; return nil }))
 	return n
 }
 
