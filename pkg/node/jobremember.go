@@ -7,11 +7,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// rememberWalk is a node's part in having visited again what a job fetched before it was continuous: the URLs of its own
-// hosts. Nothing of it is stored: what is remembered is not found again.
+// rememberWalk is a node's part in having visited again what a job fetched before it was continuous: the URLs of its
+// own hosts. Nothing of it is stored: what is remembered is not found again.
 //
-// A walk may miss what another node's frontier recorded that had not heard of the revision yet, and whose host has become
-// this node's since. So there is a second walk when all have heard of it, which finds next to nothing.
+// A walk may miss what another node's frontier recorded that had not heard of the revision yet, and whose host has
+// become this node's since. So there is a second walk when all have heard of it, which finds next to nothing.
 type rememberWalk struct {
 	since uint32 // the epoch of the revision
 	left  int    // walks
