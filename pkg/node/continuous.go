@@ -24,8 +24,8 @@ func (e *Engine) endless(ctx context.Context, id crawl.JobID) bool {
 	return bound == "" || bound == "max_pages"
 }
 
-// rememberName is the named value that says since which revision the pages of a job are remembered that it fetched while
-// it visited its URLs once.
+// rememberName is the named value that says since which revision the pages of a job are remembered that it fetched
+// while it visited its URLs once.
 func rememberName(id crawl.JobID) string { return "revisits " + string(id) }
 
 // rememberPages has the pages of a job visited again that it fetched while it visited its URLs once, once for each
