@@ -2,14 +2,14 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
+	"strconv"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
@@ -24,107 +24,98 @@ func (e *Engine) endless(ctx context.Context, id crawl.JobID) bool {
 	return bound == "" || bound == "max_pages"
 }
 
-// Where a crawl that visited its URLs once goes on as a continuous one, what it fetched is to be visited again. Its
-// records say what is needed: this runs once for a job, before it goes on, and again if it was cut short.
-const (
-	rememberBatch = 256
-	rememberNote  = "revisits "
-)
+// rememberName is the named value that says since which revision the pages of a job are remembered that it fetched
+// while it visited its URLs once.
+func rememberName(id crawl.JobID) string { return "revisits " + string(id) }
 
-// rememberPages fills what is remembered of pages between their visits from the records of a job that becomes
-// continuous.
-func (e *Engine) rememberPages(ctx context.Context, job *crawl.Job) error {
-	note := rememberNote + string(job.ID)
-	if _, done, err := e.store.Meta().Get(ctx, note); err != nil || done || !job.Revisits() {
+// rememberPages has the pages of a job visited again that it fetched while it visited its URLs once, once for each
+// revision by which it became continuous. The frontier goes by that revision already. Where it is cut short it begins
+// anew: what is remembered by then stays.
+func (e *Engine) rememberPages(ctx context.Context, id crawl.JobID) error {
+	revisions, err := e.store.Jobs().Revisions(ctx, id)
+	since := crawl.ContinuousSince(revisions)
+	if err != nil || since == 0 {
 		return err
 	}
-	f, err := e.store.JobPages(ctx, job.ID)
+	note, found, err := e.store.Meta().Get(ctx, rememberName(id))
+	if err != nil || found && string(note) == strconv.FormatUint(uint64(since), 10) {
+		return err
+	}
+	pages, err := e.store.JobPages(ctx, id)
 	if err != nil {
 		return err
 	}
-	weight, err := job.Revisit.WeightOf()
+	job := revisions[len(revisions)-1].Job
+	e.frontier.SetJob(job) // who revises the job may not have come as far
+	n, err := remember(ctx, e.frontier, e.store, job, func(tasks []crawl.Task) error {
+		return addSums(ctx, pages, tasks)
+	})
 	if err != nil {
 		return err
 	}
-	r := remembering{store: e.store, job: job, weight: weight, now: e.opt.Node.Frontier.Calendar.At(time.Now()), calendar: e.opt.Node.Frontier.Calendar}
-	err = f.EachLine(ctx, 0, func(_ int64, line []byte) (bool, error) {
-		if jsonl.IsReplaced(line) {
-			return true, nil
+	if n > 0 {
+		e.log.Info("pages are visited again that were fetched before the job was continuous", "job", id, "revision", since, "pages", n)
+	}
+	return e.store.Meta().Put(ctx, rememberName(id), strconv.AppendUint(nil, uint64(since), 10))
+}
+
+// remember has a frontier visit what is not visited again of a continuous job, and returns how many URLs they are. add
+// adds to tasks what is known of them besides; nil: nothing.
+func remember(ctx context.Context, f *frontier.Frontier, found crawl.Unremembered, job *crawl.Job, add func([]crawl.Task) error) (n int, err error) {
+	take := func(tasks []crawl.Task) error {
+		if add != nil {
+			if err := add(tasks); err != nil {
+				return err
+			}
+		}
+		some, err := f.Remember(ctx, job.ID, tasks)
+		n += some
+		return err
+	}
+	if err = found.EachUnremembered(ctx, job.ID, take); err == nil {
+		err = eachSeed(job, take)
+	}
+	if err != nil {
+		return n, fmt.Errorf("job %q: pages that were fetched before it was continuous: %w", job.ID, err)
+	}
+	return n, nil
+}
+
+// eachSeed hands the tasks of the seeds that a job names to a function: a seed is visited again whatever it answered.
+func eachSeed(job *crawl.Job, each func([]crawl.Task) error) error {
+	rules, err := urlrules.Compile(job)
+	if err != nil {
+		return err
+	}
+	seeds, err := job.SeedURLs()
+	if err != nil || len(seeds) == 0 {
+		return err
+	}
+	tasks := make([]crawl.Task, len(seeds))
+	for i, u := range seeds {
+		tasks[i] = seedTask(job, rules.Canonical(u))
+	}
+	return each(tasks)
+}
+
+// addSums adds to tasks what their pages said, as far as there are records of them. Where there is none, the first of
+// two visits tells nothing of whether the page changes.
+func addSums(ctx context.Context, pages *local.Pages, tasks []crawl.Task) error {
+	for i := range tasks {
+		t := &tasks[i]
+		line, found, err := pages.PageLine(ctx, t.URL.Key())
+		if err != nil || !found {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			continue // an audit tells of damaged lines
 		}
 		rec, err := jsonl.ParseRecord(line)
-		if err != nil {
-			return true, nil //nolint:nilerr // an audit tells of damaged lines
+		if err != nil || !rec.DuplicateOf.IsZero() {
+			continue
 		}
-		return true, r.add(ctx, rec)
-	})
-	if err = errors.Join(err, r.flush(ctx)); err != nil {
-		return fmt.Errorf("job %q: what is remembered of its pages: %w", job.ID, err)
-	}
-	return e.store.Meta().Put(ctx, note, []byte("filled"))
-}
-
-type remembering struct {
-	store    *local.Store
-	job      *crawl.Job
-	weight   func(string) float64
-	now      time.Time
-	calendar revisit.Calendar
-	pages    []crawl.Revisit
-	entries  []crawl.Entry
-	n        int
-}
-
-// add takes in a record. Pages are due one after the other, as many a day as the job has visits.
-func (r *remembering) add(ctx context.Context, rec *crawl.Record) error {
-	r.n++
-	budget := r.job.Revisit.Filled().Budget
-	s := revisit.State{Visits: uint32(rec.Visit) + 1, Last: r.calendar.At(rec.FetchedAt).Truncate(time.Second), Rate: revisit.Unknown(),
-		Due:    r.now.Add(time.Duration(float64(r.n) / float64(budget) * float64(24*time.Hour))),
-		Weight: max(revisit.WeightOctet(revisit.PageWeight(r.weight(rec.URL.String()), rec.Depth, 1)), 1)}
-	if rec.DuplicateOf.IsZero() {
-		s.Sum = contentseen.ChangeSum(&crawl.Document{Page: crawl.Page{Task: crawl.Task{URL: rec.URL}}, Title: rec.Title, Text: rec.Text,
+		t.Sum = contentseen.ChangeSum(&crawl.Document{Page: crawl.Page{Task: crawl.Task{URL: rec.URL}}, Title: rec.Title, Text: rec.Text,
 			Fields: rec.Fields, Links: rec.Links})
 	}
-	r.pages = append(r.pages, crawl.Revisit{URL: rec.URL, State: s})
-	r.entries = append(r.entries, crawl.Entry{Key: rec.URL.Key(), Again: &crawl.Task{Depth: rec.Depth, Referrer: rec.Referrer, Epoch: rec.Epoch}})
-	if len(r.pages) < rememberBatch {
-		return nil
-	}
-	return r.flush(ctx)
-}
-
-// flush stores what was taken in. What is remembered already was observed since, and stays.
-func (r *remembering) flush(ctx context.Context) error {
-	if len(r.pages) == 0 {
-		return nil
-	}
-	for i := range r.pages {
-		got, err := r.store.URLs().Lookup(ctx, r.job.ID, r.entries[i].Key)
-		if err != nil {
-			return err
-		}
-		again := r.entries[i].Again
-		r.entries[i] = got[0]
-		r.entries[i].Again = again
-	}
-	var pages []crawl.Revisit
-	var entries []crawl.Entry
-	for i := range r.pages {
-		e := &r.entries[i]
-		states, err := r.store.Revisits().States(ctx, r.job.ID, e.Key)
-		if err != nil {
-			return err
-		}
-		if e.IsPage() && states[0] == (revisit.State{}) {
-			pages, entries = append(pages, r.pages[i]), append(entries, *e)
-		}
-	}
-	r.pages, r.entries = r.pages[:0], r.entries[:0]
-	if len(pages) == 0 {
-		return nil
-	}
-	if err := r.store.URLs().Finish(ctx, r.job.ID, entries...); err != nil {
-		return err
-	}
-	return r.store.Revisits().Put(ctx, r.job.ID, pages...)
+	return nil
 }

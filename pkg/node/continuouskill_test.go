@@ -17,12 +17,17 @@ import (
 type againOrder struct {
 	Calendar revisit.Calendar
 	Budget   int
+	Once     bool // it is not continuous
 }
 
 // victimAgain crawls until it is killed.
 func victimAgain(o *victimOrder) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	l, err := node.OpenLocal(context.Background(), againOptions(log, o.Again.Calendar, againJob(o.Seeds, o.Again.Budget), o.Dir))
+	job := againJob(o.Seeds, o.Again.Budget)
+	if o.Again.Once {
+		job = onceJob(o.Seeds)
+	}
+	l, err := node.OpenLocal(context.Background(), againOptions(log, o.Again.Calendar, job, o.Dir))
 	if err != nil {
 		return err
 	}

@@ -205,7 +205,7 @@ func (e *Engine) Discard(ctx context.Context, id crawl.JobID, keepRecords bool) 
 	e.mu.Lock()
 	delete(e.jobs, id)
 	e.mu.Unlock()
-	return e.store.Meta().Delete(ctx, markName(id))
+	return errors.Join(e.store.Meta().Delete(ctx, rememberName(id)), e.store.Meta().Delete(ctx, markName(id)))
 }
 
 // still waits until nothing of a job is under way. What is under way of one whose results cannot be written would wait

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -144,7 +143,7 @@ func (e *Engine) start(j *engineJob) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(running)
-	if err := errors.Join(e.rememberPages(ctx, job), e.seed(ctx, j, job)); err != nil {
+	if err := e.seed(ctx, j, job); err != nil {
 		cancel()
 		return fmt.Errorf("job %q: %w", j.id, err)
 	}
@@ -233,13 +232,20 @@ func (j *engineJob) sweepSoon() {
 	}
 }
 
-// sweep lets in what revisions of the job let in, as they come.
+// sweep lets in what revisions of the job let in, as they come, and has visited again what they have.
 func (e *Engine) sweep(ctx context.Context, j *engineJob) {
+	var retry <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-j.revised:
+		case <-retry:
+		}
+		retry = nil
+		if err := e.rememberPages(ctx, j.id); err != nil && ctx.Err() == nil {
+			e.log.Warn("pages that were fetched before the job was continuous are not visited again yet; trying again", "job", j.id, "error", err)
+			retry = time.After(sweepLook)
 		}
 		if err := j.sweeper.pass(ctx, j.id); err != nil && ctx.Err() == nil {
 			e.log.Error("URLs that were left out may have to wait for the end of the crawl", "job", j.id, "error", err)

@@ -18,11 +18,13 @@ type jobRevisions struct {
 	jobs     *postgres.Jobs
 	frontier *frontier.Frontier
 	sweeper  *sweeper
+	found    crawl.Unremembered
 	log      *slog.Logger
 
 	mu    sync.Mutex
 	known map[crawl.JobID]uint32
 	due   map[crawl.JobID]bool // a sweep may be
+	walks map[crawl.JobID]*rememberWalk
 }
 
 const (
@@ -35,9 +37,10 @@ const (
 
 // run looks until ctx is done.
 func (r *jobRevisions) run(ctx context.Context) {
-	r.known, r.due = map[crawl.JobID]uint32{}, map[crawl.JobID]bool{}
+	r.known, r.due, r.walks = map[crawl.JobID]uint32{}, map[crawl.JobID]bool{}, map[crawl.JobID]*rememberWalk{}
 	var sweeping sync.WaitGroup
 	defer sweeping.Wait()
+	sweeping.Go(func() { r.rememberAll(ctx) })
 	sweeping.Go(func() { r.sweepAll(ctx) })
 	tick := time.NewTicker(revisionLook)
 	defer tick.Stop()
@@ -80,6 +83,10 @@ func (r *jobRevisions) look(ctx context.Context) error {
 			continue
 		}
 		r.frontier.SetJob(job)
+		if err := r.walkFor(ctx, job); err != nil {
+			errs = append(errs, err)
+			continue
+		}
 		if seen {
 			r.log.Info("a revision of the job applies", "job", id, "revision", job.Epoch)
 		}

@@ -87,14 +87,14 @@ func (e *Engine) markEnded(j *engineJob) error {
 	return err
 }
 
-// moreToDo reports whether a job that seemed to have ended got more work meanwhile, or a revision whose sweep is due.
-// Nobody revises it now.
+// moreToDo reports whether a job that seemed to have ended got more work meanwhile, or a revision whose sweep is due or
+// by which it does not end. Nobody revises it now.
 func (e *Engine) moreToDo(ctx context.Context, id crawl.JobID) (job *crawl.Job, more bool, err error) {
 	if job, err = e.store.Jobs().Job(ctx, id); err != nil {
 		return nil, false, err
 	}
 	sweep, err := e.store.Jobs().Sweep(ctx, id)
-	return job, !e.hasEnded(id) || sweep.Due() && !e.frontier.Exhausted(id), err
+	return job, !e.hasEnded(id) || sweep.Due() && !e.frontier.Exhausted(id) || e.endless(ctx, id), err
 }
 
 // hasEnded reports whether nothing of a job is queued or under way, or its budget is spent.

@@ -50,6 +50,7 @@ type again struct {
 	moved     bool    // the ring has changed since the shares were counted
 	visits    visitCount
 	learned   map[hostID]*habits // of hosts whose pages were visited
+	filled    time.Time          // when the page is due that was remembered last: see turn
 }
 
 // hostID is a host by what the keys of its pages begin with.
@@ -76,12 +77,16 @@ func (r *revisits) now() time.Time { return r.calendar.At(time.Now()) }
 
 // of returns how the pages of a job are visited again; nil: they are not.
 func (r *revisits) of(job *crawl.Job) (*again, error) {
-	if r.store == nil || !job.Revisits() {
+	if r.store == nil {
 		return nil, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a := r.jobs[job.ID]
+	if !job.Revisits() {
+		a.rest(job)
+		return nil, nil
+	}
 	if a == nil {
 		a = &again{began: time.Now(), share: 1, hosts: map[hostID]*revisit.Host{}, caps: map[hostID]*hostCap{},
 			learned: map[hostID]*habits{}}
@@ -163,19 +168,27 @@ func (r *revisits) visits(id crawl.JobID) bool {
 	return a != nil && a.continuous()
 }
 
+// rest notes that a job visits its URLs once, by a revision.
+func (a *again) rest(job *crawl.Job) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.job = job
+}
+
 func (a *again) continuous() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.job != nil && a.job.Revisits()
 }
 
-// taskOf is what the ledger keeps to visit the URL of an outcome again; nil: nothing.
+// taskOf is what the ledger keeps to visit the URL of an outcome again; nil: nothing. What was visited again stays so
+// while its job visits URLs once: it may become continuous again.
 func (r *revisits) taskOf(out *crawl.Outcome) *crawl.Task {
-	if out.Verdict != crawl.VerdictDone || !visited(out) || !r.visits(out.Task.Job) {
+	if out.Verdict != crawl.VerdictDone || !visited(out) || out.Task.Visit == 0 && !r.visits(out.Task.Job) {
 		return nil
 	}
-	t := out.Task
-	t.Lease, t.Attempt, t.NotBefore, t.Repeat, t.Tracked, t.Visit = 0, 0, time.Time{}, false, false, 0
-	t.ETag, t.LastModified, t.Sum, t.Restore, t.Finds, t.Priority = "", "", 0, false, 0, 0
-	return &t
+	return againTask(out.Task)
 }

@@ -54,19 +54,16 @@ func (o Outcomes) revisitAll(ctx context.Context, d *digest) error {
 	if o.f.again.store == nil {
 		return nil
 	}
-	byJob := map[*jobState][]*result{}
-	for _, r := range d.rs {
-		if !r.gone && r.job.Revisits() && visited(&r.Outcome) {
-			byJob[r.js] = append(byJob[r.js], r)
-		}
-	}
-	for js, rs := range byJob {
+	for js, rs := range o.f.toRevisit(d.rs) {
 		a, err := o.f.again.of(o.f.jobNow(js))
 		if a == nil {
 			if err != nil {
 				return err
 			}
 			continue
+		}
+		if err := o.recordAgain(ctx, rs); err != nil {
+			return err
 		}
 		o.f.learnCaps(a, rs)
 		outs := make([]*crawl.Outcome, len(rs))
@@ -84,6 +81,20 @@ func (o Outcomes) revisitAll(ctx context.Context, d *digest) error {
 		}
 	}
 	return nil
+}
+
+// toRevisit are the results whose URLs are visited again, by their jobs as they are now: a revision may have come since
+// they were looked at, and of what is noted later than that nobody else tells (see Remember).
+func (f *Frontier) toRevisit(rs []*result) map[*jobState][]*result {
+	byJob := map[*jobState][]*result{}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range rs {
+		if !r.gone && r.js.job.Revisits() && visited(&r.Outcome) {
+			byJob[r.js] = append(byJob[r.js], r)
+		}
+	}
+	return byJob
 }
 
 // revisitDismissed notes the same of tasks that were concluded without a fetch.

@@ -16,10 +16,26 @@ func isPage(k crawl.Kind, v crawl.Verdict, status int) bool {
 // record writes a line for each attempt, and final outcomes into the ledger. A robots.txt is no URL of the ledger's.
 // first says of which outcomes it is sure that they were not recorded before, unless their tasks were queued twice.
 func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bool, now time.Time) error {
-	entries := map[crawl.JobID][]crawl.Entry{}
 	lines := make([]crawl.LogLine, len(outs))
 	for i, out := range outs {
 		lines[i] = logLine(out, now)
+	}
+	if err := f.refuseResources(ctx, outs, now); err != nil {
+		return err
+	}
+	if err := f.finish(ctx, outs, first, now); err != nil {
+		return err
+	}
+	if err := f.deps.Attempts.Append(ctx, lines...); err != nil {
+		return fmt.Errorf("frontier: %d log lines, the first of %s: %w", len(outs), outs[0].Task.URL, err)
+	}
+	return nil
+}
+
+// finish writes final outcomes into the ledger.
+func (f *Frontier) finish(ctx context.Context, outs []*crawl.Outcome, first []bool, now time.Time) error {
+	entries := map[crawl.JobID][]crawl.Entry{}
+	for i, out := range outs {
 		if t := &out.Task; out.Verdict.Final() && t.Kind.InLedger() {
 			if len(entries) == 0 { // mostly all are of one job
 				entries[t.Job] = make([]crawl.Entry, 0, len(outs)-i)
@@ -30,17 +46,11 @@ func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bo
 				Validators: f.validators(out), Visit: uint32(max(t.Visit, 0)), Again: f.again.taskOf(out)})
 		}
 	}
-	if err := f.refuseResources(ctx, outs, now); err != nil {
-		return err
-	}
 	for job, es := range entries {
 		ctx := crawl.UnderEpoch(ctx, job, es[0].Epoch)
 		if err := wasDiscarded(f.deps.Ledger.Finish(ctx, job, es...)); err != nil {
 			return fmt.Errorf("frontier: %d outcomes, the first of %s: %w", len(outs), outs[0].Task.URL, err)
 		}
-	}
-	if err := f.deps.Attempts.Append(ctx, lines...); err != nil {
-		return fmt.Errorf("frontier: %d log lines, the first of %s: %w", len(outs), outs[0].Task.URL, err)
 	}
 	return nil
 }

@@ -20,3 +20,10 @@ func TestRevisits(t *testing.T) {
 		}
 	})
 }
+
+func TestUnremembered(t *testing.T) {
+	storetest.Unremembered(t, func(t *testing.T) storetest.Visiting {
+		s := openStore(t, t.TempDir())
+		return storetest.Visiting{Unremembered: s, Ledger: s.URLs(), Log: s.AttemptLog(), Revisits: s.Revisits()}
+	})
+}

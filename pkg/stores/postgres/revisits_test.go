@@ -16,3 +16,10 @@ func TestRevisits(t *testing.T) {
 func TestLedgerVisits(t *testing.T) {
 	storetest.LedgerVisits(t, func(t *testing.T) storetest.LedgerSet { return open(t).URLs() })
 }
+
+func TestUnremembered(t *testing.T) {
+	storetest.Unremembered(t, func(t *testing.T) storetest.Visiting {
+		s := open(t)
+		return storetest.Visiting{Unremembered: s.Revisits(), Ledger: s.URLs(), Log: s.AttemptLog(), Revisits: s.Revisits()}
+	})
+}

@@ -95,6 +95,41 @@ func TestContinuousLosesAQueue(t *testing.T) {
 	report(t, "visits", faults)
 }
 
+// A job becomes continuous while it runs, and its programs are killed as it does: what was fetched before is visited
+// again. By another revision it visits its URLs once, and ends; and it goes on as a continuous one with all its pages.
+func TestContinuousByRevisionOverPrograms(t *testing.T) {
+	long(t)
+	srv := crawltest.Living(t, "", harness.Slowness(t))
+	again := crawltest.LivingJob(srv, 120)
+	once := *again
+	once.Mode, once.Revisit = crawl.ModeOnce, crawl.Revisiting{}
+	once.Politeness.Delay = crawl.Duration(200 * time.Millisecond) // so that some pages are fetched after the revision
+	c := newCluster(t, crawltest.Listen(t, fakeweb.Plain(1, 1), fakeweb.Options{}), &once)
+	c.startContinuous(srv.Calendar())
+	c.seed()
+	until(t, patience, "some pages", func() bool { return srv.Requests() >= 12 || c.stuck() })
+	c.revise(again)
+	c.killed("the frontier", c.program("frontier"))
+	crawltest.Fetched(t, srv, 2, c.stuck)
+	c.revise(&once)
+	until(t, patience, "the end of the job", func() bool { return c.ended() || c.stuck() })
+	c.revise(again)
+	crawltest.Fetched(t, srv, 2, c.stuck)
+	c.rest()
+	faults, _ := c.VisitedOnce(c.job.ID, srv)
+	report(t, "visits", faults)
+	if code, text := c.exitCode("audit", "--cluster", "--job", string(c.job.ID)); code != 0 || !strings.Contains(text, "no page is forgotten") {
+		t.Errorf("audit ends with %d:\n%s", code, text)
+	}
+}
+
+// revise makes a revision of the cluster's job.
+func (c *cluster) revise(job *crawl.Job) {
+	c.t.Helper()
+	_, _, err := c.Postgres.Jobs().AddRevision(c.t.Context(), job)
+	check(c.t, err)
+}
+
 // forget takes so many pages out of what is due, as if the queue of their visits had been lost.
 func (c *cluster) forget(pages int) {
 	c.t.Helper()
