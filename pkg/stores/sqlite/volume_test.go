@@ -13,7 +13,7 @@ import (
 func TestListsOfMuchAreFast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control.db")
 	s := open(t, path)
-	execute(t, path, append([]string{"PRAGMA synchronous = OFF"}, storetest.ControlVolumeOf(t).Statements()...)...)
+	execute(t, path, append([]string{"PRAGMA synchronous = OFF", "PRAGMA cache_size = -262144"}, storetest.ControlVolumeOf(t).Statements()...)...)
 	storetest.ControlListsAreFast(t, s)
 }
 
