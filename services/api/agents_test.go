@@ -121,8 +121,8 @@ func agentWhere(t *testing.T, cl *client.Client, what string, is func(*api.Agent
 	return found
 }
 
-// Two requests at once become sixteen while the crawl runs and no program starts anew, and two again when that is undone.
-// Nothing is lost.
+// Two requests at once become sixteen while the crawl runs and no program starts anew, and two again when that is
+// undone. Nothing is lost.
 func TestCapacityIsChangedWhileItRuns(t *testing.T) {
 	const hosts, few, many = 24, 2, 16
 	w, c := newWorld(t), newCrowd(t, hosts, many)
@@ -154,8 +154,8 @@ func TestCapacityIsChangedWhileItRuns(t *testing.T) {
 	}
 }
 
-// A program is stopped, started and drained from the API: stopped it takes nothing, started it goes on, drained it ends by
-// itself.
+// A program is stopped, started and drained from the API: stopped it takes nothing, started it goes on, drained it ends
+// by itself.
 func TestAProgramIsStoppedStartedAndDrained(t *testing.T) {
 	const hosts = 3
 	w, c := newWorld(t), newCrowd(t, hosts, 1)

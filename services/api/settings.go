@@ -43,7 +43,8 @@ func (s *served) tunables() *api.Tunables {
 	return t
 }
 
-// workers is the bound of a stage's workers. This program does not know what the files of the nodes say: it has its own.
+// workers is the bound of a stage's workers. This program does not know what the files of the nodes say: it has its
+// own.
 func (s *served) workers(stage string) api.Tunable {
 	c, key := s.p.Config, node.SettingWorkers+stage
 	begin := c.Workers.Of(stage)

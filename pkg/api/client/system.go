@@ -11,7 +11,8 @@ import (
 
 // Agents lists the programs that run.
 func (c *Client) Agents(ctx context.Context) ([]api.Agent, error) {
-	return all[api.Agent](ctx, c, "/agents", url.Values{}, 0)
+	l, err := get[workflow.List[api.Agent]](ctx, c, "/agents", nil)
+	return l.Items, err
 }
 
 // AskAgent asks a program to work, to stop or to end.
@@ -22,7 +23,8 @@ func (c *Client) AskAgent(ctx context.Context, id string, wish api.AgentWish) er
 
 // Settings lists the settings of the server.
 func (c *Client) Settings(ctx context.Context) ([]api.Setting, error) {
-	return all[api.Setting](ctx, c, "/settings", url.Values{}, 0)
+	l, err := get[workflow.List[api.Setting]](ctx, c, "/settings", nil)
+	return l.Items, err
 }
 
 // ChangeSetting changes a setting.
@@ -39,5 +41,6 @@ func (c *Client) UndoSetting(ctx context.Context, key string) error {
 
 // SettingChanges lists what was changed of the settings, the newest first.
 func (c *Client) SettingChanges(ctx context.Context) ([]api.SettingChanged, error) {
-	return all[api.SettingChanged](ctx, c, "/settings/changes", url.Values{}, 0)
+	l, err := get[workflow.List[api.SettingChanged]](ctx, c, "/settings/changes", nil)
+	return l.Items, err
 }
