@@ -105,16 +105,16 @@ func (a *agent) beat(ctx context.Context) (err error) {
 // look brings what the program says of itself up to date.
 func (a *agent) look() {
 	g, now := a.own, time.Now().UTC().Truncate(time.Millisecond)
-	was, busy := g.Busy > 0 || g.Handled != a.handled, int64(0)
+	was := g.Busy > 0 || g.Handled != a.handled
 	a.handled = g.Handled
-	busy, g.Handled = a.c.metrics.Load()
-	if is := busy > 0 || g.Handled != a.handled; is != was {
+	g.Busy, g.Handled = a.c.metrics.Load()
+	if is := g.Busy > 0 || g.Handled != a.handled; is != was {
 		g.Since = now
 	}
-	g.Busy, g.Workers = busy, a.c.capacity.Workers(a.c.roles...)
+	g.Workers = a.c.capacity.Workers(a.c.roles...)
 	if m := a.c.member; m != nil {
 		if t := m.Table(); t != nil {
-			g.Epoch = uint64(t.Epoch())
+			g.Epoch = t.Epoch()
 		}
 	}
 	var mem runtime.MemStats
