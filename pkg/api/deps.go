@@ -88,7 +88,20 @@ type Crawls interface {
 	Body(ctx context.Context, id crawl.JobID, d crawl.Digest) (body []byte, found bool, err error)
 	// Agents are the programs that crawl: of one process one.
 	Agents(ctx context.Context) ([]Agent, error)
+	// AskAgent asks one of them to work, to stop or to drain: see AgentWish. workflow.ErrNotFound where none runs that
+	// has the id.
+	AskAgent(ctx context.Context, id string, wish AgentWish) error
 }
+
+// AgentWish is what people ask of a program.
+type AgentWish string
+
+// The wishes.
+const (
+	AgentStart AgentWish = "start" // it takes messages again
+	AgentStop  AgentWish = "stop"  // it takes none until it is started, and finishes those in hand
+	AgentDrain AgentWish = "drain" // it finishes what is in hand and ends, with exit status 0
+)
 
 // Agent is a program that crawls.
 type Agent struct {
@@ -97,6 +110,13 @@ type Agent struct {
 	Version  string         `json:"version"`
 	Started  time.Time      `json:"started"`
 	Seen     time.Time      `json:"seen"`
+	Node     string         `json:"node,omitempty"`
+	State    string         `json:"state" enum:"busy,idle,stopped,draining"`
+	Since    time.Time      `json:"since"`                      // it is busy or idle since then
+	Busy     int64          `json:"busy"`                       // messages that it has in hand
+	Handled  int64          `json:"handled"`                    // messages since its start
+	Epoch    uint64         `json:"epoch,omitempty"`            // of the ring's table that it goes by
+	Settings int64          `json:"settings_version,omitempty"` // of the run-time settings that it goes by
 	Address  string         `json:"address,omitempty"`
 	Dir      string         `json:"dir,omitempty"`
 	CPUs     int            `json:"cpus"`
@@ -114,14 +134,22 @@ type Settings interface {
 	Settings(ctx context.Context) ([]Setting, error)
 	// Set changes one. A value that cannot be is a *workflow.Invalid.
 	Set(ctx context.Context, actor, key, value string) error
+	// Undo makes the value hold that did before the last change.
+	Undo(ctx context.Context, actor, key string) error
+	// Changes are those that were made, the newest first.
+	Changes(ctx context.Context) ([]SettingChanged, error)
 }
 
 // Setting is a setting of the server.
 type Setting struct {
-	Key     string `json:"key"`
-	Value   string `json:"value"`
-	Default string `json:"default"`
-	Source  string `json:"source"` // default, flag or changed
-	Restart bool   `json:"restart,omitempty"`
-	Text    string `json:"text"` // what it does, for people
+	Key     string    `json:"key"`
+	Value   string    `json:"value"`
+	Default string    `json:"default"`
+	Source  string    `json:"source"` // default, flag, file or changed
+	Restart bool      `json:"restart,omitempty"`
+	Text    string    `json:"text"`              // what it does, for people
+	Version int64     `json:"version,omitempty"` // of its last change; 0: there was none
+	By      string    `json:"changed_by,omitempty"`
+	At      time.Time `json:"changed_at,omitzero"`
+	Was     *string   `json:"was,omitempty"` // before the last change: what undoing that makes hold again
 }

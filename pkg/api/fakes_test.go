@@ -245,6 +245,12 @@ func (fakeCrawls) SwitchRendering(_ context.Context, _ workflow.Note, _ crawl.Jo
 func (fakeCrawls) HoldHost(context.Context, string, bool) error       { return nil }
 func (f fakeCrawls) Dir(context.Context, crawl.JobID) (string, error) { return f.dir, nil }
 func (fakeCrawls) Agents(context.Context) ([]Agent, error)            { return []Agent{{ID: "here"}}, nil }
+func (fakeCrawls) AskAgent(_ context.Context, id string, _ AgentWish) error {
+	if id != "here" {
+		return workflow.ErrNotFound
+	}
+	return nil
+}
 func (fakeCrawls) Pages(context.Context, crawl.JobID) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader("")), nil
 }

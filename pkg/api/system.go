@@ -38,6 +38,19 @@ func (s *Server) systemRoutes() {
 	add(s, route{method: http.MethodGet, path: "/agents", id: "listAgents", role: Viewer, text: "Programs that crawl"}, s.listAgents)
 	add(s, route{method: http.MethodGet, path: "/settings", id: "listSettings", role: Viewer, text: "Settings of the server"}, s.listSettings)
 	add(s, route{method: http.MethodPatch, path: "/settings", id: "changeSettings", role: Admin, text: "Change settings of the server"}, s.changeSettings)
+	add(s, route{method: http.MethodGet, path: "/settings/changes", id: "listSettingChanges", role: Viewer, text: "What was changed of the settings, the newest first"},
+		s.listSettingChanges)
+	add(s, route{method: http.MethodPost, path: "/settings/{key}:undo", id: "undoSetting", role: Admin, text: "Undo the last change of a setting"}, s.undoSetting)
+	for _, w := range []struct {
+		wish AgentWish
+		id   string
+		text string
+	}{{AgentStart, "startAgent", "Let a program take messages again"},
+		{AgentStop, "stopAgent", "Let a program finish what it has in hand, and take nothing until it is started"},
+		{AgentDrain, "drainAgent", "Let a program finish what it has in hand, and end"}} {
+		add(s, route{method: http.MethodPost, path: "/agents/{id}:" + string(w.wish), id: w.id, role: Operator, status: http.StatusAccepted, text: w.text},
+			s.askAgent(w.wish))
+	}
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = w.Write([]byte("ok\n")) // the client has gone
@@ -87,4 +100,38 @@ func (s *Server) changeSettings(ctx context.Context, in *struct {
 		}
 	}
 	return s.listSettings(ctx, nil)
+}
+
+func (s *Server) listSettingChanges(ctx context.Context, _ *struct{}) (*body[workflow.List[SettingChanged]], error) {
+	if s.Settings == nil {
+		return list(ctx, s, &workflow.List[SettingChanged]{}, nil)
+	}
+	all, err := s.Settings.Changes(ctx)
+	return list(ctx, s, &workflow.List[SettingChanged]{Items: all}, err)
+}
+
+func (s *Server) undoSetting(ctx context.Context, in *struct {
+	Key string `path:"key" maxLength:"100"`
+}) (*body[workflow.List[Setting]], error) {
+	if s.Settings == nil {
+		return nil, problem(ctx, http.StatusUnprocessableEntity, "there are no settings to change")
+	}
+	if err := s.Settings.Undo(ctx, actorOf(ctx), in.Key); err != nil {
+		return nil, err
+	}
+	return s.listSettings(ctx, nil)
+}
+
+type agentIn struct {
+	ID string `path:"id" maxLength:"300"`
+}
+
+// askAgent answers with the programs as they are: what was asked of one it does some seconds later.
+func (s *Server) askAgent(wish AgentWish) func(context.Context, *agentIn) (*body[workflow.List[Agent]], error) {
+	return func(ctx context.Context, in *agentIn) (*body[workflow.List[Agent]], error) {
+		if err := s.Crawls.AskAgent(ctx, in.ID, wish); err != nil {
+			return nil, err
+		}
+		return s.listAgents(ctx, nil)
+	}
 }

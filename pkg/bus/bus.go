@@ -79,6 +79,16 @@ var ErrBusy = errors.New("the broker takes no messages for the moment")
 // architecture, Welsh 2001): it grows while messages wait and shrinks when none come.
 type Workers struct {
 	Min, Max int
+	// Bound replaces Max while handlers run; nil: Max holds. At 0 nothing is begun, and what waits stays where it is.
+	Bound *Bound
+}
+
+// Most is how many handlers may run at once now.
+func (w Workers) Most() int {
+	if w.Bound == nil {
+		return w.Max
+	}
+	return w.Bound.Get()
 }
 
 // Validate reports bounds that make no sense.

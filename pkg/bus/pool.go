@@ -16,8 +16,9 @@ const (
 	poolQuiet = 2 * time.Second
 )
 
-// RunPool handles the values of queue with w.Min to w.Max goroutines until ctx is done, and returns when they have
+// RunPool handles the values of queue with w.Min to w.Most() goroutines until ctx is done, and returns when they have
 // ended. Their number doubles at each look that finds values waiting, and falls by one if none came for two seconds.
+// Where the bound falls, those that are too many end with the value that they handle.
 func RunPool[T any](ctx context.Context, w Workers, queue <-chan T, h func(T)) {
 	RunDetachable(ctx, w, queue, func(v T, _ func()) { h(v) })
 }
@@ -25,8 +26,9 @@ func RunPool[T any](ctx context.Context, w Workers, queue <-chan T, h func(T)) {
 // RunDetachable is RunPool for handlers that may never return. A call to detach lets another goroutine take the place
 // of the handler, and nobody waits for it any more. Anybody may call detach, once.
 func RunDetachable[T any](ctx context.Context, w Workers, queue <-chan T, h func(v T, detach func())) {
-	p := &pool[T]{queue: queue, handle: h, quit: make(chan struct{})}
-	p.grow(ctx, w.Min)
+	p := &pool[T]{workers: w, queue: queue, handle: h, quit: make(chan struct{})}
+	least := int64(w.Min)
+	p.grow(ctx, min(least, int64(w.Most())))
 	look := time.NewTimer(poolTick)
 	defer look.Stop()
 	busy := time.Now() // when messages waited last
@@ -37,15 +39,20 @@ func RunDetachable[T any](ctx context.Context, w Workers, queue <-chan T, h func
 			return
 		case <-look.C:
 		}
-		next := poolRest
-		switch waiting := len(queue); {
+		next, size, most := poolRest, p.size.Load(), int64(w.Most())
+		switch waiting := int64(len(queue)); {
+		case size > most:
+			p.shrink() // an idle one: those that handle something see it themselves
+			next = poolTick
+		case size < min(least, most): // the bound has risen again
+			p.grow(ctx, min(least, most)-size)
 		case waiting > 0:
 			busy = time.Now()
-			p.grow(ctx, min(p.size, waiting, w.Max-p.size))
-			if p.size < w.Max {
+			p.grow(ctx, min(max(size, 1), waiting, most-size))
+			if p.size.Load() < most {
 				next = poolTick
 			}
-		case p.size > w.Min && time.Since(busy) >= poolQuiet:
+		case size > least && time.Since(busy) >= poolQuiet:
 			p.shrink()
 		}
 		look.Reset(next)
@@ -53,16 +60,17 @@ func RunDetachable[T any](ctx context.Context, w Workers, queue <-chan T, h func
 }
 
 type pool[T any] struct {
-	queue  <-chan T
-	handle func(v T, detach func())
-	quit   chan struct{}
-	size   int
-	wg     sync.WaitGroup
+	workers Workers
+	queue   <-chan T
+	handle  func(v T, detach func())
+	quit    chan struct{}
+	size    atomic.Int64
+	wg      sync.WaitGroup
 }
 
-func (p *pool[T]) grow(ctx context.Context, n int) {
+func (p *pool[T]) grow(ctx context.Context, n int64) {
 	for range n {
-		p.size++
+		p.size.Add(1)
 		p.wg.Add(1)
 		go p.work(ctx)
 	}
@@ -72,8 +80,21 @@ func (p *pool[T]) grow(ctx context.Context, n int) {
 func (p *pool[T]) shrink() {
 	select {
 	case p.quit <- struct{}{}:
-		p.size--
+		p.size.Add(-1)
 	default:
+	}
+}
+
+// spare reports whether the worker that asks is one too many, and counts it out then.
+func (p *pool[T]) spare() bool {
+	for {
+		size := p.size.Load()
+		if size <= int64(p.workers.Most()) {
+			return false
+		}
+		if p.size.CompareAndSwap(size, size-1) {
+			return true
+		}
 	}
 }
 
@@ -101,6 +122,9 @@ func (p *pool[T]) work(ctx context.Context) {
 // next returns the next value; ok is false if the worker is to end. It tries a busy queue first: this costs a quarter
 // of a select over three channels.
 func (p *pool[T]) next(ctx context.Context) (v T, ok bool) {
+	if p.spare() {
+		return v, false
+	}
 	if ctx.Err() == nil {
 		select {
 		case v = <-p.queue:

@@ -69,7 +69,10 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 		return err
 	}
 	defer c.shipLogs(ctx)()
+	ctx, drain := context.WithCancel(ctx)
+	defer drain()
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return c.newAgent(drain).run(ctx) })
 	if rest := slices.DeleteFunc(slices.Clone(roles), func(r Role) bool { return r == Frontier }); len(rest) > 0 {
 		n, err := c.node(c.deps(), rest...)
 		if err != nil {
@@ -109,6 +112,7 @@ type cluster struct {
 	archive   *warc.Writer
 	resolver  *dnscache.Cache
 	metrics   *pipeline.Metrics
+	capacity  *Capacity
 	member    *member.Member // nil: a node on its own
 	handing   *direct.Bus    // of a whole node: over bus; nil: the stages are joined by the broker
 	wires     bus.Bus        // the node's bus, and those of the other nodes of the ring
@@ -132,6 +136,8 @@ func (c *cluster) plays(roles ...Role) bool {
 // open opens what the roles need, in the order of the needs.
 func (c *cluster) open(ctx context.Context) error {
 	c.metrics = pipeline.NewMetrics(c.p.Registry)
+	standard := c.config()
+	c.capacity = standard.Adjust()
 	if err := c.openRing(); err != nil {
 		return err
 	}
@@ -196,7 +202,7 @@ func (c *cluster) openPostgres(ctx context.Context) error {
 
 // connections is how many to PostgreSQL a program has a use for, where it may have as many as most: those that only
 // look up jobs, and rules of robots.txt that they remember, need few. By the defaults the eight programs of a node have
-// 34 at most.
+// 35 at most; the host splitter's only tells that it runs.
 func (c *cluster) connections(most int) int {
 	switch {
 	case c.plays(Frontier, ContentSeen, DUE):

@@ -47,6 +47,12 @@ func (c *cluster) config() Config {
 		out.Limits[r] = in.Handlers.Of(string(r)).D()
 	}
 	out.Workers[Fetcher] = bus.Workers{Min: 1, Max: process.FitFiles(in.Fetch.Concurrency, files)}
+	if c.capacity != nil {
+		for r, w := range out.Workers {
+			out.Workers[r] = c.capacity.of(r, w)
+		}
+		return out
+	}
 	if fetches := out.Workers[Fetcher].Max; c.plays(Fetcher) && c.plays(Frontier) && fetches < out.Frontier.Window {
 		c.p.Log.Warn("fewer requests at once than leases: silent hosts may hold all of them; make fetch.concurrency as large as frontier.window",
 			"fetch.concurrency", fetches, "frontier.window", out.Frontier.Window)

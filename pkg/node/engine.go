@@ -61,6 +61,7 @@ type Engine struct {
 	plugins  *chain.Runner
 	browser  *lazyBrowser
 	brake    brake
+	capacity *Capacity // of an engine of many
 	disk     process.DiskGuard
 	started  time.Time
 	dry      chan struct{} // has room for the dry runs that may be under way
@@ -104,6 +105,7 @@ func OpenEngine(ctx context.Context, opt EngineOptions) (_ *Engine, err error) {
 			err = errors.Join(err, e.Close())
 		}
 	}()
+	e.capacity = e.opt.Node.Adjust()
 	limits := maps.Clone(e.opt.Node.Limits)
 	limits[Fetcher] = max(limits[Fetcher], longestFetch)
 	e.opt.Node.Limits = limits
@@ -116,6 +118,9 @@ func OpenEngine(ctx context.Context, opt EngineOptions) (_ *Engine, err error) {
 	e.holdJobs()
 	return e, e.loadHosts(ctx)
 }
+
+// Capacity is how many messages the stages handle at once.
+func (e *Engine) Capacity() *Capacity { return e.capacity }
 
 // newEngine opens the store.
 func newEngine(opt EngineOptions) (*Engine, error) {

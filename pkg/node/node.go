@@ -172,6 +172,14 @@ func New(cfg Config, d Deps, roles ...Role) (*Node, error) {
 // Frontier returns the node's frontier.
 func (n *Node) Frontier() *frontier.Frontier { return n.frontier }
 
+// Load returns how many messages the stages have in hand, and how many they have handled; 0 without metrics.
+func (n *Node) Load() (busy, handled int64) {
+	if n.metrics == nil {
+		return 0, 0
+	}
+	return n.metrics.Load()
+}
+
 // Recover rebuilds the frontier's memory. Call it before Run.
 func (n *Node) Recover(ctx context.Context, resumed bool) error {
 	if wait := n.deps.BeforeRecover; wait != nil {

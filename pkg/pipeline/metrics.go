@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +14,20 @@ type Metrics struct {
 	in, out, retried, dead, discarded *prometheus.CounterVec
 	latency                           *prometheus.HistogramVec
 	busy, limit                       *prometheus.GaugeVec
+	load                              load
+}
+
+// load counts what the stages of a program do, all together.
+type load struct{ busy, handled atomic.Int64 }
+
+// Load returns how many messages are being handled now, and how many were handled since the start.
+func (m *Metrics) Load() (busy, handled int64) { return m.load.busy.Load(), m.load.handled.Load() }
+
+// bounded notes how many messages of a stage may be handled at once now.
+func (m *Metrics) bounded(stage string, most int) {
+	if m != nil {
+		m.limit.WithLabelValues(stage).Set(float64(most))
+	}
 }
 
 // NewMetrics registers the metrics of stages.
@@ -50,6 +65,7 @@ type figures struct {
 	in, out, retried, dead, discarded prometheus.Counter
 	latency                           prometheus.Observer
 	busy                              prometheus.Gauge
+	load                              *load
 }
 
 // of returns the figures of a stage with so many workers; nil where m is.
@@ -57,16 +73,17 @@ func (m *Metrics) of(stage string, workers bus.Workers) *figures {
 	if m == nil {
 		return nil
 	}
-	m.limit.WithLabelValues(stage).Set(float64(workers.Max))
+	m.bounded(stage, workers.Most())
 	return &figures{in: m.in.WithLabelValues(stage), out: m.out.WithLabelValues(stage), retried: m.retried.WithLabelValues(stage),
 		dead: m.dead.WithLabelValues(stage), discarded: m.discarded.WithLabelValues(stage),
-		latency: m.latency.WithLabelValues(stage), busy: m.busy.WithLabelValues(stage)}
+		latency: m.latency.WithLabelValues(stage), busy: m.busy.WithLabelValues(stage), load: &m.load}
 }
 
 // began notes that a worker took up a message.
 func (f *figures) began() {
 	if f != nil {
 		f.busy.Inc()
+		f.load.busy.Add(1)
 	}
 }
 
@@ -84,6 +101,8 @@ func (f *figures) ended(out, attempt int, took time.Duration, err error, cancell
 		return
 	}
 	f.busy.Dec()
+	f.load.busy.Add(-1)
+	f.load.handled.Add(1)
 	f.in.Inc()
 	f.out.Add(float64(out))
 	f.latency.Observe(took.Seconds())

@@ -70,7 +70,8 @@ func WithDelivery(ctx context.Context, d Delivery) context.Context {
 	return context.WithValue(ctx, deliveryKey{}, d)
 }
 
-// Run consumes the stage's topic until ctx is done. It returns when the handlers have returned.
+// Run consumes the stage's topic until ctx is done. It returns when the handlers have returned. While the bound of its
+// workers is 0 it consumes nothing.
 func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[In]) error {
 	r := &runner[In]{cfg: cfg, bus: b, handler: h, keeper: keeper{cfg.Name, cfg.Bodies}, calls: newCalls(cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
 	if cfg.Limit > 0 {
@@ -78,7 +79,7 @@ func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[I
 		defer close(stop)
 		go r.calls.watch(stop, cfg.Held, r.abandon)
 	}
-	if err := b.Consume(ctx, cfg.Topic, cfg.Workers, r.deliver); err != nil {
+	if err := consume(ctx, b, &cfg, r.deliver); err != nil {
 		return fmt.Errorf("stage %s: %w", cfg.Name, err)
 	}
 	return nil

@@ -119,3 +119,12 @@ func DiskUsed(path string) (float64, error) {
 	}
 	return used / (used + free), nil
 }
+
+// DiskFree returns how many bytes an ordinary user may write on the disk of path, and how many it has; 0, 0: unknown.
+func DiskFree(path string) (free, all int64) {
+	var st unix.Statfs_t
+	if unix.Statfs(path, &st) != nil {
+		return 0, 0
+	}
+	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize) //nolint:gosec,unconvert // of other types elsewhere
+}

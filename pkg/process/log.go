@@ -18,12 +18,14 @@ const (
 // newLogger returns the logger of a program: JSON, or text if w is a terminal. Its lines have the service and the node.
 // What they say is kept in queue, too;
 // nil: nowhere. Close the limiter to log what it has suppressed.
-func newLogger(w io.Writer, cfg Log, service, node string, queue *LogQueue) (*slog.Logger, *Limiter, error) {
+// Its level is one that can be changed.
+func newLogger(w io.Writer, cfg Log, service, node string, queue *LogQueue, at *slog.LevelVar) (*slog.Logger, *Limiter, error) {
 	level, err := cfg.level()
 	if err != nil {
 		return nil, nil, err
 	}
-	opt := &slog.HandlerOptions{Level: level}
+	at.Set(level)
+	opt := &slog.HandlerOptions{Level: at}
 	var h slog.Handler = slog.NewJSONHandler(w, opt)
 	if cfg.Format == formatText || cfg.Format == formatAuto && isTerminal(w) {
 		h = slog.NewTextHandler(w, opt)
@@ -38,4 +40,18 @@ func newLogger(w io.Writer, cfg Log, service, node string, queue *LogQueue) (*sl
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// SetLogLevel changes what stands in the log: debug, info, warn or error, and what is worse. Empty, or another word: as
+// it was configured.
+func (p *Program) SetLogLevel(name string) {
+	level, err := p.Config.Log.level()
+	var other slog.Level
+	if other.UnmarshalText([]byte(name)) == nil {
+		level, err = other, nil
+	}
+	if err == nil && level != p.level.Level() {
+		p.level.Set(level)
+		p.Log.Info("the level of the log was changed", "level", level)
+	}
 }

@@ -30,6 +30,7 @@ type Program struct {
 	Lines    *LogQueue // of the log, for who stores them elsewhere; nil: nobody is to
 
 	health *health
+	level  *slog.LevelVar // of the log
 
 	mu      sync.Mutex
 	running map[string]int // components, by name
@@ -57,13 +58,14 @@ func Execute(ctx context.Context, name string, cfg *Config, w io.Writer, body Bo
 	if cfg.Log.Collect {
 		lines = newLogQueue()
 	}
-	log, limiter, err := newLogger(w, cfg.Log, name, cfg.Node, lines)
+	level := &slog.LevelVar{}
+	log, limiter, err := newLogger(w, cfg.Log, name, cfg.Node, lines, level)
 	if err != nil {
 		return err
 	}
 	defer limiter.Close()
 	p := &Program{Name: name, Config: cfg, Log: log, Lines: lines, Registry: newRegistry(name, cfg.Node), health: newHealth(),
-		running: map[string]int{}}
+		level: level, running: map[string]int{}}
 	log.Info("starting", "version", crawl.Version, "pid", os.Getpid(), "heap_limit", tuneMemory(cgroupMemory), "heap_floor", len(floor))
 	if err = p.serve(ctx, body); err != nil {
 		log.Error("the program failed", "error", err)

@@ -7,84 +7,69 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
-	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 )
 
-// settings are what can be changed while the program runs. They are kept in the control store: all copies go by them
-// within some seconds.
-type settings struct{ s *served }
-
-const (
-	sectionSettings = "settings"
-	refreshEvery    = 5 * time.Second
-)
-
-// maxRunning is the setting's key.
-const maxRunning = "max_running"
-
-// follow goes by changes that other copies made, until ctx is done.
-func (s *settings) follow(ctx context.Context) error {
-	tick := time.NewTicker(refreshEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		if err := s.refresh(ctx); err != nil && ctx.Err() == nil {
-			s.s.log.Warn("changes of settings are not heard of", "error", err)
-		}
-	}
-}
-
-// refresh goes by what is stored now.
-func (s *settings) refresh(ctx context.Context) error {
-	v, err := s.s.store.Value(ctx, sectionSettings, maxRunning)
-	if err != nil {
-		return err
-	}
-	n, err := strconv.Atoi(string(v))
-	if v == nil || err != nil || n < 1 {
-		n = s.s.p.Config.API.MaxRunning
-	}
-	if n != s.s.manager.MaxRunning() {
-		s.s.manager.SetMaxRunning(n)
-	}
-	return nil
-}
-
-// Settings implements api.Settings.
-func (s *settings) Settings(context.Context) ([]api.Setting, error) {
-	c := s.s.p.Config
-	v := api.Setting{Key: maxRunning, Value: strconv.Itoa(s.s.manager.MaxRunning()), Default: strconv.Itoa(c.API.MaxRunning), Source: "file",
-		Text: "executions that crawl at once; others wait"}
-	if v.Value != v.Default {
-		v.Source = "changed"
-	}
+// tunables are what can be changed while the programs run: of this program's copies, and of the programs of all nodes.
+// They are kept in the control store. What the nodes' programs have to know of lies in the database of the nodes.
+func (s *served) tunables() *api.Tunables {
+	c := s.p.Config
 	fixed := func(key, value, text string) api.Setting {
 		return api.Setting{Key: key, Value: value, Default: value, Source: "file", Restart: true, Text: text}
 	}
-	return []api.Setting{v, fixed("api.url", c.API.URL, "by which browsers reach the studio"),
-		fixed("oidc.issuer", c.OIDC.Issuer, "who signs people in"), fixed("fetch.allow_private", strconv.FormatBool(c.Fetch.AllowPrivate),
-			"private addresses may be crawled")}, nil
+	t := &api.Tunables{Vault: s.store, Log: s.log, All: []api.Tunable{
+		{Key: "max_running", Text: "executions that crawl at once; others wait", Begin: strconv.Itoa(c.API.MaxRunning), Source: "file",
+			Check: api.WholeNumber(1, 1000), Apply: func(_ context.Context, v string, _ int64) error {
+				n, err := strconv.Atoi(v)
+				s.manager.SetMaxRunning(n)
+				return err
+			}},
+		{Key: node.SettingLogLevel, Text: "what stands in the logs of all programs: debug, info, warn or error, and what is worse", Begin: c.Log.Level, Source: "file",
+			Check: api.LogLevel, Apply: func(ctx context.Context, v string, version int64) error {
+				s.p.SetLogLevel(v)
+				return s.configure(ctx, node.SettingLogLevel, v, version)
+			}},
+		{Key: node.SettingIdleRelease, Text: "a program that had nothing to do for so long ends, where another does the same on its node; 0s: none does", Begin: "0s", Source: "default",
+			Check: durationFrom(time.Minute), Apply: func(ctx context.Context, v string, version int64) error {
+				return s.configure(ctx, node.SettingIdleRelease, v, version)
+			}},
+	}, Fixed: []api.Setting{fixed("api.url", c.API.URL, "by which browsers reach the studio"), fixed("oidc.issuer", c.OIDC.Issuer, "who signs people in"),
+		fixed("fetch.allow_private", strconv.FormatBool(c.Fetch.AllowPrivate), "private addresses may be crawled")}}
+	for _, stage := range crawl.Stages() {
+		t.All = append(t.All, s.workers(stage.Name))
+	}
+	return t
 }
 
-// Set implements api.Settings.
-func (s *settings) Set(ctx context.Context, actor, key, value string) error {
-	if key != maxRunning {
-		return wrong(key, key+" cannot be changed while the program runs: change the configuration and start again")
+// workers is the bound of a stage's workers. This program does not know what the files of the nodes say: it has its
+// own.
+func (s *served) workers(stage string) api.Tunable {
+	c, key := s.p.Config, node.SettingWorkers+stage
+	begin := c.Workers.Of(stage)
+	if stage == string(node.Fetcher) {
+		begin = c.Fetch.Concurrency
 	}
-	if n, err := strconv.Atoi(value); err != nil || n < 1 || n > 1000 {
-		return wrong(key, fmt.Sprintf("%s: %q: give a number from 1 to 1000", key, value))
-	}
-	if err := s.s.store.SetValue(ctx, sectionSettings, key, []byte(value)); err != nil {
-		return err
-	}
-	s.s.log.Info("a setting was changed", "key", key, "value", value, "by", actor)
-	return s.refresh(ctx)
+	return api.Tunable{Key: key, Begin: strconv.Itoa(begin), Source: "file", Check: api.WholeNumber(0, bus.MaxBound),
+		Text:  "messages that each program with the stage " + stage + " handles at once; 0: it takes none",
+		Apply: func(ctx context.Context, v string, version int64) error { return s.configure(ctx, key, v, version) }}
 }
 
-func wrong(key, text string) error {
-	return &workflow.Invalid{Faults: []workflow.Fault{{Key: key, Message: text}}}
+// configure tells the programs of all nodes of a change. Without one they go by their own files.
+func (s *served) configure(ctx context.Context, key, value string, version int64) error {
+	if version == 0 {
+		return nil
+	}
+	return s.engine.Postgres.Agents().Configure(ctx, key, value, version)
+}
+
+// durationFrom is a Check: 0, or so much.
+func durationFrom(least time.Duration) func(string) string {
+	return func(v string) string {
+		if d, err := time.ParseDuration(v); err != nil || d != 0 && d < least {
+			return fmt.Sprintf("give 0s, or at least %v", least)
+		}
+		return ""
+	}
 }

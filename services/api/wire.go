@@ -34,7 +34,7 @@ type served struct {
 	engine   *clusterengine.Engine
 	manager  *workflow.Manager
 	explorer *explore.Explorer
-	settings *settings
+	settings *api.Tunables
 	copies   *copies
 	api      *api.Server
 	running  context.Context //nolint:containedctx // of the program: what is copied outlives the request that asked for it
@@ -97,9 +97,9 @@ func (s *served) wire(ctx context.Context, lines *explore.Ring, at net.Addr) (er
 	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: cfg.API.MaxRunning, Check: s.check, Pin: s.pin, Log: s.log,
 		Notify: sender.Send, DiskUsed: func() (float64, error) { return process.DiskUsed(cfg.API.Dir) }})
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(cfg.API.Dir, "search"), Source: s.source, Log: s.log, Ring: lines})
-	s.settings = &settings{s: s}
+	s.settings = s.tunables()
 	s.copies = newCopies(s)
-	if err := s.settings.refresh(ctx); err != nil {
+	if err := s.settings.Refresh(ctx); err != nil {
 		return err
 	}
 	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Alerts: s.manager, Explore: s.explorer,
@@ -164,7 +164,7 @@ func (s *served) serve(ctx context.Context, l net.Listener) error {
 	part("conductor", func(ctx context.Context) error { return s.store.Lead(ctx, s.conduct) })
 	part("explorer", s.explorer.Run)
 	part("follower", s.follow)
-	part("settings", s.settings.follow)
+	part("settings", s.settings.Run)
 	part("copies", s.copies.run)
 	part("http", func(context.Context) error { return srv.Serve(l) })
 	part("shut", func(ctx context.Context) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
@@ -110,7 +112,10 @@ func (c *crawls) Agents(ctx context.Context) ([]api.Agent, error) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	a := api.Agent{ID: "here", Program: "whirlpool serve", Version: crawl.Version, Started: c.began.UTC(), Seen: time.Now().UTC(), Dir: c.dir,
-		CPUs: runtime.GOMAXPROCS(0), Memory: int64(m.Sys), Workers: map[string]int{}, Braked: c.s.engine.Braked()}
+		CPUs: runtime.GOMAXPROCS(0), Memory: int64(m.Sys), Workers: c.s.engine.Capacity().Workers(node.Roles()...), Braked: c.s.engine.Braked(), State: "idle"}
+	if a.Busy, a.Handled = c.s.engine.Load(); a.Busy > 0 {
+		a.State = "busy"
+	}
 	l, err := c.s.manager.Executions(ctx, workflow.ExecutionFilter{States: unsettled}, workflow.Page{Limit: 200})
 	if err != nil {
 		return nil, err
@@ -121,4 +126,12 @@ func (c *crawls) Agents(ctx context.Context) ([]api.Agent, error) {
 	}
 	a.DiskFree, a.DiskAll = diskOf(c.dir)
 	return []api.Agent{a}, nil
+}
+
+// AskAgent implements api.Crawls: there is one program, which ends as it was started.
+func (c *crawls) AskAgent(_ context.Context, id string, _ api.AgentWish) error {
+	if id != "here" {
+		return fmt.Errorf("program %.80q: %w", id, workflow.ErrNotFound)
+	}
+	return control.Misusef("this server is one program: pause executions, or end it where it was started")
 }

@@ -65,8 +65,8 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	s.manager = workflow.NewManager(s.store, s.engine, f.managed(workflow.Options{Check: check, Pin: pin, Log: log}, at))
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(f.dir, "search"), Source: s.source, Log: log, Ring: ring})
 	s.engine.SetLogIndex(s.explorer)
-	settings := &serverSettings{store: s.store, manager: s.manager, levels: levels, flags: f, began: levels.Level()}
-	if err := settings.restore(ctx); err != nil {
+	settings := f.tunables(s, levels)
+	if err := settings.Refresh(ctx); err != nil {
 		return s, err
 	}
 	if err := s.noteRevisions(ctx); err != nil {

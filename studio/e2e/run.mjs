@@ -14,6 +14,7 @@ import { flows } from "./flows.mjs";
 import { freshnessPages } from "./freshness.mjs";
 import { renderingOfAReader, renderings, screenshots, switching } from "./rendering.mjs";
 import { schedulePages, scheduling } from "./schedules.mjs";
+import { strangers } from "./strangers.mjs";
 import { api, browser, serve, until, web } from "./world.mjs";
 
 const [exe, out] = process.argv.slice(2);
@@ -69,6 +70,7 @@ try {
   const x = await flows(told, faults);
   await switching(page, srv, x.first, until, faults);
   await scheduling(page, srv, x.workflow, until, faults);
+  await strangers({ chrome, srv, admin: api(first, srv.origin) }, faults);
   const cookies = await first.cookies();
   const reader = await chrome.newContext();
   await (await reader.newPage()).goto(srv.viewer);

@@ -62,10 +62,14 @@ func (b *Bus) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Ha
 // subscription is a consumer's channel and the deliveries that came over it.
 type subscription struct {
 	ch       *amqp.Channel
-	jobs     chan *job // has room for all that the prefetch allows, so that nobody waits to put one in
-	tags     []string
+	jobs     chan *job          // has room for all that the first prefetch allows
+	taking   context.Context    //nolint:containedctx // of those who take jobs
+	stop     context.CancelFunc // ends it
+	mu       sync.Mutex
+	feeds    []*feed // the consumers that the broker has
+	prefetch int     // of each
+	leaving  bool    // there are to be no more
 	readers  sync.WaitGroup
-	stop     context.CancelFunc // ends the taking of jobs
 	handlers context.Context    // of the handlers
 	end      context.CancelFunc // ends it
 	running  sync.WaitGroup     // messages that are held (bus.Held), and whose own handlers are not over
@@ -88,7 +92,7 @@ func (c *consumer) session(ctx context.Context) error {
 	defer ch.Close() // gives back what is not acknowledged
 	taking, stop := context.WithCancel(ctx)
 	defer stop()
-	sub := &subscription{ch: ch, jobs: make(chan *job, 2*c.prefetch()*maxBundle), stop: stop}
+	sub := &subscription{ch: ch, jobs: make(chan *job, 2*c.prefetch()*maxBundle), stop: stop, taking: taking}
 	sub.handlers, sub.end = context.WithCancel(context.WithoutCancel(ctx))
 	defer sub.end()
 	if err := c.subscribe(sub); err != nil {
@@ -97,6 +101,7 @@ func (c *consumer) session(ctx context.Context) error {
 	}
 	done, left := make(chan struct{}), make(chan struct{})
 	go func() { defer close(left); c.leave(taking, ctx, sub, done) }()
+	go c.widen(sub)
 	bus.RunDetachable(taking, c.workers, sub.jobs, func(j *job, detach func()) { c.handle(sub, j, detach) }) //nolint:contextcheck // handlers outlive the subscription
 	sub.running.Wait()
 	if ctx.Err() != nil {
@@ -110,55 +115,30 @@ func (c *consumer) session(ctx context.Context) error {
 	return errConsumerLost
 }
 
-// prefetch is how many messages may be without an answer: those being handled, those that wait for a worker, and those
-// that are held.
-func (c *consumer) prefetch() int {
-	held := c.cfg.Held
-	if bundled(c.topic) {
-		held = (held + c.cfg.Bundle - 1) / c.cfg.Bundle
-	}
-	return c.workers.Max + min(c.workers.Max, spare) + held
-}
-
-// subscribe starts the consumers of the topic and of its retries.
-func (c *consumer) subscribe(sub *subscription) error {
-	closed := sub.ch.NotifyClose(make(chan *amqp.Error, 1))
-	go func() {
-		for range closed {
-		}
-		sub.stop()
-		sub.end()
-	}()
-	if err := sub.ch.Qos(c.prefetch(), 0, false); err != nil {
-		return fmt.Errorf("set the prefetch: %w", err)
-	}
-	for _, queue := range []string{c.topic, c.topic + retrySuffix} {
-		tag := c.cfg.Program + " " + queue
-		deliveries, err := sub.ch.Consume(queue, tag, false, false, false, false, nil)
-		if err != nil {
-			return fmt.Errorf("consume queue %s: %w", queue, err)
-		}
-		sub.tags = append(sub.tags, tag)
-		sub.readers.Go(func() {
-			for d := range deliveries {
-				sub.put(d)
-			}
-			sub.stop() // the broker ends a consumer whose queue is deleted
-		})
-	}
-	return nil
-}
-
 // put passes a delivery to the workers when it is due.
 func (sub *subscription) put(d amqp.Delivery) {
 	due := number(d.Headers, headerDue)
 	wait := min(time.Until(time.UnixMilli(due)), maxHold)
 	if due != 0 && wait > 0 {
-		time.AfterFunc(wait, func() { sub.jobs <- &job{Delivery: d} })
+		time.AfterFunc(wait, func() { sub.offer(&job{Delivery: d}) })
 		return
 	}
 	for _, j := range jobsOf(d) {
-		sub.jobs <- j
+		sub.offer(j)
+	}
+}
+
+// offer passes a job to the workers, or gives it back where nobody takes any more and there is no room.
+func (sub *subscription) offer(j *job) {
+	select {
+	case sub.jobs <- j:
+		return
+	default:
+	}
+	select {
+	case sub.jobs <- j:
+	case <-sub.taking.Done():
+		j.giveBack()
 	}
 }
 
@@ -169,10 +149,12 @@ func (c *consumer) leave(taking, ctx context.Context, sub *subscription, done <-
 	if ctx.Err() == nil {
 		return
 	}
-	for _, tag := range sub.tags {
-		if sub.ch.Cancel(tag, false) != nil {
-			return // the channel is gone, and with it the messages and the contexts
-		}
+	sub.mu.Lock()
+	sub.leaving = true
+	err := sub.cancel()
+	sub.mu.Unlock()
+	if err != nil {
+		return // the channel is gone, and with it the messages and the contexts
 	}
 	sub.readers.Wait()
 	for more := true; more; {

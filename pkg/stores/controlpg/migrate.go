@@ -12,8 +12,11 @@ import (
 //go:embed schema1.sql
 var schema1 string
 
+//go:embed schema2.sql
+var schema2 string
+
 // schemas lead from one version of the tables to the next.
-var schemas = []string{schema1}
+var schemas = []string{schema1, schema2}
 
 // migrateLock makes programs that start together migrate one after the other: WPCM in ASCII.
 const migrateLock = 0x5750_434d

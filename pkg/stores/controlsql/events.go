@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -66,29 +67,11 @@ func (s *Store) AddEvent(ctx context.Context, e workflow.Event) error {
 
 // Events implements workflow.Store.
 func (s *Store) Events(ctx context.Context, f workflow.EventFilter, after int64, limit int) ([]workflow.Event, error) {
-	var q query
-	q.and(`id > ?`, after)
-	if f.Execution != "" {
-		q.and(`execution = ?`, f.Execution)
-	}
-	if f.Workflow != "" {
-		q.and(`workflow = ?`, f.Workflow)
-	}
-	if len(f.Types) > 0 {
-		types := make([]any, len(f.Types))
-		for i, t := range f.Types {
-			types[i] = t
-		}
-		column := `(type || '')` // by the order of ids, or of one execution or workflow: some of most types are found at once
-		if len(types) == 1 && f.Execution == "" && f.Workflow == "" {
-			column = `type` // by its index: it may be rare
-		}
-		q.and(column+` IN (?`+strings.Repeat(", ?", len(types)-1)+`)`, types...)
-	}
 	order := ``
 	if f.Last {
 		order = ` DESC`
 	}
+	q := picked(f, after, order, limit)
 	rows, err := s.read.QueryContext(ctx, `SELECT id, execution, workflow, seq, at, type, actor, data FROM events`+q.text()+
 		` ORDER BY id`+order+` LIMIT ?`, append(q.args, limit)...)
 	out, _, err := gather(rows, err, -1, scanEvent)
@@ -96,6 +79,36 @@ func (s *Store) Events(ctx context.Context, f workflow.EventFilter, after int64,
 		slices.Reverse(out)
 	}
 	return out, err
+}
+
+// picked says which events a filter means. Those of types over all executions are found by the index of types, each
+// type's first ones: they may be rare. Within an execution or a workflow the order of ids finds some of most types at
+// once.
+func picked(f workflow.EventFilter, after int64, order string, limit int) (q query) {
+	q.and(`id > ?`, after)
+	if f.Execution != "" {
+		q.and(`execution = ?`, f.Execution)
+	}
+	if f.Workflow != "" {
+		q.and(`workflow = ?`, f.Workflow)
+	}
+	if len(f.Types) == 0 {
+		return q
+	}
+	args, parts := []any{}, []string{}
+	if f.Execution != "" || f.Workflow != "" {
+		for _, t := range f.Types {
+			args = append(args, t)
+		}
+		q.and(`(type || '') IN (?`+strings.Repeat(", ?", len(args)-1)+`)`, args...)
+		return q
+	}
+	for i, t := range f.Types {
+		parts = append(parts, fmt.Sprintf(`SELECT id FROM (SELECT id FROM events WHERE type = ? AND id > ? ORDER BY id%s LIMIT ?) t%d`, order, i))
+		args = append(args, t, after, limit)
+	}
+	q.and(`id IN (`+strings.Join(parts, ` UNION ALL `)+`)`, args...)
+	return q
 }
 
 func scanEvent(row *sql.Rows, e *workflow.Event) error {

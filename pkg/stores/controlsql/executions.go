@@ -131,10 +131,41 @@ func (s *Store) Job(ctx context.Context, id crawl.JobID) (*crawl.Job, error) {
 	return crawl.DecodeJob([]byte(text), 0)
 }
 
-// Executions implements workflow.Store.
+// Executions implements workflow.Store. What is counted and picked lies in indexes, or in the rows of labels: of the
+// executions, which are long, only those of the page are read.
 func (s *Store) Executions(ctx context.Context, f workflow.ExecutionFilter, p workflow.Page) (*workflow.List[workflow.Execution], error) {
-	var q query
-	q.and(`discard NOT LIKE 'all%'`)
+	q, from, id := pick(f)
+	out := &workflow.List[workflow.Execution]{}
+	if err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM `+from+q.text(), q.args...).Scan(&out.Total); err != nil {
+		return nil, err
+	}
+	if err := q.behind(p.Cursor, "created_at", id); err != nil {
+		return nil, err
+	}
+	rows, err := s.read.QueryContext(ctx, executionSQL+` WHERE id IN (SELECT `+id+` FROM `+from+q.text()+` ORDER BY created_at DESC, `+id+` DESC LIMIT ?)
+		ORDER BY created_at DESC, id DESC`, append(q.args, p.Limit+1)...)
+	var more bool
+	out.Items, more, err = gather(rows, err, p.Limit, scanExecution)
+	if more {
+		last := &out.Items[len(out.Items)-1]
+		out.Next = cursor(last.Created.UnixMicro(), string(last.ID))
+	}
+	return out, err
+}
+
+// pick says which executions a filter means: rows of a table, whose column id names them.
+func pick(f workflow.ExecutionFilter) (q query, from, id string) {
+	from, id = "executions", "id"
+	switch key, value, has := strings.Cut(f.Label, "="); {
+	case f.Label == "":
+		q.and(`discard NOT LIKE 'all%'`)
+	case has:
+		from, id = "labels", "execution"
+		q.and(`key = ? AND value = ?`, key, value)
+	default: // an execution has a key once
+		from, id = "labels", "execution"
+		q.and(`key = ?`, key)
+	}
 	if f.Workflow != "" {
 		q.and(`workflow = (SELECT id FROM workflows WHERE id = ? OR slug = ?)`, f.Workflow, f.Workflow)
 	}
@@ -145,24 +176,7 @@ func (s *Store) Executions(ctx context.Context, f workflow.ExecutionFilter, p wo
 		}
 		q.and(`state IN (?`+strings.Repeat(", ?", len(list)-1)+`)`, list...)
 	}
-	q.label(s.dialect, "labels", f.Label)
-	out := &workflow.List[workflow.Execution]{}
-	if f.Label == "" { // else to count them is to read all executions
-		if err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM executions`+q.text(), q.args...).Scan(&out.Total); err != nil {
-			return nil, err
-		}
-	}
-	if err := q.behind(p.Cursor, "created_at", "id"); err != nil {
-		return nil, err
-	}
-	rows, err := s.read.QueryContext(ctx, executionSQL+q.text()+` ORDER BY created_at DESC, id DESC LIMIT ?`, append(q.args, p.Limit+1)...)
-	var more bool
-	out.Items, more, err = gather(rows, err, p.Limit, scanExecution)
-	if more {
-		last := &out.Items[len(out.Items)-1]
-		out.Next = cursor(last.Created.UnixMicro(), string(last.ID))
-	}
-	return out, err
+	return q, from, id
 }
 
 // Unsettled implements workflow.Store.

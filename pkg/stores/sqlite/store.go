@@ -32,8 +32,11 @@ var schema3 string
 //go:embed schema4.sql
 var schema4 string
 
+//go:embed schema5.sql
+var schema5 string
+
 // schemas lead from one version of the file to the next.
-var schemas = []string{schema1, schema2, schema3, schema4}
+var schemas = []string{schema1, schema2, schema3, schema4, schema5}
 
 const (
 	readers     = 4

@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) Instance) {
 		{"an event arrives as it was sent", intact},
 		{"outputs reach the next topic", outputs},
 		{"workers grow to the bound and no further", workers},
+		{"the bound of workers changes while they run", rebound},
 		{"a failed message comes back after a delay", retried},
 		{"a hopeless message is buried with its reason", buried},
 		{"a handler that does not return is abandoned", abandoned},
@@ -60,11 +61,15 @@ func lease(n int) bus.Message {
 
 // consume runs a consumer until the test ends.
 func consume(t *testing.T, b bus.Bus, topic string, workers int, h bus.Handler) {
+	consumeBy(t, b, topic, bus.Workers{Min: 1, Max: workers}, h)
+}
+
+func consumeBy(t *testing.T, b bus.Bus, topic string, w bus.Workers, h bus.Handler) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := b.Consume(ctx, topic, bus.Workers{Min: 1, Max: workers}, h); err != nil {
+		if err := b.Consume(ctx, topic, w, h); err != nil {
 			t.Errorf("Consume(%s) = %v", topic, err)
 		}
 	}()

@@ -21,6 +21,7 @@ func ControlStore(t *testing.T, open func(*testing.T) workflow.Store) {
 		"versions":           (*controlSuite).versions,
 		"executions":         (*controlSuite).executions,
 		"lists go on":        (*controlSuite).lists,
+		"lists by label":     (*controlSuite).labels,
 		"compare and set":    (*controlSuite).compareAndSet,
 		"one of many wins":   (*controlSuite).race,
 		"once":               (*controlSuite).once,

@@ -21,6 +21,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{id}:drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a program finish what it has in hand, and end */
+        post: operations["drainAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}:start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a program take messages again */
+        post: operations["startAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}:stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a program finish what it has in hand, and take nothing until it is started */
+        post: operations["stopAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/alert-channels": {
         parameters: {
             query?: never;
@@ -1409,6 +1460,40 @@ export interface paths {
         patch: operations["changeSettings"];
         trace?: never;
     };
+    "/api/v1/settings/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was changed of the settings, the newest first */
+        get: operations["listSettingChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settings/{key}:undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undo the last change of a setting */
+        post: operations["undoSetting"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/slots": {
         parameters: {
             query?: never;
@@ -1625,24 +1710,37 @@ export interface components {
             address?: string;
             braked?: string;
             /** Format: int64 */
+            busy: number;
+            /** Format: int64 */
             cpus: number;
             dir?: string;
             /** Format: int64 */
             disk_bytes?: number;
             /** Format: int64 */
             disk_free_bytes: number;
+            /** Format: int64 */
+            epoch?: number;
+            /** Format: int64 */
+            handled: number;
             id: string;
             /** Format: int64 */
             in_flight: number;
             /** Format: int64 */
             memory_bytes: number;
+            node?: string;
             program: string;
             /** Format: int64 */
             running: number;
             /** Format: date-time */
             seen: string;
+            /** Format: int64 */
+            settings_version?: number;
+            /** Format: date-time */
+            since: string;
             /** Format: date-time */
             started: string;
+            /** @enum {string} */
+            state: "busy" | "idle" | "stopped" | "draining";
             version: string;
             workers: {
                 [key: string]: number;
@@ -3025,6 +3123,12 @@ export interface components {
             /** Format: int64 */
             total?: number;
         };
+        ListSettingChanged: {
+            items: components["schemas"]["SettingChanged"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
         ListSlot: {
             items: components["schemas"]["Slot"][];
             next?: string;
@@ -3980,16 +4084,32 @@ export interface components {
             waiting_hosts: number[];
         };
         Setting: {
+            /** Format: date-time */
+            changed_at?: string;
+            changed_by?: string;
             default: string;
             key: string;
             restart?: boolean;
             source: string;
             text: string;
             value: string;
+            /** Format: int64 */
+            version?: number;
+            was?: string;
         };
         SettingChange: {
             key: string;
             value: string;
+        };
+        SettingChanged: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            key: string;
+            value: string;
+            /** Format: int64 */
+            version: number;
+            was: string;
         };
         Side: {
             execution: string;
@@ -4376,6 +4496,99 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAgent"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    drainAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAgent"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    startAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAgent"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    stopAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7567,6 +7780,66 @@ export interface operations {
                 "application/json": components["schemas"]["ChangeSettingsRequest"];
             };
         };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSetting"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listSettingChanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSettingChanged"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    undoSetting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description OK */
             200: {

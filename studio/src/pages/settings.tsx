@@ -8,7 +8,7 @@ import { useMe } from "../ui/me";
 import type { ListOf } from "../ui/more";
 import { Head } from "../ui/shell";
 import { Empty, Shown } from "../ui/state";
-import { Facts } from "../ui/text";
+import { Facts, When } from "../ui/text";
 
 export default function Settings() {
   const list = useGet<ListOf<Setting>>("/settings");
@@ -84,8 +84,26 @@ function One({ s }: { s: Setting }) {
         >
           Change
         </Act>
+        {!!s.version && (
+          <Act
+            role="admin"
+            run={async () => {
+              await call("POST", `/settings/${encodeURIComponent(s.key)}:undo`);
+              setValue(null);
+              renew("/settings");
+            }}
+          >
+            Undo: back to {plain(s.was ?? "")}
+          </Act>
+        )}
         <span className="small muted">
           {s.restart ? "given at the start; needs another one" : s.source === "default" ? "as it is by default" : `${s.source}; the default is ${s.default}`}
+          {s.changed_by && (
+            <>
+              {" "}
+              · version {s.version}, by {plain(s.changed_by)}, <When at={s.changed_at} />
+            </>
+          )}
         </span>
       </span>
     </li>

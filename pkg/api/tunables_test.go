@@ -1,0 +1,101 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+)
+
+// tunablesOf is the settings of one copy of a program; what holds in it is in applied.
+func tunablesOf(v Vault, applied map[string]string) *Tunables {
+	one := func(key, begin string, check func(string) string) Tunable {
+		return Tunable{Key: key, Begin: begin, Source: "file", Check: check,
+			Apply: func(_ context.Context, value string, _ int64) error { applied[key] = value; return nil }}
+	}
+	return &Tunables{Vault: v, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(1, 0).UTC() },
+		All:   []Tunable{one("max_running", "10", WholeNumber(1, 1000)), one("log.level", "info", LogLevel)},
+		Fixed: []Setting{{Key: "listen", Value: ":1", Restart: true}}}
+}
+
+func TestSettingsAreChangedUndoneAndHeardOf(t *testing.T) {
+	v, here, there := NewMemory(), map[string]string{}, map[string]string{}
+	a, b, ctx := tunablesOf(v, here), tunablesOf(v, there), t.Context()
+	if err := a.Refresh(ctx); err != nil || here["max_running"] != "10" {
+		t.Fatalf("at the start %v holds, %v", here, err)
+	}
+	for _, bad := range [][2]string{{"max_running", "0"}, {"max_running", "x"}, {"log.level", "loud"}, {"listen", ":2"}, {"none", "1"}} {
+		if err := a.Set(ctx, "me", bad[0], bad[1]); err == nil {
+			t.Errorf("%s may be %q", bad[0], bad[1])
+		}
+	}
+	if err := a.Undo(ctx, "me", "max_running"); err == nil {
+		t.Error("what was never changed was undone")
+	}
+	for _, value := range []string{"16", "16", "3"} { // the second changes nothing
+		if err := a.Set(ctx, "me", "max_running", value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Refresh(ctx); err != nil || here["max_running"] != "3" || there["max_running"] != "3" {
+		t.Errorf("%v holds here and %v there, %v", here, there, err)
+	}
+	if err := b.Undo(ctx, "you", "max_running"); err != nil || there["max_running"] != "16" {
+		t.Errorf("undone: %v, %v", there, err)
+	}
+	list, err := b.Settings(ctx)
+	if err != nil || len(list) != 3 || list[0].Value != "16" || list[0].Source != "changed" || list[0].Version != 3 || list[0].By != "you" || *list[0].Was != "3" ||
+		list[1].Source != "file" || list[1].Version != 0 {
+		t.Errorf("the settings are %+v, %v", list, err)
+	}
+	changes, err := b.Changes(ctx)
+	if err != nil || len(changes) != 3 || changes[0].Version != 3 || changes[0].Was != "3" || changes[2].Was != "10" {
+		t.Errorf("the changes are %+v, %v", changes, err)
+	}
+}
+
+func TestASettingOfAnEarlierVersion(t *testing.T) {
+	v, here := NewMemory(), map[string]string{}
+	if err := v.SetValue(t.Context(), sectionSettings, "max_running", []byte("7")); err != nil {
+		t.Fatal(err)
+	}
+	a := tunablesOf(v, here)
+	if err := a.Refresh(t.Context()); err != nil || here["max_running"] != "7" {
+		t.Errorf("%v holds, %v", here, err)
+	}
+	if err := a.Set(t.Context(), "me", "max_running", "8"); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Undo(t.Context(), "me", "max_running"); err != nil || here["max_running"] != "7" {
+		t.Errorf("undone: %v, %v", here, err)
+	}
+}
+
+// Copies of the program that change settings at once all have their versions: none is lost.
+func TestSettingsChangedByManyAtOnce(t *testing.T) {
+	v := NewMemory()
+	const copies, each = 8, 10
+	var wg sync.WaitGroup
+	for c := range copies {
+		wg.Go(func() {
+			one := tunablesOf(v, map[string]string{})
+			for n := range each {
+				if err := one.Set(t.Context(), fmt.Sprint(c), "max_running", fmt.Sprint(1+c*each+n)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	changes, err := tunablesOf(v, map[string]string{}).Changes(t.Context())
+	if err != nil || len(changes) != copies*each || changes[0].Version != copies*each {
+		t.Fatalf("there are %d changes, %v", len(changes), err)
+	}
+	for i, c := range changes[:len(changes)-1] {
+		if c.Was != changes[i+1].Value {
+			t.Errorf("change %d says that %s was before, not %s", c.Version, c.Was, changes[i+1].Value)
+		}
+	}
+}
