@@ -333,6 +333,9 @@ func (c *cluster) deps() Deps {
 	}
 	if c.member != nil {
 		d.Owners, d.Fetching, d.Nodes = c.owners(), c.fenced, c.ringNodes
+		if c.postgres != nil {
+			d.Splits, d.Patience = c.postgres.Following(), patience(c.p.Config)
+		}
 	}
 	if c.memcached != nil {
 		s.Robots = c.memcached.Robots(s.Robots)
