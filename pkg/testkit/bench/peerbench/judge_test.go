@@ -77,6 +77,9 @@ func TestACrawlerThatDoesNotEndIsEnded(t *testing.T) {
 	if err := r.run(t.Context(), []string{"sleep", "1000"}, t.TempDir(), 50*time.Millisecond); err != nil || r.Fault == "" {
 		t.Errorf("fault %q, %v", r.Fault, err)
 	}
+	if r.RSS < 100<<10 || r.RSS > 20e6 {
+		t.Errorf("sleep has %d bytes, which are not this test's", r.RSS)
+	}
 	if err := r.run(t.Context(), []string{"/no/such/program"}, t.TempDir(), time.Minute); err == nil {
 		t.Error("a program that is not there is no error")
 	}

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
@@ -151,14 +150,15 @@ func (r *Row) run(ctx context.Context, command []string, dir string, limit time.
 	cmd.Env = append(os.Environ(), "HOME="+dir)
 	var said strings.Builder
 	cmd.Stderr = &said
-	err := cmd.Run()
-	if cmd.ProcessState == nil {
+	if err := cmd.Start(); err != nil {
 		return err
 	}
+	over, most := make(chan struct{}), make(chan int64)
+	go func() { most <- mostMemory(cmd.Process.Pid, over) }()
+	err := cmd.Wait()
+	close(over)
+	r.RSS = <-most
 	r.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		r.RSS = u.Maxrss << 10
-	}
 	switch {
 	case ctx.Err() != nil:
 		r.Fault = fmt.Sprintf("   ended after %v", limit)
