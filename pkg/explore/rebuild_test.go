@@ -247,11 +247,7 @@ func TestKilled(t *testing.T) {
 	w := newWorld(t)
 	w.site("s-1")
 	r := rand.New(rand.NewPCG(8, 9))
-	kills := 12
-	if testing.Short() {
-		kills = 3
-	}
-	for range kills {
+	for range 12 {
 		w.grow("s-1", r, 600)
 		cmd := exec.Command(os.Args[0], "-test.run=^$")
 		cmd.Env = append(os.Environ(), childDir+"="+w.dir)

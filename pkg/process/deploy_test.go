@@ -221,6 +221,25 @@ func composed(t *testing.T, environ []string, args ...string) (out struct {
 	return out
 }
 
+// A file that is laid over docker-compose.yml to change every program leaves none out.
+func TestFilesOverTheComposeFileNameEveryProgram(t *testing.T) {
+	for _, file := range []string{"docker-compose.dev.yml", "deploy/cluster.yml", "deploy/three-nodes.yml"} {
+		data, err := os.ReadFile("../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var over struct{ Services map[string]yaml.Node }
+		if err := yaml.Unmarshal(data, &over); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for _, program := range slices.Sorted(maps.Keys(passwords)) {
+			if _, names := over.Services[program]; !names {
+				t.Errorf("%s leaves out %s", file, program)
+			}
+		}
+	}
+}
+
 func TestTheDevelopmentStackBuildsOnce(t *testing.T) {
 	for name, s := range composed(t, nil, "-f", "docker-compose.yml", "-f", "docker-compose.dev.yml", "--profile", "tools").Services {
 		if (s.Build != nil) != (name == "builder") {

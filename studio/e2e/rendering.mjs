@@ -35,6 +35,32 @@ export async function renderings(page, srv, id, look, name) {
   await open("rendering-error", (r) => r.fulfill(fault));
 }
 
+/** Looks at a record whose page was rendered with a picture, which is there, or on another machine. */
+export async function screenshots(page, srv, id, record, look, name) {
+  const where = `**/api/v1/executions/${id}/records/${encodeURIComponent(record)}`;
+  const rendered = { at: new Date().toISOString(), wall_ms: 310, cpu_ms: 74, settled: "virtual", links_gained: 12, text_gained: 5120, screenshot: "screenshots/0123456789abcdef0123456789abcdef.webp" };
+  await page.route(where, async (r) => {
+    const whole = await (await r.fetch()).json();
+    whole.record.rendered = rendered;
+    await r.fulfill(json(200, whole));
+  });
+  const open = async (state, handle) => {
+    await page.route(where + "/screenshot", handle);
+    await page.goto("about:blank");
+    await page.goto(`${srv.origin}/#/x/${id}/records?record=${encodeURIComponent(record)}`);
+    const shot = page.getByText("Rendered", { exact: true });
+    await shot.waitFor();
+    await shot.scrollIntoViewIfNeeded();
+    await page.waitForTimeout(400);
+    await look(page, name(state));
+    await page.unroute(where + "/screenshot");
+  };
+  const picture = await page.screenshot();
+  await open("screenshot", (r) => r.fulfill({ status: 200, contentType: "image/png", body: picture }));
+  await open("screenshot-elsewhere", (r) => r.fulfill(json(404, { title: "Not Found", status: 404, detail: "The screenshot is not here." }, "application/problem+json")));
+  await page.unroute(where);
+}
+
 /** A person who may only look sees the templates, and switches none. */
 export async function renderingOfAReader(page, srv, id, look, name, faults) {
   const where = "**/api/v1/executions/*/rendering**";

@@ -12,7 +12,7 @@ import { accessPages } from "./access.mjs";
 import { alertPages } from "./alerts.mjs";
 import { flows } from "./flows.mjs";
 import { freshnessPages } from "./freshness.mjs";
-import { renderingOfAReader, renderings, switching } from "./rendering.mjs";
+import { renderingOfAReader, renderings, screenshots, switching } from "./rendering.mjs";
 import { schedulePages, scheduling } from "./schedules.mjs";
 import { api, browser, serve, until, web } from "./world.mjs";
 
@@ -118,6 +118,7 @@ try {
       await look(p, `${name}.${theme}.${size}`);
     }
     await renderings(p, srv, x.first, look, (state) => `${state}.${theme}.${size}`);
+    await screenshots(p, srv, x.first, x.record, look, (state) => `${state}.${theme}.${size}`);
     await freshnessPages(p, srv, x.first, look, (state) => `${state}.${theme}.${size}`);
     await schedulePages(p, srv, x.workflow, look, (state) => `${state}.${theme}.${size}`);
     await alertPages(p, srv, look, (state) => `${state}.${theme}.${size}`);

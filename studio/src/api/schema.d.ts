@@ -775,6 +775,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{ex}/records/{key}/screenshot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The picture of a page that was rendered, as WebP; kept with render.screenshot */
+        get: operations["getScreenshot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{ex}/records/{key}/versions/{visit}/diff": {
         parameters: {
             query?: never;
@@ -6104,6 +6121,38 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["RuleTested"];
                 };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    getScreenshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the execution */
+                ex: string;
+                /** @description key of the record, or its URL, escaped */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Error */
             default: {

@@ -180,10 +180,27 @@ interface RenderedPart {
   final_url?: string;
   links_gained?: number;
   text_gained?: number;
+  screenshot?: string;
+}
+
+/** The picture of a rendered page; where it is not here, as on a cluster, the file that has it is named. */
+function Picture({ name, src }: { name: string; src: string }) {
+  const [missing, setMissing] = useState(false);
+  if (missing)
+    return (
+      <p className="small muted" style={{ marginTop: "var(--s-3)" }}>
+        Its screenshot is not on this machine: <code>{plain(name)}</code> lies with the node that rendered the page.
+      </p>
+    );
+  return (
+    <a className="shot" href={src} download>
+      <img src={src} alt="Screenshot of the rendered page" loading="lazy" onError={() => setMissing(true)} />
+    </a>
+  );
 }
 
 /** What a browser made of the page. */
-function Rendered({ x, of }: { x: Execution; of: RenderedPart }) {
+function Rendered({ x, of, path }: { x: Execution; of: RenderedPart; path: string }) {
   return (
     <section>
       <div className="section-head">
@@ -202,11 +219,14 @@ function Rendered({ x, of }: { x: Execution; of: RenderedPart }) {
           ["When", of.at ? <When at={of.at} /> : ""],
         ]}
       />
+      {of.screenshot && <Picture key={path} name={of.screenshot} src={address(path + "/screenshot")} />}
     </section>
   );
 }
 
-const told = ["url", "title", "text", "markdown", "links", "fields", "structured", "duplicate_of", "similarity", "rendered", "versions"];
+const told = ["url", "title", "text", "markdown", "links", "assets", "fields", "structured", "duplicate_of", "similarity", "rendered", "versions"];
+
+const shownAssets = 20;
 
 function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
   const r = w.record as Record<string, unknown>;
@@ -214,6 +234,7 @@ function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
   const [raw, setRaw] = useState(false);
   const fields = (r["fields"] ?? {}) as Record<string, unknown>;
   const copies = w.copies ?? [];
+  const assets = [...new window.Set((r["assets"] ?? []) as string[])];
   return (
     <>
       <p className="with-copy" style={{ display: "flex", marginTop: "var(--s-2)" }}>
@@ -251,7 +272,7 @@ function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
                 .map(([k, v]) => [k.replaceAll("_", " "), plain(k === "bytes" ? size(Number(v)) : text(v), 400)])}
             />
           </section>
-          {r["rendered"] != null && <Rendered x={x} of={r["rendered"] as RenderedPart} />}
+          {r["rendered"] != null && <Rendered x={x} of={r["rendered"] as RenderedPart} path={path} />}
           {Object.keys(fields).length > 0 && (
             <section>
               <div className="section-head">
@@ -314,6 +335,21 @@ function Whole({ x, w, path }: { x: Execution; w: RecordWhole; path: string }) {
             </div>
             <Links x={x} links={w.links ?? []} />
           </section>
+          {assets.length > 0 && (
+            <section>
+              <div className="section-head">
+                <h3>Assets</h3>
+                {assets.length > shownAssets && <span className="muted small">the first of {count(assets.length)}; the JSON has all</span>}
+              </div>
+              <ul>
+                {assets.slice(0, shownAssets).map((a) => (
+                  <li key={a} style={{ display: "flex", minHeight: 28 }}>
+                    <Url url={a} href={at.explain(x.id, a)} />
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
         </>
       )}
     </>
