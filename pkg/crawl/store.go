@@ -125,6 +125,20 @@ type Following interface {
 	Waiting(ctx context.Context, job JobID) (int64, error)
 }
 
+// Split is how the links of a page were split: by which table, into how many shares.
+type Split struct {
+	Page  weburl.URL
+	Epoch uint64 // of the table
+	Of    int    // shares
+}
+
+// Splits says which splits are claimed, where Following is told of them.
+type Splits interface {
+	// Whole reports of each split whether every share of the page's newest count is claimed, and that count is this
+	// split's. What it says of a page that was whole for a while may be false: pages are forgotten.
+	Whole(ctx context.Context, job JobID, splits ...Split) ([]bool, error)
+}
+
 // Places records which pages were taken back and keep their places in the page budget, because their records may be
 // stored already and stay. Every method may be called again with the same arguments.
 type Places interface {

@@ -338,13 +338,21 @@ func (c *cluster) deps() Deps {
 		d.RenderQueue = &brokerRenders{depths: c.bus.Depths, room: renderRoom()}
 	}
 	if c.member != nil {
-		d.Owners, d.Fetching, d.Nodes = c.owners(), c.fenced, c.ringNodes
+		c.onRing(&d)
 	}
 	if c.memcached != nil {
 		s.Robots = c.memcached.Robots(s.Robots)
 		s.URLs = c.memcached.URLs(s.URLs, c.epochs())
 	}
 	return d
+}
+
+// onRing adds what a node of a ring has besides.
+func (c *cluster) onRing(d *Deps) {
+	d.Owners, d.Fetching, d.Nodes = c.owners(), c.fenced, c.ringNodes
+	if c.postgres != nil {
+		d.Splits, d.Patience = c.postgres.Following(), patience(c.p.Config)
+	}
 }
 
 // epochs tells the lives of jobs apart for the cache of claimed URLs.

@@ -130,7 +130,11 @@ type Deps struct {
 	Held func() bool
 	// Owners and Ring say whose URLs are; nil: all are this node's. Fetching may replace the fetcher by one that asks
 	// the ring; nil: it does not. Nodes is over how many nodes a job's rate and bandwidth are divided; nil: one.
-	Owners   hostsplitter.Owners
+	Owners hostsplitter.Owners
+	// Splits and Patience let the host splitter leave out URLs of other nodes that are claimed: hostsplitter.Recent. Nil:
+	// it sends all.
+	Splits   hostsplitter.Splits
+	Patience time.Duration
 	Ring     frontier.Ring
 	Nodes    func() int
 	Fetching func(pipeline.Handler[*crawl.Fetch]) pipeline.Handler[*crawl.Fetch]

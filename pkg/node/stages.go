@@ -163,7 +163,12 @@ func makeURLFilter(n *Node) error {
 }
 
 func makeHostSplitter(n *Node) error {
-	handle(n, crawl.TopicHostSplitter, hostsplitter.New(cmp.Or[hostsplitter.Owners](n.deps.Owners, hostsplitter.OneNode{})))
+	d := &n.deps
+	var recent *hostsplitter.Recent
+	if d.Splits != nil {
+		recent = hostsplitter.NewRecent(hostsplitter.RecentConfig{Patience: d.Patience}, d.Jobs, d.Splits)
+	}
+	handle(n, crawl.TopicHostSplitter, hostsplitter.New(cmp.Or[hostsplitter.Owners](d.Owners, hostsplitter.OneNode{}), recent))
 	return nil
 }
 

@@ -187,7 +187,7 @@ func TestLinksWaitForABrokerThatIsStopped(t *testing.T) {
 	a, b := start(t, "a"), start(t, "b")
 	atA, atB := a.consumed(t), b.consumed(t)
 	all := a.bus(t, map[string]*machine{"b": b})
-	h := &counting{Handler: hostsplitter.New(halves{})}
+	h := &counting{Handler: hostsplitter.New(halves{}, nil)}
 	consume(t, func(ctx context.Context) error {
 		return pipeline.Run(ctx, all, pipeline.Config{Name: "hostsplitter", Topic: crawl.TopicHostSplitter, Workers: bus.Workers{Min: 1, Max: 8},
 			Log: slog.New(slog.DiscardHandler)}, h)

@@ -46,7 +46,7 @@ func TestEveryURLGoesToTheOwnerOfItsHostInOrder(t *testing.T) {
 		for i, h := range rapid.SliceOfN(rapid.IntRange(0, 30), 0, 40).Draw(t, "hosts of exclusions") {
 			in.Exclusions = append(in.Exclusions, crawl.Exclusion{URL: urlOf(t, h, i), Reason: "scope", Depth: i})
 		}
-		events, err := hostsplitter.New(ring{}).Handle(context.Background(), in)
+		events, err := hostsplitter.New(ring{}, nil).Handle(context.Background(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestLinksOfOtherSchemesGoToTheOwnerOfTheirPage(t *testing.T) {
 		u, _ := weburl.ParseForeign(raw)
 		in.Foreign = append(in.Foreign, crawl.Exclusion{URL: u, Reason: crawl.ReasonScheme, Referrer: urlOf(t, 27, 3)})
 	}
-	events, err := hostsplitter.New(ring{}).Handle(context.Background(), in)
+	events, err := hostsplitter.New(ring{}, nil).Handle(context.Background(), in)
 	if err != nil || len(events) != 2 {
 		t.Fatalf("%d events, error %v", len(events), err)
 	}
@@ -98,7 +98,7 @@ func TestLinksOfOtherSchemesGoToTheOwnerOfTheirPage(t *testing.T) {
 func TestARingWithoutAnswerSendsNothing(t *testing.T) {
 	down := errors.New("no ring")
 	in := &crawl.Filtered{Batch: crawl.Batch{Tasks: []crawl.Task{{URL: urlOf(t, 1, 1)}}}}
-	events, err := hostsplitter.New(ring{err: down}).Handle(context.Background(), in)
+	events, err := hostsplitter.New(ring{err: down}, nil).Handle(context.Background(), in)
 	if !errors.Is(err, down) || len(events) > 0 {
 		t.Errorf("got %d events and error %v", len(events), err)
 	}
@@ -121,7 +121,7 @@ func TestTrackedPagesAreSplitIntoShares(t *testing.T) {
 		"no link": {page: page, want: []string{" &{7 0 1}"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			events, err := hostsplitter.New(ring{epoch: 7}).Handle(context.Background(), &crawl.Filtered{Batch: crawl.Batch{Job: "j", Tasks: tt.tasks, Page: tt.page}})
+			events, err := hostsplitter.New(ring{epoch: 7}, nil).Handle(context.Background(), &crawl.Filtered{Batch: crawl.Batch{Job: "j", Tasks: tt.tasks, Page: tt.page}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +144,7 @@ func TestTrackedPagesAreSplitIntoShares(t *testing.T) {
 func TestWhatIsSaidOfABatchIsSaidOfEachShare(t *testing.T) {
 	in := &crawl.Filtered{Batch: crawl.Batch{Job: "j", Page: urlOf(t, 1, 1), Again: true, Epoch: 3,
 		Tasks: []crawl.Task{{Job: "j", URL: urlOf(t, 1, 2)}, {Job: "j", URL: urlOf(t, 2, 2)}}}}
-	events, err := hostsplitter.New(ring{}).Handle(context.Background(), in)
+	events, err := hostsplitter.New(ring{}, nil).Handle(context.Background(), in)
 	if err != nil || len(events) < 2 {
 		t.Fatalf("%d events, error %v", len(events), err)
 	}

@@ -208,6 +208,10 @@ func TestFollowing(t *testing.T) {
 	storetest.Following(t, func(t *testing.T) crawl.Following { return open(t).Following() })
 }
 
+func TestSplits(t *testing.T) {
+	storetest.Splits(t, func(t *testing.T) storetest.SplitsFollowing { return open(t).Following() })
+}
+
 func TestUnkept(t *testing.T) {
 	storetest.Unkept(t, func(t *testing.T) (storetest.UnkeptLedger, func() storetest.UnkeptLedger) {
 		of := func(s *postgres.Store) storetest.UnkeptLedger {

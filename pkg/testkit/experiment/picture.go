@@ -37,7 +37,7 @@ func (t *Table) Picture() []byte {
 		labels = max(labels, utf8.RuneCountInString(r.Label))
 	}
 	left := 12 + int(letterWidth*float64(labels))
-	width := max(left+barsWidth+rightEdge, 16+int(1.15*letterWidth*float64(utf8.RuneCountInString(t.Title))))
+	width := max(left+barsWidth+rightEdge, 16+int(1.4*letterWidth*float64(utf8.RuneCountInString(t.Title))))
 	panel := panelHead + len(t.Rows)*barHeight + axisHeight + groupGap
 	height := titleHeight
 	for i := range t.Columns {

@@ -27,6 +27,7 @@ type Cluster struct {
 
 	members   *members
 	following crawl.Following
+	splits    crawl.Splits
 
 	mu     sync.Mutex
 	nodes  []*Node // in the order of their first start
@@ -44,7 +45,8 @@ func New(cfg Config) (*Cluster, error) {
 	c.web = newWeb(&c.cfg)
 	c.watch = newWatch(c.web.hosts(), cfg.Delay)
 	c.ledger, c.records = newLedger(c.web), newRecords(c.web.hosts())
-	c.members, c.following = &members{rows: map[string]floor{}}, newFollowing(cfg.Broken.NoFollow)
+	c.members = &members{rows: map[string]floor{}}
+	c.following, c.splits = newFollowing(cfg.Broken.NoFollow)
 	return c, nil
 }
 

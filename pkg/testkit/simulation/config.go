@@ -21,16 +21,20 @@ type Config struct {
 	Links                 int // of a page, those outside included
 	Outside, OutsideHosts int // links to other hosts, and to how many of these
 	Failing               int // of 1,000 requests fail
+	// Popular of 1,000 links to other hosts lead to home pages, the k-th of WellKnown in proportion to 1/k.
+	Popular, WellKnown int
 
 	// A node.
 	Window int // fetches under way at most
 	// CacheBits is due.Deps's: a thousand caches of the usual size are 8 GB.
 	CacheBits int
-	Answer    time.Duration // mean time of a request
-	Work      time.Duration // from the page to its links: parser, content-seen, URL filter
-	Message   time.Duration // of the broker for a message; it handles one after the other
-	Hop       time.Duration // to a broker and back, besides
-	Delay     time.Duration // a host
+	// Recent is the logarithm of the URLs of other nodes that a host splitter remembers; 0: it remembers none.
+	Recent  int
+	Answer  time.Duration // mean time of a request
+	Work    time.Duration // from the page to its links: parser, content-seen, URL filter
+	Message time.Duration // of the broker for a message; it handles one after the other
+	Hop     time.Duration // to a broker and back, besides
+	Delay   time.Duration // a host
 
 	Timeout, Grace time.Duration // of a session with the ring's store; until a missing node is dead
 	Patience       time.Duration // until pages whose links a lost node had are fetched again
@@ -45,6 +49,8 @@ type Broken struct {
 	NoSince    bool // frontiers are not told since when they may contact a host
 	NoFollow   bool // nobody knows whose links were on their way
 	NoRecovery bool // the ledger gives back nothing
+	// Unconfirmed are host splitters that believe that what they sent is claimed.
+	Unconfirmed bool
 }
 
 // Default is a node as slow as a thousand of them can be simulated: 16 fetches at once. Of 40 links, 30 stay on the
@@ -52,7 +58,7 @@ type Broken struct {
 // them on one core was chosen.
 func Default() Config {
 	return Config{Nodes: 3, Vnodes: 256, Seed: 1, HostsANode: 1000, URLsANode: 10_000, SeedsANode: 50, MaxHost: 1000, Links: 40, Outside: 10, OutsideHosts: 5,
-		Failing: 10, Window: 16, CacheBits: 14, Answer: 400 * time.Millisecond, Work: 30 * time.Millisecond, Message: 200 * time.Microsecond,
+		Failing: 10, WellKnown: 1000, Window: 16, CacheBits: 14, Answer: 400 * time.Millisecond, Work: 30 * time.Millisecond, Message: 200 * time.Microsecond,
 		Hop: time.Millisecond, Delay: time.Second, Timeout: 10 * time.Second, Grace: 15 * time.Second,
 		Patience: 20 * time.Second}
 }

@@ -14,13 +14,13 @@ import (
 const followed = 2 * time.Second
 
 // newFollowing follows the pages of all nodes; broken: nobody hears which were lost.
-func newFollowing(broken bool) crawl.Following {
+func newFollowing(broken bool) (crawl.Following, crawl.Splits) {
 	f := storetest.NewFollowing()
 	f.Keep = followed
 	if broken {
-		return forgetful{f}
+		return forgetful{f}, f
 	}
-	return f
+	return f, f
 }
 
 // forgetful knows of no page that is to be fetched again.

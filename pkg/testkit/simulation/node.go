@@ -63,9 +63,19 @@ func (n *Node) start() error {
 		n.lead,
 		stageOf(n, "fetcher", crawl.TopicFetch, c.cfg.Window, fetcher{n}),
 		stageOf(n, "urlfilter", crawl.TopicParse, 16, reader{n}),
-		stageOf(n, "hostsplitter", crawl.TopicHostSplitter, 8, hostsplitter.New(whose)),
+		stageOf(n, "hostsplitter", crawl.TopicHostSplitter, 8, hostsplitter.New(whose, n.recent())),
 		stageOf(n, "due", crawl.TopicDUE, 8, claims))
 	return nil
+}
+
+// recent is what the host splitter remembers, in one life.
+func (n *Node) recent() *hostsplitter.Recent {
+	c := n.cluster
+	if c.cfg.Recent == 0 {
+		return nil
+	}
+	return hostsplitter.NewRecent(hostsplitter.RecentConfig{Bits: c.cfg.Recent, Patience: c.cfg.Patience, Unconfirmed: c.cfg.Broken.Unconfirmed},
+		c.jobs, c.splits)
 }
 
 func (n *Node) run(ctx context.Context, programs ...func(context.Context) error) {

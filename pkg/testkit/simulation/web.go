@@ -108,15 +108,28 @@ func (w *web) links(page uint32) []uint32 {
 		add(w.first[h] + uint32(r%own))
 	}
 	var other int
-	for i := range w.cfg.Outside {
+	for i := 0; i < w.cfg.Outside; i++ {
 		r = mix(r + uint64(i))
 		if i%max(w.cfg.Outside/w.cfg.OutsideHosts, 1) == 0 { // a page that is drawn from all: large hosts are linked to more
 			other = w.host(uint32(r % uint64(w.pages())))
 			r = mix(r)
+			if int(r%1000) < w.cfg.Popular {
+				add(w.first[w.wellKnown(mix(r))])
+				i += max(w.cfg.Outside/w.cfg.OutsideHosts, 1) - 1
+				continue
+			}
 		}
 		add(w.first[other] + uint32(r%uint64(w.first[other+1]-w.first[other])))
 	}
 	return out
+}
+
+// wellKnown draws a host whose home page many link to, the k-th in proportion to 1/k. Hosts have their sizes in another
+// order.
+func (w *web) wellKnown(r uint64) int {
+	u := float64(r>>11) / (1 << 53)
+	k := uint64(math.Pow(float64(w.cfg.WellKnown+1), u)) - 1
+	return int(mix(k^w.cfg.Seed<<42) % uint64(w.hosts()))
 }
 
 // answer is how long a request takes and whether it fails: mostly the mean, seldom ten times as long.

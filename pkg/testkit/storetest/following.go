@@ -146,3 +146,15 @@ func (f *Followed) Waiting(_ context.Context, job crawl.JobID) (n int64, err err
 	}
 	return n, nil
 }
+
+// Whole implements crawl.Splits.
+func (f *Followed) Whole(_ context.Context, job crawl.JobID, splits ...crawl.Split) ([]bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := make([]bool, len(splits))
+	for i, s := range splits {
+		p := f.pages[pageID{job, s.Page.Key()}]
+		out[i] = p != nil && p.epoch == s.Epoch && p.parts == s.Of && s.Of > 0 && len(p.got) == s.Of
+	}
+	return out, nil
+}

@@ -21,6 +21,10 @@ func TestFollowingInMemory(t *testing.T) {
 	})
 }
 
+func TestSplitsInMemory(t *testing.T) {
+	storetest.Splits(t, func(*testing.T) storetest.SplitsFollowing { return storetest.NewFollowing() })
+}
+
 // Pages that nobody waits for are forgotten, neither too soon nor much too late; pages that somebody waits for never
 // are. A forgotten page that is expected again starts anew.
 func TestFollowingInMemoryForgetsWhatNobodyWaitsFor(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
@@ -17,24 +18,33 @@ type Verdict struct {
 	Requests  int
 	AtOnce    int      // most requests to one host at the same time
 	Lost      []string // what was missed, in order
+	// Took is the time from the first request to the last new page: what a crawler waits for after that is not counted
+	// (hosts whose robots.txt fails, which whirlpool asks again for hours).
+	Took time.Duration
 }
 
 // judge reads a log. wanted are the URLs that a crawl must find; allowed says what robots.txt lets be fetched.
 func judge(log []fakeweb.Entry, wanted map[string]bool, allowed func(host, path string) bool) (v Verdict) {
 	got := map[string]int{}
-	for _, e := range log {
+	var first, last int64
+	for i, e := range log {
+		if i == 0 || e.Start < first {
+			first = e.Start
+		}
 		v.Requests++
 		if path, _, _ := strings.Cut(e.Path, "?"); path != "/robots.txt" && !allowed(e.Host, e.Path) {
 			v.Forbidden++
 		}
 		if e.Status == http.StatusOK && !e.Cut && e.Method == http.MethodGet && isPage(e.Path, wanted, e.Host) {
-			got[e.Host+e.Path]++
+			if got[e.Host+e.Path]++; got[e.Host+e.Path] == 1 {
+				last = max(last, e.End)
+			}
 		}
 	}
 	for _, n := range got {
 		v.Again += n - 1
 	}
-	v.Pages = len(got)
+	v.Pages, v.Took = len(got), time.Duration(max(0, last-first))
 	for url := range wanted {
 		if got[url] == 0 {
 			v.Lost = append(v.Lost, url)

@@ -30,7 +30,7 @@ func TestJudge(t *testing.T) {
 	}
 	wanted := map[string]bool{"a.test/one": true, "a.test/two": true, "b.test/one": true, "a.test/cut": true, "a.test/gone": true}
 	got := judge(log, wanted, func(_, path string) bool { return path != "/secret" })
-	want := Verdict{Pages: 3, Missed: 2, Again: 1, Forbidden: 1, Requests: 8, AtOnce: 3, Lost: []string{"a.test/cut", "a.test/gone"}}
+	want := Verdict{Pages: 3, Missed: 2, Again: 1, Forbidden: 1, Requests: 8, AtOnce: 3, Took: 40, Lost: []string{"a.test/cut", "a.test/gone"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -76,6 +76,9 @@ func TestACrawlerThatDoesNotEndIsEnded(t *testing.T) {
 	var r Row
 	if err := r.run(t.Context(), []string{"sleep", "1000"}, t.TempDir(), 50*time.Millisecond); err != nil || r.Fault == "" {
 		t.Errorf("fault %q, %v", r.Fault, err)
+	}
+	if r.RSS < 100<<10 || r.RSS > 20e6 {
+		t.Errorf("sleep has %d bytes, which are not this test's", r.RSS)
 	}
 	if err := r.run(t.Context(), []string{"/no/such/program"}, t.TempDir(), time.Minute); err == nil {
 		t.Error("a program that is not there is no error")

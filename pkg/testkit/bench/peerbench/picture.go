@@ -37,7 +37,7 @@ func drawn(name, about string, rows []Row) experiment.Table {
 	for i := range rows {
 		r := &rows[i]
 		pages := float64(max(r.Pages, 1))
-		t.Add(r.Name, r.CPU.Seconds()*1000/pages, float64(r.Pages)/max(r.Wall.Seconds(), 1e-9), float64(r.Missed), float64(r.Again), float64(r.RSS)/1e6,
+		t.Add(r.Name, r.CPU.Seconds()*1000/pages, r.rate(), float64(r.Missed), float64(r.Again), float64(r.RSS)/1e6,
 			float64(r.Pages), float64(r.Forbidden), float64(r.AtOnce))
 	}
 	return t

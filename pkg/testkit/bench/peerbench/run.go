@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
@@ -35,7 +34,7 @@ type Config struct {
 // Row is what one crawl of one crawler came to.
 type Row struct {
 	Name, Version string
-	CPU, Wall     time.Duration
+	CPU           time.Duration
 	RSS           int64 // bytes
 	Verdict
 	Fault string // why it did not end by itself
@@ -78,7 +77,7 @@ func (c Config) table(ctx context.Context, name, about string, w web) error {
 		"CPU ms/p", "pages/s", "RSS MB")
 	for _, r := range rows {
 		fmt.Fprintf(c.Out, "%-10s %-9s %7d %7d %6d %9d %8d %8.2f %8.0f %7.0f%s\n", r.Name, r.Version, r.Pages, r.Missed, r.Again, r.Forbidden, r.AtOnce,
-			r.CPU.Seconds()*1000/float64(max(r.Pages, 1)), float64(r.Pages)/r.Wall.Seconds(), float64(r.RSS)/1e6, r.Fault)
+			r.CPU.Seconds()*1000/float64(max(r.Pages, 1)), r.rate(), float64(r.RSS)/1e6, r.Fault)
 	}
 	for _, r := range rows {
 		for _, url := range r.Lost[:min(len(r.Lost), c.Show)] {
@@ -87,6 +86,9 @@ func (c Config) table(ctx context.Context, name, about string, w web) error {
 	}
 	return c.keep(name, about, rows)
 }
+
+// rate is pages a second, from the first request to the last new page.
+func (r *Row) rate() float64 { return float64(r.Pages) / max(r.Took.Seconds(), 1e-9) }
 
 // compare notes what the others found and this crawl did not.
 func (r *Row) compare(known map[string]bool) {
@@ -148,16 +150,15 @@ func (r *Row) run(ctx context.Context, command []string, dir string, limit time.
 	cmd.Env = append(os.Environ(), "HOME="+dir)
 	var said strings.Builder
 	cmd.Stderr = &said
-	begin := time.Now()
-	err := cmd.Run()
-	r.Wall = time.Since(begin)
-	if cmd.ProcessState == nil {
+	if err := cmd.Start(); err != nil {
 		return err
 	}
+	over, most := make(chan struct{}), make(chan int64)
+	go func() { most <- mostMemory(cmd.Process.Pid, over) }()
+	err := cmd.Wait()
+	close(over)
+	r.RSS = <-most
 	r.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		r.RSS = u.Maxrss << 10
-	}
 	switch {
 	case ctx.Err() != nil:
 		r.Fault = fmt.Sprintf("   ended after %v", limit)

@@ -20,7 +20,7 @@ const links = 40
 // splits measures what the host splitter takes for a URL, all of Handle, in nanoseconds of CPU time: of pages of which
 // ten links lead to five other hosts, and of pages whose links all lead to hosts of their own.
 func (s *web) splits(t *ring.Table, r *Result) error {
-	h := hostsplitter.New(routerOf(t))
+	h := hostsplitter.New(routerOf(t), nil)
 	for _, c := range []struct {
 		others int
 		to     *float64

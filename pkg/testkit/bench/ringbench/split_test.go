@@ -23,7 +23,7 @@ func BenchmarkSplit(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			h := hostsplitter.New(routerOf(t))
+			h := hostsplitter.New(routerOf(t), nil)
 			b.Run(fmt.Sprintf("hosts=%d/nodes=%d", others, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for i := range b.N {
