@@ -49,11 +49,11 @@ func TestContinuousByRevision(t *testing.T) {
 	slow.Politeness.Delay = crawl.Duration(3 * time.Second) // it is far from its end when it is revised
 	c := startCrawl(t, againOptions(log, srv.Calendar(), slow, dir))
 	until(t, "some pages", func() bool { return srv.Requests() >= 4 })
-	if _, err := c.Local.Revise(t.Context(), again); err != nil {
+	if _, err := c.Revise(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "three visits of each page", func() bool { return srv.LeastFetched() >= 3 })
-	if _, err := c.Local.Revise(t.Context(), once); err != nil {
+	if _, err := c.Revise(t.Context(), once); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-c.ended; err != nil || !c.over {
