@@ -73,9 +73,9 @@ func (s composeService) environ() (out []string) {
 	return out
 }
 
-// storesOf are the stores of the programs that have some; so says pkg/node/stages.go.
+// storesOf are the stores of the programs: so says pkg/node/stages.go, and in PostgreSQL each tells that it runs.
 var storesOf = map[string][]string{
-	"fetcher": {"postgres"}, "parser": {"postgres"}, "renderer": {"postgres"}, "contentseen": {"postgres", "mongodb"}, "urlfilter": {"postgres"}, "due": {"postgres"},
+	"hostsplitter": {"postgres"}, "fetcher": {"postgres"}, "parser": {"postgres"}, "renderer": {"postgres"}, "contentseen": {"postgres", "mongodb"}, "urlfilter": {"postgres"}, "due": {"postgres"},
 	"frontier": {"postgres"}, "whirlpool": {"postgres", "mongodb"}, "api": {"postgres", "mongodb"},
 }
 

@@ -123,7 +123,8 @@ func TestRenderingSurvivesKills(t *testing.T) {
 				case <-time.After(rand.N(2 * took / time.Duration(kills))): // spreads the instants
 				}
 				if victim == "browser" {
-					// It is started with the first page. After one that dies while it starts the next one waits long, so most are to live a while.
+					// It is started with the first page. After one that dies while it starts the next one waits long, so most
+					// are to live a while.
 					harness.Until(t, patience, "a browser", func() bool { return harness.HasBrowser(p.cmd.Process.Pid) || p.over() })
 					select {
 					case <-p.ended:
