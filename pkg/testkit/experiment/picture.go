@@ -84,7 +84,7 @@ func (t *Table) panel(b *bytes.Buffer, column, left, y int) {
 		x := float64(left) + barsWidth*v/end
 		fmt.Fprintf(b, `<path class="axis" d="M%.1f %dv3"/>`, x, bottom)
 		fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n", x, bottom+14,
-			strconv.FormatFloat(v, 'g', 4, 64))
+			tickLabel(v))
 	}
 }
 
@@ -100,4 +100,13 @@ func tick(most float64) float64 {
 		}
 	}
 	return 10 * power
+}
+
+// tickLabel is the label of a place on an axis: as many digits as tell its steps apart, and no exponent.
+func tickLabel(v float64) string {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
+	if err != nil || math.Abs(v) >= 1e4 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(short, 'f', -1, 64)
 }
