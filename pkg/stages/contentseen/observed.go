@@ -82,7 +82,8 @@ func (h *Handler) withdraw(ctx context.Context, t *crawl.Task, at time.Time) err
 	return err
 }
 
-// keepVersions takes earlier versions of a page into its new record, where the job keeps them.
+// keepVersions takes earlier versions of a page into its new record, where the job keeps them. A visit that was begun
+// before the one before it was noted finds the same page again, and takes it for a change: that is no version.
 func (h *Handler) keepVersions(ctx context.Context, job *crawl.Job, r *crawl.Record) error {
 	keep := job.Revisit.History
 	if r.Visit == 0 || keep <= 0 {
@@ -92,7 +93,10 @@ func (h *Handler) keepVersions(ctx context.Context, job *crawl.Job, r *crawl.Rec
 		if !old.WithdrawnAt.IsZero() {
 			return // there is nothing to keep of it
 		}
-		r.Versions = append([]crawl.PageVersion{old.Version()}, old.Versions...)
+		r.Versions = old.Versions
+		if old.Digest != r.Digest {
+			r.Versions = append([]crawl.PageVersion{old.Version()}, old.Versions...)
+		}
 		r.Versions = r.Versions[:min(len(r.Versions), keep)]
 	})
 	return err
