@@ -26,15 +26,15 @@ build: ## build the programs into bin/
 # TIMEOUT ends the tests of a package that hang. A package takes ten minutes at most on two processors, and in proportion on slower ones.
 test: ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	@[ "$$($(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
-	deploy/services/with-services $(MAKE) --no-print-directory --keep-going --jobs=2 test-race test-plain
+	deploy/services/with-services $(MAKE) --no-print-directory --keep-going test-race test-plain
 
 # The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they start no goroutines
 # (pkg/serial_test.go), or drive programs of their own, which have no detector. MEMORY are tests of heaps, which it distorts.
 SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
 MEMORY := ./pkg/node
-# Tests of servers wait more than they work, so both halves run at once, each with as many packages as there are processors.
-PACKAGES ?= $(shell nproc)
+# Tests of servers wait more than they work: a package more than there are processors runs at once. Both halves at once make tests of time fail.
+PACKAGES ?= $(shell echo $$(($$(nproc) + 1)))
 GOTEST  = $(GO) test -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p $(PACKAGES)
 
 test-race: # the packages that are not SERIAL, those first that take longest
