@@ -104,7 +104,8 @@ func TestRenderingSurvivesKills(t *testing.T) {
 	long(t)
 	harness.NeedBrowser(t)
 	kills := harness.Number(t, "WHIRLPOOL_E2E_RENDER_KILLS", 4)
-	calm := serveApp(t, 16)
+	size := max(16, 4*kills) // so that there is something to kill all the way
+	calm := serveApp(t, size)
 	undisturbed := crawlerOf(t, noNames(t), calm.Job(0))
 	began := time.Now()
 	undisturbed.start(t).wait(t)
@@ -113,7 +114,7 @@ func TestRenderingSurvivesKills(t *testing.T) {
 	harness.Report(t, "pages", calm.Lacks(want))
 	for _, victim := range []string{"crawler", "browser"} {
 		t.Run(victim, func(t *testing.T) {
-			w := serveApp(t, 16)
+			w := serveApp(t, size)
 			c := crawlerOf(t, noNames(t), w.Job(0))
 			p := c.start(t)
 			killed := 0
