@@ -25,8 +25,8 @@ type lazyBrowser struct {
 	until  time.Time
 	pause  time.Duration
 	closed bool
-	// crashed counts the crashes of pages.
-	crashed map[string]int
+	// crashed is how near pages are to being given up: at 1 they are.
+	crashed map[string]float64
 }
 
 var _ render.Browser = (*lazyBrowser)(nil)
@@ -77,25 +77,32 @@ func (l *lazyBrowser) Render(ctx context.Context, req render.Request, serve func
 		return render.Result{}, err
 	}
 	res, err := b.Render(ctx, req, serve)
-	if err == nil && res.Verdict == render.Crash && l.triesAgain(req.URL) {
+	if err == nil && res.Verdict == render.Crash && l.triesAgain(req.URL, res.Ended) {
 		return render.Result{}, &restingError{fmt.Errorf("rendering %s: %s", req.URL, res.Detail), time.Second}
 	}
 	return res, l.kind(err)
 }
 
-// crashes is how often a page may crash before it is given up: the browser may have been killed for no fault of the
-// page's.
-const crashes = 4
+// A page is given up when it has crashed so often. Pages seldom take the whole browser with them: where it ended, it
+// was rather killed by somebody, or for want of memory.
+const (
+	mostCrashes = 4
+	mostEnds    = 12
+)
 
-// triesAgain reports whether a page that crashed is rendered once more.
-func (l *lazyBrowser) triesAgain(url string) bool {
+// triesAgain reports whether a page that crashed, or with which the browser ended, is rendered once more.
+func (l *lazyBrowser) triesAgain(url string, ended bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.crashed == nil || len(l.crashed) > 10_000 {
-		l.crashed = map[string]int{}
+		l.crashed = map[string]float64{}
 	}
-	l.crashed[url]++
-	return l.crashed[url] < crashes
+	if ended {
+		l.crashed[url] += 1. / mostEnds
+	} else {
+		l.crashed[url] += 1. / mostCrashes
+	}
+	return l.crashed[url] < 0.99 // sums of fractions
 }
 
 // kind makes an error of the browser one that the stage knows.

@@ -105,6 +105,7 @@ const (
 // Result is what came of a render.
 type Result struct {
 	Verdict    string
+	Ended      bool     // with Crash: not the page's process alone died, but the browser
 	Detail     string   // for people; empty where Verdict is Done
 	HTML       []byte   // UTF-8, with open shadow roots; empty unless Verdict is Done or Limit
 	Cut        bool     // HTML was larger than Limits.HTML

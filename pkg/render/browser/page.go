@@ -107,7 +107,7 @@ func (r *rendering) end(err error) (render.Result, error) {
 	case errors.As(err, &v):
 		r.result.Verdict, r.result.Detail = v.verdict, v.detail
 	case errors.Is(err, errLost):
-		r.result.Verdict, r.result.Detail = render.Crash, "the browser ended"
+		r.result.Verdict, r.result.Ended, r.result.Detail = render.Crash, true, "the browser ended"
 	default:
 		return render.Result{}, err
 	}
