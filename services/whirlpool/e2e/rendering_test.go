@@ -143,6 +143,14 @@ func TestRenderingSurvivesKills(t *testing.T) {
 			}
 			got := appPages(t, w, c.dir)
 			harness.Report(t, "pages", want.Differs(got))
+			if t.Failed() { // what became of the renders
+				log, _ := os.ReadFile(filepath.Join(c.dir, "crawl.log"))
+				for line := range strings.Lines(string(log)) {
+					if strings.Contains(line, `"kind":"render"`) && !strings.Contains(line, `"verdict":"done"`) {
+						t.Log(line)
+					}
+				}
+			}
 			noFaults(t, w, 0, c.dir)
 			if left := harness.LostBrowsers(time.Minute); len(left) > 0 {
 				t.Errorf("browsers are left: %v", left)
