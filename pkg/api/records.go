@@ -49,7 +49,8 @@ func (s *Server) recordRoutes() {
 		text: "What the site rules of the execution find in a page, and where"}, s.recordRules)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/body", id: "getBody", role: Viewer, stream: true,
 		text: "The body as the server sent it, as an attachment; kept with keep_bodies"}, s.getBody)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/screenshot", id: "getScreenshot", role: Viewer, stream: true,
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/screenshot", id: "getScreenshot",
+		role: Viewer, stream: true,
 		text: "The picture of a page that was rendered, as WebP; kept with render.screenshot"}, s.getScreenshot)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/clusters", id: "listClusters", role: Viewer,
 		text: "Originals with their copies, the largest first"}, s.listClusters)

@@ -30,7 +30,8 @@ func TestScreenshot(t *testing.T) {
 	}
 	write(filepath.Join(w.dir, "screenshots", "here.webp"), "RIFF of a picture")
 	write(filepath.Join(filepath.Dir(w.dir), "other.webp"), secret)
-	names := map[string]string{"here": "screenshots/here.webp", "gone": "screenshots/gone.webp", "outside": "../other.webp", "none": ""}
+	names := map[string]string{"here": "screenshots/here.webp", "gone": "screenshots/gone.webp",
+		"outside": "../other.webp", "none": ""}
 	var lines, log []byte
 	for page, name := range names {
 		u, err := weburl.Parse("https://a.test/" + page)
@@ -42,7 +43,8 @@ func TestScreenshot(t *testing.T) {
 			r.Rendered = &crawl.RenderedPart{At: time.Now(), Screenshot: name}
 		}
 		lines = jsonl.AppendRecord(lines, r)
-		log = jsonl.AppendLogLine(log, &crawl.LogLine{At: time.Now(), URL: r.URL, Kind: crawl.KindPage, Verdict: crawl.VerdictDone, Status: 200})
+		log = jsonl.AppendLogLine(log, &crawl.LogLine{At: time.Now(), URL: r.URL, Kind: crawl.KindPage,
+			Verdict: crawl.VerdictDone, Status: 200})
 	}
 	write(filepath.Join(w.dir, "crawl.log"), string(log))
 	write(filepath.Join(w.dir, "pages.jsonl"), string(lines))
@@ -56,14 +58,16 @@ func TestScreenshot(t *testing.T) {
 		"none":    {http.StatusNotFound, "render.screenshot"},
 	} {
 		of := base + "/executions/w-1/records/" + url.PathEscape("https://a.test/"+page)
-		for end := time.Now().Add(time.Minute); w.ask(http.MethodGet, of, "").status != http.StatusOK && time.Now().Before(end); { // until it is indexed
+		for end := time.Now().Add(time.Minute); w.ask(http.MethodGet, of, "").status != http.StatusOK &&
+			time.Now().Before(end); { // until it is indexed
 			time.Sleep(10 * time.Millisecond)
 		}
 		got := w.ask(http.MethodGet, of+"/screenshot", "")
 		if got.status != want.status || !strings.Contains(got.body, want.text) || strings.Contains(got.body, secret) {
 			t.Errorf("%s: %d %s", page, got.status, got.body)
 		}
-		if h := got.header; want.status == http.StatusOK && (h.Get("Content-Type") != "image/webp" || !strings.Contains(h.Get("Content-Security-Policy"), "sandbox")) {
+		if h := got.header; want.status == http.StatusOK && (h.Get("Content-Type") != "image/webp" ||
+			!strings.Contains(h.Get("Content-Security-Policy"), "sandbox")) {
 			t.Errorf("%s: %v", page, h)
 		}
 	}

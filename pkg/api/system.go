@@ -38,9 +38,11 @@ func (s *Server) systemRoutes() {
 	add(s, route{method: http.MethodGet, path: "/agents", id: "listAgents", role: Viewer, text: "Programs that crawl"}, s.listAgents)
 	add(s, route{method: http.MethodGet, path: "/settings", id: "listSettings", role: Viewer, text: "Settings of the server"}, s.listSettings)
 	add(s, route{method: http.MethodPatch, path: "/settings", id: "changeSettings", role: Admin, text: "Change settings of the server"}, s.changeSettings)
-	add(s, route{method: http.MethodGet, path: "/settings/changes", id: "listSettingChanges", role: Viewer, text: "What was changed of the settings, the newest first"},
+	add(s, route{method: http.MethodGet, path: "/settings/changes", id: "listSettingChanges", role: Viewer,
+		text: "What was changed of the settings, the newest first"},
 		s.listSettingChanges)
-	add(s, route{method: http.MethodPost, path: "/settings/{key}:undo", id: "undoSetting", role: Admin, text: "Undo the last change of a setting"}, s.undoSetting)
+	add(s, route{method: http.MethodPost, path: "/settings/{key}:undo", id: "undoSetting", role: Admin,
+		text: "Undo the last change of a setting"}, s.undoSetting)
 	for _, w := range []struct {
 		wish AgentWish
 		id   string
@@ -48,7 +50,8 @@ func (s *Server) systemRoutes() {
 	}{{AgentStart, "startAgent", "Let a program take messages again"},
 		{AgentStop, "stopAgent", "Let a program finish what it has in hand, and take nothing until it is started"},
 		{AgentDrain, "drainAgent", "Let a program finish what it has in hand, and end"}} {
-		add(s, route{method: http.MethodPost, path: "/agents/{id}:" + string(w.wish), id: w.id, role: Operator, status: http.StatusAccepted, text: w.text},
+		add(s, route{method: http.MethodPost, path: "/agents/{id}:" + string(w.wish), id: w.id, role: Operator,
+			status: http.StatusAccepted, text: w.text},
 			s.askAgent(w.wish))
 	}
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

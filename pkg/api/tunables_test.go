@@ -26,7 +26,8 @@ func TestSettingsAreChangedUndoneAndHeardOf(t *testing.T) {
 	if err := a.Refresh(ctx); err != nil || here["max_running"] != "10" {
 		t.Fatalf("at the start %v holds, %v", here, err)
 	}
-	for _, bad := range [][2]string{{"max_running", "0"}, {"max_running", "x"}, {"log.level", "loud"}, {"listen", ":2"}, {"none", "1"}} {
+	for _, bad := range [][2]string{{"max_running", "0"}, {"max_running", "x"}, {"log.level", "loud"}, {"listen", ":2"},
+		{"none", "1"}} {
 		if err := a.Set(ctx, "me", bad[0], bad[1]); err == nil {
 			t.Errorf("%s may be %q", bad[0], bad[1])
 		}
@@ -46,7 +47,8 @@ func TestSettingsAreChangedUndoneAndHeardOf(t *testing.T) {
 		t.Errorf("undone: %v, %v", there, err)
 	}
 	list, err := b.Settings(ctx)
-	if err != nil || len(list) != 3 || list[0].Value != "16" || list[0].Source != "changed" || list[0].Version != 3 || list[0].By != "you" || *list[0].Was != "3" ||
+	if err != nil || len(list) != 3 || list[0].Value != "16" || list[0].Source != "changed" || list[0].Version != 3 ||
+		list[0].By != "you" || *list[0].Was != "3" ||
 		list[1].Source != "file" || list[1].Version != 0 {
 		t.Errorf("the settings are %+v, %v", list, err)
 	}

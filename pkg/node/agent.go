@@ -45,7 +45,8 @@ func (c *cluster) newAgent(end func()) *agent {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	host, _ := os.Hostname() // without one it has no name
 	return &agent{c: c, end: end, store: c.postgres, every: beatEvery, open: c.openForBeats, own: &postgres.Agent{
-		ID: c.p.Name + "@" + c.p.Config.Node + "." + rand.Text()[:8], Node: c.p.Config.Node, Program: c.p.Name, Version: crawl.Version, Host: host,
+		ID:   c.p.Name + "@" + c.p.Config.Node + "." + rand.Text()[:8],
+		Node: c.p.Config.Node, Program: c.p.Name, Version: crawl.Version, Host: host,
 		Started: now, Since: now, CPUs: runtime.GOMAXPROCS(0)}}
 }
 

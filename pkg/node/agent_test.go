@@ -18,7 +18,8 @@ func asProgram(t *testing.T, do func(p *process.Program)) {
 	t.Helper()
 	cfg := process.Default()
 	cfg.HTTP.Listen, cfg.Pprof.Listen = "127.0.0.1:0", ""
-	err := process.Execute(t.Context(), "parser", &cfg, io.Discard, func(_ context.Context, p *process.Program) error { do(p); return nil })
+	err := process.Execute(t.Context(), "parser", &cfg, io.Discard,
+		func(_ context.Context, p *process.Program) error { do(p); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,23 +35,33 @@ func TestAgentsDoWhatIsAskedOfThem(t *testing.T) {
 		workers int
 		ends    bool
 	}{
-		"nothing":                           {workers: configured},
-		"more workers":                      {orders: postgres.Orders{Settings: map[string]string{"workers.parser": "16"}}, workers: 16},
-		"workers of another stage":          {orders: postgres.Orders{Settings: map[string]string{"workers.due": "16"}}, workers: configured},
-		"nonsense":                          {orders: postgres.Orders{Settings: map[string]string{"workers.parser": "many", SettingIdleRelease: "x"}}, workers: configured},
-		"to stop":                           {orders: postgres.Orders{Wish: postgres.WishStop, Settings: map[string]string{"workers.parser": "16"}}},
-		"to end":                            {orders: postgres.Orders{Wish: postgres.WishDrain}, ends: true},
-		"idle for long, beside another":     {orders: postgres.Orders{Settings: release, Others: 1}, idle: time.Hour, workers: configured, ends: true},
-		"idle for long, alone":              {orders: postgres.Orders{Settings: release}, idle: time.Hour, workers: configured},
-		"idle for a moment":                 {orders: postgres.Orders{Settings: release, Others: 1}, idle: time.Second, workers: configured},
-		"busy for long":                     {orders: postgres.Orders{Settings: release, Others: 1}, idle: time.Hour, busy: 1, workers: configured},
+		"nothing": {workers: configured},
+		"more workers": {orders: postgres.Orders{Settings: map[string]string{"workers.parser": "16"}},
+			workers: 16},
+		"workers of another stage": {orders: postgres.Orders{Settings: map[string]string{"workers.due": "16"}},
+			workers: configured},
+		"nonsense": {orders: postgres.Orders{Settings: map[string]string{"workers.parser": "many",
+			SettingIdleRelease: "x"}}, workers: configured},
+		"to stop": {orders: postgres.Orders{Wish: postgres.WishStop,
+			Settings: map[string]string{"workers.parser": "16"}}},
+		"to end": {orders: postgres.Orders{Wish: postgres.WishDrain}, ends: true},
+		"idle for long, beside another": {orders: postgres.Orders{Settings: release, Others: 1}, idle: time.Hour,
+			workers: configured, ends: true},
+		"idle for long, alone": {orders: postgres.Orders{Settings: release}, idle: time.Hour,
+			workers: configured},
+		"idle for a moment": {orders: postgres.Orders{Settings: release, Others: 1}, idle: time.Second,
+			workers: configured},
+		"busy for long": {orders: postgres.Orders{Settings: release, Others: 1}, idle: time.Hour, busy: 1,
+			workers: configured},
 		"idle for long, nobody is released": {orders: postgres.Orders{Others: 1}, idle: time.Hour, workers: configured},
-		"idle for long, and stopped":        {orders: postgres.Orders{Wish: postgres.WishStop, Settings: release, Others: 1}, idle: time.Hour},
+		"idle for long, and stopped": {orders: postgres.Orders{Wish: postgres.WishStop, Settings: release, Others: 1},
+			idle: time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asProgram(t, func(p *process.Program) {
 				cfg, ends := Default(), 0
-				c1 := &cluster{p: p, roles: []Role{Parser}, capacity: cfg.Adjust(), metrics: pipeline.NewMetrics(prometheus.NewRegistry())}
+				c1 := &cluster{p: p, roles: []Role{Parser}, capacity: cfg.Adjust(),
+					metrics: pipeline.NewMetrics(prometheus.NewRegistry())}
 				c1.capacity.standard[Parser] = configured
 				a := c1.newAgent(func() { ends++ })
 				a.look()

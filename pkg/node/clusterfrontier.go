@@ -98,8 +98,9 @@ func (c *cluster) besideFrontier(working context.Context, stop context.CancelCau
 		go func() { stop(land.Run(working, n.frontier)) }()
 	}
 	w := c.jobWatch(n.frontier, deps, land)
-	r := &jobRevisions{jobs: c.postgres.Jobs(), frontier: n.frontier, log: c.p.Log, found: c.postgres.Revisits(), sweeper: &sweeper{jobs: c.postgres.Jobs(),
-		left: c.postgres.URLs(), look: c.postgres.URLs(), bus: deps.Bus, judge: n.judge, log: c.p.Log}}
+	r := &jobRevisions{jobs: c.postgres.Jobs(), frontier: n.frontier, log: c.p.Log, found: c.postgres.Revisits(),
+		sweeper: &sweeper{jobs: c.postgres.Jobs(),
+			left: c.postgres.URLs(), look: c.postgres.URLs(), bus: deps.Bus, judge: n.judge, log: c.p.Log}}
 	w.concluded = r.concluded
 	go r.run(working)
 	go w.run(working)

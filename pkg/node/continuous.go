@@ -54,14 +54,16 @@ func (e *Engine) rememberPages(ctx context.Context, id crawl.JobID) error {
 		return err
 	}
 	if n > 0 {
-		e.log.Info("pages are visited again that were fetched before the job was continuous", "job", id, "revision", since, "pages", n)
+		e.log.Info("pages are visited again that were fetched before the job was continuous", "job", id, "revision", since,
+			"pages", n)
 	}
 	return e.store.Meta().Put(ctx, rememberName(id), strconv.AppendUint(nil, uint64(since), 10))
 }
 
 // remember has a frontier visit what is not visited again of a continuous job, and returns how many URLs they are. add
 // adds to tasks what is known of them besides; nil: nothing.
-func remember(ctx context.Context, f *frontier.Frontier, found crawl.Unremembered, job *crawl.Job, add func([]crawl.Task) error) (n int, err error) {
+func remember(ctx context.Context, f *frontier.Frontier, found crawl.Unremembered, job *crawl.Job,
+	add func([]crawl.Task) error) (n int, err error) {
 	take := func(tasks []crawl.Task) error {
 		if add != nil {
 			if err := add(tasks); err != nil {
@@ -114,7 +116,8 @@ func addSums(ctx context.Context, pages *local.Pages, tasks []crawl.Task) error 
 		if err != nil || !rec.DuplicateOf.IsZero() {
 			continue
 		}
-		t.Sum = contentseen.ChangeSum(&crawl.Document{Page: crawl.Page{Task: crawl.Task{URL: rec.URL}}, Title: rec.Title, Text: rec.Text,
+		t.Sum = contentseen.ChangeSum(&crawl.Document{Page: crawl.Page{Task: crawl.Task{URL: rec.URL}}, Title: rec.Title,
+			Text:   rec.Text,
 			Fields: rec.Fields, Links: rec.Links})
 	}
 	return nil

@@ -81,7 +81,8 @@ func TestContinuousByRevisionSurvivesKills(t *testing.T) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(11, uint64(os.Getpid())))
 	for life := range 12 {
-		o := victimOrder{Dir: dir, Seeds: srv.Seeds(), Again: &againOrder{Calendar: srv.Calendar(), Budget: 600, Once: life%3 == 0}}
+		o := victimOrder{Dir: dir, Seeds: srv.Seeds(), Again: &againOrder{Calendar: srv.Calendar(), Budget: 600,
+			Once: life%3 == 0}}
 		before, more := srv.Requests(), 1+rng.IntN(25)
 		cmd := exec.Command(os.Args[0])
 		cmd.Env, cmd.Stderr = append(os.Environ(), victimFile+"="+orderFile(t, o)), t.Output()

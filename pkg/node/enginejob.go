@@ -244,7 +244,8 @@ func (e *Engine) sweep(ctx context.Context, j *engineJob) {
 		}
 		retry = nil
 		if err := e.rememberPages(ctx, j.id); err != nil && ctx.Err() == nil {
-			e.log.Warn("pages that were fetched before the job was continuous are not visited again yet; trying again", "job", j.id, "error", err)
+			e.log.Warn("pages that were fetched before the job was continuous are not visited again yet; trying again", "job",
+				j.id, "error", err)
 			retry = time.After(sweepLook)
 		}
 		if err := j.sweeper.pass(ctx, j.id); err != nil && ctx.Err() == nil {

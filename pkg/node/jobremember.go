@@ -54,7 +54,8 @@ func (r *jobRevisions) rememberAll(ctx context.Context) {
 		}
 		for id, w := range r.walksNow() {
 			if err := r.remember(ctx, id, w); err != nil && ctx.Err() == nil {
-				r.log.Warn("pages that were fetched before the job was continuous are not visited again yet; trying again", "job", id, "error", err)
+				r.log.Warn("pages that were fetched before the job was continuous are not visited again yet; trying again", "job",
+					id, "error", err)
 			}
 		}
 	}
@@ -88,7 +89,8 @@ func (r *jobRevisions) remember(ctx context.Context, id crawl.JobID, w *remember
 	}
 	w.next = time.Now().Add(pause)
 	if n > 0 {
-		r.log.Info("pages are visited again that were fetched before the job was continuous", "job", id, "revision", w.since, "pages", n)
+		r.log.Info("pages are visited again that were fetched before the job was continuous", "job", id, "revision", w.since,
+			"pages", n)
 	}
 	return err
 }

@@ -168,7 +168,8 @@ func makeHostSplitter(n *Node) error {
 	if d.Splits != nil {
 		recent = hostsplitter.NewRecent(hostsplitter.RecentConfig{Patience: d.Patience}, d.Jobs, d.Splits)
 	}
-	handle(n, crawl.TopicHostSplitter, hostsplitter.New(cmp.Or[hostsplitter.Owners](d.Owners, hostsplitter.OneNode{}), recent))
+	handle(n, crawl.TopicHostSplitter, hostsplitter.New(cmp.Or[hostsplitter.Owners](d.Owners, hostsplitter.OneNode{}),
+		recent))
 	return nil
 }
 

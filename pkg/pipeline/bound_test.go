@@ -29,8 +29,9 @@ func TestAStageWithABoundOfZeroConsumesNothing(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() {
-			done <- pipeline.Run(ctx, s, pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1, Bound: bound},
-				Log: slog.New(slog.DiscardHandler)}, handler(nil))
+			done <- pipeline.Run(ctx, s, pipeline.Config{Name: "test", Topic: crawl.TopicFetch,
+				Workers: bus.Workers{Min: 1, Max: 1, Bound: bound},
+				Log:     slog.New(slog.DiscardHandler)}, handler(nil))
 		}()
 		for _, step := range []struct{ bound, now, all int }{{0, 0, 0}, {2, 1, 1}, {16, 1, 1}, {0, 0, 1}, {1, 1, 2}} {
 			bound.Set(step.bound)

@@ -19,7 +19,9 @@ const (
 // What they say is kept in queue, too;
 // nil: nowhere. Close the limiter to log what it has suppressed.
 // Its level is one that can be changed.
-func newLogger(w io.Writer, cfg Log, service, node string, queue *LogQueue, at *slog.LevelVar) (*slog.Logger, *Limiter, error) {
+func newLogger(
+	w io.Writer, cfg Log, service, node string, queue *LogQueue, at *slog.LevelVar,
+) (*slog.Logger, *Limiter, error) {
 	level, err := cfg.level()
 	if err != nil {
 		return nil, nil, err

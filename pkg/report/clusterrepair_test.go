@@ -52,7 +52,8 @@ func (m *mending) Reopen(_ context.Context, job crawl.JobID, keys ...weburl.Key)
 	return nil
 }
 
-func (m *mending) Open(_ context.Context, _ []weburl.KeyRange, _ func(weburl.URL) bool, each func(crawl.Task) error) error {
+func (m *mending) Open(_ context.Context, _ []weburl.KeyRange, _ func(weburl.URL) bool,
+	each func(crawl.Task) error) error {
 	for _, r := range m.f.rows[fakeJob] {
 		if r.State == crawl.StateOpen {
 			m.open = append(m.open, crawl.Task{Job: fakeJob, URL: r.URL})

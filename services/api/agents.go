@@ -24,7 +24,8 @@ func (s *served) agents(ctx context.Context) ([]api.Agent, error) {
 }
 
 func agentOf(a *postgres.Agent) api.Agent {
-	out := api.Agent{ID: a.ID, Program: a.Program, Version: a.Version, Started: a.Started, Seen: a.Seen, Node: a.Node, State: "idle", Since: a.Since,
+	out := api.Agent{ID: a.ID, Program: a.Program, Version: a.Version, Started: a.Started, Seen: a.Seen, Node: a.Node,
+		State: "idle", Since: a.Since,
 		Busy: a.Busy, Handled: a.Handled, Epoch: a.Epoch, Settings: a.Settings, Address: a.Host, CPUs: a.CPUs, Memory: a.Memory,
 		DiskFree: a.DiskFree, DiskAll: a.DiskAll, Workers: a.Workers}
 	switch {
@@ -40,7 +41,8 @@ func agentOf(a *postgres.Agent) api.Agent {
 
 // AskAgent implements api.Crawls. The program hears of it with its next beat.
 func (c *crawls) AskAgent(ctx context.Context, id string, wish api.AgentWish) error {
-	err := c.s.engine.Postgres.Agents().Wish(ctx, id, map[api.AgentWish]string{api.AgentStart: postgres.WishWork, api.AgentStop: postgres.WishStop,
+	err := c.s.engine.Postgres.Agents().Wish(ctx, id, map[api.AgentWish]string{api.AgentStart: postgres.WishWork,
+		api.AgentStop:  postgres.WishStop,
 		api.AgentDrain: postgres.WishDrain}[wish])
 	switch {
 	case errors.Is(err, postgres.ErrNoAgent):

@@ -34,7 +34,8 @@ func newCrowd(t *testing.T, hosts, wanted int) *crowd {
 		if err != nil {
 			t.Skipf("this machine has one loopback address: %v", err)
 		}
-		s := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(c.serve), ReadHeaderTimeout: time.Minute}}
+		s := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(c.serve),
+			ReadHeaderTimeout: time.Minute}}
 		s.Start()
 		t.Cleanup(s.Close)
 		c.seeds = append(c.seeds, s.URL+"/")
@@ -82,7 +83,8 @@ func (c *crowd) seen() int {
 // start makes an execution of a workflow whose seeds are the crowd's.
 func (c *crowd) start(t *testing.T, cl *client.Client) workflow.Execution {
 	t.Helper()
-	source := fmt.Sprintf("id: crowd\nseeds: [%s]\nallow_private: true\npoliteness: {delay: 10ms}\n", strings.Join(c.seeds, ", "))
+	source := fmt.Sprintf("id: crowd\nseeds: [%s]\nallow_private: true\npoliteness: {delay: 10ms}\n",
+		strings.Join(c.seeds, ", "))
 	_, err := cl.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: "crowd"})
 	harness.Check(t, err)
 	e, err := cl.Run(t.Context(), "crowd", workflow.Overrides{})
@@ -135,7 +137,10 @@ func TestCapacityIsChangedWhileItRuns(t *testing.T) {
 	if n := c.seen(); n > few {
 		t.Errorf("%d requests at once before the change", n)
 	}
-	changed := agentWhere(t, cl, "it goes by the change", func(a *api.Agent) bool { return a.Workers["fetcher"] == many && a.Settings == 1 })
+	changed := agentWhere(t, cl, "it goes by the change", func(a *api.Agent) bool {
+		return a.Workers["fetcher"] == many &&
+			a.Settings == 1
+	})
 	if changed.ID != began.ID || !changed.Started.Equal(began.Started) || node.Dead() {
 		t.Errorf("the program started anew: %+v, was %+v", changed, began)
 	}

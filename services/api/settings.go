@@ -20,8 +20,9 @@ func (s *served) tunables() *api.Tunables {
 		return api.Setting{Key: key, Value: value, Default: value, Source: "file", Restart: true, Text: text}
 	}
 	t := &api.Tunables{Vault: s.store, Log: s.log, All: []api.Tunable{
-		{Key: "max_running", Text: "executions that crawl at once; others wait", Begin: strconv.Itoa(c.API.MaxRunning), Source: "file",
-			Check: api.WholeNumber(1, 1000), Apply: func(_ context.Context, v string, _ int64) error {
+		{Key: "max_running", Text: "executions that crawl at once; others wait", Begin: strconv.Itoa(c.API.MaxRunning),
+			Source: "file",
+			Check:  api.WholeNumber(1, 1000), Apply: func(_ context.Context, v string, _ int64) error {
 				n, err := strconv.Atoi(v)
 				s.manager.SetMaxRunning(n)
 				return err
@@ -35,7 +36,8 @@ func (s *served) tunables() *api.Tunables {
 			Check: durationFrom(time.Minute), Apply: func(ctx context.Context, v string, version int64) error {
 				return s.configure(ctx, node.SettingIdleRelease, v, version)
 			}},
-	}, Fixed: []api.Setting{fixed("api.url", c.API.URL, "by which browsers reach the studio"), fixed("oidc.issuer", c.OIDC.Issuer, "who signs people in"),
+	}, Fixed: []api.Setting{fixed("api.url", c.API.URL, "by which browsers reach the studio"), fixed("oidc.issuer",
+		c.OIDC.Issuer, "who signs people in"),
 		fixed("fetch.allow_private", strconv.FormatBool(c.Fetch.AllowPrivate), "private addresses may be crawled")}}
 	for _, stage := range crawl.Stages() {
 		t.All = append(t.All, s.workers(stage.Name))

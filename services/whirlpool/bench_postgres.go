@@ -52,7 +52,8 @@ func benchPostgresRing() *cobra.Command {
 }
 
 func benchPostgresRecovery() *cobra.Command {
-	return benchPostgres("postgres-recovery", "What a node reads of the ledger that takes over a part of the ring", postgresbench.Recovery)
+	return benchPostgres("postgres-recovery", "What a node reads of the ledger that takes over a part of the ring",
+		postgresbench.Recovery)
 }
 
 func benchPostgresNear() *cobra.Command {

@@ -26,12 +26,14 @@ type ringHead struct {
 }
 
 func headOf(r *cluster.RingView) ringHead {
-	return ringHead{Ring: r.Config.Ring.Name, Epoch: r.Table.Epoch(), Vnodes: r.Table.Len(), Partition: r.Table.Partition(),
-		Hash: r.Table.Hash(), Moving: len(r.Table.Moving())}
+	return ringHead{Ring: r.Config.Ring.Name, Epoch: r.Table.Epoch(), Vnodes: r.Table.Len(),
+		Partition: r.Table.Partition(),
+		Hash:      r.Table.Hash(), Moving: len(r.Table.Moving())}
 }
 
 func (h ringHead) write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "ring %s, epoch %d: %d virtual nodes, partitioned by %s, %d moving, hosts placed by %s\n", h.Ring, h.Epoch, h.Vnodes, h.Partition, h.Moving, h.Hash)
+	_, err := fmt.Fprintf(w, "ring %s, epoch %d: %d virtual nodes, partitioned by %s, %d moving, hosts placed by %s\n",
+		h.Ring, h.Epoch, h.Vnodes, h.Partition, h.Moving, h.Hash)
 	return err
 }
 

@@ -101,7 +101,8 @@ func (n *node) Raise(_ context.Context, t *ring.Table) error {
 	return n.note("raise %d", t.Epoch())
 }
 
-func (n *node) Open(_ context.Context, in []weburl.KeyRange, owned func(weburl.URL) bool, each func(crawl.Task) error) error {
+func (n *node) Open(_ context.Context, in []weburl.KeyRange, owned func(weburl.URL) bool,
+	each func(crawl.Task) error) error {
 	if err := n.note("open"); err != nil {
 		return err
 	}
@@ -124,7 +125,8 @@ func (n *node) Claimed(context.Context, crawl.JobID, weburl.URL, crawl.Share) er
 	return nil
 }
 
-func (n *node) Unfollowed(_ context.Context, in []weburl.KeyRange, before time.Time, each func(crawl.Task) error) error {
+func (n *node) Unfollowed(_ context.Context, in []weburl.KeyRange, before time.Time,
+	each func(crawl.Task) error) error {
 	n.before = before
 	if err := n.note("unfollowed"); err != nil {
 		return err

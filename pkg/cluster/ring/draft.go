@@ -13,7 +13,8 @@ type draft struct {
 
 // edit begins the next epoch.
 func (t *Table) edit() *draft {
-	d := &draft{Table: Table{epoch: t.epoch + 1, seed: t.seed, partition: t.partition, hash: t.hash, nodes: slices.Clone(t.nodes),
+	d := &draft{Table: Table{epoch: t.epoch + 1, seed: t.seed, partition: t.partition, hash: t.hash,
+		nodes: slices.Clone(t.nodes),
 		owner: slices.Clone(t.owner), from: slices.Clone(t.from), since: slices.Clone(t.since), step: slices.Clone(t.step)}}
 	d.counts = d.Counts()
 	return d

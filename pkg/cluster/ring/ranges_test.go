@@ -66,7 +66,8 @@ func TestRangesThatAreAllOrNothing(t *testing.T) {
 	if len(ends) != 2 || ends[0].First != 0 || ends[1].Last != 1<<64-1 {
 		t.Errorf("the first and the last are %v", ends)
 	}
-	for name, other := range map[string]*Table{"by XXH3": Must(CreateBy(XXH3, 100, ByHost, 1)), "by domain": Must(CreateBy(SHA256, 100, ByDomain, 1))} {
+	for name, other := range map[string]*Table{"by XXH3": Must(CreateBy(XXH3, 100, ByHost, 1)),
+		"by domain": Must(CreateBy(SHA256, 100, ByDomain, 1))} {
 		if got := other.KeyRanges(func(int) bool { return false }); !slices.Equal(got, weburl.AllKeys()) {
 			t.Errorf("%s, where virtual nodes are no ranges of keys: %v", name, got)
 		}

@@ -219,5 +219,6 @@ func (t *Table) Moving() []Vnode {
 
 // SameRing reports whether two tables are versions of one ring.
 func (t *Table) SameRing(other *Table) bool {
-	return t.seed == other.seed && t.partition == other.partition && t.hash == other.hash && len(t.owner) == len(other.owner)
+	return t.seed == other.seed && t.partition == other.partition && t.hash == other.hash &&
+		len(t.owner) == len(other.owner)
 }

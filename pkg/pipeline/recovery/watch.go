@@ -67,7 +67,8 @@ func (w *Watch) Tasks(ctx context.Context, open map[crawl.JobID]int64) (n int, e
 	case !w.Quiet(ctx, w.Topics...) || !w.Frontier.Idle():
 		return 0, nil
 	}
-	if n, err = w.Open(ctx, w.Frontier, w.ranges(), w.mine, func(job crawl.JobID) bool { return open[job] > 0 }); err != nil {
+	if n, err = w.Open(ctx, w.Frontier, w.ranges(), w.mine,
+		func(job crawl.JobID) bool { return open[job] > 0 }); err != nil {
 		return n, err
 	}
 	if n > 0 {

@@ -59,7 +59,8 @@ func (n *node) VisitAnew(_ context.Context, job crawl.JobID, pages ...weburl.URL
 	return len(pages), n.err
 }
 
-func (n *node) Open(_ context.Context, _ []weburl.KeyRange, owned func(weburl.URL) bool, each func(crawl.Task) error) error {
+func (n *node) Open(_ context.Context, _ []weburl.KeyRange, owned func(weburl.URL) bool,
+	each func(crawl.Task) error) error {
 	n.said = append(n.said, "look")
 	for _, t := range n.open {
 		if owned(t.URL) {

@@ -66,7 +66,8 @@ func (f *Frontier) visitsOf(ctx context.Context, id crawl.JobID, tasks []crawl.T
 	}
 	entries, err := f.deps.Ledger.Lookup(ctx, id, keys...)
 	if err != nil {
-		return nil, fmt.Errorf("frontier: look up %d pages that were fetched, the first %s: %w", len(tasks), tasks[0].URL, err)
+		return nil, fmt.Errorf("frontier: look up %d pages that were fetched, the first %s: %w", len(tasks), tasks[0].URL,
+			err)
 	}
 	var keep []crawl.Entry
 	for i := range entries {
@@ -80,7 +81,8 @@ func (f *Frontier) visitsOf(ctx context.Context, id crawl.JobID, tasks []crawl.T
 		return entries, nil
 	}
 	if err := wasDiscarded(f.deps.Ledger.Finish(ctx, id, keep...)); err != nil {
-		return nil, fmt.Errorf("frontier: keep the tasks of %d pages that were fetched, the first %s: %w", len(keep), tasks[0].URL, err)
+		return nil, fmt.Errorf("frontier: keep the tasks of %d pages that were fetched, the first %s: %w", len(keep),
+			tasks[0].URL, err)
 	}
 	return entries, nil
 }

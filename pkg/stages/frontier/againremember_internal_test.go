@@ -52,17 +52,22 @@ func TestRemember(t *testing.T) {
 		state revisit.State
 		want  int
 	}{
-		"a page":                                  {"a.test", done(200, 0), false, revisit.State{}, 1},
-		"another node's page":                     {"b.test", done(200, 0), false, revisit.State{}, 0},
-		"a page that was missing":                 {"a.test", gone, false, revisit.State{}, 0},
-		"a seed that was missing":                 {"a.test", gone, true, revisit.State{}, 1},
-		"a page under way":                        {"a.test", crawl.Entry{State: crawl.StateOpen}, false, revisit.State{}, 0},
-		"a page that is due":                      {"a.test", done(200, 0), false, revisit.State{Visits: 1, Due: had, Last: had, Weight: 128}, 0},
-		"a page whose visit is queued":            {"a.test", done(200, 2), false, revisit.State{Visits: 3, Last: had, Weight: 128}, 0},
-		"a page whose last visit was not noted":   {"a.test", done(200, 3), false, revisit.State{Visits: 3, Last: had, Weight: 128}, 1},
-		"a page that is gone":                     {"a.test", done(200, 3), false, revisit.State{Visits: 3, Last: had, Weight: 128, Flags: revisit.Flags{Gone: true}}, 0},
-		"a page that was left out since":          {"a.test", done(200, 3), false, revisit.State{}, 0},
-		"a page that the job turned out not want": {"a.test", crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictExcluded}, true, revisit.State{}, 0},
+		"a page":                  {"a.test", done(200, 0), false, revisit.State{}, 1},
+		"another node's page":     {"b.test", done(200, 0), false, revisit.State{}, 0},
+		"a page that was missing": {"a.test", gone, false, revisit.State{}, 0},
+		"a seed that was missing": {"a.test", gone, true, revisit.State{}, 1},
+		"a page under way":        {"a.test", crawl.Entry{State: crawl.StateOpen}, false, revisit.State{}, 0},
+		"a page that is due": {"a.test", done(200, 0), false,
+			revisit.State{Visits: 1, Due: had, Last: had, Weight: 128}, 0},
+		"a page whose visit is queued": {"a.test", done(200, 2), false,
+			revisit.State{Visits: 3, Last: had, Weight: 128}, 0},
+		"a page whose last visit was not noted": {"a.test", done(200, 3), false,
+			revisit.State{Visits: 3, Last: had, Weight: 128}, 1},
+		"a page that is gone": {"a.test", done(200, 3), false,
+			revisit.State{Visits: 3, Last: had, Weight: 128, Flags: revisit.Flags{Gone: true}}, 0},
+		"a page that was left out since": {"a.test", done(200, 3), false, revisit.State{}, 0},
+		"a page that the job turned out not want": {"a.test", crawl.Entry{State: crawl.StateDone,
+			Verdict: crawl.VerdictExcluded}, true, revisit.State{}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, m, _, job := againWorld(t, halves{})

@@ -121,7 +121,8 @@ func TestTrackedPagesAreSplitIntoShares(t *testing.T) {
 		"no link": {page: page, want: []string{" &{7 0 1}"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			events, err := hostsplitter.New(ring{epoch: 7}, nil).Handle(context.Background(), &crawl.Filtered{Batch: crawl.Batch{Job: "j", Tasks: tt.tasks, Page: tt.page}})
+			events, err := hostsplitter.New(ring{epoch: 7}, nil).Handle(context.Background(),
+				&crawl.Filtered{Batch: crawl.Batch{Job: "j", Tasks: tt.tasks, Page: tt.page}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -171,5 +171,6 @@ func (v *view) sent(s *crawl.Filtered, epoch uint64, of int) {
 	if len(v.waits) == maxSplits {
 		v.waits = append(v.waits[:0], v.waits[maxSplits/2:]...)
 	}
-	v.waits = append(v.waits, split{crawl.Split{Page: s.Page, Epoch: epoch, Of: of}, s.Job, s.Epoch, v.page, v.urls, time.Now()})
+	v.waits = append(v.waits, split{crawl.Split{Page: s.Page, Epoch: epoch, Of: of}, s.Job, s.Epoch, v.page, v.urls,
+		time.Now()})
 }

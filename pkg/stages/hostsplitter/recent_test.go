@@ -111,7 +111,8 @@ func TestWhatIsClaimedIsNotSentAgain(t *testing.T) {
 		}
 		alone := s.page(5)
 		alone.Tasks = alone.Tasks[:2]
-		if left = s.sends(ctx, alone, 1, "a page is followed whatever is known"); len(left[0].Tasks) != 0 || left[0].Node != "" {
+		if left = s.sends(ctx, alone, 1, "a page is followed whatever is known"); len(left[0].Tasks) != 0 ||
+			left[0].Node != "" {
 			t.Errorf("an empty share for this node: %+v", left[0])
 		}
 		more := s.page(6)

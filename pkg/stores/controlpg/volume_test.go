@@ -14,7 +14,8 @@ import (
 func TestListsOfMuchAreFast(t *testing.T) {
 	cfg := config(t)
 	s := open(t, cfg)
-	execute(t, cfg.URL, append(append([]string{"SET search_path = " + cfg.Schema}, storetest.ControlVolumeOf(t).Statements()...),
+	execute(t, cfg.URL, append(append([]string{"SET search_path = " + cfg.Schema},
+		storetest.ControlVolumeOf(t).Statements()...),
 		"VACUUM ANALYZE workflows", "VACUUM ANALYZE executions", "VACUUM ANALYZE events", "VACUUM ANALYZE labels")...)
 	storetest.ControlListsAreFast(t, s)
 }

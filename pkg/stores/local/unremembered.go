@@ -38,14 +38,16 @@ func (s *Store) EachUnremembered(ctx context.Context, job crawl.JobID, each func
 }
 
 // unremembered makes the tasks of lines whose URLs are not visited again and were visited.
-func (s *Store) unremembered(ctx context.Context, job crawl.JobID, lines []crawl.LogLine) (tasks []crawl.Task, err error) {
+func (s *Store) unremembered(ctx context.Context, job crawl.JobID, lines []crawl.LogLine) (tasks []crawl.Task,
+	err error) {
 	var keys []weburl.Key
 	for i := range lines {
 		l := &lines[i]
 		if !l.Verdict.Final() || l.Kind != crawl.KindPage && l.Kind != crawl.KindSitemap {
 			continue
 		}
-		tasks = append(tasks, crawl.Task{Job: job, URL: l.URL, Kind: l.Kind, Depth: l.Depth, Referrer: l.Referrer, Epoch: l.Epoch,
+		tasks = append(tasks, crawl.Task{Job: job, URL: l.URL, Kind: l.Kind, Depth: l.Depth, Referrer: l.Referrer,
+			Epoch:     l.Epoch,
 			Relevance: l.Relevance, Seed: l.Depth == 0 && l.Referrer.IsZero() && l.Kind == crawl.KindPage})
 		keys = append(keys, l.URL.Key())
 	}

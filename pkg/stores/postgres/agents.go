@@ -89,7 +89,8 @@ func (a *Agents) Beat(ctx context.Context, g *Agent) (o Orders, err error) {
 	}
 	err = a.s.do(ctx, "heartbeat of "+g.ID, func(ctx context.Context) error {
 		o = Orders{Settings: map[string]string{}}
-		if err := a.s.pool.QueryRow(ctx, beatSQL, g.ID, g.Node, g.Program, beat, AgentGone).Scan(&o.Wish, &o.Others); err != nil {
+		row := a.s.pool.QueryRow(ctx, beatSQL, g.ID, g.Node, g.Program, beat, AgentGone)
+		if err := row.Scan(&o.Wish, &o.Others); err != nil {
 			return err
 		}
 		rows, err := a.s.pool.Query(ctx, programSettingsSQL)

@@ -9,8 +9,10 @@ import (
 
 func TestAgentsTellOfThemselvesAndAreTold(t *testing.T) {
 	agents := openAt(t, newDatabase(t)).Agents()
-	one := &postgres.Agent{ID: "fetcher@n.1", Node: "n", Program: "fetcher", Version: "v", Busy: 3, Workers: map[string]int{"fetcher": 2}}
-	two, other := &postgres.Agent{ID: "fetcher@n.2", Node: "n", Program: "fetcher"}, &postgres.Agent{ID: "parser@n.3", Node: "n", Program: "parser"}
+	one := &postgres.Agent{ID: "fetcher@n.1", Node: "n", Program: "fetcher", Version: "v", Busy: 3,
+		Workers: map[string]int{"fetcher": 2}}
+	two, other := &postgres.Agent{ID: "fetcher@n.2", Node: "n", Program: "fetcher"}, &postgres.Agent{ID: "parser@n.3",
+		Node: "n", Program: "parser"}
 	beat := func(a *postgres.Agent, wish string, others int) postgres.Orders {
 		t.Helper()
 		o, err := agents.Beat(t.Context(), a)
@@ -42,7 +44,8 @@ func TestAgentsTellOfThemselvesAndAreTold(t *testing.T) {
 	}
 	all, err := agents.All(t.Context())
 	check(t, err)
-	if len(all) != 3 || all[0].ID != one.ID || all[0].Wish != postgres.WishDrain || all[0].Busy != 3 || all[0].Workers["fetcher"] != 2 || all[0].Seen.IsZero() {
+	if len(all) != 3 || all[0].ID != one.ID || all[0].Wish != postgres.WishDrain || all[0].Busy != 3 ||
+		all[0].Workers["fetcher"] != 2 || all[0].Seen.IsZero() {
 		t.Errorf("the programs are %+v", all)
 	}
 	check(t, agents.Leave(t.Context(), one.ID))

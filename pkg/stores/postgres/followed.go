@@ -124,7 +124,8 @@ func (f *Followed) Missing(ctx context.Context, job crawl.JobID, before time.Tim
 }
 
 // Unfollowed implements crawl.Following, of jobs that run.
-func (f *Followed) Unfollowed(ctx context.Context, in []weburl.KeyRange, before time.Time, each func(crawl.Task) error) error {
+func (f *Followed) Unfollowed(ctx context.Context, in []weburl.KeyRange, before time.Time,
+	each func(crawl.Task) error) error {
 	some := func(t crawl.Task) error {
 		if !weburl.InRanges(in, t.URL.Key()) {
 			return nil

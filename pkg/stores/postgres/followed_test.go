@@ -124,7 +124,10 @@ func TestFollowedRobots(t *testing.T) {
 	want := robots
 	want.Repeat = true
 	var got []crawl.Task
-	check(t, f.Unfollowed(ctx, weburl.AllKeys(), time.Now(), func(task crawl.Task) error { got = append(got, task); return nil }))
+	check(t, f.Unfollowed(ctx, weburl.AllKeys(), time.Now(), func(task crawl.Task) error {
+		got = append(got, task)
+		return nil
+	}))
 	if !slices.Equal(got, []crawl.Task{want}) {
 		t.Errorf("unfollowed are %+v, want %+v", got, want)
 	}

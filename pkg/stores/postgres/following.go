@@ -249,7 +249,8 @@ func addShare(list []crawl.Share, s crawl.Share) []crawl.Share {
 
 // Unfollowed implements crawl.Following. It also deletes stray rows: shares older than a day of pages that nobody
 // expected, and pages complete for a day.
-func (f *Following) Unfollowed(ctx context.Context, in []weburl.KeyRange, before time.Time, each func(crawl.Task) error) error {
+func (f *Following) Unfollowed(ctx context.Context, in []weburl.KeyRange, before time.Time,
+	each func(crawl.Task) error) error {
 	err := f.s.do(ctx, "forget strayed shares of links", func(ctx context.Context) error {
 		_, err := f.s.pool.Exec(ctx, strayedSQL, time.Now().Add(-strayed))
 		return err

@@ -57,11 +57,13 @@ const (
 // It reads what is open in the ranges from an index, or, where that is so much that it lies all over the table, all of
 // the table in its order. The server sends only what is in the ranges. While it runs, the server keeps all row versions
 // since its snapshot, so each should be fast.
-func (u *URLs) Open(ctx context.Context, in []weburl.KeyRange, owned func(weburl.URL) bool, each func(crawl.Task) error) error {
+func (u *URLs) Open(ctx context.Context, in []weburl.KeyRange, owned func(weburl.URL) bool,
+	each func(crawl.Task) error) error {
 	return u.open(ctx, cheapest, in, owned, each)
 }
 
-func (u *URLs) open(ctx context.Context, way openWay, in []weburl.KeyRange, owned func(weburl.URL) bool, each func(crawl.Task) error) error {
+func (u *URLs) open(ctx context.Context, way openWay, in []weburl.KeyRange, owned func(weburl.URL) bool,
+	each func(crawl.Task) error) error {
 	if len(in) == 0 {
 		return nil
 	}
@@ -133,7 +135,8 @@ func jobNames(ctx context.Context, tx pgx.Tx) (map[int32]crawl.JobID, error) {
 	names := map[int32]crawl.JobID{}
 	var number int32
 	var id string
-	if _, err := pgx.ForEachRow(rows, []any{&number, &id}, func() error { names[number] = crawl.JobID(id); return nil }); err != nil {
+	_, err = pgx.ForEachRow(rows, []any{&number, &id}, func() error { names[number] = crawl.JobID(id); return nil })
+	if err != nil {
 		return nil, fmt.Errorf("names of jobs: %w", err)
 	}
 	return names, nil

@@ -27,7 +27,9 @@ const (
 // goes on with the next start of a program.
 func openIndexMigration(log *slog.Logger) *goose.Migration {
 	return goose.NewGoMigration(24,
-		&goose.GoFunc{RunDB: func(ctx context.Context, db *sql.DB) error { return buildOpenIndex(ctx, db, smallLedger, log) }},
+		&goose.GoFunc{RunDB: func(ctx context.Context, db *sql.DB) error {
+			return buildOpenIndex(ctx, db, smallLedger, log)
+		}},
 		&goose.GoFunc{RunDB: func(ctx context.Context, db *sql.DB) error {
 			_, err := db.ExecContext(ctx, `DROP INDEX urls_open`)
 			return err
@@ -103,7 +105,8 @@ func (p *openIndexPart) build(ctx context.Context, conn *sql.Conn, log *slog.Log
 		statements = append(statements, fmt.Sprintf(`DROP INDEX CONCURRENTLY %s_open`, p.table))
 	}
 	if !p.valid {
-		statements = append(statements, fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s_open ON %s (host) WHERE state = 1`, p.table, p.table))
+		statements = append(statements, fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s_open ON %s (host) WHERE state = 1`, p.table,
+			p.table))
 	}
 	if !p.attached {
 		statements = append(statements, fmt.Sprintf(`ALTER INDEX urls_open ATTACH PARTITION %s_open`, p.table))

@@ -40,7 +40,8 @@ func contentOf(t *testing.T, s *postgres.Store, urls []weburl.URL) (c content) {
 	ctx := context.Background()
 	c.open = map[weburl.URL]int{}
 	for _, half := range [][]weburl.KeyRange{{{First: 0, Last: 1<<63 - 1}}, {{First: 1 << 63, Last: 1<<64 - 1}}} {
-		check(t, s.URLs().Open(ctx, half, func(weburl.URL) bool { return true }, func(task crawl.Task) error { c.open[task.URL]++; return nil }))
+		check(t, s.URLs().Open(ctx, half, func(weburl.URL) bool { return true },
+			func(task crawl.Task) error { c.open[task.URL]++; return nil }))
 	}
 	keys := make([]weburl.Key, len(urls))
 	for i, u := range urls {
@@ -58,12 +59,15 @@ func contentOf(t *testing.T, s *postgres.Store, urls []weburl.URL) (c content) {
 
 func (c content) want(t *testing.T, got content, when string) {
 	t.Helper()
-	same := maps.Equal(c.open, got.open) && c.tally.Claimed == got.tally.Claimed && maps.Equal(c.tally.Verdicts, got.tally.Verdicts) && c.follows == got.follows
+	same := maps.Equal(c.open, got.open) && c.tally.Claimed == got.tally.Claimed &&
+		maps.Equal(c.tally.Verdicts, got.tally.Verdicts) && c.follows == got.follows
 	for i := range c.entries {
-		same = same && c.entries[i].State == got.entries[i].State && c.entries[i].Status == got.entries[i].Status && c.entries[i].At.Equal(got.entries[i].At)
+		same = same && c.entries[i].State == got.entries[i].State && c.entries[i].Status == got.entries[i].Status &&
+			c.entries[i].At.Equal(got.entries[i].At)
 	}
 	if !same || len(c.open) == 0 {
-		t.Errorf("%s: %d open URLs, tally %+v, %d followed; want %d, %+v, %d, and the same outcomes", when, len(got.open), got.tally, got.follows,
+		t.Errorf("%s: %d open URLs, tally %+v, %d followed; want %d, %+v, %d, and the same outcomes", when, len(got.open),
+			got.tally, got.follows,
 			len(c.open), c.tally, c.follows)
 	}
 }

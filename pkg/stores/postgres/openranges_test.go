@@ -21,7 +21,8 @@ type openBy struct {
 	shrink uint64 // by how much ranges are too short: the control
 }
 
-func (o openBy) Open(ctx context.Context, in []weburl.KeyRange, _ func(weburl.URL) bool, each func(crawl.Task) error) error {
+func (o openBy) Open(ctx context.Context, in []weburl.KeyRange, _ func(weburl.URL) bool,
+	each func(crawl.Task) error) error {
 	var asked []weburl.KeyRange
 	for _, r := range in {
 		if r.Last-r.First >= o.shrink {
@@ -37,7 +38,9 @@ func TestOpenURLsByRanges(t *testing.T) {
 	})
 	for name, ranges := range map[string]bool{"by ranges": true, "by a pass": false} {
 		t.Run(name, func(t *testing.T) {
-			storetest.OpenRanges(t, func(t *testing.T) storetest.OpenLedger { return openBy{URLs: open(t).URLs(), ranges: ranges} })
+			storetest.OpenRanges(t, func(t *testing.T) storetest.OpenLedger {
+				return openBy{URLs: open(t).URLs(), ranges: ranges}
+			})
 		})
 	}
 }
@@ -83,15 +86,18 @@ func TestRangesAreReadFromTheIndexOfOpenURLs(t *testing.T) {
 		tx, err := conn.BeginTx(context.Background(), pgx.TxOptions{})
 		check(t, err)
 		defer func() { check(t, tx.Rollback(context.Background())) }()
-		_, err = tx.Exec(context.Background(), postgres.ReportSettings+";"+postgres.RangesSettings, pgx.QueryExecModeSimpleProtocol)
+		_, err = tx.Exec(context.Background(), postgres.ReportSettings+";"+postgres.RangesSettings,
+			pgx.QueryExecModeSimpleProtocol)
 		check(t, err)
-		rows, err := tx.Query(context.Background(), "EXPLAIN (COSTS OFF) "+postgres.OpenRangesSQL, []int64{1, 9}, []int64{5, 10})
+		rows, err := tx.Query(context.Background(), "EXPLAIN (COSTS OFF) "+postgres.OpenRangesSQL, []int64{1, 9},
+			[]int64{5, 10})
 		check(t, err)
 		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		check(t, err)
 		return strings.Join(lines, "\n")
 	}
-	if p := explain(); strings.Count(p, "Index Cond: ((host >= r.first) AND (host <= r.last))") != 16 || strings.Contains(p, "Seq Scan on urls") {
+	if p := explain(); strings.Count(p, "Index Cond: ((host >= r.first) AND (host <= r.last))") != 16 ||
+		strings.Contains(p, "Seq Scan on urls") {
 		t.Errorf("the plan is\n%s", p)
 	}
 	execute(t, url, "DROP INDEX urls_open")

@@ -51,7 +51,8 @@ func TestOpenTasksComeBackWhole(t *testing.T) {
 	check(t, s.Jobs().SetState(ctx, job, crawl.JobStopped)) // it may go on some day
 	wantOpen(t, s, func(o weburl.URL) bool { return o != u[1] }, []crawl.Task{tasks[0], want[2], tasks[2]})
 	count, enough := 0, errors.New("enough")
-	if err := s.URLs().Open(ctx, weburl.AllKeys(), all, func(crawl.Task) error { count++; return enough }); !errors.Is(err, enough) || count != 1 {
+	err = s.URLs().Open(ctx, weburl.AllKeys(), all, func(crawl.Task) error { count++; return enough })
+	if !errors.Is(err, enough) || count != 1 {
 		t.Errorf("got error %v after %d tasks, want the reader's after one", err, count)
 	}
 }
@@ -59,7 +60,8 @@ func TestOpenTasksComeBackWhole(t *testing.T) {
 func wantOpen(t *testing.T, s *postgres.Store, owned func(weburl.URL) bool, want []crawl.Task) {
 	t.Helper()
 	got := map[weburl.URL]crawl.Task{}
-	check(t, s.URLs().Open(context.Background(), weburl.AllKeys(), owned, func(t crawl.Task) error { got[t.URL] = t; return nil }))
+	check(t, s.URLs().Open(context.Background(), weburl.AllKeys(), owned,
+		func(t crawl.Task) error { got[t.URL] = t; return nil }))
 	if len(got) != len(want) {
 		t.Errorf("%d open tasks, want %d", len(got), len(want))
 	}

@@ -33,28 +33,29 @@ func (r *Revisits) EachUnremembered(ctx context.Context, job crawl.JobID, each f
 	host, hash := int64(-1<<63), pgtype.UUID{Valid: true}
 	for {
 		var tasks []crawl.Task
-		err := r.s.report(ctx, fmt.Sprintf("pages of job %q that are not visited again", job), func(ctx context.Context, tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, walkSettings, pgx.QueryExecModeSimpleProtocol); err != nil {
-				return err
-			}
-			rows, err := tx.Query(ctx, unrememberedSQL, number, host, hash, unrememberedRows)
-			if err != nil {
-				return err
-			}
-			var url string
-			var kind int16
-			var stored []byte
-			_, err = pgx.ForEachRow(rows, []any{&host, &hash, &url, &kind, &stored}, func() error {
-				at, err := storedURL(&url)
+		err := r.s.report(ctx, fmt.Sprintf("pages of job %q that are not visited again", job),
+			func(ctx context.Context, tx pgx.Tx) error {
+				if _, err := tx.Exec(ctx, walkSettings, pgx.QueryExecModeSimpleProtocol); err != nil {
+					return err
+				}
+				rows, err := tx.Query(ctx, unrememberedSQL, number, host, hash, unrememberedRows)
 				if err != nil {
 					return err
 				}
-				t, err := restoreTask(job, at, crawl.Kind(kind), stored)
-				tasks = append(tasks, t)
+				var url string
+				var kind int16
+				var stored []byte
+				_, err = pgx.ForEachRow(rows, []any{&host, &hash, &url, &kind, &stored}, func() error {
+					at, err := storedURL(&url)
+					if err != nil {
+						return err
+					}
+					t, err := restoreTask(job, at, crawl.Kind(kind), stored)
+					tasks = append(tasks, t)
+					return err
+				})
 				return err
 			})
-			return err
-		})
 		if err != nil || len(tasks) == 0 {
 			return err
 		}

@@ -13,7 +13,8 @@ import (
 func TestListsOfMuchAreFast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control.db")
 	s := open(t, path)
-	execute(t, path, append([]string{"PRAGMA synchronous = OFF", "PRAGMA cache_size = -262144"}, storetest.ControlVolumeOf(t).Statements()...)...)
+	execute(t, path, append([]string{"PRAGMA synchronous = OFF", "PRAGMA cache_size = -262144"},
+		storetest.ControlVolumeOf(t).Statements()...)...)
 	storetest.ControlListsAreFast(t, s)
 }
 
@@ -26,7 +27,8 @@ func TestLabelsOfAnEarlierFile(t *testing.T) {
 	execute(t, path, append(storetest.ControlVolume{Workflows: 2, Executions: 60, Events: 60}.Statements(),
 		"DROP TRIGGER executions_labelled", "DROP TRIGGER executions_relabelled", "DROP TABLE labels", "DROP INDEX executions_of_in",
 		"PRAGMA user_version = 4")...)
-	l, err := open(t, path).Executions(t.Context(), workflow.ExecutionFilter{Label: "release=flow2"}, workflow.Page{Limit: 10})
+	l, err := open(t, path).Executions(t.Context(), workflow.ExecutionFilter{Label: "release=flow2"},
+		workflow.Page{Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,8 @@ func rebound(t *testing.T, in Instance) {
 	const few, many, rest = 2, 16, 40
 	const room = 2 * (many + rest)
 	bound := bus.NewBound(few)
-	g := &gated{began: make(chan crawl.MessageID, room), end: make(chan struct{}), ended: make(chan struct{}, room), times: map[crawl.MessageID]int{}}
+	g := &gated{began: make(chan crawl.MessageID, room), end: make(chan struct{}), ended: make(chan struct{}, room),
+		times: map[crawl.MessageID]int{}}
 	consumeBy(t, in.Bus, crawl.TopicFetch, bus.Workers{Min: 1, Max: few, Bound: bound}, g.handle)
 	for i := range many {
 		publish(t, in.Bus, lease(i))

@@ -97,7 +97,8 @@ func (l fencedLedger) Reopen(ctx context.Context, job crawl.JobID, keys ...webur
 
 // Open hands the open URLs in the ranges that owned accepts to each. It takes the time that PostgreSQL would:
 // see openRate.
-func (l fencedLedger) Open(ctx context.Context, in []weburl.KeyRange, owned func(weburl.URL) bool, each func(crawl.Task) error) error {
+func (l fencedLedger) Open(ctx context.Context, in []weburl.KeyRange, owned func(weburl.URL) bool,
+	each func(crawl.Task) error) error {
 	n, w := 0, l.web
 	if l.node.cluster.cfg.Broken.NoRecovery {
 		return nil

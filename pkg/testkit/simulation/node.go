@@ -74,7 +74,8 @@ func (n *Node) recent() *hostsplitter.Recent {
 	if c.cfg.Recent == 0 {
 		return nil
 	}
-	return hostsplitter.NewRecent(hostsplitter.RecentConfig{Bits: c.cfg.Recent, Patience: c.cfg.Patience, Unconfirmed: c.cfg.Broken.Unconfirmed},
+	return hostsplitter.NewRecent(hostsplitter.RecentConfig{Bits: c.cfg.Recent, Patience: c.cfg.Patience,
+		Unconfirmed: c.cfg.Broken.Unconfirmed},
 		c.jobs, c.splits)
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/simulation"
 )
 
-var recentNodes = flag.String("sim.recent", "3", "clusters of so many nodes, with and without a cache before the claims")
+var recentNodes = flag.String("sim.recent", "3",
+	"clusters of so many nodes, with and without a cache before the claims")
 
 // popular is a web in which four of five links to other hosts lead to well-known pages: what a cache of recent URLs
 // answers of real ones (Broder, Najork, Wiener 2003).
@@ -28,7 +29,8 @@ func claimsOf(t *testing.T, cfg simulation.Config) (f simulation.Figures) {
 		time.Sleep(*warm)
 		f = c.Measure(*measure)
 	})
-	t.Logf("%d nodes, %d bits: %.2f claims and %.2f messages a page, %.1f requests/s a node, brokers busy %.2f %%", cfg.Nodes, cfg.Recent, f.Claims,
+	t.Logf("%d nodes, %d bits: %.2f claims and %.2f messages a page, %.1f requests/s a node, brokers busy %.2f %%",
+		cfg.Nodes, cfg.Recent, f.Claims,
 		f.Messages, f.Rate(), 100*f.Busy)
 	return f
 }

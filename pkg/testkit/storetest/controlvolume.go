@@ -17,8 +17,9 @@ type ControlVolume struct{ Workflows, Executions, Events int }
 // 1000, 100000 and 10000000 make the store that of a server that many have used for years.
 func ControlVolumeOf(t testing.TB) ControlVolume {
 	t.Helper()
-	return ControlVolume{Workflows: harness.Number(t, "WHIRLPOOL_TEST_WORKFLOWS", 10), Executions: harness.Number(t, "WHIRLPOOL_TEST_EXECUTIONS", 200),
-		Events: harness.Number(t, "WHIRLPOOL_TEST_EVENTS", 20_000)}
+	return ControlVolume{Workflows: harness.Number(t, "WHIRLPOOL_TEST_WORKFLOWS", 10),
+		Executions: harness.Number(t, "WHIRLPOOL_TEST_EXECUTIONS", 200),
+		Events:     harness.Number(t, "WHIRLPOOL_TEST_EVENTS", 20_000)}
 }
 
 // Statements returns what fills a store's tables, in the SQL that both databases understand.
@@ -80,7 +81,10 @@ func controlLists(t *testing.T, s workflow.Store) (out []controlList) {
 		first, deep := workflow.Page{Limit: 50}, deepIn(ctx, t, s, f)
 		out = append(out, controlList{name, func() error { _, err := s.Executions(ctx, f, first); return err }})
 		if deep != "" {
-			out = append(out, controlList{name + ", deep", func() error { _, err := s.Executions(ctx, f, workflow.Page{Limit: 50, Cursor: deep}); return err }})
+			out = append(out, controlList{name + ", deep", func() error {
+				_, err := s.Executions(ctx, f, workflow.Page{Limit: 50, Cursor: deep})
+				return err
+			}})
 		}
 	}
 	rare, usual := []workflow.State{workflow.Partial}, []workflow.State{workflow.Succeeded}
@@ -89,7 +93,8 @@ func controlLists(t *testing.T, s workflow.Store) (out []controlList) {
 	executions("executions by state", workflow.ExecutionFilter{States: rare})
 	executions("executions by a usual state", workflow.ExecutionFilter{States: usual})
 	executions("executions by two states", workflow.ExecutionFilter{States: append(rare, usual...)})
-	executions("executions by a state of none", workflow.ExecutionFilter{States: []workflow.State{workflow.Running, workflow.Paused}})
+	executions("executions by a state of none",
+		workflow.ExecutionFilter{States: []workflow.State{workflow.Running, workflow.Paused}})
 	executions("executions of one by state", workflow.ExecutionFilter{Workflow: "flow7", States: rare})
 	executions("executions by label", workflow.ExecutionFilter{Label: "team=x"})
 	executions("executions by a label's key", workflow.ExecutionFilter{Label: "team"})
@@ -101,19 +106,29 @@ func controlLists(t *testing.T, s workflow.Store) (out []controlList) {
 }
 
 func workflowLists(ctx context.Context, s workflow.Store) (out []controlList) {
-	for name, f := range map[string]workflow.Filter{"workflows": {}, "workflows by label": {Label: "team=t7"}, "workflows by name": {Query: "low 9"}} {
-		out = append(out, controlList{name, func() error { _, err := s.Workflows(ctx, f, workflow.Page{Limit: 50}); return err }})
+	for name, f := range map[string]workflow.Filter{"workflows": {}, "workflows by label": {Label: "team=t7"},
+		"workflows by name": {Query: "low 9"}} {
+		out = append(out, controlList{name, func() error {
+			_, err := s.Workflows(ctx, f,
+				workflow.Page{Limit: 50})
+			return err
+		}})
 	}
 	return append(out, controlList{"unsettled", func() error { _, err := s.Unsettled(ctx); return err }})
 }
 
 func eventLists(ctx context.Context, s workflow.Store) (out []controlList) {
-	for name, f := range map[string]workflow.EventFilter{"last events": {Last: true}, "events of an execution": {Execution: "flow7-3"},
-		"last events of a workflow": {Workflow: "wf_7", Last: true}, "events of a rare type": {Types: []string{"rare"}, Last: true},
+	for name, f := range map[string]workflow.EventFilter{"last events": {Last: true},
+		"events of an execution":    {Execution: "flow7-3"},
+		"last events of a workflow": {Workflow: "wf_7", Last: true}, "events of a rare type": {Types: []string{"rare"},
+			Last: true},
 		"events of two types": {Types: []string{"execution.created", "rare"}, Last: true}} {
 		out = append(out, controlList{name, func() error { _, err := s.Events(ctx, f, 0, 100); return err }})
 	}
-	return append(out, controlList{"a commit", func() error { return s.AddEvent(ctx, workflow.Event{At: time.Now(), Type: "x", Actor: "me"}) }})
+	return append(out, controlList{"a commit", func() error {
+		return s.AddEvent(ctx,
+			workflow.Event{At: time.Now(), Type: "x", Actor: "me"})
+	}})
 }
 
 // deepIn is a cursor far behind the start of a list; empty: the list is short.

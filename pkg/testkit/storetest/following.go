@@ -103,7 +103,8 @@ func (f *Followed) Claimed(_ context.Context, job crawl.JobID, page weburl.URL, 
 }
 
 // Unfollowed implements crawl.Following. Pages come in the order of their keys.
-func (f *Followed) Unfollowed(_ context.Context, in []weburl.KeyRange, before time.Time, each func(crawl.Task) error) error {
+func (f *Followed) Unfollowed(_ context.Context, in []weburl.KeyRange, before time.Time,
+	each func(crawl.Task) error) error {
 	f.mu.Lock()
 	var tasks []crawl.Task
 	for _, p := range f.pages {

@@ -98,7 +98,8 @@ func wantFollowed(t *testing.T, f crawl.Following, job crawl.JobID, want ...webu
 func unfollowed(t *testing.T, f crawl.Following, before time.Time) map[weburl.URL]crawl.Task {
 	t.Helper()
 	got := map[weburl.URL]crawl.Task{}
-	check(t, f.Unfollowed(context.Background(), weburl.AllKeys(), before, func(task crawl.Task) error { got[task.URL] = task; return nil }))
+	check(t, f.Unfollowed(context.Background(), weburl.AllKeys(), before,
+		func(task crawl.Task) error { got[task.URL] = task; return nil }))
 	return got
 }
 
@@ -119,7 +120,8 @@ func followTasks(t *testing.T, f crawl.Following) {
 		}
 	}
 	enough, calls := errors.New("enough"), 0
-	err := f.Unfollowed(ctx, weburl.AllKeys(), time.Now().Add(time.Hour), func(crawl.Task) error { calls++; return enough })
+	err := f.Unfollowed(ctx, weburl.AllKeys(), time.Now().Add(time.Hour),
+		func(crawl.Task) error { calls++; return enough })
 	if !errors.Is(err, enough) || calls != 1 {
 		t.Errorf("after %d calls error %v, want the caller's after one", calls, err)
 	}

@@ -57,7 +57,8 @@ func fillOpen(t *testing.T, l OpenLedger) {
 			check(t, l.Finish(ctx, job, crawl.Entry{Key: u.Key(), Verdict: crawl.VerdictDone, Status: 200}))
 		}
 	}
-	_, err := l.Exclude(ctx, job, id("left out"), []crawl.Exclusion{{URL: urls(t, "http://left.test/out")[0], Reason: crawl.ReasonScope}})
+	_, err := l.Exclude(ctx, job, id("left out"), []crawl.Exclusion{{URL: urls(t, "http://left.test/out")[0],
+		Reason: crawl.ReasonScope}})
 	check(t, err)
 }
 
@@ -73,7 +74,8 @@ func WrongRanges(t *testing.T, l OpenLedger, tries int) string {
 		want := maps.Clone(whole)
 		maps.DeleteFunc(want, func(k openKey, _ int) bool { return !weburl.InRanges(in, k.key) })
 		if got := openIn(t, l, in); !maps.Equal(got, want) {
-			return fmt.Sprintf("%d ranges, the first %x: %d are open, want %d", len(in), in[:min(1, len(in))], len(got), len(want))
+			return fmt.Sprintf("%d ranges, the first %x: %d are open, want %d", len(in), in[:min(1, len(in))], len(got),
+				len(want))
 		}
 	}
 	return ""

@@ -27,8 +27,10 @@ func Splits(t *testing.T, open func(t *testing.T) SplitsFollowing) {
 		{"nobody expected it", []step{{Epoch: 1, Index: 0, Of: 1}}, step{Epoch: 1, Of: 1}, true},
 		{"a share is missing", []step{{}, {Epoch: 1, Index: 1, Of: 2}}, step{Epoch: 1, Of: 2}, false},
 		{"another table", []step{{}, {Epoch: 2, Index: 0, Of: 1}}, step{Epoch: 1, Of: 1}, false},
-		{"split again into more", []step{{}, {Epoch: 1, Index: 0, Of: 1}, {Epoch: 1, Index: 0, Of: 2}}, step{Epoch: 1, Of: 1}, false},
-		{"as more it is whole", []step{{}, {Epoch: 1, Index: 0, Of: 1}, {Epoch: 1, Index: 0, Of: 2}, {Epoch: 1, Index: 1, Of: 2}}, step{Epoch: 1, Of: 2}, true},
+		{"split again into more", []step{{}, {Epoch: 1, Index: 0, Of: 1}, {Epoch: 1, Index: 0, Of: 2}}, step{Epoch: 1, Of: 1},
+			false},
+		{"as more it is whole", []step{{}, {Epoch: 1, Index: 0, Of: 1}, {Epoch: 1, Index: 0, Of: 2},
+			{Epoch: 1, Index: 1, Of: 2}}, step{Epoch: 1, Of: 2}, true},
 		{"no split has no shares", []step{{}}, step{}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) { splitOf(t, open(t), c.steps, c.asked, c.whole) })
@@ -67,7 +69,8 @@ func splitsAtOnce(t *testing.T, f SplitsFollowing) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	check(t, f.Forget(ctx, job, pages[2].Key()))
-	if got, err = f.Whole(ctx, job, asked...); err != nil || slices.Contains([]bool{got[0], got[1], got[3]}, true) || !got[2] {
+	if got, err = f.Whole(ctx, job, asked...); err != nil || slices.Contains([]bool{got[0], got[1], got[3]}, true) ||
+		!got[2] {
 		t.Errorf("forgotten: %v, %v", got, err)
 	}
 	if got, err = f.Whole(ctx, job); err != nil || len(got) != 0 {

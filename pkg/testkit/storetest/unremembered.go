@@ -33,12 +33,14 @@ func (v Visiting) visited(t *testing.T, task crawl.Task, e crawl.Entry) {
 	_, err := v.Ledger.Claim(t.Context(), job, crawl.MessageID{1}, []crawl.Task{task})
 	check(t, err)
 	check(t, v.Ledger.Finish(t.Context(), job, e))
-	check(t, v.Log.Append(t.Context(), crawl.LogLine{Job: job, At: e.At, URL: task.URL, Kind: task.Kind, Verdict: e.Verdict, Status: e.Status,
+	check(t, v.Log.Append(t.Context(), crawl.LogLine{Job: job, At: e.At, URL: task.URL, Kind: task.Kind,
+		Verdict: e.Verdict, Status: e.Status,
 		Depth: task.Depth, Referrer: task.Referrer, Visit: int(e.Visit)}))
 }
 
 func unrememberedKinds(t *testing.T, v Visiting) {
-	u := urls(t, "http://a.test/page", "http://a.test/sitemap.xml", "http://a.test/style.css", "http://a.test/gone", "http://a.test/moved",
+	u := urls(t, "http://a.test/page", "http://a.test/sitemap.xml", "http://a.test/style.css", "http://a.test/gone",
+		"http://a.test/moved",
 		"http://b.test/due", "http://b.test/taken", "http://b.test/lost", "http://b.test/left-out", "http://b.test/open",
 		"http://b.test/never-observed")
 	task := func(i int) crawl.Task {
@@ -90,7 +92,8 @@ func (v Visiting) find(t *testing.T) map[weburl.Key]crawl.Task {
 func unrememberedMany(t *testing.T, v Visiting) {
 	u := manyURLs(t, 30, 30)
 	for some := range slices.Chunk(u, 100) {
-		tasks, entries, lines := make([]crawl.Task, len(some)), make([]crawl.Entry, len(some)), make([]crawl.LogLine, len(some))
+		tasks, entries, lines := make([]crawl.Task, len(some)), make([]crawl.Entry, len(some)), make([]crawl.LogLine,
+			len(some))
 		for i, u := range some {
 			tasks[i], entries[i] = crawl.Task{Job: job, URL: u}, visit(u, 0, crawl.VerdictDone, 200)
 			lines[i] = crawl.LogLine{Job: job, URL: u, Verdict: crawl.VerdictDone, Status: 200, At: aTime}

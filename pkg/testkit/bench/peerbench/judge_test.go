@@ -30,7 +30,8 @@ func TestJudge(t *testing.T) {
 	}
 	wanted := map[string]bool{"a.test/one": true, "a.test/two": true, "b.test/one": true, "a.test/cut": true, "a.test/gone": true}
 	got := judge(log, wanted, func(_, path string) bool { return path != "/secret" })
-	want := Verdict{Pages: 3, Missed: 2, Again: 1, Forbidden: 1, Requests: 8, AtOnce: 3, Took: 40, Lost: []string{"a.test/cut", "a.test/gone"}}
+	want := Verdict{Pages: 3, Missed: 2, Again: 1, Forbidden: 1, Requests: 8, AtOnce: 3, Took: 40,
+		Lost: []string{"a.test/cut", "a.test/gone"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}

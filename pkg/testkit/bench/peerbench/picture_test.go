@@ -11,7 +11,8 @@ import (
 
 func TestPicturesNameEveryCrawler(t *testing.T) {
 	c := Config{Pictures: filepath.Join(t.TempDir(), "new"), Out: io.Discard}
-	rows := []Row{{Name: "whirlpool", CPU: time.Second, RSS: 5e7, Verdict: Verdict{Pages: 100, Took: 2 * time.Second}}, {Name: "other"}}
+	rows := []Row{{Name: "whirlpool", CPU: time.Second, RSS: 5e7, Verdict: Verdict{Pages: 100, Took: 2 * time.Second}},
+		{Name: "other"}}
 	if err := c.keep("peers", "a web", rows); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ var recoveryParts = []struct {
 // and pages (8 KB) that it looked at, its processor time. One row in a hundred is open.
 func Recovery(ctx context.Context, server string, sizes []int64, w io.Writer) error {
 	return withScratch(ctx, server, w, func(s *scratch) error {
-		if _, err := fmt.Fprintf(w, "open URLs of a part of the ring\n%12s %12s %10s %14s %14s %12s %12s\n", "rows", "part", "sent", "rows read", "pages read",
+		if _, err := fmt.Fprintf(w, "open URLs of a part of the ring\n%12s %12s %10s %14s %14s %12s %12s\n", "rows", "part",
+			"sent", "rows read", "pages read",
 			"its CPU ms", "took ms"); err != nil {
 			return err
 		}
@@ -84,7 +85,8 @@ func (s *scratch) recover(ctx context.Context, rows int64, name string, in []web
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "%12d %12s %10d %14d %14d %12.0f %12.0f\n", rows, name, sent, after.rows-before.rows, after.pages-before.pages,
+	_, err = fmt.Fprintf(s.out, "%12d %12s %10d %14d %14d %12.0f %12.0f\n", rows, name, sent, after.rows-before.rows,
+		after.pages-before.pages,
 		float64(used.server.Milliseconds()), float64(took.Milliseconds()))
 	return err
 }

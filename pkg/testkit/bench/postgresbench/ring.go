@@ -89,7 +89,8 @@ func (s *scratch) measureRing(ctx context.Context, member *scratch, rows int64) 
 	if err := s.timed(ctx, rows, "open read", read); err != nil {
 		return err
 	}
-	if err := s.run(ctx, `CREATE INDEX urls_open ON urls (host) WHERE state = 1`, `VACUUM ANALYZE urls`, `CHECKPOINT`); err != nil {
+	if err := s.run(ctx, `CREATE INDEX urls_open ON urls (host) WHERE state = 1`, `VACUUM ANALYZE urls`,
+		`CHECKPOINT`); err != nil {
 		return err
 	}
 	if err := s.claimAndFinish(ctx, rows, 2, ", index"); err != nil {
@@ -147,6 +148,7 @@ func (s *scratch) follow(ctx context.Context, pages int) (n int, worst time.Dura
 
 func (s *scratch) readOpen(ctx context.Context) (n int, took time.Duration, err error) {
 	start := time.Now()
-	err = s.URLs().Open(ctx, weburl.AllKeys(), func(weburl.URL) bool { return true }, func(crawl.Task) error { n++; return nil })
+	err = s.URLs().Open(ctx, weburl.AllKeys(), func(weburl.URL) bool { return true },
+		func(crawl.Task) error { n++; return nil })
 	return n, time.Since(start), err
 }

@@ -118,7 +118,8 @@ func TestContinuousByRevisionOverPrograms(t *testing.T) {
 	c.rest()
 	faults, _ := c.VisitedOnce(c.job.ID, srv)
 	report(t, "visits", faults)
-	if code, text := c.exitCode("audit", "--cluster", "--job", string(c.job.ID)); code != 0 || !strings.Contains(text, "no page is forgotten") {
+	if code, text := c.exitCode("audit", "--cluster", "--job", string(c.job.ID)); code != 0 ||
+		!strings.Contains(text, "no page is forgotten") {
 		t.Errorf("audit ends with %d:\n%s", code, text)
 	}
 }
@@ -173,7 +174,11 @@ func (c *cluster) rest() {
 // taken is how many pages are neither due nor gone.
 func (c *cluster) taken() (n int) {
 	c.t.Helper()
-	check(c.t, c.Postgres.Revisits().Taken(c.t.Context(), weburl.AllKeys(), func(crawl.JobID, crawl.Revisit) error { n++; return nil }))
+	check(c.t, c.Postgres.Revisits().Taken(c.t.Context(), weburl.AllKeys(), func(crawl.JobID,
+		crawl.Revisit) error {
+		n++
+		return nil
+	}))
 	return n
 }
 

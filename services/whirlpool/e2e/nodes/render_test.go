@@ -41,8 +41,11 @@ func TestRenderingOfThreeNodesSurvivesKills(t *testing.T) {
 			nodes++
 			return
 		}
-		until(t, patience, "a browser", func() bool { return harness.HasBrowser(p.PID()) || over() }) // it is started with the first page
-		time.Sleep(rand.N(2 * time.Second))                                                           // an instant of its life, not always its start
+		until(t, patience, "a browser", func() bool {
+			return harness.HasBrowser(p.PID()) ||
+				over()
+		}) // it is started with the first page
+		time.Sleep(rand.N(2 * time.Second)) // an instant of its life, not always its start
 		browsers += harness.KillBrowsers(p.PID())
 	})
 	c.wait(job.ID)
