@@ -33,7 +33,8 @@ test: ## run all tests on real servers that it starts and removes (see deploy/se
 SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
 MEMORY := ./pkg/node
-# Tests of servers wait more than they work: a package more than there are processors runs at once. Both halves at once make tests of time fail.
+# Tests of servers wait more than they work: a package more than there are processors runs at once. Both halves side by
+# side took as long, and hurried tests that measure time.
 PACKAGES ?= $(shell echo $$(($$(nproc) + 1)))
 GOTEST  = $(GO) test -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p $(PACKAGES)
 
