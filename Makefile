@@ -10,7 +10,7 @@ IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-r
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 
-.PHONY: help install build test test-race test-plain test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
+.PHONY: help install build test test-race test-plain test-waiting test-working test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
@@ -26,33 +26,47 @@ build: ## build the programs into bin/
 # TIMEOUT ends the tests of a package that hang. A package takes ten minutes at most on two processors, and in proportion on slower ones.
 test: ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	@[ "$$($(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
-	deploy/services/with-services $(MAKE) --no-print-directory --keep-going test-race test-plain
+	$(GO) build -ldflags=-w -o $(TESTED)/ ./services/...
+	WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j2 test-waiting test-working
+
+# Five packages run the programs as processes: they are built once, the way that each package would (pkg/testkit/harness).
+TESTED := $(CURDIR)/$(BIN)/tested
 
 # The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they start no goroutines
 # (pkg/serial_test.go), or drive programs of their own, which have no detector. MEMORY are tests of heaps, which it distorts.
 SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
 MEMORY := ./pkg/node
-# Tests of servers wait more than they work: a package more than there are processors runs at once. Both halves side by
-# side took as long, and hurried tests that measure time.
-PACKAGES ?= $(shell echo $$(($$(nproc) + 1)))
-GOTEST  = $(GO) test -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p $(PACKAGES)
+# WAITING are those of SERIAL that wait most of their time, for delays, restarts of servers and sessions: the first used
+# half of one processor alone. They run two at once, in this order, beside all others, which work; those take turns.
+WAITING := ./services/whirlpool/e2e/cluster ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e
+PACKAGES ?= $(shell nproc)
+# -vet=off: lint has all of go vet, and vetting each package again, with all it imports, takes three minutes of CPU.
+GOTEST  = $(GO) test -vet=off -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p $(PACKAGES)
 
-test-race: # the packages that are not SERIAL, those first that take longest
-	$(GOTEST) -race $$($(GO) list ./services/... ./pkg/node ./pkg/workflow ./... | grep -vxF "$$($(GO) list $(SERIAL))")
+test-waiting: PACKAGES := 2
+test-waiting:
+	$(GOTEST) $(WAITING)
+
+test-working:
+	@failed=0; for half in test-race test-plain; do $(MAKE) --no-print-directory $$half || failed=1; done; exit $$failed
+
+test-race: # the packages that are not SERIAL, those first that take longest: by turns one that waits and one that works
+	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./services/whirlpool ./pkg/workflow ./... | \
+		grep -vxF "$$($(GO) list $(SERIAL))")
 
 test-plain:
 	$(GOTEST) -run 'TakeNoMemory$$' $(MEMORY)
-	$(GOTEST) $(SERIAL)
+	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(WAITING))")
 
 test-short: ## run the quick tests, which need nothing
 	$(GO) test -short -ldflags=-w ./...
 
 # golangci-lint has no prebuilt program in Go's module proxy. Building it takes two minutes of CPU once (four with the download); then it lies in
-# Go's build cache, and it keeps a cache of its own: the first run over the whole tree takes two minutes of CPU, a later one what changed.
-lint: ## gofmt, go vet, and golangci-lint, staticcheck among it, with .golangci.yml (builds it first: minutes)
+# Go's build cache, and it keeps a cache of its own: the first run over the whole tree takes two to seven minutes of
+# CPU, a later one what changed. govet, which is go vet, is among its linters.
+lint: ## gofmt and golangci-lint, go vet and staticcheck among it, with .golangci.yml (builds it first: minutes)
 	@unformatted=$$(gofmt -l pkg services deploy cloudformation); if [ -n "$$unformatted" ]; then echo "not formatted:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./...
 	$(GO) run $(GOLANGCI) run --allow-parallel-runners ./...
 
 api: ## write api/openapi.yaml from the code
@@ -74,8 +88,8 @@ studio-check: ## build the studio twice: the same bytes, those that are committe
 SHOTS ?= $(CURDIR)/studio/shots
 studio-e2e: ## every page of the studio in Chromium over a running crawl (needs Node.js and Chromium; deploy/studio/need installs them)
 	deploy/studio/need
-	CGO_ENABLED=0 $(GO) build -o $(BIN)/whirlpool ./services/whirlpool
-	cd studio && npm ci --silent --no-audit --no-fund && node e2e/run.mjs $(CURDIR)/$(BIN)/whirlpool $(SHOTS)
+	$(GO) build -ldflags=-w -o $(TESTED)/ ./services/whirlpool
+	cd studio && npm ci --silent --no-audit --no-fund && node e2e/run.mjs $(TESTED)/whirlpool $(SHOTS)
 
 fuzz: ## run every fuzz target for FUZZTIME (default 60s)
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0; i<n; i++) print $$2, t[i]; n=0}' | \

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -112,5 +114,32 @@ func TestAFailedCreationLeavesNoArchive(t *testing.T) {
 		if got := len(a.Objects("AWS::S3::Bucket")); got != want {
 			t.Errorf("%s: a failed creation leaves %d archives, want %d", policy, got, want)
 		}
+	}
+}
+
+// Templates and policies work in every partition of AWS, China's and the government's too, and name no version of the
+// database that AWS withdraws: minor versions go after months, and a cluster could not be created any more.
+func TestNothingIsOfOnePartitionOrMinorVersion(t *testing.T) {
+	policies, _ := filepath.Glob(filepath.Join("policies", "*.json"))
+	if len(policies) == 0 {
+		t.Fatal("no policies")
+	}
+	minor := regexp.MustCompile(`EngineVersion: "?\d+\.`)
+	find := func(text string) (found []string) {
+		for _, line := range strings.Split(text, "\n") {
+			if strings.Contains(line, "arn:aws:") || minor.MatchString(line) {
+				found = append(found, strings.TrimSpace(line))
+			}
+		}
+		return found
+	}
+	for _, path := range append(templates(t), policies...) {
+		if found := find(read(t, path)); len(found) > 0 {
+			t.Errorf("%s: %q", path, found)
+		}
+	}
+	control := "EngineVersion: \"15.8\"\nResource: \"arn:aws:s3:::a\"\nEngineVersion: \"15\""
+	if got := find(control); len(got) != 2 {
+		t.Errorf("control: found %q", got)
 	}
 }

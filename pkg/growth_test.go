@@ -109,6 +109,7 @@ func (c tree) run(args ...string) string {
 	c.t.Helper()
 	cmd := exec.CommandContext(c.t.Context(), args[0], args[1:]...)
 	cmd.Dir = c.root
+	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -vet=off -ldflags=-w") // as the Makefile has it
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		c.t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)

@@ -33,10 +33,11 @@ type Identity struct {
 	Name  string // for people
 	hash  string // of the session, or id of the key
 
-	person string   // id; empty: none
-	scopes []string // of the key; empty: all
-	rate   float64  // requests a second; 0: as all have
-	burst  int
+	person  string   // id; empty: none
+	account string   // whose quota counts; empty: nobody's
+	scopes  []string // of the key; empty: all
+	rate    float64  // requests a second; 0: as all have
+	burst   int
 }
 
 // within reports whether the scopes of a key cover an operation: by its resource, as in workflows, or workflows:read.
@@ -215,7 +216,10 @@ func (g *guard) byHash(ctx context.Context, hash string) (Identity, error) {
 			return Identity{}, err
 		}
 	}
-	who := Identity{Actor: v.Actor, Role: v.Role, Via: "session", hash: hash, person: v.Person}
+	who := Identity{Actor: v.Actor, Role: v.Role, Via: "session", hash: hash, person: v.Person, account: v.Person}
+	if who.account == "" {
+		who.account = roleAccount + v.Role.String()
+	}
 	return who, g.asPerson(ctx, &who, &v.Epoch)
 }
 

@@ -11,7 +11,8 @@ import (
 
 // operations lists all operations: method, path with its parameters filled in, and role.
 func operations(t testing.TB, s *Server) (out [][2]string, roles []Role) {
-	fill := strings.NewReplacer("{wf}", "w", "{n}", "1", "{visit}", "0", "{ex}", "w-1", "{key}", "http:%2F%2Fa.test%2F", "{id}", "x", "{name}", "pages.jsonl")
+	fill := strings.NewReplacer("{wf}", "w", "{n}", "1", "{visit}", "0", "{ex}", "w-1", "{key}", "http:%2F%2Fa.test%2F",
+		"{id}", "x", "{name}", "pages.jsonl", "{of}", "role:user")
 	for path, item := range s.api.OpenAPI().Paths {
 		for method, op := range map[string]any{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch, "DELETE": item.Delete} {
 			data, err := json.Marshal(op)

@@ -95,7 +95,8 @@ func (s *Server) revise(ctx context.Context, id crawl.JobID, r *NewRevision) (*b
 	}
 	p := &patching{ctx: ctx, s: s, revision: r}
 	mayTake(ctx, reviseTime)
-	revised, err := s.Crawls.Revise(ctx, workflow.Note{Actor: actorOf(ctx), Message: r.Message, Undoes: r.Undo}, id, p.apply)
+	revised, err := s.Crawls.Revise(ctx, workflow.Note{Actor: actorOf(ctx), Message: r.Message, Undoes: r.Undo}, id,
+		s.permitted(ctx, p.apply))
 	switch {
 	case err == nil && p.dry != nil:
 		return ok(*p.dry, nil)

@@ -31,10 +31,14 @@ type Deps struct {
 	OIDC      *OIDC               // who signs people in; nil: links alone do
 	Copies    func() int          // of the program that run, among which rates are shared out; nil: this one
 	Settings  Settings            // nil: there are none
+	Usage     Usage               // what accounts use of their quotas; nil: it is not known
 	Studio    http.Handler        // at /; nil: there is none
 	Log       *slog.Logger        // nil: slog's
 	Access    Access
 }
+
+// Usage tells what an account uses of its quota now.
+type Usage func(ctx context.Context, account string) (workflow.Usage, error)
 
 // DryRuns sends URLs through the pipeline without storing anything.
 type DryRuns interface {
@@ -147,6 +151,7 @@ type Setting struct {
 	Default string    `json:"default"`
 	Source  string    `json:"source"` // default, flag, file or changed
 	Restart bool      `json:"restart,omitempty"`
+	PerNode bool      `json:"per_node,omitempty" doc:"a node may have a value of its own, by the key KEY@NODE"`
 	Text    string    `json:"text"`              // what it does, for people
 	Version int64     `json:"version,omitempty"` // of its last change; 0: there was none
 	By      string    `json:"changed_by,omitempty"`

@@ -84,7 +84,7 @@ const noExecution = "dry-run"
 
 // tried is the job that a dry run is made with.
 func (s *Server) tried(ctx context.Context, b *DryRun) (*crawl.Job, error) {
-	source := b.Source
+	source, before := b.Source, (*crawl.Job)(nil)
 	switch {
 	case b.Execution != "" && b.Workflow != "" || source != "" && b.Workflow != "":
 		return nil, problem(ctx, http.StatusUnprocessableEntity, "workflow is given beside source or execution: name one of them")
@@ -93,8 +93,8 @@ func (s *Server) tried(ctx context.Context, b *DryRun) (*crawl.Job, error) {
 		if err != nil {
 			return nil, err
 		}
-		if source == "" {
-			return s.jobOf(ctx, e)
+		if before, err = s.jobOf(ctx, e); err != nil || source == "" {
+			return before, err
 		}
 	case b.Workflow != "":
 		w, err := s.Workflows.Workflow(ctx, b.Workflow)
@@ -112,6 +112,9 @@ func (s *Server) tried(ctx context.Context, b *DryRun) (*crawl.Job, error) {
 		source = fmt.Sprintf("seeds: [%s]\n", seed)
 	}
 	job, err := s.checked(ctx, source)
+	if err == nil && b.Workflow == "" { // else somebody wrote it who may
+		err = s.permit(ctx, job, before)
+	}
 	if err == nil {
 		job.ID = crawl.JobID(b.Execution)
 		if job.ID == "" {

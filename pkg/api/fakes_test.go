@@ -29,6 +29,7 @@ type service struct {
 	events  []workflow.Event
 	subs    []chan struct{}
 	created int
+	refuse  error // of runs
 }
 
 func newService() *service {
@@ -128,6 +129,9 @@ func (s *service) Check(context.Context, string) (*workflow.Checked, error) {
 
 func (s *service) Start(ctx context.Context, _, id string, _ workflow.Overrides) (*workflow.Execution, error) {
 	_, err := s.Workflow(ctx, id)
+	if s.refuse != nil {
+		return nil, s.refuse
+	}
 	return &s.e, err
 }
 

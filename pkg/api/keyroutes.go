@@ -55,6 +55,8 @@ func (s *Server) createKey(ctx context.Context, in *struct{ Body KeyToMake }) (*
 	}
 	k := apiKey{Person: who.person, Known: Key{Name: in.Body.Name, Role: role.String(), Owner: who.Actor, Scopes: in.Body.Scopes, Rate: in.Body.Rate,
 		Burst: in.Body.Burst}}
+	k.Account = accountOfKey(&who, role)
+	k.OwnAccount = k.Account == ""
 	if k.Known.Rate > 0 && k.Known.Burst == 0 {
 		k.Known.Burst = max(int(k.Known.Rate), 1)
 	}

@@ -41,6 +41,9 @@ type apiKey struct {
 	Hash   string `json:"hash"`
 	Before string `json:"before,omitempty"` // hash of the key that was rotated
 	Person string `json:"person,omitempty"` // whose it is
+	// Account is whose quota counts what it does; empty: the person's, or where OwnAccount or nobody's, its own.
+	Account    string `json:"account,omitempty"`
+	OwnAccount bool   `json:"own_account,omitempty"`
 }
 
 // rotationOverlap is how long a rotated key is good beside the new one.
@@ -126,7 +129,7 @@ func (g *guard) byKey(ctx context.Context, secret string) (Identity, error) {
 		return Identity{}, nil
 	}
 	if g.isLocal(hashOf(secret)) {
-		return Identity{Actor: "admin", Role: Admin, Via: "key", hash: localKey}, nil
+		return Identity{Actor: "admin", Role: Admin, Via: "key", hash: localKey, account: roleAccount + Admin.String()}, nil
 	}
 	k, err := g.s.getKey(ctx, id)
 	if err != nil || k == nil || !g.matches(k, hashOf(secret)) {
@@ -137,7 +140,7 @@ func (g *guard) byKey(ctx context.Context, secret string) (Identity, error) {
 		return Identity{}, err
 	}
 	who := Identity{Actor: "key:" + k.Known.Name, Role: role, Via: "key", hash: k.Known.ID, person: k.Person, scopes: k.Known.Scopes, rate: k.Known.Rate,
-		burst: k.Known.Burst}
+		burst: k.Known.Burst, account: k.account()}
 	if err := g.asPerson(ctx, &who, nil); err != nil || who.Role < Viewer {
 		return Identity{}, err
 	}

@@ -76,12 +76,12 @@ func (s *Server) beginLogin(w http.ResponseWriter, r *http.Request) {
 		err = s.safe.put(r.Context(), sectionLogins, hashOf(state), data, s.now().Add(loginTime))
 	}
 	if err != nil {
-		s.refuseLogin(w, r, http.StatusInternalServerError, "sign-ins cannot be stored", err)
+		s.refuseLogin(w, r, loginTrouble, err)
 		return
 	}
 	p, err := s.OIDC.known(r.Context())
 	if err != nil {
-		s.refuseLogin(w, r, http.StatusBadGateway, "the issuer does not answer: try again later", err)
+		s.refuseLogin(w, r, loginSilent, err)
 		return
 	}
 	http.SetCookie(w, s.loginCookie(state, int(loginTime.Seconds())))
@@ -105,12 +105,43 @@ func localPath(text string) string {
 	return text
 }
 
-func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, status int, text string, err error) {
-	s.log.Warn("a sign-in failed", "request", requestID(r.Context()), "error", err)
-	writeProblem(w, r, status, text)
-	a := workflow.Audit{At: s.now().UTC().Truncate(time.Microsecond), From: fromOf(r), Method: r.Method, Path: r.URL.Path, Action: "signIn", Status: status,
-		Request: requestID(r.Context())}
-	if !a.Refused() { // those are written anyway
+// loginFailure is why nobody was signed in: a status, a text, and the word by which the studio knows the text.
+type loginFailure struct {
+	status     int
+	word, text string
+}
+
+// What becomes of sign-ins that fail; the studio's sign-in page has the same texts.
+var (
+	loginTrouble = loginFailure{http.StatusInternalServerError, "trouble",
+		"sign-ins cannot be stored or read: try again later"}
+	loginSilent = loginFailure{http.StatusBadGateway, "silent", "the issuer does not answer: try again later"}
+	loginUsed   = loginFailure{http.StatusUnauthorized, "used",
+		"this sign-in was used, was begun by another browser, or is older than a quarter of an hour: sign in again"}
+	loginRefused = loginFailure{http.StatusUnauthorized, "refused", "the issuer did not sign you in: sign in again"}
+	loginBad     = loginFailure{http.StatusUnauthorized, "bad", "the issuer's answer is not good: sign in again"}
+	loginNoRole  = loginFailure{http.StatusForbidden, "no-role",
+		"you have no role here: ask an administrator of this server for one"}
+)
+
+// refuseLogin tells why nobody was signed in: a browser's page by the studio, anybody else by the answer.
+func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, f loginFailure, err error) {
+	about := []any{"request", requestID(r.Context()), "reason", f.text}
+	if err != nil {
+		about = append(about, "error", err)
+	}
+	s.log.Warn("a sign-in failed", about...)
+	// Browsers tell http sites of other machines nothing of a request's mode: there the page is the answer itself.
+	page := s.Studio != nil && r.Header.Get("Sec-Fetch-Mode") == "navigate"
+	if page {
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, "/#/?signin="+f.word, http.StatusSeeOther)
+	} else {
+		writeProblem(w, r, f.status, f.text)
+	}
+	a := workflow.Audit{At: s.now().UTC().Truncate(time.Microsecond), From: fromOf(r), Method: r.Method,
+		Path: r.URL.Path, Action: "signIn", Status: f.status, Request: requestID(r.Context())}
+	if page || !a.Refused() { // answers that refuse are written anyway
 		s.writeAudit(r.Context(), &a)
 	}
 }
@@ -125,28 +156,28 @@ func (s *Server) endLogin(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, r, http.StatusNotFound, "this server has no issuer that signs people in")
 		return
 	case err != nil:
-		s.refuseLogin(w, r, http.StatusInternalServerError, "the sign-in cannot be read", err)
+		s.refuseLogin(w, r, loginTrouble, err)
 		return
 	case l == nil:
-		s.refuseLogin(w, r, http.StatusUnauthorized, "this sign-in was used, was begun by another browser, or is older than a quarter of an hour: sign in again", nil)
+		s.refuseLogin(w, r, loginUsed, nil)
 		return
 	case q.Get("error") != "" || q.Get("code") == "":
-		s.refuseLogin(w, r, http.StatusUnauthorized, "the issuer did not sign you in: sign in again", nil)
+		s.refuseLogin(w, r, loginRefused, nil)
 		return
 	}
 	c, err := s.OIDC.redeem(r.Context(), s.Access.URL+callbackPath, q.Get("code"), l.Verifier, l.Nonce)
 	if err != nil {
-		s.refuseLogin(w, r, http.StatusUnauthorized, "the issuer's answer is not good: sign in again", err)
+		s.refuseLogin(w, r, loginBad, err)
 		return
 	}
 	p, err := s.signedInBy(r.Context(), c)
 	if err != nil {
-		s.refuseLogin(w, r, http.StatusInternalServerError, "the sign-in cannot be stored", err)
+		s.refuseLogin(w, r, loginTrouble, err)
 		return
 	}
 	if p.role() < Viewer {
 		noteWho(r.Context(), Identity{Actor: p.actor(), Role: Viewer, Via: "oidc"})
-		s.refuseLogin(w, r, http.StatusForbidden, "you have no role here: ask an administrator of this server for one", nil)
+		s.refuseLogin(w, r, loginNoRole, nil)
 		return
 	}
 	s.admit(w, r, p, l)
@@ -182,7 +213,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, p *Person, l *log
 		}
 	}
 	if err != nil {
-		s.refuseLogin(w, r, http.StatusInternalServerError, "the sign-in cannot be stored", err)
+		s.refuseLogin(w, r, loginTrouble, err)
 		return
 	}
 	s.writeAudit(r.Context(), &workflow.Audit{At: s.now().UTC().Truncate(time.Microsecond), From: fromOf(r), Method: r.Method, Path: r.URL.Path,

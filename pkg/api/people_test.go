@@ -308,6 +308,40 @@ func TestPeopleSignIn(t *testing.T) {
 	}
 }
 
+// pageTold signs somebody in by the page of a browser, and wants the studio to tell why that failed, and the audit log
+// to have its status.
+func (s *signing) pageTold(t *testing.T, word string, status int) {
+	t.Helper()
+	before := s.s.Studio
+	s.s.Studio = http.NotFoundHandler()
+	defer func() { s.s.Studio = before }()
+	b := s.newBrowser()
+	b.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+		if r.URL.Path == "/" {
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}
+	s.issuer.QueueUser(&mockoidc.MockUser{Subject: "page", Email: "page@example.org"})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.http.URL+base+"/auth/login", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Sec-Fetch-Mode", "navigate") // it goes on to where a redirect leads
+	resp, err := b.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if to := resp.Header.Get("Location"); resp.StatusCode != http.StatusSeeOther || to != "/#/?signin="+word {
+		t.Errorf("a page got %d, to %q", resp.StatusCode, to)
+	}
+	if list := s.ask("GET", base+"/audit?limit=1", "").body; !strings.Contains(list, fmt.Sprintf(`"status":%d`, status)) ||
+		!strings.Contains(list, "signIn") {
+		t.Errorf("the audit log says %s", list)
+	}
+}
+
 func TestSignInsThatAreNotGood(t *testing.T) {
 	s := newSigning(t)
 	s.browser.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
@@ -349,14 +383,15 @@ func TestSignInsThatAreNotGood(t *testing.T) {
 	if resp := s.signIn("mallory"); resp.StatusCode != http.StatusForbidden {
 		t.Errorf("whoever has no role: %d", resp.StatusCode)
 	}
+	s.pageTold(t, "no-role", http.StatusForbidden)
 	refused := 0
 	for _, a := range s.audits.list() {
 		if a.Path == callbackPath && a.Refused() {
 			refused++
 		}
 	}
-	if refused != 4 {
-		t.Errorf("%d of 4 refused sign-ins stand in the audit log", refused)
+	if refused != 5 {
+		t.Errorf("%d of 5 refused sign-ins stand in the audit log", refused)
 	}
 	for _, text := range []string{"//evil.test/", "https://evil.test/", "/\\evil.test", "/api/v1/me", "evil", "javascript:alert(1)"} {
 		if got := localPath(text); got != "/" {

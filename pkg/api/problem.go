@@ -109,6 +109,8 @@ func failed(ctx context.Context, log *slog.Logger, err error) error {
 	switch {
 	case errors.As(err, &status):
 		return err
+	case overQuota(err) != nil:
+		return quotaProblem(ctx, overQuota(err))
 	case errors.As(err, &invalid):
 		return problem(ctx, http.StatusUnprocessableEntity, err.Error(), faultsOf(invalid)...)
 	case errors.As(err, &misuse), crawl.IsPermanent(err):

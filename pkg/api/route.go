@@ -47,7 +47,7 @@ func add[I, O any](s *Server, r route, handle func(ctx context.Context, in *I) (
 		if missing {
 			return nil, problem(ctx, http.StatusNotFound, "this server has none of these")
 		}
-		within := s.withEntry(ctx, r.status)
+		within := workflow.WithAccount(s.withEntry(ctx, r.status), identityOf(ctx).account)
 		out, err := handle(within, in)
 		workflow.DropAudit(within)
 		if err != nil {

@@ -70,6 +70,7 @@ func (s *Server) routes() {
 	s.sessionRoutes()
 	s.peopleRoutes()
 	s.oidcRoutes()
+	s.quotaRoutes()
 	s.workflowRoutes()
 	s.versionRoutes()
 	s.executionRoutes()

@@ -48,11 +48,10 @@ func (t *Tunables) last(ctx context.Context) (map[string]SettingChanged, error) 
 
 // Set implements Settings.
 func (t *Tunables) Set(ctx context.Context, actor, key, value string) error {
-	i := slices.IndexFunc(t.All, func(o Tunable) bool { return o.Key == key })
-	if i < 0 {
+	one := t.find(key)
+	if one == nil {
 		return wrongSetting(key, key+" cannot be changed while the program runs: change its configuration or flags and start it again")
 	}
-	one := &t.All[i]
 	if wrong := one.Check(value); wrong != "" {
 		return wrongSetting(key, fmt.Sprintf("%s: %q: %s", key, value, wrong))
 	}

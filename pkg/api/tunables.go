@@ -21,6 +21,9 @@ type Tunable struct {
 	Check func(value string) string
 	// Apply makes a value hold, again and again. version is that of the change; 0: there was none.
 	Apply func(ctx context.Context, value string, version int64) error
+	// ApplyNode makes a value hold on one node, where KEY@NODE is set; empty: what holds for all. nil: it is no setting of
+	// nodes.
+	ApplyNode func(ctx context.Context, node, value string, version int64) error
 }
 
 // SettingChanged is a change of a setting that was made.
@@ -88,8 +91,9 @@ func (t *Tunables) Refresh(ctx context.Context) error {
 		t.applied = map[string]string{}
 	}
 	var errs []error
-	for i := range t.All {
-		one := &t.All[i]
+	all := t.all(last)
+	for i := range all {
+		one := &all[i]
 		c, found := last[one.Key]
 		value := one.Begin
 		if found && one.Check(c.Value) == "" { // a later version may permit less
@@ -114,9 +118,11 @@ func (t *Tunables) Settings(ctx context.Context) ([]Setting, error) {
 		return nil, err
 	}
 	out := []Setting{}
-	for i := range t.All {
-		one := &t.All[i]
-		s := Setting{Key: one.Key, Value: one.Begin, Default: one.Begin, Source: one.Source, Text: one.Text}
+	all := t.all(last)
+	for i := range all {
+		one := &all[i]
+		s := Setting{Key: one.Key, Value: one.Begin, Default: one.Begin, Source: one.Source, Text: one.Text,
+			PerNode: one.ApplyNode != nil}
 		if c, found := last[one.Key]; found {
 			s.Value, s.Version, s.By, s.At, s.Was = c.Value, c.Version, c.By, c.At, &c.Was
 			if c.Value != one.Begin {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +19,50 @@ func tunablesOf(v Vault, applied map[string]string) *Tunables {
 	return &Tunables{Vault: v, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(1, 0).UTC() },
 		All:   []Tunable{one("max_running", "10", WholeNumber(1, 1000)), one("log.level", "info", LogLevel)},
 		Fixed: []Setting{{Key: "listen", Value: ":1", Restart: true}}}
+}
+
+// A node may have a value of its own, with its source, version and undo; empty is that of all nodes.
+func TestSettingsOfOneNode(t *testing.T) {
+	applied, ctx := map[string]string{}, t.Context()
+	s := tunablesOf(NewMemory(), applied)
+	s.All[0].ApplyNode = func(_ context.Context, node, value string, _ int64) error { applied[node] = value; return nil }
+	for _, bad := range [][2]string{{"max_running@", "1"}, {"max_running@a b", "1"}, {"max_running@n1@n2", "1"},
+		{"max_running@n1", "0"},
+		{"log.level@n1", "warn"}, {"listen@n1", ":2"}} {
+		if err := s.Set(ctx, "me", bad[0], bad[1]); err == nil {
+			t.Errorf("%s may be %q", bad[0], bad[1])
+		}
+	}
+	for _, value := range []string{"16", "3"} {
+		if err := s.Set(ctx, "me", "max_running@n1", value); err != nil || applied["n1"] != value ||
+			applied["max_running"] != "10" {
+			t.Fatalf("%v, %v", applied, err)
+		}
+	}
+	list, err := s.Settings(ctx)
+	if err != nil || len(list) != 4 || !list[0].PerNode || list[2].Key != "max_running@n1" || list[2].Value != "3" ||
+		list[2].Version != 2 ||
+		*list[2].Was != "16" || list[2].Source != "changed" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	for _, want := range []string{"16", "3"} { // to undo twice is to undo the undoing
+		if err := s.Undo(ctx, "you", "max_running@n1"); err != nil || applied["n1"] != want {
+			t.Errorf("undone: %v, %v", applied, err)
+		}
+	}
+	if err := s.Set(ctx, "me", "max_running@n1", ""); err != nil || applied["n1"] != "" {
+		t.Errorf("as on all nodes: %v, %v", applied, err)
+	}
+	fresh := map[string]string{} // another copy
+	other := &Tunables{Vault: s.Vault, Log: s.Log, Now: s.Now, Fixed: s.Fixed}
+	other.All = slices.Clone(s.All)
+	other.All[0].ApplyNode = func(_ context.Context, node, value string, version int64) error {
+		fresh[node] = fmt.Sprint(value, version)
+		return nil
+	}
+	if err := other.Refresh(ctx); err != nil || fresh["n1"] != "5" {
+		t.Errorf("another copy: %v, %v", fresh, err)
+	}
 }
 
 func TestSettingsAreChangedUndoneAndHeardOf(t *testing.T) {

@@ -20,6 +20,7 @@ const (
 	extPaid      = 6   // Task: Paid; no value
 	extTopic     = 9   // Task, Exclusion: Relevance as varint; 10 to 12 are for topics too
 	extTold      = 13  // Task, Link: Told as varints of seconds since 1970 and nanoseconds
+	extRepeated  = 14  // Task: Repeated, eight octets a sum
 	extPromise   = 20  // Task, Link: Promise as varint
 	extText      = 21  // Task: Text
 	extSum       = 7   // Task: Sum as uvarint
@@ -76,6 +77,9 @@ func appendTaskExtensions(b []byte, t *Task) []byte {
 		b = appendPair(b, extSum, binary.AppendUvarint(nil, t.Sum))
 	}
 	b = appendTold(appendMark(b, extRestore, t.Restore), t.Told)
+	if t.Repeated != "" {
+		b = appendPair(b, extRepeated, []byte(t.Repeated))
+	}
 	return append(b, t.more...)
 }
 
@@ -126,7 +130,7 @@ func sumInto(to *uint64) extension {
 // extended reports whether the task has any.
 func (t *Task) extended() bool {
 	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Promise != 0 ||
-		t.Text != "" || t.Sum != 0 || t.Restore || !t.Told.IsZero() || t.Fields != "" || t.more != ""
+		t.Text != "" || t.Sum != 0 || t.Restore || !t.Told.IsZero() || t.Fields != "" || t.Repeated != "" || t.more != ""
 }
 
 // appendWhat appends what an excluded task would have been, unless it is plain.

@@ -116,6 +116,9 @@ type Task struct {
 	// its record is to be written whether that changed or not: it was marked as gone or withdrawn.
 	Sum     uint64
 	Restore bool
+	// Repeated are sums that many pages of the host have: a page with one of them may be a "not found" with status 200.
+	// See SetRepeated and IsRepeated.
+	Repeated string
 	// Told is as in Link, on the way to the DUE; zero everywhere else.
 	Told time.Time
 	// more are fields of a newer version, as they came: a program of this version passes them on.

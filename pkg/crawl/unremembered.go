@@ -6,9 +6,10 @@ import "context"
 // records with Ledger and Revisits.
 type Unremembered interface {
 	// EachUnremembered hands tasks of a job to a function, some at a time: those of pages and sitemaps that were
-	// fetched once, with a 2xx, and of which nothing is remembered; and those of pages that are remembered, but not
-	// due, and whose last visit has its outcome in the ledger and not in what is remembered of them. A task may be
-	// told twice, and what is fetched meanwhile may be missing. It ends with the function's first error.
+	// fetched, with a 2xx, and of which nothing is remembered, whether or not the job still wants them; and those of
+	// pages that are remembered, but not due, and whose last visit has its outcome in the ledger and not in what is
+	// remembered of them. A task may be told twice, and what is fetched meanwhile may be missing. It ends with the
+	// function's first error.
 	EachUnremembered(ctx context.Context, job JobID, each func([]Task) error) error
 }
 

@@ -19,6 +19,8 @@ const (
 	SettingWorkers     = "workers." // followed by the name of a stage: messages that it handles at once
 	SettingIdleRelease = "idle_release"
 	SettingLogLevel    = "log.level"
+
+	OnNode = "@" // between a setting's key and a node's name: it holds on that node alone, where it is not empty
 )
 
 const (
@@ -132,11 +134,16 @@ func (a *agent) idle() time.Duration {
 	return time.Since(a.own.Since)
 }
 
+// setting is the value of a setting on the program's node.
+func (a *agent) setting(o *postgres.Orders, key string) string {
+	return cmp.Or(o.Settings[key+OnNode+a.own.Node], o.Settings[key])
+}
+
 // obey does what was asked of the program.
 func (a *agent) obey(o *postgres.Orders) {
 	for _, r := range a.c.roles {
 		n := -1 // as configured
-		if v, err := strconv.Atoi(o.Settings[SettingWorkers+string(r)]); err == nil && v >= 0 {
+		if v, err := strconv.Atoi(a.setting(o, SettingWorkers+string(r))); err == nil && v >= 0 {
 			n = v
 			if r == Fetcher {
 				n = process.FitFiles(n, process.OpenFiles())
@@ -147,9 +154,9 @@ func (a *agent) obey(o *postgres.Orders) {
 		}
 		a.c.capacity.Set(r, n)
 	}
-	a.c.p.SetLogLevel(o.Settings[SettingLogLevel])
+	a.c.p.SetLogLevel(a.setting(o, SettingLogLevel))
 	a.own.Settings = o.Version
-	release, err := time.ParseDuration(o.Settings[SettingIdleRelease])
+	release, err := time.ParseDuration(a.setting(o, SettingIdleRelease))
 	switch {
 	case a.ending:
 	case o.Wish == postgres.WishDrain:

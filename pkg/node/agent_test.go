@@ -17,7 +17,7 @@ import (
 func asProgram(t *testing.T, do func(p *process.Program)) {
 	t.Helper()
 	cfg := process.Default()
-	cfg.HTTP.Listen, cfg.Pprof.Listen = "127.0.0.1:0", ""
+	cfg.HTTP.Listen, cfg.Pprof.Listen, cfg.Node = "127.0.0.1:0", "", "here"
 	err := process.Execute(t.Context(), "parser", &cfg, io.Discard,
 		func(_ context.Context, p *process.Program) error { do(p); return nil })
 	if err != nil {
@@ -40,6 +40,15 @@ func TestAgentsDoWhatIsAskedOfThem(t *testing.T) {
 			workers: 16},
 		"workers of another stage": {orders: postgres.Orders{Settings: map[string]string{"workers.due": "16"}},
 			workers: configured},
+		"on this node": {orders: postgres.Orders{Settings: map[string]string{"workers.parser": "16",
+			"workers.parser@here": "3"}},
+			workers: 3},
+		"on another node": {orders: postgres.Orders{Settings: map[string]string{"workers.parser": "16",
+			"workers.parser@there": "3"}},
+			workers: 16},
+		"no more on this node": {orders: postgres.Orders{Settings: map[string]string{"workers.parser": "16",
+			"workers.parser@here": ""}},
+			workers: 16},
 		"nonsense": {orders: postgres.Orders{Settings: map[string]string{"workers.parser": "many",
 			SettingIdleRelease: "x"}}, workers: configured},
 		"to stop": {orders: postgres.Orders{Wish: postgres.WishStop,

@@ -28,6 +28,10 @@ func (e *Engine) endless(ctx context.Context, id crawl.JobID) bool {
 // while it visited its URLs once.
 func rememberName(id crawl.JobID) string { return "revisits " + string(id) }
 
+// rememberNote is the value. A walk of version 1, which has no version in its note, took pages for left out that were
+// not: it is made once more.
+func rememberNote(since uint32) string { return strconv.FormatUint(uint64(since), 10) + " v2" }
+
 // rememberPages has the pages of a job visited again that it fetched while it visited its URLs once, once for each
 // revision by which it became continuous. The frontier goes by that revision already. Where it is cut short it begins
 // anew: what is remembered by then stays.
@@ -38,7 +42,7 @@ func (e *Engine) rememberPages(ctx context.Context, id crawl.JobID) error {
 		return err
 	}
 	note, found, err := e.store.Meta().Get(ctx, rememberName(id))
-	if err != nil || found && string(note) == strconv.FormatUint(uint64(since), 10) {
+	if err != nil || found && string(note) == rememberNote(since) {
 		return err
 	}
 	pages, err := e.store.JobPages(ctx, id)
@@ -57,7 +61,7 @@ func (e *Engine) rememberPages(ctx context.Context, id crawl.JobID) error {
 		e.log.Info("pages are visited again that were fetched before the job was continuous", "job", id, "revision", since,
 			"pages", n)
 	}
-	return e.store.Meta().Put(ctx, rememberName(id), strconv.AppendUint(nil, uint64(since), 10))
+	return e.store.Meta().Put(ctx, rememberName(id), []byte(rememberNote(since)))
 }
 
 // remember has a frontier visit what is not visited again of a continuous job, and returns how many URLs they are. add

@@ -3,7 +3,9 @@ package node_test
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,10 +52,13 @@ func againOptions(log *slog.Logger, c revisit.Calendar, job *crawl.Job, dir stri
 	return opt
 }
 
-// until waits for what must come, however slow the machine is.
+// patience is how long is waited for what must come, however slow the machine is.
+const patience = 5 * time.Minute
+
+// until waits for what must come.
 func until(t *testing.T, what string, come func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Minute); !come(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !come(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s: that did not come", what)
 		}
@@ -220,6 +225,66 @@ func TestContinuousFollowsPages(t *testing.T) {
 	}
 	if n := checkVisits(t, dir); n < 3*len(u) {
 		t.Errorf("%d revisits", n)
+	}
+}
+
+// A page that says what many pages of its host say, and hardly more, is missing whatever its status: it is gone in the
+// end, and its record keeps what it said before. The first ones, that nobody could know for such, are stored.
+func TestContinuousKnowsSoft404(t *testing.T) {
+	web := smallWeb()
+	web.Hosts = 1
+	srv := living(t, web, 1)
+	dir := t.TempDir()
+	opt := againOptions(slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		srv.Calendar(),
+		againJob(srv.Seeds(), 240), dir)
+	c := startCrawl(t, opt)
+	state := func(url string) revisit.State { return c.state(t, url) }
+	u := srv.URLs()
+	until(t, "two visits of each page", func() bool { return srv.LeastFetched() >= 2 })
+	first, later, others := u[:7], u[7], u[8:]
+	for _, url := range first[:4] {
+		srv.SetStatus(path(url), http.StatusOK)
+	}
+	until(t, "four pages say the same", func() bool {
+		return !slices.ContainsFunc(first[1:4], func(url string) bool { return state(url).Sum != state(first[0]).Sum })
+	})
+	visits := state(first[0]).Visits
+	until(t, "more visits of one of the four", func() bool { return state(first[0]).Visits > visits+2 })
+	if s := state(first[0]); s.Misses > 0 {
+		t.Errorf("four pages that say the same are missing: %+v", s)
+	}
+	for _, url := range first[4:] {
+		srv.SetStatus(path(url), http.StatusOK)
+	}
+	until(t, "one of seven pages is missing", func() bool {
+		return slices.ContainsFunc(first, func(url string) bool { return state(url).Misses > 0 })
+	})
+	srv.SetStatus(path(later), http.StatusOK)
+	until(t, "the pages are gone", func() bool {
+		return !slices.ContainsFunc(u[:8], func(url string) bool { return !state(url).Gone })
+	})
+	for _, url := range others {
+		if s := state(url); s.Gone || s.Misses > 0 {
+			t.Errorf("%s is there, and missing: %+v", url, s)
+		}
+	}
+	c.end(t)
+	records := recordsOf(t, dir)
+	if r := records[later]; r == nil || r.GoneAt.IsZero() || strings.Contains(r.Text, "no such page") || r.Text == "" {
+		t.Errorf("the record of the page that became one later: %+v", r)
+	}
+	if r := records[first[0]]; r == nil || r.GoneAt.IsZero() {
+		t.Errorf("the record of the first one: %+v", r)
+	}
+	said := 0
+	for _, line := range lines(t, filepath.Join(dir, "crawl.log")) {
+		if l, err := jsonl.ParseLogLine(line); err == nil && l.Reason == crawl.ReasonSoft404 && l.URL.String() == later {
+			said++
+		}
+	}
+	if said != 2 {
+		t.Errorf("crawl.log has %d lines of two visits that found it missing", said)
 	}
 }
 

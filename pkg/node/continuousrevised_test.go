@@ -1,15 +1,23 @@
 package node_test
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/livingweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // onceJob is againJob before it is continuous.
@@ -27,6 +35,43 @@ func fetchedMore(srv *livingweb.Server, had map[string]int, more int) bool {
 		}
 	}
 	return true
+}
+
+// untilVisited waits until each page was fetched so often more than it had been. Where that does not come it says what
+// is known of the pages that are missing.
+func untilVisited(t *testing.T, c *crawling, srv *livingweb.Server, had map[string]int, more int) {
+	t.Helper()
+	for end := time.Now().Add(patience); !fetchedMore(srv, had, more); time.Sleep(5 * time.Millisecond) {
+		if time.Now().Before(end) && len(c.ended) == 0 {
+			continue
+		}
+		for _, u := range srv.URLs() {
+			if n := srv.Fetched(u) - had[u]; n < more {
+				entry, state := remembered(t, c, u)
+				t.Errorf("%s: fetched %d times more, not %d: ledger %+v, revisits %+v", u, n, more, entry, state)
+			}
+		}
+		t.Fatalf("%d requests by %v, the crawl has ended: %t", srv.Requests(), srv.Calendar().At(time.Now()),
+			len(c.ended) > 0)
+	}
+}
+
+// remembered is what a crawl knows of a page.
+func remembered(t *testing.T, c *crawling, url string) (crawl.Entry, revisit.State) {
+	t.Helper()
+	u, err := weburl.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := c.Local.Store.URLs().Lookup(context.Background(), "again", u.Key())
+	if err != nil {
+		t.Fatal(err)
+	}
+	states, err := c.Local.Store.Revisits().States(context.Background(), "again", u.Key())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries[0], states[0]
 }
 
 func fetchedBy(srv *livingweb.Server) map[string]int {
@@ -65,7 +110,7 @@ func TestContinuousByRevision(t *testing.T) {
 	checkRecords(t, srv, dir)
 	had := fetchedBy(srv)
 	c = startCrawl(t, againOptions(log, srv.Calendar(), again, dir))
-	until(t, "two further visits of each page", func() bool { return fetchedMore(srv, had, 2) })
+	untilVisited(t, c, srv, had, 2)
 	c.end(t)
 	checkRecords(t, srv, dir)
 	checkVisits(t, dir)
@@ -108,10 +153,80 @@ func TestContinuousByRevisionSurvivesKills(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	c := startCrawl(t, againOptions(log, srv.Calendar(), againJob(srv.Seeds(), 600), dir))
 	had := fetchedBy(srv)
-	until(t, "a visit of each page after the kills", func() bool { return fetchedMore(srv, had, 1) })
+	untilVisited(t, c, srv, had, 1)
 	c.end(t)
 	checkRecords(t, srv, dir)
 	if n := checkVisits(t, dir); n < len(had) {
 		t.Errorf("%d revisits: too few to prove much", n)
 	}
+}
+
+// A first visit that is taken back after a kill takes with it what is remembered of its page. Where the next visit was
+// queued by then, and is made while the job visits its URLs once, the page is visited again all the same when the job
+// is continuous once more.
+func TestContinuousByRevisionAfterATakenBackVisit(t *testing.T) {
+	srv := living(t, smallWeb(), 1)
+	dir := t.TempDir()
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	finish := func() {
+		t.Helper()
+		c := startCrawl(t, againOptions(log, srv.Calendar(), onceJob(srv.Seeds()), dir))
+		if err := <-c.ended; err != nil || !c.over {
+			t.Fatalf("a crawl that visits its URLs once ended: %v, error %v", c.over, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finish()
+	page, err := weburl.Parse(srv.URLs()[slices.IndexFunc(srv.URLs(), func(u string) bool {
+		return !slices.Contains(srv.Seeds(), u)
+	})])
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := node.OpenLocal(t.Context(), againOptions(log, srv.Calendar(), againJob(srv.Seeds(), 600), dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As a kill leaves it: the message of the first visit is not settled, and the second visit is queued.
+	first := crawl.Task{Job: "again", URL: page, Depth: 1}
+	second := first
+	second.Visit, second.Repeat, second.Priority = 1, true, revisit.PriorityPlain
+	queue := crawl.QueueName{Kind: crawl.QueueFront, Number: second.Priority, Job: "again"}.String()
+	_, journalled := c.Store.Journal().Append(t.Context(), bus.Message{ID: first.ID(), Event: &crawl.Fetch{Task: first}})
+	err = errors.Join(journalled,
+		c.Store.Revisits().Put(t.Context(), "again", crawl.Revisit{URL: page, State: revisit.State{Visits: 1, Weight: 128}}),
+		c.Store.Queues().Push(t.Context(), crawl.Queued{Queue: queue, Task: second}), c.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	had := fetchedBy(srv)
+	finish()
+	if n := srv.Fetched(page.String()) - had[page.String()]; n == 0 {
+		t.Errorf("%s, whose visit was queued, was not fetched", page)
+	}
+	had = fetchedBy(srv)
+	again := startCrawl(t, againOptions(log, srv.Calendar(), againJob(srv.Seeds(), 600), dir))
+	untilVisited(t, again, srv, had, 1)
+	again.end(t)
+	checkRecords(t, srv, dir)
+
+	// A directory in which an earlier version of the walk has left such a page out.
+	const note = "revisits again"
+	c, err = node.OpenLocal(t.Context(), againOptions(log, srv.Calendar(), againJob(srv.Seeds(), 600), dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	walked, found, err := c.Store.Meta().Get(t.Context(), note)
+	since, _, versioned := strings.Cut(string(walked), " ")
+	err = errors.Join(err, c.Store.Revisits().Drop(t.Context(), "again", page.Key()),
+		c.Store.Meta().Put(t.Context(), note, []byte(since)), c.Close())
+	if err != nil || !found || !versioned {
+		t.Fatalf("the note of the walk is %q, %v", walked, err)
+	}
+	had = fetchedBy(srv)
+	again = startCrawl(t, againOptions(log, srv.Calendar(), againJob(srv.Seeds(), 600), dir))
+	untilVisited(t, again, srv, had, 1)
+	again.end(t)
 }

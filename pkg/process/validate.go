@@ -68,8 +68,9 @@ func (c *Config) validateAPI(k *checker) {
 	k.want(c.API.MaxRunning >= 1 && c.API.MaxRunning <= 1000, "api.max_running", c.API.MaxRunning, "1 to 1000")
 	k.want(c.API.AdminKey == "" || strings.HasPrefix(c.API.AdminKey.Reveal(), "wpk_") && len(c.API.AdminKey.Reveal()) >= 40, "api.admin_key", c.API.AdminKey,
 		"wpk_, 8 letters or digits, _ and 43 more, such as `openssl rand` makes; or nothing")
-	k.want(c.OIDC.Issuer == "" || strings.HasPrefix(c.OIDC.Issuer, "https://") || strings.HasPrefix(c.OIDC.Issuer, "http://127.0.0.1:"), "oidc.issuer",
-		c.OIDC.Issuer, "an https URL")
+	k.want(c.OIDC.Issuer == "" || slices.ContainsFunc([]string{"https://", "http://127.0.0.1:", "http://localhost:"},
+		func(begin string) bool { return strings.HasPrefix(c.OIDC.Issuer, begin) }), "oidc.issuer",
+		c.OIDC.Issuer, "an https URL, or http://localhost:PORT for one on this machine")
 	k.want(c.OIDC.Issuer == "" || c.OIDC.ClientID != "", "oidc.client_id", c.OIDC.ClientID, "the client that the issuer knows, since oidc.issuer is set")
 	k.want(slices.Contains(append([]string{"none"}, roleNames...), c.OIDC.DefaultRole), "oidc.default_role", c.OIDC.DefaultRole,
 		"viewer, user, operator, admin or none")

@@ -158,7 +158,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonSitemapBudget:    "its host, its domain or the job has as many sitemaps and feeds as its page limit allows",
 	crawl.ReasonAssetBudget:      "its host or the job has as many assets as assets.per_host or assets.max allows",
 	crawl.ReasonNoAssets:         "an asset of a page, and the job fetches none (assets.scope)",
-	crawl.ReasonNotAsset:         "fetched as an asset, it turned out to be a page that the job does not want",
+	crawl.ReasonNotAsset:         "asked for as an asset, it is a page: fetched again as one, or left out",
 	crawl.ReasonVariantBudget:    "too many URLs differ from it in the value of one query key only (query_variants)",
 	crawl.ReasonPageBudget:       "the crawl has as many pages as max_pages allows",
 	crawl.ReasonNoFollow:         "the links to it are marked nofollow",

@@ -1,7 +1,9 @@
 package revisit
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -24,7 +26,18 @@ type Census struct {
 	silent float64                   // the part of the changes that the host's signals do not tell of
 	// capped are the hosts that Level found at their caps.
 	capped map[uint64]HostWish
+	sums   map[uint64]int // how many pages of the host have which sum
+	// Repeated are, by host, the sums that many of its pages have. It is complete after Level.
+	Repeated map[uint64][]uint64
 }
+
+// What many pages of a host say is nothing of their own, as "not found" with status 200: a page and so many others. Of
+// a host so many different sums are counted, and so many remembered, the most frequent first.
+const (
+	manyOthers   = 5
+	maxSums      = 1 << 16
+	mostRepeated = 16
+)
 
 // Counts are what a Census counts.
 type Counts struct {
@@ -39,7 +52,7 @@ type Counts struct {
 // NewCensus begins to count at a time. plan is that of the crawl, with what it found before; allows is how many
 // revisits a day a host allows.
 func NewCensus(now time.Time, plan *Plan, allows func(host uint64) float64) *Census {
-	return &Census{now: now, plan: plan, allows: allows}
+	return &Census{now: now, plan: plan, allows: allows, sums: map[uint64]int{}, Repeated: map[uint64][]uint64{}}
 }
 
 // Expect has pages that something told of before change as seldom as they do besides what signals of their host tell.
@@ -58,6 +71,7 @@ func (c *Census) Add(host uint64, s *State) {
 	if s.Visits > 0 {
 		c.Visits += int64(s.Visits) - 1
 	}
+	c.countSum(s)
 	c.Changed += int64(s.Changes)
 	switch {
 	case s.Gone:
@@ -84,6 +98,31 @@ func (c *Census) Add(host uint64, s *State) {
 	}
 }
 
+// countSum notes what a page said when it was seen last, also of one that is gone since.
+func (c *Census) countSum(s *State) {
+	if s.Sum == 0 || s.Kind == List {
+		return
+	}
+	if n, known := c.sums[s.Sum]; known || len(c.sums) < maxSums {
+		c.sums[s.Sum] = n + 1
+	}
+}
+
+// endSums keeps the sums of the host that many pages have.
+func (c *Census) endSums() {
+	var many []uint64
+	for sum, n := range c.sums {
+		if n > manyOthers {
+			many = append(many, sum)
+		}
+	}
+	if len(many) > 0 {
+		slices.SortFunc(many, func(a, b uint64) int { return cmp.Or(cmp.Compare(c.sums[b], c.sums[a]), cmp.Compare(a, b)) })
+		c.Repeated[c.host] = slices.Clone(many[:min(len(many), mostRepeated)])
+	}
+	clear(c.sums)
+}
+
 // countFresh adds a page to the expected freshness: the probability that it did not change since it was seen.
 func (c *Census) countFresh(s *State) {
 	r, w := s.Rate.Or(Unknown()), s.weight()
@@ -98,6 +137,7 @@ func (c *Census) countFresh(s *State) {
 const nearCap = .5
 
 func (c *Census) endHost() {
+	c.endSums()
 	if c.of.Pages() == 0 {
 		return
 	}

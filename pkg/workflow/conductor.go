@@ -24,6 +24,7 @@ type memo struct {
 	faultSince time.Time
 	drain      time.Time // since when the conductor waits for work in flight
 	state      State     // that drain belongs to
+	quota      quotaMemo
 }
 
 // conductor is one run of the loop.

@@ -34,7 +34,11 @@ func (m *Manager) start(ctx context.Context, actor, id string, o Overrides, c Ca
 	if err != nil {
 		return nil, err
 	}
-	if err := m.store.CreateExecution(ctx, x, job, once, e); err != nil {
+	var over *OverQuota
+	if err := m.store.CreateExecution(ctx, x, job, once, e); errors.As(err, &over) {
+		m.refused(ctx, actor, x.Account, x.Workflow, over)
+		return nil, over
+	} else if err != nil {
 		return nil, err
 	}
 	m.nudge()
@@ -65,7 +69,10 @@ func (m *Manager) prepare(ctx context.Context, actor, id string, o Overrides, c 
 		return nil, nil, Event{}, &Invalid{faultsOf("", err)}
 	}
 	x := &Execution{Workflow: w.ID, Slug: w.Slug, Version: o.Version, State: Pending, Desired: Run, Cause: c, Attempt: 1, Epoch: 1,
-		Labels: maps.Clone(o.Labels), Created: m.now()}
+		Labels: maps.Clone(o.Labels), Created: m.now(), Account: AccountOf(ctx)}
+	if err := m.bound(ctx, x); err != nil {
+		return nil, nil, Event{}, err
+	}
 	return x, job, m.event(actor, "execution.created", map[string]any{"to": Pending, "version": o.Version, "cause": c}), nil
 }
 

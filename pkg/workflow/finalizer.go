@@ -231,8 +231,10 @@ func (c *conductor) then(ctx context.Context, x *Execution) (any, error) {
 		return nil, err
 	}
 	once := fmt.Sprintf("then %s %d", x.ID, x.Attempt)
-	next, err := c.start(ctx, conductorName, job.Lifecycle.Then, Overrides{}, Cause{Kind: "then", By: string(x.ID)}, once)
-	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) {
+	next, err := c.start(WithAccount(ctx, x.Account), conductorName, job.Lifecycle.Then, Overrides{}, Cause{Kind: "then",
+		By: string(x.ID)}, once)
+	var over *OverQuota
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) || errors.As(err, &over) {
 		err = crawl.Permanent(fmt.Errorf("lifecycle.then: workflow %s: %w", job.Lifecycle.Then, err))
 	}
 	if err != nil {

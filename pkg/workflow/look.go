@@ -83,6 +83,7 @@ func (c *conductor) look(ctx context.Context, x *Execution, free bool) (taken bo
 	if over, err := c.fault(ctx, x, p.Fault, err); over || err != nil {
 		return false, err
 	}
+	c.byQuota(ctx, x, &p)
 	switch x.State {
 	case Running:
 		return false, c.lookRunning(ctx, x, p)

@@ -32,6 +32,10 @@ func (c *conductor) lookRunning(ctx context.Context, x *Execution, p Progress) e
 	case p.Braked != "":
 		return c.move(ctx, x.ID, Running, Pausing, func(x *Execution, data *moved) []Event {
 			x.BrakedBy, data.BrakedBy = p.Braked, p.Braked
+			if p.Braked == BrakedByQuota {
+				x.Reason = c.memoOf(x).quota.spent
+				data.Reason = x.Reason
+			}
 			return nil
 		})
 	case p.HeldBy != "":
@@ -92,12 +96,12 @@ func (c *conductor) lookPausing(ctx context.Context, x *Execution, p Progress) e
 		return c.ended(ctx, x, p)
 	case x.Desired == Run && p.Braked == "":
 		return c.resume(ctx, x)
-	case x.Desired == Pause && !p.Held:
+	case (x.Desired == Pause || p.Braked == BrakedByQuota) && !p.Held:
 		if err := c.engine.Hold(ctx, x.ID, true); err != nil {
 			return err
 		}
 	}
-	if p.InFlight > 0 || x.Desired == Pause && !p.Held {
+	if p.InFlight > 0 || (x.Desired == Pause || p.Braked == BrakedByQuota) && !p.Held {
 		return nil // the next look sees what the hold did
 	}
 	return c.move(ctx, x.ID, Pausing, Paused, func(x *Execution, data *moved) []Event {
@@ -116,10 +120,10 @@ func (c *conductor) lookPaused(ctx context.Context, x *Execution, p Progress, fr
 	switch {
 	case p.Ended:
 		return false, c.ended(ctx, x, p)
-	case x.Desired == Pause && !p.Held:
+	case (x.Desired == Pause || p.Braked == BrakedByQuota) && !p.Held:
 		return false, c.engine.Hold(ctx, x.ID, true)
-	case x.Desired == Run && p.Braked == "" && (free || x.BrakedBy != ""):
-		return x.BrakedBy == "", c.resume(ctx, x)
+	case x.Desired == Run && p.Braked == "" && (free || x.keepsPlace()):
+		return !x.keepsPlace(), c.resume(ctx, x)
 	}
 	return false, nil
 }

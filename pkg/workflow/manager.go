@@ -15,8 +15,10 @@ import (
 type Options struct {
 	MaxRunning int                    // executions that crawl at once; 0: 10
 	Check      func(*crawl.Job) error // what a definition has to pass besides Job.Validate, as of rules; nil: nothing
-	Pin        func(*crawl.Job) error // gives the plug-ins that a definition names by name alone their digests; nil: nobody does
-	Log        *slog.Logger           // nil: none
+	// Quota is what bounds an account; nil: there are no quotas.
+	Quota func(ctx context.Context, account string) (*Quota, error)
+	Pin   func(*crawl.Job) error // gives the plug-ins that a definition names by name alone their digests; nil: nobody does
+	Log   *slog.Logger           // nil: none
 
 	// Notify sends alerts; nil: nothing is sent. DiskUsed tells which part of the disk is full; nil: it is not watched.
 	Notify   Notified
@@ -66,7 +68,8 @@ type Manager struct {
 	busy map[crawl.JobID]context.CancelFunc // executions with work under way
 	memo map[crawl.JobID]*memo
 	wake chan struct{}
-	post chan struct{} // there may be something to deliver
+	post chan struct{}        // there may be something to deliver
+	told map[string]time.Time // when it was last told that a quota refused runs, by account and workflow
 }
 
 var _ Service = (*Manager)(nil)
@@ -75,7 +78,7 @@ var _ Service = (*Manager)(nil)
 func NewManager(store Store, engine Engine, opt Options) *Manager {
 	opt.fill()
 	m := &Manager{store: store, engine: engine, opt: opt, busy: map[crawl.JobID]context.CancelFunc{}, memo: map[crawl.JobID]*memo{},
-		wake: make(chan struct{}, 1), post: make(chan struct{}, 1)}
+		wake: make(chan struct{}, 1), post: make(chan struct{}, 1), told: map[string]time.Time{}}
 	m.maxRunning.Store(int64(opt.MaxRunning))
 	return m
 }

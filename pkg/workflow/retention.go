@@ -39,7 +39,7 @@ func (c *conductor) sweepAll(ctx context.Context) error {
 			}
 		}
 		if page.Cursor = list.Next; page.Cursor == "" {
-			return ctx.Err()
+			return c.store.ForgetPages(ctx, DayOf(c.now().AddDate(0, 0, -pagesKept)))
 		}
 	}
 }

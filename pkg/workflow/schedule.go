@@ -24,7 +24,8 @@ type Schedule struct {
 	Next     *Slot        `json:"next,omitempty"` // that is planned; nil: none
 	Last     *Slot        `json:"last,omitempty"` // that was decided on; nil: none
 	Lock     int64        `json:"lock"`
-	Mark     time.Time    `json:"-"` // the latest slot that was decided on: none at or before it is planned again
+	Account  string       `json:"account,omitempty"` // whose quota its executions count for: of who made it; empty: nobody's
+	Mark     time.Time    `json:"-"`                 // the latest slot that was decided on: none at or before it is planned again
 }
 
 // ScheduleRule is what people say of a schedule. Its zero values are the defaults.

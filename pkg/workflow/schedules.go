@@ -123,7 +123,9 @@ func (m *Manager) AddSchedule(ctx context.Context, actor, of, name string, r Sch
 	if name != "" && !slugRule.MatchString(name) {
 		return nil, invalid("name", "name %q: want 1 to 48 of a-z, 0-9 and -, with - neither first nor last", name)
 	}
-	s := &Schedule{ID: ScheduleID("sc_" + ulid(m.now())), Workflow: w.ID, Slug: w.Slug, Name: name, Rule: r, Created: m.now()}
+	s := &Schedule{ID: ScheduleID("sc_" + ulid(m.now())), Workflow: w.ID, Slug: w.Slug, Name: name, Rule: r,
+		Created: m.now(),
+		Account: AccountOf(ctx)}
 	t, err := s.checked()
 	if err != nil {
 		return nil, err
@@ -305,6 +307,7 @@ func causeOf(s *Slot) Cause {
 
 // isFinal reports whether an execution cannot be made: to try again would change nothing.
 func isFinal(err error) bool {
-	bad := (*Invalid)(nil)
-	return errors.As(err, &bad) || errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) || crawl.IsPermanent(err)
+	bad, over := (*Invalid)(nil), (*OverQuota)(nil)
+	return errors.As(err, &bad) || errors.As(err, &over) || errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) ||
+		crawl.IsPermanent(err)
 }

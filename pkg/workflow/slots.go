@@ -152,7 +152,7 @@ func (c *conductor) lookOnTime(ctx context.Context, s *Schedule, slot *Slot, due
 	case len(d.Slots) > 1: // the first of a decision alone can start at once
 		slot.State = SlotWaiting
 	default:
-		return c.begin(ctx, slot, d)
+		return c.begin(ctx, s, slot, d)
 	}
 	return nil
 }
@@ -179,8 +179,12 @@ func (c *conductor) openOf(ctx context.Context, id ID) ([]Execution, error) {
 }
 
 // begin makes the execution that a slot starts. One that cannot be made skips the slot.
-func (c *conductor) begin(ctx context.Context, slot *Slot, d *Decision) error {
-	x, job, e, err := c.prepare(ctx, conductorName, string(slot.Workflow), Overrides{}, causeOf(slot))
+func (c *conductor) begin(ctx context.Context, s *Schedule, slot *Slot, d *Decision) error {
+	x, job, e, err := c.prepare(WithAccount(ctx, s.Account), conductorName, string(slot.Workflow), Overrides{},
+		causeOf(slot))
+	if err == nil {
+		err = c.mayStart(ctx, x)
+	}
 	if err != nil && !isFinal(err) {
 		return err
 	}
@@ -214,7 +218,7 @@ func (c *conductor) lookWaiting(ctx context.Context, s *Schedule, slot *Slot, du
 		}
 		return nil
 	}
-	if err := c.begin(ctx, now, d); err != nil {
+	if err := c.begin(ctx, s, now, d); err != nil {
 		return err
 	}
 	if now.State == SlotSkipped {

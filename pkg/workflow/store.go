@@ -45,9 +45,11 @@ type Definitions interface {
 type ExecutionStore interface {
 	// CreateExecution stores the next execution of x.Workflow with the definition that it runs, and sets its number and
 	// id: those of the definition too. once, where it is not empty, names the cause: the execution that was stored for
-	// the same cause before is returned in x instead of a new one. ErrArchived where the workflow is archived.
+	// the same cause before is returned in x instead of a new one. ErrArchived where the workflow is archived, an
+	// *OverQuota where x.Quota forbids it.
 	CreateExecution(ctx context.Context, x *Execution, job *crawl.Job, once string, e Event) error
-	// Change stores x where it is in state from and has x.Lock, together with events. ErrStale otherwise.
+	// Change stores x where it is in state from and has x.Lock, together with events. ErrStale otherwise. An *OverQuota
+	// where x has ended, would not have any more, and x.Quota forbids that.
 	Change(ctx context.Context, x *Execution, from State, events ...Event) error
 	Execution(ctx context.Context, id crawl.JobID) (*Execution, error)
 	// Job is the definition that an execution began with.
@@ -60,6 +62,13 @@ type ExecutionStore interface {
 	Remove(ctx context.Context, id crawl.JobID, e Event) error
 	Steps(ctx context.Context, id crawl.JobID, attempt int) ([]Step, error) // in the order in which they began
 	SetStep(ctx context.Context, id crawl.JobID, attempt int, s Step) error
+	// Usage is what an account uses of its quota, with the pages of a day.
+	Usage(ctx context.Context, account string, day Day) (Usage, error)
+	// CountPages notes on a day how many pages an execution has in all. Those that it had on an earlier day are not of
+	// this one. Fewer than were noted change nothing.
+	CountPages(ctx context.Context, account string, id crawl.JobID, day Day, pages int64) error
+	// ForgetPages deletes what was noted before a day, but for the last of each execution that there is.
+	ForgetPages(ctx context.Context, before Day) error
 }
 
 // MaxSlots is how many slots of a schedule are kept, the latest.

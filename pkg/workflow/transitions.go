@@ -43,7 +43,11 @@ func (x *Execution) used() bool {
 	case Starting, Running, Pausing, Stopping, Cancelling:
 		return true
 	case Paused:
-		return x.BrakedBy != ""
+		return x.keepsPlace()
 	}
 	return false
 }
+
+// keepsPlace reports whether a paused execution keeps its place: the disk's brake is of all, and ends soon. An account
+// without pages takes none from others for the rest of the day.
+func (x *Execution) keepsPlace() bool { return x.BrakedBy != "" && x.BrakedBy != BrakedByQuota }

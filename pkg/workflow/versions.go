@@ -60,6 +60,9 @@ func (m *Manager) AddVersion(ctx context.Context, actor, id, source, message str
 	if now.SHA256 == d.sha256 || now.Source == source {
 		return now, nil
 	}
+	if err := m.permit(ctx, d.job, now); err != nil {
+		return nil, err
+	}
 	v := m.version(w.ID, actor, source, d)
 	v.Message, v.Parent = message, parent
 	return m.addVersion(ctx, v, w.Current, "workflow.version_added")
@@ -95,6 +98,13 @@ func (m *Manager) Restore(ctx context.Context, actor, id string, number int, mes
 	d, err := m.read(old.Source, old) // a later program may judge otherwise
 	if err == nil {
 		err = checkTexts("", nil, message)
+	}
+	var now *Version
+	if err == nil {
+		now, err = m.store.Version(ctx, w.ID, w.Current)
+	}
+	if err == nil {
+		err = m.permit(ctx, d.job, now)
 	}
 	if err != nil {
 		return nil, err

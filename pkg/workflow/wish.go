@@ -22,7 +22,11 @@ func (m *Manager) Wish(ctx context.Context, actor string, id crawl.JobID, d Desi
 		if x.Desired == d && (!x.State.Ended() || d != Run) {
 			return nil, nil
 		}
-		return m.wished(actor, x, d, reason), nil
+		var err error
+		if d == Run && x.State.Ended() {
+			err = m.bound(ctx, x)
+		}
+		return m.wished(actor, x, d, reason), err
 	})
 	m.nudge()
 	return x, err

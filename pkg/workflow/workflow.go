@@ -51,11 +51,12 @@ type Execution struct {
 	Number   int               `json:"number"`
 	State    State             `json:"state"`
 	Desired  Desired           `json:"desired"`
-	BrakedBy string            `json:"braked_by,omitempty"` // what paused it, where no person did: disk
+	BrakedBy string            `json:"braked_by,omitempty"` // what paused it, where no person did: disk or quota
 	Reason   string            `json:"reason,omitempty"`    // why it is in this state, for people
 	Cause    Cause             `json:"cause"`
-	Attempt  int               `json:"attempt"` // 1, and one more with each resume of an ended one
-	Epoch    uint32            `json:"epoch"`   // revision of the settings that apply
+	Account  string            `json:"account,omitempty"` // whose quota it counts for; empty: nobody's
+	Attempt  int               `json:"attempt"`           // 1, and one more with each resume of an ended one
+	Epoch    uint32            `json:"epoch"`             // revision of the settings that apply
 	Labels   map[string]string `json:"labels"`
 	Note     string            `json:"note,omitempty"`
 	Created  time.Time         `json:"created"`
@@ -73,6 +74,9 @@ type Execution struct {
 	Discard Discard `json:"-"`
 	// Marks are the milestones that were told.
 	Marks Marks `json:"-"`
+	// Quota bounds the change that is stored next, where that begins the execution or reopens it; nil: nothing does.
+	Quota *Quota `json:"-"`
+	Today Day    `json:"-"` // whose pages count for Quota
 }
 
 // Discard is what is to be deleted of an execution that has ended.

@@ -45,6 +45,9 @@ func (m *Manager) Create(ctx context.Context, actor string, n New) (*Workflow, e
 	if err == nil {
 		err = checkTexts(n.Name, n.Labels, n.Message)
 	}
+	if err == nil {
+		err = m.permit(ctx, d.job, nil)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -43,11 +43,7 @@ var programs = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", dir+"/", "../whirlpool", ".").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, out)
-	}
-	return dir, err
+	return dir, errors.Join(harness.BuildOne(dir+"/whirlpool", "../whirlpool"), harness.BuildOne(dir+"/api", "."))
 })
 
 func TestMain(m *testing.M) {

@@ -108,7 +108,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 	w.noneIn(secrets, said.String())
 }
 
-// heard is what was read from the API.
+// heard is what was read from the API, or what a program prints.
 type heard struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -118,6 +118,13 @@ func (h *heard) add(text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.text.WriteString(text + "\n")
+}
+
+// Write implements io.Writer.
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(p)
 }
 
 // String returns all of it.

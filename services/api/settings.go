@@ -31,11 +31,11 @@ func (s *served) tunables() *api.Tunables {
 			Check: api.LogLevel, Apply: func(ctx context.Context, v string, version int64) error {
 				s.p.SetLogLevel(v)
 				return s.configure(ctx, node.SettingLogLevel, v, version)
-			}},
+			}, ApplyNode: s.configureNode(node.SettingLogLevel)},
 		{Key: node.SettingIdleRelease, Text: "a program that had nothing to do for so long ends, where another does the same on its node; 0s: none does", Begin: "0s", Source: "default",
 			Check: durationFrom(time.Minute), Apply: func(ctx context.Context, v string, version int64) error {
 				return s.configure(ctx, node.SettingIdleRelease, v, version)
-			}},
+			}, ApplyNode: s.configureNode(node.SettingIdleRelease)},
 	}, Fixed: []api.Setting{fixed("api.url", c.API.URL, "by which browsers reach the studio"), fixed("oidc.issuer",
 		c.OIDC.Issuer, "who signs people in"),
 		fixed("fetch.allow_private", strconv.FormatBool(c.Fetch.AllowPrivate), "private addresses may be crawled")}}
@@ -54,8 +54,16 @@ func (s *served) workers(stage string) api.Tunable {
 		begin = c.Fetch.Concurrency
 	}
 	return api.Tunable{Key: key, Begin: strconv.Itoa(begin), Source: "file", Check: api.WholeNumber(0, bus.MaxBound),
-		Text:  "messages that each program with the stage " + stage + " handles at once; 0: it takes none",
-		Apply: func(ctx context.Context, v string, version int64) error { return s.configure(ctx, key, v, version) }}
+		Text:      "messages that each program with the stage " + stage + " handles at once; 0: it takes none",
+		Apply:     func(ctx context.Context, v string, version int64) error { return s.configure(ctx, key, v, version) },
+		ApplyNode: s.configureNode(key)}
+}
+
+// configureNode tells the programs of one node of a change.
+func (s *served) configureNode(key string) func(ctx context.Context, on, v string, version int64) error {
+	return func(ctx context.Context, on, v string, version int64) error {
+		return s.configure(ctx, key+node.OnNode+on, v, version)
+	}
 }
 
 // configure tells the programs of all nodes of a change. Without one they go by their own files.

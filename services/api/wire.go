@@ -95,7 +95,10 @@ func (s *served) wire(ctx context.Context, lines *explore.Ring, at net.Addr) (er
 	}
 	sender := &notify.Sender{AllowPrivate: cfg.Fetch.AllowPrivate, Source: cfg.API.URL}
 	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: cfg.API.MaxRunning, Check: s.check, Pin: s.pin, Log: s.log,
-		Notify: sender.Send, DiskUsed: func() (float64, error) { return process.DiskUsed(cfg.API.Dir) }})
+		Quota: api.Quotas{Vault: s.store}.Of, Notify: sender.Send, DiskUsed: func() (float64,
+			error) {
+			return process.DiskUsed(cfg.API.Dir)
+		}})
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(cfg.API.Dir, "search"), Source: s.source, Log: s.log, Ring: lines})
 	s.settings = s.tunables()
 	s.copies = newCopies(s)
@@ -104,7 +107,7 @@ func (s *served) wire(ctx context.Context, lines *explore.Ring, at net.Addr) (er
 	}
 	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Alerts: s.manager, Explore: s.explorer,
 		Crawls: &crawls{s: s}, Previews: previews{s: s}, DryRuns: dryRuns{s, make(chan struct{}, maxDryRuns)},
-		Vault: s.store, Audit: s.store, OIDC: issuerOf(&cfg.OIDC), Copies: s.copies.alive, Settings: s.settings, Studio: studio.Handler(), Log: s.log, Access: accessOf(&cfg.API, at)})
+		Vault: s.store, Audit: s.store, OIDC: issuerOf(&cfg.OIDC), Copies: s.copies.alive, Settings: s.settings, Usage: s.manager.Usage, Studio: studio.Handler(), Log: s.log, Access: accessOf(&cfg.API, at)})
 	if err == nil && cfg.API.AdminKey != "" {
 		s.api.AdmitKey(cfg.API.AdminKey.Reveal())
 	}

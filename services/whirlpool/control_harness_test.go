@@ -20,6 +20,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // program is the real binary, built once; with -short this test's own, which need not be linked again.
@@ -59,10 +60,7 @@ func runTests(m *testing.M) int {
 
 func makeProgram() error {
 	if !testing.Short() {
-		if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-			return fmt.Errorf("%w\n%s", err, out)
-		}
-		return nil
+		return harness.BuildOne(program, ".")
 	}
 	self, err := os.Executable()
 	if err != nil {

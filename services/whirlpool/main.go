@@ -81,7 +81,7 @@ func newRoot() *cobra.Command {
 	addGroup(root, groupLook, newTry(), newPreview(), newExtract(), newStatus(), newJobs(), newExplain(), newAudit(), newRepair())
 	addGroup(root, groupLook, newExport(), newReport(), newIndex(), newSearch(), newLog(), newHits(), newNear(), newReplay(), newRing())
 	addGroup(root, groupServer, newWorkflow(), newExec(), newApply(), newSchedule(), newAlert(), newAgents(),
-		newSettings(), newContext(), newLogin(), newLoginURL(),
+		newSettings(), newQuotas(), newContext(), newLogin(), newLoginURL(),
 		newKey())
 	root.AddCommand(newTool(), newBench(), newExperiment(), newFakeweb())
 	complete(root)

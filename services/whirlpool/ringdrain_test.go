@@ -21,7 +21,7 @@ func TestADrainWithoutOtherNodesFails(t *testing.T) {
 	for len(table.Moving()) > 0 { // all have what they own
 		for _, v := range table.Moving() {
 			for i, name := range []string{"a", "b", "c"} {
-				table, _ = table.Finish(name, uint64(i+1), v.Part())
+				table, _ = table.Finish(ring.Done{Node: name, Incarnation: uint64(i + 1), Parts: []ring.Part{v.Part()}})
 			}
 		}
 	}

@@ -62,7 +62,8 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 		return s, err
 	}
 	pin := func(job *crawl.Job) error { return s.pin(context.Background(), job) } //nolint:contextcheck // of later requests
-	s.manager = workflow.NewManager(s.store, s.engine, f.managed(workflow.Options{Check: check, Pin: pin, Log: log}, at))
+	s.manager = workflow.NewManager(s.store, s.engine, f.managed(workflow.Options{Check: check, Pin: pin, Log: log,
+		Quota: api.Quotas{Vault: s.store}.Of}, at))
 	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(f.dir, "search"), Source: s.source, Log: log, Ring: ring})
 	s.engine.SetLogIndex(s.explorer)
 	settings := f.tunables(s, levels)
@@ -74,7 +75,7 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	}
 	all := &crawls{s: s, dir: f.dir, check: check, began: time.Now()}
 	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Alerts: s.manager, Explore: s.explorer, Crawls: all, DryRuns: dryRuns{s, f}, Previews: previews{all},
-		Plugins: servePlugins{s}, Vault: s.store, Audit: s.store, Settings: settings, Studio: studio.Handler(), Log: log, Access: f.access(at)})
+		Plugins: servePlugins{s}, Vault: s.store, Audit: s.store, Settings: settings, Usage: s.manager.Usage, Studio: studio.Handler(), Log: log, Access: f.access(at)})
 	return s, err
 }
 

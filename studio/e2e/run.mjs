@@ -155,6 +155,9 @@ try {
     await q.goto("about:blank");
     await q.goto(srv.origin + "/#/");
     await look(q, `sign-in.${theme}.${size}`);
+    await q.goto("about:blank");
+    await q.goto(srv.origin + "/#/?signin=no-role");
+    await look(q, `sign-in-refused.${theme}.${size}`);
     await r.close();
   };
   await Promise.all(themes.flatMap((theme) => Object.keys(sizes).map((size) => round(theme, size))));

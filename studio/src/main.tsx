@@ -7,7 +7,7 @@ import { call, Problem } from "./lib/api";
 import { useGet } from "./lib/query";
 import { usePath } from "./lib/route";
 import { Overview } from "./pages/overview";
-import { SignIn } from "./pages/signin";
+import { failureOf, SignIn, StillSignedIn } from "./pages/signin";
 import { Boundary } from "./ui/boundary";
 import { Frame, Head } from "./ui/shell";
 import { Empty, Failure, Skeleton } from "./ui/state";
@@ -44,10 +44,22 @@ async function exchange(): Promise<Problem | null> {
 
 function App({ refused }: { refused: Problem | null }) {
   const me = useGet<Me>("/me");
-  if (me.data?.role === "anyone" || me.error?.status === 401) return <SignIn refused={refused} again={me.reload} oidc={!!me.data?.oidc} />;
+  const [failed, setFailed] = useState(() => failureOf(location.hash));
+  const go = () => {
+    setFailed(null);
+    location.hash = "#/";
+  };
+  if (me.data?.role === "anyone" || me.error?.status === 401) {
+    const enter = () => {
+      if (failed) go();
+      me.reload();
+    };
+    return <SignIn refused={refused ?? failed} again={enter} oidc={!!me.data?.oidc} />;
+  }
   if (me.data === undefined) {
     return <main className="page">{me.error ? <Failure problem={me.error} retry={me.reload} /> : <Skeleton />}</main>;
   }
+  if (failed) return <StillSignedIn problem={failed} go={go} />;
   return (
     <Router hook={usePath as typeof useHashLocation}>
       <Frame>

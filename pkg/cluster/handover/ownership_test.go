@@ -92,7 +92,7 @@ func (n *node) Finish(_ context.Context, parts ...ring.Part) (int, error) {
 		return 0, err
 	}
 	counted := 0
-	n.change(func() { n.table, counted = n.table.Finish("a", n.inc, parts...) })
+	n.change(func() { n.table, counted = n.table.Finish(ring.Done{Node: "a", Incarnation: n.inc, Parts: parts}) })
 	return counted, nil
 }
 

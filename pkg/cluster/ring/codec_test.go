@@ -172,3 +172,55 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestPartsComeBackFromTheirEncoding(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := Done{Node: "n", Incarnation: rapid.Uint64().Draw(t, "incarnation")}
+		last := -1
+		for range rapid.IntRange(0, 300).Draw(t, "parts") {
+			last += rapid.IntRange(1, 800).Draw(t, "distance")
+			d.Parts = append(d.Parts, Part{Vnode: last, Since: rapid.Uint64Range(0, 1<<62).Draw(t, "since"),
+				Step: Step(rapid.IntRange(0, 2).Draw(t, "step"))})
+		}
+		back, err := DecodeDone("n", Must2(d.Encode()))
+		if err != nil || !reflect.DeepEqual(back, d) {
+			t.Fatalf("got\n%+v, %v, want\n%+v", back, err, d)
+		}
+	})
+}
+
+func TestDamagedPartsAreRefused(t *testing.T) {
+	d := Done{Node: "n", Incarnation: 7, Parts: []Part{{1, 2, Handing}, {MaxVnodes - 1, 9, Recovering}}}
+	good := Must2(d.Encode())
+	beyond, worse := Done{Parts: []Part{{MaxVnodes, 1, Handing}}}, Done{Parts: []Part{{3, 1, Recovering + 1}}}
+	if _, err := beyond.Encode(); err == nil {
+		t.Error("a virtual node beyond all is encoded")
+	}
+	for name, b := range map[string][]byte{
+		"nothing":         nil,
+		"another version": append([]byte{versionDone + 1}, good[1:]...),
+		"half of it":      good[:len(good)/2],
+		"more than it":    append(bytes.Clone(good), 0),
+		"a bomb":          append([]byte{versionDone}, bomb(t)[1:]...),
+		"a step too many": Must2(worse.Encode()),
+	} {
+		if got, err := DecodeDone("n", b); !errors.Is(err, ErrFormat) || len(got.Parts) > 0 {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	all := Done{Node: "n", Incarnation: 7}
+	for v := range MaxVnodes {
+		all.Parts = append(all.Parts, Part{v, uint64(v)*2654435761%1000 + 1, Step(1 + v%2)})
+	}
+	b, err := all.Encode()
+	t.Logf("all %d virtual nodes, of a thousand epochs, are %d octets", MaxVnodes, len(b))
+	if err != nil {
+		t.Errorf("all virtual nodes at once: %v", err)
+	}
+	for v := range all.Parts {
+		all.Parts[v].Since = uint64(v) * 0x9e3779b97f4a7c15 >> 2
+	}
+	if _, err := all.Encode(); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("more than a node of ZooKeeper holds: %v", err)
+	}
+}

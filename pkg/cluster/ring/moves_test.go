@@ -2,6 +2,7 @@ package ring
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,6 +15,9 @@ type world struct {
 	table *Table
 	next  uint64 // incarnation
 	nodes map[string]*actor
+	said  map[string]Done // what nodes say that they have done; folded at any time, also when they are dead
+	// forge changes what was said before it is folded; nil: nothing does.
+	forge func(*Table, *Done)
 	urls  []map[int]string // by virtual node: the node in whose broker each queued URL is; absent: only the ledger knows it
 }
 
@@ -26,7 +30,8 @@ type actor struct {
 const urlsOfVnode = 3
 
 func newWorld(t rapid.TB, vnodes int) *world {
-	w := &world{t: t, table: Must(Create(vnodes, ByHost, 1)), nodes: map[string]*actor{}, urls: make([]map[int]string, vnodes)}
+	w := &world{t: t, table: Must(Create(vnodes, ByHost, 1)), nodes: map[string]*actor{}, said: map[string]Done{},
+		urls: make([]map[int]string, vnodes)}
 	for v := range w.urls {
 		w.urls[v] = map[int]string{}
 	}
@@ -78,6 +83,30 @@ func (w *world) lease(name string, v int) {
 	}
 }
 
+// fold makes one table of all that nodes have said so far. Who reads it has to look.
+func (w *world) fold() {
+	var all []Done
+	for _, name := range sortedKeys(w.said, func(a, b string) bool { return a < b }) {
+		d := w.said[name]
+		if w.forge != nil {
+			d.Parts = slices.Clone(d.Parts)
+			w.forge(w.table, &d)
+		}
+		all = append(all, d)
+	}
+	w.table, _ = w.table.Finish(all...)
+}
+
+// finish tells the table what a node has done, and the node reads it, or (says) leaves that to whoever folds.
+func (w *world) finish(name string, d Done, says bool) {
+	if says {
+		w.said[name] = Done{name, d.Incarnation, append(w.said[name].Parts, d.Parts...)}
+		return
+	}
+	w.table, _ = w.table.Finish(d)
+	w.nodes[name].view = w.table // who changes the table has read it
+}
+
 // work performs one duty of a node, as its table has it: it finishes handing over a virtual node, or reads one from the
 // ledger.
 func (w *world) work(name string, pick int) {
@@ -87,8 +116,7 @@ func (w *world) work(name string, pick int) {
 	if len(hand) > 0 {
 		v := hand[pick%len(hand)]
 		delete(a.leases, v.Index)
-		w.table, _ = w.table.Finish(name, me.Incarnation, v.Part())
-		a.view = w.table // who changes the table has read it
+		w.finish(name, Done{name, me.Incarnation, []Part{v.Part()}}, pick%2 == 1)
 		return
 	}
 	if len(regain) > 0 {
@@ -98,8 +126,7 @@ func (w *world) work(name string, pick int) {
 				w.urls[v.Index][u] = name
 			}
 		}
-		w.table, _ = w.table.Finish(name, me.Incarnation, v.Part())
-		a.view = w.table
+		w.finish(name, Done{name, me.Incarnation, []Part{v.Part()}}, pick%2 == 1)
 	}
 }
 
@@ -129,7 +156,7 @@ func (w *world) step(draw func(n int) int) {
 		return
 	}
 	name := alive[draw(len(alive))]
-	switch k := draw(20); {
+	switch k := draw(22); {
 	case k == 0:
 		w.join(fmt.Sprintf("n%d", draw(6)))
 	case k == 1:
@@ -144,6 +171,8 @@ func (w *world) step(draw func(n int) int) {
 		w.nodes[name].view = w.table
 	case k < 12:
 		w.lease(name, draw(w.table.Len()))
+	case k >= 20:
+		w.fold()
 	default:
 		w.work(name, draw(8))
 	}
@@ -237,5 +266,30 @@ func TestNegativeControlMoves(t *testing.T) {
 		if (failed == "") != (broken == nil) {
 			t.Errorf("%s, and the test says %q", name, failed)
 		}
+	}
+}
+
+// TestNegativeControlFolding: what a node said of one move does not count for the next.
+func TestNegativeControlFolding(t *testing.T) {
+	failed := failure(func(tb rapid.TB) {
+		for seed := range 1000 {
+			x := uint64(seed)*2654435761 + 1
+			w := newWorld(tb, 3)
+			w.forge = func(now *Table, d *Done) {
+				if n, ok := now.Node(d.Node); ok {
+					d.Incarnation = n.Incarnation
+				}
+				for i, p := range d.Parts {
+					d.Parts[i].Since = now.Vnode(p.Vnode).Since
+				}
+			}
+			for range 150 {
+				w.step(func(n int) int { x = x*6364136223846793005 + 1442695040888963407; return int(x>>33) % n })
+				w.look()
+			}
+		}
+	})
+	if failed == "" {
+		t.Error("parts of earlier moves were counted, and nothing was lost or leased twice")
 	}
 }

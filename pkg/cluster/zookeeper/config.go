@@ -79,6 +79,8 @@ func CheckRoot(root string) error {
 func (c *Config) base() string            { return strings.TrimRight(c.Root, "/") + "/" + c.Ring }
 func (c *Config) table() string           { return c.base() + "/table" }
 func (c *Config) nodes() string           { return c.base() + "/nodes" }
+func (c *Config) parts() string           { return c.base() + "/parts" }
+func (c *Config) part(name string) string { return c.parts() + "/" + name }
 func (c *Config) node(name string) string { return c.nodes() + "/" + name }
 
 func (c *Config) acl() []zk.ACL {

@@ -102,16 +102,23 @@ func (x *session) makePaths(ctx context.Context) error {
 	path := ""
 	for _, part := range strings.Split(strings.TrimPrefix(x.cfg.nodes(), "/"), "/") {
 		path += "/" + part
-		_, err := call(ctx, x, func(c *zk.Conn) (struct{}, error) {
-			there, _, err := c.Exists(path)
-			if err == nil && !there {
-				_, err = c.Create(path, nil, 0, x.cfg.acl())
-			}
-			return struct{}{}, err
-		})
-		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
-			return fmt.Errorf("make %s: %w", path, err)
+		if err := x.makePath(ctx, path); err != nil {
+			return err
 		}
+	}
+	return x.makePath(ctx, x.cfg.parts())
+}
+
+func (x *session) makePath(ctx context.Context, path string) error {
+	_, err := call(ctx, x, func(c *zk.Conn) (struct{}, error) {
+		there, _, err := c.Exists(path)
+		if err == nil && !there {
+			_, err = c.Create(path, nil, 0, x.cfg.acl())
+		}
+		return struct{}{}, err
+	})
+	if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		return fmt.Errorf("make %s: %w", path, err)
 	}
 	return nil
 }

@@ -172,17 +172,18 @@ func mediaType(contentType string) string {
 	return strings.ToLower(strings.TrimSpace(t))
 }
 
-// archiveFiles are the files of all directories. A directory that holds none is an error: probably another was meant.
+// archiveFiles are the files of all directories. A node of a cluster that fetched nothing has none; when no directory
+// has any, another was probably meant: an error.
 func archiveFiles(dirs []string) (all []string, err error) {
 	for _, dir := range dirs {
 		files, err := warc.Files(dir)
 		if err != nil {
 			return nil, err
 		}
-		if len(files) == 0 {
-			return nil, fmt.Errorf("%s holds no *.warc.gz files: name the directory of the archive", dir)
-		}
 		all = append(all, files...)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%q hold no *.warc.gz files: name the directory of the archive", dirs)
 	}
 	return all, nil
 }

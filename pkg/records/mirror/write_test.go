@@ -141,6 +141,25 @@ func TestOnlyTheURLsOfTheCrawl(t *testing.T) {
 	}
 }
 
+// A node of a cluster that fetched nothing has an empty archive; archives that are all empty are an error, and one that
+// is not there.
+func TestArchivesThatAreEmpty(t *testing.T) {
+	empty := t.TempDir()
+	page := archived(t, answer{url: "http://a.test/x", status: "200 OK", media: "text/html", body: "x"})
+	if _, s := written(t, mirror.Options{Archives: []string{empty, page}}); s.Files != 1 {
+		t.Errorf("%+v", s)
+	}
+	for want, dirs := range map[string][]string{
+		"name the directory": {empty, empty},
+		"no such file":       {page, filepath.Join(empty, "typo")},
+	} {
+		_, err := mirror.Write(t.Context(), mirror.Options{Dir: t.TempDir(), Archives: dirs})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", dirs, err, want)
+		}
+	}
+}
+
 // A link in the directory leads nowhere else: what lies behind it stays as it is.
 func TestNothingOutsideOfTheDirectory(t *testing.T) {
 	outside, to := t.TempDir(), t.TempDir()

@@ -213,6 +213,18 @@ func (p *process) own(id int64, t *tab) {
 	p.owners[id] = t
 }
 
+// owned returns the processes that render a tab's pages.
+func (p *process) owned(t *tab) (ids []int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, owner := range p.owners {
+		if owner == t {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // disown notes that the processes of a closed tab are nobody's: they may live on for a while, and are no other tab's.
 func (p *process) disown(t *tab) {
 	p.mu.Lock()

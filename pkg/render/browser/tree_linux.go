@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +29,28 @@ func (m mode) kill(p *process) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// finish kills those of some processes of the browser that do not end within a second. Their tab was told to crash and
+// is closed, so that they should end; once one was seen that lived on for five minutes, of a page that loops.
+func (p *process) finish(ids []int64) {
+	for range 50 {
+		if ids = slices.DeleteFunc(ids, func(id int64) bool { return !lives(id) }); len(ids) == 0 {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	for _, pid := range p.processes() { // not a stranger that got the number since
+		if slices.Contains(ids, int64(pid)) {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended now
+		}
+	}
+}
+
+// lives reports whether a process exists and has not ended.
+func lives(pid int64) bool {
+	s, ok := readStat(filepath.Join("/proc", strconv.FormatInt(pid, 10), "stat"))
+	return ok && s.state != 'Z'
 }
 
 // processes returns the browser's processes, without those that have ended and are only to be waited for.
@@ -57,21 +80,28 @@ func readStats() map[int]stat {
 	stats := map[int]stat{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is a good one
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue // it has ended
+		if s, ok := readStat(name); ok {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name))) // the pattern says so
+			stats[pid] = s
 		}
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name))) // the pattern says so
-		// The name, in brackets, may hold anything.
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		if len(fields) < 3 {
-			continue
-		}
-		parent, _ := strconv.Atoi(fields[1])
-		group, _ := strconv.Atoi(fields[2])
-		stats[pid] = stat{fields[0][0], parent, group}
 	}
 	return stats
+}
+
+// readStat reads the file of a process; it is not there when that has ended.
+func readStat(name string) (stat, bool) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return stat{}, false
+	}
+	// The name, in brackets, may hold anything.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 3 {
+		return stat{}, false
+	}
+	parent, _ := strconv.Atoi(fields[1])
+	group, _ := strconv.Atoi(fields[2])
+	return stat{fields[0][0], parent, group}, true
 }
 
 // runs reports whether a thread of a process runs, or waits for a processor.

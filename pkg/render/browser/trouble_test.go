@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/render"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // Whatever a page does, its render ends, soon, and with what can be had. The next page is none the worse.
@@ -139,7 +141,7 @@ func TestKilled(t *testing.T) {
 		got, err := c.Render(t.Context(), render.Request{URL: "http://k.test/", Body: []byte(`<script src=/a.js></script>`)},
 			func(ctx context.Context, _ render.Sub) render.Answer {
 				for _, pid := range whom() {
-					if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+					if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && err != syscall.ESRCH { // some end by themselves
 						t.Error(err)
 					}
 				}
@@ -253,10 +255,33 @@ func TestHangLeavesNoProcess(t *testing.T) {
 	}
 }
 
-func exists(pid int) bool {
-	s, ok := readStats()[pid]
-	return ok && s.state != 'Z'
+// A process that a tab leaves is killed, and nobody else's is.
+func TestFinish(t *testing.T) {
+	t.Parallel()
+	c := started(t, Config{})
+	(&site{}).renders(t, c, render.Request{URL: "http://f.test/"})
+	stranger := exec.CommandContext(t.Context(), "sleep", "1000")
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.mu.Lock()
+	idle := c.idle[0]
+	c.mu.Unlock()
+	left := c.p.owned(idle)
+	if len(left) == 0 {
+		t.Fatal("the tab has no process")
+	}
+	c.p.finish(append([]int64{int64(stranger.Process.Pid)}, left...))
+	for _, id := range left {
+		harness.Until(t, time.Minute, "the end of the tab's process", func() bool { return !lives(id) })
+	}
+	if !lives(int64(stranger.Process.Pid)) {
+		t.Error("it killed a process that is not the browser's")
+	}
+	(&site{}).renders(t, c, render.Request{URL: "http://f.test/"})
 }
+
+func exists(pid int) bool { return lives(int64(pid)) }
 
 // renderers returns the processes that are known to render pages.
 func (c *Chromium) renderers() (pids []int) {

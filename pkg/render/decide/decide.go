@@ -39,13 +39,35 @@ const (
 	Failures = 3
 	// lost is after how long a render that was begun, and not heard of, is counted no more.
 	lost = 3 * time.Minute
-	// doubtful is the cumulative sum at which a template that was kept is given up.
+	// doubtful is the cumulative sum at which a template that was kept is given up, if it does not gain often any more.
 	doubtful = 5.0
 	// kept is how many samples and answers are remembered.
 	kept = 64
 	// fair is how many renders are looked at before their cost counts.
 	fair = 10
 )
+
+// What more text has to be to count as a gain, in octets: so much, and so large a part of what the page had. A page
+// with no link and hardly any text of its own is a shell: any text is a gain if it had none, and a few words else.
+const (
+	moreText  = 200
+	morePart  = 0.2
+	shellText = 50
+	someText  = 20
+)
+
+// TextGained is how many octets of text count as a gain, of a page that had before octets and links links as it was
+// fetched, and has after octets rendered. 0: the render gained no text worth naming.
+func TextGained(before, links, after int) int {
+	more := after - before
+	switch {
+	case more > moreText && float64(more) > morePart*float64(before):
+		return more
+	case links == 0 && before == 0 && more > 0, links == 0 && before < shellText && more >= max(someText, before):
+		return moreText // it is worth as much as a link
+	}
+	return 0
+}
 
 // The steps of the test's evidence, and its bounds.
 var (
@@ -210,7 +232,7 @@ func settle(t *crawl.RenderTemplate, worth time.Duration, now time.Time) {
 	case failing(t):
 		next = Stop
 	case t.State == Keep:
-		if t.Doubt >= doubtful || !worthIt(t, worth) {
+		if t.Doubt >= doubtful && !often(t) || !worthIt(t, worth) {
 			next = Stop
 		}
 	case t.Evidence >= pays && worthIt(t, worth):
@@ -230,6 +252,19 @@ func settle(t *crawl.RenderTemplate, worth time.Duration, now time.Time) {
 		t.Evidence, t.Tested = stops, Most
 	}
 	t.State, t.Since = next, now
+}
+
+// often reports whether as large a part of the renders that are remembered gained as of a template that pays. Where
+// many pages lead to the same URLs, the first renders find them and a long run of others finds none: such a run alone
+// does not give a template up, or the order of the pages would decide which of them stay as they were fetched.
+func often(t *crawl.RenderTemplate) bool {
+	gained := 0
+	for _, s := range t.Recent {
+		if s.Gained {
+			gained++
+		}
+	}
+	return float64(gained) >= P1*float64(len(t.Recent))
 }
 
 // failing reports whether the last renders failed.

@@ -173,3 +173,42 @@ func TestATemplateThatCostsMoreThanItIsWorthIsGivenUp(t *testing.T) {
 		}
 	}
 }
+
+func TestTextGained(t *testing.T) {
+	for name, c := range map[string]struct{ before, links, after, want int }{
+		"nothing more":                        {500, 3, 500, 0},
+		"less":                                {500, 3, 100, 0},
+		"two hundred octets":                  {500, 3, 700, 0},
+		"more than that":                      {500, 3, 701, 201},
+		"less than a fifth":                   {5_000, 3, 5_900, 0},
+		"a shell, and a sentence":             {0, 0, 45, 200},
+		"a shell that says Loading":           {10, 0, 31, 200},
+		"a shell, and a word":                 {0, 0, 5, 200},
+		"a shell that stays empty":            {0, 0, 0, 0},
+		"a shell that says Loaded instead":    {10, 0, 29, 0},
+		"a shell that says as much as before": {40, 0, 70, 0},
+		"a shell, and much":                   {0, 0, 900, 900},
+		"a short page with a link":            {10, 1, 60, 0},
+		"a short page that is none":           {60, 0, 130, 0},
+	} {
+		if got := decide.TextGained(c.before, c.links, c.after); got != c.want {
+			t.Errorf("%s: %d octets, want %d", name, got, c.want)
+		}
+	}
+}
+
+// The first renders of an application find what there is; the others must not stay as they were fetched for it. That
+// is so in whatever order a kill leaves them.
+func TestALongRunWithoutAGainDoesNotEndATemplateThatGainsOften(t *testing.T) {
+	for gains := 20; gains <= 40; gains++ {
+		tm := &crawl.RenderTemplate{}
+		try(tm, gains, func(int) bool { return true })
+		for i := range uint64(2 * gains) { // a third of all gained, all of them at first
+			decide.Add(tm, decide.Ended{By: 1_000 + i}, 0, now)
+			if len(tm.Recent) < 64 && tm.State != decide.Keep {
+				t.Errorf("%d gains: given up after %d renders without", gains, i+1)
+				break
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package contentseen
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"math/bits"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func foldDigit(r rune) rune {
 func foldText(text string) string {
 	b := make([]byte, 0, len(text))
 	zero := false
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }) {
+	for word := range wordsOf(text) {
 		if tellsTime(word) {
 			if !zero {
 				b = append(b, " 0"...)
@@ -91,6 +92,13 @@ func foldText(text string) string {
 		}
 	}
 	return string(b)
+}
+
+// wordsOf are the words of a text, in their order.
+func wordsOf(text string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	})
 }
 
 // tellsTime reports whether a word has a digit, or is one that dates and ages are made of.

@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
 )
 
 // Stores are what the stage works with. All but Metrics are needed.
@@ -66,8 +67,11 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 		return h.rendered(ctx, job, d)
 	}
 	seen := observe(job, d)
-	if isSame(seen, &d.Page.Task) {
+	switch {
+	case isSame(seen, &d.Page.Task):
 		return told(seen, &d.Page.Task, false, nil), nil
+	case seen != nil && seen.Result == revisit.Missing:
+		return told(seen, &d.Page.Task, false, nil), h.missing(ctx, d)
 	}
 	if err := h.tryHost(ctx, job, d); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -17,8 +18,11 @@ func observe(job *crawl.Job, d *crawl.Document) *crawl.Observed {
 		return nil
 	}
 	o := &crawl.Observed{What: crawl.ObservedContent, At: d.Page.FetchedAt, Result: revisit.Seen, Sum: ChangeSum(d)}
-	if unkept(job, d) == crawl.ReasonNoIndex {
+	switch {
+	case unkept(job, d) == crawl.ReasonNoIndex:
 		o.Result = revisit.Forbidden
+	case t.Kind == crawl.KindPage && t.IsRepeated(o.Sum) && saysNothing(d):
+		o.Result = revisit.Missing
 	}
 	o.Near = Near(o.Sum, t.Sum)
 	o.Modified, o.Date = dateOf(d.Page.LastModified, t.LastModified)
@@ -26,6 +30,36 @@ func observe(job *crawl.Job, d *crawl.Document) *crawl.Observed {
 		o.Lists = len(d.Links)
 	}
 	return o
+}
+
+// softText is how much text, in octets, a page has that is no soft 404 in any case.
+const softText = 500
+
+// saysNothing reports whether a page is a "not found" whose status says otherwise, where many pages of its host have
+// its sum: it has a few words, and nothing stands in it that sums leave out. "Item 12" and "Item 13" have one sum, and
+// are two pages; "Error 404" is none. A page without any text may be a picture, or be made by scripts.
+func saysNothing(d *crawl.Document) bool {
+	if len(d.Text) >= softText || strings.TrimSpace(d.Text) == "" {
+		return false
+	}
+	for word := range wordsOf(d.Title + "\n" + d.Text) {
+		if tellsTime(word) && word != "404" && word != "410" {
+			return false
+		}
+	}
+	return true
+}
+
+// missing notes in crawl.log that a page is a soft 404. Its record stays, as after a 404.
+func (h *Handler) missing(ctx context.Context, d *crawl.Document) error {
+	t := &d.Page.Task
+	if h.st.Attempts == nil {
+		return nil
+	}
+	return h.st.Attempts.Append(ctx, crawl.LogLine{Job: t.Job, At: d.Page.FetchedAt, URL: t.URL, Kind: t.Kind,
+		Verdict: crawl.VerdictGone, Status: d.Page.Status, Reason: crawl.ReasonSoft404,
+		Detail: "it says what many pages of the host say, and nothing else", Bytes: d.Page.Bytes, Attempt: t.Attempt + 1,
+		Depth: t.Depth, ContentType: d.ContentType, Digest: d.Page.Digest, Referrer: t.Referrer, Epoch: t.Epoch})
 }
 
 // dateOf reads the Last-Modified of an answer and compares it with that of the visit before.

@@ -10,12 +10,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/render/decide"
 )
 
-// A render gains by text if that grows by so many octets, and by so large a part.
-const (
-	textGained = 200
-	partGained = 0.2
-)
-
 // rendered deals with a page that was rendered: its record is amended, and links that it had not before go on.
 func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Document) ([]crawl.Event, error) {
 	p := &d.Page
@@ -101,14 +95,11 @@ func (h *Handler) amend(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 // count tells the test of the page's template, and crawl.log, what the render brought.
 func (h *Handler) count(ctx context.Context, job *crawl.Job, d *crawl.Document, part *crawl.RenderedPart) error {
 	p := &d.Page
-	more := part.Text > textGained && float64(part.Text) > partGained*float64(p.Rendered.Before.Text)
-	text := 0
-	if more {
-		text = part.Text
-	}
+	text := decide.TextGained(p.Rendered.Before.Text, len(p.Rendered.Before.Links), len(d.Text))
 	changed := false
 	if h.st.Renders != nil {
-		e := decide.Ended{By: crawl.RenderKey(&p.Task), Gained: more, Text: text, CPU: p.Rendered.CPU, Wall: p.Rendered.Wall}
+		e := decide.Ended{By: crawl.RenderKey(&p.Task), Gained: text > 0, Text: text, CPU: p.Rendered.CPU,
+			Wall: p.Rendered.Wall}
 		worth := job.Render.Filled().Worth.D()
 		_, err := h.st.Renders.ChangeTemplate(ctx, job.ID, p.Key(), p.Rendered.Template, func(t *crawl.RenderTemplate) bool {
 			changed = decide.Add(t, e, worth, time.Now())

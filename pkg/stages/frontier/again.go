@@ -49,8 +49,9 @@ type again struct {
 	share     float64 // of the ration, that this node has: see count
 	moved     bool    // the ring has changed since the shares were counted
 	visits    visitCount
-	learned   map[hostID]*habits // of hosts whose pages were visited
-	filled    time.Time          // when the page is due that was remembered last: see turn
+	learned   map[hostID]*habits  // of hosts whose pages were visited
+	repeated  map[uint64][]uint64 // sums that many pages of a host have, as they were counted last
+	filled    time.Time           // when the page is due that was remembered last: see turn
 }
 
 // hostID is a host by what the keys of its pages begin with.

@@ -197,6 +197,31 @@ func TestLostVisitsAreMadeAnew(t *testing.T) {
 	}
 }
 
+// The task of a page whose content nobody has observed asks for the whole page, whatever it asked for when it was
+// queued: the first visit may have been taken back, with its record.
+func TestAPageWithoutContentIsAskedForAsAWhole(t *testing.T) {
+	f, m, _, job := againWorld(t, nil)
+	for i, p := range m.sorted()[:2] {
+		if p.Visits = uint32(i); i == 0 {
+			p.State = revisit.State{}
+		}
+		if err := m.Put(t.Context(), job.ID, p); err != nil {
+			t.Fatal(err)
+		}
+		m.pages[p.URL.Key()] = p
+		c := &choice{lease: true, fromBuf: true, js: &jobState{job: job}}
+		c.delivery.Task = crawl.Task{Job: job.ID, URL: p.URL, Visit: 1, ETag: `"e"`, LastModified: "l", Sum: 5}
+		if err := f.run.dropOverdue(t.Context(), job.ID, []*choice{c}); err != nil || !c.lease {
+			t.Fatalf("leased: %v, %v", c.lease, err)
+		}
+		got := &c.delivery.Task
+		whole := got.ETag == "" && got.LastModified == "" && got.Sum == 0 && got.Restore
+		if whole != (i == 0) {
+			t.Errorf("after %d observed visits: %+v", i, c.delivery.Task)
+		}
+	}
+}
+
 // What was observed about another node's page goes on to its owner.
 func TestObservationsGoToTheOwner(t *testing.T) {
 	f, m, _, job := againWorld(t, halves{})

@@ -61,6 +61,7 @@ func (dp *dispatcher) census(ctx context.Context, id crawl.JobID, a *again) {
 		a.plan = plan
 	}
 	a.setShare(share, r.calendar)
+	a.repeated = c.Repeated
 	clear(a.hosts)
 	for h, host := range capped {
 		a.hosts[hostID(h)] = host

@@ -33,7 +33,9 @@ func (f *Frontier) VisitAnew(ctx context.Context, job crawl.JobID, pages ...webu
 	return n, err
 }
 
-// dropOverdue drops tasks of visits in whose place another one is made: see VisitAnew.
+// dropOverdue drops tasks of visits in whose place another one is made: see VisitAnew. A page whose content nobody has
+// observed, because its first visit was taken back when this one was queued, is asked for as a whole: it may have no
+// record.
 func (dp *dispatcher) dropOverdue(ctx context.Context, job crawl.JobID, cs []*choice) error {
 	if dp.again.store == nil {
 		return nil
@@ -55,8 +57,12 @@ func (dp *dispatcher) dropOverdue(ctx context.Context, job crawl.JobID, cs []*ch
 	dp.mu.Lock()
 	defer dp.mu.Unlock()
 	for i, c := range asked {
-		if int64(states[i].Visits) > int64(c.delivery.Task.Visit) {
+		t := &c.delivery.Task
+		if int64(states[i].Visits) > int64(t.Visit) {
 			dp.leases.release(c)
+		}
+		if states[i].Visits == 0 {
+			t.ETag, t.LastModified, t.Sum, t.Restore = "", "", 0, true
 		}
 	}
 	return nil

@@ -37,15 +37,19 @@ func (f *Frontier) Remember(ctx context.Context, id crawl.JobID, tasks []crawl.T
 	if err != nil {
 		return 0, err
 	}
-	urls := make([]weburl.URL, len(own))
+	urls, wanted := make([]weburl.URL, len(own)), make([]bool, len(own))
 	for i := range own {
 		urls[i] = own[i].URL
+		if wanted[i], err = f.wantsAgain(job, &own[i], &entries[i]); err != nil {
+			return 0, err
+		}
 	}
 	now := f.again.now()
 	err = f.again.change(ctx, id, urls, func(i int, s *revisit.State) bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		put := a.remember(&own[i], &entries[i], s, now, f.again.calendar)
+		// What is remembered becomes due, wanted or not: a visit that is not wanted is concluded without a fetch.
+		put := (wanted[i] || *s != (revisit.State{})) && a.remember(&own[i], &entries[i], s, now, f.again.calendar)
 		if put {
 			n++
 		}
@@ -55,6 +59,24 @@ func (f *Frontier) Remember(ctx context.Context, id crawl.JobID, tasks []crawl.T
 		f.signal()
 	}
 	return n, err
+}
+
+// wantsAgain reports whether a job wants a page of which nothing is remembered. Where it has later visits a revision
+// may have left it out: the job's rules decide. A page with its first visit alone is judged when its turn comes.
+func (f *Frontier) wantsAgain(job *crawl.Job, t *crawl.Task, e *crawl.Entry) (bool, error) {
+	if e.Visit == 0 || f.deps.Judge == nil {
+		return true, nil
+	}
+	if e.Again != nil { // it knows more than a line of crawl.log
+		kept := *e.Again
+		kept.Job, kept.URL, kept.Kind = t.Job, t.URL, t.Kind
+		t = &kept
+	}
+	reason, _, err := f.deps.Judge(job, t)
+	if err != nil {
+		return false, fmt.Errorf("frontier: judge %s by revision %d of job %s: %w", t.URL, job.Epoch, job.ID, err)
+	}
+	return reason == "", nil
 }
 
 // visitsOf looks up what the ledger knows of tasks, and keeps them beside their outcomes, where their next visits find
@@ -98,12 +120,13 @@ func (a *again) remember(t *crawl.Task, e *crawl.Entry, s *revisit.State, now ti
 		return true
 	}
 	fetched := e.Verdict == crawl.VerdictDone && e.Status/100 == 2
-	// Of a page that was visited again and then left out nothing is remembered: see noteVisits.
-	if e.Visit > 0 || e.Verdict == crawl.VerdictExcluded || !fetched && !t.Seed {
+	if e.Verdict == crawl.VerdictExcluded || !fetched && !t.Seed {
 		return false
 	}
 	a.weigh(t, s, false)
-	s.Visits = 1
+	// Later visits may have been made though nothing is remembered: what was remembered goes with a first visit that is
+	// taken back, and with a page that is left out.
+	s.Visits = max(e.Visit, 1)
 	if !fetched {
 		s.Due = a.due(t.URL.Key(), s, true, now)
 		return true

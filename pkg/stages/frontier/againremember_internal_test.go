@@ -3,6 +3,7 @@ package frontier
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,8 @@ func TestRemember(t *testing.T) {
 	done := func(status int, visit uint32) crawl.Entry {
 		return crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: status, Visit: visit, At: had}
 	}
+	kept := done(200, 3)
+	kept.Again = &crawl.Task{Redirects: 1, Depth: 3}
 	gone := crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictGone, Status: 404, At: had}
 	for name, tt := range map[string]struct {
 		host  string
@@ -65,12 +68,23 @@ func TestRemember(t *testing.T) {
 			revisit.State{Visits: 3, Last: had, Weight: 128}, 1},
 		"a page that is gone": {"a.test", done(200, 3), false,
 			revisit.State{Visits: 3, Last: had, Weight: 128, Flags: revisit.Flags{Gone: true}}, 0},
-		"a page that was left out since": {"a.test", done(200, 3), false, revisit.State{}, 0},
+		"a page with visits of which nothing is remembered": {"a.test", done(200, 3), false, revisit.State{}, 1},
+		"a page that is not wanted any more":                {"a.test", done(200, 3), false, revisit.State{}, 0},
+		"a page with one visit that is not wanted any more": {"a.test", done(200, 0), false, revisit.State{}, 1},
+		"a page that is wanted by its kept task":            {"a.test", kept, false, revisit.State{}, 1},
+		"a remembered page that is not wanted any more": {"a.test", done(200, 3), false,
+			revisit.State{Visits: 3, Last: had, Weight: 128}, 1},
 		"a page that the job turned out not want": {"a.test", crawl.Entry{State: crawl.StateDone,
 			Verdict: crawl.VerdictExcluded}, true, revisit.State{}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, m, _, job := againWorld(t, halves{})
+			f.deps.Judge = func(_ *crawl.Job, t *crawl.Task) (reason, rule string, err error) {
+				if strings.Contains(name, "wanted") && t.Redirects == 0 {
+					reason = "pattern"
+				}
+				return reason, "", nil
+			}
 			u, err := weburl.Parse("http://" + tt.host + "/x")
 			check(t, err)
 			b := &book{entries: map[weburl.Key]crawl.Entry{u.Key(): tt.entry}}
@@ -89,8 +103,8 @@ func TestRemember(t *testing.T) {
 			case tt.want == 0 && s != tt.state:
 				t.Errorf("it is remembered as %+v, want %+v", s, tt.state)
 			case tt.want == 0:
-			case s.Due.IsZero() || s.Visits == 0:
-				t.Errorf("it is not due: %+v", s)
+			case s.Due.IsZero() || s.Visits == 0 || s.Visits < tt.entry.Visit:
+				t.Errorf("its next visit is not due: %+v", s)
 			case tt.state == (revisit.State{}) && tt.entry.Verdict == crawl.VerdictDone &&
 				(s.Sum != 7 || !s.Last.Equal(had) || e.Again == nil || e.Again.Depth != 3 || e.Again.Lease != 0):
 				t.Errorf("it is remembered as %+v, with the task %+v", s, e.Again)

@@ -59,6 +59,7 @@ func (a *again) task(job *crawl.Job, p *crawl.Revisit, e *crawl.Entry, now time.
 	// whole page is asked for, and written.
 	observed := int64(p.Visits) > int64(e.Visit)
 	t.Sum, t.Restore = p.Sum, p.Gone || p.Withdrawn || !observed
+	t.SetRepeated(a.repeated[uint64(hostOf(p.URL.Key()))])
 	if t.Sum != 0 && !t.Restore {
 		t.ETag, t.LastModified = e.Validators.ETag, e.Validators.LastModified
 	}

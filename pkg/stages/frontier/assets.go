@@ -61,19 +61,29 @@ func (hs *hosts) holds(job crawl.JobID) (found bool) {
 }
 
 // judgePage decides about an asset that turned out to be a page: it is fetched again as one, unless the job does not
-// want that page. Then its story ends here.
+// want that page. Then it is left out as a page, for the rule that says so, and a revision that wants it lets it in.
 func (f *Frontier) judgePage(r *result) error {
 	t := r.Task
 	t.Kind = crawl.KindPage
-	reason := crawl.ReasonScope
+	reason, rule := crawl.ReasonScope, ""
 	if f.deps.Judge != nil {
 		var err error
-		if reason, _, err = f.deps.Judge(r.job, &t); err != nil {
+		if reason, rule, err = f.deps.Judge(r.job, &t); err != nil {
 			return fmt.Errorf("frontier: judge %s, which was asked for as an asset: %w", t.URL, err)
 		}
 	}
 	if reason != "" {
-		r.Verdict, r.Detail = crawl.VerdictRefused, fmt.Sprintf("it is a page, and as a page it would be left out [%s]", reason)
+		r.Task.Epoch = epochOf(r.job)
+		r.Verdict, r.Reason, r.Detail = crawl.VerdictExcluded, reason, rule
 	}
 	return nil
+}
+
+// kindOf is the kind by which the ledger knows a URL from its outcome on. An asset that was fetched and left out is a
+// page that the job does not want: see judgePage.
+func kindOf(out *crawl.Outcome) crawl.Kind {
+	if out.Task.Kind == crawl.KindAsset && out.Verdict == crawl.VerdictExcluded && out.Contacted() {
+		return crawl.KindPage
+	}
+	return out.Task.Kind
 }

@@ -20,27 +20,43 @@ func (o Outcomes) observed(ctx context.Context, out *crawl.Outcome) ([]crawl.Eve
 		told.Node = p.Node
 		return []crawl.Event{&told}, nil
 	}
-	return nil, o.observedHere(ctx, out)
+	return o.observedHere(ctx, out)
 }
 
-func (o Outcomes) observedHere(ctx context.Context, out *crawl.Outcome) error {
+func (o Outcomes) observedHere(ctx context.Context, out *crawl.Outcome) (marks []crawl.Event, err error) {
 	js, err := o.f.jobOf(ctx, out.Task.Job)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a, err := o.f.again.of(o.f.jobNow(js))
 	if a == nil || js.discarded(&out.Task) {
-		return err
+		return nil, err
 	}
 	if err := o.f.again.know(ctx, out.Task.Job, a, []weburl.URL{out.Task.URL}); err != nil {
-		return err
+		return nil, err
 	}
 	now := o.f.again.now()
-	return o.f.again.change(ctx, out.Task.Job, []weburl.URL{out.Task.URL}, func(_ int, s *revisit.State) bool {
+	err = o.f.again.change(ctx, out.Task.Job, []weburl.URL{out.Task.URL}, func(_ int, s *revisit.State) bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		return a.observation(out, s, now, o.f.again.calendar)
+		put := a.observation(out, s, now, o.f.again.calendar)
+		marks = nil
+		if m := observedMark(out, s); m != nil {
+			marks = []crawl.Event{&crawl.Document{Page: crawl.Page{Task: out.Task}, Mark: m}}
+		}
+		return put
 	})
+	return marks, err
+}
+
+// observedMark is what is to be noted in the record of a page whose content says that it is missing. It is the same
+// when an observation comes again.
+func observedMark(out *crawl.Outcome, s *revisit.State) *crawl.RecordMark {
+	if seen := out.Observed; seen.What != crawl.ObservedContent || seen.Result != revisit.Missing || !s.Gone ||
+		out.Task.Visit == 0 || s.Visits != uint32(out.Task.Visit)+1 {
+		return nil
+	}
+	return &crawl.RecordMark{GoneAt: out.Observed.At}
 }
 
 // observation takes it in, and reports whether that is to be stored. mu is held.

@@ -40,7 +40,7 @@ func (f *Frontier) finish(ctx context.Context, outs []*crawl.Outcome, first []bo
 			if len(entries) == 0 { // mostly all are of one job
 				entries[t.Job] = make([]crawl.Entry, 0, len(outs)-i)
 			}
-			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: t.Kind,
+			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: kindOf(out),
 				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: attempts(out),
 				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.doubted.sureFirst(t),
 				Validators: f.validators(out), Visit: uint32(max(t.Visit, 0)), Again: f.again.taskOf(out)})

@@ -118,6 +118,7 @@ func leftOut(out *crawl.Outcome) *crawl.LeftOut {
 		return nil
 	}
 	t := out.Task
+	t.Kind = kindOf(out)
 	t.Repeat, t.Attempt, t.NotBefore, t.Paid = false, 0, time.Time{}, true
 	return &crawl.LeftOut{Task: t, Reason: out.Reason, Rule: out.Detail, Dismissed: true}
 }

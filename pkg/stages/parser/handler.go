@@ -92,6 +92,7 @@ func (h *Handler) Handle(ctx context.Context, p *crawl.Page) ([]crawl.Event, err
 		return nil, fmt.Errorf("parse %s: %w", p.Task.URL, err)
 	}
 	d.Candidate = candidate(job, d, buf.Bytes())
+	ofItsOwn(d, buf.Bytes())
 	return []crawl.Event{d}, nil
 }
 

@@ -9,21 +9,39 @@ import (
 // candidate says how a page may gain by a browser; nil: the job renders none of its kind, or it has no scripts.
 func candidate(job *crawl.Job, d *crawl.Document, body []byte) *crawl.Candidate {
 	p := &d.Page
-	if !job.Render.Wanted() || p.Task.Kind != crawl.KindPage || !isMarkup(d.ContentType) || p.Bytes > crawl.MaxRendered || p.Truncated != "" {
+	if !job.Render.Wanted() || p.Task.Kind != crawl.KindPage || !isMarkup(d.ContentType) || p.Bytes > crawl.MaxRendered ||
+		p.Truncated != "" {
 		return nil
 	}
-	host, own := p.Task.URL.HostKey(), 0
-	for i := range d.Links {
-		if u := d.Links[i].URL; !u.IsZero() && u != p.Task.URL && u.HostKey() == host {
-			own++
-		}
-	}
-	seen := marks.Look(marks.Page{URL: p.Task.URL, Body: body, Text: len(d.Text), Links: own})
+	seen := look(d, body)
 	c := &crawl.Candidate{Score: seen.Score, Marks: seen.Marks, Template: seen.Template, Shape: seen.Shape}
 	if !seen.Scripts {
 		c.Score, c.Marks = 0, nil
 	}
 	return c
+}
+
+// look finds the marks of a page that scripts make.
+func look(d *crawl.Document, body []byte) marks.Seen {
+	t, own := &d.Page.Task, 0
+	for i := range d.Links {
+		if u := d.Links[i].URL; !u.IsZero() && u != t.URL && u.HostKey() == t.URL.HostKey() {
+			own++
+		}
+	}
+	return marks.Look(marks.Page{URL: t.URL, Body: body, Text: len(d.Text), Links: own})
+}
+
+// ofItsOwn lets a page not be taken for a soft 404 that scripts may make: all pages of an application are one shell
+// before they run.
+func ofItsOwn(d *crawl.Document, body []byte) {
+	t := &d.Page.Task
+	if t.Repeated == "" {
+		return
+	}
+	if seen := look(d, body); seen.Candidate() {
+		t.Repeated = ""
+	}
 }
 
 // addLinksOfRender adds the links that a browser found beside those that stand in the HTML: of shadow roots and frames,

@@ -15,8 +15,11 @@ var schema1 string
 //go:embed schema2.sql
 var schema2 string
 
+//go:embed schema3.sql
+var schema3 string
+
 // schemas lead from one version of the tables to the next.
-var schemas = []string{schema1, schema2}
+var schemas = []string{schema1, schema2, schema3}
 
 // migrateLock makes programs that start together migrate one after the other: WPCM in ASCII.
 const migrateLock = 0x5750_434d

@@ -32,6 +32,9 @@ func createExecution(ctx context.Context, tx *Tx, x *workflow.Execution, job *cr
 	if archived.Valid {
 		return workflow.ErrArchived
 	}
+	if err := mayStart(ctx, tx, x); err != nil {
+		return err
+	}
 	x.ID, x.Lock = crawl.JobID(fmt.Sprintf("%s-%d", x.Slug, x.Number)), 1
 	named := *job
 	named.ID = x.ID
@@ -52,8 +55,8 @@ func insertExecution(ctx context.Context, tx *Tx, x *workflow.Execution, job *cr
 		return err
 	}
 	args := append([]any{x.ID, x.Workflow, x.Slug, x.Version, x.Number, cause, sql.NullString{String: once, Valid: once != ""},
-		micros(x.Created), x.Lock}, values...)
-	_, err = tx.ExecContext(ctx, `INSERT INTO executions (id, workflow, slug, version, number, cause, once, created_at, lock, `+
+		micros(x.Created), x.Account, x.Lock}, values...)
+	_, err = tx.ExecContext(ctx, `INSERT INTO executions (id, workflow, slug, version, number, cause, once, created_at, account, lock, `+
 		strings.Join(mutableColumns, ", ")+`) VALUES (?`+strings.Repeat(", ?", len(args)-1)+`)`, args...)
 	if err != nil {
 		return err
@@ -68,7 +71,7 @@ func insertExecution(ctx context.Context, tx *Tx, x *workflow.Execution, job *cr
 
 // mutableColumns are those that Change stores, in the order of mutable.
 var mutableColumns = []string{"state", "desired", "braked_by", "reason", "attempt", "epoch", "labels", "note", "outcome", "discard", "marks",
-	"stats", "audit", "started_at", "ended_at", "trimmed_at"}
+	"stats", "audit", "started_at", "ended_at", "trimmed_at", "bytes"}
 
 func mutable(x *workflow.Execution) ([]any, error) {
 	labels, err1 := asJSON(labelsOf(x.Labels))
@@ -76,7 +79,7 @@ func mutable(x *workflow.Execution) ([]any, error) {
 	stats, err3 := asJSON(x.Stats)
 	audit, err4 := asJSON(x.Audit)
 	return []any{x.State, x.Desired, x.BrakedBy, x.Reason, x.Attempt, x.Epoch, labels, x.Note, x.Outcome, x.Discard, marks,
-		stats, audit, micros(x.Started), micros(x.Ended), micros(x.Trimmed)}, errors.Join(err1, err2, err3, err4)
+		stats, audit, micros(x.Started), micros(x.Ended), micros(x.Trimmed), bytesOf(x)}, errors.Join(err1, err2, err3, err4)
 }
 
 var changeSQL = `UPDATE executions SET ` + strings.Join(mutableColumns, " = ?, ") + ` = ?, lock = lock + 1
@@ -89,6 +92,11 @@ func (s *Store) Change(ctx context.Context, x *workflow.Execution, from workflow
 		return err
 	}
 	err = s.change(ctx, func(tx *Tx) error {
+		if from.Ended() && !x.State.Ended() {
+			if err := mayStart(ctx, tx, x); err != nil {
+				return err
+			}
+		}
 		err := one(tx.ExecContext(ctx, changeSQL, append(values, x.ID, from, x.Lock)...))
 		for _, e := range events {
 			if err == nil {
@@ -105,12 +113,13 @@ func (s *Store) Change(ctx context.Context, x *workflow.Execution, from workflow
 }
 
 const executionSQL = `SELECT id, workflow, slug, version, number, state, desired, braked_by, reason, cause, attempt, epoch, labels, note,
-	outcome, discard, marks, stats, audit, created_at, started_at, ended_at, trimmed_at, lock FROM executions`
+	outcome, discard, marks, stats, audit, created_at, started_at, ended_at, trimmed_at, account, lock FROM executions`
 
 func scanExecution[R interface{ Scan(...any) error }](row R, x *workflow.Execution) error {
 	return row.Scan(&x.ID, &x.Workflow, &x.Slug, &x.Version, &x.Number, &x.State, &x.Desired, &x.BrakedBy, &x.Reason,
 		fromJSON{&x.Cause}, &x.Attempt, &x.Epoch, fromJSON{&x.Labels}, &x.Note, &x.Outcome, &x.Discard, fromJSON{&x.Marks},
-		fromJSON{&x.Stats}, fromJSON{&x.Audit}, moment{&x.Created}, moment{&x.Started}, moment{&x.Ended}, moment{&x.Trimmed}, &x.Lock)
+		fromJSON{&x.Stats}, fromJSON{&x.Audit}, moment{&x.Created}, moment{&x.Started}, moment{&x.Ended}, moment{&x.Trimmed}, &x.Account,
+		&x.Lock)
 }
 
 // Execution implements workflow.Store.

@@ -21,9 +21,9 @@ func (s *Store) CreateSchedule(ctx context.Context, sc *workflow.Schedule, e wor
 		if err != nil {
 			return missing(err, "workflow %s", sc.Workflow)
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO schedules (id, workflow, name, rule, words, reason, paused_at, created_at, mark_at, lock)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, sc.ID, sc.Workflow, sc.Name, rule, sc.Words, sc.Reason, micros(sc.Paused),
-			micros(sc.Created), micros(sc.Mark), sc.Lock)
+		_, err = tx.ExecContext(ctx, `INSERT INTO schedules (id, workflow, name, rule, words, reason, paused_at, created_at, mark_at, account, lock)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, sc.ID, sc.Workflow, sc.Name, rule, sc.Words, sc.Reason, micros(sc.Paused),
+			micros(sc.Created), micros(sc.Mark), sc.Account, sc.Lock)
 		if s.dialect.Twice(err) {
 			return workflow.ErrNameTaken
 		}
@@ -106,12 +106,12 @@ func (s *Store) RemoveSchedule(ctx context.Context, id workflow.ScheduleID, lock
 	})
 }
 
-const scheduleSQL = `SELECT s.id, s.workflow, w.slug, s.name, s.rule, s.words, s.reason, s.paused_at, s.created_at, s.mark_at, s.lock
+const scheduleSQL = `SELECT s.id, s.workflow, w.slug, s.name, s.rule, s.words, s.reason, s.paused_at, s.created_at, s.mark_at, s.account, s.lock
 	FROM schedules s JOIN workflows w ON w.id = s.workflow`
 
 func scanSchedule[R interface{ Scan(...any) error }](row R, sc *workflow.Schedule) error {
 	return row.Scan(&sc.ID, &sc.Workflow, &sc.Slug, &sc.Name, fromJSON{&sc.Rule}, &sc.Words, &sc.Reason, moment{&sc.Paused},
-		moment{&sc.Created}, moment{&sc.Mark}, &sc.Lock)
+		moment{&sc.Created}, moment{&sc.Mark}, &sc.Account, &sc.Lock)
 }
 
 // Schedule implements workflow.Store.

@@ -84,6 +84,10 @@ func TestAuditFindsWhatIsWrong(t *testing.T) {
 			func(r *crawl.AuditReport) int64 { return r.Unclaimed - 1 }, "never claimed"},
 		"excluded but queued": {func(s *Store) error { return queued(s, "http://c.test/") },
 			func(r *crawl.AuditReport) int64 { return r.Unclaimed }, "never claimed"},
+		"as it was, which was never stored": {func(s *Store) error {
+			u := claim(t, s, "c", "http://d.test/")[0]
+			return s.URLs().Finish(ctx, testJob, crawl.Entry{Key: u.Key(), Verdict: crawl.VerdictDone, Status: 304, Visit: 1})
+		}, func(r *crawl.AuditReport) int64 { return r.Directory.Gone }, "record"},
 		"doubled": {func(s *Store) error { return queued(s, "http://a.test/queued") },
 			func(r *crawl.AuditReport) int64 { return r.Doubled }, ""},
 		"stale": {func(s *Store) error { return queued(s, "http://a.test/done") },

@@ -164,13 +164,16 @@ func (a *audit) compareTally(ctx context.Context, count map[string]int64) error 
 	return err
 }
 
-// findRecord looks for the record of a page that was fetched, or for the reason why it has none.
+// findRecord looks for the record of a page that was fetched, or for the reason why it has none. One that is said to be
+// what it was before must have been a page.
 func (a *audit) findRecord(e *entry, p places, uk *urlKey) error {
-	if !e.isPage() {
+	if !e.isPage() && !e.isSame() {
 		return nil
 	}
 	d, k := a.Directory, uk.key()
-	d.PageURLs++
+	if e.isPage() {
+		d.PageURLs++
+	}
 	key := a.files.pages.key(k)
 	if a.pages.SeekGE(key) && bytes.Equal(a.pages.Key(), key) || p.journal+p.dead > 0 {
 		return a.pages.Error()

@@ -59,6 +59,11 @@ func (e *entry) isPage() bool {
 	return e.state == crawl.StateDone && e.kind == crawl.KindPage && e.verdict == crawl.VerdictDone && e.status >= 200 && e.status < 300
 }
 
+// isSame reports whether a later visit was told that the page is what it was before (304), and nothing before is known.
+func (e *entry) isSame() bool {
+	return e.state == crawl.StateDone && e.kind == crawl.KindPage && e.verdict == crawl.VerdictDone && e.status == 304 && e.visit > 0
+}
+
 func (e *entry) append(dst []byte) []byte {
 	ended := e.state == crawl.StateDone || e.state == crawl.StateExcluded
 	head := byte(e.state) | byte(e.kind)<<2

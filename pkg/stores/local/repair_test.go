@@ -229,3 +229,22 @@ func TestDamagedLogLinesAreSetAside(t *testing.T) {
 		t.Errorf("faults %q", r.Faults)
 	}
 }
+
+// A page that a later visit found as it was before, and that was never stored, is fetched again.
+func TestAPageThatWasNeverStoredIsFetchedAgain(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	u := claim(t, s, "by", "http://a.test/never")[0]
+	same := crawl.Entry{Key: u.Key(), Verdict: crawl.VerdictDone, Status: 304, Visit: 1}
+	must(t, s.URLs().Finish(context.Background(), testJob, same))
+	line := crawl.LogLine{Job: testJob, URL: u, Verdict: crawl.VerdictDone, Status: 304}
+	must(t, s.AttemptLog().Append(context.Background(), line))
+	closeStore(t, s)
+	repairOf(t, dir)
+	if got := queuedAgain(t, dir); !slices.Equal(got, []string{u.String()}) {
+		t.Errorf("queued again: %q, want %s", got, u)
+	}
+	if a := auditOf(t, dir); len(a.Faults) > 0 {
+		t.Errorf("the audit afterwards: %q", a.Faults)
+	}
+}

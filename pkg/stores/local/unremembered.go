@@ -65,7 +65,7 @@ func (s *Store) unremembered(ctx context.Context, job crawl.JobID, lines []crawl
 		fetched := e.Verdict == crawl.VerdictDone && e.Status/100 == 2
 		switch {
 		case e.State != crawl.StateDone || !st.Due.IsZero() || st.Visits > e.Visit:
-		case *st != (revisit.State{}), e.Visit == 0 && fetched: // of the latter nothing is remembered
+		case *st != (revisit.State{}), fetched: // of the latter nothing is remembered
 			rest = append(rest, tasks[i])
 		}
 	}

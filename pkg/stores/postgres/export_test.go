@@ -13,6 +13,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
+// MergeEvery is after how many pages new words are merged.
+const MergeEvery = mergeEvery
+
 // Statements whose plans are tested.
 var (
 	ClaimSQL    = claimSQL
@@ -31,6 +34,11 @@ var (
 	ForgetSQL   = forgetSQL
 	StrayedSQL  = strayedSQL
 
+	SearchSQL        = searchSQL
+	SearchSettings   = searchSettings
+	MergeSQL         = mergeSQL
+	MaxRanked        = maxRanked
+	JobWord          = jobWord
 	RevisitPutSQL    = revisitPutSQL
 	RevisitStatesSQL = revisitStatesSQL
 	RevisitDropSQL   = revisitDropSQL

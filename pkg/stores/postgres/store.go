@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -21,6 +22,7 @@ type Store struct {
 	following *Following
 	followed  *Followed
 	resources *Resources
+	newTexts  atomic.Int64 // pages whose words were written
 }
 
 // Open connects and migrates the schema. It fails at once if the server cannot be reached: the caller does the waiting.

@@ -2,10 +2,12 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -30,6 +32,29 @@ const (
 	dropTextSQL = `DELETE FROM page_text WHERE job = $1 AND host = $2 AND hash = $3 AND visit <= $4`
 )
 
+// mergeEvery is after how many pages a store merges the list of new words into the index, and mergeSQL what does it.
+// PostgreSQL has the insert that finds the list full merge all of it, while others go on adding to it: merging is the
+// slower, so that the list grew until one insert took a minute. Who merges by mergeSQL waits for others who do, so
+// the list has about mergeEvery pages for each process that writes.
+const (
+	mergeEvery = 64
+	mergeSQL   = `SELECT gin_clean_pending_list('page_text_words')`
+)
+
+// mergeTexts merges the list of new words into the index. A role that does not own the index may not: autovacuum does
+// it then.
+func (s *Store) mergeTexts(ctx context.Context) error {
+	err := s.do(ctx, "merge new words into the index", func(ctx context.Context) error {
+		_, err := s.pool.Exec(ctx, mergeSQL)
+		return err
+	})
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == "42501" { // insufficient_privilege
+		return nil
+	}
+	return err
+}
+
 func jobWord(number int32) string { return fmt.Sprintf("'/%d'", number) }
 
 // PutText implements crawl.PageTexts.
@@ -39,7 +64,7 @@ func (t *Texts) PutText(ctx context.Context, r *crawl.Record) error {
 	if r.DuplicateOf.IsZero() {
 		words = textsearch.Vector(r.Title, r.URL.String(), r.Text)
 	}
-	return t.s.do(ctx, fmt.Sprintf("words of %s", r.URL), func(ctx context.Context) error {
+	err := t.s.do(ctx, fmt.Sprintf("words of %s", r.URL), func(ctx context.Context) error {
 		number, err := t.s.jobs.number(ctx, r.Job)
 		switch {
 		case err != nil:
@@ -52,6 +77,10 @@ func (t *Texts) PutText(ctx context.Context, r *crawl.Record) error {
 		}
 		return err
 	})
+	if err == nil && words != "" && t.s.newTexts.Add(1)%mergeEvery == 0 {
+		err = t.s.mergeTexts(ctx)
+	}
+	return err
 }
 
 // TextSearch says which pages are meant, and which part of the list of them.
@@ -71,11 +100,17 @@ type TextHit struct {
 }
 
 // Of the pages that have the words, the newest maxRanked are ranked: by how often the words stand in them and how near,
-// with those of the title ten times and those of the URL twice as heavy as the text's.
+// with those of the title ten times and those of the URL twice as heavy as the text's. Each has to be read and unpacked
+// for that, which takes 40 us and more.
+//
+// The planner knows nothing of the time that unpacking takes: where many pages have a word it reads all pages of the
+// table, and unpacks them, instead of the index. searchSettings and "job + 0", which no index has, leave it the index
+// of the words only.
 const (
-	maxRanked = 5_000
-	searchSQL = `WITH found AS MATERIALIZED (
-			SELECT host, hash, at, words FROM page_text WHERE words @@ ($2::text)::tsquery AND job = $1
+	maxRanked      = 2_000
+	searchSettings = `SET LOCAL enable_seqscan = off; SET LOCAL jit = off`
+	searchSQL      = `WITH found AS MATERIALIZED (
+			SELECT host, hash, at, words FROM page_text WHERE words @@ ($2::text)::tsquery AND job + 0 = $1
 				AND ($3::bigint IS NULL OR host = $3) AND ($4::text IS NULL OR lower(lang) = $4 OR starts_with(lower(lang), $4 || '-'))
 				AND ($5::timestamptz IS NULL OR at >= $5) AND ($6::timestamptz IS NULL OR at < $6)
 			ORDER BY at DESC, host, hash LIMIT $7)
@@ -96,6 +131,9 @@ func (t *Texts) Search(ctx context.Context, job crawl.JobID, a TextSearch) (hits
 	}
 	query := a.Query.TSQuery()
 	err = t.s.report(ctx, fmt.Sprintf("search job %q", job), func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, searchSettings, pgx.QueryExecModeSimpleProtocol); err != nil {
+			return err
+		}
 		rows, err := tx.Query(ctx, searchSQL, number, jobWord(number)+" & "+query, host, optional(a.Lang, maxKey), timeOrNull(a.Since),
 			timeOrNull(a.Until), maxRanked, query, a.Newest, a.Limit, a.Offset)
 		if err != nil {

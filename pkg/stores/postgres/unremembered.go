@@ -17,7 +17,7 @@ const unrememberedSQL = `
 	SELECT u.host, u.hash, u.url, u.kind, u.task
 	FROM urls u LEFT JOIN revisits r ON r.job = $1 AND r.host = u.host AND r.hash = u.hash
 	WHERE u.job = $1 AND u.state = 2 AND u.url IS NOT NULL AND u.kind IN (0, 2) AND (u.host, u.hash) > ($2, $3)
-		AND (r.visits IS NULL AND u.visit = 0 AND u.verdict = 1 AND u.status / 100 = 2 OR r.bucket IS NULL AND r.visits <= u.visit)
+		AND (r.visits IS NULL AND u.verdict = 1 AND u.status / 100 = 2 OR r.bucket IS NULL AND r.visits <= u.visit)
 	ORDER BY u.host, u.hash LIMIT $4`
 
 // unrememberedRows is how many rows are handed on at once.

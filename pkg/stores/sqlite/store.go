@@ -35,8 +35,11 @@ var schema4 string
 //go:embed schema5.sql
 var schema5 string
 
+//go:embed schema6.sql
+var schema6 string
+
 // schemas lead from one version of the file to the next.
-var schemas = []string{schema1, schema2, schema3, schema4, schema5}
+var schemas = []string{schema1, schema2, schema3, schema4, schema5, schema6}
 
 const (
 	readers     = 4

@@ -91,6 +91,10 @@ func (s *Server) answer(rw http.ResponseWriter, r *http.Request, host int) {
 		refuse(rw, p, status)
 		return
 	}
+	if status == http.StatusOK {
+		s.sayNotFound(rw, p, day)
+		return
+	}
 	if s.cfg.Dated {
 		rw.Header().Set("Last-Modified", s.at(changed).Format(http.TimeFormat))
 	}
@@ -103,9 +107,18 @@ func (s *Server) answer(rw http.ResponseWriter, r *http.Request, host int) {
 	} else {
 		_, _ = rw.Write(s.body(p, host, version, noIndex))
 	}
+	s.fetched(p, day)
+}
+
+func (s *Server) sayNotFound(rw http.ResponseWriter, p *page, day float64) {
+	_, _ = rw.Write([]byte("<!doctype html><title>Not found</title><p>There is no such page here."))
+	s.fetched(p, day)
+}
+
+func (s *Server) fetched(p *page, day float64) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	p.fetches = append(p.fetches, day)
-	s.mu.Unlock()
 }
 
 func (s *Server) body(p *page, host, version int, noIndex bool) []byte {

@@ -167,8 +167,8 @@ func (w *Web) SetGone(path string, gone bool) bool {
 	return w.SetStatus(path, 0)
 }
 
-// SetStatus lets a page be answered with a status from now on: 404, 410, 301 to [MovedTo], or 0, which is as it was:
-// the page is there again, and that is a change.
+// SetStatus lets a page be answered with a status from now on: 404, 410, 301 to [MovedTo], 200 with a text that says
+// "not found" (a soft 404), or 0, which is as it was: the page is there again, and that is a change.
 func (w *Web) SetStatus(path string, status int) bool {
 	day := w.now()
 	return w.set(path, func(p *page) {

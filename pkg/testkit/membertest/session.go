@@ -198,7 +198,7 @@ func over(ctx context.Context, t *testing.T, w World, s member.Session) {
 	_, errRegister := s.Register(ctx, node("z"))
 	_, errRead := s.Read(ctx)
 	for what, err := range map[string]error{"ping": s.Ping(ctx), "register": errRegister, "read": errRead,
-		"write": s.Write(ctx, create(t, 1), member.View{})} {
+		"write": s.Write(ctx, create(t, 1), member.View{}), "say": s.Say(ctx, ring.Done{Node: "z"})} {
 		if !is(err, member.ErrEnded) {
 			t.Errorf("%s after the end: %v", what, err)
 		}

@@ -40,6 +40,9 @@ func ControlStore(t *testing.T, open func(*testing.T) workflow.Store) {
 		"slots are bounded":  (*controlSuite).slotsBounded,
 		"alerts":             (*controlSuite).alerts,
 		"deliveries":         (*controlSuite).deliveries,
+		"quotas":             (*controlSuite).quotas,
+		"quotas in a race":   (*controlSuite).quotaRace,
+		"pages of days":      (*controlSuite).dayPages,
 	} {
 		t.Run(name, func(t *testing.T) {
 			test(&controlSuite{T: t, s: open(t), at: time.UnixMicro(1_700_000_000_000_123).UTC()})

@@ -41,7 +41,7 @@ func (v Visiting) visited(t *testing.T, task crawl.Task, e crawl.Entry) {
 func unrememberedKinds(t *testing.T, v Visiting) {
 	u := urls(t, "http://a.test/page", "http://a.test/sitemap.xml", "http://a.test/style.css", "http://a.test/gone",
 		"http://a.test/moved",
-		"http://b.test/due", "http://b.test/taken", "http://b.test/lost", "http://b.test/left-out", "http://b.test/open",
+		"http://b.test/due", "http://b.test/taken", "http://b.test/lost", "http://b.test/forgotten", "http://b.test/open",
 		"http://b.test/never-observed")
 	task := func(i int) crawl.Task {
 		return crawl.Task{Job: job, URL: u[i], Depth: 2, Referrer: u[0]}
@@ -56,7 +56,7 @@ func unrememberedKinds(t *testing.T, v Visiting) {
 	v.visited(t, task(5), visit(u[5], 0, crawl.VerdictDone, 200))
 	v.visited(t, task(6), visit(u[6], 3, crawl.VerdictDone, 200)) // its visit 4 is queued
 	v.visited(t, task(7), visit(u[7], 4, crawl.VerdictDone, 200)) // its visit 4 was made
-	v.visited(t, task(8), visit(u[8], 4, crawl.VerdictDone, 200)) // and nothing is remembered of it: it was left out
+	v.visited(t, task(8), visit(u[8], 4, crawl.VerdictDone, 200)) // and nothing is remembered of it
 	v.visited(t, task(10), visit(u[10], 1, crawl.VerdictDone, 200))
 	_, err := v.Ledger.Claim(t.Context(), job, crawl.MessageID{1}, []crawl.Task{task(9)})
 	check(t, err)
@@ -65,10 +65,10 @@ func unrememberedKinds(t *testing.T, v Visiting) {
 	unobserved := crawl.Revisit{URL: u[10], State: revisit.State{Weight: 128}} // it was due when its outcome came
 	check(t, v.Revisits.Put(t.Context(), job, due, taken, lost, unobserved))
 	found := v.find(t)
-	if len(found) != 4 {
-		t.Errorf("found %d, want four: %+v", len(found), found)
+	if len(found) != 5 {
+		t.Errorf("found %d, want five: %+v", len(found), found)
 	}
-	for _, want := range []crawl.Task{task(0), list, task(7), task(10)} {
+	for _, want := range []crawl.Task{task(0), list, task(7), task(8), task(10)} {
 		got, ok := found[want.URL.Key()]
 		if !ok || got.URL != want.URL || got.Kind != want.Kind || got.Depth != 2 || got.Referrer != u[0] || got.Job != job {
 			t.Errorf("%s was found as %+v", want.URL, got)

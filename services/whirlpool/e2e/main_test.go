@@ -4,9 +4,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // program is the real binary, built once. It is built without the race detector whatever the tests are: the detector
@@ -33,8 +34,8 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "whirlpool.exe")
-	if out, err := exec.Command("go", "build", "-o", program, "..").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
+	if err := harness.BuildOne(program, ".."); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	if err := widen(); err != nil {

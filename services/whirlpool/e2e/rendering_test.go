@@ -104,19 +104,9 @@ func TestRenderingSurvivesKills(t *testing.T) {
 	long(t)
 	harness.NeedBrowser(t)
 	kills := harness.Number(t, "WHIRLPOOL_E2E_RENDER_KILLS", 4)
-	// Many kills need many pages, so that there is something to kill all the way. Which of so many are rendered depends,
-	// where that is to pay, on which render was first to bring a URL: kills change that order, so all are rendered then.
-	size, mode := 16, crawl.RenderAuto
-	if kills > 4 {
-		size, mode = 4*kills, crawl.RenderAlways
-	}
-	jobOf := func(w *appweb.Web) *crawl.Job {
-		job := w.Job(0)
-		job.Render.Mode = mode
-		return job
-	}
+	size := max(16, 4*kills) // there is something to kill all the way
 	calm := serveApp(t, size)
-	undisturbed := crawlerOf(t, noNames(t), jobOf(calm))
+	undisturbed := crawlerOf(t, noNames(t), calm.Job(0))
 	began := time.Now()
 	undisturbed.start(t).wait(t)
 	took := time.Since(began)
@@ -125,7 +115,7 @@ func TestRenderingSurvivesKills(t *testing.T) {
 	for _, victim := range []string{"crawler", "browser"} {
 		t.Run(victim, func(t *testing.T) {
 			w := serveApp(t, size)
-			c := crawlerOf(t, noNames(t), jobOf(w))
+			c := crawlerOf(t, noNames(t), w.Job(0))
 			p := c.start(t)
 			killed := 0
 			for range kills {

@@ -1201,6 +1201,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/me/quota": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What whoever asks may use, and uses */
+        get: operations["getMyQuota"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/page-outlines": {
         parameters: {
             query?: never;
@@ -1247,6 +1264,42 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/quotas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What roles and accounts may use, and use: all roles, all people, and keys that have their own */
+        get: operations["listQuotas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/quotas/{of}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a role or an account may use, and uses */
+        get: operations["getQuota"];
+        /** Set what a role or an account may use */
+        put: operations["setQuota"];
+        post?: never;
+        /** Let the quota hold again that did before one was set */
+        delete: operations["resetQuota"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1706,6 +1759,22 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AccountQuota: {
+            /** @description for people */
+            name: string;
+            /** @description role:user and the like, the id of a person, or key: and the id of a key that is nobody's */
+            of: string;
+            /** @description it was set for this one; else it is the role's, or that by which the program begins */
+            own: boolean;
+            quota: components["schemas"]["Quota"];
+            /**
+             * @description whose quota holds where the account has none of its own
+             * @enum {string}
+             */
+            role: "user" | "operator" | "admin";
+            /** @description absent: the server counts nothing */
+            usage?: components["schemas"]["Usage"];
+        };
         Agent: {
             address?: string;
             braked?: string;
@@ -2455,6 +2524,7 @@ export interface components {
             workflow?: string;
         };
         Execution: {
+            account?: string;
             /** Format: int64 */
             attempt: number;
             audit?: components["schemas"]["AuditSummary"];
@@ -2490,6 +2560,7 @@ export interface components {
             workflow: string;
         };
         ExecutionNow: {
+            account?: string;
             /** Format: int64 */
             attempt: number;
             audit?: components["schemas"]["AuditSummary"];
@@ -2981,6 +3052,12 @@ export interface components {
             match: string;
             /** Format: int64 */
             weight: number;
+        };
+        ListAccountQuota: {
+            items: components["schemas"]["AccountQuota"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
         };
         ListAgent: {
             items: components["schemas"]["Agent"][];
@@ -3707,6 +3784,29 @@ export interface components {
             path: string;
             proposals: components["schemas"]["Proposal"][];
         };
+        Quota: {
+            /** @description definitions may name no plug-ins but those of the program */
+            builtin_only?: boolean;
+            /**
+             * Format: int64
+             * @description of executions that have ended and were not deleted: where they are more, none is started; 0: no bound
+             */
+            bytes?: number;
+            /** @description definitions may have ignore_robots and login.ignore_robots */
+            ignore_robots?: boolean;
+            /** @description least politeness.delay for each of politeness.host_connections that a definition may have; 0s: no bound */
+            min_delay?: string;
+            /**
+             * Format: int64
+             * @description pages that all executions get from midnight to midnight, UTC; what runs pauses until then; 0: no bound
+             */
+            pages_per_day?: number;
+            /**
+             * Format: int64
+             * @description executions that have not ended, paused ones among them; 0: no bound
+             */
+            running?: number;
+        };
         Range: {
             /** Format: int64 */
             column: number;
@@ -3993,6 +4093,7 @@ export interface components {
             text: string;
         };
         Schedule: {
+            account?: string;
             /** Format: date-time */
             created: string;
             id: string;
@@ -4089,6 +4190,8 @@ export interface components {
             changed_by?: string;
             default: string;
             key: string;
+            /** @description a node may have a value of its own, by the key KEY@NODE */
+            per_node?: boolean;
             restart?: boolean;
             source: string;
             text: string;
@@ -4411,6 +4514,15 @@ export interface components {
             message?: string;
             /** @description let an execution that has ended go on by it */
             resume?: boolean;
+        };
+        Usage: {
+            /** Format: int64 */
+            bytes: number;
+            day: string;
+            /** Format: int64 */
+            pages_day: number;
+            /** Format: int64 */
+            running: number;
         };
         ValidateWorkflowRequest: {
             source: string;
@@ -7166,6 +7278,35 @@ export interface operations {
             };
         };
     };
+    getMyQuota: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountQuota"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
     outlinePage: {
         parameters: {
             query?: never;
@@ -7252,6 +7393,133 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Plugin"];
                 };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    listQuotas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAccountQuota"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    getQuota: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description role:user, role:operator, role:admin, the id of a person, or key: and the id of a key */
+                of: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountQuota"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    setQuota: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description role:user, role:operator, role:admin, the id of a person, or key: and the id of a key */
+                of: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Quota"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountQuota"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    resetQuota: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description role:user, role:operator, role:admin, the id of a person, or key: and the id of a key */
+                of: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Error */
             default: {

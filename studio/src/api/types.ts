@@ -36,6 +36,7 @@ export type Series = S["Series"];
 export type Event = S["Event"];
 export type Person = S["Person"];
 export type ApiKey = S["Key"];
+export type AccountQuota = S["AccountQuota"];
 export type Audited = S["Audit"];
 export type LogLine = S["LogLine"];
 export type Comparison = S["Comparison"];

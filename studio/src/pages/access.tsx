@@ -10,16 +10,18 @@ import { Head } from "../ui/shell";
 import { Empty, Notice, Shown } from "../ui/state";
 import { Table, type Column } from "../ui/table";
 import { When } from "../ui/text";
+import { MyQuota, Quotas } from "./quotas";
 
 const roles = ["viewer", "user", "operator", "admin"] as const;
 
-/** People who have signed in and their roles, and API keys for programs. */
+/** People who have signed in and their roles, what they may use, and API keys for programs. */
 export default function Access() {
   const { me, may } = useMe();
   return (
     <>
       <Head title="Users and keys">{may("admin") && <a href="#/audit">Audit log</a>}</Head>
-      {may("admin") && <Users oidc={!!me?.oidc} />}
+      {may("admin") ? <Users oidc={!!me?.oidc} /> : may("user") && <MyQuota />}
+      {may("admin") && <Quotas />}
       {may("user") ? <Keys own={!may("admin")} /> : <Empty title="Your role is viewer">Keys are made by users and higher roles.</Empty>}
     </>
   );

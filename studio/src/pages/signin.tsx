@@ -1,7 +1,39 @@
 import { useState } from "react";
-import { address, call, type Problem } from "../lib/api";
+import { address, call, Problem } from "../lib/api";
 import { Spiral } from "../ui/icons";
 import { Failure } from "../ui/state";
+
+/** Why the issuer's sign-in came to nothing: the server's words for it (pkg/api/oidcroutes.go), and what they mean. */
+const failures: Record<string, string> = {
+  trouble: "Sign-ins cannot be stored or read. Try again later.",
+  silent: "The issuer does not answer. Try again later.",
+  used: "This sign-in was used, was begun by another browser, or is older than a quarter of an hour. Sign in again.",
+  refused: "The issuer did not sign you in. Sign in again.",
+  bad: "The issuer's answer is not good. Sign in again.",
+  "no-role": "You have no role here. Ask an administrator of this server for one.",
+};
+
+/** The failure that an address tells of; null: none. */
+export function failureOf(hash: string): Problem | null {
+  const word = new URLSearchParams(hash.split("?")[1]).get("signin") ?? "";
+  return failures[word] ? new Problem(0, "You are not signed in", failures[word], "") : null;
+}
+
+/** What is shown to who has a session, and tried to sign in once more. */
+export function StillSignedIn({ problem, go }: { problem: Problem; go: () => void }) {
+  return (
+    <main className="page" style={{ maxWidth: 520, margin: "10vh auto 0" }}>
+      <Spiral size={40} />
+      <h1 style={{ fontSize: "var(--t-28)", margin: "var(--s-4) 0" }}>Sign in</h1>
+      <Failure problem={problem} />
+      <p>
+        <button type="button" className="primary" onClick={go}>
+          Go on as before
+        </button>
+      </p>
+    </main>
+  );
+}
 
 /** What is shown to who has no session: how to get one. */
 export function SignIn({ refused, again, oidc }: { refused: Problem | null; again: () => void; oidc?: boolean }) {

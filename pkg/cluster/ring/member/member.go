@@ -115,21 +115,6 @@ func (m *Member) tellLocked() {
 	}
 }
 
-// Finish reports that this node has done its parts of moves and returns how many counted: see ring.Table.Finish.
-// Afterwards Table is no older than what was stored. After ErrFenced, or while the store is away, nothing is known to
-// have counted: call Duties again later.
-func (m *Member) Finish(ctx context.Context, parts ...ring.Part) (counted int, err error) {
-	incarnation := m.incarnation.Load()
-	err = m.change(ctx, func(t *ring.Table) (next *ring.Table, err error) {
-		next, counted = t.Finish(m.cfg.Node.Name, incarnation, parts...)
-		return next, nil
-	})
-	if err != nil {
-		return 0, fmt.Errorf("finish %d moves: %w", len(parts), err)
-	}
-	return counted, nil
-}
-
 // Drain asks a node, this or another, to leave in order.
 func (m *Member) Drain(ctx context.Context, name string) error {
 	return m.change(ctx, func(t *ring.Table) (*ring.Table, error) { return t.Drain(name) })
@@ -137,17 +122,26 @@ func (m *Member) Drain(ctx context.Context, name string) error {
 
 // change changes the table and adopts the result. ErrFenced while this node is fenced.
 func (m *Member) change(ctx context.Context, change func(*ring.Table) (*ring.Table, error)) error {
-	m.mu.Lock()
-	s := m.session
-	m.mu.Unlock()
-	if s == nil || m.Fenced() {
-		return ErrFenced
+	s, err := m.acting()
+	if err != nil {
+		return err
 	}
 	t, err := Change(ctx, s, change)
 	if err != nil {
 		return err
 	}
 	return m.adopt(t)
+}
+
+// acting returns the session, over which this node may act; ErrFenced while it may not.
+func (m *Member) acting() (Session, error) {
+	m.mu.Lock()
+	s := m.session
+	m.mu.Unlock()
+	if s == nil || m.Fenced() {
+		return nil, ErrFenced
+	}
+	return s, nil
 }
 
 // errReplaced says that the store holds another ring than before: everything this node knows about owners is void.

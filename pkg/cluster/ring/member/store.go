@@ -32,6 +32,11 @@ type Session interface {
 	// Write replaces the table that was read, or creates one if none was read. It returns ErrConflict if the stored
 	// table is a different one by now.
 	Write(ctx context.Context, t *ring.Table, over View) error
+	// Say keeps what the node of this session has done of moves, in place of what it said before, until the session ends.
+	// Nobody is told.
+	Say(ctx context.Context, d ring.Done) error
+	// Said returns what these nodes have said. Who has said nothing, or what this build cannot read, is left out.
+	Said(ctx context.Context, nodes ...string) ([]ring.Done, error)
 	// Changed receives a value after the table or the set of registrations may have changed since the last Read.
 	Changed() <-chan struct{}
 	// Ended is closed when the session is known to be over.

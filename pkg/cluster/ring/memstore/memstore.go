@@ -29,6 +29,8 @@ type Server struct {
 	sessions map[*session]struct{}
 	last     uint64 // incarnation
 	writes   int
+	said     map[string]saying // by node
+	sayings  int
 }
 
 type registration struct {
@@ -36,9 +38,15 @@ type registration struct {
 	by   *session
 }
 
+type saying struct {
+	done ring.Done
+	by   *session
+}
+
 // New returns a server without a ring that grants sessions a timeout.
 func New(timeout time.Duration) *Server {
-	return &Server{timeout: timeout, nodes: map[string]registration{}, sessions: map[*session]struct{}{}}
+	return &Server{timeout: timeout, nodes: map[string]registration{}, said: map[string]saying{},
+		sessions: map[*session]struct{}{}}
 }
 
 // Writes returns how many tables were stored.
@@ -46,6 +54,13 @@ func (s *Server) Writes() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writes
+}
+
+// Sayings returns how often nodes have said what they have done of moves.
+func (s *Server) Sayings() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sayings
 }
 
 // Client is a way to the server. It implements member.Store.
@@ -154,6 +169,11 @@ func (s *Server) drop(x *session) {
 		if r.by == x {
 			delete(s.nodes, name)
 			s.tell()
+		}
+	}
+	for name, d := range s.said {
+		if d.by == x {
+			delete(s.said, name)
 		}
 	}
 }

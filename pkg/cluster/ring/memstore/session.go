@@ -121,6 +121,28 @@ func (s *session) Write(ctx context.Context, t *ring.Table, over member.View) er
 	})
 }
 
+// Say implements member.Session.
+func (s *session) Say(ctx context.Context, d ring.Done) error {
+	return s.call(ctx, func() error {
+		s.server.said[d.Node] = saying{d, s}
+		s.server.sayings++
+		return nil
+	})
+}
+
+// Said implements member.Session.
+func (s *session) Said(ctx context.Context, nodes ...string) (all []ring.Done, err error) {
+	err = s.call(ctx, func() error {
+		for _, name := range nodes {
+			if x, there := s.server.said[name]; there {
+				all = append(all, x.done)
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
 // Changed implements member.Session.
 func (s *session) Changed() <-chan struct{} { return s.changed }
 

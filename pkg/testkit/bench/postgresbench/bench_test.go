@@ -30,7 +30,7 @@ func TestMeasurementsRun(t *testing.T) {
 		"claims":   {Claims, 4 * len(at)},
 		"look-ups": {Lookups, 4 * len(at)},
 		"ring":     {Ring, 9 * len(at)},
-		"search":   {Search, 2 * len(at)},
+		"search":   {Search, 4 * len(at)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder

@@ -7,6 +7,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -37,6 +39,9 @@ func Recovery(ctx context.Context, server string, sizes []int64, w io.Writer) er
 				return err
 			}
 			rows = size
+			if err := s.recoverBefore(ctx, size); err != nil {
+				return err
+			}
 			for _, p := range recoveryParts {
 				if err := s.recover(ctx, size, p.name, vnodesApart(p.vnodes)); err != nil {
 					return err
@@ -69,15 +74,50 @@ func (s *scratch) recover(ctx context.Context, rows int64, name string, in []web
 	if err != nil {
 		return err
 	}
-	before, err := s.reads(ctx)
+	return s.measured(ctx, rows, name, store.Close, func() (sent int, err error) {
+		err = store.URLs().Open(ctx, in, func(weburl.URL) bool { return true }, func(crawl.Task) error { sent++; return nil })
+		return sent, err
+	})
+}
+
+// recoverBefore reads as builds did before open URLs had an index: whatever a node took over, it read the whole table.
+func (s *scratch) recoverBefore(ctx context.Context, rows int64) error {
+	cfg := s.conn.Config()
+	cfg.RuntimeParams["application_name"] = "whirlpool" // its CPU time is counted
+	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
-		store.Close()
 		return err
 	}
-	cpu, start, sent := s.cpu(ctx), time.Now(), 0
-	err = store.URLs().Open(ctx, in, func(weburl.URL) bool { return true }, func(crawl.Task) error { sent++; return nil })
+	end := func() { _ = conn.Close(ctx) }
+	return s.measured(ctx, rows, "any, before", end, func() (sent int, err error) {
+		if _, err := conn.Exec(ctx, `SET enable_indexscan = off; SET enable_bitmapscan = off;
+			SET enable_indexonlyscan = off`); err != nil {
+			return 0, err
+		}
+		all, err := conn.Query(ctx, `SELECT job, url, kind, task FROM urls WHERE state = 1`)
+		if err != nil {
+			return 0, err
+		}
+		defer all.Close()
+		for all.Next() {
+			sent++
+		}
+		return sent, all.Err()
+	})
+}
+
+// measured prints what the server read for a session, which end ends.
+func (s *scratch) measured(ctx context.Context, rows int64, name string, end func(),
+	read func() (sent int, err error)) error {
+	before, err := s.reads(ctx)
+	if err != nil {
+		end()
+		return err
+	}
+	cpu, start := s.cpu(ctx), time.Now()
+	sent, err := read()
 	took, used := time.Since(start), s.cpu(ctx).since(cpu)
-	store.Close()
+	end()
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,12 @@ package postgresbench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -18,7 +20,8 @@ import (
 // workers of one content-seen.
 const searchWords, searchWriters = 400, 4
 
-// Search indexes the words of pages, one page at a time as content-seen does, and searches them at each size. Snippets,
+// Search indexes the words of pages, one page at a time as content-seen does, and searches them at each size: twice
+// alone, and once while the pages are indexed anew as fast as that goes, as those of a continuous crawl are. Snippets,
 // which are cut from MongoDB's records, are not measured.
 func Search(ctx context.Context, server string, sizes []int64, w io.Writer) error {
 	return withScratch(ctx, server, w, func(s *scratch) error {
@@ -41,10 +44,10 @@ func Search(ctx context.Context, server string, sizes []int64, w io.Writer) erro
 	})
 }
 
-// measureSearch adds pages, and prints what that cost and how long searches take then, the first time and again.
+// measureSearch adds pages, and prints what that cost and how long searches take then.
 func (s *scratch) measureSearch(ctx context.Context, from, to int64) error {
 	before, began := s.cpu(ctx), time.Now()
-	if err := s.putTexts(ctx, from, to); err != nil {
+	if _, err := s.putTexts(ctx, from, to, 0); err != nil {
 		return err
 	}
 	n, took, used := float64(to-from), time.Since(began), s.cpu(ctx).since(before)
@@ -55,8 +58,12 @@ func (s *scratch) measureSearch(ctx context.Context, from, to int64) error {
 	us := func(d time.Duration) float64 { return d.Seconds() * 1e6 / n }
 	line := fmt.Sprintf("%12d %12.0f %12.0f %12.0f %12.2f", to, n/took.Seconds(), us(used.ours), us(used.server),
 		float64(size)/1e3/float64(to))
-	for _, round := range []string{"first", "again"} {
-		waits, err := s.search(ctx)
+	for _, round := range []string{"first", "again", "indexing"} {
+		search := s.search
+		if round == "indexing" {
+			search = func(ctx context.Context) ([]time.Duration, error) { return s.searchBeside(ctx, to) }
+		}
+		waits, err := search(ctx)
 		if err != nil {
 			return err
 		}
@@ -69,10 +76,12 @@ func (s *scratch) measureSearch(ctx context.Context, from, to int64) error {
 	return nil
 }
 
-func (s *scratch) putTexts(ctx context.Context, from, to int64) error {
+// putTexts indexes pages as of a visit, and returns how many were.
+func (s *scratch) putTexts(ctx context.Context, from, to int64, visit int) (int64, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	records, texts := make(chan *crawl.Record), s.Texts()
+	var put atomic.Int64
 	var wg sync.WaitGroup
 	for range searchWriters {
 		wg.Go(func() {
@@ -80,6 +89,7 @@ func (s *scratch) putTexts(ctx context.Context, from, to int64) error {
 				if err := texts.PutText(ctx, r); err != nil {
 					stop(err)
 				}
+				put.Add(1)
 			}
 		})
 	}
@@ -88,7 +98,7 @@ func (s *scratch) putTexts(ctx context.Context, from, to int64) error {
 		if at++; at <= from {
 			return nil
 		}
-		r.Job = job
+		r.Job, r.Visit = job, visit
 		select {
 		case records <- r:
 			return nil
@@ -101,7 +111,39 @@ func (s *scratch) putTexts(ctx context.Context, from, to int64) error {
 	if err == nil {
 		err = context.Cause(ctx)
 	}
-	return err
+	return put.Load(), err
+}
+
+var errSearched = errors.New("all searches are made")
+
+// searchBeside makes all searches once while pages are indexed anew, and prints how fast these were.
+func (s *scratch) searchBeside(ctx context.Context, pages int64) (took []time.Duration, err error) {
+	writing, stop := context.WithCancelCause(ctx)
+	type written struct {
+		pages int64
+		err   error
+	}
+	ended, began := make(chan written, 1), time.Now()
+	go func() {
+		var all written
+		for writing.Err() == nil && all.err == nil {
+			var n int64
+			n, all.err = s.putTexts(writing, 0, pages, 1)
+			all.pages += n
+		}
+		ended <- all
+	}()
+	took, err = s.search(ctx)
+	stop(errSearched)
+	w, t := <-ended, time.Since(began)
+	if err == nil && !errors.Is(w.err, errSearched) && !errors.Is(w.err, context.Canceled) {
+		err = w.err
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(s.out, "%12s %12.0f pages/s indexed anew beside the searches that follow\n", "",
+			float64(w.pages)/t.Seconds())
+	}
+	return took, err
 }
 
 // search makes all searches once, and returns how long they took, sorted.

@@ -13,6 +13,7 @@ import (
 	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 // tormented calls act the given number of times during a crawl, mostly after the server has seen a random part of the
@@ -59,10 +60,12 @@ func (c *cluster) killed(what string, ps ...*harness.Process) {
 }
 
 // Each of the seven programs is killed, and all at once, at random instants: nothing is lost or doubled, and no host is
-// hurried.
+// hurried. What is stored is found by its words.
 func TestProgramsAreKilledAnywhere(t *testing.T) {
 	w := serve(t)
-	c := newCluster(t, w.Srv, w.Job())
+	job := w.Job()
+	job.Search = true
+	c := newCluster(t, w.Srv, job)
 	c.startSeven()
 	c.seed()
 	const all = "all programs"
@@ -78,6 +81,10 @@ func TestProgramsAreKilledAnywhere(t *testing.T) {
 	c.judge(w)
 	if len(c.Troubles) < len(harness.Names)/2 {
 		t.Errorf("only %d kills came before the job had ended: the test proves nothing", len(c.Troubles))
+	}
+	crawltest.SQL(t, c.Ledger, "DELETE FROM page_text WHERE ctid = (SELECT min(ctid) FROM page_text)")
+	if n := len(c.unsearchable()); n != 1 {
+		t.Errorf("the control: the words of one page are gone, %d are missed", n)
 	}
 }
 

@@ -2,7 +2,6 @@ package cluster_test
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,27 +43,6 @@ func (c *cluster) refused(version, why string) {
 	}
 }
 
-// swapped are what a swap of the plug-in left: faults, and the records of each version.
-func (c *cluster) swapped(versions ...string) (faults []string, records map[string]int) {
-	c.t.Helper()
-	records = map[string]int{}
-	check(c.t, c.Mongo.Job(c.job.ID).Each(c.t.Context(), func(r *crawl.Record) error {
-		want := ""
-		if epoch := int(crawl.EpochOf(r.Epoch)); epoch <= len(versions) {
-			want = versions[epoch-1]
-		}
-		records[want]++
-		if names := []string{"v=shop/v@" + want}; !slices.Equal(r.Plugins, names) || len(r.PluginErrors) > 0 {
-			faults = append(faults, fmt.Sprintf("%s, of revision %d, went through %q, and %q failed", r.URL, r.Epoch, r.Plugins, r.PluginErrors))
-		}
-		if said := fmt.Sprint(r.Fields); r.DuplicateOf.IsZero() && said != "[{v "+want+"}]" {
-			faults = append(faults, fmt.Sprintf("%s, of revision %d, has the fields %s", r.URL, r.Epoch, said))
-		}
-		return nil
-	}))
-	return faults, records
-}
-
 // gap is the longest time between two pages that content-seen took, of those in a time.
 func (c *cluster) gap(from, to time.Time) (longest time.Duration, pages int) {
 	c.t.Helper()
@@ -102,7 +80,7 @@ func TestAPluginIsSwappedAcrossPrograms(t *testing.T) {
 	took := time.Since(swap)
 	c.wait()
 	c.judge(w)
-	faults, records := c.swapped("1.0.0", "1.1.0")
+	faults, records := c.Swapped(c.job.ID, "1.0.0", "1.1.0")
 	report(t, "plug-ins", faults)
 	if records["1.0.0"] == 0 || records["1.1.0"] == 0 {
 		t.Errorf("the swap came before or after the crawl: it shows nothing: %v", records)
@@ -180,7 +158,7 @@ func TestNegativeControlAParserKeepsTheOldPipeline(t *testing.T) {
 	c.seed()
 	var faults []string
 	until(t, patience, "a fault", func() bool {
-		faults, _ = c.swapped("1.0.0", "1.1.0")
+		faults, _ = c.Swapped(c.job.ID, "1.0.0", "1.1.0")
 		return len(faults) > 0 || c.ended() || c.stuck()
 	})
 	if len(faults) == 0 {

@@ -6,8 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/textsearch"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
@@ -57,9 +61,46 @@ func (c *cluster) judge(w *world) {
 	c.t.Helper()
 	within(patience, c.settled) // else leftovers says what is not
 	report(c.t, "final state", c.faults(w))
+	if c.job.Search {
+		report(c.t, "words", c.unsearchable())
+	}
 	c.whirlpool("audit", "--cluster", "--job", string(c.job.ID)) // fails where something is wrong
 	faults, unknowable := c.impolite(w)
 	report(c.t, "impolite", faults)
 	c.t.Log(c.Summary(w, len(faults), unknowable))
 	c.LogAlarms(c.programs)
+}
+
+// unsearchable lists the records whose words are not found, and the copies whose words are, host by host: a search
+// looks at the newest pages alone.
+func (c *cluster) unsearchable() (faults []string) {
+	c.t.Helper()
+	query, err := textsearch.Parse("url:http")
+	check(c.t, err)
+	hosts := map[string]map[weburl.Key]*crawl.Record{}
+	check(c.t, c.Mongo.Job(c.job.ID).Each(c.t.Context(), func(r *crawl.Record) error {
+		host := r.URL.HostKey()
+		if hosts[host] == nil {
+			hosts[host] = map[weburl.Key]*crawl.Record{}
+		}
+		hosts[host][r.URL.Key()] = r
+		return nil
+	}))
+	for host, records := range hosts {
+		hits, err := c.Postgres.Texts().Search(c.t.Context(), c.job.ID,
+			postgres.TextSearch{Query: query, Host: host, Limit: len(records) + 1})
+		check(c.t, err)
+		found := map[weburl.Key]bool{}
+		for _, h := range hits {
+			if found[h.Key] = true; records[h.Key] == nil {
+				faults = append(faults, fmt.Sprintf("words of a page of %s that has no record", host))
+			}
+		}
+		for k, r := range records {
+			if copied := !r.DuplicateOf.IsZero(); found[k] == copied {
+				faults = append(faults, fmt.Sprintf("%s: its words are found: %v, it is a copy: %v", r.URL, found[k], copied))
+			}
+		}
+	}
+	return faults
 }

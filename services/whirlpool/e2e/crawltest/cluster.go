@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -222,4 +223,27 @@ func (c *Cluster) LogAlarms(programs []*harness.Process) {
 			c.T.Logf("%d × in the log: %s", n, message)
 		}
 	}
+}
+
+// Swapped are what swaps of the plug-in shop/v left, as node v of the pipeline, which says its version in a field: what
+// is wrong with records, and how many there are of each version. Versions are those of the job's revisions.
+func (c *Cluster) Swapped(job crawl.JobID, versions ...string) (faults []string, records map[string]int) {
+	c.T.Helper()
+	records = map[string]int{}
+	harness.Check(c.T, c.Mongo.Job(job).Each(c.T.Context(), func(r *crawl.Record) error {
+		want := ""
+		if epoch := int(crawl.EpochOf(r.Epoch)); epoch <= len(versions) {
+			want = versions[epoch-1]
+		}
+		records[want]++
+		if names := []string{"v=shop/v@" + want}; !slices.Equal(r.Plugins, names) || len(r.PluginErrors) > 0 {
+			faults = append(faults, fmt.Sprintf("%s, of revision %d, went through %q, and %q failed", r.URL, r.Epoch, r.Plugins,
+				r.PluginErrors))
+		}
+		if said := fmt.Sprint(r.Fields); r.DuplicateOf.IsZero() && said != "[{v "+want+"}]" {
+			faults = append(faults, fmt.Sprintf("%s, of revision %d, has the fields %s", r.URL, r.Epoch, said))
+		}
+		return nil
+	}))
+	return faults, records
 }

@@ -53,7 +53,8 @@ func TestAssetsAndCopiesOfThreeNodes(t *testing.T) {
 	if here := capturesOf(t, to+".wacz"); !slices.Equal(here, captures) {
 		t.Errorf("captures %q\nof one machine %q", here, captures)
 	}
-	if used, _ := filepath.Glob(filepath.Join(warc, "*", "*.warc.gz")); len(used) < 3 || len(alone) < 9*30 {
+	// The ring may give none of nine hosts to one of three nodes, once in thirteen runs: its archive is empty then.
+	if used, _ := filepath.Glob(filepath.Join(warc, "*", "*.warc.gz")); len(used) < 2 || len(alone) < 9*30 {
 		t.Errorf("%d files of the copy, archives %q: the test proves little", len(alone), used)
 	}
 }

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/api"
+	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+)
+
+// wideSite is a site of many hosts, all of this machine, whose pages are about 8 KB and have twenty links.
+type wideSite struct {
+	pages, hosts int
+	port         string
+	served       atomic.Int64
+}
+
+func newWideSite(t *testing.T, pages, hosts int) *wideSite {
+	s := &wideSite{pages: pages, hosts: hosts}
+	l, err := net.Listen("tcp", "0.0.0.0:0")
+	harness.Check(t, err)
+	_, s.port, _ = net.SplitHostPort(l.Addr().String())
+	srv := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { _ = srv.Close() })
+	return s
+}
+
+func (s *wideSite) url(n int) string {
+	return fmt.Sprintf("http://127.0.1.%d:%s/%d", 1+n%s.hosts, s.port, n)
+}
+
+// ServeHTTP implements http.Handler.
+func (s *wideSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
+	if err != nil || n >= s.pages {
+		http.NotFound(w, r)
+		return
+	}
+	s.served.Add(1)
+	w.Header().Set("Content-Type", "text/html")
+	fmt.Fprintf(w, "<title>page %d</title>", n)
+	for i := range 20 {
+		fmt.Fprintf(w, `<p>%s <a href=%q>link</a>`, strings.Repeat(fmt.Sprintf("word%d ", n*31+i), 36),
+			s.url((n*20+i+1)%s.pages))
+	}
+}
+
+// reach waits until so many pages were asked for.
+func (s *wideSite) reach(t *testing.T, n int) {
+	t.Helper()
+	harness.Until(t, patience, fmt.Sprintf("%d pages are served", n), func() bool { return s.served.Load() >= int64(n) })
+}
+
+// cpuNamed is the CPU time of all processes of this machine whose names begin so.
+func cpuNamed(t *testing.T, heads ...string) (sum time.Duration) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/comm")
+	harness.Check(t, err)
+	for _, file := range files {
+		name, err := os.ReadFile(file)
+		if err != nil || !slices.ContainsFunc(heads, func(head string) bool {
+			return strings.HasPrefix(string(name),
+				head)
+		}) {
+			continue // it has ended, or is another
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			if _, err := os.Stat(filepath.Join("/proc", strconv.Itoa(pid), "stat")); err == nil {
+				sum += cpuOf(t, pid)
+			}
+		}
+	}
+	return sum
+}
+
+// openLive does what an open page Live does, until the function that it returns is called.
+func openLive(t *testing.T, c *client.Client, id crawl.JobID) (stop func() (asked int64)) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	var asked atomic.Int64
+	wg.Go(func() {
+		_ = c.Stream(ctx, []string{"execution:" + string(id), "workflows"}, func(client.StreamEvent) error { return nil })
+	})
+	x := "/executions/" + string(id)
+	for path, every := range map[string]time.Duration{x: 2 * time.Second, x + "/status": 2 * time.Second, x +
+		"/series": 2 * time.Second,
+		x + "/whirl": 3 * time.Second, x + "/hosts?sort=-queued&limit=200": 3 * time.Second, "/alerts": 10 * time.Second,
+		"/logs?source=crawl&limit=12&execution=" + url.QueryEscape(string(id)): 1500 * time.Millisecond} {
+		wg.Go(func() {
+			tick := time.NewTicker(every)
+			defer tick.Stop()
+			for ctx.Err() == nil {
+				req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Server()+"/api/v1"+path, http.NoBody)
+				if err != nil {
+					return
+				}
+				req.Header.Set("Authorization", "Bearer "+adminKey)
+				if resp, err := http.DefaultClient.Do(req); err == nil {
+					if asked.Add(1); resp.StatusCode != http.StatusOK {
+						t.Errorf("%s: %s", path, resp.Status)
+					}
+					_ = resp.Body.Close()
+				}
+				select {
+				case <-ctx.Done():
+				case <-tick.C:
+				}
+			}
+		})
+	}
+	return func() int64 { cancel(); wg.Wait(); return asked.Load() }
+}
+
+// part is what was measured of the middle of a crawl.
+type part struct {
+	rate            float64 // pages a second
+	node, api, rest float64 // CPU ms a page
+	asked           int64
+}
+
+func (p part) all() float64 { return p.node + p.api + p.rest }
+
+// The middle of crawls with the API, an open studio and alerts, and without, in turn. WHIRLPOOL_TEST_PAIRS says how
+// many pairs; without it nothing is measured. The API of a crawl without it is killed when the crawl has begun.
+func TestSpeedWithTheAPI(t *testing.T) {
+	pairs, _ := strconv.Atoi(os.Getenv("WHIRLPOOL_TEST_PAIRS"))
+	if pairs < 1 {
+		t.Skip("WHIRLPOOL_TEST_PAIRS says how many pairs of crawls are measured")
+	}
+	const pages, hosts = 8000, 60
+	w := newWorld(t)
+	node := w.start("node", "whirlpool", []string{"node"}, nil)
+	s := newWideSite(t, pages, hosts)
+	source := fmt.Sprintf("id: speed\nseeds: [%q]\nscope: any\nmax_depth: -1\nallow_private: true\nignore_robots: true\nsitemaps: false\n"+
+		"politeness: {delay: 0s, ip_delay: 0s, download_factor: 0, host_connections: 16}\n", s.url(0))
+	runs := 0
+	measure := func(with bool) (p part) {
+		runs++
+		copied, c := w.copyOf(fmt.Sprintf("copy%d", runs))
+		if runs == 1 {
+			_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: "speed"})
+			harness.Check(t, err)
+			for _, on := range []string{"failed", "partial", "slot", "stalled", "dead-letters", "failures", "blocked",
+				"host-blocked", "disk"} {
+				harness.Check(t, c.SetAlertRule(t.Context(), workflow.AlertRule{Name: on, On: on}))
+			}
+		}
+		s.served.Store(0)
+		x, err := c.Run(t.Context(), "speed", workflow.Overrides{})
+		harness.Check(t, err)
+		s.reach(t, pages/10)
+		apiCPU, stop := func() time.Duration { return 0 }, func() int64 { return 0 }
+		if with {
+			apiCPU, stop = func() time.Duration { return cpuOf(t, copied.PID()) }, openLive(t, c, x.ID)
+		} else {
+			copied.Kill(t)
+		}
+		s.reach(t, pages/5)
+		from, began := s.served.Load(), time.Now()
+		node0, api0, rest0 := cpuOf(t, node.PID()), apiCPU(), cpuNamed(t, "beam.smp", "postgres", "ferretdb", "mongod",
+			"memcached")
+		s.reach(t, pages*9/10)
+		n, took := float64(s.served.Load()-from), time.Since(began)
+		each := func(d time.Duration) float64 { return d.Seconds() * 1000 / n }
+		p = part{rate: n / took.Seconds(), node: each(cpuOf(t, node.PID()) - node0), api: each(apiCPU() - api0),
+			rest: each(cpuNamed(t, "beam.smp", "postgres", "ferretdb", "mongod", "memcached") - rest0)}
+		p.asked = stop()
+		if !with {
+			copied, c = w.copyOf(fmt.Sprintf("copy%d-end", runs))
+		}
+		harness.Until(t, patience, "it ends", func() bool {
+			now, err := c.Execution(t.Context(), x.ID)
+			harness.Check(t, err)
+			return now.State.Ended()
+		})
+		copied.Kill(t)
+		return p
+	}
+	measure(false) // what is read for the first time is not counted
+	rates, cpus := 1.0, 1.0
+	for i := range pairs {
+		var pair [2]part
+		for k := range pair {
+			with := (k + i) % 2
+			pair[with] = measure(with == 1)
+		}
+		rate, cpu := pair[1].rate/pair[0].rate, pair[1].all()/pair[0].all()
+		load, _ := os.ReadFile("/proc/loadavg")
+		t.Logf("pair %d: pages/s %.0f, with %.0f (× %.3f); CPU ms/page node %.2f, %.2f; services %.2f, %.2f; api %.3f; all × %.3f; %d requests; load %.4s",
+			i+1, pair[0].rate, pair[1].rate, rate, pair[0].node, pair[1].node, pair[0].rest, pair[1].rest, pair[1].api, cpu, pair[1].asked, load)
+		rates, cpus = rates*rate, cpus*cpu
+	}
+	root := 1 / float64(pairs)
+	t.Logf("%d pairs: pages a second × %.3f, CPU time a page × %.3f (geometric means)", pairs, math.Pow(rates, root),
+		math.Pow(cpus, root))
+}
