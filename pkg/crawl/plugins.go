@@ -43,10 +43,10 @@ type PluginNode struct {
 	When    string   `json:"when,omitempty" yaml:"when,omitempty"`         // expression over the message of the point; the node runs where it is true. Empty: always
 	With    Settings `json:"with,omitempty" yaml:"with,omitempty"`         // settings of the plug-in, by its schema
 	OnError OnError  `json:"on_error,omitempty" yaml:"on_error,omitempty"` // what follows a failure of the plug-in; empty: pass
-	Timeout Duration `json:"timeout,omitempty" yaml:"timeout,omitempty"`   // of a call
+	Timeout Duration `json:"timeout,omitempty" yaml:"timeout,omitempty"`   // CPU time of a call; by the clock it may take 2 s more
 }
 
-// MaxPluginTime bounds a call of a plug-in.
+// MaxPluginTime bounds the CPU time of a plug-in's call.
 const MaxPluginTime = 2 * time.Second
 
 // Point is a place in the pipeline where plug-ins run.

@@ -49,7 +49,7 @@ const (
 // Limits bound a call; 0 is the default.
 type Limits struct {
 	Memory  crawl.Size     `json:"memory,omitempty" toml:"memory"`   // 64 MiB; 256 MiB at most
-	Timeout crawl.Duration `json:"timeout,omitempty" toml:"timeout"` // 50 ms; 2 s at most
+	Timeout crawl.Duration `json:"timeout,omitempty" toml:"timeout"` // CPU time: 50 ms; 2 s at most
 	Output  crawl.Size     `json:"output,omitempty" toml:"output"`   // 1 MiB; 16 MiB at most
 }
 

@@ -45,6 +45,8 @@ type Call struct {
 	Now time.Time
 	// ID is the message's, of which random bytes are made.
 	ID string
+	// CPU is the most CPU time that a module or a program may take, beside the time of the context; 0: no limit.
+	CPU time.Duration
 }
 
 // ErrUnavailable says that a Source cannot be asked just now: what it was asked for may be there soon.

@@ -16,6 +16,9 @@ import (
 // firstCall is how many times the limit the first call of a node may take: a tier makes ready then what it can.
 const firstCall = 10
 
+// waits is how long a call may wait, for a processor or for what it asks, beside the CPU time of its limit.
+const waits = 2 * time.Second
+
 // handle makes one call.
 func (n *node) handle(ctx context.Context, call *plugin.Call) (a *plugin.Answer, err error) {
 	defer func() {
@@ -27,12 +30,14 @@ func (n *node) handle(ctx context.Context, call *plugin.Call) (a *plugin.Answer,
 	if n.state.first() {
 		limit *= firstCall
 	}
-	timed, cancel := context.WithTimeout(ctx, limit)
+	timed, cancel := context.WithTimeout(ctx, limit+waits)
 	defer cancel()
-	a, err = n.inst.Handle(timed, n.trim(call))
+	own := n.trim(call)
+	own.CPU = limit
+	a, err = n.inst.Handle(timed, own)
 	switch {
 	case err != nil && timed.Err() != nil && ctx.Err() == nil && !errors.Is(err, plugin.ErrTimeout):
-		return nil, fmt.Errorf("%w of %s: %w", plugin.ErrTimeout, limit, err)
+		return nil, fmt.Errorf("%w of %s, or %s by the clock: %w", plugin.ErrTimeout, limit, limit+waits, err)
 	case err != nil:
 		return nil, err
 	case a == nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -231,15 +232,25 @@ func TestAnswersThatAreNone(t *testing.T) {
 
 func TestACallHasALimit(t *testing.T) {
 	b := newBench()
-	b.source.add("x/slow@1", func(ctx context.Context, _ *plugin.Call) (*plugin.Answer, error) {
+	var cpu []time.Duration
+	b.source.add("x/slow@1", func(ctx context.Context, call *plugin.Call) (*plugin.Answer, error) {
+		if cpu = append(cpu, call.CPU); len(cpu) == 1 {
+			return &plugin.Answer{Action: plugin.Pass}, nil // the first call may take ten times the limit
+		}
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
 	job := jobOf(crawl.PluginNode{ID: "n", At: crawl.AtDocument, Use: "x/slow@1", Timeout: crawl.Duration(time.Millisecond)})
 	var step chain.Step
 	ctx := chain.Observe(t.Context(), func(s chain.Step) { step = s })
+	if _, err := b.Run(ctx, job, &plugin.Call{Message: doc()}); err != nil || step.Err != nil {
+		t.Fatalf("%v, %v", err, step.Err)
+	}
 	if out, err := b.Run(ctx, job, &plugin.Call{Message: doc()}); err != nil || len(out.Plugged.PluginErrors) != 1 || !errors.Is(step.Err, plugin.ErrTimeout) {
 		t.Errorf("%+v, %v, %v", out, err, step.Err)
+	}
+	if want := []time.Duration{10 * time.Millisecond, time.Millisecond}; !slices.Equal(cpu, want) {
+		t.Errorf("the calls may take %v of CPU time; want %v", cpu, want)
 	}
 	stopping, stop := context.WithCancelCause(t.Context())
 	stop(errors.New("the program stops"))

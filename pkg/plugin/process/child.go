@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/cpulimit"
 )
 
 // child is a running program. One call at a time uses it.
@@ -71,8 +72,11 @@ type answered struct {
 	err  error
 }
 
-// ask writes a frame and reads the answer, within a time. After an error the child must be killed.
-func (c *child) ask(ctx context.Context, frame []byte, limit time.Duration) ([]byte, error) {
+// ask writes a frame and reads the answer, within a time by the clock and one of the CPU, of which 0 is no limit. After
+// an error the child must be killed.
+func (c *child) ask(ctx context.Context, frame []byte, limit, cpu time.Duration) ([]byte, error) {
+	over := make(chan struct{})
+	defer cpulimit.Watch(cpu, cpulimit.Process(c.cmd.Process.Pid), func() { close(over) })()
 	done := make(chan answered, 1)
 	go func() {
 		data, err := c.exchange(frame)
@@ -83,6 +87,8 @@ func (c *child) ask(ctx context.Context, frame []byte, limit time.Duration) ([]b
 	select {
 	case a := <-done:
 		return a.data, a.err
+	case <-over:
+		return nil, cpulimit.Error(cpu)
 	case <-timer.C:
 		return nil, fmt.Errorf("%w of %s", plugin.ErrTimeout, limit.Round(time.Millisecond))
 	case <-ctx.Done():

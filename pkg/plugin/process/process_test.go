@@ -60,9 +60,14 @@ func load(t *testing.T, with map[string]any) (plugin.Instance, error) {
 }
 
 func ask(i plugin.Instance, title string, limit time.Duration) (*plugin.Answer, error) {
+	return askWithin(i, title, limit, 0)
+}
+
+// askWithin is ask with a limit of CPU time as well.
+func askWithin(i plugin.Instance, title string, limit, cpu time.Duration) (*plugin.Answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	return i.Handle(ctx, &plugin.Call{Message: &plugin.Document{Title: title}, Body: func() []byte { return []byte("body") }})
+	return i.Handle(ctx, &plugin.Call{CPU: cpu, Message: &plugin.Document{Title: title}, Body: func() []byte { return []byte("body") }})
 }
 
 // answer asks until the program may be started again.
@@ -116,6 +121,25 @@ func TestWhatAProgramMustNotDo(t *testing.T) {
 			}
 			answer(t, i)
 		})
+	}
+}
+
+// A program that runs ends at its limit of CPU time; one that waits does not, but at the time by the clock.
+func TestTheLimitIsCPUTime(t *testing.T) {
+	i, err := load(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer(t, i)
+	if _, err := askWithin(i, "loop", time.Hour, 100*time.Millisecond); !errors.Is(err, plugin.ErrTimeout) ||
+		!strings.Contains(err.Error(), "100ms of CPU time") {
+		t.Error(err)
+	}
+	answer(t, i)
+	start := time.Now()
+	const clock = 400 * time.Millisecond
+	if _, err := askWithin(i, "child", clock, 50*time.Millisecond); !errors.Is(err, plugin.ErrTimeout) || time.Since(start) < clock {
+		t.Errorf("%v after %v", err, time.Since(start))
 	}
 }
 

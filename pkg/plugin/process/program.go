@@ -112,7 +112,7 @@ func (i *instance) handle(ctx context.Context, call *plugin.Call) (*plugin.Answe
 			return nil, nil, err
 		}
 	}
-	data, err := c.ask(ctx, frame, limit)
+	data, err := c.ask(ctx, frame, limit, call.CPU)
 	if err != nil {
 		c.kill()
 		i.failed()
@@ -141,7 +141,7 @@ func (i *instance) fresh(ctx context.Context) (*child, error) {
 	c, err := i.p.start()
 	if err == nil {
 		var data []byte
-		if data, err = c.ask(own, i.settings, startTime); err == nil {
+		if data, err = c.ask(own, i.settings, startTime, 0); err == nil {
 			err = abi.ReadConfigured(data)
 		}
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/cpulimit"
 )
 
 // guest is an instance of a module. One call at a time uses it.
@@ -77,6 +79,16 @@ func (g *guest) say(line string) {
 	}
 	g.said += len(line)
 	g.log = append(g.log, strings.ToValidUTF8(line, "\uFFFD"))
+}
+
+// callWithin is call with a limit of its CPU time; 0: none.
+func (g *guest) callWithin(ctx context.Context, limit time.Duration, export string, frame []byte) ([]byte, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer cpulimit.Watch(limit, cpulimit.Thread(), func() { cancel(cpulimit.Error(limit)) })()
+	return g.call(ctx, export, frame)
 }
 
 // call passes a frame to an export, and returns a copy of the answer.

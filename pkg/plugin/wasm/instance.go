@@ -59,7 +59,7 @@ func (i *instance) handle(ctx context.Context, call *plugin.Call) (*plugin.Answe
 		defer stop()
 	}
 	g.begin(call.Now, call.ID)
-	data, err := g.call(ctx, exportOf(i.at), frame)
+	data, err := g.callWithin(ctx, call.CPU, exportOf(i.at), frame)
 	log := g.log
 	if err != nil || g.calls >= maxCalls || g.memory() > int64(i.m.limits.Memory)/2 {
 		g.close()
@@ -163,6 +163,8 @@ func failure(ctx context.Context, err error, full bool, stderr string) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return plugin.ErrTimeout
+	case errors.Is(context.Cause(ctx), plugin.ErrTimeout):
+		return context.Cause(ctx)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case full:

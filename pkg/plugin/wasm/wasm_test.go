@@ -53,6 +53,53 @@ func whatAModuleMustNotDo(t *testing.T, k *kit) {
 	}
 }
 
+// On a machine that is busy with something else, calls take long by the clock, and none of them fails.
+func TestTheLimitIsCPUTime(t *testing.T) { kits(t, theLimitIsCPUTime) }
+
+func theLimitIsCPUTime(t *testing.T, k *kit) {
+	i := instanceOf(t, k, nil)
+	if _, err := handle(i, "fine", time.Hour); err != nil { // which makes a guest
+		t.Fatal(err)
+	}
+	within := func(title string, cpu time.Duration) (time.Duration, error) {
+		call := callOf(title)
+		call.CPU = cpu
+		start := time.Now()
+		_, err := i.Handle(t.Context(), call)
+		return time.Since(start), err
+	}
+	if _, err := within("loop", 100*time.Millisecond); !errors.Is(err, plugin.ErrTimeout) || !strings.Contains(err.Error(), "100ms of CPU time") {
+		t.Error(err)
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells the CPU time of a thread")
+	}
+	ended := make(chan struct{})
+	var busy sync.WaitGroup
+	for range 16 * runtime.NumCPU() {
+		busy.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+			}
+		})
+	}
+	var longest time.Duration
+	for began, calls := time.Now(), 0; calls < 20 && time.Since(began) < 10*time.Second; calls++ {
+		took, err := within("fine", 100*time.Millisecond)
+		if err != nil {
+			t.Errorf("call %d, after %v: %v", calls, took, err)
+		}
+		longest = max(longest, took)
+	}
+	close(ended)
+	busy.Wait()
+	t.Logf("the longest of the calls took %v", longest)
+}
+
 // A program that stops is no fault of the module.
 func TestACallThatIsGivenUp(t *testing.T) { kits(t, aCallThatIsGivenUp) }
 
