@@ -60,11 +60,11 @@ make_dir() {
 # port_open PORT [ADDRESS]: something listens there
 port_open() { (exec 3<>"/dev/tcp/${2:-$address}/$1") 2>/dev/null; }
 
-# choose_ports: eight free ports in a row, below those that the system gives to clients
+# choose_ports: eight free ports in a row, below those that the system gives to clients; WHIRLPOOL_TEST_PORT names the first
 choose_ports() {
     local base i address="${WHIRLPOOL_TEST_ADDRESS:-127.0.0.1}"
     for _ in $(seq 100); do
-        base=$((20000 + (RANDOM % 1200) * 10))
+        base=${WHIRLPOOL_TEST_PORT:-$((20000 + (RANDOM % 1200) * 10))}
         for i in 0 1 2 3 4 5 6 7; do ! port_open $((base + i)) || continue 2; done
         echo "address=$address"
         i=0
@@ -74,7 +74,7 @@ choose_ports() {
         done
         return
     done
-    die "found no eight free ports in a row between 20000 and 32000"
+    die "found no eight free ports in a row ${WHIRLPOOL_TEST_PORT:+from $WHIRLPOOL_TEST_PORT, }between 20000 and 32000"
 }
 
 # write_env: DIR/env, the addresses as pkg/testkit/servicetest wants them

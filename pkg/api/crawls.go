@@ -75,14 +75,27 @@ func (s *Server) audit(ctx context.Context, in *ExecutionPath) (*body[crawl.Audi
 func (s *Server) listLetters(ctx context.Context, in *struct {
 	ExecutionPath
 	Limit int `query:"limit" minimum:"1" maximum:"1000" default:"200"`
-}) (*body[workflow.List[report.Letter]], error) {
+}) (*body[Letters], error) {
 	v, err := s.view(ctx, in.job())
 	if err != nil {
 		return nil, err
 	}
 	all, err := v.Letters(ctx)
-	l := workflow.List[report.Letter]{Items: all[:min(len(all), in.Limit)], Total: int64(len(all))}
-	return list(ctx, s, &l, err)
+	away := report.Away(err)
+	if err != nil && away == "" {
+		return nil, err
+	}
+	l, err := list(ctx, s, &workflow.List[report.Letter]{Items: all[:min(len(all), in.Limit)], Total: int64(len(all))}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &body[Letters]{Body: Letters{List: l.Body, Away: away}}, nil
+}
+
+// Letters are dead letters.
+type Letters struct {
+	workflow.List[report.Letter]
+	Away string `json:"away,omitempty" doc:"nodes whose brokers do not answer: letters that lie there are not listed"`
 }
 
 func (s *Server) replay(ctx context.Context, in *struct {
@@ -101,7 +114,7 @@ func (s *Server) progress(ctx context.Context, id crawl.JobID) (*Progress, error
 	if err != nil || !p.Known {
 		return nil, err
 	}
-	out := &Progress{Pages: p.Pages, Queued: p.Queued, InFlight: p.InFlight, Letters: p.Letters, Braked: p.Braked, Fault: p.Fault}
+	out := &Progress{Pages: p.Pages, Queued: p.Queued, InFlight: p.InFlight, Letters: p.Letters, Away: p.Away, Braked: p.Braked, Fault: p.Fault}
 	out.Rate = s.rate(ctx, id)
 	if out.Rate > 0 {
 		out.EtaS = float64(p.Queued+int64(p.InFlight)) / out.Rate

@@ -21,6 +21,7 @@ type Progress struct {
 	Queued   int64   `json:"queued"`
 	InFlight int     `json:"in_flight"`
 	Letters  int64   `json:"dead_letters"`
+	Away     string  `json:"away,omitempty" doc:"nodes whose brokers do not answer: what lies there is not counted"`
 	Braked   string  `json:"braked,omitempty" doc:"what holds all crawls: disk"`
 	Fault    string  `json:"fault,omitempty" doc:"an error that the engine cannot get over"`
 	Rate     float64 `json:"pages_per_second" doc:"over the last ten seconds"`

@@ -2,10 +2,8 @@ package report
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -44,15 +42,15 @@ func (a *clusterAudit) look(ctx context.Context) (l look, err error) {
 
 // noteUnreachable notes which nodes' brokers did not answer.
 func (a *clusterAudit) noteUnreachable(p *Pipeline) {
-	if names := p.unreachable(); names != "" {
+	if names := p.Away(); names != "" {
 		a.away = names
 	}
 }
 
 // noteAway notes which nodes' brokers did not answer, of an error that says so.
 func (a *clusterAudit) noteAway(err error) {
-	if away := new(awayError); errors.As(err, &away) {
-		a.away = strings.Join(away.nodes, ", ")
+	if names := Away(err); names != "" {
+		a.away = names
 	}
 }
 

@@ -104,6 +104,15 @@ func (e *awayError) Error() string {
 
 func (e *awayError) Unwrap() []error { return append([]error{ErrUnreachable}, e.errs...) }
 
+// Away names the nodes whose brokers an answer lacks, of the error that says so, with commas; empty: it is another
+// error.
+func Away(err error) string {
+	if away := new(awayError); errors.As(err, &away) {
+		return strings.Join(away.nodes, ", ")
+	}
+	return ""
+}
+
 // partial is err unless it says only that some nodes do not answer.
 func partial(err error) error {
 	if errors.Is(err, ErrUnreachable) {
@@ -159,8 +168,8 @@ func (r *Ring) lines(answers map[string]*Pipeline, why map[string]error) *RingLi
 	return out
 }
 
-// unreachable names the nodes whose brokers do not answer, for people.
-func (p *Pipeline) unreachable() string {
+// Away names the nodes whose brokers do not answer, with commas; empty: all do.
+func (p *Pipeline) Away() string {
 	var names []string
 	if p.Ring != nil {
 		for _, n := range p.Ring.Nodes {

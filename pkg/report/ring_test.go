@@ -80,8 +80,8 @@ func TestStatusOfARingForPeople(t *testing.T) {
 		if away != nil {
 			ready, letters = 3, 1
 		}
-		if p := s.Pipeline; p.Topics[0].Ready != ready || p.DeadLetters != letters || p.unreachable() != map[bool]string{true: "b"}[away != nil] {
-			t.Errorf("%s: fetch %+v, %d dead letters, out of reach %q", name, p.Topics[0], p.DeadLetters, p.unreachable())
+		if p := s.Pipeline; p.Topics[0].Ready != ready || p.DeadLetters != letters || p.Away() != map[bool]string{true: "b"}[away != nil] {
+			t.Errorf("%s: fetch %+v, %d dead letters, out of reach %q", name, p.Topics[0], p.DeadLetters, p.Away())
 		}
 	}
 }

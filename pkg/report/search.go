@@ -50,7 +50,7 @@ type searched struct {
 type drained struct{ claims, fresh, leases, outcomes bool }
 
 func (d *drained) note(p *Pipeline) {
-	if p.unreachable() != "" {
+	if p.Away() != "" {
 		return
 	}
 	d.fresh = d.fresh || d.claims && p.in(crawl.TopicFrontierIn) == 0 && p.retrying(crawl.TopicOutcome) == 0

@@ -39,6 +39,7 @@ type Progress struct {
 	Pages    int64
 	Queued   int64
 	Letters  int64
+	Away     string    // nodes whose brokers do not answer, so that what lies there is not counted; empty: all answer
 	Troubles []Trouble // of its parts
 }
 

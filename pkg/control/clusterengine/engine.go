@@ -25,7 +25,7 @@ type Engine struct {
 
 	mu      sync.Mutex
 	quiet   map[crawl.JobID]*quiet
-	letters map[crawl.JobID]counted
+	letters map[crawl.JobID]*letters
 	mirrors map[crawl.JobID]*mirror
 }
 
@@ -33,7 +33,7 @@ var _ workflow.Engine = (*Engine)(nil)
 
 // New returns the engine of a cluster. dir is for what it copies of executions to answer quickly: see Mirror.
 func New(c *cluster.Cluster, dir string, log *slog.Logger) *Engine {
-	return &Engine{Cluster: c, dir: dir, log: log, now: time.Now, quiet: map[crawl.JobID]*quiet{}, letters: map[crawl.JobID]counted{},
+	return &Engine{Cluster: c, dir: dir, log: log, now: time.Now, quiet: map[crawl.JobID]*quiet{}, letters: map[crawl.JobID]*letters{},
 		mirrors: map[crawl.JobID]*mirror{}}
 }
 

@@ -15,8 +15,7 @@ const (
 	obeyTime = 12 * time.Second
 	// settleTime is after which nothing of a job is under way any more, although the brokers hold messages: they may be of
 	// other jobs. It is more than a fetch may take by default.
-	settleTime  = 2 * time.Minute
-	lettersTime = 15 * time.Second // for which a number of dead letters is believed: to count them is to read them
+	settleTime = 2 * time.Minute
 )
 
 // quiet is since when a job that is to do nothing has done nothing.
@@ -25,12 +24,6 @@ type quiet struct {
 	since  time.Time // the state was first seen
 	figure string
 	moved  time.Time // figure was another
-}
-
-// counted is a number of dead letters.
-type counted struct {
-	n  int64
-	at time.Time
 }
 
 // Progress implements workflow.Engine.
@@ -45,7 +38,7 @@ func (e *Engine) Progress(ctx context.Context, id crawl.JobID) (workflow.Progres
 	}
 	p := workflow.Progress{Known: true, Ended: info.State == crawl.JobEnded, Held: info.State == crawl.JobPaused,
 		Stopped: info.State == crawl.JobStopped, Pages: tally.Pages, Queued: openOf(tally)}
-	if p.Letters, err = e.countLetters(ctx, id); err != nil {
+	if p.Letters, p.Away, err = e.countLetters(ctx, id, glance); err != nil {
 		return p, err
 	}
 	p.InFlight, err = e.inFlight(ctx, &info, tally)
@@ -108,7 +101,8 @@ func (e *Engine) still(info *crawl.JobInfo, figure string) (obeyed, settled bool
 	return obeyed, obeyed && now.Sub(q.moved) >= settleTime
 }
 
-// messages is how many messages are between the frontiers and back, of all jobs.
+// messages is how many messages are between the frontiers and back, of all jobs; 1 at least where a broker does not
+// answer.
 func (e *Engine) messages(ctx context.Context) (n int64, err error) {
 	view, err := e.View()
 	if err != nil {
@@ -118,29 +112,8 @@ func (e *Engine) messages(ctx context.Context) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if p.Away() != "" {
+		return max(p.UnderWay(), 1), nil
+	}
 	return p.UnderWay(), nil
-}
-
-// countLetters is how many dead letters a job has, as of a moment ago.
-func (e *Engine) countLetters(ctx context.Context, id crawl.JobID) (int64, error) {
-	e.mu.Lock()
-	known := e.letters[id]
-	e.mu.Unlock()
-	if e.now().Sub(known.at) < lettersTime {
-		return known.n, nil
-	}
-	all, err := e.Letters(ctx, id)
-	if err != nil {
-		return known.n, err
-	}
-	n := int64(0)
-	for i := range all {
-		if all[i].Job == id {
-			n++
-		}
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.letters[id] = counted{n, e.now()}
-	return n, nil
 }

@@ -23,19 +23,19 @@ import (
 // Names are the programs of a node.
 var Names = crawl.StageNames()
 
-// Build builds whirlpool and the programs of a node into a directory, from the directory of all services. They are
-// built without the race detector whatever the tests are: it would hide the races between a kill and the services,
+// Build builds whirlpool, the api and the programs of a node into a directory, from the directory of all services. They
+// are built without the race detector whatever the tests are: it would hide the races between a kill and the services,
 // and the packages' own tests run with it.
 func Build(dir, services string) error {
 	args := []string{"build", "-o", dir + "/"}
-	for _, name := range append([]string{"whirlpool"}, Names...) {
+	for _, name := range append([]string{"whirlpool", "api"}, Names...) {
 		args = append(args, filepath.Join(services, name))
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	if built := os.Getenv(Programs); built != "" {
-		for _, name := range append([]string{"whirlpool"}, Names...) {
+		for _, name := range append([]string{"whirlpool", "api"}, Names...) {
 			if err := link(filepath.Join(dir, name), filepath.Join(built, name)); err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 // listener hears the events of a server through all its lives, as a browser does: a connection that breaks goes on
@@ -98,51 +99,6 @@ func (l *listener) of(id crawl.JobID) (out []workflow.Event) {
 	return out
 }
 
-// storedEvents are all events of an execution.
-func storedEvents(t *testing.T, c *client.Client, id crawl.JobID) (out []workflow.Event) {
-	t.Helper()
-	for after := int64(0); ; {
-		page, err := c.Events(t.Context(), id, after)
-		harness.Check(t, err)
-		if len(page) == 0 {
-			return out
-		}
-		out, after = append(out, page...), page[len(page)-1].ID
-	}
-}
-
-// broken lists what is wrong with the events of an execution that has ended: gaps, doubles, and states that do not
-// follow from each other.
-func broken(events []workflow.Event) (faults []string) {
-	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	var state workflow.State
-	var last int64
-	for i, e := range events {
-		if e.Seq != i+1 {
-			say("event %d of %s stands at place %d", e.Seq, e.Execution, i+1)
-		}
-		if e.ID <= last {
-			say("event %d of %s has the id %d, after %d", e.Seq, e.Execution, e.ID, last)
-		}
-		last = e.ID
-		var moved struct{ From, To workflow.State }
-		if err := json.Unmarshal(e.Data, &moved); err != nil {
-			say("event %d of %s: %v", e.Seq, e.Execution, err)
-		}
-		if moved.To == "" {
-			continue
-		}
-		if moved.From != state || state != "" && !workflow.MayFollow(state, moved.To) {
-			say("event %d of %s goes from %q to %q, the one before led to %q", e.Seq, e.Execution, moved.From, moved.To, state)
-		}
-		state = moved.To
-	}
-	if !state.Ended() {
-		say("the last event leaves the execution in %q", state)
-	}
-	return faults
-}
-
 // unlike lists where two lists of events differ.
 func unlike(heard, stored []workflow.Event) (faults []string) {
 	same := func(a, b workflow.Event) bool { return a.ID == b.ID && a.Seq == b.Seq && a.Type == b.Type }
@@ -162,13 +118,13 @@ func TestNegativeControlBrokenEvents(t *testing.T) {
 	good := []workflow.Event{told(1, "", workflow.Pending), told(2, workflow.Pending, workflow.Starting),
 		{ID: 21, Seq: 3, Execution: "x-1", Data: json.RawMessage(`{"pages":1}`)}, told(4, workflow.Starting, workflow.Running),
 		told(5, workflow.Running, workflow.Finalizing), told(6, workflow.Finalizing, workflow.Succeeded)}
-	if faults := broken(good); len(faults) > 0 {
+	if faults := crawltest.BrokenEvents(good); len(faults) > 0 {
 		t.Fatalf("a good story: %q", faults)
 	}
 	for name, events := range map[string][]workflow.Event{"a gap": slices.Delete(slices.Clone(good), 2, 3), "a double": slices.Insert(slices.Clone(good), 3, good[2]),
 		"no end": good[:5], "another order": {good[1], good[0], good[2], good[3], good[4], good[5]},
 		"a state too many": append(slices.Clone(good), told(7, workflow.Running, workflow.Finalizing))} {
-		if len(broken(events)) == 0 {
+		if len(crawltest.BrokenEvents(events)) == 0 {
 			t.Errorf("%s is not found", name)
 		}
 		if len(unlike(events, good)) == 0 {

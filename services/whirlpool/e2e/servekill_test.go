@@ -1,11 +1,8 @@
 package e2e_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,13 +11,13 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
-	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 // The crawl of TestAServerThatIsKilled: so many executions at once, and the delay that they keep together.
@@ -38,7 +35,7 @@ func sharedWeb() fakeweb.Config {
 }
 
 // wishesOf are what is wanted of some executions, one after the other.
-var wishesOf = map[crawl.JobID][]workflow.Desired{
+var wishesOf = crawltest.Wished{
 	"kill-1-1": {workflow.Pause, workflow.Run},
 	"kill-2-1": {workflow.Stop, workflow.Run},
 	"kill-3-1": {workflow.Pause, workflow.Stop, workflow.Run},
@@ -62,35 +59,31 @@ func TestAServerThatIsKilled(t *testing.T) {
 		createWorkflow(t, s, i)
 	}
 	harness.Until(t, patience, "the listener to hear of the workflows", func() bool { return l.count("workflow.created") == executions })
-	began, wisher := time.Now(), beginWishes(t, s.api)
-	killed := s.killAt(t, instants(rand.New(rand.NewPCG(uint64(seed), 1)), kills, requests*executions), l, wisher.done)
-	harness.Until(t, patience, "all executions to end", func() bool { return closed(wisher.done) })
+	wished := crawltest.Wished{}
+	for i := range executions {
+		wished[executionOf(i)] = wishesOf[executionOf(i)]
+	}
+	began, wisher := time.Now(), crawltest.Wish(t, wished, s.api)
+	killed := s.killAt(t, instants(rand.New(rand.NewPCG(uint64(seed), 1)), kills, requests*executions), l, wisher)
+	harness.Until(t, patience, "all executions to end", wisher.Over)
 	took := time.Since(began)
 
 	for i := range executions {
 		id := executionOf(i)
 		judge(t, s, id, calm)
-		events := storedEvents(t, s.api, id)
-		harness.Report(t, "events", broken(events))
+		events, err := crawltest.Events(t.Context(), s.api, id)
+		harness.Check(t, err)
+		harness.Report(t, "events", crawltest.BrokenEvents(events))
 		harness.Until(t, patience, "the listener to hear the last event", func() bool { return l.last() >= events[len(events)-1].ID })
-		harness.Report(t, "heard", slices.Concat(broken(l.of(id)), unlike(l.of(id), events)))
+		harness.Report(t, "heard", slices.Concat(crawltest.BrokenEvents(l.of(id)), unlike(l.of(id), events)))
 	}
 	harness.Report(t, "heard", l.faults)
 	harness.Report(t, "impolite", s.impolite(hostDelay))
-	t.Logf("%d kills in %v: %q; %d requests, %d events, wishes %v", len(killed), took.Round(time.Millisecond), killed, len(s.entries()), len(l.heard), wisher.met)
-	if len(killed) < kills || len(wisher.met) < 5 {
-		t.Errorf("%d kills of %d, %d wishes: the test proves little", len(killed), kills, len(wisher.met))
+	t.Logf("%d kills in %v: %q; %d requests, %d events, wishes %v", len(killed), took.Round(time.Millisecond), killed, len(s.entries()), len(l.heard), wisher.Met())
+	if len(killed) < kills || len(wisher.Met()) < 5 {
+		t.Errorf("%d kills of %d, %d wishes: the test proves little", len(killed), kills, len(wisher.Met()))
 	}
 	s.controls(t, calm)
-}
-
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }
 
 func executionOf(i int) crawl.JobID { return crawl.JobID(fmt.Sprintf("kill-%d-1", i)) }
@@ -164,7 +157,7 @@ func instants(r *rand.Rand, n, requests int) (out []instant) {
 }
 
 // killAt kills the server at each of the instants, in the order in which they come about, and starts it again.
-func (s *server) killAt(t *testing.T, all []instant, l *listener, done <-chan struct{}) (killed []string) {
+func (s *server) killAt(t *testing.T, all []instant, l *listener, w *crawltest.Wisher) (killed []string) {
 	t.Helper()
 	p, before := s.lives[0], s.web.Log().Count()
 	for len(all) > 0 {
@@ -175,7 +168,7 @@ func (s *server) killAt(t *testing.T, all []instant, l *listener, done <-chan st
 			}
 			p.poll(t, "the next instant", func() bool {
 				next = slices.IndexFunc(all, func(i instant) bool { return i.due != nil && i.due(s.web, l, before) })
-				return next >= 0 || closed(done)
+				return next >= 0 || w.Over()
 			})
 		}
 		if next < 0 {
@@ -193,87 +186,6 @@ func (s *server) killAt(t *testing.T, all []instant, l *listener, done <-chan st
 		t.Fatalf("the server ended by itself: %v\n%s", p.err, p.out.String())
 	}
 	return killed
-}
-
-// wisher starts the executions, and wants things of them, whether the server is there or not.
-type wisher struct {
-	c    *client.Client
-	done chan struct{} // closed when all have ended
-	met  []string
-}
-
-func beginWishes(t *testing.T, c *client.Client) *wisher {
-	t.Helper()
-	w := &wisher{c: c, done: make(chan struct{})}
-	ctx, stop := context.WithCancel(context.Background())
-	gone := make(chan struct{})
-	t.Cleanup(func() { stop(); <-gone })
-	go func() {
-		defer close(gone)
-		for tick := time.NewTicker(20 * time.Millisecond); ctx.Err() == nil; <-tick.C {
-			over := 0
-			for i := range executions {
-				if ended, err := w.further(ctx, i); err == nil && ended {
-					over++
-				}
-			}
-			if over == executions {
-				close(w.done)
-				return
-			}
-		}
-	}()
-	return w
-}
-
-// further does the next that is to be done with an execution. What the server did not answer is looked at again.
-func (w *wisher) further(ctx context.Context, i int) (ended bool, err error) {
-	id := executionOf(i)
-	x, err := w.c.Execution(ctx, id)
-	if client.IsNotFound(err) {
-		_, err = w.c.Run(ctx, fmt.Sprintf("kill-%d", i), workflow.Overrides{})
-		return false, err
-	}
-	if err != nil {
-		return false, err
-	}
-	events, err := w.c.Events(ctx, id, 0)
-	if err != nil {
-		return false, err
-	}
-	wished := 0
-	for _, e := range events {
-		if e.Type == "execution.wished" {
-			wished++
-		}
-	}
-	left := wishesOf[id]
-	if wished >= len(left) || x.State == workflow.Succeeded || x.State == workflow.Partial {
-		return x.State.Ended(), nil
-	}
-	if !due(x, left, wished) {
-		return false, nil
-	}
-	verb := map[workflow.Desired]string{workflow.Run: "resume", workflow.Pause: "pause", workflow.Stop: "stop"}[left[wished]]
-	if _, err = w.c.Wish(ctx, id, verb, "a test"); err == nil {
-		w.met = append(w.met, string(id)+" "+verb)
-	}
-	var p *client.Problem
-	if errors.As(err, &p) && p.Status == http.StatusConflict {
-		return false, nil // it has moved on since it was read
-	}
-	return false, err
-}
-
-// due reports whether the wish before has come true, and the execution has gone on for a while since.
-func due(x *api.ExecutionNow, wishes []workflow.Desired, n int) bool {
-	switch {
-	case wishes[n] == workflow.Run:
-		return x.State == workflow.Stopped || x.State == workflow.Paused
-	case n > 0 && wishes[n-1] == workflow.Pause:
-		return x.State == workflow.Paused
-	}
-	return x.State == workflow.Running && x.Progress != nil && x.Progress.Pages >= int64(100*(n+1))
 }
 
 // judge compares an execution that has ended with an undisturbed one.

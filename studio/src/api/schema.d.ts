@@ -3033,6 +3033,14 @@ export interface components {
             topic: string;
             vhost?: string;
         };
+        Letters: {
+            /** @description nodes whose brokers do not answer: letters that lie there are not listed */
+            away?: string;
+            items: components["schemas"]["Letter"][];
+            next?: string;
+            /** Format: int64 */
+            total?: number;
+        };
         Limits: {
             memory?: string;
             output?: string;
@@ -3148,12 +3156,6 @@ export interface components {
         };
         ListKey: {
             items: components["schemas"]["Key"][];
-            next?: string;
-            /** Format: int64 */
-            total?: number;
-        };
-        ListLetter: {
-            items: components["schemas"]["Letter"][];
             next?: string;
             /** Format: int64 */
             total?: number;
@@ -3738,6 +3740,8 @@ export interface components {
             name: string;
         };
         Progress: {
+            /** @description nodes whose brokers do not answer: what lies there is not counted */
+            away?: string;
             /** @description what holds all crawls: disk */
             braked?: string;
             /** Format: int64 */
@@ -5697,7 +5701,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListLetter"];
+                    "application/json": components["schemas"]["Letters"];
                 };
             };
             /** @description Error */

@@ -15,10 +15,15 @@ export default function Events({ x }: { x: Execution }) {
   const events = useGet<ListOf<Event>>(path + "/events", { limit: 200 }, { topic });
   const steps = useGet<ListOf<Step>>(path + "/steps", {}, { topic });
   const revisions = useGet<ListOf<Revision>>(path + "/revisions", {}, { topic });
-  const letters = useGet<ListOf<Letter>>(path + "/dead-letters", {}, { every: 10_000 });
+  const letters = useGet<ListOf<Letter> & { away?: string }>(path + "/dead-letters", {}, { every: 10_000 });
   const dead = letters.data?.items ?? [];
   return (
     <>
+      {letters.data?.away && (
+        <Notice tone="wait">
+          <strong>The broker of {letters.data.away} does not answer.</strong> Messages there that could not be handled are not shown.
+        </Notice>
+      )}
       {dead.length > 0 && (
         <Notice
           tone="bad"

@@ -79,6 +79,13 @@ function Verdict({ x }: { x: Execution }) {
       </Notice>
     );
   }
+  if (x.progress?.away) {
+    return (
+      <Notice tone="wait">
+        <strong>The broker of {x.progress.away} does not answer.</strong> What waits there is not counted, and is fetched when it answers again.
+      </Notice>
+    );
+  }
   if (x.state === "succeeded" && x.stats?.pages === 0) {
     return (
       <Notice tone="wait">

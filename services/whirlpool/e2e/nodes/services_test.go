@@ -129,8 +129,8 @@ func (s *services) script(command crawltest.Commander, script, name, at string, 
 		return err
 	}
 	var variables []string
-	if at != "" {
-		variables = []string{"WHIRLPOOL_TEST_ADDRESS=" + at}
+	if at != "" { // in a network of its own: all brokers have the same ports, as those of a real cluster do
+		variables = []string{"WHIRLPOOL_TEST_ADDRESS=" + at, "WHIRLPOOL_TEST_PORT=20000"}
 	}
 	return crawltest.Script(command, script, filepath.Join(s.dir, name), variables, args...)
 }

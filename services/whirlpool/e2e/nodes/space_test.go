@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"os"
 	"os/exec"
 	"runtime"
@@ -168,6 +169,14 @@ func cutOff(t *testing.T, n int, outgoing, incoming string) (mend func()) {
 // cutFromOthers cuts a node off from everything but the web and its own broker.
 func cutFromOthers(t *testing.T, n int) (mend func()) {
 	return cutOff(t, n, "-o eth0 ! -d "+webRange, "-i eth0 ! -s "+webRange)
+}
+
+// cutFromManagement cuts the management of a node's broker off from the network that all nodes reach, where people and
+// the api are.
+func cutFromManagement(t *testing.T, n int) (mend func()) {
+	u, err := url.Parse(shared.brokers[n]["WHIRLPOOL_TEST_RABBITMQ_API"])
+	check(t, err)
+	return cutOff(t, n, fmt.Sprintf("-p tcp -d %s --sport %s", hub, u.Port()), fmt.Sprintf("-p tcp -s %s --dport %s", hub, u.Port()))
 }
 
 // cutFromZooKeeper cuts a node off from that alone.
